@@ -75,7 +75,8 @@ def attributes(s: Subject) -> None:
 @check("L04")
 def conversions(s: Subject) -> None:
     """Arrays of one element become Python's bool, int, float and complex; an array of False is false."""
-    number, whole, truth = (s.array(np.asarray(v), d) for v, d in ((-2.625, s.wide), (5, "int32"), (True, "bool")))
+    integer = "int32" if s.has("int32") else "int64"
+    number, whole, truth = (s.array(np.asarray(v), d) for v, d in ((-2.625, s.wide), (5, integer), (True, "bool")))
     lie = s.array(np.asarray(False), "bool")
     found: list[tuple[str, Callable[[], Any], Any]] = [
         ("bool(array(True))", lambda: bool(truth), True),

@@ -1,0 +1,1 @@
+"""sparse as a backend of xpgrad: ``@sparse``."""

@@ -1,0 +1,223 @@
+"""The standard's names over sparse's: what it lacks, and what it has for arrays with the fill value 0 alone."""
+
+from functools import wraps
+from typing import Any
+
+import numpy as np
+import sparse
+from sparse import COO
+
+from xpgrad_sparse.positions import array_of, dense, getitem, zero_filled
+
+
+def __getattr__(name: str) -> Any:
+    return getattr(sparse, name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *dir(sparse)})
+
+
+# Creation
+
+
+def arange(start: Any, /, stop: Any = None, step: Any = 1, *, dtype: Any = None, device: Any = None) -> COO:
+    """Return evenly spaced numbers, all of them stored."""
+    start, stop = (0, start) if stop is None else (start, stop)
+    return COO.from_numpy(np.arange(start, stop, step, dtype=dtype))
+
+
+def linspace(
+    start: Any, stop: Any, /, num: int, *, dtype: Any = None, device: Any = None, endpoint: bool = True
+) -> COO:
+    """Return `num` evenly spaced numbers, all of them stored."""
+    return COO.from_numpy(np.linspace(start, stop, num, dtype=dtype, endpoint=endpoint))
+
+
+def eye(n_rows: int, n_cols: int | None = None, /, *, k: int = 0, dtype: Any = None, device: Any = None) -> COO:
+    """Return a matrix with ones on the diagonal `k`."""
+    return sparse.eye(n_rows, n_cols, k=k, dtype=np.float64 if dtype is None else dtype)
+
+
+def meshgrid(*arrays: COO, indexing: str = "xy") -> tuple[COO, ...]:
+    """Return coordinates from vectors of coordinates."""
+    return tuple(map(COO.from_numpy, np.meshgrid(*map(dense, arrays), indexing=indexing)))
+
+
+# Functions that sparse has for the fill value 0, or for equal ones
+
+
+def concat(arrays: Any, /, *, axis: int | None = 0) -> COO:
+    """Concatenate arrays along an axis."""
+    if axis is None:
+        arrays, axis = [sparse.reshape(x, (-1,)) for x in arrays], 0
+    first, *others = [x.shape[:axis] + x.shape[axis % x.ndim + 1 :] for x in arrays]
+    if any(other != first for other in others):
+        raise ValueError(f"concat: arrays of shapes {[x.shape for x in arrays]} differ in other axes than {axis}")
+    return sparse.concat(_alike(arrays), axis=axis)
+
+
+def stack(arrays: Any, /, *, axis: int = 0) -> COO:
+    """Stack arrays of one shape along a new axis."""
+    if any(x.shape != arrays[0].shape for x in arrays):
+        raise ValueError(f"stack: arrays of shapes {[x.shape for x in arrays]} are not of one shape")
+    return sparse.stack(_alike(arrays), axis=axis)
+
+
+def tril(x: COO, /, *, k: int = 0) -> COO:
+    """Return the lower triangles of matrices."""
+    return sparse.tril(zero_filled(x), k=k)
+
+
+def triu(x: COO, /, *, k: int = 0) -> COO:
+    """Return the upper triangles of matrices."""
+    return sparse.triu(zero_filled(x), k=k)
+
+
+def matmul(x1: COO, x2: COO, /) -> COO:
+    """Return the product of matrices."""
+    return array_of(sparse.matmul(zero_filled(x1), zero_filled(x2)))
+
+
+def tensordot(x1: COO, x2: COO, /, *, axes: Any = 2) -> COO:
+    """Return the product of two arrays, summed over pairs of their axes."""
+    return array_of(sparse.tensordot(zero_filled(x1), zero_filled(x2), axes))
+
+
+def vecdot(x1: COO, x2: COO, /, *, axis: int = -1) -> COO:
+    """Return dot products along an axis."""
+    first = sparse.conj(x1) if sparse.isdtype(x1.dtype, "complex floating") else x1
+    return sparse.sum(first * x2, axis=axis, dtype=sparse.result_type(x1, x2))
+
+
+def nonzero(x: COO, /) -> tuple[COO, ...]:
+    """Return the positions of elements that are not zero."""
+    return tuple(map(COO.from_numpy, np.nonzero(dense(x)) if x.fill_value != 0 else sparse.nonzero(x)))
+
+
+# Positions
+
+
+def take(x: COO, indices: COO, /, *, axis: int | None = None) -> COO:
+    """Return elements of `x` at `indices` along one axis."""
+    return getitem(x, index=(*[slice(None)] * ((axis or 0) % x.ndim), indices))
+
+
+def take_along_axis(x: COO, indices: COO, /, *, axis: int = -1) -> COO:
+    """Return elements of `x` at `indices` along one axis, with separate indices for each position along the others."""
+    axis %= x.ndim
+    outer = list(x.shape)
+    outer[axis] = indices.shape[axis]
+    positions = np.broadcast_to(dense(indices), np.broadcast_shapes(tuple(outer), indices.shape))
+    whole = list(positions.shape)
+    whole[axis] = x.shape[axis]
+    grid: list[Any] = list(np.indices(positions.shape, sparse=True))
+    grid[axis] = positions
+    return getitem(sparse.broadcast_to(x, tuple(whole)), index=tuple(grid))
+
+
+def argmax(x: COO, /, *, axis: int | None = None, keepdims: bool = False) -> COO:
+    """Return positions of the first maxima along an axis; sparse drops other axes of length 1, too."""
+    found = sparse.argmax(x, axis=axis, keepdims=True)
+    return found if keepdims else _without(found, axis)
+
+
+def argmin(x: COO, /, *, axis: int | None = None, keepdims: bool = False) -> COO:
+    """Return positions of the first minima along an axis; sparse drops other axes of length 1, too."""
+    found = sparse.argmin(x, axis=axis, keepdims=True)
+    return found if keepdims else _without(found, axis)
+
+
+def count_nonzero(x: COO, /, *, axis: Any = None, keepdims: bool = False) -> COO:
+    """Return how many elements are not zero."""
+    return sparse.sum(x != 0, axis=axis, keepdims=keepdims, dtype=np.int64)
+
+
+# Functions whose results are dense: NumPy's
+
+
+def sort(x: COO, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> COO:
+    """Return the elements in order; equal ones cannot be told apart, so that every order of them is stable."""
+    return sparse.sort(x, axis=axis, descending=descending)
+
+
+def repeat(x: COO, repeats: Any, /, *, axis: int | None = None) -> COO:
+    """Return each element, `repeats` times."""
+    x, axis = (sparse.reshape(x, (-1,)), 0) if axis is None else (x, axis % x.ndim)
+    positions = np.repeat(np.arange(x.shape[axis]), dense(repeats))
+    return getitem(x, index=(*[slice(None)] * axis, positions))
+
+
+def argsort(x: COO, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> COO:
+    """Return the indices that sort `x`."""
+    values = dense(x)
+    if descending:
+        values = np.flip(values, axis=axis)
+    order = np.argsort(values, axis=axis, stable=True)
+    return COO.from_numpy(np.flip(values.shape[axis] - 1 - order, axis=axis) if descending else order)
+
+
+def searchsorted(x1: COO, x2: COO, /, *, side: Any = "left", sorter: COO | None = None) -> COO:
+    """Return the positions at which to insert the elements of `x2`."""
+    return array_of(np.searchsorted(dense(x1), dense(x2), side=side, sorter=dense(sorter)))
+
+
+def isin(x1: Any, x2: Any, /, *, invert: bool = False) -> COO:
+    """Return whether the elements of `x1` are among those of `x2`."""
+    return array_of(np.isin(dense(x1), dense(x2), invert=invert))
+
+
+def cumulative_sum(x: COO, /, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False) -> COO:
+    """Return cumulative sums."""
+    return COO.from_numpy(np.cumulative_sum(dense(x), axis=axis, dtype=dtype, include_initial=include_initial))
+
+
+def cumulative_prod(x: COO, /, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False) -> COO:
+    """Return cumulative products."""
+    return COO.from_numpy(np.cumulative_prod(dense(x), axis=axis, dtype=dtype, include_initial=include_initial))
+
+
+def unique_all(x: COO, /) -> Any:
+    """Return unique values, their first positions, the inverse and counts."""
+    found = np.unique_all(dense(x))
+    return type(found)(*map(COO.from_numpy, found))
+
+
+def unique_inverse(x: COO, /) -> Any:
+    """Return unique values and the inverse."""
+    found = np.unique_inverse(dense(x))
+    return type(found)(*map(COO.from_numpy, found))
+
+
+def _without(x: COO, axis: int | None) -> COO:
+    """Return the array without an axis of length 1, or without any."""
+    return sparse.reshape(x, () if axis is None else x.shape[: axis % x.ndim] + x.shape[axis % x.ndim + 1 :])
+
+
+def _alike(arrays: Any) -> list[COO]:
+    """Return the arrays of one dtype, with one fill value."""
+    dtype = sparse.result_type(*arrays)
+    arrays = [x if x.dtype == dtype else sparse.astype(x, dtype) for x in arrays]
+    return arrays if len({x.fill_value.tobytes() for x in arrays}) == 1 else [zero_filled(x) for x in arrays]
+
+
+# Functions of unsigned integers: sparse takes a Python number as int64, so that uint64 is computed in float64
+
+
+def _exact(function: Any) -> Any:
+    @wraps(function)
+    def call(x1: Any, x2: Any, /) -> COO:
+        if isinstance(x2, int) and getattr(x1, "dtype", None) == np.uint64:
+            x2 = np.asarray(x2, np.uint64)
+        elif isinstance(x1, int) and getattr(x2, "dtype", None) == np.uint64:
+            x1 = np.asarray(x1, np.uint64)
+        return function(x1, x2)
+
+    return call
+
+
+for _name in (
+    "add", "subtract", "multiply", "floor_divide", "remainder", "pow", "bitwise_and", "bitwise_or", "bitwise_xor",
+    "bitwise_left_shift", "bitwise_right_shift",
+):  # fmt: skip
+    globals()[_name] = _exact(getattr(sparse, _name))
