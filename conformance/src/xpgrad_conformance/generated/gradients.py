@@ -256,10 +256,10 @@ def folded(sample: Sample, draw: Draw) -> Sample:
     """Return a call on matrices instead of vectors, in other layouts; the same one if it is not elementwise."""
     shapes = {host.shape for host in sample.hosts}
     (n, *rest) = next(iter(shapes), ()) or (0, 0)
-    width = int(draw.rng.choice([2, 3, 5]))
-    if len(shapes) > 1 or rest or n < 2 * width or sample.parameters or any(a.kept for a in sample.arguments):
+    width = int(draw.rng.choice([2, 4, 5]))
+    if len(shapes) > 1 or rest or n < 3 * width or sample.parameters or any(a.kept for a in sample.arguments):
         return sample
-    if not _elementwise(_of_rows(sample, 2, width), (2, width)):
+    if not _elementwise(_of_rows(sample, 3, width), (3, width)):
         return sample
     layouts = [layout for layout in draw.layouts() if layout != "broadcast"]
     made = _of_rows(sample, n // width, width).arguments
