@@ -28,8 +28,16 @@ def scatter_add(spec: Any, updates: Iterable[tuple[Any, Array]]) -> Array:
 
 
 def setitem(x: Array, u: Array, *, index: Any) -> Any:
-    """Return an array without elements as it is, or decline: MLX ends the process for an index array there."""
-    return NotImplemented if x.size else mx.array(x)
+    """Return a copy of `x` if nothing is assigned, where MLX ends the process; or decline."""
+    if not x.size:
+        return mx.array(x)
+    masks = [part for part in (index if isinstance(index, tuple) else (index,)) if _is_mask(part)]
+    nothing = isinstance(u, mx.array) and not u.size and any(not mx.any(mask).item() for mask in masks)
+    return mx.array(x) if nothing else NotImplemented
+
+
+def _is_mask(part: Any) -> bool:
+    return isinstance(part, mx.array) and part.dtype == mx.bool_ and bool(part.size)
 
 
 KERNELS: dict[str, Kernel] = {"setitem": setitem}
