@@ -39,6 +39,13 @@ def eye(n_rows: int, n_cols: int | None = None, /, *, k: int = 0, dtype: Any = N
     return sparse.eye(n_rows, n_cols, k=k, dtype=np.float64 if dtype is None else dtype)
 
 
+def broadcast_to(x: COO, /, shape: tuple[int, ...]) -> COO:
+    """Return the array stretched to a shape; one element becomes the fill value, of which none is stored."""
+    if x.size == 1 and np.broadcast_shapes(x.shape, tuple(shape)) == tuple(shape):
+        return sparse.full(shape, x.todense().reshape(()).item(), dtype=x.dtype)
+    return sparse.broadcast_to(x, tuple(shape))
+
+
 def meshgrid(*arrays: COO, indexing: str = "xy") -> tuple[COO, ...]:
     """Return coordinates from vectors of coordinates."""
     return tuple(map(COO.from_numpy, np.meshgrid(*map(dense, arrays), indexing=indexing)))

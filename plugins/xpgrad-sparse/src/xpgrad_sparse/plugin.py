@@ -20,7 +20,8 @@ CAPABILITIES = Capabilities(
         "in_place_update": "sparse.COO has no __setitem__",
         "linalg": "sparse has no factorizations",
         "fft": "sparse has no Fourier transforms: their results are dense",
-    }
+    },
+    expected={"D06[*": "sparse computes with uint64 and a Python number in float64: x & 6 is a TypeError"},
 )
 
 
