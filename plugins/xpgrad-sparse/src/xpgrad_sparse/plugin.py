@@ -16,7 +16,6 @@ CAPABILITIES = Capabilities(
         "dlpack_shares_memory": "DLPack has no sparse layouts",
         "from_dlpack": "DLPack has no sparse layouts",
         "index_assignment": "sparse.COO has no __setitem__",
-        "index_assignment_arrays": "sparse.COO has no __setitem__",
         "in_place_update": "sparse.COO has no __setitem__",
         "linalg": "sparse has no factorizations",
         "fft": "sparse has no Fourier transforms: their results are dense",
