@@ -4,6 +4,7 @@
     python plugins/certify.py --write torch jax    do that for two of them, and keep the reports
     python plugins/certify.py torch --part jax     do that for one, and run a part of the suite on another: the families
                                                    of the contract, and a share of all, on one device
+    python plugins/certify.py mlx                  do that for one that is certified only if it is named
 
 Needs pip and a registry; the array libraries come from there. Ends with exit code 1 if a backend reaches a level below
 that of its committed report, or fails a check.
@@ -24,6 +25,8 @@ ROOT = Path(__file__).parents[1]
 CERTIFICATES = ROOT / "docs" / "conformance"
 BUILT_IN = "numpy", "chx"
 FROM_PLUGINS = "strict", "torch", "jax", "dask"
+ON_REQUEST = {"mlx": ("mlx[cpu]",)}
+"""Certified only if they are named, with what is to be installed besides: MLX's wheel alone has no device on Linux."""
 FIRST = {"jax": "@jax:cpu:0", "dask": "@dask", "trace": "trace(numpy)", "batch": "batch(numpy)", "dual": "dual(numpy)"}
 TRANSFORMATIONS = "trace", "batch", "dual"
 """The arrays of compile, vmap and jvp, over NumPy's: run in part only."""
@@ -85,8 +88,10 @@ def installed(place: Path, plugins: list[str]) -> Path:
     python = place / "env" / ("Scripts" if os.name == "nt" else "bin") / "python"
     constraints = place / "constraints.txt"
     constraints.write_text("\n".join(pins()), encoding="utf-8")
+    besides = [requirement for name in plugins for requirement in ON_REQUEST.get(name, ())]
     subprocess.run(
-        [python, "-m", "pip", "install", *quiet, "--constraint", constraints, *wheels.glob("*.whl")], check=True
+        [python, "-m", "pip", "install", *quiet, "--constraint", constraints, *wheels.glob("*.whl"), *besides],
+        check=True,
     )
     return python
 

@@ -125,6 +125,6 @@ def test_a_thread_that_hangs_is_a_failure(monkeypatch: pytest.MonkeyPatch) -> No
 def test_a_chain_of_errors_that_bites_its_tail_ends() -> None:
     one, other = RuntimeError("one"), RuntimeError("other")
     one.__cause__, other.__context__ = other, one
-    assert _missing(one) is None
+    assert _missing(one, None) is None
     other.__cause__ = MissingFunction("x", "exp")
-    assert _missing(one) == "exp"
+    assert _missing(one, None) == "exp"

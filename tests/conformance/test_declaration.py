@@ -28,6 +28,8 @@ def test_declaration_has_a_place_for_each_reason_that_must_be_filled() -> None:
     with pytest.raises(PluginError, match="'fft' needs a reason in words"):
         _pasted(text)
     assert _pasted(text, "none").missing == {"fft": "none"}  # its functions need no entries
+    text = declaration(_everywhere("pickle") + _everywhere("pickle_keeps_device"), Capabilities(), DEVICES)
+    assert _pasted(text, "none").missing == {"pickle": "none"}
 
 
 def test_declaration_keeps_what_is_true_and_leaves_out_what_is_not() -> None:
@@ -36,12 +38,13 @@ def test_declaration_keeps_what_is_true_and_leaves_out_what_is_not() -> None:
         missing_on={"1": {"float64": "narrow"}},
         tolerances={"float32": (2.0, "half sums")},
         expected={"K01[exp*": "issue 'twelve'"},
+        wrong={"sort": "issue 13"},
     )
     wrong = [Mismatch("take", device, False) for device in DEVICES] + [Mismatch("complex128", "@x:1", True, "E: no")]
     made = _pasted(declaration(wrong, given, DEVICES), "none")
     assert made.missing == {"pickle": 'a "handle"'}
     assert made.missing_on == {"1": {"float64": "narrow", "complex128": "none"}}
-    assert (made.tolerances, made.expected) == (given.tolerances, given.expected)
+    assert (made.tolerances, made.expected, made.wrong) == (given.tolerances, given.expected, given.wrong)
 
 
 def test_empty_declaration_is_code_too() -> None:

@@ -76,7 +76,7 @@ def test_check_that_ran_in_one_dtype_has_run() -> None:
     wide = _report(lambda item: "skipped float64: none" if item.dtype in ("float64", "complex128") else "passed")
     assert place_of(Outcome("K01[sum-axis,float32,@x:0]", "K01", "@x:0", "passed")) == ("K01", "@x:0", "sum-axis")
     families = {place.check[0] for place in map(place_of, wide.outcomes) if place.about}
-    assert families == {"K", "G", "H", "A", "M", "F"}
+    assert families >= {"K", "G", "H", "A", "M", "F"}
     assert not any("K (kernels)" in each for each in wide.ruling.obstacles)
 
 
@@ -90,8 +90,12 @@ def test_facility_that_is_absent_as_a_whole_is_named_and_takes_no_level() -> Non
 
 @pytest.mark.parametrize(
     ("name", "factor", "level"),
-    [("float32", 20, 3), ("float32", 21, 0), ("float64", 100, 3), ("float64", 1e12, None), ("exp", 50, 0), ("exp", 51, None)],
-)  # fmt: skip
+    [
+        *(("float32", 20, 3), ("float32", 21, 0), ("float32", 51, None)),
+        *(("float64", 100, 3), ("float64", 101, 0), ("float64", 1e12, None)),
+        *(("exp", 20, 3), ("exp", 50, 0), ("exp", 1e12, None)),
+    ],
+)
 def test_tolerances_have_a_ceiling(name: str, factor: float, level: int | None) -> None:
     found = _report(declared=Capabilities(tolerances={name: (factor, "our exponential is fast")}))
     assert found.level == level

@@ -26,6 +26,8 @@ class Fault:
     cases : tuple of str
         The cases of the table that the checks of the table run; fewer than a real run has, so a kill here is a kill
         there.
+    operations : tuple of str
+        The operations with generated inputs that the checks of operations run, likewise.
     lazy : bool
         Its bed computes lazily.
     """
@@ -35,6 +37,7 @@ class Fault:
     families: str
     plant: Plant
     cases: tuple[str, ...] = ()
+    operations: tuple[str, ...] = ()
     lazy: bool = False
 
 
@@ -56,10 +59,16 @@ class Freedom:
 
 
 def fault(
-    id: str, title: str, families: str, cases: tuple[str, ...] = (), *, lazy: bool = False
+    id: str,
+    title: str,
+    families: str,
+    cases: tuple[str, ...] = (),
+    *,
+    operations: tuple[str, ...] = (),
+    lazy: bool = False,
 ) -> Callable[[Plant], Fault]:
     """Return a decorator that makes a `Fault` of the function that plants it."""
-    return lambda plant: Fault(id, title, families, plant, cases, lazy)
+    return lambda plant: Fault(id, title, families, plant, cases, operations, lazy)
 
 
 def freedom(id: str, title: str, *, lazy: bool = False) -> Callable[[Plant], Freedom]:

@@ -8,13 +8,18 @@ from typing import NamedTuple
 from tests.faults import FAULTS, FREEDOMS, Fault, Freedom
 from tests.faults.testbed import Testbed
 
+from xpgrad import Device
 from xpgrad_conformance.cases import CASES
 from xpgrad_conformance.check import FAMILIES, Check
 from xpgrad_conformance.checks import CHECKS
+from xpgrad_conformance.generated.operation import Operation
+from xpgrad_conformance.generated.operations import OPERATIONS
 from xpgrad_conformance.outcome import outcome
 from xpgrad_conformance.plan import Item, plan
+from xpgrad_conformance.probes import mismatches
+from xpgrad_conformance.table.case import Case
 
-EVERY = 10  # only every tenth case of the table runs on a backend that uses its freedoms
+EVERY = 10  # every tenth case and operation runs on a backend that uses its freedoms; the next one takes others
 
 
 class Kills(NamedTuple):
@@ -149,7 +154,8 @@ def _killed(fault: Fault, families: Iterable[str], checks: Sequence[Check] = CHE
         fault.plant(bed)
         devices = bed.devices()
         cases = [case for case in CASES if case.name in fault.cases]
-        for item in plan(devices[1:2] + devices[:1], families=families, cases=cases, checks=checks):
+        operations = [operation for operation in OPERATIONS if operation.name in fault.operations]
+        for item in _planned(devices[1:2] + devices[:1], families, cases, operations, checks):
             if not any(name[0] == item.check.id[0] for name in failed):
                 failed |= _failure(item, bed)
     except Exception as error:  # a backend so wrong that xpgrad refuses it: the family "load" kills it
@@ -158,15 +164,31 @@ def _killed(fault: Fault, families: Iterable[str], checks: Sequence[Check] = CHE
 
 
 def _on_freedom(task: Task) -> Kills:
-    """Run every family on a correct backend."""
-    freedom = next(each for each in FREEDOMS if each.id == task.id)
+    """Run every family on a correct backend, and compare its declaration with it."""
+    number, freedom = next((i, each) for i, each in enumerate(FREEDOMS) if each.id == task.id)
     bed = Testbed(lazy=freedom.lazy)
     freedom.plant(bed)
     families = [family.letter for family in FAMILIES if family.letter not in task.without]
-    failed: dict[str, str] = {}
-    for item in plan(bed.devices()[1:2], families=families, cases=CASES[::EVERY]):
+    devices = bed.devices()[1:2] or bed.devices()
+    failed = {f"declaration of {each.fact}": str(each) for each in mismatches(devices, bed.backend.capabilities)}
+    for item in _planned(devices, families, CASES[::EVERY], OPERATIONS[number % EVERY :: EVERY]):
         failed |= _failure(item, bed)
     return Kills(freedom.id, failed)
+
+
+def _planned(
+    devices: Sequence[Device],
+    families: Iterable[str],
+    cases: Sequence[Case],
+    operations: Sequence[Operation],
+    checks: Sequence[Check] = CHECKS,
+) -> Iterator[Item]:
+    """Yield the items of the full profile; operations run as in the quick one, which takes a tenth of the time."""
+    for item in plan(devices, families=families, cases=cases, operations=operations, checks=checks):
+        if item.operation is None:
+            yield item
+        elif item.dtype in item.operation.quick:
+            yield item._replace(quick=True)
 
 
 def _failure(item: Item, bed: Testbed) -> dict[str, str]:

@@ -1,21 +1,25 @@
 """The implementation of `xpgrad conform`: progress, table of results, groups of failures, and report files."""
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 
+from xpgrad_conformance.check import FAMILIES
 from xpgrad_conformance.documents import counted, summary, write
 from xpgrad_conformance.groups import Group
 from xpgrad_conformance.progress import bar, watching
-from xpgrad_conformance.report import Counts, Report, families_of, reproduction
+from xpgrad_conformance.report import Counts, Report, reproduction
 from xpgrad_conformance.run import conform, devices_of
 
 __all__ = ["bar", "cores", "devices_of", "run"]
 
 MAX_GROUPS = 5
+NARROW = 80
+NONE = Counts(0, 0, 0, 0, 0)
 MAX_MESSAGES = 3
 
 
@@ -52,7 +56,7 @@ def cores() -> int:
 
 def _print(console: Console, report: Report, declare: bool, files: list[Path]) -> None:
     console.print()
-    console.print(_table(report))
+    console.print(_table(report, console.width))
     for name, (factor, reason) in report.capabilities.tolerances.items():
         console.print(f"tolerance of {name} widened {factor:g} times: {reason}", soft_wrap=True)
     for note in report.notes:
@@ -61,8 +65,8 @@ def _print(console: Console, report: Report, declare: bool, files: list[Path]) -
     _print_groups(console, report, files)
     total = report.counts()
     console.print(
-        f"\n{total.passed} passed, {total.failed} failed, {total.expected} expected to fail, {total.skipped} skipped "
-        f"of {total.planned + sum(report.left.values())} planned, {report.seconds:.0f} s",
+        f"\n{total.passed:,} passed, {total.failed:,} failed, {total.expected:,} expected to fail, {total.skipped:,} "
+        f"skipped of {total.planned + sum(report.left.values()):,} planned, {report.seconds:.0f} s",
         soft_wrap=True,
     )
     good = report.exit_code == 0
@@ -116,28 +120,34 @@ def _print_group(console: Console, number: int, group: Group) -> None:
     console.print(reproduction(group.example), soft_wrap=True)
 
 
-def _table(report: Report) -> Table:
-    """Return the counts by family; devices with the same result share a line."""
-    shown = {"planned", "passed", "failed"}
+def _table(report: Report, width: int) -> Table:
+    """Return the counts by family; devices with the same result share a line, and narrow tables have no total."""
+    shown = {"planned", "passed", "failed"} if width >= NARROW else {"passed", "failed"}
     shown |= {title for title in ("expected", "skipped") if any(getattr(c, title) for c in report.table.values())}
     titles = [title for title in Counts._fields if title in shown]
     table = Table(box=None, pad_edge=False)
-    table.add_column("family")
+    table.add_column("family", min_width=12)
     table.add_column("device", no_wrap=True)
-    for title in titles:
+    for title in (*titles, *(["not run"] if report.left else [])):
         table.add_column(title, justify="right", no_wrap=True)
-    if report.left:
-        table.add_column("not run", justify="right", no_wrap=True)
-    for family in families_of(report):
-        alike: dict[object, list[str]] = {}
-        for device in report.devices:
-            counts = report.table.get((family.letter, device))
-            if counts is not None:
-                alike.setdefault(counts if counts.failed else None, []).append(device)
-        for bad, where in alike.items():
-            found = [sum(getattr(report.table[family.letter, d], title) for d in where) for title in titles]
-            left = [sum(report.left.get((family.letter, d), 0) for d in where)] if report.left else []
+    for family in FAMILIES:
+        for where, counts, left in _rows(report, family.letter):
+            numbers = [getattr(counts, title) for title in titles] + ([left] if report.left else [])
             place = where[0] if len(where) == 1 else f"{len(where)} devices"
-            style = "red" if bad else None
-            table.add_row(f"{family.letter} {family.name}", place, *map(str, (*found, *left)), style=style)
+            style = "red" if counts.failed else None
+            table.add_row(f"{family.letter} {family.name}", place, *map(str, numbers), style=style)
     return table
+
+
+def _rows(report: Report, letter: str) -> Iterator[tuple[list[str], Counts, int]]:
+    """Yield devices of which a family found the same, with their counts and the number of checks that did not run."""
+    alike: dict[object, list[str]] = {}
+    for device in report.devices:
+        key = letter, device
+        counts = report.table.get(key, NONE)
+        if key in report.table or key in report.left:
+            alike.setdefault(counts if counts.failed else None, []).append(device)
+    for where in alike.values():
+        found = [report.table.get((letter, device), NONE) for device in where]
+        left = sum(report.left.get((letter, device), 0) for device in where)
+        yield where, Counts(*map(sum, zip(*found, strict=True))), left

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Collection, Mapping, Sequence
 
+from xpgrad.backend.capabilities import IMPLIED_BY
 from xpgrad.plugin import Capabilities
 from xpgrad_conformance.probes import Mismatch
 
@@ -27,7 +28,8 @@ TOGETHER = tuple(
 def declaration(wrong: Sequence[Mismatch], given: Capabilities, devices: Sequence[str]) -> str:
     """Return Python code of capabilities that agree with the probes, with an empty string for each unknown reason.
 
-    Where an extension is missing, so are its functions, which need no entries. `Capabilities` refuses empty reasons.
+    What is missing because something else is, as the functions of an extension, needs no entry. `Capabilities` refuses
+    empty reasons.
 
     Parameters
     ----------
@@ -58,7 +60,8 @@ def declaration(wrong: Sequence[Mismatch], given: Capabilities, devices: Sequenc
         *_mapping("missing={", missing, "},"),
         *_mapping("missing_on={", missing_on, "},"),
         *_mapping("tolerances={", [f"{_quoted(name)}: {pair!r}," for name, pair in given.tolerances.items()], "},"),
-        *_mapping("expected={", [f"{_quoted(name)}: {_quoted(why)}," for name, why in given.expected.items()], "},"),
+        *_mapping("expected={", _entries(given.expected, {}, (), ()), "},"),
+        *_mapping("wrong={", _entries(given.wrong, {}, (), ()), "},"),
     ]
     inside = _mapping("capabilities = Capabilities(", lines, ")") or ["capabilities = Capabilities()"]
     return "\n".join(["from xpgrad.plugin import Capabilities", "", *inside])
@@ -70,8 +73,8 @@ def _entries(
     """Return the lines of one mapping: reasons that are known, and places for those that are not."""
     lines = [f"{_quoted(fact)}: {_quoted(why)}," for fact, why in known.items() if fact not in found]
     for fact, error in lacking.items():
-        extension = fact.partition(".")[0]
-        if extension == fact or not {extension} & {*lacking, *absent}:
+        above = {fact.partition(".")[0], *IMPLIED_BY.get(fact, ())} - {fact}
+        if not above & {*lacking, *absent}:
             lines.append(f'{_quoted(fact)}: "",  # the probe: {error or "there is none"}')
     return lines + [f"# {fact} is declared missing, but the probe finds it" for fact in known if fact in found]
 
@@ -91,7 +94,7 @@ def _quoted(text: str) -> str:
 def repeated(given: Capabilities) -> list[str]:
     """Return a message for each reason that more than `MAX_EQUAL` entries share; facts that go together count once."""
     facts: dict[str, dict[str, str]] = {}
-    for reasons in (given.missing, *given.missing_on.values(), given.expected):
+    for reasons in (given.missing, *given.missing_on.values(), given.expected, given.wrong):
         for fact, why in reasons.items():
             facts.setdefault(" ".join(why.lower().split()), {})[_kind(fact)] = fact
     return [

@@ -49,7 +49,10 @@ def _by_dtype(numbers: Iterable[int], items: Sequence[Item]) -> list[Batch]:
 
 
 def _ranks(items: Sequence[Item]) -> list[int]:
-    """Return for each item how much of its kind comes before it: 0 for the first of a check without a case."""
+    """Return for each item how much of its kind comes before it: 0 for the first of a check without a case.
+
+    Checks of level 3, which wait and start threads or processes, come after the first case of each function.
+    """
     devices = {name: place for place, name in enumerate(dict.fromkeys(item.device.name for item in items))}
     dtypes: dict[str, dict[str | None, int]] = {}
     cases: dict[str, dict[str, int]] = {}
@@ -59,7 +62,9 @@ def _ranks(items: Sequence[Item]) -> list[int]:
         name = item.check.id if about is None else about.name
         seen = dtypes.setdefault(name, {})
         rank = 2 * seen.setdefault(item.dtype, len(seen)) + 20 * devices[item.device.name]
-        if about is not None:
+        if about is None:
+            rank += item.check.level == 3
+        else:
             variants = cases.setdefault(name.partition("-")[0], {})
             rank += 1 + 2 * min(variants.setdefault(name, len(variants)), 1)
         ranks.append(rank)

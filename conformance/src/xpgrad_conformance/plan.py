@@ -14,7 +14,7 @@ from xpgrad_conformance.generated.operation import Operation
 from xpgrad_conformance.generated.operations import OPERATIONS
 from xpgrad_conformance.subject import NARROWER, Subject
 from xpgrad_conformance.table.case import Case
-from xpgrad_conformance.table.scenario import dtypes_of, dtypes_within
+from xpgrad_conformance.table.scenario import dtypes_of, facts_within
 
 PROFILES = "quick", "full", "soak"
 
@@ -57,7 +57,7 @@ class Item(NamedTuple):
     def needs(self) -> tuple[str, ...]:
         """The capabilities without which it is skipped."""
         dtypes = () if self.dtype is None else (self.dtype,)
-        about = () if self.case is None else (*self.case.needs, *dtypes_within(self.case, self.dtype or ""))
+        about = () if self.case is None else (*self.case.needs, *facts_within(self.case, self.dtype or ""))
         return (*self.check.needs, *dtypes, *about, *(() if self.operation is None else self.operation.facts))
 
     @property

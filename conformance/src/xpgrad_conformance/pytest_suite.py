@@ -1,9 +1,10 @@
 """The suite as pytest tests, for the test file of a backend."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 
 from xpgrad.plugin import Capabilities
+from xpgrad_conformance.generated.operations import OPERATIONS
 from xpgrad_conformance.outcome import outcome
 from xpgrad_conformance.plan import Item, plan
 from xpgrad_conformance.probes import mismatches
@@ -12,7 +13,11 @@ from xpgrad_conformance.run import devices_of
 
 
 def suite(
-    name: str, capabilities: Capabilities | None = None, *, profile: str = "quick"
+    name: str,
+    capabilities: Capabilities | None = None,
+    *,
+    profile: str = "quick",
+    operations: Collection[str] | None = None,
 ) -> dict[str, Callable[..., None]]:
     """Return test functions by name; a test file runs them by ``globals().update(suite("npu"))``.
 
@@ -27,6 +32,8 @@ def suite(
         By default those of the backend.
     profile : str
         "quick" or "full".
+    operations : collection of str, optional
+        Names of operations with generated inputs, by default all: fewer for a library that compiles each call.
 
     Raises
     ------
@@ -40,8 +47,12 @@ def suite(
     devices = devices_of(name)
     given = devices[0].backend.capabilities if capabilities is None else capabilities
     quick = profile == "quick"
+    names = set(operations or ())
+    if unknown := names - {each.name for each in OPERATIONS}:
+        raise ValueError(f"suite: there is no operation {', '.join(sorted(unknown))} with generated inputs")
     grouped: dict[str, list[Item]] = {}
-    for item in plan(devices, quick=quick, capabilities=given):
+    chosen = [each for each in OPERATIONS if operations is None or each.name in names]
+    for item in plan(devices, quick=quick, capabilities=given, operations=chosen):
         grouped.setdefault(item.check.id, []).append(item)
 
     def test_capabilities_are_as_declared() -> None:

@@ -83,8 +83,15 @@ def _device() -> Device:
 
 
 @functools.cache
-def _items(family: str, quick: bool) -> dict[str, Item]:
-    return {item.id: item for item in plan([_device()], families=[family], quick=quick)}
+def _items(family: str, quick: bool) -> dict[Key, Item]:
+    """Return one item of each check and case: in float64, if there is one."""
+    found: dict[Key, Item] = {}
+    for item in plan([_device()], families=[family], quick=quick):
+        about = item.case or item.operation
+        key = item.check.id, "" if about is None else about.name
+        if key not in found or item.dtype == "float64":
+            found[key] = item
+    return found
 
 
 def functions_used(outcomes: Iterable[Outcome], seconds: float = SECONDS) -> dict[Key, frozenset[str]]:
@@ -107,7 +114,7 @@ def functions_used(outcomes: Iterable[Outcome], seconds: float = SECONDS) -> dic
             continue
         if time.process_time() > until:
             break
-        item = _items(each.check[0], each.quick).get(each.id.replace(f"{each.device}]", f"{_device().name}]"))
+        item = _items(each.check[0], each.quick).get((each.check, case_of(each)))
         if item is not None:
             found[key] = _used(item, each.seed)
     return found

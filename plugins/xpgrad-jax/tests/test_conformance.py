@@ -1,5 +1,9 @@
 """xpgrad's suite for backends, on both devices."""
 
 from xpgrad_conformance import suite
+from xpgrad_conformance.generated.operations import OPERATIONS
 
-globals().update(suite("jax"))
+SOME = [operation.name for operation in OPERATIONS[::12]]
+"""jax compiles every function for every shape; the others run by turns, with `plugins/certify.py`."""
+
+globals().update(suite("jax", operations=SOME))

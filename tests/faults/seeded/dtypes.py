@@ -408,6 +408,7 @@ FAULTS = (
         "DK",
         both("matmul", "matmul", lambda a, b: _widened(np.matmul(a, b))),
         ("matmul",),
+        operations=("matmul",),
     ),
     Fault(
         "float32-mean-is-float64",

@@ -300,16 +300,3 @@ def without_shapes_of_values(bed: Testbed) -> None:
     change(bed.library.Array, __getitem__=getitem)
     without(bed, "nonzero", "unique_all", "unique_counts", "unique_inverse", "unique_values")
     declare(bed, ["data_dependent_shapes"])
-
-
-@freedom("without-empty-arrays", "every array has an element")
-def without_empty_arrays(bed: Testbed) -> None:
-    right = bed.library.array
-
-    def array(inner: Any, device: str) -> Any:
-        if inner.size == 0:
-            raise ValueError("this library has no empty arrays")
-        return right(inner, device)
-
-    change(bed.library, array=array)
-    declare(bed, ["empty_arrays"])

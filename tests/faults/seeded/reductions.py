@@ -159,7 +159,7 @@ def cumsum_forgets_initial(bed: Testbed) -> None:
     bed.replace("cumulative_sum", wrong)
 
 
-@fault("argmax-takes-last", "argmax gives the last of equal elements", "K")
+@fault("argmax-takes-last", "argmax gives the last of equal elements", "K", operations=("argmax",))
 def argmax_takes_last(bed: Testbed) -> None:
     def wrong(original: Any, x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
         if axis is None:
@@ -169,7 +169,7 @@ def argmax_takes_last(bed: Testbed) -> None:
     bed.replace("argmax", wrong)
 
 
-@fault("argsort-unstable", "argsort descending turns the order of equal elements around", "K")
+@fault("argsort-unstable", "argsort descending turns the order of equal elements around", "K", operations=("argsort",))
 def argsort_unstable(bed: Testbed) -> None:
     def wrong(original: Any, x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Any:
         out = original(x, axis=axis)
@@ -187,7 +187,9 @@ def any_of_axis_is_all(bed: Testbed) -> None:
     bed.replace("any", wrong)
 
 
-@fault("searchsorted-forgets-side", "searchsorted ignores side where a sorter is given", "K")
+@fault(
+    "searchsorted-forgets-side", "searchsorted ignores side where a sorter is given", "K", operations=("searchsorted",)
+)
 def searchsorted_forgets_side(bed: Testbed) -> None:
     def wrong(original: Any, x1: Any, x2: Any, /, *, side: str = "left", sorter: Any = None) -> Any:
         return original(x1, x2, side=side if sorter is None else "left", sorter=sorter)
@@ -234,6 +236,7 @@ FAULTS = (
         "K",
         replace("sort", lambda original, x, /, *, descending=False, **options: original(x, **options)),
         ("sort", "sort-descending"),
+        operations=("sort",),
     ),
     Fault(
         "searchsorted-left-only",
@@ -241,11 +244,13 @@ FAULTS = (
         "K",
         replace("searchsorted", lambda original, x1, x2, /, *, side="left", **options: original(x1, x2, **options)),
         ("searchsorted",),
+        operations=("searchsorted",),
     ),
     Fault(
         "searchsorted-flattens",
         "searchsorted gives the places of a matrix as a vector",
         "K",
         replace("searchsorted", lambda original, x1, x2, /, **options: original(x1, x2.reshape(-1), **options)),
+        operations=("searchsorted",),
     ),
 )

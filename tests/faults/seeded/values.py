@@ -167,7 +167,12 @@ def remainder_by_a_quotient(bed: Testbed) -> None:
     bed.both("remainder", "mod", remainder)
 
 
-@fault("argsort-turns-ties-around", "argsort of more than 256 elements has equal ones in reverse order", "K")
+@fault(
+    "argsort-turns-ties-around",
+    "argsort of more than 256 elements has equal ones in reverse order",
+    "K",
+    operations=("argsort",),
+)
 def argsort_turns_ties_around(bed: Testbed) -> None:
     def wrong(original: Any, x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Any:
         length = x.shape[axis] if x.ndim else 0

@@ -291,8 +291,10 @@ CHAINERS = (
         **FIRST,
     ),
     Case("F.fmod", lambda F, x, d: F.fmod(x, d), np.fmod, (Input(SMALL, 3.1, 3.9), Input(SMALL, 1.1, 1.4)), **FIRST),
-    Case("F.fft", lambda F, a, b: F.fft((a, b)), lambda a, b: _parts(np.fft.fft(a + 1j * b)), _PAIR, **SECOND),
-    Case("F.ifft", lambda F, a, b: F.ifft((a, b)), lambda a, b: _parts(np.fft.ifft(a + 1j * b)), _PAIR, **SECOND),
+    Case("F.fft", lambda F, a, b: F.fft((a, b)), lambda a, b: _parts(np.fft.fft(a + 1j * b)), _PAIR,
+         needs=("complex",), **SECOND),
+    Case("F.ifft", lambda F, a, b: F.ifft((a, b)), lambda a, b: _parts(np.fft.ifft(a + 1j * b)), _PAIR,
+         needs=("complex",), **SECOND),
     Case("F.einsum", lambda F, a, b: F.einsum("ij,kj->ik", a, b), lambda a, b: a @ b.T, _PAIR, **SECOND),
 )  # fmt: skip
 

@@ -240,7 +240,7 @@ def what_is_missing_has_a_name(s: Subject) -> None:
         dtype = next((name for name in dtypes_of(case) if s.has(name)), None)
         if dtype is None:
             continue
-        scenario = Scenario(case, s.device, dtype, seed=s.seed)
+        scenario = Scenario(case, s.device, dtype, seed=s.seed, capabilities=s.capabilities)
         xs = scenario.variables(scenario.arrays())
         try:
             case.call(s.xp, *xs)

@@ -278,7 +278,7 @@ def kernels_agree(s: Subject) -> None:
         empty = variant.shapes is not None and any(0 in shape for shape in variant.shapes)
         if recorder.kernels and (not empty or s.has("empty_arrays")):
             with provided(s, recorder.kernels):
-                _sweep(Scenario(s.case, s.device, s.dtype, variant, seed=s.seed))
+                _sweep(Scenario(s.case, s.device, s.dtype, variant, seed=s.seed, capabilities=s.capabilities))
             calls += recorder.calls
     rtol = max(s.rtol(factor=10), s.widened(s.dtype) * s.case.rtol.get(s.dtype, 0.0))
     for call in calls:
@@ -364,7 +364,7 @@ def kernels_accept(s: Subject) -> None:
     try:
         for case, dtype in _runs(s):
             if any(name.rpartition(".")[0] in wanted(case) or name in wanted(case) for name in names):
-                _sweep(Scenario(case, s.device, dtype, PLAIN, seed=s.seed))
+                _sweep(Scenario(case, s.device, dtype, PLAIN, seed=s.seed, capabilities=s.capabilities))
     finally:
         s.backend.xp.set_providers(before)
     refused = sorted(f"{name} of {provider}" for provider, name in declined - accepted)

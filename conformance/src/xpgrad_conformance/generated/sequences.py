@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Any
 
+from xpgrad import Variable, grad
 from xpgrad.testing.arrays import on_host
 from xpgrad.types import Array
 from xpgrad_conformance.generated.draw import Draw
@@ -104,3 +105,28 @@ def overwrite(array: Array, other: Array) -> bool:
     except (TypeError, ValueError, RuntimeError):
         return False
     return True
+
+
+def is_real(dtype: str) -> bool:
+    """Return whether a dtype is real and floating-point."""
+    return dtype.startswith("float")
+
+
+def gradients(s: Subject, sample: Sample) -> list[bytes]:
+    """Return the bytes of the gradients of a sample's call by its floating-point arguments."""
+    xs = [Variable(x) if on_host(x).dtype.kind == "f" else x for x in sample.arrays(s)]
+    inputs = [x for x in xs if isinstance(x, Variable)]
+    ys = sample.applied(s.xp, *xs)
+    ys = [y for y in (ys if isinstance(ys, (tuple, list)) else [ys]) if isinstance(y, Variable) and y.requires_grad]
+    if not ys or not inputs:
+        return []
+    seeds = [Variable(s.array(s.cotangent(y), s.backend.dtype_name(y.array.dtype))) for y in ys]
+    return [b"" if g is None else on_host(g).tobytes() for g in grad(ys, inputs, seeds)]
+
+
+def assert_equal(s: Subject, sample: Sample, expected: list[bytes], got: list[bytes], when: str) -> None:
+    """Raise AssertionError unless gradients are those that an earlier sweep gave, bit by bit."""
+    for i, (one, other) in enumerate(zip(got, expected, strict=True)):
+        if one != other:
+            wrong = f"the gradient for argument {i} is not that of a sweep before"
+            raise AssertionError(f"{sample.written}, {when}: {wrong}\n{program_of(sample, s.device.name, wrong)}")

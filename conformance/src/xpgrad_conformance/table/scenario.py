@@ -32,14 +32,15 @@ def dtypes_of(case: Case) -> tuple[str, ...]:
     return DTYPES if case.complex else DTYPES[:2]
 
 
-def dtypes_within(case: Case, dtype: str) -> tuple[str, ...]:
-    """Return the names of the other floating-point dtypes that the inputs and results of a run in `dtype` have."""
+def facts_within(case: Case, dtype: str) -> tuple[str, ...]:
+    """Return the facts that inputs and results of a run in `dtype` take: other dtypes, and arrays without elements."""
     given = case.dtype if isinstance(case.dtype, tuple) else (case.dtype,)
     made = {"real": REAL, "complex": COMPLEX}
     results = [made[each][dtype] for each in given if each in made]
     inputs = [REAL[dtype] for x in case.inputs if x.kind == "real"]
     inputs += [COMPLEX[dtype]] if "complex" in case.needs else []
-    return tuple(dict.fromkeys(name for name in (*inputs, *results) if name != dtype))
+    empty = ["empty_arrays"] if any(0 in x.shape for x in case.inputs) else []
+    return tuple(dict.fromkeys(name for name in (*inputs, *results, *empty) if name != dtype))
 
 
 class Scenario(Subject):

@@ -35,7 +35,8 @@ def _units(lengths: Sequence[int]) -> float:
     MKL adds up as many products as such a factor is large, with less accurate roots of unity than others have.
     """
     factors = [_largest_factor(n) for n in lengths]
-    return 8 + sum(2 * math.log2(max(2, n)) for n in lengths) + sum(20 * p**0.5 for p in factors if p > 13)
+    stages = sum(2 * math.log2(max(2, n)) for n in lengths)
+    return 8 + stages + sum(20 * math.sqrt(p) for p in factors if p > 13)
 
 
 def _largest_factor(n: int) -> int:

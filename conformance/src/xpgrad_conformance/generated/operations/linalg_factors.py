@@ -180,7 +180,9 @@ def _svdvals(draw: Draw) -> Iterator[Sample]:
 def _normal(draw: Draw) -> Iterator[tuple[Argument, int, str]]:
     """Yield normal matrices, whose eigenvalues are well separated; real ones have pairs of conjugate ones."""
     layouts = [layout for layout in draw.layouts() if layout != "broadcast"]
-    rows = [{"batch": (), "n": n, "layout": "contiguous"} for n in SIZES if n <= (33 if draw.quick else 129)]
+    rows: list[dict[str, Any]] = [
+        {"batch": (), "n": n, "layout": "contiguous"} for n in SIZES if n <= (33 if draw.quick else 129)
+    ]
     rows += draw.combinations(batch=((2,), (3, 2), (17,)), n=(1, 2, 3, 8), layout=layouts)
     for row in rows:
         batch, n = row["batch"], row["n"]

@@ -22,7 +22,7 @@ def _moving(name: str, reference: Callable[..., Any], choice: Choice, *, by_posi
 
     def sample(draw: Draw, x: Argument, place: int) -> Sample:
         parameters = choice(draw, x.host.shape, place)
-        options = positional(name, 1, parameters) if by_position else {"parameters": parameters}
+        options: Any = positional(name, 1, parameters) if by_position else {"parameters": parameters}
         return Sample(name, (x,), reference, precise=False, signs=True, smooth=_finite(x.host), **options)
 
     def samples(draw: Draw) -> Iterator[Sample]:
@@ -129,10 +129,10 @@ def _broadcast_to(draw: Draw) -> Iterator[Sample]:
         for shape, target in (((n,), (3, n)), ((n, 1), (n, 3)), ((1,), (n,)), ((1, 3), (n, 3)), ((), (n,))):
             yield _broadcast(given(draw, shape, "mixed"), target)
     for row in combined(draw, n=(1, 2, 16, 33, 257, 4097), kind=KINDS, place=(0, 1, 2), layout=draw.layouts()):
-        target = around(row["n"], row["place"])
-        shape = tuple(n if draw.pick((False, True)) else 1 for n in target)
-        x = given(draw, shape[draw.pick((0, 1, 2)) :], row["kind"], layout=row["layout"])
-        yield _broadcast(x, draw.pick((target, (2, *target))))
+        wide = around(row["n"], row["place"])
+        some = tuple(n if draw.pick((False, True)) else 1 for n in wide)
+        x = given(draw, some[draw.pick((0, 1, 2)) :], row["kind"], layout=row["layout"])
+        yield _broadcast(x, draw.pick((wide, (2, *wide))))
 
 
 def _broadcast(x: Argument, shape: Shape) -> Sample:

@@ -70,10 +70,11 @@ def _matmul(draw: Draw) -> Iterator[Sample]:
             yield _exact(draw, (n,), (n, 2), (("k",), ("k", "m")))
             yield _exact(draw, (n, 3), (3,), (("n", "k"), ("k",)))
             yield _exact(draw, (3,), (3, n), (("k",), ("k", "m")))
-    sizes = 1, 2, 8, 17, 33, 64, 65, 129, 257
+    sizes = (1, 2, 8, 17, 33, 64, 65, 129, 257)[: 9 if draw.dtype in (*FLOATS, *COMPLEX) else 7]
     for row in combined(draw, m=sizes, k=sizes, n=sizes, one=draw.layouts(), other=draw.layouts()):
         shapes = (row["m"], row["k"]), (row["k"], row["n"])
         yield _exact(draw, *shapes, (("n", "k"), ("k", "m")), (row["one"], row["other"]))
+    square = (2, 2, 2), (3, 3, 3), (17, 17, 17), (64, 64, 64)
     long = (
         (1025, 3, 2),
         (3, 1025, 2),
@@ -84,12 +85,12 @@ def _matmul(draw: Draw) -> Iterator[Sample]:
         (2, 4097, 1),
         (1, 4097, 3),
     )
-    for (m, k, n), layouts in itertools.product(long, _layouts(draw)):
-        yield _exact(draw, (m, k), (k, n), (("n", "k"), ("k", "m")), layouts)
+    for (m, k, n), pair in itertools.product((*long, *square), _layouts(draw)):
+        yield _exact(draw, (m, k), (k, n), (("n", "k"), ("k", "m")), pair)
         if n == 1:
-            yield _exact(draw, (m, k), (k,), (("n", "k"), ("k",)), layouts)
+            yield _exact(draw, (m, k), (k,), (("n", "k"), ("k",)), pair)
         if m == 1:
-            yield _exact(draw, (k,), (k, n), (("k",), ("k", "m")), layouts)
+            yield _exact(draw, (k,), (k, n), (("k",), ("k", "m")), pair)
     for row in combined(draw, batch=BATCHES, k=(1, 3, 16, 33), one=draw.layouts(), other=draw.layouts()):
         one, other = row["batch"]
         yield _exact(draw, (*one, 3, row["k"]), (*other, row["k"], 5), layouts=(row["one"], row["other"]))
@@ -98,8 +99,14 @@ def _matmul(draw: Draw) -> Iterator[Sample]:
         if other:
             yield _exact(draw, (row["k"],), (*other, row["k"], 2), layouts=("contiguous", row["other"]))
     if draw.has("empty_arrays"):
-        for shapes in (((3, 0), (0, 2)), ((0, 4), (4, 2)), ((0, 3, 4), (4, 2)), ((2, 3, 0), (0, 4)), ((2, 0), (0,))):
-            yield _exact(draw, *shapes)
+        nothing: tuple[tuple[Shape, Shape], ...] = (
+            ((3, 0), (0, 2)),
+            ((0, 4), (4, 2)),
+            ((0, 3, 4), (4, 2)),
+            ((2, 0), (0,)),
+        )
+        for one, other in (*nothing, ((2, 3, 0), (0, 4)), ((0,), (0,))):
+            yield _exact(draw, one, other)
     if draw.dtype in (*FLOATS, *COMPLEX):
         yield from _inexact(draw)
 
@@ -109,7 +116,11 @@ def _layouts(draw: Draw) -> list[tuple[str, str]]:
     found = [(one, draw.pick(draw.layouts())) for one in draw.layouts()]
     found = [draw.pick(found)] if draw.quick else [*found, *(pair[::-1] for pair in found)]
     plain = "contiguous"
-    return [*found, ("transposed", plain), (plain, "transposed")] if "transposed" in draw.layouts() else found
+    return (
+        [*found, ("transposed", plain), (plain, "transposed"), ("transposed",) * 2]
+        if "transposed" in draw.layouts()
+        else found
+    )
 
 
 def _exact(draw: Draw, one: Shape, other: Shape, axes: Any = ((), ()), layouts: Any = ("contiguous",) * 2) -> Sample:

@@ -1,0 +1,234 @@
+"""Functions of complex arrays: parts that overflow when squared, branch cuts, parts that are NaN or infinite.
+
+What the standard leaves open is not asked: most functions of infinities and NaN.
+"""
+
+import operator
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from xpgrad import as_variable
+from xpgrad_conformance.generated.accuracy import repeated
+from xpgrad_conformance.generated.draw import Draw
+from xpgrad_conformance.generated.operation import COMPLEX, Operation
+from xpgrad_conformance.generated.operations.elementwise_binary import SYMBOLS, with_number, with_symbol
+from xpgrad_conformance.generated.points import FORMS, PAIRS, shaped
+from xpgrad_conformance.generated.sample import Argument, Sample
+from xpgrad_conformance.generated.values import REAL
+
+CHOSEN = 1, 7, 33, 257
+NUMBERS = 2, 0.5, -1.5, 1j, 2 - 0.5j
+MIXED = {"complex64": ("float32", "float64", "complex128"), "complex128": ("float64", "float32", "complex64")}
+NARROW = ("complex64",)
+BASIC = "abs", "conj", "sqrt", "exp", "log", "add", "multiply", "divide", "equal"
+"""The functions that the quick profile tries in both dtypes."""
+
+
+def scales(dtype: str) -> list[float]:
+    """Return sizes of numbers: their squares overflow or underflow at the ends."""
+    large = float(np.finfo(dtype).max) ** 0.5
+    return [1.0, large / 1e3, large * 1e3, 1e-3 / large, 1e3 / large]
+
+
+def _lengths(draw: Draw) -> list[int]:
+    """Return fewer lengths than of real arrays: references in a wider dtype take longer."""
+    return [n for n in draw.lengths(most=65_537) if n < 5000 or n == 65_537]
+
+
+def circle(draw: Draw, shape: tuple[int, ...], size: float = 1.0) -> Any:
+    """Return numbers of about one size, in all directions, also along the axes."""
+    angle = np.where(
+        draw.rng.random(shape) < 0.3, draw.rng.integers(0, 8, shape) * np.pi / 4, draw.rng.uniform(-3.1, 3.1, shape)
+    )
+    host = np.exp(1j * angle) * draw.rng.uniform(0.5, 2.0, shape) * size
+    return host.astype(draw.dtype)
+
+
+def _parts(real: Any, imag: Any, dtype: str) -> Any:
+    """Return complex numbers of their parts, of which zeros keep their signs."""
+    real, imag = np.broadcast_arrays(np.asarray(real), np.asarray(imag))
+    made = np.empty(real.shape, dtype)
+    made.real, made.imag = real, imag
+    return made
+
+
+def special_parts(dtype: str) -> Any:
+    """Return all pairs of special parts."""
+    few = np.asarray([0.0, -0.0, 1.5, -1.5, np.inf, -np.inf, np.nan])
+    real, imag = np.meshgrid(few, few)
+    return _parts(real.reshape(-1), imag.reshape(-1), dtype)
+
+
+def unary(
+    name: str,
+    reference: Callable[..., Any],
+    *,
+    units: float = 8.0,
+    dtype: str = "",
+    sizes: bool = False,
+    specials: bool = False,
+    cut: bool = False,
+    low: float = -2.0,
+    high: float = 2.0,
+) -> Operation:
+    """Return the operation of an elementwise function of one complex array.
+
+    Parameters
+    ----------
+    dtype : str
+        That of the result: "real" for the dtype of the parts.
+    sizes : bool
+        Whether numbers whose squares overflow have results that do not.
+    specials : bool
+        Whether all special parts have results.
+    cut : bool
+        Whether its branch cut is the negative real axis, on which the sign of zero decides.
+    """
+
+    def sample(draw: Draw, host: Any, axes: tuple[str, ...] = ("n",), layout: str = "contiguous") -> Sample:
+        wanted = REAL[draw.dtype] if dtype == "real" else dtype
+        return Sample(
+            name, (Argument(host, axes, layout),), repeated(reference), units=units, dtype=wanted, smooth=not dtype
+        )
+
+    def samples(draw: Draw) -> Iterator[Sample]:
+        for n in _lengths(draw):
+            x = draw.array((n,), low=low, high=high, axes=("n",))
+            yield sample(draw, x.host)
+        yield sample(draw, draw.array((), low=low, high=high).host, ())
+        if sizes:
+            for size in scales(draw.dtype):
+                yield sample(draw, circle(draw, (33,), size))
+                mixed = _parts(circle(draw, (33,), size).real, circle(draw, (33,)).imag, draw.dtype)
+                yield sample(draw, mixed)
+        if specials:
+            yield sample(draw, special_parts(draw.dtype))
+        if cut:
+            negative = -np.asarray([1.0, 0.25, 4.0, 1e-3, 1e6, 2.0])
+            for zero in (0.0, -0.0):
+                yield sample(draw, _parts(negative, zero, draw.dtype))
+            small = float(np.finfo(REAL[draw.dtype]).eps)
+            yield sample(draw, _parts(negative, [small, -small] * 3, draw.dtype))
+        for row in draw.combinations(axes=FORMS, n=CHOSEN, layout=draw.layouts()):
+            axes, layout = row["axes"], row["layout"]
+            x = draw.array(shaped(axes, row["n"]), low=low, high=high, axes=axes, layout=layout)
+            yield sample(draw, x.host, axes, layout)
+
+    return Operation(name, samples, COMPLEX, COMPLEX if name in BASIC else NARROW)
+
+
+def binary(
+    name: str, reference: Callable[..., Any], symbol: str, *, units: float = 4.0, dtype: str = "", scale: Any = None
+) -> Operation:
+    """Return the operation of an elementwise function of two complex arrays."""
+    what: dict[str, Any] = {"units": units, "dtype": dtype, "scale": scale}
+
+    def samples(draw: Draw) -> Iterator[Sample]:
+        for n in _lengths(draw):
+            x1, x2 = draw.array((n,), axes=("n",)), draw.array((n,), low=0.3, high=2.0, axes=("n",))
+            yield Sample(name, (x1, x2), repeated(reference), smooth=not dtype, **what)
+        x1, x2 = (Argument(circle(draw, (65,)), ("n",)) for _ in range(2))
+        yield with_symbol(name, symbol, x1, x2, reference=reference, **what)
+        if name == "divide":
+            for size in scales(draw.dtype):
+                x1, x2 = (Argument(circle(draw, (65,), size), ("n",)) for _ in range(2))
+                yield Sample(name, (x1, x2), reference, **what)
+        if dtype == "bool":
+            grid = np.meshgrid(special_parts(draw.dtype), special_parts(draw.dtype))
+            yield Sample(name, tuple(Argument(each.reshape(-1), ("n",)) for each in grid), reference, **what)
+        for row in draw.combinations(axes=PAIRS, n=CHOSEN, layout1=draw.layouts(), layout2=draw.layouts()):
+            given = zip(row["axes"], (row["layout1"], row["layout2"]), strict=True)
+            arrays = (
+                draw.array(shaped(axes, row["n"]), low=0.2, high=2.0, axes=axes, layout=layout)
+                for axes, layout in given
+            )
+            yield Sample(name, tuple(arrays), reference, **what)
+        for number in NUMBERS:
+            for left in (False, True):
+                x = draw.array((33,), low=0.2, high=2.0, axes=("n",))
+                yield with_number(name, symbol, x, number, left, reference=reference, **what)
+        for other in MIXED[draw.dtype]:
+            if draw.has(other):
+                x1 = draw.array((33,), low=0.2, high=2.0, axes=("n",))
+                x2 = draw.array((33,), low=0.2, high=2.0, axes=("n",), dtype=other)
+                wanted = dtype or str(np.promote_types(draw.dtype, other))
+                yield Sample(name, (x1, x2), reference, **{**what, "dtype": wanted})
+
+    return Operation(name, samples, COMPLEX, COMPLEX if name in BASIC else NARROW)
+
+
+def _real_number(draw: Draw) -> Iterator[Sample]:
+    """Yield products and others of real arrays and complex numbers, which keep the width."""
+    both = {"float32": "complex64", "float64": "complex128"}[draw.dtype]
+    for number in (1j, 2 - 0.5j):
+        for symbol in ("+", "-", "*", "/"):
+            call = SYMBOLS[symbol]
+            x = draw.array((33,), low=0.3, high=2.0, axes=("n",))
+            for left in (False, True):
+
+                def applied(x: Any, number: Any = number, call: Any = call, left: bool = left) -> Any:
+                    return call(number, x) if left else call(x, number)
+
+                yield Sample(
+                    "multiply",
+                    (x,),
+                    lambda host, applied=applied: applied(host.astype(np.clongdouble)),
+                    units=4,
+                    dtype=both,
+                    call=lambda xp, a, applied=applied: applied(as_variable(a)),
+                    text=f"{number} {symbol} x0" if left else f"x0 {symbol} {number}",
+                )
+
+
+def _product_size(x1: Any, x2: Any) -> Any:
+    return np.abs(x1) * np.abs(x2)
+
+
+def _sum_size(x1: Any, x2: Any) -> Any:
+    return np.abs(x1) + np.abs(x2)
+
+
+# Errors are relative to the absolute value: parts cancel, in all libraries.
+FUNCTIONS = (
+    unary("abs", np.abs, dtype="real", units=4, sizes=True, specials=True),
+    unary("real", np.real, dtype="real", units=0, sizes=True, specials=True),
+    unary("imag", np.imag, dtype="real", units=0, sizes=True, specials=True),
+    unary("conj", np.conj, units=0, sizes=True),
+    unary("negative", np.negative, units=0, sizes=True),
+    unary("positive", np.positive, units=0, sizes=True),
+    unary("isnan", np.isnan, dtype="bool", sizes=True, specials=True),
+    unary("isinf", np.isinf, dtype="bool", sizes=True, specials=True),
+    unary("isfinite", np.isfinite, dtype="bool", sizes=True, specials=True),
+    unary("square", np.square),
+    unary("sqrt", np.sqrt, sizes=True, cut=True),
+    unary("exp", np.exp),
+    unary("expm1", np.expm1, units=16, low=0.3, high=2.0),
+    unary("log", np.log, sizes=True, cut=True, units=16, low=1.1, high=4.0),
+    unary("log2", np.log2, units=16, low=1.1, high=4.0),
+    unary("log10", np.log10, units=16, low=1.1, high=4.0),
+    unary("log1p", np.log1p, units=16, low=0.3, high=2.0),
+    unary("sin", np.sin, units=16),
+    unary("cos", np.cos, units=16),
+    unary("tan", np.tan, units=32),
+    unary("sinh", np.sinh, units=16),
+    unary("cosh", np.cosh, units=16),
+    unary("tanh", np.tanh, units=32),
+    unary("asin", np.arcsin, units=64),
+    unary("acos", np.arccos, units=64),
+    unary("atan", np.arctan, units=64, low=0.2, high=0.7),
+    unary("asinh", np.arcsinh, units=64),
+    unary("acosh", np.arccosh, units=64),
+    unary("atanh", np.arctanh, units=64, low=0.2, high=0.7),
+    unary("sign", lambda x: x / np.abs(x), units=8, low=0.2, high=2.0),
+    unary("reciprocal", lambda x: 1 / x, units=8, low=0.2, high=2.0),
+    binary("add", np.add, "+", units=1, scale=_sum_size),
+    binary("subtract", np.subtract, "-", units=1, scale=_sum_size),
+    binary("multiply", np.multiply, "*", scale=_product_size),
+    binary("divide", np.divide, "/", units=8),
+    binary("pow", np.power, "**", units=128),
+    binary("equal", operator.eq, "==", dtype="bool"),
+    binary("not_equal", operator.ne, "!=", dtype="bool"),
+    Operation("complex_numbers", _real_number, needs=("complex64", "complex128")),
+)

@@ -1,0 +1,1 @@
+"""MLX as a backend of xpgrad: ``@mlx``."""

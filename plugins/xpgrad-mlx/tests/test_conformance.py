@@ -1,0 +1,5 @@
+"""xpgrad's suite for backends, on the only device."""
+
+from xpgrad_conformance import suite
+
+globals().update(suite("mlx"))

@@ -1,0 +1,19 @@
+"""The programs of the README, each in a process of its own: there, everything is met for the first time."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PAGE = Path(__file__).parents[1] / "README.md"
+PROGRAMS = re.findall(r"^```python\n(.*?)^```$", PAGE.read_text(), re.MULTILINE | re.DOTALL)
+assert PROGRAMS
+
+
+@pytest.mark.parametrize("number", range(len(PROGRAMS)))
+def test_the_programs_of_the_readme_run(number: int, tmp_path: Path) -> None:
+    command = [sys.executable, "-c", PROGRAMS[number]]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
