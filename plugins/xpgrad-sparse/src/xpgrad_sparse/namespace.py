@@ -1,7 +1,7 @@
 """The standard's names over sparse's: what it lacks, and what it has for arrays with the fill value 0 alone."""
 
 from functools import wraps
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import sparse
@@ -48,7 +48,7 @@ def broadcast_to(x: COO, /, shape: tuple[int, ...]) -> COO:
     return sparse.broadcast_to(x, tuple(shape))
 
 
-def meshgrid(*arrays: COO, indexing: str = "xy") -> tuple[COO, ...]:
+def meshgrid(*arrays: COO, indexing: Literal["xy", "ij"] = "xy") -> tuple[COO, ...]:
     """Return coordinates from vectors of coordinates."""
     return tuple(map(COO.from_numpy, np.meshgrid(*map(dense, arrays), indexing=indexing)))
 
