@@ -1,6 +1,7 @@
-"""Floor division and remainder of real arrays: all signs, multiples and their neighbours, zeros of both signs.
+"""Floor division and remainder of real arrays: all signs, multiples, infinite divisors.
 
-Quotients here have few digits, so that libraries that round the quotient first, and those that do not, agree; which sign a zero has is not asked, for they do not agree on that.
+Quotients here have few digits, so that libraries that round the quotient first, and those that do not, agree. Which
+sign a zero has is not asked: they do not agree on that.
 """
 
 from collections.abc import Callable, Iterator
