@@ -7,13 +7,12 @@ import numpy as np
 
 import xpgrad.functions
 import xpgrad.ops
-import xpgrad.special
 from xpgrad_conformance.generated.draw import Draw
 from xpgrad_conformance.generated.reference import referred
 from xpgrad_conformance.generated.sample import Argument, Sample
 
-MODULES = {"F": xpgrad.functions, "ops": xpgrad.ops, "special": xpgrad.special}
-IMPORTS = ("import xpgrad.functions as F", "import xpgrad.ops as ops", "import xpgrad.special as special")
+MODULES = {"F": xpgrad.functions, "ops": xpgrad.ops}
+IMPORTS = ("import xpgrad.functions as F", "import xpgrad.ops as ops")
 
 
 def lengths(draw: Draw, most: int, least: int = 1) -> list[int]:
@@ -38,7 +37,7 @@ def layer(
     dtype: str = "",
     **parameters: Any,
 ) -> Sample:
-    """Return a sample of a function of `xpgrad.functions`, `xpgrad.ops` or `xpgrad.special`.
+    """Return a sample of a function of `xpgrad.functions` or `xpgrad.ops`.
 
     Parameters
     ----------

@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 
 from xpgrad_conformance.generated.draw import Draw
-from xpgrad_conformance.generated.layers import layer, lengths
+from xpgrad_conformance.generated.layers import lengths, written
 from xpgrad_conformance.generated.operation import Operation
-from xpgrad_conformance.generated.sample import Sample
+from xpgrad_conformance.generated.sample import Argument, Sample
 
 RANGES: dict[str, tuple[tuple[float, float], ...]] = {
     "expit": ((-5, 5), (12, 30), (-60, -30)),
@@ -30,14 +30,18 @@ UNITS = {"log_ndtr": 256.0, "ndtr": 256.0, "erfc": 256.0, "gammaln": 256.0, "psi
 
 
 def _special(name: str, ranges: tuple[tuple[float, float], ...]) -> Operation:
+    def called(x: Argument) -> Sample:
+        text, units = f"xp.special.{name}(x0)", UNITS.get(name, 64.0)
+        return written(f"special.{name}", lambda xp, x: getattr(xp.special, name)(x), text, x, units=units)
+
     def samples(draw: Draw) -> Iterator[Sample]:
         for n in lengths(draw, 5000):
             low, high = draw.pick(ranges)
             x = draw.array((n,), low=low, high=high, axes=("n",))
-            yield layer(f"special.{name}", x, units=UNITS.get(name, 64.0))
+            yield called(x)
         for row in draw.combinations(n=(3, 40), range=ranges, layout=draw.layouts()):
             x = draw.array((row["n"], 3), low=row["range"][0], high=row["range"][1], layout=row["layout"])
-            yield layer(f"special.{name}", x, units=UNITS.get(name, 64.0))
+            yield called(x)
 
     return Operation(f"special.{name}", samples, needs=())
 
