@@ -58,6 +58,7 @@ WORDS = {
     "compile.md": "cc clang cupy gcc",
     "design.md": "cpu cupy gpu native protocol.py xp.device_of xp.spec_of",
     "devices.md": "available",
+    "half-a-standard.md": "lean concatenate transpose fine lean.gather operator.add expected",
     "interop.md": "xp.array xpgrad.interop.spam xpgrad.interop.from_spam",  # asked for in vain; of an example
     "xpgrad-dask": "compute_chunk_sizes persist",  # methods of dask's arrays
     "xpgrad-jax": "Auto Explicit donate_argnums",

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import xpgrad
+import xpgrad.array_api as xp
 from xpgrad_mlx import namespace
 
 RNG = np.random.default_rng(0)
@@ -40,6 +41,15 @@ def test_reductions_over_nothing_are_their_first_element(shape: Any, axis: Any) 
     host = np.zeros(shape)
     for name in ("sum", "prod", "any", "all"):
         assert getattr(namespace, name)(x, axis=axis).tolist() == getattr(np, name)(host, axis=axis).tolist()
+
+
+def test_assignment_to_an_array_without_elements_ends_nothing() -> None:
+    x = xpgrad.Variable(mx.zeros((3, 0)))
+    y = xp.sum(x[mx.array([1])])
+    y.backward()
+    x = xpgrad.Variable(mx.zeros((3, 0)), requires_grad=False)
+    x[mx.array([0, 0])] = mx.ones((2, 0))
+    assert (x.shape, y.array.item()) == ((3, 0), 0.0)
 
 
 @pytest.mark.parametrize("name", ["exp", "sin", "cos"])

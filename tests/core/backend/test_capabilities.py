@@ -40,6 +40,42 @@ def test_missing_capabilities_of_extensions_and_devices_are_found() -> None:
     assert lacks.lacking(("float64",), "large") is None
 
 
+def test_function_may_be_missing_in_one_dtype() -> None:
+    lacks = Capabilities(missing={"linalg.inv[complex64]": "real only"}, missing_on={"0": {"sin[float32]": "no"}})
+    assert lacks.lacking(("linalg.inv",)) is None
+    assert lacks.lacking(("linalg.inv",), dtype="complex64") == "linalg.inv[complex64]: real only"
+    assert lacks.lacking_in("complex64", ("inv", "linalg.inv")) == "linalg.inv[complex64]: real only"
+    assert lacks.lacking_in("float32", ("sin",)) is None
+    assert lacks.lacking_in("float32", ("sin",), "0") == "sin[float32]: no"
+    with pytest.raises(PluginError, match="expected a dtype of the standard in brackets, got 'half'"):
+        Capabilities(missing={"sin[half]": "no"})
+    with pytest.raises(PluginError, match=r"unknown fact 'threads\[float32\]'"):
+        Capabilities(missing={"threads[float32]": "no"})
+
+
+def test_function_that_is_wrong_cannot_be_relied_on_but_is_there() -> None:
+    lacks = Capabilities(wrong={"linalg.eigh": "issue 12", "sin[float32]": "issue 13"})
+    assert lacks.lacking(("linalg.eigh",)) == "linalg.eigh: issue 12"
+    assert lacks.lacking(("linalg.eigh",), wrong=False) is None
+    assert lacks.wrong_in("float32", ("sin",)) == "sin[float32]: issue 13"
+    assert lacks.wrong_in("float64", ("sin",)) is None
+    with pytest.raises(PluginError, match="unknown fact 'threads'"):
+        Capabilities(wrong={"threads": "they hang"})
+
+
+def test_fact_that_follows_from_another_need_not_be_declared() -> None:
+    lacks = Capabilities(missing={"dlpack_import": "none"})
+    assert lacks.lacking(("from_dlpack",)) == lacks.lacking(("dlpack_shares_memory",)) == "dlpack_import: none"
+    assert lacks.lacking(("dlpack_export",)) is None
+
+
+def test_capabilities_are_made_again_from_plain_data() -> None:
+    given = Capabilities(
+        {"fft": "none"}, {"0": {"float64": "no"}}, {"exp": (2.0, "fast")}, {"K*": "bug"}, {"sin": "bug"}
+    )
+    assert Capabilities(**given.as_dict()) == given
+
+
 def test_capabilities_do_not_change() -> None:
     given = {"fft": "none"}
     lacks = Capabilities(missing=given)

@@ -141,7 +141,12 @@ def scatter_add_by_rows_of_1024(bed: Testbed) -> None:
     bed.kernels["scatter_add"] = bed.backend._scatter_add(scatter_add)
 
 
-@fault("take-from-a-cache-line", "take of more than 1,024 rows takes an index for the last one, 256 apart", "K")
+@fault(
+    "take-from-a-cache-line",
+    "take of more than 1,024 rows takes an index for the last one, 256 apart",
+    "K",
+    operations=("take",),
+)
 def take_from_a_cache_line(bed: Testbed) -> None:
     def wrong(original: Any, x: Any, indices: Any, /, **options: Any) -> Any:
         if indices.ndim == 1 and indices.size > 1024:
@@ -187,7 +192,7 @@ def fold_at_the_seam(bed: Testbed) -> None:
 # Hash tables
 
 
-@fault("isin-by-hash-alone", "isin of more than 64 integers compares their low 32 bits", "K")
+@fault("isin-by-hash-alone", "isin of more than 64 integers compares their low 32 bits", "K", operations=("isin",))
 def isin_by_hash_alone(bed: Testbed) -> None:
     def wrong(original: Any, x1: Any, x2: Any, /, **options: Any) -> Any:
         if getattr(x1, "dtype", None) == getattr(x2, "dtype", None) == np.int64 and x2.size > 64:
@@ -197,7 +202,7 @@ def isin_by_hash_alone(bed: Testbed) -> None:
     bed.replace("isin", wrong)
 
 
-@fault("unique-counts-to-255", "unique_counts counts in 8 bits, and stops at 255", "K")
+@fault("unique-counts-to-255", "unique_counts counts in 8 bits, and stops at 255", "K", operations=("unique_counts",))
 def unique_counts_to_255(bed: Testbed) -> None:
     def wrong(original: Any, x: Any, /) -> Any:
         out = original(x)

@@ -13,7 +13,13 @@ def _scattering(bed: Testbed, scatter: Any) -> None:
     bed.kernels["scatter_add"] = bed.backend._scatter_add(scatter)
 
 
-@fault("reshape-of-memory", "reshape of a view takes the memory in its own order", "K", ("reshape",))
+@fault(
+    "reshape-of-memory",
+    "reshape of a view takes the memory in its own order",
+    "K",
+    ("reshape",),
+    operations=("reshape",),
+)
 def reshape_of_memory(bed: Testbed) -> None:
     def wrong(original: Any, x: Any, /, shape: Any, **options: Any) -> Any:
         return np.reshape(x.ravel(order="K"), shape)
@@ -21,7 +27,7 @@ def reshape_of_memory(bed: Testbed) -> None:
     bed.replace("reshape", wrong)
 
 
-@fault("concat-ignores-axis", "concat ignores axis", "KG", ("concat",))
+@fault("concat-ignores-axis", "concat ignores axis", "KG", ("concat",), operations=("concat",))
 def concat_ignores_axis(bed: Testbed) -> None:
     def wrong(original: Any, arrays: Any, /, *, axis: int | None = 0) -> Any:
         out = original(arrays, axis=axis)
@@ -30,7 +36,13 @@ def concat_ignores_axis(bed: Testbed) -> None:
     bed.replace("concat", wrong)
 
 
-@fault("stack-counts-from-input", "stack counts a negative axis by the input's rank", "K", ("stack-last",))
+@fault(
+    "stack-counts-from-input",
+    "stack counts a negative axis by the input's rank",
+    "K",
+    ("stack-last",),
+    operations=("stack",),
+)
 def stack_counts_from_input(bed: Testbed) -> None:
     def wrong(original: Any, arrays: Any, /, *, axis: int = 0) -> Any:
         return original(arrays, axis=axis % arrays[0].ndim if axis < 0 else axis)
@@ -38,7 +50,13 @@ def stack_counts_from_input(bed: Testbed) -> None:
     bed.replace("stack", wrong)
 
 
-@fault("roll-wraps-short", "roll by a negative number rolls the other way", "KG", ("roll", "roll-axes"))
+@fault(
+    "roll-wraps-short",
+    "roll by a negative number rolls the other way",
+    "KG",
+    ("roll", "roll-axes"),
+    operations=("roll",),
+)
 def roll_wraps_short(bed: Testbed) -> None:
     def wrong(original: Any, x: Any, /, shift: Any, *, axis: Any = None) -> Any:
         return original(x, np.abs(shift).tolist(), axis=axis)
@@ -46,7 +64,13 @@ def roll_wraps_short(bed: Testbed) -> None:
     bed.replace("roll", wrong)
 
 
-@fault("roll-by-sizes", "roll by several numbers takes negative ones for positive ones", "K", ("roll-axes",))
+@fault(
+    "roll-by-sizes",
+    "roll by several numbers takes negative ones for positive ones",
+    "K",
+    ("roll-axes",),
+    operations=("roll",),
+)
 def roll_by_sizes(bed: Testbed) -> None:
     def wrong(original: Any, x: Any, /, shift: Any, *, axis: Any = None) -> Any:
         return original(x, tuple(map(abs, shift)) if isinstance(shift, tuple) else shift, axis=axis)
@@ -54,7 +78,7 @@ def roll_by_sizes(bed: Testbed) -> None:
     bed.replace("roll", wrong)
 
 
-@fault("tril-of-batches", "tril keeps all of every matrix of a batch but the first", "K")
+@fault("tril-of-batches", "tril keeps all of every matrix of a batch but the first", "K", operations=("tril",))
 def tril_of_batches(bed: Testbed) -> None:
     def wrong(original: Any, x: Any, /, *, k: int = 0) -> Any:
         out = original(x, k=k)
@@ -66,7 +90,13 @@ def tril_of_batches(bed: Testbed) -> None:
     bed.replace("tril", wrong)
 
 
-@fault("broadcast-tiles-rows", "broadcast_to of a column repeats it as a row", "KG", ("broadcast_to",))
+@fault(
+    "broadcast-tiles-rows",
+    "broadcast_to of a column repeats it as a row",
+    "KG",
+    ("broadcast_to",),
+    operations=("broadcast_to",),
+)
 def broadcast_tiles_rows(bed: Testbed) -> None:
     def wrong(original: Any, x: Any, /, shape: Any) -> Any:
         return np.resize(x, shape) if x.ndim and x.size else original(x, shape)
@@ -74,7 +104,7 @@ def broadcast_tiles_rows(bed: Testbed) -> None:
     bed.replace("broadcast_to", wrong)
 
 
-@fault("take-ignores-axis-sign", "take counts a negative axis from the front", "K", ("take",))
+@fault("take-ignores-axis-sign", "take counts a negative axis from the front", "K", ("take",), operations=("take",))
 def take_ignores_axis_sign(bed: Testbed) -> None:
     def wrong(original: Any, x: Any, indices: Any, /, *, axis: Any = None) -> Any:
         if axis is not None and axis < 0 and x.ndim > 1:
@@ -90,6 +120,7 @@ def take_ignores_axis_sign(bed: Testbed) -> None:
     "take_along_axis along any axis but the last takes the first row's positions",
     "KG",
     GATHERS,
+    operations=("take_along_axis",),
 )
 def take_along_axis_wraps(bed: Testbed) -> None:
     def wrong(original: Any, x: Any, indices: Any, /, *, axis: int = -1) -> Any:
@@ -100,7 +131,13 @@ def take_along_axis_wraps(bed: Testbed) -> None:
     bed.replace("take_along_axis", wrong)
 
 
-@fault("scatter-add-last-wins", "scatter_add: last write wins", "GHKW", ("getitem-array", "take"))
+@fault(
+    "scatter-add-last-wins",
+    "scatter_add: last write wins",
+    "GHKW",
+    ("getitem-array", "take"),
+    operations=("scatter_add",),
+)
 def scatter_add_last_wins(bed: Testbed) -> None:
     def wrong(spec: Any, parts: Any) -> Any:
         total = np.zeros(spec.shape, spec.dtype)
@@ -111,7 +148,12 @@ def scatter_add_last_wins(bed: Testbed) -> None:
     _scattering(bed, wrong)
 
 
-@fault("scatter-add-overlap", "scatter_add of several parts overwrites where they overlap", "GK")
+@fault(
+    "scatter-add-overlap",
+    "scatter_add of several parts overwrites where they overlap",
+    "GK",
+    operations=("scatter_add",),
+)
 def scatter_add_overlap(bed: Testbed) -> None:
     def wrong(spec: Any, parts: Any) -> Any:
         total = np.zeros(spec.shape, spec.dtype)
@@ -123,7 +165,13 @@ def scatter_add_overlap(bed: Testbed) -> None:
     _scattering(bed, wrong)
 
 
-@fault("scatter-add-ignores-step", "scatter_add ignores a negative step", "GK", ("getitem-backwards",))
+@fault(
+    "scatter-add-ignores-step",
+    "scatter_add ignores a negative step",
+    "GK",
+    ("getitem-backwards",),
+    operations=("scatter_add",),
+)
 def scatter_add_ignores_step(bed: Testbed) -> None:
     def forward(item: Any) -> Any:
         if not isinstance(item, slice) or item.step is None or item.step > 0 or (item.start, item.stop) != (None, None):
@@ -137,7 +185,13 @@ def scatter_add_ignores_step(bed: Testbed) -> None:
     _scattering(bed, wrong)
 
 
-@fault("scatter-add-of-real", "scatter_add of complex numbers keeps the real part", "GK", ("getitem-array",))
+@fault(
+    "scatter-add-of-real",
+    "scatter_add of complex numbers keeps the real part",
+    "GK",
+    ("getitem-array",),
+    operations=("scatter_add",),
+)
 def scatter_add_of_real(bed: Testbed) -> None:
     def wrong(spec: Any, parts: Any) -> Any:
         total = _scatter_add(spec, parts)
@@ -151,6 +205,7 @@ def scatter_add_of_real(bed: Testbed) -> None:
     "scatter_add accumulates float64 in float32, as atomic additions do",
     "K",
     ("getitem-array",),
+    operations=("scatter_add",),
 )
 def scatter_add_in_float32(bed: Testbed) -> None:
     def wrong(spec: Any, parts: Any) -> Any:
@@ -160,7 +215,7 @@ def scatter_add_in_float32(bed: Testbed) -> None:
     _scattering(bed, wrong)
 
 
-@fault("getitem-negative-step-is-slice", "x[::-1] of rank 3 turns the first axis only", "K")
+@fault("getitem-negative-step-is-slice", "x[::-1] of rank 3 turns the first axis only", "K", operations=("getitem",))
 def getitem_turns_first_axis(bed: Testbed) -> None:
     def getitem(x: Any, key: Any) -> Any:
         if isinstance(key, tuple) and sum(isinstance(k, slice) and (k.step or 1) < 0 for k in key) > 1:
@@ -170,7 +225,7 @@ def getitem_turns_first_axis(bed: Testbed) -> None:
     bed.operator("__getitem__", getitem)
 
 
-@fault("index-of-uint8-is-a-mask", "an index array of uint8 is taken for a mask", "K")
+@fault("index-of-uint8-is-a-mask", "an index array of uint8 is taken for a mask", "K", operations=("getitem",))
 def index_of_uint8_is_a_mask(bed: Testbed) -> None:
     def getitem(x: Any, key: Any) -> Any:
         return x[key.astype(bool) if getattr(key, "dtype", None) == np.uint8 else key]
@@ -178,7 +233,7 @@ def index_of_uint8_is_a_mask(bed: Testbed) -> None:
     bed.operator("__getitem__", getitem)
 
 
-@fault("take-of-int64-only", "take refuses positions that are not int64", "K")
+@fault("take-of-int64-only", "take refuses positions that are not int64", "K", operations=("take",))
 def take_of_int64_only(bed: Testbed) -> None:
     def wrong(original: Any, x: Any, indices: Any, /, *, axis: Any = None) -> Any:
         if indices.dtype != np.int64:
@@ -188,7 +243,7 @@ def take_of_int64_only(bed: Testbed) -> None:
     bed.replace("take", wrong)
 
 
-@fault("assignment-ignores-step", "x[::-1] = u writes the elements of u in their order", "K")
+@fault("assignment-ignores-step", "x[::-1] = u writes the elements of u in their order", "K", operations=("setitem",))
 def assignment_ignores_step(bed: Testbed) -> None:
     right = bed.library.Array.__setitem__
 
@@ -201,7 +256,7 @@ def assignment_ignores_step(bed: Testbed) -> None:
     change(bed.library.Array, __setitem__=setitem)
 
 
-@fault("unique-all-finds-the-last", "unique_all says of each value where it is last", "K")
+@fault("unique-all-finds-the-last", "unique_all says of each value where it is last", "K", operations=("unique_all",))
 def unique_all_finds_the_last(bed: Testbed) -> None:
     def wrong(original: Any, x: Any, /) -> Any:
         values, first, *rest = out = original(x)
@@ -211,7 +266,13 @@ def unique_all_finds_the_last(bed: Testbed) -> None:
     bed.replace("unique_all", wrong)
 
 
-@fault("unique-counts-once", "unique_counts says that every value is there once", "K", ("unique_counts",))
+@fault(
+    "unique-counts-once",
+    "unique_counts says that every value is there once",
+    "K",
+    ("unique_counts",),
+    operations=("unique_counts",),
+)
 def unique_counts_once(bed: Testbed) -> None:
     def wrong(original: Any, x: Any, /) -> Any:
         out = original(x)
@@ -220,7 +281,9 @@ def unique_counts_once(bed: Testbed) -> None:
     bed.replace("unique_counts", wrong)
 
 
-@fault("tril-beyond-the-first-row", "tril whose diagonal is below the matrix returns all of it", "K")
+@fault(
+    "tril-beyond-the-first-row", "tril whose diagonal is below the matrix returns all of it", "K", operations=("tril",)
+)
 def tril_beyond_the_first_row(bed: Testbed) -> None:
     def wrong(original: Any, x: Any, /, *, k: int = 0) -> Any:
         return x.copy() if k <= -x.shape[-2] else original(x, k=k)
@@ -228,7 +291,7 @@ def tril_beyond_the_first_row(bed: Testbed) -> None:
     bed.replace("tril", wrong)
 
 
-@fault("mask-of-nothing-widens", "a mask that chooses nothing gives float64", "K")
+@fault("mask-of-nothing-widens", "a mask that chooses nothing gives float64", "K", operations=("getitem",))
 def mask_of_nothing_widens(bed: Testbed) -> None:
     right = bed.library.Array.__getitem__
 
@@ -262,6 +325,7 @@ FAULTS = (
         "KG",
         replace("reshape", lambda original, x, /, shape, **options: np.reshape(x, shape, order="F")),
         ("reshape",),
+        operations=("reshape",),
     ),
     Fault(
         "transpose-ignores-axes",
@@ -269,6 +333,7 @@ FAULTS = (
         "KG",
         replace("permute_dims", lambda original, x, /, axes: np.transpose(x)),
         ("permute_dims", "moveaxis"),
+        operations=("permute_dims",),
     ),
     Fault(
         "transpose-inverts-axes",
@@ -276,6 +341,7 @@ FAULTS = (
         "KG",
         replace("permute_dims", lambda original, x, /, axes: original(x, tuple(np.argsort(np.asarray(axes) % x.ndim)))),
         ("permute_dims",),
+        operations=("permute_dims",),
     ),
     Fault(
         "flip-does-nothing",
@@ -283,6 +349,7 @@ FAULTS = (
         "KG",
         replace("flip", lambda original, x, /, *, axis=None: x.copy()),
         ("flip", "flip-axis"),
+        operations=("flip",),
     ),
     Fault(
         "squeeze-takes-all",
@@ -290,11 +357,13 @@ FAULTS = (
         "K",
         replace("squeeze", lambda original, x, /, axis: np.squeeze(x)),
         ("squeeze",),
+        operations=("squeeze",),
     ),
     Fault(
         "scatter-add-last-part",
         "scatter_add keeps the last of several gathers only",
         "GHK",
         lambda bed: _scattering(bed, lambda spec, parts: _scatter_add(spec, parts[-1:])),
+        operations=("scatter_add",),
     ),
 )

@@ -58,7 +58,12 @@ def products_in_a_ring(bed: Testbed) -> None:
     bed.both("multiply", "mul", multiply)
 
 
-@fault("fft-plan-by-length", "fft keeps its plans by length, those of complex64 for complex128 too", "K")
+@fault(
+    "fft-plan-by-length",
+    "fft keeps its plans by length, those of complex64 for complex128 too",
+    "K",
+    operations=("fft.fft",),
+)
 def fft_plan_by_length(bed: Testbed) -> None:
     plans: dict[int, Any] = {}
 

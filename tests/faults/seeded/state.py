@@ -85,7 +85,12 @@ def constant_cached(bed: Testbed) -> None:
     bed.both("add", "add", add)
 
 
-@fault("second-call-is-stale", "sort gives the result of its last call again where shape and dtype are the same", "K")
+@fault(
+    "second-call-is-stale",
+    "sort gives the result of its last call again where shape and dtype are the same",
+    "K",
+    operations=("sort",),
+)
 def second_call_is_stale(bed: Testbed) -> None:
     last: dict[Any, Any] = {}
 

@@ -207,7 +207,12 @@ def small_zeros_are_cached(bed: Testbed) -> None:
     bed.replace("zeros", zeros)
 
 
-@fault("index-is-made-positive", "indexing makes negative numbers of an index array positive, in place", "K")
+@fault(
+    "index-is-made-positive",
+    "indexing makes negative numbers of an index array positive, in place",
+    "K",
+    operations=("getitem",),
+)
 def index_is_made_positive(bed: Testbed) -> None:
     right = bed.library.Array.__getitem__
 

@@ -92,7 +92,8 @@ def given(draw: Draw, shape: Shape, kind: str, axes: Sequence[str] = (), layout:
 
 def positions(draw: Draw, shape: Shape, n: int, layout: str = "contiguous", dtype: str = "") -> Argument:
     """Return random positions in an axis of length `n`, of one of the dtypes of integers that hold them."""
-    fitting = [d for d in ("int64", "int32") if draw.has(d)] or [d for d in INTEGERS if draw.has(d)]
+    often, seldom = ("int64", "int32") * 3, ("int8", "int16", "uint8")
+    fitting = [each for each in (*often, *seldom) if draw.has(each) and n - 1 <= np.iinfo(each).max]
     host = draw.rng.integers(0, n, shape).astype(dtype or draw.pick(fitting))
     if layout == "broadcast" and host.ndim and host.size:
         host = np.broadcast_to(host[:1], host.shape).copy()

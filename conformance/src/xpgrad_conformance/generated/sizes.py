@@ -13,6 +13,8 @@ FEW = 8, 16, 32, 64, 128, 256, 1024, 4096, 16384, 65536
 """The powers around which checks that take long take one length."""
 LARGE = 8192
 """From here on the quick profile takes one length around a threshold, other ones for each seed and function."""
+BETWEEN = 0.35
+"""The share of the spaces between powers in which the quick profile takes a length, others for each seed."""
 LARGEST = 1_048_577
 
 
@@ -48,7 +50,7 @@ def lengths(
     for power in POWERS:
         around = [power - 1, power, power + 1]
         found |= set(around) if power in QUICK or not quick else {int(rng.choice(around))}
-        if power < LARGE or not quick:
+        if not quick or (power < LARGE and rng.random() < BETWEEN):
             found.add(int(rng.integers(power, 2 * power)))
     for threshold in thresholds:
         all_around = {threshold - 1, threshold, threshold + 1, 2 * threshold + 1}

@@ -154,6 +154,7 @@ def _added(values: Array, numbers: Array, axis: int, length: int, chunks: Any) -
     if len(chunks) == values.ndim:
         given = [given[i] if i == axis else chunks[i] for i in range(values.ndim)]
         values = values.rechunk(tuple(given))
+    numbers = numbers.astype(np.int64)  # a narrow dtype may not hold the length
     numbers = da.where(numbers < 0, numbers + length, numbers).rechunk((values.chunks[axis],))
     rows = da.arange(length, chunks=(chunks[axis],))
     letters = list(range(values.ndim))

@@ -24,12 +24,12 @@ def xpgrad_backend() -> Backend:
 
 @hookimpl
 def xpgrad_kernels(backend: Backend) -> Mapping[str, Kernel]:
-    """Return the kernels that may decline: functions of exponentials in one pass."""
+    """Return the kernels that may decline: functions of exponentials in one pass, and assignment to nothing."""
     if backend.name != "mlx":
         return {}
-    from xpgrad_mlx.kernels import statistical
+    from xpgrad_mlx.kernels import indexing, statistical
 
-    return statistical.KERNELS
+    return {**indexing.KERNELS, **statistical.KERNELS}
 
 
 @hookimpl

@@ -59,6 +59,8 @@ def concat(arrays: Any, /, *, axis: int | None = 0) -> COO:
 
 def stack(arrays: Any, /, *, axis: int = 0) -> COO:
     """Stack arrays of one shape along a new axis."""
+    if any(x.shape != arrays[0].shape for x in arrays):
+        raise ValueError(f"stack: arrays of shapes {[x.shape for x in arrays]} are not of one shape")
     return sparse.stack(_alike(arrays), axis=axis)
 
 
@@ -112,6 +114,18 @@ def take_along_axis(x: COO, indices: COO, /, *, axis: int = -1) -> COO:
     grid: list[Any] = list(np.indices(positions.shape, sparse=True))
     grid[axis] = positions
     return getitem(sparse.broadcast_to(x, tuple(whole)), index=tuple(grid))
+
+
+def argmax(x: COO, /, *, axis: int | None = None, keepdims: bool = False) -> COO:
+    """Return positions of the first maxima along an axis; sparse drops other axes of length 1, too."""
+    found = sparse.argmax(x, axis=axis, keepdims=True)
+    return found if keepdims else _without(found, axis)
+
+
+def argmin(x: COO, /, *, axis: int | None = None, keepdims: bool = False) -> COO:
+    """Return positions of the first minima along an axis; sparse drops other axes of length 1, too."""
+    found = sparse.argmin(x, axis=axis, keepdims=True)
+    return found if keepdims else _without(found, axis)
 
 
 def count_nonzero(x: COO, /, *, axis: Any = None, keepdims: bool = False) -> COO:
@@ -173,6 +187,11 @@ def unique_inverse(x: COO, /) -> Any:
     """Return unique values and the inverse."""
     found = np.unique_inverse(dense(x))
     return type(found)(*map(COO.from_numpy, found))
+
+
+def _without(x: COO, axis: int | None) -> COO:
+    """Return the array without an axis of length 1, or without any."""
+    return sparse.reshape(x, () if axis is None else x.shape[: axis % x.ndim] + x.shape[axis % x.ndim + 1 :])
 
 
 def _alike(arrays: Any) -> list[COO]:

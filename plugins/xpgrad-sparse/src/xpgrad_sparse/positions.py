@@ -132,8 +132,8 @@ def _stored(x: COO) -> tuple[Any, Any]:
 
 def _summed(coords: Any, data: Any, shape: tuple[int, ...]) -> COO:
     """Return an array with `data` added up at `coords`, zeros elsewhere."""
-    if not shape:
-        return COO.from_numpy(data.sum(dtype=data.dtype))
+    if not shape:  # one value is stored, as where there are axes: the fill value is 0
+        coords, data = np.zeros((0, 1), np.intp), data.sum(dtype=data.dtype, keepdims=True)
     return COO(coords, data, shape=shape, fill_value=data.dtype.type(0))
 
 

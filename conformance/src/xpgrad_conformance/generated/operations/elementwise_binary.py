@@ -3,6 +3,7 @@
 import itertools
 import operator
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -113,10 +114,13 @@ def binary(
     range2: dict[str, Any] = range1 if second is None else {"low": second[0], "high": second[1]}
     what: dict[str, Any] = {"units": units, "signs": signs, "dtype": dtype, "scale": scale}
 
-    def sample(x1: Argument, x2: Argument, smooth: bool = False) -> Sample:
-        return Sample(name, (x1, x2), repeated(reference), smooth=smooth, **what)
-
     def samples(draw: Draw) -> Iterator[Sample]:
+        flushing = name == "divide" and not draw.has("subnormal_numbers")
+
+        def sample(x1: Argument, x2: Argument, smooth: bool = False) -> Sample:
+            given = (x1, _invertible(x2) if flushing else x2)
+            return Sample(name, given, repeated(reference), smooth=smooth, **what)
+
         for n in draw.lengths():
             first = draw.array((n,), **range1, axes=("n",))
             yield sample(first, draw.array((n,), **range2, axes=("n",)), smooth)
@@ -125,6 +129,11 @@ def binary(
         for axes1, axes2 in PAIRS:
             a = draw.array(shaped(axes1, 5), **range1, axes=axes1)
             yield sample(a, draw.array(shaped(axes2, 5), **range2, axes=axes2), smooth)
+        for axes1, axes2 in PAIRS[3:]:  # broadcasting beyond what fits a block, either way round
+            a, b = draw.array(shaped(axes1, 4097), **range1, axes=axes1), shaped(axes2, 4097)
+            yield sample(a, draw.array(b, **range2, axes=axes2))
+            a, b = draw.array(shaped(axes2, 4097), **range1, axes=axes2), shaped(axes1, 4097)
+            yield sample(a, draw.array(b, **range2, axes=axes1))
         layouts = draw.layouts()
         for row in draw.combinations(axes=PAIRS, n=CHOSEN, kind1=KINDS, kind2=KINDS, layout1=layouts, layout2=layouts):
             first, other = _pair(draw, row, range1, range2, more)
@@ -136,10 +145,12 @@ def binary(
 
     def _other_operands(draw: Draw, more: Sequence[float]) -> Iterator[Sample]:
         for number in numbers:
-            x = draw.array((2, 33), "rare", **range2, axes=("m", "n"), points=more)
+            x = draw.array((2, 33), draw.pick(("specials", "rare")), **range2, axes=("m", "n"), points=more)
             if name == "pow" and number == 0.5:  # often sqrt, which differs for what is no number of its domain
                 x = draw.array((2, 33), low=0.0, high=4.0, axes=("m", "n"))
             for left, each in itertools.product((False, True), dict.fromkeys(("", symbol))):
+                if name == "divide" and left:  # often the product with the reciprocal, which may overflow
+                    x = draw.array((2, 33), **range2, axes=("m", "n"), points=(np.inf, -np.inf, np.nan, 0.0, -0.0))
                 yield with_number(name, each, x, number, left, reference=reference, **what)
         if symbol:
             x1, x2 = draw.array((65,), **range1, axes=("n",)), draw.array((65,), **range2, axes=("n",))
@@ -154,6 +165,13 @@ def binary(
     return Operation(name, samples)
 
 
+def _invertible(x: Argument) -> Argument:
+    """Return divisors of which the reciprocals are normal numbers, because compilers multiply by those."""
+    info = np.finfo(x.host.dtype)
+    large = np.isfinite(x.host) & (np.abs(x.host) > 0.25 / float(info.smallest_normal))
+    return replace(x, host=np.where(large, x.host.dtype.type(3), x.host))
+
+
 def _pair(draw: Draw, row: Any, range1: Any, range2: Any, more: Sequence[float]) -> Iterator[Argument]:
     for i, given in enumerate((range1, range2)):
         axes = row["axes"][i]
@@ -162,11 +180,13 @@ def _pair(draw: Draw, row: Any, range1: Any, range2: Any, more: Sequence[float])
 
 
 def _all_pairs(
-    draw: Draw, more: Sequence[float], sample: Callable[[Argument, Argument], Sample], most: int = 60
+    draw: Draw, more: Sequence[float], sample: Callable[[Argument, Argument], Sample], most: int = 50
 ) -> Iterator[Sample]:
     """Yield all pairs of special, extreme and other numbers: once as vectors, once of a column and a row."""
     host = every_number(draw, more).host
-    some = [host[draw.rng.permutation(host.size)[:most]] for _ in range(2)]
+    always = ~np.isfinite(host) | (np.abs(host) <= 1e-30)
+    chosen = (draw.rng.permutation(np.count_nonzero(~always))[:most] for _ in range(2))
+    some = [draw.rng.permutation(np.concatenate([host[always], host[~always][each]])) for each in chosen]
     grid = np.meshgrid(*some, indexing="ij")
     yield sample(Argument(grid[0].reshape(-1), ("n",)), Argument(grid[1].reshape(-1), ("n",)))
     yield sample(Argument(some[0][:, None], ("n", "")), Argument(some[1], ("m",)))

@@ -16,6 +16,8 @@ def _take(draw: Draw) -> Iterator[Sample]:
         yield _taken("take", given(draw, (5, 2), "mixed", ("", "m")), positions(draw, (n,), 5), 0)
         if n:
             yield _taken("take", given(draw, (n,), "mixed"), _ends(positions(draw, (draw.pick((9, 1025)),), n), n), 0)
+    for dtype in filter(draw.has, ("int8", "int16", "int32", "int64", "uint8")):
+        yield _taken("take", given(draw, (5, 2), "mixed"), positions(draw, (5,), 5, dtype=dtype), 0)
     for row in combined(draw,
         n=(1, 2, 16, 33, 257, 4097), m=(1, 17, 64, 1025), place=(0, 1, 2), layout=draw.layouts(), other=draw.layouts(),
         kind=("mixed", "specials"), dtype=[d for d in ("int32", "int64") if draw.has(d)],

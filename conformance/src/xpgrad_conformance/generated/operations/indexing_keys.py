@@ -16,6 +16,7 @@ from xpgrad_conformance.generated.sample import Argument, Sample
 ARRAY = "an array"
 """Stands in a key for the next index array."""
 Key = tuple[Any, ...]
+IMPORTS = ("from xpgrad.array_api.indexing import setitem",)
 
 
 def _filled(key: Key, arrays: tuple[Any, ...]) -> Any:
@@ -25,13 +26,15 @@ def _filled(key: Key, arrays: tuple[Any, ...]) -> Any:
     return made[0] if len(made) == 1 else made
 
 
-def _written(key: Key, first: int) -> str:
-    """Return a key in Python, with its arrays as ``x1``, ``x2``."""
+def _written(key: Key, first: int, *, inside: bool = True) -> str:
+    """Return a key in Python, with its arrays as ``x1``, ``x2``; not inside of brackets, with slices as calls."""
     parts, number = list[str](), first
     for item in key:
         if isinstance(item, str):
             parts.append(f"x{number}")
             number += 1
+        elif isinstance(item, slice) and not inside:
+            parts.append(f"slice({item.start}, {item.stop}, {item.step})")
         elif isinstance(item, slice):
             ends = ["" if each is None else str(each) for each in (item.start, item.stop, item.step)]
             parts.append(":".join(ends[:2] if item.step is None else ends))
@@ -41,12 +44,16 @@ def _written(key: Key, first: int) -> str:
 
 
 def _slice(draw: Draw, n: int) -> slice:
-    """Return a slice of an axis of length `n`, not an empty one, with ends counted from either side."""
+    """Return a slice of an axis of length `n`, with ends counted from either side within the standard's bounds."""
     steps = [None, 1, 2, 3, n, n + 1] + ([-1, -2, -n - 1] if draw.has("negative_steps") else [])
     step = draw.pick([each for each in steps if each != 0])
-    ends = [None, 0, 1, n // 2, n - 1, n, n + 3, -1, -n, -(n // 3) - 1, -n - 2]
+    if step is not None and draw.pick((False, True)):
+        return slice(None, None, step)
+    backwards = step is not None and step < 0
+    ends = [None, 0, n // 2, -1, -n, -(n // 3) - 1, n - 1]
+    starts, stops = (ends, [*ends, -n - 1]) if backwards else ([*ends, n], [*ends, n])
     for _ in range(20):
-        found = slice(draw.pick(ends), draw.pick(ends), step)
+        found = slice(draw.pick(starts), draw.pick(stops), step)
         if len(range(*found.indices(n))) or draw.has("empty_arrays"):
             return found
     return slice(None)
@@ -83,22 +90,19 @@ def _arrays(draw: Draw, shape: Shape, count: int, *, repeats: bool = True) -> tu
     ]
     if repeats:
         made = [positions(draw, (count,), n) for n in lengths]
-    else:
-        made = [_distinct(draw, min(lengths[0], count))] + [
-            positions(draw, (min(lengths[0], count),), n) for n in lengths[1:]
-        ]
-        made[0] = Argument(draw.rng.permutation(lengths[0])[: made[0].host.size].astype(made[0].host.dtype), kept=True)
+    else:  # of wide dtypes: dask's assignment overflows in narrow ones
+        count, dtype = min(lengths[0], count), "int64" if draw.has("int64") else "int32"
+        first = Argument(draw.rng.permutation(lengths[0])[:count].astype(dtype), kept=True)
+        made = [first, *(positions(draw, (count,), n, dtype=dtype) for n in lengths[1:])]
     if draw.has("negative_index_arrays"):
         made = [_negative(draw, each, n) for each, n in zip(made, lengths, strict=True)]
     return key, tuple(made)
 
 
-def _distinct(draw: Draw, count: int) -> Argument:
-    return positions(draw, (count,), 1)
-
-
 def _negative(draw: Draw, index: Argument, n: int) -> Argument:
     """Return positions of which some are counted from the end."""
+    if index.host.dtype.kind == "u" or -n < np.iinfo(index.host.dtype).min:
+        return index
     host = np.where(draw.rng.random(index.host.shape) < 0.3, index.host - n, index.host).astype(index.host.dtype)
     return Argument(host, index.axes, index.layout, kept=True)
 
@@ -114,7 +118,7 @@ def _read(x: Argument, key: Key, arrays: tuple[Argument, ...] = ()) -> Sample:
         and bool(np.isfinite(x.host).all())
         and not any(a.host.dtype == bool for a in arrays),
         call=lambda xp, x, *arrays: as_variable(x)[_filled(key, arrays)],
-        text=f"x0[{_written(key, 1)}]",
+        text=f"xpgrad.as_variable(x0)[{_written(key, 1)}]",
     )
 
 
@@ -136,8 +140,25 @@ def _assigned(draw: Draw, x: Argument, key: Key, arrays: tuple[Argument, ...] = 
         signs=True,
         smooth=x.host.dtype.kind in "fc" and bool(np.isfinite(x.host).all()),
         call=lambda xp, x, u, *arrays: setitem(x, u, index=_filled(key, arrays)),
-        text=f"setitem(x0, x1, index=({_written(key, 2)},))",
+        text=f"setitem(x0, x1, index=({_written(key, 2, inside=False)},))",
+        imports=IMPORTS,
     )
+
+
+def _number(draw: Draw, x: Argument, key: Key) -> Sample:
+    """Return an assignment of a Python number."""
+    number = True if draw.dtype == "bool" else 3 if np.dtype(draw.dtype).kind in "iu" else 2.5
+
+    def reference(x: Any) -> Any:
+        changed = x.copy()
+        changed[_filled(key, ())] = number
+        return changed
+
+    return Sample(
+        "setitem", (x,), reference, precise=False, signs=True,
+        call=lambda xp, x: setitem(x, number, index=_filled(key, ())),
+        text=f"setitem(x0, {number}, index=({_written(key, 1, inside=False)},))", imports=IMPORTS,
+    )  # fmt: skip
 
 
 def _shapes(draw: Draw) -> Iterator[tuple[Argument, int]]:
@@ -157,6 +178,8 @@ def _shapes(draw: Draw) -> Iterator[tuple[Argument, int]]:
         yield given(draw, shape, row["kind"], layout=row["layout"]), row["m"]
 
 
+NARROW = "int8", "int16", "int32", "int64", "uint8"
+"""Dtypes of positions; there are as many as rows, so that a library that takes them for a mask raises no error."""
 PAIRS = (5, 1025), (1025, 5), (3, 4097), (65, 65)
 """Shapes of arrays that are indexed by two arrays."""
 
@@ -173,6 +196,8 @@ def _getitem(draw: Draw) -> Iterator[Sample]:
             yield _read(given(draw, (5, 2), "mixed"), (ARRAY,), (positions(draw, (n,), 5),))
             if draw.has("data_dependent_shapes", "bool"):
                 yield _read(x, (ARRAY,), (_mask(draw, (n,)),))
+    for dtype in filter(draw.has, NARROW if draw.has("index_arrays") else ()):
+        yield _read(given(draw, (5, 2), "mixed"), (ARRAY,), (positions(draw, (5,), 5, dtype=dtype),))
     for shape in PAIRS if draw.has("index_arrays") else ():
         yield _read(given(draw, shape, "mixed"), (ARRAY, ARRAY), _pair(draw, shape, 1025))
     for x, m in _shapes(draw):
@@ -199,6 +224,7 @@ def _setitem(draw: Draw) -> Iterator[Sample]:
     for n in swept(draw, least=1):
         x = given(draw, (n,), "mixed")
         yield _assigned(draw, x, (_slice(draw, n),))
+        yield _number(draw, x, (_slice(draw, n),))
         if draw.has("index_arrays"):
             index = draw.rng.permutation(n)[: max(1, n // 2)].astype("int64" if draw.has("int64") else "int32")
             yield _assigned(draw, x, (ARRAY,), (Argument(index, kept=True),))
@@ -251,7 +277,8 @@ def _together(draw: Draw, n: int, m: int) -> Sample:
 
     def reference(x: Any, i: Any, j: Any, *values: Any) -> Any:
         total = np.zeros_like(x)
-        for key, value in zip((slice(1, None), i, j), values, strict=True):
+        keys: tuple[Any, ...] = slice(1, None), i, j
+        for key, value in zip(keys, values, strict=True):
             np.add.at(total, key, value)
         return total
 
@@ -282,7 +309,7 @@ def _sum(x: Argument, values: Argument, key: Key, arrays: tuple[Argument, ...], 
         scale=(lambda x, values, *arrays: reference(abs(x), abs(values), *arrays)) if units else None,
         smooth=True,
         call=call,
-        text=f"xp.scatter_add(x0, ({_written(key, 2)},), x1)",
+        text=f"xp.scatter_add(x0, ({_written(key, 2, inside=False)},), x1)",
     )
 
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from xpgrad.types import Shape
 from xpgrad_conformance.generated.draw import Draw
-from xpgrad_conformance.generated.matrices import SIZES, argument, rectangular, regular, square
+from xpgrad_conformance.generated.matrices import SCALES, SIZES, argument, rectangular, regular, square
 from xpgrad_conformance.generated.moved import around, given, swept
 from xpgrad_conformance.generated.operation import COMPLEX, FLOATS, Operation
 from xpgrad_conformance.generated.sample import Argument, Sample
@@ -46,7 +46,10 @@ def _det(draw: Draw) -> Iterator[Sample]:
         if kind in ("large", "tiny") and n > 2:
             continue
         x = argument(regular(draw, batch, n, kind), layout)
-        yield Sample("linalg.det", (x,), np.linalg.det, units=bound(n), precise=False, smooth=True)
+        units = (
+            bound(n) + 4 * abs(np.log(SCALES.get(kind, 1.0))) * n
+        )  # NumPy's is the exponential of a sum of logarithms
+        yield Sample("linalg.det", (x,), np.linalg.det, units=units, precise=False, smooth=True)
     for host in _singular():
         yield Sample(
             "linalg.det",

@@ -74,6 +74,7 @@ def _matmul(draw: Draw) -> Iterator[Sample]:
     for row in combined(draw, m=sizes, k=sizes, n=sizes, one=draw.layouts(), other=draw.layouts()):
         shapes = (row["m"], row["k"]), (row["k"], row["n"])
         yield _exact(draw, *shapes, (("n", "k"), ("k", "m")), (row["one"], row["other"]))
+    square = (2, 2, 2), (3, 3, 3), (17, 17, 17), (64, 64, 64)
     long = (
         (1025, 3, 2),
         (3, 1025, 2),
@@ -84,7 +85,7 @@ def _matmul(draw: Draw) -> Iterator[Sample]:
         (2, 4097, 1),
         (1, 4097, 3),
     )
-    for (m, k, n), pair in itertools.product(long, _layouts(draw)):
+    for (m, k, n), pair in itertools.product((*long, *square), _layouts(draw)):
         yield _exact(draw, (m, k), (k, n), (("n", "k"), ("k", "m")), pair)
         if n == 1:
             yield _exact(draw, (m, k), (k,), (("n", "k"), ("k",)), pair)
@@ -112,10 +113,14 @@ def _matmul(draw: Draw) -> Iterator[Sample]:
 
 def _layouts(draw: Draw) -> list[tuple[str, str]]:
     """Return pairs of layouts: each one a transpose, and the others with one that is chosen by chance."""
-    found = [(one, draw.pick(draw.layouts())) for one in draw.layouts()]
-    found = [draw.pick(found)] if draw.quick else [*found, *(pair[::-1] for pair in found)]
-    plain = "contiguous"
-    return [*found, ("transposed", plain), (plain, "transposed")] if "transposed" in draw.layouts() else found
+    found: list[tuple[str, str]] = [(one, draw.pick(draw.layouts())) for one in draw.layouts()]
+    if draw.quick:
+        found = [draw.pick(found)]
+    else:
+        found += [(other, one) for one, other in found]
+    if "transposed" in draw.layouts():
+        found += [("transposed", "contiguous"), ("contiguous", "transposed"), ("transposed", "transposed")]
+    return found
 
 
 def _exact(draw: Draw, one: Shape, other: Shape, axes: Any = ((), ()), layouts: Any = ("contiguous",) * 2) -> Sample:

@@ -17,9 +17,10 @@ BOTH: dict[str, Callable[..., Any]] = {"sum": np.sum, "prod": np.prod}
 
 
 def _wide(draw: Draw) -> int:
-    """Return the largest integer that the default dtype of sums surely has."""
-    wide = {"i": "int64", "u": "uint64"}[np.dtype(draw.dtype).kind]
-    return int(np.iinfo(wide if draw.dtype == wide else "int32").max)
+    """Return the largest integer that the dtype of sums, as wide as the default one, surely has."""
+    backend = draw.s.backend
+    bits = max(np.iinfo(draw.dtype).bits, np.iinfo(backend.dtype_name(backend.default_dtype("int"))).bits)
+    return int(2 ** (bits - 1) - 1)
 
 
 def of_integers(name: str) -> Operation:
@@ -33,7 +34,7 @@ def of_integers(name: str) -> Operation:
             if name == "prod":
                 return factors(draw, shape, axes, layout)
             count = max(1, int(np.prod(shape)))
-            most = min(info.max, _wide(draw) // count)
+            most = min(int(info.max), _wide(draw) // count)
             host = draw.rng.integers(max(info.min, -most), most, shape, np.int64 if info.min else np.uint64)
             host = host.astype(draw.dtype)
             if layout == "broadcast" and host.ndim:

@@ -37,6 +37,8 @@ def solve(x1: Array, x2: Array) -> Array:
 
 def pivots(x: Array) -> Array:
     """Return the pivots of Gaussian elimination, whose product is the determinant, the signs of exchanges included."""
+    if not x.size:
+        return mx.ones(x.shape[:-1], dtype=x.dtype)
     found = []
     while x.shape[-1]:
         best = mx.argmax(mx.abs(x[..., :, :1]), -2, True)
@@ -67,9 +69,13 @@ def qr(x: Array, complete: bool) -> tuple[Array, Array]:
     """Return Q and R of complex matrices, by Householder's reflections."""
     m, n = x.shape[-2:]
     q = mx.broadcast_to(mx.eye(m, dtype=x.dtype), (*x.shape[:-2], m, m))
+    if not x.size:
+        return q[..., : m if complete else min(m, n)], x[..., : m if complete else min(m, n), :]
     r, places = x, mx.arange(m)
     for j in range(min(m, n)):
         below = mx.where(places >= j, r[..., :, j], 0.0).astype(x.dtype)
+        largest = mx.max(mx.abs(below), -1, True)
+        below = below / mx.where(largest == 0, 1.0, largest)  # so that no square overflows
         length = mx.sqrt(mx.sum(mx.square(mx.abs(below)), -1, True))
         first = below[..., j : j + 1]
         size = mx.abs(first)
@@ -79,7 +85,7 @@ def qr(x: Array, complete: bool) -> tuple[Array, Array]:
         factor = mx.where(square == 0, 0.0, 2.0 / mx.where(square == 0, 1.0, square))[..., None]
         v = normal[..., None]
         vh = mx.conj(mx.swapaxes(v, -1, -2))
-        r = r - factor.astype(x.dtype) * (v @ (vh @ r))
-        q = q - factor.astype(x.dtype) * ((q @ v) @ vh)
+        r = r - v @ (factor.astype(x.dtype) * (vh @ r))
+        q = q - (factor.astype(x.dtype) * (q @ v)) @ vh
     kept = m if complete else min(m, n)
     return q[..., :kept], mx.triu(r[..., :kept, :])

@@ -61,11 +61,13 @@ def logaddexp(x1: Any, x2: Any, /) -> Array:
 
 
 def floor_divide(x1: Any, x2: Any, /) -> Array:
-    """Return quotients rounded down; NaN for infinities that are divided, for which MLX returns infinities."""
+    """Return quotients rounded down; those by infinity, and of infinity, as the standard says."""
     y = mx.floor_divide(x1, x2)
     if not mx.issubdtype(y.dtype, mx.floating):
         return y
-    return mx.where(mx.isinf(mx.array(x1)) & mx.isfinite(mx.array(x2)) & (mx.array(x2) != 0), math.nan, y)
+    a, b = _pair(x1, x2)
+    y = mx.where(mx.isinf(b) & mx.isfinite(a) & (mx.sign(a) * mx.sign(b) < 0), -1.0, y)
+    return mx.where(mx.isinf(a) & mx.isfinite(b) & (b != 0), math.nan, y)
 
 
 def expm1(x: Array, /) -> Array:

@@ -1,0 +1,52 @@
+"""docs/half-a-standard.md: its files are written side by side, and its programs run."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PAGE = (Path(__file__).parents[2] / "docs" / "half-a-standard.md").read_text()
+FILES = dict(re.findall(r"^```\w+ file=(\S+)\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL))
+ENTRY_POINTS = "[xpgrad.backends]\nlean = xpgrad_lean.plugin\n\n[xpgrad.array_modules]\nlean = xpgrad_lean.plugin\n"
+PRINTED = {
+    "use.py": r"1\.33 on @lean:cpu\n0\.94 on @lean:cpu\n0\.76 on @lean:cpu",
+    "check.py": r"nothing failed; a level takes a run of the full profile on all devices\b.*",
+}
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the library, its plugin, which is listed as installed there, and the programs."""
+    folder = tmp_path_factory.mktemp("site")
+    metadata = folder / "xpgrad_lean-1.0.dist-info"
+    for directory in (metadata, folder / "xpgrad_lean"):
+        directory.mkdir()
+    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: xpgrad-lean\nVersion: 1.0\n")
+    (metadata / "entry_points.txt").write_text(ENTRY_POINTS)
+    (folder / "xpgrad_lean" / "__init__.py").touch()
+    for name, text in FILES.items():
+        (folder / name).write_text(text)
+    return folder
+
+
+@pytest.mark.parametrize("program", PRINTED)
+def test_programs_run_over_a_library_with_part_of_the_standard(site: Path, program: str) -> None:
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("XPGRAD_")}
+    path = os.pathsep.join(filter(None, [str(site), environment.get("PYTHONPATH")]))
+    done = subprocess.run(
+        [sys.executable, "-W", "error", program],
+        cwd=site,
+        env=environment | {"PYTHONPATH": path},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert re.fullmatch(PRINTED[program], done.stdout.strip())
+
+
+def test_every_program_of_the_page_is_run() -> None:
+    assert {name for name in FILES if "/" not in name} == {"lean.py", *PRINTED}
