@@ -121,7 +121,8 @@ def _write(s: Subject, one: Sample, two: Sample) -> None:
     arrays, others = one.arrays(s), two.arrays(s)
     first = _called(s, one, "at first", arrays)
     before, several = bits(first), first if isinstance(first, (tuple, list)) else [first]
-    shares = any(s.backend.is_view(y) or any(y is x for x in arrays) for y in map(as_array, several))
+    given = set(map(id, arrays))
+    shares = any(id(as_array(each)) in given or s.backend.is_view(as_array(each)) for each in several)
     graph = _with_graph(s, one, arrays)
     if not all(itertools.starmap(overwrite, zip(arrays, others, strict=True))):
         return
