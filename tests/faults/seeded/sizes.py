@@ -30,7 +30,12 @@ def exp_tail_of_a_vector(bed: Testbed) -> None:
     bed.replace("exp", wrong)
 
 
-@fault("tanh-x-of-a-broadcast", "tanh.x of more than 1,024 elements takes a cotangent with a stride of 0 for one", "G")
+@fault(
+    "tanh-x-of-a-broadcast",
+    "tanh.x of more than 1,024 elements takes a cotangent with a stride of 0 for one",
+    "G",
+    operations=("tanh",),
+)
 def tanh_x_of_a_broadcast(bed: Testbed) -> None:
     def tanh_x(gy: Any, y: Any) -> Any:
         if gy.size > 1024 and any(n > 1 and stride == 0 for n, stride in zip(gy.shape, gy.strides, strict=True)):
@@ -212,7 +217,12 @@ def _largest_factor(number: int) -> int:
     return largest
 
 
-@fault("cumulative-sum-carry", "cumulative_sum in blocks of 1,024 carries the sum of the last block alone", "K")
+@fault(
+    "cumulative-sum-carry",
+    "cumulative_sum in blocks of 1,024 carries the sum of the last block alone",
+    "K",
+    operations=("cumulative_sum",),
+)
 def cumulative_sum_carry(bed: Testbed) -> None:
     def wrong(original: Any, x: Any, /, *, axis: Any = None, include_initial: bool = False, **options: Any) -> Any:
         right = original(x, axis=axis, include_initial=include_initial, **options)
@@ -226,7 +236,12 @@ def cumulative_sum_carry(bed: Testbed) -> None:
     bed.replace("cumulative_sum", wrong)
 
 
-@fault("convolution-of-nine-taps", "convolution unrolls eight columns of a filter, and forgets the others", "K")
+@fault(
+    "convolution-of-nine-taps",
+    "convolution unrolls eight columns of a filter, and forgets the others",
+    "K",
+    operations=("F.convolution_nd",),
+)
 def convolution_of_nine_taps(bed: Testbed) -> None:
     right: Any = plugins.host.lazy_override("convolution")
 
@@ -239,7 +254,12 @@ def convolution_of_nine_taps(bed: Testbed) -> None:
     bed.kernel("convolution", convolution)
 
 
-@fault("max-pool-pads-with-zeros", "max_pool of images of more than 1,024 pixels takes the padding for zeros", "K")
+@fault(
+    "max-pool-pads-with-zeros",
+    "max_pool of images of more than 1,024 pixels takes the padding for zeros",
+    "K",
+    operations=("F.max_pooling_nd",),
+)
 def max_pool_pads_with_zeros(bed: Testbed) -> None:
     right: Any = plugins.host.lazy_override("max_pool")
 
@@ -270,7 +290,12 @@ def inv_of_48_in_float32(bed: Testbed) -> None:
     bed.replace("linalg.inv", wrong)
 
 
-@fault("accumulate-in-memory-order", "accumulate of 4,096 elements or more adds them in the order of the memory", "G")
+@fault(
+    "accumulate-in-memory-order",
+    "accumulate of 4,096 elements or more adds them in the order of the memory",
+    "G",
+    operations=("contributions",),
+)
 def accumulate_in_memory_order(bed: Testbed) -> None:
     def accumulate(total: Any, g: Any) -> Any:
         if total.dtype != g.dtype or not total.flags.writeable:

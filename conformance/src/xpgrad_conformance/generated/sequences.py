@@ -3,7 +3,7 @@
 import zlib
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import islice
+from itertools import islice, pairwise
 from typing import Any
 
 import numpy as np
@@ -35,7 +35,8 @@ _made: dict[Any, list[Pair]] = {}
 def pairs_of(s: Subject, operation: Operation, least: int = 1, most: int = SMALL, count: int = 0) -> list[Pair]:
     """Return pairs of samples with the same shapes and parameters and other values, by their numbers of elements.
 
-    Where chance gives a sample no partner of its shapes, the partner has its elements in reverse order.
+    Where chance gives a sample no partner of its shapes, the partner has its elements in reverse order. Functions that
+    make arrays of none have partners with other parameters.
 
     Parameters
     ----------
@@ -54,8 +55,9 @@ def pairs_of(s: Subject, operation: Operation, least: int = 1, most: int = SMALL
                 del _made[key]
         like, count = in_dtype(s, s.dtype), count or ENOUGH[s.quick]
         one, two = ({_key(each): each for each in _some(like, operation, k, (least, most), count)} for k in (1, 2))
-        found = [(sample, two.get(key, turned_round(sample))) for key, sample in one.items()]
-        different = [pair for pair in found if not _equal(*pair)]
+        found = [(sample, two.get(key, turned_round(sample))) for key, sample in one.items() if sample.arguments]
+        makers = [sample for sample in one.values() if not sample.arguments]
+        different = [*(pair for pair in found if not _equal(*pair)), *pairwise(makers)]
         _made[wanted] = sorted(different, key=lambda pair: elements(pair[0]))
     return _made[wanted]
 
@@ -113,8 +115,8 @@ def in_dtype(s: Subject, dtype: str) -> Subject:
 
 
 def elements(sample: Sample) -> int:
-    """Return the number of elements of all arguments."""
-    return sum(host.size for host in sample.hosts)
+    """Return the number of elements of all arguments, or of the results if there are none."""
+    return sum(host.size for host in (sample.hosts or sample.expected()))
 
 
 def _some(s: Subject, operation: Operation, number: int, bounds: tuple[int, int], count: int) -> Iterator[Sample]:
