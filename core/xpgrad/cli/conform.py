@@ -1,5 +1,6 @@
 """`xpgrad conform`: the conformance suite, a distribution of its own, run on a backend."""
 
+import random
 import re
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from xpgrad.cli.demo import Unusable
 from xpgrad.errors import XpgradError
 
 TRANSFORMATIONS = "trace", "batch", "dual"
+MOST_SEEDS = 10_000
 MISSING = "conform: the conformance suite is not installed; pip install 'xpgrad[conformance]'"
 
 
@@ -67,7 +69,7 @@ def _seconds(context: click.Context, parameter: click.Parameter, value: str | No
 )
 @click.option("--declare", is_flag=True, help="Print a declaration of capabilities that agrees with the probes.")
 @click.option("--accept", is_flag=True, help="Certify even if one reason is given for more than five capabilities.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Seed of all random numbers.")
+@click.option("--seed", type=int, help="Seed of all random numbers. [default: another one for each run]")
 @click.option("--jobs", type=click.IntRange(min=0), help="Processes; 0: this one. [default: one per core]")
 @click.option("--timeout", type=float, default=120, show_default=True, help="Seconds per check.")
 def conform(backend: str, over: str | None, report: Path | None, **options: Any) -> None:
@@ -92,6 +94,8 @@ def conform(backend: str, over: str | None, report: Path | None, **options: Any)
         known = "" if plugins.knows(backend) else f"; backends: {', '.join(sorted(plugins.names()))}"
         raise Unusable(f"{error}{known}; `xpgrad doctor {backend}` shows more") from None
     options |= {name: options[name] or None for name in ("families", "cases", "operations")}  # None: all of them
+    if options["seed"] is None:
+        options["seed"] = random.randrange(MOST_SEEDS)
     options["jobs"] = cores() if options["jobs"] is None else options["jobs"]
     try:
         code = run(backend, Console(highlight=False, markup=False), report, **options)
