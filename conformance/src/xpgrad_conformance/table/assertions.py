@@ -4,7 +4,7 @@ Each function takes a `Scenario`. The reference is never the function under test
 reference in float64, gradients from finite differences of that reference.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -73,11 +73,16 @@ def _assert_tangents(s: Scenario, arrays: Sequence[Any]) -> None:
         analytic = 0.0 if tangent is None else float(inner(gy, tangent))
         scale = 0.0 if tangent is None else float(np.sum(np.abs(gy) * np.abs(tangent)))
         rtol, atol = s.tolerance(GRADIENT_RTOL), GRADIENT_ATOL[s.dtype] * (1 + abs(loss(0.0)))
-        numeric, bound = slope(loss, analytic, lambda n, scale=scale: rtol * (scale + abs(n)) + atol)
+        numeric, bound = slope(loss, analytic, _allowed(rtol, scale, atol))
         assert abs(analytic - numeric) <= bound, (
             f"the tangent of output {i} is {analytic:.10g} along a random cotangent, but {numeric:.10g} by differences "
             f"of the reference (allowed distance {bound:.2g})"
         )
+
+
+def _allowed(rtol: float, scale: float, atol: float) -> Callable[[float], float]:
+    """Return the allowed distance from a difference, as a function of it."""
+    return lambda numeric: rtol * (scale + abs(numeric)) + atol
 
 
 def assert_gradient(s: Scenario) -> None:
@@ -133,7 +138,7 @@ def _assert_directional(s: Scenario, gxs: Sequence[Any], outputs: Sequence[int],
         scale = float(sum(np.sum(np.abs(g) * np.abs(d)) for g, d in pairs))
         which = f"input {s.floating[moved[0]]}" if len(moved) < len(s.floating) else "all inputs"
         atol = GRADIENT_ATOL[s.dtype] * (1 + abs(loss(0.0)))
-        numeric, bound = slope(loss, analytic, lambda n, scale=scale, atol=atol: rtol * (scale + abs(n)) + atol)
+        numeric, bound = slope(loss, analytic, _allowed(rtol, scale, atol))
         assert abs(analytic - numeric) <= bound, (
             f"the derivative along a random direction of {which} is {analytic:.10g} by the gradients, "
             f"but {numeric:.10g} by differences of the reference (allowed distance {bound:.2g})"
