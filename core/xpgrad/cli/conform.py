@@ -1,6 +1,5 @@
 """`xpgrad conform`: the conformance suite, a distribution of its own, run on a backend."""
 
-import random
 import re
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,6 @@ from xpgrad.cli.demo import Unusable
 from xpgrad.errors import XpgradError
 
 TRANSFORMATIONS = "trace", "batch", "dual"
-MOST_SEEDS = 10_000
 MISSING = "conform: the conformance suite is not installed; pip install 'xpgrad[conformance]'"
 
 
@@ -94,8 +92,6 @@ def conform(backend: str, over: str | None, report: Path | None, **options: Any)
         known = "" if plugins.knows(backend) else f"; backends: {', '.join(sorted(plugins.names()))}"
         raise Unusable(f"{error}{known}; `xpgrad doctor {backend}` shows more") from None
     options |= {name: options[name] or None for name in ("families", "cases", "operations")}  # None: all of them
-    if options["seed"] is None:
-        options["seed"] = random.randrange(MOST_SEEDS)
     options["jobs"] = cores() if options["jobs"] is None else options["jobs"]
     try:
         code = run(backend, Console(highlight=False, markup=False), report, **options)

@@ -20,7 +20,7 @@ LIMIT = {True: 10.0, False: 60.0}
 """Seconds after which no other program begins: libraries that compile each call have fewer."""
 
 
-@check("W50", scope="dtype", dtypes=("float64", "float32"))
+@check("W50", scope="dtype", dtypes=("float64", "float32"), generated=True)
 def generated_programs(s: Subject) -> None:
     """Random programs have NumPy's values, and the first and second derivatives of the reference engine."""
     start = time.monotonic()

@@ -57,7 +57,7 @@ def gradients_at_once(s: Subject) -> None:
                 assert_equal(s, (one, two)[i % 2], alone[i % 2], found, "differentiated by eight threads at once")
 
 
-@check("P52", scope="dtype", dtypes=("float64", "float32"), needs=("threads",))
+@check("P52", scope="dtype", dtypes=("float64", "float32"), needs=("threads",), generated=True)
 def programs_at_once(s: Subject) -> None:
     """Eight threads that run random programs at once, with their derivatives, each get right results."""
     for number in range(3 if s.quick else 20):

@@ -57,8 +57,7 @@ def convertible(host: Any, target: str) -> Any:
 def _astype(draw: Draw) -> Iterator[Sample]:
     host = np.asarray(_sources(draw.dtype)).astype(draw.dtype)
     if draw.dtype in COMPLEX:
-        host = host.copy()
-        host.imag = host.real[::-1]
+        host = (host.real + 1j * host.real[::-1]).astype(draw.dtype)
     if not draw.has("subnormal_numbers") and host.dtype.kind in "fc":
         host = host[np.abs(host) > 1e-30]
     for target in ALL:
