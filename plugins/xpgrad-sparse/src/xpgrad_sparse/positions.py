@@ -104,8 +104,8 @@ def setitem(x: COO, u: COO, /, *, index: Any) -> COO:
     targets = parsed.source(x.shape, np.indices(shape).reshape(len(shape), prod(shape)))
     values = np.broadcast_to(dense(u), shape).reshape(-1).astype(x.dtype)
     flat = np.ravel_multi_index(tuple(targets), x.shape) if x.ndim else np.zeros(prod(shape), np.intp)
-    first = np.unique(flat[::-1], return_index=True)[1]
-    last = flat.size - 1 - first
+    found: Any = np.unique(flat[::-1], return_index=True)
+    last = flat.size - 1 - found[1]
     targets, values = targets[:, last], values[last]
     written = _summed(targets, np.ones(last.size, np.bool), x.shape)
     return sparse.where(written, _summed(targets, values, x.shape), x)
