@@ -103,9 +103,9 @@ def setitem(x: COO, u: COO, /, *, index: Any) -> COO:
     shape = getitem(COO(np.zeros((x.ndim, 0), np.intp), np.zeros(0), x.shape), index=index).shape
     targets = parsed.source(x.shape, np.indices(shape).reshape(len(shape), prod(shape)))
     values = np.broadcast_to(dense(u), shape).reshape(-1).astype(x.dtype)
-    flat = np.ravel_multi_index(tuple(targets), x.shape) if x.ndim else np.zeros(prod(shape), np.intp)
-    found: Any = np.unique(flat[::-1], return_index=True)
-    last = flat.size - 1 - found[1]
+    flat = np.asarray(np.ravel_multi_index(tuple(targets), x.shape)) if x.ndim else np.zeros(prod(shape), np.intp)
+    _, last = np.unique(flat[::-1], return_index=True)
+    last = flat.size - 1 - last
     targets, values = targets[:, last], values[last]
     written = _summed(targets, np.ones(last.size, np.bool), x.shape)
     return sparse.where(written, _summed(targets, values, x.shape), x)
