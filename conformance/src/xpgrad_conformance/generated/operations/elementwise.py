@@ -1,5 +1,6 @@
 """Elementwise functions of one real array: every length, special values, and where formulas change."""
 
+import math
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -131,7 +132,7 @@ def _bounded(function: Callable[..., Any]) -> Callable[..., Any]:
 
 EXPONENTIAL = signed(ends("log", *SMALL, 0.5 * np.log(2), np.log(2), 1.0, 1.5 * np.log(2), 10.0, 20.0, 64.0))
 NEAR_ONE = both(*SMALL, 1.0, 1 - 1e-3, 0.7071, 0.99, 0.999999, 1 + 1e-6, 1.5)
-POSITIVE = fixed(*SMALL, 1.0, 0.7071, 1.4142, 0.99, 1.01, 2.0, np.e, 10.0, 100.0, 1000.0, 2.0**20, -1.0, -1e-30)
+POSITIVE = fixed(*SMALL, 1.0, 0.7071, 1.4142, 0.99, 1.01, 2.0, math.e, 10.0, 100.0, 1000.0, 2.0**20, -1.0, -1e-30)
 LARGE = fixed(1.0, 1.0001, 1.01, 1.5, 2.0, 1e4, 1e8, 1e15, 0.5, -1.0)
 LOG1P = both(*SMALL, 0.2928, 0.4142, 0.99, 1.0, 1e4, 1e15)
 TANH = both(*SMALL, 0.625, 1.0, 4.0, 8.0, 9.0, 9.01, 19.0, 22.0, 44.0, 89.0)
