@@ -47,18 +47,16 @@ def flip_has_three_strides(bed: Testbed) -> None:
     bed.replace("flip", wrong)
 
 
-@fault("repeat-offsets-in-16-bits", "repeat by an array of counts has its offsets modulo 65,536", "K")
-def repeat_offsets_in_16_bits(bed: Testbed) -> None:
-    def wrong(original: Any, x: Any, repeats: Any, /, *, axis: Any = None) -> Any:
-        out = original(x, repeats, axis=axis)
-        along = 0 if axis is None else axis
-        if np.ndim(repeats) == 0 or out.shape[along] <= 65_536:
-            return out
-        lines, made = np.moveaxis(out, along, 0), np.zeros_like(out)
-        np.moveaxis(made, along, 0)[np.arange(len(lines)) % 65_536] = lines
-        return made
+@fault("irfft-of-odd-lengths", "irfft of odd lengths above 64 takes the last frequency for a real one", "K")
+def irfft_of_odd_lengths(bed: Testbed) -> None:
+    def wrong(original: Any, x: Any, /, *, n: Any = None, axis: int = -1, norm: str = "backward") -> Any:
+        if n is not None and n > 64 and n % 2 and x.shape[axis] > n // 2:
+            x = np.moveaxis(np.array(x), axis, -1)
+            x[..., n // 2] = x[..., n // 2].real
+            x = np.moveaxis(x, -1, axis)
+        return original(x, n=n, axis=axis, norm=norm)
 
-    bed.replace("repeat", wrong)
+    bed.replace("fft.irfft", wrong)
 
 
 @fault("searchsorted-goes-on", "searchsorted of 256 keys or more begins each search where the last one ended", "K")

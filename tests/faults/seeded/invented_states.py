@@ -22,19 +22,21 @@ def _pause() -> None:
 # Sequences
 
 
-@fault("cholesky-leaves-a-triangle", "cholesky leaves the upper factor of the call before beside the lower one", "K")
-def cholesky_leaves_a_triangle(bed: Testbed) -> None:
+@fault("cholesky-after-a-qr", "cholesky leaves the R of a QR decomposition of that shape above its factor", "K")
+def cholesky_after_a_qr(bed: Testbed) -> None:
     kept: dict[Any, Any] = {}
 
-    def wrong(original: Any, x: Any, /, *, upper: bool = False) -> Any:
-        out, key = np.array(original(x, upper=upper)), (x.shape, x.dtype)
-        before = kept.get(key)
-        kept[key] = upper, out.copy()
-        if before is None or before[0] == upper:
-            return out
-        return out + (np.tril(before[1], -1) if upper else np.triu(before[1], 1))
+    def qr(original: Any, x: Any, /, **options: Any) -> Any:
+        out = original(x, **options)
+        kept[x.shape, x.dtype] = np.triu(out[1], 1)
+        return out
 
-    bed.replace("linalg.cholesky", wrong)
+    def cholesky(original: Any, x: Any, /, *, upper: bool = False) -> Any:
+        out, above = original(x, upper=upper), kept.pop((x.shape, x.dtype), None)
+        return out if above is None or upper else out + above
+
+    bed.replace("linalg.qr", qr)
+    bed.replace("linalg.cholesky", cholesky)
 
 
 @fault("eye-is-kept", "eye of 64 rows or less is kept, and what was written to it as well", "C")
@@ -89,15 +91,23 @@ def assignment_copies_forwards(bed: Testbed) -> None:
     bed.operator("__setitem__", setitem)
 
 
-@fault("ifft-scale-by-length", "ifft keeps its factor for each length, and the norm of the first call with it", "K")
-def ifft_scale_by_length(bed: Testbed) -> None:
-    norms: dict[int, str] = {}
+@fault("take-along-axis-after-an-error", "a take that was refused leaves take_along_axis clipping once", "K")
+def take_along_axis_after_an_error(bed: Testbed) -> None:
+    clipping = [False]
 
-    def wrong(original: Any, x: Any, /, *, n: Any = None, axis: int = -1, norm: str = "backward") -> Any:
-        length = x.shape[axis] if n is None else n
-        return original(x, n=n, axis=axis, norm=norms.setdefault(length, norm))
+    def take(original: Any, x: Any, indices: Any, /, **options: Any) -> Any:
+        clipping[0] = True
+        out = original(x, indices, **options)
+        clipping[0] = False
+        return out
 
-    bed.replace("fft.ifft", wrong)
+    def take_along_axis(original: Any, x: Any, indices: Any, /, *, axis: int = -1) -> Any:
+        if clipping[0]:
+            clipping[0], indices = False, np.maximum(indices, 0)
+        return original(x, indices, axis=axis)
+
+    bed.replace("take", take)
+    bed.replace("take_along_axis", take_along_axis)
 
 
 @fault("to-host-by-two-buffers", "to_host of more than 1 MiB returns one of two pinned buffers in turn", "T")
@@ -113,7 +123,7 @@ def to_host_by_two_buffers(bed: Testbed) -> None:
         pair[-1][...] = out
         return pair[-1]
 
-    bed.backend.to_host = to_host
+    change(bed.backend, to_host=to_host)
 
 
 @fault("take-keeps-wrapped-indices", "take keeps what became of 64 or more indices with negative ones by address", "K")
