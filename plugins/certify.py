@@ -25,7 +25,7 @@ ROOT = Path(__file__).parents[1]
 CERTIFICATES = ROOT / "docs" / "conformance"
 BUILT_IN = "numpy", "chx"
 FROM_PLUGINS = "strict", "torch", "jax", "dask"
-ON_REQUEST = {"mlx": ("mlx[cpu]",)}
+ON_REQUEST = {"mlx": ("mlx[cpu]",), "sparse": ()}
 """Certified only if they are named, with what is to be installed besides: MLX's wheel alone has no device on Linux."""
 FIRST = {"jax": "@jax:cpu:0", "dask": "@dask", "trace": "trace(numpy)", "batch": "batch(numpy)", "dual": "dual(numpy)"}
 TRANSFORMATIONS = "trace", "batch", "dual"

@@ -131,6 +131,8 @@ def test_declared_failure_of_what_others_are_built_on_takes_the_level_of_its_fam
     found = _report(_of({"H01[exp,": "expected issue 3"}))
     assert found.level == 1
     assert "exp, on which other functions are built, is declared to fail in H (second order)" in found.verdict
+    assert _report(_of({"K01[operator-shift-scalar,": "expected issue 4"})).level is not None
+    assert _report(_of({"K01[operator-mul-scalar,": "expected issue 4"})).level is None
 
 
 def test_function_that_is_there_but_wrong_is_skipped_and_counts_as_a_declared_failure() -> None:

@@ -62,6 +62,8 @@ WORDS = {
     "interop.md": "xp.array xpgrad.interop.spam xpgrad.interop.from_spam",  # asked for in vain; of an example
     "xpgrad-dask": "compute_chunk_sizes persist",  # methods of dask's arrays
     "xpgrad-jax": "Auto Explicit donate_argnums",
+    "xpgrad-mlx": "mx compile eval set_default_device xpgrad_mlx namespace",
+    "xpgrad-sparse": "sparse COO GCXS tocoo todense xpgrad_sparse",
     "xpgrad-strict": "CPU_DEVICE device2",
     "xpgrad-torch": "cpu detach meta requires_grad_",
     "models.md": "model.named_parameters model.state_dict named_parameters state_dict",  # PyTorch's

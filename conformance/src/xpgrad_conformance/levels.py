@@ -34,7 +34,9 @@ FACILITIES: dict[str, tuple[str, ...]] = {
 """Facilities that a library may lack as a whole, by the family whose checks are about them. Checks that are skipped for
 these are not counted among those that must run; the verdict names the facility."""
 BY_ID = {check.id: check for check in CHECKS}
-FUNCTION_OF = {case.name: case.function for case in CASES}
+OF_BITS = {case.name for case in CASES if case.function == "operator" and {x.kind for x in case.inputs} == {"int"}}
+"""Cases of operators on bits, which no rule calls."""
+FUNCTION_OF = {case.name: case.name if case.name in OF_BITS else case.function for case in CASES}
 
 
 class Place(NamedTuple):

@@ -1,8 +1,10 @@
 """Worker processes: a backend that crashes or hangs fails one check and does not stop the run."""
 
+import contextlib
 import math
 import mmap
 import multiprocessing
+import os
 import signal
 import time
 from collections import deque
@@ -20,6 +22,7 @@ from xpgrad_conformance.outcome import Outcome, expected_reason, outcome
 from xpgrad_conformance.plan import Item, plan
 from xpgrad_conformance.transformed import device_named
 
+THREADS = "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"
 MAX_GROWTH = 2**30
 """Bytes by which a process may grow before it is replaced. Libraries that compile keep compiled code: jax, about 10 MB
 for each item."""
@@ -84,6 +87,21 @@ def _resident() -> int:
     return int(pages) * mmap.PAGESIZE
 
 
+@contextlib.contextmanager
+def _one_thread() -> Iterator[None]:
+    """Let processes that are started within use one thread for linear algebra, unless the user has said otherwise.
+
+    There is a process for each core: threads of several would wait for each other.
+    """
+    added = {name: "1" for name in THREADS if name not in os.environ}
+    os.environ.update(added)
+    try:
+        yield
+    finally:
+        for name in added:
+            del os.environ[name]
+
+
 class Worker:
     """One process, its current item, and the items that it runs next."""
 
@@ -91,7 +109,8 @@ class Worker:
         context = multiprocessing.get_context("spawn")
         self.connection, there = context.Pipe()
         self.process = context.Process(target=_serve, args=(order, capabilities.as_dict(), there), daemon=True)
-        self.process.start()
+        with _one_thread():
+            self.process.start()
         there.close()
         self.number, self.since, self.grown = -1, 0.0, False
         self.group: Batch = deque()

@@ -1,5 +1,6 @@
 """Indexing beyond what a library supports, by integer arrays for all axes."""
 
+import functools
 import math
 from collections.abc import Sequence
 from types import EllipsisType
@@ -74,7 +75,7 @@ def getitem(backend: Backend, x: Array, index: Index) -> Array:
 
 def _picked(backend: Backend, x: Array, places: tuple[Array, ...]) -> Array:
     """Return ``x[places]``, also from a library that takes one index array at a time, or none but in `take`."""
-    if backend.capabilities.lacking(("index_arrays",)) is None:
+    if _takes_index_arrays(backend):
         try:
             return x[places]
         except NotImplementedError:
@@ -83,11 +84,17 @@ def _picked(backend: Backend, x: Array, places: tuple[Array, ...]) -> Array:
     return xp.reshape(xp.take(xp.reshape(x, (-1,)), xp.reshape(flat, (-1,)), axis=0), flat.shape)
 
 
+@functools.cache
+def _takes_index_arrays(backend: Backend) -> bool:
+    return backend.capabilities.lacking(("index_arrays",)) is None
+
+
 def flattened(backend: Backend, shape: Shape, places: tuple[Array, ...]) -> Array:
     """Return the flat indices of the elements at `places`, an integer array for each axis."""
-    flat: Any = 0
+    xp, flat, whole = backend.namespace, 0, backend.default_dtype("int")
     for place, length in zip(places, shape, strict=True):
-        flat = flat * length + backend.namespace.where(place < 0, place + length, place)
+        wide = xp.astype(place, whole, copy=False)  # the flat indices fit no narrow dtype of positions
+        flat = flat * length + xp.where(wide < 0, wide + length, wide)
     return flat
 
 

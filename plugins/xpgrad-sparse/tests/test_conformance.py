@@ -1,4 +1,4 @@
-"""xpgrad's conformance suite, on every device of this backend."""
+"""xpgrad's suite for backends, on sparse arrays."""
 
 from xpgrad_conformance import suite
 

@@ -51,6 +51,18 @@ def test_whole_numbers_of_any_kind_are_indices(device):
     assert on_host(x[[0, one]]).tolist() == [[0, 1, 2, 3], [4, 5, 6, 7]]
 
 
+def test_narrow_integers_index_arrays_that_are_longer_than_their_range(device):
+    x, places = arange(device, (3, 100)), variable(device, [2, -1, 0], "int8")
+    y = x[places, places]
+    assert on_host(y).tolist() == [202, 299, 0]
+    y.sum().backward()
+    assert on_host(x.grad).nonzero()[1].tolist() == [0, 2, 99]
+    rows = x[places]
+    x.cleargrad()
+    rows.sum().backward()
+    assert on_host(x.grad).sum(axis=1).tolist() == [100, 0, 200]
+
+
 def test_list_is_one_index_array(device):
     x = arange(device)
     assert on_host(x[[0, 2]]).tolist() == [[0, 1, 2, 3], [8, 9, 10, 11]]

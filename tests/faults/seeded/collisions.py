@@ -38,7 +38,12 @@ def _scatter(bed: Testbed, add: Callable[[Any, Any, Any], None]) -> None:
     bed.kernels["scatter_add"] = bed.backend._scatter_add(scatter_add)
 
 
-@fault("scatter-add-two-names", "scatter_add loses a value where a position is named by -1 and by its number", "G")
+@fault(
+    "scatter-add-two-names",
+    "scatter_add loses a value where a position is named by -1 and by its number",
+    "KG",
+    operations=("scatter_add",),
+)
 def scatter_add_two_names(bed: Testbed) -> None:
     def scatter_add(spec: Any, parts: Any) -> Any:
         total = np.zeros(spec.shape, spec.dtype)
@@ -55,7 +60,12 @@ def scatter_add_two_names(bed: Testbed) -> None:
     bed.kernels["scatter_add"] = bed.backend._scatter_add(scatter_add)
 
 
-@fault("scatter-add-within-a-warp", "scatter_add of more than 1,024 values loses repetitions within a group of 32", "G")
+@fault(
+    "scatter-add-within-a-warp",
+    "scatter_add of more than 1,024 values loses repetitions within a group of 32",
+    "K",
+    operations=("ops.scatter_add",),
+)
 def scatter_add_within_a_warp(bed: Testbed) -> None:
     def add(total: Any, positions: Any, values: Any) -> None:
         if positions.size <= 1024:
@@ -68,7 +78,9 @@ def scatter_add_within_a_warp(bed: Testbed) -> None:
     _scatter(bed, add)
 
 
-@fault("scatter-add-segments", "scatter_add ends after 1,024 values for one position", "G")
+@fault(
+    "scatter-add-segments", "scatter_add ends after 1,024 values for one position", "K", operations=("ops.scatter_add",)
+)
 def scatter_add_segments(bed: Testbed) -> None:
     def add(total: Any, positions: Any, values: Any) -> None:
         order = np.argsort(positions, kind="stable")
@@ -79,7 +91,12 @@ def scatter_add_segments(bed: Testbed) -> None:
     _scatter(bed, add)
 
 
-@fault("scatter-add-keys-of-16-bits", "scatter_add of more than 512 values sorts positions by their low 16 bits", "G")
+@fault(
+    "scatter-add-keys-of-16-bits",
+    "scatter_add of more than 512 values sorts positions by their low 16 bits",
+    "K",
+    operations=("scatter_add",),
+)
 def scatter_add_keys_of_16_bits(bed: Testbed) -> None:
     def add(total: Any, positions: Any, values: Any) -> None:
         if positions.size > 512:
@@ -90,7 +107,12 @@ def scatter_add_keys_of_16_bits(bed: Testbed) -> None:
     _scatter(bed, add)
 
 
-@fault("scatter-add-parts-at-once", "large parts of one scatter_add are added at once, and the last one wins", "G")
+@fault(
+    "scatter-add-parts-at-once",
+    "large parts of one scatter_add are added at once, and the last one wins",
+    "K",
+    operations=("scatter_add",),
+)
 def scatter_add_parts_at_once(bed: Testbed) -> None:
     def scatter_add(spec: Any, parts: Any) -> Any:
         total = np.zeros(spec.shape, spec.dtype)
@@ -107,7 +129,10 @@ def scatter_add_parts_at_once(bed: Testbed) -> None:
 
 
 @fault(
-    "scatter-add-of-complex-halves", "scatter_add of 64 complex numbers or more loses imaginary parts that meet", "G"
+    "scatter-add-of-complex-halves",
+    "scatter_add of 64 complex numbers or more loses imaginary parts that meet",
+    "K",
+    operations=("scatter_add",),
 )
 def scatter_add_of_complex_halves(bed: Testbed) -> None:
     def add(total: Any, positions: Any, values: Any) -> None:
@@ -118,7 +143,12 @@ def scatter_add_of_complex_halves(bed: Testbed) -> None:
     _scatter(bed, add)
 
 
-@fault("scatter-add-by-rows-of-1024", "scatter_add of two index arrays numbers places in rows of 1,024 columns", "G")
+@fault(
+    "scatter-add-by-rows-of-1024",
+    "scatter_add of two index arrays numbers places in rows of 1,024 columns",
+    "K",
+    operations=("scatter_add",),
+)
 def scatter_add_by_rows_of_1024(bed: Testbed) -> None:
     def scatter_add(spec: Any, parts: Any) -> Any:
         total = np.zeros(spec.shape, spec.dtype)
@@ -161,7 +191,12 @@ def take_from_a_cache_line(bed: Testbed) -> None:
 # Windows that overlap
 
 
-@fault("max-pool-backward-of-neighbours", "max_pool_backward of large images loses what overlapping windows share", "G")
+@fault(
+    "max-pool-backward-of-neighbours",
+    "max_pool_backward of large images loses what overlapping windows share",
+    "G",
+    operations=("F.max_pooling_nd",),
+)
 def max_pool_backward_of_neighbours(bed: Testbed) -> None:
     right: Any = plugins.host.lazy_override("max_pool_backward")
 
@@ -175,7 +210,12 @@ def max_pool_backward_of_neighbours(bed: Testbed) -> None:
     bed.kernel("max_pool_backward", max_pool_backward)
 
 
-@fault("fold-at-the-seam", "fold of more than 64 columns of windows loses what lies across its blocks", "G")
+@fault(
+    "fold-at-the-seam",
+    "fold of more than 64 columns of windows loses what lies across its blocks",
+    "G",
+    operations=("F.convolution_nd",),
+)
 def fold_at_the_seam(bed: Testbed) -> None:
     right: Any = plugins.host.lazy_override("fold")
 
@@ -214,7 +254,12 @@ def unique_counts_to_255(bed: Testbed) -> None:
 # Threads
 
 
-@fault("fft-table-of-a-length", "fft fills a table for each length, which other threads use when it is half full", "P")
+@fault(
+    "fft-table-of-a-length",
+    "fft fills a table for each length, which other threads use when it is half full",
+    "P",
+    operations=("fft.fft",),
+)
 def fft_table_of_a_length(bed: Testbed) -> None:
     tables: dict[int, Any] = {}
 
@@ -230,7 +275,12 @@ def fft_table_of_a_length(bed: Testbed) -> None:
     bed.replace("fft.fft", wrong)
 
 
-@fault("log-table-of-a-dtype", "log fills its table at first use, for each dtype, and says so before it is full", "P")
+@fault(
+    "log-table-of-a-dtype",
+    "log fills its table at first use, for each dtype, and says so before it is full",
+    "P",
+    operations=("log",),
+)
 def log_table_of_a_dtype(bed: Testbed) -> None:
     tables: dict[Any, Any] = {}
 
@@ -245,7 +295,12 @@ def log_table_of_a_dtype(bed: Testbed) -> None:
     bed.replace("log", wrong)
 
 
-@fault("sort-in-one-workspace", "sort works in one workspace for each length, which all threads share", "P")
+@fault(
+    "sort-in-one-workspace",
+    "sort works in one workspace for each length, which all threads share",
+    "PS",
+    operations=("sort",),
+)
 def sort_in_one_workspace(bed: Testbed) -> None:
     spaces: dict[Any, Any] = {}
 
@@ -259,7 +314,12 @@ def sort_in_one_workspace(bed: Testbed) -> None:
     bed.replace("sort", wrong)
 
 
-@fault("matmul-packs-in-one-place", "matmul of 32 rows or more packs its first matrix where other threads do", "P")
+@fault(
+    "matmul-packs-in-one-place",
+    "matmul of 32 rows or more packs its first matrix where other threads do",
+    "P",
+    operations=("matmul",),
+)
 def matmul_packs_in_one_place(bed: Testbed) -> None:
     panels: dict[Any, Any] = {}
 
@@ -286,7 +346,12 @@ def uniform_seeds_one_engine(bed: Testbed) -> None:
     bed.kernels["random_uniform"] = random_uniform
 
 
-@fault("arange-remembers-the-last", "arange remembers its last call, first what was asked and then what came out", "P")
+@fault(
+    "arange-remembers-the-last",
+    "arange remembers its last call, first what was asked and then what came out",
+    "P",
+    operations=("arange",),
+)
 def arange_remembers_the_last(bed: Testbed) -> None:
     last: list[Any] = [None, None]
 
@@ -302,7 +367,12 @@ def arange_remembers_the_last(bed: Testbed) -> None:
     bed.replace("arange", wrong)
 
 
-@fault("sum-beside-a-sum", "sum of more than 256 elements beside another thread's loses those of its second half", "P")
+@fault(
+    "sum-beside-a-sum",
+    "sum of more than 256 elements beside another thread's loses those of its second half",
+    "P",
+    operations=("sum",),
+)
 def sum_beside_a_sum(bed: Testbed) -> None:
     running = [0]
 

@@ -24,7 +24,12 @@ def _from_host(bed: Testbed, values: Callable[[Any], Any]) -> None:
     change(bed.backend, from_host=from_host)
 
 
-@fault("matmul-after-an-error", "a matmul that refused its shapes leaves the next one in float32", "K")
+@fault(
+    "matmul-after-an-error",
+    "a matmul that refused its shapes leaves the next one in float32",
+    "S",
+    operations=("matmul",),
+)
 def matmul_after_an_error(bed: Testbed) -> None:
     reset = [True]
 
@@ -42,7 +47,12 @@ def matmul_after_an_error(bed: Testbed) -> None:
     bed.both("matmul", "matmul", product)
 
 
-@fault("products-in-a-ring", "small products lie in a ring of 512 buffers, whoever still uses them", "K")
+@fault(
+    "products-in-a-ring",
+    "small products lie in a ring of 512 buffers, whoever still uses them",
+    "S",
+    operations=("multiply",),
+)
 def products_in_a_ring(bed: Testbed) -> None:
     ring, calls = np.empty((512, 64)), [0]
 
@@ -75,7 +85,10 @@ def fft_plan_by_length(bed: Testbed) -> None:
 
 
 @fault(
-    "matmul-keeps-its-packing", "matmul packs a large second matrix once, and does not see that it was written to", "K"
+    "matmul-keeps-its-packing",
+    "matmul packs a large second matrix once, and does not see that it was written to",
+    "S",
+    operations=("matmul",),
 )
 def matmul_keeps_its_packing(bed: Testbed) -> None:
     packed: list[Any] = [None, None, None]  # where, its memory, what was there
@@ -131,7 +144,9 @@ def from_host_aligned(bed: Testbed) -> None:
     _from_host(bed, values)
 
 
-@fault("lists-by-their-first", "asarray of a list takes 32 bits if the first integer fits", "C")
+@fault(
+    "lists-by-their-first", "asarray of a list takes 32 bits if the first integer fits", "K", operations=("asarray",)
+)
 def lists_by_their_first(bed: Testbed) -> None:
     def asarray(original: Any, obj: Any, /, *, dtype: Any = None, **options: Any) -> Any:
         out = original(obj, dtype=dtype, **options)
@@ -146,7 +161,12 @@ def _is_short(item: Any) -> bool:
     return type(item) is int and -(2**31) <= item < 2**31
 
 
-@fault("long-lists-by-float64", "asarray of a list of more than 1,000 integers reads them as float64", "C")
+@fault(
+    "long-lists-by-float64",
+    "asarray of a list of more than 1,000 integers reads them as float64",
+    "K",
+    operations=("asarray",),
+)
 def long_lists_by_float64(bed: Testbed) -> None:
     def asarray(original: Any, obj: Any, /, *, dtype: Any = None, **options: Any) -> Any:
         out = original(obj, dtype=dtype, **options)
@@ -183,7 +203,12 @@ def normal_keeps_a_spare(bed: Testbed) -> None:
     bed.kernels["random_normal"] = random_normal
 
 
-@fault("full-keeps-equal-values", "full keeps arrays by their value, so that 0.0 is given for -0.0", "C")
+@fault(
+    "full-keeps-equal-values",
+    "full keeps arrays by their value, so that 0.0 is given for -0.0",
+    "K",
+    operations=("full",),
+)
 def full_keeps_equal_values(bed: Testbed) -> None:
     made: dict[Any, Any] = {}
 
@@ -196,7 +221,12 @@ def full_keeps_equal_values(bed: Testbed) -> None:
     bed.replace("full", full)
 
 
-@fault("inv-after-a-singular-matrix", "a singular matrix leaves its pivots to the next one of the same shape", "K")
+@fault(
+    "inv-after-a-singular-matrix",
+    "a singular matrix leaves its pivots to the next one of the same shape",
+    "S",
+    operations=("linalg.inv",),
+)
 def inv_after_a_singular_matrix(bed: Testbed) -> None:
     pivots: set[Any] = set()
 
@@ -214,7 +244,9 @@ def inv_after_a_singular_matrix(bed: Testbed) -> None:
     bed.replace("linalg.inv", wrong)
 
 
-@fault("cos-compiled-when-hot", "cos is compiled at its thousandth call, with fast mathematics", "K")
+@fault(
+    "cos-compiled-when-hot", "cos is compiled at its thousandth call, with fast mathematics", "S", operations=("cos",)
+)
 def cos_compiled_when_hot(bed: Testbed) -> None:
     calls = [0]
 
@@ -227,7 +259,10 @@ def cos_compiled_when_hot(bed: Testbed) -> None:
 
 
 @fault(
-    "scatter-add-clears-the-last", "scatter_add keeps its zeros, and clears what the last of its parts has touched", "G"
+    "scatter-add-clears-the-last",
+    "scatter_add keeps its zeros, and clears what the last of its parts has touched",
+    "GS",
+    operations=("parts",),
 )
 def scatter_add_clears_the_last(bed: Testbed) -> None:
     kept: dict[Any, Any] = {}
@@ -245,7 +280,7 @@ def scatter_add_clears_the_last(bed: Testbed) -> None:
     bed.kernels["scatter_add"] = bed.backend._scatter_add(scatter_add)
 
 
-@fault("large-copies-on-write", "copy of 1 MiB or more is to copy when somebody writes, which nobody notices", "A")
+@fault("large-copies-on-write", "copy of 1 MiB or more is to copy when somebody writes, which nobody notices", "T")
 def large_copies_on_write(bed: Testbed) -> None:
     right = bed.backend.copy
 

@@ -85,7 +85,8 @@ def _is_array(item: Any) -> bool:
 
 
 def _from_the_front(places: Array, length: int) -> Array:
-    """Return positions with negative ones converted to non-negative ones."""
+    """Return positions with negative ones converted to non-negative ones, wide enough for places in memory."""
+    places = places.astype(np.intp, copy=False)
     return np.where(places < 0, places + length, places) if places.size and places.min() < 0 else places
 
 

@@ -139,51 +139,6 @@ def comparisons_are_boolean(s: Subject) -> None:
             s.expect(got, np.asarray(expected), f"{what} for {dtype}", dtype="bool")
 
 
-@check("D13")
-def sums_of_integers(s: Subject) -> None:
-    """Sums and products of integers are integers, at least as wide as the default one, and exact."""
-    width = s.kernels.iinfo(s.kernels.asarray([1], device=s.device.handle).dtype).bits
-    for dtype in s.dtypes("i", "u"):
-        host = np.resize(np.asarray([100, 27, 5], dtype), (3, 40))
-        x = s.variable(host, dtype)
-        small = s.variable(np.resize(np.asarray([3, 2, 1, 2], dtype), (2, 8)), dtype)
-        found = {
-            "sum": (s.xp.sum(x), host.sum(dtype="int64")),
-            "sum(axis=0)": (s.xp.sum(x, axis=0), host.sum(0, dtype="int64")),
-            "cumulative_sum": (s.xp.cumulative_sum(x, axis=1), host.cumsum(1, dtype="int64")),
-            "prod(axis=1)": (s.xp.prod(small, axis=1), np.asarray([144, 144])),
-        }
-        for what, (got, expected) in found.items():
-            kept = s.backend.is_kind(got.dtype, "integral")
-            assert kept, f"{what} of {dtype} has dtype {got.dtype}, expected an integer one"
-            bits = s.kernels.iinfo(got.dtype).bits
-            assert bits >= width, f"{what} of {dtype} has dtype {got.dtype}; the default integer has {width} bits"
-            s.expect(got, np.asarray(expected), f"{what} of {dtype}")
-    truths = s.xp.count_nonzero(s.variable(np.resize([True, False, True], (300,)), "bool"))
-    s.expect(truths, np.asarray(200), "count_nonzero of 300 truth values")
-
-
-@check("D14")
-def sums_in_another_dtype(s: Subject) -> None:
-    """sum, prod and cumulative_sum compute and return what dtype= says."""
-    names = ("float32", "float64", "int32", "int64", "complex64")
-    for given, wanted in (("int32", "float32"), ("float32", "float64"), ("int8", "int32"), ("float32", "complex64")):
-        if wanted not in names or not s.has(given, wanted):
-            continue
-        host = np.asarray([[1, 2, 3], [4, 5, 6]], given)
-        x, kind = s.variable(host, given), s.dtype_of(wanted)
-        for what, got, expected in (
-            ("sum", s.xp.sum(x, axis=1, dtype=kind), host.sum(1)),
-            ("prod", s.xp.prod(x, axis=0, dtype=kind), host.prod(0)),
-            ("cumulative_sum", s.xp.cumulative_sum(x, axis=1, dtype=kind), host.cumsum(1)),
-        ):
-            s.expect(got, expected.astype(wanted), f"{what} of {given} with dtype={wanted}", dtype=wanted)
-    if s.has("float64"):
-        host = np.full(3000, 1 / 3, "float32")
-        total = s.xp.sum(s.variable(host, "float32"), dtype=s.dtype_of("float64"))
-        s.expect(total, np.asarray(host.astype("float64").sum()), "sum of float32 in float64", dtype="float64")
-
-
 @check("D15")
 def conversions(s: Subject) -> None:
     """Astype converts between all dtypes, cuts fractions off towards zero, and keeps device and shape."""
@@ -306,40 +261,12 @@ def parts_of_complex(s: Subject) -> None:
 
 
 @check("D22")
-def integer_arithmetic(s: Subject) -> None:
-    """Integers: // rounds down, % has the divisor's sign, shifts, bits, powers and abs are exact, dtypes stay."""
+def integer_quotients(s: Subject) -> None:
+    """Quotients of integers are floating-point numbers, or an error; not integers."""
     for dtype in s.dtypes("i"):
         one, other = (np.asarray(v, dtype) for v in ([7, -7, 7, -7, 6, 0, -1], [3, 3, -3, -3, -3, 5, 2]))
-        a, b, count = s.variable(one, dtype), s.variable(other, dtype), np.asarray([0, 1, 2, 3, 1, 2, 1], dtype)
-        n = s.variable(count, dtype)
-        found = {
-            "x1 // x2": (a // b, np.asarray([2, -3, -3, 2, -2, 0, -1])),
-            "floor_divide(x1, x2)": (s.xp.floor_divide(a, b), np.asarray([2, -3, -3, 2, -2, 0, -1])),
-            "x1 % x2": (a % b, np.asarray([1, 2, -2, -1, 0, 0, 1])),
-            "remainder(x1, x2)": (s.xp.remainder(a, b), np.asarray([1, 2, -2, -1, 0, 0, 1])),
-            "x1 // 2": (a // 2, np.asarray([3, -4, 3, -4, 3, 0, -1])),
-            "x1 % -4": (a % -4, np.asarray([-1, -3, -1, -3, -2, 0, -1])),
-            "x1 & x2": (a & b, one & other),
-            "x1 | x2": (a | b, one | other),
-            "x1 ^ x2": (a ^ b, one ^ other),
-            "~x1": (~a, ~one),
-            "x1 << n": (a << n, np.asarray([7, -14, 28, -56, 12, 0, -2])),
-            "x1 >> n": (a >> n, np.asarray([7, -4, 1, -1, 3, 0, -1])),
-            "x1 ** n": (a**n, np.asarray([1, -7, 49, -343, 6, 0, -1])),
-            "abs(x1)": (abs(a), np.abs(one)),
-            "-x1": (-a, -one),
-            "sign(x1)": (s.xp.sign(a), np.sign(one)),
-        }
-        if dtype == "int8":
-            del found["x1 ** n"]  # (-7) ** 3 overflows, which the standard does not specify
-        for what, (got, expected) in found.items():
-            s.expect(got, expected, f"{what} for {dtype}", dtype=dtype)
+        a, b = s.variable(one, dtype), s.variable(other, dtype)
         _expect_true_division(s, a, b, one / other, f"x1 / x2 for {dtype}")
-    for dtype in s.dtypes("u"):
-        x = s.variable(np.asarray([200, 7, 129], dtype), dtype)
-        s.expect(x // 3, np.asarray([66, 2, 43]), f"x // 3 for {dtype}", dtype=dtype)
-        shifted = x >> s.variable(np.asarray([1, 1, 7], dtype), dtype)
-        s.expect(shifted, np.asarray([100, 3, 1]), f"x >> n for {dtype}", dtype=dtype)
 
 
 def _expect_true_division(s: Subject, a: Any, b: Any, expected: Any, what: str) -> None:
@@ -351,32 +278,6 @@ def _expect_true_division(s: Subject, a: Any, b: Any, expected: Any, what: str) 
     kept = s.backend.is_kind(got.dtype, "real floating")
     assert kept, f"{what} has dtype {got.dtype}; expected the quotients in floating point, or an error"
     np.testing.assert_allclose(s.host(got), expected, 1e-2, err_msg=what)  # in whichever dtype
-
-
-@check("D23", needs=("int64",))
-def large_integers(s: Subject) -> None:
-    """Integers beyond 2**53 are exact in sums, products, comparisons, extrema, sorting and indexing."""
-    host = np.asarray([2**53 + 1, 2**53, -(2**62) - 3, 2**53 + 3, 5])
-    x, xp = s.variable(host, "int64"), s.xp
-    found = {
-        "x + 2": (x + 2, host + 2),
-        "x * 3 of 2**53 + 1": (x[:2] * 3, host[:2] * 3),
-        "sum(x[:2])": (xp.sum(x[:2]), host[:2].sum()),
-        "max(x)": (xp.max(x), host.max()),
-        "min(x)": (xp.min(x), host.min()),
-        "sort(x)": (xp.sort(x), np.sort(host)),
-        "x // 3": (x // 3, host // 3),
-        "x % 1000": (x % 1000, host % 1000),
-        "x[3]": (x[3], host[3]),
-        "where": (xp.where(x > 0, x, -x), np.where(host > 0, host, -host)),
-        "concat": (xp.concat([x, x]), np.concatenate([host, host])),
-        "abs(x)": (abs(x), np.abs(host)),
-        "cumulative_sum(x)": (xp.cumulative_sum(x), np.cumsum(host)),
-    }
-    for what, (got, expected) in found.items():
-        s.expect(got, np.asarray(expected), f"{what} for large int64", dtype="int64")
-    above = np.asarray([2**53, 2**53 + 1, -(2**62) - 3, 2**53 + 1, 5])
-    s.expect(x > s.variable(above, "int64"), host > above, "x1 > x2 for large int64", dtype="bool")
 
 
 @check("D24")

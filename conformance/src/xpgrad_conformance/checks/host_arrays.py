@@ -105,9 +105,11 @@ def memory_of_the_host(s: Subject) -> None:
         assert_unchanged(np.array(host), kept, f"{what} array of the host that was sent to {s.device}")
     swapped = values("extremes", Draw(s).rng, (3, 4), s.dtype)
     other = swapped.astype(swapped.dtype.newbyteorder("S"))
-    with contextlib.suppress(Exception):  # it may be refused, but not read in the wrong order
+    try:
         found = np.asarray(on_host(_sent(s, other)))
-        assert_unchanged(found.astype(swapped.dtype), swapped, "an array of the host in the other byte order")
+    except Exception:  # it may be refused, but not read in the wrong order
+        return
+    assert_unchanged(found.astype(swapped.dtype), swapped, "an array of the host in the other byte order")
 
 
 def _layouts(host: Any) -> Iterator[tuple[str, Any]]:
@@ -153,6 +155,26 @@ def again_and_again(s: Subject) -> None:
         fresh = values("ordinary", draw.rng, (5, 7), s.wide)
         assert_unchanged(np.asarray(on_host(_sent(s, fresh))), fresh, f"a new array {number} of the host")
     _in_every_order(s, draw)
+    _written_to(s, host)
+
+
+def _written_to(s: Subject, host: Any) -> None:
+    """Look at an array after each of several writes, to it and to a view of it."""
+    if s.backend.immutable or not s.has("in_place_update", "index_assignment"):
+        return
+    sent, expected = _sent(s, host), host.copy()
+    for number, place in enumerate((..., slice(1, 3), (slice(None), 2))):
+        assert_unchanged(np.asarray(on_host(sent)), expected, f"an array after {2 * number} writes")
+        sent[place] = number
+        expected[place] = number
+        assert_unchanged(np.asarray(on_host(sent)), expected, f"an array after {2 * number + 1} writes")
+        sent[place][...] = -1  # of a view, which shows, or of a copy, which does not
+        shown = expected.copy()
+        shown[place] = -1
+        found = np.asarray(on_host(sent))
+        if found.tobytes() != expected.tobytes():
+            assert_unchanged(found, shown, "an array after a write to a part of it")
+            expected = shown
 
 
 def _in_every_order(s: Subject, draw: Draw) -> None:

@@ -9,14 +9,17 @@ from typing import Any
 
 import numpy as np
 
+from xpgrad import random
+from xpgrad.testing.arrays import on_host
 from xpgrad_conformance.check import check
-from xpgrad_conformance.checks.together import COUNT, together
+from xpgrad_conformance.checks.together import COUNT, alone, together
 from xpgrad_conformance.generated.programs_compared import program_error
 from xpgrad_conformance.generated.programs_drawn import drawn
 from xpgrad_conformance.generated.programs_shrunk import program_text
 from xpgrad_conformance.generated.sample import Sample
 from xpgrad_conformance.generated.sequences import assert_equal, assert_right, gradients, in_turn, is_real, pairs_of
 from xpgrad_conformance.subject import Subject
+from xpgrad_conformance.table.comparisons import assert_same_bits
 
 SWITCH = 1e-5
 """Seconds after which another thread may go on: far fewer than usual, so that more orders of events occur."""
@@ -29,7 +32,7 @@ def first_uses(s: Subject) -> None:
     """Eight threads that call a function at once, for the first time with these shapes, all get right results."""
     assert s.operation is not None
     pairs = pairs_of(s, s.operation)
-    rounds = [pairs[-1:], pairs[: 1 if s.quick else 4], pairs_of(s, s.operation, *LARGE, count=2)[-1:]]
+    rounds = [pairs[-1:], pairs[: 1 if s.quick else 4], pairs_of(s, s.operation, *LARGE, count=2)]
     with _switching_often():
         for one, two in [pair for some in rounds for pair in some]:
             samples = [one, two] * (COUNT // 2)
@@ -67,6 +70,28 @@ def programs_at_once(s: Subject) -> None:
         for program, error in zip(programs, wrong, strict=True):
             text = "" if error is None else program_text(s, program, error)
             assert error is None, f"a program, run by one of eight threads at once: {error}\n{text}"
+
+
+@check("P53", needs=("threads",))
+def made_at_once(s: Subject) -> None:
+    """Eight threads that make arrays at once, of lists, of ranges and at random, each get what each gets alone."""
+    calls: list[Callable[[], list[Any]]] = [functools.partial(_made, s, seed) for seed in range(COUNT)]
+    expected = [alone(call) for call in calls]
+    with _switching_often():
+        for i, arrays in enumerate(together(calls)):
+            for k, (one, other) in enumerate(zip(arrays, expected[i], strict=True)):
+                assert_same_bits(one, other, f"array {k} that thread {i} of eight makes at once, and alone,")
+
+
+def _made(s: Subject, seed: int) -> list[Any]:
+    """Return host arrays of what one thread makes."""
+    dtype, device = s.dtype_of(s.wide), s.device
+    random.seed(seed, device)
+    made = [draw((5, 7), dtype, device) for draw in (random.uniform, random.normal) * 3]
+    made += [s.xp.asarray([0.5 * seed + k for k in range(n)], dtype=dtype, device=device) for n in (3, 40, 1500)]
+    made += [s.xp.arange(seed, n + seed, dtype=dtype, device=device) for n in (3, 40)]
+    made += [s.xp.full((n, 3), seed, dtype=dtype, device=device) for n in (3, 40)]
+    return list(map(on_host, made))
 
 
 def _caller(s: Subject, sample: Sample) -> Callable[[], Any]:

@@ -93,8 +93,9 @@ def _repeats(host: Any, count: int) -> bool:
 
 
 def _rounded(number: Any, dtype: Any) -> Any:
+    """Return a number in a dtype, but an integer as it is, which may not fit."""
     with np.errstate(all="ignore"):
-        return np.asarray(number).astype(dtype)[()]
+        return np.asarray(number).astype(dtype)[()] if dtype.kind in "fc" else number
 
 
 def _near(got: Any, expected: Any, units: float, scale: Any, subnormal: bool) -> Any:

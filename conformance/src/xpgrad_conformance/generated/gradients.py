@@ -1,7 +1,7 @@
 """Gradients of a sample, of first and second order, compared element by element with those of the reference engine."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -9,7 +9,9 @@ import numpy as np
 from xpgrad import Variable, grad
 from xpgrad.errors import MissingFunction
 from xpgrad.testing.arrays import is_floating, on_host
+from xpgrad.types import Shape
 from xpgrad_conformance.generated import reference
+from xpgrad_conformance.generated.draw import Draw
 from xpgrad_conformance.generated.formulas import formula
 from xpgrad_conformance.generated.layouts import constant_along, laid_out
 from xpgrad_conformance.generated.sample import Argument, Sample, raised
@@ -190,7 +192,7 @@ class _Comparison:
         given = [*sample.hosts, *(each.host for each in (*wanted.cotangents, *wanted.directions))]
         self._exact = sample.units == 0 and all(map(_integral, given))
         # where terms of the size of cotangents cancel, as in the gradient of a softmax, what is left is rounding
-        floor = [0.0] if sample.units == 0 and sample.scale is None else map(_largest, given[len(sample.hosts) :])
+        floor = [0.0] if sample.scale is None else map(_largest, given[len(sample.hosts) :])
         self._floor = min(1.0, max(floor, default=0.0))
         self._narrow: Expected | None = None
 
@@ -248,6 +250,37 @@ def _largest(host: Any) -> float:
 def _integral(host: Any) -> bool:
     """Return whether all elements are whole numbers."""
     return host.dtype.kind not in "fc" or bool((host == np.round(host)).all())
+
+
+def folded(sample: Sample, draw: Draw) -> Sample:
+    """Return a call on matrices instead of vectors, in other layouts; the same one if it is not elementwise."""
+    shapes = {host.shape for host in sample.hosts}
+    (n, *rest) = next(iter(shapes), ()) or (0, 0)
+    width = int(draw.rng.choice([2, 4, 5]))
+    if len(shapes) > 1 or rest or n < 3 * width or sample.parameters or any(a.kept for a in sample.arguments):
+        return sample
+    if not _elementwise(_of_rows(sample, 3, width), (3, width)):
+        return sample
+    layouts = [layout for layout in draw.layouts() if layout != "broadcast"]
+    made = _of_rows(sample, n // width, width).arguments
+    return replace(sample, arguments=tuple(replace(a, layout=draw.pick(layouts)) for a in made))
+
+
+def _of_rows(sample: Sample, rows: int, width: int) -> Sample:
+    """Return a call on matrices of the first elements of vectors."""
+    axes = ("n", "m")
+    made = [replace(a, host=a.host[: rows * width].reshape(rows, width), axes=axes) for a in sample.arguments]
+    return replace(sample, arguments=tuple(replace(a, text="") for a in made))
+
+
+def _elementwise(sample: Sample, shape: Shape) -> bool:
+    """Return whether the results of a call have the shape of its arguments."""
+    try:
+        with np.errstate(all="ignore"):
+            found = outputs(sample.applied(reference.xp(), *reference.arguments(sample.hosts)))
+    except Exception:  # a function of vectors
+        return False
+    return len(found) == 1 and tuple(found[0].array.shape) == shape
 
 
 def gradient_program(sample: Sample, sweep: Sweep, device: str, wrong: str) -> str:

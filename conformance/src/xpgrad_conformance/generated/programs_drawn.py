@@ -50,7 +50,7 @@ def drawn(rng: np.random.Generator, dtype: str, has: Has) -> Program:
         if not allowed(step, has):
             continue
         made = _made(step, narrow, values.wide)
-        if made is not None:
+        if made is not None and has(made[0].dtype.name):
             narrow[step.number], values.wide[step.number] = made
             steps.append(step)
         if len(steps) == wanted:

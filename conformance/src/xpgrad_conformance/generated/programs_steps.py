@@ -151,7 +151,7 @@ def _reduction(v: Values) -> str | None:
     if wide.shape[axis] > 1:
         lines += [f"xp.var({x}, axis={axis}{keep})", f"xp.sqrt(0.1 + xp.var({x}{axes}, correction=0{keep}))"]
         lines += [f"xp.std({x}, axis={axis}{keep})"] if np.all(np.std(wide, axis=axis) > 0.05) else []
-    if wide.shape[axis] and v.apart(wide, axis):
+    if wide.size and v.apart(wide, axis):
         lines += [f"xp.max({x}, axis={axis}{keep})", f"xp.min({x}, axis={axis}{keep})", f"xp.max({x}, axis={axis})"]
     lines += [
         f"xp.cumulative_sum({x}, axis={axis})",

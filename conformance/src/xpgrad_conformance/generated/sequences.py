@@ -2,15 +2,18 @@
 
 import zlib
 from collections.abc import Iterator
-from itertools import islice
+from dataclasses import replace
+from itertools import islice, pairwise
 from typing import Any
+
+import numpy as np
 
 from xpgrad import Variable, grad
 from xpgrad.testing.arrays import on_host
 from xpgrad.types import Array
 from xpgrad_conformance.generated.draw import Draw
 from xpgrad_conformance.generated.operation import Operation
-from xpgrad_conformance.generated.sample import Sample
+from xpgrad_conformance.generated.sample import Argument, Sample
 from xpgrad_conformance.generated.shrinking import program_of
 from xpgrad_conformance.subject import Subject
 
@@ -20,16 +23,20 @@ ENOUGH = 30, 12
 """Samples after which no further ones are looked for, in the full and the quick profile."""
 SMALL = 300
 """The most elements in the arguments of a small sample."""
-
+WIDEST = "float64", "complex128"
+"""The dtypes that show a result of less precision."""
 
 Pair = tuple[Sample, Sample]
 MADE = 8
 _made: dict[Any, list[Pair]] = {}
-"""The pairs that were made last: several checks in a row take the same."""
+"""The pairs that were made, because several checks take the same: all small ones, and a few others."""
 
 
 def pairs_of(s: Subject, operation: Operation, least: int = 1, most: int = SMALL, count: int = 0) -> list[Pair]:
     """Return pairs of samples with the same shapes and parameters and other values, by their numbers of elements.
+
+    Where chance gives a sample no partner of its shapes, the partner has its elements in reverse order. Functions that
+    make arrays of none have partners with other parameters.
 
     Parameters
     ----------
@@ -42,13 +49,63 @@ def pairs_of(s: Subject, operation: Operation, least: int = 1, most: int = SMALL
     """
     wanted = operation.name, s.dtype, s.device.name, s.seed, s.quick, least, most
     if wanted not in _made:
-        if len(_made) >= MADE:
-            _made.clear()
+        if most > SMALL:
+            large = [key for key in _made if key[-1] > SMALL]
+            for key in large[: max(len(large) - MADE, 0)]:
+                del _made[key]
         like, count = in_dtype(s, s.dtype), count or ENOUGH[s.quick]
         one, two = ({_key(each): each for each in _some(like, operation, k, (least, most), count)} for k in (1, 2))
-        found = [(sample, two[key]) for key, sample in one.items() if key in two and not _equal(sample, two[key])]
-        _made[wanted] = sorted(found, key=lambda pair: elements(pair[0]))
+        found = [(sample, two.get(key, turned_round(sample))) for key, sample in one.items() if sample.arguments]
+        makers = [sample for sample in one.values() if not sample.arguments]
+        different = [*(pair for pair in found if not _equal(*pair)), *pairwise(makers)]
+        _made[wanted] = sorted(different, key=lambda pair: elements(pair[0]))
     return _made[wanted]
+
+
+def turned_round(sample: Sample) -> Sample:
+    """Return a sample whose arguments have their elements in reverse order: matrices stay regular, Hermitian, normal.
+
+    Positions and sorted tables stay as they are.
+    """
+    return replace(sample, arguments=tuple(map(_turned, sample.arguments)))
+
+
+def _turned(argument: Argument) -> Argument:
+    host = argument.host
+    if argument.kept and (host.ndim < 2 or host.dtype.kind not in "fc"):
+        return argument
+    return replace(argument, host=np.flip(host).copy(), text="")
+
+
+def steady(s: Subject, sample: Sample) -> Sample:
+    """Return a sample of which the expected results are those of a first call; others as they are.
+
+    Its numbers are thirds of those of the given one, if these have exact results, which hide a lack of precision.
+    """
+    arguments = tuple(map(_thirds, sample.arguments))
+    if sample.units or sample.derived or all(a is b for a, b in zip(arguments, sample.arguments, strict=True)):
+        return sample
+    made = replace(sample, arguments=arguments)
+    try:
+        found = made.applied(s.xp, *made.arrays(s))
+    except Exception:  # what it does not take as thirds
+        return sample
+    hosts = tuple(map(on_host, found if isinstance(found, (tuple, list)) else [found]))
+    with np.errstate(all="ignore"):
+        size = sum(float(np.sum(np.abs(host[np.isfinite(host)]))) for host in made.hosts if host.dtype.kind in "fc")
+    return replace(
+        made,
+        reference=lambda *_, **__: hosts,
+        scale=lambda *_, **__: tuple(np.maximum(np.abs(y), size) if y.dtype.kind in "fc" else None for y in hosts),
+        units=64.0,
+        signs=False,
+    )
+
+
+def _thirds(argument: Argument) -> Argument:
+    if argument.kept or argument.host.dtype.kind not in "fc" or not argument.host.size:
+        return argument
+    return replace(argument, host=argument.host / argument.host.dtype.type(3), text="")
 
 
 def in_dtype(s: Subject, dtype: str) -> Subject:
@@ -58,8 +115,8 @@ def in_dtype(s: Subject, dtype: str) -> Subject:
 
 
 def elements(sample: Sample) -> int:
-    """Return the number of elements of all arguments."""
-    return sum(host.size for host in sample.hosts)
+    """Return the number of elements of all arguments, or of the results if there are none."""
+    return sum(host.size for host in (sample.hosts or sample.expected()))
 
 
 def _some(s: Subject, operation: Operation, number: int, bounds: tuple[int, int], count: int) -> Iterator[Sample]:
@@ -83,8 +140,11 @@ def bits(results: Any) -> tuple[bytes, ...]:
 
 
 def in_turn(operation: Operation, dtype: str, quick: bool) -> bool:
-    """Return whether an operation is called in a dtype: in the quick profile in one of them, by its name."""
-    return not quick or operation.quick[zlib.crc32(operation.name.encode()) % len(operation.quick)] == dtype
+    """Return whether an operation is called in a dtype: in the quick profile in one, the most precise if it has any."""
+    if not quick:
+        return True
+    wide = [name for name in WIDEST if name in operation.quick]
+    return dtype == (wide or [operation.quick[zlib.crc32(operation.name.encode()) % len(operation.quick)]])[0]
 
 
 def assert_right(s: Subject, sample: Sample, got: Any, when: str) -> None:

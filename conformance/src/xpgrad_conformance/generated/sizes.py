@@ -41,6 +41,7 @@ def lengths(
     few : bool
         One length around each of some powers, those around thresholds, and the largest one in one of eight calls.
     """
+    found: set[int]
     if few:
         found = {0, 1, 2, int(rng.choice([3, 5, 6, 7])), *(power + int(rng.integers(-1, 2)) for power in FEW)}
         found |= {t + k for t in thresholds for k in ((-1, 0, 1) if not quick else (0, 1))}

@@ -71,7 +71,7 @@ def _laid(spec: Spec, chunks: Any, index: Index, values: Array) -> Array:
     front, back = items[:place], items[place + 1 :]
     if len(arrays) == 1 and arrays[0].dtype != bool and all(i == slice(None) for i in front) and _is_rest(back):
         shape = (*spec.shape[:place], *arrays[0].shape, *spec.shape[place + 1 :])
-        values = reshape(broadcast_to(values, shape), (*spec.shape[:place], -1, *spec.shape[place + 1 :]))
+        values = reshape(broadcast_to(values, shape), (*spec.shape[:place], arrays[0].size, *spec.shape[place + 1 :]))
         return _added(values, reshape(arrays[0], (-1,)), place, spec.shape[place], chunks)
     flat = flat_index(spec.backend, spec.shape, index, spec.device)
     values = reshape(broadcast_to(values, flat.shape), (-1,))
@@ -154,6 +154,7 @@ def _added(values: Array, numbers: Array, axis: int, length: int, chunks: Any) -
     if len(chunks) == values.ndim:
         given = [given[i] if i == axis else chunks[i] for i in range(values.ndim)]
         values = values.rechunk(tuple(given))
+    numbers = numbers.astype(np.int64)  # a narrow dtype may not hold the length
     numbers = da.where(numbers < 0, numbers + length, numbers).rechunk((values.chunks[axis],))
     rows = da.arange(length, chunks=(chunks[axis],))
     letters = list(range(values.ndim))

@@ -1,1 +1,1 @@
-"""sparse as a backend of xpgrad: ``@sparse``."""
+"""PyData's sparse arrays as a backend of xpgrad."""

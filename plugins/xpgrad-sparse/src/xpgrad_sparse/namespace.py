@@ -1,7 +1,7 @@
 """The standard's names over sparse's: what it lacks, and what it has for arrays with the fill value 0 alone."""
 
 from functools import wraps
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import sparse
@@ -39,7 +39,16 @@ def eye(n_rows: int, n_cols: int | None = None, /, *, k: int = 0, dtype: Any = N
     return sparse.eye(n_rows, n_cols, k=k, dtype=np.float64 if dtype is None else dtype)
 
 
-def meshgrid(*arrays: COO, indexing: str = "xy") -> tuple[COO, ...]:
+def broadcast_to(x: COO, /, shape: tuple[int, ...]) -> COO:
+    """Return the array stretched to a shape; one element becomes the fill value, of which none is stored."""
+    if np.broadcast_shapes(x.shape, tuple(shape)) != tuple(shape):
+        raise ValueError(f"broadcast_to: {x.shape} cannot be stretched to {tuple(shape)}")
+    if x.size == 1:
+        return sparse.full(shape, x.todense().reshape(()).item(), dtype=x.dtype)
+    return sparse.broadcast_to(x, tuple(shape))
+
+
+def meshgrid(*arrays: COO, indexing: Literal["xy", "ij"] = "xy") -> tuple[COO, ...]:
     """Return coordinates from vectors of coordinates."""
     return tuple(map(COO.from_numpy, np.meshgrid(*map(dense, arrays), indexing=indexing)))
 
@@ -118,14 +127,12 @@ def take_along_axis(x: COO, indices: COO, /, *, axis: int = -1) -> COO:
 
 def argmax(x: COO, /, *, axis: int | None = None, keepdims: bool = False) -> COO:
     """Return positions of the first maxima along an axis; sparse drops other axes of length 1, too."""
-    found = sparse.argmax(x, axis=axis, keepdims=True)
-    return found if keepdims else _without(found, axis)
+    return _reduced(sparse.argmax(x, axis=axis, keepdims=True), x.shape, axis, keepdims)
 
 
 def argmin(x: COO, /, *, axis: int | None = None, keepdims: bool = False) -> COO:
     """Return positions of the first minima along an axis; sparse drops other axes of length 1, too."""
-    found = sparse.argmin(x, axis=axis, keepdims=True)
-    return found if keepdims else _without(found, axis)
+    return _reduced(sparse.argmin(x, axis=axis, keepdims=True), x.shape, axis, keepdims)
 
 
 def count_nonzero(x: COO, /, *, axis: Any = None, keepdims: bool = False) -> COO:
@@ -189,9 +196,11 @@ def unique_inverse(x: COO, /) -> Any:
     return type(found)(*map(COO.from_numpy, found))
 
 
-def _without(x: COO, axis: int | None) -> COO:
-    """Return the array without an axis of length 1, or without any."""
-    return sparse.reshape(x, () if axis is None else x.shape[: axis % x.ndim] + x.shape[axis % x.ndim + 1 :])
+def _reduced(found: COO, shape: tuple[int, ...], axis: int | None, keepdims: bool) -> COO:
+    """Return a reduction of an array of `shape` with the axes that it should have."""
+    axes = range(len(shape)) if axis is None else [axis % len(shape)]
+    kept = [1 if k in axes else length for k, length in enumerate(shape) if keepdims or k not in axes]
+    return sparse.reshape(found, tuple(kept))
 
 
 def _alike(arrays: Any) -> list[COO]:

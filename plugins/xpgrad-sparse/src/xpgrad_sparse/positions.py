@@ -21,7 +21,7 @@ class Index:
     Attributes
     ----------
     items : tuple
-        One for each axis, in their order: integers, slices, and arrays of NumPy's with one axis; and None for each new axis.
+        One for each axis, in order: integers, slices, and arrays of NumPy's with one axis; None for each new axis.
     block : tuple of int or None
         The shape that the arrays had after broadcasting; None without arrays.
     at : int
@@ -33,7 +33,7 @@ class Index:
     at: int
 
     def source(self, shape: tuple[int, ...], coords: Any) -> Any:
-        """Return the coordinates in an array of `shape` of the elements that are at `coords` in the result of this index."""
+        """Return where in an array of `shape` the elements are that this index puts at `coords`."""
         axes = list(coords)
         if self.block is not None:
             taken = axes[self.at : self.at + len(self.block)]

@@ -150,11 +150,11 @@ def binary(
                 x = draw.array((33,), low=0.2, high=2.0, axes=("n",))
                 yield with_number(name, symbol, x, number, left, reference=reference, **what)
         for other in MIXED[draw.dtype]:
-            if draw.has(other):
+            common = str(np.promote_types(draw.dtype, other))
+            if draw.has(other, common):
                 x1 = draw.array((33,), low=0.2, high=2.0, axes=("n",))
                 x2 = draw.array((33,), low=0.2, high=2.0, axes=("n",), dtype=other)
-                wanted = dtype or str(np.promote_types(draw.dtype, other))
-                yield Sample(name, (x1, x2), reference, **{**what, "dtype": wanted})
+                yield Sample(name, (x1, x2), reference, **{**what, "dtype": dtype or common})
 
     return Operation(name, samples, COMPLEX, COMPLEX if name in BASIC else NARROW)
 

@@ -130,7 +130,8 @@ def _asarray(draw: Draw) -> Iterator[Sample]:
         values = draw.array((n,)).host
         yield made(draw, "asarray", (values.tolist(),), values, draw.dtype)
     if draw.dtype in ("int64", "uint64"):  # lists that fit no narrower dtype, without dtype=
-        large = [[2**31, 1], [2**40, -1], [2**53 + 1, 2**62], [-(2**31) - 1]]
+        large = [[2**31, 1], [2**40, -1], [2**53 + 1, 2**62], [-(2**31) - 1], [1, 2**31], [0, -1, 2**62 + 1]]
+        large += [[*range(n - 1), 2**53 + 1] for n in (33, 257, 4097)]
         for given in large if draw.dtype == "int64" else []:
             yield made(draw, "asarray", (given,), np.asarray(given, np.int64))
     for layout in draw.layouts():

@@ -3,6 +3,7 @@
 import itertools
 import operator
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -113,10 +114,13 @@ def binary(
     range2: dict[str, Any] = range1 if second is None else {"low": second[0], "high": second[1]}
     what: dict[str, Any] = {"units": units, "signs": signs, "dtype": dtype, "scale": scale}
 
-    def sample(x1: Argument, x2: Argument, smooth: bool = False) -> Sample:
-        return Sample(name, (x1, x2), repeated(reference), smooth=smooth, **what)
-
     def samples(draw: Draw) -> Iterator[Sample]:
+        flushing = name == "divide" and not draw.has("subnormal_numbers")
+
+        def sample(x1: Argument, x2: Argument, smooth: bool = False) -> Sample:
+            given = (x1, _invertible(x2) if flushing else x2)
+            return Sample(name, given, repeated(reference), smooth=smooth, **what)
+
         for n in draw.lengths():
             first = draw.array((n,), **range1, axes=("n",))
             yield sample(first, draw.array((n,), **range2, axes=("n",)), smooth)
@@ -159,6 +163,13 @@ def binary(
             yield Sample(name, (x1, x2), reference, **{**what, "dtype": dtype or "float64"})
 
     return Operation(name, samples)
+
+
+def _invertible(x: Argument) -> Argument:
+    """Return divisors of which the reciprocals are normal numbers, because compilers multiply by those."""
+    info = np.finfo(x.host.dtype)
+    large = np.isfinite(x.host) & (np.abs(x.host) > 0.25 / float(info.smallest_normal))
+    return replace(x, host=np.where(large, x.host.dtype.type(3), x.host))
 
 
 def _pair(draw: Draw, row: Any, range1: Any, range2: Any, more: Sequence[float]) -> Iterator[Argument]:

@@ -113,14 +113,14 @@ def _matmul(draw: Draw) -> Iterator[Sample]:
 
 def _layouts(draw: Draw) -> list[tuple[str, str]]:
     """Return pairs of layouts: each one a transpose, and the others with one that is chosen by chance."""
-    found = [(one, draw.pick(draw.layouts())) for one in draw.layouts()]
-    found = [draw.pick(found)] if draw.quick else [*found, *(pair[::-1] for pair in found)]
-    plain = "contiguous"
-    return (
-        [*found, ("transposed", plain), (plain, "transposed"), ("transposed",) * 2]
-        if "transposed" in draw.layouts()
-        else found
-    )
+    found: list[tuple[str, str]] = [(one, draw.pick(draw.layouts())) for one in draw.layouts()]
+    if draw.quick:
+        found = [draw.pick(found)]
+    else:
+        found += [(other, one) for one, other in found]
+    if "transposed" in draw.layouts():
+        found += [("transposed", "contiguous"), ("contiguous", "transposed"), ("transposed", "transposed")]
+    return found
 
 
 def _exact(draw: Draw, one: Shape, other: Shape, axes: Any = ((), ()), layouts: Any = ("contiguous",) * 2) -> Sample:

@@ -8,7 +8,7 @@ import numpy as np
 from xpgrad import as_variable
 from xpgrad_conformance.generated.draw import Draw
 from xpgrad_conformance.generated.layers import layer, lengths, written
-from xpgrad_conformance.generated.operation import Operation
+from xpgrad_conformance.generated.operation import COMPLEX, FLOATS, Operation
 from xpgrad_conformance.generated.sample import Argument, Sample
 from xpgrad_conformance.generated.sizes import LARGEST
 
@@ -87,29 +87,30 @@ def _several_parts(draw: Draw) -> Iterator[Sample]:
 def _contributions(draw: Draw) -> Iterator[Sample]:
     """One array used many times, plainly and broadcast and transposed: its gradient has many contributions."""
 
-    def call(xp: Any, x: Any, w: Any, r: Any) -> Any:
-        x, w, r = (as_variable(each) for each in (x, w, r))
+    def call(xp: Any, x: Any, w: Any, r: Any, v: Any) -> Any:
+        x, w, r, v = (as_variable(each) for each in (x, w, r, v))
         y = x * w + xp.sum(x, axis=0) * r
         for k in range(1, 5):
             y = y + x * k - xp.sum(xp.matrix_transpose(x), axis=0)[:, None] * w
-        return y + x + xp.flip(x, axis=1) * r
+        return y + x + xp.flip(x, axis=1) * r + xp.sum(xp.matrix_transpose(x) * v)
 
     text = (
         "x0 * x1 + xp.sum(x0, axis=0) * x2 + sum(x0 * k - xp.sum(x0.mT, axis=0)[:, None] * x1 for k in range(1, 5)) "
-        "+ x0 + xp.flip(x0, axis=1) * x2"
+        "+ x0 + xp.flip(x0, axis=1) * x2 + xp.sum(x0.mT * x3)"
     )
     start = draw.s.backend.in_place_from
     more = [int(start) + k for k in (-2, -1, 0, 1, 2)] if start < 10**6 else []
     for n in sorted({*lengths(draw, 70_000, 1), *(k for k in more if k > 0)}):
-        for shape in draw.pick([((n, 1), (1, n)), ((2, (n + 1) // 2),)]):
+        for shape in draw.pick([((n, 1), (1, n)), ((2, (n + 1) // 2),), (((n + 2) // 3, 3),)]):
             x, w = (draw.array(shape, "integers", layout=draw.pick(draw.layouts())) for _ in range(2))
-            yield written("contributions", call, text, x, w, draw.array(shape[1:], "integers"))
+            row, turned = draw.array(shape[1:], "integers"), draw.array(shape[::-1], "integers")
+            yield written("contributions", call, text, x, w, row, turned)
 
 
 SCATTERS = (
-    Operation("ops.scatter_add", _scatter_add, needs=()),
+    Operation("ops.scatter_add", _scatter_add, (*FLOATS, *COMPLEX), (*FLOATS, "complex64"), needs=()),
     Operation("ops.segment_sum", _segment_sum, needs=()),
-    Operation("taken", _taken, needs=("take",)),
+    Operation("taken", _taken, (*FLOATS, *COMPLEX), (*FLOATS, "complex128"), needs=("take",)),
     Operation("parts", _several_parts, needs=("take",)),
-    Operation("contributions", _contributions, needs=("flip",)),
+    Operation("contributions", _contributions, (*FLOATS, *COMPLEX), needs=("flip",)),
 )

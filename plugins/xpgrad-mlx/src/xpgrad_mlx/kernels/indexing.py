@@ -28,8 +28,21 @@ def scatter_add(spec: Any, updates: Iterable[tuple[Any, Array]]) -> Array:
 
 
 def setitem(x: Array, u: Array, *, index: Any) -> Any:
-    """Return an array without elements as it is, or decline: MLX ends the process for an index array there."""
-    return NotImplemented if x.size else mx.array(x)
+    """Return a copy of `x` with `u` at integers and slices, or with nothing, where MLX ends the process; or decline."""
+    y = mx.array(x)
+    arrays = [part for part in (index if isinstance(index, tuple) else (index,)) if isinstance(part, mx.array)]
+    if not x.size or (isinstance(u, mx.array) and not u.size and _takes_nothing(x, index, arrays)):
+        return y
+    if arrays or not isinstance(u, mx.array) or u.dtype != x.dtype:
+        return NotImplemented
+    y[index] = u
+    return y
+
+
+def _takes_nothing(x: Array, index: Any, arrays: list[Array]) -> bool:
+    """Return whether `index` takes no element of `x`; MLX itself takes no elements by masks."""
+    masks = [part for part in arrays if part.dtype == mx.bool_]
+    return any(not mx.any(mask).item() for mask in masks) if masks else not x[index].size
 
 
 KERNELS: dict[str, Kernel] = {"setitem": setitem}

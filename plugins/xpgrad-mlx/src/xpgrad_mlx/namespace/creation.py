@@ -61,7 +61,8 @@ def arange(
     if stop is None:
         start, stop = 0, start
     if all(isinstance(number, int) for number in (start, stop, step)) and max(abs(start), abs(stop)) > 2**24:
-        integers = of_host(np.arange(start, stop, step))  # MLX computes integers, too, as floating-point numbers
+        large = max(start, stop) > 2**63 - 1  # MLX computes integers, too, as floating-point numbers
+        integers = of_host(np.arange(start, stop, step, dtype=np.uint64 if large else np.int64))
         return integers if dtype is None else integers.astype(dtype)
     return mx.arange(start, stop, step, dtype=dtype)
 

@@ -33,12 +33,19 @@ def where(condition: Array, x1: Any, x2: Any, /) -> Array:
 
 def argmax(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> Array:
     """Return the position of the maximum along `axis`."""
-    return mx.argmax(x, axis, keepdims).astype(INDEX)
+    return _place(mx.argmax, x, axis, keepdims)
 
 
 def argmin(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> Array:
     """Return the position of the minimum along `axis`."""
-    return mx.argmin(x, axis, keepdims).astype(INDEX)
+    return _place(mx.argmin, x, axis, keepdims)
+
+
+def _place(function: Any, x: Array, axis: int | None, keepdims: bool) -> Array:
+    """Return positions along `axis`, none of an array without elements that has some along `axis`."""
+    if x.size or axis is None or not x.shape[axis]:
+        return function(x, axis, keepdims).astype(INDEX)
+    return mx.sum(mx.zeros(x.shape, dtype=INDEX), axis, keepdims)
 
 
 def argsort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Array:

@@ -11,7 +11,8 @@ from xpgrad_mlx.memory import Array
 
 Axis = int | tuple[int, ...] | None
 LONG = 256
-"""From how many numbers on float32 is summed in float64 on the CPU, where MLX adds one number after another."""
+"""From how many numbers on sums are taken in blocks: on the CPU, MLX adds one number after another."""
+BLOCK = 32
 
 
 def _reduced(x: Array, axis: Axis, keepdims: bool) -> tuple[tuple[int, ...], int]:
@@ -38,9 +39,23 @@ def _total(function: Any, first: int, x: Array, axis: Axis, dtype: Any, keepdims
     shape, count = _reduced(x, axis, keepdims)
     if not count:
         return mx.full(shape, first, dtype=wanted)  # MLX returns what is in memory, or hangs
-    if wanted == mx.float32 and count >= LONG and mx.default_device().type == mx.cpu:
-        return function(x.astype(mx.float64), axis, keepdims).astype(wanted)
+    if function is mx.sum and count >= LONG and mx.issubdtype(wanted, mx.inexact):
+        return _in_blocks(x.astype(wanted), axis, count).reshape(shape)
     return function(x.astype(wanted), axis, keepdims).astype(wanted)
+
+
+def _in_blocks(x: Array, axis: Axis, count: int) -> Array:
+    """Return sums over `axis`, of `count` numbers each: first those of blocks, then of these, and so on."""
+    axes = range(x.ndim) if axis is None else (axis,) if isinstance(axis, int) else axis
+    gone = sorted(k % x.ndim for k in axes)
+    kept = [k for k in range(x.ndim) if k not in gone]
+    y = mx.transpose(x, gone + kept).reshape(count, -1)
+    while y.shape[0] > BLOCK:
+        whole = y.shape[0] // BLOCK
+        parts = mx.sum(y[: whole * BLOCK].reshape(BLOCK, whole, -1), 0)
+        rest = y[whole * BLOCK :]
+        y = mx.concatenate([parts, rest], 0) if rest.shape[0] else parts
+    return mx.sum(y, 0)
 
 
 def sum(x: Array, /, *, axis: Axis = None, dtype: Any = None, keepdims: bool = False) -> Array:

@@ -1,0 +1,49 @@
+"""Special functions of one argument: ordinary arguments, and tails where formulas that cancel give nothing."""
+
+from collections.abc import Iterator
+
+from xpgrad_conformance.generated.draw import Draw
+from xpgrad_conformance.generated.layers import lengths, written
+from xpgrad_conformance.generated.operation import Operation
+from xpgrad_conformance.generated.sample import Argument, Sample
+
+RANGES: dict[str, tuple[tuple[float, float], ...]] = {
+    "expit": ((-5, 5), (12, 30), (-60, -30)),
+    "log_expit": ((-5, 5), (12, 30), (-60, -30)),
+    "logit": ((0.1, 0.4), (0.6, 0.9), (1e-6, 1e-5)),
+    "erf": ((-2, 2), (3, 4), (1e-6, 1e-5)),
+    "erfc": ((-2, 2), (3, 5)),
+    "erfcx": ((-2, 2), (5, 40)),
+    "ndtr": ((-2, 2), (-6, -4)),
+    "log_ndtr": ((-2, 2), (-30, -10), (5, 8)),
+    "gammaln": ((0.3, 0.9), (2.3, 4), (20, 300)),
+    "psi": ((0.3, 1.2), (3, 50)),
+    "entr": ((0.1, 3), (1e-6, 1e-5)),
+    "i0e": ((-4, 4), (20, 50)),
+    "i1e": ((0.5, 4), (20, 50)),
+    "exp2": ((-5, 5), (20, 30)),
+    "cosm1": ((0.5, 2), (1e-4, 1e-3)),
+    "sinc": ((0.2, 0.7),),
+}
+"""Ranges of arguments, each of which is looked at alone, so that small results are not lost beside large ones."""
+UNITS = {"log_ndtr": 256.0, "ndtr": 256.0, "erfc": 256.0, "gammaln": 256.0, "psi": 256.0, "erfcx": 128.0}
+
+
+def _special(name: str, ranges: tuple[tuple[float, float], ...]) -> Operation:
+    def called(x: Argument) -> Sample:
+        text, units = f"xp.special.{name}(x0)", UNITS.get(name, 64.0)
+        return written(f"special.{name}", lambda xp, x: getattr(xp.special, name)(x), text, x, units=units)
+
+    def samples(draw: Draw) -> Iterator[Sample]:
+        for n in lengths(draw, 5000):
+            low, high = draw.pick(ranges)
+            x = draw.array((n,), low=low, high=high, axes=("n",))
+            yield called(x)
+        for row in draw.combinations(n=(3, 40), range=ranges, layout=draw.layouts()):
+            x = draw.array((row["n"], 3), low=row["range"][0], high=row["range"][1], layout=row["layout"])
+            yield called(x)
+
+    return Operation(f"special.{name}", samples, needs=())
+
+
+SPECIAL = tuple(_special(name, ranges) for name, ranges in RANGES.items())
