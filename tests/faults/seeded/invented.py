@@ -87,8 +87,11 @@ def where_reads_conditions_densely(bed: Testbed) -> None:
 @fault("softmax-x-of-one-block", "softmax.x sums the first 1,024 elements of a row", "G")
 def softmax_x_of_one_block(bed: Testbed) -> None:
     def softmax_x(gy: Any, y: Any, axis: Any) -> Any:
-        first = np.moveaxis(gy * y, axis, -1)[..., :1024]
-        return y * (gy - np.expand_dims(np.sum(first, axis=-1), axis))
+        products = gy * y
+        if isinstance(axis, int):
+            first = np.moveaxis(products, axis, -1)[..., :1024]
+            return y * (gy - np.expand_dims(np.sum(first, axis=-1), axis))
+        return y * (gy - np.sum(products, axis=axis, keepdims=True))
 
     bed.kernel("softmax.x", softmax_x)
 

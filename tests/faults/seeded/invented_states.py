@@ -11,6 +11,7 @@ from tests.faults.fault import fault
 from tests.faults.testbed import Testbed, _scatter_add, change
 
 from xpgrad.backend.plugins import plugins
+from xpgrad.plugin import Capabilities
 
 
 def _pause() -> None:
@@ -60,6 +61,8 @@ def uniform_seeds_in_16_bits(bed: Testbed) -> None:
         engine = np.random.default_rng(int(generator.integers(2**16)))
         return bed.library.array(np.asarray(engine.random(shape, dtype=dtype)), device)
 
+    missing = {"random_numbers_of_the_host": "uniform numbers are drawn by an engine for each call"}
+    bed.backend.declared = Capabilities({**bed.backend.capabilities.missing, **missing})
     bed.kernels["random_uniform"] = random_uniform
 
 
