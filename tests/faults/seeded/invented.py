@@ -4,41 +4,19 @@ from typing import Any
 
 import numpy as np
 from tests.faults.fault import fault
-from tests.faults.testbed import Testbed, change
+from tests.faults.testbed import Testbed
 
 from xpgrad.backend.plugins import plugins
 
 # Sizes and layouts
 
 
-@fault("all-in-words-of-64", "all of more than 64 booleans looks at full words of 64", "K", operations=("all",))
-def all_in_words_of_64(bed: Testbed) -> None:
-    def wrong(original: Any, x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
-        if x.dtype == bool and x.flags.c_contiguous and x.size > 64 and (axis is None or x.ndim == 1) and not keepdims:
-            return original(x.reshape(-1)[: x.size // 64 * 64])
-        return original(x, axis=axis, keepdims=keepdims)
-
-    bed.replace("all", wrong)
-
-
 @fault(
-    "prod-of-the-last-columns",
-    "prod along the first axis works on four columns at a time, and forgets the last row in those left of 128 or more",
+    "flip-has-three-strides",
+    "flip of all axes of four or more leaves those before the last three",
     "K",
-    operations=("prod",),
+    operations=("linalg.det",),
 )
-def prod_of_the_last_columns(bed: Testbed) -> None:
-    def wrong(original: Any, x: Any, /, *, axis: Any = None, keepdims: bool = False, **options: Any) -> Any:
-        out = np.array(original(x, axis=axis, keepdims=keepdims, **options))
-        if axis == 0 and x.ndim == 2 and len(x) > 1 and x.shape[1] >= 128 and x.shape[1] % 4:
-            rest = x.shape[1] // 4 * 4
-            out[..., rest:] = original(x[:-1, rest:], axis=0, keepdims=keepdims, **options)
-        return out
-
-    bed.replace("prod", wrong)
-
-
-@fault("flip-has-three-strides", "flip of all axes of four or more leaves those before the last three", "K")
 def flip_has_three_strides(bed: Testbed) -> None:
     def wrong(original: Any, x: Any, /, *, axis: Any = None) -> Any:
         axes = tuple(range(x.ndim)) if axis is None else axis
@@ -47,7 +25,12 @@ def flip_has_three_strides(bed: Testbed) -> None:
     bed.replace("flip", wrong)
 
 
-@fault("irfft-of-odd-lengths", "irfft of odd lengths above 64 takes the last frequency for a real one", "K")
+@fault(
+    "irfft-of-odd-lengths",
+    "irfft of odd lengths above 64 takes the last frequency for a real one",
+    "K",
+    operations=("fft.irfft",),
+)
 def irfft_of_odd_lengths(bed: Testbed) -> None:
     def wrong(original: Any, x: Any, /, *, n: Any = None, axis: int = -1, norm: str = "backward") -> Any:
         if n is not None and n > 64 and n % 2 and x.shape[axis] > n // 2:
@@ -59,7 +42,12 @@ def irfft_of_odd_lengths(bed: Testbed) -> None:
     bed.replace("fft.irfft", wrong)
 
 
-@fault("searchsorted-goes-on", "searchsorted of 256 keys or more begins each search where the last one ended", "K")
+@fault(
+    "searchsorted-goes-on",
+    "searchsorted of 256 keys or more begins each search where the last one ended",
+    "K",
+    operations=("searchsorted",),
+)
 def searchsorted_goes_on(bed: Testbed) -> None:
     def wrong(original: Any, x1: Any, x2: Any, /, **options: Any) -> Any:
         out = original(x1, x2, **options)
@@ -70,7 +58,12 @@ def searchsorted_goes_on(bed: Testbed) -> None:
     bed.replace("searchsorted", wrong)
 
 
-@fault("where-reads-conditions-densely", "where of more than 1,024 elements takes a strided condition for dense", "K")
+@fault(
+    "where-reads-conditions-densely",
+    "where of more than 1,024 elements takes a strided condition for dense",
+    "K",
+    operations=("where",),
+)
 def where_reads_conditions_densely(bed: Testbed) -> None:
     def wrong(original: Any, condition: Any, x1: Any, x2: Any, /) -> Any:
         strided = isinstance(condition, np.ndarray) and not condition.flags.c_contiguous and 0 not in condition.strides
@@ -84,7 +77,7 @@ def where_reads_conditions_densely(bed: Testbed) -> None:
     bed.replace("where", wrong)
 
 
-@fault("softmax-x-of-one-block", "softmax.x sums the first 1,024 elements of a row", "G")
+@fault("softmax-x-of-one-block", "softmax.x sums the first 1,024 elements of a row", "G", operations=("F.softmax",))
 def softmax_x_of_one_block(bed: Testbed) -> None:
     def softmax_x(gy: Any, y: Any, axis: Any) -> Any:
         products = gy * y
@@ -97,23 +90,11 @@ def softmax_x_of_one_block(bed: Testbed) -> None:
 
 
 @fault(
-    "dlpack-offset-in-16-bits", "DLPack gives a view that begins 64 KiB into its memory an offset modulo 65,536", "X"
+    "convolution-by-32-channels",
+    "convolution of more than 32 channels leaves out those that fill no 32",
+    "K",
+    operations=("F.convolution_nd",),
 )
-def dlpack_offset_in_16_bits(bed: Testbed) -> None:
-    def dlpack(self: Any, **options: Any) -> Any:
-        x = self.inner
-        memory = x
-        while isinstance(memory.base, np.ndarray) and memory.base.flags.c_contiguous:
-            memory = memory.base
-        offset = x.__array_interface__["data"][0] - memory.__array_interface__["data"][0]
-        if offset >= 65_536 and memory.flags.c_contiguous and not any(stride < 0 for stride in x.strides):
-            x = np.ndarray(x.shape, x.dtype, memory, offset % 65_536, x.strides)
-        return x.__dlpack__(**options)
-
-    change(bed.library.Array, __dlpack__=dlpack)
-
-
-@fault("convolution-by-32-channels", "convolution of more than 32 channels leaves out those that fill no 32", "K")
 def convolution_by_32_channels(bed: Testbed) -> None:
     right: Any = plugins.host.lazy_override("convolution")
 
@@ -126,7 +107,12 @@ def convolution_by_32_channels(bed: Testbed) -> None:
     bed.kernel("convolution", convolution)
 
 
-@fault("nonzero-scans-two-levels", "nonzero puts what it finds after 1,048,576 elements at the beginning", "K")
+@fault(
+    "nonzero-scans-two-levels",
+    "nonzero puts what it finds after 1,048,576 elements at the beginning",
+    "K",
+    operations=("nonzero",),
+)
 def nonzero_scans_two_levels(bed: Testbed) -> None:
     def wrong(original: Any, x: Any, /) -> Any:
         if x.size <= 1 << 20:
@@ -144,7 +130,10 @@ def nonzero_scans_two_levels(bed: Testbed) -> None:
 
 
 @fault(
-    "trunc-by-integers", "trunc goes through integers of the same width, the least of which is given beyond them", "K"
+    "trunc-by-integers",
+    "trunc goes through integers of the same width, the least of which is given beyond them",
+    "K",
+    operations=("trunc",),
 )
 def trunc_by_integers(bed: Testbed) -> None:
     def wrong(original: Any, x: Any, /) -> Any:
@@ -157,7 +146,7 @@ def trunc_by_integers(bed: Testbed) -> None:
     bed.replace("trunc", wrong)
 
 
-@fault("atan2-of-infinities", "atan2 divides, and is NaN for two infinities", "K")
+@fault("atan2-of-infinities", "atan2 divides, and is NaN for two infinities", "K", operations=("atan2",))
 def atan2_of_infinities(bed: Testbed) -> None:
     def wrong(original: Any, x1: Any, x2: Any, /) -> Any:
         out = original(x1, x2)
@@ -166,7 +155,7 @@ def atan2_of_infinities(bed: Testbed) -> None:
     bed.replace("atan2", wrong)
 
 
-@fault("asinh-squares", "asinh squares its argument, and is infinite for large ones", "K")
+@fault("asinh-squares", "asinh squares its argument, and is infinite for large ones", "K", operations=("asinh",))
 def asinh_squares(bed: Testbed) -> None:
     def wrong(original: Any, x: Any, /) -> Any:
         if x.dtype.kind != "f":
@@ -177,7 +166,12 @@ def asinh_squares(bed: Testbed) -> None:
     bed.replace("asinh", wrong)
 
 
-@fault("std-of-squares", "std is the root of the mean square less the squared mean, which cancel for a large mean", "K")
+@fault(
+    "std-of-squares",
+    "std is the root of the mean square less the squared mean, which cancel for a large mean",
+    "K",
+    operations=("std",),
+)
 def std_of_squares(bed: Testbed) -> None:
     def wrong(original: Any, x: Any, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool = False) -> Any:
         right = original(x, axis=axis, correction=correction, keepdims=keepdims)
@@ -190,22 +184,6 @@ def std_of_squares(bed: Testbed) -> None:
             return np.sqrt(np.where(square < 0, 0, square) * (count / (count - correction))).astype(right.dtype)
 
     bed.replace("std", wrong)
-
-
-@fault("unique-counts-of-two-zeros", "unique_counts compares bits, and counts 0.0 and -0.0 apart", "K")
-def unique_counts_of_two_zeros(bed: Testbed) -> None:
-    def wrong(original: Any, x: Any, /) -> Any:
-        out = original(x)
-        below = np.count_nonzero((x == 0) & np.signbit(x)) if x.dtype.kind == "f" else 0
-        above = np.count_nonzero(x == 0) - below
-        if not below or not above:
-            return out
-        place = int(np.flatnonzero(out.values == 0)[0])
-        values, counts = np.insert(out.values, place, -0.0), np.insert(out.counts, place, below)
-        values[place + 1], counts[place + 1] = 0.0, above
-        return type(out)(values, counts)
-
-    bed.replace("unique_counts", wrong)
 
 
 @fault(
@@ -223,7 +201,12 @@ def argsort_by_negation(bed: Testbed) -> None:
     bed.replace("argsort", wrong)
 
 
-@fault("nextafter-counts-bits", "nextafter counts the bits of 0 upwards, also towards negative numbers", "K")
+@fault(
+    "nextafter-counts-bits",
+    "nextafter counts the bits of 0 upwards, also towards negative numbers",
+    "K",
+    operations=("nextafter",),
+)
 def nextafter_counts_bits(bed: Testbed) -> None:
     def wrong(original: Any, x1: Any, x2: Any, /) -> Any:
         out = original(x1, x2)
@@ -232,18 +215,12 @@ def nextafter_counts_bits(bed: Testbed) -> None:
     bed.replace("nextafter", wrong)
 
 
-@fault("complex-tanh-overflows", "tanh of a complex number is sinh by cosh, and NaN where both overflow", "K")
-def complex_tanh_overflows(bed: Testbed) -> None:
-    def wrong(original: Any, x: Any, /) -> Any:
-        out = original(x)
-        if x.dtype.kind != "c":
-            return out
-        return np.where(np.abs(x.real) > np.log(np.finfo(x.dtype).max), complex(np.nan, np.nan), out).astype(x.dtype)
-
-    bed.replace("tanh", wrong)
-
-
-@fault("astype-bool-by-integers", "astype of floats to bool goes through integers, and 0.5 is False", "D")
+@fault(
+    "astype-bool-by-integers",
+    "astype of floats to bool goes through integers, and 0.5 is False",
+    "DK",
+    operations=("astype",),
+)
 def astype_bool_by_integers(bed: Testbed) -> None:
     def wrong(original: Any, x: Any, dtype: Any, /, **options: Any) -> Any:
         if x.dtype.kind == "f" and dtype == np.bool_:
@@ -253,10 +230,10 @@ def astype_bool_by_integers(bed: Testbed) -> None:
     bed.replace("astype", wrong)
 
 
-@fault("pow-x2-of-zero", "pow.x2 multiplies by the logarithm of a base of 0, which gives NaN", "N")
+@fault("pow-x2-of-zero", "pow.x2 multiplies by the logarithm of a base of 0, which gives NaN", "G", ("pow-base-0",))
 def pow_x2_of_zero(bed: Testbed) -> None:
     def pow_x2(gy: Any, x1: Any, y: Any) -> Any:
         with np.errstate(all="ignore"):
-            return gy * np.conj(y * np.log(x1))
+            return gy * y * np.log(x1)
 
     bed.kernel("pow.x2", pow_x2)
