@@ -80,6 +80,9 @@ class Check:
         It runs for every n-th case of the whole table, because it depends on the core more than on the backend.
     early : bool
         It runs before all others, because it is about what happens at first use.
+    generated : bool
+        Its inputs are generated, so that each run may take another seed. Values of the table of cases and of other
+        checks are chosen: at some seeds, finite differences would meet kinks.
     """
 
     id: str
@@ -93,6 +96,7 @@ class Check:
     applies: Callable[[Any, str, bool], bool] | None
     one_in: int = 1
     early: bool = False
+    generated: bool = False
 
     @property
     def family(self) -> Family:
@@ -111,6 +115,7 @@ def check(
     applies: Callable[[Any, str, bool], bool] | None = None,
     one_in: int = 1,
     early: bool = False,
+    generated: bool = False,
 ) -> "Callable[[Callable[[Subject], None]], Check]":
     """Return a decorator that converts a function to a `Check`; the first line of its docstring is the title."""
     if scope not in SCOPES:
@@ -119,6 +124,7 @@ def check(
     def make(function: "Callable[[Subject], None]") -> Check:
         title = (function.__doc__ or "").partition("\n")[0].rstrip(".")
         wanted = BY_LETTER[id[0]].level if level is None else level
-        return Check(id, title, function, wanted, scope, needs, dtypes, quick, applies, one_in, early)
+        drawn = generated or scope == "operation"
+        return Check(id, title, function, wanted, scope, needs, dtypes, quick, applies, one_in, early, drawn)
 
     return make

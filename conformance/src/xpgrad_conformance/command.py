@@ -66,7 +66,7 @@ def _print(console: Console, report: Report, declare: bool, files: list[Path]) -
     total = report.counts()
     console.print(
         f"\n{total.passed:,} passed, {total.failed:,} failed, {total.expected:,} expected to fail, {total.skipped:,} "
-        f"skipped of {total.planned + sum(report.left.values()):,} planned, {report.seconds:.0f} s",
+        f"skipped of {total.planned + sum(report.left.values()):,} planned, seed {report.seed}, {report.seconds:.0f} s",
         soft_wrap=True,
     )
     good = report.exit_code == 0

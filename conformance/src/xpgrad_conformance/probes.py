@@ -3,11 +3,12 @@
 import functools
 import pickle
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from xpgrad import Device, random
+from xpgrad import Device, random, using_device
 from xpgrad.backend.capabilities import IMPLIED_BY
 from xpgrad.backend.kernels import library_function, table
 from xpgrad.backend.standard import DTYPES, FUNCTIONS
@@ -82,7 +83,8 @@ def findings(device: Device) -> dict[str, Finding]:
 
 def _probed(probe: Probe, device: Device) -> Finding:
     try:
-        return Finding(probe(device))
+        with using_device(device) if device.backend.has_current_device else nullcontext():
+            return Finding(probe(device))
     except Exception as error:  # any exception means that the capability is missing
         return Finding(False, f"{type(error).__name__}: {error}".splitlines()[0][:200])
 

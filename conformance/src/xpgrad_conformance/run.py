@@ -3,6 +3,7 @@
 import itertools
 import math
 import platform
+import random
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -26,6 +27,7 @@ from xpgrad_conformance.report import Report
 from xpgrad_conformance.transformed import device_named, known, within
 from xpgrad_conformance.workers import Order, outcomes
 
+MOST_SEEDS = 10_000
 Progress = Callable[[Outcome, int], None]
 TIMEOUT = 120.0
 
@@ -54,7 +56,7 @@ def conform(
     operations: Iterable[str] | None = None,
     share: tuple[int, int] | None = None,
     profile: str = "full",
-    seed: int = 0,
+    seed: int | None = 0,
     jobs: int = 0,
     timeout: float = TIMEOUT,
     minutes: float = 10.0,
@@ -83,8 +85,8 @@ def conform(
     profile : str
         "quick" runs the more important half of the checks and gives no level; "full" runs all; "soak" repeats the full
         profile with other random numbers for `minutes`.
-    seed : int
-        Seed of all random numbers.
+    seed : int or None
+        Seed of all random numbers; with None another one for each run, in the checks whose inputs are generated.
     jobs : int
         Number of worker processes; 0 runs in this process, where a crash of the backend ends the run. Backends that
         are registered by the program itself require 0.
@@ -130,7 +132,9 @@ def conform(
     devices = devices_of(name)
     backend, started = devices[0].backend, time.monotonic()
     given = backend.capabilities if capabilities is None else capabilities
-    order = Order(tuple(device.name for device in devices), letters, chosen, profile == "quick", seed, share, named)
+    names, chosen_seed = tuple(device.name for device in devices), seed or 0
+    seed = random.randrange(MOST_SEEDS) if seed is None else seed
+    order = Order(names, letters, chosen, profile == "quick", seed, share, named, chosen_seed)
     items = order.plan(given)
     before = [] if since is None else failed_in(since, backend.name)
     until = math.inf if seconds is None else started + seconds
@@ -147,7 +151,7 @@ def conform(
         now = time.monotonic()
         if profile != "soak" or now - started > 60 * minutes or now > until or _failed(found):
             break
-        order = replace(order, seed=order.seed + 1)
+        order = replace(order, seed=order.seed + 1, chosen_seed=order.chosen_seed + 1)
     whole = order.whole and len(devices) == len(tuple(backend.devices()))
     unclear = [] if accept or not whole or profile == "quick" else repeated(given)
     note = unknown_note(before, [item.id for item in items])
@@ -199,7 +203,7 @@ def _outcomes(
     for number in itertools.chain.from_iterable(numbers):
         if time.monotonic() >= until:
             return
-        yield outcome(items[number], capabilities, seed=order.seed)
+        yield outcome(items[number], capabilities, seed=order.seed_of(items[number]))
 
 
 def versions(backend: Backend) -> dict[str, str]:

@@ -38,7 +38,10 @@ class Order:
     families, cases, operations : tuple of str or None
     quick : bool
     seed : int
+        That of checks whose inputs are generated.
     share : tuple of int or None
+    chosen_seed : int
+        That of all other checks.
     """
 
     devices: tuple[str, ...]
@@ -48,6 +51,11 @@ class Order:
     seed: int
     share: tuple[int, int] | None = None
     operations: tuple[str, ...] | None = None
+    chosen_seed: int = 0
+
+    def seed_of(self, item: Item) -> int:
+        """Return the seed of one item."""
+        return self.seed if item.check.generated else self.chosen_seed
 
     @property
     def whole(self) -> bool:
@@ -75,7 +83,7 @@ def _serve(order: Order, capabilities: dict[str, Any], connection: Connection) -
     items = order.plan(given)
     start = _resident()
     while (number := connection.recv()) is not None:
-        connection.send((outcome(items[number], given, seed=order.seed), _resident() - start))
+        connection.send((outcome(items[number], given, seed=order.seed_of(items[number])), _resident() - start))
 
 
 def _resident() -> int:
@@ -181,7 +189,7 @@ def outcomes(
         state, why = ("failed", reason) if known is None else ("expected", f"{known} ({reason})")
         seconds = round(time.monotonic() - worker.since, 4)
         name, device = item.check.id, item.device.name
-        return Outcome(item.id, name, device, state, why, seconds=seconds, seed=order.seed, quick=item.quick)
+        return Outcome(item.id, name, device, state, why, seconds=seconds, seed=order.seed_of(item), quick=item.quick)
 
     try:
         for _ in range(min(jobs, len(todo))):

@@ -67,7 +67,7 @@ def _seconds(context: click.Context, parameter: click.Parameter, value: str | No
 )
 @click.option("--declare", is_flag=True, help="Print a declaration of capabilities that agrees with the probes.")
 @click.option("--accept", is_flag=True, help="Certify even if one reason is given for more than five capabilities.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Seed of all random numbers.")
+@click.option("--seed", type=int, help="Seed of all random numbers. [default: another one for each run]")
 @click.option("--jobs", type=click.IntRange(min=0), help="Processes; 0: this one. [default: one per core]")
 @click.option("--timeout", type=float, default=120, show_default=True, help="Seconds per check.")
 def conform(backend: str, over: str | None, report: Path | None, **options: Any) -> None:

@@ -34,7 +34,7 @@ def test_failure_is_printed_with_what_repeats_it() -> None:
     bed.devices()
     code, text = _run(f"@{bed.backend.name}:1", "--family", "kernels", "--case", "exp", "--jobs", "0")
     assert code == 1, text
-    assert re.search(rf'reproduce\("K\d\d\[.*@{bed.backend.name}:1\]", seed=0\)', text)
+    assert re.search(rf'reproduce\("K\d\d\[.*@{bed.backend.name}:1\]", seed=\d+\)', text)
     assert "\n1. exp: " in text
     assert "not certified" in text
 

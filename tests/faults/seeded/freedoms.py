@@ -67,8 +67,14 @@ def broadcast_results(bed: Testbed) -> None:
 @freedom("read-only-results", "results are read-only, and the backend says that arrays are immutable")
 def read_only_results(bed: Testbed) -> None:
     bed.backend.immutable = True
-    refused = dict.fromkeys(("in_place_update", "index_assignment"), "arrays are immutable")
+    writes = "in_place_update", "index_assignment", "index_assignment_arrays"
+    refused = dict.fromkeys(writes, "arrays are immutable")
     bed.backend.declared = Capabilities({**bed.backend.capabilities.missing, **refused})
+
+    def refused_write(this: Any, *_: Any) -> None:
+        raise TypeError("arrays are immutable")
+
+    bed.operator("__setitem__", refused_write)
     for name in (*COMPUTING, *VIEWING):
 
         def frozen(original: Any, *args: Any, **kwargs: Any) -> Any:

@@ -232,7 +232,7 @@ def logaddexp_drops_the_smaller(bed: Testbed) -> None:
     "expit-x-cancels",
     "special.expit.x is y times 1 - y, which cancels for large inputs",
     "G",
-    operations=("F.sigmoid",),
+    ("F.sigmoid",),
 )
 def expit_x_cancels(bed: Testbed) -> None:
     bed.kernel("special.expit.x", lambda gy, x, y: gy * y * (1 - y))

@@ -40,7 +40,7 @@ def _go_and_return(s: Subject, host: Any, what: str) -> Array:
 EVERY = "float32", "float64", "complex64", "complex128", "int8", "int64", "uint64", "bool"
 
 
-@check("T20", scope="dtype", dtypes=EVERY)
+@check("T20", scope="dtype", dtypes=EVERY, generated=True)
 def every_size(s: Subject) -> None:
     """The host's arrays of every size move whole, along every axis, between the devices too."""
     draw = Draw(s)
@@ -62,7 +62,7 @@ def every_size(s: Subject) -> None:
                 assert_unchanged(on_host(moved), host, f"an array of shape {shape}, moved to {there} and back,")
 
 
-@check("T21", scope="dtype", dtypes=("float32", "float64", "int8"))
+@check("T21", scope="dtype", dtypes=("float32", "float64", "int8"), generated=True)
 def megabytes(s: Subject) -> None:
     """Arrays of several MB move whole, between devices and transposed; later writes and transfers do not show."""
     draw = Draw(s)
@@ -95,7 +95,7 @@ def _move_on(s: Subject, sent: Array, host: Any, what: str) -> None:
     assert_unchanged(on_host(transfer(turned, there)), host.T, f"{what}, transposed and moved to {there},")
 
 
-@check("T22", scope="dtype", dtypes=("float32", "float64", "complex128", "int64", "bool"))
+@check("T22", scope="dtype", dtypes=("float32", "float64", "complex128", "int64", "bool"), generated=True)
 def memory_of_the_host(s: Subject) -> None:
     """The host's arrays arrive as what they show: read-only, unaligned, in any order, or in the other byte order."""
     for what, host in _layouts(values("extremes", Draw(s).rng, (3, 4), s.dtype)):

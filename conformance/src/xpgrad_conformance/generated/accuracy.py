@@ -103,7 +103,8 @@ def _near(got: Any, expected: Any, units: float, scale: Any, subnormal: bool) ->
     wide = expected.dtype if expected.dtype.kind in "fc" else np.float64
     with np.errstate(all="ignore"):
         if scale is None:  # most arrays are right everywhere, which is seen in fewer steps; NaN and infinities are not
-            plain = np.abs(got - expected) <= np.abs(expected) * (units * info.eps)
+            near = np.abs(expected) * (units * info.eps)
+            plain = (np.abs(got - expected) <= near) & (near < np.inf)
             if np.all(plain):
                 return plain
         size = np.abs(expected) if scale is None else np.broadcast_to(np.abs(np.asarray(scale)), expected.shape)
@@ -118,13 +119,11 @@ def _near(got: Any, expected: Any, units: float, scale: Any, subnormal: bool) ->
         same = _equal(got, rounded)
         # near the largest number, rounding decides whether the result is infinite
         overflow = np.isfinite(expected) & (np.abs(expected) + allowed >= float(info.max))
-        return np.where(np.isfinite(rounded), near & np.isfinite(got), same) | same | (overflow & _infinite(got))
+        if got.dtype.kind == "f":
+            overflow &= np.signbit(got) == np.signbit(expected)
+        return same | (near & np.isfinite(got)) | (overflow & np.isinf(got))
 
 
 def _equal(got: Any, expected: Any) -> Any:
     """Return where two arrays are equal, NaN to NaN; a complex number with a NaN is NaN."""
     return (got == expected) | (np.isnan(got) & np.isnan(expected))
-
-
-def _infinite(got: Any) -> Any:
-    return np.isinf(got) | (np.abs(got) == float(np.finfo(got.dtype).max))

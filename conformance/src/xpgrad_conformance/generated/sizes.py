@@ -58,5 +58,8 @@ def lengths(
         found |= all_around if not quick or threshold < LARGE else set()
     if quick and (large := [threshold for threshold in thresholds if threshold >= LARGE]):
         found.add(int(rng.choice(large)) + int(rng.integers(2)))
-    found |= {LARGEST, *([] if quick else [100_003, 262_145])}
+    if not quick:
+        found |= {100_003, 262_145, LARGEST}
+    elif rng.integers(3) == 0:
+        found.add(LARGEST)
     return sorted(n for n in found if 0 <= n <= most)

@@ -4,17 +4,18 @@ Each function takes a `Scenario`. The reference is never the function under test
 reference in float64, gradients from finite differences of that reference.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from xpgrad import Variable, backward, grad, using_device
 from xpgrad.testing.arrays import inner, is_floating, on_host
-from xpgrad.testing.differences import derivative, random_values
+from xpgrad.testing.differences import random_values
 from xpgrad_conformance.subject import RTOL
 from xpgrad_conformance.table.comparisons import assert_near, assert_place, assert_same_bits
 from xpgrad_conformance.table.scenario import WIDE, Scenario
+from xpgrad_conformance.table.slopes import slope
 from xpgrad_conformance.tangents import TangentsBackend
 
 GRADIENT_RTOL = {"float64": 1e-6, "complex128": 1e-6, "float32": 1e-4, "complex64": 1e-4}
@@ -69,14 +70,19 @@ def _assert_tangents(s: Scenario, arrays: Sequence[Any]) -> None:
             moved = [x if d is None else x.astype(d.dtype) + t * d for x, d in zip(s.inputs, directions, strict=True)]
             return float(inner(gy, s.reference(moved)[i]))
 
-        numeric = derivative(loss)
         analytic = 0.0 if tangent is None else float(inner(gy, tangent))
         scale = 0.0 if tangent is None else float(np.sum(np.abs(gy) * np.abs(tangent)))
-        bound = s.tolerance(GRADIENT_RTOL) * (scale + abs(numeric)) + GRADIENT_ATOL[s.dtype] * (1 + abs(loss(0.0)))
+        rtol, atol = s.tolerance(GRADIENT_RTOL), GRADIENT_ATOL[s.dtype] * (1 + abs(loss(0.0)))
+        numeric, bound = slope(loss, analytic, _allowed(rtol, scale, atol))
         assert abs(analytic - numeric) <= bound, (
             f"the tangent of output {i} is {analytic:.10g} along a random cotangent, but {numeric:.10g} by differences "
             f"of the reference (allowed distance {bound:.2g})"
         )
+
+
+def _allowed(rtol: float, scale: float, atol: float) -> Callable[[float], float]:
+    """Return the allowed distance from a difference, as a function of it."""
+    return lambda numeric: rtol * (scale + abs(numeric)) + atol
 
 
 def assert_gradient(s: Scenario) -> None:
@@ -127,12 +133,12 @@ def _assert_directional(s: Scenario, gxs: Sequence[Any], outputs: Sequence[int],
             ys = s.reference(values)
             return float(sum(inner(gy, ys[i]) for i, gy in zip(outputs, gys, strict=True)))
 
-        numeric = derivative(loss)
         pairs = [(g, d) for g, d in zip(gxs, directions, strict=True) if g is not None]
         analytic = float(sum(inner(g, d) for g, d in pairs))
-        scale = float(sum(np.sum(np.abs(g) * np.abs(d)) for g, d in pairs)) + abs(numeric)
+        scale = float(sum(np.sum(np.abs(g) * np.abs(d)) for g, d in pairs))
         which = f"input {s.floating[moved[0]]}" if len(moved) < len(s.floating) else "all inputs"
-        bound = rtol * scale + GRADIENT_ATOL[s.dtype] * (1 + abs(loss(0.0)))
+        atol = GRADIENT_ATOL[s.dtype] * (1 + abs(loss(0.0)))
+        numeric, bound = slope(loss, analytic, _allowed(rtol, scale, atol))
         assert abs(analytic - numeric) <= bound, (
             f"the derivative along a random direction of {which} is {analytic:.10g} by the gradients, "
             f"but {numeric:.10g} by differences of the reference (allowed distance {bound:.2g})"

@@ -15,6 +15,7 @@ from xpgrad.testing.differences import STEP, derivative, random_values
 from xpgrad_conformance.subject import NARROWER
 from xpgrad_conformance.table.assertions import GRADIENT_RTOL
 from xpgrad_conformance.table.scenario import WIDE, Scenario
+from xpgrad_conformance.table.slopes import slope
 
 STEPS = {1: 1e-4, 2: 2e-3}
 """Steps of differences of the reference that are taken once or twice more: rounding gives 1e-8 in either case."""
@@ -72,12 +73,13 @@ def _assert_order(s: Scenario, order: int) -> None:
         values = lower(_variables(s, moved), False)
         return float(sum(inner(c, on_host(y)) for c, y in zip(cotangents, values, strict=True)))
 
-    numeric = derivative(loss, STEPS[order - 1] if narrow else STEP)
     pairs = [(on_host(g), d) for g, d in zip(gvs, directions, strict=True) if g is not None]
     analytic = float(sum(inner(g, d) for g, d in pairs))
-    scale = float(sum(np.sum(np.abs(g) * np.abs(d)) for g, d in pairs)) + abs(numeric)
+    scale = float(sum(np.sum(np.abs(g) * np.abs(d)) for g, d in pairs))
     factor, least = (NARROW_FACTOR, 1e-5) if narrow else (1, 1e-8)
-    bound = factor * s.tolerance(GRADIENT_RTOL) * scale + least * (1 + abs(loss(0.0)))
+    rtol, atol = factor * s.tolerance(GRADIENT_RTOL), least * (1 + abs(loss(0.0)))
+    step = STEPS[order - 1] if narrow else STEP
+    numeric, bound = slope(loss, analytic, lambda n: rtol * (scale + abs(n)) + atol, step)
     assert abs(analytic - numeric) <= bound, (
         f"the derivative of order {order} along a random direction is {analytic:.10g} by the gradients, "
         f"but {numeric:.10g} by differences of the order below (allowed distance {bound:.2g})"

@@ -26,7 +26,7 @@ class Product(FunctionNode):
         """Return ``a @ x``."""
         return (np.asarray(self.a @ inputs[0]),)
 
-    def backward(self, indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> tuple[Variable, ...]:
+    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> tuple[Variable, ...]:
         """Return the product of the transpose with the cotangent."""
         transpose = self.a.T
         return (_product(transpose.conj() if transpose.dtype.kind == "c" else transpose, grad_outputs[0]),)

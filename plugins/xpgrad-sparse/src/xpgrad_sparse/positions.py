@@ -34,10 +34,10 @@ class Index:
 
     def source(self, shape: tuple[int, ...], coords: Any) -> Any:
         """Return where in an array of `shape` the elements are that this index puts at `coords`."""
-        axes = list(coords)
+        axes, flat = list(coords), np.zeros(coords.shape[1], np.intp)
         if self.block is not None:
             taken = axes[self.at : self.at + len(self.block)]
-            flat = np.ravel_multi_index(tuple(taken), self.block) if taken else np.zeros(coords.shape[1], np.intp)
+            flat = np.asarray(np.ravel_multi_index(tuple(taken), self.block)) if taken else flat
             del axes[self.at : self.at + len(self.block)]
         found, rest, lengths = [], iter(axes), iter(shape)
         for item in self.items:
@@ -104,8 +104,8 @@ def setitem(x: COO, u: COO, /, *, index: Any) -> COO:
     targets = parsed.source(x.shape, np.indices(shape).reshape(len(shape), prod(shape)))
     values = np.broadcast_to(dense(u), shape).reshape(-1).astype(x.dtype)
     flat = np.ravel_multi_index(tuple(targets), x.shape) if x.ndim else np.zeros(prod(shape), np.intp)
-    _, last = np.unique(flat[::-1], return_index=True)
-    last = flat.size - 1 - last
+    found: Any = np.unique(flat[::-1], return_index=True)
+    last = flat.size - 1 - found[1]
     targets, values = targets[:, last], values[last]
     written = _summed(targets, np.ones(last.size, np.bool), x.shape)
     return sparse.where(written, _summed(targets, values, x.shape), x)

@@ -55,10 +55,9 @@ def convertible(host: Any, target: str) -> Any:
 
 
 def _astype(draw: Draw) -> Iterator[Sample]:
-    host = np.asarray(_sources(draw.dtype)).astype(draw.dtype)
+    host: Any = np.asarray(_sources(draw.dtype)).astype(draw.dtype)
     if draw.dtype in COMPLEX:
-        host = host.copy()
-        host.imag = host.real[::-1]
+        host = (host.real + 1j * host.real[::-1]).astype(draw.dtype)
     if not draw.has("subnormal_numbers") and host.dtype.kind in "fc":
         host = host[np.abs(host) > 1e-30]
     for target in ALL:
@@ -99,7 +98,7 @@ def _transfer(draw: Draw) -> Iterator[Sample]:
 
     for n in draw.lengths():
         yield sample(draw.array((n,), axes=("n",)))
-    host = np.asarray(_sources(draw.dtype)).astype(draw.dtype)
+    host: Any = np.asarray(_sources(draw.dtype)).astype(draw.dtype)
     if draw.has("subnormal_numbers") or host.dtype.kind not in "fc":
         yield sample(Argument(host, ("n",)))
     for row in draw.combinations(axes=FORMS, n=(1, 7, 33, 257, 4097), kind=KINDS, layout=draw.layouts()):

@@ -38,13 +38,17 @@ def _laid(host: Any, axes: tuple[str, ...], layout: str) -> Argument:
     return Argument(constant_along(host) if layout == "broadcast" else host, axes, layout)
 
 
-def _grid(draw: Draw) -> tuple[Argument, Argument]:
-    """Return pairs: multiples and numbers next to them, small and large ones, zeros and NaN, by each divisor."""
+def _grid(draw: Draw, name: str) -> tuple[Argument, Argument]:
+    """Return pairs: multiples and numbers next to them, small and large ones, zeros and NaN, by each divisor.
+
+    Numbers by an infinity of the other sign are asked of the remainder alone: the standard allows two quotients.
+    """
     positive = [k * d for d in DIVISORS for k in (1, 2, 5, 1000)]
     multiples = np.asarray([*positive, *(-each for each in positive), 0.0, -0.0, np.nan], draw.dtype)
     few = np.asarray([sign * each for each in DIVISORS for sign in (1, -1)], draw.dtype)
     x1, x2 = (each.reshape(-1) for each in np.meshgrid(multiples, few, indexing="ij"))
-    beyond = np.asarray([(a, b) for a in (1.5, -1.5, 0.0, -0.0) for b in BEYOND], draw.dtype)
+    pairs = [(a, b) for a in (1.5, -1.5, 0.0, -0.0) for b in BEYOND if name == "remainder" or not a * b < 0]
+    beyond = np.asarray(pairs, draw.dtype)
     x1, x2 = np.concatenate([x1, beyond[:, 0]]), np.concatenate([x2, beyond[:, 1]])
     return Argument(x1, ("n",)), Argument(x2, ("n",))
 
@@ -58,7 +62,7 @@ def division(name: str, symbol: str, reference: Callable[..., Any]) -> Operation
             base = (min(n, PERIOD),)
             hosts = [np.resize(make(draw, base, ("n",)).host, (n,)) for make in (_quarters, _divisors)]
             yield Sample(name, tuple(Argument(host, ("n",)) for host in hosts), repeated(reference), **what)
-        x1, x2 = _grid(draw)
+        x1, x2 = _grid(draw, name)
         yield Sample(name, (x1, x2), repeated(reference), **what)
         yield with_symbol(name, symbol, x1, x2, reference=reference, **what)
         if name == "remainder":  # exact in Python, and as fmod

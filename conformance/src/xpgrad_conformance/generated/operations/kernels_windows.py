@@ -24,6 +24,8 @@ GEOMETRIES: dict[str, tuple[Any, ...]] = {
 """The choices of a convolution, every pair of which occurs."""
 LENGTH = 5000
 """The longest axis of images."""
+WIDE = 4, 5, 7, 8, 9, 15, 16, 17, 33, 65
+"""Widths of filters and windows around those of unrolled loops and vectors."""
 
 
 def _size(row: dict[str, Any], draw: Draw) -> int:
@@ -46,6 +48,10 @@ def _convolution(name: str) -> Operation:
             row |= {"layout": draw.pick(_layouts(draw)), "batch": 2}
             yield _sample(draw, name, row, (n,), (2, 3))
             yield _sample(draw, name, row, (4,), (n, 1) if n % 2 else (1, n))
+        for k in WIDE:
+            row = {"ksize": k, "stride": 1, "pad": draw.pick((0, 1)), "dilate": 1, "groups": 1, "bias": False}
+            row |= {"ndim": 1 if k > 9 else draw.pick((1, 2)), "layout": draw.pick(_layouts(draw)), "batch": 2}
+            yield _sample(draw, name, row, (k + 2,) * row["ndim"], (2, 2))
 
     return Operation(f"F.{name}", samples, needs=())
 
@@ -83,14 +89,17 @@ def _pooling(name: str, units: float) -> Operation:
             row |= {"layout": draw.pick(_layouts(draw)[:-1])}
             yield _pooled(draw, name, units, row, (n,), 1)
             yield _pooled(draw, name, units, row, (5, 4), min(n, 300))
+        for k in WIDE:
+            row = {"ksize": k, "stride": 1, "pad": int(draw.rng.integers(0, 2)), "batch": 2, "layout": "contiguous"}
+            yield _pooled(draw, name, units, row, (k + 3,), 2)
 
     return Operation(f"F.{name}", samples, needs=())
 
 
 def _pooled(draw: Draw, name: str, units: float, row: dict[str, Any], sizes: tuple[int, ...], channels: int) -> Sample:
     shape = (row["batch"], channels, *sizes)
-    if name == "max_pooling_nd":  # no two are equal
-        host = draw.rng.permutation(int(np.prod(shape))).reshape(shape) - 3.0
+    if name == "max_pooling_nd":  # no two are equal, half of them are negative
+        host = draw.rng.permutation(int(np.prod(shape))).reshape(shape) - np.prod(shape) // 2
         x = Argument(host.astype(draw.dtype), (), row["layout"])
     else:
         x = draw.array(shape, "integers", layout=row["layout"])

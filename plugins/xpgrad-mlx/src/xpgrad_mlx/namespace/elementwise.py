@@ -61,7 +61,7 @@ def logaddexp(x1: Any, x2: Any, /) -> Array:
 
 
 def floor_divide(x1: Any, x2: Any, /) -> Array:
-    """Return quotients rounded down; those by infinity, and of infinity, as the standard says."""
+    """Return quotients rounded down; those by infinity, and of infinity, are NumPy's."""
     y = mx.floor_divide(x1, x2)
     if not mx.issubdtype(y.dtype, mx.floating):
         return y
