@@ -67,6 +67,16 @@ def export_of_views(s: Subject) -> None:
             assert_unchanged(np.array(read(view)), expected, f"{what} read by {reader},")
 
 
+@check("X11", needs=("dlpack_export",))
+def export_from_far_within(s: Subject) -> None:
+    """Others read of a view of a large array what it shows, however far within its memory that begins."""
+    host = np.arange(400_003, dtype="float32")
+    x = s.array(host, "float32")
+    for start, stop, step in ((20_011, 20_020, 1), (70_001, 70_101, 7), (300_001, 400_003, 3)):
+        for reader, read in _readers(s, x[start:stop:step]):
+            assert_unchanged(np.array(read(x[start:stop:step])), host[start:stop:step], f"a view read by {reader}")
+
+
 @check("X03", needs=("dlpack_export",))
 def lifetime(s: Subject) -> None:
     """What another library has read stays as it is when the array is gone, and when others are read."""

@@ -98,3 +98,18 @@ def _written(s: Subject, x: Variable, device: Device) -> None:
     with using_device(device):
         x.array[...] = 7.25
     s.expect(x, np.full(x.shape, 7.25), "what was written", dtype=s.wide, device=device)
+
+
+@check("R21", needs=("pickle",))
+def views_together(s: Subject) -> None:
+    """Views of one array that are pickled one after another, or together, come back as what each shows."""
+    values = s.values((3, 4), dtype=s.wide)
+    for device in s.places:
+        base = s.array(values, s.wide, device)
+        with using_device(device):
+            shown = [(what, expected, view) for what, expected, view in views_of(s, values, base, device)]
+        given = [base, *(view for _, _, view in shown), base]
+        expected = [values, *(each for _, each, _ in shown), values]
+        for back in ([_pickled(each) for each in given], _pickled(given)):
+            for found, wanted in zip(back, expected, strict=True):
+                assert_unchanged(s.host(found), wanted, f"a view of an array on {device}, pickled among others,")

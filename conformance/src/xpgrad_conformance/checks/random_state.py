@@ -249,3 +249,15 @@ def drawn_again(s: Subject) -> None:
             assert np.array_equal(after, expected), (
                 f"random.uniform on {device} after a computation that was repeated gave {after}, expected {expected}"
             )
+
+
+@check("R22")
+def draws_differ(s: Subject) -> None:
+    """Of thousands of draws from one seed, no two are the same."""
+    with _streams_restored(s.device):
+        random.seed(11, s.device)
+        dtype = s.dtype_of(s.wide)
+        for name in ("uniform", "normal"):
+            draw = getattr(random, name)
+            met = {s.host(draw((4,), dtype, s.device)).tobytes() for _ in range(1500)}
+            assert len(met) == 1500, f"{1500 - len(met)} of 1,500 draws of 4 {name} numbers are equal to earlier ones"

@@ -5,14 +5,17 @@ import itertools
 import threading
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from xpgrad import Variable, as_array
+from xpgrad.plugin import CHAPTERS
 from xpgrad.testing.arrays import on_host
 from xpgrad_conformance.check import check
 from xpgrad_conformance.checks.together import TIMEOUT
+from xpgrad_conformance.generated.operations import OPERATIONS
 from xpgrad_conformance.generated.sample import Sample
 from xpgrad_conformance.generated.sequences import (
     Pair,
@@ -70,6 +73,26 @@ def histories(s: Subject) -> None:
     if s.has(*WRITES):
         for one, two in [*_spread(pairs, 3 if s.quick else 10), *pairs_of(s, s.operation, *LARGER, count=4)]:
             _write(s, one, two)
+        for one, two in _spread(pairs, 2 if s.quick else 6):
+            _write_result(s, one, two)
+
+
+def _write_result(s: Subject, one: Sample, two: Sample) -> None:
+    """Call with what a call returned, write other values into that, and call again."""
+    if len(one.arguments) != 1 or one.derived is not None:
+        return
+    (x,), (other,) = one.arrays(s), two.arrays(s)
+    y = one.applied(s.xp, x)
+    if isinstance(y, (tuple, list)):
+        return
+    result = as_array(y)
+    given, host = one.arguments[0], on_host(result)
+    if host.shape != given.host.shape or host.dtype != given.host.dtype or given.kept or s.backend.is_view(result):
+        return
+    with contextlib.suppress(AssertionError):  # whether it is right for its own results is no question here
+        _called(s, replace(one, arguments=(replace(given, host=host, layout="contiguous"),)), "", [result])
+    if overwrite(result, other):
+        _called(s, two, "after its argument, which an earlier call returned, was written to", [result])
 
 
 def _alternate(s: Subject, pairs: list[Pair]) -> None:
@@ -137,6 +160,24 @@ def _with_graph(s: Subject, sample: Sample, arrays: Any) -> Any:
     if s.dtype not in FLOATING:
         return None
     return sample.applied(s.xp, *(Variable(x) if on_host(x).dtype.kind in "fc" else x for x in arrays))
+
+
+@check("S05", quick=False)
+def after_errors_of_others(s: Subject) -> None:
+    """A call that fails changes nothing for the functions of its chapter, which often share code."""
+    for names in CHAPTERS.values():
+        made: list[tuple[Subject, Sample]] = []
+        for operation in OPERATIONS:
+            dtype = operation.quick[0]
+            if operation.name in names and s.capabilities.lacking((*operation.facts, dtype), s.index, dtype) is None:
+                sub = in_dtype(s, dtype)
+                made += [(sub, one) for one, _ in pairs_of(sub, operation, count=2)[:1]]
+        for sub, failed in made:
+            for _, fail in _failing(sub, failed):
+                for other, one in made:
+                    with contextlib.suppress(Exception):
+                        fail()
+                    _called(other, one, f"after a call of {failed.name} that failed")
 
 
 @check("S02", scope="operation", applies=in_turn)

@@ -84,7 +84,8 @@ def _cut(x: Any, n: int, part: int) -> Any:
 
 def _simpler_inputs(program: Program) -> Iterator[Program]:
     for k, x in program.inputs.items():
-        for made in (np.ones_like(x), np.round(x) if x.dtype.kind in "fc" else x, np.round(x, 1)):
+        rounded = (np.round(x), np.round(x, 1)) if x.dtype.kind in "fc" else ()
+        for made in (np.ones_like(x), *rounded):
             simpler = np.asarray(made, x.dtype)
             if simpler.tobytes() != x.tobytes() and not (simpler == 1).all() <= (x == 1).all():
                 yield replace(program, inputs={**program.inputs, k: simpler})

@@ -70,6 +70,7 @@ def unary(
     sizes: bool = False,
     specials: bool = False,
     cut: bool = False,
+    far: tuple[int, ...] = (),
     low: float = -2.0,
     high: float = 2.0,
 ) -> Operation:
@@ -111,6 +112,10 @@ def unary(
                 yield sample(draw, _parts(negative, zero, draw.dtype))
             small = float(np.finfo(REAL[draw.dtype]).eps)
             yield sample(draw, _parts(negative, [small, -small] * 3, draw.dtype))
+        for sign in far:
+            edge = float(np.log(np.finfo(REAL[draw.dtype]).max))
+            real = sign * edge * np.asarray([0.4, 0.6, 1.1, 2.5, 10.0])
+            yield sample(draw, _parts(real, [0.5, -0.25, 0.75, 0.125, -0.5], draw.dtype))
         for row in draw.combinations(axes=FORMS, n=CHOSEN, layout=draw.layouts()):
             axes, layout = row["axes"], row["layout"]
             x = draw.array(shaped(axes, row["n"]), low=low, high=high, axes=axes, layout=layout)
@@ -214,7 +219,7 @@ FUNCTIONS = (
     unary("tan", np.tan, units=32),
     unary("sinh", np.sinh, units=16),
     unary("cosh", np.cosh, units=16),
-    unary("tanh", np.tanh, units=32),
+    unary("tanh", np.tanh, units=32, far=(1, -1)),
     unary("asin", np.arcsin, units=64),
     unary("acos", np.arccos, units=64),
     unary("atan", np.arctan, units=64, low=0.2, high=0.7),

@@ -119,7 +119,7 @@ def _full_like(draw: Draw) -> Iterator[Sample]:
 
 def _asarray(draw: Draw) -> Iterator[Sample]:
     found = numbers(draw.dtype)
-    host = np.asarray(found).astype(draw.dtype)
+    host = np.asarray(found, draw.dtype)
     listed: list[Any] = found if np.dtype(draw.dtype).kind != "c" else [complex(each) for each in host]
     yield made(draw, "asarray", (listed,), host, draw.dtype)
     yield made(draw, "asarray", ([listed, listed[::-1]],), np.stack([host, host[::-1]]), draw.dtype)

@@ -37,6 +37,12 @@ def _scatter_add(draw: Draw) -> Iterator[Sample]:
         values = draw.array((n, *tail), "integers", axes=("n", ""), layout=draw.pick(draw.layouts()))
         values = Argument(values.host, ("n", "w")[: values.host.ndim], values.layout)
         yield layer("ops.scatter_add", x, _positions(draw, n, places), values)
+    for n in (33, 129, 513, 4097):
+        place, x = _positions(draw, n, 7), draw.array((7,), "integers")
+        scale = 2.0 ** draw.rng.choice([-12, 0, 12], 7)[place.host]  # each sum is exact, but not with all others
+        host = (draw.array((n,), "integers").host * scale).astype(draw.dtype)
+        start = Argument(np.zeros_like(x.host), ("",))
+        yield layer("ops.scatter_add", start, place, Argument(host, ("n",)))
 
 
 def _segment_sum(draw: Draw) -> Iterator[Sample]:

@@ -19,6 +19,10 @@ def _inputs(draw: Draw) -> Iterator[Argument]:
         yield _with_repeats(draw, n)
     for row in combined(draw, n=(1, 2, 16, 33, 1025), kind=KINDS, place=(0, 1, 2), layout=draw.layouts()):
         yield given(draw, around(row["n"], row["place"]), row["kind"], layout=row["layout"])
+    for n in (5, 33, 129) if draw.dtype in FLOATS else ():
+        host = draw.rng.choice(np.asarray([0.0, -0.0, 1.0, -1.0], draw.dtype), n)
+        host[:2] = -0.0, 0.0
+        yield Argument(host, ("n",))
     for n in (3, 17, 67) if draw.dtype in FLOATS else ():
         x = draw.array((n,), "ties", axes=("n",))
         x.host[draw.rng.permutation(n)[:3]] = np.nan, np.inf, np.nan

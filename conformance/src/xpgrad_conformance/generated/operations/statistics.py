@@ -28,6 +28,8 @@ PLACES: tuple[tuple[tuple[str, ...], Any], ...] = (
     (("m", "k", "n"), (1,)),
 )
 """The axes of arrays, and those that are reduced."""
+BLOCKS = (130, 131), (6, 1030), (1030, 6), (65, 257), (34, 35, 37)
+"""Shapes with several axes that are not short."""
 CHOSEN = 1, 2, 7, 8, 9, 16, 33, 129, 257, 1025
 POSITIONS = 5, 8, 17, 33
 """Lengths of vectors in which one special value takes each position."""
@@ -76,6 +78,10 @@ def reduced(
         for axes in (("n", "m"), ("m", "n"), ("k", "n", "m")):
             x = make(shaped(axes, n), axes, "contiguous")
             yield Sample(name, (x,), reference, {"axis": axes.index("n")}, **what)
+    for shape in BLOCKS[:: 2 if draw.quick else 1]:
+        for axis in range(len(shape)):
+            x = make(shape, ("n", "m", "k")[: len(shape)], "contiguous")
+            yield Sample(name, (x,), reference, {"axis": axis}, **what)
     for row in draw.combinations(place=PLACES, n=CHOSEN, keepdims=(False, True), layout=draw.layouts()):
         axes, axis = row["place"]
         x = make(shaped(axes, row["n"]), axes, row["layout"])

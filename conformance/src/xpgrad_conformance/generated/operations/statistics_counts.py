@@ -64,7 +64,7 @@ REFERENCES: dict[str, Callable[..., Any]] = {
 def truths(name: str) -> Operation:
     """Return the operation of all, any or count_nonzero."""
     reference = REFERENCES[name]
-    what = {"dtype": "int" if name == "count_nonzero" else "bool"}
+    what: dict[str, Any] = {"dtype": "int" if name == "count_nonzero" else "bool"}
 
     def samples(draw: Draw) -> Iterator[Sample]:
         share = {"all": 0.97, "any": 0.03, "count_nonzero": 0.5}[name]
@@ -78,6 +78,10 @@ def truths(name: str) -> Operation:
         yield from reduced(draw, name, make, reference, **what)
         for value, others in ((0, 1), (1, 0)):
             yield from positions(draw, name, [value], reference, others=others, **what)
+            for n in draw.lengths(least=1):
+                host = np.full(n, others, draw.dtype)
+                host[draw.pick((-1, -1, 0, n // 2))] = value
+                yield Sample(name, (Argument(host, ("n",)),), reference, **what)
         if np.dtype(draw.dtype).kind in "iu":
             ends = [np.iinfo(draw.dtype).max, np.iinfo(draw.dtype).min + 1, 256 % np.iinfo(draw.dtype).max]
             yield from positions(draw, name, ends, reference, others=0, **what)
