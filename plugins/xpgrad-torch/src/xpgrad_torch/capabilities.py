@@ -8,6 +8,14 @@ MISSING = {
     "negative_steps": "PyTorch refuses slices with a negative step; an index of a Variable flips instead",
     **dict.fromkeys(("uint16", "uint32", "uint64"), "PyTorch stores them, but has no arithmetic for them"),
 }
+MISSING |= dict.fromkeys(
+    (
+        f"unique_{name}[{dtype}]"
+        for name in ("all", "counts", "inverse", "values")
+        for dtype in ("complex64", "complex128")
+    ),
+    "torch.unique has no complex numbers",
+)
 IN_HOST_MEMORY = {
     "asynchronous": "in host memory PyTorch computes at once",
     "memory_used": "PyTorch does not count what tensors hold in host memory",
