@@ -67,6 +67,11 @@ class Group:
         return f"{self.function} is missing" if lacking else self.function or self.message
 
     @property
+    def of_loading(self) -> bool:
+        """Whether a check of the family "load" fails: what it says is often the cause of all else."""
+        return any(name.startswith("L") for name in self.checks)
+
+    @property
     def weight(self) -> float:
         """What the order of groups follows: the number of failures, those of low levels counting more."""
         return sum(math.pow(WEIGHT, -BY_ID[each.check].level) for each in self.outcomes)
@@ -94,7 +99,7 @@ def grouped(failures: Sequence[Outcome], devices: Collection[str]) -> tuple[Grou
         cause = missing(each.reason) or ("" if message in common else _cause(each, causes, used))
         together.setdefault((cause, "" if cause else message), []).append(each)
     made = [_group(cause, found, devices) for (cause, _), found in together.items()]
-    return tuple(sorted(made, key=lambda group: (-group.weight, group.title)))
+    return tuple(sorted(made, key=lambda group: (not group.of_loading, -group.weight, group.title)))
 
 
 def base_of(case: str) -> str:

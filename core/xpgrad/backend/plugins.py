@@ -148,6 +148,9 @@ class Plugins(Loader):
             return f"nothing is converted silently; make an array with {self.host.name}.asarray"
         if library in self.installed.disabled:
             return f"the backend {library} is {self.installed.disabled[library]}"
+        entries = self.installed.modules.get(library)
+        if entries:
+            return f"{entries[0].origin} does not list this type among those of arrays; did a function return it?"
         install = f"pip install xpgrad-{library}, or write it: xpgrad new-backend {library}"
         return f"no plugin for {library} is installed; {install}"
 
