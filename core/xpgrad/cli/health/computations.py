@@ -90,6 +90,15 @@ def _expect(title: str, array: Array, expected: Any, device: Device) -> None:
         raise AssertionError(f"{title} gave {got}; expected {list(expected)}")
 
 
+RESULTS: dict[str, Callable[[Array], Any]] = {
+    "x + x": lambda x: x + x,
+    "x > x": lambda x: x > x,
+    "x[0]": lambda x: x[0],
+    "x[1:]": lambda x: x[1:],
+}
+"""What must give arrays of the backend, or its scalars: xpgrad computes with raw arrays in a few places."""
+
+
 def array_faults(device: Device) -> dict[str, Any]:
     """Return the attributes and operators that arrays on `device` lack, and whether their truth value is right."""
     array = _sample(device)
@@ -101,7 +110,26 @@ def array_faults(device: Device) -> dict[str, Any]:
         truth = "missing"
     elif "__getitem__" not in lacking and "__gt__" not in lacking and bool(array[0] > array[1]):
         truth = "wrong"
-    return {"type": f"{kind.__module__}.{kind.__qualname__}", "lacking": lacking, "bool": truth}
+    known = (*device.backend.array_types, *device.backend.scalar_types)
+    strays = {text: _type_of(compute, array) for text, compute in RESULTS.items()}
+    return {
+        "type": _name_of(kind),
+        "lacking": lacking,
+        "bool": truth,
+        "strays": {text: _name_of(found) for text, found in strays.items() if found and not issubclass(found, known)},
+    }
+
+
+def _type_of(compute: Callable[[Array], Any], array: Array) -> type | None:
+    """Return the type of what raw arrays give, or None if that fails, which is reported elsewhere."""
+    try:
+        return type(compute(array))
+    except Exception:  # a library can raise anything
+        return None
+
+
+def _name_of(kind: type) -> str:
+    return f"{kind.__module__}.{kind.__qualname__}"
 
 
 def creation_faults(device: Device) -> dict[str, str]:

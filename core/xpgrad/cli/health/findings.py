@@ -195,6 +195,9 @@ def _arrays(facts: Facts) -> Iterator[Finding]:
         if arrays.get("lacking"):
             text = f"{arrays['type']} lacks {', '.join(arrays['lacking'])}"
             seen.add(wrong("operators", text, "give the type these attributes and operators of the standard"))
+        for call, found in (arrays.get("strays") or {}).items():
+            text = f"{call} of a {arrays['type']} gives a {found}, which is none of the backend's array types"
+            seen.add(wrong("results", text, "let operators and indices give arrays, or list the type in array_types"))
     yield from sorted(seen, key=lambda finding: finding.text)
     for row in facts["devices"]:
         faults = row.get("creation") or {}
