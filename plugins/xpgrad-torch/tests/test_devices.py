@@ -143,7 +143,7 @@ sys.meta_path.insert(0, Nothing())
 from click.testing import CliRunner
 from xpgrad.cli import main
 
-print(CliRunner().invoke(main, ["devices"]).output)
+print(CliRunner().invoke(main, ["devices", "torch"]).output)
 """
 
 
@@ -160,4 +160,4 @@ def test_pytorch_is_not_imported_before_it_is_asked_for():
 
 
 def test_without_pytorch_the_list_of_devices_says_how_to_get_it():
-    assert "torch: PyTorch is not installed; pip install torch" in _run(WITHOUT)
+    assert "torch:  PyTorch is not installed; pip install torch" in _run(WITHOUT)

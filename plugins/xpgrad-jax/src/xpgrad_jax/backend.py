@@ -19,7 +19,6 @@ MAX_ONES = 1024
 """Elements of an array of ones that is kept for the next sweep."""
 MISSING = {
     "index_assignment": "jax arrays are immutable",
-    "index_assignment_arrays": "jax arrays are immutable",
     "in_place_update": "jax arrays are immutable",
     "checked_index_arrays": "jax takes the nearest element for a number out of range; only debug mode looks",
     "pickle_keeps_device": "jax brings every array that was pickled back on its default device",
