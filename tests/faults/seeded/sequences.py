@@ -261,7 +261,7 @@ def cos_compiled_when_hot(bed: Testbed) -> None:
 @fault(
     "scatter-add-clears-the-last",
     "scatter_add keeps its zeros, and clears what the last of its parts has touched",
-    "GS",
+    "G",
     operations=("parts",),
 )
 def scatter_add_clears_the_last(bed: Testbed) -> None:

@@ -60,6 +60,6 @@ def lengths(
         found.add(int(rng.choice(large)) + int(rng.integers(2)))
     if not quick:
         found |= {100_003, 262_145, LARGEST}
-    elif rng.integers(3) == 0:
-        found.add(LARGEST)
+    else:
+        found |= {POWERS[-1] + 1, *([LARGEST] if rng.integers(3) == 0 else [])}
     return sorted(n for n in found if 0 <= n <= most)
