@@ -70,7 +70,7 @@ def test_run_whose_time_has_passed_names_what_did_not_run(jobs: int) -> None:
 def test_run_that_is_stopped_keeps_what_it_found(monkeypatch: pytest.MonkeyPatch) -> None:
     bed, clock = _broken(), iter(range(10**6))
     monkeypatch.setattr(time, "monotonic", lambda: float(next(clock)))
-    report = conform(f"@{bed.backend.name}:1", seconds=20.0, **OPTIONS)
+    report = conform(f"@{bed.backend.name}:1", seconds=9.0, **OPTIONS)
     assert 0 < report.counts().planned < report.counts().planned + sum(report.left.values())
     assert report.exit_code == (1 if report.failures else 0)
     assert f"{report.counts().planned} of " in report.verdict

@@ -163,7 +163,7 @@ def _written_to(s: Subject, host: Any) -> None:
     if s.backend.immutable or not s.has("in_place_update", "index_assignment"):
         return
     sent, expected = _sent(s, host), host.copy()
-    for number, place in enumerate((..., slice(1, 3), (slice(None), 2))):
+    for number, place in enumerate((..., (slice(1, 3), ...), (slice(None), 2))):
         assert_unchanged(np.asarray(on_host(sent)), expected, f"an array after {2 * number} writes")
         sent[place] = number
         expected[place] = number

@@ -144,8 +144,9 @@ def _write(s: Subject, one: Sample, two: Sample) -> None:
     arrays, others = one.arrays(s), two.arrays(s)
     first = _called(s, one, "at first", arrays)
     before, several = bits(first), first if isinstance(first, (tuple, list)) else [first]
-    given = set(map(id, arrays))
-    shares = any(id(as_array(each)) in given or s.backend.is_view(as_array(each)) for each in several)
+    given = {id(s.backend.owner(x)[0]) for x in arrays}
+    results = [as_array(each) for each in several]
+    shares = any(s.backend.is_view(y) or id(s.backend.owner(y)[0]) in given for y in results)
     graph = _with_graph(s, one, arrays)
     if not all(itertools.starmap(overwrite, zip(arrays, others, strict=True))):
         return

@@ -42,7 +42,7 @@ def _scatter_add(draw: Draw) -> Iterator[Sample]:
         scale = 2.0 ** draw.rng.choice([-12, 0, 12], 7)[place.host]  # each sum is exact, but not with all others
         host = (draw.array((n,), "integers").host * scale).astype(draw.dtype)
         start = Argument(np.zeros_like(x.host), ("",))
-        yield layer("ops.scatter_add", start, place, Argument(host, ("n",)))
+        yield layer("ops.scatter_add", start, place, Argument(host, ("n",), kept=True))
 
 
 def _segment_sum(draw: Draw) -> Iterator[Sample]:
