@@ -10,12 +10,18 @@ from typing import Any
 
 ROOT = Path(__file__).parents[2]
 FENCE = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
+PROGRAM = re.compile(r"^```python\n(.*?)^```\n(?:\n```text\n(.*?)^```)?", re.MULTILINE | re.DOTALL)
 
 
 def blocks(path: Path) -> list[str]:
     """Return the Python blocks of a file; indented ones are moved to the left."""
     text = re.sub(r"^ {3}(?=```|(?:[^`\n]))", "", path.read_text(), flags=re.MULTILINE)
     return FENCE.findall(text)
+
+
+def programs(path: Path) -> list[tuple[str, str]]:
+    """Return the programs of a page, each with what is said to be printed: the text block that follows it."""
+    return PROGRAM.findall(path.read_text())
 
 
 def is_session(block: str) -> bool:

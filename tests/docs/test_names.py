@@ -28,6 +28,7 @@ from xpgrad.backend.kernels import table
 PAGES = [
     *(ROOT / name for name in ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "examples/README.md")),
     *sorted((ROOT / "docs").glob("*.md")),
+    *sorted((ROOT / "docs").glob("howto/*.md")),
     *sorted(ROOT.glob("plugins/*/README.md")),
 ]
 CLASSES = {
@@ -59,6 +60,7 @@ WORDS = {
     "design.md": "cpu cupy gpu native protocol.py xp.device_of xp.spec_of",
     "devices.md": "available",
     "half-a-standard.md": "lean concatenate transpose fine lean.gather operator.add expected",
+    "howto": "array_api_strict array_namespace jax_enable_x64",
     "interop.md": "xp.array xpgrad.interop.spam xpgrad.interop.from_spam",  # asked for in vain; of an example
     "xpgrad-dask": "compute_chunk_sizes persist",  # methods of dask's arrays
     "xpgrad-jax": "Auto Explicit donate_argnums",
