@@ -2,15 +2,20 @@
 
 import io
 import linecache
+import re
 import warnings
 from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from tests.docs.documents import ROOT, programs, squeezed
 
 PAGES = sorted((ROOT / "docs" / "howto").glob("*.md"))
+ROW = re.compile(r"^\| (`.+`) \| (`.+`) \|$", re.MULTILINE)
+PORTS = {"autograd": "autograd", "jax": "jax", "pytorch": "torch"}
+"""The library that each page with a table ports from, which its left column is run with."""
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
@@ -28,3 +33,40 @@ def test_programs_print_what_the_page_says(path: Path, tmp_path: Path, monkeypat
             exec(compile("\n" * before.count("\n") + source, "program.py", "exec"), names)
         assert squeezed(printed.getvalue()) == squeezed(expected), source
         before += source
+
+
+def column(cells: list[str]) -> list[Any]:
+    """Run the code of a column, and return the value of the last expression of each cell, None for statements."""
+    names: dict[str, Any] = {}
+    values = []
+    for cell in cells:
+        value = None
+        for code in re.findall(r"`([^`]+)`", cell):
+            try:
+                value = eval(code, names)
+            except SyntaxError:
+                exec(code, names)
+        values.append(value)
+    return values
+
+
+def leaves(value: Any) -> list[Any]:
+    """Return the arrays and numbers of a tree in order, as NumPy's."""
+    if isinstance(value, dict):
+        value = [value[key] for key in sorted(value)]
+    if isinstance(value, list | tuple):
+        return [leaf for each in value for leaf in leaves(each)]
+    value = getattr(value, "array", value)
+    return [np.asarray(value.detach() if hasattr(value, "detach") else value)]
+
+
+@pytest.mark.parametrize("page", PORTS)
+def test_both_columns_of_a_table_give_the_same(page: str) -> None:
+    text = (ROOT / "docs" / "howto" / f"port-from-{page}.md").read_text()
+    theirs, ours = zip(*ROW.findall(text), strict=True)
+    results = column(list(ours))
+    pytest.importorskip(PORTS[page])
+    for code, expected, result in zip(theirs, column(list(theirs)), results, strict=True):
+        if result is not None:
+            for y, leaf in zip(leaves(expected), leaves(result), strict=True):
+                np.testing.assert_allclose(leaf, y, rtol=1e-5, atol=1e-6, err_msg=code)

@@ -1,0 +1,74 @@
+"""The how-to pages on plugins: their files are written where their commands run, and these print what is said."""
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+from tests.docs.documents import ROOT, squeezed
+
+FILE = re.compile(r"^```\w+ file=(\S+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+CONSOLE = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+COMMAND = re.compile(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", re.MULTILINE)
+PYTHON = [sys.executable, "-W", "error"]
+PROGRAMS = {"python": PYTHON, "xpgrad": [*PYTHON, "-m", "xpgrad"]}
+
+
+def install(folder: Path, site: Path) -> list[Path]:
+    """Do what ``pip install --editable`` does, without a network; return what to put on Python's path."""
+    project = tomllib.loads((folder / "pyproject.toml").read_text())["project"]
+    metadata = site / f"{project['name'].replace('-', '_')}-{project['version']}.dist-info"
+    metadata.mkdir(parents=True)
+    (metadata / "METADATA").write_text(
+        f"Metadata-Version: 2.1\nName: {project['name']}\nVersion: {project['version']}\n"
+    )
+    groups = (
+        f"[{group}]\n" + "".join(f"{name} = {value}\n" for name, value in points.items())
+        for group, points in project["entry-points"].items()
+    )
+    (metadata / "entry_points.txt").write_text("\n".join(groups))
+    return [site, folder / "src", folder]
+
+
+def run(command: str, folder: Path, path: list[Path]) -> str:
+    """Return what a command of a page prints."""
+    program, *words = shlex.split(command)
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("XPGRAD_")}
+    environment["PYTHONPATH"] = os.pathsep.join(map(str, [*path, *filter(None, [environment.get("PYTHONPATH")])]))
+    done = subprocess.run(
+        [*PROGRAMS[program], *words], cwd=folder, env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def write(files: list[tuple[str, str]], folder: Path) -> None:
+    """Write the files of a page that belong into a folder; those that are there must be as the page shows them."""
+    for name, text in files:
+        file = folder / name
+        if file.exists():
+            assert file.read_text() == text, name
+        elif file.parent.is_dir():
+            file.write_text(text)
+
+
+@pytest.mark.parametrize("name", ["write-a-backend", "write-an-executor"])
+def test_commands_print_what_the_page_says(name: str, tmp_path: Path) -> None:
+    """Three dots stand for what a page leaves out."""
+    page = (ROOT / "docs" / "howto" / f"{name}.md").read_text()
+    folder, path = tmp_path / "author", list[Path]()
+    folder.mkdir()
+    for command, expected in COMMAND.findall("".join(CONSOLE.findall(page))):
+        if command.startswith("cd "):
+            folder /= command.removeprefix("cd ")
+            continue
+        write(FILE.findall(page), folder)
+        if command.startswith("pip install "):
+            path = install(folder, tmp_path / "site")
+        else:
+            pattern = ".*".join(map(re.escape, squeezed(expected).split("...")))
+            assert re.fullmatch(pattern, squeezed(run(command, folder, path))), command
