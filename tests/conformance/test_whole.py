@@ -12,6 +12,8 @@ from tests.faults import whole as module
 
 from xpgrad_conformance.plan import plan
 
+pytestmark = pytest.mark.filterwarnings("ignore:os.fork")  # of jax, where tests before these have imported it
+
 KILLED = "full-of-bool-is-int"
 SURVIVOR = "pickle-narrows"
 

@@ -9,7 +9,9 @@ Batch = deque[int]
 """Numbers of items that run in one process, one after the other."""
 
 
-def batches(items: Sequence[Item], *, first: Collection[str] = (), by_value: bool = False) -> list[Batch]:
+def batches(
+    items: Sequence[Item], *, first: Collection[str] = (), by_value: bool = False, without: Collection[str] = ()
+) -> list[Batch]:
     """Return the numbers of a plan's items in batches for one process each, in the order in which they are to run.
 
     The items of a case on one device stay together. Most checks of a case call the same functions on the same shapes,
@@ -23,10 +25,12 @@ def batches(items: Sequence[Item], *, first: Collection[str] = (), by_value: boo
     by_value : bool
         One check of each kind and one case of each function come before other cases, dtypes and devices of the same;
         then the dtypes of a case are batches of their own.
+    without : collection of str
+        Ids of items that do not run.
     """
-    wanted = set(first)
+    wanted, done = set(first).difference(without), set(without)
     before = [number for number, item in enumerate(items) if item.id in wanted]
-    after = [number for number, item in enumerate(items) if item.id not in wanted]
+    after = [number for number, item in enumerate(items) if item.id not in wanted and item.id not in done]
     if not by_value:
         return [*_together(before, items), *_together(after, items)]
     ranks = _ranks(items)

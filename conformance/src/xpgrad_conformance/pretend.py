@@ -152,6 +152,7 @@ class PretendLibrary:
         self.unfinished: list[Callable[[], None]] = []
         """Deferred work that is done when the host waits; in a correct library it has no observable effect."""
         self._waiting: list[PretendArray] = []
+        self._results = *inner.array_types, *inner.scalar_types
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
@@ -231,7 +232,7 @@ class PretendLibrary:
 
     def closed(self, item: Any, device: str) -> Any:
         """Return a result with arrays of the inner library wrapped as arrays on a device."""
-        if isinstance(item, (*self.inner.array_types, *self.inner.scalar_types)):
+        if isinstance(item, self._results):
             return self.array(self.inner.restore(item), device)
         make = getattr(item, "_make", None)
         if make is not None:  # linalg's tuples have names

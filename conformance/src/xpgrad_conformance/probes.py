@@ -95,7 +95,8 @@ def _vector(device: Device) -> Array:
 
 def _index(device: Device, *values: int) -> Array:
     """Return an index array of the library's own default integers, which need not be int64."""
-    return device.backend.namespace.asarray(list(values), device=device.handle)
+    default = device.backend.namespace.asarray(list(values), device=device.handle).dtype
+    return placed(np.asarray(values, device.backend.dtype_name(default)), device)
 
 
 def _taken(device: Device, x: Array, key: Any) -> Array:

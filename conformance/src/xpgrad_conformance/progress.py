@@ -1,4 +1,7 @@
-"""The progress of a run: a bar in a terminal; elsewhere a line for each family as it ends, and for each tenth."""
+"""The progress of a run: a bar in a terminal; elsewhere a line for each family as it ends, and for each tenth.
+
+The first failure of each check is printed at once.
+"""
 
 import time
 from collections import Counter
@@ -7,7 +10,15 @@ from contextlib import contextmanager
 from typing import Protocol
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TaskID,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 
 from xpgrad_conformance.check import BY_LETTER
 from xpgrad_conformance.outcome import STATES, Outcome
@@ -16,6 +27,8 @@ from xpgrad_conformance.plan import Item
 TENTHS = 10
 MANY = 1000
 """Plans of fewer checks have no lines for their tenths."""
+MAX_SHOWN = 10
+"""The most failures that are printed before the end."""
 
 
 class Watcher(Protocol):
@@ -30,12 +43,29 @@ class Watcher(Protocol):
         ...
 
 
+class Failures:
+    """Prints the first failure of each check as it comes; the groups at the end have them all."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._checks: set[str] = set()
+
+    def done(self, outcome: Outcome) -> None:
+        """Print a failure, if it is the first of its check."""
+        if outcome.state != "failed" or outcome.check in self._checks or len(self._checks) == MAX_SHOWN:
+            return
+        self._checks.add(outcome.check)
+        reason = outcome.reason.splitlines()[0] if outcome.reason else ""
+        self._console.print(f"failed: {outcome.id}: {reason}", style="red", soft_wrap=True)
+
+
 class Bar:
     """A progress bar with the name of the current check and the number of failures."""
 
     def __init__(self, progress: Progress, task: TaskID, backend: str) -> None:
         self._progress, self._task, self._backend = progress, task, backend
         self._done = self._failed = 0
+        self._failures = Failures(progress.console)
 
     def begin(self, items: Sequence[Item]) -> None:
         """Set the number of planned checks."""
@@ -43,6 +73,7 @@ class Bar:
 
     def done(self, outcome: Outcome, planned: int) -> None:
         """Advance by one check; in the profile "soak", each round adds to the total."""
+        self._failures.done(outcome)
         self._failed += outcome.state == "failed"
         text = f"{self._backend}: {outcome.check}" + (f", {self._failed:,} failed" if self._failed else "")
         rounds = self._done // planned + 1
@@ -58,6 +89,7 @@ class Lines:
         self._planned: Counter[str] = Counter()
         self._states: Counter[tuple[str, str]] = Counter()
         self._done = 0
+        self._failures = Failures(console)
 
     def begin(self, items: Sequence[Item]) -> None:
         """Print how many checks are planned."""
@@ -66,6 +98,7 @@ class Lines:
 
     def done(self, outcome: Outcome, planned: int) -> None:
         """Count an outcome, and print a line if it is the last one of its family or of a tenth of the plan."""
+        self._failures.done(outcome)
         letter = outcome.check[0]
         self._states[letter, outcome.state] += 1
         counts = {state: self._states[letter, state] for state in STATES}
@@ -77,7 +110,12 @@ class Lines:
         if planned >= MANY and TENTHS * self._done // planned > tenths and self._done % planned:
             failed = sum(count for (_, state), count in self._states.items() if state == "failed")
             said = f"; {failed:,} failed" if failed else ""
-            self._print(f"  {self._done:,} of {planned:,} checks{said}; {self._seconds}")
+            self._print(f"  {self._done:,} of {planned:,} checks{said}; {self._seconds}{self._left(planned)}")
+
+    def _left(self, planned: int) -> str:
+        """Return how long the rest will take, if it takes as long as what is done."""
+        seconds = (time.monotonic() - self._started) * (planned - self._done) / self._done
+        return f", about {seconds:.0f} s left" if seconds > 0 else ""
 
     @property
     def _seconds(self) -> str:
@@ -89,7 +127,13 @@ class Lines:
 
 def bar(console: Console) -> Progress:
     """Return a progress bar that is erased when it is finished."""
-    columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+    )
     return Progress(*columns, console=console, transient=True)
 
 

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import xpgrad
 from xpgrad import Device
@@ -19,11 +20,12 @@ from xpgrad_conformance.cases import CASES
 from xpgrad_conformance.declaration import declaration, repeated
 from xpgrad_conformance.earlier import failed_in, unknown_note
 from xpgrad_conformance.generated.operations import OPERATIONS
+from xpgrad_conformance.journal import Journal, subject_of
 from xpgrad_conformance.order import Batch, batches
 from xpgrad_conformance.outcome import Outcome, outcome
 from xpgrad_conformance.plan import PROFILES, Item, letter_of, plan
 from xpgrad_conformance.probes import mismatches
-from xpgrad_conformance.report import Report
+from xpgrad_conformance.report import SUITE_VERSION, Report
 from xpgrad_conformance.transformed import device_named, known, within
 from xpgrad_conformance.workers import Order, outcomes
 
@@ -62,6 +64,7 @@ def conform(
     minutes: float = 10.0,
     seconds: float | None = None,
     since: Path | None = None,
+    resume: Path | None = None,
     accept: bool = False,
     capabilities: Capabilities | None = None,
     begin: Callable[[Sequence[Item]], None] | None = None,
@@ -98,6 +101,9 @@ def conform(
         Stop after this time; what finds most is run first. A run that is stopped gives no level.
     since : Path, optional
         The report of an earlier run, a folder or its `conformance.json`: what failed there is run first.
+    resume : Path, optional
+        A folder with the journal of the run: what ran in an earlier run of the same with this folder does not run
+        again, unless it failed. Several runs that are stopped so become one that may give a level.
     accept : bool
         Certify even where more than five entries of the capabilities have the same reason.
     capabilities : Capabilities, optional
@@ -112,40 +118,43 @@ def conform(
     BackendUnavailable, SpecifierError
         There is no such backend or device.
     ValueError
-        An unknown profile, family, case or operation; a share such as the third of two; an unreadable report.
+        An unknown profile, family, case or operation; a share such as the third of two; an unreadable report; the
+        journal of something else.
     """
     if profile not in PROFILES:
         raise ValueError(f"conform: expected a profile among {', '.join(PROFILES)}, got {profile!r}")
-    letters = None if families is None else tuple(map(letter_of, families))
-    chosen = None if cases is None else tuple(cases)
-    if unknown := set(chosen or ()) - {case.name for case in CASES}:
-        raise ValueError(f"conform: there is no case {', '.join(sorted(unknown))} in the table")
-    named = None if operations is None else tuple(operations)
-    if unknown := set(named or ()) - {operation.name for operation in OPERATIONS}:
-        raise ValueError(f"conform: there is no operation {', '.join(sorted(unknown))} with generated inputs")
-    if chosen is None and named is not None:
-        chosen = ()
-    elif named is None and chosen is not None:
-        named = ()
-    if share is not None and not 1 <= share[0] <= share[1]:
-        raise ValueError(f"conform: expected a share such as 1/4 or 4/4, got {share[0]}/{share[1]}")
+    if profile == "soak" and resume is not None:
+        raise ValueError("conform: the profile soak has no journal; expected quick or full")
+    chosen = _chosen(families, cases, operations, share)
     devices = devices_of(name)
     backend, started = devices[0].backend, time.monotonic()
     given = backend.capabilities if capabilities is None else capabilities
-    names, chosen_seed = tuple(device.name for device in devices), seed or 0
+    order = Order(tuple(device.name for device in devices), quick=profile == "quick", chosen_seed=seed or 0, **chosen)
     seed = random.randrange(MOST_SEEDS) if seed is None else seed
-    order = Order(names, letters, chosen, profile == "quick", seed, share, named, chosen_seed)
+    journal = None
+    if resume is not None:
+        about = {"suite": SUITE_VERSION, **versions(backend), "profile": profile, "seed": order.chosen_seed, **chosen}
+        journal = Journal(resume, subject_of(backend, given, about | {"devices": order.devices}), seed)
+        seed = journal.seed
+    order = replace(order, seed=seed)
     items = order.plan(given)
     before = [] if since is None else failed_in(since, backend.name)
     until = math.inf if seconds is None else started + seconds
     found: list[Outcome] = []
     wrong = within(backend, mismatches, devices, given)
-    numbers = batches(items, first=before, by_value=seconds is not None)
+    ran = {each.id for each in journal.earlier} if journal else set()
+    numbers = batches(items, first=before, by_value=seconds is not None, without=ran)
     if begin is not None:
         begin(items)
+    for each in journal.earlier if journal else ():
+        found.append(each)
+        if progress is not None:
+            progress(each, len(items))
     while True:
         for each in _outcomes(order, items, numbers, given, jobs, timeout, until):
             found.append(each)
+            if journal is not None:
+                journal.add(each)
             if progress is not None:
                 progress(each, len(items))
         now = time.monotonic()
@@ -154,7 +163,7 @@ def conform(
         order = replace(order, seed=order.seed + 1, chosen_seed=order.chosen_seed + 1)
     whole = order.whole and len(devices) == len(tuple(backend.devices()))
     unclear = [] if accept or not whole or profile == "quick" else repeated(given)
-    note = unknown_note(before, [item.id for item in items])
+    notes = unknown_note(before, [item.id for item in items]), journal.note(len(items)) if journal else ""
     return Report(
         backend=backend.name,
         versions=versions(backend),
@@ -169,8 +178,31 @@ def conform(
         declaration=declaration(wrong, given, order.devices),
         reasons=tuple(unclear),
         left=_left(items, found),
-        notes=(note,) if note else (),
+        notes=tuple(filter(None, notes)),
     )
+
+
+def _chosen(
+    families: Iterable[str] | None,
+    cases: Iterable[str] | None,
+    operations: Iterable[str] | None,
+    share: tuple[int, int] | None,
+) -> dict[str, Any]:
+    """Return the part of the suite that is asked for, as arguments of `Order`, or raise ValueError."""
+    letters = None if families is None else tuple(map(letter_of, families))
+    chosen = None if cases is None else tuple(cases)
+    if unknown := set(chosen or ()) - {case.name for case in CASES}:
+        raise ValueError(f"conform: there is no case {', '.join(sorted(unknown))} in the table")
+    named = None if operations is None else tuple(operations)
+    if unknown := set(named or ()) - {operation.name for operation in OPERATIONS}:
+        raise ValueError(f"conform: there is no operation {', '.join(sorted(unknown))} with generated inputs")
+    if chosen is None and named is not None:
+        chosen = ()
+    elif named is None and chosen is not None:
+        named = ()
+    if share is not None and not 1 <= share[0] <= share[1]:
+        raise ValueError(f"conform: expected a share such as 1/4 or 4/4, got {share[0]}/{share[1]}")
+    return {"families": letters, "cases": chosen, "operations": named, "share": share}
 
 
 def _left(items: Sequence[Item], found: Sequence[Outcome]) -> dict[tuple[str, str], int]:

@@ -63,6 +63,7 @@ class Subject:
     ) -> None:
         self.device, self.dtype, self.case, self.capabilities = device, dtype, case, capabilities
         self.seed, self.quick, self._name, self._position = seed, quick, name, 1
+        self._has: dict[tuple[str, ...], bool] = {}
         self.operation = operation
 
     # The backend
@@ -102,7 +103,10 @@ class Subject:
 
     def has(self, *facts: str) -> bool:
         """Return whether all these capabilities are present, that is, not declared missing on this device."""
-        return self.capabilities.lacking(facts, self.index, self.dtype) is None
+        key = self.dtype, *facts
+        if key not in self._has:
+            self._has[key] = self.capabilities.lacking(facts, self.index, self.dtype) is None
+        return self._has[key]
 
     @functools.cached_property
     def wide(self) -> str:

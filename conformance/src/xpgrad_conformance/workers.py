@@ -45,10 +45,10 @@ class Order:
     """
 
     devices: tuple[str, ...]
-    families: tuple[str, ...] | None
-    cases: tuple[str, ...] | None
-    quick: bool
-    seed: int
+    families: tuple[str, ...] | None = None
+    cases: tuple[str, ...] | None = None
+    quick: bool = False
+    seed: int = 0
     share: tuple[int, int] | None = None
     operations: tuple[str, ...] | None = None
     chosen_seed: int = 0

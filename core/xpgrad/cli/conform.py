@@ -54,6 +54,12 @@ def _seconds(context: click.Context, parameter: click.Parameter, value: str | No
     help="Run first what failed in an earlier report, a directory or its conformance.json.",
 )
 @click.option(
+    "--resume",
+    type=click.Path(file_okay=False, path_type=Path),
+    metavar="DIR",
+    help="Keep outcomes in this directory, and leave out what passed in an earlier run with it.",
+)
+@click.option(
     "--time",
     "seconds",
     callback=_seconds,

@@ -54,8 +54,8 @@ def test_at_the_largest_number_rounding_decides_about_infinity(dtype: str) -> No
     exact = widened(largest)
     assert error_of(infinite, exact, units=2) is None
     assert error_of(infinite, exact / 2, units=2) is not None
-    assert error_of(largest, exact * WIDER[dtype](1.5), units=2) is not None
-    assert error_of(infinite, exact * WIDER[dtype](1.5), units=2) is None
+    assert error_of(largest, exact * WIDER[np.dtype(dtype)](1.5), units=2) is not None
+    assert error_of(infinite, exact * WIDER[np.dtype(dtype)](1.5), units=2) is None
 
 
 def test_signs_of_zeros_count_where_they_are_asked_for() -> None:

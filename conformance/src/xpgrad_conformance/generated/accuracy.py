@@ -5,11 +5,11 @@ from typing import Any
 
 import numpy as np
 
-WIDER: dict[str, Any] = {
-    "float32": np.float64,
-    "complex64": np.complex128,
-    "float64": np.longdouble,
-    "complex128": np.clongdouble,
+WIDER: dict[Any, Any] = {
+    np.dtype(np.float32): np.float64,
+    np.dtype(np.complex64): np.complex128,
+    np.dtype(np.float64): np.longdouble,
+    np.dtype(np.complex128): np.clongdouble,
 }
 """The dtypes in which references compute: exact to the last place of the dtype, where the platform has them."""
 ROUNDED = 0.0 if np.finfo(np.longdouble).eps < np.finfo(np.float64).eps else 2.0
@@ -27,9 +27,9 @@ def widened(host: Any, precise: bool = True) -> Any:
     precise : bool
         Whether float64 becomes longdouble, for which NumPy has no linear algebra.
     """
-    if host.dtype.name not in WIDER:
+    wider = WIDER.get(host.dtype)
+    if wider is None:
         return host
-    wider = WIDER[host.dtype.name]
     if not precise:
         wider = np.complex128 if host.dtype.kind == "c" else np.float64
     return host.astype(wider)
@@ -102,11 +102,11 @@ def _near(got: Any, expected: Any, units: float, scale: Any, subnormal: bool) ->
     info = np.finfo(got.dtype)
     wide = expected.dtype if expected.dtype.kind in "fc" else np.float64
     with np.errstate(all="ignore"):
-        if scale is None:  # most arrays are right everywhere, which is seen in fewer steps; NaN and infinities are not
-            near = np.abs(expected) * (units * info.eps)
-            plain = (np.abs(got - expected) <= near) & (near < np.inf)
-            if np.all(plain):
-                return plain
+        # most arrays are right everywhere, which is seen in fewer steps; NaN and infinities are not
+        near = np.abs(expected if scale is None else scale) * (units * info.eps)
+        plain = (np.abs(got - expected) <= near) & (near < np.inf)
+        if np.all(plain):
+            return plain
         size = np.abs(expected) if scale is None else np.broadcast_to(np.abs(np.asarray(scale)), expected.shape)
         size = np.where(np.isfinite(size), size, np.where(np.isfinite(expected), np.abs(expected), 0))
         if got.dtype == np.float64 or got.dtype == np.complex128:

@@ -1,5 +1,6 @@
 """The choices of one check: lengths, values, layouts, and combinations of which every pair occurs."""
 
+import functools
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -15,6 +16,8 @@ from xpgrad_conformance.generated.sample import Argument
 from xpgrad_conformance.generated.values import values
 from xpgrad_conformance.subject import Subject
 
+COVERINGS = 16
+"""How many sets of combinations of so many factors there are: each is made once."""
 Pair = tuple[int, int, int, int]
 """Two factors, each by its number, with the number of its value."""
 
@@ -101,7 +104,7 @@ class Draw:
 
         In the quick profile a third of them, other ones for each seed, and every value of each factor.
         """
-        rows = list(covering(factors, self.rng))
+        rows = covering(factors, int(self.rng.integers(COVERINGS)))
         if self.quick:
             rows = self._fewer(rows, factors)
         yield from rows
@@ -124,26 +127,41 @@ def thresholds_of(backend: Backend, name: str) -> tuple[int, ...]:
     return tuple(sorted({each for each in given if each > 0}))
 
 
-def covering(factors: Mapping[str, Sequence[Any]], rng: np.random.Generator) -> Iterator[dict[str, Any]]:
-    """Yield combinations of factors, few of them, such that every pair of values of two factors occurs in one."""
-    names = list(factors)
-    if len(names) == 1:
-        yield from ({names[0]: value} for value in factors[names[0]])
-        return
+def covering(factors: Mapping[str, Sequence[Any]], number: int) -> list[dict[str, Any]]:
+    """Return combinations of factors, few of them, such that every pair of values of two factors occurs in one.
+
+    Parameters
+    ----------
+    factors : mapping
+        The values of each factor.
+    number : int
+        Another one for other combinations.
+    """
+    rows = _covering(tuple(map(len, factors.values())), number)
+    return [{name: factors[name][k] for name, k in zip(factors, row, strict=True)} for row in rows]
+
+
+@functools.cache
+def _covering(counts: tuple[int, ...], number: int) -> list[tuple[int, ...]]:
+    """Return combinations of the numbers below some counts, such that every pair occurs in one."""
+    if len(counts) == 1:
+        return [(k,) for k in range(counts[0])]
+    rng, rows = np.random.default_rng(number), []
     pairs = {
         (a, i, b, j)
-        for a, b in itertools.combinations(range(len(names)), 2)
-        for i in range(len(factors[names[a]]))
-        for j in range(len(factors[names[b]]))
+        for a, b in itertools.combinations(range(len(counts)), 2)
+        for i in range(counts[a])
+        for j in range(counts[b])
     }
     while pairs:
         a, i, b, j = min(pairs)
         row = {a: i, b: j}
-        for c in rng.permutation(len(names)).tolist():
+        for c in rng.permutation(len(counts)).tolist():
             if c not in row:
-                row[c] = _best(c, row, pairs, len(factors[names[c]]), rng)
-        pairs -= {(x, row[x], y, row[y]) for x, y in itertools.combinations(range(len(names)), 2)}
-        yield {names[c]: factors[names[c]][k] for c, k in sorted(row.items())}
+                row[c] = _best(c, row, pairs, counts[c], rng)
+        pairs -= {(x, row[x], y, row[y]) for x, y in itertools.combinations(range(len(counts)), 2)}
+        rows.append(tuple(row[c] for c in range(len(counts))))
+    return rows
 
 
 def _best(

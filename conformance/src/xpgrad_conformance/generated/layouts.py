@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from xpgrad import as_array, as_variable
+from xpgrad.testing.arrays import placed
 from xpgrad.types import Array
 from xpgrad_conformance.subject import Subject
 
@@ -33,7 +34,7 @@ def laid_out(s: Subject, host: Any, layout: str) -> Array:
     axes; "broadcast": the first element along the first axis for all of that axis.
     """
     if layout == "contiguous" or host.ndim == 0 or host.size == 0:
-        return s.array(host, host.dtype.name)
+        return placed(host, s.device)
     if layout == "transposed":
         return as_array(s.xp.permute_dims(_placed(s, host.T), tuple(range(host.ndim))[::-1]))
     if layout == "reversed":
@@ -45,7 +46,7 @@ def laid_out(s: Subject, host: Any, layout: str) -> Array:
 
 
 def _placed(s: Subject, host: Any) -> Array:
-    return s.array(np.ascontiguousarray(host), host.dtype.name)
+    return placed(np.ascontiguousarray(host), s.device)
 
 
 def _surrounded(host: Any, layout: str) -> tuple[Any, tuple[slice, ...]]:

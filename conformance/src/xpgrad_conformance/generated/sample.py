@@ -171,7 +171,7 @@ class Sample:
         assert_place(s.device, array, "the result")
         dtype = s.backend.dtype_name(array.dtype)
         wanted = self.dtype if isinstance(self.dtype, str) else self.dtype[number]
-        wanted = wanted or self.hosts[0].dtype.name
+        wanted = wanted or self.arguments[0].host.dtype.name
         if wanted == "int" and not dtype.removeprefix("u").startswith("int"):
             return f"it has dtype {dtype}, expected integers"
         if wanted not in ("int", "any", dtype):
