@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from xpgrad import get_device
+from xpgrad import Variable, as_array, get_device
 from xpgrad.plugin import Capabilities
+from xpgrad_conformance.generated.draw import Draw
 from xpgrad_conformance.generated.operation import Operation
 from xpgrad_conformance.generated.operations import OPERATIONS
 from xpgrad_conformance.generated.sample import Argument, Sample
@@ -34,6 +35,15 @@ def test_both_samples_of_a_pair_are_right_and_differ(name: str) -> None:
         )
         assert one.error(s) is None
         assert two.error(s) is None
+
+
+def test_additions_at_positions_can_be_made_of_variables() -> None:
+    s = _subject(_operation("scatter_add"))
+    for sample in _operation("scatter_add").samples(Draw(s)):
+        if elements(sample) < 1000:
+            arrays = sample.arrays(s)
+            y = sample.applied(s.xp, *(Variable(x) if x.dtype.kind == "f" else x for x in arrays))
+            assert np.array_equal(y.array, as_array(sample.applied(s.xp, *arrays))), sample.written
 
 
 def test_every_operation_has_pairs_in_the_quick_profile() -> None:

@@ -272,8 +272,8 @@ def _together(draw: Draw, n: int, m: int) -> Sample:
     parts = [given(draw, (count,), "integers") for count in (n - 1, m, m)]
 
     def call(xp: Any, x: Any, i: Any, j: Any, *values: Any) -> Any:
-        v = Variable(x)
-        return grad([v[1:], v[i], v[j]], [v], [Variable(value) for value in values])[0]
+        v = Variable(as_variable(x).array)  # S01 gives Variables
+        return grad([v[1:], v[i], v[j]], [v], [as_variable(value) for value in values])[0]
 
     def reference(x: Any, i: Any, j: Any, *values: Any) -> Any:
         total = np.zeros_like(x)
