@@ -14,8 +14,8 @@ from tests.docs.documents import ROOT, programs, squeezed
 
 PAGES = sorted((ROOT / "docs" / "howto").glob("*.md"))
 ROW = re.compile(r"^\| (`.+`) \| (`.+`) \|$", re.MULTILINE)
-PORTS = {"autograd": "autograd", "jax": "jax", "pytorch": "torch"}
-"""The library that each page with a table ports from, which its left column is run with."""
+PORTS = {"autograd": "autograd", "chainer": None, "jax": "jax", "pytorch": "torch"}
+"""The library that a page ports from, which its left column is run with; Chainer runs on no NumPy of today."""
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
@@ -61,11 +61,15 @@ def leaves(value: Any) -> list[Any]:
 
 
 @pytest.mark.parametrize("page", PORTS)
-def test_both_columns_of_a_table_give_the_same(page: str) -> None:
+def test_both_columns_of_a_table_give_the_same(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
     text = (ROOT / "docs" / "howto" / f"port-from-{page}.md").read_text()
     theirs, ours = zip(*ROW.findall(text), strict=True)
     results = column(list(ours))
-    pytest.importorskip(PORTS[page])
+    library = PORTS[page]
+    if library is None:
+        return
+    pytest.importorskip(library)
     for code, expected, result in zip(theirs, column(list(theirs)), results, strict=True):
         if result is not None:
             for y, leaf in zip(leaves(expected), leaves(result), strict=True):

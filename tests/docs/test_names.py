@@ -60,7 +60,7 @@ WORDS = {
     "design.md": "cpu cupy gpu native protocol.py xp.device_of xp.spec_of",
     "devices.md": "available",
     "half-a-standard.md": "lean concatenate transpose fine lean.gather operator.add expected",
-    "howto": "array_api_strict array_namespace jax_enable_x64",
+    "howto": "array_api_strict array_namespace dependencies fsum jax_enable_x64 xpgrad_npu",
     "interop.md": "xp.array xpgrad.interop.spam xpgrad.interop.from_spam",  # asked for in vain; of an example
     "xpgrad-dask": "compute_chunk_sizes persist",  # methods of dask's arrays
     "xpgrad-jax": "Auto Explicit donate_argnums",
@@ -69,13 +69,14 @@ WORDS = {
     "xpgrad-strict": "CPU_DEVICE device2",
     "xpgrad-torch": "cpu detach meta requires_grad_",
     "models.md": "model.named_parameters model.state_dict named_parameters state_dict",  # PyTorch's
+    "port-from-chainer.md": "xpgrad.training.triggers.Interval",  # a name that the command breaks
     "scaling.md": "freeze gc",
     "tutorial.md": "xp.device_of xp.spec_of",  # of what rules are given
     "transforms.md": "aux least_squares resize_ sol",
 }
 """What else stands in code font on a page: values, files' words, names of other libraries."""
-OF_THEIR_LIBRARIES = {"interop.md"}
-"""Its bare names are functions of other libraries, which tests/examples runs."""
+OF_THEIR_LIBRARIES = {"interop.md", *(f"port-from-{name}.md" for name in ("autograd", "chainer", "jax", "pytorch"))}
+"""Their bare names are functions of other libraries, which tests/examples and test_howto.py run."""
 DOTTED = re.compile(r"(?<![\w./@-])([A-Za-z_]\w*+)((?:\.[A-Za-z_]\w*+)++)(?![*{-])")  # no start of names: F.max_*
 IN_CODE_FONT = re.compile(r"(?<!`)`([A-Za-z_][\w.]*)(?:\([^`]*\))?`(?!`)")
 BLOCKS = re.compile(r"^ *```.*?^ *```", re.MULTILINE | re.DOTALL)

@@ -1,4 +1,4 @@
-"""The how-to pages on plugins: their files are written where their commands run, and these print what is said."""
+"""Commands of the how-to pages: the files are written where their commands run, and these print what is said."""
 
 import os
 import re
@@ -42,7 +42,7 @@ def run(command: str, folder: Path, path: list[Path]) -> str:
     done = subprocess.run(
         [*PROGRAMS[program], *words], cwd=folder, env=environment, capture_output=True, text=True, check=False
     )
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.returncode == (1 if words[0] == "port" else 0), done.stdout + done.stderr
     return done.stdout
 
 
@@ -56,7 +56,7 @@ def write(files: list[tuple[str, str]], folder: Path) -> None:
             file.write_text(text)
 
 
-@pytest.mark.parametrize("name", ["write-a-backend", "write-an-executor"])
+@pytest.mark.parametrize("name", ["port-from-chainer", "write-a-backend", "write-an-executor"])
 def test_commands_print_what_the_page_says(name: str, tmp_path: Path) -> None:
     """Three dots stand for what a page leaves out."""
     page = (ROOT / "docs" / "howto" / f"{name}.md").read_text()
