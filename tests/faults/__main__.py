@@ -9,7 +9,7 @@ from rich.table import Table
 from tests.faults import FAULTS, FREEDOMS, Fault, Freedom
 from tests.faults.self_test import Verdict, self_test
 from tests.faults.whole import baseline, whole
-from tests.turn import turn
+from tests.turn import part_of
 
 from xpgrad_conformance.check import FAMILIES
 from xpgrad_conformance.command import bar, cores
@@ -45,7 +45,7 @@ def main(
         raise SystemExit(_whole(console, _chosen(ids, files), quick=profile == "quick", seed=seed, jobs=max(wanted, 1)))
     if ids or files:
         raise click.UsageError("expected --whole quick or --whole full with names of faults or files")
-    raise SystemExit(_run(console, without, FREEDOMS[turn(PARTS) :: PARTS] if rotate else FREEDOMS, wanted))
+    raise SystemExit(_run(console, without, part_of(FREEDOMS, PARTS) if rotate else FREEDOMS, wanted))
 
 
 def _chosen(ids: Sequence[str], files: Sequence[str]) -> list[Fault]:
