@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 from tests.devices import DEVICES, device_or_skip
+from tests.turn import ALL, commit
 
 import xpgrad
 from xpgrad.errors import BackendUnavailable
@@ -22,6 +23,11 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ.setdefault("XPGRAD_CODEGEN", "0")
     if "XPGRAD_CACHE_DIR" not in os.environ and getattr(config, "cache", None) is not None:
         os.environ["XPGRAD_CACHE_DIR"] = str(config.cache.mkdir("xpgrad") / "compiled")
+
+
+def pytest_report_header() -> str:
+    """Say which parts of the long tests run."""
+    return "long tests: all" if ALL else f"long tests: the parts of commit {commit():x}; all with XPGRAD_ALL_TESTS=1"
 
 
 @pytest.fixture

@@ -52,6 +52,6 @@ def _shorten(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the command test itself by one fault and no freedom, and not ask each check for a fault of its own."""
     monkeypatch.setattr(module, "CHECKS", ())
     whole = module.self_test
-    monkeypatch.setattr(command, "self_test", lambda **o: whole(faults=FAULTS[:1], freedoms=(), **o))
+    monkeypatch.setattr(command, "self_test", lambda **o: whole(faults=FAULTS[:1], **o))
     monkeypatch.setattr(command, "FAULTS", FAULTS[:1])
     monkeypatch.setattr(command, "FREEDOMS", FREEDOMS[:0])

@@ -1,7 +1,8 @@
-"""Every case of the table, on every device that the core is tested on, in every dtype."""
+"""Every case of the table in every dtype, on NumPy; on the other devices that the core is tested on, a part of them."""
 
 import pytest
 from tests.devices import DEVICES, device_or_skip, lacking
+from tests.turn import part_of
 
 from xpgrad import array_api
 from xpgrad_conformance.cases import CASES
@@ -9,8 +10,10 @@ from xpgrad_conformance.table.case import Case
 from xpgrad_conformance.table.scenario import dtypes_of
 from xpgrad_conformance.table.table import ASSERTIONS, assertions_of, run
 
-PLACES = [device for device in DEVICES if device != "@strict:cpu"]
-"""The certificate of strict runs the table there; @strict:device1 finds whatever that would."""
+PARTS = 4
+OTHERS = [device for device in DEVICES if device not in ("@numpy", "@strict:cpu")]
+"""The certificate of strict runs the table on its first device; @strict:device1 finds whatever that would."""
+RUNS = [(case, "@numpy") for case in CASES] + [(case, device) for device in OTHERS for case in part_of(CASES, PARTS)]
 WITHOUT_CASE = {
     "broadcast_shapes": "takes shapes, no arrays",
     "empty_like": "creation: no values to compare",
@@ -19,8 +22,9 @@ WITHOUT_CASE = {
 }
 
 
-@pytest.mark.parametrize("device", PLACES, ids=lambda each: each.removeprefix("@"))
-@pytest.mark.parametrize("case", CASES, ids=lambda each: each.name)
+@pytest.mark.parametrize(
+    ("case", "device"), RUNS, ids=[f"{case.name}-{device.removeprefix('@')}" for case, device in RUNS]
+)
 def test_case(case: Case, device: str) -> None:
     """One test for a case in all dtypes: tens of thousands of tests take longer to list than to run."""
     found = device_or_skip(device)

@@ -1,23 +1,28 @@
 """The self-test of the conformance suite: ``python -m tests.faults`` plants faults, and each must be found."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib import import_module
 
 import click
 from rich.console import Console
 from rich.table import Table
-from tests.faults import FAULTS, FREEDOMS, Fault
+from tests.faults import FAULTS, FREEDOMS, Fault, Freedom
 from tests.faults.self_test import Verdict, self_test
 from tests.faults.whole import baseline, whole
+from tests.turn import part_of
 
 from xpgrad_conformance.check import FAMILIES
 from xpgrad_conformance.command import bar, cores
 from xpgrad_conformance.plan import letter_of
 
+PARTS = 4
+"""With `--rotate`, each commit runs one of so many parts of the correct backends."""
+
 
 @click.command()
 @click.argument("ids", nargs=-1)
 @click.option("--without", multiple=True, help="Leave this family out, which must then fail.")
+@click.option("--rotate", is_flag=True, help="A quarter of the correct backends, another one for each commit.")
 @click.option("--whole", "profile", type=click.Choice(["quick", "full"]), help="Run a whole profile on these faults.")
 @click.option("--file", "files", multiple=True, help="With --whole: the faults of a file of tests/faults/seeded.")
 @click.option("--seed", default=0, help="With --whole: the seed of all random numbers.")
@@ -25,6 +30,7 @@ from xpgrad_conformance.plan import letter_of
 def main(
     ids: tuple[str, ...],
     without: tuple[str, ...],
+    rotate: bool,
     profile: str | None,
     files: tuple[str, ...],
     seed: int,
@@ -39,7 +45,7 @@ def main(
         raise SystemExit(_whole(console, _chosen(ids, files), quick=profile == "quick", seed=seed, jobs=max(wanted, 1)))
     if ids or files:
         raise click.UsageError("expected --whole quick or --whole full with names of faults or files")
-    raise SystemExit(_run(console, without, wanted))
+    raise SystemExit(_run(console, without, part_of(FREEDOMS, PARTS) if rotate else FREEDOMS, wanted))
 
 
 def _chosen(ids: Sequence[str], files: Sequence[str]) -> list[Fault]:
@@ -73,15 +79,16 @@ def _whole(console: Console, faults: Sequence[Fault], *, quick: bool, seed: int,
     return 1 if survivors else 0
 
 
-def _run(console: Console, without: tuple[str, ...], jobs: int) -> int:
+def _run(console: Console, without: tuple[str, ...], freedoms: Sequence[Freedom], jobs: int) -> int:
     """Run the seeded faults, print the kill matrix, and return the exit code."""
     try:
         letters = [letter_of(family) for family in without]
     except ValueError as error:
         raise click.UsageError(str(error)) from None
     with bar(console) as progress_bar:
-        task = progress_bar.add_task("seeded faults", total=len(FAULTS) + len(FREEDOMS))
-        verdict = self_test(without=letters, jobs=jobs, progress=lambda name: progress_bar.update(task, advance=1))
+        task = progress_bar.add_task("seeded faults", total=len(FAULTS) + len(freedoms))
+        done: Callable[[str], None] = lambda name: progress_bar.update(task, advance=1)  # noqa: E731
+        verdict = self_test(without=letters, freedoms=freedoms, jobs=jobs, progress=done)
     _print_matrix(console, verdict)
     for fault, letter in verdict.survivors:
         console.print(f"{fault} survives the family {letter}", style="red")
@@ -90,8 +97,9 @@ def _run(console: Console, without: tuple[str, ...], jobs: int) -> int:
     for freedom, _, reason in verdict.alarms:
         console.print(f"false alarm on a correct backend ({freedom}): {reason}", style="red", soft_wrap=True)
     killed = len(FAULTS) - len({fault for fault, _ in verdict.survivors})
+    chosen = f"{len(freedoms)} of {len(FREEDOMS)}" if len(freedoms) < len(FREEDOMS) else f"{len(FREEDOMS)}"
     console.print(
-        f"{killed} of {len(FAULTS)} faults killed by all their families; {len(FREEDOMS)} correct backends with "
+        f"{killed} of {len(FAULTS)} faults killed by all their families; {chosen} correct backends with "
         f"{len(verdict.alarms)} false alarms",
         style="green" if verdict.passed else "red",
     )
