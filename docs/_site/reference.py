@@ -152,7 +152,7 @@ def public_bases(cls: type) -> list[str]:
 def data(name: Name) -> str:
     """Return the description of a value that is neither a function nor a class."""
     value, said = described(name)
-    lines = [f".. py:data:: {name.path}"]
+    lines = [f".. py:data:: {name.name}"]
     if value:
         lines.append(f"   :value: {value}")
     text = "\n".join(lines) + "\n\n"
