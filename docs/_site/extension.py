@@ -81,7 +81,7 @@ def missing(app: Sphinx, env: Any, node: Any, contnode: Any) -> Any:
         return None
     target = node.get("reftarget", "").rpartition(".")[2]
     found = by_short_name().get(target)
-    if not found or node.get("reftarget") in found:
+    if not found or not target[0].isupper() or node.get("reftarget") in found:  # no dtype for Python's `bool`
         return None
     domain = env.domains["py"]
     return domain.resolve_xref(env, node["refdoc"], app.builder, "obj", found[0], node, contnode)
