@@ -13,7 +13,7 @@ OLDEST_VENV ?= .venv-oldest
 # One thread of BLAS for each of the two processes: those of two would wait for each other, and take far longer.
 PYTEST := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2
 
-.PHONY: help demo test quick check self-test check-dpnp check-oldest certify bench clean
+.PHONY: help demo test quick check self-test check-dpnp check-oldest certify bench docs docs-check docs-links clean
 .NOTPARALLEL: # two pips must not write to one environment
 .DEFAULT_GOAL := help
 
@@ -82,7 +82,18 @@ check-oldest: ## run a part of the tests with the oldest libraries that pyprojec
 bench: $(VENV)/stamp-bench ## time xpgrad against its peers, side by side
 	$(BIN)/python -m benchmarks
 
+SITE := build/site
+docs: $(VENV)/stamp-docs ## build the documentation site in build/site; a warning is an error
+	$(BIN)/python -m sphinx -b html -W --keep-going -q -j auto docs $(SITE)
+
+docs-check: docs ## check the site: links, anchors, the reference and its examples, and pages in a browser, if there is one
+	$(BIN)/python -m pytest -q $(PYTEST_ARGS) tests/docs/site
+
+docs-links: $(VENV)/stamp-docs ## ask every address outside the site that the documents name; needs the network
+	$(BIN)/python -m sphinx -b linkcheck -q docs build/linkcheck
+
 clean: ## remove what builds, checks and the demo leave behind (not .venv, .venv-dpnp, .venv-oldest)
+	rm -rf docs/gallery docs/notebooks docs/reference/*.rst
 	rm -rf build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache digits.png
 	find . -path ./$(VENV) -prune -o -path ./$(DPNP_VENV) -prune -o -path ./$(OLDEST_VENV) -prune -o -path ./.git -prune -o -type d -name __pycache__ -exec rm -rf {} +
 
@@ -104,6 +115,11 @@ $(VENV)/stamp-test: pyproject.toml conformance/pyproject.toml $(PLUGINS:%=%/pypr
 
 $(VENV)/stamp-quick: pyproject.toml conformance/pyproject.toml plugins/xpgrad-strict/pyproject.toml | $(BIN)/pip
 	$(BIN)/python -m pip install -qq --disable-pip-version-check --editable '.[quick]' --editable conformance \
+		--editable plugins/xpgrad-strict
+	@touch $@
+
+$(VENV)/stamp-docs: pyproject.toml conformance/pyproject.toml plugins/xpgrad-strict/pyproject.toml | $(BIN)/pip
+	$(BIN)/python -m pip install -qq --disable-pip-version-check --editable '.[docs]' --editable conformance \
 		--editable plugins/xpgrad-strict
 	@touch $@
 

@@ -1,0 +1,87 @@
+"""The reference: every public name is in the inventory and on a page, and the examples print what they say."""
+
+import html
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.docs.documents import ROOT, blocks, is_session, run_session
+
+EXAMPLES = ROOT / "docs" / "reference" / "examples"
+HEADING = re.compile(r"^## `([\w.]+)`\n(.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL)
+SNIPPETS = [
+    (path.stem, name, text)
+    for path in sorted(EXAMPLES.glob("*.md"))
+    for name, text in HEADING.findall(path.read_text())
+]
+public = pytest.importorskip("_site.public", reason="needs docs on the path")
+
+
+def test_modules_of_the_reference_are_all_that_public_modules_list() -> None:
+    import importlib
+    import inspect
+
+    inside = set()
+    for path in public.MODULES:
+        module = importlib.import_module(path)
+        for name in public.listed(module):
+            try:
+                value = getattr(module, name)
+            except ImportError:  # a door to a library that is not installed
+                continue
+            if inspect.ismodule(value) and value.__name__.startswith("xpgrad."):
+                inside.add(value.__name__)
+    technical = {"xpgrad.interop.numpy_lib"}  # `lib`, which NumPy's functions look for
+    containers = {
+        "xpgrad.backends",
+        "xpgrad.dataset.convert",
+        "xpgrad.training.extension",
+    }  # Chainer's, of no own names
+    assert inside - technical - containers - set(public.MODULES) == set()
+
+
+def test_every_public_name_is_in_the_inventory(site: Path) -> None:
+    from sphinx.util.inventory import InventoryFile
+
+    with (site / "objects.inv").open("rb") as file:
+        inventory = InventoryFile.load(file, "", lambda base, path: path)
+    known = {
+        name: entry for kind, names in inventory.items() if kind.startswith("py:") for name, entry in names.items()
+    }
+    assert [name.path for name in public.names() if name.path not in known] == []
+    assert [path for path in public.MODULES if path not in known] == []
+    for name in public.names():
+        page, _, anchor = known[name.path].uri.partition("#")
+        assert f'id="{anchor}"' in (site / page).read_text(encoding="utf-8"), name.path
+
+
+def test_the_files_of_names_differ_in_more_than_case() -> None:
+    from _site.reference import file_names
+
+    stems = [stem.lower() for stem in file_names(public.names()).values()]
+    assert len(stems) == len(set(stems)) > 1000
+
+
+def test_signatures_show_the_types_of_the_source(site: Path) -> None:
+    page = (site / "reference" / "xpgrad.array_api.tanh.html").read_text(encoding="utf-8")
+    text = re.sub(r"\s", "", html.unescape(re.sub(r"<[^>]+>", "", page)))
+    assert "tanh(x:AnyArray,/)→Variable" in text
+
+
+@pytest.mark.parametrize(("module", "name", "text"), SNIPPETS, ids=lambda value: str(value)[:40].replace("\n", " "))
+def test_an_example_prints_what_it_says(module: str, name: str, text: str) -> None:
+    sessions = re.findall(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    assert sessions
+    names: dict[str, Any] = {"__name__": "session"}
+    for session in sessions:
+        assert is_session(session)
+        run_session(session, names)
+
+
+def test_an_example_is_on_the_page_of_its_name(site: Path) -> None:
+    known = public.paths()
+    for module, name, _ in SNIPPETS:
+        page = (site / "reference" / f"{known[f'{module}.{name}']}.html").read_text(encoding="utf-8")
+        assert "Examples" in page, name
+    assert len(SNIPPETS) == sum(len(blocks(path)) for path in EXAMPLES.glob("*.md")) >= 40
