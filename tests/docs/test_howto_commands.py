@@ -71,4 +71,5 @@ def test_commands_print_what_the_page_says(name: str, tmp_path: Path) -> None:
             path = install(folder, tmp_path / "site")
         else:
             pattern = ".*".join(map(re.escape, squeezed(expected).split("...")))
-            assert re.fullmatch(pattern, squeezed(run(command, folder, path))), command
+            printed = run(command, folder, path)
+            assert re.fullmatch(pattern, squeezed(printed)), f"{command}\n{printed}"
