@@ -30,6 +30,7 @@ PAGES = [
     "reference/index.html",
     "reference/xpgrad.functions.html",
     "reference/xpgrad.Variable.html",
+    "reference/xpgrad.transforms.vmap.html",
     "reference/xpgrad.array_api.logsumexp.html",
     "search.html",
 ]
