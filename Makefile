@@ -13,7 +13,8 @@ OLDEST_VENV ?= .venv-oldest
 # One thread of BLAS for each of the two processes: those of two would wait for each other, and take far longer.
 PYTEST := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2
 
-.PHONY: help demo test quick check self-test check-dpnp check-oldest certify bench docs docs-check docs-links clean
+.PHONY: help demo test quick check self-test check-dpnp check-oldest certify bench docs docs-check docs-links dist \
+	dist-check bump lint-workflows clean
 .NOTPARALLEL: # two pips must not write to one environment
 .DEFAULT_GOAL := help
 
@@ -91,6 +92,21 @@ docs-check: docs ## check the site: links, anchors, the reference and its exampl
 
 docs-links: $(VENV)/stamp-docs ## ask every address outside the site that the documents name; needs the network
 	$(BIN)/python -m sphinx -b linkcheck -q docs build/linkcheck
+
+dist: $(VENV)/stamp-release ## build sdist and wheel of every distribution into dist/, twice, and compare the bytes
+	$(BIN)/python -m release build
+
+# SMOKE names the distributions to install and try; by default all but those whose libraries take gigabytes.
+dist-check: $(VENV)/stamp-release ## check what is in dist/, and try each wheel in a fresh environment
+	$(BIN)/python -m release check
+	$(BIN)/python -m release smoke $(SMOKE)
+
+bump: | $(BIN)/pip ## set the version of all distributions: make bump VERSION=0.2.0
+	@$(BIN)/python -m release bump "$(VERSION)"
+
+lint-workflows: $(VENV)/stamp-release ## check .github/workflows by zizmor, and by actionlint if it is installed
+	$(BIN)/zizmor --offline --no-progress .github
+	@if command -v actionlint >/dev/null; then actionlint; else echo "actionlint is not installed; zizmor alone has checked"; fi
 
 clean: ## remove what builds, checks and the demo leave behind (not .venv, .venv-dpnp, .venv-oldest)
 	rm -rf docs/gallery docs/notebooks docs/reference/*.rst

@@ -4,6 +4,7 @@ import importlib
 import inspect
 import json
 import re
+import tomllib
 from pathlib import Path
 
 from xpgrad.backend.capabilities import FACTS
@@ -24,6 +25,16 @@ computed from the cotangent `gy` and the arguments of the rule of `f`. Their def
 a recorded sweep always uses. `x_spec` is shape, dtype and device of `x`; `y` is the output.
 
 This page is written by `python docs/generate.py`.
+"""
+COMPATIBILITY = """# Compatibility
+
+The versions that each distribution allows, and those that its certificate was made with. The lowest versions of what
+xpgrad itself needs are tested by `make check-oldest`.
+
+This page is written by `python docs/generate.py`, from the files pyproject.toml and the reports in conformance/.
+
+| distribution | Python | needs | certified with |
+|---|---|---|---|
 """
 COLUMNS = "| kernel | returns | default | gradients |\n|---|---|---|---|"
 
@@ -144,9 +155,36 @@ def _filled(text: str, **tables: str) -> str:
     return text
 
 
+def compatibility() -> str:
+    """Return the page on libraries: the versions allowed, by pyproject.toml, and those of the certificates."""
+    root = DOCS.parent
+    text = COMPATIBILITY
+    for file in [
+        root / "pyproject.toml",
+        root / "conformance" / "pyproject.toml",
+        *sorted(root.glob("plugins/*/pyproject.toml")),
+    ]:
+        project = tomllib.loads(file.read_text(encoding="utf-8"))["project"]
+        needs = ", ".join(f"`{one}`" for one in project["dependencies"] if not one.startswith("xpgrad"))
+        text += f"| `{project['name']}` | `{project['requires-python']}` | {needs} | {_tested(project['name'])} |\n"
+    return text
+
+
+def _tested(name: str) -> str:
+    """Return the versions that the certificate of a distribution states; the suite and xpgrad have NumPy's."""
+    backend = "numpy" if name in ("xpgrad", "xpgrad-conformance") else name.removeprefix("xpgrad-")
+    file = CERTIFICATES / backend / "conformance.json"
+    if not file.exists():
+        return "not certified"
+    report = json.loads(file.read_text(encoding="utf-8"))
+    versions = report["versions"]
+    return f"{versions['library']}, Python {versions['python']}, {versions['platform']}, suite {report['suite']}"
+
+
 def main() -> None:
     """Write the pages."""
     (DOCS / "kernels.md").write_text(kernels(), encoding="utf-8")
+    (DOCS / "compatibility.md").write_text(compatibility(), encoding="utf-8")
     page = DOCS / "backends.md"
     page.write_text(backends(page.read_text(encoding="utf-8")), encoding="utf-8")
     page = DOCS / "chainer.md"

@@ -9,6 +9,7 @@ PROGRAM = """
 import pathlib, generate
 page = pathlib.Path("backends.md").read_text()
 assert pathlib.Path("kernels.md").read_text() == generate.kernels(), "kernels.md"
+assert pathlib.Path("compatibility.md").read_text() == generate.compatibility(), "compatibility.md"
 assert page == generate.backends(page), "backends.md"
 assert "| `negative_steps` | x[::-1] |" in page
 page = pathlib.Path("chainer.md").read_text()

@@ -199,6 +199,10 @@ def test_hooks_that_several_threads_register_are_all_there(device, made):
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork on this system")
+@pytest.mark.skipif(
+    not getattr(sys, "_is_gil_enabled", lambda: True)(),
+    reason="without the GIL, a child of fork waits for a dict of any program that another thread was writing to",
+)
 def test_a_forked_process_can_sweep_while_other_threads_did():
     program = """
 import os, signal, sys, threading, warnings

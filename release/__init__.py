@@ -1,0 +1,1 @@
+"""Makes and checks the distributions of a release: `python -m release --help`."""

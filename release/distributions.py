@@ -1,0 +1,41 @@
+"""The distributions of this repository: xpgrad, the conformance suite, and each plugin."""
+
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[1]
+
+
+@dataclass(frozen=True)
+class Distribution:
+    """A folder with a pyproject.toml.
+
+    Parameters
+    ----------
+    folder : Path
+        Relative to the root of the repository.
+    name : str
+        As on PyPI.
+    """
+
+    folder: Path
+    name: str
+
+    @property
+    def backend(self) -> str | None:
+        """The name of the backend of a plugin, None for xpgrad and the suite."""
+        return self.folder.name.removeprefix("xpgrad-") if self.folder.parts[:1] == ("plugins",) else None
+
+
+def distributions(root: Path = ROOT) -> list[Distribution]:
+    """Return all distributions, each after those that it needs."""
+    files = [root / "pyproject.toml", root / "conformance" / "pyproject.toml"]
+    files += sorted((root / "plugins").glob("*/pyproject.toml"))
+    return [Distribution(file.parent.relative_to(root), project(file)["name"]) for file in files]
+
+
+def project(file: Path) -> dict[str, Any]:
+    """Return the table `project` of a pyproject.toml."""
+    return tomllib.loads(file.read_text(encoding="utf-8"))["project"]  # type: ignore[no-any-return]  # TOML
