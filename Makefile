@@ -58,6 +58,8 @@ check: $(VENV)/stamp-test $(VENV)/stamp-check $(VENV)/stamp-gpu-syntax ## run ev
 	@report=$$($(BIN)/python -m tests.faults --rotate 2>&1) || { echo "$$report"; exit 1; }; echo "$$report" | tail -1
 	@echo "== certify"
 	@$(BIN)/python plugins/certify.py $(CERTIFY) --part $(CERTIFY_IN_PART)
+	@echo "== documentation site"
+	@if $(BIN)/python -m tests.turn 4; then $(MAKE) --no-print-directory docs-check; else echo "not for this commit: make docs-check"; fi
 
 self-test: $(VENV)/stamp-test ## plant the seeded faults in a backend: the conformance suite must find each
 	$(BIN)/python -m tests.faults

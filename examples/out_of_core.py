@@ -9,7 +9,6 @@ limited. NumPy, chunk by chunk and with the derivatives by hand, checks the numb
 """
 
 import argparse
-import resource
 import sys
 import time
 from pathlib import Path
@@ -83,6 +82,10 @@ def peak() -> int:
     status = Path("/proc/self/status")  # begins anew with the process; getrusage takes over its parent's
     if status.exists():
         return 1024 * int(status.read_text().partition("VmHWM:")[2].split()[0])
+    if sys.platform == "win32":
+        return 0  # unknown
+    import resource  # not on Windows
+
     unit = 1 if sys.platform == "darwin" else 1024
     return unit * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 

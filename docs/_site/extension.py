@@ -1,11 +1,13 @@
 """The extension of Sphinx: writes the reference, gives signatures and docstrings, notes other names of an object."""
 
+import builtins
 from pathlib import Path
 from typing import Any
 
 import gallery
 from docutils import nodes
 from docutils.parsers.rst import Directive
+from sphinx import addnodes
 from sphinx.application import Sphinx
 from sphinx.util.typing import ExtensionMetadata
 
@@ -75,13 +77,21 @@ def _prefixes(path: str) -> list[str]:
     return [".".join(parts[:i]) for i in range(len(parts), 0, -1)]
 
 
+def unlinked(app: Sphinx, doctree: nodes.document) -> None:
+    """Take the links from Python's own types in signatures: Sphinx would find the dtype for `bool`."""
+    for signature in doctree.findall(addnodes.desc_signature):
+        for node in list(signature.findall(addnodes.pending_xref)):
+            if hasattr(builtins, node.get("reftarget", "")):
+                node.replace_self(node.children)
+
+
 def missing(app: Sphinx, env: Any, node: Any, contnode: Any) -> Any:
     """Resolve a short name in an annotation to its home."""
     if node.get("refdomain") != "py":
         return None
     target = node.get("reftarget", "").rpartition(".")[2]
     found = by_short_name().get(target)
-    if not found or not target[0].isupper() or node.get("reftarget") in found:  # no dtype for Python's `bool`
+    if not found or not target[0].isupper() or node.get("reftarget") in found:
         return None
     domain = env.domains["py"]
     return domain.resolve_xref(env, node["refdoc"], app.builder, "obj", found[0], node, contnode)
@@ -102,6 +112,7 @@ def setup(app: Sphinx) -> ExtensionMetadata:
     app.connect("builder-inited", write)
     app.connect("autodoc-process-signature", signature)
     app.connect("autodoc-process-docstring", docstring, priority=100)  # before numpydoc's
+    app.connect("doctree-read", unlinked)
     app.connect("missing-reference", missing)
     app.connect("source-read", outside.read)
     app.connect("build-finished", published.finish)

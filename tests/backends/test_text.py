@@ -22,7 +22,10 @@ TEXTS = {
     "kernels": (lambda: HOST.backend.xp, "<the names and kernels of numpy>"),
     "extension": (lambda: HOST.backend.xp.linalg, "<names looked up at their first use>"),
     "table": (KernelTable, "<0 declared kernels>"),
-    "record": (lambda: plugins.records["xpgrad_numpy.plugin"], "<plugin xpgrad_numpy.plugin of xpgrad 0.1.0: loaded>"),
+    "record": (
+        lambda: plugins.records["xpgrad_numpy.plugin"],
+        f"<plugin xpgrad_numpy.plugin of xpgrad {xpgrad.__version__}: loaded>",
+    ),
     "nothing loaded": (Plugins, "<the plugins of xpgrad; loaded: none>"),
     "spec": (lambda: HOST.backend.spec(np.ones((2, 3))), "float64 (2, 3)"),
     "chx device": (lambda: NATIVE, "native:0"),

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+import xpgrad
+
 ROOT = Path(__file__).parents[2]
 PROGRAM = """
 import sys
@@ -96,7 +98,8 @@ for name in ("numpy", "strict"):
     (entry,) = plugins.installed.backends[name]
     print(entry.origin)
 """
-    assert run(python, "-I", "-c", program, cwd=tmp_path).split() == ["xpgrad", "0.1.0", "xpgrad-strict", "0.1.0"]
+    wanted = ["xpgrad", xpgrad.__version__, "xpgrad-strict", xpgrad.__version__]
+    assert run(python, "-I", "-c", program, cwd=tmp_path).split() == wanted
 
 
 def test_the_programs_of_the_readme_run(python: Path, tmp_path: Path) -> None:

@@ -27,7 +27,7 @@ facts = {}
 
 def tell(**more):
     facts.update(more)
-    with open(file, "w") as out:
+    with open(file, "w", encoding="utf-8") as out:
         json.dump(facts, out)
 
 def new():
@@ -104,7 +104,7 @@ def facts_of(backend: Backend) -> Mapping[str, Any] | None:
             )
         except subprocess.TimeoutExpired:
             return {"error": f"no answer within {TIMEOUT:g} s", "printed": ""}
-        facts: dict[str, Any] = json.loads(file.read_text()) if file.exists() else {}
+        facts: dict[str, Any] = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
     if "gradient" not in facts and "error" not in facts:
         said = done.stderr.decode(errors="replace").strip()[-500:]
         facts["error"] = f"the process ended with exit code {done.returncode}; it said: {said}"

@@ -19,7 +19,9 @@ from xpgrad_numpy.namespace import SAME, UNCHANGED
 
 OWN = {"astype", *(("ceil", "floor", "from_dlpack", "reshape", "trunc") if np.__version__.startswith("2.0.") else ())}
 """What the backend replaces, most of it in NumPy 2.0."""
-NAMES = sorted({*dir(compat), *vars(compat)} - {"__annotations__", "__builtins__", "__dict__", "__dir__", "__name__"})
+MODULES = {"__annotate__", "__annotations__", "__builtins__", "__dict__", "__dir__", "__name__"}
+"""What each module has of its own, the first of them from Python 3.14 on."""
+NAMES = sorted({*dir(compat), *vars(compat)} - MODULES)
 
 
 def fresh(program: str) -> str:

@@ -13,6 +13,7 @@ from click.testing import CliRunner, Result
 from tests.core.backend.strangers import GOOD, Strangers
 from tests.docs.documents import ROOT
 
+import xpgrad
 from xpgrad.cli import main
 from xpgrad.cli.scaffold import FILES, Scaffold
 
@@ -222,7 +223,7 @@ def test_a_name_that_no_backend_can_have_is_refused(folder: Path, name: str) -> 
 @pytest.mark.parametrize(
     ("name", "reason"),
     [
-        ("numpy", "numpy is the name of an installed backend (xpgrad 0.1.0)"),
+        ("numpy", f"numpy is the name of an installed backend (xpgrad {xpgrad.__version__})"),
         ("strict", "strict is the name of an installed backend"),
         ("native", "native is the prefix of device specifiers of xpgrad"),
         ("my_npu", "my-npu is the name of an installed backend (npu-of-mine 1.0)"),
@@ -244,7 +245,7 @@ def test_a_name_that_is_taken_is_refused(folder: Path, strangers: Strangers, nam
         ("my-lib", "expected a module's name such as mylib.array_api, got 'my-lib'"),
         ("", "expected a module's name"),
         ("my.class", "expected a module's name"),
-        ("numpy", "xpgrad 0.1.0 serves the arrays of numpy already"),
+        ("numpy", f"xpgrad {xpgrad.__version__} serves the arrays of numpy already"),
         ("npulib", "there is no module npulib"),
         ("npulib.array_api", "there is no module npulib.array_api,"),
         ("json.arrays", "there is no module json.arrays,"),

@@ -40,7 +40,7 @@ class Chatter:
 def channel() -> Iterator[tuple[TextIO, Chatter]]:
     """Give the process's standard output to the caller alone; the `Chatter` keeps what others print."""
     sys.stdout.flush()
-    with os.fdopen(os.dup(1), "w") as out:
+    with os.fdopen(os.dup(1), "w", encoding="utf-8") as out:
         yield out, Chatter()
 
 
