@@ -191,7 +191,14 @@ def test_special_values(name):
         check(REDUCED[name], x, exact=False)
 
 
+def rounding(y):
+    """Return by how much a sum may differ that is computed in another order: four units of its largest element."""
+    finite = y[np.isfinite(y)] if y.dtype.kind in "fc" else y[:0]
+    return 4 * np.finfo(y.dtype).eps * np.max(np.abs(finite)) if finite.size else 0.0
+
+
 @settings(max_examples=150, deadline=None)
+@example(seed=16033, count=27, elements=2)  # sums that nearly cancel, in float32
 @example(seed=1_000_842, count=1_000_842 % 60, elements=2)  # an output with more axes than the space of its group
 @given(seed=st.integers(0, 2**32), count=st.integers(0, 60), elements=st.integers(2, 4))
 def test_random_programs(seed, count, elements):
@@ -209,7 +216,7 @@ def test_random_programs(seed, count, elements):
             _, results, inputs = runs.run(run, order)
             for a, b in zip(results, expected, strict=True):
                 assert (a.shape, a.dtype) == (b.shape, b.dtype)
-                np.testing.assert_allclose(a, b, rtol=1e-6, atol=1e-9)
+                np.testing.assert_allclose(a, b, rtol=1e-6, atol=1e-9 + rounding(b))
             for a, b in itertools.combinations([*results, *inputs, *maker.captured], 2):
                 assert not (any(a is x or b is x for x in results) and np.shares_memory(a, b)), seed
 
