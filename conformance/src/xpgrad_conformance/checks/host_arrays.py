@@ -73,6 +73,8 @@ def megabytes(s: Subject) -> None:
         what = f"an array of {megabyte} MB and some bytes"
         sent = _go_and_return(s, one, what)
         _go_and_return(s, two, f"a second one after {what}")
+        for layout, host in (("transposed", two.T), ("of every second row", two[::2]), ("reversed", two[::-1])):
+            _go_and_return(s, host, f"{what}, {layout},")
         assert_unchanged(np.asarray(on_host(sent)), one, f"{what}, after another one was sent,")
         _move_on(s, sent, one, what)
         copy = s.backend.copy(sent)
