@@ -40,9 +40,13 @@ def _extremal(name: str) -> Operation:
 
 
 def _at_end(name: str, x: Argument) -> Argument:
-    """Return the argument with its extremal element at the end."""
+    """Return the argument with its extremal element at the end, and nowhere before if there are others."""
     host = x.host.copy()
-    host[-1] = getattr(np, name[3:])(host)
+    extreme = getattr(np, name[3:])(host)
+    others = host[host != extreme]
+    if others.size:
+        host[host == extreme] = others[0]
+    host[-1] = extreme
     return Argument(host, x.axes, x.layout)
 
 
