@@ -10,6 +10,7 @@ from tests.devices import DEVICES, device_or_skip
 from tests.turn import ALL, commit
 
 import xpgrad
+from xpgrad.backend.plugins import plugins
 from xpgrad.errors import BackendUnavailable
 
 xpgrad.global_config.detect_mutation = True  # no test may change an array that a graph keeps, but those that expect it
@@ -62,10 +63,11 @@ def _seeded() -> None:
 
 @pytest.fixture(autouse=True)
 def _config_is_left_alone() -> Iterator[None]:
-    """A test that changes the configuration of its thread must restore it."""
+    """A test that changes the configuration of its thread, or the default device, must restore it."""
     before = dict(xpgrad.config._entries())
     yield
     assert dict(xpgrad.config._entries()) == before
+    assert plugins.default_device in (None, plugins.host.default_device)
     assert not xpgrad.get_function_hooks()
 
 

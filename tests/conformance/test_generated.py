@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from tests.faults.testbed import Testbed
 
-import xpgrad
+from xpgrad.backend.plugins import plugins
 from xpgrad_conformance.checks import CHECKS
 from xpgrad_conformance.outcome import outcome
 from xpgrad_conformance.plan import plan
@@ -25,8 +25,11 @@ def _failure(bed: Testbed, check: str, operation: str = "") -> str:
 
 def _printed(reason: str, capsys: pytest.CaptureFixture[str]) -> str:
     names: dict[str, Any] = {}
-    with xpgrad.using_device(xpgrad.get_device("@numpy")):  # the program changes it
-        exec(compile(reason.partition("\n")[2], "<program>", "exec"), names)
+    before = plugins.default_device
+    try:
+        exec(compile(reason.partition("\n")[2], "<program>", "exec"), names)  # it calls xpgrad.use
+    finally:
+        plugins.default_device = before
     return capsys.readouterr().out
 
 
