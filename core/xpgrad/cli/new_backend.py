@@ -3,12 +3,14 @@
 import keyword
 import re
 import subprocess
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 
 import click
 
 from xpgrad.backend.discovery import Installed, scan
+from xpgrad.backend.loading import root_of
 from xpgrad.cli.scaffold import STAND_IN, Scaffold
 from xpgrad.errors import XpgradError
 
@@ -37,13 +39,13 @@ def new_backend(name: str, output: Path | None, library: str, author: str | None
 
     It works at once, over a copy of array-api-strict, which you replace by your library.
     """
-    scaffold = Scaffold(name, library, *_person(author, email, f"The authors of xpgrad-{name}"))
     try:
         installed = scan()
     except XpgradError as error:  # an environment variable names a backend that is not installed
         raise click.UsageError(str(error)) from None
+    arrays = STAND_IN if library == STAND_IN else _checked_library(library, installed)
+    scaffold = Scaffold(name, library, arrays, *_person(author, email, f"The authors of xpgrad-{name}"))
     _check_name(scaffold, installed)
-    _check_library(library, installed)
     target = (output or Path(scaffold.distribution)).absolute()
     try:
         if target.exists() and not (target.is_dir() and not any(target.iterdir())):
@@ -74,20 +76,21 @@ def _check_name(scaffold: Scaffold, installed: Installed) -> None:
         raise click.UsageError(f"there is a module {scaffold.package} already; choose another name")
 
 
-def _check_library(library: str, installed: Installed) -> None:
-    """Raise click's error for a module that is not installed, or whose arrays have a backend already."""
+def _checked_library(library: str, installed: Installed) -> str:
+    """Return the first part of the module of a library's arrays; raise click's error if they have a backend already."""
     if not all(part.isidentifier() and not keyword.iskeyword(part) for part in library.split(".")):
         raise click.UsageError(f"--library: expected a module's name such as mylib.array_api, got {library!r}")
-    serving = installed.modules.get(library.partition(".")[0])
-    if serving and library != STAND_IN:
+    if not _is_installed(library):
+        raise click.UsageError(
+            f"--library: there is no module {library}, so its distribution cannot be looked up; install it first"
+        )
+    root = _root_of_arrays(library)
+    if serving := installed.modules.get(root):
         raise click.UsageError(
             f"--library: {serving[0].origin} serves the arrays of {library} already, and two backends may not list one "
             "type; a plugin with kernels or devices for them needs no backend: see docs/backends.md"
         )
-    if library != STAND_IN and not _is_installed(library):
-        raise click.UsageError(
-            f"--library: there is no module {library}, so its distribution cannot be looked up; install it first"
-        )
+    return root
 
 
 def _is_installed(module: str) -> bool:
@@ -96,6 +99,17 @@ def _is_installed(module: str) -> bool:
         return find_spec(module) is not None
     except Exception:  # its package cannot be imported
         return False
+
+
+def _root_of_arrays(library: str) -> str:
+    """Return the first part of the module where the type of a library's arrays is made, which a wrapper does not make.
+
+    That of the library's own name where it makes no array.
+    """
+    try:
+        return root_of(type(import_module(library).zeros(1)))
+    except Exception:  # a third-party library
+        return library.partition(".")[0]
 
 
 def _person(author: str | None, email: str | None, otherwise: str) -> tuple[str, str]:

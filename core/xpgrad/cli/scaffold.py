@@ -61,12 +61,15 @@ class Scaffold:
         Name of the backend.
     library : str
         The module that is the array library's Array API namespace.
+    arrays : str
+        The first part of the name of the module where the type of its arrays is made.
     author, email : str
         The latter may be empty.
     """
 
     name: str
     library: str
+    arrays: str
     author: str
     email: str
 
@@ -79,6 +82,12 @@ class Scaffold:
     def package(self) -> str:
         """Name of the package."""
         return self.distribution.replace("-", "_")
+
+    def requirements(self) -> list[str]:
+        """Return what the distribution needs besides xpgrad: the library, and the wrapper over it, if any."""
+        if self.library == STAND_IN:
+            return ["array-api-strict>=2.6"]
+        return [_distribution_of(root) for root in dict.fromkeys((self.library.partition(".")[0], self.arrays))]
 
     def texts(self) -> dict[str, str]:
         """Return the text of every file by its path in the distribution."""
@@ -93,7 +102,6 @@ class Scaffold:
 
     def _values(self) -> Mapping[str, str]:
         own = self.library == STAND_IN
-        root = self.library.partition(".")[0]
         author = {"name": self.author} | ({"email": self.email} if self.email else {})
         return {
             "name": self.name,
@@ -105,8 +113,8 @@ class Scaffold:
             "author_toml": "{ " + ", ".join(f"{key} = {_quoted(value)}" for key, value in author.items()) + " }",
             "year": str(datetime.now(UTC).year),
             "subject": self.name if own else self.library,
-            "requirement": "array-api-strict>=2.6" if own else _distribution_of(root),
-            "root": self.package if own else root,
+            "requirements": _quoted_list(self.requirements()),
+            "root": self.package if own else self.arrays,
             "import_library": f"from {self.package} import library" if own else f"import {self.library} as library",
             "missing": MISSING if own else "",
             "devices": DEVICES if own else "None,  # what library.__array_namespace_info__() lists",
@@ -141,6 +149,10 @@ class Scaffold:
                 if folder.is_dir():
                     folder.rmdir()
             raise
+
+
+def _quoted_list(texts: list[str]) -> str:
+    return ", ".join(map(_quoted, texts))
 
 
 def _quoted(text: str) -> str:

@@ -140,6 +140,9 @@ def made():
 """A plugin that loads, and has every other fault."""
 
 FAULTS = {
+    "not found": Said(
+        "array-modules", "no entry point xpgrad.array_modules of xpgrad-npu 1.0 names tests", "add tests ="
+    ),
     "wrong values": Said(
         "device", r"@npu:away: the kernel tanh fails: .* gave \[1.0, 2.0, 4.0\]; expected \[0.46", "xpgrad conform npu"
     ),
@@ -194,7 +197,7 @@ def test_a_broken_plugin_is_named_with_what_to_do(strangers: Strangers, way: str
 def test_each_fault_of_a_plugin_that_loads_is_named_with_what_to_do(strangers: Strangers) -> None:
     for library in ("torch", "jax"):
         (strangers.folder / f"{library}.py").touch()
-    strangers.install("xpgrad-npu", FAULTY, backends="npu", modules="tests")
+    strangers.install("xpgrad-npu", FAULTY, backends="npu")
     found = examined("npu", code=1)["findings"]
     for said in FAULTS.values():
         assert_said(said, found)
@@ -223,7 +226,7 @@ def test_what_the_loader_refuses_comes_with_what_to_do(strangers: Strangers, way
 
 def test_an_array_that_holds_false_must_not_count_as_true(strangers: Strangers) -> None:
     source = PARCELS + "parcels.Parcel.__bool__ = lambda self: True\n" + gives("parcel_backend()")
-    strangers.install("xpgrad-npu", source, backends="npu")
+    strangers.install("xpgrad-npu", source, backends="npu", modules="tests")
     (finding,) = examined("npu", code=1)["findings"]
     assert finding["text"] == "tests.core.parcels.Parcel: an array that holds False counts as true"
 
@@ -247,7 +250,7 @@ from xpgrad.plugin import Capabilities
 capabilities = Capabilities(missing={"take_along_axis": "parcels are tied up"})
 """
     declared = "parcel_backend(Names(take_along_axis=None), capabilities=capabilities)"
-    strangers.install("xpgrad-npu", PARCELS + source + gives(declared), backends="npu")
+    strangers.install("xpgrad-npu", PARCELS + source + gives(declared), backends="npu", modules="tests")
     result = doctor("npu")
     assert result.exit_code == 0, result.output
     assert "lacks: take_along_axis (parcels are tied up)" in result.output

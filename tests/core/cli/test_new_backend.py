@@ -181,6 +181,21 @@ def test_another_library_is_imported_by_its_name_and_required_by_its_distributio
         compile((made / "src" / "xpgrad_npu" / name).read_text(), name, "exec")
 
 
+@pytest.mark.usefixtures("library")
+def test_a_namespace_over_another_library_is_found_by_the_arrays_of_that(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "npuwrap.py").write_text("from npulib.arrays import zeros\n")
+    site = folder.parent / "libraries"
+    (site / "npulib" / "arrays.py").write_text("class Array: ...\ndef zeros(shape):\n    return Array()\n")
+    monkeypatch.syspath_prepend(folder)
+    assert new_backend("npu", "--output", "here", "--library", "npuwrap").exit_code == 0
+    assert project(folder / "here")["entry-points"]["xpgrad.array_modules"] == {"npulib": "xpgrad_npu.plugin"}
+    assert project(folder / "here")["dependencies"][1:] == ["npuwrap", "npu-arrays"]
+    result = new_backend("gpu", "--output", "there", "--library", "array_api_compat.numpy")
+    assert f"xpgrad {xpgrad.__version__} serves the arrays of array_api_compat.numpy already" in result.output
+
+
 def test_the_author_is_gits_unless_one_is_named(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     config = folder / "gitconfig"
     config.write_text('[user]\n\tname = Q. "Quotes" \\\\ Back\n\temail = q@example.org\n')
@@ -309,7 +324,7 @@ def test_nothing_is_left_half_written(folder: Path, monkeypatch: pytest.MonkeyPa
 
     monkeypatch.setattr(Path, "rename", full)
     with pytest.raises(OSError, match="no space"):
-        Scaffold("npu", "array_api_strict", "A. Author", "").write(target)
+        Scaffold("npu", "array_api_strict", "array_api_strict", "A. Author", "").write(target)
     assert target.exists() == exists
     assert (folder / "deep").exists() == exists
     assert list(folder.rglob("*")) == ([folder / "deep", target] if exists else [])

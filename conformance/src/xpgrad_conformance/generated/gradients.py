@@ -191,8 +191,10 @@ class _Comparison:
         self._s, self._sample, self._sweep, self._wanted = s, sample, sweep, wanted
         given = [*sample.hosts, *(each.host for each in (*wanted.cotangents, *wanted.directions))]
         self._exact = sample.units == 0 and all(map(_integral, given))
-        # where terms of the size of cotangents cancel, as in the gradient of a softmax, what is left is rounding
-        floor = [0.0] if sample.scale is None else map(_largest, given[len(sample.hosts) :])
+        # where terms of the size of cotangents cancel, as in the gradient of a softmax, what is left is rounding;
+        # so in a product of whole numbers, which tells no scale, with cotangents that are not whole
+        cancelling = sample.scale is not None or sample.units == 0
+        floor = map(_largest, given[len(sample.hosts) :]) if cancelling else [0.0]
         self._floor = min(1.0, max(floor, default=0.0))
         self._narrow: Expected | None = None
 

@@ -48,7 +48,7 @@ def findings(facts: Facts, origin: str, timeout: float) -> list[Finding]:
     """Return the problems of one plugin, the worst first."""
     found = [*_ended(facts, origin, timeout), *_loading(facts, origin), *_chatter(facts, origin)]
     if facts.get("state") == "loaded":
-        found += [*_devices(facts), *_arrays(facts), *_namespace(facts)]
+        found += [*_discovery(facts, origin), *_devices(facts), *_arrays(facts), *_namespace(facts)]
     return found
 
 
@@ -166,6 +166,16 @@ def _chatter(facts: Facts, origin: str) -> Iterator[Finding]:
     for text in facts.get("warnings", ()):
         both = "both list" in text
         yield wrong("clash" if both else "warning", text, "uninstall one of them" if both else "correct its cause")
+
+
+def _discovery(facts: Facts, origin: str) -> Iterator[Finding]:
+    for root in facts.get("unfound", ()):
+        yield wrong(
+            "array-modules",
+            f"its arrays are of {', '.join(facts['array_types'])}, but no entry point xpgrad.array_modules of {origin} "
+            f"names {root}: a program that makes such an array does not find its backend",
+            f'add {root} = "{facts["module"]}" to [project.entry-points."xpgrad.array_modules"], and install it again',
+        )
 
 
 def _devices(facts: Facts) -> Iterator[Finding]:

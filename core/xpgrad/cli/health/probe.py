@@ -93,6 +93,7 @@ class Probe:
         self.report(
             library=backend.version,
             array_types=[f"{kind.__module__}.{kind.__qualname__}" for kind in backend.array_types],
+            unfound=sorted({root_of(kind) for kind in backend.array_types if not self.finds(kind)}),
             kernels=sorted(backend.overrides()),
             capabilities={
                 "missing": dict(capabilities.missing),
@@ -121,6 +122,11 @@ class Probe:
                     row["arrays_error"] = text_of(error)
             self.report(device=row)
         self.report(pools=thread_pools())
+
+    def finds(self, kind: type) -> bool:
+        """Return whether arrays of a type find this plugin in a process that has not named it."""
+        entries = (entry for base in kind.__mro__ for entry in plugins.installed.modules.get(root_of(base), ()))
+        return any(entry.module == self.entry.module for entry in entries)
 
     @contextmanager
     def measured(self, title: str) -> Iterator[dict[str, Any]]:
