@@ -33,6 +33,8 @@ PARTS = {
     "jacobi_am": ("ellipj", 3), "sine_integral": ("sici", 0),
 }  # fmt: skip
 """Kernels that are one output of a function with several."""
+IN_DOUBLE = frozenset(["bei", "ber", "kei", "ker"])
+"""Those whose loops in single precision lose all digits: SciPy's sums for Kelvin functions cancel from 8 on."""
 NAMES = frozenset(_SAME_NAME.split()) | ORDERED.keys() | PARTS.keys()
 """Kernels that are SciPy's."""
 
@@ -74,6 +76,8 @@ def _with_half(ufunc: Any, part: int | None) -> Kernel:
         y = function(*xs)
         return y.astype(np.result_type(*xs)) if any(getattr(x, "dtype", None) is HALF for x in xs) else y
 
+    if part is None and ufunc.__name__ in IN_DOUBLE:
+        return lambda x, /: ufunc(x, dtype=np.float64).astype(x.dtype)
     if any(loop.startswith("e") for loop in ufunc.types):
         return function
     return of_one if ufunc.nin == 1 else of_several

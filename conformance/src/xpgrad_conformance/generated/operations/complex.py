@@ -54,6 +54,16 @@ def _parts(real: Any, imag: Any, dtype: str) -> Any:
     return made
 
 
+def _with_poles(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the magnitudes for a tangent: near a pole it changes by as much as its square."""
+
+    def scale(x: Any) -> Any:
+        y = np.abs(repeated(function)(x))
+        return y * np.maximum(y, 1.0)
+
+    return scale
+
+
 def special_parts(dtype: str) -> Any:
     """Return all pairs of special parts."""
     few = np.asarray([0.0, -0.0, 1.5, -1.5, np.inf, -np.inf, np.nan])
@@ -73,6 +83,7 @@ def unary(
     far: tuple[int, ...] = (),
     low: float = -2.0,
     high: float = 2.0,
+    scale: Callable[..., Any] | None = None,
 ) -> Operation:
     """Return the operation of an elementwise function of one complex array.
 
@@ -90,9 +101,8 @@ def unary(
 
     def sample(draw: Draw, host: Any, axes: tuple[str, ...] = ("n",), layout: str = "contiguous") -> Sample:
         wanted = REAL[draw.dtype] if dtype == "real" else dtype
-        return Sample(
-            name, (Argument(host, axes, layout),), repeated(reference), units=units, dtype=wanted, smooth=not dtype
-        )
+        what: dict[str, Any] = {"units": units, "dtype": wanted, "scale": scale, "smooth": not dtype}
+        return Sample(name, (Argument(host, axes, layout),), repeated(reference), **what)
 
     def samples(draw: Draw) -> Iterator[Sample]:
         for n in _lengths(draw):
@@ -216,10 +226,10 @@ FUNCTIONS = (
     unary("log1p", np.log1p, units=16, low=0.3, high=2.0),
     unary("sin", np.sin, units=16),
     unary("cos", np.cos, units=16),
-    unary("tan", np.tan, units=32),
+    unary("tan", np.tan, units=32, scale=_with_poles(np.tan)),
     unary("sinh", np.sinh, units=16),
     unary("cosh", np.cosh, units=16),
-    unary("tanh", np.tanh, units=32, far=(1, -1)),
+    unary("tanh", np.tanh, units=32, far=(1, -1), scale=_with_poles(np.tanh)),
     unary("asin", np.arcsin, units=64),
     unary("acos", np.arccos, units=64),
     unary("atan", np.arctan, units=64, low=0.2, high=0.7),
