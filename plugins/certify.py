@@ -2,8 +2,8 @@
 
     python plugins/certify.py                      build, install, run the suite, compare with docs/conformance
     python plugins/certify.py --write torch jax    do that for two of them, and keep the reports
-    python plugins/certify.py torch --part jax     do that for one, and run a part of the suite on another: the families
-                                                   of the contract, and a share of all, on one device
+    python plugins/certify.py --turn               of all, another part for each commit: a share of the suite on NumPy;
+                                                   on one other, the families of the contract and a share of all
     python plugins/certify.py mlx                  do that for one that is certified only if it is named
 
 Needs pip and a registry; the array libraries come from there. Ends with exit code 1 if a backend reaches a level below
@@ -33,8 +33,8 @@ TRANSFORMATIONS = "trace", "batch", "dual"
 CONTRACT = "LTVRX"
 """The families about the contract, not about functions one by one: load, transfer, device, pickle and random state,
 exchange."""
-PARTS = 32
-"""With `--part`, each commit runs one of these shares of the suite; its hash decides which."""
+PARTS = {"numpy": 16, "jax": 256, "dask": 256}
+"""With `--turn`, each commit runs one of so many shares of the suite, by its hash; of others one of 32."""
 TIMEOUT = 600
 """Seconds for one check: on a busy machine, jax compiles for two minutes in some."""
 ENVIRONMENT = {
@@ -61,16 +61,18 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("backends", nargs="*", help="to be certified; all if none is named here or in part")
     parser.add_argument("--write", action="store_true", help="keep the reports in docs/conformance")
-    parser.add_argument("--part", nargs="+", default=[], metavar="NAME", help="no level: a part of the suite on these")
+    parser.add_argument("--turn", action="store_true", help="no level: the parts of the suite that this commit runs")
     options = parser.parse_args()
-    whole = options.backends if options.backends or options.part else [*BUILT_IN, *FROM_PLUGINS]
+    every = bool(os.environ.get("XPGRAD_ALL_TESTS"))
+    others = [*BUILT_IN[1:], *FROM_PLUGINS, *TRANSFORMATIONS]
+    parts = others if every else [others[commit() % len(others)]] if options.turn else []
+    whole = [] if options.turn and not every else options.backends or [*BUILT_IN, *FROM_PLUGINS]
     with tempfile.TemporaryDirectory() as directory:
         place = Path(directory)
-        python = installed(
-            place, [name for name in (*whole, *options.part) if name not in (*BUILT_IN, *TRANSFORMATIONS)]
-        )
+        python = installed(place, [name for name in (*whole, *parts) if name not in (*BUILT_IN, *TRANSFORMATIONS)])
         good = [certified(name, python, place, write=options.write) for name in whole]
-        good += [passed_in_part(name, python, place) for name in options.part]
+        good += [passed_in_part(name, python, place) for name in parts]
+        good += [passed_a_share("numpy", python, place)] if options.turn else []
     if options.write:
         subprocess.run([sys.executable, ROOT / "docs" / "generate.py"], check=True)
     return 0 if all(good) else 1
@@ -125,21 +127,28 @@ def certified(name: str, python: Path, place: Path, *, write: bool) -> bool:
 
 def passed_in_part(name: str, python: Path, place: Path) -> bool:
     """Run the families of the contract, and a share of all, on the first device; return whether nothing failed."""
-    families = ["--seed", "0", *(option for letter in CONTRACT for option in ("--family", letter))]
-    codes = [
-        conform(FIRST.get(name, name), python, place, *options)
-        for options in (families, ["--seed", "0", "--share", share()])
-    ]
-    if any(codes):
-        print(f"{name}: exit codes {codes} from parts of the suite")
-    return not any(codes)
+    families = [option for letter in CONTRACT for option in ("--family", letter)]
+    code = conform(FIRST.get(name, name), python, place, "--seed", "0", *families)
+    if code:
+        print(f"{name}: exit code {code} from the families of the contract")
+    return passed_a_share(name, python, place) and not code
 
 
-def share() -> str:
-    """Return the part of the suite that this commit runs."""
+def passed_a_share(name: str, python: Path, place: Path) -> bool:
+    """Run that share of the suite whose turn it is on the first device; return whether nothing failed."""
+    parts = PARTS.get(name, 32)
+    share = f"{commit() // 8 % parts + 1}/{parts}"  # not by the bits that choose the backend
+    print(f"{name}: the share {share} of the suite", flush=True)
+    code = conform(FIRST.get(name, name), python, place, "--seed", "0", "--share", share)
+    if code:
+        print(f"{name}: exit code {code} from the share {share}")
+    return not code
+
+
+def commit() -> int:
+    """Return the number that the hash of the commit is; 0 outside a repository."""
     found = subprocess.run(["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=False)
-    number = int(found.stdout, 16) % PARTS if found.returncode == 0 else 0
-    return f"{number + 1}/{PARTS}"
+    return int(found.stdout, 16) if found.returncode == 0 else 0
 
 
 def conform(what: str, python: Path, place: Path, *options: str) -> int:

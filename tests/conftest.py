@@ -7,11 +7,14 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 from tests.devices import DEVICES, device_or_skip
-from tests.turn import ALL, commit
+from tests.turn import ALL, commit, has_turn
 
 import xpgrad
 from xpgrad.backend.plugins import plugins
 from xpgrad.errors import BackendUnavailable
+
+SLOW_PARTS = 4
+"""Each commit runs one of so many parts of the slow tests."""
 
 xpgrad.global_config.detect_mutation = True  # no test may change an array that a graph keeps, but those that expect it
 
@@ -71,8 +74,12 @@ def _config_is_left_alone() -> Iterator[None]:
     assert not xpgrad.get_function_hooks()
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Skip tests that need a GPU where there is none."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out slow tests whose turn it is not, but not those that are named; skip what needs a GPU where none is."""
+    if not any("::" in argument for argument in config.args):
+        later = [item for item in items if item.get_closest_marker("slow") and not has_turn(item.nodeid, SLOW_PARTS)]
+        items[:] = [item for item in items if item not in later]
+        config.hook.pytest_deselected(items=later)
     marked = [item for item in items if item.get_closest_marker("gpu")]
     if not marked:
         return

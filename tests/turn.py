@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import zlib
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
@@ -28,5 +29,10 @@ def part_of(items: Sequence[Item], parts: int) -> Sequence[Item]:
     return items if ALL else items[commit() % parts :: parts]
 
 
-if __name__ == "__main__":  # python -m tests.turn 4: exit code 0 if this commit runs what each fourth one runs
-    sys.exit(not ALL and commit() % int(sys.argv[1]) != 0)
+def has_turn(name: str, parts: int) -> bool:
+    """Return whether what has this name is in the part that this commit runs."""
+    return ALL or zlib.crc32(name.encode()) % parts == commit() % parts
+
+
+if __name__ == "__main__":  # python -m tests.turn 4 0: exit code 0 if this commit runs the first of four parts
+    sys.exit(not ALL and commit() % int(sys.argv[1]) != int(sys.argv[2]))

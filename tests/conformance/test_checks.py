@@ -15,6 +15,7 @@ from xpgrad.backend.capabilities import Capabilities
 from xpgrad.errors import MissingFunction
 from xpgrad_conformance.cases import CASES
 from xpgrad_conformance.check import FAMILIES, Family
+from xpgrad_conformance.checks import CHECKS
 from xpgrad_conformance.checks.together import together
 from xpgrad_conformance.generated.operations import OPERATIONS
 from xpgrad_conformance.outcome import Outcome, _missing, outcome
@@ -68,10 +69,26 @@ def test_a_backend_that_lacks_what_may_be_lacking_passes(family: Family) -> None
 
 def test_what_needs_a_fact_that_is_lacking_is_skipped() -> None:
     lacks = Capabilities(dict.fromkeys(LACKED, "for this test"))
-    items = plan([Testbed().devices()[1]], cases=(), operations=())
-    skipped = {item.check.id for item in items if outcome(item, lacks).state == "skipped"}
-    assert {"A12", "A21", "M13", "P01", "P12", "Y04", "Y07", "Y14"} <= skipped
-    assert {"R03", "R13", "R15", "T07", "T13", "V25", "X01", "X05"} <= skipped
+    few = {
+        "A12",
+        "A21",
+        "M13",
+        "P01",
+        "P12",
+        "Y04",
+        "Y07",
+        "Y14",
+        "R03",
+        "R13",
+        "R15",
+        "T07",
+        "T13",
+        "V25",
+        "X01",
+        "X05",
+    }
+    items = plan([Testbed().devices()[1]], cases=(), operations=(), checks=[each for each in CHECKS if each.id in few])
+    assert {item.check.id for item in items if outcome(item, lacks).state == "skipped"} == few
 
 
 def test_pickles_may_come_back_elsewhere_where_that_is_declared() -> None:

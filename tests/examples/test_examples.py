@@ -126,6 +126,7 @@ assert abs(result.taylor_order - 2) < 0.05, result
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("device", ["@jax", "@strict:no_float64"])
 def test_every_example_runs_where_there_are_only_32_bits(device: str) -> None:
     device_or_skip(device)

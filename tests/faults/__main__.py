@@ -16,13 +16,15 @@ from xpgrad_conformance.command import bar, cores
 from xpgrad_conformance.plan import letter_of
 
 PARTS = 4
-"""With `--rotate`, each commit runs one of so many parts of the correct backends."""
+"""With `--rotate`, each commit runs one of so many parts of the faults and of the correct backends."""
 
 
 @click.command()
 @click.argument("ids", nargs=-1)
 @click.option("--without", multiple=True, help="Leave this family out, which must then fail.")
-@click.option("--rotate", is_flag=True, help="A quarter of the correct backends, another one for each commit.")
+@click.option(
+    "--rotate", is_flag=True, help="A quarter of the faults and of the correct backends, another one for each commit."
+)
 @click.option("--whole", "profile", type=click.Choice(["quick", "full"]), help="Run a whole profile on these faults.")
 @click.option("--file", "files", multiple=True, help="With --whole: the faults of a file of tests/faults/seeded.")
 @click.option("--seed", default=0, help="With --whole: the seed of all random numbers.")
@@ -45,7 +47,8 @@ def main(
         raise SystemExit(_whole(console, _chosen(ids, files), quick=profile == "quick", seed=seed, jobs=max(wanted, 1)))
     if ids or files:
         raise click.UsageError("expected --whole quick or --whole full with names of faults or files")
-    raise SystemExit(_run(console, without, part_of(FREEDOMS, PARTS) if rotate else FREEDOMS, wanted))
+    parts = PARTS if rotate else 1
+    raise SystemExit(_run(console, without, part_of(FAULTS, parts), part_of(FREEDOMS, parts), wanted))
 
 
 def _chosen(ids: Sequence[str], files: Sequence[str]) -> list[Fault]:
@@ -79,39 +82,43 @@ def _whole(console: Console, faults: Sequence[Fault], *, quick: bool, seed: int,
     return 1 if survivors else 0
 
 
-def _run(console: Console, without: tuple[str, ...], freedoms: Sequence[Freedom], jobs: int) -> int:
+def _run(
+    console: Console, without: tuple[str, ...], faults: Sequence[Fault], freedoms: Sequence[Freedom], jobs: int
+) -> int:
     """Run the seeded faults, print the kill matrix, and return the exit code."""
     try:
         letters = [letter_of(family) for family in without]
     except ValueError as error:
         raise click.UsageError(str(error)) from None
     with bar(console) as progress_bar:
-        task = progress_bar.add_task("seeded faults", total=len(FAULTS) + len(freedoms))
+        task = progress_bar.add_task("seeded faults", total=len(faults) + len(freedoms))
         done: Callable[[str], None] = lambda name: progress_bar.update(task, advance=1)  # noqa: E731
-        verdict = self_test(without=letters, freedoms=freedoms, jobs=jobs, progress=done)
-    _print_matrix(console, verdict)
+        whole = len(faults) == len(FAULTS)
+        verdict = self_test(without=letters, faults=faults, freedoms=freedoms, idle=whole, jobs=jobs, progress=done)
+    _print_matrix(console, faults, verdict)
     for fault, letter in verdict.survivors:
         console.print(f"{fault} survives the family {letter}", style="red")
     for check in verdict.idle:
         console.print(f"the check {check} kills no fault", style="red")
     for freedom, _, reason in verdict.alarms:
         console.print(f"false alarm on a correct backend ({freedom}): {reason}", style="red", soft_wrap=True)
-    killed = len(FAULTS) - len({fault for fault, _ in verdict.survivors})
-    chosen = f"{len(freedoms)} of {len(FREEDOMS)}" if len(freedoms) < len(FREEDOMS) else f"{len(FREEDOMS)}"
+    killed = len(faults) - len({fault for fault, _ in verdict.survivors})
+    chosen = "" if whole else f" (parts of {len(FAULTS)} and {len(FREEDOMS)})"
     console.print(
-        f"{killed} of {len(FAULTS)} faults killed by all their families; {chosen} correct backends with "
-        f"{len(verdict.alarms)} false alarms",
+        f"{killed} of {len(faults)} faults killed by all their families; {len(freedoms)} correct backends with "
+        f"{len(verdict.alarms)} false alarms{chosen}",
         style="green" if verdict.passed else "red",
+        soft_wrap=True,
     )
     return 0 if verdict.passed else 1
 
 
-def _print_matrix(console: Console, verdict: Verdict) -> None:
+def _print_matrix(console: Console, faults: Sequence[Fault], verdict: Verdict) -> None:
     table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
     table.add_column("fault", overflow="ellipsis", no_wrap=True)
     for family in FAMILIES:
         table.add_column(family.letter, justify="center")
-    for fault, kills in zip(FAULTS, verdict.kills, strict=True):
+    for fault, kills in zip(faults, verdict.kills, strict=True):
         cells = []
         for family in FAMILIES:
             killer = next((name[1:] for name in kills.failed if name.startswith(family.letter)), None)

@@ -174,6 +174,7 @@ def with_gradients(case: Case) -> tuple[Any, list[Any]]:
     return call, scenario.arrays()
 
 
+@pytest.mark.slow
 def test_no_function_of_the_table_decides_on_values_unless_its_shape_does() -> None:
     lacking, refused = xpgrad.get_device("@jax").backend.capabilities.lacking, set()
     for case in CASES:

@@ -149,6 +149,7 @@ def test_an_error_of_the_calls_themselves_is_the_user_s_and_changes_nothing() ->
         assert made(torch.tensor([1]))[0].tolist() == [1.0]
 
 
+@pytest.mark.slow
 def test_a_program_is_compiled_by_inductor() -> None:
     f, x = value_and_grad(lambda x: xp.sum(xp.tanh(x) * F.sigmoid(x))), torch.linspace(-3.0, 9.0, 101)
     with warnings.catch_warnings():

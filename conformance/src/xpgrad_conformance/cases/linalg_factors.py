@@ -7,6 +7,7 @@ import numpy as np
 from xpgrad_conformance.table.case import Case, Input
 
 SQUARE, WIDE, TALL = Input((3, 3)), Input((3, 5)), Input((5, 3))
+REGULAR, REGULAR_WIDE = Input((3, 3), diagonal=5.0), Input((3, 5), diagonal=5.0)
 
 
 def _adjoint(xp: Any, x: Any) -> Any:
@@ -95,12 +96,12 @@ def _complete_reference(x: Any) -> tuple[Any, ...]:
 
 
 QR = (
-    _case("qr", lambda xp, x: _signed(xp, *xp.linalg.qr(x)), _qr, SQUARE, order=3, complex=True),
+    _case("qr", lambda xp, x: _signed(xp, *xp.linalg.qr(x)), _qr, REGULAR, order=3, complex=True),
     _case("qr-tall", lambda xp, x: _signed(xp, *xp.linalg.qr(x)), _qr, TALL, complex=True),
-    _case("qr-wide", lambda xp, x: _signed(xp, *xp.linalg.qr(x)), _qr, WIDE, complex=True),
+    _case("qr-wide", lambda xp, x: _signed(xp, *xp.linalg.qr(x)), _qr, REGULAR_WIDE, complex=True),
     _case("qr-batch", lambda xp, x: _signed(xp, *xp.linalg.qr(x)), _qr, Input((2, 4, 3))),
     _case("qr-complete", _complete, _complete_reference, TALL, complex=True),
-    _case("qr-r", lambda xp, x: xp.abs(xp.linalg.qr(x).R), lambda x: np.abs(_qr(x)[1]), WIDE),
+    _case("qr-r", lambda xp, x: xp.abs(xp.linalg.qr(x).R), lambda x: np.abs(_qr(x)[1]), REGULAR_WIDE),
     _case("qr-q", lambda xp, x: xp.abs(xp.linalg.qr(x).Q), lambda x: np.abs(_qr(x)[0]), WIDE),
     _case("qr-empty", lambda xp, x: tuple(xp.linalg.qr(x)), lambda x: (x, x[:, :2]), Input((0, 3, 2)), order=1),
 )

@@ -14,7 +14,7 @@ from xpgrad_conformance.subject import Subject
 
 CONSTANT = frozenset(case.name.partition("-")[0] for case in CASES if case.order == 0)
 """Functions without derivatives."""
-MOST = {(1, True): 16, (1, False): 100, (2, True): 6, (2, False): 30}
+MOST = {(1, True): 12, (1, False): 48, (2, True): 5, (2, False): 16}
 """Samples of one operation in one dtype, by the order of derivatives and whether the profile is the quick one."""
 SIMPLE = Sweep("ones"), Sweep("integers")
 """Sweeps that are tried first for a program that shows a failure."""

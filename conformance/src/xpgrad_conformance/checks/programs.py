@@ -108,7 +108,8 @@ def _filter(xp: Any, x: Any, g: Any) -> Any:
 
 def _convolution(xp: Any, x: Any, w: Any) -> Any:
     windows = xp.stack([x[:, i : i + 6] for i in range(3)], axis=-1)
-    return xp.maximum(xp.matmul(windows, w), 0.01 * xp.matmul(windows, w))
+    z = xp.matmul(windows, w)
+    return xp.logaddexp(z, 0.01 * z)  # smooth: finite differences would cross the kink of a maximum
 
 
 def _normalised(xp: Any, x: Any, g: Any, b: Any) -> Any:

@@ -193,9 +193,9 @@ class _Comparison:
         self._exact = sample.units == 0 and all(map(_integral, given))
         # where terms of the size of cotangents cancel, as in the gradient of a softmax, what is left is rounding;
         # so in a product of whole numbers, which tells no scale, with cotangents that are not whole
-        cancelling = sample.scale is not None or sample.units == 0
-        floor = map(_largest, given[len(sample.hosts) :]) if cancelling else [0.0]
-        self._floor = min(1.0, max(floor, default=0.0))
+        self._cancelling = sample.scale is not None or sample.units == 0
+        self._floor = min(1.0, max(map(_largest, given[len(sample.hosts) :]), default=0.0))
+        self._most = max(host.size for host in given)
         self._narrow: Expected | None = None
 
     def error(self, place: int, x: Variable, gx: Variable | None) -> str | None:
@@ -224,7 +224,9 @@ class _Comparison:
         finite = np.isfinite(wanted) & (np.abs(wanted) < float(np.finfo(got.dtype).max) / 64)
         if self._exact and _integral(wanted) and float(np.max(np.abs(wanted), initial=0.0)) < EXACT:
             return got == wanted
-        largest = max(self._floor, float(np.max(np.abs(wanted), where=finite, initial=0.0)))
+        terms = self._most // max(wanted.size, 1)  # of which each element is a sum
+        floor = self._floor * terms if self._cancelling or terms > 1 else 0.0
+        largest = max(floor, float(np.max(np.abs(wanted), where=finite, initial=0.0)))
         eps = float(np.finfo(got.dtype).eps) * self._s.widened(got.dtype.name)
         units = max(UNITS, FACTOR * self._sample.units)
         away = np.abs(got.astype(wanted.dtype) - wanted)

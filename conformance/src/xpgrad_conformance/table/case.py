@@ -17,6 +17,8 @@ class Input:
     kind : str
         "float" follows the run's dtype, "real" is its real part's also in complex runs; "int" and "bool" are inputs
         without a gradient.
+    diagonal : float
+        What is added on the main diagonals of matrices, so that none is nearly singular.
     values : object
         Nested lists, where the values matter (an index, a permutation); they override range and shape.
     """
@@ -25,6 +27,7 @@ class Input:
     low: float = -2.0
     high: float = 2.0
     kind: str = "float"
+    diagonal: float = 0.0
     values: Any = None
 
 

@@ -121,6 +121,15 @@ class Scenario(Subject):
         ys = self.case.reference(*wide)
         return [np.asarray(y) for y in (ys if isinstance(ys, (tuple, list)) else [ys])]
 
+    def usual_size(self, output: int) -> float:
+        """Return the largest magnitude of an output of the reference for plain inputs, those of other seeds too."""
+        largest = 0.0
+        for seed in range(self.seed, self.seed + 4):
+            plain = Scenario(self.case, self.device, self.dtype, seed=seed, capabilities=self.capabilities)
+            found = plain.reference(plain.inputs)[output]
+            largest = max(largest, float(np.max(np.abs(found), where=np.isfinite(found), initial=0.0)))
+        return largest
+
     def differentiable(self, ys: Sequence[Any]) -> list[int]:
         """Return the positions of those outputs that have a gradient."""
         return [i for i, y in enumerate(ys) if isinstance(y, Variable) and y.requires_grad and is_floating(y.array)]
@@ -166,6 +175,8 @@ def host_inputs(case: Case, dtype: str, variant: Variant = PLAIN, seed: int = 0)
         if variant.same:
             low, high = max(each.low for each in case.inputs), min(each.high for each in case.inputs)
         values = _values(shape, low, high, x, position, rng)
+        if x.diagonal:
+            values = values + x.diagonal * np.eye(shape[-2], shape[-1])
         position += values.size
         if target.startswith("complex"):
             values = values + 1j * _values(shape, low, high, x, position, rng)

@@ -19,14 +19,17 @@ RANGES: dict[str, tuple[tuple[float, float], ...]] = {
     "gammaln": ((0.3, 0.9), (2.3, 4), (20, 300)),
     "psi": ((0.3, 1.2), (3, 50)),
     "entr": ((0.1, 3), (1e-6, 1e-5)),
-    "i0e": ((-4, 4), (20, 50)),
-    "i1e": ((0.5, 4), (20, 50)),
+    "i0e": ((-4, 4), (20, 30)),
+    "i1e": ((0.5, 4), (20, 30)),
     "exp2": ((-5, 5), (20, 30)),
     "cosm1": ((0.5, 2), (1e-4, 1e-3)),
     "sinc": ((0.2, 0.7),),
 }
 """Ranges of arguments, each of which is looked at alone, so that small results are not lost beside large ones."""
-UNITS = {"log_ndtr": 256.0, "ndtr": 256.0, "erfc": 256.0, "gammaln": 256.0, "psi": 256.0, "erfcx": 128.0}
+UNITS = {
+    "log_ndtr": 256.0, "ndtr": 256.0, "erfc": 256.0, "gammaln": 256.0, "psi": 256.0, "erfcx": 128.0,
+    "i0e": 512.0, "i1e": 512.0,  # their second derivatives are differences that cancel to 1 / x ** 2 of the terms
+}  # fmt: skip
 
 
 def _special(name: str, ranges: tuple[tuple[float, float], ...]) -> Operation:
