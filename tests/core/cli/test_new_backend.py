@@ -154,7 +154,7 @@ def test_the_files_are_those_of_a_distribution(folder: Path) -> None:
 @pytest.fixture
 def library(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """The array library npulib, which pip calls npu-arrays."""
-    site = folder.parent / "libraries"
+    site = folder.parent / f"{folder.name}-libraries"
     (site / "npulib").mkdir(parents=True)
     (site / "npulib" / "__init__.py").touch()
     (site / "npulib" / "array_api.py").touch()
@@ -165,7 +165,8 @@ def library(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     (site / "npu_arrays-1.0.dist-info" / "top_level.txt").write_text("npulib\n")
     monkeypatch.syspath_prepend(site)
     yield "npulib.array_api"
-    sys.modules.pop("npulib", None)  # looking for the module in it has imported the package
+    for name in [each for each in sys.modules if each.partition(".")[0] in ("npulib", "npuwrap")]:
+        del sys.modules[name]  # looking for the module and its arrays has imported them
 
 
 @pytest.mark.usefixtures("library")
@@ -186,7 +187,7 @@ def test_a_namespace_over_another_library_is_found_by_the_arrays_of_that(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (folder / "npuwrap.py").write_text("from npulib.arrays import zeros\n")
-    site = folder.parent / "libraries"
+    site = folder.parent / f"{folder.name}-libraries"
     (site / "npulib" / "arrays.py").write_text("class Array: ...\ndef zeros(shape):\n    return Array()\n")
     monkeypatch.syspath_prepend(folder)
     assert new_backend("npu", "--output", "here", "--library", "npuwrap").exit_code == 0
