@@ -80,10 +80,6 @@ def _checked_library(library: str, installed: Installed) -> str:
     """Return the first part of the module of a library's arrays; raise click's error if they have a backend already."""
     if not all(part.isidentifier() and not keyword.iskeyword(part) for part in library.split(".")):
         raise click.UsageError(f"--library: expected a module's name such as mylib.array_api, got {library!r}")
-    if not _is_installed(library):
-        raise click.UsageError(
-            f"--library: there is no module {library}, so its distribution cannot be looked up; install it first"
-        )
     root = _root_of_arrays(library)
     if serving := installed.modules.get(root):
         raise click.UsageError(
@@ -93,21 +89,17 @@ def _checked_library(library: str, installed: Installed) -> str:
     return root
 
 
-def _is_installed(module: str) -> bool:
-    """Return whether a module can be found; the packages that contain it are imported."""
-    try:
-        return find_spec(module) is not None
-    except Exception:  # its package cannot be imported
-        return False
-
-
 def _root_of_arrays(library: str) -> str:
     """Return the first part of the module where the type of a library's arrays is made, which a wrapper does not make.
 
-    That of the library's own name where it makes no array.
+    That of the library's own name where it makes no array; click's error if it cannot be imported.
     """
     try:
-        return root_of(type(import_module(library).zeros(1)))
+        namespace = import_module(library)
+    except Exception as error:  # a third-party library
+        raise click.UsageError(f"--library: there is no module {library}, or it cannot be imported: {error}") from None
+    try:
+        return root_of(type(namespace.zeros(1)))
     except Exception:  # a third-party library
         return library.partition(".")[0]
 

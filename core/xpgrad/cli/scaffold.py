@@ -113,7 +113,7 @@ class Scaffold:
             "author_toml": "{ " + ", ".join(f"{key} = {_quoted(value)}" for key, value in author.items()) + " }",
             "year": str(datetime.now(UTC).year),
             "subject": self.name if own else self.library,
-            "requirements": _quoted_list(self.requirements()),
+            "requirements": ", ".join(map(_quoted, self.requirements())),
             "root": self.package if own else self.arrays,
             "import_library": f"from {self.package} import library" if own else f"import {self.library} as library",
             "missing": MISSING if own else "",
@@ -149,10 +149,6 @@ class Scaffold:
                 if folder.is_dir():
                     folder.rmdir()
             raise
-
-
-def _quoted_list(texts: list[str]) -> str:
-    return ", ".join(map(_quoted, texts))
 
 
 def _quoted(text: str) -> str:

@@ -293,20 +293,19 @@ def failed_calls_change_nothing(s: Subject) -> None:
             s.expect(again, expected, f"sum((x + x) @ w.T), after {what}", dtype=s.wide)
 
 
-class _FailsOnce(FunctionNode):
-    """Twice its input; its first backward computation fails within the backend."""
+class _Fails(FunctionNode):
+    """Twice its input; its backward computation fails within the backend while `failing` is set."""
 
-    failed = False
+    failing = False
 
     def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
         """Return twice the input."""
         return (inputs[0] * 2.0,)
 
     def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
-        """Fail in a product of shapes that do not match the first time, then return twice the gradient."""
+        """Return twice the gradient, or fail in a product of shapes that do not match."""
         (gy,) = grad_outputs
-        if not self.failed:
-            self.failed = True
+        if self.failing:
             namespace(gy.device.backend).matmul(gy, gy)
         return (gy * 2.0,)
 
@@ -318,10 +317,13 @@ def failed_sweeps_change_nothing(s: Subject) -> None:
     x, z = s.variable(values, s.wide), s.variable(values, s.wide)
     old = s.cotangent(x)
     x.grad = kept = s.array(old, s.wide)
-    y = _FailsOnce().apply((x,))[0] + x + x * z + x + x
+    function = _Fails()
+    y = function.apply((x,))[0] + x + x * z + x + x
     y.grad = seed = s.array(given, s.wide)
     what = "a sweep in which matmul fails"
+    function.failing = True
     s.raises(REFUSALS, y.backward, what)
+    function.failing = False
     assert x.grad is kept, f"{what} replaced the gradient of x"
     assert y.grad is seed, f"{what} took away the gradient that it started from"
     assert z.grad is None, f"{what} gave z a gradient"
