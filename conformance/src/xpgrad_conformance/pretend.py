@@ -3,6 +3,7 @@
 It provides a second, virtual device for backends with one device, and a backend for seeded faults.
 """
 
+import threading
 from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import Any
@@ -152,6 +153,8 @@ class PretendLibrary:
         self.unfinished: list[Callable[[], None]] = []
         """Deferred work that is done when the host waits; in a correct library it has no observable effect."""
         self._waiting: list[PretendArray] = []
+        self._lock = threading.Lock()
+        """Held while arrays are added to those that wait, or finished: a thread may wait for those of others."""
         self._results = *inner.array_types, *inner.scalar_types
 
     def __getattr__(self, name: str) -> Any:
@@ -184,7 +187,8 @@ class PretendLibrary:
         made = self.Array(inner, device)
         if self.lazy:
             made.late = self.inner.namespace.zeros_like(inner) + self.inner.namespace.ones_like(inner)
-            self._waiting.append(made)
+            with self._lock:
+                self._waiting.append(made)
         return made
 
     def wait(self) -> None:
@@ -192,9 +196,10 @@ class PretendLibrary:
         unfinished, self.unfinished = self.unfinished, []
         for finish in unfinished:
             finish()
-        waiting, self._waiting = self._waiting, []
-        for array in waiting:
-            array.late = None
+        with self._lock:
+            waiting, self._waiting = self._waiting, []
+            for array in waiting:
+                array.late = None
 
     def call(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         """Call a function of the inner library on wrapped arrays; results are on the common device of the arguments."""
