@@ -1,11 +1,9 @@
 """Family P, races: threads that call one function at the same time, for the first time, and on large arrays."""
 
-import contextlib
 import functools
-import sys
 import time
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,7 +11,7 @@ import numpy as np
 from xpgrad import random
 from xpgrad.testing.arrays import on_host
 from xpgrad_conformance.check import check
-from xpgrad_conformance.checks.together import COUNT, alone, together
+from xpgrad_conformance.checks.together import COUNT, alone, switching_often, together
 from xpgrad_conformance.generated.programs_compared import program_error
 from xpgrad_conformance.generated.programs_drawn import drawn
 from xpgrad_conformance.generated.programs_shrunk import program_text
@@ -24,8 +22,6 @@ from xpgrad_conformance.table.comparisons import assert_same_bits
 
 SECONDS = 10.0
 """Time after which no other programs begin: libraries that compile each call run fewer."""
-SWITCH = 1e-5
-"""Seconds after which another thread may go on: far fewer than usual, so that more orders of events occur."""
 LARGE = 3000, 40_000
 """Bounds of the number of elements of large samples: functions that let go of the interpreter run at the same time."""
 
@@ -40,7 +36,7 @@ def first_uses(s: Subject) -> None:
         pairs[: 0 if s.quick else 4 if s.dtype == s.operation.quick[0] else 1],
         pairs_of(s, s.operation, *LARGE, count=2),
     ]
-    with _switching_often():
+    with switching_often():
         for one, two in [pair for some in rounds for pair in some]:
             samples = [one, two] * (COUNT // 2)
             results = together([_caller(s, sample) for sample in samples])
@@ -56,7 +52,7 @@ def gradients_at_once(s: Subject) -> None:
     assert s.operation is not None
     pairs = [pair for pair in pairs_of(s, s.operation) if pair[0].smooth and pair[1].smooth]
     large = [pair for pair in pairs_of(s, s.operation, *LARGE, count=2)[-1:] if pair[0].smooth and pair[1].smooth]
-    with _switching_often():
+    with switching_often():
         for one, two in [*(pairs[-1:] if s.quick else pairs[-3:]), *large]:
             calls: list[Callable[[], Any]] = [functools.partial(gradients, s, sample) for sample in (one, two)]
             alone = [call() for call in calls]
@@ -75,7 +71,7 @@ def programs_at_once(s: Subject) -> None:
         programs = [drawn(np.random.default_rng(seed), s.dtype, s.has) for seed in seeds]
         if any(program_error(s, program) is not None for program in programs):
             continue  # W50 says so
-        with _switching_often():
+        with switching_often():
             wrong = together([functools.partial(program_error, s, program) for program in programs])
         for program, error in zip(programs, wrong, strict=True):
             text = "" if error is None else program_text(s, program, error)
@@ -87,7 +83,7 @@ def made_at_once(s: Subject) -> None:
     """Eight threads that make arrays at once, of lists, of ranges and at random, each get what each gets alone."""
     calls: list[Callable[[], list[Any]]] = [functools.partial(_made, s, seed) for seed in range(COUNT)]
     expected = [alone(call) for call in calls]
-    with _switching_often():
+    with switching_often():
         for i, arrays in enumerate(together(calls)):
             for k, (one, other) in enumerate(zip(arrays, expected[i], strict=True)):
                 assert_same_bits(one, other, f"array {k} that thread {i} of eight makes at once, and alone,")
@@ -107,14 +103,3 @@ def _made(s: Subject, seed: int) -> list[Any]:
 def _caller(s: Subject, sample: Sample) -> Callable[[], Any]:
     arrays = sample.arrays(s)
     return lambda: sample.applied(s.xp, *arrays)
-
-
-@contextlib.contextmanager
-def _switching_often() -> Iterator[None]:
-    """Let threads take turns more often within a block."""
-    before = sys.getswitchinterval()
-    sys.setswitchinterval(SWITCH)
-    try:
-        yield
-    finally:
-        sys.setswitchinterval(before)

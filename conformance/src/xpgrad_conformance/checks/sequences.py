@@ -14,7 +14,7 @@ from xpgrad import Variable, as_array
 from xpgrad.plugin import CHAPTERS
 from xpgrad.testing.arrays import on_host
 from xpgrad_conformance.check import check
-from xpgrad_conformance.checks.together import TIMEOUT
+from xpgrad_conformance.checks.together import TIMEOUT, switching_often
 from xpgrad_conformance.generated.operations import OPERATIONS
 from xpgrad_conformance.generated.sample import Sample
 from xpgrad_conformance.generated.sequences import (
@@ -41,6 +41,8 @@ WRITES = "in_place_update", "index_assignment"
 FLOATING = "float32", "float64", "complex64", "complex128"
 LARGER = 600, 5000
 """Bounds of the number of elements of a sample from which libraries keep something, such as a packed matrix."""
+PAUSE = 1e-5
+"""Seconds that a busy thread waits after some calls, because functions that release the lock keep others from it."""
 KEPT = 10
 """Results that are looked at again after many calls."""
 
@@ -216,10 +218,11 @@ def beside_a_thread(s: Subject) -> None:
     pairs = _spread(pairs_of(s, s.operation), 6 if _thorough(s) else 2)
     if not pairs:
         return
-    with _busy(s, [two for _, two in pairs]):
-        for one, two in pairs * 3:
-            _called(s, one, "while another thread calls it")
-            _called(s, two, "while another thread calls it")
+    calls = [(sample, sample.arrays(s)) for pair in pairs * 3 for sample in pair]
+    with switching_often(), _busy(s, [two for _, two in pairs]):
+        results = [sample.applied(s.xp, *arrays) for sample, arrays in calls]
+    for (sample, _), got in zip(calls, results, strict=True):
+        assert_right(s, sample, got, "while another thread calls it")
 
 
 @contextlib.contextmanager
@@ -229,8 +232,8 @@ def _busy(s: Subject, samples: list[Sample]) -> Iterator[None]:
     done, started = threading.Event(), threading.Event()
 
     def work() -> None:
-        while not done.is_set():
-            for sample, given in zip(samples, arrays, strict=True):
+        while not done.wait(PAUSE):
+            for sample, given in [*zip(samples, arrays, strict=True)] * 8:
                 with contextlib.suppress(Exception):
                     sample.applied(s.xp, *given)
             started.set()

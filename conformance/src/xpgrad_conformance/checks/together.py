@@ -1,14 +1,16 @@
 """Threads for the checks: started together, or kept in a context. A thread that hangs is a failure."""
 
+import contextlib
+import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 COUNT = 8
-
-
 TIMEOUT = 30.0
 """Seconds after which an unfinished thread counts as hung."""
+SWITCH = 1e-5
+"""Seconds after which another thread may go on: far fewer than usual, so that more orders of events occur."""
 
 
 def together(calls: list[Callable[[], Any]]) -> list[Any]:
@@ -43,6 +45,17 @@ def together(calls: list[Callable[[], Any]]) -> list[Any]:
 def alone(call: Callable[[], Any]) -> Any:
     """Return the result of a call in another thread."""
     return together([call])[0]
+
+
+@contextlib.contextmanager
+def switching_often() -> Iterator[None]:
+    """Let threads take turns more often within a block."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(SWITCH)
+    try:
+        yield
+    finally:
+        sys.setswitchinterval(before)
 
 
 class Held:
