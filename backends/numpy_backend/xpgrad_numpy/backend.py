@@ -124,7 +124,7 @@ class NumPyBackend(Backend):
 
     def dtype_name(self, dtype: Dtype) -> str:
         """Return the name of `dtype` without its byte order."""
-        return str(np.dtype(dtype).name)
+        return _name_of(dtype)
 
     def prepare(self, value: Any, spec: Spec) -> Any:
         """Return a read-only 0-d array for a finite, non-zero float or int operand: exact, and 140 ns faster."""
@@ -298,3 +298,9 @@ class NumPyBackend(Backend):
     def generator(self, seed: int | None) -> "np.random.Generator":  # not evaluated: it would import numpy.random
         """Return a new stream of random numbers for the random kernels' defaults."""
         return np.random.default_rng(seed)
+
+
+@functools.lru_cache(maxsize=256)
+def _name_of(dtype: Dtype) -> str:
+    """Return the name of a dtype, which NumPy composes at each call."""
+    return str(np.dtype(dtype).name)

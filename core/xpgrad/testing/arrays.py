@@ -14,7 +14,7 @@ from xpgrad.types import Array
 def on_host(x: Any) -> Any:
     """Return a copy of a Variable, an array of any backend, a scalar or nested lists as a NumPy array."""
     array = x.array if isinstance(x, Variable) else x
-    if isinstance(array, (list, tuple)) or plugins.is_scalar(array):
+    if type(array) not in plugins.by_type and (isinstance(array, (list, tuple)) or plugins.is_scalar(array)):
         return np.asarray(array)
     return plugins.backend_of(array).to_host(array)
 

@@ -68,8 +68,8 @@ def test_exact_samples_become_such_as_show_less_precision() -> None:
     s = _subject(operation)
     exact = next(sample for sample, _ in pairs_of(s, operation) if sample.units == 0)
     made = steady(s, exact)
-    results = made.expected()[0]
-    assert made.difference(s, s.array(results, "float64"), made.expected()) is None
+    results = made.expected[0]
+    assert made.difference(s, s.array(results, "float64"), made.expected) is None
     assert (
-        made.difference(s, s.array(results.astype("float32").astype("float64"), "float64"), made.expected()) is not None
+        made.difference(s, s.array(results.astype("float32").astype("float64"), "float64"), made.expected) is not None
     )

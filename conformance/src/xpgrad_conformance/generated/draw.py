@@ -2,6 +2,7 @@
 
 import functools
 import itertools
+import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -34,6 +35,8 @@ class Draw:
         Determined by the seed of the run, the check and the number.
     few : bool
         Whether it chooses fewer lengths, as for gradients.
+    long : bool
+        Whether this is the dtype in which the quick profile takes long arrays, another one for each seed.
 
     Parameters
     ----------
@@ -50,18 +53,20 @@ class Draw:
         first = s.generator()
         self.rng = first if number == 0 else np.random.default_rng([int(first.integers(2**32)), number])
         self.thresholds = thresholds_of(s.backend, name)
+        dtypes = (s.dtype,) if s.operation is None else s.operation.quick
+        self.long = s.dtype == dtypes[(zlib.crc32(name.encode()) + s.seed) % len(dtypes)]
 
     def has(self, *facts: str) -> bool:
         """Return whether the backend has these facts, dtypes or functions."""
         return self.s.has(*facts)
 
     def lengths(self, most: int = sizes.LARGEST, least: int = 0) -> list[int]:
-        """Return lengths of an axis in ascending order, up to `most`; the longest one only in one dtype in quick."""
+        """Return lengths of an axis in ascending order, up to `most`; in quick long ones in one dtype only."""
         found = sizes.lengths(self.rng, most=most, quick=self.quick, thresholds=self.thresholds, few=self.few)
         if not self.has("empty_arrays"):
             least = max(least, 1)
-        if self.quick and self.dtype not in ("float32", "int32", "bool"):
-            most = min(most, sizes.LARGEST - 1)
+        if self.quick and not self.long:
+            most = min(most, sizes.LARGE)
         return [n for n in found if least <= n <= most]
 
     def layouts(self) -> list[str]:

@@ -116,7 +116,7 @@ def in_dtype(s: Subject, dtype: str) -> Subject:
 
 def elements(sample: Sample) -> int:
     """Return the number of elements of all arguments, or of the results if there are none."""
-    return sum(host.size for host in (sample.hosts or sample.expected()))
+    return sum(host.size for host in (sample.hosts or sample.expected))
 
 
 def _some(s: Subject, operation: Operation, number: int, bounds: tuple[int, int], count: int) -> Iterator[Sample]:
@@ -150,7 +150,7 @@ def in_turn(operation: Operation, dtype: str, quick: bool) -> bool:
 def assert_right(s: Subject, sample: Sample, got: Any, when: str) -> None:
     """Raise AssertionError unless the results of a sample's call are right."""
     try:
-        wrong = sample.difference(s, got, sample.expected())
+        wrong = sample.difference(s, got, sample.expected)
     except AssertionError as error:
         wrong = str(error)
     if wrong is not None:

@@ -99,7 +99,8 @@ def _real(
         share = {"rare": 0.02, "ordinary": 0.5}.get(kind, 0.4)
         few = {"extremes": extreme_numbers(dtype.name), "ordinary": []}.get(kind, special_numbers(dtype.name))
         with np.errstate(over="ignore"):
-            chosen = rng.choice(np.asarray([*few, *points]).astype(dtype), shape)
+            numbers = np.asarray([*few, *points]).astype(dtype)
+            chosen = numbers[rng.integers(numbers.size, size=shape)]
             return np.where(rng.random(shape) < share, chosen, ordinary).astype(dtype)
     if kind == "spread":
         decades = 15 if dtype.itemsize > 4 else 9
