@@ -35,6 +35,8 @@ class Draw:
         Determined by the seed of the run, the check and the number.
     few : bool
         Whether it chooses fewer lengths, as for gradients.
+    most : int
+        The largest length that it chooses.
     long : bool
         Whether this is the dtype in which the quick profile takes long arrays, another one for each seed.
 
@@ -46,10 +48,14 @@ class Draw:
     number : int
         Another one for other random numbers.
     few : bool
+    most : int
+        The largest length.
     """
 
-    def __init__(self, s: Subject, name: str = "", number: int = 0, *, few: bool = False) -> None:
-        self.s, self.dtype, self.quick, self.few = s, s.dtype, s.quick, few
+    def __init__(
+        self, s: Subject, name: str = "", number: int = 0, *, few: bool = False, most: int = sizes.LARGEST
+    ) -> None:
+        self.s, self.dtype, self.quick, self.few, self.most = s, s.dtype, s.quick, few, most
         first = s.generator()
         self.rng = first if number == 0 else np.random.default_rng([int(first.integers(2**32)), number])
         self.thresholds = thresholds_of(s.backend, name)
@@ -62,6 +68,7 @@ class Draw:
 
     def lengths(self, most: int = sizes.LARGEST, least: int = 0) -> list[int]:
         """Return lengths of an axis in ascending order, up to `most`; in quick long ones in one dtype only."""
+        most = min(most, self.most)
         found = sizes.lengths(self.rng, most=most, quick=self.quick, thresholds=self.thresholds, few=self.few)
         if not self.has("empty_arrays"):
             least = max(least, 1)

@@ -147,14 +147,10 @@ class Sample:
 
     def difference(self, s: Subject, got: Any, expected: tuple[Any, ...]) -> str | None:
         """Return what is wrong with results on the backend, or None."""
-        results = list(got) if isinstance(got, (tuple, list)) else [got]
-        if self.derived is None and len(results) != len(expected):
-            return f"it gives {len(results)} arrays, expected {len(expected)}"
-        for i, each in enumerate(results):
-            wrong = self._misplaced(s, each, i)
-            if wrong is not None:
-                return _numbered(wrong, i, results)
-        hosts = [on_host(each) for each in results]
+        wrong = self.misplaced(s, got, len(expected))
+        if wrong is not None:
+            return wrong
+        hosts = [on_host(each) for each in _several(got)]
         if self.derived is not None:
             hosts = self._derived(hosts)
         scales = self._scales(len(hosts))
@@ -165,6 +161,17 @@ class Sample:
             )
             if wrong is not None:
                 return _numbered(wrong, i, hosts)
+        return None
+
+    def misplaced(self, s: Subject, got: Any, count: int) -> str | None:
+        """Return what is wrong with the number, the devices or the dtypes of results, of which `count` are expected."""
+        results = _several(got)
+        if self.derived is None and len(results) != count:
+            return f"it gives {len(results)} arrays, expected {count}"
+        for i, each in enumerate(results):
+            wrong = self._misplaced(s, each, i)
+            if wrong is not None:
+                return _numbered(wrong, i, results)
         return None
 
     def _misplaced(self, s: Subject, got: Any, number: int) -> str | None:
@@ -199,6 +206,10 @@ class Sample:
         with np.errstate(all="ignore"):
             found = self.scale(*(widened(host, self.precise) for host in self.hosts), **self.parameters)
         return list(found) if isinstance(found, (tuple, list)) else [found] * count
+
+
+def _several(got: Any) -> list[Any]:
+    return list(got) if isinstance(got, (tuple, list)) else [got]
 
 
 def _numbered(wrong: str, number: int, results: list[Any]) -> str:
