@@ -23,6 +23,11 @@ UNITS = 32.0
 """The allowed error of a gradient in units in the last place of itself, and of the largest element."""
 FACTOR = 8.0
 """That of a gradient relative to the units of the function's value."""
+SUMMED = 0.25
+"""That of a sum for each of its terms: adding equal numbers one after another errs in one direction."""
+PERTURBED = 3
+"""How many times inputs are changed to see what rounding does: one measurement may happen to be near zero."""
+SINGLE = float(np.finfo(np.float32).eps)
 CONDITION = 16.0
 """The allowed error relative to what rounding to float32 changes in the reference engine, in units of the dtype."""
 EXACT = 2.0**22
@@ -196,7 +201,7 @@ class _Comparison:
         self._cancelling = sample.scale is not None or sample.units == 0
         self._floor = min(1.0, max(map(_largest, given[len(sample.hosts) :]), default=0.0))
         self._most = max(host.size for host in given)
-        self._narrow: Expected | None = None
+        self._rounded: list[Expected | None] = []
 
     def error(self, place: int, x: Variable, gx: Variable | None) -> str | None:
         """Return what is wrong with one gradient, or None."""
@@ -228,7 +233,7 @@ class _Comparison:
         floor = self._floor * terms if self._cancelling or terms > 1 else 0.0
         largest = max(floor, float(np.max(np.abs(wanted), where=finite, initial=0.0)))
         eps = float(np.finfo(got.dtype).eps) * self._s.widened(got.dtype.name)
-        units = max(UNITS, FACTOR * self._sample.units)
+        units = max(UNITS, FACTOR * self._sample.units, SUMMED * terms)
         away = np.abs(got.astype(wanted.dtype) - wanted)
         near = (away <= units * eps * (np.abs(wanted) + largest)) | ~finite
         if near.all():
@@ -236,15 +241,34 @@ class _Comparison:
         return near | (away <= CONDITION * eps * self._rounding(place, wanted, finite))
 
     def _rounding(self, place: int, wanted: Any, finite: Any) -> float:
-        """Return what rounding changes in the reference engine in float32, in units of that."""
-        if self._narrow is None:
-            self._narrow = expected(self._sample, self._sweep, wide=False)
-        narrow = None if self._narrow is None else self._narrow.gradients[place]
-        if narrow is None:
-            return 0.0
-        away = np.abs(narrow.astype(wanted.dtype) - wanted)
-        finite = finite & np.isfinite(away)
-        return float(np.max(away, where=finite, initial=0.0) / np.finfo(np.float32).eps)
+        """Return what rounding changes in the reference engine in float32, in units of that.
+
+        The largest change of several: in float32, and in float64 with inputs that differ by as much as rounding does.
+        """
+        if not self._rounded:
+            others = [expected(_perturbed(self._sample, number), self._sweep) for number in range(PERTURBED)]
+            self._rounded = [expected(self._sample, self._sweep, wide=False), *others]
+        changes = [0.0]
+        for each in self._rounded:
+            gradient = None if each is None else each.gradients[place]
+            if gradient is not None:
+                away = np.abs(gradient.astype(wanted.dtype) - wanted)
+                changes.append(float(np.max(away, where=finite & np.isfinite(away), initial=0.0)))
+        return max(changes) / SINGLE
+
+
+def _perturbed(sample: Sample, number: int) -> Sample:
+    """Return a sample whose numbers differ by what rounding to float32 changes."""
+    rng = np.random.default_rng(number)
+    return replace(sample, arguments=tuple(_moved(argument, rng) for argument in sample.arguments))
+
+
+def _moved(argument: Argument, rng: np.random.Generator) -> Argument:
+    host = argument.host
+    if argument.kept or host.dtype.kind not in "fc":
+        return argument
+    wide = np.complex128 if host.dtype.kind == "c" else np.float64
+    return replace(argument, host=host.astype(wide) * (1 + SINGLE * rng.uniform(-1, 1, host.shape)), text="")
 
 
 def _largest(host: Any) -> float:
