@@ -284,6 +284,7 @@ def test_a_mismatch_has_the_error_of_the_probe() -> None:
     assert texts["index_arrays"].endswith("but the probe does not find it: RuntimeError: the queue is closed")
 
 
+@pytest.mark.slow
 def test_crash_and_hang_fail_one_check_each_unless_they_are_declared(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -312,6 +313,7 @@ def test_crash_and_hang_fail_one_check_each_unless_they_are_declared(
     assert report.counts().passed >= len(CASES) - 3
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="the system does not tell how much memory is in use")
 def test_a_new_process_follows_one_that_has_grown(monkeypatch: pytest.MonkeyPatch) -> None:
     started = []

@@ -61,6 +61,7 @@ def site(source: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("program", ["use.py", "check.py"])
 def test_programs_run_with_the_distribution_installed(site: Path, program: str) -> None:
     printed = run("-W", "error", program, path=site)

@@ -8,6 +8,7 @@ from tests.backends.cupy.test_stand_in import run
 pytestmark = pytest.mark.skipif(shutil.which("g++") is None, reason="the texts of kernels are compiled by g++")
 
 
+@pytest.mark.slow
 def test_kernels_of_groups_compute_what_numpy_does() -> None:
     assert run("-m", "tests.backends.cupy.fused", "0", "8").endswith("all well\n")
 

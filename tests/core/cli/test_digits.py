@@ -74,6 +74,7 @@ def test_the_command_trains_compiled() -> None:
     assert "Test accuracy 9" in result.output
 
 
+@pytest.mark.slow
 def test_it_runs_on_jax_as_it_comes_in_32_bits() -> None:
     device_or_skip("@jax")
     command = [sys.executable, "-m", "xpgrad", "demo", "digits", "--epochs", "1", "--device", "@jax"]

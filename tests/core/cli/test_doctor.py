@@ -256,6 +256,7 @@ capabilities = Capabilities(missing={"take_along_axis": "parcels are tied up"})
     assert "lacks: take_along_axis (parcels are tied up)" in result.output
 
 
+@pytest.mark.slow
 def test_a_plugin_that_hangs_is_stopped_and_the_line_is_named(strangers: Strangers) -> None:
     source = "import threading\n" + gives("threading.Event().wait()")
     strangers.install("xpgrad-npu", source, backends="npu")
