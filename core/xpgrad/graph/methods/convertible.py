@@ -150,7 +150,8 @@ class Convertible(Declared):
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
         if self._array is None or self._node.requires_grad:
             raise TypeError(
-                f"a Variable is not converted silently, its gradient would be lost; use v.array (v: {self._title()})"
+                "a Variable is not converted silently, its gradient would be lost; use v.array, or "
+                f"xpgrad.array_api.asarray for a list of Variables (v: {self._title()})"
             )
         convert = getattr(self._array, "__array__", None)
         if convert is None:
