@@ -201,6 +201,7 @@ class _Comparison:
         self._cancelling = sample.scale is not None or sample.units == 0
         self._floor = min(1.0, max(map(_largest, given[len(sample.hosts) :]), default=0.0))
         self._most = max(host.size for host in given)
+        self._places = any(host.dtype.kind in "iu" for host in sample.hosts)
         self._rounded: list[Expected | None] = []
 
     def error(self, place: int, x: Variable, gx: Variable | None) -> str | None:
@@ -233,7 +234,8 @@ class _Comparison:
         floor = self._floor * terms if self._cancelling or terms > 1 else 0.0
         largest = max(floor, float(np.max(np.abs(wanted), where=finite, initial=0.0)))
         eps = float(np.finfo(got.dtype).eps) * self._s.widened(got.dtype.name)
-        units = max(UNITS, FACTOR * self._sample.units, SUMMED * terms)
+        summed = self._most if terms > 1 and self._places else terms  # places may all be the same
+        units = max(UNITS, FACTOR * self._sample.units, SUMMED * summed)
         away = np.abs(got.astype(wanted.dtype) - wanted)
         near = (away <= units * eps * (np.abs(wanted) + largest)) | ~finite
         if near.all():
