@@ -7,6 +7,7 @@ from xpgrad.array_api.data_types import astype
 from xpgrad.array_api.manipulation import moveaxis
 from xpgrad.errors import ShapeError
 from xpgrad.graph.variable import Variable, as_variable, constant_variable
+from xpgrad.ops.shapes import default_dtype
 from xpgrad.types import AnyArray, Dtype
 
 
@@ -19,7 +20,7 @@ def one_hot(x: AnyArray, /, num_classes: int, *, dtype: Dtype | None = None, axi
         Values that are not from 0 to ``num_classes - 1`` give zeros only.
     num_classes : int
     dtype : dtype, optional
-        By default the library's default floating-point dtype.
+        By default the default floating-point dtype of the device.
     axis : int
         Position of the new axis in the result.
     """
@@ -27,7 +28,7 @@ def one_hot(x: AnyArray, /, num_classes: int, *, dtype: Dtype | None = None, axi
     spec = x.node.spec
     numbers = spec.backend.namespace.arange(num_classes, dtype=x.dtype, device=spec.device)
     same = x[..., None] == constant_variable(numbers)
-    y = astype(same, spec.backend.default_dtype("float") if dtype is None else dtype)
+    y = astype(same, default_dtype(device=spec.backend.device_for(spec.device)) if dtype is None else dtype)
     return moveaxis(y, -1, axis)
 
 

@@ -235,7 +235,7 @@ class _Comparison:
         largest = max(floor, float(np.max(np.abs(wanted), where=finite, initial=0.0)))
         eps = float(np.finfo(got.dtype).eps) * self._s.widened(got.dtype.name)
         summed = self._most if terms > 1 and self._places else terms  # places may all be the same
-        units = max(UNITS, FACTOR * self._sample.units, SUMMED * summed)
+        units = max(UNITS, FACTOR * self._sample.units, SUMMED * max(summed, self._sample.summed))
         away = np.abs(got.astype(wanted.dtype) - wanted)
         near = (away <= units * eps * (np.abs(wanted) + largest)) | ~finite
         if near.all():

@@ -81,6 +81,8 @@ class Sample:
         How the call is written, of arrays ``x0``, ``x1``; by default from name and parameters.
     imports : tuple of str
         The lines that import what `text` names, beside ``np``, ``xpgrad`` and ``xp``.
+    summed : int
+        Of how many terms an element of a gradient is a sum, where the shapes do not tell.
     """
 
     name: str
@@ -97,6 +99,7 @@ class Sample:
     call: Callable[..., Any] | None = None
     text: str = ""
     imports: tuple[str, ...] = ()
+    summed: int = 0
 
     @property
     def written(self) -> str:

@@ -150,7 +150,7 @@ class Scenario(Subject):
         if given is None:
             return (self.dtype if self.floating else self.inputs[0].dtype.name,)
         if given == "default":
-            return (self.device.backend.dtype_name(self.device.backend.default_dtype("float")),)
+            return (self.device.backend.dtype_name(xpgrad.ops.default_dtype(device=self.device)),)
         if given == "int":
             return tuple(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64))
         return ({"real": REAL, "complex": COMPLEX}[given][self.dtype],) if given in ("real", "complex") else (given,)

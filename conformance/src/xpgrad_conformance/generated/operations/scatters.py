@@ -1,6 +1,7 @@
 """Sums at positions with many collisions, sums of many contributions, and gradients that are such sums."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -110,7 +111,7 @@ def _contributions(draw: Draw) -> Iterator[Sample]:
         for shape in draw.pick([((n, 1), (1, n)), ((2, (n + 1) // 2),), (((n + 2) // 3, 3),)]):
             x, w = (draw.array(shape, "integers", layout=draw.pick(draw.layouts())) for _ in range(2))
             row, turned = draw.array(shape[1:], "integers"), draw.array(shape[::-1], "integers")
-            yield written("contributions", call, text, x, w, row, turned)
+            yield replace(written("contributions", call, text, x, w, row, turned), summed=x.host.size)
 
 
 SCATTERS = (
