@@ -19,7 +19,7 @@ from xpgrad_conformance.plan import Item, plan
 from xpgrad_conformance.probes import mismatches
 from xpgrad_conformance.table.case import Case
 
-ATTEMPTS = 3
+PROFILES = "quick", "quick", "quick", "full", "full"  # by which checks draw inputs until a fault is killed
 EVERY = 10  # only every tenth case of the table runs on a backend that uses its freedoms
 OTHERS = 30  # and every thirtieth operation, of which the next backend takes others: together they run all
 
@@ -134,14 +134,14 @@ def _mapped(function: Callable[[Task], Kills], tasks: list[Task], jobs: int) -> 
 def _on_fault(task: Task) -> Kills:
     """Run the families of a fault until each has killed it; on another bed, with other random numbers, if one has not.
 
-    A run of the suite draws more numbers than all the attempts here.
+    The first attempts draw as many inputs as the quick profile, which is faster; those after them as many as the full.
     """
     fault, failed = _fault(task.id), dict[str, str]()
-    for _ in range(ATTEMPTS):
+    for profile in PROFILES:
         killed = {name[0] for name in failed}
         letters = [letter for letter in fault.families if letter not in task.without and letter not in killed]
         if letters:
-            failed |= _killed(fault, letters).failed
+            failed |= _killed(fault, letters, quick=profile == "quick").failed
     return Kills(fault.id, failed)
 
 
@@ -160,7 +160,7 @@ def _fault(id: str) -> Fault:
     return next(fault for fault in FAULTS if fault.id == id)
 
 
-def _killed(fault: Fault, families: Iterable[str], checks: Sequence[Check] = CHECKS) -> Kills:
+def _killed(fault: Fault, families: Iterable[str], checks: Sequence[Check] = CHECKS, *, quick: bool = True) -> Kills:
     failed: dict[str, str] = {}
     try:
         bed = Testbed(lazy=fault.lazy)
@@ -168,7 +168,7 @@ def _killed(fault: Fault, families: Iterable[str], checks: Sequence[Check] = CHE
         devices = bed.devices()
         cases = [case for case in CASES if case.name in fault.cases]
         operations = [operation for operation in OPERATIONS if operation.name in fault.operations]
-        for item in _planned(devices[1:2] + devices[:1], families, cases, operations, checks):
+        for item in _planned(devices[1:2] + devices[:1], families, cases, operations, checks, quick=quick):
             if not any(name[0] == item.check.id[0] for name in failed):
                 failed |= _failure(item, bed)
     except Exception as error:  # a backend so wrong that xpgrad refuses it: the family "load" kills it
@@ -195,11 +195,13 @@ def _planned(
     cases: Sequence[Case],
     operations: Sequence[Operation],
     checks: Sequence[Check] = CHECKS,
+    *,
+    quick: bool = True,
 ) -> Iterator[Item]:
-    """Yield the items of the full profile; those that draw their inputs draw as many as in the quick one."""
+    """Yield the items of the full profile; those that draw their inputs draw as many as in the quick one if `quick`."""
     for item in plan(devices, families=families, cases=cases, operations=operations, checks=checks):
         if item.operation is None or item.dtype in item.operation.quick:
-            yield item if item.case is not None else item._replace(quick=True)
+            yield item if item.case is not None else item._replace(quick=quick)
 
 
 def _failure(item: Item, bed: Testbed) -> dict[str, str]:

@@ -1,5 +1,6 @@
 """Faults planted in groups and in the executors that compute them, one at a time: the checks of results find each."""
 
+import functools
 import operator
 import re
 
@@ -34,6 +35,19 @@ XP = BACKEND.namespace
 def _small(monkeypatch):
     table.cut_small(monkeypatch.setattr)
     probes.cut_chunks(monkeypatch.setattr)
+
+
+@pytest.fixture(autouse=True)
+def _filled(monkeypatch):
+    """Fill new arrays with bytes of 0xFF, since in freed memory the right results of an earlier run could be left."""
+
+    def filled(self, spec):
+        array = np.empty(spec.shape, spec.dtype)
+        array.reshape(-1).view(np.uint8).fill(0xFF)
+        return array
+
+    monkeypatch.setattr(type(BACKEND), "empty", filled)
+    monkeypatch.setattr(type(BACKEND), "allocator", lambda self, spec: functools.partial(filled, self, spec))
 
 
 # What finds faults
