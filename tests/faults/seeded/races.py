@@ -59,7 +59,7 @@ def one_buffer_for_each_shape(bed: Testbed) -> None:
     bed.replace("matmul", matmul)
 
 
-@fault("scratch-in-vjp", "the kernel tanh.x has one scratch buffer for all threads", "P")
+@fault("scratch-in-vjp", "the kernel tanh.x has one scratch buffer for all threads", "P", operations=("tanh",))
 def scratch_in_vjp(bed: Testbed) -> None:
     meeting, scratch = Meeting(), np.empty(4096)
 
