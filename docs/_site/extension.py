@@ -48,6 +48,11 @@ def signature(
     return None
 
 
+def bases(app: Sphinx, name: str, obj: type, options: Any, shown: list[Any]) -> None:
+    """Name the public bases of a class: instead of a private one, the public ones that it is derived from."""
+    shown[:] = list(dict.fromkeys(reference.shown_bases(shown))) or [object]
+
+
 def _is_static(path: str, obj: Any) -> bool:
     """Whether `inspect.signature` of a method tells of no instance: it is bound to its class, or static."""
     if getattr(obj, "__self__", None) is not None:
@@ -111,6 +116,7 @@ def setup(app: Sphinx) -> ExtensionMetadata:
     app.add_directive("also-named", AlsoNamed)
     app.connect("builder-inited", write)
     app.connect("autodoc-process-signature", signature)
+    app.connect("autodoc-process-bases", bases)
     app.connect("autodoc-process-docstring", docstring, priority=100)  # before numpydoc's
     app.connect("doctree-read", unlinked)
     app.connect("missing-reference", missing)

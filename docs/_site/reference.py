@@ -4,9 +4,10 @@ import importlib
 import inspect
 import sys
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from types import ModuleType
+from typing import Any, Generic, get_origin
 
 from _site.docstrings import linked
 from _site.public import MODULES, Name, constants, homes, is_object, listed, summary
@@ -147,6 +148,17 @@ def public_bases(cls: type) -> list[str]:
     """Return the bases whose members are not repeated: those that have pages of their own, and other libraries'."""
     bases = [base for base in cls.__mro__[1:] if id(base) in homes() or not base.__module__.startswith("xpgrad")]
     return [base.__name__ for base in bases]
+
+
+def shown_bases(bases: Iterable[Any]) -> Iterator[Any]:
+    """Yield bases, with the bases of each that is private to the project in its place; not `object` and `Generic`."""
+    for base in bases:
+        cls = get_origin(base) or base
+        if id(cls) in homes() or not cls.__module__.startswith("xpgrad"):
+            if cls not in (object, Generic):
+                yield base
+        else:
+            yield from shown_bases(cls.__bases__)
 
 
 def data(name: Name) -> str:
