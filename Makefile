@@ -57,9 +57,9 @@ check: $(VENV)/stamp-test $(VENV)/stamp-check $(VENV)/stamp-gpu-syntax ## run ev
 	@echo "== certify"
 	@$(BIN)/python plugins/certify.py --turn
 	@echo "== documentation site"
-	@if $(BIN)/python -m tests.turn 4 0; then $(MAKE) --no-print-directory docs-check; else echo "not for this commit: make docs-check"; fi
+	@if $(BIN)/python -m tests.turn 8 0; then $(MAKE) --no-print-directory docs-check; else echo "not for this commit: make docs-check"; fi
 	@echo "== oldest libraries"
-	@if $(BIN)/python -m tests.turn 4 2; then $(MAKE) --no-print-directory check-oldest; else echo "not for this commit: make check-oldest"; fi
+	@if $(BIN)/python -m tests.turn 8 4; then $(MAKE) --no-print-directory check-oldest; else echo "not for this commit: make check-oldest"; fi
 
 self-test: $(VENV)/stamp-test ## plant the seeded faults in a backend: the conformance suite must find each
 	$(BIN)/python -m tests.faults

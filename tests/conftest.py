@@ -13,7 +13,7 @@ import xpgrad
 from xpgrad.backend.plugins import plugins
 from xpgrad.errors import BackendUnavailable
 
-SLOW_PARTS = 4
+SLOW_PARTS = 8
 """Each commit runs one of so many parts of the slow tests."""
 
 xpgrad.global_config.detect_mutation = True  # no test may change an array that a graph keeps, but those that expect it

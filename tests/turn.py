@@ -34,5 +34,5 @@ def has_turn(name: str, parts: int) -> bool:
     return ALL or zlib.crc32(name.encode()) % parts == commit() % parts
 
 
-if __name__ == "__main__":  # python -m tests.turn 4 0: exit code 0 if this commit runs the first of four parts
+if __name__ == "__main__":  # python -m tests.turn 8 0: exit code 0 if this commit runs the first of eight parts
     sys.exit(not ALL and commit() % int(sys.argv[1]) != int(sys.argv[2]))

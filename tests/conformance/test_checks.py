@@ -9,6 +9,7 @@ import pytest
 from tests.devices import device_or_skip
 from tests.faults import FAULTS, FREEDOMS
 from tests.faults.testbed import Testbed
+from tests.turn import part_of
 
 from xpgrad import get_device, random
 from xpgrad.backend.capabilities import Capabilities
@@ -46,8 +47,14 @@ def _failures(found: list[Outcome]) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("family", FAMILIES, ids=lambda each: each.name)
-@pytest.mark.parametrize("name", ["@numpy", "@strict:device1", "@strict:no_float64", "native:1"])
+CORRECT = [
+    pytest.param(name, family, id=f"{name}-{family.name}")
+    for name in ("@numpy", "@strict:device1", "@strict:no_float64", "native:1")
+    for family in FAMILIES
+]
+
+
+@pytest.mark.parametrize(("name", "family"), part_of(CORRECT, 4))
 def test_correct_backends_pass(name: str, family: Family) -> None:
     found = _outcomes(name, families=family.letter)
     assert _failures(found) == []
@@ -61,7 +68,7 @@ def test_a_correct_backend_with_a_freedom_passes() -> None:
     assert _failures(_outcomes(bed.devices()[1], bed.backend.capabilities, "AT")) == []
 
 
-@pytest.mark.parametrize("family", FAMILIES, ids=lambda each: each.name)
+@pytest.mark.parametrize("family", part_of(FAMILIES, 4), ids=lambda each: each.name)
 def test_a_backend_that_lacks_what_may_be_lacking_passes(family: Family) -> None:
     lacks = Capabilities(dict.fromkeys(LACKED, "for this test"))
     assert _failures(_outcomes(Testbed().devices()[1], lacks, family.letter)) == []

@@ -10,7 +10,7 @@ from xpgrad_conformance.table.case import Case
 from xpgrad_conformance.table.scenario import dtypes_of
 from xpgrad_conformance.table.table import ASSERTIONS, assertions_of, run
 
-PARTS = 4
+PARTS = 8
 OTHERS = [device for device in DEVICES if device not in ("@numpy", "@strict:cpu")]
 """The certificate of strict runs the table on its first device; @strict:device1 finds whatever that would."""
 RUNS = [(case, "@numpy") for case in CASES] + [(case, device) for device in OTHERS for case in part_of(CASES, PARTS)]

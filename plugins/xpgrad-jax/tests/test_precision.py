@@ -2,6 +2,7 @@
 
 import pytest
 from tests.half_precision import FAMILY, differences
+from tests.turn import part_of
 
 import xpgrad
 
@@ -9,7 +10,7 @@ SLOW = {"average_pooling_2d", "average_pooling_nd without padding", "max_pooling
 """An operation for each element of a window: seconds each; the bodies are those that the core's tests run."""
 
 
-@pytest.mark.parametrize("name", [name for name in FAMILY if name not in SLOW])
+@pytest.mark.parametrize("name", part_of([name for name in FAMILY if name not in SLOW], 4))
 def test_many_elements_of_half_precision_are_counted_and_summed(name: str) -> None:
     dtype = "bfloat16" if len(name) % 2 else "float16"  # compiling takes most of the time, so each is tried in one
     assert not differences(name, xpgrad.get_device("@jax:cpu:0"), dtype)

@@ -294,6 +294,7 @@ def root(x):
     return array_api.matmul(v * array_api.sqrt(w)[..., None, :], adjoint(v))
 
 
+@pytest.mark.slow
 def test_roots_of_roots(device):
     raw, recorded, _ = gradients(device, lambda x: weighted(root(root(x)), W.real, device), 16 * np.eye(3))
     np.testing.assert_allclose(raw, hermitian(W.real) * 0.25 * 16**-0.75, rtol=1e-12)

@@ -50,6 +50,7 @@ def test_the_solution_is_that_of_scipy(device: Any) -> None:
     np.testing.assert_allclose(on_host(coarse), known, atol=5e-2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", ADJOINTS)
 def test_gradients_are_those_of_jax(options: Any) -> None:
     jax = pytest.importorskip("jax")

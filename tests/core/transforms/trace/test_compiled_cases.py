@@ -15,7 +15,7 @@ OTHERS = tuple(os.environ.get("XPGRAD_TEST_DEVICES", "").split())
 
 
 @pytest.mark.parametrize("device", ["@numpy", "@strict:cpu", *OTHERS], ids=lambda each: each.removeprefix("@"))
-@pytest.mark.parametrize("case", part_of(CASES, 2), ids=lambda each: each.name)
+@pytest.mark.parametrize("case", part_of(CASES, 4), ids=lambda each: each.name)
 def test_compiled_case_is_the_eager_one(case: Case, device: str) -> None:
     """All variants in all dtypes on NumPy; on others one of each, as the calls are the same."""
     found = device_or_skip(device)
