@@ -5,6 +5,7 @@
     python plugins/certify.py --turn               of all, another part for each commit: a share of the suite on NumPy;
                                                    on one other, the families of the contract and a share of all
     python plugins/certify.py mlx                  do that for one that is certified only if it is named
+    python plugins/certify.py --resume DIR jax     keep outcomes in DIR/jax; leave out what passed in an earlier run
 
 Needs pip and a registry; the array libraries come from there. Ends with exit code 1 if a backend reaches a level below
 that of its committed report, or fails a check.
@@ -62,6 +63,7 @@ def main() -> int:
     parser.add_argument("backends", nargs="*", help="to be certified; all if none is named here or in part")
     parser.add_argument("--write", action="store_true", help="keep the reports in docs/conformance")
     parser.add_argument("--turn", action="store_true", help="no level: the parts of the suite that this commit runs")
+    parser.add_argument("--resume", type=Path, metavar="DIR", help="keep outcomes here; leave out what passed before")
     options = parser.parse_args()
     every = bool(os.environ.get("XPGRAD_ALL_TESTS"))
     others = [*BUILT_IN[1:], *FROM_PLUGINS, *TRANSFORMATIONS]
@@ -70,7 +72,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as directory:
         place = Path(directory)
         python = installed(place, [name for name in (*whole, *parts) if name not in (*BUILT_IN, *TRANSFORMATIONS)])
-        good = [certified(name, python, place, write=options.write) for name in whole]
+        good = [certified(name, python, place, write=options.write, resume=options.resume) for name in whole]
         good += [passed_in_part(name, python, place) for name in parts]
         good += [passed_a_share("numpy", python, place)] if options.turn else []
     if options.write:
@@ -105,11 +107,12 @@ def pins() -> list[str]:
     return [requirement for requirement in extras["test"] if "==" in requirement and "[" not in requirement]
 
 
-def certified(name: str, python: Path, place: Path, *, write: bool) -> bool:
+def certified(name: str, python: Path, place: Path, *, write: bool, resume: Path | None) -> bool:
     """Run the full profile on a backend; return whether it is certified at the level of its committed report."""
     report = place / "reports" / name
     seed = () if write else ("--seed", "0")  # each certificate looks somewhere new, each change at the same
-    code = conform(name, python, place, "--report", str(report), *seed)
+    earlier = ("--resume", str((resume / name).resolve())) if resume else ()
+    code = conform(name, python, place, "--report", str(report), *seed, *earlier)
     if not (report / "conformance.json").exists():
         print(f"{name}: no report; exit code {code}")
         return False
