@@ -3,9 +3,9 @@
 import keyword
 import re
 import subprocess
-from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
+from pkgutil import resolve_name
 
 import click
 
@@ -95,7 +95,7 @@ def _root_of_arrays(library: str) -> str:
     That of the library's own name where it makes no array; click's error if it cannot be imported.
     """
     try:
-        namespace = import_module(library)
+        namespace = resolve_name(library)
     except Exception as error:  # a third-party library
         raise click.UsageError(f"--library: there is no module {library}, or it cannot be imported: {error}") from None
     try:

@@ -60,7 +60,7 @@ class Scaffold:
     name : str
         Name of the backend.
     library : str
-        The module that is the array library's Array API namespace.
+        The array library's Array API namespace: a module, or a name in one.
     arrays : str
         The first part of the name of the module where the type of its arrays is made.
     author, email : str
@@ -102,6 +102,7 @@ class Scaffold:
 
     def _values(self) -> Mapping[str, str]:
         own = self.library == STAND_IN
+        of = re.sub(r"import (.*)\.", r"from \1 import ", f"import {self.library} as library")
         author = {"name": self.author} | ({"email": self.email} if self.email else {})
         return {
             "name": self.name,
@@ -115,7 +116,7 @@ class Scaffold:
             "subject": self.name if own else self.library,
             "requirements": ", ".join(map(_quoted, self.requirements())),
             "root": self.package if own else self.arrays,
-            "import_library": f"from {self.package} import library" if own else f"import {self.library} as library",
+            "import_library": f"from {self.package} import library" if own else of,
             "missing": MISSING if own else "",
             "devices": DEVICES if own else "None,  # what library.__array_namespace_info__() lists",
             "note": Page(NOTE).substitute(package=self.package) if own else "",

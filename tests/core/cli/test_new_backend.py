@@ -173,13 +173,21 @@ def library(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
 def test_another_library_is_imported_by_its_name_and_required_by_its_distributions(folder: Path) -> None:
     assert new_backend("npu", "--output", "here", "--library", "npulib.array_api").exit_code == 0
     made = folder / "here"
-    assert "    import npulib.array_api as library\n" in (made / "src" / "xpgrad_npu" / "plugin.py").read_text()
+    assert "    from npulib import array_api as library\n" in (made / "src" / "xpgrad_npu" / "plugin.py").read_text()
     assert not (made / "src" / "xpgrad_npu" / "library").exists()
     assert project(made)["entry-points"]["xpgrad.array_modules"] == {"npulib": "xpgrad_npu.plugin"}
     assert "npu-arrays" in project(made)["dependencies"]
     assert "array-api-strict" not in (made / "README.md").read_text()
     for name in ("__init__.py", "plugin.py"):
         compile((made / "src" / "xpgrad_npu" / name).read_text(), name, "exec")
+
+
+@pytest.mark.usefixtures("library")
+def test_a_namespace_may_be_a_name_in_a_module(folder: Path) -> None:
+    site = folder.parent / f"{folder.name}-libraries"
+    (site / "npulib" / "__init__.py").write_text("import types\n\nstandard = types.SimpleNamespace()\n")
+    assert new_backend("npu", "--output", "here", "--library", "npulib.standard").exit_code == 0
+    assert "    from npulib import standard as library\n" in (folder / "here/src/xpgrad_npu/plugin.py").read_text()
 
 
 @pytest.mark.usefixtures("library")
