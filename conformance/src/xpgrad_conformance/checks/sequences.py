@@ -112,8 +112,9 @@ def _alternate(s: Subject, pairs: list[Pair]) -> None:
             got = _called(s, sample, when)
             if sample is one:
                 kept.append((sample, got, bits(got)))
-    for dtype in [name for name in s.operation.quick if name != s.dtype and s.has(name)]:
-        other = in_dtype(s, dtype)
+    for other in [in_dtype(s, dtype) for dtype in s.operation.quick if dtype != s.dtype]:
+        if not other.has(other.dtype, *s.operation.facts):
+            continue
         for sample, _ in _spread(pairs_of(other, s.operation), 2):
             _called(other, sample, f"after calls in {s.dtype}")
     for one, _ in pairs:

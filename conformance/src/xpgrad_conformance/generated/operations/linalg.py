@@ -178,8 +178,9 @@ def _matrix_power(draw: Draw) -> Iterator[Sample]:
 
 def _vector_norm(draw: Draw) -> Iterator[Sample]:
     for n in swept(draw, least=1):
+        units = 32.0 if n >= 5000 else 4.0 + (n / 4 if draw.dtype in COMPLEX else 0)  # moduli have digits to be rounded
         for order in (1, 2, np.inf) if n < 5000 else (draw.pick((1, 2)),):
-            yield _norm(draw, given(draw, (n,), "integers", ("n",)), 4.0 if n < 5000 else 32.0, ord=order)
+            yield _norm(draw, given(draw, (n,), "integers", ("n",)), units, ord=order)
     orders = (1, 2, np.inf, -np.inf, 0, 3, -1, 0.5)
     for row in draw.combinations(
         n=(1, 2, 16, 33, 257), place=(0, 1, 2), ord=orders, axis=(None, 0, 1, 2, -1, (0, 2), (-1, 1)),

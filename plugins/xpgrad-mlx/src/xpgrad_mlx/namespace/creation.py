@@ -8,7 +8,7 @@ from typing import Any
 import mlx.core as mx
 import numpy as np
 
-from xpgrad_mlx.memory import DTYPES, Array, checked
+from xpgrad_mlx.memory import DTYPES, Array, checked, dtype_name
 
 Shape = int | tuple[int, ...]
 
@@ -25,7 +25,7 @@ def asarray(obj: Any, /, *, dtype: Any = None, device: Any = None, copy: bool | 
     if isinstance(obj, (np.ndarray, np.generic)):
         return of_host(np.asarray(obj), dtype)
     if isinstance(obj, (list, tuple)) and not _holds_arrays(obj):
-        return of_host(np.asarray(obj) if dtype is not None else _default(np.asarray(obj)), dtype)
+        return of_host(_default(np.asarray(obj)) if dtype is None else np.asarray(obj, dtype_name(dtype)), dtype)
     if isinstance(obj, int) and not isinstance(obj, bool) and abs(obj) >= 2**31:
         return of_host(np.asarray(obj), dtype)
     return mx.array(obj) if dtype is None else mx.array(obj, dtype=dtype)
