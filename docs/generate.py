@@ -103,6 +103,7 @@ def certified() -> str:
             key: sum(row[key] for row in report["families"]) for key in ("planned", "passed", "skipped", "expected")
         }
         level = "none" if report["level"] is None else str(report["level"])
+        level += ", thin" if report["profile"] == "thin" else ""
         known = f", {counts['expected']} declared failures" if counts["expected"] else ""
         page = f"conformance/{file.parent.name}/conformance.md"
         rows.append(

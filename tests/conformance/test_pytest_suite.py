@@ -24,7 +24,7 @@ def test_there_is_a_test_for_each_check_and_one_for_the_declaration() -> None:
 def test_suite_of_an_unknown_backend_is_an_error() -> None:
     with pytest.raises(xpgrad.SpecifierError, match="unknown device '@xyzzy:0'"):
         suite("@xyzzy:0")
-    with pytest.raises(ValueError, match="expected the profile 'quick' or 'full', got 'soak'"):
+    with pytest.raises(ValueError, match="expected the profile 'quick', 'thin' or 'full', got 'soak'"):
         suite("numpy", profile="soak")
 
 

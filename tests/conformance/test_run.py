@@ -18,6 +18,7 @@ from xpgrad_conformance import Report, conform, reproduce, workers
 from xpgrad_conformance.check import FAMILIES, LEVELS, Check
 from xpgrad_conformance.checks import CHECKS
 from xpgrad_conformance.documents import MAX_FAILURES, as_json, as_markdown, badge, write
+from xpgrad_conformance.generated.draw import Draw
 from xpgrad_conformance.outcome import Outcome, Skip, outcome
 from xpgrad_conformance.plan import Item, letter_of, plan
 from xpgrad_conformance.probes import mismatches
@@ -59,6 +60,20 @@ def test_ids_of_the_items_of_a_plan_are_unique() -> None:
     for quick in (True, False):
         names = [item.id for item in plan([STRICT, xpgrad.get_device("@strict:cpu")], quick=quick)]
         assert len(set(names)) == len(names)
+
+
+def test_the_thin_profile_has_every_check_case_and_dtype_on_few_inputs() -> None:
+    devices = [xpgrad.get_device("@strict:cpu"), xpgrad.get_device("@strict:device1")]
+    full, thin = plan(devices), plan(devices, thin=True)
+    assert {item.id for item in thin} < {item.id for item in full}
+    assert {item.check.id for item in thin} == {item.check.id for item in full}
+    assert {item.id for item in thin if item.case} == {item.id for item in full if item.case}
+    values = {item.id for item in full if item.check.id == "K50" and item.device == devices[0]}
+    assert values == {item.id for item in thin if item.check.id == "K50"}
+    assert all(item.quick and item.thin for item in thin)
+    one, other = (item.subject(devices[0].backend.capabilities) for item in thin if item.id.startswith("K50[exp,float"))
+    counts = [sum(1 for _ in draw.part_of(iter(range(100)))) for draw in (Draw(one, "exp"), Draw(other, "exp"))]
+    assert sorted(counts) == [25, 100]
 
 
 def test_families_are_given_by_letter_or_name() -> None:
@@ -145,7 +160,7 @@ def test_run_counts_planned_checks(jobs: int) -> None:
 
 
 def test_unknown_profile_is_refused() -> None:
-    with pytest.raises(ValueError, match="expected a profile among quick, full, soak, got 'long'"):
+    with pytest.raises(ValueError, match="expected a profile among quick, thin, full, soak, got 'long'"):
         conform("numpy", profile="long")
 
 
@@ -178,6 +193,13 @@ def test_part_of_the_suite_gives_no_level() -> None:
     for part in ({"profile": "quick"}, {"whole": False}):
         report = dataclasses.replace(_report(), **part)
         assert (report.level, report.exit_code) == (None, 0)
+
+
+def test_the_thin_profile_gives_a_level_and_says_so() -> None:
+    report = dataclasses.replace(_report(), profile="thin")
+    assert report.level == _report().level is not None
+    assert "on few inputs (profile thin)" in report.verdict
+    assert "level 3 (thin" in badge(report)
 
 
 def test_disagreement_of_facts_gives_no_level() -> None:

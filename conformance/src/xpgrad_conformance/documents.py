@@ -221,7 +221,8 @@ def _beside(report: Report) -> str:
     """Return what a badge says beside the level: `` (2 declared, tolerance x4)``."""
     known = sum(map(fails_as_declared, report.outcomes))
     widest = max((factor for factor, _ in report.capabilities.tolerances.values()), default=1.0)
-    found = [f"{known} declared"] * (known > 0) + [f"tolerance x{widest:g}"] * (widest > 1)
+    found = ["thin"] * (report.profile == "thin") + [f"{known} declared"] * (known > 0)
+    found += [f"tolerance x{widest:g}"] * (widest > 1)
     return f" ({', '.join(found)})" if found else ""
 
 

@@ -40,6 +40,8 @@ class Outcome:
         Whether it ran on fewer variants of its case.
     wrong : bool
         Whether it was skipped because a function that it needs is declared to be there, but wrong.
+    thin : bool
+        Whether it ran as in the profile thin.
     """
 
     id: str
@@ -53,6 +55,7 @@ class Outcome:
     seed: int = 0
     quick: bool = False
     wrong: bool = False
+    thin: bool = False
 
 
 class Skip(Exception):
@@ -66,7 +69,8 @@ def outcome(item: Item, capabilities: Capabilities, *, seed: int = 0) -> Outcome
     def made(state: str, reason: str = "", declared: bool = False, trace: str = "") -> Outcome:
         seconds = time.perf_counter() - started
         name, device = item.check.id, item.device.name
-        return Outcome(item.id, name, device, state, reason, declared, trace, round(seconds, 4), seed, item.quick)
+        made = Outcome(item.id, name, device, state, reason, declared, trace, round(seconds, 4), seed)
+        return replace(made, quick=item.quick, thin=item.thin)
 
     started = time.perf_counter()
     lacking = capabilities.lacking(item.needs, subject.index, subject.dtype, wrong=False)

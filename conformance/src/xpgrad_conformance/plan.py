@@ -16,11 +16,14 @@ from xpgrad_conformance.subject import NARROWER, Subject
 from xpgrad_conformance.table.case import Case
 from xpgrad_conformance.table.scenario import dtypes_of, facts_within
 
-PROFILES = "quick", "full", "soak"
+PROFILES = "quick", "thin", "full", "soak"
 
 
 class Item(NamedTuple):
-    """One check for one device, dtype and case or operation; a quick item runs on fewer variants of it."""
+    """One check for one device, dtype and case or operation.
+
+    A quick item runs on fewer variants of it; a thin one on fewer still, in all dtypes of an operation but one.
+    """
 
     check: Check
     device: Device
@@ -28,6 +31,7 @@ class Item(NamedTuple):
     case: Case | None
     quick: bool
     operation: Operation | None = None
+    thin: bool = False
 
     @property
     def id(self) -> str:
@@ -79,6 +83,7 @@ class Item(NamedTuple):
             name=self.id,
             seed=seed,
             quick=self.quick,
+            thin=self.thin,
         )
         if self.dtype is None:
             made.dtype = made.wide
@@ -90,6 +95,7 @@ def plan(
     *,
     families: Iterable[str] | None = None,
     quick: bool = False,
+    thin: bool = False,
     checks: Sequence[Check] = CHECKS,
     cases: Sequence[Case] = CASES,
     operations: Sequence[Operation] = OPERATIONS,
@@ -107,6 +113,9 @@ def plan(
         Letters or names of families; by default all.
     quick : bool
         Only the checks of the quick profile.
+    thin : bool
+        All checks, on as few inputs as the quick profile takes. Checks of operations run on the first device only, in
+        sequences and threads in one dtype, and elsewhere on a quarter of the inputs in all dtypes but one.
     share : tuple of int, optional
         Run one part of the plan only: ``(2, 3)`` is the second of three parts. The parts have about the same length
         and no common items.
@@ -123,7 +132,7 @@ def plan(
     wanted = [each for each in checks if each.family.letter in letters and (each.quick or not quick)]
     order = list(BY_LETTER)
     wanted.sort(key=lambda each: (not each.early, order.index(each.family.letter), each.id))
-    items = [item for each in wanted for item in _items(each, devices, quick, cases, operations)]
+    items = [item for each in wanted for item in _items(each, devices, quick, thin, cases, operations)]
     items = list(_supported(items, capabilities))
     return items if share is None else _shared(items, *share)
 
@@ -146,27 +155,32 @@ def letter_of(family: str) -> str:
 
 
 def _items(
-    check: Check, devices: Sequence[Device], quick: bool, cases: Sequence[Case], operations: Sequence[Operation]
+    check: Check,
+    devices: Sequence[Device],
+    quick: bool,
+    thin: bool,
+    cases: Sequence[Case],
+    operations: Sequence[Operation],
 ) -> Iterator[Item]:
     for device in devices[:1] if check.scope == "backend" else devices:
         if check.scope in ("backend", "device"):
-            yield Item(check, device, None, None, quick)
+            yield Item(check, device, None, None, quick or thin, None, thin)
         elif check.scope == "dtype":
             for dtype in check.dtypes:
-                yield Item(check, device, dtype, None, quick)
+                yield Item(check, device, dtype, None, quick or thin, None, thin)
         elif check.scope == "operation":
             less = quick or device != devices[0]
-            for operation in operations if check.quick or device == devices[0] else ():
+            for operation in operations if device == devices[0] or (check.quick and not thin) else ():
                 for dtype in operation.quick if less else operation.dtypes:
-                    if check.applies is None or check.applies(operation, dtype, less):
-                        yield Item(check, device, dtype, None, less, operation)
+                    if check.applies is None or check.applies(operation, dtype, less or thin):
+                        yield Item(check, device, dtype, None, less or thin, operation, thin)
         elif check.quick or device == devices[0]:
             assert check.applies is not None
             less = quick or device != devices[0]
             for case in cases if len(cases) < len(CASES) else cases[:: check.one_in]:
                 for dtype in dtypes_of(case):
                     if check.applies(case, dtype, less):
-                        yield Item(check, device, dtype, case, less)
+                        yield Item(check, device, dtype, case, less or thin, None, thin)
 
 
 def _supported(items: Iterable[Item], capabilities: Capabilities | None) -> Iterator[Item]:

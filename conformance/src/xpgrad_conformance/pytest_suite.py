@@ -31,7 +31,7 @@ def suite(
     capabilities : Capabilities, optional
         By default those of the backend.
     profile : str
-        "quick" or "full".
+        "quick", "thin" or "full".
     operations : collection of str, optional
         Names of operations with generated inputs, by default all: fewer for a library that compiles each call.
 
@@ -42,8 +42,8 @@ def suite(
     """
     import pytest  # not a dependency of the suite
 
-    if profile not in ("quick", "full"):
-        raise ValueError(f"suite: expected the profile 'quick' or 'full', got {profile!r}")
+    if profile not in ("quick", "thin", "full"):
+        raise ValueError(f"suite: expected the profile 'quick', 'thin' or 'full', got {profile!r}")
     devices = devices_of(name)
     given = devices[0].backend.capabilities if capabilities is None else capabilities
     quick = profile == "quick"
@@ -52,7 +52,7 @@ def suite(
         raise ValueError(f"suite: there is no operation {', '.join(sorted(unknown))} with generated inputs")
     grouped: dict[str, list[Item]] = {}
     chosen = [each for each in OPERATIONS if operations is None or each.name in names]
-    for item in plan(devices, quick=quick, capabilities=given, operations=chosen):
+    for item in plan(devices, quick=quick, thin=profile == "thin", capabilities=given, operations=chosen):
         grouped.setdefault(item.check.id, []).append(item)
 
     def test_capabilities_are_as_declared() -> None:

@@ -128,7 +128,8 @@ class Report:
         """The result in one line: the level, why it is not the next one, and what it leaves open."""
         if self.left:
             return self._stopped()
-        return "; ".join([self._result, *self._obstacles, *remarks(self.outcomes, self.capabilities)])
+        few = ["on few inputs (profile thin)"] if self.profile == "thin" else []
+        return "; ".join([self._result, *self._obstacles, *few, *remarks(self.outcomes, self.capabilities)])
 
     @property
     def _result(self) -> str:
@@ -182,7 +183,7 @@ def families_of(report: Report) -> list[Family]:
 
 def reproduction(outcome: Outcome) -> str:
     """Return a program of at most eight lines that runs a failed check again."""
-    options = ", quick=True" if outcome.quick else ""
+    options = ", thin=True" if outcome.thin else ", quick=True" if outcome.quick else ""
     reason = outcome.reason.splitlines()[0] if outcome.reason else ""
     return "\n".join(
         [

@@ -86,8 +86,9 @@ def conform(
     share : tuple of int, optional
         One of n parts of about the same length: ``(3, 16)`` for the third of sixteen. It gives no level.
     profile : str
-        "quick" runs the more important half of the checks and gives no level; "full" runs all; "soak" repeats the full
-        profile with other random numbers for `minutes`.
+        "quick" runs the more important half of the checks, on few inputs, and gives no level; "full" runs all, on all
+        inputs; "thin" runs all on as few inputs as "quick", for libraries that would take hours, and its verdict says
+        so; "soak" repeats the full profile with other random numbers for `minutes`.
     seed : int or None
         Seed of all random numbers; with None another one for each run, in the checks whose inputs are generated.
     jobs : int
@@ -124,12 +125,13 @@ def conform(
     if profile not in PROFILES:
         raise ValueError(f"conform: expected a profile among {', '.join(PROFILES)}, got {profile!r}")
     if profile == "soak" and resume is not None:
-        raise ValueError("conform: the profile soak has no journal; expected quick or full")
+        raise ValueError("conform: the profile soak has no journal; expected quick, thin or full")
     chosen = _chosen(families, cases, operations, share)
     devices = devices_of(name)
     backend, started = devices[0].backend, time.monotonic()
     given = backend.capabilities if capabilities is None else capabilities
-    order = Order(tuple(device.name for device in devices), quick=profile == "quick", chosen_seed=seed or 0, **chosen)
+    order = Order(tuple(device.name for device in devices), chosen_seed=seed or 0, **chosen)
+    order = replace(order, quick=profile == "quick", thin=profile == "thin")
     seed = random.randrange(MOST_SEEDS) if seed is None else seed
     journal = None
     if resume is not None:
@@ -250,7 +252,7 @@ def versions(backend: Backend) -> dict[str, str]:
     }
 
 
-def reproduce(id: str, *, seed: int = 0, quick: bool = False) -> None:
+def reproduce(id: str, *, seed: int = 0, quick: bool = False, thin: bool = False) -> None:
     """Run one check again, as a report names it: ``K01[sum-axis,float32,@npu:0]``; raise what it raises.
 
     Parameters
@@ -259,8 +261,8 @@ def reproduce(id: str, *, seed: int = 0, quick: bool = False) -> None:
         The identifier of an outcome.
     seed : int
         The seed of the run.
-    quick : bool
-        Run on fewer variants of the case, as in the quick profile.
+    quick, thin : bool
+        Run on few inputs, as in the profile of this name.
 
     Raises
     ------
@@ -271,7 +273,7 @@ def reproduce(id: str, *, seed: int = 0, quick: bool = False) -> None:
     """
     check, _, inside = id.partition("[")
     device = device_named(inside.removesuffix("]").rpartition(",")[2])
-    item = next((each for each in plan([device], families=check[:1], quick=quick) if each.id == id), None)
+    item = next((each for each in plan([device], families=check[:1], quick=quick, thin=thin) if each.id == id), None)
     if item is None:
         raise ValueError(f"reproduce: there is no check {id!r} in this version of the suite")
     subject = item.subject(device.backend.capabilities, seed)

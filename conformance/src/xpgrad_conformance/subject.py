@@ -45,8 +45,8 @@ class Subject:
     capabilities : Capabilities
     seed : int
         Random numbers are determined by it and the name of the check.
-    quick : bool
-        Whether the profile is the quick one.
+    quick, thin : bool
+        Whether the check runs on few inputs, as in the profile of this name.
     """
 
     def __init__(
@@ -60,9 +60,10 @@ class Subject:
         name: str = "",
         seed: int = 0,
         quick: bool = False,
+        thin: bool = False,
     ) -> None:
         self.device, self.dtype, self.case, self.capabilities = device, dtype, case, capabilities
-        self.seed, self.quick, self._name, self._position = seed, quick, name, 1
+        self.seed, self.quick, self.thin, self._name, self._position = seed, quick, thin, name, 1
         self._has: dict[tuple[str, ...], bool] = {}
         self.operation = operation
 

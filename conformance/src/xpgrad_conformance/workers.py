@@ -9,7 +9,7 @@ import signal
 import time
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Any
@@ -36,7 +36,7 @@ class Order:
     ----------
     devices : tuple of str
     families, cases, operations : tuple of str or None
-    quick : bool
+    quick, thin : bool
     seed : int
         That of checks whose inputs are generated.
     share : tuple of int or None
@@ -52,6 +52,7 @@ class Order:
     share: tuple[int, int] | None = None
     operations: tuple[str, ...] | None = None
     chosen_seed: int = 0
+    thin: bool = False
 
     def seed_of(self, item: Item) -> int:
         """Return the seed of one item."""
@@ -71,6 +72,7 @@ class Order:
             devices,
             families=self.families,
             quick=self.quick,
+            thin=self.thin,
             cases=chosen,
             operations=named,
             share=self.share,
@@ -188,8 +190,9 @@ def outcomes(
         known = expected_reason(item, capabilities)
         state, why = ("failed", reason) if known is None else ("expected", f"{known} ({reason})")
         seconds = round(time.monotonic() - worker.since, 4)
-        name, device = item.check.id, item.device.name
-        return Outcome(item.id, name, device, state, why, seconds=seconds, seed=order.seed_of(item), quick=item.quick)
+        name, device, seed = item.check.id, item.device.name, order.seed_of(item)
+        made = Outcome(item.id, name, device, state, why, seconds=seconds, seed=seed)
+        return replace(made, quick=item.quick, thin=item.thin)
 
     try:
         for _ in range(min(jobs, len(todo))):

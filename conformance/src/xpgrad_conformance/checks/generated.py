@@ -11,7 +11,8 @@ from xpgrad_conformance.subject import Subject
 def generated_values(s: Subject) -> None:
     """Values are right for every size, kind of values and layout."""
     assert s.operation is not None
-    found = first_error(s, s.operation.samples(Draw(s, s.operation.name)))
+    draw = Draw(s, s.operation.name)
+    found = first_error(s, draw.part_of(s.operation.samples(draw)))
     if found is None:
         return
     sample, wrong = found

@@ -16,6 +16,8 @@ CONSTANT = frozenset(case.name.partition("-")[0] for case in CASES if case.order
 """Functions without derivatives."""
 MOST = {(1, True): 12, (1, False): 48, (2, True): 5, (2, False): 16}
 """Samples of one operation in one dtype, by the order of derivatives and whether the profile is the quick one."""
+LEAST = 3
+"""Samples in the profile thin, in all dtypes but one."""
 SIMPLE = Sweep("ones"), Sweep("integers")
 """Sweeps that are tried first for a program that shows a failure."""
 
@@ -44,7 +46,8 @@ def _compare(s: Subject, order: int) -> None:
     assert s.operation is not None
     draw = Draw(s, s.operation.name, few=True)
     layouts = draw.layouts()
-    for number, sample in enumerate(_chosen(draw, s.operation, MOST[order, s.quick])):
+    most = MOST[order, s.quick] if draw.long or not s.thin else LEAST
+    for number, sample in enumerate(_chosen(draw, s.operation, most)):
         sample = folded(sample, draw) if draw.rng.integers(2) else sample
         kind = "uniform" if draw.rng.integers(3) == 0 else "integers"
         layout = draw.pick(("contiguous", "broadcast", *layouts)) if "broadcast" in layouts else draw.pick(layouts)
@@ -56,7 +59,7 @@ def _compare(s: Subject, order: int) -> None:
 
 def _chosen(draw: Draw, operation: Operation, most: int) -> Iterator[Sample]:
     """Yield samples that have derivatives, at most so many of them, from small to large as they are generated."""
-    found = [sample for sample in operation.samples(draw) if sample.smooth]
+    found = [sample for sample in draw.part_of(operation.samples(draw)) if sample.smooth]
     kept = sorted(draw.rng.permutation(len(found))[:most].tolist())
     yield from (found[i] for i in kept)
 

@@ -4,7 +4,7 @@ import functools
 import itertools
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -17,8 +17,11 @@ from xpgrad_conformance.generated.sample import Argument
 from xpgrad_conformance.generated.values import values
 from xpgrad_conformance.subject import Subject
 
+THIN = 4
+"""One of so many samples is taken in the profile thin, in all dtypes but one."""
 COVERINGS = 16
 """How many sets of combinations of so many factors there are: each is made once."""
+Item = TypeVar("Item")
 Pair = tuple[int, int, int, int]
 """Two factors, each by its number, with the number of its value."""
 
@@ -60,6 +63,7 @@ class Draw:
         self.rng = first if number == 0 else np.random.default_rng([int(first.integers(2**32)), number])
         self.thresholds = thresholds_of(s.backend, name)
         dtypes = (s.dtype,) if s.operation is None else s.operation.quick
+        self._offset = zlib.crc32(f"{name}{s.dtype}".encode()) + s.seed
         self.long = s.dtype == dtypes[(zlib.crc32(name.encode()) + s.seed) % len(dtypes)]
 
     def has(self, *facts: str) -> bool:
@@ -75,6 +79,12 @@ class Draw:
         if self.quick and not self.long:
             most = min(most, sizes.LARGE)
         return [n for n in found if least <= n <= most]
+
+    def part_of(self, samples: Iterator[Item]) -> Iterator[Item]:
+        """Return the samples that are tried: all but in the profile thin, where it is a quarter in most dtypes."""
+        if self.long or not self.s.thin:
+            return samples
+        return itertools.islice(samples, self._offset % THIN, None, THIN)
 
     def layouts(self) -> list[str]:
         """Return the layouts that the backend can make."""

@@ -111,7 +111,16 @@ def _thirds(argument: Argument) -> Argument:
 def in_dtype(s: Subject, dtype: str) -> Subject:
     """Return the subject in another dtype."""
     name = "" if s.operation is None else s.operation.name
-    return Subject(s.device, s.capabilities, dtype=dtype, operation=s.operation, name=name, seed=s.seed, quick=s.quick)
+    return Subject(
+        s.device,
+        s.capabilities,
+        dtype=dtype,
+        operation=s.operation,
+        name=name,
+        seed=s.seed,
+        quick=s.quick,
+        thin=s.thin,
+    )
 
 
 def elements(sample: Sample) -> int:
