@@ -1,6 +1,7 @@
 """The standard's names over sparse's: what it lacks, and what it has for arrays with the fill value 0 alone."""
 
 from functools import wraps
+from math import prod
 from typing import Any, Literal
 
 import numpy as np
@@ -19,6 +20,13 @@ def __dir__() -> list[str]:
 
 
 # Creation
+
+
+def asarray(obj: Any, /, *, dtype: Any = None, device: Any = None, copy: bool | None = None) -> COO:
+    """Return a sparse array; lists of integers are exact, also if NumPy would make floating-point numbers of them."""
+    if dtype is not None and isinstance(obj, (list, tuple, int)):
+        return array_of(np.asarray(obj, dtype))
+    return sparse.asarray(obj, dtype=dtype, device=device, copy=copy)
 
 
 def arange(start: Any, /, stop: Any = None, step: Any = 1, *, dtype: Any = None, device: Any = None) -> COO:
@@ -84,8 +92,32 @@ def triu(x: COO, /, *, k: int = 0) -> COO:
 
 
 def matmul(x1: COO, x2: COO, /) -> COO:
-    """Return the product of matrices."""
-    return array_of(sparse.matmul(zero_filled(x1), zero_filled(x2)))
+    """Return the product of matrices; those of a stack are the blocks on the diagonals of two large ones."""
+    a, b = zero_filled(x1), zero_filled(x2)
+    if a.ndim <= 2 and b.ndim <= 2:
+        return array_of(sparse.matmul(a, b))
+    if not a.ndim or not b.ndim or a.shape[-1] != b.shape[-2 if b.ndim > 1 else 0]:
+        raise ValueError(f"matmul: arrays of shapes {a.shape} and {b.shape} have no product")
+    rows, columns = a.shape[-2:-1], b.shape[-1:] if b.ndim > 1 else ()
+    a, b = (a if a.ndim > 1 else a[None, :]), (b if b.ndim > 1 else b[:, None])
+    stack = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+    return sparse.reshape(_product_of_stacks(a, b, stack), (*stack, *rows, *columns))
+
+
+def _product_of_stacks(a: COO, b: COO, stack: tuple[int, ...]) -> COO:
+    """Return the products of matrices as an array with three axes."""
+    count, (m, k), n = prod(stack), a.shape[-2:], b.shape[-1]
+    if not count * m * k * n:
+        return sparse.zeros((count, m, n), dtype=np.result_type(a.dtype, b.dtype))
+    blocks = []
+    for x in (a, b):
+        x = sparse.reshape(sparse.broadcast_to(x, (*stack, *x.shape[-2:])), (count, *x.shape[-2:]))
+        (which, row, column), (height, width) = x.coords, x.shape[-2:]
+        places = np.stack([which * height + row, which * width + column])
+        blocks.append(COO(places, x.data, shape=(count * height, count * width)))
+    y = array_of(sparse.matmul(*blocks))
+    places = np.stack([y.coords[0] // m, y.coords[0] % m, y.coords[1] % n])
+    return COO(places, y.data, shape=(count, m, n))
 
 
 def tensordot(x1: COO, x2: COO, /, *, axes: Any = 2) -> COO:
@@ -96,12 +128,28 @@ def tensordot(x1: COO, x2: COO, /, *, axes: Any = 2) -> COO:
 def vecdot(x1: COO, x2: COO, /, *, axis: int = -1) -> COO:
     """Return dot products along an axis."""
     first = sparse.conj(x1) if sparse.isdtype(x1.dtype, "complex floating") else x1
-    return sparse.sum(first * x2, axis=axis, dtype=sparse.result_type(x1, x2))
+    return sum(first * x2, axis=axis, dtype=sparse.result_type(x1, x2))
 
 
 def nonzero(x: COO, /) -> tuple[COO, ...]:
     """Return the positions of elements that are not zero."""
     return tuple(map(COO.from_numpy, np.nonzero(dense(x)) if x.fill_value != 0 else sparse.nonzero(x)))
+
+
+# Sums and limits, where sparse computes with fill values or Python numbers
+
+
+def sum(x: COO, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> COO:
+    """Return sums; those of no elements are 0, whatever the fill value."""
+    if x.size:
+        return array_of(sparse.sum(x, axis=axis, dtype=dtype, keepdims=keepdims))
+    return COO.from_numpy(np.asarray(np.sum(dense(x), axis=axis, dtype=dtype, keepdims=keepdims)))
+
+
+def clip(x: COO, /, min: Any = None, max: Any = None) -> COO:
+    """Return the elements limited to an interval, exactly for integers, too."""
+    limits = [np.asarray(limit, x.dtype) if isinstance(limit, int) else limit for limit in (min, max)]
+    return sparse.clip(x, *limits)
 
 
 # Positions
@@ -137,7 +185,7 @@ def argmin(x: COO, /, *, axis: int | None = None, keepdims: bool = False) -> COO
 
 def count_nonzero(x: COO, /, *, axis: Any = None, keepdims: bool = False) -> COO:
     """Return how many elements are not zero."""
-    return sparse.sum(x != 0, axis=axis, keepdims=keepdims, dtype=np.int64)
+    return sum(x != 0, axis=axis, keepdims=keepdims, dtype=np.int64)
 
 
 # Functions whose results are dense: NumPy's

@@ -81,10 +81,20 @@ def parse(index: Any, ndim: int) -> Index:
 def getitem(x: COO, /, *, index: Any) -> Any:
     """Return ``x[index]`` for every index of the standard, and those with several arrays."""
     at = parse(index, x.ndim)
+    taken = x[_shortened(at.items, x.shape)]
     if at.block is None:
-        return array_of(x[at.items])
-    taken = x[at.items]
+        return array_of(taken)
     return taken.reshape((*taken.shape[: at.at], *at.block, *taken.shape[at.at + 1 :]))
+
+
+def _shortened(items: tuple[Any, ...], shape: tuple[int, ...]) -> tuple[Any, ...]:
+    """Return the items with slices that take nothing as 0:0, because sparse takes elements by ``x[:-1:-1]``."""
+    found, lengths = [], iter(shape)
+    for item in items:
+        length = 0 if item is None else next(lengths)
+        empty = isinstance(item, slice) and not range(*item.indices(length))
+        found.append(slice(0, 0) if empty else item)
+    return tuple(found)
 
 
 def scatter_add(spec: Any, pairs: Any, /) -> COO:
@@ -140,7 +150,8 @@ def _summed(coords: Any, data: Any, shape: tuple[int, ...]) -> COO:
 def _plain(item: Any) -> Any:
     item = dense(item)
     if isinstance(item, (list, np.ndarray)):
-        return np.asarray(item)
+        item = np.asarray(item)
+        return item.astype(np.intp) if item.dtype.kind in "iu" else item  # sparse adds lengths in the index's dtype
     return item if item is None or item is ... or isinstance(item, (slice, bool)) else item.__index__()
 
 

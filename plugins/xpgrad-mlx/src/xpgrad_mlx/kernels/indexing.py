@@ -31,7 +31,7 @@ def setitem(x: Array, u: Array, *, index: Any) -> Any:
     """Return a copy of `x` with `u` at integers and slices, or with nothing, where MLX ends the process; or decline."""
     y = mx.array(x)
     arrays = [part for part in (index if isinstance(index, tuple) else (index,)) if isinstance(part, mx.array)]
-    if not x.size or (isinstance(u, mx.array) and not u.size and _takes_nothing(x, index, arrays)):
+    if not x.size or (arrays and _takes_nothing(x, index, arrays, u)):
         return y
     if arrays or not isinstance(u, mx.array) or u.dtype != x.dtype:
         return NotImplemented
@@ -39,10 +39,12 @@ def setitem(x: Array, u: Array, *, index: Any) -> Any:
     return y
 
 
-def _takes_nothing(x: Array, index: Any, arrays: list[Array]) -> bool:
-    """Return whether `index` takes no element of `x`; MLX itself takes no elements by masks."""
+def _takes_nothing(x: Array, index: Any, arrays: list[Array], u: Any) -> bool:
+    """Return whether `index` takes no element of `x`; MLX itself takes no elements by masks, but has no empty `u`."""
     masks = [part for part in arrays if part.dtype == mx.bool_]
-    return any(not mx.any(mask).item() for mask in masks) if masks else not x[index].size
+    if not masks:
+        return not x[index].size
+    return isinstance(u, mx.array) and not u.size and any(not mx.any(mask).item() for mask in masks)
 
 
 KERNELS: dict[str, Kernel] = {"setitem": setitem}
