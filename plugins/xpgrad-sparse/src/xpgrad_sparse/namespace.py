@@ -132,8 +132,9 @@ def vecdot(x1: COO, x2: COO, /, *, axis: int = -1) -> COO:
 
 
 def nonzero(x: COO, /) -> tuple[COO, ...]:
-    """Return the positions of elements that are not zero."""
-    return tuple(map(COO.from_numpy, np.nonzero(dense(x)) if x.fill_value != 0 else sparse.nonzero(x)))
+    """Return the positions of elements that are not zero; a stored zero, such as -0.0, is none."""
+    found = np.nonzero(dense(x)) if x.fill_value != 0 or not x.ndim else x.coords[:, x.data != 0]
+    return tuple(map(COO.from_numpy, found))
 
 
 # Sums and limits, where sparse computes with fill values or Python numbers
