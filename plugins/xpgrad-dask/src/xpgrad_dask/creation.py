@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from xpgrad.types import Array, Dtype, Shape
-from xpgrad_dask.libraries import compat, da, dask
+from xpgrad_dask.libraries import da, dask
 
 
 def auto_chunks(shape: Shape, dtype: Dtype, given: Sequence[Any] | None = None) -> Any:
@@ -113,9 +113,18 @@ def arange(start: Any, /, stop: Any = None, step: Any = 1, *, dtype: Any = None,
     return da.arange(begin, end, step, dtype=dtype, chunks=auto_chunks((count,), kind))
 
 
-def linspace(start: Any, stop: Any, /, num: int, **options: Any) -> Array:
-    """Return `num` evenly spaced numbers from `start` to `stop`."""
-    options.pop("device", None)
+def linspace(
+    start: Any, stop: Any, /, num: int, *, dtype: Any = None, device: Any = None, endpoint: bool = True
+) -> Array:
+    """Return `num` evenly spaced numbers from `start` to `stop`; dask's own adds up the steps of all chunks before."""
     if num < 2:
-        return cut(np.linspace(start, stop, num, **options))
-    return compat.linspace(start, stop, num, **options)
+        return cut(np.linspace(start, stop, num, dtype=dtype, endpoint=endpoint))
+    kind = np.result_type(start, stop, float) if dtype is None else np.dtype(dtype)
+    step = (stop - start) / (num - endpoint)
+
+    def part(positions: Any) -> Any:
+        values = positions * step + start
+        return (np.where(positions == num - 1, stop, values) if endpoint else values).astype(kind)
+
+    positions = da.arange(num, dtype=np.int64, chunks=auto_chunks((num,), kind))
+    return da.map_blocks(part, positions, dtype=kind)

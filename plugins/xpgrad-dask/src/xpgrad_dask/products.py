@@ -10,7 +10,7 @@ from xpgrad_dask.libraries import da
 
 def matmul(x1: Array, x2: Array, /) -> Array:
     """Return products of matrices or vectors."""
-    return da.matmul(x1, x2)
+    return da.matmul(x1, x2).astype(np.result_type(x1.dtype, x2.dtype))  # dask makes int64 of int32 without elements
 
 
 def tensordot(x1: Array, x2: Array, /, *, axes: Any = 2) -> Array:

@@ -6,6 +6,7 @@ from typing import Any
 
 from xpgrad.types import Array
 from xpgrad_dask.libraries import compat
+from xpgrad_dask.shapes import reshape
 
 
 def _reduction(name: str) -> Callable[..., Array]:
@@ -20,6 +21,21 @@ def _reduction(name: str) -> Callable[..., Array]:
     return reduce
 
 
+def _position(name: str) -> Callable[..., Array]:
+    function = getattr(compat, name)
+
+    @functools.wraps(function)
+    def first(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> Array:
+        if axis is not None or x.ndim < 2:
+            return function(x, axis=axis, keepdims=keepdims)
+        found = function(reshape(x, (-1,)), axis=0)  # of equal elements, dask's own takes that of the first chunk
+        return reshape(found, (1,) * x.ndim) if keepdims else found
+
+    return first
+
+
+argmax = _position("argmax")
+argmin = _position("argmin")
 all = _reduction("all")
 any = _reduction("any")
 count_nonzero = _reduction("count_nonzero")
