@@ -73,7 +73,7 @@ class Journal:
 
     def note(self, planned: int) -> str:
         """Return how much of a plan earlier runs did; empty for a new journal."""
-        return f"{len(self.earlier):,} of {planned:,} checks ran earlier: {self.file}" if self.earlier else ""
+        return f"{len(self.earlier):,} of {planned:,} checks ran earlier, by the journal" if self.earlier else ""
 
 
 def subject_of(backend: Backend, capabilities: Capabilities, about: Mapping[str, Any]) -> dict[str, str]:
