@@ -137,7 +137,7 @@ def nonzero(x: COO, /) -> tuple[COO, ...]:
     return tuple(map(COO.from_numpy, found))
 
 
-# Sums and limits, where sparse computes with fill values or Python numbers
+# Sums, which sparse computes with fill values
 
 
 def sum(x: COO, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> COO:
@@ -145,12 +145,6 @@ def sum(x: COO, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = Fals
     if x.size:
         return array_of(sparse.sum(x, axis=axis, dtype=dtype, keepdims=keepdims))
     return COO.from_numpy(np.asarray(np.sum(dense(x), axis=axis, dtype=dtype, keepdims=keepdims)))
-
-
-def clip(x: COO, /, min: Any = None, max: Any = None) -> COO:
-    """Return the elements limited to an interval, exactly for integers, too."""
-    limits = [np.asarray(limit, x.dtype) if isinstance(limit, int) else limit for limit in (min, max)]
-    return sparse.clip(x, *limits)
 
 
 # Positions
@@ -276,6 +270,6 @@ def _exact(function: Any) -> Any:
 
 for _name in (
     "add", "subtract", "multiply", "floor_divide", "remainder", "pow", "bitwise_and", "bitwise_or", "bitwise_xor",
-    "bitwise_left_shift", "bitwise_right_shift",
+    "bitwise_left_shift", "bitwise_right_shift", "maximum", "minimum",
 ):  # fmt: skip
     globals()[_name] = _exact(getattr(sparse, _name))
