@@ -1,7 +1,7 @@
 """The standard's names over sparse's: what it lacks, and what it has for arrays with the fill value 0 alone."""
 
+import math
 from functools import wraps
-from math import prod
 from typing import Any, Literal
 
 import numpy as np
@@ -106,7 +106,7 @@ def matmul(x1: COO, x2: COO, /) -> COO:
 
 def _product_of_stacks(a: COO, b: COO, stack: tuple[int, ...]) -> COO:
     """Return the products of matrices as an array with three axes."""
-    count, (m, k), n = prod(stack), a.shape[-2:], b.shape[-1]
+    count, (m, k), n = math.prod(stack), a.shape[-2:], b.shape[-1]
     if not count * m * k * n:
         return sparse.zeros((count, m, n), dtype=np.result_type(a.dtype, b.dtype))
     blocks = []
@@ -145,6 +145,16 @@ def sum(x: COO, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = Fals
     if x.size:
         return array_of(sparse.sum(x, axis=axis, dtype=dtype, keepdims=keepdims))
     return COO.from_numpy(np.asarray(np.sum(dense(x), axis=axis, dtype=dtype, keepdims=keepdims)))
+
+
+def prod(x: COO, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> COO:
+    """Return products; a zero counts, also where sparse's product of the stored elements has overflowed before."""
+    y = array_of(sparse.prod(x, axis=axis, dtype=dtype, keepdims=keepdims))
+    if y.dtype.kind not in "fc" or x.fill_value != 0 or not x.size:
+        return y
+    zero = count_nonzero(x, axis=axis, keepdims=keepdims) < x.size // max(y.size, 1)
+    finite = sparse.all(sparse.isfinite(x), axis=axis, keepdims=keepdims)
+    return array_of(sparse.where(zero & finite, np.zeros((), y.dtype), y))
 
 
 # Positions
@@ -188,7 +198,7 @@ def count_nonzero(x: COO, /, *, axis: Any = None, keepdims: bool = False) -> COO
 
 def sort(x: COO, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> COO:
     """Return the elements in order; equal ones cannot be told apart, so that every order of them is stable."""
-    return sparse.sort(x, axis=axis, descending=descending)
+    return sparse.sort(x, axis=axis, descending=descending) if x.size else x
 
 
 def repeat(x: COO, repeats: Any, /, *, axis: int | None = None) -> COO:

@@ -81,20 +81,29 @@ def parse(index: Any, ndim: int) -> Index:
 def getitem(x: COO, /, *, index: Any) -> Any:
     """Return ``x[index]`` for every index of the standard, and those with several arrays."""
     at = parse(index, x.ndim)
-    taken = x[_shortened(at.items, x.shape)]
+    items, turned = _forwards(at, x.shape)
+    taken = array_of(x[items])
+    taken = sparse.flip(taken, axis=turned) if turned else taken
     if at.block is None:
-        return array_of(taken)
+        return taken
     return taken.reshape((*taken.shape[: at.at], *at.block, *taken.shape[at.at + 1 :]))
 
 
-def _shortened(items: tuple[Any, ...], shape: tuple[int, ...]) -> tuple[Any, ...]:
-    """Return the items with slices that take nothing as 0:0, because sparse takes elements by ``x[:-1:-1]``."""
-    found, lengths = [], iter(shape)
-    for item in items:
+def _forwards(at: Index, shape: tuple[int, ...]) -> tuple[tuple[Any, ...], tuple[int, ...]]:
+    """Return the items with steps forwards, and the axes to be turned: sparse takes others by ``x[:-1:-1]``, twice."""
+    items, turned, lengths, axis = [], [], iter(shape), 0
+    for item in at.items:
         length = 0 if item is None else next(lengths)
-        empty = isinstance(item, slice) and not range(*item.indices(length))
-        found.append(slice(0, 0) if empty else item)
-    return tuple(found)
+        if isinstance(item, slice):
+            taken = range(*item.indices(length))
+            if not taken:
+                item = slice(0, 0)
+            elif taken.step < 0:
+                item = slice(taken[-1], taken[0] + 1, -taken.step)
+                turned.append(axis if at.block is None or axis < at.at else axis + 1)
+        axis += item is None or isinstance(item, slice)
+        items.append(item)
+    return tuple(items), tuple(turned)
 
 
 def scatter_add(spec: Any, pairs: Any, /) -> COO:
