@@ -38,7 +38,9 @@ def test_what_ran_before_does_not_run_again_unless_it_failed(tmp_path: Path) -> 
     assert failed
     assert set(seen[-len(failed) :]) == failed
     (note,) = again.notes
-    assert note.startswith(f"{len(once.outcomes) - len(failed)} of {len(once.outcomes)} checks ran earlier, by the journal")
+    assert note.startswith(
+        f"{len(once.outcomes) - len(failed)} of {len(once.outcomes)} checks ran earlier, by the journal"
+    )
 
 
 def test_runs_that_are_stopped_become_a_whole_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,6 +1,6 @@
 """`Optimizer` and `GradientMethod`: they update the parameters of a model."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from xpgrad.backend.levels import innermost
@@ -121,6 +121,11 @@ class GradientMethod(Optimizer, Formula):
         super().__init__()
         self.hyperparam = Hyperparameter()
         for name, value in hyperparam.items():
+            if isinstance(value, (Link, Iterator, list)):
+                raise TypeError(
+                    f"{type(self).__name__}: expected a number or a schedule as {name}, got {type(value).__name__}; "
+                    "a model is given by setup(model), not its parameters here"
+                )
             setattr(self.hyperparam, name, value)
         self._scale: LossScale | None = None
         self._packs = Packs()

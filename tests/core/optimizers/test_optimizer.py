@@ -77,6 +77,14 @@ def test_disabled_links_are_left_alone():
     assert (values(model.two)["/W"] != before["/W"]).all()
 
 
+def test_a_model_is_given_by_setup():
+    for given in (Model().params(), [*Model().params()]):
+        with pytest.raises(
+            TypeError, match=r"Adam: expected a number or a schedule as alpha, got \w+; a model is given"
+        ):
+            optimizers.Adam(given)
+
+
 @pytest.mark.parametrize("change", ["shape", "dtype"])
 def test_a_gradient_that_does_not_fit_changes_nothing(change):
     model = Model()

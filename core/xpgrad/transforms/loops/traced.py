@@ -154,12 +154,12 @@ class _Traced:
             before = list(self.wanted), list(self.wanted_outputs)
             made = self._step(pulled=False)
             self._check(made, state)
+            if recording():  # with the same roots, so that both have the same graph
+                self.captures.add(made.trace, lambda: self._step(pulled=False).trace)
             found = [y._node.requires_grad for y in made.outputs]
             count = len(self.wanted)
             self.wanted = [a or b for a, b in zip(self.wanted, found[:count], strict=True)]
             self.wanted_outputs = found[count:]
-            if recording():
-                self.captures.add(made.trace, lambda: self._step(pulled=False).trace)
 
     def _state(self) -> list[Any]:
         unique = {id(c): c for c in self.level.captured.values()}

@@ -8,7 +8,7 @@ import numpy as np
 import sparse
 from sparse import COO
 
-from xpgrad_sparse.positions import array_of, dense, getitem, zero_filled
+from xpgrad_sparse.positions import array_of, dense, getitem, summed, zero_filled
 
 
 def __getattr__(name: str) -> Any:
@@ -104,6 +104,12 @@ def matmul(x1: COO, x2: COO, /) -> COO:
     return sparse.reshape(_product_of_stacks(a, b, stack), (*stack, *rows, *columns))
 
 
+def affine(x: COO, W: COO, b: COO | None, /) -> COO:
+    """Return the product of the rows of `x` with those of `W`, plus `b` if it is not None."""
+    y = matmul(x, sparse.matrix_transpose(W))
+    return y if b is None else y + b
+
+
 def _product_of_stacks(a: COO, b: COO, stack: tuple[int, ...]) -> COO:
     """Return the products of matrices as an array with three axes."""
     count, (m, k), n = math.prod(stack), a.shape[-2:], b.shape[-1]
@@ -141,16 +147,22 @@ def nonzero(x: COO, /) -> tuple[COO, ...]:
 
 
 def sum(x: COO, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> COO:
-    """Return sums; those of no elements are 0, whatever the fill value."""
-    if x.size:
+    """Return sums; those of no elements are 0, whatever the fill value, and those of integers exact."""
+    if x.dtype.kind in "fc" and x.size:
         return array_of(sparse.sum(x, axis=axis, dtype=dtype, keepdims=keepdims))
-    return COO.from_numpy(np.asarray(np.sum(dense(x), axis=axis, dtype=dtype, keepdims=keepdims)))
+    gone = {k % x.ndim for k in (range(x.ndim) if axis is None else np.atleast_1d(axis))}
+    left = [k for k in range(x.ndim) if k not in gone]
+    x, wanted = zero_filled(x), np.sum(np.zeros(0, x.dtype), dtype=dtype).dtype
+    y = summed(x.coords[left], x.data.astype(wanted), tuple(x.shape[k] for k in left))
+    return sparse.reshape(y, tuple(1 if k in gone else n for k, n in enumerate(x.shape))) if keepdims else y
 
 
 def prod(x: COO, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> COO:
     """Return products; a zero counts, also where sparse's product of the stored elements has overflowed before."""
+    if x.dtype.kind not in "fc":
+        return array_of(np.prod(dense(x), axis=axis, dtype=dtype, keepdims=keepdims))
     y = array_of(sparse.prod(x, axis=axis, dtype=dtype, keepdims=keepdims))
-    if y.dtype.kind not in "fc" or x.fill_value != 0 or not x.size:
+    if x.fill_value != 0 or not x.size:
         return y
     zero = count_nonzero(x, axis=axis, keepdims=keepdims) < x.size // max(y.size, 1)
     finite = sparse.all(sparse.isfinite(x), axis=axis, keepdims=keepdims)
@@ -241,6 +253,17 @@ def unique_all(x: COO, /) -> Any:
     """Return unique values, their first positions, the inverse and counts."""
     found = np.unique_all(dense(x))
     return type(found)(*map(COO.from_numpy, found))
+
+
+def unique_counts(x: COO, /) -> Any:
+    """Return unique values and counts."""
+    found = np.unique_counts(dense(x))
+    return type(found)(*map(COO.from_numpy, found))
+
+
+def unique_values(x: COO, /) -> COO:
+    """Return unique values."""
+    return COO.from_numpy(np.unique_values(dense(x)))
 
 
 def unique_inverse(x: COO, /) -> Any:

@@ -43,7 +43,7 @@ def xpgrad_backend() -> Backend:
         scalar_types=(np.generic,),
         devices={"cpu": "cpu"},
         scatter_add=scatter_add,
-        kernels={"getitem": getitem, "setitem": setitem},
+        kernels={"getitem": getitem, "setitem": setitem, "affine": namespace.affine},
         immutable=True,
         to_host=dense,
         from_host=lambda array, device: array_of(array),

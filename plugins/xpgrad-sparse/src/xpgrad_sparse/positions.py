@@ -113,7 +113,7 @@ def scatter_add(spec: Any, pairs: Any, /) -> COO:
         stored = _stored(value)
         coords.append(parse(index, len(spec.shape)).source(spec.shape, stored[0]))
         data.append(stored[1])
-    return _summed(np.concatenate(coords, axis=1), np.concatenate(data).astype(spec.dtype, copy=False), spec.shape)
+    return summed(np.concatenate(coords, axis=1), np.concatenate(data).astype(spec.dtype, copy=False), spec.shape)
 
 
 def setitem(x: COO, u: COO, /, *, index: Any) -> COO:
@@ -126,15 +126,15 @@ def setitem(x: COO, u: COO, /, *, index: Any) -> COO:
     _, last = np.unique(flat[::-1], return_index=True)
     last = flat.size - 1 - last
     targets, values = targets[:, last], values[last]
-    written = _summed(targets, np.ones(last.size, np.bool), x.shape)
-    return sparse.where(written, _summed(targets, values, x.shape), x)
+    written = summed(targets, np.ones(last.size, np.bool), x.shape)
+    return sparse.where(written, summed(targets, values, x.shape), x)
 
 
 def zero_filled(x: COO) -> COO:
     """Return the array with the fill value 0: all elements are stored where it was another."""
     if x.fill_value == 0 and not np.signbit(np.real(x.fill_value)) and not np.signbit(np.imag(x.fill_value)):
         return x
-    return _summed(*_stored(x), x.shape)
+    return summed(*_stored(x), x.shape)
 
 
 def array_of(x: Any) -> COO:
@@ -149,7 +149,7 @@ def _stored(x: COO) -> tuple[Any, Any]:
     return np.indices(x.shape).reshape(x.ndim, x.size), x.todense().reshape(-1)
 
 
-def _summed(coords: Any, data: Any, shape: tuple[int, ...]) -> COO:
+def summed(coords: Any, data: Any, shape: tuple[int, ...]) -> COO:
     """Return an array with `data` added up at `coords`, zeros elsewhere."""
     if not shape:  # one value is stored, as where there are axes: the fill value is 0
         coords, data = np.zeros((0, 1), np.intp), data.sum(dtype=data.dtype, keepdims=True)

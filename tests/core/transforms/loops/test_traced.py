@@ -127,6 +127,23 @@ def test_parameters_get_their_gradients(data: Any) -> None:
         assert_same(each, found[0])
 
 
+@pytest.mark.parametrize("wrap", [lambda f: grad(f), lambda f: grad(grad(f)), value_and_grad])
+@pytest.mark.parametrize("inputs", [lambda k, xs: xs, lambda k, xs: k * xs])
+@pytest.mark.parametrize("checkpoints", [None, 2, "all"])
+def test_the_carry_and_the_outputs_depend_on_a_captured_argument(wrap: Any, inputs: Any, checkpoints: Any) -> None:
+    def f(k: Any) -> Any:
+        def step(total: Any, x: Any) -> Any:
+            total = total * k + x
+            return total, total**2 + fori_loop(0, 3, lambda i, c: c * k, total)
+
+        last, ys = scan(step, np.asarray(0.5), inputs(k, np.linspace(0.1, 0.9, 7)), checkpoints=checkpoints)
+        return last * last + xp.sum(ys)
+
+    assert_compiled_as_eager(wrap(f), np.asarray(0.7), runs=3)
+    for got, expected in zip(leaves_in(wrap(xpgrad.compile(f))(0.7)), leaves_in(wrap(f)(0.7)), strict=True):
+        np.testing.assert_allclose(got, expected, rtol=1e-12)
+
+
 def test_integers_in_the_carry(data: Any) -> None:
     def f(c: Any, xs: Any) -> Any:
         zero = xp.astype(c[0] * 0, c.__array_namespace__().int64)
