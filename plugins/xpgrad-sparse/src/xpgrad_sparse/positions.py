@@ -81,6 +81,8 @@ def parse(index: Any, ndim: int) -> Index:
 def getitem(x: COO, /, *, index: Any) -> Any:
     """Return ``x[index]`` for every index of the standard, and those with several arrays."""
     at = parse(index, x.ndim)
+    if len([item for item in at.items if item is not None]) > x.ndim:
+        raise IndexError(f"x[index]: an array with {x.ndim} axes takes no more indices; got {index!r}")
     items, turned = _forwards(at, x.shape)
     taken = array_of(x[items])
     taken = sparse.flip(taken, axis=turned) if turned else taken
