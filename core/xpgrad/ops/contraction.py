@@ -4,7 +4,7 @@ import functools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from xpgrad.array_api.linear_algebra import matmul, tensordot
 from xpgrad.array_api.manipulation import permute_dims, reshape
@@ -94,6 +94,12 @@ def _letters(axes: Any) -> str:
     )
 
 
+class _Shaped(NamedTuple):
+    """All that opt_einsum's parser asks an operand for."""
+
+    shape: Shape
+
+
 @functools.lru_cache(1024)
 def contraction(equation: str, shapes: tuple[Shape, ...], optimize: Any) -> Contraction:
     """Return the contraction for `equation` and operands of `shapes`."""
@@ -101,7 +107,7 @@ def contraction(equation: str, shapes: tuple[Shape, ...], optimize: Any) -> Cont
     from opt_einsum.parser import parse_einsum_input  # takes 20 ms
 
     try:
-        inputs, output, _ = parse_einsum_input([equation, *shapes], shapes=True)
+        inputs, output, _ = parse_einsum_input([equation, *map(_Shaped, shapes)])
     except ValueError as error:
         raise ShapeError(f"einsum: {error}; got {equation!r} for shapes {', '.join(map(str, shapes))}") from None
     terms = inputs.split(",")
