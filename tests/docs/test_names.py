@@ -54,12 +54,12 @@ WORDS = {
     "CHANGELOG.md": "DataArray Dataset align brentq deepcopy reindex rolling sortby xp.device_of xp.spec_of"
     " xpgrad.Varible",
     "CONTRIBUTING.md": "make xp.sech",  # the example of a new function
-    "backends.md": "boxed chx conformance cpu dask dpnp generator integers jax json make numpy schema soak strict torch"
-    " xpgrad_npu",
+    "backends.md": "boxed chx conformance cpu dask dpnp generator integers jax json make numpy schema soak strict"
+    " torch mlx xpgrad_npu",
     "compile.md": "cc clang cupy gcc",
     "design.md": "cpu cupy gpu native protocol.py xp.device_of xp.spec_of",
     "devices.md": "available",
-    "half-a-standard.md": "lean concatenate transpose fine lean.gather operator.add expected",
+    "half-a-standard.md": "lean builtins concatenate transpose fine lean.gather operator.add expected",
     "howto": "array_api_strict array_namespace dependencies fsum jax_enable_x64 xpgrad_npu",
     "interop.md": "xp.array xpgrad.interop.spam xpgrad.interop.from_spam",  # asked for in vain; of an example
     "xpgrad-dask": "compute_chunk_sizes persist",  # methods of dask's arrays

@@ -66,13 +66,7 @@ def _seconds(context: click.Context, parameter: click.Parameter, value: str | No
     metavar="TIME",
     help="Stop after 90s, 10m or 1h; what finds most runs first.",
 )
-@click.option(
-    "--profile",
-    type=click.Choice(["quick", "thin", "full", "soak"]),
-    default="full",
-    show_default=True,
-    help="quick: half of the checks, on few inputs, no level; thin: all checks on few inputs; soak: full, repeatedly.",
-)
+@click.option("--profile", type=click.Choice(["quick", "thin", "full", "soak"]), default="full", show_default=True)
 @click.option("--minutes", type=float, default=10, show_default=True, help="Duration of the profile soak.")
 @click.option(
     "--report", type=click.Path(file_okay=False, path_type=Path), help="Write the report into this directory."

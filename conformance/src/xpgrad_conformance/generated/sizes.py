@@ -16,6 +16,12 @@ LARGE = 8192
 BETWEEN = 0.35
 """The share of the spaces between powers in which the quick profile takes a length, others for each seed."""
 LARGEST = 1_048_577
+LONG = 515, 1030, 2055, 4099, 8194
+"""Lengths of an axis, of an array with others, whose last block is short."""
+BATCHES = 7, 9, 17, 33, 65
+"""Numbers of images or rows that fill no group of 8."""
+DISTINCT = 70_001
+"""More elements than 16 bits can number."""
 
 
 def lengths(

@@ -153,6 +153,10 @@ def _arange(draw: Draw) -> Iterator[Sample]:
         steps += [(-3, 90, 0.25), (2.0**20, 2.0**20 + 5)]
         for args in steps:
             yield made(draw, "arange", args, np.arange(*args).astype(dtype), dtype)
+        for n, step in (5000, 0.1), (20_011, 0.3):
+            stop = step * (n - 0.5)
+            expected = np.arange(n) * np.longdouble(step)
+            yield made(draw, "arange", (0.0, stop, step), expected, dtype, units=32, scale=lambda stop=stop: stop)
         return
     ends = [(info.max - 5, info.max), (info.max - 9, info.max, 2), (9, 2, -3)]
     ends += [(info.min, info.min + 4), (-7, 8, 5), (5, -6, -1)] if info.min else []

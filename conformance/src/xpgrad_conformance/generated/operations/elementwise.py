@@ -16,6 +16,8 @@ from xpgrad_conformance.generated.values import near
 CHOSEN = 1, 7, 17, 33, 257, 1025
 """Lengths of the long axis that are combined with kinds of values and layouts."""
 KINDS = "specials", "rare", "extremes", "spread"
+AXES = 2, 3, 1, 2, 2, 3
+"""The shape of an array with many axes."""
 
 
 def unary(
@@ -72,6 +74,8 @@ def unary(
             yield sample(
                 draw.array(shape, row["kind"], low=low, high=high, axes=axes, layout=row["layout"], points=more)
             )
+        for layout in draw.layouts():
+            yield sample(draw.array(AXES, low=low, high=high, layout=layout))
         for n in (4097,) if draw.quick else (1000, 4097, 65537):
             yield sample(draw.array((n,), "rare", low=low, high=high, axes=("n",), points=more))
 

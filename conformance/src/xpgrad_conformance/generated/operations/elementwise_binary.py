@@ -12,6 +12,7 @@ from xpgrad import as_variable
 from xpgrad_conformance.generated.accuracy import repeated
 from xpgrad_conformance.generated.draw import Draw
 from xpgrad_conformance.generated.operation import Operation
+from xpgrad_conformance.generated.operations.elementwise import AXES
 from xpgrad_conformance.generated.points import PAIRS, Points, every_number, fixed, shaped
 from xpgrad_conformance.generated.sample import Argument, Sample
 from xpgrad_conformance.generated.values import near
@@ -135,6 +136,10 @@ def binary(
             a, b = draw.array(shaped(axes2, 4097), **range1, axes=axes2), shaped(axes1, 4097)
             yield sample(a, draw.array(b, **range2, axes=axes1))
         layouts = draw.layouts()
+        for layout in layouts:
+            a = draw.array(AXES, **range1, layout=layout)
+            for shape in AXES, (3, 1, 2, 1, 3), (2, 1, 1, 2, 2, 1):
+                yield sample(a, draw.array(shape, **range2, layout=draw.pick(layouts)))
         for row in draw.combinations(axes=PAIRS, n=CHOSEN, kind1=KINDS, kind2=KINDS, layout1=layouts, layout2=layouts):
             first, other = _pair(draw, row, range1, range2, more)
             yield sample(first, other)

@@ -107,8 +107,20 @@ def _dtypes(name: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
 SHAPES: tuple[Shape, ...] = (4, 6), (5, 7), (1, 8), (3, 1), (2, 3, 5), (4, 1, 6), (16, 17), (33, 31), (2, 3, 4, 5)
 
 
+LONG: tuple[Shape, ...] = (65, 3), (3, 100), (9, 129), (70, 67), (2, 3, 67), (2, 129, 2), (2, 3, 2, 2, 3)
+"""Shapes with one axis, or several, beyond what a library transforms at a time."""
+
+
 def _along_many(name: str) -> Operation:
     def samples(draw: Draw) -> Iterator[Sample]:
+        for shape in LONG:
+            real = draw.rng.standard_normal(shape)
+            host = real.astype(draw.dtype) if name in OF_REAL else given(draw, shape, "ordinary").host
+            lengths = list(shape)
+            if name == "irfftn":
+                lengths[-1] = 2 * (shape[-1] - 1)
+                host = np.fft.rfftn(draw.rng.standard_normal(lengths)).astype(draw.dtype)
+            yield _many(draw, name, Argument(host), tuple(range(len(shape))), lengths, {})
         for row in combined(draw, shape=SHAPES, norm=NORMS, layout=draw.layouts(), s=(None, "cut", "padded")):
             shape = row["shape"]
             rank = len(shape)

@@ -9,6 +9,7 @@ from xpgrad_conformance.generated.draw import Draw
 from xpgrad_conformance.generated.layers import layer, lengths
 from xpgrad_conformance.generated.operation import Operation
 from xpgrad_conformance.generated.sample import Argument, Sample
+from xpgrad_conformance.generated.sizes import BATCHES
 
 GEOMETRIES: dict[str, tuple[Any, ...]] = {
     "ndim": (1, 2, 3),
@@ -48,6 +49,9 @@ def _convolution(name: str) -> Operation:
             row |= {"layout": draw.pick(_layouts(draw)), "batch": 2}
             yield _sample(draw, name, row, (n,), (2, 3))
             yield _sample(draw, name, row, (4,), (n, 1) if n % 2 else (1, n))
+        for batch in BATCHES:
+            row = {"ndim": 1, "ksize": 2, "stride": 1, "pad": 0, "dilate": 1, "groups": 1, "bias": True}
+            yield _sample(draw, name, row | {"layout": "contiguous", "batch": batch}, (4,), (2, 3))
         for k in WIDE:
             row = {"ksize": k, "stride": 1, "pad": draw.pick((0, 1)), "dilate": 1, "groups": 1, "bias": False}
             row |= {"ndim": 1 if k > 9 else draw.pick((1, 2)), "layout": draw.pick(_layouts(draw)), "batch": 2}

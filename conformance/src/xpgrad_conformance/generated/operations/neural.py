@@ -11,6 +11,8 @@ from xpgrad_conformance.generated.operation import Operation
 from xpgrad_conformance.generated.sample import Argument, Sample
 from xpgrad_conformance.generated.sizes import LARGEST
 
+LOUD = 1000.0
+"""An element at the end of a row, beside which all others count for nothing."""
 ROWS = 300_000
 """The longest axis of functions that need several arrays of memory."""
 
@@ -37,6 +39,12 @@ def _along(name: str, scale: Callable[..., Any], units: float = 32.0) -> Operati
                 axes = tuple("n" if k == axis else f"m{k}" for k in range(len(shape)))
                 x = draw.array(shape, axes=axes, low=-5.0, high=5.0, layout=draw.pick(draw.layouts()))
                 yield layer(name, x, units=units, scale=scale, axis=axis)
+        for n in (515, 1030, 4099):
+            for shape, axis in ((2, n), 1), ((n, 3), 0):
+                x = draw.array(shape, low=-5.0, high=5.0)
+                np.moveaxis(x.host, axis, 0)[-1] = LOUD
+                loud = scale if scale is _share else _of_loud
+                yield layer(name, x, units=units, scale=loud, axis=axis)
         for low, high in ((-80.0, -60.0), (60.0, 80.0), (-0.01, 0.01)):
             x = draw.array((3, 40), low=low, high=high, axes=("m", "n"))
             yield layer(name, x, units=8 * units, scale=scale, axis=1)
@@ -47,6 +55,11 @@ def _along(name: str, scale: Callable[..., Any], units: float = 32.0) -> Operati
 def _logarithmic(x: Any, axis: int) -> Any:
     """Return the magnitude to which logarithms of sums are rounded, where sums are taken one term after another."""
     return np.asarray(12.0 + x.shape[axis] / 500)
+
+
+def _of_loud(x: Any, axis: int) -> Any:
+    """Return the same where one term is by far the largest."""
+    return np.asarray(2 * LOUD)
 
 
 def _share(x: Any, axis: int) -> Any:

@@ -9,6 +9,7 @@ from xpgrad_conformance.generated.draw import Draw
 from xpgrad_conformance.generated.moved import ALL, around, combined, given, mixed, one_bit_off, swept
 from xpgrad_conformance.generated.operation import FLOATS, INTEGERS, Operation
 from xpgrad_conformance.generated.sample import Argument, Sample
+from xpgrad_conformance.generated.sizes import LONG
 
 REALS = (*FLOATS, *INTEGERS)
 QUICK = "float32", "float64", "int64", "uint64"
@@ -23,6 +24,10 @@ def _extremal(name: str) -> Operation:
             x = given(draw, (n,), draw.pick(("mixed", "ties")), ("n",))
             yield Sample(name, (x,), reference, dtype="int")
             yield Sample(name, (_at_end(name, x),), reference, dtype="int")
+        for place in (0, 1, 2):
+            for n in draw.rng.choice(LONG, 1 if draw.quick else 3, replace=False).tolist():
+                x = _at_end(name, given(draw, around(n, place), "mixed"), place)
+                yield Sample(name, (x,), reference, {"axis": place}, dtype="int")
         for n in (1, 2, 9, 16, 33) if draw.dtype in FLOATS else ():
             for at in {0, n // 2, n - 1, int(draw.rng.integers(n))}:
                 x = draw.array((n,), axes=("n",))
@@ -39,14 +44,14 @@ def _extremal(name: str) -> Operation:
     return Operation(name, samples, REALS, QUICK)
 
 
-def _at_end(name: str, x: Argument) -> Argument:
-    """Return the argument with its extremal element at the end, and nowhere before if there are others."""
+def _at_end(name: str, x: Argument, axis: int = -1) -> Argument:
+    """Return the argument with its extremal element at the end of an axis, and nowhere before if there are others."""
     host = x.host.copy()
     extreme = getattr(np, name[3:])(host)
     others = host[host != extreme]
     if others.size:
         host[host == extreme] = others[0]
-    host[-1] = extreme
+    np.moveaxis(host, axis, 0)[-1] = extreme
     return Argument(host, x.axes, x.layout)
 
 

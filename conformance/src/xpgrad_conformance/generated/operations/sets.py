@@ -9,8 +9,11 @@ from xpgrad_conformance.generated.draw import Draw
 from xpgrad_conformance.generated.moved import ALL, around, combined, given, mixed, one_bit_off, swept
 from xpgrad_conformance.generated.operation import FLOATS, INTEGERS, Operation
 from xpgrad_conformance.generated.sample import Argument, Sample
+from xpgrad_conformance.generated.sizes import DISTINCT
 
 QUICK = "float32", "float64", "int64", "uint64", "bool"
+WIDE = "int32", "int64", "uint32", "uint64", "float32", "float64"
+"""Dtypes that have so many different elements."""
 KINDS = "mixed", "ties", "sorted", "reversed", "equal", "extremes"
 
 
@@ -19,6 +22,8 @@ def _inputs(draw: Draw) -> Iterator[Argument]:
         yield _with_repeats(draw, n)
     for row in combined(draw, n=(1, 2, 16, 33, 1025), kind=KINDS, place=(0, 1, 2), layout=draw.layouts()):
         yield given(draw, around(row["n"], row["place"]), row["kind"], layout=row["layout"])
+    if draw.dtype in WIDE and (draw.long or not draw.quick):
+        yield Argument(draw.rng.permutation(DISTINCT).astype(draw.dtype), ("n",))
     for n in (5, 33, 129) if draw.dtype in FLOATS else ():
         host = draw.rng.choice(np.asarray([0.0, -0.0, 1.0, -1.0], draw.dtype), n)
         host[:2] = -0.0, 0.0

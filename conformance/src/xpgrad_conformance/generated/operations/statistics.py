@@ -10,6 +10,7 @@ from xpgrad_conformance.generated.draw import Draw
 from xpgrad_conformance.generated.operation import FLOATS, INTEGERS, Operation
 from xpgrad_conformance.generated.points import shaped
 from xpgrad_conformance.generated.sample import Argument, Sample
+from xpgrad_conformance.generated.sizes import LONG
 from xpgrad_conformance.generated.values import special_numbers
 
 PLACES: tuple[tuple[tuple[str, ...], Any], ...] = (
@@ -66,6 +67,20 @@ def positions(draw: Draw, name: str, values: Sequence[Any], reference: Reference
             host[1, at] = value
             yield Sample(name, (Argument(host, ("k", "n")),), reference, {"axis": 1}, **what)
             yield Sample(name, (Argument(host[1], ("n",)),), reference, **what)
+        yield from (
+            Sample(name, (Argument(host, axes),), reference, {"axis": axes.index("n")}, **what)
+            for host, axes in late(draw, value, others)
+        )
+
+
+def late(draw: Draw, value: Any, others: Any = None) -> Iterator[tuple[Any, tuple[str, ...]]]:
+    """Yield arrays with a long axis in each place, on which a value is among the last three elements alone."""
+    for axes in ("n", "m"), ("m", "n"), ("k", "n", "m"):
+        for n in draw.rng.choice(LONG, 1 if draw.quick else 3, replace=False).tolist():
+            shape = shaped(axes, n)
+            host = draw.array(shape, "integers").host if others is None else np.full(shape, others, draw.dtype)
+            np.moveaxis(host, axes.index("n"), 0)[-1 - draw.rng.integers(3)] = value
+            yield host, axes
 
 
 def reduced(
