@@ -110,6 +110,9 @@ def arange(start: Any, /, stop: Any = None, step: Any = 1, *, dtype: Any = None,
     if not count:
         return cut(np.arange(begin, end, step, dtype=dtype))
     kind = np.result_type(*map(type, (begin, end, step))) if dtype is None else dtype
+    if np.dtype(kind).kind == "f":  # dask's own rounds the step anew in each chunk
+        positions = da.arange(count, dtype=np.int64, chunks=auto_chunks((count,), kind))
+        return da.map_blocks(lambda k: (k * step + begin).astype(kind), positions, dtype=kind)
     return da.arange(begin, end, step, dtype=dtype, chunks=auto_chunks((count,), kind))
 
 
