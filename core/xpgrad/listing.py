@@ -5,19 +5,25 @@ import sys
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from xpgrad.hints import elsewhere
+
 
 class _MissingName:
     """The text of a module's AttributeError, computed when it is read, so that a failing `hasattr` stays fast."""
 
-    def __init__(self, text: str, name: str, known: Callable[[], Iterable[str]]) -> None:
-        self.text, self.name, self.known = text, name, known
+    def __init__(self, module: str, name: str, known: Callable[[], Iterable[str]]) -> None:
+        self.module, self.name, self.known = module, name, known
 
     def __str__(self) -> str:
         import difflib  # imported only for an error that is printed
 
+        text = f"module {self.module!r} has no attribute {self.name!r}"
+        advice = None if self.name.startswith("_") else elsewhere(self.module, self.name)
+        if advice is not None:
+            return f"{text}; use {advice}"
         by_name = {path.rpartition(".")[2]: path for path in sorted(self.known(), key=lambda path: -path.count("."))}
         close = difflib.get_close_matches(self.name, by_name, n=1)
-        return f"{self.text}; did you mean {by_name[close[0]]!r}?" if close else self.text
+        return f"{text}; did you mean {by_name[close[0]]!r}?" if close else text
 
     __repr__ = __str__
 
@@ -26,7 +32,10 @@ class _MissingName:
 
 
 def missing_name(module: str, name: str, known: Callable[[], Iterable[str]]) -> AttributeError:
-    """Return the error of a module that has no `name`; it suggests the closest of the names that `known` returns.
+    """Return the error of a module that has no `name`.
+
+    It says what to use, if another library or another module of xpgrad has this name; else it suggests the closest of
+    the names that `known` returns.
 
     Parameters
     ----------
@@ -34,8 +43,7 @@ def missing_name(module: str, name: str, known: Callable[[], Iterable[str]]) -> 
     known : function without arguments
         It is called when the text is read. A name may have a path, such as ``array_api.sum``, which the text shows.
     """
-    text = f"module {module!r} has no attribute {name!r}"
-    return AttributeError(_MissingName(text, name, known), name=name)
+    return AttributeError(_MissingName(module, name, known), name=name)
 
 
 def listed(

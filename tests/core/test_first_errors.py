@@ -142,6 +142,16 @@ FIRST: dict[str, tuple[Callable[[], Any], Any, str]] = {
         TypeError,
         r"^grad: outputs must be a tuple or a list, got Variable; write \[output\]$",
     ),
+    "grad of a function": (
+        lambda: xpgrad.grad(lambda z: z),
+        TypeError,
+        r"^grad: expected .*, got a function; xpgrad\.transforms\.grad differentiates functions$",
+    ),
+    "grad of a function at a point": (
+        lambda: xpgrad.grad(F.relu, A),
+        TypeError,
+        r"^grad: expected .*, got a function; xpgrad\.transforms\.grad differentiates functions$",
+    ),
     "grad for an array": (
         lambda: xpgrad.grad([x() * 2], [A]),
         TypeError,
@@ -163,6 +173,11 @@ FIRST: dict[str, tuple[Callable[[], Any], Any, str]] = {
         lambda: xpgrad.get_device("@nmpy"),
         ValueError,
         r"^get_device: unknown device '@nmpy'; did you mean '@numpy'\? installed backends: ",
+    ),
+    "a misspelt device of a plugin that is not installed": (
+        lambda: xpgrad.get_device("@mxl"),
+        ValueError,
+        r"^get_device: unknown device '@mxl'; did you mean '@mlx'\? pip install xpgrad-mlx; installed backends: ",
     ),
     "a number that the backend has no device of": (
         lambda: xpgrad.get_device("@numpy:3"),

@@ -9,6 +9,7 @@ import xpgrad
 
 ROOT = Path(xpgrad.__file__).parent
 PACKAGES = (
+    "hints",
     "config types errors listing",
     "backend",
     "watch utils",

@@ -33,7 +33,11 @@ def reshape(xp: Namespace, x: AnyArray, /, shape: Shape, *, copy: bool | None = 
 @primitive(linear=("x",), x=lambda xp, gy, x_spec: xp.reshape(gy, shape=x_spec.shape))
 def expand_dims(xp: Namespace, x: AnyArray, /, axis: Axes = 0) -> Array:
     """The array with a new axis of length 1 at each position `axis` of the result."""
-    return xp.expand_dims(x, axis=axis)
+    if isinstance(axis, WHOLE):
+        return xp.expand_dims(x, axis=axis)
+    for position in sorted(checked_axes(axis, x.ndim + len(axis), "expand_dims")):  # before 2025.12 it takes one only
+        x = xp.expand_dims(x, axis=position)
+    return x
 
 
 @primitive(linear=("x",), x=lambda xp, gy, x_spec: xp.reshape(gy, shape=x_spec.shape))

@@ -9,6 +9,8 @@ from xpgrad.errors import PluginError
 BACKENDS, MODULES, PREFIXES = GROUPS = "xpgrad.backends", "xpgrad.array_modules", "xpgrad.devices"
 HOST = "cpu"
 """The prefix that the host backend claims."""
+APART = "dask", "dpnp", "jax", "mlx", "sparse", "strict", "torch"
+"""Backends whose plugins are distributions of their own, ``xpgrad-NAME``, by the authors of xpgrad."""
 
 Entries = dict[str, "tuple[Entry, ...]"]
 
@@ -34,6 +36,11 @@ class Installed(NamedTuple):
     modules: Mapping[str, tuple[Entry, ...]]
     prefixes: Mapping[str, tuple[Entry, ...]]
     disabled: Mapping[str, str]
+
+
+def to_install(name: str) -> str:
+    """Return advice for a backend that is not installed."""
+    return f"pip install xpgrad-{name}" if name in APART else "pip install its plugin"
 
 
 def scan() -> Installed:

@@ -5,7 +5,7 @@ from typing import Any
 
 from xpgrad.backend.backend import Backend
 from xpgrad.backend.device import Device
-from xpgrad.backend.discovery import HOST, Entry
+from xpgrad.backend.discovery import HOST, Entry, to_install
 from xpgrad.backend.holder import ArrayHolder
 from xpgrad.backend.loading import Loader, root_of
 from xpgrad.backend.naming import class_name
@@ -55,7 +55,7 @@ class Plugins(Loader):
         entries = self.installed.backends.get(name)
         if entries is None:
             raise BackendUnavailable(
-                f"{name}: no backend of this name is installed; pip install its plugin; "
+                f"{name}: no backend of this name is installed; {to_install(name)}; "
                 f"installed: {', '.join(sorted(self.names()))}"
             )
         if name in self.installed.disabled:

@@ -3,12 +3,16 @@
 from typing import Any
 
 from xpgrad.backend.device import Device
+from xpgrad.backend.discovery import APART, to_install
 from xpgrad.backend.naming import class_name
 from xpgrad.backend.plugins import plugins
 from xpgrad.errors import BackendUnavailable, SpecifierError
 
 CLAIMED_BY = {"intel64": "xpgrad-dpnp"}
 """Distributions of plugins, not included in xpgrad, for prefixes that Chainer's programs use."""
+GPUS = "cuda", "gpu"
+"""Prefixes of GPUs, which libraries other than those that claim them have, too."""
+WITH_NAME = "a device of another library begins with its name: '@torch:cuda:0'"
 
 
 def parse(specifier: Any) -> Device:
@@ -26,7 +30,12 @@ def parse(specifier: Any) -> Device:
     if specifier.removeprefix("-").isdecimal():
         return _numbered(int(specifier))
     if not specifier.startswith("@"):
-        device = plugins.parse_device(specifier)
+        try:
+            device = plugins.parse_device(specifier)
+        except BackendUnavailable as error:
+            if specifier.partition(":")[0] in GPUS:
+                raise BackendUnavailable(f"{error}; {WITH_NAME}") from error
+            raise
         if device is None:
             raise refusal(specifier)
         return device
@@ -65,10 +74,14 @@ def _unknown(specifier: str) -> str:
     import difflib  # only for a message
 
     prefix, colon, index = specifier.removeprefix("@").partition(":")
-    meant = {name: f"@{name}{colon}{index}" for name in plugins.names()}
+    meant = {name: f"@{name}{colon}{index}" for name in (*plugins.names(), *APART)}
     meant |= {claimed: f"{claimed}{colon}{index}" for claimed in plugins.installed.prefixes if claimed not in meant}
     meant["cpu"] = str(plugins.host.default_device)
     close = [prefix] if prefix in meant else difflib.get_close_matches(prefix, meant, n=1)
     advice = f"did you mean {meant[close[0]]!r}? " if close and meant[close[0]] != specifier else ""
+    if close and close[0] in APART and not plugins.knows(close[0]):
+        advice += f"{to_install(close[0])}; "
+    if prefix in GPUS:
+        advice = f"{WITH_NAME}; "
     known = ", ".join(f"@{name}" for name in sorted(plugins.names()))
     return f"get_device: unknown device {specifier!r}; {advice}installed backends: {known}"

@@ -1,5 +1,6 @@
 """`xpgrad conform`: the conformance suite, a distribution of its own, run on a backend."""
 
+import difflib
 import re
 from pathlib import Path
 from typing import Any
@@ -7,6 +8,7 @@ from typing import Any
 import click
 from rich.console import Console
 
+from xpgrad.backend.discovery import to_install
 from xpgrad.backend.plugins import plugins
 from xpgrad.cli.demo import Unusable
 from xpgrad.errors import XpgradError
@@ -95,8 +97,7 @@ def conform(backend: str, over: str | None, report: Path | None, **options: Any)
     try:
         devices_of(backend)
     except (XpgradError, TypeError) as error:
-        known = "" if plugins.knows(backend) else f"; backends: {', '.join(sorted(plugins.names()))}"
-        raise Unusable(f"{error}{known}; `xpgrad doctor {backend}` shows more") from None
+        raise Unusable(_unusable(backend, error)) from None
     options |= {name: options[name] or None for name in ("families", "cases", "operations")}  # None: all of them
     options["jobs"] = cores() if options["jobs"] is None else options["jobs"]
     try:
@@ -104,3 +105,17 @@ def conform(backend: str, over: str | None, report: Path | None, **options: Any)
     except ValueError as error:
         raise click.UsageError(str(error)) from None
     raise SystemExit(code)
+
+
+def _unusable(backend: str, error: Exception) -> str:
+    """Return why the suite does not run, and what to do: there is no such backend, or it cannot be used."""
+    within = re.sub(r"^(\w+\()+|\)+$", "", backend)  # a transformation is over a backend: trace(numpy)
+    name = within.removeprefix("@").partition(":")[0]
+    if plugins.knows(name):
+        return f"{error}; `xpgrad doctor {name}` shows more"
+    if name in plugins.installed.prefixes:
+        return str(error)
+    known = sorted(plugins.names())
+    close = difflib.get_close_matches(name, known, 1)
+    advice = f"did you mean {close[0]}?" if close else f"{to_install(name)}, or write it with xpgrad new-backend;"
+    return f"conform: no backend {name!r} is installed; {advice} installed: {', '.join(known)}"

@@ -7,7 +7,7 @@ import sys
 import click
 from rich.console import Console
 
-from xpgrad.backend.discovery import Installed, scan
+from xpgrad.backend.discovery import Installed, scan, to_install
 from xpgrad.cli.health.examination import examination
 from xpgrad.cli.health.report import show
 from xpgrad.errors import XpgradError
@@ -56,6 +56,6 @@ def _names(installed: Installed, name: str | None) -> list[str]:
     wanted = name.removeprefix("@")
     if wanted not in known:
         close = difflib.get_close_matches(wanted, known, 1)
-        hint = f"did you mean {close[0]}?" if close else "pip install its plugin;"
+        hint = f"did you mean {close[0]}?" if close else f"{to_install(wanted)};"
         raise click.UsageError(f"no backend {wanted!r} is installed; {hint} installed: {', '.join(known)}")
     return [wanted]

@@ -1,9 +1,10 @@
 """`backward` and `grad`: the functions that start a sweep, and store its results."""
 
+import functools
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from operator import attrgetter
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 from xpgrad.backend.checks import same_place
 from xpgrad.backend.levels import innermost, live
@@ -22,6 +23,8 @@ from xpgrad.graph.sweep import Key, Sweep, key_of
 from xpgrad.graph.variable import Variable, constant_variable, inside
 
 Seeds = list[tuple[VariableNode, Any]]
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
 def backward_from(
@@ -219,6 +222,22 @@ def _added(held: Any, g: Any, recorded: bool) -> Any:
     return total if type(total) in plugins.by_type else backend.restore(total)
 
 
+def _of_variables(function: Callable[P, T]) -> Callable[P, T]:
+    """Let `grad` refuse a function, which is differentiated by the transformation of this name, whatever follows."""
+
+    @functools.wraps(function)
+    def of_variables(*args: P.args, **kwargs: P.kwargs) -> T:
+        if args and callable(args[0]):
+            raise TypeError(
+                "grad: expected a tuple or a list of Variables, the outputs, got a function; "
+                "xpgrad.transforms.grad differentiates functions"
+            )
+        return function(*args, **kwargs)
+
+    return of_variables
+
+
+@_of_variables
 def grad(
     outputs: Sequence[Variable],
     inputs: Sequence[Variable],

@@ -1,12 +1,9 @@
 """Attributes of other libraries' arrays that a Variable lacks: the AttributeError names the function to use instead.
 
-A ``__getattr__`` would slow down every other attribute, so each name has a descriptor that raises; ``hasattr`` returns
-False. For misspelled methods Python itself suggests the name.
+For misspelled methods Python itself suggests the name.
 """
 
-from typing import Any, NoReturn
-
-from xpgrad import array_api
+from xpgrad import array_api, hints
 from xpgrad.graph.methods.convertible import Convertible
 from xpgrad.graph.variable import Variable
 
@@ -90,18 +87,6 @@ OF_FUNCTIONS = (
 """Functions of `xpgrad.functions`, which is not imported for their names, that may be looked for in an array."""
 
 
-class Elsewhere:
-    """A descriptor that raises the AttributeError of a name."""
-
-    __slots__ = ("advice", "name")
-
-    def __init__(self, name: str, advice: str) -> None:
-        self.name, self.advice = name, advice
-
-    def __get__(self, obj: Any, owner: Any = None) -> NoReturn:
-        raise AttributeError(f"{owner.__name__!r} object has no attribute {self.name!r}; use {self.advice}")
-
-
 def table() -> dict[str, str]:
     """Return the expression to use for each name; the standard's function is preferred to Chainer's."""
     found = {name: f"xpgrad.functions.{name}(v)" for name in OF_FUNCTIONS}
@@ -114,15 +99,6 @@ def table() -> dict[str, str]:
     return {name: advice for name, advice in found.items() if not hasattr(Variable, name)}
 
 
-def _names(self: Variable) -> list[str]:
-    found: dict[str, Any] = {}
-    for each in reversed(type(self).__mro__):
-        found.update(vars(each))
-    return [name for name in object.__dir__(self) if type(found.get(name)) is not Elsewhere]
-
-
 def bind() -> None:
     """Give Variable the descriptors, and a `dir` without their names."""
-    for name, advice in table().items():
-        setattr(Convertible, name, Elsewhere(name, advice))
-    setattr(Convertible, "__dir__", _names)  # noqa: B010 - it is not declared
+    hints.bind(Convertible, table())

@@ -11,6 +11,7 @@ from xpgrad.backend.transfer import copyto
 from xpgrad.chainer.parameter import Parameter
 from xpgrad.errors import ShapeError, StructureError
 from xpgrad.graph.variable import Variable
+from xpgrad.hints import OF_LINKS, bind
 from xpgrad.models.link_hook import ForwardPostprocessArgs, ForwardPreprocessArgs, LinkHook, get_link_hooks
 from xpgrad.models.plan import plan_of
 from xpgrad.models.residence import Resident
@@ -308,3 +309,6 @@ def _at(found: dict[str, Any], key: str, what: str) -> Any:
         return found[key]
     except KeyError:
         raise StructureError(f"{what} {key}; it has {', '.join(sorted(found)) or 'none'}") from None
+
+
+bind(Link, OF_LINKS)

@@ -7,6 +7,7 @@ from xpgrad.backend.levels import innermost
 from xpgrad.chainer.parameter import Parameter
 from xpgrad.errors import DtypeError, ShapeError, TraceError
 from xpgrad.graph.variable import Variable
+from xpgrad.hints import OF_OPTIMIZERS, bind
 from xpgrad.models.link import Link
 from xpgrad.optimizers.compiled import Step
 from xpgrad.optimizers.formula import Formula
@@ -318,3 +319,6 @@ def _unfit(param: Parameter, grad: Array, title: str) -> ShapeError | DtypeError
     if grad.shape != array.shape:
         return ShapeError(f"{title} shape {tuple(array.shape)}, got {tuple(grad.shape)}; nothing was updated")
     return DtypeError(f"{title} {array.dtype}, got {grad.dtype}; nothing was updated")
+
+
+bind(Optimizer, OF_OPTIMIZERS)

@@ -22,7 +22,7 @@ def written(file: File) -> Iterator[IO[bytes]]:
     folder, name = os.path.split(path)
     unfinished = os.path.join(folder, f".{name}.{secrets.token_hex(4)}.part")
     try:
-        with open(unfinished, "xb") as opened:
+        with _created(unfinished, file) as opened:
             yield opened
             opened.flush()
             os.fsync(opened.fileno())
@@ -31,6 +31,14 @@ def written(file: File) -> Iterator[IO[bytes]]:
         if os.path.exists(unfinished):
             os.remove(unfinished)
         raise
+
+
+def _created(unfinished: str, file: str | os.PathLike[str]) -> IO[bytes]:
+    """Return the new file `unfinished`; an error names the `file` that was asked for, the only one that users know."""
+    try:
+        return open(unfinished, "xb")
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, os.fspath(file)) from None  # of the class that belongs to errno
 
 
 @contextmanager

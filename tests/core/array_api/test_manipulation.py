@@ -1,9 +1,14 @@
-"""What no case of manipulation can say: counts of every integer dtype."""
+"""What no case of manipulation can say: counts of every integer dtype, several new axes."""
 
+import operator
+import types
+
+import numpy as np
 import pytest
 from tests.building import values, variable
 
 from xpgrad import array_api
+from xpgrad.errors import ShapeError
 
 
 @pytest.mark.parametrize("dtype", ["int8", "int64", "uint8", "uint64"])
@@ -18,3 +23,22 @@ def test_counts_of_repeat_are_integers_of_any_kind(device, dtype):
 def test_counts_of_repeat_are_whole(device):
     with pytest.raises(TypeError):
         array_api.repeat(variable(device, [1.0, 2.0]), variable(device, [1.5, 2.0]))
+
+
+@pytest.mark.parametrize(("axis", "shape"), [((-2, 0), (1, 2, 1, 3)), ((), (2, 3)), ([1, 2], (2, 1, 1, 3))])
+def test_a_library_is_asked_for_one_new_axis_at_a_time(axis, shape):
+    asked = []
+
+    def expand_dims(x, /, *, axis):  # as in versions of the standard before 2025.12
+        asked.append(axis)
+        return np.expand_dims(x, operator.index(axis))
+
+    body = array_api.expand_dims.definition.body
+    assert body(types.SimpleNamespace(expand_dims=expand_dims), np.ones((2, 3)), axis=axis).shape == shape
+    assert asked == [i for i, n in enumerate(shape) if n == 1]
+
+
+@pytest.mark.parametrize("axis", [(0, 0), (4,), (0, -4)])
+def test_new_axes_are_distinct_and_within_the_result(device, axis):
+    with pytest.raises(ShapeError, match=r"^expand_dims: "):
+        array_api.expand_dims(variable(device, [[1.0, 2.0]]), axis=axis)

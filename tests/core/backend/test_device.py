@@ -83,6 +83,27 @@ def test_unknown_specifiers_raise(specifier: Any, reason: str) -> None:
     assert isinstance(caught.value, ValueError)
 
 
+@pytest.mark.parametrize("specifier", ["@mlx", "mlx:0"])
+def test_a_known_plugin_that_is_not_installed_is_named(specifier: str) -> None:
+    if plugins.knows("mlx"):
+        pytest.skip("mlx is here")
+    with pytest.raises(SpecifierError, match=rf"unknown device '{specifier}'; .*pip install xpgrad-mlx; installed"):
+        get_device(specifier)
+    with pytest.raises(
+        BackendUnavailable, match=r"^mlx: no backend of this name is installed; pip install xpgrad-mlx;"
+    ):
+        plugins.backend("mlx")
+
+
+@pytest.mark.parametrize("specifier", ["cuda:7", "gpu:7"])
+def test_a_gpu_that_is_not_there_may_be_meant_for_another_library(specifier: str) -> None:
+    try:
+        get_device("@cupy:0")
+    except BackendUnavailable:
+        with pytest.raises(BackendUnavailable, match=r"another library begins with its name: '@torch:cuda:0'$"):
+            get_device(specifier)
+
+
 def test_an_optional_backend_that_is_not_installed() -> None:
     if not plugins.knows("intel64"):
         with pytest.raises(BackendUnavailable, match="intel64: the plugin that serves '@intel64', xpgrad-dpnp, is not"):

@@ -89,7 +89,14 @@ def test_seed_is_passed_on() -> None:
 @pytest.mark.parametrize(
     ("args", "code", "expected"),
     [
-        (("xyzzy",), 2, "xyzzy"),
+        (
+            ("xyzzy",),
+            2,
+            "no backend 'xyzzy' is installed; pip install its plugin, or write it with xpgrad new-backend;",
+        ),
+        (("numpyy",), 2, "conform: no backend 'numpyy' is installed; did you mean numpy? installed: "),
+        (("trace", "--over", "nmpy"), 2, "conform: no backend 'nmpy' is installed; did you mean numpy?"),
+        (("@numpy:3",), 2, "numpy has @numpy; `xpgrad doctor numpy` shows more"),
         (("numpy", "--family", "z"), 2, "unknown family 'z'"),
         (("numpy", "--case", "summ"), 2, "there is no case summ"),
         (("numpy", "--operation", "expp"), 2, "there is no operation expp"),

@@ -32,6 +32,15 @@ def test_a_failed_save_leaves_the_old_file(tmp_path, way, monkeypatch):
 
 
 @pytest.mark.parametrize("way", WAYS)
+def test_a_folder_that_is_missing_is_an_error_with_the_name_of_the_file(tmp_path, way):
+    path = tmp_path / "nowhere" / "net.npz"
+    with pytest.raises(FileNotFoundError) as caught:
+        WAYS[way][0](path, Net())
+    assert caught.value.filename == str(path)
+    assert ".part" not in str(caught.value)
+
+
+@pytest.mark.parametrize("way", WAYS)
 def test_what_cannot_be_saved_makes_no_file(tmp_path, way):
     class Opaque:
         def serialize(self, serializer):
