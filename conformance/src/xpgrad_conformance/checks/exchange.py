@@ -225,3 +225,36 @@ def devices_and_their_memory(s: Subject) -> None:
             source[...] = 7.25
             assert_place(device, taken, f"what came to {device} by DLPack")
             assert_unchanged(s.host(taken), values, f"what came to {device} by DLPack, after a write to the source,")
+
+
+@check("X12", needs=("dlpack_import",))
+def import_of_memory_again(s: Subject) -> None:
+    """from_dlpack takes memory as what it is now: in another dtype, shape or order, with other values, or freed."""
+    wanted = "float64", "int64", "uint64", "float32", "int32", "uint32", "int16"
+    dtypes = [dtype for dtype in wanted if dtype in dtypes_on(s)]
+    kept: list[Array] = []
+    for turn in range(4):
+        memory = aligned(s.values((4, 8), dtype="float64")).reshape(-1)
+        for dtype in (*dtypes, *dtypes[::-1]):
+            whole = memory.view(dtype)
+            for shape in ((4, 8), (8, 4), (32,), (16,)):
+                source = whole[: int(np.prod(shape))].reshape(shape)
+                made = _taken_again(s, source, f"of {dtype} {shape}, memory of which others were taken in,")
+                kept += [made] if turn % 2 and made is not None else []
+            square = whole[:25].reshape(5, 5)
+            for source in (square, square.T, square, whole[:10:2], whole[:5]):
+                _taken_again(s, source, f"of {dtype} {source.shape}, in another order than others,")
+            memory[-1], memory[13] = memory[13], memory[-1]
+            _taken_again(s, whole, f"of {dtype}, whose memory was written to in between,")
+        if turn % 2 == 0:
+            kept.clear()
+
+
+def _taken_again(s: Subject, source: Any, what: str) -> Array | None:
+    """Return what from_dlpack makes of a host array, which must have its values; None if it is refused."""
+    try:
+        made = _imported(s, source)
+    except REFUSALS:
+        return None  # X05 says whether a plain array may be refused
+    assert_unchanged(s.host(made), np.asarray(source), f"a host array {what} taken in by from_dlpack")
+    return made

@@ -113,3 +113,31 @@ def views_together(s: Subject) -> None:
         for back in ([_pickled(each) for each in given], _pickled(given)):
             for found, wanted in zip(back, expected, strict=True):
                 assert_unchanged(s.host(found), wanted, f"a view of an array on {device}, pickled among others,")
+
+
+@check("R23", needs=("pickle",))
+def after_writes(s: Subject) -> None:
+    """Arrays are pickled, copied and read as what they are now: after a write, and where others of any dtype were."""
+    for dtype in dtypes_on(s):
+        host = extremes(dtype)
+        x = s.array(host, dtype)
+        _assert_read(s, x, host, f"an array of {dtype}")
+        if s.has("in_place_update", "index_assignment") and not s.backend.immutable:
+            for place in ((2, 3), (1, 1), (0, 0)):
+                host = host.copy()
+                host[place] = host[place[1] % 3, 1 + place[0]]
+                with using_device(s.device):
+                    x[place] = s.array(host[place], dtype)
+                _assert_read(s, x, host, f"an array of {dtype}, after a write in one place,")
+    common = dtypes_on(s)
+    for number in range(4 * len(common)):  # arrays that die, whose addresses are used again
+        dtype, order = common[number % len(common)], number // len(common)
+        host = np.roll(extremes(dtype), order).reshape(((3, 4), (4, 3), (12,), (2, 6))[order])
+        _assert_read(s, s.array(host, dtype), host, f"a new array of {dtype}")
+
+
+def _assert_read(s: Subject, x: Any, host: Any, what: str) -> None:
+    """Raise AssertionError unless an array is pickled, copied and read by the host as what it is."""
+    assert_unchanged(s.host(_pickled(x)), host, f"{what} that was pickled")
+    assert_unchanged(s.host(copy.deepcopy(x)), host, f"a deep copy of {what}")
+    assert_unchanged(np.asarray(s.host(x)), host, f"{what} on the host")

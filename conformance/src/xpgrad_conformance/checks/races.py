@@ -12,6 +12,7 @@ from xpgrad import random
 from xpgrad.testing.arrays import on_host
 from xpgrad_conformance.check import check
 from xpgrad_conformance.checks.together import COUNT, alone, switching_often, together
+from xpgrad_conformance.generated.alike import of_one_shape
 from xpgrad_conformance.generated.programs_compared import program_error
 from xpgrad_conformance.generated.programs_drawn import drawn
 from xpgrad_conformance.generated.programs_shrunk import program_text
@@ -21,6 +22,7 @@ from xpgrad_conformance.generated.sequences import (
     assert_equal,
     assert_right,
     gradients,
+    in_dtype,
     in_turn,
     is_real,
     pairs_of,
@@ -30,6 +32,8 @@ from xpgrad_conformance.table.comparisons import assert_same_bits
 
 SECONDS = 10.0
 """Time after which no other programs begin: libraries that compile each call run fewer."""
+MIXED = 4
+"""Shapes with which the full profile calls functions at once in several dtypes."""
 LARGE = 3000, 40_000
 """Bounds of the number of elements of large samples: functions that let go of the interpreter run at the same time."""
 
@@ -39,8 +43,9 @@ def first_uses(s: Subject) -> None:
     """Eight threads that call a function at once, for the first time with these shapes, all get right results."""
     assert s.operation is not None
     pairs = pairs_of(s, s.operation)
+    mixed = (s.quick or s.dtype == s.operation.quick[0]) and _of_one_shape(s)
     rounds = [
-        pairs[-1:],
+        pairs[-1:] if not (s.quick and mixed) else [],
         pairs[: 0 if s.quick else 4 if s.dtype == s.operation.quick[0] else 1],
         pairs_of(s, s.operation, *LARGE, count=2),
     ]
@@ -51,6 +56,26 @@ def first_uses(s: Subject) -> None:
             assert_all_right(s, samples, results, "called by eight threads at once")
             for sample in (one, two):
                 assert_right(s, sample, _caller(s, sample)(), "called after eight threads did at once")
+
+
+def _of_one_shape(s: Subject) -> bool:
+    """Let eight threads call with arrays of the same shapes at once, of several dtypes and with other parameters.
+
+    Return whether there are such.
+    """
+    assert s.operation is not None
+    others = [in_dtype(s, dtype) for dtype in s.operation.quick if s.has(dtype, *s.operation.facts)]
+    made = [(sub, sample) for sub in others for pair in pairs_of(sub, s.operation) for sample in pair]
+    groups = of_one_shape(made, 2 if s.quick else MIXED)
+    with switching_often():
+        for group in groups:
+            calls = (group * COUNT)[:COUNT]
+            results = together([_caller(sub, sample) for sub, sample in calls])
+            for sub, sample in group:
+                found = [got for (_, each), got in zip(calls, results, strict=True) if each is sample]
+                when = "called by eight threads at once, with other dtypes or parameters, or after that"
+                assert_all_right(sub, [sample] * (len(found) + 1), [*found, _caller(sub, sample)()], when)
+    return bool(groups)
 
 
 @check("P51", scope="operation", needs=("threads",), applies=lambda *given: in_turn(*given) and is_real(given[1]))
