@@ -24,7 +24,8 @@ MAX_LINES = {
     "xpgrad/optimizers/": 2_200,
     "xpgrad/training/": 1_350,
     "xpgrad/drawing/": 1_350,
-    "xpgrad/cli/": 2_000,
+    "xpgrad/cli/": 2_050,
+    "xpgrad/hints.py": 220,
     "xpgrad/": 34_250,
 }
 """Blank ones are not counted; the first folder that fits counts."""
