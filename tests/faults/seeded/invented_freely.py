@@ -165,3 +165,23 @@ def unique_inverse_in_16_bits(bed: Testbed) -> None:
 
     bed.replace("unique_inverse", wrong)
     bed.replace("unique_all", wrong)
+
+
+@fault(
+    "uniform-counter-stays-behind",
+    "random_uniform of more than 4,096 numbers moves its counter by 4,096, so that the next call repeats the rest",
+    "R",
+)
+def uniform_counter_stays_behind(bed: Testbed) -> None:
+    def random_uniform(*, shape: Any, dtype: Any, device: Any, generator: Any) -> Any:
+        state = generator.bit_generator.state
+        values = generator.random(shape)
+        if np.size(values) > 4096:
+            generator.bit_generator.state = state
+            generator.random(4096)
+        spacing = float(np.finfo(dtype).eps) / 2
+        if spacing > 2**-53:
+            values = values // spacing * spacing
+        return bed.library.array(np.asarray(values, dtype), device)
+
+    bed.kernels["random_uniform"] = random_uniform

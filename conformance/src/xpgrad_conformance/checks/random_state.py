@@ -20,6 +20,8 @@ from xpgrad_conformance.table.comparisons import assert_place
 
 DRAWS: dict[str, Callable[..., Array]] = {"uniform": random.uniform, "normal": random.normal}
 MANY = 20_000
+LARGE = 257, 4097, 9001, 65_539
+"""Sizes of draws, in blocks of which the last one is short."""
 NEAR = 6.0  # tolerance of means, in standard errors
 
 
@@ -253,7 +255,7 @@ def drawn_again(s: Subject) -> None:
 
 @check("R22")
 def draws_differ(s: Subject) -> None:
-    """Of thousands of draws from one seed, no two are the same."""
+    """Of thousands of draws from one seed, no two are the same; nor are two numbers in a row, in large draws."""
     with _streams_restored(s.device):
         random.seed(11, s.device)
         dtype = s.dtype_of(s.wide)
@@ -261,3 +263,8 @@ def draws_differ(s: Subject) -> None:
             draw = getattr(random, name)
             met = {s.host(draw((4,), dtype, s.device)).tobytes() for _ in range(1500)}
             assert len(met) == 1500, f"{1500 - len(met)} of 1,500 draws of 4 {name} numbers are equal to earlier ones"
+            for size in LARGE:
+                found = [s.host(draw((size,), dtype, s.device)).astype(np.float64) for _ in range(3)]
+                rows = np.concatenate([each[:-1] + 1j * each[1:] for each in found])
+                again = rows.size - np.unique(rows).size
+                assert not again, f"{again} pairs of {name} numbers occur again in 3 draws of {size}"

@@ -25,6 +25,8 @@ PAIRS: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = (
     (("k", "m", ""), ("n",)),
 )
 """The axes of two arrays that broadcast: a number, a row, a column, a middle axis, both ways; "" has the length 1."""
+RANKS = 6, 7, 8
+"""Numbers of axes beyond those for which loops are written out."""
 FEW = {"m": 3, "k": 2, "": 1}
 """The lengths of the axes that are short."""
 SMALL = 1e-30, 1e-8, 1e-4, 3e-3, 0.02, 0.1, 0.25, 0.5
@@ -36,6 +38,12 @@ Points = Callable[[str], Sequence[float]]
 def shaped(axes: Sequence[str], n: int) -> tuple[int, ...]:
     """Return the shape of an array with these axes, of which ``n`` is long."""
     return tuple(FEW.get(name, n) for name in axes)
+
+
+def many_axes(draw: Draw) -> list[tuple[int, ...]]:
+    """Return shapes with many axes, short ones of different lengths; in the quick profile one of them."""
+    ranks = (draw.pick(RANKS),) if draw.quick else RANKS
+    return [tuple(draw.rng.permutation([2, 3, 2, 1, 2, 3, 2, 1][:rank]).tolist()) for rank in ranks]
 
 
 def fixed(*numbers: float) -> Points:

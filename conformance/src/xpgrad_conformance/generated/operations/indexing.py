@@ -18,6 +18,9 @@ def _take(draw: Draw) -> Iterator[Sample]:
             yield _taken("take", given(draw, (n,), "mixed"), _ends(positions(draw, (draw.pick((9, 1025)),), n), n), 0)
     for dtype in filter(draw.has, ("int8", "int16", "int32", "int64", "uint8")):
         yield _taken("take", given(draw, (5, 2), "mixed"), positions(draw, (5,), 5, dtype=dtype), 0)
+    for layout in draw.layouts() if not draw.quick else (draw.pick(draw.layouts()),):
+        x = given(draw, (33, 2), "mixed")
+        yield _taken("take", x, positions(draw, (4099,), 33, layout), 0)
     for row in combined(draw,
         n=(1, 2, 16, 33, 257, 4097), m=(1, 17, 64, 1025), place=(0, 1, 2), layout=draw.layouts(), other=draw.layouts(),
         kind=("mixed", "specials"), dtype=[d for d in ("int32", "int64") if draw.has(d)],
@@ -51,6 +54,10 @@ def _take_along_axis(draw: Draw) -> Iterator[Sample]:
             )
         if 0 < n < 70_000:
             yield _taken("take_along_axis", given(draw, (3, n), "mixed"), positions(draw, (2, n), 3), 0)
+    for layout in draw.layouts() if not draw.quick else {"transposed", draw.pick(draw.layouts())} & {*draw.layouts()}:
+        place = draw.pick((0, 1, 2))  # several thousands of positions in each layout
+        index = positions(draw, around(1025, place), 33, layout)
+        yield _taken("take_along_axis", given(draw, around(33, place), "mixed"), index, place)
     for row in combined(draw,
         n=(1, 2, 16, 33, 257, 4097), m=(1, 17, 64, 1025), place=(0, 1, 2), layout=draw.layouts(), other=draw.layouts(),
         dtype=[d for d in ("int32", "int64") if draw.has(d)],

@@ -10,6 +10,7 @@ from xpgrad.types import Shape
 from xpgrad_conformance.generated.draw import Draw
 from xpgrad_conformance.generated.moved import ALL, QUICK, around, combined, given, positional, swept
 from xpgrad_conformance.generated.operation import Operation
+from xpgrad_conformance.generated.points import many_axes
 from xpgrad_conformance.generated.sample import Argument, Sample
 
 Choice = Callable[[Draw, Shape, int], dict[str, Any]]
@@ -34,6 +35,9 @@ def _moving(name: str, reference: Callable[..., Any], choice: Choice, *, by_posi
         for row in combined(draw, n=(1, 2, 16, 33, 257, 4097), kind=KINDS, place=(0, 1, 2), layout=draw.layouts()):
             x = given(draw, around(row["n"], row["place"]), row["kind"], layout=row["layout"])
             yield sample(draw, x, row["place"])
+        for shape in many_axes(draw) if name != "expand_dims" else ():
+            for layout in draw.layouts() if not draw.quick else (draw.pick(draw.layouts()),):
+                yield sample(draw, given(draw, shape, "mixed", layout=layout), int(draw.rng.integers(len(shape))))
 
     return Operation(name, samples, ALL, QUICK)
 

@@ -7,6 +7,8 @@ import numpy as np
 
 from xpgrad_conformance.generated.draw import Draw
 from xpgrad_conformance.generated.moved import around, combined, given, swept
+from xpgrad_conformance.generated.needles import FORMS as LINES
+from xpgrad_conformance.generated.needles import hidden, lengths
 from xpgrad_conformance.generated.operation import FLOATS, INTEGERS, Operation
 from xpgrad_conformance.generated.sample import Argument, Sample
 
@@ -31,6 +33,10 @@ def _inputs(draw: Draw) -> Iterator[tuple[Argument, dict[str, Any]]]:
     for n in swept(draw):
         for descending in (False, True) if n < (9 if draw.quick else 1025) else (draw.pick((False, True)),):
             yield given(draw, (n,), draw.pick(("mixed", "ties")), ("n",)), {"descending": descending}
+    for n in lengths(draw)[-1:] if draw.quick else lengths(draw):
+        for form in (draw.pick(LINES),) if draw.quick else LINES:
+            x = Argument(hidden(draw, n, form, 1, 2), form)  # the smallest one is late, all others are equal
+            yield x, {"axis": form.index("n"), "descending": draw.pick((False, True))}
     if draw.dtype in FLOATS:
         for n in (5, 17, 67):
             yield _infinite(draw, n), {"descending": draw.pick((False, True))}

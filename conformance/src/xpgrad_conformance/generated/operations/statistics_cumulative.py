@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from xpgrad_conformance.generated.draw import Draw
+from xpgrad_conformance.generated.needles import needles
 from xpgrad_conformance.generated.operation import FLOATS, INTEGERS, Operation
 from xpgrad_conformance.generated.operations.statistics import factors, positions, specials, whole
 from xpgrad_conformance.generated.points import FORMS, shaped
@@ -50,6 +51,8 @@ def cumulative(name: str, plain: Callable[..., Any], make: Callable[..., Argumen
             for axes in FORMS[1:]:
                 x = make(draw, shaped(axes, n), axes)
                 yield Sample(name, (x,), reference, {"axis": axes.index("n")}, **what)
+        if draw.dtype != "int8" and not draw.dtype.startswith("u"):
+            yield from needles(draw, name, reference, [(neutral + 1, neutral)], **what)
         if draw.dtype in FLOATS:
             values = specials(draw.dtype) if name == "cumulative_sum" else [np.nan]
             for sample in positions(draw, name, values, reference, **what):

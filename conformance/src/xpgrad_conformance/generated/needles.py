@@ -1,0 +1,83 @@
+"""Needles: one decisive element in each line along a long axis, late in it, among others that decide nothing."""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from xpgrad_conformance.generated.draw import Draw
+from xpgrad_conformance.generated.sample import Argument, Sample
+from xpgrad_conformance.generated.sizes import POWERS
+
+LONG = 1025, 2049, 4097, 8193
+"""Lengths with a last block that is short, of which the quick profile takes one beside 4097."""
+FORMS = ("n", "m"), ("m", "n"), ("k", "n", "m")
+"""The long axis first, last, in the middle."""
+OTHERS = {"m": 3, "k": 2}
+"""The lengths of the other axes."""
+
+
+def lengths(draw: Draw) -> list[int]:
+    """Return lengths of an axis: a little above powers of 2."""
+    chosen = (4097, draw.pick(LONG)) if draw.quick else (*LONG, *draw.thresholds, draw.pick((16_385, 65_537)))
+    return sorted({n + draw.pick((0, 1, int(draw.rng.integers(60)))) for n in chosen if n > 8})
+
+
+def late(draw: Draw, n: int, count: int) -> Any:
+    """Return positions in an axis of length `n`: in its last block, the last one, and just after a power of 2."""
+    block = max(power for power in (1, *POWERS) if power < n)
+    powers = [power for power in POWERS if 512 <= power < n] or [n - 1]
+    chosen = [n - 1, int(draw.rng.integers(block, n)), draw.pick(powers)]
+    return np.asarray([chosen[i % 3] for i in range(count)])
+
+
+def hidden(draw: Draw, n: int, form: Sequence[str], value: Any, others: Any) -> Any:
+    """Return a host array with a value at a late position of each line along its long axis.
+
+    Parameters
+    ----------
+    form : sequence of str
+        The names of its axes, of which "n" is the long one.
+    others : object or callable
+        All other elements, or ``others(shape)``.
+    """
+    shape = tuple(OTHERS.get(name, n) for name in form)
+    host = others(shape) if callable(others) else np.full(shape, others, draw.dtype)
+    lines = np.moveaxis(host, form.index("n"), -1)
+    positions = late(draw, n, lines[..., 0].size).reshape(lines.shape[:-1])
+    np.put_along_axis(lines, positions[..., None], value, -1)
+    return host
+
+
+def needles(
+    draw: Draw,
+    name: str,
+    reference: Callable[..., Any],
+    pairs: Sequence[tuple[Any, Any]],
+    *,
+    parameters: Callable[[int], dict[str, Any]] = lambda axis: {"axis": axis},
+    **what: Any,
+) -> Iterator[Sample]:
+    """Yield samples of a function along the long axis of arrays with needles.
+
+    Parameters
+    ----------
+    pairs : sequence
+        The needle, and what all others are, as for `hidden`.
+    parameters : callable
+        ``parameters(axis)`` returns those of the function; the axis is counted from either end.
+    what : object
+        Fields of the samples.
+    """
+    for value, others in pairs:
+        for n in lengths(draw):
+            for form in FORMS:
+                x = Argument(hidden(draw, n, form, value, others), form, _layout(draw))
+                axis = form.index("n") - draw.pick((0, len(form)))
+                yield Sample(name, (x,), reference, parameters(axis), **what)
+
+
+def _layout(draw: Draw) -> str:
+    """Return a layout; in most cases the contiguous one."""
+    layouts = [each for each in draw.layouts() if each != "broadcast"]
+    return str(draw.pick(("contiguous", "contiguous", draw.pick(layouts))))
