@@ -52,7 +52,13 @@ def repeat(x: Array, repeats: Any, /, *, axis: int | None = None) -> Array:
     """Return each element repeated."""
     if not isinstance(repeats, int):
         raise refused("repeat(x, counts)", "give one number, or take the positions with x[positions]")
-    return da.repeat(reshape(x, (-1,)) if axis is None else x, repeats, axis=0 if axis is None else axis)
+    x, axis = (reshape(x, (-1,)), 0) if axis is None else (x, axis)
+    return da.repeat(x, repeats, axis=axis) if x.shape[axis] else x  # dask joins no parts
+
+
+def roll(x: Array, /, shift: Any, *, axis: Any = None) -> Array:
+    """Return the elements moved along axes, the last ones to the beginning; dask moves no arrays without elements."""
+    return da.roll(x, shift, axis=axis) if x.size else x
 
 
 def stack(arrays: Sequence[Array], /, *, axis: int = 0) -> Array:
