@@ -42,7 +42,7 @@ def hidden(draw: Draw, n: int, form: Sequence[str], value: Any, others: Any) -> 
         All other elements, or ``others(shape)``.
     """
     shape = tuple(OTHERS.get(name, n) for name in form)
-    host = others(shape) if callable(others) else np.full(shape, others, draw.dtype)
+    host: Any = others(shape) if callable(others) else np.full(shape, others, draw.dtype)
     lines = np.moveaxis(host, form.index("n"), -1)
     positions = late(draw, n, lines[..., 0].size).reshape(lines.shape[:-1])
     np.put_along_axis(lines, positions[..., None], value, -1)
