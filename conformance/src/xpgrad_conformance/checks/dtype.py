@@ -1,11 +1,14 @@
 """Family D, second part: dtypes of results, conversions between dtypes, and information about dtypes."""
 
+import operator
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from xpgrad import Variable
 from xpgrad_conformance.check import check
+from xpgrad_conformance.checks.views import dtypes_on, extremes
 from xpgrad_conformance.subject import Subject
 
 KINDS = {
@@ -18,6 +21,8 @@ KINDS = {
     "numeric": "iufc",
 }
 """The kinds of dtypes of the standard, as letters of NumPy."""
+PYTHON: dict[str, type[Any]] = {"b": bool, "i": int, "u": int, "f": float, "c": complex}
+"""The types of Python's numbers, by NumPy's letters."""
 ELEMENTWISE = (
     "abs acos acosh asin asinh atan atanh cos cosh exp expm1 log log10 log1p log2 negative positive reciprocal sign "
     "sin sinh sqrt square tan tanh"
@@ -330,3 +335,20 @@ def layout_keeps_the_dtype(s: Subject) -> None:
             s.expect(call(s.xp, x), reference(host), f"{what} of {dtype}", dtype=dtype)
         s.expect(s.backend.asarray(x.array), host, f"Backend.asarray of {dtype}", dtype=dtype)
         s.expect(s.backend.copy(x.array), host, f"Backend.copy of {dtype}", dtype=dtype)
+
+
+@check("D26")
+def numbers_of_arrays(s: Subject) -> None:
+    """int(), float(), complex(), bool(), item and the index of a 0-d array are its value, at the ends of dtypes too."""
+    for dtype in dtypes_on(s):
+        for host in extremes(dtype).reshape(-1):
+            kind, expected = PYTHON[host.dtype.kind], host.item()
+            x = Variable(s.array(host, dtype), requires_grad=False)
+            found = [(f"{kind.__name__}(x)", kind(x.array), expected), ("x.item()", x.item(), expected)]
+            if expected == expected:
+                found.append(("bool(x)", bool(x.array), bool(expected)))
+            if kind is int:
+                found.append(("operator.index(x)", operator.index(x.array), expected))
+            for what, got, wanted in found:
+                same = got == wanted or (got != got and wanted != wanted)
+                assert same, f"{what} of a 0-d array of {dtype} is {got!r}, expected {wanted!r}"

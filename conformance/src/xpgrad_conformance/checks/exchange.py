@@ -18,6 +18,8 @@ from xpgrad_conformance.table.comparisons import assert_place
 REFUSALS = (BufferError, NotImplementedError, RuntimeError, TypeError, ValueError)
 MAY_BE_REFUSED = frozenset(("bool", "complex64", "complex128"))
 """Dtypes that early versions of DLPack lack: a library may raise an error for them, but not return other values."""
+AGAIN = 3, 1033
+"""Numbers of rows of arrays that are read in parts, again and again."""
 SHAPES: tuple[tuple[int, ...], ...] = ((), (1,), (5,), (2, 3, 5), (0,), (3, 0, 2))
 
 
@@ -258,3 +260,23 @@ def _taken_again(s: Subject, source: Any, what: str) -> Array | None:
         return None  # X05 says whether a plain array may be refused
     assert_unchanged(s.host(made), np.asarray(source), f"a host array {what} taken in by from_dlpack")
     return made
+
+
+@check("X13", needs=("dlpack_export",))
+def export_of_memory_again(s: Subject) -> None:
+    """Others read an array, views of it from its beginning, and the array after writes, each as what it is then."""
+    for count in AGAIN:
+        host = s.values((count, 4), dtype=s.wide)
+        x = s.array(host, s.wide)
+        parts: list[Any] = [*((row, ...) for row in (slice(0, 1), slice(0, count // 2), 0)), ..., (..., 0)]
+        for number, part in enumerate([..., *parts, *parts[::-1], *parts]):
+            if number == 2 * len(parts) and s.has("in_place_update", "index_assignment") and not s.backend.immutable:
+                with using_device(s.device):
+                    x[0, 0], x[count - 1, 3] = 7.25, -7.25
+                host[0, 0], host[count - 1, 3] = 7.25, -7.25
+            with using_device(s.device):
+                view = x if part is ... else s.backend.restore(x[part])
+            for reader, read in _readers(s, view):
+                assert_unchanged(
+                    np.array(read(view)), host[part], f"x[{part}] of a {host.shape} array, after others, by {reader},"
+                )

@@ -64,7 +64,8 @@ INSIDE = {
 def wanted(case: Case) -> set[str]:
     """Return the names of the kernels that a case tests, without the suffixes of inputs."""
     name = case.name.partition("-")[0].rpartition(".")[2]
-    return {name, f"linalg.{name}", f"fft.{name}", "sum_to", "accumulate", *INSIDE.get(name, ())}
+    modules = "linalg", "fft", "special"
+    return {name, *(f"{each}.{name}" for each in modules), "sum_to", "accumulate", *INSIDE.get(name, ())}
 
 
 def replacements(s: Subject, about: set[str] | None = None) -> dict[str, Kernel]:

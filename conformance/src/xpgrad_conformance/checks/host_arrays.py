@@ -24,6 +24,9 @@ CHOSEN = 7, 257, 4097
 TIMES = 1030
 """Transfers in a row: more than a ring of 1,024 buffers has."""
 
+AGAIN = 1033, 5003, 70_001
+"""Numbers of elements of large arrays that are sent again with another value in one place."""
+
 
 def _sent(s: Subject, host: Any) -> Array:
     """Return a copy of a host array on the subject's device."""
@@ -149,6 +152,11 @@ def again_and_again(s: Subject) -> None:
             with contextlib.suppress(Exception):
                 transfer(np.asarray([object()]), s.device)
         del sent
+    for count in AGAIN:
+        large = values("ordinary", draw.rng, (count,), s.wide)
+        for number, place in enumerate((0, count // 2, count - 1, 0)):
+            large[place] = number
+            _go_and_return(s, large, f"an array of {count} elements, at the same place as before, with another value")
     for number, (sent, expected) in enumerate(kept):
         assert_unchanged(
             np.asarray(on_host(sent)), expected, f"one of many arrays that were sent, number {64 * number},"

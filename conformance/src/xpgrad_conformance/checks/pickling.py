@@ -12,6 +12,9 @@ from xpgrad_conformance.checks.views import assert_unchanged, dtypes_on, extreme
 from xpgrad_conformance.subject import Subject
 from xpgrad_conformance.table.comparisons import assert_place, shared_memory
 
+LARGE = 1033, 70_001
+"""Numbers of elements of arrays that are pickled, written to, and pickled again."""
+
 
 def _pickled(obj: Any, protocol: int = pickle.HIGHEST_PROTOCOL) -> Any:
     return pickle.loads(pickle.dumps(obj, protocol))
@@ -134,6 +137,16 @@ def after_writes(s: Subject) -> None:
         dtype, order = common[number % len(common)], number // len(common)
         host = np.roll(extremes(dtype), order).reshape(((3, 4), (4, 3), (12,), (2, 6))[order])
         _assert_read(s, s.array(host, dtype), host, f"a new array of {dtype}")
+    for count in LARGE:
+        host = s.values((count,), dtype=s.wide)
+        x = s.array(host, s.wide)
+        _assert_read(s, x, host, f"an array of {count} elements")
+        if s.has("in_place_update", "index_assignment") and not s.backend.immutable:
+            host[[0, count // 2, count - 1]] = 7.25
+            with using_device(s.device):
+                for place in (0, count // 2, count - 1):
+                    x[place] = 7.25
+            _assert_read(s, x, host, f"an array of {count} elements, after writes to it,")
 
 
 def _assert_read(s: Subject, x: Any, host: Any, what: str) -> None:

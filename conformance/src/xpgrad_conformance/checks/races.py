@@ -1,18 +1,22 @@
 """Family P, races: threads that call one function at the same time, for the first time, and on large arrays."""
 
+import contextlib
 import functools
 import time
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from xpgrad import random
+from xpgrad import as_array, random, using_device
 from xpgrad.testing.arrays import on_host
 from xpgrad_conformance.check import check
-from xpgrad_conformance.checks.together import COUNT, alone, switching_often, together
+from xpgrad_conformance.checks.fused import replacements, wanted
+from xpgrad_conformance.checks.together import COUNT, alone, in_rounds, switching_often, together
 from xpgrad_conformance.generated.alike import of_one_shape
+from xpgrad_conformance.generated.neighbours import unfit
+from xpgrad_conformance.generated.operations import OPERATIONS
 from xpgrad_conformance.generated.programs_compared import program_error
 from xpgrad_conformance.generated.programs_drawn import drawn
 from xpgrad_conformance.generated.programs_shrunk import program_text
@@ -28,14 +32,21 @@ from xpgrad_conformance.generated.sequences import (
     pairs_of,
 )
 from xpgrad_conformance.subject import Subject
+from xpgrad_conformance.table.case import Case
 from xpgrad_conformance.table.comparisons import assert_same_bits
+from xpgrad_conformance.table.scenario import Scenario
+from xpgrad_conformance.table.table import verify
+from xpgrad_conformance.table.variants import PLAIN
 
 SECONDS = 10.0
 """Time after which no other programs begin: libraries that compile each call run fewer."""
 MIXED = 4
 """Shapes with which the full profile calls functions at once in several dtypes."""
-LARGE = 3000, 40_000
-"""Bounds of the number of elements of large samples: functions that let go of the interpreter run at the same time."""
+LARGE = (3000, 40_000), (3000, 13_000)
+"""Bounds of the number of elements of large samples, in the full and the quick profile: functions that let go of the
+interpreter run at the same time."""
+
+CALLED = frozenset(operation.name.rpartition(".")[2] for operation in OPERATIONS)
 
 
 @check("P50", scope="operation", needs=("threads",), applies=in_turn, early=True)
@@ -44,18 +55,38 @@ def first_uses(s: Subject) -> None:
     assert s.operation is not None
     pairs = pairs_of(s, s.operation)
     mixed = (s.quick or s.dtype == s.operation.quick[0]) and _of_one_shape(s)
-    rounds = [
+    chosen = [
         pairs[-1:] if not (s.quick and mixed) else [],
         pairs[: 0 if s.quick else 4 if s.dtype == s.operation.quick[0] else 1],
-        pairs_of(s, s.operation, *LARGE, count=2),
+        pairs_of(s, s.operation, *LARGE[s.quick], count=2),
     ]
+    rounds = [[one, two] * (COUNT // 2) for some in chosen for one, two in some]
     with switching_often():
-        for one, two in [pair for some in rounds for pair in some]:
-            samples = [one, two] * (COUNT // 2)
-            results = together([_caller(s, sample) for sample in samples])
-            assert_all_right(s, samples, results, "called by eight threads at once")
-            for sample in (one, two):
-                assert_right(s, sample, _caller(s, sample)(), "called after eight threads did at once")
+        results = in_rounds([[_caller(s, sample) for sample in samples] for samples in rounds])
+    for samples, found in zip(rounds, results, strict=True):
+        assert_all_right(s, samples, found, "called by eight threads at once")
+        for sample in samples[:2]:
+            assert_right(s, sample, _caller(s, sample)(), "called after eight threads did at once")
+    _beside_errors(s, [sample for sample, _ in pairs[:: max(len(pairs) - 1, 1)]])
+
+
+def _beside_errors(s: Subject, samples: Sequence[Sample]) -> None:
+    """Let threads call the function with what it refuses, and others at once with samples, which must be right."""
+    refused = [given for sample in samples[-1:] for _, given in unfit(s, sample)][: COUNT // 2]
+    if not samples or not refused:
+        return
+
+    def refusal(given: list[Any], xp: Any) -> None:
+        with contextlib.suppress(Exception):
+            samples[-1].applied(xp, *given)
+
+    xps = s.xp, s.backend.namespace
+    errors = [functools.partial(refusal, given, xps[k % 2]) for k, given in enumerate((refused * COUNT)[: COUNT // 2])]
+    given = [samples[k % len(samples)] for k in range(COUNT // 2)]
+    calls = [call for pair in zip(errors, [_caller(s, each) for each in given], strict=True) for call in pair]
+    with switching_often():
+        results = together(calls)
+    assert_all_right(s, given, results[1::2], "called while other threads' calls of the function are refused")
 
 
 def _of_one_shape(s: Subject) -> bool:
@@ -67,15 +98,40 @@ def _of_one_shape(s: Subject) -> bool:
     others = [in_dtype(s, dtype) for dtype in s.operation.quick if s.has(dtype, *s.operation.facts)]
     made = [(sub, sample) for sub in others for pair in pairs_of(sub, s.operation) for sample in pair]
     groups = of_one_shape(made, 2 if s.quick else MIXED)
+    rounds = [(group * COUNT)[:COUNT] for group in groups]
     with switching_often():
-        for group in groups:
-            calls = (group * COUNT)[:COUNT]
-            results = together([_caller(sub, sample) for sub, sample in calls])
-            for sub, sample in group:
-                found = [got for (_, each), got in zip(calls, results, strict=True) if each is sample]
-                when = "called by eight threads at once, with other dtypes or parameters, or after that"
-                assert_all_right(sub, [sample] * (len(found) + 1), [*found, _caller(sub, sample)()], when)
+        results = in_rounds([[_caller(sub, sample) for sub, sample in calls] for calls in rounds])
+    for group, calls, found in zip(groups, rounds, results, strict=True):
+        for sub, sample in group:
+            own = [got for (_, each), got in zip(calls, found, strict=True) if each is sample]
+            when = "called by eight threads at once, with other dtypes or parameters, or after that"
+            assert_all_right(sub, [sample] * (len(own) + 1), [*own, _caller(sub, sample)()], when)
     return bool(groups)
+
+
+@check("P54", scope="case", needs=("threads",), applies=lambda case, dtype, quick: _is_alone(case, dtype), early=True)
+def first_uses_of_kernels(s: Subject) -> None:
+    """Eight threads that call the backend's own kernels at once, for the first time, all get right results."""
+    assert s.case is not None
+    if not replacements(s, wanted(s.case)):
+        return
+    scenario = Scenario(s.case, s.device, s.dtype, PLAIN, seed=s.seed, capabilities=s.capabilities)
+
+    def call() -> list[Any]:
+        return [on_host(y) for y in scenario.call(scenario.variables(arrays))]
+
+    arrays = scenario.arrays()
+    with switching_often():
+        results = together([call] * COUNT)
+    verify("value", scenario)
+    for i, found in enumerate(results):
+        for got, expected in zip(found, call(), strict=True):
+            assert_same_bits(got, expected, f"what thread {i} of eight got at once, and what one gets later,")
+
+
+def _is_alone(case: Case, dtype: str) -> bool:
+    """Return whether no operation calls what a case is about."""
+    return dtype == "float64" and case.name.partition("-")[0].rpartition(".")[2] not in CALLED
 
 
 @check("P51", scope="operation", needs=("threads",), applies=lambda *given: in_turn(*given) and is_real(given[1]))
@@ -83,13 +139,19 @@ def gradients_at_once(s: Subject) -> None:
     """Eight threads that differentiate a function at once, with other values, get what each gets alone."""
     assert s.operation is not None
     pairs = [pair for pair in pairs_of(s, s.operation) if pair[0].smooth and pair[1].smooth]
-    large = [pair for pair in pairs_of(s, s.operation, *LARGE, count=2)[-1:] if pair[0].smooth and pair[1].smooth]
+    large = [
+        pair for pair in pairs_of(s, s.operation, *LARGE[s.quick], count=2)[-1:] if pair[0].smooth and pair[1].smooth
+    ]
+    chosen = [*(pairs[-1:] if s.quick else pairs[-3:]), *large]
+    rounds: list[list[Callable[[], Any]]] = [
+        [functools.partial(gradients, s, sample) for sample in pair] * (COUNT // 2) for pair in chosen
+    ]
+    expected = [[call() for call in calls[:2]] for calls in rounds]
     with switching_often():
-        for one, two in [*(pairs[-1:] if s.quick else pairs[-3:]), *large]:
-            calls: list[Callable[[], Any]] = [functools.partial(gradients, s, sample) for sample in (one, two)]
-            alone = [call() for call in calls]
-            for i, found in enumerate(together(calls * (COUNT // 2))):
-                assert_equal(s, (one, two)[i % 2], alone[i % 2], found, "differentiated by eight threads at once")
+        results = in_rounds(rounds)
+    for pair, right, found in zip(chosen, expected, results, strict=True):
+        for i, each in enumerate(found):
+            assert_equal(s, pair[i % 2], right[i % 2], each, "differentiated by eight threads at once")
 
 
 @check("P52", scope="dtype", dtypes=("float64", "float32"), needs=("threads",), generated=True)
@@ -129,6 +191,11 @@ def _made(s: Subject, seed: int) -> list[Any]:
     made += [s.xp.asarray([0.5 * seed + k for k in range(n)], dtype=dtype, device=device) for n in (3, 40, 1500)]
     made += [s.xp.arange(seed, n + seed, dtype=dtype, device=device) for n in (3, 40)]
     made += [s.xp.full((n, 3), seed, dtype=dtype, device=device) for n in (3, 40)]
+    made += [make((n, 3), dtype=dtype, device=device) for n in (3, 40, 700) for make in (s.xp.zeros, s.xp.ones)]
+    if s.has("in_place_update", "index_assignment") and not s.backend.immutable:
+        with using_device(device):
+            for each in made:  # memory that no other thread has
+                as_array(each)[0, ...] = seed
     return list(map(on_host, made))
 
 

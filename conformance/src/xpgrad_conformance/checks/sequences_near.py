@@ -1,10 +1,18 @@
 """Family S, sequences of calls that are nearly the same: in all elements but one, or refused for one reason."""
 
 import contextlib
+import itertools
 from typing import Any
 
 from xpgrad_conformance.check import check
-from xpgrad_conformance.generated.neighbours import differing, neighbours, otherwise, squared, unfit
+from xpgrad_conformance.generated.neighbours import (
+    differing,
+    neighbours,
+    otherwise,
+    squared,
+    unfit,
+    with_other_parameters,
+)
 from xpgrad_conformance.generated.sample import Sample
 from xpgrad_conformance.generated.sequences import Pair, assert_right, bits, in_turn, pairs_of
 from xpgrad_conformance.subject import Subject
@@ -14,6 +22,10 @@ SAMPLES = 8, 3, 2
 """Samples of a function: in the full profile in one dtype and in the others, and in the quick one."""
 REFUSED = 6, 3
 """Samples of a function with parameters, in the full and the quick profile."""
+LARGEST = 4, 2
+"""Samples whose parameters are varied, likewise, and one whose axes have one length."""
+PARAMETERS = 8, 4
+"""Calls with other parameters, of the same arrays, likewise."""
 OTHERS = 3, 2
 """Calls with other parameters that are refused before each, likewise."""
 
@@ -27,6 +39,19 @@ def nearly_the_same(s: Subject) -> None:
         if found:
             _in_other_memory(s, one, found)
             _in_the_same_memory(s, one, found)
+    _with_other_parameters(s)
+
+
+def _with_other_parameters(s: Subject) -> None:
+    """Call a function with the same arrays and parameters that differ in one value, there and back."""
+    assert s.operation is not None
+    samples = [one for one, _ in pairs_of(s, s.operation)]
+    large = [each for each in reversed(samples) if each.parameters][: LARGEST[s.quick]]
+    for base in (*large, *map(squared, _with_parameters(samples)[:1])):
+        found = list(itertools.islice(with_other_parameters(base, samples), PARAMETERS[s.quick]))
+        arrays = base.arrays(s)
+        for each in [*found, *found[::-1]]:
+            assert_right(s, each, each.applied(s.xp, *arrays), "after calls with other parameters, of the same arrays")
 
 
 def _kind(s: Subject) -> int:

@@ -18,27 +18,46 @@ def together(calls: list[Callable[[], Any]]) -> list[Any]:
 
     A thread that hangs is a failure; threads are daemons, so that the process can exit nevertheless.
     """
-    start = threading.Barrier(len(calls))
-    results: list[Any] = [None] * len(calls)
-    errors: list[BaseException | None] = [None] * len(calls)
+    return in_rounds([calls])[0]
+
+
+def in_rounds(rounds: list[list[Callable[[], Any]]]) -> list[list[Any]]:
+    """Return the results of rounds of as many calls each: a thread runs one call of each round; these begin at once.
+
+    The first exception is raised after the last round. Fewer threads are started than by `together` for each round.
+    """
+    if not rounds:
+        return []
+    count = len(rounds[0])
+    barrier = threading.Barrier(count + 1)  # this thread waits as well, before and after each round
+    results: list[list[Any]] = [[None] * count for _ in rounds]
+    errors: list[BaseException] = []
 
     def run(i: int) -> None:
-        try:
-            start.wait(TIMEOUT)
-            results[i] = calls[i]()
-        except BaseException as error:
-            errors[i] = error
+        for number, calls in enumerate(rounds):
+            barrier.wait(TIMEOUT)
+            try:
+                results[number][i] = calls[i]()
+            except BaseException as error:
+                errors.append(error)
+        barrier.wait(TIMEOUT)
 
-    threads = [threading.Thread(target=run, args=(i,), daemon=True) for i in range(len(calls))]
+    def unless_broken(i: int) -> None:
+        with contextlib.suppress(threading.BrokenBarrierError):
+            run(i)
+
+    threads = [threading.Thread(target=unless_broken, args=(i,), daemon=True) for i in range(count)]
     for thread in threads:
         thread.start()
+    with contextlib.suppress(threading.BrokenBarrierError):
+        for _ in range(len(rounds) + 1):
+            barrier.wait(TIMEOUT)
     for thread in threads:
-        thread.join(TIMEOUT)
+        thread.join(1.0)
     hanging = sum(thread.is_alive() for thread in threads)
-    assert not hanging, f"{hanging} of {len(calls)} threads are not done after {TIMEOUT:.0f} s"
-    for error in errors:
-        if error is not None:
-            raise error
+    assert not hanging, f"{hanging} of {count} threads are not done after {TIMEOUT:.0f} s"
+    if errors:
+        raise errors[0]
     return results
 
 

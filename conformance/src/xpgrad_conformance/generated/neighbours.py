@@ -6,12 +6,16 @@ from typing import Any
 
 import numpy as np
 
+from xpgrad_conformance.generated import reference
 from xpgrad_conformance.generated.sample import Argument, Sample
 from xpgrad_conformance.subject import Subject
 
 Place = tuple[int, ...]
 PLACES = "the last element", "one element in the middle", "the first element", "the order of two elements"
 """In what a neighbour differs, at the size of the arguments that are changed."""
+
+KEPT = "stable", "ord", "n", "s"
+"""Parameters that stay: without them results are not unique, are of another function, or have no meaning."""
 
 
 def neighbours(sample: Sample) -> Iterator[tuple[str, Sample]]:
@@ -135,11 +139,56 @@ def otherwise(sample: Sample, samples: Sequence[Sample]) -> Iterator[Sample]:
             yield replace(each, arguments=sample.arguments)
 
 
+def with_other_parameters(sample: Sample, samples: Sequence[Sample]) -> Iterator[Sample]:
+    """Yield samples on the same arguments whose parameters differ in one value, and those with others' parameters.
+
+    Integers become -1 and -2, which have one hash in Python, and the next one. Only calls that have results are given.
+    """
+    known = {sample.written}
+    fixed = sample.text or sample.derived  # which know the parameters
+    for name, value in () if fixed else sample.parameters.items():
+        for other in _other_values(value) if name not in KEPT else ():
+            each = replace(sample, parameters={**sample.parameters, name: other})
+            if each.written not in known and _is_defined(each):
+                known.add(each.written)
+                yield each
+    for each in otherwise(sample, samples):
+        same_sign = _is_negative(each.parameters.get("axis")) == _is_negative(sample.parameters.get("axis"))
+        if same_sign and each.written not in known and _is_defined(each):
+            known.add(each.written)
+            yield each
+
+
+def _is_negative(axis: Any) -> bool:
+    """Return whether an axis is counted from the end: some functions of the standard take no others."""
+    return isinstance(axis, int) and axis < 0
+
+
+def _other_values(value: Any) -> Iterator[Any]:
+    if isinstance(value, bool):
+        yield not value
+    elif isinstance(value, int):
+        yield from (-1, -2, *((value + 1,) if value != -1 else ()))
+    elif isinstance(value, tuple) and value and all(type(each) is int for each in value):
+        yield from ((*value[:-1], -1), (*value[:-1], -2), value[::-1])
+
+
+def _is_defined(sample: Sample) -> bool:
+    """Return whether NumPy and the reference engine have a result."""
+    try:
+        sample.applied(reference.xp(), *reference.arguments(sample.hosts))
+        return bool(sample.expected)
+    except Exception:
+        return False
+
+
 def unfit(s: Subject, sample: Sample) -> Iterator[tuple[str, list[Any]]]:
     """Yield arrays that most functions refuse, while parameters may be right, each with a description."""
     hosts = sample.hosts
     if len(hosts) > 1 and hosts[0].ndim:
-        longer = [np.pad(x, [(0, 1)] * x.ndim, mode="edge" if x.size else "constant") for x in hosts[1:]]
+        longer = [
+            np.pad(x, [(0, 1)] * x.ndim, mode="edge" if x.size else "constant") if x.ndim else x for x in hosts[1:]
+        ]
         yield "with shapes that do not match", [s.array(x, x.dtype.name) for x in (hosts[0], *longer)]
     if s.has("empty_arrays") and hosts and hosts[0].ndim:
         yield "without elements", [s.array(np.zeros((0,) * x.ndim), x.dtype.name) for x in hosts]
