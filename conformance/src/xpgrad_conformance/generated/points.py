@@ -31,6 +31,12 @@ FEW = {"m": 3, "k": 2, "": 1}
 """The lengths of the axes that are short."""
 SMALL = 1e-30, 1e-8, 1e-4, 3e-3, 0.02, 0.1, 0.25, 0.5
 """Where series end and formulas begin."""
+EXPONENTS = {"above": (0.8, 0.98), "below": (-0.98, -0.8), "beyond": (1.05, 1.3), "under": (-1.3, -1.18)}
+"""Ranges in units of the logarithm of the largest number: exp nearly overflows or underflows there, or does."""
+POWERS = {
+    "large": (0.3, 0.45), "small": (-0.45, -0.3), "larger": (0.6, 0.9), "smaller": (-0.9, -0.6),
+}  # fmt: skip
+"""Ranges as powers of the largest number: squares are numbers there, or overflow and underflow."""
 Points = Callable[[str], Sequence[float]]
 """``points(dtype)`` returns numbers where a function's formula changes, or its result ends."""
 
@@ -71,6 +77,20 @@ def both(*numbers: float) -> Points:
 def signed(points: Points) -> Points:
     """Return points of both signs."""
     return lambda dtype: [sign * each for each in points(dtype) for sign in (1.0, -1.0)]
+
+
+def ranges(dtype: str, *names: str) -> list[tuple[float, float]]:
+    """Return ranges far from 1 in a real dtype, by their names in `EXPONENTS` and `POWERS`; -name is the negative."""
+    largest = float(np.finfo(dtype).max)
+    found = []
+    for name in names:
+        sign, name = (-1.0, name[1:]) if name.startswith("-") else (1.0, name)
+        if name in POWERS:
+            ends = [sign * largest**power for power in POWERS[name]]
+        else:
+            ends = [sign * float(np.log(largest)) * share for share in EXPONENTS[name]]
+        found.append((min(ends), max(ends)))
+    return found
 
 
 def every_number(draw: Draw, more: Sequence[float] = ()) -> Argument:

@@ -99,9 +99,11 @@ def unary(
         Whether its branch cut is the negative real axis, on which the sign of zero decides.
     """
 
-    def sample(draw: Draw, host: Any, axes: tuple[str, ...] = ("n",), layout: str = "contiguous") -> Sample:
+    def sample(
+        draw: Draw, host: Any, axes: tuple[str, ...] = ("n",), layout: str = "contiguous", smooth: bool = True
+    ) -> Sample:
         wanted = REAL[draw.dtype] if dtype == "real" else dtype
-        what: dict[str, Any] = {"units": units, "dtype": wanted, "scale": scale, "smooth": not dtype}
+        what: dict[str, Any] = {"units": units, "dtype": wanted, "scale": scale, "smooth": smooth and not dtype}
         return Sample(name, (Argument(host, axes, layout),), repeated(reference), **what)
 
     def samples(draw: Draw) -> Iterator[Sample]:
@@ -111,9 +113,10 @@ def unary(
         yield sample(draw, draw.array((), low=low, high=high).host, ())
         if sizes:
             for size in scales(draw.dtype):
-                yield sample(draw, circle(draw, (33,), size))
+                smooth = name != "reciprocal"  # its derivative is a square
+                yield sample(draw, circle(draw, (33,), size), smooth=smooth)
                 mixed = _parts(circle(draw, (33,), size).real, circle(draw, (33,)).imag, draw.dtype)
-                yield sample(draw, mixed)
+                yield sample(draw, mixed, smooth=smooth)
         if specials:
             yield sample(draw, special_parts(draw.dtype))
         if cut:
@@ -221,8 +224,8 @@ FUNCTIONS = (
     unary("exp", np.exp),
     unary("expm1", np.expm1, units=16, low=0.3, high=2.0),
     unary("log", np.log, sizes=True, cut=True, units=16, low=1.1, high=4.0),
-    unary("log2", np.log2, units=16, low=1.1, high=4.0),
-    unary("log10", np.log10, units=16, low=1.1, high=4.0),
+    unary("log2", np.log2, sizes=True, units=16, low=1.1, high=4.0),
+    unary("log10", np.log10, sizes=True, units=16, low=1.1, high=4.0),
     unary("log1p", np.log1p, units=16, low=0.3, high=2.0),
     unary("sin", np.sin, units=16),
     unary("cos", np.cos, units=16),
@@ -236,8 +239,8 @@ FUNCTIONS = (
     unary("asinh", np.arcsinh, units=64),
     unary("acosh", np.arccosh, units=64),
     unary("atanh", np.arctanh, units=64, low=0.2, high=0.7),
-    unary("sign", lambda x: x / np.abs(x), units=8, low=0.2, high=2.0),
-    unary("reciprocal", lambda x: 1 / x, units=8, low=0.2, high=2.0),
+    unary("sign", lambda x: x / np.abs(x), units=8, low=0.2, high=2.0, sizes=True),
+    unary("reciprocal", lambda x: 1 / x, units=8, low=0.2, high=2.0, sizes=True),
     binary("add", np.add, "+", units=1, scale=_sum_size),
     binary("subtract", np.subtract, "-", units=1, scale=_sum_size),
     binary("multiply", np.multiply, "*", scale=_product_size),

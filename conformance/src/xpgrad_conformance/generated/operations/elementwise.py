@@ -9,7 +9,18 @@ import numpy as np
 from xpgrad_conformance.generated.accuracy import repeated
 from xpgrad_conformance.generated.draw import Draw
 from xpgrad_conformance.generated.operation import Operation
-from xpgrad_conformance.generated.points import FORMS, SMALL, Points, both, ends, every_number, fixed, shaped, signed
+from xpgrad_conformance.generated.points import (
+    FORMS,
+    SMALL,
+    Points,
+    both,
+    ends,
+    every_number,
+    fixed,
+    ranges,
+    shaped,
+    signed,
+)
 from xpgrad_conformance.generated.sample import Argument, Sample
 from xpgrad_conformance.generated.values import near
 
@@ -29,6 +40,8 @@ def unary(
     units: float = 4.0,
     wide: float = 0.0,
     points: Points | None = None,
+    far: str = "",
+    farther: str = "",
     signs: bool = False,
     smooth: bool = True,
     dtype: str = "",
@@ -48,6 +61,8 @@ def unary(
         That in float64, if it is another.
     points : callable
         Numbers that are tried in all kinds of values, with those just below and above each.
+    far, farther : str
+        Names of ranges far from 1 (see `ranges`): those where derivatives are numbers too, and others.
     signs : bool
         Whether the standard says which sign a zero has.
     smooth : bool
@@ -66,6 +81,9 @@ def unary(
             yield sample(draw.array((n,), low=low, high=high, axes=("n",)), smooth)
         more = [] if points is None else near(points(draw.dtype), draw.dtype)
         yield sample(every_number(draw, more))
+        for names, also in (far, smooth), (farther, False):
+            for least, most in ranges(draw.dtype, *names.split()):
+                yield sample(draw.array((19,), low=least, high=most, axes=("n",)), also)
         if draw.has("empty_arrays"):
             yield sample(draw.array((0, 3)))
         yield sample(draw.array((), low=low, high=high))
@@ -111,7 +129,7 @@ def _halves(dtype: str) -> list[float]:
 def _hyperbolic(dtype: str) -> list[float]:
     """Return numbers where sinh and cosh change their formulas, and where exp nearly overflows and they do."""
     largest = float(np.log(float(np.finfo(dtype).max)))
-    return [*SMALL, 1.0, 9.0, 19.0, 22.0, largest - 0.1, largest + 0.8]
+    return [*SMALL, 1.0, 9.0, 19.0, 22.0, largest - 0.1, largest + 0.1, largest + 0.8]
 
 
 def _until_overflow(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -146,45 +164,99 @@ SINH = signed(_hyperbolic)
 # XLA's log1p in float64 within 120; compositions (hyperbolic functions by exponentials, tan by a quotient, inverse ones
 # by logarithms) take more.
 UNARY = (
-    unary("abs", np.abs, units=0, signs=True),
-    unary("acos", np.arccos, -1.0, 1.0, units=8, points=NEAR_ONE),
+    unary("abs", np.abs, units=0, signs=True, far="larger smaller -larger"),
+    unary("acos", np.arccos, -1.0, 1.0, units=8, points=NEAR_ONE, far="small"),
     unary(
-        "acosh", np.arccosh, 1.0, 8.0, units=16, points=fixed(1.0, 1.0001, 1.01, 1.5, 2.0, 1e4, 1e8, 1e15, 0.5, -1.0)
+        "acosh",
+        np.arccosh,
+        1.0,
+        8.0,
+        units=16,
+        points=fixed(1.0, 1.0001, 1.01, 1.5, 2.0, 1e4, 1e8, 1e15, 0.5, -1.0),
+        far="large",
+        farther="larger",
     ),
-    unary("asin", np.arcsin, -1.0, 1.0, units=8, points=NEAR_ONE, signs=True),
-    unary("asinh", np.arcsinh, units=16, points=signed(ends("sqrt", *SMALL, 1.0, 2.0, 1e4, 1e8, 1e15)), signs=True),
-    unary("atan", np.arctan, units=8, points=both(*SMALL, 0.4375, 0.6875, 1.0, 1.1875, 2.4375, 1e4, 1e8), signs=True),
-    unary("atanh", np.arctanh, -1.0, 1.0, units=16, wide=200, points=NEAR_ONE, signs=True),
-    unary("ceil", np.ceil, -4.0, 4.0, units=0, points=_halves, smooth=False),
-    unary("cos", np.cos, -4.0, 4.0, units=8, points=signed(turns), scale=_bounded(np.cos)),
-    unary("cosh", np.cosh, units=16, points=SINH, scale=_until_overflow(np.cosh)),
-    unary("exp", np.exp, -5.0, 5.0, units=8, points=EXPONENTIAL),
-    unary("expm1", np.expm1, units=8, points=EXPONENTIAL, signs=True),
-    unary("floor", np.floor, -4.0, 4.0, units=0, points=_halves, smooth=False, signs=True),
-    unary("isfinite", np.isfinite, dtype="bool", smooth=False),
-    unary("isinf", np.isinf, dtype="bool", smooth=False),
-    unary("isnan", np.isnan, dtype="bool", smooth=False),
-    unary("log", np.log, 0.1, 4.0, units=8, points=POSITIVE, signs=True),
-    unary("log10", np.log10, 0.1, 4.0, units=8, points=POSITIVE, signs=True),
-    unary("log1p", np.log1p, -0.9, 2.0, units=8, wide=200, points=LOG1P, signs=True),
-    unary("log2", np.log2, 0.1, 4.0, units=8, points=POSITIVE, signs=True),
-    unary("negative", np.negative, units=0, signs=True),
-    unary("positive", np.positive, units=0, signs=True),
-    unary("reciprocal", np.reciprocal, 0.2, 4.0, units=2, signs=True),
-    unary("round", np.round, -4.0, 4.0, units=0, points=_halves, smooth=False),
-    unary("sign", np.sign, units=0, smooth=False),
-    unary("signbit", np.signbit, dtype="bool", smooth=False),
-    unary("sin", np.sin, -4.0, 4.0, units=8, points=signed(turns), signs=True, scale=_bounded(np.sin)),
-    unary("sinh", np.sinh, units=16, points=SINH, signs=True, scale=_until_overflow(np.sinh)),
-    unary("sqrt", np.sqrt, 0.1, 4.0, units=2, points=fixed(1.0, 2.0, 4.0, -1.0), signs=True),
-    unary("square", np.square, units=1, points=ends("sqrt"), signs=True),
-    unary("tan", np.tan, -1.4, 1.4, units=32, points=signed(turns), signs=True),
+    unary("asin", np.arcsin, -1.0, 1.0, units=8, points=NEAR_ONE, signs=True, far="small -small"),
     unary(
-        "tanh",
-        np.tanh,
-        units=8,
-        points=TANH,
+        "asinh",
+        np.arcsinh,
+        units=16,
+        points=signed(ends("sqrt", *SMALL, 1.0, 2.0, 1e4, 1e8, 1e15)),
         signs=True,
+        far="large -large small",
+        farther="larger -larger",
     ),
-    unary("trunc", np.trunc, -4.0, 4.0, units=0, points=_halves, smooth=False),
+    unary(
+        "atan",
+        np.arctan,
+        units=8,
+        points=both(*SMALL, 0.4375, 0.6875, 1.0, 1.1875, 2.4375, 1e4, 1e8),
+        signs=True,
+        far="large -small",
+        farther="larger -larger",
+    ),
+    unary("atanh", np.arctanh, -1.0, 1.0, units=16, wide=200, points=NEAR_ONE, signs=True, far="small"),
+    unary("ceil", np.ceil, -4.0, 4.0, units=0, points=_halves, smooth=False, farther="larger -larger small -small"),
+    unary("cos", np.cos, -4.0, 4.0, units=8, points=signed(turns), scale=_bounded(np.cos), far="small"),
+    unary("cosh", np.cosh, units=16, points=SINH, scale=_until_overflow(np.cosh), far="above -above"),
+    unary("exp", np.exp, -5.0, 5.0, units=8, points=EXPONENTIAL, far="above below", farther="beyond under"),
+    unary("expm1", np.expm1, units=8, points=EXPONENTIAL, signs=True, far="above below", farther="beyond under"),
+    unary(
+        "floor",
+        np.floor,
+        -4.0,
+        4.0,
+        units=0,
+        points=_halves,
+        smooth=False,
+        signs=True,
+        farther="larger -larger small -small",
+    ),
+    unary("isfinite", np.isfinite, dtype="bool", smooth=False, farther="larger -larger smaller -smaller"),
+    unary("isinf", np.isinf, dtype="bool", smooth=False, farther="larger -larger smaller -smaller"),
+    unary("isnan", np.isnan, dtype="bool", smooth=False, farther="larger -larger smaller -smaller"),
+    unary("log", np.log, 0.1, 4.0, units=8, points=POSITIVE, signs=True, far="large small", farther="larger smaller"),
+    unary(
+        "log10", np.log10, 0.1, 4.0, units=8, points=POSITIVE, signs=True, far="large small", farther="larger smaller"
+    ),
+    unary(
+        "log1p",
+        np.log1p,
+        -0.9,
+        2.0,
+        units=8,
+        wide=200,
+        points=LOG1P,
+        signs=True,
+        far="large small -small",
+        farther="larger",
+    ),
+    unary("log2", np.log2, 0.1, 4.0, units=8, points=POSITIVE, signs=True, far="large small", farther="larger smaller"),
+    unary("negative", np.negative, units=0, signs=True, far="larger -smaller"),
+    unary("positive", np.positive, units=0, signs=True, far="larger -smaller"),
+    unary(
+        "reciprocal", np.reciprocal, 0.2, 4.0, units=2, signs=True, far="large small -large", farther="larger smaller"
+    ),
+    unary("round", np.round, -4.0, 4.0, units=0, points=_halves, smooth=False, farther="larger -larger small -small"),
+    unary("sign", np.sign, units=0, smooth=False, farther="larger -larger smaller -smaller"),
+    unary("signbit", np.signbit, dtype="bool", smooth=False, farther="larger -larger smaller -smaller"),
+    unary(
+        "sin", np.sin, -4.0, 4.0, units=8, points=signed(turns), signs=True, scale=_bounded(np.sin), far="small -small"
+    ),
+    unary("sinh", np.sinh, units=16, points=SINH, signs=True, scale=_until_overflow(np.sinh), far="above -above"),
+    unary(
+        "sqrt",
+        np.sqrt,
+        0.1,
+        4.0,
+        units=2,
+        points=fixed(1.0, 2.0, 4.0, -1.0),
+        signs=True,
+        far="large small",
+        farther="larger smaller",
+    ),
+    unary("square", np.square, units=1, points=ends("sqrt"), signs=True, far="large small -large"),
+    unary("tan", np.tan, -1.4, 1.4, units=32, points=signed(turns), signs=True, far="small -small"),
+    unary("tanh", np.tanh, units=8, points=TANH, signs=True, farther="large -large above below", far="small"),
+    unary("trunc", np.trunc, -4.0, 4.0, units=0, points=_halves, smooth=False, farther="larger -larger small -small"),
 )

@@ -1,6 +1,7 @@
 """Special functions of one argument: ordinary arguments, and tails where formulas that cancel give nothing."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any
 
 from xpgrad_conformance.generated.draw import Draw
 from xpgrad_conformance.generated.layers import lengths, written
@@ -26,6 +27,25 @@ RANGES: dict[str, tuple[tuple[float, float], ...]] = {
     "sinc": ((0.2, 0.7),),
 }
 """Ranges of arguments, each of which is looked at alone, so that small results are not lost beside large ones."""
+FAR: dict[str, tuple[tuple[float, float], ...]] = {
+    "expit": ((-80, -60), (100, 1000), (-1e6, -1000)),
+    "log_expit": ((-1e4, -100), (60, 80)),
+    "logit": ((1e-30, 1e-20),),
+    "erf": ((10, 1e4), (-1e4, -10), (1e-30, 1e-20)),
+    "erfc": ((-1e4, -10), (-5, -3)),
+    "erfcx": ((100, 1e4), (1e6, 1e15)),
+    "ndtr": ((10, 1e4),),
+    "log_ndtr": ((-1e4, -100),),
+    "gammaln": ((1e4, 1e10), (1e-30, 1e-20)),
+    "psi": ((1e3, 1e10),),
+    "entr": ((1e4, 1e15), (1e-30, 1e-20)),
+    "i0e": ((-80, -40), (95, 600), (720, 1e5)),
+    "i1e": ((-80, -40), (95, 600), (720, 1e5)),
+    "exp2": ((90, 125), (-120, -90)),
+    "cosm1": ((1e-12, 1e-9),),
+    "sinc": ((1e-8, 1e-5),),
+}
+"""Ranges where exponentials overflow or underflow, squares do, or a series is all there is; values alone."""
 UNITS = {
     "log_ndtr": 256.0, "ndtr": 256.0, "erfc": 256.0, "gammaln": 256.0, "psi": 256.0, "erfcx": 128.0,
     "i0e": 512.0, "i1e": 512.0,  # their second derivatives are differences that cancel to 1 / x ** 2 of the terms
@@ -33,9 +53,10 @@ UNITS = {
 
 
 def _special(name: str, ranges: tuple[tuple[float, float], ...]) -> Operation:
-    def called(x: Argument) -> Sample:
+    def called(x: Argument, smooth: bool = True) -> Sample:
         text, units = f"xp.special.{name}(x0)", UNITS.get(name, 64.0)
-        return written(f"special.{name}", lambda xp, x: getattr(xp.special, name)(x), text, x, units=units)
+        call: Callable[..., Any] = lambda xp, x: getattr(xp.special, name)(x)  # noqa: E731
+        return written(f"special.{name}", call, text, x, units=units, smooth=smooth)
 
     def samples(draw: Draw) -> Iterator[Sample]:
         for n in lengths(draw, 5000):
@@ -45,6 +66,8 @@ def _special(name: str, ranges: tuple[tuple[float, float], ...]) -> Operation:
         for row in draw.combinations(n=(3, 40), range=ranges, layout=draw.layouts()):
             x = draw.array((row["n"], 3), low=row["range"][0], high=row["range"][1], layout=row["layout"])
             yield called(x)
+        for low, high in FAR[name]:
+            yield called(draw.array((19,), low=low, high=high, axes=("n",)), smooth=False)
 
     return Operation(f"special.{name}", samples, needs=())
 

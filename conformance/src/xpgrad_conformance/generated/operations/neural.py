@@ -8,6 +8,7 @@ import numpy as np
 from xpgrad_conformance.generated.draw import Draw
 from xpgrad_conformance.generated.layers import layer, lengths
 from xpgrad_conformance.generated.operation import Operation
+from xpgrad_conformance.generated.points import ranges
 from xpgrad_conformance.generated.sample import Argument, Sample
 from xpgrad_conformance.generated.sizes import LARGEST
 
@@ -23,6 +24,9 @@ def _activation(name: str, units: float = 8.0, **parameters: Any) -> Operation:
     def samples(draw: Draw) -> Iterator[Sample]:
         for n in lengths(draw, LARGEST):
             yield layer(name, draw.array((n,), axes=("n",)), units=units, scale=1.0, **parameters)
+        for low, high in ranges(draw.dtype, "beyond", "under", "above"):
+            x = draw.array((19,), low=low, high=high, axes=("n",))
+            yield layer(name, x, units=units, scale=lambda x, **rest: np.maximum(1.0, np.abs(x)), **parameters)
         for row in draw.combinations(n=(1, 7, 33, 257), layout=draw.layouts()):
             x = draw.array((row["n"], 5), low=-30.0, high=30.0, axes=("n", "m"), layout=row["layout"])
             yield layer(name, x, units=units, scale=lambda x, **rest: np.maximum(1.0, np.abs(x)), **parameters)
@@ -48,6 +52,9 @@ def _along(name: str, scale: Callable[..., Any], units: float = 32.0) -> Operati
         for low, high in ((-80.0, -60.0), (60.0, 80.0), (-0.01, 0.01)):
             x = draw.array((3, 40), low=low, high=high, axes=("m", "n"))
             yield layer(name, x, units=8 * units, scale=scale, axis=1)
+        for low, high in ranges(draw.dtype, "beyond", "under"):
+            x = draw.array((3, 40), low=low, high=high, axes=("m", "n"))
+            yield layer(name, x, units=units, scale=scale if scale is _share else _of_loud, axis=1)
 
     return Operation(name, samples, needs=())
 
