@@ -16,6 +16,8 @@ CONSTANT = frozenset(case.name.partition("-")[0] for case in CASES if case.order
 """Functions without derivatives."""
 MOST = {(1, True): 12, (1, False): 48, (2, True): 5, (2, False): 16}
 """Samples of one operation in one dtype, by the order of derivatives and whether the profile is the quick one."""
+FAR = 6
+"""One of so many is of values far from ordinary ones, if there are such."""
 LEAST = 3
 """Samples in the profile thin, in all dtypes but one."""
 SIMPLE = Sweep("ones"), Sweep("integers")
@@ -47,7 +49,7 @@ def _compare(s: Subject, order: int) -> None:
     draw = Draw(s, s.operation.name, few=True)
     layouts = draw.layouts()
     most = MOST[order, s.quick] if draw.long or not s.thin else LEAST
-    for number, sample in enumerate(_chosen(draw, s.operation, most)):
+    for number, sample in enumerate(_chosen(draw, s.operation, most, order)):
         sample = folded(sample, draw) if draw.rng.integers(2) else sample
         kind = "uniform" if draw.rng.integers(3) == 0 else "integers"
         layout = draw.pick(("contiguous", "broadcast", *layouts)) if "broadcast" in layouts else draw.pick(layouts)
@@ -57,10 +59,16 @@ def _compare(s: Subject, order: int) -> None:
             _report(s, sample, sweep, wrong)
 
 
-def _chosen(draw: Draw, operation: Operation, most: int) -> Iterator[Sample]:
-    """Yield samples that have derivatives, at most so many of them, from small to large as they are generated."""
-    found = [sample for sample in draw.part_of(operation.samples(draw)) if sample.smooth]
-    kept = sorted(draw.rng.permutation(len(found))[:most].tolist())
+def _chosen(draw: Draw, operation: Operation, most: int, order: int) -> Iterator[Sample]:
+    """Yield samples that have derivatives, at most so many of them, from small to large as they are generated.
+
+    Far from ordinary values, only derivatives of first order are sure to be numbers.
+    """
+    samples = draw.part_of(operation.samples(draw))
+    found = [sample for sample in samples if sample.smooth and (order == 1 or not sample.far)]
+    far = draw.rng.permutation([i for i, sample in enumerate(found) if sample.far]).tolist()
+    chosen = dict.fromkeys([*far[: max(most // FAR, 1)], *draw.rng.permutation(len(found)).tolist()])
+    kept = sorted(list(chosen)[:most])
     yield from (found[i] for i in kept)
 
 

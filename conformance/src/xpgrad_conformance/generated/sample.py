@@ -83,6 +83,8 @@ class Sample:
         The lines that import what `text` names, beside ``np``, ``xpgrad`` and ``xp``.
     summed : int
         Of how many terms an element of a gradient is a sum, where the shapes do not tell.
+    far : bool
+        Whether its values are far from ordinary ones, so that derivatives there are compared in any case.
     """
 
     name: str
@@ -100,6 +102,7 @@ class Sample:
     text: str = ""
     imports: tuple[str, ...] = ()
     summed: int = 0
+    far: bool = False
 
     @property
     def written(self) -> str:

@@ -71,10 +71,10 @@ def unary(
         That of the result; by default that of the array.
     """
 
-    def sample(x: Argument, smooth: bool = False) -> Sample:
+    def sample(x: Argument, smooth: bool = False, far: bool = False) -> Sample:
         allowed = wide or units if x.host.dtype == np.float64 else units
         what: dict[str, Any] = {"units": allowed, "signs": signs, "dtype": dtype, "scale": scale}
-        return Sample(name, (x,), repeated(reference), smooth=smooth, **what)
+        return Sample(name, (x,), repeated(reference), smooth=smooth, far=far, **what)
 
     def samples(draw: Draw) -> Iterator[Sample]:
         for n in draw.lengths():
@@ -83,7 +83,7 @@ def unary(
         yield sample(every_number(draw, more))
         for names, also in (far, smooth), (farther, False):
             for least, most in ranges(draw.dtype, *names.split()):
-                yield sample(draw.array((19,), low=least, high=most, axes=("n",)), also)
+                yield sample(draw.array((19,), low=least, high=most, axes=("n",)), also, far=also)
         if draw.has("empty_arrays"):
             yield sample(draw.array((0, 3)))
         yield sample(draw.array((), low=low, high=high))
@@ -135,7 +135,7 @@ def _hyperbolic(dtype: str) -> list[float]:
 def _until_overflow(function: Callable[..., Any]) -> Callable[..., Any]:
     """Return the magnitudes for sinh and cosh: their own, but any where exp overflows and its half does not.
 
-    There they are infinite too soon by way of exp, in careful libraries as well.
+    There they are infinite too soon in careful libraries as well, by way of exp.
     """
 
     def magnitudes(x: Any) -> Any:

@@ -121,9 +121,9 @@ def binary(
     def samples(draw: Draw) -> Iterator[Sample]:
         flushing = name == "divide" and not draw.has("subnormal_numbers")
 
-        def sample(x1: Argument, x2: Argument, smooth: bool = False) -> Sample:
+        def sample(x1: Argument, x2: Argument, smooth: bool = False, far: bool = False) -> Sample:
             given = (x1, _invertible(x2) if flushing else x2)
-            return Sample(name, given, repeated(reference), smooth=smooth, **what)
+            return Sample(name, given, repeated(reference), smooth=smooth, far=far, **what)
 
         for n in draw.lengths():
             first = draw.array((n,), **range1, axes=("n",))
@@ -132,7 +132,7 @@ def binary(
         yield from _all_pairs(draw, more, sample)
         for names in far:
             arrays = [draw.array((19,), low=a, high=b, axes=("n",)) for a, b in ranges(draw.dtype, *names)]
-            yield sample(arrays[0], arrays[1], smooth)
+            yield sample(arrays[0], arrays[1], smooth, far=smooth)
         for axes1, axes2 in PAIRS:
             a = draw.array(shaped(axes1, 5), **range1, axes=axes1)
             yield sample(a, draw.array(shaped(axes2, 5), **range2, axes=axes2), smooth)
