@@ -64,6 +64,22 @@ def staying(function: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
+def abs(x: Array, /) -> Array:
+    """Return absolute values; jax 0.10 gives NaN for a complex number of which one part is infinite, the other NaN."""
+    found = jnp.abs(x)
+    if not jnp.iscomplexobj(x):
+        return found
+    return jnp.where(jnp.isinf(x.real) | jnp.isinf(x.imag), jnp.inf, found)
+
+
+def sqrt(x: Array, /) -> Array:
+    """Return square roots; jax 0.10 does not look at the sign of a zero imaginary part, which chooses the branch."""
+    found = jnp.sqrt(x)
+    if not jnp.iscomplexobj(x):
+        return found
+    return jax.lax.complex(found.real, jnp.copysign(found.imag, x.imag))
+
+
 def matrix_rank(x: Array, /, *, rtol: Any = None) -> Array:
     """Return the number of singular values that are not negligible; jax 0.10 takes `rtol` for an absolute bound."""
     if rtol is None:

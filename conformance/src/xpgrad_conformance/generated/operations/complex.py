@@ -64,6 +64,11 @@ def _with_poles(function: Callable[..., Any]) -> Callable[..., Any]:
     return scale
 
 
+def _conditioned(function: Callable[..., Any], derivative: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the magnitudes for a function with zeros: near them, what rounding its argument changes."""
+    return lambda x: np.maximum(np.abs(function(x)), np.abs(x * derivative(x)) / 4)
+
+
 def special_parts(dtype: str) -> Any:
     """Return all pairs of special parts."""
     few = np.asarray([0.0, -0.0, 1.5, -1.5, np.inf, -np.inf, np.nan])
@@ -227,11 +232,11 @@ FUNCTIONS = (
     unary("log2", np.log2, sizes=True, units=16, low=1.1, high=4.0),
     unary("log10", np.log10, sizes=True, units=16, low=1.1, high=4.0),
     unary("log1p", np.log1p, units=16, low=0.3, high=2.0),
-    unary("sin", np.sin, units=16),
-    unary("cos", np.cos, units=16),
+    unary("sin", np.sin, units=16, scale=_conditioned(np.sin, np.cos)),
+    unary("cos", np.cos, units=16, scale=_conditioned(np.cos, np.sin)),
     unary("tan", np.tan, units=32, scale=_with_poles(np.tan)),
-    unary("sinh", np.sinh, units=16),
-    unary("cosh", np.cosh, units=16),
+    unary("sinh", np.sinh, units=16, scale=_conditioned(np.sinh, np.cosh)),
+    unary("cosh", np.cosh, units=16, scale=_conditioned(np.cosh, np.sinh)),
     unary("tanh", np.tanh, units=32, far=(1, -1), scale=_with_poles(np.tanh)),
     unary("asin", np.arcsin, units=64),
     unary("acos", np.arccos, units=64),
