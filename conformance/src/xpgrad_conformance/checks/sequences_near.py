@@ -18,6 +18,8 @@ from xpgrad_conformance.generated.sequences import Pair, assert_right, bits, in_
 from xpgrad_conformance.subject import Subject
 
 WRITES = "in_place_update", "index_assignment"
+MEDIUM = 600, 3000
+"""Bounds of the number of elements of one sample more."""
 SAMPLES = 8, 3, 2
 """Samples of a function: in the full profile in one dtype and in the others, and in the quick one."""
 REFUSED = 6, 3
@@ -34,7 +36,8 @@ OTHERS = 3, 2
 def nearly_the_same(s: Subject) -> None:
     """Calls are right after ones with arguments that differ in one place, in the same memory or in another."""
     assert s.operation is not None
-    for one in _of_each_rank(s, pairs_of(s, s.operation))[: SAMPLES[_kind(s)]]:
+    larger = pairs_of(s, s.operation, *MEDIUM, count=2)[-1:]
+    for one in (*_of_each_rank(s, pairs_of(s, s.operation))[: SAMPLES[_kind(s)]], *(one for one, _ in larger)):
         found = list(neighbours(one))
         if found:
             _in_other_memory(s, one, found)

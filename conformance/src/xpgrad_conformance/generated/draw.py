@@ -81,10 +81,20 @@ class Draw:
         return [n for n in found if least <= n <= most]
 
     def part_of(self, samples: Iterator[Item]) -> Iterator[Item]:
-        """Return the samples that are tried: all but in the profile thin, where it is a quarter in most dtypes."""
-        if self.long or not self.s.thin:
+        """Return the samples that are tried in this dtype: all in one, in the others a part that the profile decides.
+
+        It is two thirds in the profile quick and a quarter in thin, other ones for each seed.
+        """
+        if self.long or not (self.quick or self.s.thin):
             return samples
-        return itertools.islice(samples, self._offset % THIN, None, THIN)
+        if self.s.thin:
+            return itertools.islice(samples, self._offset % THIN, None, THIN)
+        return (sample for i, sample in enumerate(samples, self._offset) if i % 3)
+
+    @property
+    def even(self) -> bool:
+        """Whether it is the turn of one of two halves of all functions, the other one with the next seed."""
+        return self._offset % 2 == 0
 
     def layouts(self) -> list[str]:
         """Return the layouts that the backend can make."""
