@@ -144,8 +144,8 @@ def after_writes(s: Subject) -> None:
         if s.has("in_place_update", "index_assignment") and not s.backend.immutable:
             host[[0, count // 2, count - 1]] = 7.25
             with using_device(s.device):
-                for place in (0, count // 2, count - 1):
-                    x[place] = 7.25
+                for i in (0, count // 2, count - 1):
+                    x[i] = 7.25
             _assert_read(s, x, host, f"an array of {count} elements, after writes to it,")
 
 

@@ -150,13 +150,10 @@ def gradients_at_once(s: Subject) -> None:
     """Eight threads that differentiate a function at once, with other values, get what each gets alone."""
     assert s.operation is not None
     pairs = [pair for pair in pairs_of(s, s.operation) if pair[0].smooth and pair[1].smooth]
-    large = [
-        pair for pair in pairs_of(s, s.operation, *LARGE[s.quick], count=2)[-1:] if pair[0].smooth and pair[1].smooth
-    ]
-    chosen = [*(pairs[-1:] if s.quick else pairs[-3:]), *large]
-    rounds: list[list[Callable[[], Any]]] = [
-        [functools.partial(gradients, s, sample) for sample in pair] * (COUNT // 2) for pair in chosen
-    ]
+    large = [] if s.quick and Draw(s, s.operation.name).even else _large(s, s.operation)[-1:]
+    chosen = [*(pairs[-1:] if s.quick else pairs[-3:]), *(pair for pair in large if pair[0].smooth and pair[1].smooth)]
+    both: list[list[Callable[[], Any]]] = [[functools.partial(gradients, s, each) for each in pair] for pair in chosen]
+    rounds = [calls * (COUNT // 2) for calls in both]
     expected = [[call() for call in calls[:2]] for calls in rounds]
     with switching_often():
         results = in_rounds(rounds)
