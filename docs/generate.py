@@ -15,6 +15,8 @@ from xpgrad.cli.catalogue import load
 DOCS = Path(__file__).parent
 CERTIFICATES = DOCS / "conformance"
 WHERE_KERNELS_ARE = "xpgrad.array_api", "xpgrad.special", "xpgrad.ops", "xpgrad.functions"
+CHAPTERS = "The standard's functions", "xpgrad's own", "Extension linalg", "Extension fft", "Extension special"
+"""What most backends replace comes first, in the page on kernels."""
 HEADER = """# Kernels
 
 Every kernel of this version: its arguments, what it returns, and its default implementation. A backend may replace
@@ -54,7 +56,7 @@ def kernels() -> str:
         if not declaration.optional:
             chapters.setdefault(_chapter(name), []).append(_row(declaration, pullbacks.get(name, [])))
     text = HEADER
-    for chapter, rows in sorted(chapters.items()):
+    for chapter, rows in sorted(chapters.items(), key=lambda pair: (CHAPTERS.index(pair[0]), pair)):
         text += (
             f"\n## {chapter}\n\n| kernel | returns | default | gradients |\n|---|---|---|---|\n"
             + "\n".join(rows)
@@ -67,7 +69,7 @@ def _chapter(name: str) -> str:
     extension, _, function = name.rpartition(".")
     if extension:
         return f"Extension {extension}"
-    return "The standard's functions" if function in FUNCTIONS else "xpgrad's own"
+    return CHAPTERS[0] if function in FUNCTIONS else CHAPTERS[1]
 
 
 def _row(declaration: Declaration, pullbacks: list[Declaration]) -> str:
