@@ -16,7 +16,7 @@ CONSTANT = frozenset(case.name.partition("-")[0] for case in CASES if case.order
 """Functions without derivatives."""
 MOST = {(1, True): 12, (1, False): 48, (2, True): 5, (2, False): 16}
 """Samples of one operation in one dtype, by the order of derivatives and whether the profile is the quick one."""
-FAR = 6
+FAR = 4
 """One of so many is of values far from ordinary ones, if there are such."""
 LEAST = 3
 """Samples in the profile thin, in all dtypes but one."""

@@ -12,6 +12,7 @@ from xpgrad_conformance.generated.operation import Operation
 from xpgrad_conformance.generated.points import (
     FORMS,
     SMALL,
+    SPECIAL,
     Points,
     both,
     ends,
@@ -81,6 +82,8 @@ def unary(
             yield sample(draw.array((n,), low=low, high=high, axes=("n",)), smooth)
         more = [] if points is None else near(points(draw.dtype), draw.dtype)
         yield sample(every_number(draw, more))
+        special = draw.rng.permutation(np.asarray(SPECIAL, draw.dtype))
+        yield sample(Argument(special, ("n",)), smooth, far=smooth)
         for names, also in (far, smooth), (farther, False):
             for least, most in ranges(draw.dtype, *names.split()):
                 yield sample(draw.array((19,), low=least, high=most, axes=("n",)), also, far=also)

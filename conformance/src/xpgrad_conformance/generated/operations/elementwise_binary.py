@@ -13,7 +13,7 @@ from xpgrad_conformance.generated.accuracy import repeated
 from xpgrad_conformance.generated.draw import Draw
 from xpgrad_conformance.generated.operation import Operation
 from xpgrad_conformance.generated.operations.elementwise import AXES
-from xpgrad_conformance.generated.points import PAIRS, Points, every_number, fixed, ranges, shaped
+from xpgrad_conformance.generated.points import PAIRS, SPECIAL, Points, every_number, fixed, ranges, shaped
 from xpgrad_conformance.generated.sample import Argument, Sample
 from xpgrad_conformance.generated.values import near
 
@@ -130,6 +130,9 @@ def binary(
             yield sample(first, draw.array((n,), **range2, axes=("n",)), smooth)
         more = [] if points is None else near(points(draw.dtype), draw.dtype)
         yield from _all_pairs(draw, more, sample)
+        some = (draw.rng.permutation(np.asarray(SPECIAL, draw.dtype)) for _ in range(2))
+        grid = [Argument(each.reshape(-1), ("n",)) for each in np.meshgrid(*some)]
+        yield sample(grid[0], grid[1], smooth, far=smooth)
         for names in far:
             arrays = [draw.array((19,), low=a, high=b, axes=("n",)) for a, b in ranges(draw.dtype, *names)]
             yield sample(arrays[0], arrays[1], smooth, far=smooth)
