@@ -32,7 +32,8 @@ Bounds = tuple[Any, Any]
 def _where(draw: Draw) -> Iterator[Sample]:
     def sample(*arguments: Argument) -> Sample:
         dtype = str(np.promote_types(arguments[1].host.dtype, arguments[2].host.dtype))
-        return Sample("where", arguments, _chosen, dtype=dtype, signs=True)
+        smooth = arguments[1].host.dtype == arguments[2].host.dtype and draw.dtype in FLOATS
+        return Sample("where", arguments, _chosen, dtype=dtype, signs=True, smooth=smooth)
 
     def array(
         axes: tuple[str, ...], n: int, kind: str = "ordinary", layout: str = "contiguous", dtype: str = ""
@@ -99,6 +100,7 @@ def _clip(draw: Draw) -> Iterator[Sample]:
             lambda a: _clipped(a, least, most),
             call=lambda xp, a: xp.clip(as_variable(a), least, most),
             text=f"xp.clip(x0, {shown})",
+            smooth=floating,
         )
 
     for n in draw.lengths():
@@ -113,8 +115,8 @@ def _clip(draw: Draw) -> Iterator[Sample]:
         for n in (7, 257):
             x = draw.array((n, 3), "specials" if floating else "extremes", axes=("n", "m"))
             least, most = _ordered(draw, axes, n)
-            yield Sample("clip", (x, least, most), _clipped)
-            yield Sample("clip", (x, least), lambda a, b: np.maximum(a, b))
+            yield Sample("clip", (x, least, most), _clipped, smooth=floating)
+            yield Sample("clip", (x, least), lambda a, b: np.maximum(a, b), smooth=floating)
 
 
 def _ordered(draw: Draw, axes: tuple[str, ...], n: int) -> tuple[Argument, Argument]:

@@ -54,6 +54,7 @@ def alone(draw: Draw, value: Any, n: int, others: Any = None) -> Any:
 def positions(draw: Draw, name: str, values: Sequence[Any], reference: Reference, **what: Any) -> Iterator[Sample]:
     """Yield samples in which a value takes each position of a row, of a column, of a vector, and of a block."""
     others = what.pop("others", None)
+    what = {"smooth": draw.dtype in FLOATS, **what}
     for value in values:
         for n in POSITIONS:
             host = alone(draw, value, n, others)
@@ -87,7 +88,8 @@ def reduced(
     draw: Draw, name: str, make: Callable[..., Argument], reference: Reference, **what: Any
 ) -> Iterator[Sample]:
     """Yield samples of all lengths, axes, and layouts, with and without keepdims; `make(shape, axes, layout)`."""
-    for n in draw.lengths(least=what.pop("least", 0)):
+    least, what = what.pop("least", 0), {"smooth": draw.dtype in FLOATS, **what}
+    for n in draw.lengths(least=least):
         yield Sample(name, (make((n,), ("n",), "contiguous"),), reference, **what)
     for n in (4097,) if draw.quick else (4097, 65537):
         for axes in (("n", "m"), ("m", "n"), ("k", "n", "m")):
@@ -152,7 +154,7 @@ def _sum(draw: Draw) -> Iterator[Sample]:
     for n in (16, 257, 4097):
         for axes, axis in (("n",), None), (("n", "m"), 0), (("m", "n"), -1), (("k", "n", "m"), 1):
             x = draw.array(shaped(axes, n), "spread" if axis is None else "ordinary", axes=axes)
-            yield Sample("sum", (x,), np.sum, {"axis": axis}, units=growing(n), scale=size_of)
+            yield Sample("sum", (x,), np.sum, {"axis": axis}, units=growing(n), scale=size_of, smooth=True)
     x = draw.array((1_000_003,) if draw.dtype == "float32" else (65_537,), low=0.09, high=0.11, axes=("n",))
     yield Sample("sum", (x,), np.sum, units=1000)
     yield from _of_another_dtype(draw, "sum", make)
@@ -192,7 +194,7 @@ def _prod(draw: Draw) -> Iterator[Sample]:
         yield from positions(draw, "prod", [0.0], np.prod, others=-1.0)
         x = draw.array((33, 5), low=0.5, high=1.8, axes=("n", "m"))
         for axis in (0, 1, None):
-            yield Sample("prod", (x,), np.prod, {"axis": axis}, units=100 if axis is None else 33)
+            yield Sample("prod", (x,), np.prod, {"axis": axis}, units=100 if axis is None else 33, smooth=True)
         info = np.finfo(draw.dtype)
         beyond = np.asarray([float(info.max), 0.5, 0.5, float(info.smallest_normal), 2.0], draw.dtype)
         yield Sample("prod", (Argument(beyond),), np.prod, units=4)
@@ -228,7 +230,7 @@ def spread_of(name: str) -> Operation:
         for correction in (0.0, 1.0, 1, 2.5):
             for axes, axis in (("n",), None), (("n", "m"), 0), (("m", "n"), -1), (("k", "m", "n"), (0, 2)):
                 given = {"axis": axis, "correction": correction}
-                yield Sample(name, (draw.array(shaped(axes, 33), axes=axes),), reference, given, units=64)
+                yield Sample(name, (draw.array(shaped(axes, 33), axes=axes),), reference, given, units=64, smooth=True)
         far = 100.0 if draw.dtype == "float32" else 1000.0  # a difference of mean squares has lost its digits here
         for axes, axis in (("n",), None), (("n", "m"), 0), (("m", "n"), -1):
             x = draw.array(shaped(axes, 257), low=far - 1, high=far + 1, axes=axes)
@@ -237,7 +239,11 @@ def spread_of(name: str) -> Operation:
         for host in ([large, -large, large / 2], [1 / large, -1 / large, 0.5 / large]):
             yield Sample(name, (Argument(np.asarray(host, draw.dtype)),), reference, units=64)
 
-    return Operation(name, samples)
+    def cancelling(draw: Draw) -> Iterator[Sample]:
+        """Yield samples whose second derivatives may cancel, of which `scale` tells."""
+        return (replace(sample, scale=reference) for sample in samples(draw))
+
+    return Operation(name, cancelling)
 
 
 def _tolerant(sample: Sample) -> Sample:

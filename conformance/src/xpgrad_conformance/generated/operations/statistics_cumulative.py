@@ -38,7 +38,7 @@ def cumulative(name: str, plain: Callable[..., Any], make: Callable[..., Argumen
         return np.concatenate([np.full(shape, neutral, found.dtype), found], axis)
 
     def samples(draw: Draw) -> Iterator[Sample]:
-        what: dict[str, Any] = {"dtype": draw.dtype if draw.dtype in FLOATS else "int"}
+        what: dict[str, Any] = {"dtype": draw.dtype if draw.dtype in FLOATS else "int", "smooth": draw.dtype in FLOATS}
         for n in draw.lengths():
             yield Sample(name, (make(draw, (n,), ("n",)),), reference, **what)
         for row in draw.combinations(axes=FORMS, n=CHOSEN, initial=(False, True), layout=draw.layouts()):
@@ -59,7 +59,7 @@ def cumulative(name: str, plain: Callable[..., Any], make: Callable[..., Argumen
                 if sample.parameters.get("axis", 0) is not None:
                     yield sample
             x = draw.array((257,), low=0.5, high=1.5, axes=("n",))
-            yield Sample(name, (x,), reference, units=300)
+            yield Sample(name, (x,), reference, units=300, smooth=True)
         yield from _of_another_dtype(draw)
 
     def _of_another_dtype(draw: Draw) -> Iterator[Sample]:
@@ -80,14 +80,15 @@ def cumulative(name: str, plain: Callable[..., Any], make: Callable[..., Argumen
 
 
 def _diff(draw: Draw) -> Iterator[Sample]:
+    floating = draw.dtype in FLOATS
     for n in draw.lengths(least=1):
-        yield Sample("diff", (draw.array((n,), "integers", axes=("n",)),), np.diff)
+        yield Sample("diff", (draw.array((n,), "integers", axes=("n",)),), np.diff, smooth=floating)
     for row in draw.combinations(axes=ONE_AXIS, n=CHOSEN, times=(0, 1, 2, 3), layout=draw.layouts()):
         axes = row["axes"]
         if row["n"] <= row["times"]:
             continue
         x = draw.array(shaped(axes, row["n"]), "integers", axes=axes, layout=row["layout"])
-        yield Sample("diff", (x,), np.diff, {"axis": axes.index("n"), "n": row["times"]})
+        yield Sample("diff", (x,), np.diff, {"axis": axes.index("n"), "n": row["times"]}, smooth=floating)
     for axis in (0, 1, -1):
         x, before, after = (draw.array((4, 4), "integers") for _ in range(3))
         yield _with_ends(x, before, after, axis)
