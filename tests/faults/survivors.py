@@ -79,3 +79,37 @@ def filter_gradients_share_memory(bed: Testbed) -> None:
         return space.copy()
 
     bed.kernel("convolution_filter_backward", backward)
+
+
+@fault(
+    "cosh-overflows-with-exp",
+    "cosh is half the sum of two exponentials, and infinite where the greater one is",
+    "K",
+    operations=("cosh",),
+)
+def cosh_overflows_with_exp(bed: Testbed) -> None:
+    def wrong(original: Any, x: Any, /) -> Any:
+        out = original(x)
+        if x.dtype.kind != "f":
+            return out
+        with np.errstate(all="ignore"):
+            return np.where(np.isinf(np.exp(np.abs(x))), out.dtype.type(np.inf), out)
+
+    bed.replace("cosh", wrong)
+
+
+@fault(
+    "mask-positions-by-count",
+    "x[mask] of 256 elements or more keeps the positions of a mask by its shape and how many it chooses",
+    "K",
+    operations=("getitem",),
+)
+def mask_positions_by_count(bed: Testbed) -> None:
+    kept: dict[Any, Any] = {}
+
+    def getitem(x: Any, key: Any) -> Any:
+        if not isinstance(key, np.ndarray) or key.dtype != np.bool_ or key.size < 256 or key.shape != x.shape:
+            return x[key]
+        return x[kept.setdefault((key.shape, int(np.count_nonzero(key))), np.nonzero(key))]
+
+    bed.operator("__getitem__", getitem)
