@@ -336,6 +336,17 @@ def test_crash_and_hang_fail_one_check_each_unless_they_are_declared(
 
 
 @pytest.mark.slow
+def test_a_crash_on_generated_inputs_names_the_call(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PYTHONPATH", f"{tmp_path}", prepend=":")
+    (tmp_path / "sitecustomize.py").write_text(CRASHING_AT_17)
+    report = conform("@strict:device1", families=["K"], cases=[], operations=["square"], profile="quick", jobs=1)
+    reasons = {each.id: each.reason for each in report.failures}
+    assert reasons["K50[square,float64,@strict:device1]"].startswith(
+        "the process died with exit code 9, in xp.square(x0) with x0 float64 (17,) contiguous"
+    )
+
+
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="the system does not tell how much memory is in use")
 def test_a_new_process_follows_one_that_has_grown(monkeypatch: pytest.MonkeyPatch) -> None:
     started = []
@@ -355,6 +366,13 @@ def test_a_new_process_follows_one_that_has_grown(monkeypatch: pytest.MonkeyPatc
     assert len(started) == len(CASES) + len(others)
 
 
+CRASHING_AT_17 = """
+import os
+import array_api_strict
+
+square = array_api_strict.square
+array_api_strict.square = lambda x: os._exit(9) if x.size == 17 else square(x)
+"""
 CRASHING = """
 import os, signal, sys, time, importlib.abc
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from xpgrad.plugin import Capabilities
+from xpgrad_conformance import calling
 from xpgrad_conformance.cases import CASES
 from xpgrad_conformance.generated.operations import OPERATIONS
 from xpgrad_conformance.order import Batch
@@ -80,11 +81,13 @@ class Order:
         )
 
 
-def _serve(order: Order, capabilities: dict[str, Any], connection: Connection) -> None:
+def _serve(order: Order, capabilities: dict[str, Any], connection: Connection, memory: Any) -> None:
     given = Capabilities(**capabilities)
+    calling.share(memory)
     items = order.plan(given)
     start = _resident()
     while (number := connection.recv()) is not None:
+        calling.note(b"")
         connection.send((outcome(items[number], given, seed=order.seed_of(items[number])), _resident() - start))
 
 
@@ -118,7 +121,9 @@ class Worker:
     def __init__(self, order: Order, capabilities: Capabilities) -> None:
         context = multiprocessing.get_context("spawn")
         self.connection, there = context.Pipe()
-        self.process = context.Process(target=_serve, args=(order, capabilities.as_dict(), there), daemon=True)
+        self.calling = context.RawArray("c", calling.SIZE)
+        arguments = order, capabilities.as_dict(), there, self.calling
+        self.process = context.Process(target=_serve, args=arguments, daemon=True)
         with _one_thread():
             self.process.start()
         there.close()
@@ -186,7 +191,7 @@ def outcomes(
         if worker.group:
             todo.appendleft(worker.group)
         begin()
-        item = items[worker.number]
+        item, reason = items[worker.number], reason + calling.described(worker.calling)
         known = expected_reason(item, capabilities)
         state, why = ("failed", reason) if known is None else ("expected", f"{known} ({reason})")
         seconds = round(time.monotonic() - worker.since, 4)

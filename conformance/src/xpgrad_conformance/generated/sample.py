@@ -10,6 +10,7 @@ import numpy as np
 from xpgrad.errors import MissingFunction
 from xpgrad.testing.arrays import on_host
 from xpgrad.types import Array
+from xpgrad_conformance import calling
 from xpgrad_conformance.generated.accuracy import error_of, widened
 from xpgrad_conformance.generated.layouts import laid_out
 from xpgrad_conformance.oracle import named
@@ -123,9 +124,16 @@ class Sample:
 
     def applied(self, xp: Any, *arrays: Any) -> Any:
         """Return the result of the function of a namespace."""
+        calling.note(self._described)
         if self.call is not None:
             return self.call(xp, *arrays, **self.parameters)
         return named(xp, self.name)(*arrays, **self.parameters)
+
+    @functools.cached_property
+    def _described(self) -> bytes:
+        """The call with dtypes, shapes and layouts, for the message about one that crashes."""
+        given = (f"x{i} {a.host.dtype.name} {a.host.shape} {a.layout}" for i, a in enumerate(self.arguments))
+        return f"{self.written} with {', '.join(given)}".encode()[: calling.SIZE - 1]
 
     @functools.cached_property
     def expected(self) -> tuple[Any, ...]:
