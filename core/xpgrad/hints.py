@@ -5,7 +5,7 @@ public in a module of xpgrad needs no entry: it is found there.
 """
 
 import importlib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, NoReturn
 
 MODULES = (
@@ -122,6 +122,13 @@ OF_OPTIMIZERS = {
     "zero_grad": "cleargrads() of the model, optimizer.target",
 }
 """What to use for methods that the optimizers of other libraries have."""
+OF_HYPERPARAMETERS = {
+    "betas": ("beta1", "beta1 and beta2"),
+    "learning_rate": ("lr", "lr"),
+    "lr": ("alpha", "alpha, the step size in Chainer's Adam"),
+    "weight_decay": ("", "the hook xpgrad.optimizer_hooks.WeightDecay(rate)"),
+}
+"""What to use for hyperparameters of other libraries: advice holds where there is the first name, or it is empty."""
 
 
 def elsewhere(module: str, name: str) -> str | None:
@@ -148,6 +155,15 @@ class Elsewhere:
 
     def __get__(self, obj: Any, owner: Any = None) -> NoReturn:
         raise AttributeError(f"{owner.__name__!r} object has no attribute {self.name!r}; use {self.advice}")
+
+
+def hyperparameter(name: str, known: Collection[str]) -> str:
+    """Return advice on a hyperparameter that is not among those known, as the end of a message."""
+    if name == "learning_rate" and "lr" not in known:
+        name = "lr"
+    needed, advice = OF_HYPERPARAMETERS.get(name, (name, ""))
+    use = f"; use {advice}" if advice and (not needed or needed in known) else ""
+    return f"{use}; there are {', '.join(known)}"
 
 
 def _names(self: Any) -> list[str]:

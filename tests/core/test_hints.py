@@ -103,6 +103,23 @@ def test_advice_for_links_and_optimizers_can_be_followed(tmp_path) -> None:
     assert not set(hints.OF_LINKS) & {name for name in dir(link) if not name.startswith("_")}
 
 
+@pytest.mark.parametrize(
+    ("name", "given", "advice"),
+    [
+        ("Adam", {"lr": 0.1}, "use alpha, the step size in Chainer's Adam; there are alpha, beta1"),
+        ("Adam", {"betas": (0.9, 0.99)}, "use beta1 and beta2"),
+        ("SGD", {"learning_rate": 0.1}, "use lr; there are lr"),
+        ("Adam", {"learning_rate": 0.1}, "use alpha"),
+        ("MomentumSGD", {"weight_decay": 0.1}, "WeightDecay"),
+        ("SGD", {"nesterov": True}, "SGD: there is no hyperparameter nesterov; there are lr"),
+    ],
+)
+def test_optimizers_name_their_hyperparameters(name, given, advice) -> None:
+    with pytest.raises(TypeError) as caught:
+        getattr(xpgrad.optimizers, name)(**given)
+    assert advice in str(caught.value)
+
+
 def test_a_link_may_have_attributes_of_these_names() -> None:
     class Net(xpgrad.Chain):
         def __init__(self) -> None:

@@ -1,13 +1,14 @@
 """`Optimizer` and `GradientMethod`: they update the parameters of a model."""
 
+import inspect
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, Self
 
 from xpgrad.backend.levels import innermost
 from xpgrad.chainer.parameter import Parameter
 from xpgrad.errors import DtypeError, ShapeError, TraceError
 from xpgrad.graph.variable import Variable
-from xpgrad.hints import OF_OPTIMIZERS, bind
+from xpgrad.hints import OF_OPTIMIZERS, bind, hyperparameter
 from xpgrad.models.link import Link
 from xpgrad.optimizers.compiled import Step
 from xpgrad.optimizers.formula import Formula
@@ -117,6 +118,15 @@ class GradientMethod(Optimizer, Formula):
     hyperparam : Hyperparameter
         Those of all parameters; ``param.update_rule.hyperparam`` overrides them for one.
     """
+
+    def __new__(cls, *args: Any, **given: Any) -> Self:
+        """Refuse hyperparameters that there are not, with advice on those of other libraries."""
+        parameters = inspect.signature(cls.__init__).parameters
+        known = [name for name in parameters if name != "self"]
+        if all(each.kind is not each.VAR_KEYWORD for each in parameters.values()):
+            for name in given.keys() - set(known):
+                raise TypeError(f"{cls.__name__}: there is no hyperparameter {name}{hyperparameter(name, known)}")
+        return super().__new__(cls)
 
     def __init__(self, **hyperparam: Any) -> None:
         super().__init__()
