@@ -90,8 +90,15 @@ def given(draw: Draw, shape: Shape, kind: str, axes: Sequence[str] = (), layout:
     return Argument(host, tuple(axes), layout)
 
 
-def positions(draw: Draw, shape: Shape, n: int, layout: str = "contiguous", dtype: str = "") -> Argument:
+def varied(draw: Draw) -> str:
+    """Return a layout that does not repeat elements, half of the time a plain one."""
+    layouts = [layout for layout in draw.layouts() if layout != "broadcast"]
+    return draw.pick(layouts) if draw.rng.integers(2) else layouts[0]
+
+
+def positions(draw: Draw, shape: Shape, n: int, layout: str = "", dtype: str = "") -> Argument:
     """Return random positions in an axis of length `n`, of one of the dtypes of integers that hold them."""
+    layout = layout or varied(draw)
     often, seldom = ("int64", "int32") * 3, ("int8", "int16", "uint8")
     fitting = [each for each in (*often, *seldom) if draw.has(each) and n - 1 <= np.iinfo(each).max]
     host = draw.rng.integers(0, n, shape).astype(dtype or draw.pick(fitting))

@@ -1,6 +1,7 @@
 """Indexing and assignment: slices of every sign and step, positions, masks, and several arrays as an index."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ from xpgrad import Variable, as_variable, grad
 from xpgrad.array_api.indexing import setitem
 from xpgrad.types import Shape
 from xpgrad_conformance.generated.draw import Draw
-from xpgrad_conformance.generated.moved import ALL, QUICK, around, combined, given, positions, swept
+from xpgrad_conformance.generated.moved import ALL, QUICK, around, combined, given, positions, swept, varied
 from xpgrad_conformance.generated.operation import COMPLEX, FLOATS, Operation
 from xpgrad_conformance.generated.sample import Argument, Sample
 
@@ -200,6 +201,9 @@ def _getitem(draw: Draw) -> Iterator[Sample]:
         yield _read(given(draw, (5, 2), "mixed"), (ARRAY,), (positions(draw, (5,), 5, dtype=dtype),))
     for shape in PAIRS if draw.has("index_arrays") else ():
         yield _read(given(draw, shape, "mixed"), (ARRAY, ARRAY), _pair(draw, shape, 1025))
+        if draw.has("data_dependent_shapes", "bool"):
+            for layout in (draw.pick(draw.layouts()[1:-1]),) if draw.quick else draw.layouts()[:-1]:
+                yield _read(given(draw, shape, "mixed"), (ARRAY,), (replace(_mask(draw, shape), layout=layout),))
     for x, m in _shapes(draw):
         yield _read(x, _slices(draw, x.host.shape))
         found = _arrays(draw, x.host.shape, m)
@@ -217,7 +221,7 @@ def _mask(draw: Draw, shape: Shape) -> Argument:
     least = not draw.has("empty_arrays")
     host = draw.rng.random(shape) < draw.pick((0.05, 0.5, 1.1))
     host[(0,) * len(shape)] |= least
-    return Argument(host, kept=True)
+    return Argument(host, layout=varied(draw), kept=True)
 
 
 def _setitem(draw: Draw) -> Iterator[Sample]:
