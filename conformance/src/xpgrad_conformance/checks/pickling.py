@@ -137,6 +137,7 @@ def after_writes(s: Subject) -> None:
         dtype, order = common[number % len(common)], number // len(common)
         host = np.roll(extremes(dtype), order).reshape(((3, 4), (4, 3), (12,), (2, 6))[order])
         _assert_read(s, s.array(host, dtype), host, f"a new array of {dtype}")
+    _assert_apart(s)
     for count in LARGE:
         host = s.values((count,), dtype=s.wide)
         x = s.array(host, s.wide)
@@ -147,6 +148,20 @@ def after_writes(s: Subject) -> None:
                 for i in (0, count // 2, count - 1):
                     x[i] = 7.25
             _assert_read(s, x, host, f"an array of {count} elements, after writes to it,")
+
+
+def _assert_apart(s: Subject) -> None:
+    """Raise AssertionError unless what one pickle, or equal ones, come back as has memory of its own each time."""
+    if not s.has("in_place_update", "index_assignment") or s.backend.immutable:
+        return
+    for shape in (3, 4), (40, 70):
+        values = s.values(shape, dtype=s.wide)
+        kept = pickle.dumps(s.array(values, s.wide))
+        found = [pickle.loads(kept), pickle.loads(kept), _pickled(s.array(values, s.wide))]
+        with using_device(s.device):
+            found[0][...] = 7.25
+        for back in (*found[1:], pickle.loads(kept)):
+            assert_unchanged(s.host(back), values, f"an array of {shape} that was pickled, after a write to another,")
 
 
 def _assert_read(s: Subject, x: Any, host: Any, what: str) -> None:

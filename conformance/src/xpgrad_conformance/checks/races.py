@@ -72,7 +72,7 @@ def first_uses(s: Subject) -> None:
         assert_all_right(s, samples, found, "called by eight threads at once")
         for sample in samples[:2]:
             assert_right(s, sample, _caller(s, sample)(), "called after eight threads did at once")
-    _beside_errors(s, [sample for sample, _ in pairs[:: max(len(pairs) - 1, 1)]])
+    _beside_errors(s, [sample for sample, _ in pairs[:: -(-len(pairs) // (COUNT // 2))]] if pairs else [])
 
 
 def _large(s: Subject, operation: Operation) -> list[Pair]:
@@ -80,7 +80,7 @@ def _large(s: Subject, operation: Operation) -> list[Pair]:
 
 
 def _beside_errors(s: Subject, samples: Sequence[Sample]) -> None:
-    """Let threads call the function with what it refuses, and others at once with samples, which must be right."""
+    """Let threads call the function with what it refuses, and others at once, twice, with samples of other shapes."""
     refused = [given for sample in samples[-1:] for _, given in unfit(s, sample)][: COUNT // 2]
     if not samples or not refused:
         return
@@ -94,8 +94,8 @@ def _beside_errors(s: Subject, samples: Sequence[Sample]) -> None:
     given = [samples[k % len(samples)] for k in range(COUNT // 2)]
     calls = [call for pair in zip(errors, [_caller(s, each) for each in given], strict=True) for call in pair]
     with switching_often():
-        results = together(calls)
-    assert_all_right(s, given, results[1::2], "called while other threads' calls of the function are refused")
+        for results in in_rounds([calls, calls]):
+            assert_all_right(s, given, results[1::2], "called while other threads' calls of the function are refused")
 
 
 def _of_one_shape(s: Subject) -> bool:

@@ -152,6 +152,10 @@ def memory_of_its_own(s: Subject) -> None:
             place = there if write_to_source else here
             what = f"an array on {place}, after a write to what it was moved {'from' if write_to_source else 'to'},"
             assert_unchanged(np.asarray(place.backend.to_host(other)), expected, what)
+            back = transfer(written, place)
+            full = np.full_like(expected, 7.25)
+            assert_unchanged(np.asarray(place.backend.to_host(back)), full, f"an array written to, moved to {place}")
+            assert_unchanged(np.asarray(place.backend.to_host(other)), expected, f"{what} which was moved after that,")
 
 
 @check("T08")

@@ -31,7 +31,7 @@ FEW = {"m": 3, "k": 2, "": 1}
 """The lengths of the axes that are short."""
 SMALL = 1e-30, 1e-8, 1e-4, 3e-3, 0.02, 0.1, 0.25, 0.5
 """Where series end and formulas begin."""
-SPECIAL = 0.0, -0.0, 1.0, -1.0, 2.0, -2.0, 0.5, np.inf, -np.inf, np.nan
+SPECIAL = 0.0, -0.0, 1.0, -1.0, 2.0, -2.0, 0.5, np.inf, -np.inf
 """Where derivatives are special: they jump, are infinite, or zero times infinity; and equal arguments."""
 EXPONENTS = {"above": (0.8, 0.98), "below": (-0.98, -0.8), "beyond": (1.05, 1.3), "under": (-1.3, -1.18)}
 """Ranges in units of the logarithm of the largest number: exp nearly overflows or underflows there, or does."""

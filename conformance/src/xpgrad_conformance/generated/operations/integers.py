@@ -37,6 +37,26 @@ EXACT: dict[str, Callable[[int, int], int]] = {
 }
 """The functions whose results may not fit."""
 
+LARGE = 2**53 + 1, 2**62 - 1
+"""Python integers that a float64 does not have."""
+FITTING = frozenset(
+    [
+        "add",
+        "maximum",
+        "minimum",
+        "bitwise_and",
+        "bitwise_or",
+        "bitwise_xor",
+        "equal",
+        "not_equal",
+        "less",
+        "less_equal",
+        "greater",
+        "greater_equal",
+    ]
+)
+"""The functions whose results with them fit."""
+
 
 def end_numbers(dtype: str) -> list[int]:
     """Return small integers, both ends of a dtype, and those near powers of 2 where floats and narrow dtypes end."""
@@ -138,6 +158,10 @@ def of_two(name: str, reference: Callable[..., Any], symbol: str = "", dtype: st
                         with_number(name, each, x, number, left, reference=reference, dtype=dtype or draw.dtype)
                         for each in dict.fromkeys(("", symbol))
                     )
+        for number in LARGE if name in FITTING and draw.dtype in ("int64", "uint64") else ():
+            for left in (False, True):
+                x = draw.array((33,), "integers", axes=("n",))
+                yield with_number(name, symbol, x, number, left, reference=reference, dtype=dtype or draw.dtype)
         for other in INTEGERS:
             if other != draw.dtype:
                 yield from promoted(draw, other)

@@ -1,6 +1,7 @@
 """Convolutions, pooling, and windows of images, of every geometry."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -93,6 +94,11 @@ def _pooling(name: str, units: float) -> Operation:
             row |= {"layout": draw.pick(_layouts(draw)[:-1])}
             yield _pooled(draw, name, units, row, (n,), 1)
             yield _pooled(draw, name, units, row, (5, 4), min(n, 300))
+        for value in (np.nan, np.inf, -np.inf) if name == "max_pooling_nd" else ():
+            row = {"ksize": 2, "stride": 1, "pad": 0, "batch": 2, "layout": "contiguous"}
+            sample = _pooled(draw, name, units, row, (7,), 3)
+            sample.hosts[0][:, draw.rng.integers(3), draw.rng.integers(7)] = value
+            yield replace(sample, smooth=False)
         for k in WIDE:
             row = {"ksize": k, "stride": 1, "pad": int(draw.rng.integers(0, 2)), "batch": 2, "layout": "contiguous"}
             yield _pooled(draw, name, units, row, (k + 3,), 2)

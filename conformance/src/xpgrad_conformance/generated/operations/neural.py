@@ -1,6 +1,7 @@
 """Activations, softmax and what is made of it, affine maps, norms, attention."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -8,7 +9,7 @@ import numpy as np
 from xpgrad_conformance.generated.draw import Draw
 from xpgrad_conformance.generated.layers import layer, lengths
 from xpgrad_conformance.generated.operation import Operation
-from xpgrad_conformance.generated.points import ranges
+from xpgrad_conformance.generated.points import SPECIAL, ranges
 from xpgrad_conformance.generated.sample import Argument, Sample
 from xpgrad_conformance.generated.sizes import LARGEST
 
@@ -24,6 +25,8 @@ def _activation(name: str, units: float = 8.0, **parameters: Any) -> Operation:
     def samples(draw: Draw) -> Iterator[Sample]:
         for n in lengths(draw, LARGEST):
             yield layer(name, draw.array((n,), axes=("n",)), units=units, scale=1.0, **parameters)
+        x = Argument(draw.rng.permutation(np.asarray(SPECIAL, draw.dtype)), ("n",))
+        yield layer(name, x, units=units, scale=lambda x, **rest: np.maximum(1.0, np.abs(x)), **parameters)
         for low, high in ranges(draw.dtype, "beyond", "under", "above"):
             x = draw.array((19,), low=low, high=high, axes=("n",))
             yield layer(name, x, units=units, scale=lambda x, **rest: np.maximum(1.0, np.abs(x)), **parameters)
@@ -52,6 +55,12 @@ def _along(name: str, scale: Callable[..., Any], units: float = 32.0) -> Operati
         for low, high in ((-80.0, -60.0), (60.0, 80.0), (-0.01, 0.01)):
             x = draw.array((3, 40), low=low, high=high, axes=("m", "n"))
             yield layer(name, x, units=8 * units, scale=scale, axis=1)
+        for values, smooth in (((-np.inf,), True), ((*SPECIAL, np.nan), False), ((-np.inf, np.nan, np.inf), False)):
+            x = draw.array((6, 9), low=-5.0, high=5.0, axes=("m", "n"))
+            x.host[:4, :7] = draw.rng.choice(np.asarray(values, draw.dtype), (4, 7))
+            x.host[0, :] = values[0]
+            rows = replace(x, host=x.host[1:]) if smooth else x  # one of nothing but -inf has no derivative
+            yield replace(layer(name, rows, units=units, scale=scale, axis=1, smooth=smooth), far=True)
         for low, high in ranges(draw.dtype, "beyond", "under"):
             x = draw.array((3, 40), low=low, high=high, axes=("m", "n"))
             yield layer(name, x, units=units, scale=scale if scale is _share else _of_loud, axis=1)

@@ -40,6 +40,8 @@ def _inputs(draw: Draw) -> Iterator[tuple[Argument, dict[str, Any]]]:
     if draw.dtype in FLOATS:
         for n in (5, 17, 67):
             yield _infinite(draw, n), {"descending": draw.pick((False, True))}
+            zeros = draw.rng.choice(np.asarray([0.0, -0.0, 1.0, -1.0], draw.dtype), (n,))  # of which two are equal
+            yield Argument(zeros, ("n",)), {"descending": draw.pick((False, True))}
     for row in combined(
         draw, n=(1, 2, 16, 33, 129, 1025), kind=ORDERS, place=(0, 1, 2), layout=draw.layouts(), descending=(False, True)
     ):
