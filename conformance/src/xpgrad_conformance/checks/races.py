@@ -43,6 +43,8 @@ from xpgrad_conformance.table.variants import PLAIN
 
 SECONDS = 10.0
 """Time after which no other programs begin: libraries that compile each call run fewer."""
+TURNS = 3
+"""Rounds in which threads call with other shapes than before, beside refusals."""
 MIXED = 4
 """Shapes with which the full profile calls functions at once in several dtypes."""
 LARGE = (3000, 40_000), (3000, 13_000)
@@ -67,12 +69,18 @@ def first_uses(s: Subject) -> None:
     ]
     rounds = [[one, two] * (COUNT // 2) for some in chosen for one, two in some]
     with switching_often():
-        results = in_rounds([[_caller(s, sample) for sample in samples] for samples in rounds])
+        results = in_rounds([_half_shared(s, samples) for samples in rounds])
     for samples, found in zip(rounds, results, strict=True):
         assert_all_right(s, samples, found, "called by eight threads at once")
         for sample in samples[:2]:
             assert_right(s, sample, _caller(s, sample)(), "called after eight threads did at once")
     _beside_errors(s, [sample for sample, _ in pairs[:: -(-len(pairs) // (COUNT // 2))]] if pairs else [])
+
+
+def _half_shared(s: Subject, samples: Sequence[Sample]) -> list[Callable[[], Any]]:
+    """Return calls of two samples by turns: all of the first one on the same arrays, as of parameters of a model."""
+    shared = _caller(s, samples[0])
+    return [_caller(s, sample) if k % 2 else shared for k, sample in enumerate(samples)]
 
 
 def _large(s: Subject, operation: Operation) -> list[Pair]:
@@ -92,10 +100,15 @@ def _beside_errors(s: Subject, samples: Sequence[Sample]) -> None:
     xps = s.xp, s.backend.namespace
     errors = [functools.partial(refusal, given, xps[k % 2]) for k, given in enumerate((refused * COUNT)[: COUNT // 2])]
     given = [samples[k % len(samples)] for k in range(COUNT // 2)]
-    calls = [call for pair in zip(errors, [_caller(s, each) for each in given], strict=True) for call in pair]
+    callers = [_caller(s, each) for each in given]
+    rounds = []
+    for turn in range(TURNS):
+        turned = callers[turn:] + callers[:turn]
+        rounds.append([call for pair in zip(errors, turned, strict=True) for call in pair])
     with switching_often():
-        for results in in_rounds([calls, calls]):
-            assert_all_right(s, given, results[1::2], "called while other threads' calls of the function are refused")
+        for turn, results in enumerate(in_rounds(rounds)):
+            when = "called while other threads' calls of the function are refused"
+            assert_all_right(s, given[turn:] + given[:turn], results[1::2], when)
 
 
 def _of_one_shape(s: Subject) -> bool:

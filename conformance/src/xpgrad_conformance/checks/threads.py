@@ -1,6 +1,8 @@
 """Family P, threads: computations in parallel threads have the same results as alone, and do not disturb others."""
 
+import copy
 import functools
+import pickle
 from typing import Any
 
 import numpy as np
@@ -165,7 +167,7 @@ def kernels_looked_up(s: Subject) -> None:
 
 @check("P11", needs=("threads",))
 def moving(s: Subject) -> None:
-    """Arrays that threads move and fetch at the same time arrive as they were."""
+    """Arrays that threads move, fetch, copy and pickle at the same time arrive as they were."""
     hosts = [s.values((40 + i, 30), dtype=s.wide) for i in range(COUNT)]
     same = [s.values((40, 30), dtype=s.wide) for i in range(COUNT)]
     for group in (same, hosts):
@@ -173,13 +175,16 @@ def moving(s: Subject) -> None:
         def moved(host: Any) -> Any:
             x = s.array(host, s.wide)
             y = Variable(s.backend.copy(x)).to_device(s.pair[1]).to_device(s.pair[0])
-            return s.host(x), s.host(y)
+            again = pickle.loads(pickle.dumps(x)) if s.has("pickle") else x
+            return s.host(x), s.host(y), s.host(again), s.host(copy.deepcopy(x))
 
         found = together([functools.partial(moved, host) for host in group])
         for i, (host, arrays) in enumerate(zip(group, found, strict=True)):
             for got in arrays:
                 assert_same_bits(
-                    got, host, f"thread {i}: an array that went to {s.pair[1]} and back, and what was sent,"
+                    got,
+                    host,
+                    f"thread {i}: an array that went to {s.pair[1]}, or was pickled or copied, and came back,",
                 )
 
 
