@@ -1,6 +1,6 @@
 """Invented faults that the conformance suite does not find yet: the self-test does not read them.
 
-Each makes a mistake of a kind that array libraries have had. Move one to `tests.faults.seeded` once a check kills it.
+Each makes a mistake of a kind that array libraries have had; the last one is found by chance, in some runs. Move one to `tests.faults.seeded` once a check kills it.
 """
 
 from typing import Any
@@ -113,3 +113,27 @@ def mask_positions_by_count(bed: Testbed) -> None:
         return x[kept.setdefault((key.shape, int(np.count_nonzero(key))), np.nonzero(key))]
 
     bed.operator("__getitem__", getitem)
+
+
+@fault(
+    "convolution-shares-a-half-packed-filter",
+    "convolution packs a filter once for threads that use it at the same time, and the second does not wait for it",
+    "P",
+    cases=("F.convolution_2d",),
+)
+def convolution_shares_a_half_packed_filter(bed: Testbed) -> None:
+    packs: dict[int, Any] = {}
+
+    def convolution(x: Any, W: Any, b: Any, /, geometry: Any, groups: int) -> Any:
+        pack = packs.get(id(W))
+        own = pack is None
+        if own:
+            pack = packs[id(W)] = np.zeros_like(W)
+            pause()
+            pack[...] = W
+        out: Any = plugins.host.xp.convolution(x, pack, b, geometry=geometry, groups=groups)
+        if own:
+            packs.pop(id(W), None)
+        return out
+
+    bed.kernel("convolution", convolution)
