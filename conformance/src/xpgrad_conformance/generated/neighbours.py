@@ -14,7 +14,7 @@ Place = tuple[int, ...]
 PLACES = "the last element", "one element in the middle", "the first element", "the order of two elements"
 """In what a neighbour differs, at the size of the arguments that are changed."""
 
-KEPT = "stable", "ord", "n", "s"
+KEPT = "copy", "stable", "ord", "n", "s"
 """Parameters that stay: without them results are not unique, are of another function, or have no meaning."""
 
 
