@@ -147,7 +147,7 @@ def with_other_parameters(sample: Sample, samples: Sequence[Sample]) -> Iterator
     known = {sample.written}
     fixed = sample.text or sample.derived  # which know the parameters
     for name, value in () if fixed else sample.parameters.items():
-        for other in _other_values(value) if name not in KEPT else ():
+        for other in _other_values(name, value) if name not in KEPT else ():
             each = replace(sample, parameters={**sample.parameters, name: other})
             if each.written not in known and _is_defined(each):
                 known.add(each.written)
@@ -164,13 +164,14 @@ def _is_negative(axis: Any) -> bool:
     return isinstance(axis, int) and axis < 0
 
 
-def _other_values(value: Any) -> Iterator[Any]:
+def _other_values(name: str, value: Any) -> Iterator[Any]:
     if isinstance(value, bool):
         yield not value
     elif isinstance(value, int):
         yield from (-1, -2, *((value + 1,) if value != -1 else ()))
     elif isinstance(value, tuple) and value and all(type(each) is int for each in value):
-        yield from ((*value[:-1], -1), (*value[:-1], -2), value[::-1])
+        yield from ((*value[:-1], -1), (*value[:-1], -2)) if name not in ("axes", "axis") else ()  # which are distinct
+        yield value[::-1]
 
 
 def _is_defined(sample: Sample) -> bool:
