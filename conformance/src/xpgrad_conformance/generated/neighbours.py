@@ -17,6 +17,9 @@ PLACES = "the last element", "one element in the middle", "the first element", "
 KEPT = "copy", "stable", "ord", "n", "s"
 """Parameters that stay: without them results are not unique, are of another function, or have no meaning."""
 
+NEGATIVE = "axis", "shift", "k", "offset"
+"""Parameters that may be any negative number."""
+
 
 def neighbours(sample: Sample) -> Iterator[tuple[str, Sample]]:
     """Yield samples with arguments that differ in one place, each with a description.
@@ -168,9 +171,11 @@ def _other_values(name: str, value: Any) -> Iterator[Any]:
     if isinstance(value, bool):
         yield not value
     elif isinstance(value, int):
-        yield from (-1, -2, *((value + 1,) if value != -1 else ()))
+        yield from (-1, -2) if name in NEGATIVE else ()
+        if value != -1:
+            yield value + 1
     elif isinstance(value, tuple) and value and all(type(each) is int for each in value):
-        yield from ((*value[:-1], -1), (*value[:-1], -2)) if name not in ("axes", "axis") else ()  # which are distinct
+        yield from ((*value[:-1], -1), (*value[:-1], -2)) if name == "shift" else ()
         yield value[::-1]
 
 
