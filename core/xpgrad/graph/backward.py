@@ -1,10 +1,9 @@
 """`backward` and `grad`: the functions that start a sweep, and store its results."""
 
-import functools
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from operator import attrgetter
-from typing import Any, ParamSpec, TypeVar
+from typing import Any
 
 from xpgrad.backend.checks import same_place
 from xpgrad.backend.levels import innermost, live
@@ -23,8 +22,6 @@ from xpgrad.graph.sweep import Key, Sweep, key_of
 from xpgrad.graph.variable import Variable, constant_variable, inside
 
 Seeds = list[tuple[VariableNode, Any]]
-P = ParamSpec("P")
-T = TypeVar("T")
 
 
 def backward_from(
@@ -222,25 +219,9 @@ def _added(held: Any, g: Any, recorded: bool) -> Any:
     return total if type(total) in plugins.by_type else backend.restore(total)
 
 
-def _of_variables(function: Callable[P, T]) -> Callable[P, T]:
-    """Let `grad` refuse a function, which is differentiated by the transformation of this name, whatever follows."""
-
-    @functools.wraps(function)
-    def of_variables(*args: P.args, **kwargs: P.kwargs) -> T:
-        if args and callable(args[0]):
-            raise TypeError(
-                "grad: expected a tuple or a list of Variables, the outputs, got a function; "
-                "xpgrad.transforms.grad differentiates functions"
-            )
-        return function(*args, **kwargs)
-
-    return of_variables
-
-
-@_of_variables
 def grad(
     outputs: Sequence[Variable],
-    inputs: Sequence[Variable],
+    inputs: Sequence[Variable] | None = None,
     grad_outputs: Sequence[Variable | None] | None = None,
     grad_inputs: Sequence[Variable | None] | None = None,
     set_grad: bool = False,
@@ -284,11 +265,11 @@ def grad(
         gives is no error.
     """
     outputs = _sequence(outputs, "grad", "outputs")
-    inputs = _sequence(inputs, "grad", "inputs")
+    xs: Sequence[Variable] = _sequence(inputs, "grad", "inputs")
     starts = _optional(grad_outputs, outputs, "grad", "grad_outputs", "outputs")
-    extras = _optional(grad_inputs, inputs, "grad", "grad_inputs", "inputs")
+    extras = _optional(grad_inputs, xs, "grad", "grad_inputs", "inputs")
     if live:
-        _check_level(outputs, inputs)
+        _check_level(outputs, xs)
     seeds: Seeds = []
     for i, (y, g) in enumerate(zip(outputs, starts, strict=True)):
         if y._array is None:
@@ -299,16 +280,16 @@ def grad(
         start = _ones(y, loss_scale, enable_double_backprop) if g is None else g if enable_double_backprop else g._array
         if has_graph(y, f"grad: output {i}"):
             seeds.append((y._node, start))
-    for i, x in enumerate(inputs):
+    for i, x in enumerate(xs):
         if not x._node.requires_grad:
             raise GradientError(f"grad: input {i} {_reason(x)}")
-    for i, (x, g) in enumerate(zip(inputs, extras, strict=True)):
+    for i, (x, g) in enumerate(zip(xs, extras, strict=True)):
         if g is not None:
             _check_cotangent(x, g, "grad", i)
             seeds.append((x._node, g if enable_double_backprop else g._array))
     keys = {
         x: [(node, key_of(node)) for node in (x._node.lineage() if x._node.extra is not None else (x._node,))]
-        for x in inputs
+        for x in xs
     }
     watch = frozenset([key for each in keys.values() for _, key in each])
     sweep = Sweep(
@@ -328,13 +309,13 @@ def grad(
         if total is not None:
             total = note_constant(total) if type(total) is Variable else output(total, x._node.spec, None, 0)
         found[x] = total
-    results = [found[x] for x in inputs]
+    results = [found[x] for x in xs]
     for node, g in sweep.retained:
         variable = node.get_variable_or_none()
         if variable is not None:
             variable._grad = g
     if set_grad:
-        for x, g in zip(inputs, results, strict=True):
+        for x, g in zip(xs, results, strict=True):
             x.grad_var = g
     return results
 
@@ -399,6 +380,11 @@ def _check_cotangent(y: Variable, g: Variable, operation: str, i: int) -> None:
 
 def _sequence(given: Any, operation: str, name: str, *, optional: bool = False) -> Any:
     if not isinstance(given, (tuple, list)):
+        if callable(given) and operation == "grad":
+            raise TypeError(
+                "grad: expected a tuple or a list of Variables, the outputs, got a function; "
+                "xpgrad.transforms.grad differentiates functions"
+            )
         advice = f"; write [{name[:-1]}]" if isinstance(given, Variable) else ""
         raise TypeError(f"{operation}: {name} must be a tuple or a list, got {type(given).__name__}{advice}")
     for i, each in enumerate(given):

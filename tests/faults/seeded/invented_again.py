@@ -1,23 +1,16 @@
 """Faults by a second person who had not read the checks, which the suite did not find at first."""
 
-import threading
-import time
 import weakref
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from tests.faults.fault import fault
+from tests.faults.seeded.invented_states import pause
 from tests.faults.testbed import Testbed, change
 
 from xpgrad.backend.kernels import table
 from xpgrad.backend.plugins import plugins
-
-
-def pause() -> None:
-    """Let other threads run, if there are any, as a library does that computes without the interpreter's lock."""
-    if threading.active_count() > 1:
-        time.sleep(0.002)
 
 
 def _rule(name: str) -> Callable[..., Any]:

@@ -1,23 +1,16 @@
 """Faults by a third person who had not read the checks, which the quick profile did not find at first."""
 
-import time
 import weakref
 from collections import OrderedDict
 from typing import Any
 
 import numpy as np
 from tests.faults.fault import fault
+from tests.faults.seeded.invented_states import pause
 from tests.faults.testbed import Testbed, change
 
 from xpgrad.backend.plugins import plugins
 from xpgrad_conformance.pretend import _unpickled
-
-WORK = 0.0005
-"""Seconds of native work during which other threads run."""
-
-
-def _work() -> None:
-    time.sleep(WORK)
 
 
 @fault(
@@ -160,7 +153,7 @@ def irfft_plans_are_evicted_in_use(bed: Testbed) -> None:
                 plans.popitem(last=False)
             length = n
         else:
-            _work()
+            pause()
             length = plans[key]
         return original(x, n=length, axis=axis, **options)
 
@@ -174,7 +167,7 @@ def pickles_stage_for_all(bed: Testbed) -> None:
     def reduce(self: Any) -> Any:
         held = staged.setdefault((self.inner.shape, self.inner.dtype), np.empty_like(self.inner))
         held[...] = self.inner
-        _work()
+        pause()
         return _unpickled, (bed.backend.name, held.copy(), self.device)
 
     change(bed.library.Array, __reduce__=reduce)

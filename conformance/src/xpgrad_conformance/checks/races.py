@@ -56,6 +56,13 @@ EVERYWHERE = frozenset(("sum_to", "accumulate"))
 CALLED = frozenset(operation.name.rpartition(".")[2] for operation in OPERATIONS)
 
 
+def _is_alone(case: Case, dtype: str, quick: bool) -> bool:
+    """Return whether no operation calls what a case is about; in the quick profile, for one case of each function."""
+    if quick and "-" in case.name:
+        return False
+    return dtype == "float64" and case.name.partition("-")[0].rpartition(".")[2] not in CALLED
+
+
 @check("P50", scope="operation", needs=("threads",), applies=in_turn, early=True)
 def first_uses(s: Subject) -> None:
     """Eight threads that call a function at once, for the first time with these shapes, all get right results."""
@@ -88,7 +95,7 @@ def _large(s: Subject, operation: Operation) -> list[Pair]:
 
 
 def _beside_errors(s: Subject, samples: Sequence[Sample]) -> None:
-    """Let threads call the function with what it refuses, and others at once, twice, with samples of other shapes."""
+    """Let threads call the function with what it refuses, and others with samples of several shapes by turns."""
     refused = [given for sample in samples[-1:] for _, given in unfit(s, sample)][: COUNT // 2]
     if not samples or not refused:
         return
@@ -131,7 +138,7 @@ def _of_one_shape(s: Subject) -> bool:
     return bool(groups)
 
 
-@check("P54", scope="case", needs=("threads",), applies=lambda *given: _is_alone(*given), early=True)
+@check("P54", scope="case", needs=("threads",), applies=_is_alone, early=True)
 def first_uses_of_kernels(s: Subject) -> None:
     """Eight threads that call the backend's own kernels at once, for the first time, all get right results."""
     assert s.case is not None
@@ -149,13 +156,6 @@ def first_uses_of_kernels(s: Subject) -> None:
     for i, found in enumerate(results):
         for got, expected in zip(found, call(), strict=True):
             assert_same_bits(got, expected, f"what thread {i} of eight got at once, and what one gets later,")
-
-
-def _is_alone(case: Case, dtype: str, quick: bool) -> bool:
-    """Return whether no operation calls what a case is about; in the quick profile, for one case of each function."""
-    if quick and "-" in case.name:
-        return False
-    return dtype == "float64" and case.name.partition("-")[0].rpartition(".")[2] not in CALLED
 
 
 @check("P51", scope="operation", needs=("threads",), applies=lambda *given: in_turn(*given) and is_real(given[1]))

@@ -63,7 +63,7 @@ def _of_lengths(group: Group) -> Iterator[Group]:
         if min(lengths.values(), default=1) <= less:
             return
         shorter = [(sub, _shortened(sample, lengths, less)) for sub, sample in group]
-        yield [each for each in shorter if _is_defined(each[1])]
+        yield [each for each in shorter if each[1].is_defined]
 
 
 def _shortened(sample: Sample, lengths: dict[str, int], less: int) -> Sample:
@@ -74,14 +74,6 @@ def _shortened(sample: Sample, lengths: dict[str, int], less: int) -> Sample:
         same = host.shape == argument.host.shape
         made.append(argument if same else replace(argument, host=np.asarray(host), text=""))
     return replace(sample, arguments=tuple(made))
-
-
-def _is_defined(sample: Sample) -> bool:
-    """Return whether the function has a result for the arguments: parameters may ask for a certain length."""
-    try:
-        return bool(sample.expected)
-    except Exception:
-        return False
 
 
 def _variety(group: Group) -> tuple[int, int, int]:

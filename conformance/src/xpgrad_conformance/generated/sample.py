@@ -142,6 +142,14 @@ class Sample:
             found = self.reference(*(widened(host, self.precise) for host in self.hosts), **self.parameters)
         return tuple(np.asarray(each) for each in (found if isinstance(found, (tuple, list)) else [found]))
 
+    @property
+    def is_defined(self) -> bool:
+        """Whether the reference has a result for the arguments: other parameters may ask for other lengths."""
+        try:
+            return bool(self.expected)
+        except Exception:
+            return False
+
     def error(self, s: Subject) -> str | None:
         """Return what is wrong with the function's results on the backend, or None."""
         expected, arrays = self.expected, self.arrays(s)

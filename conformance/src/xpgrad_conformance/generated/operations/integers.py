@@ -9,7 +9,7 @@ import numpy as np
 
 from xpgrad_conformance.generated.draw import Draw
 from xpgrad_conformance.generated.operation import INTEGERS, Operation
-from xpgrad_conformance.generated.operations.elementwise_binary import CHOSEN, with_number, with_symbol
+from xpgrad_conformance.generated.operations.elementwise_binary import CHOSEN, ORDERED, with_number, with_symbol
 from xpgrad_conformance.generated.points import FORMS, PAIRS, shaped
 from xpgrad_conformance.generated.sample import Argument, Sample
 
@@ -39,22 +39,7 @@ EXACT: dict[str, Callable[[int, int], int]] = {
 
 LARGE = 2**53 + 1, 2**62 - 1
 """Python integers that a float64 does not have."""
-FITTING = frozenset(
-    [
-        "add",
-        "maximum",
-        "minimum",
-        "bitwise_and",
-        "bitwise_or",
-        "bitwise_xor",
-        "equal",
-        "not_equal",
-        "less",
-        "less_equal",
-        "greater",
-        "greater_equal",
-    ]
-)
+FITTING = {"add", "maximum", "minimum", "bitwise_and", "bitwise_or", "bitwise_xor", *ORDERED}
 """The functions whose results with them fit."""
 
 
