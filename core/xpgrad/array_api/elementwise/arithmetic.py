@@ -50,6 +50,7 @@ def remainder(xp: Namespace, x1: Operand, x2: Operand, /) -> Array:
 def _power_base(xp: Namespace, gy: Array, x1: Array, x2: Array) -> Array:
     if isinstance(x2, SCALARS):
         return _constant_power_rule(xp, gy, x1, x2)
+    x2 = _widened(xp, x2, gy)
     constant = xp.equal(x2, 0)  # the derivative is 0 there, even where x1 is 0
     lower = xp.where(constant, 1, xp.subtract(x2, 1))
     return gy * (xp.where(constant, 0, x2) * xp.pow(x1, lower))
@@ -58,7 +59,13 @@ def _power_base(xp: Namespace, gy: Array, x1: Array, x2: Array) -> Array:
 def _power_exponent(xp: Namespace, gy: Array, x1: Array, y: Array) -> Array:
     if isinstance(x1, SCALARS):
         x1 = xp.full_like(y, x1)  # a Python scalar has no logarithm in the standard
+    x1 = _widened(xp, x1, y)
     return gy * (y * xp.log(xp.where(xp.equal(x1, 0), 1, x1)))
+
+
+def _widened(xp: Namespace, x: Array, like: Array) -> Array:
+    """Return `x` in the dtype of the result: a narrower one has fewer digits, a real one no logarithm of -1."""
+    return x if x.dtype == like.dtype else xp.astype(x, like.dtype)
 
 
 @elementwise(label="_ ** _", x1=_power_base, x2=_power_exponent)

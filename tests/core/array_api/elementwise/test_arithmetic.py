@@ -160,6 +160,25 @@ def test_exponents_that_need_no_rule_keep_little(device):
     assert (x**3).creator.label == "_ ** 3"
 
 
+def test_the_gradient_of_a_complex_exponent_has_the_logarithm_of_a_negative_base(device):
+    base, exponent = np.asarray([-2.0, 3.0]), np.asarray([1 + 1j, 0.5])
+    x, p = variable(device, base, "float64"), variable(device, exponent, "complex128")
+    _, gp = xpgrad.grad([array_api.pow(x, p)], [x, p], [variable(device, np.ones(2), "complex128")])
+    np.testing.assert_allclose(on_host(gp), np.conj(base**exponent * np.log(base + 0j)), rtol=1e-14)
+
+
+def test_gradients_of_powers_have_the_digits_of_the_wider_dtype(device):
+    for dtypes in (("float32", "float64"), ("float64", "float32")):
+        base, exponent = (np.asarray([0.3, 1.7], dtype) for dtype in dtypes)
+        x, p = variable(device, base, dtypes[0]), variable(device, exponent, dtypes[1])
+        y = array_api.pow(x, p)
+        wide = p if dtypes[1] == "float64" else x
+        (found,) = xpgrad.grad([y], [wide], [variable(device, np.ones(2), "float64")])
+        base, exponent = base.astype("float64"), exponent.astype("float64")
+        right = base**exponent * np.log(base) if wide is p else exponent * base ** (exponent - 1)
+        np.testing.assert_allclose(on_host(found), right, rtol=1e-14)
+
+
 def test_clip_has_the_signature_of_the_standard(device):
     x = variable(device, [-1.0, 0.5, 3.0])
     for y in (array_api.clip(x, 0, 1), array_api.clip(x, max=1, min=0), array_api.clip(x, min=x * 0, max=1.0)):
