@@ -12,8 +12,16 @@ from xpgrad_conformance.generated.sample import Sample, kind_of
 from xpgrad_conformance.generated.shrinking import shrunk
 from xpgrad_conformance.subject import Subject
 
-CONSTANT = frozenset(case.name.partition("-")[0] for case in CASES if case.order == 0)
-"""Functions without derivatives."""
+MADE = "arange", "asarray", "complex_numbers", "eye", "fft.fftfreq", "fft.rfftfreq", "full", "linspace", "ones", "zeros"
+"""Operations that make arrays of none."""
+LEFT = (
+    "astype", "full_like", "ones_like", "zeros_like", "transfer", "linalg.eig", "linalg.eigh", "linalg.eigvals",
+    "linalg.qr", "linalg.svd", "unique_all", "unique_counts", "unique_inverse", "unique_values",
+)  # fmt: skip
+"""Operations of which the table alone compares derivatives: dtypes, moves, and what is unique but for a choice."""
+SMOOTH, STEPS = ({case.name.partition("-")[0] for case in CASES if bool(case.order) == smooth} for smooth in (1, 0))
+CONSTANT = frozenset({*STEPS - SMOOTH, *MADE, *LEFT})
+"""Functions without derivatives, whatever their arguments, and those without such that are compared here."""
 MOST = {(1, True): 12, (1, False): 48, (2, True): 5, (2, False): 16}
 """Samples of one operation in one dtype, by the order of derivatives and whether the profile is the quick one."""
 FAR = 4

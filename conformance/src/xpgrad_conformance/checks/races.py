@@ -28,10 +28,10 @@ from xpgrad_conformance.generated.sequences import (
     assert_all_right,
     assert_equal,
     assert_right,
+    derived,
     gradients,
     in_dtype,
     in_turn,
-    is_real,
     pairs_of,
 )
 from xpgrad_conformance.subject import Subject
@@ -158,7 +158,7 @@ def first_uses_of_kernels(s: Subject) -> None:
             assert_same_bits(got, expected, f"what thread {i} of eight got at once, and what one gets later,")
 
 
-@check("P51", scope="operation", needs=("threads",), applies=lambda *given: in_turn(*given) and is_real(given[1]))
+@check("P51", scope="operation", needs=("threads",), applies=derived)
 def gradients_at_once(s: Subject) -> None:
     """Eight threads that differentiate a function at once, with other values, get what each gets alone."""
     assert s.operation is not None

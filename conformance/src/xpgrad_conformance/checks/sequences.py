@@ -23,10 +23,10 @@ from xpgrad_conformance.generated.sequences import (
     assert_equal,
     assert_right,
     bits,
+    derived,
     gradients,
     in_dtype,
     in_turn,
-    is_real,
     overwrite,
     pairs_of,
     steady,
@@ -249,7 +249,7 @@ def _busy(s: Subject, samples: list[Sample]) -> Iterator[None]:
         thread.join(TIMEOUT)
 
 
-@check("S04", scope="operation", level=1, applies=lambda *given: in_turn(*given) and is_real(given[1]))
+@check("S04", scope="operation", level=1, applies=derived)
 def gradients_in_sequence(s: Subject) -> None:
     """Gradients are the same at every sweep: after others, after errors, after writes, the thousandth time."""
     assert s.operation is not None

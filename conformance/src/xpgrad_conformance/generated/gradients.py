@@ -58,9 +58,10 @@ class Sweep:
     order: int = 1
     seed: int = 0
 
-    def cotangents(self, ys: Sequence[Variable], width: str, first: int = 0) -> tuple[Argument, ...]:
-        """Return cotangents for Variables of the reference engine, in dtypes of the width of that named `width`."""
-        return tuple(self._cotangent(y, width, 10 * self.seed + first + i) for i, y in enumerate(ys))
+    def cotangents(self, ys: Sequence[Variable], widths: Sequence[str], first: int = 0) -> tuple[Argument, ...]:
+        """Return cotangents for Variables of the reference engine, in dtypes as wide as those of these names."""
+        each = zip(ys, widths, strict=True)
+        return tuple(self._cotangent(y, width, 10 * self.seed + first + i) for i, (y, width) in enumerate(each))
 
     def _cotangent(self, y: Variable, width: str, seed: int) -> Argument:
         kind = "complex" if reference.device().backend.is_kind(y.array.dtype, "complex floating") else "float"
@@ -102,12 +103,11 @@ def expected(sample: Sample, sweep: Sweep, *, wide: bool = True) -> Expected | N
     wide : bool
         Whether in float64, else in float32.
     """
-    width = next(host.dtype.name for host in sample.hosts if host.dtype.kind in "fc")
     xs = reference.arguments(sample.hosts, wide=wide)
     ys = outputs(sample.applied(reference.xp(), *xs))
     if not ys:
         return None
-    given = sweep.cotangents(ys, width)
+    given = sweep.cotangents(ys, [_width(sample)] * len(ys))
     seeds = reference.variables([each.host for each in given], wide=wide)
     inputs = [x for x in xs if isinstance(x, Variable)]
     gxs = grad(ys, inputs, seeds, enable_double_backprop=sweep.order > 1)
@@ -116,9 +116,18 @@ def expected(sample: Sample, sweep: Sweep, *, wide: bool = True) -> Expected | N
     firsts = differentiable(gxs)
     if not firsts:
         return None
-    directions = sweep.cotangents(firsts, width, len(given))
+    names = [host.dtype.name for host in sample.hosts if host.dtype.kind in "fc"]
+    widths = [name for name, gx in zip(names, gxs, strict=True) if differentiable([gx])]
+    directions = sweep.cotangents(firsts, widths, len(given))
     moved = reference.variables([each.host for each in directions], wide=wide)
     return Expected(_hosts(grad(firsts, [*inputs, *seeds], moved)), given, directions)
+
+
+def _width(sample: Sample) -> str:
+    """Return a dtype as wide as those of the outputs of a call, of which one argument may be wider than the others."""
+    if isinstance(sample.dtype, str) and sample.dtype.startswith(("float", "complex")):
+        return sample.dtype
+    return next(host.dtype.name for host in sample.hosts if host.dtype.kind in "fc")
 
 
 def differentiable(gxs: Sequence[Variable | None]) -> list[Variable]:

@@ -12,7 +12,7 @@ from xpgrad import Variable, grad
 from xpgrad.testing.arrays import on_host
 from xpgrad.types import Array
 from xpgrad_conformance.generated.draw import Draw
-from xpgrad_conformance.generated.operation import Operation
+from xpgrad_conformance.generated.operation import COMPLEX, Operation
 from xpgrad_conformance.generated.sample import Argument, Sample
 from xpgrad_conformance.generated.shrinking import program_of
 from xpgrad_conformance.subject import Subject
@@ -187,14 +187,15 @@ def overwrite(array: Array, other: Array) -> bool:
     return True
 
 
-def is_real(dtype: str) -> bool:
-    """Return whether a dtype is real and floating-point."""
-    return dtype.startswith("float")
+def derived(operation: Operation, dtype: str, quick: bool) -> bool:
+    """Return whether gradients of an operation in a dtype are taken in turn: in a complex one if it has no real one."""
+    real = [each for each in operation.dtypes if each.startswith("float")]
+    return in_turn(operation, dtype, quick) and dtype in (real or COMPLEX)
 
 
 def gradients(s: Subject, sample: Sample) -> list[bytes]:
     """Return the bytes of the gradients of a sample's call by its floating-point arguments."""
-    xs = [Variable(x) if on_host(x).dtype.kind == "f" else x for x in sample.arrays(s)]
+    xs = [Variable(x) if on_host(x).dtype.kind in "fc" else x for x in sample.arrays(s)]
     inputs = [x for x in xs if isinstance(x, Variable)]
     ys = sample.applied(s.xp, *xs)
     ys = [y for y in (ys if isinstance(ys, (tuple, list)) else [ys]) if isinstance(y, Variable) and y.requires_grad]

@@ -105,10 +105,21 @@ def unary(
     """
 
     def sample(
-        draw: Draw, host: Any, axes: tuple[str, ...] = ("n",), layout: str = "contiguous", smooth: bool = True
+        draw: Draw,
+        host: Any,
+        axes: tuple[str, ...] = ("n",),
+        layout: str = "contiguous",
+        smooth: bool = True,
+        far: bool = False,
     ) -> Sample:
         wanted = REAL[draw.dtype] if dtype == "real" else dtype
-        what: dict[str, Any] = {"units": units, "dtype": wanted, "scale": scale, "smooth": smooth and not dtype}
+        what: dict[str, Any] = {
+            "units": units,
+            "dtype": wanted,
+            "scale": scale,
+            "smooth": smooth and dtype != "bool",
+            "far": far,
+        }
         return Sample(name, (Argument(host, axes, layout),), repeated(reference), **what)
 
     def samples(draw: Draw) -> Iterator[Sample]:
@@ -119,11 +130,11 @@ def unary(
         if sizes:
             for size in scales(draw.dtype):
                 smooth = name != "reciprocal"  # its derivative is a square
-                yield sample(draw, circle(draw, (33,), size), smooth=smooth)
+                yield sample(draw, circle(draw, (33,), size), smooth=smooth, far=size != 1)
                 mixed = _parts(circle(draw, (33,), size).real, circle(draw, (33,)).imag, draw.dtype)
-                yield sample(draw, mixed, smooth=smooth)
+                yield sample(draw, mixed, smooth=smooth, far=size != 1)
         if specials:
-            yield sample(draw, special_parts(draw.dtype))
+            yield sample(draw, special_parts(draw.dtype), smooth=False)
         if cut:
             negative = -np.asarray([1.0, 0.25, 4.0, 1e-3, 1e6, 2.0])
             for zero in (0.0, -0.0):
@@ -167,7 +178,7 @@ def binary(
                 draw.array(shaped(axes, row["n"]), low=0.2, high=2.0, axes=axes, layout=layout)
                 for axes, layout in given
             )
-            yield Sample(name, tuple(arrays), reference, **what)
+            yield Sample(name, tuple(arrays), reference, smooth=not dtype, **what)
         for number in NUMBERS:
             for left in (False, True):
                 x = draw.array((33,), low=0.2, high=2.0, axes=("n",))

@@ -193,11 +193,12 @@ def triangle(name: str, reference: Callable[..., Any]) -> Operation:
         for n in (1, 2, 3, 7, 8, 31, 33, 64, 65, 129, *(() if draw.quick else (257, 513, 1025))):
             for axes in (("n", "n"), ("n", "m"), ("m", "n")):
                 x = draw.array(shaped(axes, n), axes=axes)
-                yield Sample(name, (x,), reference, {"k": int(draw.rng.integers(-3, 4))}, signs=True)
+                k = int(draw.rng.integers(-3, 4))
+                yield Sample(name, (x,), reference, {"k": k}, signs=True, smooth=True)
         kinds = ("ordinary", "specials", "extremes")
         for row in draw.combinations(n=(5, 17), k=(-20, -2, -1, 0, 1, 3, 20), kind=kinds, layout=draw.layouts()):
             x = draw.array((2, row["n"], 9), row["kind"], axes=("k", "n", "m"), layout=row["layout"])
-            yield Sample(name, (x,), reference, {"k": row["k"]})
+            yield Sample(name, (x,), reference, {"k": row["k"]}, smooth=True)
 
     return Operation(name, samples, ALL, QUICK)
 
@@ -206,12 +207,14 @@ def _meshgrid(draw: Draw) -> Iterator[Sample]:
     for lengths in ((3,), (3, 4), (4, 1), (33, 65), (3, 4, 2), (17, 1, 9), (2, 3, 4, 5)):
         for indexing in ("xy", "ij"):
             xs = tuple(draw.array((n,), axes=(f"n{i}",)) for i, n in enumerate(lengths))
-            yield Sample(
-                "meshgrid", xs, lambda *hosts, indexing: np.meshgrid(*hosts, indexing=indexing), {"indexing": indexing}
-            )
+            yield Sample("meshgrid", xs, _grid, {"indexing": indexing}, smooth=True)
     x = draw.array((5,), layout="strided")
     y = draw.array((3,), layout="reversed" if draw.has("flip") else "contiguous")
-    yield Sample("meshgrid", (x, y), np.meshgrid)
+    yield Sample("meshgrid", (x, y), np.meshgrid, smooth=True)
+
+
+def _grid(*hosts: Any, indexing: str) -> Any:
+    return np.meshgrid(*hosts, indexing=indexing)
 
 
 CREATION = (

@@ -88,15 +88,15 @@ def unary(
             for least, most in ranges(draw.dtype, *names.split()):
                 yield sample(draw.array((19,), low=least, high=most, axes=("n",)), also, far=also)
         if draw.has("empty_arrays"):
-            yield sample(draw.array((0, 3)))
-        yield sample(draw.array((), low=low, high=high))
+            yield sample(draw.array((0, 3)), smooth)
+        yield sample(draw.array((), low=low, high=high), smooth)
         for row in draw.combinations(axes=FORMS, n=CHOSEN, kind=KINDS, layout=draw.layouts()):
             axes, shape = row["axes"], shaped(row["axes"], row["n"])
-            yield sample(
-                draw.array(shape, row["kind"], low=low, high=high, axes=axes, layout=row["layout"], points=more)
-            )
+            kind, layout = row["kind"], row["layout"]
+            x = draw.array(shape, kind, low=low, high=high, axes=axes, layout=layout, points=more)
+            yield sample(x, smooth and kind == "ordinary")
         for layout in draw.layouts() if not draw.quick else (draw.pick(draw.layouts()),):
-            yield sample(draw.array(AXES, low=low, high=high, layout=layout))
+            yield sample(draw.array(AXES, low=low, high=high, layout=layout), smooth)
         for n in (4097,) if draw.quick else (1000, 4097, 65537):
             yield sample(draw.array((n,), "rare", low=low, high=high, axes=("n",), points=more))
 

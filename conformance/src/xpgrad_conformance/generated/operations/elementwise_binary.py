@@ -141,18 +141,18 @@ def binary(
             yield sample(a, draw.array(shaped(axes2, 5), **range2, axes=axes2), smooth)
         for axes1, axes2 in PAIRS[3:]:  # broadcasting beyond what fits a block, either way round
             a, b = draw.array(shaped(axes1, 4097), **range1, axes=axes1), shaped(axes2, 4097)
-            yield sample(a, draw.array(b, **range2, axes=axes2))
+            yield sample(a, draw.array(b, **range2, axes=axes2), smooth)
             a, b = draw.array(shaped(axes2, 4097), **range1, axes=axes2), shaped(axes1, 4097)
-            yield sample(a, draw.array(b, **range2, axes=axes1))
+            yield sample(a, draw.array(b, **range2, axes=axes1), smooth)
         layouts = draw.layouts()
         chosen = layouts if not draw.quick else {"transposed", draw.pick(layouts)}
         for layout in [each for each in layouts if each in chosen]:
             a = draw.array(AXES, **range1, layout=layout)
             for shape in AXES, (3, 1, 2, 1, 3), (2, 1, 1, 2, 2, 1):
-                yield sample(a, draw.array(shape, **range2, layout=draw.pick(layouts)))
+                yield sample(a, draw.array(shape, **range2, layout=draw.pick(layouts)), smooth)
         for row in draw.combinations(axes=PAIRS, n=CHOSEN, kind1=KINDS, kind2=KINDS, layout1=layouts, layout2=layouts):
             first, other = _pair(draw, row, range1, range2, more)
-            yield sample(first, other)
+            yield sample(first, other, smooth and row["kind1"] == row["kind2"] == "ordinary")
         for n in (4097,) if draw.quick else (1000, 4097, 65537):
             first = draw.array((n,), "rare", **range1, axes=("n",), points=more)
             yield sample(first, draw.array((n,), "rare", **range2, axes=("n",), points=more))
@@ -169,13 +169,13 @@ def binary(
                 yield with_number(name, each, x, number, left, reference=reference, **what)
         if symbol:
             x1, x2 = draw.array((65,), **range1, axes=("n",)), draw.array((65,), **range2, axes=("n",))
-            yield with_symbol(name, symbol, x1, x2, reference=reference, **what)
-            yield with_symbol(name, symbol, x1, draw.array((), **range2), reference=reference, **what)
+            yield with_symbol(name, symbol, x1, x2, reference=reference, smooth=smooth, **what)
+            yield with_symbol(name, symbol, x1, draw.array((), **range2), reference=reference, smooth=smooth, **what)
         other = MIXED[draw.dtype]
         for axes1, axes2 in PAIRS[:6] if draw.has(other) else ():
             x1 = draw.array(shaped(axes1, 33), **range1, axes=axes1)
             x2 = draw.array(shaped(axes2, 33), **range2, axes=axes2, dtype=other)
-            yield Sample(name, (x1, x2), reference, **{**what, "dtype": dtype or "float64"})
+            yield Sample(name, (x1, x2), reference, smooth=smooth, **{**what, "dtype": dtype or "float64"})
 
     return Operation(name, samples)
 
@@ -249,7 +249,7 @@ BINARY = (
         smooth=True,
         far=(("large", "large"), ("small", "-small"), ("large", "small")),
     ),
-    binary("copysign", np.copysign, units=0, signs=True, smooth=False),
+    binary("copysign", np.copysign, units=0, signs=True),
     binary(
         "divide",
         np.divide,
@@ -281,7 +281,7 @@ BINARY = (
         points=SOME,
         far=(("large", "large"), ("small", "large"), ("larger", "smaller")),
     ),
-    binary("nextafter", _exactly(np.nextafter), units=0, smooth=False),
+    binary("nextafter", _exactly(np.nextafter), units=0),
     binary("pow", np.power, 0.1, 3.0, second=(-3.0, 3.0), units=16, signs=True, points=POWERS),
     binary(
         "subtract",

@@ -32,8 +32,7 @@ Bounds = tuple[Any, Any]
 def _where(draw: Draw) -> Iterator[Sample]:
     def sample(*arguments: Argument) -> Sample:
         dtype = str(np.promote_types(arguments[1].host.dtype, arguments[2].host.dtype))
-        smooth = arguments[1].host.dtype == arguments[2].host.dtype and draw.dtype in FLOATS
-        return Sample("where", arguments, _chosen, dtype=dtype, signs=True, smooth=smooth)
+        return Sample("where", arguments, _chosen, dtype=dtype, signs=True, smooth=True)
 
     def array(
         axes: tuple[str, ...], n: int, kind: str = "ordinary", layout: str = "contiguous", dtype: str = ""
@@ -69,6 +68,7 @@ def _with_number(condition: Argument, x: Argument, number: Any) -> Iterator[Samp
         text=f"xp.where(x0, x1, {shown})",
         dtype=dtype,
         signs=True,
+        smooth=True,
     )
     yield Sample(
         "where",
@@ -78,6 +78,7 @@ def _with_number(condition: Argument, x: Argument, number: Any) -> Iterator[Samp
         text=f"xp.where(x0, {shown}, x1)",
         dtype=dtype,
         signs=True,
+        smooth=True,
     )
 
 

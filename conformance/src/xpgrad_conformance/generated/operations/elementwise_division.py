@@ -54,8 +54,8 @@ def _grid(draw: Draw, name: str) -> tuple[Argument, Argument]:
 
 
 def division(name: str, symbol: str, reference: Callable[..., Any]) -> Operation:
-    """Return the operation of floor_divide or remainder."""
-    what: dict[str, Any] = {"units": 0}
+    """Return the operation of floor_divide or remainder; multiples, where they jump, have gradients by convention."""
+    what: dict[str, Any] = {"units": 0, "smooth": True}
 
     def samples(draw: Draw) -> Iterator[Sample]:
         for n in draw.lengths():
@@ -69,7 +69,7 @@ def division(name: str, symbol: str, reference: Callable[..., Any]) -> Operation
             low, high = (2.0**14, 2.0**18) if draw.dtype == "float32" else (2.0**28, 2.0**40)
             x1 = draw.array((257,), low=low, high=high, axes=("n",))
             x2 = draw.array((257,), low=0.1, high=3.0, axes=("n",))
-            yield Sample(name, (x1, x2), reference, units=1, scale=lambda a, b: np.abs(b))
+            yield Sample(name, (x1, x2), reference, units=1, scale=lambda a, b: np.abs(b), smooth=True)
         for row in draw.combinations(axes=PAIRS, n=CHOSEN, layout1=draw.layouts(), layout2=draw.layouts()):
             axes1, axes2 = row["axes"]
             first = _quarters(draw, shaped(axes1, row["n"]), axes1, row["layout1"])

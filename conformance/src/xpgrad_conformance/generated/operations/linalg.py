@@ -76,7 +76,7 @@ def _slogdet(draw: Draw) -> Iterator[Sample]:
         yield Sample(
             "linalg.slogdet", (x,), lambda x: tuple(np.linalg.slogdet(x)), units=bound(n),
             scale=lambda x: (1.0, 1.0 + abs(np.linalg.slogdet(x)[1])), precise=False,
-            dtype=(draw.dtype, REAL[draw.dtype]),
+            dtype=(draw.dtype, REAL[draw.dtype]), smooth=True,
         )  # fmt: skip
     for shape in ((1, 1), (3, 3), (2, 4, 4)):
         host = np.ones(shape, draw.dtype)
@@ -202,7 +202,7 @@ def _norm(draw: Draw, x: Argument, units: float, **parameters: Any) -> Sample:
     parameters = {"ord": 2, "axis": None, "keepdims": False} | parameters
     return Sample(
         "linalg.vector_norm", (x,), vector_norm, parameters, units=units, dtype=REAL[draw.dtype],
-        smooth=parameters["ord"] == 2 and bool(np.isfinite(x.host).all()) and bool(x.host.any()),
+        smooth=parameters["ord"] != 0 and bool(np.isfinite(x.host).all()) and bool(x.host.any()),
     )  # fmt: skip
 
 
@@ -233,7 +233,7 @@ def _of_matrix(draw: Draw, x: Argument, ord: Any, keepdims: bool) -> Sample:
     return Sample(
         "linalg.matrix_norm", (x,), lambda x, ord, keepdims: np.linalg.matrix_norm(x, ord=ord, keepdims=keepdims),
         {"ord": ord, "keepdims": keepdims}, units=16.0 + 4 * max(shape[-2:]),
-        precise=False, dtype=REAL[draw.dtype], smooth=ord == "fro",
+        precise=False, dtype=REAL[draw.dtype], smooth=ord not in ("nuc", 2, -2),
     )  # fmt: skip
 
 

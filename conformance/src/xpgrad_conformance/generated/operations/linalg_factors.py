@@ -85,6 +85,12 @@ def _symmetric(draw: Draw) -> Iterator[tuple[Argument, int]]:
         yield Argument(np.zeros((n, n), draw.dtype)), n
 
 
+def _separated(values: Any) -> bool:
+    """Return whether the values of each matrix are so far apart, and from 0, that the vectors of each are certain."""
+    apart = np.diff(np.sort(np.concatenate([np.zeros_like(values[..., :1]), values], axis=-1), axis=-1))
+    return bool((apart > 1e-3 * np.max(np.abs(values), axis=-1, keepdims=True)).all())
+
+
 def _size(x: Any) -> Any:
     """Return the root of the sum of squares of each matrix, as a column of one row."""
     return np.sqrt(np.sum(abs(x) ** 2, axis=(-2, -1)))[..., None]
@@ -94,7 +100,7 @@ def _eigvalsh(draw: Draw) -> Iterator[Sample]:
     for x, n in _symmetric(draw):
         yield Sample(
             "linalg.eigvalsh", (x,), np.linalg.eigvalsh, units=bound(n), scale=_size, precise=False,
-            dtype=REAL[draw.dtype],
+            dtype=REAL[draw.dtype], smooth=n < 34 and _separated(np.linalg.eigvalsh(x.host)),
         )  # fmt: skip
 
 
@@ -174,6 +180,7 @@ def _svdvals(draw: Draw) -> Iterator[Sample]:
         yield Sample(
             "linalg.svdvals", (x,), lambda x: np.linalg.svd(x, compute_uv=False), units=bound(max(m, n)),
             scale=_size, precise=False, dtype=REAL[draw.dtype],
+            smooth=max(m, n) < 34 and _separated(np.linalg.svd(x.host, compute_uv=False)),
         )  # fmt: skip
 
 

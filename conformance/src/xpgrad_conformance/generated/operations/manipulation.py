@@ -195,6 +195,7 @@ def _counted(draw: Draw, x: Argument, axis: int) -> Sample:
         {"axis": axis},
         precise=False,
         signs=True,
+        smooth=_finite(x.host),
         call=lambda xp, x, repeats, axis: xp.repeat(x, repeats, axis=axis),
         text=f"xp.repeat(x0, x1, axis={axis})",
     )

@@ -88,7 +88,13 @@ def _unstack(draw: Draw) -> Iterator[Sample]:
 
 def _unstacked(x: Argument, axis: int) -> Sample:
     return Sample(
-        "unstack", (x,), lambda x, axis: tuple(np.moveaxis(x, axis, 0)), {"axis": axis}, precise=False, signs=True
+        "unstack",
+        (x,),
+        lambda x, axis: tuple(np.moveaxis(x, axis, 0)),
+        {"axis": axis},
+        precise=False,
+        signs=True,
+        smooth=True,
     )
 
 
@@ -105,7 +111,14 @@ def _broadcast_arrays(draw: Draw) -> Iterator[Sample]:
 def _broadcast(draw: Draw, shapes: Sequence[tuple[int, ...]]) -> Sample:
     layouts = draw.layouts()
     members = tuple(given(draw, shape, draw.pick(("mixed", "specials")), layout=draw.pick(layouts)) for shape in shapes)
-    return Sample("broadcast_arrays", members, lambda *xs: tuple(np.broadcast_arrays(*xs)), precise=False, signs=True)
+    return Sample(
+        "broadcast_arrays",
+        members,
+        lambda *xs: tuple(np.broadcast_arrays(*xs)),
+        precise=False,
+        signs=True,
+        smooth=True,
+    )
 
 
 JOINING = (
