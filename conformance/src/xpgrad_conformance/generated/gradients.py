@@ -127,7 +127,7 @@ def _width(sample: Sample) -> str:
     """Return a dtype as wide as those of the outputs of a call, of which one argument may be wider than the others."""
     if isinstance(sample.dtype, str) and sample.dtype.startswith(("float", "complex")):
         return sample.dtype
-    return next(host.dtype.name for host in sample.hosts if host.dtype.kind in "fc")
+    return str(next(host.dtype.name for host in sample.hosts if host.dtype.kind in "fc"))
 
 
 def differentiable(gxs: Sequence[Variable | None]) -> list[Variable]:

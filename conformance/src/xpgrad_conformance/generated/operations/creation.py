@@ -213,7 +213,7 @@ def _meshgrid(draw: Draw) -> Iterator[Sample]:
     yield Sample("meshgrid", (x, y), np.meshgrid, smooth=True)
 
 
-def _grid(*hosts: Any, indexing: str) -> Any:
+def _grid(*hosts: Any, indexing: Any) -> Any:
     return np.meshgrid(*hosts, indexing=indexing)
 
 
