@@ -4,6 +4,7 @@ from xpgrad_conformance.check import check
 from xpgrad_conformance.generated.draw import Draw
 from xpgrad_conformance.generated.sample import Sample, first_error, kind_of
 from xpgrad_conformance.generated.shrinking import program_of, shrunk
+from xpgrad_conformance.generated.stacked import stacks
 from xpgrad_conformance.subject import Subject
 
 
@@ -12,7 +13,8 @@ def generated_values(s: Subject) -> None:
     """Values are right for every size, kind of values and layout."""
     assert s.operation is not None
     draw = Draw(s, s.operation.name)
-    found = first_error(s, draw.part_of(s.operation.samples(draw)))
+    samples = draw.part_of(s.operation.samples(draw))
+    found = first_error(s, stacks(draw, s.operation.name, samples, 2 if s.quick or s.thin else 12))
     if found is None:
         return
     sample, wrong = found

@@ -10,6 +10,7 @@ from xpgrad_conformance.generated.gradients import Sweep, folded, gradient_error
 from xpgrad_conformance.generated.operation import Operation
 from xpgrad_conformance.generated.sample import Sample, kind_of
 from xpgrad_conformance.generated.shrinking import shrunk
+from xpgrad_conformance.generated.stacked import stacks
 from xpgrad_conformance.subject import Subject
 
 MADE = "arange", "asarray", "complex_numbers", "eye", "fft.fftfreq", "fft.rfftfreq", "full", "linspace", "ones", "zeros"
@@ -68,14 +69,14 @@ def _compare(s: Subject, order: int) -> None:
 
 
 def _chosen(draw: Draw, operation: Operation, most: int, order: int) -> Iterator[Sample]:
-    """Yield samples that have derivatives, at most so many of them, from small to large as they are generated.
+    """Yield samples that have derivatives, at most so many, a stack among them, from small to large as they are made.
 
     Far from ordinary values, only derivatives of first order are sure to be numbers.
     """
-    samples = draw.part_of(operation.samples(draw))
+    samples = stacks(draw, operation.name, draw.part_of(operation.samples(draw)), 2)
     found = [sample for sample in samples if sample.smooth and (order == 1 or not sample.far)]
     far = draw.rng.permutation([i for i, sample in enumerate(found) if sample.far]).tolist()
-    chosen = dict.fromkeys([*far[: max(most // FAR, 1)], *draw.rng.permutation(len(found)).tolist()])
+    chosen = dict.fromkeys([*far[: max(most // FAR, 1)], *range(len(found))[-1:], *draw.rng.permutation(len(found))])
     kept = sorted(list(chosen)[:most])
     yield from (found[i] for i in kept)
 

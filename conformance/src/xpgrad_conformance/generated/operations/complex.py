@@ -5,6 +5,7 @@ What the standard leaves open is not asked: most functions of infinities and NaN
 
 import operator
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -85,6 +86,7 @@ def unary(
     sizes: bool = False,
     specials: bool = False,
     cut: bool = False,
+    infinite: str = "",
     far: tuple[int, ...] = (),
     low: float = -2.0,
     high: float = 2.0,
@@ -102,6 +104,8 @@ def unary(
         Whether all special parts have results.
     cut : bool
         Whether its branch cut is the negative real axis, on which the sign of zero decides.
+    infinite : str
+        The part, "real" or "imag", with which the standard says what results are where it alone is infinite.
     """
 
     def sample(
@@ -135,6 +139,10 @@ def unary(
                 yield sample(draw, mixed, smooth=smooth, far=size != 1)
         if specials:
             yield sample(draw, special_parts(draw.dtype), smooth=False)
+        if infinite:
+            ends, others = [np.inf, -np.inf] * 4, [0.0, 0.0, -0.0, -0.0, 1.5, 1.5, -1.5, -1.5]
+            host = _parts(*((ends, others) if infinite == "real" else (others, ends)), draw.dtype)
+            yield replace(sample(draw, host, smooth=False), scale=None)
         if cut:
             negative = -np.asarray([1.0, 0.25, 4.0, 1e-3, 1e6, 2.0])
             for zero in (0.0, -0.0):
@@ -236,23 +244,23 @@ FUNCTIONS = (
     unary("isinf", np.isinf, dtype="bool", sizes=True, specials=True),
     unary("isfinite", np.isfinite, dtype="bool", sizes=True, specials=True),
     unary("square", np.square),
-    unary("sqrt", np.sqrt, sizes=True, cut=True),
-    unary("exp", np.exp),
+    unary("sqrt", np.sqrt, sizes=True, cut=True, infinite="imag"),
+    unary("exp", np.exp, infinite="real"),
     unary("expm1", np.expm1, units=16, low=0.3, high=2.0),
-    unary("log", np.log, sizes=True, cut=True, units=16, low=1.1, high=4.0),
+    unary("log", np.log, sizes=True, cut=True, units=16, low=1.1, high=4.0, infinite="real"),
     unary("log2", np.log2, sizes=True, units=16, low=1.1, high=4.0),
     unary("log10", np.log10, sizes=True, units=16, low=1.1, high=4.0),
     unary("log1p", np.log1p, units=16, low=0.3, high=2.0),
-    unary("sin", np.sin, units=16, scale=_conditioned(np.sin, np.cos)),
-    unary("cos", np.cos, units=16, scale=_conditioned(np.cos, np.sin)),
-    unary("tan", np.tan, units=32, scale=_with_poles(np.tan)),
-    unary("sinh", np.sinh, units=16, scale=_conditioned(np.sinh, np.cosh)),
-    unary("cosh", np.cosh, units=16, scale=_conditioned(np.cosh, np.sinh)),
-    unary("tanh", np.tanh, units=32, far=(1, -1), scale=_with_poles(np.tanh)),
+    unary("sin", np.sin, units=16, scale=_conditioned(np.sin, np.cos), infinite="imag"),
+    unary("cos", np.cos, units=16, scale=_conditioned(np.cos, np.sin), infinite="imag"),
+    unary("tan", np.tan, units=32, scale=_with_poles(np.tan), infinite="imag"),
+    unary("sinh", np.sinh, units=16, scale=_conditioned(np.sinh, np.cosh), infinite="real"),
+    unary("cosh", np.cosh, units=16, scale=_conditioned(np.cosh, np.sinh), infinite="real"),
+    unary("tanh", np.tanh, units=32, far=(1, -1), scale=_with_poles(np.tanh), infinite="real"),
     unary("asin", np.arcsin, units=64),
     unary("acos", np.arccos, units=64),
     unary("atan", np.arctan, units=64, low=0.2, high=0.7),
-    unary("asinh", np.arcsinh, units=64),
+    unary("asinh", np.arcsinh, units=64, infinite="real"),
     unary("acosh", np.arccosh, units=64),
     unary("atanh", np.arctanh, units=64, low=0.2, high=0.7),
     unary("sign", lambda x: x / np.abs(x), units=8, low=0.2, high=2.0, sizes=True),

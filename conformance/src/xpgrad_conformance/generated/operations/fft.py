@@ -24,9 +24,14 @@ def _result(name: str, dtype: str) -> str:
     return RESULTS[dtype] if name in (*OF_REAL, *HALF) else dtype
 
 
-def _largest(reference: Callable[..., Any], axes: Sequence[int]) -> Callable[..., Any]:
-    """Return the function that gives the largest absolute values of the results along axes."""
-    return lambda x, **parameters: np.max(abs(reference(x, **parameters)), axis=tuple(axes), keepdims=True)
+def _largest(reference: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the function that gives the largest absolute values of the results along the axes of the transform."""
+
+    def scale(x: Any, **parameters: Any) -> Any:
+        axes = parameters.get("axes", parameters.get("axis"))
+        return np.max(abs(reference(x, **parameters)), axis=axes, keepdims=True)
+
+    return scale
 
 
 def _units(lengths: Sequence[int]) -> float:
@@ -64,7 +69,7 @@ def _one(draw: Draw, name: str, x: Argument, axis: int, n: int | None, norm: str
         getattr(np.fft, name),
         {"n": n, "axis": axis, "norm": norm},
         units=_units([count]),
-        scale=_largest(getattr(np.fft, name), (axis,)),
+        scale=_largest(getattr(np.fft, name)),
         dtype=_result(name, draw.dtype),
         smooth=True,
     )
@@ -153,7 +158,7 @@ def _many(
         getattr(np.fft, name),
         parameters,
         units=_units(lengths),
-        scale=_largest(getattr(np.fft, name), axes),
+        scale=_largest(getattr(np.fft, name)),
         dtype=_result(name, draw.dtype),
         smooth=True,
     )

@@ -42,7 +42,8 @@ def _along(name: str, scale: Callable[..., Any], units: float = 32.0) -> Operati
 
     def samples(draw: Draw) -> Iterator[Sample]:
         for n in lengths(draw, ROWS, 1):
-            for shape, axis in (((2, n), 1), ((n, 3), 0), ((2, n, 2), 1))[: 1 if n > 5000 else 3]:
+            last = draw.pick((1, 2, 3, 7, 9, 33)) if n < 600 else 3
+            for shape, axis in (((2, n), 1), ((n, last), 0), ((2, n, last), 1))[: 1 if n > 5000 else 3]:
                 axes = tuple("n" if k == axis else f"m{k}" for k in range(len(shape)))
                 x = draw.array(shape, axes=axes, low=-5.0, high=5.0, layout=draw.pick(draw.layouts()))
                 yield layer(name, x, units=units, scale=scale, axis=axis)

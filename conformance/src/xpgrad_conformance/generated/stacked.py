@@ -1,0 +1,128 @@
+"""The same call on stacks of its arguments, with more axes in front: functions of vectors and matrices take those."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from xpgrad.types import Shape
+from xpgrad_conformance.generated.draw import Draw
+from xpgrad_conformance.generated.sample import Argument, Sample
+
+MOST = 400
+"""The most elements in all arguments of a sample of which a stack is made."""
+RANKS = 2, 3, 4, 5, 6
+"""Numbers of axes of stacks."""
+LOOKED_AT = 40
+"""Samples that are small enough, of which stacks are made."""
+
+
+def names_of(text: str) -> frozenset[str]:
+    """Return names that are divided by spaces."""
+    return frozenset(text.split())
+
+
+TRIANGLES = frozenset(("tril", "triu", "matrix_transpose"))
+MAY_BE_EMPTY = TRIANGLES | names_of("""
+    all any count_nonzero sum prod mean var std max min argmax argmin cumulative_sum cumulative_prod sort flip roll
+""")
+"""Functions of empty stacks in every library."""
+ALONG = frozenset((*MAY_BE_EMPTY - TRIANGLES, "linalg.vector_norm", "linalg.cross", "fft.fft", "fft.rfft"))
+"""Functions along an axis, after which there may be another one."""
+STACKED = (
+    MAY_BE_EMPTY
+    | ALONG
+    | names_of("""
+    nonzero unique_all unique_counts unique_inverse unique_values isin where clip diff expand_dims concat stack unstack
+    broadcast_arrays astype transfer full_like ones_like zeros_like real imag conj logical_and logical_not logical_or
+    logical_xor bitwise_and bitwise_invert bitwise_or bitwise_xor bitwise_left_shift bitwise_right_shift floor_divide
+    remainder vecdot fft.ifft fft.irfft fft.hfft fft.ihfft fft.fftn fft.ifftn fft.rfftn fft.irfftn fft.fftshift
+    fft.ifftshift linalg.diagonal linalg.trace linalg.det linalg.inv linalg.slogdet linalg.solve linalg.cholesky
+    linalg.eigh linalg.eigvalsh linalg.qr linalg.svd linalg.svdvals linalg.pinv linalg.matrix_norm linalg.matrix_power
+    F.softmax F.log_softmax F.logsumexp F.relu F.elu F.sigmoid F.softplus
+""")
+)
+"""All functions that take stacks."""
+LAST = 2, 5, 7, 9, 17
+"""Lengths of an axis that comes last."""
+OF_HALVES = "fft.irfft", "fft.irfftn", "fft.hfft"
+"""Functions of arrays of which some numbers must be real."""
+
+
+def stacks(draw: Draw, name: str, samples: Iterator[Sample], count: int) -> Iterator[Sample]:
+    """Yield the samples, and after them at most `count` of the small ones again, on stacks of their arguments."""
+    small: list[Sample] = []
+    for sample in samples:
+        yield sample
+        if name in STACKED and len(small) < LOOKED_AT and _fits(sample):
+            small.append(sample)
+    for i in draw.rng.permutation(len(small))[:count]:
+        made = stacked(draw, small[i])
+        if made.is_defined:
+            yield made
+
+
+def _fits(sample: Sample) -> bool:
+    sizes = [host.size for host in sample.hosts]
+    return bool(sizes) and min(sizes) > 0 and sum(sizes) <= MOST
+
+
+def stacked(draw: Draw, sample: Sample) -> Sample:
+    """Return a sample of which those arguments that have most axes have more, and axes are counted from the last one.
+
+    New axes come first; one may come last in functions along an axis. An element of a stack has the numbers of the
+    argument in another order, unless they must stay as they are. One stack in four is empty, if functions of that name
+    and the backend allow it.
+    """
+    rank = max(host.ndim for host in sample.hosts)
+    wider = [n for n in RANKS if n > rank]
+    count = (draw.pick(wider) if wider else rank + 1) - rank
+    last = draw.pick(LAST) if sample.name in ALONG and draw.rng.integers(2) else 0
+    lead = _lengths(draw, count - (last > 0), _may_be_empty(draw, sample))
+    kept = sample.name in OF_HALVES
+    arguments = tuple(
+        _stack(draw, each, lead, last, kept) if each.host.ndim == rank else each for each in sample.arguments
+    )
+    given = {**_needed(sample.name, rank), **sample.parameters}
+    parameters = {key: _from_the_last(key, value, rank, last) for key, value in given.items()}
+    units = sample.units * max(math.prod(lead), 1) * max(last, 1)  # a sum over all axes has so many terms
+    return replace(sample, arguments=arguments, parameters=parameters, units=units)
+
+
+def _lengths(draw: Draw, count: int, empty: bool) -> Shape:
+    lead = [int(n) for n in draw.rng.permutation([2, 1, 3, 1, 2])[:count]]
+    if lead and empty and draw.rng.integers(4) == 0:
+        lead[int(draw.rng.integers(count))] = 0
+    return tuple(lead)
+
+
+def _may_be_empty(draw: Draw, sample: Sample) -> bool:
+    return sample.name in MAY_BE_EMPTY and draw.has("empty_arrays") and sample.parameters.get("axis", 0) is not None
+
+
+def _stack(draw: Draw, argument: Argument, lead: Shape, last: int, kept: bool) -> Argument:
+    flat, shape, names = argument.host.reshape(-1), argument.host.shape, argument.axes or [""] * argument.host.ndim
+    rows = [flat if kept or argument.kept else np.roll(flat, i) for i in range(max(last, 1) * math.prod(lead))]
+    host = np.asarray(rows, flat.dtype).reshape(max(last, 1), *lead, *shape)
+    host = np.moveaxis(host, 0, -1).copy() if last else host[0]
+    axes = (*[""] * len(lead), *names, *[""] * (last > 0))
+    layouts = [layout for layout in draw.layouts() if layout != "broadcast"]
+    return replace(argument, host=host, axes=axes, layout=draw.pick(layouts) if host.size else "contiguous", text="")
+
+
+def _needed(name: str, rank: int) -> dict[str, Any]:
+    """Return axes that calls on stacks must name: a cumulative function has no default then, a transform all axes."""
+    if name.startswith("cumulative"):
+        return {"axis": -1}
+    return {"axes": tuple(range(-rank, 0))} if name.startswith("fft.") and name.endswith("fftn") else {}
+
+
+def _from_the_last(key: str, value: Any, rank: int, last: int) -> Any:
+    """Return axes of an array with so many axes as numbers below 0, before new last ones; other parameters stay."""
+    if key not in ("axis", "axes") or value is None:
+        return value
+    if isinstance(value, tuple):
+        return tuple(n - (rank if n >= 0 else 0) - (last > 0) for n in value)
+    return value - (rank if value >= 0 else 0) - (last > 0)
