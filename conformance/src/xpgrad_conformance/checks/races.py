@@ -204,6 +204,24 @@ def made_at_once(s: Subject) -> None:
                 assert_same_bits(one, other, f"array {k} that thread {i} of eight makes at once, and alone,")
 
 
+@check("P55", needs=("threads", "in_place_update", "index_assignment"))
+def written_at_once(s: Subject) -> None:
+    """Eight threads that write to one array at once, each to a part of its own, leave the others' parts alone."""
+    rows = [(i, ...) for i in range(COUNT)]
+    columns = [(slice(i // 2 * 2, i // 2 * 2 + 2), slice(i % 2, None, 2)) for i in range(COUNT)]
+    for n in (5, 3000) if s.quick else (2, 5, 300, 70_000):
+        whole = s.values((COUNT, n), dtype=s.wide)
+        for keys in (rows, columns) * TURNS:
+            x = s.array(np.zeros_like(whole), s.wide)
+            parts = [s.array(np.ascontiguousarray(whole[key]), s.wide) for key in keys]
+            with switching_often():
+                together([functools.partial(x.__setitem__, *each) for each in zip(keys, parts, strict=True)])
+            what = (
+                f"an array of shape {whole.shape}, of which eight threads have written x[{keys[0]}], x[{keys[1]}], ...,"
+            )
+            assert_same_bits(on_host(x), whole, what)
+
+
 def _made(s: Subject, seed: int) -> list[Any]:
     """Return host arrays of what one thread makes."""
     dtype, device = s.dtype_of(s.wide), s.device

@@ -1,5 +1,6 @@
 """Family A, aliasing: gradients, copies and new arrays share no memory, which is checked by writing to them."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -8,10 +9,12 @@ from xpgrad import Variable, grad, using_config, using_device
 from xpgrad.backend.transfer import transfer
 from xpgrad.errors import ChangedArray
 from xpgrad.functions import copy
+from xpgrad.testing.arrays import on_host
 from xpgrad.types import Array
 from xpgrad_conformance.check import check
 from xpgrad_conformance.checks.layouts import assert_untouched, layouts, overwritten
 from xpgrad_conformance.subject import Subject
+from xpgrad_conformance.table.comparisons import assert_same_bits
 
 WRITES = "in_place_update", "index_assignment"
 
@@ -51,6 +54,32 @@ def honest_views(s: Subject) -> None:
                 overwrite(out)
                 call = f"{name} of {what}: is_view says no, but writing to the result shows in the argument, which"
                 assert_untouched(s, x, before, call)
+
+
+@check("A25", needs=WRITES)
+def writes_of_its_own_views(s: Subject) -> None:
+    """An array that is written a view of itself gets the values from before, or refuses it and stays as it is."""
+    for n in (5, 40) if s.quick else (5, 17, 40, 130, 1030, 70_000):
+        for what, to, of in _overlapping(s, n):
+            x = s.array(np.arange(float(n)), s.wide)
+            wanted = np.arange(float(n))
+            try:
+                x[to] = x[of]
+            except Exception as error:
+                how = f"refused: {type(error).__name__}: {error}"
+            else:
+                wanted[to], how = wanted[of].copy(), "done"
+            assert_same_bits(on_host(x), wanted.astype(s.wide), f"x of {n} numbers after {what}, which was {how},")
+
+
+def _overlapping(s: Subject, n: int) -> Iterator[tuple[str, Any, Any]]:
+    """Yield writes of one part of a vector into another, as Python, and the two keys."""
+    yield "x[1:] = x[:-1]", slice(1, None), slice(None, -1)
+    yield "x[:-1] = x[1:]", slice(None, -1), slice(1, None)
+    yield f"x[{n // 2}:] = x[{n // 4}:{n // 4 - n // 2}]", slice(n // 2, None), slice(n // 4, n // 4 - n // 2)
+    if s.has("negative_steps"):
+        yield "x[...] = x[::-1]", ..., slice(None, None, -1)
+        yield "x[::-1] = x[...]", slice(None, None, -1), ...
 
 
 @check("A13", needs=WRITES)

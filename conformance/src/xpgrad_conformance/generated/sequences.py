@@ -65,16 +65,29 @@ def pairs_of(s: Subject, operation: Operation, least: int = 1, most: int = SMALL
 def turned_round(sample: Sample) -> Sample:
     """Return a sample whose arguments have their elements in reverse order: matrices stay regular, Hermitian, normal.
 
-    Positions and sorted tables stay as they are.
+    Sorted tables get other elements; those that positions sort stay as they are, as do these.
     """
+    if sample.name == "searchsorted" and len(sample.arguments) > 2:
+        return sample
+    if sample.name == "searchsorted":
+        table, x = sample.arguments
+        return replace(sample, arguments=(_doubled(table), _turned(x)))
     return replace(sample, arguments=tuple(map(_turned, sample.arguments)))
 
 
 def _turned(argument: Argument) -> Argument:
     host = argument.host
+    if argument.kept and host.dtype.kind in "iu":
+        return replace(argument, host=np.flip(host, -1).copy(), text="") if host.ndim else argument
     if argument.kept and (host.ndim < 2 or host.dtype.kind not in "fc"):
         return argument
     return replace(argument, host=np.flip(host).copy(), text="")
+
+
+def _doubled(argument: Argument) -> Argument:
+    """Return a sorted table of the elements of another one's first half, each twice."""
+    host = argument.host
+    return replace(argument, host=np.repeat(host, 2)[: host.size], text="")
 
 
 def steady(s: Subject, sample: Sample) -> Sample:

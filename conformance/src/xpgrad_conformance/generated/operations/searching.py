@@ -8,6 +8,7 @@ import numpy as np
 from xpgrad_conformance.generated.draw import Draw
 from xpgrad_conformance.generated.moved import ALL, around, combined, given, mixed, one_bit_off, swept
 from xpgrad_conformance.generated.operation import FLOATS, INTEGERS, Operation
+from xpgrad_conformance.generated.points import many_axes
 from xpgrad_conformance.generated.sample import Argument, Sample
 from xpgrad_conformance.generated.sizes import LONG
 
@@ -58,6 +59,8 @@ def _at_end(name: str, x: Argument, axis: int = -1) -> Argument:
 def _nonzero(draw: Draw) -> Iterator[Sample]:
     for n in swept(draw, least=1):
         yield Sample("nonzero", (_sparse(draw, (n,), ("n",)),), np.nonzero, dtype="int")
+    for shape in many_axes(draw):
+        yield Sample("nonzero", (_sparse(draw, shape),), np.nonzero, dtype="int")
     for row in combined(draw, n=(1, 2, 16, 33, 257), place=(0, 1, 2), layout=draw.layouts()):
         x = _sparse(draw, around(row["n"], row["place"]))
         x = (

@@ -104,6 +104,8 @@ def reduced(
         x = make(shaped(axes, row["n"]), axes, row["layout"])
         yield Sample(name, (x,), reference, {"axis": axis, "keepdims": row["keepdims"]}, **what)
     yield Sample(name, (make((), (), "contiguous"),), reference, **what)
+    for shape, axis in (((0, 3), 1), ((2, 0, 3), -1)) if draw.has("empty_arrays") else ():
+        yield Sample(name, (make(shape, (), "contiguous"),), reference, {"axis": axis}, **what)
 
 
 def whole(draw: Draw, shape: tuple[int, ...], axes: tuple[str, ...], layout: str = "contiguous") -> Argument:
