@@ -214,7 +214,7 @@ def _crossed(a: Any, b: Any, axis: int = -1) -> Any:
 
 def _cross(draw: Draw) -> Iterator[Sample]:
     for n in swept(draw, 65_537):
-        shape, axis = draw.pick((((n, 3), -1), ((3, n), 0)))
+        shape, axis = draw.pick((((n, 3), -1), ((3, n), -2)))
         yield _crossing(draw, "integers", shape, shape, axis)
     for row in combined(
         draw, n=(1, 2, 17, 33), place=(0, 1, 2), kind=("integers", "ordinary"), one=draw.layouts(), other=draw.layouts()
