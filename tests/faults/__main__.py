@@ -15,7 +15,7 @@ from xpgrad_conformance.check import FAMILIES
 from xpgrad_conformance.command import bar, cores
 from xpgrad_conformance.plan import letter_of
 
-PARTS = 8
+PARTS = 16
 """With `--rotate`, each commit runs one of so many parts of the faults and of the correct backends."""
 
 
@@ -23,7 +23,7 @@ PARTS = 8
 @click.argument("ids", nargs=-1)
 @click.option("--without", multiple=True, help="Leave this family out, which must then fail.")
 @click.option(
-    "--rotate", is_flag=True, help="An eighth of the faults and of the correct backends, another one for each commit."
+    "--rotate", is_flag=True, help="A sixteenth of the faults and of the correct backends, another one for each commit."
 )
 @click.option("--whole", "profile", type=click.Choice(["quick", "full"]), help="Run a whole profile on these faults.")
 @click.option("--file", "files", multiple=True, help="With --whole: the faults of a file of tests/faults/seeded.")
