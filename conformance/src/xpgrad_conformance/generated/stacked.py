@@ -90,8 +90,8 @@ def stacked(draw: Draw, sample: Sample) -> Sample:
     )
     given = {**_needed(sample.name, rank), **sample.parameters}
     parameters = {key: _from_the_last(key, value, rank, last) for key, value in given.items()}
-    units = sample.units * max(math.prod(lead), 1) * max(last, 1)  # a sum over all axes has so many terms
-    return replace(sample, arguments=arguments, parameters=parameters, units=units)
+    terms = 1 if given.get("axis") is not None else max(math.prod(lead), 1) * max(last, 1)  # of a sum over all axes
+    return replace(sample, arguments=arguments, parameters=parameters, units=sample.units * terms)
 
 
 def _lengths(draw: Draw, count: int, empty: bool) -> Shape:
