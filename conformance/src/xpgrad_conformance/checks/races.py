@@ -11,6 +11,7 @@ import numpy as np
 
 from xpgrad import as_array, random, using_device
 from xpgrad.testing.arrays import on_host
+from xpgrad.types import Array
 from xpgrad_conformance.check import check
 from xpgrad_conformance.checks.fused import replacements, wanted
 from xpgrad_conformance.checks.together import COUNT, alone, in_rounds, switching_often, together
@@ -215,11 +216,16 @@ def written_at_once(s: Subject) -> None:
             x = s.array(np.zeros_like(whole), s.wide)
             parts = [s.array(np.ascontiguousarray(whole[key]), s.wide) for key in keys]
             with switching_often():
-                together([functools.partial(x.__setitem__, *each) for each in zip(keys, parts, strict=True)])
+                together([functools.partial(_write, s, x, *each) for each in zip(keys, parts, strict=True)])
             what = (
                 f"an array of shape {whole.shape}, of which eight threads have written x[{keys[0]}], x[{keys[1]}], ...,"
             )
             assert_same_bits(on_host(x), whole, what)
+
+
+def _write(s: Subject, x: Array, key: Any, part: Array) -> None:
+    with using_device(s.device):
+        x[key] = part
 
 
 def _made(s: Subject, seed: int) -> list[Any]:

@@ -82,6 +82,28 @@ def _overlapping(s: Subject, n: int) -> Iterator[tuple[str, Any, Any]]:
         yield "x[::-1] = x[...]", slice(None, None, -1), ...
 
 
+@check("A26", needs=WRITES)
+def refused_writes(s: Subject) -> None:
+    """A write that is refused leaves the array as it was."""
+    for shape in ((3, 4), (40, 33)):
+        host = s.values(shape, dtype=s.wide)
+        odd, vector = (s.array(s.values(each, dtype=s.wide), s.wide) for each in ((5, 7), (shape[1] + 1,)))
+        writes: dict[str, tuple[Any, Any]] = {
+            "x[...] = an array of shape (5, 7)": (..., odd),
+            "x[1, :] = a vector that is too long": ((1, slice(None)), vector),
+            "x[:, 1:3] = an array of shape (5, 7)": ((slice(None), slice(1, 3)), odd),
+            f"x[{shape[0] + 2}, :] = 0.0, out of range": ((shape[0] + 2, slice(None)), 0.0),
+            "x[0, 0, 0] = 0.0, of one axis too many": ((0, 0, 0), 0.0),
+            "x[...] = a text": (..., "a text"),
+        }
+        for what, (key, value) in writes.items():
+            x = s.array(host, s.wide)
+            try:
+                x[key] = value
+            except Exception as error:
+                assert_same_bits(on_host(x), host, f"x after {what}, refused by a {type(error).__name__},")
+
+
 @check("A13", needs=WRITES)
 def copies(s: Subject) -> None:
     """Backend.copy gives memory of its own, whatever the layout."""

@@ -22,8 +22,23 @@ LAYOUTS = tuple(NEEDS)
 
 
 def constant_along(host: Any) -> Any:
-    """Return a host array like `host` whose elements are the same along its first axis, as in a broadcast one."""
-    return np.broadcast_to(host[:1], host.shape).copy() if host.ndim and host.size else host
+    """Return a host array like `host` whose elements are the same along one axis, as in a broadcast one.
+
+    It is the first axis, or by chance of the shape the middle one of three or the last one of two.
+    """
+    if not host.ndim or not host.size:
+        return host
+    axis = host.ndim // 2 if sum(host.shape) % 2 else 0
+    return np.broadcast_to(np.take(host, [0], axis), host.shape).copy()
+
+
+def constant_axis(host: Any) -> int:
+    """Return the axis along which elements are the same, which is the first one or the middle one."""
+    if host.ndim < 2:
+        return 0
+    middle = host.ndim // 2
+    first = np.take(host, [0], middle)
+    return middle if np.broadcast_to(first, host.shape).tobytes() == np.ascontiguousarray(host).tobytes() else 0
 
 
 def laid_out(s: Subject, host: Any, layout: str) -> Array:
@@ -31,7 +46,7 @@ def laid_out(s: Subject, host: Any, layout: str) -> Array:
 
     "transposed": of an array in C order with reversed axes; "strided": every second element along each axis of a larger
     one, whose others are NaN; "offset": without the first row and column of a larger one; "reversed": flipped along all
-    axes; "broadcast": the first element along the first axis for all of that axis.
+    axes; "broadcast": the first element along the first or the middle axis for all of that axis.
     """
     if layout == "contiguous" or host.ndim == 0 or host.size == 0:
         return placed(host, s.device)
@@ -40,7 +55,7 @@ def laid_out(s: Subject, host: Any, layout: str) -> Array:
     if layout == "reversed":
         return as_array(s.xp.flip(_placed(s, np.flip(host))))
     if layout == "broadcast":
-        return as_array(s.xp.broadcast_to(_placed(s, host[:1]), host.shape))
+        return as_array(s.xp.broadcast_to(_placed(s, np.take(host, [0], constant_axis(host))), host.shape))
     larger, inside = _surrounded(host, layout)
     return as_array(as_variable(_placed(s, larger))[inside])
 

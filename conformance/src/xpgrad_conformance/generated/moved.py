@@ -7,6 +7,7 @@ import numpy as np
 
 from xpgrad.types import Shape
 from xpgrad_conformance.generated.draw import Draw
+from xpgrad_conformance.generated.layouts import constant_along
 from xpgrad_conformance.generated.operation import COMPLEX, FLOATS, INTEGERS
 from xpgrad_conformance.generated.sample import Argument
 from xpgrad_conformance.generated.sizes import LARGEST
@@ -86,7 +87,7 @@ def given(draw: Draw, shape: Shape, kind: str, axes: Sequence[str] = (), layout:
         return draw.array(shape, kind, axes=axes, layout=layout)
     host = mixed(draw, shape)
     if layout == "broadcast" and host.ndim and host.size:
-        host = np.broadcast_to(host[:1], host.shape).copy()
+        host = constant_along(host)
     return Argument(host, tuple(axes), layout)
 
 
@@ -103,13 +104,17 @@ def positions(draw: Draw, shape: Shape, n: int, layout: str = "", dtype: str = "
     fitting = [each for each in (*often, *seldom) if draw.has(each) and n - 1 <= np.iinfo(each).max]
     host = draw.rng.integers(0, n, shape).astype(dtype or draw.pick(fitting))
     if layout == "broadcast" and host.ndim and host.size:
-        host = np.broadcast_to(host[:1], host.shape).copy()
+        host = constant_along(host)
     return Argument(host, (), layout, kept=True)
 
 
-def around(n: int, place: int, others: Sequence[int] = (2, 3)) -> Shape:
-    """Return a shape with an axis of length `n` at a place among two others."""
-    shape = list(others)
+OTHERS = (2, 3), (2, 19), (3, 5), (18, 2)
+"""Lengths of the axes around another one."""
+
+
+def around(n: int, place: int, others: Sequence[int] | None = None) -> Shape:
+    """Return a shape with an axis of length `n` at a place among two others, by default of lengths that depend on n."""
+    shape = list((OTHERS[n % len(OTHERS)] if n <= 64 else OTHERS[0]) if others is None else others)
     shape.insert(place, n)
     return tuple(shape)
 

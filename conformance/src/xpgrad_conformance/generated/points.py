@@ -29,6 +29,8 @@ RANKS = 6, 7, 8
 """Numbers of axes beyond those for which loops are written out."""
 FEW = {"m": 3, "k": 2, "": 1}
 """The lengths of the axes that are short."""
+WIDTHS = 3, 18, 5, 10
+"""Those of the axis "m" beside one of up to 64: some are no multiples of 4, and greater than blocks of 4, 8 and 16."""
 SMALL = 1e-30, 1e-8, 1e-4, 3e-3, 0.02, 0.1, 0.25, 0.5
 """Where series end and formulas begin."""
 SPECIAL = 0.0, -0.0, 1.0, -1.0, 2.0, -2.0, 0.5, np.inf, -np.inf
@@ -44,8 +46,9 @@ Points = Callable[[str], Sequence[float]]
 
 
 def shaped(axes: Sequence[str], n: int) -> tuple[int, ...]:
-    """Return the shape of an array with these axes, of which ``n`` is long."""
-    return tuple(FEW.get(name, n) for name in axes)
+    """Return the shape of an array with these axes, of which ``n`` is long; ``m`` depends on a short n."""
+    few = {**FEW, "m": WIDTHS[n % len(WIDTHS)]} if n <= 64 else FEW
+    return tuple(few.get(name, n) for name in axes)
 
 
 def many_axes(draw: Draw) -> list[tuple[int, ...]]:

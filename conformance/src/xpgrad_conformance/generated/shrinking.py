@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from xpgrad_conformance.generated.formulas import FORMULAS, formula
+from xpgrad_conformance.generated.layouts import constant_axis
 from xpgrad_conformance.generated.sample import Argument, Sample
 
 Failing = Callable[[Sample], bool]
@@ -152,7 +153,7 @@ def lines_of(name: str, argument: Argument, device: str) -> list[str]:
         "contiguous": _sent(name, device),
         "transposed": f"xp.permute_dims({_sent(f'np.ascontiguousarray({name}.T)', device)}, {order})",
         "reversed": f"xp.flip({_sent(f'np.flip({name}).copy()', device)})",
-        "broadcast": f"xp.broadcast_to({_sent(f'{name}[:1]', device)}, {host.shape})",
+        "broadcast": f"xp.broadcast_to({_sent(f'np.take({name}, [0], {constant_axis(host)})', device)}, {host.shape})",
     }[layout]
     return [*lines, f"{name} = {made}"]
 

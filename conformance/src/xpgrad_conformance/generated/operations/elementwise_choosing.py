@@ -114,7 +114,7 @@ def _clip(draw: Draw) -> Iterator[Sample]:
             yield between(draw.array(shaped(axes, row["n"]), row["kind"], axes=axes, layout=layout), least, most)
     for axes in (("n", "m"), ("m",), ("n", ""), ()):
         for n in (7, 257):
-            x = draw.array((n, 3), "specials" if floating else "extremes", axes=("n", "m"))
+            x = draw.array(shaped(("n", "m"), n), "specials" if floating else "extremes", axes=("n", "m"))
             least, most = _ordered(draw, axes, n)
             yield Sample("clip", (x, least, most), _clipped, smooth=floating)
             yield Sample("clip", (x, least), lambda a, b: np.maximum(a, b), smooth=floating)

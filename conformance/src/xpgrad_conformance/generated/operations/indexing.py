@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from xpgrad_conformance.generated.draw import Draw
-from xpgrad_conformance.generated.moved import ALL, QUICK, around, combined, given, positions, swept
+from xpgrad_conformance.generated.moved import ALL, OTHERS, QUICK, around, combined, given, positions, swept
 from xpgrad_conformance.generated.operation import Operation
 from xpgrad_conformance.generated.sample import Argument, Sample
 
@@ -56,14 +56,15 @@ def _take_along_axis(draw: Draw) -> Iterator[Sample]:
             yield _taken("take_along_axis", given(draw, (3, n), "mixed"), positions(draw, (2, n), 3), 0)
     for layout in draw.layouts() if not draw.quick else {"transposed", draw.pick(draw.layouts())} & {*draw.layouts()}:
         place = draw.pick((0, 1, 2))  # several thousands of positions in each layout
-        index = positions(draw, around(1025, place), 33, layout)
-        yield _taken("take_along_axis", given(draw, around(33, place), "mixed"), index, place)
+        index = positions(draw, around(1025, place, (2, 3)), 33, layout)
+        yield _taken("take_along_axis", given(draw, around(33, place, (2, 3)), "mixed"), index, place)
     for row in combined(draw,
         n=(1, 2, 16, 33, 257, 4097), m=(1, 17, 64, 1025), place=(0, 1, 2), layout=draw.layouts(), other=draw.layouts(),
         dtype=[d for d in ("int32", "int64") if draw.has(d)],
     ):  # fmt: skip
-        x = given(draw, around(row["n"], row["place"]), "mixed", layout=row["layout"])
-        index = positions(draw, around(row["m"], row["place"]), row["n"], row["other"], row["dtype"])
+        others = OTHERS[row["n"] % len(OTHERS)] if row["n"] <= 64 else (2, 3)
+        x = given(draw, around(row["n"], row["place"], others), "mixed", layout=row["layout"])
+        index = positions(draw, around(row["m"], row["place"], others), row["n"], row["other"], row["dtype"])
         yield _taken("take_along_axis", x, index, row["place"] - draw.pick((0, 3)))
 
 

@@ -94,7 +94,7 @@ def _pooling(name: str, units: float) -> Operation:
             row |= {"layout": draw.pick(_layouts(draw)[:-1])}
             yield _pooled(draw, name, units, row, (n,), 1)
             yield _pooled(draw, name, units, row, (5, 4), min(n, 300))
-        for value in (np.nan, np.inf, -np.inf) if name == "max_pooling_nd" else ():
+        for value in (np.nan, np.inf, -np.inf, 1e20) if name != "unpooling_nd" else ():
             row = {"ksize": 2, "stride": 1, "pad": 0, "batch": 2, "layout": "contiguous"}
             sample = _pooled(draw, name, units, row, (7,), 3)
             sample.hosts[0][:, draw.rng.integers(3), draw.rng.integers(7)] = value

@@ -10,7 +10,7 @@ from xpgrad_conformance.generated.moved import ALL, QUICK, around, combined, giv
 from xpgrad_conformance.generated.operation import Operation
 from xpgrad_conformance.generated.sample import Argument, Sample
 
-COUNTS = 1, 2, 3, 4, 5, 8, 9, 16, 17, 32, 33, 64, 65, 129, 257
+COUNTS = 1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 14, 16, 17, 31, 32, 33, 62, 64, 65, 129, 257
 """Numbers of arrays that are joined."""
 
 
@@ -50,7 +50,9 @@ def _concat(draw: Draw) -> Iterator[Sample]:
         for place in (0, 1, 2):
             lengths = draw.rng.integers(least, 5, count).tolist()
             kinds, layouts = ("mixed", "specials"), draw.layouts()
-            members = [given(draw, around(n, place), draw.pick(kinds), layout=draw.pick(layouts)) for n in lengths]
+            members = [
+                given(draw, around(n, place, (2, 3)), draw.pick(kinds), layout=draw.pick(layouts)) for n in lengths
+            ]
             yield _joined("concat", members, _concatenated, place - draw.pick((0, 3)))
         members = [given(draw, (3,), "mixed", ("n",)) for _ in range(count)]
         yield _joined("concat", members, _concatenated, 0)

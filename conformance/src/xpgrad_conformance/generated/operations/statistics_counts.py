@@ -42,6 +42,10 @@ def of_integers(name: str) -> Operation:
             return Argument(host, axes, layout)
 
         yield from reduced(draw, name, make, reference, dtype="int")
+        if name == "prod":  # more digits than a float64 has
+            many = np.ones((60, 2), draw.dtype)
+            many[: int(np.log(_wide(draw)) / np.log(3))] = 3
+            yield Sample(name, (Argument(many),), reference, {"axis": 0}, dtype="int")
         for at in POSITIONS:
             host = np.ones(at, draw.dtype)
             host[at // 2] = min(info.max, _wide(draw) - at)

@@ -47,6 +47,9 @@ def cumulative(name: str, plain: Callable[..., Any], make: Callable[..., Argumen
             yield Sample(name, (make(draw, shaped(axes, row["n"]), axes, row["layout"]),), reference, given, **what)
             given = {"axis": -1, "include_initial": row["initial"]}
             yield Sample(name, (make(draw, shaped(axes, row["n"]), axes, row["layout"]),), reference, given, **what)
+        for shape in ((0,), (2, 0), (0, 3)) if draw.has("empty_arrays") else ():
+            given = {"axis": -1, "include_initial": True}
+            yield Sample(name, (make(draw, shape, ()),), reference, given, **what)
         for n in (4097,) if draw.quick else (4097, 65537):
             for axes in FORMS[1:]:
                 x = make(draw, shaped(axes, n), axes)
