@@ -103,7 +103,8 @@ def _move_on(s: Subject, sent: Array, host: Any, what: str) -> None:
 @check("T22", scope="dtype", dtypes=("float32", "float64", "complex128", "int64", "bool"), generated=True)
 def memory_of_the_host(s: Subject) -> None:
     """The host's arrays arrive as what they show: read-only, unaligned, in any order, or in the other byte order."""
-    for what, host in _layouts(values("extremes", Draw(s).rng, (3, 4), s.dtype)):
+    small, large = (values("extremes", Draw(s).rng, shape, s.dtype) for shape in ((3, 4), (130, 70)))
+    for what, host in (*_layouts(small), *_layouts(large)):
         kept = np.array(host)
         sent = _sent(s, host)
         assert_unchanged(np.asarray(on_host(sent)), kept, f"{what} array of the host, sent to {s.device},")
@@ -128,8 +129,9 @@ def _layouts(host: Any) -> Iterator[tuple[str, Any]]:
     yield "a Fortran-ordered", np.asfortranarray(host)
     yield "a reversed", host[::-1, ::-1]
     yield "a transposed", np.ascontiguousarray(host.T).T
-    yield "a broadcast", np.broadcast_to(host[:1], (5, 4))
-    record = np.zeros((3, 4), [("flag", "i1"), ("value", host.dtype)])
+    yield "a broadcast", np.broadcast_to(host[:1], (host.shape[0] + 2, host.shape[1]))
+    yield "a broadcast, column by column,", np.broadcast_to(host[:, :1], host.shape)
+    record = np.zeros(host.shape, [("flag", "i1"), ("value", host.dtype)])
     record["value"] = host
     yield "a field of a structured", record["value"]
     yield "an empty, reversed", host[:0, ::-1]

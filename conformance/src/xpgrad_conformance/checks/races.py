@@ -207,7 +207,14 @@ def made_at_once(s: Subject) -> None:
 
 @check("P55", needs=("threads", "in_place_update", "index_assignment"))
 def written_at_once(s: Subject) -> None:
-    """Eight threads that write to one array at once, each to a part of its own, leave the others' parts alone."""
+    """Eight threads that write to one array at once, each to a part of its own, leave the others' parts alone.
+
+    Not of libraries that only note a write, for later: there an array is what the last thread has noted.
+    """
+    noted = s.array(np.zeros(3), s.wide)
+    _write(s, noted, 0, s.array(np.ones(()), s.wide))
+    if s.backend.is_pending(noted):
+        return
     rows = [(i, ...) for i in range(COUNT)]
     columns = [(slice(i // 2 * 2, i // 2 * 2 + 2), slice(i % 2, None, 2)) for i in range(COUNT)]
     for n in (5, 3000) if s.quick else (2, 5, 300, 70_000):
@@ -221,6 +228,35 @@ def written_at_once(s: Subject) -> None:
                 f"an array of shape {whole.shape}, of which eight threads have written x[{keys[0]}], x[{keys[1]}], ...,"
             )
             assert_same_bits(on_host(x), whole, what)
+    if s.has("uint8"):
+        for _ in range(TURNS):
+            _elements(s)
+
+
+def _elements(s: Subject) -> None:
+    """Write single bytes, next to those that other threads write."""
+    x, wanted = s.array(np.zeros(5 * COUNT), "uint8"), np.arange(1, 5 * COUNT + 1)
+
+    def write(i: int) -> None:
+        with using_device(s.device):
+            for k in range(i, len(wanted), COUNT):
+                x[k] = int(wanted[k])
+
+    with switching_often():
+        together([functools.partial(write, i) for i in range(COUNT)])
+    assert_same_bits(on_host(x), wanted.astype("uint8"), "x of uint8, of which eight threads have written elements,")
+
+
+@check("P56", needs=("threads",))
+def shown_at_once(s: Subject) -> None:
+    """Eight threads that print arrays at once each get the text of their own."""
+    variables = [s.variable(s.values((2 + i, 3), dtype=s.wide) + 10.0 * i, s.wide) for i in range(COUNT)]
+    calls: list[Callable[[], Any]] = [functools.partial((repr, str)[i % 2], x) for i, x in enumerate(variables)]
+    wanted = [alone(call) for call in calls]
+    with switching_often():
+        for found in in_rounds([calls] * TURNS):
+            for i, (one, other) in enumerate(zip(found, wanted, strict=True)):
+                assert one == other, f"what thread {i} of eight prints at once is {one!r}, and alone {other!r}"
 
 
 def _write(s: Subject, x: Array, key: Any, part: Array) -> None:

@@ -94,6 +94,8 @@ def _along_one(name: str) -> Operation:
             if length < 5000:
                 n = draw.pick((1, length // 2, length - 1, length + 1, 2 * length, 2 * length - 1))
                 yield _one(draw, name, given(draw, (length,), "ordinary"), -1, max(n, least), draw.pick(NORMS))
+        for shape, axis in (((6, 18), 0), ((7, 33), -2), ((18, 5), 1)):
+            yield _one(draw, name, given(draw, shape, "ordinary"), axis, None, "backward")
         for row in combined(
             draw, n=(2, 3, 5, 8, 13, 32, 33, 97), place=(0, 1, 2), norm=NORMS, layout=draw.layouts(), other=(None, 4, 7)
         ):
