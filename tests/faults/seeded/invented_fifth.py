@@ -230,3 +230,43 @@ def printing_shares_its_separator(bed: Testbed) -> None:
         return right(array, options["prefix"], options["separator"])
 
     change(bed.backend, array_text=array_text)
+
+
+@fault(
+    "dlpack-descriptor-is-static",
+    "an array's DLPack fills one static descriptor, and hands out what any thread has filled in last",
+    "P",
+)
+def dlpack_descriptor_is_static(bed: Testbed) -> None:
+    right: Any = bed.library.Array.__dlpack__
+    descriptor: list[Any] = [None]
+
+    def dlpack(self: Any, **options: Any) -> Any:
+        descriptor[0] = self
+        native_work()
+        return right(descriptor[0], **options)
+
+    change(bed.library.Array, __dlpack__=dlpack)
+
+
+@fault(
+    "qr-and-svd-lock-crosswise",
+    "linalg.qr takes the handle's lock and then the workspace's, linalg.svd the other way round: both give up",
+    "P",
+    operations=("linalg.qr", "linalg.svd"),
+)
+def qr_and_svd_lock_crosswise(bed: Testbed) -> None:
+    handle, workspace = threading.Lock(), threading.Lock()
+
+    def holding(first: Any, second: Any, original: Any, x: Any, options: Any) -> Any:
+        with first:
+            native_work()
+            if not second.acquire(timeout=0.5):
+                raise RuntimeError("timed out waiting for a lock of the solver library")
+            try:
+                return original(x, **options)
+            finally:
+                second.release()
+
+    bed.replace("linalg.qr", lambda original, x, /, **options: holding(handle, workspace, original, x, options))
+    bed.replace("linalg.svd", lambda original, x, /, **options: holding(workspace, handle, original, x, options))

@@ -23,7 +23,7 @@ AGAIN = 3, 1033
 SHAPES: tuple[tuple[int, ...], ...] = ((), (1,), (5,), (2, 3, 5), (0,), (3, 0, 2))
 
 
-def _readers(s: Subject, x: Array) -> Iterator[tuple[str, Any]]:
+def readers(s: Subject, x: Array) -> Iterator[tuple[str, Any]]:
     """Yield the libraries that can read an array by DLPack, with functions: its own, and NumPy for host memory."""
     if int(x.__dlpack_device__()[0]) == HOST_MEMORY:
         yield "numpy.from_dlpack", np.from_dlpack
@@ -44,7 +44,7 @@ def export(s: Subject) -> None:
     arrays += [(f"an array of shape {shape}", s.values(shape, dtype=s.wide)) for shape in shapes]
     for what, host in arrays:
         x = s.array(host, host.dtype.name)
-        for reader, read in _readers(s, x):
+        for reader, read in readers(s, x):
             for source in (x, Variable(x, requires_grad=False)):
                 try:
                     found = np.array(read(source))
@@ -63,7 +63,7 @@ def export_of_views(s: Subject) -> None:
     """Others read of a view what it shows: strides, offsets and negative steps are honoured."""
     values = s.values((3, 4), dtype=s.wide)
     for what, expected, view in views_of(s, values, s.array(values, s.wide), s.device):
-        for reader, read in _readers(s, view):
+        for reader, read in readers(s, view):
             if "backwards" in what and not reader.startswith("numpy"):
                 continue  # a library may lack negative strides, and some crash on them
             assert_unchanged(np.array(read(view)), expected, f"{what} read by {reader},")
@@ -75,7 +75,7 @@ def export_from_far_within(s: Subject) -> None:
     host = np.arange(400_003, dtype="float32")
     x = s.array(host, "float32")
     for start, stop, step in ((20_011, 20_020, 1), (70_001, 70_101, 7), (300_001, 400_003, 3)):
-        for reader, read in _readers(s, x[start:stop:step]):
+        for reader, read in readers(s, x[start:stop:step]):
             assert_unchanged(np.array(read(x[start:stop:step])), host[start:stop:step], f"a view read by {reader}")
 
 
@@ -83,11 +83,11 @@ def export_from_far_within(s: Subject) -> None:
 def lifetime(s: Subject) -> None:
     """What another library has read stays as it is when the array is gone, and when others are read."""
     hosts = [s.values((3, 4), dtype=s.wide) for _ in range(3)]
-    for reader in [name for name, _ in _readers(s, s.array(hosts[0], s.wide))]:
+    for reader in [name for name, _ in readers(s, s.array(hosts[0], s.wide))]:
         views = []
         for host in hosts:
             x = Variable(s.array(host, s.wide), requires_grad=False)
-            views.append(dict(_readers(s, x.array))[reader](x))
+            views.append(dict(readers(s, x.array))[reader](x))
             del x
         after = s.array(np.full((3, 4), 7.25), s.wide)
         for host, view in zip(hosts, views, strict=True):
@@ -276,7 +276,7 @@ def export_of_memory_again(s: Subject) -> None:
                 host[0, 0], host[count - 1, 3] = 7.25, -7.25
             with using_device(s.device):
                 view = x if part is ... else s.backend.restore(x[part])
-            for reader, read in _readers(s, view):
+            for reader, read in readers(s, view):
                 assert_unchanged(
                     np.array(read(view)), host[part], f"x[{part}] of a {host.shape} array, after others, by {reader},"
                 )

@@ -9,12 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from xpgrad import as_array, random, using_device
+from xpgrad.plugin import CHAPTERS
 from xpgrad.testing.arrays import on_host
-from xpgrad.types import Array
 from xpgrad_conformance.check import check
 from xpgrad_conformance.checks.fused import replacements, wanted
-from xpgrad_conformance.checks.together import COUNT, alone, in_rounds, switching_often, together
+from xpgrad_conformance.checks.together import COUNT, in_rounds, switching_often, together
 from xpgrad_conformance.generated.alike import of_one_shape
 from xpgrad_conformance.generated.draw import Draw
 from xpgrad_conformance.generated.neighbours import unfit
@@ -194,90 +193,23 @@ def programs_at_once(s: Subject) -> None:
             assert error is None, f"a program, run by one of eight threads at once: {error}\n{text}"
 
 
-@check("P53", needs=("threads",))
-def made_at_once(s: Subject) -> None:
-    """Eight threads that make arrays at once, of lists, of ranges and at random, each get what each gets alone."""
-    calls: list[Callable[[], list[Any]]] = [functools.partial(_made, s, seed) for seed in range(COUNT)]
-    expected = [alone(call) for call in calls]
-    with switching_often():
-        for i, arrays in enumerate(together(calls)):
-            for k, (one, other) in enumerate(zip(arrays, expected[i], strict=True)):
-                assert_same_bits(one, other, f"array {k} that thread {i} of eight makes at once, and alone,")
-
-
-@check("P55", needs=("threads", "in_place_update", "index_assignment"))
-def written_at_once(s: Subject) -> None:
-    """Eight threads that write to one array at once, each to a part of its own, leave the others' parts alone.
-
-    Not of libraries that only note a write, for later: there an array is what the last thread has noted.
-    """
-    noted = s.array(np.zeros(3), s.wide)
-    _write(s, noted, 0, s.array(np.ones(()), s.wide))
-    if s.backend.is_pending(noted):
-        return
-    rows = [(i, ...) for i in range(COUNT)]
-    columns = [(slice(i // 2 * 2, i // 2 * 2 + 2), slice(i % 2, None, 2)) for i in range(COUNT)]
-    for n in (5, 3000) if s.quick else (2, 5, 300, 70_000):
-        whole = s.values((COUNT, n), dtype=s.wide)
-        for keys in (rows, columns) * TURNS:
-            x = s.array(np.zeros_like(whole), s.wide)
-            parts = [s.array(np.ascontiguousarray(whole[key]), s.wide) for key in keys]
+@check("P58", needs=("threads",))
+def of_one_chapter(s: Subject) -> None:
+    """Eight threads that call the functions of a chapter, each in another order, get right results and none waits."""
+    for names in CHAPTERS.values():
+        made: list[tuple[Sample, Callable[[], Any]]] = []
+        for operation in OPERATIONS:
+            dtype = operation.quick[0]
+            if operation.name in names and s.capabilities.lacking((*operation.facts, dtype), s.index, dtype) is None:
+                sub = in_dtype(s, dtype)
+                made += [(one, _caller(sub, one)) for one, _ in pairs_of(sub, operation, count=2)[:1]]
+        for step in (1, 3) if s.quick else (1, 3, 5, 7):
+            orders = [[made[(i + step * k) % len(made)] for i in range(COUNT)] for k in range(len(made))]
             with switching_often():
-                together([functools.partial(_write, s, x, *each) for each in zip(keys, parts, strict=True)])
-            what = (
-                f"an array of shape {whole.shape}, of which eight threads have written x[{keys[0]}], x[{keys[1]}], ...,"
-            )
-            assert_same_bits(on_host(x), whole, what)
-    if s.has("uint8"):
-        for _ in range(TURNS):
-            _elements(s)
-
-
-def _elements(s: Subject) -> None:
-    """Write single bytes, next to those that other threads write."""
-    x, wanted = s.array(np.zeros(5 * COUNT), "uint8"), np.arange(1, 5 * COUNT + 1)
-
-    def write(i: int) -> None:
-        with using_device(s.device):
-            for k in range(i, len(wanted), COUNT):
-                x[k] = int(wanted[k])
-
-    with switching_often():
-        together([functools.partial(write, i) for i in range(COUNT)])
-    assert_same_bits(on_host(x), wanted.astype("uint8"), "x of uint8, of which eight threads have written elements,")
-
-
-@check("P56", needs=("threads",))
-def shown_at_once(s: Subject) -> None:
-    """Eight threads that print arrays at once each get the text of their own."""
-    variables = [s.variable(s.values((2 + i, 3), dtype=s.wide) + 10.0 * i, s.wide) for i in range(COUNT)]
-    calls: list[Callable[[], Any]] = [functools.partial((repr, str)[i % 2], x) for i, x in enumerate(variables)]
-    wanted = [alone(call) for call in calls]
-    with switching_often():
-        for found in in_rounds([calls] * TURNS):
-            for i, (one, other) in enumerate(zip(found, wanted, strict=True)):
-                assert one == other, f"what thread {i} of eight prints at once is {one!r}, and alone {other!r}"
-
-
-def _write(s: Subject, x: Array, key: Any, part: Array) -> None:
-    with using_device(s.device):
-        x[key] = part
-
-
-def _made(s: Subject, seed: int) -> list[Any]:
-    """Return host arrays of what one thread makes."""
-    dtype, device = s.dtype_of(s.wide), s.device
-    random.seed(seed, device)
-    made = [draw((5, 7), dtype, device) for draw in (random.uniform, random.normal) * 3]
-    made += [s.xp.asarray([0.5 * seed + k for k in range(n)], dtype=dtype, device=device) for n in (3, 40, 1500)]
-    made += [s.xp.arange(seed, n + seed, dtype=dtype, device=device) for n in (3, 40)]
-    made += [s.xp.full((n, 3), seed, dtype=dtype, device=device) for n in (3, 40)]
-    made += [make((n, 3), dtype=dtype, device=device) for n in (3, 40, 700) for make in (s.xp.zeros, s.xp.ones)]
-    if s.has("in_place_update", "index_assignment") and not s.backend.immutable:
-        with using_device(device):
-            for each in made:  # memory that no other thread has
-                as_array(each)[0, ...] = seed
-    return list(map(on_host, made))
+                results = in_rounds([[call for _, call in order] for order in orders])
+            for order, found in zip(orders, results, strict=True):
+                for (sample, _), got in zip(order, found, strict=True):
+                    assert_right(s, sample, got, "called while other threads call other functions of its chapter")
 
 
 def _caller(s: Subject, sample: Sample) -> Callable[[], Any]:

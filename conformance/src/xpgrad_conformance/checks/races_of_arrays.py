@@ -1,0 +1,120 @@
+"""Family P, arrays of several threads: made, written to, printed and handed out at the same time."""
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from xpgrad import as_array, random, using_device
+from xpgrad.testing.arrays import on_host
+from xpgrad.types import Array
+from xpgrad_conformance.check import check
+from xpgrad_conformance.checks.exchange import readers
+from xpgrad_conformance.checks.together import COUNT, alone, in_rounds, switching_often, together
+from xpgrad_conformance.subject import Subject
+from xpgrad_conformance.table.comparisons import assert_same_bits
+
+TURNS = 3
+"""Rounds of the same calls."""
+
+
+@check("P53", needs=("threads",))
+def made_at_once(s: Subject) -> None:
+    """Eight threads that make arrays at once, of lists, of ranges and at random, each get what each gets alone."""
+    calls: list[Callable[[], list[Any]]] = [functools.partial(_made, s, seed) for seed in range(COUNT)]
+    expected = [alone(call) for call in calls]
+    with switching_often():
+        for i, arrays in enumerate(together(calls)):
+            for k, (one, other) in enumerate(zip(arrays, expected[i], strict=True)):
+                assert_same_bits(one, other, f"array {k} that thread {i} of eight makes at once, and alone,")
+
+
+@check("P55", needs=("threads", "in_place_update", "index_assignment"))
+def written_at_once(s: Subject) -> None:
+    """Eight threads that write to one array at once, each to a part of its own, leave the others' parts alone.
+
+    Not of libraries that only note a write, for later: there an array is what the last thread has noted.
+    """
+    noted = s.array(np.zeros(3), s.wide)
+    _write(s, noted, 0, s.array(np.ones(()), s.wide))
+    if s.backend.is_pending(noted):
+        return
+    rows = [(i, ...) for i in range(COUNT)]
+    columns = [(slice(i // 2 * 2, i // 2 * 2 + 2), slice(i % 2, None, 2)) for i in range(COUNT)]
+    for n in (5, 3000) if s.quick else (2, 5, 300, 70_000):
+        whole = s.values((COUNT, n), dtype=s.wide)
+        for keys in (rows, columns) * TURNS:
+            x = s.array(np.zeros_like(whole), s.wide)
+            parts = [s.array(np.ascontiguousarray(whole[key]), s.wide) for key in keys]
+            with switching_often():
+                together([functools.partial(_write, s, x, *each) for each in zip(keys, parts, strict=True)])
+            what = f"x of shape {whole.shape}, of which eight threads have written x[{keys[0]}], x[{keys[1]}], ...,"
+            assert_same_bits(on_host(x), whole, what)
+    if s.has("uint8"):
+        for _ in range(TURNS):
+            _elements(s)
+
+
+def _elements(s: Subject) -> None:
+    """Write single bytes, next to those that other threads write."""
+    x, wanted = s.array(np.zeros(5 * COUNT), "uint8"), np.arange(1, 5 * COUNT + 1)
+
+    def write(i: int) -> None:
+        with using_device(s.device):
+            for k in range(i, len(wanted), COUNT):
+                x[k] = int(wanted[k])
+
+    with switching_often():
+        together([functools.partial(write, i) for i in range(COUNT)])
+    assert_same_bits(on_host(x), wanted.astype("uint8"), "x of uint8, of which eight threads have written elements,")
+
+
+@check("P56", needs=("threads",))
+def shown_at_once(s: Subject) -> None:
+    """Eight threads that print arrays at once each get the text of their own."""
+    variables = [s.variable(s.values((2 + i, 3), dtype=s.wide) + 10.0 * i, s.wide) for i in range(COUNT)]
+    calls: list[Callable[[], Any]] = [functools.partial((repr, str)[i % 2], x) for i, x in enumerate(variables)]
+    wanted = [alone(call) for call in calls]
+    with switching_often():
+        for found in in_rounds([calls] * TURNS):
+            for i, (one, other) in enumerate(zip(found, wanted, strict=True)):
+                assert one == other, f"what thread {i} of eight prints at once is {one!r}, and alone {other!r}"
+
+
+@check("P57", needs=("threads", "dlpack_export"))
+def exported_at_once(s: Subject) -> None:
+    """Eight threads that hand out arrays by DLPack at once each hand out their own."""
+    hosts = [s.values((2 + i, 3), dtype=s.wide) for i in range(COUNT)]
+    arrays = [s.array(host, s.wide) for host in hosts]
+    for name in [name for name, _ in readers(s, arrays[0])]:
+        calls: list[Callable[[], Any]] = [functools.partial(_read, s, name, x) for x in arrays]
+        with switching_often():
+            for found in in_rounds([calls] * TURNS):
+                for got, host in zip(found, hosts, strict=True):
+                    assert_same_bits(got, host, f"what {name} has read, in one of eight threads at once,")
+
+
+def _read(s: Subject, reader: str, x: Array) -> Any:
+    return np.array(dict(readers(s, x))[reader](x))
+
+
+def _write(s: Subject, x: Array, key: Any, part: Array) -> None:
+    with using_device(s.device):
+        x[key] = part
+
+
+def _made(s: Subject, seed: int) -> list[Any]:
+    """Return host arrays of what one thread makes."""
+    dtype, device = s.dtype_of(s.wide), s.device
+    random.seed(seed, device)
+    made = [draw((5, 7), dtype, device) for draw in (random.uniform, random.normal) * 3]
+    made += [s.xp.asarray([0.5 * seed + k for k in range(n)], dtype=dtype, device=device) for n in (3, 40, 1500)]
+    made += [s.xp.arange(seed, n + seed, dtype=dtype, device=device) for n in (3, 40)]
+    made += [s.xp.full((n, 3), seed, dtype=dtype, device=device) for n in (3, 40)]
+    made += [make((n, 3), dtype=dtype, device=device) for n in (3, 40, 700) for make in (s.xp.zeros, s.xp.ones)]
+    if s.has("in_place_update", "index_assignment") and not s.backend.immutable:
+        with using_device(device):
+            for each in made:  # memory that no other thread has
+                as_array(each)[0, ...] = seed
+    return list(map(on_host, made))
