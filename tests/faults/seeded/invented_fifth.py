@@ -101,21 +101,6 @@ def prod_of_integers_by_double(bed: Testbed) -> None:
 
 
 @fault(
-    "bool-of-imaginary-is-false",
-    "astype of complex numbers to bool looks at the real parts only",
-    "K",
-    operations=("astype",),
-)
-def bool_of_imaginary_is_false(bed: Testbed) -> None:
-    def wrong(original: Any, x: Any, dtype: Any, /, **options: Any) -> Any:
-        if np.dtype(dtype) == np.bool_ and x.dtype.kind == "c":
-            x = x.real
-        return original(x, dtype, **options)
-
-    bed.replace("astype", wrong)
-
-
-@fault(
     "sum-pool-of-running-sums",
     "sum_pool subtracts running sums of a row, so that NaN or an infinity reaches all windows behind it",
     "K",

@@ -27,6 +27,7 @@ from xpgrad_conformance.generated.sequences import (
     gradients,
     in_dtype,
     in_turn,
+    on_another_device,
     overwrite,
     pairs_of,
     steady,
@@ -69,7 +70,7 @@ def _spread(pairs: list[Pair], count: int) -> list[Pair]:
 
 @check("S01", scope="operation", applies=in_turn)
 def histories(s: Subject) -> None:
-    """Calls are right whatever came before: other values, shapes and dtypes, errors, writes to their arguments."""
+    """Calls are right whatever came before: other values, shapes, dtypes, devices, errors, writes to arguments."""
     assert s.operation is not None
     pairs = [(steady(s, one), steady(s, two)) for one, two in _spread(pairs_of(s, s.operation), 4 if s.quick else 12)]
     _alternate(s, pairs)
@@ -104,7 +105,7 @@ def _write_result(s: Subject, one: Sample, two: Sample) -> None:
 
 
 def _alternate(s: Subject, pairs: list[Pair]) -> None:
-    """Call with other values, shapes and dtypes by turns; results must stay as they were."""
+    """Call with other values, shapes, dtypes and on another device by turns; results must stay as they were."""
     assert s.operation is not None
     kept: list[tuple[Sample, Any, tuple[bytes, ...]]] = []
     for one, two in pairs:
@@ -117,8 +118,12 @@ def _alternate(s: Subject, pairs: list[Pair]) -> None:
             continue
         for sample, _ in _spread(pairs_of(other, s.operation), 2):
             _called(other, sample, f"after calls in {s.dtype}")
+    there = on_another_device(s)
+    if there is not None:
+        for sample, _ in _spread(pairs_of(there, s.operation), 2):
+            _called(there, sample, f"after calls on {s.device}")
     for one, _ in pairs:
-        _called(s, one, "after calls in other dtypes")
+        _called(s, one, "after calls in other dtypes" if there is None else f"after calls on {there.device}")
     for sample, got, before in kept:
         if bits(got) != before:
             assert_right(s, sample, got, "after later calls (an earlier result has changed)")

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from xpgrad import Variable, grad
+from xpgrad import Device, Variable, grad
 from xpgrad.testing.arrays import on_host
 from xpgrad.types import Array
 from xpgrad_conformance.generated.draw import Draw
@@ -123,9 +123,23 @@ def _thirds(argument: Argument) -> Argument:
 
 def in_dtype(s: Subject, dtype: str) -> Subject:
     """Return the subject in another dtype."""
+    return _other(s, s.device, dtype)
+
+
+def on_another_device(s: Subject) -> Subject | None:
+    """Return the subject on another device of its backend; None if there is none, or if it lacks the function there."""
+    for device in s.backend.devices():
+        other = _other(s, device, s.dtype)
+        facts = () if s.operation is None else s.operation.facts
+        if device != s.device and other.has(s.dtype, *facts):
+            return other
+    return None
+
+
+def _other(s: Subject, device: Device, dtype: str) -> Subject:
     name = "" if s.operation is None else s.operation.name
     return Subject(
-        s.device,
+        device,
         s.capabilities,
         dtype=dtype,
         operation=s.operation,

@@ -85,10 +85,15 @@ def _symmetric(draw: Draw) -> Iterator[tuple[Argument, int]]:
         yield Argument(np.zeros((n, n), draw.dtype)), n
 
 
-def _separated(values: Any) -> bool:
-    """Return whether the values of each matrix are so far apart, and from 0, that the vectors of each are certain."""
+def _smoothness(values: Any) -> dict[str, Any]:
+    """Return whether the values of each matrix are so far apart, and from 0, that the vectors of each are certain.
+
+    Second derivatives divide by the distances; where these are short, or all are, first ones alone are compared.
+    """
     apart = np.diff(np.sort(np.concatenate([np.zeros_like(values[..., :1]), values], axis=-1), axis=-1))
-    return bool((apart > 1e-3 * np.max(np.abs(values), axis=-1, keepdims=True)).all())
+    largest = np.max(np.abs(values), axis=-1, keepdims=True, initial=1e-30)
+    share, ordinary = np.min(apart / largest, initial=1.0), ((largest > 1e-3) & (largest < 1e3)).all()
+    return {"smooth": bool(share > 1e-2), "far": bool(share <= 0.15 or not ordinary)}
 
 
 def _size(x: Any) -> Any:
@@ -100,7 +105,7 @@ def _eigvalsh(draw: Draw) -> Iterator[Sample]:
     for x, n in _symmetric(draw):
         yield Sample(
             "linalg.eigvalsh", (x,), np.linalg.eigvalsh, units=bound(n), scale=_size, precise=False,
-            dtype=REAL[draw.dtype], smooth=n < 34 and _separated(np.linalg.eigvalsh(x.host)),
+            dtype=REAL[draw.dtype], **_smoothness(np.linalg.eigvalsh(x.host)),
         )  # fmt: skip
 
 
@@ -180,7 +185,7 @@ def _svdvals(draw: Draw) -> Iterator[Sample]:
         yield Sample(
             "linalg.svdvals", (x,), lambda x: np.linalg.svd(x, compute_uv=False), units=bound(max(m, n)),
             scale=_size, precise=False, dtype=REAL[draw.dtype],
-            smooth=max(m, n) < 34 and _separated(np.linalg.svd(x.host, compute_uv=False)),
+            **_smoothness(np.linalg.svd(x.host, compute_uv=False)),
         )  # fmt: skip
 
 
