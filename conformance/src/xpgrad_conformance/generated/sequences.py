@@ -69,10 +69,9 @@ def turned_round(sample: Sample) -> Sample:
     """
     if sample.name == "searchsorted" and len(sample.arguments) > 2:
         return sample
-    if sample.name == "searchsorted":
-        table, x = sample.arguments
-        return replace(sample, arguments=(_doubled(table), _turned(x)))
-    return replace(sample, arguments=tuple(map(_turned, sample.arguments)))
+    sorts = sample.name == "searchsorted"
+    made = (_doubled(each) if sorts and i == 0 else _turned(each) for i, each in enumerate(sample.arguments))
+    return replace(sample, arguments=tuple(made))
 
 
 def _turned(argument: Argument) -> Argument:
