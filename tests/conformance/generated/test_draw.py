@@ -9,6 +9,7 @@ import pytest
 from xpgrad import get_device
 from xpgrad.plugin import Capabilities
 from xpgrad_conformance.generated.draw import Draw, covering
+from xpgrad_conformance.generated.layouts import constant_axis
 from xpgrad_conformance.subject import Subject
 
 FACTORS: tuple[dict[str, Any], ...] = (
@@ -50,6 +51,8 @@ def test_the_seed_and_the_number_decide() -> None:
     assert not np.array_equal(first, _draw(1, number=1).array((5,)).host)
 
 
-def test_a_broadcast_argument_is_constant_along_its_first_axis() -> None:
-    host = _draw().array((4, 3), layout="broadcast").host
-    assert np.array_equal(host, np.broadcast_to(host[:1], (4, 3)))
+def test_a_broadcast_argument_is_constant_along_its_first_or_an_inner_axis() -> None:
+    for shape, axis in (((4, 3), 1), ((4, 2), 0), ((2, 3, 4), 1), ((2, 3, 5), 0), ((7,), 0)):
+        host = _draw().array(shape, layout="broadcast").host
+        assert constant_axis(host) == axis
+        assert np.array_equal(host, np.broadcast_to(np.take(host, [0], axis), shape))

@@ -56,11 +56,16 @@ def test_every_operation_has_pairs_in_the_quick_profile() -> None:
     assert not without
 
 
-def test_positions_and_tables_are_not_turned_round() -> None:
+def test_positions_are_turned_round_and_tables_stay_sorted() -> None:
     x, positions = Argument(np.arange(4.0), ("n",)), Argument(np.asarray([2, 0]), kept=True)
     turned = turned_round(Sample("take", (x, positions), np.take))
     assert turned.hosts[0].tolist() == [3.0, 2.0, 1.0, 0.0]
-    assert turned.hosts[1].tolist() == [2, 0]
+    assert turned.hosts[1].tolist() == [0, 2]
+    table = Argument(np.asarray([1.0, 2.0, 5.0]), kept=True)
+    assert turned_round(Sample("searchsorted", (table, x), np.searchsorted)).hosts[0].tolist() == [1.0, 1.0, 2.0]
+    sorter = Argument(np.asarray([0, 2, 1]), kept=True)
+    by_positions = Sample("searchsorted", (table, x, sorter), np.searchsorted)
+    assert turned_round(by_positions) is by_positions
 
 
 def test_exact_samples_become_such_as_show_less_precision() -> None:
