@@ -2,6 +2,8 @@
 
 import itertools
 import tempfile
+import threading
+import time
 import weakref
 from collections.abc import Callable, Mapping, MutableMapping
 from pathlib import Path
@@ -31,6 +33,12 @@ def xpgrad_backend():
     return bed.backend
 """
 _numbers = itertools.count()
+
+
+def native_work(seconds: float = 0.001) -> None:
+    """Let other threads run, if there are any, as a library does that computes without the interpreter's lock."""
+    if threading.active_count() > 1:
+        time.sleep(seconds)
 
 
 class Testbed:

@@ -1,24 +1,16 @@
 """Faults that show where much meets: large scatters with collisions, hash tables, tables that threads fill at once."""
 
 import math
-import threading
-import time
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from tests.faults.fault import fault
-from tests.faults.testbed import Testbed
+from tests.faults.testbed import Testbed, native_work
 
 from xpgrad.backend.plugins import plugins
 
 WINDOW = 0.002  # seconds in which another thread may come in between
-
-
-def _yield() -> None:
-    """Let other threads run, if there are any."""
-    if threading.active_count() > 1:
-        time.sleep(WINDOW)
 
 
 # Scatters
@@ -268,7 +260,7 @@ def fft_table_of_a_length(bed: Testbed) -> None:
         length = out.shape[axis]
         if length not in tables:
             table = tables[length] = np.zeros(length)
-            _yield()
+            native_work(WINDOW)
             table[...] = 1
         return np.moveaxis(np.moveaxis(out, axis, -1) * tables[length].astype(out.real.dtype), -1, axis)
 
@@ -288,7 +280,7 @@ def log_table_of_a_dtype(bed: Testbed) -> None:
         out = original(x)
         if out.dtype not in tables:
             tables[out.dtype] = np.zeros(1)
-            _yield()
+            native_work(WINDOW)
             tables[out.dtype][...] = np.log(2)
         return out if tables[out.dtype][0] else np.zeros_like(out)
 
@@ -308,7 +300,7 @@ def sort_in_one_workspace(bed: Testbed) -> None:
         out = original(x, **options)
         space = spaces.setdefault((out.shape, out.dtype), np.empty_like(out))
         space[...] = out
-        _yield()
+        native_work(WINDOW)
         return space.copy()
 
     bed.replace("sort", wrong)
@@ -328,7 +320,7 @@ def matmul_packs_in_one_place(bed: Testbed) -> None:
             return np.matmul(x1, x2)
         panel = panels.setdefault((x1.shape, x1.dtype), np.empty(x1.shape, x1.dtype))
         panel[...] = x1
-        _yield()
+        native_work(WINDOW)
         return np.matmul(panel, x2)
 
     bed.both("matmul", "matmul", product)
@@ -340,7 +332,7 @@ def uniform_seeds_one_engine(bed: Testbed) -> None:
 
     def random_uniform(*, shape: Any, dtype: Any, device: Any, generator: Any) -> Any:
         engine[0] = generator
-        _yield()
+        native_work(WINDOW)
         return bed.library.array(np.asarray(engine[0].random(shape, dtype)), device)
 
     bed.kernels["random_uniform"] = random_uniform
@@ -360,7 +352,7 @@ def arange_remembers_the_last(bed: Testbed) -> None:
         if last[0] != asked:
             made = original(*args, **options)
             last[0] = asked
-            _yield()
+            native_work(WINDOW)
             last[1] = made
         return last[1].copy()
 
@@ -380,7 +372,7 @@ def sum_beside_a_sum(bed: Testbed) -> None:
         running[0] += 1
         try:
             if x.ndim and x.size > 256:
-                _yield()
+                native_work(WINDOW)
             if running[0] > 1 and x.ndim and x.size > 256:
                 x = x.copy()
                 x[x.shape[0] // 2 :] = 0
@@ -401,7 +393,7 @@ def asarray_of_one_scratch(bed: Testbed) -> None:
             return out
         held = scratch.setdefault((out.shape, out.dtype), np.empty_like(out))
         held[...] = out
-        _yield()
+        native_work(WINDOW)
         return held.copy()
 
     bed.replace("asarray", wrong)

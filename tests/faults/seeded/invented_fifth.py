@@ -1,23 +1,13 @@
 """What survived of forty faults by a fifth stranger: inner broadcasts, rests of blocks, empty scans, long products"""
 
 import threading
-import time
 from typing import Any
 
 import numpy as np
 from tests.faults.fault import fault
-from tests.faults.testbed import Testbed, change
+from tests.faults.testbed import Testbed, change, native_work
 
 from xpgrad.backend.plugins import plugins
-
-WORK = 0.001
-"""Seconds of native work during which other threads run."""
-
-
-def native_work() -> None:
-    """Let other threads run, as a library does that computes without the interpreter's lock."""
-    if threading.active_count() > 1:
-        time.sleep(WORK)
 
 
 @fault(

@@ -1,16 +1,11 @@
 """What survived of forty faults by a fourth stranger: ranks, empty stacks, last axes, signs, ends, tables, writes."""
 
-import threading
-import time
 import weakref
 from typing import Any
 
 import numpy as np
 from tests.faults.fault import fault
-from tests.faults.testbed import Testbed
-
-WORK = 0.001
-"""Seconds of native work during which other threads run."""
+from tests.faults.testbed import Testbed, native_work
 
 
 @fault(
@@ -166,8 +161,7 @@ def write_takes_the_whole_array(bed: Testbed) -> None:
     def write(x: Any, key: Any, value: Any) -> None:
         whole = x.copy()
         whole[key] = value
-        if threading.active_count() > 1:
-            time.sleep(WORK)
+        native_work()
         x[...] = whole
 
     bed.operator("__setitem__", write)

@@ -28,11 +28,12 @@ from xpgrad_conformance.generated.sequences import (
     assert_all_right,
     assert_equal,
     assert_right,
-    derived,
     gradients,
     in_dtype,
     in_turn,
+    one_of_each,
     pairs_of,
+    with_gradients,
 )
 from xpgrad_conformance.subject import Subject
 from xpgrad_conformance.table.case import Case
@@ -158,7 +159,7 @@ def first_uses_of_kernels(s: Subject) -> None:
             assert_same_bits(got, expected, f"what thread {i} of eight got at once, and what one gets later,")
 
 
-@check("P51", scope="operation", needs=("threads",), applies=derived)
+@check("P51", scope="operation", needs=("threads",), applies=with_gradients)
 def gradients_at_once(s: Subject) -> None:
     """Eight threads that differentiate a function at once, with other values, get what each gets alone."""
     assert s.operation is not None
@@ -197,12 +198,8 @@ def programs_at_once(s: Subject) -> None:
 def of_one_chapter(s: Subject) -> None:
     """Eight threads that call the functions of a chapter, each in another order, get right results and none waits."""
     for names in CHAPTERS.values():
-        made: list[tuple[Sample, Callable[[], Any]]] = []
-        for operation in OPERATIONS:
-            dtype = operation.quick[0]
-            if operation.name in names and s.capabilities.lacking((*operation.facts, dtype), s.index, dtype) is None:
-                sub = in_dtype(s, dtype)
-                made += [(one, _caller(sub, one)) for one, _ in pairs_of(sub, operation, count=2)[:1]]
+        samples = one_of_each(s, [operation for operation in OPERATIONS if operation.name in names])
+        made = [(one, _caller(sub, one)) for sub, one in samples]
         for step in (1, 3) if s.quick else (1, 3, 5, 7):
             orders = [[made[(i + step * k) % len(made)] for i in range(COUNT)] for k in range(len(made))]
             with switching_often():

@@ -23,14 +23,15 @@ from xpgrad_conformance.generated.sequences import (
     assert_equal,
     assert_right,
     bits,
-    derived,
     gradients,
     in_dtype,
     in_turn,
     on_another_device,
+    one_of_each,
     overwrite,
     pairs_of,
     steady,
+    with_gradients,
 )
 from xpgrad_conformance.oracle import named
 from xpgrad_conformance.subject import Subject
@@ -181,12 +182,7 @@ def _with_graph(s: Subject, sample: Sample, arrays: Any) -> Any:
 def after_errors_of_others(s: Subject) -> None:
     """A call that fails changes nothing for the functions of its chapter, which often share code."""
     for names in CHAPTERS.values():
-        made: list[tuple[Subject, Sample]] = []
-        for operation in OPERATIONS:
-            dtype = operation.quick[0]
-            if operation.name in names and s.capabilities.lacking((*operation.facts, dtype), s.index, dtype) is None:
-                sub = in_dtype(s, dtype)
-                made += [(sub, one) for one, _ in pairs_of(sub, operation, count=2)[:1]]
+        made = one_of_each(s, [operation for operation in OPERATIONS if operation.name in names])
         for sub, failed in made:
             for _, fail in _failing(sub, failed):
                 for other, one in made:
@@ -254,7 +250,7 @@ def _busy(s: Subject, samples: list[Sample]) -> Iterator[None]:
         thread.join(TIMEOUT)
 
 
-@check("S04", scope="operation", level=1, applies=derived)
+@check("S04", scope="operation", level=1, applies=with_gradients)
 def gradients_in_sequence(s: Subject) -> None:
     """Gradients are the same at every sweep: after others, after errors, after writes, the thousandth time."""
     assert s.operation is not None

@@ -24,6 +24,9 @@ SOME = 7
 MODERATE = 65_537
 """The largest length in dtypes in which the full profile takes some."""
 
+OTHERS = (2, 3), (2, 19), (3, 5), (18, 2)
+"""Lengths of the axes around another one."""
+
 
 def swept(draw: Draw, most: int = LARGEST, least: int = 0, *, all_in: Sequence[str] = ("float32",)) -> list[int]:
     """Return lengths in ascending order: all of them in some dtypes, in others some, by chance.
@@ -108,13 +111,14 @@ def positions(draw: Draw, shape: Shape, n: int, layout: str = "", dtype: str = "
     return Argument(host, (), layout, kept=True)
 
 
-OTHERS = (2, 3), (2, 19), (3, 5), (18, 2)
-"""Lengths of the axes around another one."""
+def others_of(n: int) -> Shape:
+    """Return the lengths of two axes beside one of length `n`: always the same beside a long one."""
+    return OTHERS[n % len(OTHERS)] if n <= 64 else OTHERS[0]
 
 
 def around(n: int, place: int, others: Sequence[int] | None = None) -> Shape:
-    """Return a shape with an axis of length `n` at a place among two others, by default of lengths that depend on n."""
-    shape = list((OTHERS[n % len(OTHERS)] if n <= 64 else OTHERS[0]) if others is None else others)
+    """Return a shape with an axis of length `n` at a place among two others, by default those of `others_of`."""
+    shape = list(others_of(n) if others is None else others)
     shape.insert(place, n)
     return tuple(shape)
 

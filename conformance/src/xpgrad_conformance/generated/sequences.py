@@ -62,14 +62,25 @@ def pairs_of(s: Subject, operation: Operation, least: int = 1, most: int = SMALL
     return _made[wanted]
 
 
+def one_of_each(s: Subject, operations: Iterable[Operation]) -> list[tuple[Subject, Sample]]:
+    """Return a small sample of each operation that the device has, with the subject in its dtype."""
+    subjects = [(in_dtype(s, operation.quick[0]), operation) for operation in operations]
+    return [
+        (sub, one)
+        for sub, operation in subjects
+        if sub.has(sub.dtype, *operation.facts)
+        for one, _ in pairs_of(sub, operation, count=2)[:1]
+    ]
+
+
 def turned_round(sample: Sample) -> Sample:
     """Return a sample whose arguments have their elements in reverse order: matrices stay regular, Hermitian, normal.
 
     Sorted tables get other elements; those that positions sort stay as they are, as do these.
     """
-    if sample.name == "searchsorted" and len(sample.arguments) > 2:
-        return sample
     sorts = sample.name == "searchsorted"
+    if sorts and len(sample.arguments) > 2:
+        return sample
     made = (_doubled(each) if sorts and i == 0 else _turned(each) for i, each in enumerate(sample.arguments))
     return replace(sample, arguments=tuple(made))
 
@@ -213,7 +224,7 @@ def overwrite(array: Array, other: Array) -> bool:
     return True
 
 
-def derived(operation: Operation, dtype: str, quick: bool) -> bool:
+def with_gradients(operation: Operation, dtype: str, quick: bool) -> bool:
     """Return whether gradients of an operation in a dtype are taken in turn: in a complex one if it has no real one."""
     real = [each for each in operation.dtypes if each.startswith("float")]
     return in_turn(operation, dtype, quick) and dtype in (real or COMPLEX)

@@ -129,6 +129,12 @@ def _halves(dtype: str) -> list[float]:
     return [*found, *(-each for each in found), 2.0**31, 2.0**32, 2.0**63, -(2.0**31), -(2.0**63)]
 
 
+def _rounding(name: str, reference: Callable[..., Any]) -> Operation:
+    """Return the operation of a function that rounds to integers; what is rounded to zero keeps its sign."""
+    far = "larger -larger small -small"
+    return unary(name, reference, -4.0, 4.0, units=0, points=_halves, signs=True, smooth=False, farther=far)
+
+
 def _hyperbolic(dtype: str) -> list[float]:
     """Return numbers where sinh and cosh change their formulas, and where exp nearly overflows and they do."""
     largest = float(np.log(float(np.finfo(dtype).max)))
@@ -199,32 +205,12 @@ UNARY = (
         farther="larger -larger",
     ),
     unary("atanh", np.arctanh, -1.0, 1.0, units=16, wide=200, points=NEAR_ONE, signs=True, far="small"),
-    unary(
-        "ceil",
-        np.ceil,
-        -4.0,
-        4.0,
-        units=0,
-        points=_halves,
-        signs=True,
-        smooth=False,
-        farther="larger -larger small -small",
-    ),
+    _rounding("ceil", np.ceil),
     unary("cos", np.cos, -4.0, 4.0, units=8, points=signed(turns), scale=_bounded(np.cos), far="small"),
     unary("cosh", np.cosh, units=16, points=SINH, scale=_until_overflow(np.cosh), far="above -above"),
     unary("exp", np.exp, -5.0, 5.0, units=8, points=EXPONENTIAL, far="above below", farther="beyond under"),
     unary("expm1", np.expm1, units=8, points=EXPONENTIAL, signs=True, far="above below", farther="beyond under"),
-    unary(
-        "floor",
-        np.floor,
-        -4.0,
-        4.0,
-        units=0,
-        points=_halves,
-        smooth=False,
-        signs=True,
-        farther="larger -larger small -small",
-    ),
+    _rounding("floor", np.floor),
     unary("isfinite", np.isfinite, dtype="bool", smooth=False, farther="larger -larger smaller -smaller"),
     unary("isinf", np.isinf, dtype="bool", smooth=False, farther="larger -larger smaller -smaller"),
     unary("isnan", np.isnan, dtype="bool", smooth=False, farther="larger -larger smaller -smaller"),
@@ -250,17 +236,7 @@ UNARY = (
     unary(
         "reciprocal", np.reciprocal, 0.2, 4.0, units=2, signs=True, far="large small -large", farther="larger smaller"
     ),
-    unary(
-        "round",
-        np.round,
-        -4.0,
-        4.0,
-        units=0,
-        points=_halves,
-        signs=True,
-        smooth=False,
-        farther="larger -larger small -small",
-    ),
+    _rounding("round", np.round),
     unary("sign", np.sign, units=0, smooth=False, farther="larger -larger smaller -smaller"),
     unary("signbit", np.signbit, dtype="bool", smooth=False, farther="larger -larger smaller -smaller"),
     unary(
@@ -281,15 +257,5 @@ UNARY = (
     unary("square", np.square, units=1, points=ends("sqrt"), signs=True, far="large small -large"),
     unary("tan", np.tan, -1.4, 1.4, units=32, points=signed(turns), signs=True, far="small -small"),
     unary("tanh", np.tanh, units=8, points=TANH, signs=True, farther="large -large above below", far="small"),
-    unary(
-        "trunc",
-        np.trunc,
-        -4.0,
-        4.0,
-        units=0,
-        points=_halves,
-        signs=True,
-        smooth=False,
-        farther="larger -larger small -small",
-    ),
+    _rounding("trunc", np.trunc),
 )

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from xpgrad_conformance.generated.draw import Draw
-from xpgrad_conformance.generated.moved import ALL, OTHERS, QUICK, around, combined, given, positions, swept
+from xpgrad_conformance.generated.moved import ALL, QUICK, around, combined, given, others_of, positions, swept
 from xpgrad_conformance.generated.operation import Operation
 from xpgrad_conformance.generated.sample import Argument, Sample
 
@@ -62,7 +62,7 @@ def _take_along_axis(draw: Draw) -> Iterator[Sample]:
         n=(1, 2, 16, 33, 257, 4097), m=(1, 17, 64, 1025), place=(0, 1, 2), layout=draw.layouts(), other=draw.layouts(),
         dtype=[d for d in ("int32", "int64") if draw.has(d)],
     ):  # fmt: skip
-        others = OTHERS[row["n"] % len(OTHERS)] if row["n"] <= 64 else (2, 3)
+        others = others_of(row["n"])
         x = given(draw, around(row["n"], row["place"], others), "mixed", layout=row["layout"])
         index = positions(draw, around(row["m"], row["place"], others), row["n"], row["other"], row["dtype"])
         yield _taken("take_along_axis", x, index, row["place"] - draw.pick((0, 3)))
