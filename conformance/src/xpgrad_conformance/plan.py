@@ -5,6 +5,8 @@ import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+import numpy as np
+
 from xpgrad import Device
 from xpgrad.plugin import Capabilities
 from xpgrad_conformance.cases import CASES
@@ -178,9 +180,14 @@ def _items(
             assert check.applies is not None
             less = quick or device != devices[0]
             for case in cases if len(cases) < len(CASES) else cases[:: check.one_in]:
-                for dtype in dtypes_of(case):
+                for dtype in sorted(dtypes_of(case), key=_width):
                     if check.applies(case, dtype, less):
                         yield Item(check, device, dtype, case, less or thin, None, thin)
+
+
+def _width(dtype: str) -> int:
+    """Return the bytes of an element: the narrowest dtype comes first, so that a table made in it shows in others."""
+    return int(np.dtype(dtype).itemsize)
 
 
 def _supported(items: Iterable[Item], capabilities: Capabilities | None) -> Iterator[Item]:

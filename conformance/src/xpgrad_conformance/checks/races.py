@@ -1,10 +1,10 @@
 """Family P, races: threads that call one function at the same time, for the first time, and on large arrays."""
 
-import contextlib
 import functools
 import time
 import zlib
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -52,6 +52,8 @@ LARGE = (3000, 40_000), (3000, 13_000)
 """Bounds of the number of elements of large samples, in the full and the quick profile: functions that let go of the
 interpreter run at the same time. In quick one half of the functions are called with them, the other differentiated."""
 
+MIXTURES = 60, 12
+"""How often threads call all functions in an order of chance, in the full and the quick profile."""
 EVERYWHERE = frozenset(("sum_to", "accumulate"))
 """Kernels that every gradient may call."""
 CALLED = frozenset(operation.name.rpartition(".")[2] for operation in OPERATIONS)
@@ -61,7 +63,7 @@ def _is_alone(case: Case, dtype: str, quick: bool) -> bool:
     """Return whether no operation calls what a case is about; in the quick profile, for one case of each function."""
     if quick and "-" in case.name:
         return False
-    return dtype == "float64" and case.name.partition("-")[0].rpartition(".")[2] not in CALLED
+    return dtype == "float32" and case.name.partition("-")[0].rpartition(".")[2] not in CALLED
 
 
 @check("P50", scope="operation", needs=("threads",), applies=in_turn, early=True)
@@ -82,6 +84,7 @@ def first_uses(s: Subject) -> None:
         assert_all_right(s, samples, found, "called by eight threads at once")
         for sample in samples[:2]:
             assert_right(s, sample, _caller(s, sample)(), "called after eight threads did at once")
+    _in_either_order(s, [sample for pair in pairs for sample in pair])
     _beside_errors(s, [sample for sample, _ in pairs[:: -(-len(pairs) // (COUNT // 2))]] if pairs else [])
 
 
@@ -89,6 +92,22 @@ def _half_shared(s: Subject, samples: Sequence[Sample]) -> list[Callable[[], Any
     """Return calls of two samples by turns: all of the first one on the same arrays, as of parameters of a model."""
     shared = _caller(s, samples[0])
     return [_caller(s, sample) if k % 2 else shared for k, sample in enumerate(samples)]
+
+
+def _in_either_order(s: Subject, samples: Sequence[Sample]) -> None:
+    """Let threads call with the same two arrays in either order: none may wait for what another one holds."""
+    for one in samples:
+        if len(one.arguments) != 2 or any(each.kept or each.host.ndim == 0 for each in one.arguments):
+            continue
+        other = replace(one, arguments=one.arguments[::-1])
+        if len({(x.host.shape, x.host.dtype) for x in one.arguments}) > 1 or one.text or not other.is_defined:
+            continue
+        a, b = one.arrays(s)
+        calls = [lambda: one.applied(s.xp, a, b), lambda: other.applied(s.xp, b, a)]  # noqa: B023 - called below
+        with switching_often():
+            results = in_rounds([calls * (COUNT // 2)])[0]
+        assert_all_right(s, [one, other] * (COUNT // 2), results, "called by eight threads at once, in either order")
+        return
 
 
 def _large(s: Subject, operation: Operation) -> list[Pair]:
@@ -101,12 +120,16 @@ def _beside_errors(s: Subject, samples: Sequence[Sample]) -> None:
     if not samples or not refused:
         return
 
-    def refusal(given: list[Any], xp: Any) -> None:
-        with contextlib.suppress(Exception):
+    def refusal(given: list[Any], xp: Any) -> bool:
+        try:
             samples[-1].applied(xp, *given)
+        except Exception:
+            return True
+        return False
 
     xps = s.xp, s.backend.namespace
     errors = [functools.partial(refusal, given, xps[k % 2]) for k, given in enumerate((refused * COUNT)[: COUNT // 2])]
+    alone = [call() for call in errors]
     given = [samples[k % len(samples)] for k in range(COUNT // 2)]
     callers = [_caller(s, each) for each in given]
     rounds = []
@@ -117,6 +140,11 @@ def _beside_errors(s: Subject, samples: Sequence[Sample]) -> None:
         for turn, results in enumerate(in_rounds(rounds)):
             when = "called while other threads' calls of the function are refused"
             assert_all_right(s, given[turn:] + given[:turn], results[1::2], when)
+            gone = [k for k, (once, now) in enumerate(zip(alone, results[::2], strict=True)) if once and not now]
+            assert not gone, (
+                f"{samples[-1].written}: what is refused alone is not while other threads call the function: "
+                f"{[array if isinstance(array, str) else on_host(array) for array in errors[gone[0]].args[0]]}"
+            )
 
 
 def _of_one_shape(s: Subject) -> bool:
@@ -196,17 +224,24 @@ def programs_at_once(s: Subject) -> None:
 
 @check("P58", needs=("threads",))
 def of_one_chapter(s: Subject) -> None:
-    """Eight threads that call the functions of a chapter, each in another order, get right results and none waits."""
+    """Eight threads that call functions of one chapter, or of all, at once, get right results and none waits."""
+    samples = one_of_each(s, OPERATIONS)
     for names in CHAPTERS.values():
-        samples = one_of_each(s, [operation for operation in OPERATIONS if operation.name in names])
-        made = [(one, _caller(sub, one)) for sub, one in samples]
+        made = [(one, _caller(sub, one)) for sub, one in samples if one.name in names]
         for step in (1, 3) if s.quick else (1, 3, 5, 7):
             orders = [[made[(i + step * k) % len(made)] for i in range(COUNT)] for k in range(len(made))]
-            with switching_often():
-                results = in_rounds([[call for _, call in order] for order in orders])
-            for order, found in zip(orders, results, strict=True):
-                for (sample, _), got in zip(order, found, strict=True):
-                    assert_right(s, sample, got, "called while other threads call other functions of its chapter")
+            _in_orders(s, orders, "other functions of its chapter")
+    made = [(one, _caller(sub, one)) for sub, one in samples]
+    mixed = [k for _ in range(MIXTURES[s.quick]) for k in s.generator().permutation(len(made)).tolist()]
+    orders = [[made[k] for k in mixed[i : i + COUNT]] for i in range(0, len(mixed) - COUNT + 1, COUNT)]
+    _in_orders(s, orders, "other functions")
+
+
+def _in_orders(s: Subject, orders: list[list[tuple[Sample, Callable[[], Any]]]], what: str) -> None:
+    with switching_often():
+        results = in_rounds([[call for _, call in order] for order in orders])
+    samples = [sample for order in orders for sample, _ in order]
+    assert_all_right(s, samples, [got for found in results for got in found], f"called while other threads call {what}")
 
 
 def _caller(s: Subject, sample: Sample) -> Callable[[], Any]:

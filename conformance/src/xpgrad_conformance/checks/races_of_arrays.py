@@ -51,9 +51,20 @@ def written_at_once(s: Subject) -> None:
                 together([functools.partial(_write, s, x, *each) for each in zip(keys, parts, strict=True)])
             what = f"x of shape {whole.shape}, of which eight threads have written x[{keys[0]}], x[{keys[1]}], ...,"
             assert_same_bits(on_host(x), whole, what)
+        _into_each_other(s, whole)
     if s.has("uint8"):
         for _ in range(TURNS):
             _elements(s)
+
+
+def _into_each_other(s: Subject, host: Any) -> None:
+    """Let threads write two equal arrays into each other: none may wait for what another one holds."""
+    x, y = s.array(host, s.wide), s.array(host, s.wide)
+    calls: list[Callable[[], Any]] = [functools.partial(_write, s, *each) for each in ((x, ..., y), (y, ..., x))]
+    with switching_often():
+        in_rounds([calls * (COUNT // 2)] * TURNS)
+    for each in (x, y):
+        assert_same_bits(on_host(each), host, "one of two equal arrays that eight threads have written into each other")
 
 
 def _elements(s: Subject) -> None:

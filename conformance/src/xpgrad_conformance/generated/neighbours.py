@@ -201,4 +201,8 @@ def unfit(s: Subject, sample: Sample) -> Iterator[tuple[str, list[Any]]]:
     other = "complex128" if hosts and hosts[0].dtype.name != "complex128" and s.has("complex128") else "bool"
     if s.has(other):
         yield f"of {other}", [s.array(np.ones(x.shape), other) for x in hosts]
+    placed = [x.kept and x.host.dtype.kind in "iu" for x in sample.arguments]
+    if any(placed) and s.has("checked_index_arrays"):
+        beyond = [np.full_like(x, 127) if at else x for x, at in zip(hosts, placed, strict=True)]
+        yield "with positions out of range", [s.array(x, x.dtype.name) for x in beyond]
     yield "of strings", ["no array"] * len(hosts)

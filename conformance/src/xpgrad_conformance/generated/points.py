@@ -1,6 +1,6 @@
 """Points where formulas change, and the shapes in which elementwise functions meet them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
@@ -25,6 +25,11 @@ PAIRS: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = (
     (("k", "m", ""), ("n",)),
 )
 """The axes of two arrays that broadcast: a number, a row, a column, a middle axis, both ways; "" has the length 1."""
+UNEVEN = 5, 7, 9, 11, 17, 19, 33
+SHORT = 1, 2, 3, 4, 9
+"""Lengths of several axes of one array, two of which are `UNEVEN`."""
+SEVERAL = 20, 5
+"""Arrays of which several axes are chosen, in the full and the quick profile."""
 RANKS = 6, 7, 8
 """Numbers of axes beyond those for which loops are written out."""
 FEW = {"m": 3, "k": 2, "": 1}
@@ -55,6 +60,15 @@ def many_axes(draw: Draw) -> list[tuple[int, ...]]:
     """Return shapes with many axes, short ones of different lengths; in the quick profile one of them."""
     ranks = (draw.pick(RANKS),) if draw.quick else RANKS
     return [tuple(draw.rng.permutation([2, 3, 2, 1, 2, 3, 2, 1][:rank]).tolist()) for rank in ranks]
+
+
+def several_axes(draw: Draw) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
+    """Yield shapes of 3 to 5 axes, and several of their axes in any order, of lengths that leave remainders."""
+    for _ in range(SEVERAL[draw.quick]):
+        rank = int(draw.rng.integers(3, 6))
+        lengths = [*draw.rng.permutation(UNEVEN)[:2].tolist(), *draw.rng.permutation(SHORT)[: rank - 2].tolist()]
+        axes = draw.rng.permutation(rank)[: draw.rng.integers(2, rank)]
+        yield tuple(draw.rng.permutation(lengths).tolist()), tuple(int(k) - rank * draw.pick((0, 1)) for k in axes)
 
 
 def fixed(*numbers: float) -> Points:

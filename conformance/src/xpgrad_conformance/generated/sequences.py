@@ -47,13 +47,14 @@ def pairs_of(s: Subject, operation: Operation, least: int = 1, most: int = SMALL
     count : int
         About how many; by default `ENOUGH`.
     """
-    wanted = operation.name, s.dtype, s.device.name, s.seed, s.quick, least, most
+    count = count or ENOUGH[s.quick]
+    wanted = operation.name, s.dtype, s.device.name, s.seed, s.quick, count, least, most
     if wanted not in _made:
         if most > SMALL:
             large = [key for key in _made if key[-1] > SMALL]
             for key in large[: max(len(large) - MADE, 0)]:
                 del _made[key]
-        like, count = in_dtype(s, s.dtype), count or ENOUGH[s.quick]
+        like = in_dtype(s, s.dtype)
         one, two = ({_key(each): each for each in _some(like, operation, k, (least, most), count)} for k in (1, 2))
         found = [(sample, two.get(key, turned_round(sample))) for key, sample in one.items() if sample.arguments]
         makers = [sample for sample in one.values() if not sample.arguments]
@@ -63,13 +64,13 @@ def pairs_of(s: Subject, operation: Operation, least: int = 1, most: int = SMALL
 
 
 def one_of_each(s: Subject, operations: Iterable[Operation]) -> list[tuple[Subject, Sample]]:
-    """Return a small sample of each operation that the device has, with the subject in its dtype."""
+    """Return a sample of few elements of each operation that the device has, with the subject in its dtype."""
     subjects = [(in_dtype(s, operation.quick[0]), operation) for operation in operations]
     return [
         (sub, one)
         for sub, operation in subjects
         if sub.has(sub.dtype, *operation.facts)
-        for one, _ in pairs_of(sub, operation, count=2)[:1]
+        for one, _ in pairs_of(sub, operation, count=2)[-1:]
     ]
 
 

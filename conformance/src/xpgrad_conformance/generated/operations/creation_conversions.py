@@ -50,8 +50,14 @@ def convertible(host: Any, target: str) -> Any:
         kept = [each for each in host.tolist() if np.isfinite(each) and info.min <= int(each) <= info.max]
         return np.asarray(kept, host.dtype)
     if host.dtype.kind in "fc" and wanted.itemsize < host.dtype.itemsize:  # rounding at the largest number is open
-        return host[~np.isfinite(host) | (np.abs(host) <= np.finfo(target).max)]
+        return host[_rounds(host.real, target) & _rounds(host.imag, target)]
     return host
+
+
+def _rounds(host: Any, target: str) -> Any:
+    """Return where real numbers have one nearest number or infinity in a narrower dtype."""
+    largest = float(np.finfo(target).max)
+    return ~np.isfinite(host) | (np.abs(host) <= largest) | (np.abs(host) > 2 * largest)
 
 
 def _astype(draw: Draw) -> Iterator[Sample]:

@@ -124,9 +124,10 @@ def _read(x: Argument, key: Key, arrays: tuple[Argument, ...] = ()) -> Sample:
 
 
 def _assigned(draw: Draw, x: Argument, key: Key, arrays: tuple[Argument, ...] = ()) -> Sample:
-    """Return an assignment of an array, of one that broadcasts, or of one element."""
+    """Return an assignment of an array, of one that broadcasts along some axes, or of one element."""
     taken = x.host[_filled(key, tuple(each.host for each in arrays))].shape
-    u = given(draw, draw.pick((taken, taken, taken[1:], ())), "mixed")
+    column = (*taken[:-1], 1) if taken else ()
+    u = given(draw, draw.pick((taken, taken, taken[1:], column, ())), "mixed", layout=draw.pick(draw.layouts()))
 
     def reference(x: Any, u: Any, *arrays: Any) -> Any:
         changed = x.copy()

@@ -13,6 +13,7 @@ from xpgrad_conformance.generated.operation import COMPLEX, FLOATS, Operation
 from xpgrad_conformance.generated.sample import Argument, Sample
 
 NUMERIC = (*FLOATS, *COMPLEX, "int32", "int64")
+INTEGERS = "int32", "int64"
 QUICK = "float32", "float64", "complex64", "int64"
 BATCHES: tuple[tuple[Shape, Shape], ...] = (
     ((), ()), ((2,), (2,)), ((3,), ()), ((), (3,)), ((2, 1), (5,)), ((5, 1), (1, 2)), ((1,), (4,)),
@@ -55,6 +56,18 @@ def _product(
         smooth=True,
         **options,
     )
+
+
+def _large(draw: Draw, name: str, one: Shape, other: Shape, terms: int, **parameters: Any) -> Iterator[Sample]:
+    """Yield a product of integers with more digits than a floating-point number of as many bits has, if they fit."""
+    if draw.dtype in INTEGERS:
+        bits = np.iinfo(draw.dtype).bits
+        most = 2 ** (bits - 5) // terms
+        a = draw.rng.integers(-most, most, one, draw.dtype)
+        b = draw.rng.integers(-8, 9, other, draw.dtype)
+        layouts = [draw.pick(draw.layouts()[:-1]) for _ in range(2)]
+        pair = tuple(Argument(np.asarray(x), (), how) for x, how in zip((a, b), layouts, strict=True))
+        yield Sample(name, pair, REFERENCES[name], parameters, precise=False)
 
 
 def _matmul(draw: Draw) -> Iterator[Sample]:
@@ -107,6 +120,8 @@ def _matmul(draw: Draw) -> Iterator[Sample]:
         )
         for one, other in (*nothing, ((2, 3, 0), (0, 4)), ((0,), (0,))):
             yield _exact(draw, one, other)
+    for one, other in ((3, 5), (5, 2)), ((17, 9), (9, 33)), ((2, 4, 65), (65, 3)), ((33,), (33, 2)), ((7,), (7,)):
+        yield from _large(draw, "matmul", one, other, one[-1])
     if draw.dtype in (*FLOATS, *COMPLEX):
         yield from _inexact(draw)
 
@@ -165,6 +180,8 @@ def _tensordot(draw: Draw) -> Iterator[Sample]:
         axes, one, other = row["axes"]
         pair = _pair(draw, row["kind"], one, other, layouts=(row["one"], row["other"]))
         yield _product("tensordot", pair, np.tensordot, 33, exact=row["kind"] == "integers", parameters={"axes": axes})
+    for axes, one, other in AXES[::3]:
+        yield from _large(draw, "tensordot", one, other, 33, axes=axes)
 
 
 def vecdot(a: Any, b: Any, axis: int = -1) -> Any:
@@ -190,6 +207,8 @@ def _vecdot(draw: Draw) -> Iterator[Sample]:
         one, other = ((*batch, row["n"]) for batch in row["batch"])
         pair = _pair(draw, row["kind"], one, other, layouts=(row["one"], row["other"]))
         yield _product("vecdot", pair, vecdot, row["n"], exact=row["kind"] == "integers")
+    for one, other in ((7,), (7,)), ((3, 17), (17,)), ((2, 1, 33), (5, 33)):
+        yield from _large(draw, "vecdot", one, other, one[-1])
 
 
 def _outer(draw: Draw) -> Iterator[Sample]:
@@ -205,6 +224,7 @@ def _outer(draw: Draw) -> Iterator[Sample]:
     for row in combined(draw, n=(1, 17, 65), m=(1, 33, 64), one=draw.layouts(), other=draw.layouts()):
         pair = _pair(draw, "ordinary", (row["n"],), (row["m"],), layouts=(row["one"], row["other"]))
         yield Sample("linalg.outer", pair, np.outer, units=4, smooth=True)
+    yield from _large(draw, "linalg.outer", (9,), (17,), 1)
 
 
 def _crossed(a: Any, b: Any, axis: int = -1) -> Any:
@@ -223,6 +243,7 @@ def _cross(draw: Draw) -> Iterator[Sample]:
         shape.insert(row["place"], 3)
         yield _crossing(draw, row["kind"], tuple(shape), tuple(shape), row["place"] - 3, (row["one"], row["other"]))
     yield _crossing(draw, "integers", (5, 1, 3), (4, 3), -1)
+    yield from _large(draw, "linalg.cross", (9, 3), (9, 3), 2, axis=-1)
 
 
 def _crossing(draw: Draw, kind: str, one: Shape, other: Shape, axis: int, layouts: Any = ("contiguous",) * 2) -> Sample:
@@ -267,6 +288,13 @@ def _trace(draw: Draw) -> Iterator[Sample]:
         )  # fmt: skip
 
 
+REFERENCES: dict[str, Callable[..., Any]] = {
+    "matmul": np.matmul,
+    "tensordot": np.tensordot,
+    "vecdot": vecdot,
+    "linalg.outer": np.outer,
+    "linalg.cross": _crossed,
+}
 PRODUCTS = (
     Operation("matmul", _matmul, NUMERIC, QUICK),
     Operation("tensordot", _tensordot, NUMERIC, QUICK),

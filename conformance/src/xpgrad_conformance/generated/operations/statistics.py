@@ -8,7 +8,7 @@ import numpy as np
 
 from xpgrad_conformance.generated.draw import Draw
 from xpgrad_conformance.generated.operation import FLOATS, INTEGERS, Operation
-from xpgrad_conformance.generated.points import shaped
+from xpgrad_conformance.generated.points import several_axes, shaped
 from xpgrad_conformance.generated.sample import Argument, Sample
 from xpgrad_conformance.generated.sizes import LONG
 from xpgrad_conformance.generated.values import special_numbers
@@ -103,6 +103,9 @@ def reduced(
         axes, axis = row["place"]
         x = make(shaped(axes, row["n"]), axes, row["layout"])
         yield Sample(name, (x,), reference, {"axis": axis, "keepdims": row["keepdims"]}, **what)
+    for uneven, several in several_axes(draw):
+        x = make(uneven, (), draw.pick(draw.layouts()))
+        yield Sample(name, (x,), reference, {"axis": several, "keepdims": draw.pick((False, True))}, **what)
     yield Sample(name, (make((), (), "contiguous"),), reference, **what)
     for shape, axis in (((0, 3), 1), ((2, 0, 3), -1)) if draw.has("empty_arrays") else ():
         yield Sample(name, (make(shape, (), "contiguous"),), reference, {"axis": axis}, **what)
