@@ -200,7 +200,7 @@ def _planned(
 ) -> Iterator[Item]:
     """Yield the items of the full profile; those that draw their inputs draw as many as in the quick one if `quick`."""
     for item in plan(devices, families=families, cases=cases, operations=operations, checks=checks):
-        if item.operation is None or item.dtype in item.operation.quick:
+        if item.operation is None or item.check.every or item.dtype in item.operation.quick:
             yield item if item.case is not None else item._replace(quick=quick)
 
 

@@ -80,6 +80,8 @@ class Check:
         It runs for every n-th case of the whole table, because it depends on the core more than on the backend.
     early : bool
         It runs before all others, because it is about what happens at first use.
+    every : bool
+        Whether the quick profile runs it in every dtype of an operation, if only on few inputs in most.
     generated : bool
         Its inputs are generated, so that each run may take another seed. Values of the table of cases and of other
         checks are chosen: at some seeds, finite differences would meet kinks.
@@ -97,6 +99,7 @@ class Check:
     one_in: int = 1
     early: bool = False
     generated: bool = False
+    every: bool = False
 
     @property
     def family(self) -> Family:
@@ -116,6 +119,7 @@ def check(
     one_in: int = 1,
     early: bool = False,
     generated: bool = False,
+    every: bool = False,
 ) -> "Callable[[Callable[[Subject], None]], Check]":
     """Return a decorator that converts a function to a `Check`; the first line of its docstring is the title."""
     if scope not in SCOPES:
@@ -125,6 +129,6 @@ def check(
         title = (function.__doc__ or "").partition("\n")[0].rstrip(".")
         wanted = BY_LETTER[id[0]].level if level is None else level
         drawn = generated or scope == "operation"
-        return Check(id, title, function, wanted, scope, needs, dtypes, quick, applies, one_in, early, drawn)
+        return Check(id, title, function, wanted, scope, needs, dtypes, quick, applies, one_in, early, drawn, every)
 
     return make

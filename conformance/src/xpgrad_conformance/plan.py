@@ -173,7 +173,8 @@ def _items(
         elif check.scope == "operation":
             less = quick or device != devices[0]
             for operation in operations if device == devices[0] or (check.quick and not thin) else ():
-                for dtype in operation.quick if less else operation.dtypes:
+                few = quick and not check.every if device == devices[0] else True
+                for dtype in operation.quick if few else operation.dtypes:
                     if check.applies is None or check.applies(operation, dtype, less or thin):
                         yield Item(check, device, dtype, None, less or thin, operation, thin)
         elif check.quick or device == devices[0]:

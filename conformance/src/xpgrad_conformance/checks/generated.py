@@ -8,7 +8,7 @@ from xpgrad_conformance.generated.stacked import stacks
 from xpgrad_conformance.subject import Subject
 
 
-@check("K50", scope="operation")
+@check("K50", scope="operation", every=True)
 def generated_values(s: Subject) -> None:
     """Values are right for every size, kind of values and layout."""
     assert s.operation is not None

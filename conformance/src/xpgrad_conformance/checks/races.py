@@ -84,6 +84,7 @@ def first_uses(s: Subject) -> None:
         assert_all_right(s, samples, found, "called by eight threads at once")
         for sample in samples[:2]:
             assert_right(s, sample, _caller(s, sample)(), "called after eight threads did at once")
+    _of_many_shapes(s, [sample for pair in pairs for sample in pair])
     _in_either_order(s, [sample for pair in pairs for sample in pair])
     _beside_errors(s, [sample for sample, _ in pairs[:: -(-len(pairs) // (COUNT // 2))]] if pairs else [])
 
@@ -92,6 +93,27 @@ def _half_shared(s: Subject, samples: Sequence[Sample]) -> list[Callable[[], Any
     """Return calls of two samples by turns: all of the first one on the same arrays, as of parameters of a model."""
     shared = _caller(s, samples[0])
     return [_caller(s, sample) if k % 2 else shared for k, sample in enumerate(samples)]
+
+
+def _of_many_shapes(s: Subject, samples: Sequence[Sample]) -> None:
+    """Let each thread call with another shape or parameter, then two threads each with the same arrays."""
+    several = list({_call_of(sample): sample for sample in samples}.values())
+    several = [several[i * len(several) // COUNT] for i in range(COUNT)] if len(several) > COUNT else several
+    if len(several) < 2:
+        return
+    given = (several * COUNT)[:COUNT]
+    callers = [_caller(s, each) for each in given]
+    pairs = [k // 2 for k in range(COUNT)]
+    with switching_often():
+        results = in_rounds([callers, [callers[k] for k in pairs], callers[1:] + callers[:1]])
+    for found, samples_of in zip(results, (given, [given[k] for k in pairs], given[1:] + given[:1]), strict=True):
+        assert_all_right(
+            s, samples_of, found, "called by eight threads at once, with other shapes and with the same arrays"
+        )
+
+
+def _call_of(sample: Sample) -> Any:
+    return sample.written, tuple(host.shape for host in sample.hosts)
 
 
 def _in_either_order(s: Subject, samples: Sequence[Sample]) -> None:
@@ -227,14 +249,25 @@ def of_one_chapter(s: Subject) -> None:
     """Eight threads that call functions of one chapter, or of all, at once, get right results and none waits."""
     samples = one_of_each(s, OPERATIONS)
     for names in CHAPTERS.values():
-        made = [(one, _caller(sub, one)) for sub, one in samples if one.name in names]
-        for step in (1, 3) if s.quick else (1, 3, 5, 7):
+        for rank, step in enumerate((1, 3) if s.quick else (1, 3, 5, 7), 1):
+            given = [(sub, _of_more_axes(one, rank)) for sub, one in samples if one.name in names]
+            made = [(one, _caller(sub, one)) for sub, one in given]
             orders = [[made[(i + step * k) % len(made)] for i in range(COUNT)] for k in range(len(made))]
             _in_orders(s, orders, "other functions of its chapter")
     made = [(one, _caller(sub, one)) for sub, one in samples]
     mixed = [k for _ in range(MIXTURES[s.quick]) for k in s.generator().permutation(len(made)).tolist()]
     orders = [[made[k] for k in mixed[i : i + COUNT]] for i in range(0, len(mixed) - COUNT + 1, COUNT)]
     _in_orders(s, orders, "other functions")
+
+
+def _of_more_axes(sample: Sample, count: int) -> Sample:
+    """Return a sample of an elementwise function with so many axes more, of length 1; others as they are."""
+    if sample.name not in CHAPTERS["elementwise"] or any(x.host.ndim == 0 for x in sample.arguments):
+        return sample
+    more = [
+        replace(x, host=x.host[(None,) * count], axes=("",) * count + tuple(x.axes), text="") for x in sample.arguments
+    ]
+    return replace(sample, arguments=tuple(more))
 
 
 def _in_orders(s: Subject, orders: list[list[tuple[Sample, Callable[[], Any]]]], what: str) -> None:

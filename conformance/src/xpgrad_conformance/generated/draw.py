@@ -19,6 +19,8 @@ from xpgrad_conformance.subject import Subject
 
 THIN = 4
 """One of so many samples is taken in the profile thin, in all dtypes but one."""
+SPARE = 300
+"""The largest length of the dtypes in which the quick profile takes few inputs."""
 COVERINGS = 16
 """How many sets of combinations of so many factors there are: each is made once."""
 Item = TypeVar("Item")
@@ -40,6 +42,8 @@ class Draw:
         Whether it chooses fewer lengths, as for gradients.
     most : int
         The largest length that it chooses.
+    spare : bool
+        Whether this is a dtype in which the quick profile takes few inputs, all of them small.
     long : bool
         Whether this is the dtype in which the quick profile takes long arrays, another one for each seed.
 
@@ -58,7 +62,9 @@ class Draw:
     def __init__(
         self, s: Subject, name: str = "", number: int = 0, *, few: bool = False, most: int = sizes.LARGEST
     ) -> None:
-        self.s, self.dtype, self.quick, self.few, self.most = s, s.dtype, s.quick, few, most
+        self.spare = s.quick and s.operation is not None and s.dtype not in s.operation.quick
+        self.s, self.dtype, self.quick = s, s.dtype, s.quick
+        self.few, self.most = few or self.spare, min(most, SPARE) if self.spare else most
         first = s.generator()
         self.rng = first if number == 0 else np.random.default_rng([int(first.integers(2**32)), number])
         self.thresholds = thresholds_of(s.backend, name)
@@ -89,6 +95,8 @@ class Draw:
             return samples
         if self.s.thin:
             return itertools.islice(samples, self._offset % THIN, None, THIN)
+        if self.spare:
+            return itertools.islice(samples, self._offset % 2, None, 2)
         return (sample for i, sample in enumerate(samples, self._offset) if i % 3)
 
     @property
@@ -146,7 +154,7 @@ class Draw:
         kept = []
         for number, row in enumerate(rows):
             met = {(name, list(given).index(row[name])) for name, given in factors.items()}
-            if met & wanted or number % 3 == 0:
+            if met & wanted or number % (9 if self.spare else 3) == 0:
                 kept.append(row)
                 wanted -= met
         return kept

@@ -28,15 +28,9 @@ OTHERS = (2, 3), (2, 19), (3, 5), (18, 2)
 """Lengths of the axes around another one."""
 
 
-def swept(draw: Draw, most: int = LARGEST, least: int = 0, *, all_in: Sequence[str] = ("float32",)) -> list[int]:
-    """Return lengths in ascending order: all of them in some dtypes, in others some, by chance.
-
-    Parameters
-    ----------
-    all_in : sequence of str
-        The dtypes in which the quick profile takes all; the full one takes all in those of `LONG`.
-    """
-    first = draw.dtype in (all_in if draw.quick else LONG)
+def swept(draw: Draw, most: int = LARGEST, least: int = 0) -> list[int]:
+    """Return lengths in ascending order: all of them in one dtype, `LONG` ones in full, in others some, by chance."""
+    first = _is_first(draw)
     found = draw.lengths(most if first or draw.quick else min(most, MODERATE), least)
     count = SOME if draw.quick else 2 * SOME
     if first or len(found) <= count:
@@ -46,9 +40,12 @@ def swept(draw: Draw, most: int = LARGEST, least: int = 0, *, all_in: Sequence[s
 
 def combined(draw: Draw, **factors: Sequence[Any]) -> Iterator[dict[str, Any]]:
     """Yield combinations of factors; a third of them in dtypes in which `swept` takes some lengths."""
-    first = draw.dtype in (("float32", "complex64") if draw.quick else LONG)
     rows = list(draw.combinations(**factors))
-    yield from rows if first else rows[::3]
+    yield from rows if _is_first(draw) else rows[::3]
+
+
+def _is_first(draw: Draw) -> bool:
+    return draw.long if draw.quick else draw.dtype in LONG
 
 
 def mixed(draw: Draw, shape: Shape, dtype: str = "") -> Any:

@@ -46,7 +46,7 @@ def drawn(rng: np.random.Generator, dtype: str, has: Has) -> Program:
         text = maker(values)
         if text is None:
             continue
-        step = _step(text, len(narrow))
+        step = step_of(text, len(narrow))
         if not allowed(step, has):
             continue
         made = _made(step, narrow, values.wide)
@@ -59,7 +59,8 @@ def drawn(rng: np.random.Generator, dtype: str, has: Has) -> Program:
     return Program(program.inputs, program.steps, unused(program), int(rng.integers(1, 3))).needed
 
 
-def _step(text: str, number: int) -> Step:
+def step_of(text: str, number: int) -> Step:
+    """Return a step of what a maker has made, in which OUT is its value or which is an expression."""
     return Step(number, text.replace("OUT", f"v{number}") if "OUT" in text else f"v{number} = {text}")
 
 

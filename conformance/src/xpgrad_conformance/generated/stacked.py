@@ -45,6 +45,13 @@ STACKED = (
 """)
 )
 """All functions that take stacks."""
+SCALED = names_of("""
+    linalg.pinv linalg.svd linalg.svdvals linalg.eigh linalg.eigvalsh linalg.qr linalg.inv linalg.solve linalg.cholesky
+    linalg.slogdet linalg.matrix_norm linalg.vector_norm fft.fft fft.ifft fft.rfft
+""")
+"""Functions of stacks whose elements may differ so much in size that one of them says nothing about another."""
+SCALES = (0, 50, -50), (0, 24, -24)
+"""Powers of 2 by which they do, in dtypes of double and of single precision."""
 LAST = 2, 5, 7, 9, 17
 """Lengths of an axis that comes last."""
 OF_HALVES = "fft.irfft", "fft.irfftn", "fft.hfft"
@@ -85,8 +92,9 @@ def stacked(draw: Draw, sample: Sample) -> Sample:
     last = draw.pick(LAST) if sample.name in ALONG and draw.rng.integers(2) else 0
     lead = _lengths(draw, count - (last > 0), _may_be_empty(draw, sample))
     kept = sample.name in OF_HALVES
+    scaled = sample.name in SCALED and sample.hosts[0].dtype.kind in "fc" and bool(draw.rng.integers(2))
     arguments = tuple(
-        _stack(draw, each, lead, last, kept) if each.host.ndim == rank else each for each in sample.arguments
+        _stack(draw, each, lead, last, kept, scaled) if each.host.ndim == rank else each for each in sample.arguments
     )
     given = {**_needed(sample.name, rank), **sample.parameters}
     parameters = {key: _from_the_last(key, value, rank, last) for key, value in given.items()}
@@ -105,9 +113,12 @@ def _may_be_empty(draw: Draw, sample: Sample) -> bool:
     return sample.name in MAY_BE_EMPTY and draw.has("empty_arrays") and sample.parameters.get("axis", 0) is not None
 
 
-def _stack(draw: Draw, argument: Argument, lead: Shape, last: int, kept: bool) -> Argument:
+def _stack(draw: Draw, argument: Argument, lead: Shape, last: int, kept: bool, scaled: bool) -> Argument:
     flat, shape, names = argument.host.reshape(-1), argument.host.shape, argument.axes or [""] * argument.host.ndim
     rows = [flat if kept or argument.kept else np.roll(flat, i) for i in range(max(last, 1) * math.prod(lead))]
+    if scaled:
+        steps = SCALES[flat.dtype.name in ("float32", "complex64")]
+        rows = [(row * 2.0 ** steps[i % len(steps)]).astype(flat.dtype) for i, row in enumerate(rows)]
     host = np.asarray(rows, flat.dtype).reshape(max(last, 1), *lead, *shape)
     host = np.moveaxis(host, 0, -1).copy() if last else host[0]
     axes = (*[""] * len(lead), *names, *[""] * (last > 0))

@@ -86,7 +86,7 @@ def _along_one(name: str) -> Operation:
     def samples(draw: Draw) -> Iterator[Sample]:
         most, single = 65_537, draw.dtype in ("float32", "complex64")
         least = 2 if name in HALF else 1
-        lengths = swept(draw, most, least, all_in=("float32", "complex64"))
+        lengths = swept(draw, most, least)
         lengths += [p for p in PRIMES if p not in lengths] + ([100_003] if single and not draw.quick else [])
         for length in lengths:
             x = given(draw, (length,), "ordinary", ("n",))

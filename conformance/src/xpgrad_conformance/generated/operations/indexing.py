@@ -58,6 +58,14 @@ def _take_along_axis(draw: Draw) -> Iterator[Sample]:
         place = draw.pick((0, 1, 2))  # several thousands of positions in each layout
         index = positions(draw, around(1025, place, (2, 3)), 33, layout)
         yield _taken("take_along_axis", given(draw, around(33, place, (2, 3)), "mixed"), index, place)
+    for one, other, axis in (
+        ((1, 5), (3, 7), 1),
+        ((3, 5), (1, 7), 1),
+        ((5, 1, 2), (9, 4, 2), 0),
+        ((2, 1, 9), (1, 3, 4), -1),
+    ):
+        index = positions(draw, other, one[axis])
+        yield _taken("take_along_axis", given(draw, one, "mixed"), index, axis)  # which broadcast
     for row in combined(draw,
         n=(1, 2, 16, 33, 257, 4097), m=(1, 17, 64, 1025), place=(0, 1, 2), layout=draw.layouts(), other=draw.layouts(),
         dtype=[d for d in ("int32", "int64") if draw.has(d)],

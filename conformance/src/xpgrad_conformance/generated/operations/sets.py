@@ -83,7 +83,7 @@ def _unique(name: str) -> Operation:
 
 
 def _isin(draw: Draw) -> Iterator[Sample]:
-    for n in swept(draw, 65_537, all_in=("int32",)):
+    for n in swept(draw, 65_537):
         yield from (_searched(draw, 7, n), _searched(draw, n, 7))
     for row in combined(draw, n=(1, 2, 33, 1025), m=(1, 2, 33, 1025), layout=draw.layouts()):
         yield _searched(draw, row["n"], row["m"], row["layout"])

@@ -1,0 +1,63 @@
+"""Families S and P, stories: random calls with writes, moves, copies and refusals between them."""
+
+import functools
+import time
+import zlib
+
+import numpy as np
+
+from xpgrad.errors import MissingFunction
+from xpgrad_conformance.check import check
+from xpgrad_conformance.checks.together import COUNT, in_rounds, switching_often
+from xpgrad_conformance.generated.stories import Story, drawn, smallest, story_error, story_text
+from xpgrad_conformance.subject import Subject
+
+STORIES = {True: 40, False: 1000}
+"""How many, in the quick profile and in the full one."""
+SECONDS = {True: 8.0, False: 60.0}
+"""Time after which no other story begins: libraries that compile each call have fewer."""
+TURNS = {True: 3, False: 40}
+"""Sets of stories that threads run at once."""
+
+
+def _story(s: Subject, number: int) -> Story:
+    rng = np.random.default_rng([zlib.crc32(s.dtype.encode()), s.seed, number])
+    return drawn(rng, s, s.dtype, s.has)
+
+
+@check("S09", scope="dtype", dtypes=("float64", "float32"), generated=True)
+def stories(s: Subject) -> None:
+    """Random calls, with writes, moves, copies, refusals and arrays that go between them, have NumPy's values."""
+    start = time.monotonic()
+    for number in range(STORIES[s.quick]):
+        story = _story(s, number)
+        wrong = _error(s, story)
+        if wrong is not None:
+            story, wrong = smallest(s, story, wrong)
+            raise AssertionError(f"a story: {wrong}\n{story_text(story, wrong)}")
+        if time.monotonic() - start > SECONDS[s.quick]:
+            return
+
+
+@check("P60", scope="dtype", dtypes=("float64", "float32"), needs=("threads",), generated=True)
+def stories_at_once(s: Subject) -> None:
+    """Eight threads that each make random calls of their own, with writes, moves and refusals, get NumPy's values."""
+    start = time.monotonic()
+    for turn in range(TURNS[s.quick]):
+        told = [_story(s, COUNT * turn + i) for i in range(COUNT)]
+        told = [story for story in told if _error(s, story) is None]  # S09 says so of the others
+        if time.monotonic() - start > SECONDS[s.quick] or not told:
+            return
+        calls = [functools.partial(_error, s, story) for story in told]
+        with switching_often():
+            for results in in_rounds([calls[k:] + calls[:k] for k in range(2)]):
+                for wrong in results:
+                    assert wrong is None, f"a story, beside others in seven threads: {wrong}"
+
+
+def _error(s: Subject, story: Story) -> str | None:
+    """Return what is wrong with a story, or None; also if it needs a function that is declared missing."""
+    try:
+        return story_error(s, story)
+    except MissingFunction as error:
+        return f"raises {error}" if s.has(error.function) else None

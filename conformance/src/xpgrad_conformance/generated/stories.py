@@ -1,0 +1,262 @@
+"""Stories: random calls of functions with writes, moves, copies, refusals and dropped arrays between them."""
+
+import copy
+import pickle
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from xpgrad import Variable, as_variable, get_device, grad, using_device
+from xpgrad.array_api.namespace import namespace
+from xpgrad.testing.arrays import on_host, placed
+from xpgrad_conformance.generated.programs import Step, compiled
+from xpgrad_conformance.generated.programs_drawn import LARGEST, Has, allowed, step_of
+from xpgrad_conformance.generated.programs_steps import MAKERS as PURE
+from xpgrad_conformance.generated.stories_steps import MAKERS, Event, Scene
+from xpgrad_conformance.oracle import host as numpy_namespace
+from xpgrad_conformance.subject import Subject
+
+STEPS = 14, 30
+"""How many steps a story has."""
+SHARING = frozenset(("_reduction", "_shape", "_part", "_join", "_complex", "_many", "_loop", "_sorted", "_kinked"))
+"""Makers of steps whose results may be views of their operands, or one of them."""
+UNITS = 512.0
+"""The allowed error in units in the last place of an element and of the largest one."""
+CONDITION = 64.0
+"""That relative to what rounding to float32 changes in the model, in units of the dtype."""
+APART = 1e-4
+"""How far, relative to 1 and to an element, float32 may be from float64 in the model."""
+
+
+@dataclass(frozen=True, eq=False)
+class Story:
+    """Steps in their order.
+
+    Attributes
+    ----------
+    dtype : str
+        That of the arrays that it makes.
+    here : str
+        The name of the device.
+    events : tuple of Event
+    """
+
+    dtype: str
+    here: str
+    events: tuple[Event, ...]
+
+
+class Model:
+    """The values of a story on the host in float64, and in float32, which tells how far rounding changes them."""
+
+    def __init__(self) -> None:
+        self.wide: dict[str, Any] = {"np": np, "xp": _Typed("float64")}
+        self.single: dict[str, Any] = {"np": np, "xp": _Typed("float32")}
+
+    def tell(self, event: Event) -> None:
+        """Take one step."""
+        with np.errstate(all="ignore"):
+            for names in (self.wide, self.single):
+                exec(compiled(event.model), names)
+                if event.makes:
+                    made = np.array(names[event.makes])
+                    names[event.makes] = made.astype(_narrowed(made.dtype)) if names is self.single else made
+
+    def tame(self, name: str) -> bool:
+        """Return whether a value is finite, not large, and the same in both dtypes but for rounding."""
+        wide, single = self.wide[name], self.single[name]
+        if wide.dtype.kind not in "fcib" or wide.shape != single.shape or wide.ndim > 5 or wide.size > 50_000:
+            return False
+        if wide.dtype.kind not in "fc":
+            return np.array_equal(wide, single) and not np.any(np.abs(wide.astype(float)) > 1000)
+        size = np.abs(wide)
+        return bool(np.all(size <= LARGEST) and np.all(np.abs(wide - single) <= APART * (1 + size)))
+
+    def error(self, name: str, got: Any) -> str | None:
+        """Return what is wrong with a value on the backend, or None."""
+        wide = self.wide[name]
+        if got.shape != wide.shape:
+            return f"{name} has shape {got.shape}, expected {wide.shape}"
+        if got.dtype.kind != wide.dtype.kind:
+            return f"{name} has dtype {got.dtype}, expected one like {wide.dtype}"
+        if got.dtype.kind in "fc":
+            size, eps = np.abs(wide), float(np.finfo(got.dtype).eps)
+            rounding = np.max(np.abs(self.single[name] - wide), initial=0.0) / float(np.finfo(np.float32).eps)
+            largest = max(float(np.max(size, initial=0.0)), 1.0)
+            right = np.abs(got - wide) <= eps * (UNITS * (size + largest) + CONDITION * rounding)
+        else:
+            right = got == wide
+        if np.all(right):
+            return None
+        at = tuple(int(i) for i in np.argwhere(~right)[0])
+        where = f"element {', '.join(map(str, at))} of {name}, of shape {got.shape}," if at else name
+        return f"{where} is {got[at]!s}, expected {wide[at]!s}"
+
+
+class _Typed:
+    """NumPy's namespace in which each floating-point dtype that is named is one dtype."""
+
+    def __init__(self, dtype: str) -> None:
+        self._dtype = dtype
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(numpy_namespace, self._dtype if name in ("float32", "float64") else name)
+
+
+def _narrowed(dtype: Any) -> Any:
+    return {"f": np.float32, "c": np.complex64}.get(dtype.kind, dtype)
+
+
+def drawn(rng: np.random.Generator, s: Subject, dtype: str, has: Has) -> Story:
+    """Return a story of arrays on a device; it moves some of them if its backend has another one."""
+    others = [device for device in s.backend.devices() if device != s.device]
+    scene = Scene(rng, dtype, has, s.device.name, others[0].name if others else "")
+    model, events = Model(), list[Event]()
+    makers = [
+        *((make, 1.6 * weight, True) for make, weight in MAKERS),
+        *((make, weight, False) for make, weight in PURE),
+    ]
+    weights = np.asarray([weight for _, weight, _ in makers])
+    wanted = int(rng.integers(*STEPS))
+    chosen = rng.choice(len(makers), 6 * wanted, p=weights / weights.sum()).tolist()
+    for k in (*_first(makers), *chosen):
+        make, _, own = makers[k]
+        event = make(scene) if own else _pure(scene, make)
+        if event is None or not _allowed(event, has):
+            continue
+        if _told(scene, model, event, has):
+            events.append(event)
+            if event.text == event.model and event.operands:
+                scene.past.append(event)
+        if len(events) == wanted:
+            break
+    return Story(dtype, s.device.name, tuple(events))
+
+
+def _first(makers: Sequence[Any]) -> list[int]:
+    """Return the numbers of the makers with which a story begins: some arrays."""
+    names = [make.__name__ for make, _, _ in makers]
+    return [names.index("hosted"), names.index("fresh"), names.index("hosted")]
+
+
+def _pure(scene: Scene, make: Any) -> Event | None:
+    """Return a step of a program."""
+    text = make(scene)
+    if text is None:
+        return None
+    name = scene.new()
+    text = step_of(text, int(name[1:])).text
+    return Event(text, text, name, make.__name__ in SHARING)
+
+
+def _allowed(event: Event, has: Has) -> bool:
+    return has(*event.needs) and allowed(Step(0, event.text), has)
+
+
+def _told(scene: Scene, model: Model, event: Event, has: Has) -> bool:
+    """Take a step in the model, and in the scene if its value is tame; return whether it is."""
+    try:
+        model.tell(event)
+    except Exception:  # shapes that do not fit
+        return False
+    name = event.makes
+    if name and not (model.tame(name) and has(model.wide[name].dtype.name)):
+        return False
+    if name.startswith("w"):
+        scene.away[name] = model.wide[name]
+    elif name:
+        scene.wide[int(name[1:])] = model.wide[name]
+        _join_groups(scene, event)
+    elif ".array[" in event.text and event.text.startswith("v"):
+        scene.changed = int(event.text[1 : event.text.index(".")])
+    elif event.text.startswith("del "):
+        del scene.wide[int(event.text[5:])]
+    return True
+
+
+def _join_groups(scene: Scene, event: Event) -> None:
+    """Note which values a new one may share memory with."""
+    number = int(event.makes[1:])
+    scene.groups[number] = number
+    for operand in event.operands if event.shares else ():
+        old = scene.groups[int(operand[1:])]
+        scene.groups = {n: number if group == old else group for n, group in scene.groups.items()}
+    scene.groups = {n: group for n, group in scene.groups.items() if n in scene.wide}
+
+
+def story_error(s: Subject, story: Story) -> str | None:
+    """Return what is wrong with a value of a story on the backend, or which exception it raises, or None.
+
+    Each value is compared when it is made; all are when one has been written to or has gone, and at the end.
+    """
+    names: dict[str, Any] = {
+        "np": np, "xp": namespace(s.backend), "as_variable": as_variable, "Variable": Variable, "grad": grad,
+        "get_device": get_device, "using_device": using_device, "placed": placed, "copy": copy, "pickle": pickle,
+    }  # fmt: skip
+    model = Model()
+    with using_device(s.device), np.errstate(all="ignore"):
+        for event in story.events:
+            model.tell(event)
+            try:
+                exec(compiled(event.text), names)
+            except Exception as error:
+                return f"raises {type(error).__name__}: {error}\nin {event.text!r}"
+            wrong = _first_error(names, model, [event.makes] if event.makes else _alive(names))
+            if wrong is not None:
+                return f"{wrong}, after {event.text!r}"
+        return _first_error(names, model, _alive(names))
+
+
+def _alive(names: dict[str, Any]) -> list[str]:
+    return [name for name in names if name[0] in "vw" and name[1:].isdigit()]
+
+
+def _first_error(names: dict[str, Any], model: Model, wanted: Sequence[str]) -> str | None:
+    for name in wanted:
+        value = names[name]
+        wrong = model.error(name, on_host(value.array if isinstance(value, Variable) else value))
+        if wrong is not None:
+            return wrong
+    return None
+
+
+def smallest(s: Subject, story: Story, wrong: str) -> tuple[Story, str]:
+    """Return a story with fewer steps that is wrong in the same way, and what is wrong with it."""
+    kind = wrong.partition(":")[0] if wrong.startswith("raises ") else ""
+    for part in (8, 4, 2, 1):
+        place = 0
+        while place < len(story.events):
+            less = Story(story.dtype, story.here, story.events[:place] + story.events[place + part :])
+            try:
+                again = story_error(s, less)
+            except Exception:  # a step is missing that later ones need
+                again = None
+            if (
+                again is not None
+                and again.startswith(kind)
+                and "NameError" not in again
+                and bool(kind) == again.startswith("raises ")
+            ):
+                story, wrong = less, again
+            else:
+                place += part
+    return story, wrong
+
+
+def story_text(story: Story, wrong: str) -> str:
+    """Return a story as Python that runs as it is, and shows what is wrong."""
+    lines = list(_imports(story))
+    lines += [line for event in story.events for line in event.text.splitlines()]
+    last = wrong.replace(",", " ").split()
+    shown = next((word for word in last if word[:1] in "vw" and word[1:].isdigit()), "")
+    lines += [f"print({shown})"] if shown else []
+    return "\n".join([*lines, *(f"# {line}" for line in wrong.splitlines())])
+
+
+def _imports(story: Story) -> Iterator[str]:
+    yield from ("import copy", "import pickle", "import numpy as np", "import xpgrad", "import xpgrad.array_api as xp")
+    yield "from xpgrad import Variable, as_variable, get_device, grad, using_device"
+    yield "from xpgrad.testing.arrays import placed"
+    yield f"xpgrad.use({story.here!r})"
