@@ -3,6 +3,8 @@
 import functools
 import time
 import zlib
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -48,11 +50,12 @@ def stories_at_once(s: Subject) -> None:
         told = [story for story in told if _error(s, story) is None]  # S09 says so of the others
         if time.monotonic() - start > SECONDS[s.quick] or not told:
             return
-        calls = [functools.partial(_error, s, story) for story in told]
+        calls: list[Callable[[], Any]] = [functools.partial(_error, s, story) for story in told]
         with switching_often():
-            for results in in_rounds([calls[k:] + calls[:k] for k in range(2)]):
-                for wrong in results:
-                    assert wrong is None, f"a story, beside others in seven threads: {wrong}"
+            results = in_rounds([calls, calls[::-1]])
+        for story, *found in zip(told, results[0], results[1][::-1], strict=True):
+            wrong = next((each for each in found if each is not None), None)
+            assert wrong is None, f"a story, beside others in seven threads: {wrong}\n{story_text(story, wrong)}"
 
 
 def _error(s: Subject, story: Story) -> str | None:

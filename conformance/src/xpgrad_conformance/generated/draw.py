@@ -19,8 +19,8 @@ from xpgrad_conformance.subject import Subject
 
 THIN = 4
 """One of so many samples is taken in the profile thin, in all dtypes but one."""
-SPARE = 300
-"""The largest length of the dtypes in which the quick profile takes few inputs."""
+SPARE, LEAST = 300, 16
+"""The largest length, and the number of samples, of the dtypes in which the quick profile takes few inputs."""
 COVERINGS = 16
 """How many sets of combinations of so many factors there are: each is made once."""
 Item = TypeVar("Item")
@@ -96,7 +96,8 @@ class Draw:
         if self.s.thin:
             return itertools.islice(samples, self._offset % THIN, None, THIN)
         if self.spare:
-            return itertools.islice(samples, self._offset % 2, None, 2)
+            found = list(samples)
+            return (found[i] for i in sorted(self.rng.permutation(len(found))[:LEAST].tolist()))
         return (sample for i, sample in enumerate(samples, self._offset) if i % 3)
 
     @property

@@ -14,13 +14,15 @@ from xpgrad.testing.arrays import on_host, placed
 from xpgrad_conformance.generated.programs import Step, compiled
 from xpgrad_conformance.generated.programs_drawn import LARGEST, Has, allowed, step_of
 from xpgrad_conformance.generated.programs_steps import MAKERS as PURE
-from xpgrad_conformance.generated.stories_steps import MAKERS, Event, Scene
+from xpgrad_conformance.generated.stories_steps import MAKERS, Event, Groups, Scene
 from xpgrad_conformance.oracle import host as numpy_namespace
 from xpgrad_conformance.subject import Subject
 
 STEPS = 14, 30
 """How many steps a story has."""
-SHARING = frozenset(("_reduction", "_shape", "_part", "_join", "_complex", "_many", "_loop", "_sorted", "_kinked"))
+SHARING = frozenset(
+    ("_linear_algebra", "_reduction", "_shape", "_part", "_join", "_complex", "_many", "_loop", "_sorted", "_kinked")
+)
 """Makers of steps whose results may be views of their operands, or one of them."""
 UNITS = 512.0
 """The allowed error in units in the last place of an element and of the largest one."""
@@ -168,22 +170,12 @@ def _told(scene: Scene, model: Model, event: Event, has: Has) -> bool:
         scene.away[name] = model.wide[name]
     elif name:
         scene.wide[int(name[1:])] = model.wide[name]
-        _join_groups(scene, event)
-    elif ".array[" in event.text and event.text.startswith("v"):
-        scene.changed = int(event.text[1 : event.text.index(".")])
-    elif event.text.startswith("del "):
-        del scene.wide[int(event.text[5:])]
+    if event.writes:
+        scene.changed = int(event.writes[1:])
+    if event.drops:
+        del scene.wide[int(event.drops[1:])]
+    scene.groups.note(event)
     return True
-
-
-def _join_groups(scene: Scene, event: Event) -> None:
-    """Note which values a new one may share memory with."""
-    number = int(event.makes[1:])
-    scene.groups[number] = number
-    for operand in event.operands if event.shares else ():
-        old = scene.groups[int(operand[1:])]
-        scene.groups = {n: number if group == old else group for n, group in scene.groups.items()}
-    scene.groups = {n: group for n, group in scene.groups.items() if n in scene.wide}
 
 
 def story_error(s: Subject, story: Story) -> str | None:
@@ -229,20 +221,25 @@ def smallest(s: Subject, story: Story, wrong: str) -> tuple[Story, str]:
         place = 0
         while place < len(story.events):
             less = Story(story.dtype, story.here, story.events[:place] + story.events[place + part :])
-            try:
-                again = story_error(s, less)
-            except Exception:  # a step is missing that later ones need
-                again = None
-            if (
-                again is not None
-                and again.startswith(kind)
-                and "NameError" not in again
-                and bool(kind) == again.startswith("raises ")
-            ):
+            again = _error_of(s, less)
+            if again is not None and (again.partition(":")[0] if again.startswith("raises ") else "") == kind:
                 story, wrong = less, again
             else:
                 place += part
     return story, wrong
+
+
+def _error_of(s: Subject, story: Story) -> str | None:
+    """Return what is wrong with a story, or None, also if a step is missing without which others mean nothing."""
+    groups = Groups()
+    try:
+        for event in story.events:
+            if event.writes and not groups.is_alone(event.writes):
+                return None
+            groups.note(event)
+        return story_error(s, story)
+    except Exception:
+        return None
 
 
 def story_text(story: Story, wrong: str) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 from xpgrad.types import Shape
 from xpgrad_conformance.generated.programs import VALUE
 from xpgrad_conformance.generated.programs_drawn import Has
-from xpgrad_conformance.generated.programs_steps import Values
+from xpgrad_conformance.generated.programs_steps import GAP, Values
 
 LARGE: tuple[Shape, ...] = (9001,), (97, 103), (130, 129), (3, 4099)
 """Shapes of arrays of 64 KiB and more, for which libraries have other memory than for small ones."""
@@ -49,6 +49,8 @@ class Event(NamedTuple):
         Whether that value may be a view of its operands.
     needs : tuple of str
         Facts of the backend.
+    writes, drops : str
+        The name of the value that it writes to, and of that which it deletes.
     """
 
     text: str
@@ -56,11 +58,34 @@ class Event(NamedTuple):
     makes: str = ""
     shares: bool = False
     needs: tuple[str, ...] = ()
+    writes: str = ""
+    drops: str = ""
 
     @property
     def operands(self) -> set[str]:
         """The names of the Variables that it takes."""
         return {f"v{n}" for n in VALUE.findall(self.text)} - {self.makes}
+
+
+class Groups:
+    """Which values of a story may share memory."""
+
+    def __init__(self) -> None:
+        self._group: dict[str, str] = {}
+        self._views: set[str] = set()
+
+    def note(self, event: Event) -> None:
+        """Take a step that has been made."""
+        if event.makes:
+            self._group[event.makes] = event.makes
+            old = {self._group[each] for each in event.operands} if event.shares else set()
+            self._group = {name: event.makes if group in old else group for name, group in self._group.items()}
+            self._views |= {event.makes} if event.shares else set()
+        self._group.pop(event.drops, None)
+
+    def is_alone(self, name: str) -> bool:
+        """Return whether a value is no view, and no other one may share memory with it."""
+        return name not in self._views and list(self._group.values()).count(self._group[name]) == 1
 
 
 class Scene(Values):
@@ -73,8 +98,7 @@ class Scene(Values):
         The number of the value that was written to last.
     past : list of Event
         Those that can be repeated.
-    groups : dict from number to int
-        Values with one number may share memory.
+    groups : Groups
     dtype : str
         That of most arrays.
     kinds : list of str
@@ -91,7 +115,7 @@ class Scene(Values):
         self.kinds = [name for name in ("int64", "int32", "bool") if has(name)]
         self.complex = has("complex64" if dtype == "float32" else "complex128")
         self.away: dict[str, Any] = {}
-        self.groups: dict[int, int] = {}
+        self.groups = Groups()
         self.dtype, self.here, self.there = dtype, here, there
         self.count = 0
         self.past: list[Event] = []
@@ -111,13 +135,13 @@ class Scene(Values):
 
     def own(self, least: int = 1) -> int | None:
         """Return the number of a floating-point value with axes with which no other one may share memory, or None."""
-        groups = list(self.groups.values())
         found = [
             n
             for n, x in self.wide.items()
-            if x.dtype.kind == "f" and x.ndim >= least and x.size and groups.count(self.groups[n]) == 1
+            if x.dtype.kind == "f" and x.ndim >= least and x.size and self.groups.is_alone(f"v{n}")
         ]
-        return self.pick(found[-5:] if self.rng.integers(2) else found)
+        chosen: int | None = self.pick(found[-5:] if self.rng.integers(2) else found)
+        return chosen
 
 
 def _key(scene: Scene, shape: Shape) -> str:
@@ -144,7 +168,7 @@ def written(scene: Scene) -> Event | None:
     m = scene.pick(others[-5:]) if others and scene.rng.integers(3) else None
     value, given = (str(number), str(number)) if m is None else (f"v{m}.array", f"v{m}")
     needs = ("in_place_update", "index_assignment")
-    return Event(f"{x}.array[{key}] = {value}", f"{x}[{key}] = {given}", needs=needs)
+    return Event(f"{x}.array[{key}] = {value}", f"{x}[{key}] = {given}", needs=needs, writes=x)
 
 
 def _fits(shape: Shape, target: Shape) -> bool:
@@ -188,19 +212,21 @@ def found(scene: Scene) -> Event | None:
     if n is None:
         return None
     x, name, wide = f"v{n}", scene.new(), scene.wide[n]
-    lines = [f"xp.count_nonzero({x})", f"xp.flip({x})", f"xp.astype({x}, xp.bool)", f"xp.concat([{x}, {x}], axis=0)"]
-    if wide.dtype.kind in "fi":
-        lines += [f"xp.diff({x}, axis=-1)", f"xp.sign({x})", f"xp.less({x}, {x})"]
-        lines += [f"xp.any({x} > 1)", f"xp.all({x} > -1, axis=-1)", f"xp.logical_not({x} > 0)"]
-        if wide.dtype.kind == "i" or scene.apart(wide):
-            lines += [f"xp.unique_values({x})", f"xp.argsort({x}, axis=-1, stable=True)", f"xp.sort({x}, axis=0)"] * 2
-            lines += [f"xp.unique_counts({x}).counts", f"xp.searchsorted(xp.sort(xp.reshape({x}, (-1,))), {x})"]
+    lines = [f"xp.flip({x})", f"xp.concat([{x}, {x}], axis=0)"]
+    if wide.dtype.kind in "bi":
+        lines += [f"xp.count_nonzero({x})", f"xp.astype({x}, xp.bool)"]
+    if wide.dtype.kind == "i" or (wide.dtype.kind == "f" and scene.apart(wide)):
+        lines += [f"xp.unique_values({x})", f"xp.argsort({x}, axis=-1, stable=True)", f"xp.sort({x}, axis=0)"] * 2
+        lines += [f"xp.unique_counts({x}).counts", f"xp.searchsorted(xp.sort(xp.reshape({x}, (-1,))), {x})"]
+    if wide.dtype.kind == "i":
+        lines += [f"xp.isin({x}, {x}[:1, ...])", f"xp.any({x} > 1)", f"xp.all({x} > -1, axis=-1)", f"xp.sign({x})"]
     if wide.dtype.kind == "f":
+        lines += [f"xp.diff({x}, axis=-1)", f"xp.less({x}, {x})"]
         lines += [f"xp.fft.irfftn(xp.fft.rfftn({x}), s={wide.shape}, axes={tuple(range(wide.ndim))})"]
         lines += [f"xp.abs(xp.fft.{way}({x} + 0.0j))" for way in ("fft", "ifft")] if scene.complex else []
         lines += [f"(xp.abs({x}) + 0.5) ** {number}" for number in (1.3, 0.7)]
-        if scene.beyond(wide % 0.25):
-            lines += [f"xp.round({x} * 2)", f"xp.floor({x})", f"xp.remainder({x}, 1.5)"]
+        if all(scene.beyond((wide - at) % 0.25) for at in (0.0, GAP)):
+            lines += [f"xp.round({x} * 2)", f"xp.floor({x})", f"xp.remainder({x}, 1.5)", f"xp.any({x} > 1)"]
     text = f"{name} = {scene.pick(lines)}"
     return Event(text, text, name, shares="flip" in text)
 
@@ -214,7 +240,7 @@ def recycled(scene: Scene) -> Event:
     one, other, number = scene.pick(makers), scene.pick(makers), float(scene.pick([2.5, -3.0]))
     model = f"t = {one}\nt[...] = {number}\n{name} = {view}.copy()"
     text = f"t = {one}\nt.array[...] = {number}\n{name} = {view}\ndel t\nt = {other}\nt.array[...] = 9.0\ndel t"
-    return Event(text, model, name, needs=("in_place_update", "index_assignment"))
+    return Event(text, model, name, shares=True, needs=("in_place_update", "index_assignment"))
 
 
 def moved(scene: Scene) -> Event | None:
@@ -269,7 +295,7 @@ def dropped(scene: Scene) -> Event | None:
     if len(scene.wide) < 6:
         return None
     n = scene.pick(list(scene.wide))
-    return Event(f"del v{n}", f"del v{n}")
+    return Event(f"del v{n}", f"del v{n}", drops=f"v{n}")
 
 
 def differentiated(scene: Scene) -> Event | None:

@@ -177,6 +177,10 @@ def binary(
             for size in scales(draw.dtype):
                 x1, x2 = (Argument(circle(draw, (65,), size), ("n",)) for _ in range(2))
                 yield Sample(name, (x1, x2), reference, **what)
+        if name == "pow":  # zero to a positive power
+            x1, x2 = draw.array((9,), axes=("n",)), draw.array((9,), "integers", axes=("n",))
+            x1.host[::2], x2.host[:] = 0.0, np.abs(x2.host.real) + 0.5
+            yield Sample(name, (x1, x2), reference, **what)
         if dtype == "bool":
             grid = np.meshgrid(special_parts(draw.dtype), special_parts(draw.dtype))
             yield Sample(name, tuple(Argument(each.reshape(-1), ("n",)) for each in grid), reference, **what)

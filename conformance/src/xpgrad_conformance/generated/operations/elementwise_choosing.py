@@ -108,8 +108,8 @@ def _clip(draw: Draw) -> Iterator[Sample]:
         yield between(draw.array((n,), axes=("n",)), 0, 1)
     if not floating:  # more digits than a floating-point number has
         info = np.iinfo(draw.dtype)
-        for least, most in (None, info.max - 2), (info.min + 3, None), (info.max // 2 + 1, info.max - 1):
-            yield between(draw.array((33,), "extremes", axes=("n",)), least, most)
+        for bounds in (None, info.max - 2), (info.min + 3, None), (info.max // 2 + 1, info.max - 1):
+            yield between(draw.array((33,), "extremes", axes=("n",)), *bounds)
     for least, most in pairs:
         if floating:
             yield between(every_number(draw), least, most)

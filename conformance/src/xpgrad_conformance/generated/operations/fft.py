@@ -123,12 +123,12 @@ def _along_many(name: str) -> Operation:
         for shape in LONG if not draw.quick else LONG[int(draw.rng.integers(2)) :: 2]:
             real = draw.rng.standard_normal(shape)
             host = real.astype(draw.dtype) if name in OF_REAL else given(draw, shape, "ordinary").host
-            lengths = list(shape)
+            lengths: list[int] = list(shape)
             if name == "irfftn":
                 lengths[-1] = 2 * (shape[-1] - 1)
                 host = np.fft.rfftn(draw.rng.standard_normal(lengths)).astype(draw.dtype)
             yield _many(draw, name, Argument(host), tuple(range(len(shape))), lengths, {})
-        for row in combined(draw, shape=SHAPES, norm=NORMS, layout=draw.layouts(), s=(None, "cut", "padded")):
+        for row in combined(draw, shape=SHAPES, norm=NORMS, layout=draw.layouts(), s=(None, "cut", "padded", "turned")):
             shape = row["shape"]
             rank = len(shape)
             axes: tuple[int, ...] | None = draw.pick(
@@ -143,7 +143,8 @@ def _along_many(name: str) -> Operation:
                 host = np.fft.rfftn(real, axes=over).astype(draw.dtype)
                 parameters |= {"s": tuple(wanted), "axes": over}
             elif row["s"] is not None:
-                wanted = [max(1, n - 1) if row["s"] == "cut" else n + 2 for n in wanted]
+                lengths = [max(1, n - 1) if row["s"] == "cut" else n + 2 for n in wanted]
+                wanted = wanted[::-1] if row["s"] == "turned" else lengths
                 parameters |= {"s": tuple(wanted), "axes": over}
             layout = "contiguous" if row["layout"] == "broadcast" else row["layout"]
             yield _many(draw, name, Argument(host, (), layout), over, wanted, parameters)

@@ -1,0 +1,84 @@
+"""Family S, uses of results: what one function returned, written to, is an array like others to all functions."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from xpgrad import as_array
+from xpgrad.testing.arrays import on_host
+from xpgrad_conformance.check import check
+from xpgrad_conformance.generated.sample import Sample
+from xpgrad_conformance.generated.sequences import in_turn, overwrite, pairs_of
+from xpgrad_conformance.oracle import host as numpy_namespace
+from xpgrad_conformance.subject import Subject
+from xpgrad_conformance.table.comparisons import assert_near
+
+SAMPLES = {True: 2, False: 6}
+"""Results of a function, in the quick profile and in the full one."""
+USES: dict[str, tuple[str, Callable[[Any, Any], Any]]] = {
+    "sort": ("biuf", lambda xp, x: xp.sort(x, axis=-1)),
+    "argsort": ("iuf", lambda xp, x: xp.argsort(x, axis=0)),
+    "unique_values": ("iuf", lambda xp, x: xp.unique_values(x)),
+    "max": ("iuf", lambda xp, x: xp.max(x, axis=-1)),
+    "argmin": ("iuf", lambda xp, x: xp.argmin(x)),
+    "any": ("biuf", lambda xp, x: xp.any(x)),
+    "sum": ("fc", lambda xp, x: xp.sum(x)),
+    "sum, axis=0": ("fc", lambda xp, x: xp.sum(x, axis=0)),
+    "multiply": ("iufc", lambda xp, x: xp.multiply(x, x)),
+    "equal": ("iufc", lambda xp, x: xp.equal(x, xp.flip(x))),
+    "flip": ("biufc", lambda xp, x: xp.flip(x)),
+    "tril": ("iufc", lambda xp, x: xp.tril(x)),
+    "matrix_transpose": ("biufc", lambda xp, x: xp.matrix_transpose(x) if x.ndim > 1 else x),
+    "matmul": ("fc", lambda xp, x: xp.matmul(x, x)),
+    "linalg.det": ("fc", lambda xp, x: xp.linalg.det(x)),
+    "concat": ("biufc", lambda xp, x: xp.concat([x, x], axis=0)),
+}
+"""Functions by name, the kinds of dtypes that they take, and their calls."""
+SQUARE = "matmul", "linalg.det"
+OF_MATRICES = "tril", "matrix_transpose"
+
+
+@check("S11", scope="operation", needs=("in_place_update", "index_assignment"), applies=in_turn)
+def results_used(s: Subject) -> None:
+    """A result that has been written to is to all functions what it is then: not sorted, symmetric, or constant."""
+    assert s.operation is not None
+    samples = [one for one, _ in reversed(pairs_of(s, s.operation))]
+    for sample in list({each.written: each for each in samples}.values())[: SAMPLES[s.quick]]:
+        found = sample.applied(s.xp, *sample.arrays(s))
+        for y in found if isinstance(found, (tuple, list)) else [found]:
+            _used(s, sample, as_array(y))
+
+
+def _used(s: Subject, sample: Sample, y: Any) -> None:
+    before = on_host(y)
+    if before.ndim == 0 or before.size < 2 or s.backend.is_view(y):
+        return
+    values = _other_values(s, before)
+    if not overwrite(y, s.array(values, before.dtype.name)):
+        return
+    for name, (kinds, call) in USES.items():
+        square = before.ndim == 2 and before.shape[0] == before.shape[1]
+        if before.dtype.kind not in kinds or not s.has(name.partition(",")[0]) or (name in SQUARE and not square):
+            continue
+        if name in OF_MATRICES and before.ndim < 2:
+            continue
+        got = on_host(call(s.xp, y))
+        with np.errstate(all="ignore"):
+            expected = call(
+                numpy_namespace,
+                values.astype(np.result_type(values, np.float64)) if values.dtype.kind == "f" else values,
+            )
+        what = f"{name} of what {sample.written} gave, of shape {before.shape}, after it was written to,"
+        assert_near(
+            got, np.asarray(expected), 1e-4 if before.dtype.itemsize < 8 or before.dtype.kind == "c" else 1e-10, what
+        )
+
+
+def _other_values(s: Subject, before: Any) -> Any:
+    """Return other values of the dtype and shape of an array, no two of which are equal but of narrow dtypes."""
+    if before.dtype.kind == "b":
+        return ~before
+    if before.dtype.kind in "iu":
+        return s.generator().permutation(before.size).reshape(before.shape).astype(before.dtype) % 100
+    return s.values(before.shape, dtype=before.dtype.name)
