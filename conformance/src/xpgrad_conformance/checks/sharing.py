@@ -1,6 +1,6 @@
 """Family A, aliasing: gradients, copies and new arrays share no memory, which is checked by writing to them."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -106,18 +106,25 @@ def refused_writes(s: Subject) -> None:
 
 @check("A13", needs=WRITES)
 def copies(s: Subject) -> None:
-    """Backend.copy gives memory of its own, whatever the layout."""
-    for what, x, before in layouts(s):
-        if 0 in before.shape:
-            continue
-        made = s.backend.copy(x)
-        s.expect(made, before, f"Backend.copy of {what}", dtype=s.wide)
-        overwrite(made)
-        assert_untouched(s, x, before, f"{what}, after its Backend.copy was written to,")
-        made = s.backend.copy(x)
-        if "broadcast" not in what:
-            overwrite(x)
-            assert_untouched(s, made, before, f"a Backend.copy of {what}, after that was written to,")
+    """Backend.copy, astype to the same dtype, and asarray with copy=True give memory of their own for any layout."""
+    kind, xp = s.dtype_of(s.wide), s.kernels
+    made: dict[str, Callable[[Any], Any]] = {
+        "Backend.copy(x)": s.backend.copy,
+        "astype(x, its dtype)": lambda x: xp.astype(x, kind),
+        "asarray(x, copy=True)": lambda x: xp.asarray(x, copy=True),
+    }
+    for name, make in made.items():
+        for what, x, before in layouts(s):
+            if 0 in before.shape:
+                continue
+            own = make(x)
+            s.expect(own, before, f"{name} of {what}", dtype=s.wide)
+            overwrite(own)
+            assert_untouched(s, x, before, f"{what}, after {name} was written to,")
+            own = make(x)
+            if "broadcast" not in what:
+                overwrite(x)
+                assert_untouched(s, own, before, f"{name} of {what}, after that was written to,")
 
 
 @check("A14", needs=WRITES)
