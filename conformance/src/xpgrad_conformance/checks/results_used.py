@@ -19,7 +19,7 @@ SAMPLES = {True: 2, False: 6}
 USES: dict[str, tuple[str, Callable[[Any, Any], Any]]] = {
     "sort": ("biuf", lambda xp, x: xp.sort(x, axis=-1)),
     "argsort": ("iuf", lambda xp, x: xp.argsort(x, axis=0)),
-    "unique_values": ("iuf", lambda xp, x: xp.unique_values(x)),
+    "unique_values": ("iuf", lambda xp, x: xp.sort(xp.unique_values(x))),
     "max": ("iuf", lambda xp, x: xp.max(x, axis=-1)),
     "argmin": ("iuf", lambda xp, x: xp.argmin(x)),
     "any": ("biuf", lambda xp, x: xp.any(x)),

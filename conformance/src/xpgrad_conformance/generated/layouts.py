@@ -6,7 +6,7 @@ import numpy as np
 
 from xpgrad import as_array, as_variable
 from xpgrad.testing.arrays import placed
-from xpgrad.types import Array
+from xpgrad.types import Array, Shape
 from xpgrad_conformance.subject import Subject
 
 NEEDS: dict[str, tuple[str, ...]] = {
@@ -45,8 +45,9 @@ def laid_out(s: Subject, host: Any, layout: str) -> Array:
     """Return a host array as one of the backend in a layout.
 
     "transposed": of an array in C order with reversed axes; "strided": every second element along each axis of a larger
-    one, whose others are NaN; "offset": without the first row and column of a larger one; "reversed": flipped along all
-    axes; "broadcast": the first element along the first or the middle axis for all of that axis.
+    one, whose others are NaN; "offset": without the first row and column of a larger one, or by chance of the shape
+    without the first column alone; "reversed": flipped along all axes; "broadcast": the first element along the first
+    or the middle axis for all of that axis.
     """
     if layout == "contiguous" or host.ndim == 0 or host.size == 0:
         return placed(host, s.device)
@@ -66,11 +67,17 @@ def _placed(s: Subject, host: Any) -> Array:
 
 def _surrounded(host: Any, layout: str) -> tuple[Any, tuple[slice, ...]]:
     """Return a larger array around `host`, and the slices that lead to it."""
-    if layout == "offset":
-        shape, inside = tuple(n + 1 for n in host.shape), (slice(1, None),) * host.ndim
-    else:
-        shape, inside = tuple(2 * n for n in host.shape), (slice(None, None, 2),) * host.ndim
+    shape, inside = surrounding(host.shape, layout)
     filler = np.nan if host.dtype.kind in "fc" else 1
     larger = np.full(shape, filler, host.dtype)
     larger[inside] = host
     return larger, inside
+
+
+def surrounding(shape: Shape, layout: str) -> tuple[Shape, tuple[slice, ...]]:
+    """Return the shape of a larger array around one in the layout "strided" or "offset", and the slices to that."""
+    if layout == "strided":
+        return tuple(2 * n for n in shape), (slice(None, None, 2),) * len(shape)
+    axes = {1} if len(shape) > 1 and sum(shape) % 2 else {*range(len(shape))}
+    inside = tuple(slice(1 if axis in axes else None, None) for axis in range(len(shape)))
+    return tuple(n + (axis in axes) for axis, n in enumerate(shape)), inside

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from xpgrad_conformance.generated.formulas import FORMULAS, formula
-from xpgrad_conformance.generated.layouts import constant_axis
+from xpgrad_conformance.generated.layouts import constant_axis, surrounding
 from xpgrad_conformance.generated.sample import Argument, Sample
 
 Failing = Callable[[Sample], bool]
@@ -141,11 +141,10 @@ def lines_of(name: str, argument: Argument, device: str) -> list[str]:
     if host.ndim == 0 or host.size == 0:
         layout = "contiguous"
     lines = _made(name, argument)
-    slices = {"strided": "::2", "offset": "1:"}
-    if layout in slices:
-        shape = tuple(2 * n if layout == "strided" else n + 1 for n in host.shape)
+    if layout in ("strided", "offset"):
+        shape, parts = surrounding(host.shape, layout)
         filler = "np.nan" if host.dtype.kind in "fc" else "1"
-        inside = ", ".join([slices[layout]] * host.ndim)
+        inside = ", ".join("::2" if part.step else "1:" if part.start else ":" for part in parts)
         lines += [f"larger = np.full({shape}, {filler}, {host.dtype.name!r})", f"larger[{inside}] = {name}"]
         return [*lines, f"{name} = {_sent('larger', device)}[{inside}]"]
     order = tuple(range(host.ndim))[::-1]

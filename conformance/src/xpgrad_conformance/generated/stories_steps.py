@@ -216,8 +216,12 @@ def found(scene: Scene) -> Event | None:
     if wide.dtype.kind in "bi":
         lines += [f"xp.count_nonzero({x})", f"xp.astype({x}, xp.bool)"]
     if wide.dtype.kind == "i" or (wide.dtype.kind == "f" and scene.apart(wide)):
-        lines += [f"xp.unique_values({x})", f"xp.argsort({x}, axis=-1, stable=True)", f"xp.sort({x}, axis=0)"] * 2
-        lines += [f"xp.unique_counts({x}).counts", f"xp.searchsorted(xp.sort(xp.reshape({x}, (-1,))), {x})"]
+        lines += [
+            f"xp.sort(xp.unique_values({x}))",
+            f"xp.argsort({x}, axis=-1, stable=True)",
+            f"xp.sort({x}, axis=0)",
+        ] * 2
+        lines += [f"xp.sort(xp.unique_counts({x}).counts)", f"xp.searchsorted(xp.sort(xp.reshape({x}, (-1,))), {x})"]
     if wide.dtype.kind == "i":
         lines += [f"xp.isin({x}, {x}[:1, ...])", f"xp.any({x} > 1)", f"xp.all({x} > -1, axis=-1)", f"xp.sign({x})"]
     if wide.dtype.kind == "f":
