@@ -70,7 +70,7 @@ def whole(
     ----------
     faults : sequence of Fault
     measured : Baseline
-        Of the same profile: cheap items run first.
+        Of the same profile: cheap items run first, after those about first uses.
     quick : bool
         The quick profile; else the full one.
     jobs : int
@@ -143,7 +143,7 @@ def _killed(fault: Fault, quick: bool, seed: int, measured: Baseline) -> Kill:
     started = time.monotonic()
     try:
         bed, items = _planned(fault, quick)
-        for item in sorted(items, key=lambda item: measured.seconds.get(_key(item), 0.0)):
+        for item in sorted(items, key=lambda item: (not item.check.early, measured.seconds.get(_key(item), 0.0))):
             found = outcome(item, bed.backend.capabilities, seed=seed)
             if found.state == "failed" and _key(item) not in measured.alarms:
                 return Kill(fault.id, found.id, found.reason, time.monotonic() - started)

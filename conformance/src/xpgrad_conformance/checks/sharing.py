@@ -119,12 +119,22 @@ def copies(s: Subject) -> None:
                 continue
             own = make(x)
             s.expect(own, before, f"{name} of {what}", dtype=s.wide)
+            _write_first(s, own, before, f"{name} of {what}")
             overwrite(own)
             assert_untouched(s, x, before, f"{what}, after {name} was written to,")
             own = make(x)
             if "broadcast" not in what:
                 overwrite(x)
                 assert_untouched(s, own, before, f"{name} of {what}, after that was written to,")
+
+
+def _write_first(s: Subject, array: Array, before: Any, what: str) -> None:
+    """Write to the first row of an array that has memory of its own, each element once; the others must stay."""
+    if before.ndim:
+        array[0, ...] = 9.0
+        wanted = before.copy()
+        wanted[0] = 9.0
+        assert_untouched(s, array, wanted, f"{what}, whose first row was written to,")
 
 
 @check("A14", needs=WRITES)
@@ -278,3 +288,8 @@ def moved(s: Subject) -> None:
             overwrite(array)
         assert_untouched(s, x.array, host, f"x on {here}, after {what}, from {there}, was written to,")
         assert_untouched(s, seed, gy, f"the seed on {there}, after {what} was written to,")
+    for what, x, before in layouts(s) if here == s.device else ():
+        if 0 not in before.shape:
+            own = transfer(x, there)
+            with using_device(there):
+                _write_first(s, own, before, f"{what}, moved to {there},")

@@ -174,7 +174,9 @@ def moving(s: Subject) -> None:
 
         def moved(host: Any) -> Any:
             x = s.array(host, s.wide)
-            y = Variable(s.backend.copy(x)).to_device(s.pair[1]).to_device(s.pair[0])
+            there = Variable(s.backend.copy(x)).to_device(s.pair[1])
+            s.pair[1].synchronize()  # while others move
+            y = there.to_device(s.pair[0])
             again = pickle.loads(pickle.dumps(x)) if s.has("pickle") else x
             return s.host(x), s.host(y), s.host(again), s.host(copy.deepcopy(x))
 
