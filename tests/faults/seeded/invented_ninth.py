@@ -8,6 +8,67 @@ from tests.faults.fault import fault
 from tests.faults.testbed import Testbed, change, native_work
 
 from xpgrad import Device
+from xpgrad.backend.plugins import plugins
+
+
+@fault(
+    "searchsorted-sixteen-halvings",
+    "searchsorted halves sixteen times, which is too few for more than 65,536 sorted numbers",
+    "K",
+    operations=("searchsorted",),
+)
+def searchsorted_sixteen_halvings(bed: Testbed) -> None:
+    def searchsorted(original: Any, x1: Any, x2: Any, /, *, side: str = "left", sorter: Any = None) -> Any:
+        out = original(x1, x2, side=side, sorter=sorter)
+        if x1.shape[0] <= 65536:
+            return out
+        known = x1 if sorter is None else np.take(x1, sorter)
+        x2 = np.asarray(x2)
+        low, high = np.zeros(x2.shape, np.int64), np.full(x2.shape, known.shape[0])
+        for _ in range(16):
+            middle = (low + high) // 2
+            value = known[np.minimum(middle, known.shape[0] - 1)]
+            right = value < x2 if side == "left" else value <= x2
+            low, high = np.where(right, middle + 1, low), np.where(right, high, middle)
+        return low.astype(np.asarray(out).dtype)
+
+    bed.replace("searchsorted", searchsorted)
+
+
+@fault(
+    "winograd-tail-reads-short",
+    "convolution by tiles of four columns reads zero for the last column of the image if three columns are left over",
+    "K",
+    operations=("F.convolution_nd",),
+)
+def winograd_tail_reads_short(bed: Testbed) -> None:
+    right = plugins.host.xp.kernel("convolution")
+
+    def convolution(x: Any, weight: Any, b: Any, geometry: Any, groups: int) -> Any:
+        g = geometry
+        tiled = g.ksize == (3, 3) and g.stride == g.dilate == (1, 1) and g.pad == (0, 0)
+        if tiled and g.out[1] > 16 and g.out[1] % 4 == 3:
+            x = x.copy()
+            x[..., -1] = 0
+        return right(x, weight, b, geometry=g, groups=groups)
+
+    bed.kernel("convolution", convolution)
+
+
+@fault(
+    "matrix-rank-of-an-absolute-size",
+    "matrix_rank compares singular values with a tolerance that does not depend on the largest of them",
+    "K",
+    operations=("linalg.matrix_rank",),
+)
+def matrix_rank_of_an_absolute_size(bed: Testbed) -> None:
+    def matrix_rank(original: Any, x: Any, /, *, rtol: Any = None) -> Any:
+        if rtol is not None or min(x.shape[-2:]) == 0:
+            return original(x) if rtol is None else original(x, rtol=rtol)
+        values = np.linalg.svd(x, compute_uv=False)
+        return np.count_nonzero(values > max(x.shape[-2:]) * np.finfo(values.dtype).eps, axis=-1)
+
+    bed.replace("linalg.matrix_rank", matrix_rank)
 
 
 @fault(

@@ -50,11 +50,11 @@ def _convolution(name: str) -> Operation:
             row |= {"layout": draw.pick(_layouts(draw)), "batch": 2}
             yield _sample(draw, name, row, (n,), (2, 3))
             yield _sample(draw, name, row, (4,), (n, 1) if n % 2 else (1, n))
-        for width in (draw.pick((7, 8, 9)), draw.pick((15, 16, 17))):  # as many channels as a tile or a vector has
-            groups = draw.pick((1, 1, 2, 3))
-            row = {"ndim": 2, "ksize": draw.pick((3, 3, 5)), "stride": 1, "pad": 1, "dilate": 1, "groups": groups}
-            channels = groups * draw.pick((8, 16)), groups * draw.pick((7, 8, 16))
-            row |= {"bias": True, "layout": "contiguous", "batch": 2}
+        for width in (*(draw.pick((n - 1, n, n + 1)) for n in (8, 16)), int(draw.rng.integers(18, 40))):
+            groups = draw.pick((1, 1, 2, 3))  # and as many channels as a tile or a vector has
+            row = {"ndim": 2, "ksize": draw.pick((3, 3, 5)), "stride": 1, "pad": draw.pick((0, 1)), "dilate": 1}
+            row |= {"groups": groups, "bias": True, "layout": "contiguous", "batch": 2}
+            channels = groups * draw.pick((1, 8, 16)), groups * draw.pick((2, 7, 8, 16))
             yield _sample(draw, name, row, (width, width + draw.pick((0, 1))), channels)
         for batch in BATCHES if not draw.quick else (draw.pick(BATCHES[1:4]), BATCHES[4]):
             row = {"ndim": 1, "ksize": 2, "stride": 1, "pad": 0, "dilate": 1, "groups": 1, "bias": True}

@@ -159,7 +159,8 @@ def _matrix_rank(draw: Draw) -> Iterator[Sample]:
     for n in (1, 3, 16, 33, 65):
         for zeros in {0, 1, n // 2, n}:
             host = np.diag(np.where(draw.rng.permutation(n) < zeros, 0.0, draw.rng.uniform(0.5, 2.0, n)))
-            x = Argument(host[draw.rng.permutation(n)].astype(draw.dtype))
+            size = 2.0 ** draw.pick((0, 24, -24))  # of which ranks are independent
+            x = Argument((host[draw.rng.permutation(n)] * size).astype(draw.dtype))
             yield Sample("linalg.matrix_rank", (x,), lambda x, rank=n - zeros: np.asarray(rank), dtype="int")
 
 

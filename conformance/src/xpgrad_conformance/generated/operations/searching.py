@@ -10,7 +10,7 @@ from xpgrad_conformance.generated.moved import ALL, around, combined, given, mix
 from xpgrad_conformance.generated.operation import FLOATS, INTEGERS, Operation
 from xpgrad_conformance.generated.points import many_axes
 from xpgrad_conformance.generated.sample import Argument, Sample
-from xpgrad_conformance.generated.sizes import LONG
+from xpgrad_conformance.generated.sizes import DISTINCT, LONG
 
 REALS = (*FLOATS, *INTEGERS)
 QUICK = "float32", "float64", "int64", "uint64"
@@ -93,6 +93,8 @@ def _searchsorted(draw: Draw) -> Iterator[Sample]:
         yield _search(draw, table, (11,))
         if n < 70_000:
             yield _search(draw, _table(draw, 7, "ties"), (n,))
+    if draw.long or not draw.quick:
+        yield _search(draw, _table(draw, DISTINCT, "mixed"), (300,))
     for row in combined(draw,
         n=(1, 2, 16, 33, 1025), kind=("mixed", "ties", "equal", "extremes", "spread"), layout=draw.layouts(),
         side=("left", "right"), sorter=(False, True),
