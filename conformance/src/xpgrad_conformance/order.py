@@ -5,6 +5,8 @@ from collections.abc import Collection, Iterable, Sequence
 
 from xpgrad_conformance.plan import Item
 
+WIDE = "float64", "complex128"
+"""The dtypes of a case that come first by value."""
 Batch = deque[int]
 """Numbers of items that run in one process, one after the other."""
 
@@ -59,13 +61,16 @@ def _ranks(items: Sequence[Item]) -> list[int]:
     """
     devices = {name: place for place, name in enumerate(dict.fromkeys(item.device.name for item in items))}
     dtypes: dict[str, dict[str | None, int]] = {}
+    for item in sorted(items, key=lambda item: item.case is not None and item.dtype not in WIDE):
+        about = item.case or item.operation
+        seen = dtypes.setdefault(item.check.id if about is None else about.name, {})
+        seen.setdefault(item.dtype, len(seen))
     cases: dict[str, dict[str, int]] = {}
     ranks = []
     for item in items:
         about = item.case or item.operation
         name = item.check.id if about is None else about.name
-        seen = dtypes.setdefault(name, {})
-        rank = 2 * seen.setdefault(item.dtype, len(seen)) + 20 * devices[item.device.name]
+        rank = 2 * dtypes[name][item.dtype] + 20 * devices[item.device.name]
         if about is None:
             rank += item.check.level == 3
         else:

@@ -21,6 +21,8 @@ THIN = 4
 """One of so many samples is taken in the profile thin, in all dtypes but one."""
 SPARE, LEAST = 300, 16
 """The largest length, and the number of samples, of the dtypes in which the quick profile takes few inputs."""
+NARROW = 70_001
+"""The largest length in dtypes of less than four bytes."""
 COVERINGS = 16
 """How many sets of combinations of so many factors there are: each is made once."""
 Item = TypeVar("Item")
@@ -64,7 +66,8 @@ class Draw:
     ) -> None:
         self.spare = s.quick and s.operation is not None and s.dtype not in s.operation.quick
         self.s, self.dtype, self.quick = s, s.dtype, s.quick
-        self.few, self.most = few or self.spare, min(most, SPARE) if self.spare else most
+        narrow = self.spare and np.dtype(s.dtype).itemsize < 4  # in which counters overflow
+        self.few, self.most = few or self.spare, min(most, NARROW if narrow else SPARE) if self.spare else most
         first = s.generator()
         self.rng = first if number == 0 else np.random.default_rng([int(first.integers(2**32)), number])
         self.thresholds = thresholds_of(s.backend, name)
@@ -97,7 +100,8 @@ class Draw:
             return itertools.islice(samples, self._offset % THIN, None, THIN)
         if self.spare:
             found = list(samples)
-            return (found[i] for i in sorted(self.rng.permutation(len(found))[:LEAST].tolist()))
+            chosen = self.rng.permutation(len(found))[:LEAST].tolist()
+            return (found[i] for i in sorted({*chosen, *_longest(found)}))
         return (sample for i, sample in enumerate(samples, self._offset) if i % 3)
 
     @property
@@ -159,6 +163,12 @@ class Draw:
                 kept.append(row)
                 wanted -= met
         return kept
+
+
+def _longest(samples: Sequence[Any]) -> list[int]:
+    """Return the numbers of the samples with the longest and the second longest axes."""
+    lengths = [max((n for x in sample.arguments for n in x.host.shape), default=0) for sample in samples]
+    return sorted(range(len(samples)), key=lengths.__getitem__)[-2:]
 
 
 def thresholds_of(backend: Backend, name: str) -> tuple[int, ...]:

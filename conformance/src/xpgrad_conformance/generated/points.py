@@ -29,7 +29,7 @@ UNEVEN = 5, 7, 9, 11, 17, 19, 33
 SHORT = 1, 2, 3, 4, 9
 """Lengths of several axes of one array, two of which are `UNEVEN`."""
 SEVERAL = 20, 5
-"""Arrays of which several axes are chosen, in the full and the quick profile."""
+"""Arrays of which several axes are chosen, and sets of shapes that broadcast, in the full and the quick profile."""
 RANKS = 6, 7, 8
 """Numbers of axes beyond those for which loops are written out."""
 FEW = {"m": 3, "k": 2, "": 1}
@@ -69,6 +69,19 @@ def several_axes(draw: Draw) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]
         lengths = [*draw.rng.permutation(UNEVEN)[:2].tolist(), *draw.rng.permutation(SHORT)[: rank - 2].tolist()]
         axes = draw.rng.permutation(rank)[: draw.rng.integers(2, rank)]
         yield tuple(draw.rng.permutation(lengths).tolist()), tuple(int(k) - rank * draw.pick((0, 1)) for k in axes)
+
+
+def broadcasting(draw: Draw, count: int) -> Iterator[tuple[tuple[int, ...], ...]]:
+    """Yield the shapes of so many arrays that broadcast: each axis of each is whole, of length 1, or not there."""
+    for _ in range(SEVERAL[draw.quick]):
+        rank = int(draw.rng.integers(2, 5))
+        whole = [int(n) for n in draw.rng.choice((1, 2, 3, 3, 4, 5, 9), rank)]
+        shapes = []
+        for _ in range(count):
+            shape = [n if draw.rng.integers(2) else 1 for n in whole]
+            missing = next((k for k, n in enumerate(shape) if n > 1), rank)
+            shapes.append(tuple(shape[draw.pick((0, 0, missing)) :]))
+        yield tuple(shapes)
 
 
 def fixed(*numbers: float) -> Points:

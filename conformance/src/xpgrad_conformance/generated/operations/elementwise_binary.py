@@ -13,7 +13,16 @@ from xpgrad_conformance.generated.accuracy import repeated
 from xpgrad_conformance.generated.draw import Draw
 from xpgrad_conformance.generated.operation import Operation
 from xpgrad_conformance.generated.operations.elementwise import AXES
-from xpgrad_conformance.generated.points import PAIRS, SPECIAL, Points, every_number, fixed, ranges, shaped
+from xpgrad_conformance.generated.points import (
+    PAIRS,
+    SPECIAL,
+    Points,
+    broadcasting,
+    every_number,
+    fixed,
+    ranges,
+    shaped,
+)
 from xpgrad_conformance.generated.sample import Argument, Sample
 from xpgrad_conformance.generated.values import near
 
@@ -125,6 +134,8 @@ def binary(
             given = (x1, _invertible(x2) if flushing else x2)
             return Sample(name, given, repeated(reference), smooth=smooth, far=far, **what)
 
+        for shape1, shape2 in broadcasting(draw, 2):
+            yield sample(draw.array(shape1, **range1), draw.array(shape2, **range2), smooth)
         for n in draw.lengths():
             first = draw.array((n,), **range1, axes=("n",))
             yield sample(first, draw.array((n,), **range2, axes=("n",)), smooth)

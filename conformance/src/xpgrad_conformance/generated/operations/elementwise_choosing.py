@@ -9,7 +9,7 @@ from xpgrad import as_variable
 from xpgrad_conformance.generated.draw import Draw
 from xpgrad_conformance.generated.operation import FLOATS, INTEGERS, Operation
 from xpgrad_conformance.generated.operations.elementwise_binary import CHOSEN, SYMBOLS
-from xpgrad_conformance.generated.points import FORMS, PAIRS, every_number, shaped
+from xpgrad_conformance.generated.points import FORMS, PAIRS, broadcasting, every_number, shaped
 from xpgrad_conformance.generated.sample import Argument, Sample
 
 ALL = "bool", *INTEGERS, *FLOATS, "complex64", "complex128"
@@ -46,6 +46,8 @@ def _where(draw: Draw) -> Iterator[Sample]:
         kinds, dtypes = ("ordinary", row["kind"], row["kind"]), ("bool", "", "")
         given = zip(row["axes"], kinds, (row[f"layout{i}"] for i in range(3)), dtypes, strict=True)
         yield sample(*(array(axes, row["n"], kind, layout, dtype) for axes, kind, layout, dtype in given))
+    for shapes in broadcasting(draw, 3):
+        yield sample(*(draw.array(shape, dtype="" if k else "bool") for k, shape in enumerate(shapes)))
     for other in {"float32": ["float64"], "float64": ["float32"], "int32": ["int8", "uint8"]}.get(draw.dtype, []):
         if draw.has(other):
             yield sample(array(("n",), 33, dtype="bool"), array(("n",), 33), array((), 1, dtype=other))

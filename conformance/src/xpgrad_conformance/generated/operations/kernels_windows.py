@@ -24,6 +24,8 @@ GEOMETRIES: dict[str, tuple[Any, ...]] = {
     "batch": (1, 3),
 }
 """The choices of a convolution, every pair of which occurs."""
+TILED = 40, 10
+"""Convolutions of images of several tiles, in the full and the quick profile."""
 LENGTH = 5000
 """The longest axis of images."""
 WIDE = 4, 5, 7, 8, 9, 15, 16, 17, 33, 65
@@ -50,12 +52,12 @@ def _convolution(name: str) -> Operation:
             row |= {"layout": draw.pick(_layouts(draw)), "batch": 2}
             yield _sample(draw, name, row, (n,), (2, 3))
             yield _sample(draw, name, row, (4,), (n, 1) if n % 2 else (1, n))
-        for width in (*(draw.pick((n - 1, n, n + 1)) for n in (8, 16)), int(draw.rng.integers(18, 40))):
-            groups = draw.pick((1, 1, 2, 3))  # and as many channels as a tile or a vector has
-            row = {"ndim": 2, "ksize": draw.pick((3, 3, 5)), "stride": 1, "pad": draw.pick((0, 1)), "dilate": 1}
-            row |= {"groups": groups, "bias": True, "layout": "contiguous", "batch": 2}
-            channels = groups * draw.pick((1, 8, 16)), groups * draw.pick((2, 7, 8, 16))
-            yield _sample(draw, name, row, (width, width + draw.pick((0, 1))), channels)
+        for _ in range(TILED[draw.quick]):  # as many channels and rows as tiles and vectors have, and some more
+            groups = draw.pick((1, 1, 1, 2, 3))
+            row = {"ndim": 2, "ksize": draw.pick((3, 3, 3, 5)), "stride": 1, "pad": draw.pick((0, 1)), "dilate": 1}
+            row |= {"groups": groups, "bias": True, "layout": "contiguous", "batch": draw.pick((1, 2))}
+            channels = groups * draw.pick((1, 8, 16)), groups * draw.pick((2, 7, 8))
+            yield _sample(draw, name, row, tuple(draw.rng.integers(6, 24, 2).tolist()), channels)
         for batch in BATCHES if not draw.quick else (draw.pick(BATCHES[1:4]), BATCHES[4]):
             row = {"ndim": 1, "ksize": 2, "stride": 1, "pad": 0, "dilate": 1, "groups": 1, "bias": True}
             yield _sample(draw, name, row | {"layout": "contiguous", "batch": batch}, (4,), (2, 3))

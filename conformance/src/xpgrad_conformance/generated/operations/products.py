@@ -10,6 +10,7 @@ from xpgrad.types import Shape
 from xpgrad_conformance.generated.draw import Draw
 from xpgrad_conformance.generated.moved import combined, given, mixed, swept
 from xpgrad_conformance.generated.operation import COMPLEX, FLOATS, Operation
+from xpgrad_conformance.generated.points import broadcasting
 from xpgrad_conformance.generated.sample import Argument, Sample
 
 NUMERIC = (*FLOATS, *COMPLEX, "int32", "int64")
@@ -111,6 +112,9 @@ def _matmul(draw: Draw) -> Iterator[Sample]:
             yield _exact(draw, (*one, 3, row["k"]), (row["k"],), layouts=(row["one"], "contiguous"))
         if other:
             yield _exact(draw, (row["k"],), (*other, row["k"], 2), layouts=("contiguous", row["other"]))
+    for one, other in broadcasting(draw, 2):
+        m, k, n = (int(each) for each in draw.rng.integers(1, 5, 3))
+        yield _exact(draw, (*one, m, k), (*other, k, n), layouts=[draw.pick(draw.layouts()) for _ in range(2)])
     if draw.has("empty_arrays"):
         nothing: tuple[tuple[Shape, Shape], ...] = (
             ((3, 0), (0, 2)),

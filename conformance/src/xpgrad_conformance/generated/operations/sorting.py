@@ -59,6 +59,11 @@ def _sorted(draw: Draw) -> Iterator[Sample]:
     for x, parameters in _inputs(draw):
         distinct = x.host.size < 10_000 and np.unique(x.host).size == x.host.size
         yield Sample("sort", (x,), sort, parameters, precise=False, smooth=distinct and np.isfinite(x.host).all())
+    for n in (5, 17, 40, 1000) if draw.dtype in FLOATS else ():  # wherever NaNs come, no element is lost
+        x = given(draw, (n,), "mixed")
+        x.host[draw.rng.permutation(n)[: n // 4 + 1]] = np.nan
+        parameters = {"descending": draw.pick((False, True))}
+        yield Sample("sort", (x,), lambda x, **_: np.sort(x), parameters, derived=lambda _, found: np.sort(found[0]))
 
 
 def _argsorted(draw: Draw) -> Iterator[Sample]:
