@@ -206,6 +206,22 @@ def copies_on_demand(s: Subject) -> None:
     assert_unchanged(s.host(made), values, "what from_dlpack(copy=True) made, after a write to the source,")
 
 
+@check("X14", needs=("dlpack_export", "in_place_update", "index_assignment"))
+def exported_copies(s: Subject) -> None:
+    """What others read with copy=True, where they can ask for it, stays as it is when the array is written to."""
+    values = s.values((3, 4), dtype=s.wide)
+    x = s.array(values, s.wide)
+    if not in_host_memory(x):
+        return
+    try:
+        found = np.from_dlpack(x, copy=True)
+    except REFUSALS:
+        return  # older versions of NumPy, and of the standard, do not have it
+    with using_device(s.device):
+        x[0, ...] = 7.25
+    assert_unchanged(np.asarray(found), values, "what numpy.from_dlpack(x, copy=True) read, after a write to x,")
+
+
 @check("X10")
 def devices_and_their_memory(s: Subject) -> None:
     """Where DLPack says that a device's memory is, its arrays are, and what is taken in comes to lie there."""

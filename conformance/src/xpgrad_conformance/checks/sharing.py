@@ -117,11 +117,12 @@ def copies(s: Subject) -> None:
         for what, x, before in layouts(s):
             if 0 in before.shape:
                 continue
-            own = make(x)
+            own, another = make(x), make(x)
             s.expect(own, before, f"{name} of {what}", dtype=s.wide)
             _write_first(s, own, before, f"{name} of {what}")
             overwrite(own)
-            assert_untouched(s, x, before, f"{what}, after {name} was written to,")
+            for array, which in (x, what), (another, f"a second {name} of {what}"):
+                assert_untouched(s, array, before, f"{which}, after {name} was written to,")
             own = make(x)
             if "broadcast" not in what:
                 overwrite(x)
@@ -290,6 +291,7 @@ def moved(s: Subject) -> None:
         assert_untouched(s, seed, gy, f"the seed on {there}, after {what} was written to,")
     for what, x, before in layouts(s) if here == s.device else ():
         if 0 not in before.shape:
-            own = transfer(x, there)
+            own, another = transfer(x, there), transfer(x, there)
             with using_device(there):
                 _write_first(s, own, before, f"{what}, moved to {there},")
+            assert_untouched(s, another, before, f"{what}, moved to {there} again, after the first was written to,")
