@@ -176,3 +176,36 @@ def bounds_are_checked_for_one_thread(bed: Testbed) -> None:
             gathering[0] -= 1
 
     bed.replace("take", wrong)
+
+
+@fault(
+    "rounding-mode-stays",
+    "astype of floats to integers leaves the mode of rounding as it has set it, in which round truncates",
+    "S",
+    operations=("astype", "round"),
+)
+def rounding_mode_stays(bed: Testbed) -> None:
+    truncating = [False]
+
+    def astype(original: Any, x: Any, dtype: Any, /, **options: Any) -> Any:
+        truncating[0] |= x.dtype.kind == "f" and np.dtype(dtype).kind in "iu"
+        return original(x, dtype, **options)
+
+    bed.replace("astype", astype)
+    bed.replace("round", lambda original, x, /: np.trunc(x) if truncating[0] else original(x))
+
+
+@fault(
+    "full-like-of-low-bits",
+    "full_like keeps the numbers that it has prepared by their lowest 32 bits",
+    "S",
+)
+def full_like_of_low_bits(bed: Testbed) -> None:
+    prepared: dict[int, int] = {}
+
+    def full_like(original: Any, x: Any, /, fill_value: Any, **options: Any) -> Any:
+        if type(fill_value) is int:
+            fill_value = prepared.setdefault(fill_value & 0xFFFFFFFF, fill_value)
+        return original(x, fill_value, **options)
+
+    bed.replace("full_like", full_like)

@@ -14,11 +14,11 @@ from xpgrad_conformance.checks.together import COUNT, in_rounds, switching_often
 from xpgrad_conformance.generated.stories import Story, drawn, smallest, story_error, story_text
 from xpgrad_conformance.subject import Subject
 
-STORIES = {True: 40, False: 1000}
+STORIES = {True: 40, False: 600}
 """How many, in the quick profile and in the full one."""
 SECONDS = {True: 8.0, False: 60.0}
 """Time after which no other story begins: libraries that compile each call have fewer."""
-TURNS = {True: 3, False: 40}
+TURNS = {True: 3, False: 20}
 """Sets of stories that threads run at once."""
 
 

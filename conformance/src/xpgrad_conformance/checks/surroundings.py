@@ -12,6 +12,7 @@ from xpgrad.testing.arrays import on_host
 from xpgrad_conformance.check import check
 from xpgrad_conformance.checks.together import COUNT, in_rounds, switching_often
 from xpgrad_conformance.generated.neighbours import unfit
+from xpgrad_conformance.generated.operation import Operation
 from xpgrad_conformance.generated.sample import Sample
 from xpgrad_conformance.generated.sequences import in_turn, pairs_of
 from xpgrad_conformance.subject import Subject
@@ -27,7 +28,11 @@ CALLS = COUNT // 2
 Looks = dict[str, Callable[[], Any]]
 
 
-@check("S08", scope="operation", applies=in_turn)
+def _in_one_dtype(operation: Operation, dtype: str, quick: bool) -> bool:
+    return in_turn(operation, dtype, True)
+
+
+@check("S08", scope="operation", applies=_in_one_dtype)
 def modes(s: Subject) -> None:
     """Calls of a function, and those that it refuses, change no mode, default or device for other functions."""
     looks = _looks(s)
@@ -39,7 +44,7 @@ def modes(s: Subject) -> None:
         _compare(before, _seen(s, looks), f"after calls of {sample.written}, refused ones among them,")
 
 
-@check("P59", scope="operation", needs=("threads",), applies=in_turn)
+@check("P59", scope="operation", needs=("threads",), applies=_in_one_dtype)
 def modes_at_once(s: Subject) -> None:
     """While threads call a function, no mode, default or device changes for others."""
     looks = _looks(s)
@@ -58,11 +63,12 @@ def modes_at_once(s: Subject) -> None:
 
 
 def _chosen(s: Subject) -> list[Sample]:
-    """Return samples of the function under test: of different parameters first, large ones before others."""
+    """Return samples of the function under test, of different parameters as far as there are such, large ones."""
     assert s.operation is not None
-    samples = [one for one, _ in reversed(pairs_of(s, s.operation))]
-    first = list({sample.written: sample for sample in reversed(samples)}.values())
-    return [*first, *samples][:CALLS]
+    samples = [one for one, _ in pairs_of(s, s.operation)]
+    different = list({sample.written: sample for sample in samples}.values())
+    chosen = [different[i * len(different) // CALLS] for i in range(CALLS)] if len(different) > CALLS else different
+    return [*chosen, *samples[::-1]][:CALLS]
 
 
 def _called(s: Subject, sample: Sample) -> Callable[[], Any]:
