@@ -10,6 +10,7 @@ import numpy as np
 
 from xpgrad import Variable, as_variable, get_device, grad, using_device
 from xpgrad.array_api.namespace import namespace
+from xpgrad.errors import MissingFunction
 from xpgrad.testing.arrays import on_host, placed
 from xpgrad_conformance.generated.programs import Step, compiled
 from xpgrad_conformance.generated.programs_drawn import LARGEST, Has, allowed, step_of
@@ -193,6 +194,8 @@ def story_error(s: Subject, story: Story) -> str | None:
             model.tell(event)
             try:
                 exec(compiled(event.text), names)
+            except MissingFunction:
+                raise
             except Exception as error:
                 return f"raises {type(error).__name__}: {error}\nin {event.text!r}"
             wrong = _first_error(names, model, [event.makes] if event.makes else _alive(names))

@@ -226,8 +226,9 @@ def found(scene: Scene) -> Event | None:
         lines += [f"xp.isin({x}, {x}[:1, ...])", f"xp.any({x} > 1)", f"xp.all({x} > -1, axis=-1)", f"xp.sign({x})"]
     if wide.dtype.kind == "f":
         lines += [f"xp.diff({x}, axis=-1)", f"xp.less({x}, {x})"]
-        lines += [f"xp.fft.irfftn(xp.fft.rfftn({x}), s={wide.shape}, axes={tuple(range(wide.ndim))})"]
-        lines += [f"xp.abs(xp.fft.{way}({x} + 0.0j))" for way in ("fft", "ifft")] if scene.complex else []
+        if scene.complex:
+            lines += [f"xp.fft.irfftn(xp.fft.rfftn({x}), s={wide.shape}, axes={tuple(range(wide.ndim))})"]
+            lines += [f"xp.abs(xp.fft.{way}({x} + 0.0j))" for way in ("fft", "ifft")]
         lines += [f"(xp.abs({x}) + 0.5) ** {number}" for number in (1.3, 0.7)]
         if all(scene.beyond((wide - at) % 0.25) for at in (0.0, GAP)):
             lines += [f"xp.round({x} * 2)", f"xp.floor({x})", f"xp.remainder({x}, 1.5)", f"xp.any({x} > 1)"]
