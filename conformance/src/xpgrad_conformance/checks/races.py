@@ -252,7 +252,7 @@ def programs_at_once(s: Subject) -> None:
 
 
 @check("P58", needs=("threads",))
-def of_one_chapter(s: Subject) -> None:
+def different_functions(s: Subject) -> None:
     """Eight threads that call functions of one chapter, or of all, at once, get right results and none waits."""
     samples = one_of_each(s, OPERATIONS)
     for names in CHAPTERS.values():

@@ -11,6 +11,7 @@ import numpy as np
 from xpgrad.errors import MissingFunction
 from xpgrad_conformance.check import check
 from xpgrad_conformance.checks.together import COUNT, in_rounds, switching_often
+from xpgrad_conformance.generated.sample import raised
 from xpgrad_conformance.generated.stories import Story, drawn, smallest, story_error, story_text
 from xpgrad_conformance.subject import Subject
 
@@ -36,7 +37,7 @@ def stories(s: Subject) -> None:
         wrong = _error(s, story)
         if wrong is not None:
             story, wrong = smallest(s, story, wrong)
-            raise AssertionError(f"a story: {wrong}\n{story_text(story, wrong)}")
+            raise AssertionError(f"a story: {wrong}\n{story_text(s, story, wrong)}")
         if time.monotonic() - start > SECONDS[s.quick]:
             return
 
@@ -55,7 +56,7 @@ def stories_at_once(s: Subject) -> None:
             results = in_rounds([calls, calls[::-1]])
         for story, *found in zip(told, results[0], results[1][::-1], strict=True):
             wrong = next((each for each in found if each is not None), None)
-            assert wrong is None, f"a story, beside others in seven threads: {wrong}\n{story_text(story, wrong)}"
+            assert wrong is None, f"a story, beside others in other threads: {wrong}\n{story_text(s, story, wrong)}"
 
 
 def _error(s: Subject, story: Story) -> str | None:
@@ -63,4 +64,4 @@ def _error(s: Subject, story: Story) -> str | None:
     try:
         return story_error(s, story)
     except MissingFunction as error:
-        return f"raises {error}" if s.has(error.function) else None
+        return raised(error) if s.has(error.function) else None

@@ -142,5 +142,5 @@ def _shown(look: Callable[[], Any]) -> Any:
 def _compare(before: dict[str, Any], after: dict[str, Any], when: str) -> None:
     for what, one in before.items():
         other = after[what]
-        same = one == other if isinstance(one, str) else getattr(other, "tobytes", str)() == one.tobytes()
+        same = type(one) is type(other) and (one == other if isinstance(one, str) else one.tobytes() == other.tobytes())
         assert same, f"{what} {when} is {other}, and before {one}"

@@ -45,7 +45,7 @@ class Draw:
     most : int
         The largest length that it chooses.
     spare : bool
-        Whether this is a dtype in which the quick profile takes few inputs, all of them small.
+        Whether this is a dtype in which the quick profile takes few inputs, small ones but for narrow dtypes.
     long : bool
         Whether this is the dtype in which the quick profile takes long arrays, another one for each seed.
 

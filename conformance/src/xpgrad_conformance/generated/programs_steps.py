@@ -454,3 +454,5 @@ MAKERS: tuple[tuple[Maker, int], ...] = (
     (_assigned, 2),
 )
 """The makers of steps, with weights."""
+SHARING = frozenset((_linear_algebra, _reduction, _shape, _part, _join, _complex, _many, _loop, _sorted, _kinked))
+"""Makers of steps whose results may be views of their operands, or one of them, or be read-only."""

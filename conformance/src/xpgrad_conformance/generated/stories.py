@@ -2,8 +2,7 @@
 
 import copy
 import pickle
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -12,19 +11,27 @@ from xpgrad import Variable, as_variable, get_device, grad, using_device
 from xpgrad.array_api.namespace import namespace
 from xpgrad.errors import MissingFunction
 from xpgrad.testing.arrays import on_host, placed
-from xpgrad_conformance.generated.programs import Step, compiled
+from xpgrad_conformance.generated.programs import VALUE, Step, compiled
 from xpgrad_conformance.generated.programs_drawn import LARGEST, Has, allowed, step_of
 from xpgrad_conformance.generated.programs_steps import MAKERS as PURE
-from xpgrad_conformance.generated.stories_steps import MAKERS, Event, Groups, Scene
+from xpgrad_conformance.generated.programs_steps import SHARING
+from xpgrad_conformance.generated.programs_steps import Maker as PureMaker
+from xpgrad_conformance.generated.sample import kind_of, raised
+from xpgrad_conformance.generated.shrinking import commented, header
+from xpgrad_conformance.generated.stories_steps import MAKERS, Event, Groups, Maker, Scene, fresh, hosted
 from xpgrad_conformance.oracle import host as numpy_namespace
 from xpgrad_conformance.subject import Subject
 
 STEPS = 14, 30
 """How many steps a story has."""
-SHARING = frozenset(
-    ("_linear_algebra", "_reduction", "_shape", "_part", "_join", "_complex", "_many", "_loop", "_sorted", "_kinked")
+OWN = 1.6
+"""How much more often steps are made that programs do not have."""
+IMPORTS = (
+    "import copy",
+    "import pickle",
+    "from xpgrad import Variable, as_variable, get_device, grad, using_device",
+    "from xpgrad.testing.arrays import placed",
 )
-"""Makers of steps whose results may be views of their operands, or one of them."""
 UNITS = 512.0
 """The allowed error in units in the last place of an element and of the largest one."""
 CONDITION = 64.0
@@ -33,22 +40,8 @@ APART = 1e-4
 """How far, relative to 1 and to an element, float32 may be from float64 in the model."""
 
 
-@dataclass(frozen=True, eq=False)
-class Story:
-    """Steps in their order.
-
-    Attributes
-    ----------
-    dtype : str
-        That of the arrays that it makes.
-    here : str
-        The name of the device.
-    events : tuple of Event
-    """
-
-    dtype: str
-    here: str
-    events: tuple[Event, ...]
+Story = tuple[Event, ...]
+"""Steps in their order."""
 
 
 class Model:
@@ -117,16 +110,12 @@ def drawn(rng: np.random.Generator, s: Subject, dtype: str, has: Has) -> Story:
     others = [device for device in s.backend.devices() if device != s.device]
     scene = Scene(rng, dtype, has, s.device.name, others[0].name if others else "")
     model, events = Model(), list[Event]()
-    makers = [
-        *((make, 1.6 * weight, True) for make, weight in MAKERS),
-        *((make, weight, False) for make, weight in PURE),
-    ]
-    weights = np.asarray([weight for _, weight, _ in makers])
+    makers = [*((make, OWN * weight) for make, weight in MAKERS), *((_step(make), weight) for make, weight in PURE)]
+    weights = np.asarray([weight for _, weight in makers])
     wanted = int(rng.integers(*STEPS))
     chosen = rng.choice(len(makers), 6 * wanted, p=weights / weights.sum()).tolist()
-    for k in (*_first(makers), *chosen):
-        make, _, own = makers[k]
-        event = make(scene) if own else _pure(scene, make)
+    for make in (hosted, fresh, hosted, *(makers[k][0] for k in chosen)):
+        event = make(scene)
         if event is None or not _allowed(event, has):
             continue
         if _told(scene, model, event, has):
@@ -135,23 +124,21 @@ def drawn(rng: np.random.Generator, s: Subject, dtype: str, has: Has) -> Story:
                 scene.past.append(event)
         if len(events) == wanted:
             break
-    return Story(dtype, s.device.name, tuple(events))
+    return tuple(events)
 
 
-def _first(makers: Sequence[Any]) -> list[int]:
-    """Return the numbers of the makers with which a story begins: some arrays."""
-    names = [make.__name__ for make, _, _ in makers]
-    return [names.index("hosted"), names.index("fresh"), names.index("hosted")]
+def _step(make: PureMaker) -> Maker:
+    """Return the maker of a step of a program as one of an event."""
 
+    def event(scene: Scene) -> Event | None:
+        text = make(scene)
+        if text is None:
+            return None
+        name = scene.new()
+        text = step_of(text, int(name[1:])).text
+        return Event(text, text, name, make in SHARING)
 
-def _pure(scene: Scene, make: Any) -> Event | None:
-    """Return a step of a program."""
-    text = make(scene)
-    if text is None:
-        return None
-    name = scene.new()
-    text = step_of(text, int(name[1:])).text
-    return Event(text, text, name, make.__name__ in SHARING)
+    return event
 
 
 def _allowed(event: Event, has: Has) -> bool:
@@ -190,14 +177,14 @@ def story_error(s: Subject, story: Story) -> str | None:
     }  # fmt: skip
     model = Model()
     with using_device(s.device), np.errstate(all="ignore"):
-        for event in story.events:
+        for event in story:
             model.tell(event)
             try:
                 exec(compiled(event.text), names)
             except MissingFunction:
                 raise
             except Exception as error:
-                return f"raises {type(error).__name__}: {error}\nin {event.text!r}"
+                return f"{raised(error)}\nin {event.text!r}"
             wrong = _first_error(names, model, [event.makes] if event.makes else _alive(names))
             if wrong is not None:
                 return f"{wrong}, after {event.text!r}"
@@ -219,13 +206,13 @@ def _first_error(names: dict[str, Any], model: Model, wanted: Sequence[str]) -> 
 
 def smallest(s: Subject, story: Story, wrong: str) -> tuple[Story, str]:
     """Return a story with fewer steps that is wrong in the same way, and what is wrong with it."""
-    kind = wrong.partition(":")[0] if wrong.startswith("raises ") else ""
+    kind = kind_of(wrong)
     for part in (8, 4, 2, 1):
         place = 0
-        while place < len(story.events):
-            less = Story(story.dtype, story.here, story.events[:place] + story.events[place + part :])
+        while place < len(story):
+            less = story[:place] + story[place + part :]
             again = _error_of(s, less)
-            if again is not None and (again.partition(":")[0] if again.startswith("raises ") else "") == kind:
+            if again is not None and kind_of(again) == kind:
                 story, wrong = less, again
             else:
                 place += part
@@ -236,7 +223,7 @@ def _error_of(s: Subject, story: Story) -> str | None:
     """Return what is wrong with a story, or None, also if a step is missing without which others mean nothing."""
     groups = Groups()
     try:
-        for event in story.events:
+        for event in story:
             if event.writes and not groups.is_alone(event.writes):
                 return None
             groups.note(event)
@@ -245,18 +232,8 @@ def _error_of(s: Subject, story: Story) -> str | None:
         return None
 
 
-def story_text(story: Story, wrong: str) -> str:
+def story_text(s: Subject, story: Story, wrong: str) -> str:
     """Return a story as Python that runs as it is, and shows what is wrong."""
-    lines = list(_imports(story))
-    lines += [line for event in story.events for line in event.text.splitlines()]
-    last = wrong.replace(",", " ").split()
-    shown = next((word for word in last if word[:1] in "vw" and word[1:].isdigit()), "")
-    lines += [f"print({shown})"] if shown else []
-    return "\n".join([*lines, *(f"# {line}" for line in wrong.splitlines())])
-
-
-def _imports(story: Story) -> Iterator[str]:
-    yield from ("import copy", "import pickle", "import numpy as np", "import xpgrad", "import xpgrad.array_api as xp")
-    yield "from xpgrad import Variable, as_variable, get_device, grad, using_device"
-    yield "from xpgrad.testing.arrays import placed"
-    yield f"xpgrad.use({story.here!r})"
+    lines = [*header(s.device.name, IMPORTS), *(line for event in story for line in event.text.splitlines())]
+    shown = next((word for word in wrong.replace(",", " ").split() if VALUE.fullmatch(word)), "")
+    return "\n".join([*lines, *([f"print({shown})"] if shown else []), commented(wrong)])
