@@ -1,6 +1,7 @@
 """Worker processes: a backend that crashes or hangs fails one check and does not stop the run."""
 
 import contextlib
+import gc
 import math
 import mmap
 import multiprocessing
@@ -86,9 +87,11 @@ def _serve(order: Order, capabilities: dict[str, Any], connection: Connection, m
     calling.share(memory)
     items = order.plan(given)
     start = _resident()
-    while (number := connection.recv()) is not None:
-        calling.note(b"")
-        connection.send((outcome(items[number], given, seed=order.seed_of(items[number])), _resident() - start))
+    gc.freeze()  # modules and the plan, which stay
+    while (batch := connection.recv()) is not None:
+        for number in batch:
+            calling.note(b"")
+            connection.send((outcome(items[number], given, seed=order.seed_of(items[number])), _resident() - start))
 
 
 def _resident() -> int:
@@ -116,7 +119,7 @@ def _one_thread() -> Iterator[None]:
 
 
 class Worker:
-    """One process, its current item, and the items that it runs next."""
+    """One process, and the batch of items that it runs, of which the first one is the current one."""
 
     def __init__(self, order: Order, capabilities: Capabilities) -> None:
         context = multiprocessing.get_context("spawn")
@@ -127,13 +130,13 @@ class Worker:
         with _one_thread():
             self.process.start()
         there.close()
-        self.number, self.since, self.grown = -1, 0.0, False
-        self.group: Batch = deque()
+        self.since, self.grown = 0.0, False
+        self.batch: Batch = deque()
 
-    def give(self, number: int | None) -> None:
-        """Send an item to the process; None ends it."""
-        self.number, self.since = -1 if number is None else number, time.monotonic()
-        self.connection.send(number)
+    def give(self, batch: Batch | None) -> None:
+        """Send a batch of items to the process; None ends it."""
+        self.batch, self.since = batch or deque(), time.monotonic()
+        self.connection.send(batch)
 
     def stop(self) -> None:
         """Kill the process."""
@@ -170,6 +173,7 @@ def outcomes(
     """
     todo = deque(map(deque, batches))
     workers: list[Worker] = []
+    ending: list[Worker] = []
 
     def begin() -> None:
         if todo:
@@ -177,21 +181,24 @@ def outcomes(
             proceed(workers[-1])
 
     def proceed(worker: Worker) -> None:
-        if not worker.group and not worker.grown and todo:
-            worker.group = todo.popleft()
-        worker.give(worker.group.popleft() if worker.group else None)
-        if worker.number < 0:
-            worker.process.join()
+        if worker.batch:
+            worker.since = time.monotonic()
+        elif todo and not worker.grown:
+            worker.give(todo.popleft())
+        else:
+            worker.give(None)
             workers.remove(worker)
+            ending.append(worker)
             begin()
 
     def lost(worker: Worker, reason: str) -> Outcome:
         worker.stop()
         workers.remove(worker)
-        if worker.group:
-            todo.appendleft(worker.group)
+        number = worker.batch.popleft()
+        if worker.batch:
+            todo.appendleft(worker.batch)
         begin()
-        item, reason = items[worker.number], reason + calling.described(worker.calling)
+        item, reason = items[number], reason + calling.described(worker.calling)
         known = expected_reason(item, capabilities)
         state, why = ("failed", reason) if known is None else ("expected", f"{known} ({reason})")
         seconds = round(time.monotonic() - worker.since, 4)
@@ -210,19 +217,20 @@ def outcomes(
                         found, growth = worker.connection.recv()
                     except (EOFError, OSError):
                         worker.process.join()
-                        yield lost(worker, f"the process died with {ending(worker.process.exitcode)}")
+                        yield lost(worker, f"the process died with {end_of(worker.process.exitcode)}")
                         continue
                     worker.grown = growth > MAX_GROWTH
+                    worker.batch.popleft()
                     proceed(worker)
                     yield found
                 elif time.monotonic() - worker.since > timeout:
                     yield lost(worker, f"no answer within {timeout:g} s")
     finally:
-        for worker in workers:
+        for worker in (*workers, *ending):
             worker.stop()
 
 
-def ending(code: int | None) -> str:
+def end_of(code: int | None) -> str:
     """Return how a process ended: ``exit code 9``, ``SIGSEGV (segmentation fault)``."""
     if code is None or code >= 0:
         return f"exit code {code}"

@@ -5,7 +5,7 @@ import time
 import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from xpgrad.testing.arrays import on_host
 from xpgrad_conformance.check import check
 from xpgrad_conformance.checks.fused import replacements, wanted
 from xpgrad_conformance.checks.together import COUNT, in_rounds, switching_often, together
-from xpgrad_conformance.generated.alike import of_one_shape
+from xpgrad_conformance.generated.alike import Group, of_one_shape
 from xpgrad_conformance.generated.draw import Draw
 from xpgrad_conformance.generated.neighbours import unfit
 from xpgrad_conformance.generated.operation import Operation
@@ -71,61 +71,73 @@ def first_uses(s: Subject) -> None:
     """Eight threads that call a function at once, for the first time with these shapes, all get right results."""
     assert s.operation is not None
     pairs = pairs_of(s, s.operation)
-    mixed = (s.quick or s.dtype == s.operation.quick[0]) and _of_one_shape(s)
+    both = [sample for pair in pairs for sample in pair]
+    rounds = _of_one_shape(s) if s.quick or s.dtype == s.operation.quick[0] else []
     chosen = [
-        pairs[-1:] if not (s.quick and mixed) else [],
+        pairs[-1:] if not (s.quick and rounds) else [],
         pairs[: 0 if s.quick else 4 if s.dtype == s.operation.quick[0] else 1],
         _large(s, s.operation) if not s.quick or Draw(s, s.operation.name).even else [],
     ]
-    rounds = [[one, two] * (COUNT // 2) for some in chosen for one, two in some]
+    rounds += [_by_turns(s, *pair) for some in chosen for pair in some]
+    rounds += [*_of_many_shapes(s, both), *_in_either_order(s, both)]
+    rounds += _beside_errors(s, [sample for sample, _ in pairs[:: -(-len(pairs) // (COUNT // 2))]] if pairs else [])
     with switching_often():
-        results = in_rounds([_half_shared(s, samples) for samples in rounds])
-    for samples, found in zip(rounds, results, strict=True):
+        results = in_rounds([each.calls for each in rounds])
+    for each, found in zip(rounds, results, strict=True):
+        each.verify(found)
+
+
+class Round(NamedTuple):
+    """Calls that threads begin at once, and what raises AssertionError unless their results are right."""
+
+    calls: list[Callable[[], Any]]
+    verify: Callable[[list[Any]], None]
+
+
+def _right(s: Subject, samples: Sequence[Sample], calls: list[Callable[[], Any]], when: str) -> Round:
+    """Return the round of calls of samples."""
+    return Round(calls, lambda found: assert_all_right(s, samples, found, when))
+
+
+def _by_turns(s: Subject, one: Sample, other: Sample) -> Round:
+    """Let threads call two samples by turns: all of the first one on the same arrays, as of parameters of a model."""
+    samples, shared = [one, other] * (COUNT // 2), _caller(s, one)
+
+    def verify(found: list[Any]) -> None:
         assert_all_right(s, samples, found, "called by eight threads at once")
-        for sample in samples[:2]:
+        for sample in (one, other):
             assert_right(s, sample, _caller(s, sample)(), "called after eight threads did at once")
-    _of_many_shapes(s, [sample for pair in pairs for sample in pair])
-    _in_either_order(s, [sample for pair in pairs for sample in pair])
-    _beside_errors(s, [sample for sample, _ in pairs[:: -(-len(pairs) // (COUNT // 2))]] if pairs else [])
+
+    return Round([_caller(s, sample) if k % 2 else shared for k, sample in enumerate(samples)], verify)
 
 
-def _half_shared(s: Subject, samples: Sequence[Sample]) -> list[Callable[[], Any]]:
-    """Return calls of two samples by turns: all of the first one on the same arrays, as of parameters of a model."""
-    shared = _caller(s, samples[0])
-    return [_caller(s, sample) if k % 2 else shared for k, sample in enumerate(samples)]
-
-
-def _of_many_shapes(s: Subject, samples: Sequence[Sample]) -> None:
+def _of_many_shapes(s: Subject, samples: Sequence[Sample]) -> list[Round]:
     """Let each thread call with another shape or parameter, then two threads each with the same arrays."""
     several = list({_call_of(sample): sample for sample in samples}.values())
     several = [several[i * len(several) // COUNT] for i in range(COUNT)] if len(several) > COUNT else several
     if len(several) < 2:
-        return
+        return []
     given = (several * COUNT)[:COUNT]
     callers = [_caller(s, each) for each in given]
-    pairs = [k // 2 for k in range(COUNT)]
-    with switching_often():
-        results = in_rounds([callers, [callers[k] for k in pairs], callers[1:] + callers[:1]])
-    what = "called by eight threads at once, with other shapes and with the same arrays"
-    for found, made in zip(results, (given, [given[k] for k in pairs], given[1:] + given[:1]), strict=True):
-        assert_all_right(s, made, found, what)
+    when = "called by eight threads at once, with other shapes and with the same arrays"
+    orders = [*range(COUNT)], [k // 2 for k in range(COUNT)], [*range(1, COUNT), 0]
+    return [_right(s, [given[k] for k in order], [callers[k] for k in order], when) for order in orders]
 
 
 def _call_of(sample: Sample) -> Any:
     return sample.written, tuple(host.shape for host in sample.hosts)
 
 
-def _in_either_order(s: Subject, samples: Sequence[Sample]) -> None:
+def _in_either_order(s: Subject, samples: Sequence[Sample]) -> list[Round]:
     """Let threads call with the same two arrays in either order: none may wait for what another one holds."""
     one = next(filter(_takes_either_order, samples), None)
     if one is None:
-        return
+        return []
     other = replace(one, arguments=one.arguments[::-1])
     a, b = one.arrays(s)
     calls: list[Callable[[], Any]] = [lambda: one.applied(s.xp, a, b), lambda: other.applied(s.xp, b, a)]
-    with switching_often():
-        results = in_rounds([calls * (COUNT // 2)])[0]
-    assert_all_right(s, [one, other] * (COUNT // 2), results, "called by eight threads at once, in either order")
+    count = COUNT // 2
+    return [_right(s, [one, other] * count, calls * count, "called by eight threads at once, in either order")]
 
 
 def _takes_either_order(sample: Sample) -> bool:
@@ -143,11 +155,11 @@ def _large(s: Subject, operation: Operation) -> list[Pair]:
     return pairs_of(s, operation, *LARGE[s.quick], count=2)
 
 
-def _beside_errors(s: Subject, samples: Sequence[Sample]) -> None:
+def _beside_errors(s: Subject, samples: Sequence[Sample]) -> list[Round]:
     """Let threads call the function with what it refuses, and others with samples of several shapes by turns."""
     refused = [given for sample in samples[-1:] for _, given in unfit(s, sample)][: COUNT // 2]
     if not samples or not refused:
-        return
+        return []
 
     def refusal(given: list[Any], xp: Any) -> bool:
         try:
@@ -158,42 +170,44 @@ def _beside_errors(s: Subject, samples: Sequence[Sample]) -> None:
 
     xps = s.xp, s.backend.namespace
     errors = [functools.partial(refusal, given, xps[k % 2]) for k, given in enumerate((refused * COUNT)[: COUNT // 2])]
-    alone = [call() for call in errors]
+    alone: list[bool] = []
     given = [samples[k % len(samples)] for k in range(COUNT // 2)]
     callers = [_caller(s, each) for each in given]
-    rounds = []
+
+    def verify(turn: int, results: list[Any]) -> None:
+        when = "called while other threads' calls of the function are refused"
+        assert_all_right(s, given[turn:] + given[:turn], results[1::2], when)
+        gone = [k for k, (once, now) in enumerate(zip(alone, results[::2], strict=True)) if once and not now]
+        assert not gone, (
+            f"{samples[-1].written}: what is refused alone is not while other threads call the function: "
+            f"{[array if isinstance(array, str) else on_host(array) for array in errors[gone[0]].args[0]]}"
+        )
+
+    nothing: list[Callable[[], Any]] = [lambda: None] * (COUNT - 1)
+    rounds = [Round([lambda: [call() for call in errors], *nothing], lambda found: alone.extend(found[0]))]
     for turn in range(TURNS):
         turned = callers[turn:] + callers[:turn]
-        rounds.append([call for pair in zip(errors, turned, strict=True) for call in pair])
-    with switching_often():
-        for turn, results in enumerate(in_rounds(rounds)):
-            when = "called while other threads' calls of the function are refused"
-            assert_all_right(s, given[turn:] + given[:turn], results[1::2], when)
-            gone = [k for k, (once, now) in enumerate(zip(alone, results[::2], strict=True)) if once and not now]
-            assert not gone, (
-                f"{samples[-1].written}: what is refused alone is not while other threads call the function: "
-                f"{[array if isinstance(array, str) else on_host(array) for array in errors[gone[0]].args[0]]}"
-            )
+        calls = [call for pair in zip(errors, turned, strict=True) for call in pair]
+        rounds.append(Round(calls, functools.partial(verify, turn)))
+    return rounds
 
 
-def _of_one_shape(s: Subject) -> bool:
-    """Let eight threads call with arrays of the same shapes at once, of several dtypes and with other parameters.
-
-    Return whether there are such.
-    """
+def _of_one_shape(s: Subject) -> list[Round]:
+    """Let eight threads call with arrays of the same shapes at once, of several dtypes and with other parameters."""
     assert s.operation is not None
     others = [in_dtype(s, dtype) for dtype in s.operation.quick if s.has(dtype, *s.operation.facts)]
     made = [(sub, sample) for sub in others for pair in pairs_of(sub, s.operation) for sample in pair]
-    groups = of_one_shape(made, 2 if s.quick else MIXED)
-    rounds = [(group * COUNT)[:COUNT] for group in groups]
-    with switching_often():
-        results = in_rounds([[_caller(sub, sample) for sub, sample in calls] for calls in rounds])
-    for group, calls, found in zip(groups, rounds, results, strict=True):
+
+    def verify(group: Group, found: list[Any]) -> None:
         for sub, sample in group:
-            own = [got for (_, each), got in zip(calls, found, strict=True) if each is sample]
+            own = [got for (_, each), got in zip((group * COUNT)[:COUNT], found, strict=True) if each is sample]
             when = "called by eight threads at once, with other dtypes or parameters, or after that"
             assert_all_right(sub, [sample] * (len(own) + 1), [*own, _caller(sub, sample)()], when)
-    return bool(groups)
+
+    return [
+        Round([_caller(*each) for each in (group * COUNT)[:COUNT]], functools.partial(verify, group))
+        for group in of_one_shape(made, 2 if s.quick else MIXED)
+    ]
 
 
 @check("P54", scope="case", needs=("threads",), applies=_is_alone, early=True)

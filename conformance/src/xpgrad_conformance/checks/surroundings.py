@@ -22,8 +22,8 @@ AWAY = 9999
 NUMBERS = 0.5, 1.5, 2.5, -0.5, -2.5, 0.1, 1e-3, 3.7, -7.3, 1e5, 0.0
 """Halves, which every mode of rounding treats in its own way, and others."""
 FUNCTIONS = "round", "floor", "trunc", "exp", "sin", "sqrt", "reciprocal", "cumulative_sum", "sort", "argsort"
-CALLS = COUNT // 2
-"""Calls of a function, and as many threads beside them."""
+CALLS = COUNT // 2, COUNT // 4
+"""Calls of a function, and as many threads beside them, in the full and the quick profile."""
 
 Looks = dict[str, Callable[[], Any]]
 
@@ -37,7 +37,7 @@ def modes(s: Subject) -> None:
     """Calls of a function, and those that it refuses, change no mode, default or device for other functions."""
     looks = _looks(s)
     before = _seen(s, looks)
-    for sample in _chosen(s):
+    for sample in _chosen(s, CALLS[False]):
         for call in [_called(s, sample), *_refusals(s, sample)]:
             with contextlib.suppress(Exception):
                 call()
@@ -49,12 +49,12 @@ def modes_at_once(s: Subject) -> None:
     """While threads call a function, no mode, default or device changes for others."""
     looks = _looks(s)
     before = _seen(s, looks)
-    samples = _chosen(s)
+    samples = _chosen(s, CALLS[s.quick])
     calls = [_called(s, sample) for sample in samples]
     refusals = [call for sample in samples[-1:] for call in _refusals(s, sample)]
     rounds = []
     for given in (calls, refusals):
-        several = (given * CALLS)[:CALLS]
+        several = (given * CALLS[s.quick])[: CALLS[s.quick]]
         rounds += [[each for call in several for each in (_quiet(call), lambda: _seen(s, looks))]] if given else []
     with switching_often():
         for results in in_rounds(rounds):
@@ -62,13 +62,13 @@ def modes_at_once(s: Subject) -> None:
                 _compare(before, found, f"while other threads call {samples[-1].written}")
 
 
-def _chosen(s: Subject) -> list[Sample]:
+def _chosen(s: Subject, most: int) -> list[Sample]:
     """Return samples of the function under test, of different parameters as far as there are such, large ones."""
     assert s.operation is not None
     samples = [one for one, _ in pairs_of(s, s.operation)]
     different = list({sample.written: sample for sample in samples}.values())
-    chosen = [different[i * len(different) // CALLS] for i in range(CALLS)] if len(different) > CALLS else different
-    return [*chosen, *samples[::-1]][:CALLS]
+    chosen = [different[i * len(different) // most] for i in range(most)] if len(different) > most else different
+    return [*chosen, *samples[::-1]][:most]
 
 
 def _called(s: Subject, sample: Sample) -> Callable[[], Any]:

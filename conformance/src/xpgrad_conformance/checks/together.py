@@ -1,6 +1,7 @@
 """Threads for the checks: started together, or kept in a context. A thread that hangs is a failure."""
 
 import contextlib
+import itertools
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -29,29 +30,31 @@ def in_rounds(rounds: list[list[Callable[[], Any]]]) -> list[list[Any]]:
     if not rounds:
         return []
     count = len(rounds[0])
-    barrier = threading.Barrier(count + 1)  # this thread waits as well, before and after each round
     results: list[list[Any]] = [[None] * count for _ in rounds]
     errors: list[BaseException] = []
+    gates = [threading.Lock() for _ in range(count)]  # cheaper than a barrier, at which threads queue once more
+    all_done, done = threading.Lock(), itertools.count(1)
+    for lock in (*gates, all_done):
+        lock.acquire()
 
     def run(i: int) -> None:
         for number, calls in enumerate(rounds):
-            barrier.wait(TIMEOUT)
+            gates[i].acquire()
             try:
                 results[number][i] = calls[i]()
             except BaseException as error:
                 errors.append(error)
-        barrier.wait(TIMEOUT)
+            if next(done) % count == 0:
+                all_done.release()
 
-    def unless_broken(i: int) -> None:
-        with contextlib.suppress(threading.BrokenBarrierError):
-            run(i)
-
-    threads = [threading.Thread(target=unless_broken, args=(i,), daemon=True) for i in range(count)]
+    threads = [threading.Thread(target=run, args=(i,), daemon=True) for i in range(count)]
     for thread in threads:
         thread.start()
-    with contextlib.suppress(threading.BrokenBarrierError):
-        for _ in range(len(rounds) + 1):
-            barrier.wait(TIMEOUT)
+    for _ in rounds:
+        for gate in gates:
+            gate.release()
+        if not all_done.acquire(timeout=TIMEOUT):
+            break
     for thread in threads:
         thread.join(1.0)
     hanging = sum(thread.is_alive() for thread in threads)

@@ -26,8 +26,6 @@ NARROW = 70_001
 COVERINGS = 16
 """How many sets of combinations of so many factors there are: each is made once."""
 Item = TypeVar("Item")
-Pair = tuple[int, int, int, int]
-"""Two factors, each by its number, with the number of its value."""
 
 
 class Draw:
@@ -92,7 +90,7 @@ class Draw:
     def part_of(self, samples: Iterator[Item]) -> Iterator[Item]:
         """Return the samples that are tried in this dtype: all in one, in the others a part that the profile decides.
 
-        It is two thirds in the profile quick and a quarter in thin, other ones for each seed.
+        It is a half in the profile quick and a quarter in thin, other ones for each seed.
         """
         if self.long or not (self.quick or self.s.thin):
             return samples
@@ -102,7 +100,7 @@ class Draw:
             found = list(samples)
             chosen = self.rng.permutation(len(found))[:LEAST].tolist()
             return (found[i] for i in sorted({*chosen, *_longest(found)}))
-        return (sample for i, sample in enumerate(samples, self._offset) if i % 3)
+        return itertools.islice(samples, self._offset % 2, None, 2)
 
     @property
     def even(self) -> bool:
@@ -198,35 +196,22 @@ def _covering(counts: tuple[int, ...], number: int) -> list[tuple[int, ...]]:
     if len(counts) == 1:
         return [(k,) for k in range(counts[0])]
     rng, rows = np.random.default_rng(number), []
-    pairs = {
-        (a, i, b, j)
-        for a, b in itertools.combinations(range(len(counts)), 2)
-        for i in range(counts[a])
-        for j in range(counts[b])
-    }
-    while pairs:
-        a, i, b, j = min(pairs)
-        row = {a: i, b: j}
-        for c in rng.permutation(len(counts)).tolist():
-            if c not in row:
-                row[c] = _best(c, row, pairs, counts[c], rng)
-        pairs -= {(x, row[x], y, row[y]) for x, y in itertools.combinations(range(len(counts)), 2)}
-        rows.append(tuple(row[c] for c in range(len(counts))))
+    starts = list(itertools.accumulate(counts, initial=0))
+    factors = [factor for factor, count in enumerate(counts) for _ in range(count)]
+    own = [((1 << count) - 1) << start for start, count in zip(starts, counts, strict=False)]
+    left = [((1 << starts[-1]) - 1) & ~own[factor] for factor in factors]
+    # for each value, numbered through all factors, those of others that it has not occurred with, as bits
+    while any(left):
+        first = next(value for value, others in enumerate(left) if others)
+        second = (left[first] & -left[first]).bit_length() - 1
+        row = {factors[value]: value for value in (first, second)}
+        chosen = 1 << first | 1 << second
+        for factor in rng.permutation(len(counts)).tolist():
+            if factor not in row:
+                order = (starts[factor] + rng.permutation(counts[factor])).tolist()
+                row[factor] = max(order, key=lambda value: (left[value] & chosen).bit_count())
+                chosen |= 1 << row[factor]
+        for value in row.values():
+            left[value] &= ~chosen
+        rows.append(tuple(row[factor] - start for factor, start in enumerate(starts[:-1])))
     return rows
-
-
-def _best(
-    c: int, row: Mapping[int, int], pairs: set[tuple[int, int, int, int]], count: int, rng: np.random.Generator
-) -> int:
-    """Return the value of one factor that meets most pairs that have not occurred."""
-
-    def new(k: int) -> int:
-        return sum(sorted_pair(x, i, c, k) in pairs for x, i in row.items())
-
-    order = rng.permutation(count).tolist()
-    return int(max(order, key=new))
-
-
-def sorted_pair(a: int, i: int, b: int, j: int) -> Pair:
-    """Return a pair of factors with their values, the earlier factor first."""
-    return (a, i, b, j) if a < b else (b, j, a, i)

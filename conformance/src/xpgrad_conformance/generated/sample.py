@@ -21,6 +21,12 @@ RAISES = "raises "
 """How a message begins that says what a call has raised."""
 
 
+@functools.cache
+def name_of(dtype: Any) -> str:
+    """Return the name of a host dtype, which NumPy makes anew each time."""
+    return str(dtype.name)
+
+
 @dataclass(frozen=True, eq=False)
 class Argument:
     """One array that a function is given.
@@ -132,7 +138,7 @@ class Sample:
     @functools.cached_property
     def _described(self) -> bytes:
         """The call with dtypes, shapes and layouts, for the message about one that crashes."""
-        given = (f"x{i} {a.host.dtype.name} {a.host.shape} {a.layout}" for i, a in enumerate(self.arguments))
+        given = (f"x{i} {name_of(a.host.dtype)} {a.host.shape} {a.layout}" for i, a in enumerate(self.arguments))
         return f"{self.written} with {', '.join(given)}".encode()[: calling.SIZE - 1]
 
     @functools.cached_property
@@ -177,7 +183,7 @@ class Sample:
             hosts = self._derived(hosts)
         scales = self._scales(len(hosts))
         for i, (one, other, scale) in enumerate(zip(hosts, expected, scales, strict=True)):
-            units = self.units * s.widened(one.dtype.name)
+            units = self.units * s.widened(name_of(one.dtype))
             wrong = error_of(
                 one, other, units=units, scale=scale, signs=self.signs, subnormal=s.has("subnormal_numbers")
             )
@@ -202,7 +208,7 @@ class Sample:
         assert_place(s.device, array, "the result")
         dtype = s.backend.dtype_name(array.dtype)
         wanted = self.dtype if isinstance(self.dtype, str) else self.dtype[number]
-        wanted = wanted or self.arguments[0].host.dtype.name
+        wanted = wanted or name_of(self.arguments[0].host.dtype)
         if wanted == "int" and not dtype.removeprefix("u").startswith("int"):
             return f"it has dtype {dtype}, expected integers"
         if wanted not in ("int", "any", dtype):
