@@ -2,10 +2,16 @@
 
 from xpgrad_conformance.check import check
 from xpgrad_conformance.generated.draw import Draw
+from xpgrad_conformance.generated.resized import resized
 from xpgrad_conformance.generated.sample import Sample, first_error, kind_of
 from xpgrad_conformance.generated.shrinking import program_of, shrunk
 from xpgrad_conformance.generated.stacked import stacks
 from xpgrad_conformance.subject import Subject
+
+STACKS = 40, 2
+"""Samples that are made again as stacks, in the full and the quick profile."""
+RESIZED = 60, 3
+"""Those that are made again with other lengths."""
 
 
 @check("K50", scope="operation", every=True)
@@ -14,7 +20,8 @@ def generated_values(s: Subject) -> None:
     assert s.operation is not None
     draw = Draw(s, s.operation.name)
     samples = draw.part_of(s.operation.samples(draw))
-    found = first_error(s, stacks(draw, s.operation.name, samples, 2 if s.quick or s.thin else 12))
+    stacked = stacks(draw, s.operation.name, samples, STACKS[s.quick or s.thin])
+    found = first_error(s, resized(draw, stacked, RESIZED[s.quick or s.thin]))
     if found is None:
         return
     sample, wrong = found

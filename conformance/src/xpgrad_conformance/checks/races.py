@@ -1,5 +1,6 @@
 """Family P, races: threads that call one function at the same time, for the first time, and on large arrays."""
 
+import contextlib
 import functools
 import time
 import zlib
@@ -30,9 +31,11 @@ from xpgrad_conformance.generated.sequences import (
     assert_right,
     gradients,
     in_dtype,
+    in_thirds,
     in_turn,
     one_of_each,
     pairs_of,
+    steady,
     with_gradients,
 )
 from xpgrad_conformance.subject import Subject
@@ -78,7 +81,7 @@ def first_uses(s: Subject) -> None:
         pairs[: 0 if s.quick else 4 if s.dtype == s.operation.quick[0] else 1],
         _large(s, s.operation) if not s.quick or Draw(s, s.operation.name).even else [],
     ]
-    rounds += [_by_turns(s, *pair) for some in chosen for pair in some]
+    rounds += [*_of_many_digits(s, pairs[-1:]), *(_by_turns(s, *pair) for some in chosen for pair in some)]
     rounds += [*_of_many_shapes(s, both), *_in_either_order(s, both)]
     rounds += _beside_errors(s, [sample for sample, _ in pairs[:: -(-len(pairs) // (COUNT // 2))]] if pairs else [])
     with switching_often():
@@ -109,6 +112,35 @@ def _by_turns(s: Subject, one: Sample, other: Sample) -> Round:
             assert_right(s, sample, _caller(s, sample)(), "called after eight threads did at once")
 
     return Round([_caller(s, sample) if k % 2 else shared for k, sample in enumerate(samples)], verify)
+
+
+def _of_many_digits(s: Subject, pairs: Sequence[Pair]) -> list[Round]:
+    """Let threads call with numbers of many digits, which show less precision than later calls have."""
+    rounds = []
+    for pair in pairs:
+        made = [in_thirds(sample) for sample in pair]
+        if all(one is not other for one, other in zip(made, pair, strict=True)):
+            calls = [_unless_refused(_caller(s, sample)) for sample in made] * (COUNT // 2)
+            rounds.append(Round(calls, functools.partial(_as_later, s, pair)))
+    return rounds
+
+
+def _as_later(s: Subject, pair: Pair, found: list[Any]) -> None:
+    """Raise AssertionError unless what threads found is what calls alone find after them."""
+    later = [steady(s, sample) for sample in pair]
+    if all(one is not other for one, other in zip(later, pair, strict=True)):
+        assert_all_right(s, later * (COUNT // 2), found, "called by eight threads at once, and alone after that")
+
+
+def _unless_refused(call: Callable[[], Any]) -> Callable[[], Any]:
+    """Return a call that returns None where the given one raises an exception: not all functions take thirds."""
+
+    def called() -> Any:
+        with contextlib.suppress(Exception):
+            return call()
+        return None
+
+    return called
 
 
 def _of_many_shapes(s: Subject, samples: Sequence[Sample]) -> list[Round]:

@@ -264,6 +264,7 @@ def gradients_in_sequence(s: Subject) -> None:
         if not first:
             continue
         assert_equal(s, one, first, gradients(s, one), "after one with other values")
+        assert_equal(s, one, first, gradients(s, one, two), "after a call with other values, between call and sweep")
         for what, fail in _failing(s, two):
             with contextlib.suppress(Exception):
                 fail()

@@ -12,8 +12,8 @@ from xpgrad_conformance.generated.sample import Argument
 SIZES = 1, 2, 3, 4, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 257
 """Numbers of rows around the sizes of blocks in factorisations."""
 BATCHES: tuple[Shape, ...] = (2,), (3, 2), (7,), (16,), (17,), (33,), (65,), (129,), (257,), (1025,)
-KINDS = "ordinary", "permutation", "no pivots", "triangular", "large", "tiny"
-"""Regular matrices: dense ones, those whose diagonal is zero, and ordinary ones multiplied by 1e15 or 1e-15."""
+KINDS = "ordinary", "permutation", "no pivots", "small pivots", "triangular", "large", "tiny"
+"""Regular matrices: dense ones, those whose diagonal is zero or nearly so, ordinary ones times 1e15 or 1e-15."""
 SCALES = {"large": 1e15, "tiny": 1e-15}
 
 
@@ -49,10 +49,12 @@ def rectangular(draw: Draw, batch: Shape, m: int, n: int) -> Any:
 
 def regular(draw: Draw, batch: Shape, n: int, kind: str = "ordinary") -> Any:
     """Return regular host matrices of a kind, in the dtype of the draw."""
-    if kind in ("permutation", "no pivots"):
-        a = np.eye(n)[:, np.roll(np.arange(n), 1) if kind == "no pivots" else draw.rng.permutation(n)]
+    if kind in ("permutation", "no pivots", "small pivots"):
+        a = np.eye(n)[:, draw.rng.permutation(n) if kind == "permutation" else np.roll(np.arange(n), 1)]
         a = np.broadcast_to(a, (*batch, n, n))
         a = a * (1 if kind == "permutation" else draw.rng.uniform(0.5, 2, (*batch, 1, n)))
+        if kind == "small pivots" and n > 1:
+            a = a + np.eye(n) * np.finfo(draw.dtype).eps ** 0.75
     elif kind == "triangular":
         a = np.eye(n) + np.triu(_random(draw, (*batch, n, n)), 1) / (4 * n)
     else:

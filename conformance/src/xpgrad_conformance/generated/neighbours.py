@@ -132,14 +132,16 @@ def otherwise(sample: Sample, samples: Sequence[Sample]) -> Iterator[Sample]:
     """
     ranks = [host.ndim for host in sample.hosts]
     axis = sample.parameters.get("axis", "none")
-    for other in range(max(ranks, default=0)) if isinstance(axis, int) else ():
+    for other in range(max(ranks, default=0)) if isinstance(axis, int) and sample.derived is None else ():
         if other not in (axis, axis + max(ranks)):
             yield replace(sample, parameters={**sample.parameters, "axis": other})
     known = {sample.written}
     for each in samples:
         if each.written not in known and [host.ndim for host in each.hosts] == ranks:
             known.add(each.written)
-            yield replace(each, arguments=sample.arguments)
+            alike = (sample, each) if sample.parameters.keys() == each.parameters.keys() else (each,)
+            inexact = max(alike, key=lambda one: one.units)
+            yield replace(each, arguments=sample.arguments, units=inexact.units, scale=inexact.scale)
 
 
 def with_other_parameters(sample: Sample, samples: Sequence[Sample]) -> Iterator[Sample]:

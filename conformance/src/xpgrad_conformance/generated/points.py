@@ -28,7 +28,7 @@ PAIRS: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = (
 UNEVEN = 5, 7, 9, 11, 17, 19, 33
 SHORT = 1, 2, 3, 4, 9
 """Lengths of several axes of one array, two of which are `UNEVEN`."""
-SEVERAL = 20, 5
+SEVERAL = 60, 5
 """Arrays of which several axes are chosen, and sets of shapes that broadcast, in the full and the quick profile."""
 RANKS = 6, 7, 8
 """Numbers of axes beyond those for which loops are written out."""
@@ -76,6 +76,8 @@ def broadcasting(draw: Draw, count: int) -> Iterator[tuple[tuple[int, ...], ...]
     for _ in range(SEVERAL[draw.quick]):
         rank = int(draw.rng.integers(2, 5))
         whole = [int(n) for n in draw.rng.choice((1, 2, 3, 3, 4, 5, 9), rank)]
+        if draw.rng.integers(3) == 0:  # then rows and columns are confused easily
+            whole = [draw.pick((2, 3, 5))] * rank
         shapes = []
         for _ in range(count):
             shape = [n if draw.rng.integers(2) else 1 for n in whole]

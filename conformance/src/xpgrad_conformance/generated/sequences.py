@@ -4,7 +4,7 @@ import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import islice, pairwise
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -20,13 +20,16 @@ from xpgrad_conformance.subject import Subject
 LOOKED_AT = 200
 """Samples of an operation among which small ones are chosen."""
 ENOUGH = 30, 12
-"""Samples after which no further ones are looked for, in the full and the quick profile."""
+"""How many of them are, in the full and the quick profile."""
+AMONG = 4, 2
+"""Among how many times as many they are chosen: first ones are plain, later ones less so."""
 SMALL = 300
 """The most elements in the arguments of a small sample."""
 WIDEST = "float64", "complex128"
 """The dtypes that show a result of less precision."""
 
 Pair = tuple[Sample, Sample]
+Item = TypeVar("Item")
 MADE = 8
 _made: dict[Any, list[Pair]] = {}
 """The pairs that were made, because several checks take the same: all small ones, and a few others."""
@@ -56,8 +59,9 @@ def pairs_of(s: Subject, operation: Operation, least: int = 1, most: int = SMALL
                 del _made[key]
         like = in_dtype(s, s.dtype)
         one, two = ({_key(each): each for each in _some(like, operation, k, (least, most), count)} for k in (1, 2))
-        found = [(sample, two.get(key, turned_round(sample))) for key, sample in one.items() if sample.arguments]
-        makers = [sample for sample in one.values() if not sample.arguments]
+        chosen = _evenly(list(one.items()), count)
+        found = [(sample, two.get(key) or turned_round(sample)) for key, sample in chosen if sample.arguments]
+        makers = [sample for _, sample in chosen if not sample.arguments]
         different = [*(pair for pair in found if not _equal(*pair)), *pairwise(makers)]
         _made[wanted] = sorted(different, key=lambda pair: elements(pair[0]))
     return _made[wanted]
@@ -106,10 +110,9 @@ def steady(s: Subject, sample: Sample) -> Sample:
 
     Its numbers are thirds of those of the given one, if these have exact results, which hide a lack of precision.
     """
-    arguments = tuple(map(_thirds, sample.arguments))
-    if sample.units or sample.derived or all(a is b for a, b in zip(arguments, sample.arguments, strict=True)):
+    made = in_thirds(sample)
+    if made is sample:
         return sample
-    made = replace(sample, arguments=arguments)
     try:
         found = made.applied(s.xp, *made.arrays(s))
     except Exception:  # what it does not take as thirds
@@ -124,6 +127,14 @@ def steady(s: Subject, sample: Sample) -> Sample:
         units=64.0,
         signs=False,
     )
+
+
+def in_thirds(sample: Sample) -> Sample:
+    """Return a sample of numbers of many digits, thirds of the given ones; others than exact samples as they are."""
+    arguments = tuple(map(_thirds, sample.arguments))
+    if sample.units or sample.derived or all(a is b for a, b in zip(arguments, sample.arguments, strict=True)):
+        return sample
+    return replace(sample, arguments=arguments)
 
 
 def _thirds(argument: Argument) -> Argument:
@@ -169,7 +180,13 @@ def elements(sample: Sample) -> int:
 def _some(s: Subject, operation: Operation, number: int, bounds: tuple[int, int], count: int) -> Iterator[Sample]:
     draw = Draw(s, operation.name, number, few=bounds[0] > SMALL, most=bounds[1])
     looked_at = islice(operation.samples(draw), LOOKED_AT)
-    yield from islice((sample for sample in looked_at if bounds[0] <= elements(sample) <= bounds[1]), count)
+    found = (sample for sample in looked_at if bounds[0] <= elements(sample) <= bounds[1])
+    return islice(found, AMONG[s.quick] * count)
+
+
+def _evenly(found: list[Item], count: int) -> list[Item]:
+    """Return so many of some items, at equal distances."""
+    return [found[i * len(found) // count] for i in range(count)] if len(found) > count else found
 
 
 def _key(sample: Sample) -> Any:
@@ -231,16 +248,25 @@ def with_gradients(operation: Operation, dtype: str, quick: bool) -> bool:
     return in_turn(operation, dtype, quick) and dtype in (real or COMPLEX)
 
 
-def gradients(s: Subject, sample: Sample) -> list[bytes]:
-    """Return the bytes of the gradients of a sample's call by its floating-point arguments."""
-    xs = [Variable(x) if on_host(x).dtype.kind in "fc" else x for x in sample.arrays(s)]
+def gradients(s: Subject, sample: Sample, between: Sample | None = None) -> list[bytes]:
+    """Return the bytes of the gradients of a sample's call by its floating-point arguments.
+
+    Another sample is called between that call and the sweep, if one is given.
+    """
+    xs = _variables(s, sample)
     inputs = [x for x in xs if isinstance(x, Variable)]
     ys = sample.applied(s.xp, *xs)
+    if between is not None:
+        between.applied(s.xp, *_variables(s, between))
     ys = [y for y in (ys if isinstance(ys, (tuple, list)) else [ys]) if isinstance(y, Variable) and y.requires_grad]
     if not ys or not inputs:
         return []
     seeds = [Variable(s.array(s.cotangent(y), s.backend.dtype_name(y.array.dtype))) for y in ys]
     return [b"" if g is None else on_host(g).tobytes() for g in grad(ys, inputs, seeds)]
+
+
+def _variables(s: Subject, sample: Sample) -> list[Any]:
+    return [Variable(x) if on_host(x).dtype.kind in "fc" else x for x in sample.arrays(s)]
 
 
 def assert_equal(s: Subject, sample: Sample, expected: list[bytes], got: list[bytes], when: str) -> None:

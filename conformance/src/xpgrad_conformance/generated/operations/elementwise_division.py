@@ -66,10 +66,11 @@ def division(name: str, symbol: str, reference: Callable[..., Any]) -> Operation
         yield Sample(name, (x1, x2), repeated(reference), **what)
         yield with_symbol(name, symbol, x1, x2, reference=reference, **what)
         if name == "remainder":  # exact in Python, and as fmod
-            low, high = (2.0**14, 2.0**18) if draw.dtype == "float32" else (2.0**28, 2.0**40)
-            x1 = draw.array((257,), low=low, high=high, axes=("n",))
-            x2 = draw.array((257,), low=0.1, high=3.0, axes=("n",))
-            yield Sample(name, (x1, x2), reference, units=1, scale=lambda a, b: np.abs(b), smooth=True)
+            ends = ((2.0**14, 2.0**18), (2.0**28, 2.0**40)) if draw.dtype == "float32" else ((2.0**28, 2.0**40),) * 2
+            for low, high in ends:
+                x1 = draw.array((257,), low=low, high=high, axes=("n",))
+                x2 = draw.array((257,), low=0.1, high=3.0, axes=("n",))
+                yield Sample(name, (x1, x2), reference, units=1, scale=lambda a, b: np.abs(b), smooth=True)
         for row in draw.combinations(axes=PAIRS, n=CHOSEN, layout1=draw.layouts(), layout2=draw.layouts()):
             axes1, axes2 = row["axes"]
             first = _quarters(draw, shaped(axes1, row["n"]), axes1, row["layout1"])

@@ -164,7 +164,7 @@ def _number(draw: Draw, x: Argument, key: Key) -> Sample:
 
 
 def _shapes(draw: Draw) -> Iterator[tuple[Argument, int]]:
-    """Yield arrays of rank 2 and 3 with a long axis at each place, and numbers of positions."""
+    """Yield arrays of rank 2 and 3 with a long axis at each place, others of any rank, and numbers of positions."""
     lengths = (1, 2, 16, 33, 257, 1025, 4097)
     others = (2, 3), (3,)
     for row in combined(
@@ -178,8 +178,13 @@ def _shapes(draw: Draw) -> Iterator[tuple[Argument, int]]:
     ):
         shape = around(row["n"], row["place"], row["others"])
         yield given(draw, shape, row["kind"], layout=row["layout"]), row["m"]
+    for _ in range(OF_ANY_RANK[draw.quick]):
+        shape = tuple(draw.rng.integers(1, 8, int(draw.rng.integers(1, 6))).tolist())
+        yield given(draw, shape, "mixed", layout=draw.pick(draw.layouts())), draw.pick((1, 3, 7))
 
 
+OF_ANY_RANK = 60, 6
+"""Arrays of one to five axes, in the full and the quick profile."""
 NARROW = "int8", "int16", "int32", "int64", "uint8"
 """Dtypes of positions; there are as many as rows, so that a library that takes them for a mask raises no error."""
 PAIRS = (5, 1025), (1025, 5), (3, 4097), (65, 65)

@@ -1,6 +1,6 @@
 """Convolutions, pooling, and windows of images, of every geometry."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -28,6 +28,8 @@ TILED = 40, 10
 """Convolutions of images of several tiles, in the full and the quick profile."""
 LENGTH = 5000
 """The longest axis of images."""
+UNEVEN = 40, 5
+"""Windows that differ from axis to axis, in the full and the quick profile."""
 WIDE = 4, 5, 7, 8, 9, 15, 16, 17, 33, 65
 """Widths of filters and windows around those of unrolled loops and vectors."""
 
@@ -54,10 +56,19 @@ def _convolution(name: str) -> Operation:
             yield _sample(draw, name, row, (4,), (n, 1) if n % 2 else (1, n))
         for _ in range(TILED[draw.quick]):  # as many channels and rows as tiles and vectors have, and some more
             groups = draw.pick((1, 1, 1, 2, 3))
-            row = {"ndim": 2, "ksize": draw.pick((3, 3, 3, 5)), "stride": 1, "pad": draw.pick((0, 1)), "dilate": 1}
+            row = {"ndim": 2, "ksize": draw.pick((3, 3, 3, 5)), "stride": draw.pick((1, 1, 1, 2))}
+            row |= {"pad": draw.pick((0, 1)), "dilate": draw.pick((1, 2))}
             row |= {"groups": groups, "bias": True, "layout": "contiguous", "batch": draw.pick((1, 2))}
             channels = groups * draw.pick((1, 8, 16)), groups * draw.pick((2, 7, 8))
-            yield _sample(draw, name, row, tuple(draw.rng.integers(6, 24, 2).tolist()), channels)
+            long = draw.rng.permutation([draw.rng.integers(9, 24), draw.rng.integers(30, 80)])
+            yield _sample(draw, name, row, tuple(long.tolist()), channels)
+        for _ in range(UNEVEN[draw.quick]):
+            row, sizes = _uneven(draw, ("ksize", "stride", "pad", "dilate"))
+            groups = draw.pick((1, 1, 2, 3))
+            if transposed and any(_unpadded(n, each) < 1 for n, each in zip(sizes, _by_axis(row), strict=True)):
+                continue
+            row |= {"groups": groups, "bias": draw.pick((False, True)), "layout": draw.pick(_layouts(draw))}
+            yield _sample(draw, name, row, sizes, (groups * draw.pick((1, 2, 3)), groups * draw.pick((1, 2))))
         for batch in BATCHES if not draw.quick else (draw.pick(BATCHES[1:4]), BATCHES[4]):
             row = {"ndim": 1, "ksize": 2, "stride": 1, "pad": 0, "dilate": 1, "groups": 1, "bias": True}
             yield _sample(draw, name, row | {"layout": "contiguous", "batch": batch}, (4,), (2, 3))
@@ -67,6 +78,21 @@ def _convolution(name: str) -> Operation:
             yield _sample(draw, name, row, (k + 2,) * row["ndim"], (2, 2))
 
     return Operation(f"F.{name}", samples, needs=())
+
+
+def _uneven(draw: Draw, keys: Sequence[str]) -> tuple[dict[str, Any], tuple[int, ...]]:
+    """Return options with one number for each of two or three axes, and lengths of these, on which windows fit."""
+    ndim = draw.pick((2, 2, 3))
+    row = {key: tuple(draw.pick(GEOMETRIES[key]) for _ in range(ndim)) for key in keys}
+    row["ksize"] = tuple(map(max, row["ksize"], (pad + 1 for pad in row["pad"])))
+    row |= {"ndim": ndim, "batch": draw.pick((1, 2, 3))}
+    return row, tuple(_size({"dilate": 1} | each, draw) for each in _by_axis({key: row[key] for key in keys}))
+
+
+def _by_axis(row: dict[str, Any]) -> list[dict[str, int]]:
+    """Return the options of each axis."""
+    several = {key: value for key, value in row.items() if isinstance(value, tuple)}
+    return [dict(zip(several, values, strict=True)) for values in zip(*several.values(), strict=True)]
 
 
 def _unpadded(n: int, row: dict[str, Any]) -> int:
@@ -79,7 +105,7 @@ def _layouts(draw: Draw) -> tuple[str, ...]:
 
 def _sample(draw: Draw, name: str, row: dict[str, Any], sizes: tuple[int, ...], channels: tuple[int, int]) -> Sample:
     groups, (inputs, outputs) = row["groups"], channels
-    kernel = (row["ksize"],) * row["ndim"]
+    kernel = row["ksize"] if isinstance(row["ksize"], tuple) else (row["ksize"],) * row["ndim"]
     shape = (inputs, outputs // groups, *kernel) if "de" in name else (outputs, inputs // groups, *kernel)
     x = draw.array((row["batch"], inputs, *sizes), "integers", layout=row["layout"])
     arrays = [x, draw.array(shape, "integers", layout=draw.pick(_layouts(draw)))]
@@ -107,6 +133,12 @@ def _pooling(name: str, units: float) -> Operation:
             sample = _pooled(draw, name, units, row, (7,), 3)
             sample.hosts[0][:, draw.rng.integers(3), draw.rng.integers(7)] = value
             yield replace(sample, smooth=False)
+        for _ in range(UNEVEN[draw.quick]):
+            row, sizes = _uneven(draw, ("ksize", "stride", "pad"))
+            if name == "unpooling_nd":
+                sizes = tuple(n + 2 * pad + 1 for n, pad in zip(sizes, row["pad"], strict=True))
+            row["layout"] = draw.pick(_layouts(draw)[:-1])
+            yield _pooled(draw, name, units, row, sizes, draw.pick((1, 2, 3)))
         for k in WIDE:
             row = {"ksize": k, "stride": 1, "pad": int(draw.rng.integers(0, 2)), "batch": 2, "layout": "contiguous"}
             yield _pooled(draw, name, units, row, (k + 3,), 2)
@@ -133,6 +165,12 @@ def _columns(draw: Draw) -> Iterator[Sample]:
         x = draw.array((2, 3, *sizes), "integers", layout=draw.pick(draw.layouts()))
         options = {key: row[key] for key in ("ksize", "stride", "pad", "dilate")}
         yield layer("F.im2col", x, cover_all=row["cover"], **options)
+    for _ in range(UNEVEN[draw.quick]):
+        options, found = _uneven(draw, ("ksize", "stride", "pad", "dilate"))
+        if len(found) == 2:
+            x = draw.array((options.pop("batch"), 2, *found), "integers", layout=draw.pick(draw.layouts()))
+            del options["ndim"]
+            yield layer("F.im2col", x, cover_all=draw.pick((False, True)), **options)
 
 
 def _convolve(draw: Draw) -> Iterator[Sample]:

@@ -162,6 +162,11 @@ def _matrix_rank(draw: Draw) -> Iterator[Sample]:
             size = 2.0 ** draw.pick((0, 24, -24))  # of which ranks are independent
             x = Argument((host[draw.rng.permutation(n)] * size).astype(draw.dtype))
             yield Sample("linalg.matrix_rank", (x,), lambda x, rank=n - zeros: np.asarray(rank), dtype="int")
+    for n in (2, 5, 17):  # stacks of large and small matrices, each with a rank of its own
+        ranks, sizes = draw.rng.integers(0, n + 1, (3, 1)), draw.rng.permutation([1.0, 2.0**30, 2.0**-30])
+        values = (np.arange(n) < ranks) * draw.rng.uniform(0.5, 2.0, (3, n)) * sizes[:, None]
+        x = Argument((np.eye(n) * values[:, None]).astype(draw.dtype), kept=True)
+        yield Sample("linalg.matrix_rank", (x,), np.linalg.matrix_rank, dtype="int", precise=False)
 
 
 def _matrix_power(draw: Draw) -> Iterator[Sample]:

@@ -107,6 +107,8 @@ def _table(draw: Draw, n: int, kind: str) -> Any:
     host = np.sort(given(draw, (n,), kind).host)
     if host.dtype.kind == "f" and n > 3 and draw.pick((False, True)):
         host[0], host[-1] = -np.inf, np.inf
+        zeros = np.searchsorted(host, 0.0) + np.arange(min(2, n // 3))  # both are equal to both that are looked for
+        host[np.minimum(zeros, n - 2)] = draw.pick((0.0, -0.0))
     return host
 
 
@@ -120,6 +122,8 @@ def _search(
         near = one_bit_off(draw, chosen) if table.dtype.kind in "iu" else np.nextafter(chosen, -chosen)
         which = draw.rng.random(shape)
         wanted = np.where(which < 0.5, chosen, np.where(which < 0.7, near, wanted))
+        if table.dtype.kind == "f" and wanted.size > 2:
+            wanted.reshape(-1)[:2] = 0.0, -0.0
     if layout == "broadcast":
         wanted = np.broadcast_to(wanted[:1], shape).copy()
     arguments = [Argument(table, kept=True), Argument(wanted, layout=layout)]

@@ -1,0 +1,106 @@
+"""The same call on arguments of other lengths: each axis takes elements of the old one, in an order of chance."""
+
+import math
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from xpgrad.plugin import CHAPTERS
+from xpgrad_conformance.generated.draw import Draw
+from xpgrad_conformance.generated.sample import Argument, Sample
+from xpgrad_conformance.generated.stacked import names_of
+
+MOST = 4000
+"""The most elements of an argument."""
+FROM = 20_000
+"""The most elements of the arguments of a sample that is resized."""
+LENGTHS = (*range(1, 10), 1, 2, 3), range(10, 70), (15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 256, 257)
+"""Lengths of axes: one of these ranges, each equally often, and one of its numbers."""
+MANY = 65_537, 70_001
+"""Lengths of one axis among short ones: more rows than a grid has blocks, or than 16 bits can number."""
+ELEMENTWISE = frozenset(CHAPTERS["elementwise"]) - names_of("clip")
+ALIGNED = ELEMENTWISE | names_of("""
+    where clip all any count_nonzero sum mean max min argmax argmin cumulative_sum sort argsort flip roll nonzero
+    unique_all unique_counts unique_inverse unique_values isdtype astype full_like ones_like zeros_like tril triu
+    matrix_transpose expand_dims F.softmax F.log_softmax F.logsumexp F.relu F.elu F.sigmoid F.softplus
+""")
+"""Functions that take arguments of every shape, as far as these broadcast: axes need no names."""
+LEFT = names_of("prod cumulative_prod diff setitem getitem scatter_add tile")
+"""Functions whose results would overflow or be empty, or whose parameters fit one length."""
+
+
+def resized(draw: Draw, samples: Iterator[Sample], count: int) -> Iterator[Sample]:
+    """Yield the samples, and after them at most `count` of them again, with other lengths and layouts."""
+    found: list[Sample] = []
+    for sample in samples:
+        yield sample
+        if _fits(sample):
+            found.append(sample)
+    for number, i in enumerate(draw.rng.integers(len(found), size=count if found else 0).tolist()):
+        made = _resized(draw, found[i], many=number == 0 and draw.long and (draw.even or not draw.quick))
+        if made.is_defined:
+            yield made
+
+
+def _fits(sample: Sample) -> bool:
+    sizes = [host.size for host in sample.hosts]
+    if not sizes or min(sizes) == 0 or sum(sizes) > FROM or sample.name in LEFT:
+        return False
+    return any(map(any, _axes(sample)))
+
+
+def _axes(sample: Sample) -> list[tuple[str, ...]]:
+    """Return the names of the axes of each argument; an empty one is that of an axis that keeps its length."""
+    if sample.name not in ALIGNED:
+        return [tuple(x.axes) for x in sample.arguments]
+    named: list[tuple[str, ...]] = []
+    for x in sample.arguments:
+        shape = () if x.kept else x.host.shape
+        several = len(sample.arguments) > 1  # axes of length 1 may be broadcast
+        named.append(tuple("" if several and n == 1 else str(len(shape) - k) for k, n in enumerate(shape)))
+    return named
+
+
+def _resized(draw: Draw, sample: Sample, many: bool) -> Sample:
+    """Return a sample with other lengths; those of inexact functions along an axis are not longer than they were."""
+    axes = _axes(sample)
+    old = {
+        name: n
+        for x, names in zip(sample.arguments, axes, strict=True)
+        for name, n in zip(names, x.host.shape, strict=False)
+        if name
+    }
+    longer = sample.units == 0 or sample.name in ELEMENTWISE
+    new = _many(draw, old) if many and len(old) > 1 else _lengths(draw, old)
+    if not longer:
+        new = {name: min(n, old[name]) for name, n in new.items()}
+    taken = {name: draw.rng.integers(0, old[name], n) for name, n in new.items()}
+    arguments = (_taken(draw, x, names, taken) for x, names in zip(sample.arguments, axes, strict=True))
+    return replace(sample, arguments=tuple(arguments), smooth=False)
+
+
+def _lengths(draw: Draw, names: Collection[str]) -> dict[str, int]:
+    """Return lengths of axes whose product is small."""
+    new = {name: int(draw.pick(draw.pick(LENGTHS))) for name in names}
+    while math.prod(new.values()) > MOST:
+        longest = max(new, key=lambda name: new[name])
+        new[longest] = max(new[longest] // 3, 1)
+    return new
+
+
+def _many(draw: Draw, names: Collection[str]) -> dict[str, int]:
+    """Return lengths of axes of which one is long, and at most one other is longer than 1."""
+    long, *others = draw.rng.permutation(list(names)).tolist()
+    return {long: draw.pick(MANY), **dict.fromkeys(others, 1), others[0]: draw.pick((2, 3))}
+
+
+def _taken(draw: Draw, argument: Argument, names: tuple[str, ...], taken: Mapping[str, Any]) -> Argument:
+    """Return an argument of elements of each axis, at the same positions in all arguments that have the axis."""
+    host = argument.host
+    for axis, name in enumerate(names):
+        if name:
+            host = np.take(host, taken[name], axis)
+    layouts = [layout for layout in draw.layouts() if layout != "broadcast"]
+    return replace(argument, host=np.ascontiguousarray(host), layout=draw.pick(layouts), text="")
