@@ -88,7 +88,7 @@ def _attention(xp: Any, x: Any, q: Any, k: Any, v: Any) -> Any:
     scores = xp.tril(scores) - 1e9 * (1.0 - xp.tril(xp.ones_like(scores)))
     attended = xp.matmul(_softmax(xp, scores), values) + x
     centred = attended - xp.mean(attended, axis=-1, keepdims=True)
-    return centred / xp.sqrt(xp.mean(centred * centred, axis=-1, keepdims=True) + 1e-3)
+    return centred / xp.sqrt(xp.mean(centred * centred, axis=-1, keepdims=True) + 0.1)
 
 
 def _likelihood(xp: Any, x: Any, y: Any, scale: Any) -> Any:

@@ -47,13 +47,13 @@ from xpgrad_conformance.table.variants import PLAIN
 
 SECONDS = 10.0
 """Time after which no other programs begin: libraries that compile each call run fewer."""
-TURNS = 3
-"""Rounds in which threads call with other shapes than before, beside refusals."""
+TURNS = 3, 2
+"""Rounds in which threads call with other shapes than before, beside refusals, in the full and the quick profile."""
 MIXED = 4
 """Shapes with which the full profile calls functions at once in several dtypes."""
 LARGE = (3000, 40_000), (3000, 13_000)
 """Bounds of the number of elements of large samples, in the full and the quick profile: functions that let go of the
-interpreter run at the same time. In quick one half of the functions are called with them, the other differentiated."""
+interpreter run at the same time. In quick half of the functions are called with them, and a quarter differentiated."""
 
 MIXTURES = 60, 12
 """How often threads call all functions in an order of chance, in the full and the quick profile."""
@@ -79,7 +79,7 @@ def first_uses(s: Subject) -> None:
     chosen = [
         pairs[-1:] if not (s.quick and rounds) else [],
         pairs[: 0 if s.quick else 4 if s.dtype == s.operation.quick[0] else 1],
-        _large(s, s.operation) if not s.quick or Draw(s, s.operation.name).even else [],
+        _large(s, s.operation) if not s.quick or Draw(s, s.operation.name).turn(2) else [],
     ]
     rounds += [*_of_many_digits(s, pairs[-1:]), *(_by_turns(s, *pair) for some in chosen for pair in some)]
     rounds += [*_of_many_shapes(s, both), *_in_either_order(s, both)]
@@ -217,7 +217,7 @@ def _beside_errors(s: Subject, samples: Sequence[Sample]) -> list[Round]:
 
     nothing: list[Callable[[], Any]] = [lambda: None] * (COUNT - 1)
     rounds = [Round([lambda: [call() for call in errors], *nothing], lambda found: alone.extend(found[0]))]
-    for turn in range(TURNS):
+    for turn in range(TURNS[s.quick]):
         turned = callers[turn:] + callers[:turn]
         calls = [call for pair in zip(errors, turned, strict=True) for call in pair]
         rounds.append(Round(calls, functools.partial(verify, turn)))
@@ -267,7 +267,7 @@ def gradients_at_once(s: Subject) -> None:
     """Eight threads that differentiate a function at once, with other values, get what each gets alone."""
     assert s.operation is not None
     pairs = [pair for pair in pairs_of(s, s.operation) if pair[0].smooth and pair[1].smooth]
-    large = [] if s.quick and Draw(s, s.operation.name).even else _large(s, s.operation)[-1:]
+    large = _large(s, s.operation)[-1:] if not s.quick or Draw(s, s.operation.name).turn(4) else []
     chosen = [*(pairs[-1:] if s.quick else pairs[-3:]), *(pair for pair in large if pair[0].smooth and pair[1].smooth)]
     both: list[list[Callable[[], Any]]] = [[functools.partial(gradients, s, each) for each in pair] for pair in chosen]
     rounds = [calls * (COUNT // 2) for calls in both]

@@ -19,7 +19,7 @@ from xpgrad_conformance.subject import Subject
 
 THIN = 4
 """One of so many samples is taken in the profile thin, in all dtypes but one."""
-SPARE, LEAST = 300, 16
+SPARE, LEAST = 300, 12
 """The largest length, and the number of samples, of the dtypes in which the quick profile takes few inputs."""
 NARROW = 70_001
 """The largest length in dtypes of less than four bytes."""
@@ -83,14 +83,15 @@ class Draw:
         found = sizes.lengths(self.rng, most=most, quick=self.quick, thresholds=self.thresholds, few=self.few)
         if not self.has("empty_arrays"):
             least = max(least, 1)
+        found = [n for n in found if least <= n <= most]
         if self.quick and not self.long:
-            most = min(most, sizes.LARGE)
-        return [n for n in found if least <= n <= most]
+            found = [n for i, n in enumerate(found, self._offset) if n <= sizes.LARGE and i % 2]
+        return found
 
     def part_of(self, samples: Iterator[Item]) -> Iterator[Item]:
         """Return the samples that are tried in this dtype: all in one, in the others a part that the profile decides.
 
-        It is a half in the profile quick and a quarter in thin, other ones for each seed.
+        It is a quarter in the profile thin, other ones for each seed; in quick, there are fewer lengths and combinations.
         """
         if self.long or not (self.quick or self.s.thin):
             return samples
@@ -100,12 +101,11 @@ class Draw:
             found = list(samples)
             chosen = self.rng.permutation(len(found))[:LEAST].tolist()
             return (found[i] for i in sorted({*chosen, *_longest(found)}))
-        return itertools.islice(samples, self._offset % 2, None, 2)
+        return samples
 
-    @property
-    def even(self) -> bool:
-        """Whether it is the turn of one of two halves of all functions, the other one with the next seed."""
-        return self._offset % 2 == 0
+    def turn(self, parts: int) -> bool:
+        """Return whether it is the turn of this function's part of all, of so many; with the next seed of another."""
+        return self._offset % parts == 0
 
     def layouts(self) -> list[str]:
         """Return the layouts that the backend can make."""
@@ -154,10 +154,10 @@ class Draw:
 
     def _fewer(self, rows: list[dict[str, Any]], factors: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
         wanted = {(name, i) for name, given in factors.items() for i in range(len(given))}
-        kept = []
+        kept, every = [], 4 if self.long else 9
         for number, row in enumerate(rows):
             met = {(name, list(given).index(row[name])) for name, given in factors.items()}
-            if met & wanted or number % (9 if self.spare else 3) == 0:
+            if met & wanted or number % every == 0:
                 kept.append(row)
                 wanted -= met
         return kept

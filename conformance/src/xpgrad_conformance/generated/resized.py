@@ -21,6 +21,8 @@ LENGTHS = (*range(1, 10), 1, 2, 3), range(10, 70), (15, 16, 17, 31, 32, 33, 63, 
 MANY = 65_537, 70_001
 """Lengths of one axis among short ones: more rows than a grid has blocks, or than 16 bits can number."""
 ELEMENTWISE = frozenset(CHAPTERS["elementwise"]) - names_of("clip")
+OF_ELEMENTS = ELEMENTWISE | {"unstack"}
+"""Functions for which many rows are many elements, or many arrays."""
 ALIGNED = ELEMENTWISE | names_of("""
     where clip all any count_nonzero sum mean max min argmax argmin cumulative_sum sort argsort flip roll nonzero
     unique_all unique_counts unique_inverse unique_values isdtype astype full_like ones_like zeros_like tril triu
@@ -39,7 +41,7 @@ def resized(draw: Draw, samples: Iterator[Sample], count: int) -> Iterator[Sampl
         if _fits(sample):
             found.append(sample)
     for number, i in enumerate(draw.rng.integers(len(found), size=count if found else 0).tolist()):
-        made = _resized(draw, found[i], many=number == 0 and draw.long and (draw.even or not draw.quick))
+        made = _resized(draw, found[i], many=number == 0 and draw.long and (draw.turn(2) or not draw.quick))
         if made.is_defined:
             yield made
 
@@ -73,7 +75,8 @@ def _resized(draw: Draw, sample: Sample, many: bool) -> Sample:
         if name
     }
     longer = sample.units == 0 or sample.name in ELEMENTWISE
-    new = _many(draw, old) if many and len(old) > 1 else _lengths(draw, old)
+    many = many and len(old) > 1 and sample.name not in OF_ELEMENTS
+    new = _many(draw, old) if many else _lengths(draw, old)
     if not longer:
         new = {name: min(n, old[name]) for name, n in new.items()}
     taken = {name: draw.rng.integers(0, old[name], n) for name, n in new.items()}

@@ -30,6 +30,8 @@ def _joined(name: str, members: Sequence[Argument], reference: Callable[..., Any
 
 
 def _counts(draw: Draw) -> list[int]:
+    if draw.spare:
+        return [1, *draw.rng.permutation(COUNTS[1:13])[:2].tolist()]
     every = draw.dtype in (QUICK[:1] if draw.quick else QUICK)
     return list(COUNTS) if every else draw.rng.permutation(COUNTS)[:4].tolist()
 

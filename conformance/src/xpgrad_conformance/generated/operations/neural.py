@@ -46,7 +46,7 @@ def _along(name: str, scale: Callable[..., Any], units: float = 32.0) -> Operati
             for shape, axis in (((2, n), 1), ((n, last), 0), ((2, n, last), 1))[: 1 if n > 5000 else 3]:
                 axes = tuple("n" if k == axis else f"m{k}" for k in range(len(shape)))
                 x = draw.array(shape, axes=axes, low=-5.0, high=5.0, layout=draw.pick(draw.layouts()))
-                yield layer(name, x, units=units, scale=scale, axis=axis)
+                yield replace(layer(name, x, units=units, scale=scale, axis=axis), summed=n // 4)
         for n in (515, 1030, 4099) if not draw.quick else (4099,):
             for shape, axis in ((2, n), 1), ((n, 3), 0):
                 x = draw.array(shape, low=-5.0, high=5.0)

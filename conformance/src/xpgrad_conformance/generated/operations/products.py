@@ -135,6 +135,8 @@ def _layouts(draw: Draw) -> list[tuple[str, str]]:
     found: list[tuple[str, str]] = [(one, draw.pick(draw.layouts())) for one in draw.layouts()]
     if draw.quick:
         found = [draw.pick(found)]
+        if not draw.long:
+            return found
     else:
         found += [(other, one) for one, other in found]
     if "transposed" in draw.layouts():

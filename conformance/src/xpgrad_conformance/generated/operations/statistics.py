@@ -195,8 +195,7 @@ def _prod(draw: Draw) -> Iterator[Sample]:
 
     yield from reduced(draw, "prod", make, np.prod)
     if draw.dtype in FLOATS:
-        yield from positions(draw, "prod", [np.nan], np.prod)
-        yield from positions(draw, "prod", [0.0], np.prod, others=-1.0)
+        yield from positions(draw, "prod", [np.nan, 0.0], np.prod, others=-1.0)
         x = draw.array((33, 5), low=0.5, high=1.8, axes=("n", "m"))
         for axis in (0, 1, None):
             yield Sample("prod", (x,), np.prod, {"axis": axis}, units=100 if axis is None else 33, smooth=True)

@@ -60,7 +60,8 @@ def cumulative(name: str, plain: Callable[..., Any], make: Callable[..., Argumen
             yield from needles(draw, name, reference, [(neutral + 1, neutral)], **what)
         if draw.dtype in FLOATS:
             values = specials(draw.dtype) if name == "cumulative_sum" else [np.nan]
-            for sample in positions(draw, name, values, reference, **what):
+            others = None if name == "cumulative_sum" else -1.0  # whose products are exact
+            for sample in positions(draw, name, values, reference, others=others, **what):
                 if sample.parameters.get("axis", 0) is not None:
                     yield sample
             x = draw.array((257,), low=0.5, high=1.5, axes=("n",))
