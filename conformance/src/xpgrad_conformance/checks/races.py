@@ -75,15 +75,17 @@ def first_uses(s: Subject) -> None:
     assert s.operation is not None
     pairs = pairs_of(s, s.operation)
     both = [sample for pair in pairs for sample in pair]
-    rounds = _of_one_shape(s) if s.quick or s.dtype == s.operation.quick[0] else []
+    first, several = s.dtype == s.operation.quick[0], s.dtype in s.operation.quick
+    rounds = _of_one_shape(s) if s.quick or first else []
     chosen = [
         pairs[-1:] if not (s.quick and rounds) else [],
-        pairs[: 0 if s.quick else 4 if s.dtype == s.operation.quick[0] else 1],
-        _large(s, s.operation) if not s.quick or Draw(s, s.operation.name).turn(2) else [],
+        pairs[: 0 if s.quick else 4 if first else 1],
+        _large(s, s.operation) if Draw(s, s.operation.name).turn(2 if s.quick else 1) and several else [],
     ]
     rounds += [*_of_many_digits(s, pairs[-1:]), *(_by_turns(s, *pair) for some in chosen for pair in some)]
-    rounds += [*_of_many_shapes(s, both), *_in_either_order(s, both)]
-    rounds += _beside_errors(s, [sample for sample, _ in pairs[:: -(-len(pairs) // (COUNT // 2))]] if pairs else [])
+    if several:
+        rounds += [*_of_many_shapes(s, both), *_in_either_order(s, both)]
+        rounds += _beside_errors(s, [sample for sample, _ in pairs[:: -(-len(pairs) // (COUNT // 2))]] if pairs else [])
     with switching_often():
         results = in_rounds([each.calls for each in rounds])
     for each, found in zip(rounds, results, strict=True):

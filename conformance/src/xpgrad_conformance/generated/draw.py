@@ -21,8 +21,8 @@ THIN = 4
 """One of so many samples is taken in the profile thin, in all dtypes but one."""
 SPARE, LEAST = 300, 12
 """The largest length, and the number of samples, of the dtypes in which the quick profile takes few inputs."""
-NARROW = 70_001
-"""The largest length in dtypes of less than four bytes."""
+MODERATE = 70_001
+"""The largest length in these dtypes in the full profile, and in quick in those of less than four bytes."""
 COVERINGS = 16
 """How many sets of combinations of so many factors there are: each is made once."""
 Item = TypeVar("Item")
@@ -62,10 +62,11 @@ class Draw:
     def __init__(
         self, s: Subject, name: str = "", number: int = 0, *, few: bool = False, most: int = sizes.LARGEST
     ) -> None:
-        self.spare = s.quick and s.operation is not None and s.dtype not in s.operation.quick
-        self.s, self.dtype, self.quick = s, s.dtype, s.quick
-        narrow = self.spare and np.dtype(s.dtype).itemsize < 4  # in which counters overflow
-        self.few, self.most = few or self.spare, min(most, NARROW if narrow else SPARE) if self.spare else most
+        second = s.operation is not None and s.dtype not in s.operation.quick
+        self.s, self.dtype, self.quick, self.spare = s, s.dtype, s.quick, s.quick and second
+        narrow = np.dtype(s.dtype).itemsize < 4  # in which counters overflow
+        limit = SPARE if self.spare and not narrow else MODERATE if second else most
+        self.few, self.most = few or self.spare, min(most, limit)
         first = s.generator()
         self.rng = first if number == 0 else np.random.default_rng([int(first.integers(2**32)), number])
         self.thresholds = thresholds_of(s.backend, name)
@@ -91,7 +92,7 @@ class Draw:
     def part_of(self, samples: Iterator[Item]) -> Iterator[Item]:
         """Return the samples that are tried in this dtype: all in one, in the others a part that the profile decides.
 
-        It is a quarter in the profile thin, other ones for each seed; in quick, there are fewer lengths and combinations.
+        It is a quarter in the profile thin, other ones for each seed; in quick there are fewer lengths, combinations.
         """
         if self.long or not (self.quick or self.s.thin):
             return samples

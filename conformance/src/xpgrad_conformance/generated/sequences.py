@@ -20,7 +20,7 @@ from xpgrad_conformance.subject import Subject
 LOOKED_AT = 200
 """Samples of an operation among which small ones are chosen."""
 ENOUGH = 30, 12
-"""How many of them are, in the full and the quick profile."""
+"""How many of them are, in the full and the quick profile; in full as few in dtypes that quick does not take."""
 AMONG = 4, 2
 """Among how many times as many they are chosen: first ones are plain, later ones less so."""
 SMALL = 300
@@ -50,7 +50,7 @@ def pairs_of(s: Subject, operation: Operation, least: int = 1, most: int = SMALL
     count : int
         About how many; by default `ENOUGH`.
     """
-    count = count or ENOUGH[s.quick]
+    count = count or ENOUGH[s.quick or s.dtype not in operation.quick]
     wanted = operation.name, s.dtype, s.device.name, s.seed, s.quick, count, least, most
     if wanted not in _made:
         if most > SMALL:
