@@ -171,6 +171,11 @@ def _write(s: Subject, one: Sample, two: Sample) -> None:
     if not shares and bits(first) != before:
         assert_right(s, one, first, "after its arguments were written to (the result has changed)")
     del graph
+    if not shares:
+        arrays = one.arrays(s)
+        unread = one.applied(s.xp, *arrays)
+        if all(itertools.starmap(overwrite, zip(arrays, others, strict=True))) and bits(unread) != before:
+            assert_right(s, one, unread, "whose arguments were written to before the result was looked at")
 
 
 def _with_graph(s: Subject, sample: Sample, arrays: Any) -> Any:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from xpgrad import Variable, using_device
+from xpgrad import using_device
 from xpgrad.testing.arrays import on_host
 from xpgrad_conformance.check import check
 from xpgrad_conformance.checks.together import COUNT, in_rounds, switching_often
@@ -92,22 +92,22 @@ def _looks(s: Subject) -> Looks:
     """Return calls whose results show modes, by what they are called."""
     xp, there = s.backend.namespace, s.has
     with using_device(s.device):
-        x, y = (s.array(np.asarray(NUMBERS[:: 1 - 2 * k]), s.wide) for k in range(2))
-        tiny = s.array(np.full(5, np.finfo(s.wide).smallest_normal), s.wide)
-        square = s.array(s.values((3, 3), dtype=s.wide), s.wide)
+        x, y = (s.variable(np.asarray(NUMBERS[:: 1 - 2 * k]), s.wide) for k in range(2))
+        tiny = s.variable(np.full(5, np.finfo(s.wide).smallest_normal), s.wide)
+        square = s.variable(s.values((3, 3), dtype=s.wide), s.wide)
     found: Looks = {
-        f"{name} of {NUMBERS}": functools.partial(getattr(xp, name), x) for name in FUNCTIONS if there(name)
+        f"{name} of {NUMBERS}": functools.partial(getattr(s.xp, name), x) for name in FUNCTIONS if there(name)
     }
     found |= {
         f"x / y of {NUMBERS} and their reverse": lambda: x / y,
         "x / 3": lambda: x / 3.0,
         "x * 0.1 + y": lambda: x * 0.1 + y,
         "x @ x of (3, 3)": lambda: square @ square,
-        "sum of x": lambda: xp.sum(x),
+        "sum of x": lambda: s.xp.sum(x),
         "the dtype of asarray(0.5)": lambda: s.backend.dtype_name(xp.asarray(0.5).dtype),
         "the dtype of zeros(3)": lambda: s.backend.dtype_name(xp.zeros(3).dtype),
         "the dtype of asarray(3)": lambda: s.backend.dtype_name(xp.asarray(3).dtype),
-        "the text of x": lambda: repr(Variable(x)),
+        "the text of x": lambda: repr(x),
     }
     if there("subnormal_numbers"):
         found["half the smallest normal number"] = lambda: tiny * 0.5

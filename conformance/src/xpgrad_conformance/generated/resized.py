@@ -1,7 +1,7 @@
 """The same call on arguments of other lengths: each axis takes elements of the old one, in an order of chance."""
 
 import math
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -21,6 +21,10 @@ LENGTHS = (*range(1, 10), 1, 2, 3), range(10, 70), (15, 16, 17, 31, 32, 33, 63, 
 MANY = 65_537, 70_001
 """Lengths of one axis among short ones: more rows than a grid has blocks, or than 16 bits can number."""
 ELEMENTWISE = frozenset(CHAPTERS["elementwise"]) - names_of("clip")
+SHORT = 4
+"""The most elements along axes that keep their lengths, in a sample of many rows."""
+ROWS = 6, 1
+"""Samples of many rows, in the full and the quick profile."""
 OF_ELEMENTS = ELEMENTWISE | {"unstack"}
 """Functions for which many rows are many elements, or many arrays."""
 ALIGNED = ELEMENTWISE | names_of("""
@@ -40,8 +44,13 @@ def resized(draw: Draw, samples: Iterator[Sample], count: int) -> Iterator[Sampl
         yield sample
         if _fits(sample):
             found.append(sample)
-    for number, i in enumerate(draw.rng.integers(len(found), size=count if found else 0).tolist()):
-        made = _resized(draw, found[i], many=number == 0 and draw.long and (draw.turn(2) or not draw.quick))
+    for i in draw.rng.integers(len(found), size=count if found else 0).tolist():
+        made = _resized(draw, found[i], _lengths)
+        if made.is_defined:
+            yield made
+    rows = [x for x in found if x.name not in OF_ELEMENTS and len(_old(x)) > 1 and _kept(x) <= SHORT]
+    for i in draw.rng.permutation(len(rows))[: ROWS[draw.quick] if draw.long else 0].tolist():
+        made = _resized(draw, rows[i], _many)
         if made.is_defined:
             yield made
 
@@ -65,45 +74,59 @@ def _axes(sample: Sample) -> list[tuple[str, ...]]:
     return named
 
 
-def _resized(draw: Draw, sample: Sample, many: bool) -> Sample:
-    """Return a sample with other lengths; those of inexact functions along an axis are not longer than they were."""
-    axes = _axes(sample)
-    old = {
+def _old(sample: Sample) -> dict[str, int]:
+    """Return the lengths of axes by their names."""
+    return {
         name: n
-        for x, names in zip(sample.arguments, axes, strict=True)
+        for x, names in zip(sample.arguments, _axes(sample), strict=True)
         for name, n in zip(names, x.host.shape, strict=False)
         if name
     }
-    longer = sample.units == 0 or sample.name in ELEMENTWISE
-    many = many and len(old) > 1 and sample.name not in OF_ELEMENTS
-    new = _many(draw, old) if many else _lengths(draw, old)
-    if not longer:
+
+
+def _kept(sample: Sample) -> int:
+    """Return how many elements there are along the axes that keep their lengths, in the largest argument."""
+    old, kept = _old(sample), [1]
+    for x, names in zip(sample.arguments, _axes(sample), strict=True):
+        kept.append(int(x.host.size // math.prod(old[name] for name in names if name)))
+    return max(kept)
+
+
+def _resized(draw: Draw, sample: Sample, lengths: Callable[[Draw, Sample], dict[str, int]]) -> Sample:
+    """Return a sample with other lengths; those of inexact functions along an axis are not longer than they were."""
+    axes, old = _axes(sample), _old(sample)
+    new = lengths(draw, sample)
+    if sample.units and sample.name not in ELEMENTWISE:
         new = {name: min(n, old[name]) for name, n in new.items()}
     taken = {name: draw.rng.integers(0, old[name], n) for name, n in new.items()}
     arguments = (_taken(draw, x, names, taken) for x, names in zip(sample.arguments, axes, strict=True))
     return replace(sample, arguments=tuple(arguments), smooth=False)
 
 
-def _lengths(draw: Draw, names: Collection[str]) -> dict[str, int]:
+def _lengths(draw: Draw, sample: Sample) -> dict[str, int]:
     """Return lengths of axes whose product is small."""
-    new = {name: int(draw.pick(draw.pick(LENGTHS))) for name in names}
-    while math.prod(new.values()) > MOST:
+    new, most = {name: int(draw.pick(draw.pick(LENGTHS))) for name in _old(sample)}, MOST // _kept(sample)
+    while max(new.values()) > 1 and math.prod(new.values()) > most:
         longest = max(new, key=lambda name: new[name])
         new[longest] = max(new[longest] // 3, 1)
     return new
 
 
-def _many(draw: Draw, names: Collection[str]) -> dict[str, int]:
-    """Return lengths of axes of which one is long, and at most one other is longer than 1."""
-    long, *others = draw.rng.permutation(list(names)).tolist()
-    return {long: draw.pick(MANY), **dict.fromkeys(others, 1), others[0]: draw.pick((2, 3))}
+def _many(draw: Draw, sample: Sample) -> dict[str, int]:
+    """Return lengths of axes of which one is long and another one short: often that along which the function works."""
+    names = draw.rng.permutation(list(_old(sample))).tolist()
+    axis, first = sample.parameters.get("axis", -1), _axes(sample)[0]
+    if isinstance(axis, int) and -len(first) <= axis < len(first) and draw.rng.integers(4):
+        names.sort(key=lambda name: name == first[axis])
+    long, *others = names
+    return {long: draw.pick(MANY), **dict.fromkeys(others, 1), others[-1]: draw.pick((2, 3))}
 
 
 def _taken(draw: Draw, argument: Argument, names: tuple[str, ...], taken: Mapping[str, Any]) -> Argument:
     """Return an argument of elements of each axis, at the same positions in all arguments that have the axis."""
     host = argument.host
-    for axis, name in enumerate(names):
-        if name:
-            host = np.take(host, taken[name], axis)
+    chosen = [(len(taken[name]), axis, name) for axis, name in enumerate(names) if name]
+    for _, axis, name in sorted(chosen):  # short ones first, so that nothing between is long
+        host = np.take(host, taken[name], axis)
     layouts = [layout for layout in draw.layouts() if layout != "broadcast"]
     return replace(argument, host=np.ascontiguousarray(host), layout=draw.pick(layouts), text="")
