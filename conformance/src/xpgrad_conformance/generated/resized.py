@@ -20,21 +20,22 @@ LENGTHS = (*range(1, 10), 1, 2, 3), range(10, 70), (15, 16, 17, 31, 32, 33, 63, 
 """Lengths of axes: one of these ranges, each equally often, and one of its numbers."""
 MANY = 65_537, 70_001
 """Lengths of one axis among short ones: more rows than a grid has blocks, or than 16 bits can number."""
-ELEMENTWISE = frozenset(CHAPTERS["elementwise"]) - names_of("clip")
 SHORT = 4
 """The most elements along axes that keep their lengths, in a sample of many rows."""
 ROWS = 6, 1
 """Samples of many rows, in the full and the quick profile."""
+ELEMENTWISE = frozenset(CHAPTERS["elementwise"]) - names_of("clip")
 OF_ELEMENTS = ELEMENTWISE | {"unstack"}
 """Functions for which many rows are many elements, or many arrays."""
 ALIGNED = ELEMENTWISE | names_of("""
     where clip all any count_nonzero sum mean max min argmax argmin cumulative_sum sort argsort flip roll nonzero
-    unique_all unique_counts unique_inverse unique_values isdtype astype full_like ones_like zeros_like tril triu
+    unique_all unique_counts unique_inverse unique_values astype full_like ones_like zeros_like tril triu
     matrix_transpose expand_dims F.softmax F.log_softmax F.logsumexp F.relu F.elu F.sigmoid F.softplus
 """)
 """Functions that take arguments of every shape, as far as these broadcast: axes need no names."""
-LEFT = names_of("prod cumulative_prod diff setitem getitem scatter_add tile")
-"""Functions whose results would overflow or be empty, or whose parameters fit one length."""
+LEFT = names_of("prod cumulative_prod diff setitem getitem scatter_add tile pow")
+"""Functions whose results would overflow or be empty, whose parameters fit one length, or, as those of pow, differ for
+one exponent in NumPy."""
 
 
 def resized(draw: Draw, samples: Iterator[Sample], count: int) -> Iterator[Sample]:

@@ -193,7 +193,7 @@ def binary(
 
 def _without_roots(x: Argument, exponents: Argument) -> Argument:
     """Return exponents of which those that are used more than once are not 0.5: then NumPy's is often sqrt."""
-    if exponents.host.shape == x.host.shape and exponents.layout != "broadcast":
+    if exponents.host.shape == x.host.shape and exponents.host.size > 1 and exponents.layout != "broadcast":
         return exponents
     quarter = exponents.host.dtype.type(0.25)
     return replace(exponents, host=np.where(exponents.host == 0.5, quarter, exponents.host))
