@@ -14,7 +14,7 @@ from xpgrad_conformance.generated.programs_shrunk import program_text, smallest
 from xpgrad_conformance.generated.sample import kind_of, raised
 from xpgrad_conformance.subject import Subject
 
-COUNT = {True: 180, False: 1500}
+COUNT = {True: 150, False: 1500}
 """Programs for each dtype, in the quick profile and in others."""
 LIMIT = {True: 10.0, False: 60.0}
 """Seconds after which no other program begins: libraries that compile each call have fewer."""

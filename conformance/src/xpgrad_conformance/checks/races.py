@@ -155,7 +155,8 @@ def _of_many_shapes(s: Subject, samples: Sequence[Sample]) -> list[Round]:
     callers = [_caller(s, each) for each in given]
     when = "called by eight threads at once, with other shapes and with the same arrays"
     orders = [*range(COUNT)], [k // 2 for k in range(COUNT)], [*range(1, COUNT), 0]
-    return [_right(s, [given[k] for k in order], [callers[k] for k in order], when) for order in orders]
+    chosen = orders[:2] if s.quick else orders
+    return [_right(s, [given[k] for k in order], [callers[k] for k in order], when) for order in chosen]
 
 
 def _call_of(sample: Sample) -> Any:
