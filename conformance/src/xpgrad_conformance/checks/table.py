@@ -9,7 +9,7 @@ from xpgrad_conformance.table.scenario import Scenario
 from xpgrad_conformance.table.table import assertions_of, variants_for, verify
 
 QUICK: dict[str, tuple[str, ...]] = {
-    "value": ("float32", "complex128"),
+    "value": ("float64", "float32", "complex128"),
     "gradient": ("float64", "complex128"),
     "recorded": ("float64",),
     "aliasing": ("float64",),
