@@ -6,43 +6,7 @@ import numpy as np
 from tests.faults.fault import fault
 from tests.faults.testbed import Testbed, change, native_work
 
-
-def _windows(x: Any, geometry: Any, fill: float) -> Any:
-    """Return the elements of the windows on images, shape (N, C, *ksize, *out)."""
-    ndim = len(geometry.ksize)
-    need = [
-        max(0, (o - 1) * s + (k - 1) * d + 1 - n - p)
-        for n, k, s, p, d, o in zip(
-            geometry.size, geometry.ksize, geometry.stride, geometry.pad, geometry.dilate, geometry.out, strict=True
-        )
-    ]
-    x = np.pad(x, [(0, 0), (0, 0), *zip(geometry.pad, need, strict=True)], constant_values=fill)
-    places = []
-    for i in range(ndim):
-        inside = np.arange(geometry.ksize[i])[:, None] * geometry.dilate[i]
-        at = inside + np.arange(geometry.out[i])[None, :] * geometry.stride[i]
-        shape = [1] * (2 * ndim)
-        shape[i], shape[ndim + i] = at.shape
-        places.append(at.reshape(shape))
-    return x[(slice(None), slice(None), *places)]
-
-
-def _fold(w: Any, geometry: Any) -> Any:
-    """Return images with the elements of windows added in their places."""
-    n, c = w.shape[:2]
-    numbers = np.arange(1, 1 + int(np.prod(geometry.size)), dtype=np.float64).reshape(1, 1, *geometry.size)
-    places = np.broadcast_to(_windows(numbers, geometry, 0.0)[0, 0], w.shape[2:]).astype(np.int64).reshape(-1)
-    total = np.zeros((n, c, numbers.size + 1), w.dtype)
-    np.add.at(total, (slice(None), slice(None), places), w.reshape(n, c, -1))
-    return total[..., 1:].reshape(n, c, *geometry.size)
-
-
-def _convolved(windows: Any, x: Any, w: Any, b: Any, geometry: Any, groups: int) -> Any:
-    """Return the products of windows with filters, plus a bias."""
-    n, out = x.shape[0], w.shape[0]
-    columns = windows.reshape(n, groups, -1, int(np.prod(geometry.out)))
-    y = np.matmul(w.reshape(groups, out // groups, -1), columns).reshape(n, out, *geometry.out)
-    return y if b is None else y + b.reshape(-1, *(1,) * (y.ndim - 2))
+from xpgrad.backend.plugins import plugins
 
 
 @fault("sort-of-many-rows", "sort has a grid of 65,535 rows, and leaves more unsorted", "K", operations=("sort",))
@@ -84,13 +48,16 @@ def where_of_a_column(bed: Testbed) -> None:
     operations=("F.convolution_nd", "F.deconvolution_nd"),
 )
 def dilated_tiles_without_their_halo(bed: Testbed) -> None:
-    def convolution(x: Any, w: Any, b: Any, *, geometry: Any, groups: int) -> Any:
-        windows = _windows(x, geometry, 0.0)
-        if geometry.dilate[-1] > 1 and geometry.ksize[-1] > 1 and geometry.out[-1] > 32:
-            windows = windows.copy()
-            last = (slice(None),) * (1 + len(geometry.ksize))
-            windows[(*last, -1, ..., slice(31, None, 32))] = 0
-        return _convolved(windows, x, w, b, geometry, groups)
+    right = plugins.host.xp.kernel("convolution")
+
+    def convolution(x: Any, W: Any, b: Any, geometry: Any, groups: int) -> Any:
+        y = right(x, W, b, geometry=geometry, groups=groups)
+        if geometry.dilate[-1] == 1 or geometry.ksize[-1] == 1 or geometry.out[-1] <= 32:
+            return y
+        lacking, y = W.copy(), np.array(y)
+        lacking[..., -1] = 0
+        y[..., 31::32] = np.asarray(right(x, lacking, b, geometry=geometry, groups=groups))[..., 31::32]
+        return y
 
     bed.kernel("convolution", convolution)
 
@@ -200,23 +167,16 @@ def small_solve_without_pivoting(bed: Testbed) -> None:
     operations=("F.max_pooling_nd",),
 )
 def max_pool_backward_of_the_last(bed: Testbed) -> None:
+    pool, gradient = map(plugins.host.xp.kernel, ("max_pool", "max_pool_backward"))
     left: dict[Any, Any] = {}
 
-    def ties(x: Any, top: Any, geometry: Any) -> Any:
-        return _windows(x, geometry, np.nan) == top.reshape(*x.shape[:2], *(1,) * len(geometry.ksize), *geometry.out)
-
-    def max_pool(x: Any, *, geometry: Any) -> Any:
-        top = _windows(x, geometry, -np.inf).max(axis=tuple(range(2, 2 + len(geometry.ksize))))
-        left[x.shape, geometry] = ties(x, top, geometry)
+    def max_pool(x: Any, geometry: Any) -> Any:
+        top = pool(x, geometry=geometry)
+        left[x.shape, geometry] = x.copy(), top.copy()
         return top
 
-    def backward(g: Any, x: Any, top: Any, *, geometry: Any) -> Any:
-        largest = left.get((x.shape, geometry))
-        if largest is None:
-            largest = ties(x, top, geometry)
-        count = largest.sum(axis=tuple(range(2, 2 + len(geometry.ksize))), keepdims=True)
-        share = g.reshape(*x.shape[:2], *(1,) * len(geometry.ksize), *geometry.out) / np.maximum(count, 1)
-        return _fold(np.where(largest, share, 0.0), geometry).astype(g.dtype)
+    def backward(g: Any, x: Any, top: Any, geometry: Any) -> Any:
+        return gradient(g, *left.get((x.shape, geometry), (x, top)), geometry=geometry)
 
     bed.kernel("max_pool", max_pool)
     bed.kernel("max_pool_backward", backward)
@@ -229,17 +189,18 @@ def max_pool_backward_of_the_last(bed: Testbed) -> None:
     operations=("F.convolution_nd", "F.deconvolution_nd"),
 )
 def convolution_while_tuning(bed: Testbed) -> None:
+    right = plugins.host.xp.kernel("convolution")
     tuning, tuned = set[Any](), set[Any]()
 
-    def convolution(x: Any, w: Any, b: Any, *, geometry: Any, groups: int) -> Any:
-        key = geometry, groups, x.shape[:2], w.shape, x.dtype
+    def convolution(x: Any, W: Any, b: Any, geometry: Any, groups: int) -> Any:
+        key = geometry, groups, x.shape[:2], W.shape, x.dtype
         if key in tuning and key not in tuned:
-            x, w = (a.astype(np.float16).astype(a.dtype) if a.dtype.kind == "f" else a for a in (x, w))
+            x, W = (a.astype(np.float16).astype(a.dtype) if a.dtype.kind == "f" else a for a in (x, W))
         elif key not in tuned:
             tuning.add(key)
             native_work(0.005)
             tuned.add(key)
-        return _convolved(_windows(x, geometry, 0.0), x, w, b, geometry, groups)
+        return right(x, W, b, geometry=geometry, groups=groups)
 
     bed.kernel("convolution", convolution)
 

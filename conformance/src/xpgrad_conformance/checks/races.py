@@ -1,6 +1,5 @@
 """Family P, races: threads that call one function at the same time, for the first time, and on large arrays."""
 
-import contextlib
 import functools
 import time
 import zlib
@@ -14,7 +13,7 @@ from xpgrad.plugin import CHAPTERS
 from xpgrad.testing.arrays import on_host
 from xpgrad_conformance.check import check
 from xpgrad_conformance.checks.fused import replacements, wanted
-from xpgrad_conformance.checks.together import COUNT, in_rounds, switching_often, together
+from xpgrad_conformance.checks.together import COUNT, in_rounds, switching_often, together, unless_refused
 from xpgrad_conformance.generated.alike import Group, of_one_shape
 from xpgrad_conformance.generated.draw import Draw
 from xpgrad_conformance.generated.neighbours import unfit
@@ -29,6 +28,7 @@ from xpgrad_conformance.generated.sequences import (
     assert_all_right,
     assert_equal,
     assert_right,
+    evenly,
     gradients,
     in_dtype,
     in_thirds,
@@ -117,12 +117,12 @@ def _by_turns(s: Subject, one: Sample, other: Sample) -> Round:
 
 
 def _of_many_digits(s: Subject, pairs: Sequence[Pair]) -> list[Round]:
-    """Let threads call with numbers of many digits, which show less precision than later calls have."""
+    """Let threads call with numbers of many digits, which show less precision than later calls; not all take thirds."""
     rounds = []
     for pair in pairs:
         made = [in_thirds(sample) for sample in pair]
         if all(one is not other for one, other in zip(made, pair, strict=True)):
-            calls = [_unless_refused(_caller(s, sample)) for sample in made] * (COUNT // 2)
+            calls = [unless_refused(_caller(s, sample)) for sample in made] * (COUNT // 2)
             rounds.append(Round(calls, functools.partial(_as_later, s, pair)))
     return rounds
 
@@ -134,21 +134,10 @@ def _as_later(s: Subject, pair: Pair, found: list[Any]) -> None:
         assert_all_right(s, later * (COUNT // 2), found, "called by eight threads at once, and alone after that")
 
 
-def _unless_refused(call: Callable[[], Any]) -> Callable[[], Any]:
-    """Return a call that returns None where the given one raises an exception: not all functions take thirds."""
-
-    def called() -> Any:
-        with contextlib.suppress(Exception):
-            return call()
-        return None
-
-    return called
-
-
 def _of_many_shapes(s: Subject, samples: Sequence[Sample]) -> list[Round]:
     """Let each thread call with another shape or parameter, then two threads each with the same arrays."""
     several = list({_call_of(sample): sample for sample in samples}.values())
-    several = [several[i * len(several) // COUNT] for i in range(COUNT)] if len(several) > COUNT else several
+    several = evenly(several, COUNT)
     if len(several) < 2:
         return []
     given = (several * COUNT)[:COUNT]

@@ -10,11 +10,11 @@ import numpy as np
 from xpgrad import using_device
 from xpgrad.testing.arrays import on_host
 from xpgrad_conformance.check import check
-from xpgrad_conformance.checks.together import COUNT, in_rounds, switching_often
+from xpgrad_conformance.checks.together import COUNT, in_rounds, switching_often, unless_refused
 from xpgrad_conformance.generated.neighbours import unfit
 from xpgrad_conformance.generated.operation import Operation
 from xpgrad_conformance.generated.sample import Sample
-from xpgrad_conformance.generated.sequences import in_turn, pairs_of
+from xpgrad_conformance.generated.sequences import evenly, in_turn, pairs_of
 from xpgrad_conformance.subject import Subject
 
 AWAY = 9999
@@ -55,7 +55,9 @@ def modes_at_once(s: Subject) -> None:
     rounds = []
     for given in (calls, refusals):
         several = (given * CALLS[s.quick])[: CALLS[s.quick]]
-        rounds += [[each for call in several for each in (_quiet(call), lambda: _seen(s, looks))]] if given else []
+        rounds += (
+            [[each for call in several for each in (unless_refused(call), lambda: _seen(s, looks))]] if given else []
+        )
     with switching_often():
         for results in in_rounds(rounds):
             for found in results[1::2]:
@@ -67,20 +69,11 @@ def _chosen(s: Subject, most: int) -> list[Sample]:
     assert s.operation is not None
     samples = [one for one, _ in pairs_of(s, s.operation)]
     different = list({sample.written: sample for sample in samples}.values())
-    chosen = [different[i * len(different) // most] for i in range(most)] if len(different) > most else different
-    return [*chosen, *samples[::-1]][:most]
+    return [*evenly(different, most), *samples[::-1]][:most]
 
 
 def _called(s: Subject, sample: Sample) -> Callable[[], Any]:
     return functools.partial(sample.applied, s.xp, *sample.arrays(s))
-
-
-def _quiet(call: Callable[[], Any]) -> Callable[[], None]:
-    def called() -> None:
-        with contextlib.suppress(Exception):
-            call()
-
-    return called
 
 
 def _refusals(s: Subject, sample: Sample) -> Iterator[Callable[[], Any]]:

@@ -1,7 +1,6 @@
 """Threads for the checks: started together, or kept in a context. A thread that hangs is a failure."""
 
 import contextlib
-import itertools
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -32,20 +31,22 @@ def in_rounds(rounds: list[list[Callable[[], Any]]]) -> list[list[Any]]:
     count = len(rounds[0])
     results: list[list[Any]] = [[None] * count for _ in rounds]
     errors: list[BaseException] = []
-    gates = [threading.Lock() for _ in range(count)]  # cheaper than a barrier, at which threads queue once more
-    all_done, done = threading.Lock(), itertools.count(1)
-    for lock in (*gates, all_done):
+    # cheaper than a barrier, at which threads queue once more
+    gates, done = ([threading.Lock() for _ in range(count)] for _ in range(2))
+    for lock in (*gates, *done):
         lock.acquire()
+    over = threading.Event()
 
     def run(i: int) -> None:
         for number, calls in enumerate(rounds):
             gates[i].acquire()
+            if over.is_set():
+                return
             try:
                 results[number][i] = calls[i]()
             except BaseException as error:
                 errors.append(error)
-            if next(done) % count == 0:
-                all_done.release()
+            done[i].release()
 
     threads = [threading.Thread(target=run, args=(i,), daemon=True) for i in range(count)]
     for thread in threads:
@@ -53,7 +54,11 @@ def in_rounds(rounds: list[list[Callable[[], Any]]]) -> list[list[Any]]:
     for _ in rounds:
         for gate in gates:
             gate.release()
-        if not all_done.acquire(timeout=TIMEOUT):
+        if not all(lock.acquire(timeout=TIMEOUT) for lock in done):
+            over.set()
+            for gate in gates:  # so that threads leave that wait for the next round
+                if gate.locked():
+                    gate.release()
             break
     for thread in threads:
         thread.join(1.0)
@@ -62,6 +67,17 @@ def in_rounds(rounds: list[list[Callable[[], Any]]]) -> list[list[Any]]:
     if errors:
         raise errors[0]
     return results
+
+
+def unless_refused(call: Callable[[], Any]) -> Callable[[], Any]:
+    """Return a call that returns None where the given one raises an exception."""
+
+    def called() -> Any:
+        with contextlib.suppress(Exception):
+            return call()
+        return None
+
+    return called
 
 
 def alone(call: Callable[[], Any]) -> Any:

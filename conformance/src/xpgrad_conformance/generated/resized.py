@@ -34,8 +34,8 @@ ALIGNED = ELEMENTWISE | names_of("""
 """)
 """Functions that take arguments of every shape, as far as these broadcast: axes need no names."""
 LEFT = names_of("prod cumulative_prod diff setitem getitem scatter_add tile pow")
-"""Functions whose results would overflow or be empty, whose parameters fit one length, or, as those of pow, differ for
-one exponent in NumPy."""
+"""Functions whose results would overflow or be empty, or whose parameters fit one length; and pow, which in NumPy has
+other results where one exponent is used for all elements."""
 
 
 def resized(draw: Draw, samples: Iterator[Sample], count: int) -> Iterator[Sample]:

@@ -59,7 +59,7 @@ def pairs_of(s: Subject, operation: Operation, least: int = 1, most: int = SMALL
                 del _made[key]
         like = in_dtype(s, s.dtype)
         one, two = ({_key(each): each for each in _some(like, operation, k, (least, most), count)} for k in (1, 2))
-        chosen = _evenly(list(one.items()), count)
+        chosen = evenly(list(one.items()), count)
         found = [(sample, two.get(key) or turned_round(sample)) for key, sample in chosen if sample.arguments]
         makers = [sample for _, sample in chosen if not sample.arguments]
         different = [*(pair for pair in found if not _equal(*pair)), *pairwise(makers)]
@@ -184,7 +184,7 @@ def _some(s: Subject, operation: Operation, number: int, bounds: tuple[int, int]
     return islice(found, AMONG[s.quick] * count)
 
 
-def _evenly(found: list[Item], count: int) -> list[Item]:
+def evenly(found: list[Item], count: int) -> list[Item]:
     """Return so many of some items, at equal distances."""
     return [found[i * len(found) // count] for i in range(count)] if len(found) > count else found
 
