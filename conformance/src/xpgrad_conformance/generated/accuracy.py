@@ -19,6 +19,14 @@ PERIOD = 1021
 """After so many elements, long vectors of ordinary values repeat: a prime, so that blocks never begin alike."""
 
 
+def summed(size: int) -> float:
+    """Return the relative error of a float64 variance of so many numbers that are added one after the other.
+
+    PyTorch does so. Those of float32 are nearer: libraries add such numbers in float64, or in pairs.
+    """
+    return size / 4 * float(np.finfo(np.float64).eps)
+
+
 def widened(host: Any, precise: bool = True) -> Any:
     """Return a host array in a wider dtype; integers and booleans as they are.
 

@@ -8,6 +8,7 @@ import numpy as np
 from xpgrad import Variable, grad
 from xpgrad.testing.arrays import on_host
 from xpgrad_conformance.generated import reference
+from xpgrad_conformance.generated.accuracy import summed
 from xpgrad_conformance.generated.formulas import formula
 from xpgrad_conformance.generated.gradients import differentiable, outputs
 from xpgrad_conformance.generated.programs import Program, on_numpy, widened
@@ -156,7 +157,8 @@ class Comparison:
             largest = float(np.max(np.abs(exact), initial=0.0))
             eps = float(np.finfo(self._narrowest(got)).eps) * self._s.widened(got.dtype.name)
             away = np.abs(got - exact)
-            right = away <= UNITS * eps * (np.abs(exact) + max(largest, 1.0))
+            near = UNITS * eps + summed(max((x.size for x in self._program.inputs.values()), default=0))
+            right = away <= near * (np.abs(exact) + max(largest, 1.0))
             if not np.all(right):
                 right = right | (away <= CONDITION * eps * self._rounding(exact, rounded))
         if np.all(right):
