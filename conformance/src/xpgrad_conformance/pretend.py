@@ -3,12 +3,11 @@
 It provides a second, virtual device for backends with one device, and a backend for seeded faults.
 """
 
+import math
 import threading
 from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import Any
-
-import numpy as np
 
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.standard import DTYPES
@@ -58,7 +57,7 @@ class PretendArray:
     @property
     def size(self) -> int:
         """The number of elements."""
-        return int(np.prod(self.shape, dtype=int))
+        return math.prod(self.shape)
 
     @property
     def shown(self) -> Any:
@@ -206,7 +205,7 @@ class PretendLibrary:
         seen: list[PretendArray] = []
         given = kwargs.pop("device", None)
         opened = [self.opened(arg, seen) for arg in args]
-        named = {name: self.opened(value, seen) for name, value in kwargs.items()}
+        named = {name: self.opened(value, seen) for name, value in kwargs.items()} if kwargs else kwargs
         devices = {array.device for array in seen}
         self.check_devices(devices)
         if given is not None and given not in self.devices:
@@ -231,8 +230,9 @@ class PretendLibrary:
         if isinstance(item, PretendArray):
             seen.append(item)
             return item.inner
-        if type(item) in (list, tuple):
-            return type(item)(self.opened(each, seen) for each in item)
+        kind = type(item)
+        if kind is tuple or kind is list:
+            return kind(self.opened(each, seen) for each in item)
         return item
 
     def closed(self, item: Any, device: str) -> Any:

@@ -22,6 +22,7 @@ RAISES = "raises "
 
 
 @functools.cache
+@functools.cache
 def name_of(dtype: Any) -> str:
     """Return the name of a host dtype, which NumPy makes anew each time."""
     return str(dtype.name)
@@ -218,7 +219,7 @@ class Sample:
     def _derived(self, results: list[Any]) -> list[Any]:
         """Return what is compared instead of results, in a dtype of the first argument's precision."""
         assert self.derived is not None
-        single = self.hosts[0].dtype.name in ("float32", "complex64")
+        single = name_of(self.hosts[0].dtype) in ("float32", "complex64")
         with np.errstate(all="ignore"):
             found = self.derived([widened(h, False) for h in self.hosts], [widened(h, False) for h in results])
         found = [np.asarray(each) for each in (found if isinstance(found, (tuple, list)) else [found])]

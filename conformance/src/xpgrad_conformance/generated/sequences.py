@@ -190,7 +190,7 @@ def evenly(found: list[Item], count: int) -> list[Item]:
 
 
 def _key(sample: Sample) -> Any:
-    shapes = tuple((a.host.shape, a.host.dtype.name, a.layout) for a in sample.arguments)
+    shapes = tuple((a.host.shape, a.host.dtype, a.layout) for a in sample.arguments)
     return sample.written, shapes
 
 
