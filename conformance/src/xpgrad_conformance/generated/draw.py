@@ -108,6 +108,12 @@ class Draw:
         """Return whether it is the turn of this function's part of all, of so many; with the next seed of another."""
         return self._offset % parts == 0
 
+    def largest_sum(self) -> int:
+        """Return the largest integer that the dtype of sums of integers, as wide as the default one, surely has."""
+        backend = self.s.backend
+        bits = max(np.iinfo(self.dtype).bits, np.iinfo(backend.dtype_name(backend.default_dtype("int"))).bits)
+        return int(2 ** (bits - 1) - 1)
+
     def layouts(self) -> list[str]:
         """Return the layouts that the backend can make."""
         return [layout for layout, needed in NEEDS.items() if self.has(*needed)]

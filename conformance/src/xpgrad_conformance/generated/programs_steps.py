@@ -147,10 +147,11 @@ def _reduction(v: Values) -> str | None:
     x, wide, axis = f"v{n}", v.wide[n], v.axis(n)
     keep = v.pick(["", ", keepdims=True"])
     axes = v.pick([f", axis={axis}", f", axis={axis}", "", f", axis={tuple(range(wide.ndim))}", f", axis=({axis},)"])
-    lines = [f"xp.sum({x}{axes}{keep})", f"xp.mean({x}{axes}{keep})", f"{x} - xp.mean({x}, axis={axis}, keepdims=True)"]
+    lines = [f"xp.sum({x}{axes}{keep})", f"xp.mean({x}{axes}{keep})"]
+    spread = wide.shape[axis] > 1 and np.all(np.std(wide, axis=axis) > 0.05)  # equal numbers leave rounding alone
+    lines += [f"{x} - xp.mean({x}, axis={axis}, keepdims=True)", f"xp.std({x}, axis={axis}{keep})"] if spread else []
     if wide.shape[axis] > 1:
         lines += [f"xp.var({x}, axis={axis}{keep})", f"xp.sqrt(0.1 + xp.var({x}{axes}, correction=0{keep}))"]
-        lines += [f"xp.std({x}, axis={axis}{keep})"] if np.all(np.std(wide, axis=axis) > 0.05) else []
     if wide.size and v.apart(wide, axis):
         lines += [f"xp.max({x}, axis={axis}{keep})", f"xp.min({x}, axis={axis}{keep})", f"xp.max({x}, axis={axis})"]
     lines += [

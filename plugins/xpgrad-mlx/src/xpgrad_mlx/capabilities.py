@@ -23,6 +23,7 @@ EXPECTED = {
     "K01[operator-shift-scalar,*": REFLECTED,
     "R03[*": AS_FLOAT32,
     "R21[*": AS_FLOAT32,
+    "R23[*": AS_FLOAT32,
     "K01[F.fft,float64,*": NARROW,
     "K01[F.ifft,float64,*": NARROW,
     "H01[F.fft,float64,*": NARROW,

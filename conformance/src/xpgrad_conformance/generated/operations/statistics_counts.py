@@ -16,13 +16,6 @@ QUICK = "bool", "int32", "float32"
 BOTH: dict[str, Callable[..., Any]] = {"sum": np.sum, "prod": np.prod}
 
 
-def _wide(draw: Draw) -> int:
-    """Return the largest integer that the dtype of sums, as wide as the default one, surely has."""
-    backend = draw.s.backend
-    bits = max(np.iinfo(draw.dtype).bits, np.iinfo(backend.dtype_name(backend.default_dtype("int"))).bits)
-    return int(2 ** (bits - 1) - 1)
-
-
 def of_integers(name: str) -> Operation:
     """Return the operation of the sum or product of integers, in a dtype at least as wide as the default one."""
     reference = BOTH[name]
@@ -34,7 +27,7 @@ def of_integers(name: str) -> Operation:
             if name == "prod":
                 return factors(draw, shape, axes, layout)
             count = max(1, int(np.prod(shape)))
-            most = min(int(info.max), _wide(draw) // count)
+            most = min(int(info.max), draw.largest_sum() // count)
             host = draw.rng.integers(max(info.min, -most), most, shape, np.int64 if info.min else np.uint64)
             host = host.astype(draw.dtype)
             if layout == "broadcast" and host.ndim:
@@ -44,11 +37,11 @@ def of_integers(name: str) -> Operation:
         yield from reduced(draw, name, make, reference, dtype="int")
         if name == "prod":  # more digits than a float64 has
             many = np.ones((60, 2), draw.dtype)
-            many[: int(np.log(_wide(draw)) / np.log(3))] = 3
+            many[: int(np.log(draw.largest_sum()) / np.log(3))] = 3
             yield Sample(name, (Argument(many),), reference, {"axis": 0}, dtype="int")
         for at in POSITIONS:
             host = np.ones(at, draw.dtype)
-            host[at // 2] = min(info.max, _wide(draw) - at)
+            host[at // 2] = min(info.max, draw.largest_sum() - at)
             yield Sample(name, (Argument(host, ("n",)),), reference, dtype="int")
 
     return Operation(name, samples, INTEGERS, ("int8", "int32", "int64", "uint8"))

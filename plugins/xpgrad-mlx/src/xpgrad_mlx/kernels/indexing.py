@@ -33,10 +33,24 @@ def setitem(x: Array, u: Array, *, index: Any) -> Any:
     arrays = [part for part in (index if isinstance(index, tuple) else (index,)) if isinstance(part, mx.array)]
     if not x.size or (arrays and _takes_nothing(x, index, arrays, u)):
         return y
-    if arrays or not isinstance(u, mx.array) or u.dtype != x.dtype:
+    if not isinstance(u, mx.array) or u.dtype != x.dtype:
         return NotImplemented
+    if arrays:
+        taken = _taken(x, index, arrays)
+        if not u.ndim or u.shape[0] != 1 or taken is None:
+            return NotImplemented
+        if 0 in taken:
+            return y
+        u = mx.broadcast_to(u, taken)  # MLX refuses one row for all that a mask takes
     y[index] = u
     return y
+
+
+def _taken(x: Array, index: Any, arrays: list[Array]) -> tuple[int, ...] | None:
+    """Return the shape of what a mask alone takes of `x`; None for other indices."""
+    if len(arrays) > 1 or arrays[0].dtype != mx.bool_ or (isinstance(index, tuple) and len(index) > 1):
+        return None
+    return int(mx.sum(arrays[0]).item()), *x.shape[arrays[0].ndim :]
 
 
 def _takes_nothing(x: Array, index: Any, arrays: list[Array], u: Any) -> bool:

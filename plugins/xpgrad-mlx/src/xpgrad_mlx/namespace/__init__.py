@@ -17,18 +17,22 @@ from xpgrad_mlx.namespace import (
     searching,
     statistics,
 )
+from xpgrad_mlx.namespace.operands import taking_large_numbers
 
 __all__ = ["fft", "linalg"]
 
 THEIRS = (
-    *("abs", "acos", "acosh", "add", "asin", "asinh", "atan", "atan2", "atanh", "bitwise_and", "bitwise_invert"),
-    *("bitwise_or", "bitwise_xor", "ceil", "conj", "cosh", "divide", "equal", "floor", "greater", "greater_equal"),
-    *("isdtype", "isfinite", "isinf", "isnan", "less", "less_equal", "log", "log10", "log1p", "log2", "logical_and"),
-    *("logical_not", "logical_or", "logical_xor", "maximum", "minimum", "multiply", "negative", "not_equal"),
-    *("permute_dims", "positive", "pow", "real", "reciprocal", "remainder", "sinh", "sqrt", "square", "subtract"),
-    *("tan", "tanh", "trunc", "e", "inf", "nan", "newaxis", "pi"),
+    *("abs", "acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "bitwise_invert", "ceil", "conj", "cosh"),
+    *("divide", "floor", "isdtype", "isfinite", "isinf", "isnan", "log", "log10", "log1p", "log2", "logical_and"),
+    *("logical_not", "logical_or", "logical_xor", "negative", "permute_dims", "positive", "real", "reciprocal"),
+    *("sinh", "sqrt", "square", "tan", "tanh", "trunc", "e", "inf", "nan", "newaxis", "pi"),
 )
 """What MLX has as the standard says."""
+OF_INTEGERS = (
+    *("add", "bitwise_and", "bitwise_or", "bitwise_xor", "equal", "greater", "greater_equal", "less", "less_equal"),
+    *("maximum", "minimum", "multiply", "not_equal", "pow", "remainder", "subtract"),
+)
+"""What it has but for numbers that it refuses beside uint64."""
 
 
 def _public(module: types.ModuleType) -> dict[str, Any]:
@@ -39,6 +43,7 @@ def _public(module: types.ModuleType) -> dict[str, Any]:
 
 globals().update(DTYPES)
 globals().update({name: getattr(mx, name) for name in THEIRS})
+globals().update({name: taking_large_numbers(getattr(mx, name)) for name in OF_INTEGERS})
 for _module in (creation, dtypes, elementwise, manipulation, products, searching, statistics):
     globals().update(_public(_module))
 __array_namespace_info__ = dtypes.Info

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -64,7 +65,11 @@ def arange(
         large = max(start, stop) > 2**63 - 1  # MLX computes integers, too, as floating-point numbers
         integers = of_host(np.arange(start, stop, step, dtype=np.uint64 if large else np.int64))
         return integers if dtype is None else integers.astype(dtype)
-    return mx.arange(start, stop, step, dtype=dtype)
+    if all(isinstance(number, int) for number in (start, stop, step)):
+        return mx.arange(start, stop, step, dtype=dtype)
+    count = max(math.ceil((stop - start) / step), 0)  # MLX adds up the steps, with an error for each
+    numbers = start + step * np.arange(count)
+    return of_host(numbers if dtype == mx.float64 else numbers.astype(np.float32), dtype)
 
 
 def linspace(
