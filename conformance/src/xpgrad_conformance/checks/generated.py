@@ -2,6 +2,7 @@
 
 from xpgrad_conformance.check import check
 from xpgrad_conformance.generated.draw import Draw
+from xpgrad_conformance.generated.relaid import relaid
 from xpgrad_conformance.generated.resized import resized
 from xpgrad_conformance.generated.sample import Sample, first_error, kind_of
 from xpgrad_conformance.generated.shrinking import program_of, shrunk
@@ -12,6 +13,8 @@ STACKS = 40, 2
 """Samples that are made again as stacks, in the full and the quick profile."""
 RESIZED = 60, 3
 """Those that are made again with other lengths."""
+RELAID = 60, 3
+"""Those that are made again in other layouts."""
 
 
 @check("K50", scope="operation", every=True)
@@ -19,9 +22,10 @@ def generated_values(s: Subject) -> None:
     """Values are right for every size, kind of values and layout."""
     assert s.operation is not None
     draw = Draw(s, s.operation.name)
+    few = s.quick or s.thin
     samples = draw.part_of(s.operation.samples(draw))
-    stacked = stacks(draw, s.operation.name, samples, STACKS[s.quick or s.thin])
-    found = first_error(s, resized(draw, stacked, RESIZED[s.quick or s.thin]))
+    stacked = stacks(draw, s.operation.name, samples, STACKS[few])
+    found = first_error(s, relaid(draw, resized(draw, stacked, RESIZED[few]), RELAID[few]))
     if found is None:
         return
     sample, wrong = found

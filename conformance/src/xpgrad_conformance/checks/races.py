@@ -49,6 +49,8 @@ SECONDS = 10.0
 """Time after which no other programs begin: libraries that compile each call run fewer."""
 TURNS = 3, 2
 """Rounds in which threads call with other shapes than before, beside refusals, in the full and the quick profile."""
+CROWD = 3 * COUNT
+"""Threads that call a function at once in another round, in quick a third of the functions."""
 MIXED = 4
 """Shapes with which the full profile calls functions at once in several dtypes."""
 LARGE = (3000, 40_000), (3000, 13_000)
@@ -88,6 +90,10 @@ def first_uses(s: Subject) -> None:
         rounds += _beside_errors(s, [sample for sample, _ in pairs[:: -(-len(pairs) // (COUNT // 2))]] if pairs else [])
     with switching_often():
         results = in_rounds([each.calls for each in rounds])
+        crowd = Draw(s, s.operation.name).turn(3) if s.quick else first
+        for one, two in pairs[-1:] if crowd else []:  # more threads than a library may have buffers for
+            found = together([_caller(s, sample) for sample in (one, two)] * (CROWD // 2))
+            assert_all_right(s, [one, two] * (CROWD // 2), found, f"called by {CROWD} threads at once")
     for each, found in zip(rounds, results, strict=True):
         each.verify(found)
 

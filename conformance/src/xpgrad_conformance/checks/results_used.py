@@ -39,6 +39,38 @@ USES: dict[str, tuple[str, Callable[[Any, Any], Any]]] = {
 OF_MATRICES = "tril", "matrix_transpose"
 
 
+PARTS: tuple[Callable[[Any, Any], Any], ...] = (
+    lambda xp, y: xp.real(y),
+    lambda xp, y: xp.imag(y),
+    lambda xp, y: y[..., :1],
+    lambda xp, y: y[::2],
+    lambda xp, y: xp.flip(y, axis=0),
+    lambda xp, y: xp.reshape(y, (-1,)),
+    lambda xp, y: xp.matrix_transpose(y),
+    lambda xp, y: xp.expand_dims(y, axis=0),
+)
+"""What may be in the memory of its argument."""
+
+
+@check("S13", scope="operation", applies=in_turn)
+def parts_of_results(s: Subject) -> None:
+    """A part of a result is what it was after the result is gone and the function was called again."""
+    assert s.operation is not None
+    for one, two in pairs_of(s, s.operation)[-1 if s.quick else -SAMPLES[False] :]:
+        for part in PARTS:
+            found = one.applied(s.xp, *one.arrays(s))
+            several = found if isinstance(found, (tuple, list)) else [found]
+            parts = [made for made in (_part(part, s, y) for y in several) if made is not None]
+            before = [each.tobytes() for each in map(on_host, parts)]
+            del found, several
+            for sample in (two, one, two):
+                sample.applied(s.xp, *sample.arrays(s))
+            changed = [each for each, was in zip(parts, before, strict=True) if on_host(each).tobytes() != was]
+            assert not changed, (
+                f"{one.written}: a part of the result has changed, after the result was gone and later calls"
+            )
+
+
 @check("S11", scope="operation", needs=("in_place_update", "index_assignment"), applies=in_turn)
 def results_used(s: Subject) -> None:
     """A result that has been written to is to all functions what it is then: not sorted, symmetric, or constant."""
@@ -64,6 +96,14 @@ def _used(s: Subject, sample: Sample, y: Any) -> None:
                 expected = np.asarray(call(numpy_namespace, wide(values)))
             what = f"{name} of what {sample.written} gave, of shape {before.shape}, after it was written to,"
             assert_near(on_host(call(s.xp, y)), expected, rtol, what)
+
+
+def _part(part: Callable[[Any, Any], Any], s: Subject, y: Any) -> Any:
+    """Return a part of a result as an array; None if it has none of this kind."""
+    try:
+        return as_array(part(s.xp, y))
+    except Exception:
+        return None
 
 
 def _takes(name: str, shape: Shape) -> bool:

@@ -9,7 +9,7 @@ import xpgrad.functions
 import xpgrad.ops
 from xpgrad_conformance.generated.draw import Draw
 from xpgrad_conformance.generated.reference import referred
-from xpgrad_conformance.generated.sample import Argument, Sample
+from xpgrad_conformance.generated.sample import PARAMETERS, Argument, Sample
 
 MODULES = {"F": xpgrad.functions, "ops": xpgrad.ops}
 IMPORTS = ("import xpgrad.functions as F", "import xpgrad.ops as ops")
@@ -52,11 +52,11 @@ def layer(
         Keyword arguments of the function.
     """
     module, _, function = name.partition(".")
-    given = ", ".join([*(f"x{i}" for i in range(len(arguments))), *(f"{k}={v!r}" for k, v in parameters.items())])
+    given = ", ".join(f"x{i}" for i in range(len(arguments)))
     return written(
         name,
         lambda xp, *xs, **rest: getattr(MODULES[module], function)(*xs, **rest),
-        f"{name}({given})",
+        f"{name}({given}{PARAMETERS})",
         *arguments,
         units=units,
         scale=scale,

@@ -1,5 +1,6 @@
 """Samples next to a given one: with arguments that differ in one place, and calls that are refused for one reason."""
 
+import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
@@ -150,10 +151,9 @@ def with_other_parameters(sample: Sample, samples: Sequence[Sample]) -> Iterator
     Integers become -1 and -2, which have one hash in Python, and the next one. Only calls that have results are given.
     """
     known = {sample.written}
-    fixed = sample.text or sample.derived  # which know the parameters
-    for name, value in () if fixed else sample.parameters.items():
-        for other in _other_values(name, value) if name not in KEPT else ():
-            each = replace(sample, parameters={**sample.parameters, name: other})
+    if sample.takes_parameters:
+        for changed in (*_of_one_shape(sample), *_in_one_value(sample)):
+            each = replace(sample, parameters={**sample.parameters, **changed})
             if each.written not in known and _is_accepted(each):
                 known.add(each.written)
                 yield each
@@ -162,6 +162,34 @@ def with_other_parameters(sample: Sample, samples: Sequence[Sample]) -> Iterator
         if same_sign and each.written not in known and _is_accepted(each):
             known.add(each.written)
             yield each
+
+
+def _in_one_value(sample: Sample) -> Iterator[dict[str, Any]]:
+    """Yield parameters of which one has another value."""
+    for name, value in sample.parameters.items():
+        for other in _other_values(name, value) if name not in KEPT else ():
+            yield {name: other}
+
+
+def _of_one_shape(sample: Sample) -> Iterator[dict[str, Any]]:
+    """Yield two parameters with other numbers that give results of the same shapes, such as padding and dilation."""
+    numbers = {
+        name: value for name, value in sample.parameters.items() if name not in (*KEPT, *NEGATIVE) and _larger(value, 1)
+    }
+    for one, two in itertools.permutations(numbers, 2) if sample.call is not None else ():
+        for steps in (1, 1), (1, 2):
+            changed = {name: _larger(numbers[name], step) for name, step in zip((one, two), steps, strict=True)}
+            each = replace(sample, parameters={**sample.parameters, **changed})
+            if each.is_defined and [x.shape for x in each.expected] == [x.shape for x in sample.expected]:
+                yield changed
+
+
+def _larger(value: Any, step: int) -> Any:
+    """Return a positive number, or several, larger by a step; None for other values."""
+    if type(value) is int:
+        return value + step
+    several = isinstance(value, tuple) and value and all(type(each) is int for each in value)
+    return tuple(each + step for each in value) if several else None
 
 
 def _is_negative(axis: Any) -> bool:

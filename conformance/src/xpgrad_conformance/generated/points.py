@@ -1,5 +1,6 @@
 """Points where formulas change, and the shapes in which elementwise functions meet them."""
 
+import itertools
 from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
@@ -72,9 +73,15 @@ def several_axes(draw: Draw) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]
 
 
 def broadcasting(draw: Draw, count: int) -> Iterator[tuple[tuple[int, ...], ...]]:
-    """Yield the shapes of so many arrays that broadcast: each axis of each is whole, of length 1, or not there."""
+    """Yield the shapes of so many arrays that broadcast: each axis of each is whole, of length 1, or not there.
+
+    Some have many axes, of which neighbours are broadcast in other arrays, so that no two of them can be joined.
+    """
     for _ in range(SEVERAL[draw.quick]):
         rank = int(draw.rng.integers(2, 5))
+        if draw.rng.integers(4) == 0:
+            yield _alternating(draw, count)
+            continue
         whole = [int(n) for n in draw.rng.choice((1, 2, 3, 3, 4, 5, 9), rank)]
         if draw.rng.integers(3) == 0:  # then rows and columns are confused easily
             whole = [draw.pick((2, 3, 5))] * rank
@@ -84,6 +91,18 @@ def broadcasting(draw: Draw, count: int) -> Iterator[tuple[tuple[int, ...], ...]
             missing = next((k for k, n in enumerate(shape) if n > 1), rank)
             shapes.append(tuple(shape[draw.pick((0, 0, missing)) :]))
         yield tuple(shapes)
+
+
+def _alternating(draw: Draw, count: int) -> tuple[tuple[int, ...], ...]:
+    """Return shapes of six or seven axes, of which no two neighbours are broadcast in the same arrays."""
+    shapes: list[list[int]] = [[] for _ in range(count)]
+    last: tuple[int, ...] = ()
+    for n in draw.rng.choice((2, 3), draw.pick((6, 7))).tolist():
+        whole = [each for each in itertools.product((0, 1), repeat=count) if any(each) and each != last]
+        last = draw.pick(whole)
+        for shape, there in zip(shapes, last, strict=True):
+            shape.append(n if there else 1)
+    return tuple(map(tuple, shapes))
 
 
 def fixed(*numbers: float) -> Points:

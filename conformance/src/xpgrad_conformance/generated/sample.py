@@ -19,9 +19,10 @@ from xpgrad_conformance.table.comparisons import assert_place
 
 RAISES = "raises "
 """How a message begins that says what a call has raised."""
+PARAMETERS = "{parameters}"
+"""Where the text of a call has them."""
 
 
-@functools.cache
 @functools.cache
 def name_of(dtype: Any) -> str:
     """Return the name of a host dtype, which NumPy makes anew each time."""
@@ -86,7 +87,8 @@ class Sample:
     call : callable or None
         ``call(xp, *arrays, **parameters)``; by default it calls the function of this name.
     text : str
-        How the call is written, of arrays ``x0``, ``x1``; by default from name and parameters.
+        How the call is written, of arrays ``x0``, ``x1``; by default from name and parameters. These are in the
+        place of ``{parameters}``, if it has one.
     imports : tuple of str
         The lines that import what `text` names, beside ``np``, ``xpgrad`` and ``xp``.
     summed : int
@@ -115,10 +117,16 @@ class Sample:
     @property
     def written(self) -> str:
         """The call in Python."""
+        parameters = [f"{k}={v!r}" for k, v in self.parameters.items()]
         if self.text:
-            return self.text
+            return self.text.replace(PARAMETERS, "".join(f", {each}" for each in parameters))
         given = [f"x{i}" for i in range(len(self.arguments))]
-        return f"xp.{self.name}({', '.join([*given, *(f'{k}={v!r}' for k, v in self.parameters.items())])})"
+        return f"xp.{self.name}({', '.join([*given, *parameters])})"
+
+    @property
+    def takes_parameters(self) -> bool:
+        """Whether the call may have other parameters: results that are derived, or texts without, know them."""
+        return self.derived is None and (not self.text or PARAMETERS in self.text)
 
     @property
     def hosts(self) -> list[Any]:

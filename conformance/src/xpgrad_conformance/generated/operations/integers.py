@@ -1,6 +1,7 @@
 """Elementwise functions of integers: exact at both ends of every dtype, all pairs of dtypes that promote, shifts."""
 
 import functools
+import itertools
 import operator
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
@@ -37,8 +38,8 @@ EXACT: dict[str, Callable[[int, int], int]] = {
 }
 """The functions whose results may not fit."""
 
-LARGE = 2**53 + 1, 2**62 - 1
-"""Python integers that a float64 does not have."""
+LARGE = {"int64": (2**53 + 1, 2**62 - 1), "uint64": (2**53 + 1, 2**62 - 1, 2**63, 2**64 - 6)}
+"""Python integers that a float64 does not have, and those above all of int64, by dtype."""
 FITTING = {"add", "maximum", "minimum", "bitwise_and", "bitwise_or", "bitwise_xor", *ORDERED}
 """The functions whose results with them fit."""
 
@@ -143,10 +144,10 @@ def of_two(name: str, reference: Callable[..., Any], symbol: str = "", dtype: st
                         with_number(name, each, x, number, left, reference=reference, dtype=dtype or draw.dtype)
                         for each in dict.fromkeys(("", symbol))
                     )
-        for number in LARGE if name in FITTING and draw.dtype in ("int64", "uint64") else ():
-            for left in (False, True):
+        for number in LARGE.get(draw.dtype, ()) if name in FITTING else ():
+            for left, each in itertools.product((False, True), dict.fromkeys(("", symbol))):
                 x = draw.array((33,), "integers", axes=("n",))
-                yield with_number(name, symbol, x, number, left, reference=reference, dtype=dtype or draw.dtype)
+                yield with_number(name, each, x, number, left, reference=reference, dtype=dtype or draw.dtype)
         for other in INTEGERS:
             if other != draw.dtype:
                 yield from promoted(draw, other)

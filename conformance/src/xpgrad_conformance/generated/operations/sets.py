@@ -83,6 +83,9 @@ def _unique(name: str) -> Operation:
 
 
 def _isin(draw: Draw) -> Iterator[Sample]:
+    if draw.dtype in FLOATS:
+        yield from _isin_of_floats(draw)
+        return
     for n in swept(draw, 65_537):
         yield from (_searched(draw, 7, n), _searched(draw, n, 7))
     for row in combined(draw, n=(1, 2, 33, 1025), m=(1, 2, 33, 1025), layout=draw.layouts()):
@@ -101,5 +104,21 @@ def _searched(draw: Draw, n: int, m: int, layout: str = "contiguous") -> Sample:
     return Sample("isin", arguments, np.isin, {"invert": draw.pick((False, True))}, dtype="bool")
 
 
+def _isin_of_floats(draw: Draw) -> Iterator[Sample]:
+    """Yield samples of floating-point numbers, which the standard does not ask for, if the library takes them."""
+    try:
+        draw.s.xp.isin(draw.s.array(np.ones(2), draw.dtype), draw.s.array(np.ones(3), draw.dtype))
+    except Exception:
+        return
+    for n, m in ((1, 5), (7, 33), (65, 7), (1025, 257), (9, 1)):
+        table, host = mixed(draw, (m,)), mixed(draw, (n, 2))
+        table[draw.rng.random(m) < 0.2] = np.nan
+        chosen, which = draw.rng.choice(table, (n, 2)), draw.rng.random((n, 2))
+        host = np.where(which < 0.4, chosen, np.where(which < 0.7, np.nextafter(chosen, np.inf), host))
+        for invert in (False, True):
+            arguments = Argument(host.astype(draw.dtype), ("n", "k")), Argument(table, ("m",))
+            yield Sample("isin", arguments, np.isin, {"invert": invert}, dtype="bool")
+
+
 UNIQUE = tuple(map(_unique, ("unique_values", "unique_counts", "unique_inverse", "unique_all")))
-ISIN = Operation("isin", _isin, INTEGERS, ("int32", "int64", "uint64"))
+ISIN = Operation("isin", _isin, (*INTEGERS, *FLOATS), ("int32", "int64", "uint64"))

@@ -79,9 +79,10 @@ def truths(name: str) -> Operation:
                 host = np.full(n, others, draw.dtype)
                 host[draw.pick((-1, -1, 0, n // 2))] = value
                 yield Sample(name, (Argument(host, ("n",)),), reference, **what)
+        beside = int(name == "all")  # so that each of these numbers decides
         if np.dtype(draw.dtype).kind in "iu":
             ends = [np.iinfo(draw.dtype).max, np.iinfo(draw.dtype).min + 1, 256 % np.iinfo(draw.dtype).max]
-            yield from positions(draw, name, ends, reference, others=0, **what)
+            yield from positions(draw, name, ends, reference, others=beside, **what)
         elif np.dtype(draw.dtype).kind in "fc":
             real = {"complex64": "float32", "complex128": "float64"}.get(draw.dtype, draw.dtype)
             small = float(np.finfo(real).smallest_normal)
@@ -90,7 +91,7 @@ def truths(name: str) -> Operation:
                 numbers += special_numbers(real)[5:]
             if draw.dtype in COMPLEX:
                 numbers += [0.5j, complex(0.0, -0.0), complex(-0.0, np.nan)]
-            yield from positions(draw, name, numbers, reference, others=0, **what)
+            yield from positions(draw, name, numbers, reference, others=beside, **what)
 
     return Operation(name, samples, ALL, QUICK)
 
