@@ -7,6 +7,8 @@ import numpy as np
 
 GAP = 1e-3
 """The distance from ties and jumps at which rounding to float32 changes nothing."""
+LEFT = 1e-3
+"""What is left of sums that are taken, at least, of those of absolute values."""
 
 
 class Values:
@@ -69,6 +71,11 @@ class Values:
     def beyond(self, distance: Any) -> bool:
         """Return whether all elements are so far from zero that rounding changes no sign."""
         return bool(np.all(np.abs(distance) > GAP)) if distance.dtype.kind == "f" else True
+
+
+def _cancels(sums: Any, magnitudes: Any) -> bool:
+    """Return whether sums are so small, beside those of absolute values, that rounding is what is left of them."""
+    return bool(np.max(np.abs(sums), initial=0.0) < LEFT * np.max(magnitudes, initial=0.0))
 
 
 Maker = Callable[[Values], str | None]
@@ -147,17 +154,15 @@ def _reduction(v: Values) -> str | None:
     x, wide, axis = f"v{n}", v.wide[n], v.axis(n)
     keep = v.pick(["", ", keepdims=True"])
     axes = v.pick([f", axis={axis}", f", axis={axis}", "", f", axis={tuple(range(wide.ndim))}", f", axis=({axis},)"])
-    lines = [f"xp.sum({x}{axes}{keep})", f"xp.mean({x}{axes}{keep})"]
+    sums = [f"xp.sum({x}{axes}{keep})", f"xp.mean({x}{axes}{keep})", f"xp.cumulative_sum({x}, axis={axis})"]
+    lines = [] if any(_cancels(np.sum(wide, k), np.sum(np.abs(wide), k)) for k in (axis, None)) else sums
     spread = wide.shape[axis] > 1 and np.all(np.std(wide, axis=axis) > 0.05)  # equal numbers leave rounding alone
     lines += [f"{x} - xp.mean({x}, axis={axis}, keepdims=True)", f"xp.std({x}, axis={axis}{keep})"] if spread else []
     if wide.shape[axis] > 1:
         lines += [f"xp.var({x}, axis={axis}{keep})", f"xp.sqrt(0.1 + xp.var({x}{axes}, correction=0{keep}))"]
     if wide.size and v.apart(wide, axis):
         lines += [f"xp.max({x}, axis={axis}{keep})", f"xp.min({x}, axis={axis}{keep})", f"xp.max({x}, axis={axis})"]
-    lines += [
-        f"xp.cumulative_sum({x}, axis={axis})",
-        f"xp.linalg.vector_norm(xp.sqrt({x} ** 2 + 0.3), axis={axis}{keep})",
-    ]
+    lines += [f"xp.linalg.vector_norm(xp.sqrt({x} ** 2 + 0.3), axis={axis}{keep})"]
     if wide.shape[axis] <= 6 and v.beyond(wide):
         lines += [f"xp.prod({x}, axis={axis}{keep})", f"xp.cumulative_prod({x}, axis={axis})"]
     return v.line(lines)
@@ -345,8 +350,12 @@ def _product(v: Values) -> str | None:
         m for m, y in v.wide.items()
         if y.dtype == wide.dtype and y.ndim >= 1 and y.shape[max(-2, -y.ndim)] == wide.shape[-1]
     ]  # fmt: skip
-    if others:
-        lines += [f"xp.matmul({x}, v{v.pick(others)})"] * 3
+    other = v.pick(others)
+    if other is not None:
+        y = v.wide[other]
+        fits = wide.ndim <= 2 and y.ndim <= 2
+        if not (fits and _cancels(np.matmul(wide, y), np.matmul(np.abs(wide), np.abs(y)))):
+            lines += [f"xp.matmul({x}, v{other})"] * 3
     return v.line(lines)
 
 

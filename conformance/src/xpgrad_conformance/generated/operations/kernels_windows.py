@@ -111,7 +111,8 @@ def _sample(draw: Draw, name: str, row: dict[str, Any], sizes: tuple[int, ...], 
     arrays = [x, draw.array(shape, "integers", layout=draw.pick(_layouts(draw)))]
     if row["bias"]:
         arrays.append(draw.array((outputs,), "integers"))
-    options = {key: row[key] for key in ("stride", "pad", "dilate", "groups") if row[key] != GEOMETRIES[key][0]}
+    keys = ("stride", "pad", "dilate", "groups")
+    options = {key: row[key] for key in keys if row[key] != GEOMETRIES[key][0] or draw.rng.integers(2)}
     return layer(f"F.{name}", *arrays, **options)
 
 
