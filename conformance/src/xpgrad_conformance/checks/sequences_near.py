@@ -49,7 +49,8 @@ def _with_other_parameters(s: Subject) -> None:
     """Call a function with the same arrays and parameters that differ in one value, there and back."""
     assert s.operation is not None
     samples = [one for one, _ in pairs_of(s, s.operation)]
-    several = sorted(samples[::-1], key=lambda each: -len(each.parameters))  # large ones first of as many
+    several = samples[::-1]
+    several.sort(key=lambda each: -len(each.parameters))  # large ones first of as many parameters
     large = [each for each in several if each.parameters][: LARGEST[s.quick]]
     for base in (*large, *map(squared, _with_parameters(samples)[:1])):
         found = list(itertools.islice(with_other_parameters(base, samples), PARAMETERS[s.quick]))
