@@ -159,7 +159,7 @@ def take_by_signed_bytes(bed: Testbed) -> None:
     "convolution-plan-by-shapes",
     "convolution keeps its plans by the shapes of arrays, which another padding and dilation may share",
     "S",
-    operations=("convolution",),
+    operations=("F.convolution_nd",),
 )
 def convolution_plan_by_shapes(bed: Testbed) -> None:
     plans: dict[Any, Any] = {}
