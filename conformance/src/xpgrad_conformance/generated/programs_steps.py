@@ -7,6 +7,8 @@ import numpy as np
 
 GAP = 1e-3
 """The distance from ties and jumps at which rounding to float32 changes nothing."""
+MANY = 100_000
+"""Elements that products of matrices have at most."""
 LEFT = 1e-3
 """What is left of sums that are taken, at least, of those of absolute values."""
 
@@ -155,9 +157,9 @@ def _reduction(v: Values) -> str | None:
     keep = v.pick(["", ", keepdims=True"])
     axes = v.pick([f", axis={axis}", f", axis={axis}", "", f", axis={tuple(range(wide.ndim))}", f", axis=({axis},)"])
     sums = [f"xp.sum({x}{axes}{keep})", f"xp.mean({x}{axes}{keep})", f"xp.cumulative_sum({x}, axis={axis})"]
-    lines = [] if any(_cancels(np.sum(wide, k), np.sum(np.abs(wide), k)) for k in (axis, None)) else sums
     spread = wide.shape[axis] > 1 and np.all(np.std(wide, axis=axis) > 0.05)  # equal numbers leave rounding alone
-    lines += [f"{x} - xp.mean({x}, axis={axis}, keepdims=True)", f"xp.std({x}, axis={axis}{keep})"] if spread else []
+    spreads = [f"{x} - xp.mean({x}, axis={axis}, keepdims=True)", f"xp.std({x}, axis={axis}{keep})"]
+    lines = [*sums, *(spreads if spread else ())]
     if wide.shape[axis] > 1:
         lines += [f"xp.var({x}, axis={axis}{keep})", f"xp.sqrt(0.1 + xp.var({x}{axes}, correction=0{keep}))"]
     if wide.size and v.apart(wide, axis):
@@ -165,7 +167,10 @@ def _reduction(v: Values) -> str | None:
     lines += [f"xp.linalg.vector_norm(xp.sqrt({x} ** 2 + 0.3), axis={axis}{keep})"]
     if wide.shape[axis] <= 6 and v.beyond(wide):
         lines += [f"xp.prod({x}, axis={axis}{keep})", f"xp.cumulative_prod({x}, axis={axis})"]
-    return v.line(lines)
+    line = v.line(lines)
+    if line in sums and any(_cancels(np.sum(wide, k), np.sum(np.abs(wide), k)) for k in (axis, None)):
+        return None
+    return line
 
 
 def _softmax(v: Values) -> str | None:
@@ -351,12 +356,15 @@ def _product(v: Values) -> str | None:
         if y.dtype == wide.dtype and y.ndim >= 1 and y.shape[max(-2, -y.ndim)] == wide.shape[-1]
     ]  # fmt: skip
     other = v.pick(others)
-    if other is not None:
-        y = v.wide[other]
-        fits = wide.ndim <= 2 and y.ndim <= 2
-        if not (fits and _cancels(np.matmul(wide, y), np.matmul(np.abs(wide), np.abs(y)))):
-            lines += [f"xp.matmul({x}, v{other})"] * 3
-    return v.line(lines)
+    product = f"xp.matmul({x}, v{other})"
+    line = v.line(lines if other is None else [*lines, product, product, product])
+    if line == product:
+        y, inner = v.wide[other], max(wide.shape[-1], 1)
+        if wide.size * y.size > MANY * inner**2:
+            return None
+        if inner > 100 and max(wide.ndim, y.ndim) < 3 and _cancels(wide @ y, np.abs(wide) @ np.abs(y)):
+            return None
+    return line
 
 
 def _linear_algebra(v: Values) -> str | None:
