@@ -5,10 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from xpgrad import Variable
+from xpgrad import Variable, as_array
 from xpgrad.plugin import Spec
 from xpgrad.types import Array
 from xpgrad_conformance.check import check
+from xpgrad_conformance.checks.views import views_of
 from xpgrad_conformance.checks.watching import (
     SHAPE,
     Meter,
@@ -102,6 +103,20 @@ def specs(s: Subject) -> None:
         s.backend.spec_for((i + 1, 3), dtype, handle)
     there = known() - before
     assert there < count // 2, f"arrays of {count} shapes leave {there} specs more; expected a bounded cache"
+
+
+@check("M14")
+def freed(s: Subject) -> None:
+    """free_memory gives back no memory that is still used: that of an array that is gone, but for a view of it."""
+    host = s.values((3, 4), dtype=s.wide)
+    array = s.array(host, s.wide)
+    views = [(what, shown.copy(), view) for what, shown, view in views_of(s, host, array, s.device)]
+    kept = s.xp.asarray(array, copy=True)
+    del array
+    s.backend.free_memory(s.device)
+    for what, shown, view in views:
+        s.expect(view, shown, f"{what} of an array that is gone, after free_memory,", dtype=s.wide)
+    s.expect(as_array(kept), host, "a copy, after free_memory,", dtype=s.wide)
 
 
 @check("M13", needs=("memory_used",))

@@ -26,6 +26,8 @@ INTEGERS: tuple[tuple[int, ...], ...] = (
     (-1, -2), (3, 2**32 + 3), (2**53, 2**53 + 1), (7, 2**31 + 7, 6), (255, 256, 257),
 )  # fmt: skip
 """The same for arrays of int64."""
+EQUAL: tuple[tuple[complex, ...], ...] = ((3, 3.0), (1, 1.0, True, 1 + 0j), (0.0, -0.0, 0, False))
+"""Numbers that are equal, and have one hash."""
 Call = Callable[[Any, Any, Any], Any]
 CALLS: dict[str, Call] = {
     "x + {}": lambda xp, x, number: x + number,
@@ -55,6 +57,44 @@ def near_floats(s: Subject) -> None:
 def near_integers(s: Subject) -> None:
     """Calls with Python integers are right after ones with integers that are the same in fewer bits."""
     _compare(s, np.asarray([0, 1, 5, 2**20 + 1]), INTEGERS, CALLS)
+
+
+@check("S14", level=0)
+def equal_numbers(s: Subject) -> None:
+    """Python numbers that are equal, but of other types or signs, make arrays of their own type and sign."""
+    makers: dict[str, tuple[str, Callable[[Any], Any]]] = {
+        "arange({})": ("arange", lambda number: s.xp.arange(number)),
+        "arange(0, {})": ("arange", lambda number: s.xp.arange(0, number)),
+        "full((2,), {})": ("full", lambda number: s.xp.full((2,), number)),
+        "asarray({})": ("asarray", lambda number: s.xp.asarray(number)),
+        "asarray([{}])": ("asarray", lambda number: s.xp.asarray([number])),
+    }
+    with using_device(s.device):
+        for text, (name, make) in makers.items():
+            for numbers in EQUAL if s.has(name) else ():
+                for number in (*numbers, *numbers[::-1]):
+                    if _takes(s, name, number):
+                        got, expected = on_host(make(number)).reshape(-1), _made(name, number)
+                        assert _alike(got, expected), (
+                            f"{text.format(number)}, after equal numbers, is {got}, of {got.dtype}; expected {expected}"
+                        )
+
+
+def _takes(s: Subject, name: str, number: Any) -> bool:
+    if name == "arange":
+        return type(number) in (int, float)
+    return type(number) is not complex or s.has("complex64")
+
+
+def _alike(got: Any, expected: Any) -> bool:
+    """Return whether two arrays have the same numbers, with their signs, in dtypes of one kind."""
+    same = got.dtype.kind == expected.dtype.kind and np.array_equal(got, expected)
+    return same and np.array_equal(np.signbit(got.real), np.signbit(expected.real))
+
+
+def _made(name: str, number: Any) -> Any:
+    """Return the elements of an array that is made of a number."""
+    return np.arange(number) if name == "arange" else np.full(2 if name == "full" else 1, number)
 
 
 def _compare(s: Subject, host: Any, groups: Sequence[Sequence[float]], calls: dict[str, Call]) -> None:

@@ -1,5 +1,6 @@
 """Family T, transfer: arrays and Variables moved between the devices of the backend and the host."""
 
+import mmap
 from typing import Any, Literal
 
 import numpy as np
@@ -79,14 +80,25 @@ def views(s: Subject) -> None:
         _moved(spread, target, spread, "a broadcast row of the host")
 
 
-HOSTS: tuple[tuple[tuple[int, ...], Literal["C", "F"], bool], ...] = (
+Memory = Literal["C", "F", "pages"]
+HOSTS: tuple[tuple[tuple[int, ...], Memory, bool], ...] = (
     ((3, 4), "C", True),
     ((), "C", True),
     ((1000,), "C", True),
     ((3, 4), "F", True),
     ((3, 4), "C", False),
+    ((64, 64), "pages", True),
 )
-"""Arrays of the host: shape, order of the memory, and whether they may be written."""
+"""Arrays of the host: shape, order of the memory, and whether they may be written; one that is whole pages of it."""
+
+
+def _in_memory(values: Any, order: Memory) -> Any:
+    """Return a copy of a host array in memory of this order, or in whole pages of it."""
+    if order != "pages":
+        return np.asarray(values, order=order)
+    host = np.frombuffer(mmap.mmap(-1, values.nbytes), values.dtype).reshape(values.shape)
+    host[...] = values
+    return host
 
 
 @check("T05")
@@ -94,13 +106,13 @@ def host_copies(s: Subject) -> None:
     """What comes from the host or goes there is a copy: later writes on the host do not show."""
     for device in s.places:
         for shape, order, writeable in HOSTS:
-            host = np.asarray(s.values(shape, dtype=s.wide), order=order)
+            host = _in_memory(s.values(shape, dtype=s.wide), order)
             host.flags.writeable = writeable  # a snapshot, because read-only memory may still change
             kept, first = host.copy(), device.backend.from_host(host, device)
             moved = device.backend.copy(host) if device == _host() else transfer(host, device)
             host.flags.writeable = True
             host[...] = 7.25
-            what = f"{'an' if writeable else 'a read-only'} array of shape {shape} in {order} order"
+            what = f"{'an' if writeable else 'a read-only'} array of shape {shape} ({order})"
             what = f"{what} moved from the host to {device}, after a write on the host,"
             assert_unchanged(np.asarray(device.backend.to_host(moved)), kept, what)
             one, two = device.backend.to_host(first), device.backend.to_host(first)

@@ -62,6 +62,11 @@ def _convolution(name: str) -> Operation:
             channels = groups * draw.pick((1, 8, 16)), groups * draw.pick((2, 7, 8))
             long = draw.rng.permutation([draw.rng.integers(9, 24), draw.rng.integers(30, 80)])
             yield _sample(draw, name, row, tuple(long.tolist()), channels)
+        for k in (0, 1):  # those for which libraries have other algorithms, of even and odd widths
+            row = {"ndim": 2, "ksize": 3, "stride": 1, "pad": draw.pick((0, 1)), "dilate": 1, "groups": 1, "bias": True}
+            sizes = int(draw.rng.integers(5, 12)), int(2 * draw.rng.integers(5, 12) + k)
+            channels = draw.pick((16, 17, 32)), draw.pick((8, 16, 19))
+            yield _sample(draw, name, row | {"layout": "contiguous", "batch": draw.pick((1, 2))}, sizes, channels)
         for _ in range(UNEVEN[draw.quick]):
             row, sizes = _uneven(draw, ("ksize", "stride", "pad", "dilate"))
             groups = draw.pick((1, 1, 2, 3))

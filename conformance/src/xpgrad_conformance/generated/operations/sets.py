@@ -90,6 +90,20 @@ def _isin(draw: Draw) -> Iterator[Sample]:
         yield from (_searched(draw, 7, n), _searched(draw, n, 7))
     for row in combined(draw, n=(1, 2, 33, 1025), m=(1, 2, 33, 1025), layout=draw.layouts()):
         yield _searched(draw, row["n"], row["m"], row["layout"])
+    for other in INTEGERS:
+        if other != draw.dtype and np.promote_types(draw.dtype, other).kind in "iu" and draw.has(other):
+            yield _of_two_dtypes(draw, other)
+
+
+def _of_two_dtypes(draw: Draw, other: str) -> Sample:
+    """Return a sample whose arrays have two dtypes, with numbers that are the same in fewer bits."""
+    table = draw.rng.integers(0, 100, 9).astype(other)
+    narrow = min(np.dtype(draw.dtype).itemsize, np.dtype(other).itemsize)
+    host = draw.rng.choice(table, (17, 2)).astype("int64") + draw.rng.choice((0, 0, 2 ** (8 * narrow)), (17, 2))
+    info = np.iinfo(draw.dtype)
+    host = np.where(host <= info.max, host, host % 100) if 8 * narrow < 63 else host % 100
+    arguments = Argument(host.astype(draw.dtype), ("n", "k")), Argument(table, ("m",))
+    return Sample("isin", arguments, np.isin, dtype="bool")
 
 
 def _searched(draw: Draw, n: int, m: int, layout: str = "contiguous") -> Sample:
