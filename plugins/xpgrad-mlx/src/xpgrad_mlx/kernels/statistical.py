@@ -22,7 +22,10 @@ def softmax(x: Array, *, axis: Any) -> Any:
 
 def log_softmax(x: Array, *, axis: Any) -> Any:
     """Return the logarithm of `softmax`, or decline."""
-    return x - mx.logsumexp(x, axis, True) if x.dtype == mx.float32 and x.size else NotImplemented
+    if x.dtype != mx.float32 or not x.size:
+        return NotImplemented
+    total = mx.logsumexp(x, axis, True)
+    return x - mx.where(total == mx.inf, mx.nan, total)  # beside infinity all are NaN, as in other libraries
 
 
 def expit(x: Array) -> Any:

@@ -69,7 +69,8 @@ def arange(
         return mx.arange(start, stop, step, dtype=dtype)
     count = max(math.ceil((stop - start) / step), 0)  # MLX adds up the steps, with an error for each
     numbers = start + step * np.arange(count)
-    return of_host(numbers if dtype == mx.float64 else numbers.astype(np.float32), dtype)
+    double = dtype is not None and dtype == mx.float64
+    return of_host(numbers if double else numbers.astype(np.float32), dtype)
 
 
 def linspace(
