@@ -85,16 +85,13 @@ def first_uses(s: Subject) -> None:
         pairs[: 0 if s.quick else 4 if first else 1],
         _large(s, s.operation) if Draw(s, s.operation.name).turn(2 if s.quick else 1) and several else [],
     ]
-    rounds += [
-        *_of_many_digits(s, pairs[-1:]),
-        *_read_at_once(s, pairs[-1:]),
-        *(_by_turns(s, *pair) for some in chosen for pair in some),
-    ]
+    rounds += [*_of_many_digits(s, pairs[-1:]), *(_by_turns(s, *pair) for some in chosen for pair in some)]
     if several:
         rounds += [*_of_many_shapes(s, both), *_in_either_order(s, both)]
         rounds += _beside_errors(s, [sample for sample, _ in pairs[:: -(-len(pairs) // (COUNT // 2))]] if pairs else [])
     with switching_often():
         results = in_rounds([each.calls for each in rounds])
+        _read_at_once(s, pairs[-1:])
         crowd = Draw(s, s.operation.name).turn(3) if s.quick else first
         for one, two in pairs[-1:] if crowd else []:  # more threads than a library may have buffers for
             found = together([_caller(s, sample) for sample in (one, two)] * (CROWD // 2))
@@ -145,19 +142,15 @@ def _as_later(s: Subject, pair: Pair, found: list[Any]) -> None:
         assert_all_right(s, later * (COUNT // 2), found, "called by eight threads at once, and alone after that")
 
 
-def _read_at_once(s: Subject, pairs: Sequence[Pair]) -> list[Round]:
+def _read_at_once(s: Subject, pairs: Sequence[Pair]) -> None:
     """Let threads read one result, which may be computed when it is read first."""
-    rounds = []
-    for sample in (one for pair in pairs for one in pair[:1]):
+    for sample, _ in pairs:
         y = sample.applied(s.xp, *sample.arrays(s))
-
-        def verify(found: list[Any], sample: Sample = sample, y: Any = y) -> None:
-            assert_right(s, sample, y, "read by eight threads at once")
-            wrong = [each for each in found if each != found[0]]
-            assert not wrong, f"{sample.written}: eight threads that read the result at once find different values"
-
-        rounds.append(Round([functools.partial(bits, y)] * COUNT, verify))
-    return rounds
+        found = together([functools.partial(bits, y)] * COUNT)
+        assert_right(s, sample, y, "read by eight threads at once")
+        assert all(each == found[0] for each in found), (
+            f"{sample.written}: eight threads that read the result at once find different values"
+        )
 
 
 def _of_many_shapes(s: Subject, samples: Sequence[Sample]) -> list[Round]:
