@@ -31,6 +31,7 @@ VIEWS = (
     View("no rows", ("empty_arrays",), lambda xp, x: x[3:, :]),
     View("its rows backwards", ("negative_steps",), lambda xp, x: x[::-1, :]),
     View("both axes backwards", ("negative_steps",), lambda xp, x: x[::-1, ::-2]),
+    View("three axes in another order", (), lambda xp, x: xp.permute_dims(xp.reshape(x, (3, 2, 2)), (2, 0, 1))),
 )
 
 

@@ -21,6 +21,8 @@ def _take(draw: Draw) -> Iterator[Sample]:
     for layout in draw.layouts() if not draw.quick else (draw.pick(draw.layouts()),):
         x = given(draw, (33, 2), "mixed")
         yield _taken("take", x, positions(draw, (4099,), 33, layout), 0)
+    if draw.long:  # more rows than a grid has blocks
+        yield _taken("take", given(draw, (65_537, 3), "mixed"), positions(draw, (2,), 3), 1)
     for row in combined(draw,
         n=(1, 2, 16, 33, 257, 4097), m=(1, 17, 64, 1025), place=(0, 1, 2), layout=draw.layouts(), other=draw.layouts(),
         kind=("mixed", "specials"), dtype=[d for d in ("int32", "int64") if draw.has(d)],

@@ -78,9 +78,9 @@ def _convolution(name: str) -> Operation:
             row = {"ndim": 1, "ksize": 2, "stride": 1, "pad": 0, "dilate": 1, "groups": 1, "bias": True}
             yield _sample(draw, name, row | {"layout": "contiguous", "batch": batch}, (4,), (2, 3))
         for k in WIDE:
-            row = {"ksize": k, "stride": 1, "pad": draw.pick((0, 1)), "dilate": 1, "groups": 1, "bias": False}
+            row = {"ksize": k, "stride": 1, "pad": draw.pick((0, 1)), "dilate": 1, "groups": draw.pick((1, 2))}
             row |= {"ndim": 1 if k > 9 else draw.pick((1, 2)), "layout": draw.pick(_layouts(draw)), "batch": 2}
-            yield _sample(draw, name, row, (k + 2,) * row["ndim"], (2, 2))
+            yield _sample(draw, name, row | {"bias": False}, (k + 2,) * row["ndim"], (2, 2))
 
     return Operation(f"F.{name}", samples, needs=())
 
@@ -126,7 +126,7 @@ def _pooling(name: str, units: float) -> Operation:
         factors = {key: GEOMETRIES[key] for key in ("ndim", "ksize", "stride", "pad", "batch")}
         for row in draw.combinations(**factors, layout=_layouts(draw)[:-1]):
             if row["pad"] < row["ksize"]:
-                least = 2 * row["pad"] + 2 if name == "unpooling_nd" else row["ksize"]
+                least = 2 * row["pad"] + 2 if name == "unpooling_nd" else max(1, row["ksize"] - 2 * row["pad"])
                 sizes = tuple(int(draw.rng.integers(least, 9)) for _ in range(row["ndim"]))
                 yield _pooled(draw, name, units, row, sizes, 2)
         for n in lengths(draw, LENGTH, 3):

@@ -19,20 +19,26 @@ ROWS = 300_000
 """The longest axis of functions that need several arrays of memory."""
 
 
-def _activation(name: str, units: float = 8.0, **parameters: Any) -> Operation:
-    """Return the operation of an elementwise function whose derivative jumps at 0 at most."""
+def _activation(name: str, units: float = 8.0, **choices: tuple[float, ...]) -> Operation:
+    """Return the operation of an elementwise function, with a choice of its parameters.
+
+    Its derivative jumps at 0 at most.
+    """
+
+    def chosen(draw: Draw) -> dict[str, Any]:
+        return {key: draw.pick(values) for key, values in choices.items()}
 
     def samples(draw: Draw) -> Iterator[Sample]:
         for n in lengths(draw, LARGEST):
-            yield layer(name, draw.array((n,), axes=("n",)), units=units, scale=1.0, **parameters)
+            yield layer(name, draw.array((n,), axes=("n",)), units=units, scale=1.0, **chosen(draw))
         x = Argument(draw.rng.permutation(np.asarray(SPECIAL, draw.dtype)), ("n",))
-        yield layer(name, x, units=units, scale=lambda x, **rest: np.maximum(1.0, np.abs(x)), **parameters)
+        yield layer(name, x, units=units, scale=lambda x, **rest: np.maximum(1.0, np.abs(x)), **chosen(draw))
         for low, high in ranges(draw.dtype, "beyond", "under", "above"):
             x = draw.array((19,), low=low, high=high, axes=("n",))
-            yield layer(name, x, units=units, scale=lambda x, **rest: np.maximum(1.0, np.abs(x)), **parameters)
+            yield layer(name, x, units=units, scale=lambda x, **rest: np.maximum(1.0, np.abs(x)), **chosen(draw))
         for row in draw.combinations(n=(1, 7, 33, 257), layout=draw.layouts()):
             x = draw.array((row["n"], 5), low=-30.0, high=30.0, axes=("n", "m"), layout=row["layout"])
-            yield layer(name, x, units=units, scale=lambda x, **rest: np.maximum(1.0, np.abs(x)), **parameters)
+            yield layer(name, x, units=units, scale=lambda x, **rest: np.maximum(1.0, np.abs(x)), **chosen(draw))
 
     return Operation(name, samples, needs=())
 
@@ -155,8 +161,11 @@ def _attention(draw: Draw) -> Iterator[Sample]:
 
 
 ACTIVATIONS = (
-    *(_activation(f"F.{name}") for name in ("sigmoid", "softplus", "relu", "leaky_relu", "elu", "hard_sigmoid")),
-    _activation("F.clipped_relu", z=1.5),
+    *(_activation(f"F.{name}") for name in ("sigmoid", "relu", "hard_sigmoid")),
+    _activation("F.softplus", beta=(1.0, 2.0)),
+    _activation("F.leaky_relu", slope=(0.2, 0.5, -0.1)),
+    _activation("F.elu", alpha=(1.0, 0.5)),
+    _activation("F.clipped_relu", z=(1.5, 6.0)),
     _activation("F.selu", units=16.0),
 )
 ALONG = (_along("F.softmax", _share), _along("F.log_softmax", _logarithmic), _along("F.logsumexp", _logarithmic))

@@ -29,7 +29,7 @@ PLACES: tuple[tuple[tuple[str, ...], Any], ...] = (
     (("m", "k", "n"), (1,)),
 )
 """The axes of arrays, and those that are reduced."""
-BLOCKS = (130, 131), (6, 1030), (1030, 6), (65, 257), (34, 35, 37)
+BLOCKS = (130, 131), (67, 1030), (1030, 67), (65, 257), (34, 35, 37)
 """Shapes with several axes that are not short."""
 CHOSEN = 1, 2, 7, 8, 9, 16, 33, 129, 257, 1025
 POSITIONS = 5, 8, 17, 33
@@ -68,10 +68,15 @@ def positions(draw: Draw, name: str, values: Sequence[Any], reference: Reference
             host[1, at] = value
             yield Sample(name, (Argument(host, ("k", "n")),), reference, {"axis": 1}, **what)
             yield Sample(name, (Argument(host[1], ("n",)),), reference, **what)
+        layouts = [layout for layout in draw.layouts() if layout != "broadcast"]
         yield from (
-            Sample(name, (Argument(host, axes),), reference, {"axis": axes.index("n")}, **what)
+            Sample(name, (Argument(host, axes, draw.pick(layouts)),), reference, {"axis": axes.index("n")}, **what)
             for host, axes in late(draw, value, others)
         )
+        n = draw.pick(POSITIONS[-1:])
+        for layout in layouts:
+            x = Argument(alone(draw, value, n, others), ("n", "m"), layout)
+            yield Sample(name, (x,), reference, {"axis": draw.pick((0, 1))}, **what)
 
 
 def late(draw: Draw, value: Any, others: Any = None) -> Iterator[tuple[Any, tuple[str, ...]]]:

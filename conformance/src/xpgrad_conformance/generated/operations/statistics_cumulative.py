@@ -8,7 +8,7 @@ import numpy as np
 from xpgrad_conformance.generated.draw import Draw
 from xpgrad_conformance.generated.needles import needles
 from xpgrad_conformance.generated.operation import FLOATS, INTEGERS, Operation
-from xpgrad_conformance.generated.operations.statistics import factors, positions, specials, whole
+from xpgrad_conformance.generated.operations.statistics import BLOCKS, factors, positions, specials, whole
 from xpgrad_conformance.generated.points import FORMS, shaped
 from xpgrad_conformance.generated.sample import Argument, Sample
 
@@ -56,6 +56,9 @@ def cumulative(name: str, plain: Callable[..., Any], make: Callable[..., Argumen
             for axes in FORMS[1:]:
                 x = make(draw, shaped(axes, n), axes)
                 yield Sample(name, (x,), reference, {"axis": axes.index("n")}, **what)
+        for shape in BLOCKS[1:4]:
+            for axis in (0, 1):
+                yield Sample(name, (make(draw, shape, ("n", "m")),), reference, {"axis": axis}, **what)
         if draw.dtype != "int8" and not draw.dtype.startswith("u"):
             yield from needles(draw, name, reference, [(neutral + 1, neutral)], **what)
         if draw.dtype in FLOATS:
