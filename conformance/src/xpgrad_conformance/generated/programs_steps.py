@@ -358,7 +358,7 @@ def _product(v: Values) -> str | None:
     other = v.pick(others)
     product = f"xp.matmul({x}, v{other})"
     line = v.line(lines if other is None else [*lines, product, product, product])
-    if line == product:
+    if other is not None and line == product:
         y, inner = v.wide[other], max(wide.shape[-1], 1)
         if wide.size * y.size > MANY * inner**2:
             return None
