@@ -105,20 +105,6 @@ def specs(s: Subject) -> None:
     assert there < count // 2, f"arrays of {count} shapes leave {there} specs more; expected a bounded cache"
 
 
-@check("M14")
-def freed(s: Subject) -> None:
-    """free_memory gives back no memory that is still used: that of an array that is gone, but for a view of it."""
-    host = s.values((3, 4), dtype=s.wide)
-    array = s.array(host, s.wide)
-    views = [(what, shown.copy(), view) for what, shown, view in views_of(s, host, array, s.device)]
-    kept = s.xp.asarray(array, copy=True)
-    del array
-    s.backend.free_memory(s.device)
-    for what, shown, view in views:
-        s.expect(view, shown, f"{what} of an array that is gone, after free_memory,", dtype=s.wide)
-    s.expect(as_array(kept), host, "a copy, after free_memory,", dtype=s.wide)
-
-
 @check("M13", needs=("memory_used",))
 def counted(s: Subject) -> None:
     """memory_used goes up by an array's bytes when it is made, down when it dies, and free_memory changes no value."""
@@ -142,3 +128,17 @@ def counted(s: Subject) -> None:
         assert now == elsewhere, f"an array on {s.device} died, and memory_used of {others} changed"
         s.backend.free_memory(s.device)
         s.expect(kept, host, "an array after free_memory", dtype=s.wide)
+
+
+@check("M14")
+def freed(s: Subject) -> None:
+    """free_memory gives back no memory that is still used: that of an array that is gone, but for a view of it."""
+    host = s.values((3, 4), dtype=s.wide)
+    array = s.array(host, s.wide)
+    views = [(what, shown.copy(), view) for what, shown, view in views_of(s, host, array, s.device)]
+    kept = s.xp.asarray(array, copy=True)
+    del array
+    s.backend.free_memory(s.device)
+    for what, shown, view in views:
+        s.expect(view, shown, f"{what} of an array that is gone, after free_memory,", dtype=s.wide)
+    s.expect(as_array(kept), host, "a copy, after free_memory,", dtype=s.wide)

@@ -59,7 +59,7 @@ def near_integers(s: Subject) -> None:
     _compare(s, np.asarray([0, 1, 5, 2**20 + 1]), INTEGERS, CALLS)
 
 
-@check("S14", level=0)
+@check("S14")
 def equal_numbers(s: Subject) -> None:
     """Python numbers that are equal, but of other types or signs, make arrays of their own type and sign."""
     makers: dict[str, tuple[str, Callable[[Any], Any]]] = {

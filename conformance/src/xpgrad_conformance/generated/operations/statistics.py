@@ -73,9 +73,8 @@ def positions(draw: Draw, name: str, values: Sequence[Any], reference: Reference
             Sample(name, (Argument(host, axes, draw.pick(layouts)),), reference, {"axis": axes.index("n")}, **what)
             for host, axes in late(draw, value, others)
         )
-        n = draw.pick(POSITIONS[-1:])
         for layout in layouts:
-            x = Argument(alone(draw, value, n, others), ("n", "m"), layout)
+            x = Argument(alone(draw, value, POSITIONS[-1], others), ("n", "m"), layout)
             yield Sample(name, (x,), reference, {"axis": draw.pick((0, 1))}, **what)
 
 

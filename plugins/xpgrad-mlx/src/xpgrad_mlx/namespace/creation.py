@@ -69,8 +69,8 @@ def arange(
         return mx.arange(start, stop, step, dtype=dtype)
     count = max(math.ceil((stop - start) / step), 0)  # MLX adds up the steps, with an error for each
     numbers = start + step * np.arange(count)
-    double = dtype is not None and dtype == mx.float64
-    return of_host(numbers if double else numbers.astype(np.float32), dtype)
+    single = dtype is None or (dtype != mx.float64 and mx.issubdtype(dtype, mx.floating))
+    return of_host(numbers.astype(np.float32) if single else numbers, dtype)
 
 
 def linspace(

@@ -10,6 +10,7 @@ import mlx.core as mx
 from xpgrad_mlx.memory import Array
 from xpgrad_mlx.namespace.operands import taking_large_numbers
 
+_maximum, _minimum = map(taking_large_numbers, (mx.maximum, mx.minimum))
 E_LOST = 5.318237706605891e-17  # (e - its nearest float64) / e
 """By how much, relatively, Euler's number is larger than its nearest float64."""
 
@@ -133,9 +134,9 @@ def clip(x: Array, /, min: Any = None, max: Any = None) -> Array:
     """Return the numbers of `x`, those outside of `min` to `max` replaced by the nearer limit."""
     y = mx.array(x)
     if min is not None:
-        y = taking_large_numbers(mx.maximum)(y, min)
+        y = _maximum(y, min)
     if max is not None:
-        y = taking_large_numbers(mx.minimum)(y, max)
+        y = _minimum(y, max)
     return y.astype(x.dtype)
 
 
