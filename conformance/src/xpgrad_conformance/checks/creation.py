@@ -9,7 +9,7 @@ from xpgrad import Device, as_array, using_device
 from xpgrad.array_api.namespace import namespace
 from xpgrad.testing.arrays import placed
 from xpgrad_conformance.check import check
-from xpgrad_conformance.checks.layouts import overwritten
+from xpgrad_conformance.generated.writing import overwrite
 from xpgrad_conformance.subject import Subject
 
 KINDS = {"b": "bool", "i": "integral", "f": "real floating", "c": "complex floating"}
@@ -328,7 +328,7 @@ def memory_of_their_own(s: Subject) -> None:
     for what, (make, expected) in new.items():
         first = make()
         s.expect(first, expected, what, dtype=s.wide)
-        overwritten(first, 41.0)
+        overwrite(first, 41.0)
         s.expect(make(), expected, f"{what}, after writing to an earlier result of the same call", dtype=s.wide)
 
 

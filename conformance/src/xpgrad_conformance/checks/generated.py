@@ -1,8 +1,8 @@
 """The checks of functions on generated inputs: sizes around thresholds, values of every kind, every layout."""
 
 from xpgrad_conformance.check import check
+from xpgrad_conformance.generated.circumstances import relaid, rewritten
 from xpgrad_conformance.generated.draw import Draw
-from xpgrad_conformance.generated.relaid import relaid
 from xpgrad_conformance.generated.resized import resized
 from xpgrad_conformance.generated.sample import Sample, first_error, kind_of
 from xpgrad_conformance.generated.shrinking import program_of, shrunk
@@ -13,8 +13,6 @@ STACKS = 40, 2
 """Samples that are made again as stacks, in the full and the quick profile."""
 RESIZED = 60, 3
 """Those that are made again with other lengths."""
-RELAID = 60, 3
-"""Those that are made again in other layouts."""
 
 
 @check("K50", scope="operation", every=True)
@@ -25,7 +23,7 @@ def generated_values(s: Subject) -> None:
     few = s.quick or s.thin
     samples = draw.part_of(s.operation.samples(draw))
     stacked = stacks(draw, s.operation.name, samples, STACKS[few])
-    found = first_error(s, relaid(draw, resized(draw, stacked, RESIZED[few]), RELAID[few]))
+    found = first_error(s, rewritten(draw, relaid(draw, resized(draw, stacked, RESIZED[few]))))
     if found is None:
         return
     sample, wrong = found

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from xpgrad_conformance.cases import CASES
 from xpgrad_conformance.check import check
+from xpgrad_conformance.generated.circumstances import relaid
 from xpgrad_conformance.generated.draw import Draw
 from xpgrad_conformance.generated.gradients import Sweep, folded, gradient_error, gradient_program
 from xpgrad_conformance.generated.operation import Operation
@@ -58,7 +59,7 @@ def _compare(s: Subject, order: int) -> None:
     draw = Draw(s, s.operation.name, few=True)
     layouts = draw.layouts()
     most = MOST[order, s.quick] if draw.long or not s.thin else LEAST
-    for number, sample in enumerate(_chosen(draw, s.operation, most, order)):
+    for number, sample in enumerate(relaid(draw, _chosen(draw, s.operation, most, order))):
         sample = folded(sample, draw) if draw.rng.integers(2) else sample
         kind = "uniform" if draw.rng.integers(3) == 0 else "integers"
         layout = draw.pick(("contiguous", "broadcast", *layouts)) if "broadcast" in layouts else draw.pick(layouts)

@@ -20,15 +20,6 @@ def assert_untouched(s: Subject, array: Any, before: Any, what: str) -> None:
         raise AssertionError(f"{what} has been written to: at {at} there is {now[at]!s}, and was {before[at]!s}")
 
 
-def overwritten(array: Array, value: float) -> bool:
-    """Overwrite an array; return whether its library allows it: some results are read-only."""
-    try:
-        array[...] = value
-    except (TypeError, ValueError, RuntimeError):
-        return False
-    return True
-
-
 def layouts(s: Subject) -> Iterator[tuple[str, Array, Any]]:
     """Yield arrays in every layout that a kernel can meet, each with a description and its values on the host."""
     xp, wide = s.kernels, s.wide

@@ -89,10 +89,11 @@ def first_uses(s: Subject) -> None:
     if several:
         rounds += [*_of_many_shapes(s, both), *_in_either_order(s, both)]
         rounds += _beside_errors(s, [sample for sample, _ in pairs[:: -(-len(pairs) // (COUNT // 2))]] if pairs else [])
+    rounds += _read_at_once(s, pairs[-1:])
     with switching_often():
         results = in_rounds([each.calls for each in rounds])
-        _read_at_once(s, pairs[-1:])
         crowd = Draw(s, s.operation.name).turn(3) if s.quick else first
+        _after_others(s, pairs[-1:] if crowd or not s.quick else [])
         for one, two in pairs[-1:] if crowd else []:  # more threads than a library may have buffers for
             found = together([_caller(s, sample) for sample in (one, two)] * (CROWD // 2))
             assert_all_right(s, [one, two] * (CROWD // 2), found, f"called by {CROWD} threads at once")
@@ -135,6 +136,17 @@ def _of_many_digits(s: Subject, pairs: Sequence[Pair]) -> list[Round]:
     return rounds
 
 
+def _after_others(s: Subject, pairs: Sequence[Pair]) -> None:
+    """Let new threads call with numbers of many digits, after threads that have ended called in another dtype."""
+    assert s.operation is not None
+    for dtype in [each for each in s.operation.quick if each != s.dtype][:1]:
+        other = in_dtype(s, dtype)
+        before = pairs_of(other, s.operation)[-1:] if other.has(dtype, *s.operation.facts) else []
+        for each in _of_many_digits(s, pairs if before else []):
+            together([_caller(other, before[0][0])] * COUNT)
+            each.verify(together(each.calls))
+
+
 def _as_later(s: Subject, pair: Pair, found: list[Any]) -> None:
     """Raise AssertionError unless what threads found is what calls alone find after them."""
     later = [steady(s, sample) for sample in pair]
@@ -142,15 +154,28 @@ def _as_later(s: Subject, pair: Pair, found: list[Any]) -> None:
         assert_all_right(s, later * (COUNT // 2), found, "called by eight threads at once, and alone after that")
 
 
-def _read_at_once(s: Subject, pairs: Sequence[Pair]) -> None:
-    """Let threads read one result, which may be computed when it is read first."""
-    for sample, _ in pairs:
-        y = sample.applied(s.xp, *sample.arrays(s))
-        found = together([functools.partial(bits, y)] * COUNT)
-        assert_right(s, sample, y, "read by eight threads at once")
+def _read_at_once(s: Subject, pairs: Sequence[Pair]) -> list[Round]:
+    """Let one thread call, and then all threads read the result, which may be computed when it is read first."""
+    return [each for sample, _ in pairs for each in _read_by_all(s, sample)]
+
+
+def _read_by_all(s: Subject, sample: Sample) -> list[Round]:
+    call, made = _caller(s, sample), []
+
+    def make() -> None:
+        made.append(call())
+
+    def verify(found: list[Any]) -> None:
+        assert_right(s, sample, made[0], "read by eight threads at once")
         assert all(each == found[0] for each in found), (
             f"{sample.written}: eight threads that read the result at once find different values"
         )
+
+    return [Round([make, *[_nothing] * (COUNT - 1)], _nothing), Round([lambda: bits(made[0])] * COUNT, verify)]
+
+
+def _nothing(*_: Any) -> None:
+    """Do nothing, as a call or in the place of what looks at results."""
 
 
 def _of_many_shapes(s: Subject, samples: Sequence[Sample]) -> list[Round]:
@@ -226,8 +251,8 @@ def _beside_errors(s: Subject, samples: Sequence[Sample]) -> list[Round]:
             f"{[array if isinstance(array, str) else on_host(array) for array in errors[gone[0]].args[0]]}"
         )
 
-    nothing: list[Callable[[], Any]] = [lambda: None] * (COUNT - 1)
-    rounds = [Round([lambda: [call() for call in errors], *nothing], lambda found: alone.extend(found[0]))]
+    others = [_nothing] * (COUNT - 1)
+    rounds = [Round([lambda: [call() for call in errors], *others], lambda found: alone.extend(found[0]))]
     for turn in range(TURNS[s.quick]):
         turned = callers[turn:] + callers[:turn]
         calls = [call for pair in zip(errors, turned, strict=True) for call in pair]

@@ -10,7 +10,8 @@ from xpgrad.testing.arrays import on_host
 from xpgrad.types import Shape
 from xpgrad_conformance.check import check
 from xpgrad_conformance.generated.sample import Sample
-from xpgrad_conformance.generated.sequences import in_turn, overwrite, pairs_of
+from xpgrad_conformance.generated.sequences import in_turn, pairs_of
+from xpgrad_conformance.generated.writing import overwrite
 from xpgrad_conformance.oracle import host as numpy_namespace
 from xpgrad_conformance.oracle import wide
 from xpgrad_conformance.subject import Subject

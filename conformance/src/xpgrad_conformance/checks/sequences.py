@@ -28,11 +28,11 @@ from xpgrad_conformance.generated.sequences import (
     in_turn,
     on_another_device,
     one_of_each,
-    overwrite,
     pairs_of,
     steady,
     with_gradients,
 )
+from xpgrad_conformance.generated.writing import overwrite
 from xpgrad_conformance.oracle import named
 from xpgrad_conformance.subject import Subject
 

@@ -12,7 +12,8 @@ from xpgrad.functions import copy
 from xpgrad.testing.arrays import on_host
 from xpgrad.types import Array
 from xpgrad_conformance.check import check
-from xpgrad_conformance.checks.layouts import assert_untouched, layouts, overwritten
+from xpgrad_conformance.checks.layouts import assert_untouched, layouts
+from xpgrad_conformance.generated import writing
 from xpgrad_conformance.subject import Subject
 from xpgrad_conformance.table.comparisons import assert_same_bits
 
@@ -161,7 +162,7 @@ def new_arrays(s: Subject) -> None:
         }
         for name, (make, expected) in made.items():
             if name.startswith("Backend") or s.has(name):
-                overwritten(make(), MARK)
+                writing.overwrite(make(), MARK)
                 again = make()
                 s.expect(
                     again, expected, f"{name}, shape {expected.shape}, after the last such was written to", dtype=s.wide

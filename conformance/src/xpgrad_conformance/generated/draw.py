@@ -21,6 +21,8 @@ THIN = 4
 """One of so many samples is taken in the profile thin, in all dtypes but one."""
 SPARE, LEAST = 300, 12
 """The largest length, and the number of samples, of the dtypes in which the quick profile takes few inputs."""
+OTHERS = 0.6
+"""The share of the samples that the quick profile takes in other dtypes than the one of long arrays."""
 MODERATE = 70_001
 """The largest length in these dtypes in the full profile, and in quick in those of less than four bytes."""
 COVERINGS = 16
@@ -102,7 +104,7 @@ class Draw:
             found = list(samples)
             chosen = self.rng.permutation(len(found))[:LEAST].tolist()
             return (found[i] for i in sorted({*chosen, *_longest(found)}))
-        return samples
+        return (sample for sample in samples if self.rng.random() < OTHERS)
 
     def turn(self, parts: int) -> bool:
         """Return whether it is the turn of this function's part of all, of so many; with the next seed of another."""

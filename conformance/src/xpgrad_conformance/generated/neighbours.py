@@ -154,12 +154,12 @@ def with_other_parameters(sample: Sample, samples: Sequence[Sample]) -> Iterator
     if sample.takes_parameters:
         for changed in (*_of_one_shape(sample), *_in_one_value(sample)):
             each = replace(sample, parameters={**sample.parameters, **changed})
-            if each.written not in known and _is_accepted(each):
+            if each.written not in known and is_accepted(each):
                 known.add(each.written)
                 yield each
     for each in otherwise(sample, samples):
         same_sign = _is_negative(each.parameters.get("axis")) == _is_negative(sample.parameters.get("axis"))
-        if same_sign and each.written not in known and _is_accepted(each):
+        if same_sign and each.written not in known and is_accepted(each):
             known.add(each.written)
             yield each
 
@@ -209,7 +209,7 @@ def _other_values(name: str, value: Any) -> Iterator[Any]:
         yield value[::-1]
 
 
-def _is_accepted(sample: Sample) -> bool:
+def is_accepted(sample: Sample) -> bool:
     """Return whether NumPy and the reference engine have a result; a quotient of integers by zero is none."""
     whole = all(host.dtype.kind in "biu" for host in sample.hosts)
     try:

@@ -1,4 +1,7 @@
-"""The same call on arguments of other lengths: each axis takes elements of the old one, in an order of chance."""
+"""Calls that cross samples: the parameters of one, the arguments of another, with other lengths and in other layouts.
+
+Each axis takes elements of the old one, in an order of chance.
+"""
 
 import math
 from collections.abc import Callable, Iterator, Mapping
@@ -9,11 +12,12 @@ import numpy as np
 
 from xpgrad.plugin import CHAPTERS
 from xpgrad_conformance.generated.draw import Draw
+from xpgrad_conformance.generated.neighbours import is_accepted
 from xpgrad_conformance.generated.sample import Argument, Sample
 from xpgrad_conformance.generated.stacked import names_of
 
-MOST = 4000
-"""The most elements of an argument."""
+MOST = 4000, 4000, 40_000
+"""The most elements of an argument, one of these; in the quick profile the first one."""
 FROM = 20_000
 """The most elements of the arguments of a sample that is resized."""
 LENGTHS = (*range(1, 10), 1, 2, 3), range(10, 70), (15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 256, 257)
@@ -37,17 +41,19 @@ SUMS = names_of("sum cumulative_sum")
 LEFT = names_of("prod cumulative_prod diff setitem getitem scatter_add tile pow")
 """Functions whose results would overflow or be empty, or whose parameters fit one length; and pow, which in NumPy has
 other results where one exponent is used for all elements."""
+BOUND = names_of("linalg.pinv linalg.matrix_rank")
+"""Functions whose parameters fit their arguments' values."""
 
 
 def resized(draw: Draw, samples: Iterator[Sample], count: int) -> Iterator[Sample]:
-    """Yield the samples, and after them at most `count` of them again, with other lengths and layouts."""
+    """Yield the samples, and after them at most `count` that cross some of them, with other lengths and layouts."""
     found: list[Sample] = []
     for sample in samples:
         yield sample
         if _fits(sample):
             found.append(sample)
-    for i in draw.rng.integers(len(found), size=count if found else 0).tolist():
-        made = _resized(draw, found[i], _lengths)
+    for i, k in draw.rng.integers(len(found), size=(count if found else 0, 2)).tolist():
+        made = _resized(draw, _crossed(found[i], found[k]), _lengths)
         if _usable(draw, made):
             yield made
     rows = [x for x in found if x.name not in OF_ELEMENTS and len(_old(x)) > 1 and _kept(x) <= SHORT]
@@ -55,6 +61,26 @@ def resized(draw: Draw, samples: Iterator[Sample], count: int) -> Iterator[Sampl
         made = _resized(draw, rows[i], _many)
         if _usable(draw, made):
             yield made
+
+
+def _crossed(sample: Sample, other: Sample) -> Sample:
+    """Return a call as another sample's on the arguments of one, or the sample if these do not fit that call."""
+    if not (sample.takes_parameters and other.takes_parameters):
+        return sample
+    if sample.written == other.written or sample.name in BOUND:
+        return sample
+    if (sample.units == 0) != (other.units == 0) or _kinds(sample) != _kinds(other):
+        return sample
+    if sample.units and sample.parameters.get("axis") != other.parameters.get("axis"):
+        return sample  # a sum of more terms is less precise
+    alike = (sample, other) if sample.parameters.keys() == other.parameters.keys() else (other,)
+    inexact = max(alike, key=lambda each: each.units)
+    made = replace(other, arguments=sample.arguments, units=inexact.units, scale=inexact.scale)
+    return made if is_accepted(made) else sample
+
+
+def _kinds(sample: Sample) -> list[tuple[Any, int]]:
+    return [(host.dtype, host.ndim) for host in sample.hosts]
 
 
 def _fits(sample: Sample) -> bool:
@@ -114,7 +140,8 @@ def _resized(draw: Draw, sample: Sample, lengths: Callable[[Draw, Sample], dict[
 
 def _lengths(draw: Draw, sample: Sample) -> dict[str, int]:
     """Return lengths of axes whose product is small."""
-    new, most = {name: int(draw.pick(draw.pick(LENGTHS))) for name in _old(sample)}, MOST // _kept(sample)
+    new = {name: int(draw.pick(draw.pick(LENGTHS))) for name in _old(sample)}
+    most = (MOST[0] if draw.quick else draw.pick(MOST)) // _kept(sample)
     while max(new.values()) > 1 and math.prod(new.values()) > most:
         longest = max(new, key=lambda name: new[name])
         new[longest] = max(new[longest] // 3, 1)

@@ -7,18 +7,22 @@ from typing import Any
 
 import numpy as np
 
+from xpgrad import as_array
 from xpgrad.errors import MissingFunction
 from xpgrad.testing.arrays import on_host
 from xpgrad.types import Array
 from xpgrad_conformance import calling
 from xpgrad_conformance.generated.accuracy import error_of, widened
 from xpgrad_conformance.generated.layouts import laid_out
+from xpgrad_conformance.generated.writing import overwrite
 from xpgrad_conformance.oracle import named
 from xpgrad_conformance.subject import Subject
 from xpgrad_conformance.table.comparisons import assert_place
 
 RAISES = "raises "
 """How a message begins that says what a call has raised."""
+MARK = 99
+"""What is written into results."""
 PARAMETERS = "{parameters}"
 """Where the text of a call has them."""
 
@@ -95,6 +99,8 @@ class Sample:
         Of how many terms an element of a gradient is a sum, where the shapes do not tell.
     far : bool
         Whether its values are far from ordinary ones, so that derivatives there are compared in any case.
+    rewritten : bool
+        Whether it is called again after its results were written to.
     """
 
     name: str
@@ -113,6 +119,7 @@ class Sample:
     imports: tuple[str, ...] = ()
     summed: int = 0
     far: bool = False
+    rewritten: bool = False
 
     @property
     def written(self) -> str:
@@ -174,7 +181,7 @@ class Sample:
             raise
         except Exception as error:
             return raised(error)
-        wrong = self.difference(s, got, expected)
+        wrong = self.difference(s, got, expected) or self._wrong_again(s, got, arrays)
         if wrong is not None:
             return wrong
         for i, (array, host) in enumerate(zip(arrays, self.hosts, strict=True)):
@@ -182,12 +189,23 @@ class Sample:
                 return f"it has written to x{i}"
         return None
 
+    def _wrong_again(self, s: Subject, got: Any, arrays: list[Array]) -> str | None:
+        """Return what is wrong with the results of a second call, after those of the first were written to, or None."""
+        results = [as_array(each) for each in several(got)] if self.rewritten else []
+        given = {id(s.backend.owner(x)[0]) for x in arrays}
+        if not results or any(s.backend.is_view(y) or id(s.backend.owner(y)[0]) in given for y in results):
+            return None
+        if not all(overwrite(each, MARK) for each in results):
+            return None
+        wrong = self.difference(s, self.applied(s.xp, *arrays), self.expected)
+        return None if wrong is None else f"called again after its results were written to, {wrong}"
+
     def difference(self, s: Subject, got: Any, expected: tuple[Any, ...]) -> str | None:
         """Return what is wrong with results on the backend, or None."""
         wrong = self.misplaced(s, got, len(expected))
         if wrong is not None:
             return wrong
-        hosts = [on_host(each) for each in _several(got)]
+        hosts = [on_host(each) for each in several(got)]
         if self.derived is not None:
             hosts = self._derived(hosts)
         scales = self._scales(len(hosts))
@@ -202,7 +220,7 @@ class Sample:
 
     def misplaced(self, s: Subject, got: Any, count: int) -> str | None:
         """Return what is wrong with the number, the devices or the dtypes of results, of which `count` are expected."""
-        results = _several(got)
+        results = several(got)
         if self.derived is None and len(results) != count:
             return f"it gives {len(results)} arrays, expected {count}"
         for i, each in enumerate(results):
@@ -245,7 +263,8 @@ class Sample:
         return list(found) if isinstance(found, (tuple, list)) else [found] * count
 
 
-def _several(got: Any) -> list[Any]:
+def several(got: Any) -> list[Any]:
+    """Return the results of a call as a list."""
     return list(got) if isinstance(got, (tuple, list)) else [got]
 
 

@@ -8,8 +8,9 @@ import numpy as np
 from xpgrad.types import Shape
 
 REAL = {"float32": "float32", "float64": "float64", "complex64": "float32", "complex128": "float64"}
-KINDS = "ordinary", "integers", "specials", "rare", "extremes", "spread", "ties", "sorted", "reversed", "equal"
-"""What `values` makes of floating-point dtypes; of integers, "specials", "rare" and "spread" are "extremes"."""
+KINDS = "ordinary", "integers", "specials", "rare", "extremes", "spread", "ties", "near", "sorted", "reversed", "equal"
+"""What `values` makes of floating-point dtypes; of integers, "specials", "rare" and "spread" are "extremes",
+and "near" are "ties"."""
 MARGIN = 0.01
 """The distance of ordinary values from the ends of their range, relative to its length."""
 
@@ -34,7 +35,8 @@ def values(
         ones among NaN, infinities, signed zeros and subnormal numbers; "rare": the same, one special in fifty;
         "extremes": the largest and smallest numbers,
         and those where squares overflow or precision ends; "spread": over 30 orders of magnitude, of both signs;
-        "ties": few different ones; "sorted", "reversed", "equal": ordinary ones in this order.
+        "ties": few different ones; "near": the same, some of which differ in the last digit; "sorted", "reversed",
+        "equal": ordinary ones in this order.
     rng : numpy.random.Generator
     shape : tuple of int
     dtype : str
@@ -111,7 +113,7 @@ def _real(
 def _integers(kind: str, rng: np.random.Generator, shape: Shape, dtype: Any, low: float, high: float) -> Any:
     info = np.iinfo(dtype)
     least = max(info.min, -4 if low < 0 else 0)
-    if kind in ("ordinary", "integers", "ties"):
+    if kind in ("ordinary", "integers", "ties", "near"):
         return rng.integers(max(least, int(low)) if kind == "ordinary" else least, 5, shape).astype(dtype)
     if kind in ("specials", "rare", "extremes", "spread"):
         ends = [0, 1, info.max, info.max - 1, info.min, info.min + 1]
@@ -127,6 +129,9 @@ def _arranged(kind: str, rng: np.random.Generator, ordinary: Any) -> Any:
     flat = ordinary.reshape(-1)
     if kind == "ties":
         return rng.choice(flat[:3], ordinary.shape)
+    if kind == "near":
+        steps = rng.integers(0, 3, ordinary.shape) * np.finfo(ordinary.dtype).eps
+        return (rng.choice(flat[:3], ordinary.shape) * (1 + steps)).astype(ordinary.dtype)
     if kind == "equal":
         return np.full(ordinary.shape, flat[0])
     if kind in ("sorted", "reversed"):

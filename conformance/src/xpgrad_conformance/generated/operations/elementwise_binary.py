@@ -28,7 +28,7 @@ from xpgrad_conformance.generated.values import near
 
 CHOSEN = 1, 7, 33, 257
 """Lengths of the long axis that are combined with forms, kinds of values and layouts."""
-KINDS = "specials", "rare", "extremes", "spread", "ties"
+KINDS = "specials", "rare", "extremes", "spread", "near"
 OPERATORS = {
     "add": "+", "subtract": "-", "multiply": "*", "divide": "/", "pow": "**", "equal": "==", "not_equal": "!=",
     "less": "<", "less_equal": "<=", "greater": ">", "greater_equal": ">=",

@@ -4,6 +4,7 @@ import functools
 import itertools
 import operator
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -95,6 +96,13 @@ def _small(draw: Draw, name: str, shape: tuple[int, ...], which: int, dtype: str
     return host.astype(dtype or draw.dtype)
 
 
+def _around(draw: Draw, number: int) -> Any:
+    """Return integers of which half differ by at most 2 from a number."""
+    near = [n for n in range(number - 2, number + 3) if n <= np.iinfo(draw.dtype).max]
+    host = draw.array((33,), "integers").host
+    return np.where(draw.rng.random(33) < 0.5, draw.rng.choice(np.asarray(near, draw.dtype), 33), host)
+
+
 def of_two(name: str, reference: Callable[..., Any], symbol: str = "", dtype: str = "") -> Operation:
     """Return the operation of an elementwise function of two arrays of integers; its results are exact."""
 
@@ -147,6 +155,8 @@ def of_two(name: str, reference: Callable[..., Any], symbol: str = "", dtype: st
         for number in LARGE.get(draw.dtype, ()) if name in FITTING else ():
             for left, each in itertools.product((False, True), dict.fromkeys(("", symbol))):
                 x = draw.array((33,), "integers", axes=("n",))
+                if name != "add":  # numbers of which float64 has no other one
+                    x = replace(x, host=_around(draw, number))
                 yield with_number(name, each, x, number, left, reference=reference, dtype=dtype or draw.dtype)
         for other in INTEGERS:
             if other != draw.dtype:

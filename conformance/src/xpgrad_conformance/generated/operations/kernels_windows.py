@@ -30,6 +30,8 @@ LENGTH = 5000
 """The longest axis of images."""
 UNEVEN = 40, 5
 """Windows that differ from axis to axis, in the full and the quick profile."""
+PADDED = 4, 1
+"""Pairs of images that are of one size with their padding, which is narrow and then wide."""
 WIDE = 4, 5, 7, 8, 9, 15, 16, 17, 33, 65
 """Widths of filters and windows around those of unrolled loops and vectors."""
 
@@ -74,6 +76,8 @@ def _convolution(name: str) -> Operation:
                 continue
             row |= {"groups": groups, "bias": draw.pick((False, True)), "layout": draw.pick(_layouts(draw))}
             yield _sample(draw, name, row, sizes, (groups * draw.pick((1, 2, 3)), groups * draw.pick((1, 2))))
+        for options, sizes in _padded_alike(draw):
+            yield _sample(draw, name, options | {"dilate": 1, "groups": 1, "bias": False}, sizes, (2, 3))
         for batch in BATCHES if not draw.quick else (draw.pick(BATCHES[1:4]), BATCHES[4]):
             row = {"ndim": 1, "ksize": 2, "stride": 1, "pad": 0, "dilate": 1, "groups": 1, "bias": True}
             yield _sample(draw, name, row | {"layout": "contiguous", "batch": batch}, (4,), (2, 3))
@@ -90,8 +94,17 @@ def _uneven(draw: Draw, keys: Sequence[str]) -> tuple[dict[str, Any], tuple[int,
     ndim = draw.pick((2, 2, 3))
     row = {key: tuple(draw.pick(GEOMETRIES[key]) for _ in range(ndim)) for key in keys}
     row["ksize"] = tuple(map(max, row["ksize"], (pad + 1 for pad in row["pad"])))
-    row |= {"ndim": ndim, "batch": draw.pick((1, 2, 3))}
+    row |= {"ndim": ndim, "batch": draw.pick((1, 2, 3, 3, 18))}
     return row, tuple(_size({"dilate": 1} | each, draw) for each in _by_axis({key: row[key] for key in keys}))
+
+
+def _padded_alike(draw: Draw) -> Iterator[tuple[dict[str, Any], tuple[int, ...]]]:
+    """Yield options and lengths of images, two after each other whose lengths are the same with their padding."""
+    for _ in range(PADDED[draw.quick]):
+        ndim, n = draw.pick((1, 2)), int(draw.rng.integers(4, 8))
+        for pad in (1, 2):
+            row = {"ndim": ndim, "ksize": 3, "stride": 1, "pad": pad, "batch": 2, "layout": "contiguous"}
+            yield row, (n + 4 - 2 * pad,) * ndim
 
 
 def _by_axis(row: dict[str, Any]) -> list[dict[str, int]]:
@@ -145,6 +158,8 @@ def _pooling(name: str, units: float) -> Operation:
                 sizes = tuple(n + 2 * pad + 1 for n, pad in zip(sizes, row["pad"], strict=True))
             row["layout"] = draw.pick(_layouts(draw)[:-1])
             yield _pooled(draw, name, units, row, sizes, draw.pick((1, 2, 3)))
+        for options, sizes in _padded_alike(draw) if name != "unpooling_nd" else ():
+            yield _pooled(draw, name, units, options, sizes, 2)
         for k in WIDE:
             row = {"ksize": k, "stride": 1, "pad": int(draw.rng.integers(0, 2)), "batch": 2, "layout": "contiguous"}
             yield _pooled(draw, name, units, row, (k + 3,), 2)
@@ -157,6 +172,8 @@ def _pooled(draw: Draw, name: str, units: float, row: dict[str, Any], sizes: tup
     if name == "max_pooling_nd":  # no two are equal, half of them are negative
         host = draw.rng.permutation(int(np.prod(shape))).reshape(shape) - np.prod(shape) // 2
         x = Argument(host.astype(draw.dtype), (), row["layout"])
+        if draw.rng.integers(4) == 0:  # numbers of which narrower dtypes have no others
+            x = replace(x, host=(1 + host * np.finfo(draw.dtype).eps).astype(draw.dtype))
     else:
         x = draw.array(shape, "integers", layout=row["layout"])
     scale = None if units == 0 else 4.0

@@ -34,7 +34,7 @@ def _extremal(name: str) -> Operation:
                 x = draw.array((n,), axes=("n",))
                 x.host[at] = np.nan
                 yield Sample(name, (x,), reference, dtype="int")
-        kinds = "mixed", "ties", "sorted", "reversed", "equal", "extremes", "spread"
+        kinds = "mixed", "ties", "near", "sorted", "reversed", "equal", "extremes", "spread"
         for row in combined(
             draw, n=(1, 2, 17, 64, 257), kind=kinds, place=(0, 1, 2), layout=draw.layouts(), keepdims=(False, True)
         ):

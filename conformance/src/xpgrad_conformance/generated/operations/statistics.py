@@ -234,7 +234,7 @@ def spread_of(name: str) -> Operation:
 
         for sample in reduced(draw, name, make, reference, least=1):
             yield _tolerant(sample)
-        yield from positions(draw, name, [np.nan, np.inf], reference, units=64)
+        yield from map(_tolerant, positions(draw, name, [np.nan, np.inf], reference))
         for correction in (0.0, 1.0, 1, 2.5):
             for axes, axis in (("n",), None), (("n", "m"), 0), (("m", "n"), -1), (("k", "m", "n"), (0, 2)):
                 given = {"axis": axis, "correction": correction}
@@ -248,8 +248,15 @@ def spread_of(name: str) -> Operation:
             yield Sample(name, (Argument(np.asarray(host, draw.dtype)),), reference, units=64)
 
     def cancelling(draw: Draw) -> Iterator[Sample]:
-        """Yield samples whose second derivatives may cancel, of which `scale` tells."""
-        return (replace(sample, scale=reference) for sample in samples(draw))
+        """Yield samples whose second derivatives may cancel, of which `scale` tells, and whose mean is rounded."""
+        eps = float(np.finfo(draw.dtype).eps)
+
+        def scale(x: Any, *, axis: Any = None, keepdims: bool = False, **given: Any) -> Any:
+            largest = np.max(np.abs(x), axis=axis, keepdims=keepdims, initial=0.0)
+            rounded = eps * largest**2 if name == "var" else largest / 64
+            return reference(x, axis=axis, keepdims=keepdims, **given) + rounded
+
+        return (replace(sample, scale=scale) for sample in samples(draw))
 
     return Operation(name, cancelling)
 
@@ -263,7 +270,7 @@ def extremum(name: str, reference: Reference) -> Operation:
     """Return the operation of max or min."""
 
     def samples(draw: Draw) -> Iterator[Sample]:
-        kinds = ("ordinary", "extremes", "ties", "equal", *(("spread",) if draw.dtype in FLOATS else ()))
+        kinds = ("ordinary", "extremes", "ties", "near", "equal", *(("spread",) if draw.dtype in FLOATS else ()))
         end = 1e30 if draw.dtype in FLOATS else np.iinfo(draw.dtype).max
         least = -end if draw.dtype in FLOATS else np.iinfo(draw.dtype).min
 

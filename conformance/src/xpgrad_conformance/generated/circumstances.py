@@ -1,0 +1,43 @@
+"""The same calls in other circumstances: arguments in other layouts in memory, results that are written to."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from xpgrad_conformance.generated.draw import Draw
+from xpgrad_conformance.generated.sample import Sample
+
+MOST = 20_000
+"""The most elements of the arguments of a sample that is laid out otherwise."""
+SHARE = 0.5, 0.25
+"""The share of the samples of contiguous arrays that are, in the full and the quick profile."""
+SMALL = 600
+"""The most elements of the arguments of a sample that is called again after its results were written to."""
+REWRITTEN = 0.25, 0.1
+"""The share of such samples that are."""
+WRITES = "in_place_update", "index_assignment"
+
+
+def relaid(draw: Draw, samples: Iterator[Sample]) -> Iterator[Sample]:
+    """Yield the samples, a share of those whose arguments are all contiguous with each of these in a layout of chance.
+
+    So whatever else a function's samples combine, lengths, axes, values, parameters, meets every layout, too.
+    """
+    layouts, share = [layout for layout in draw.layouts() if layout != "broadcast"], SHARE[draw.quick]
+    for sample in samples:
+        plain = all(x.layout == "contiguous" for x in sample.arguments) and any(host.ndim for host in sample.hosts)
+        if plain and sum(host.size for host in sample.hosts) <= MOST and draw.rng.random() < share:
+            arguments = tuple(replace(x, layout=draw.pick(layouts)) for x in sample.arguments)
+            sample = replace(sample, arguments=arguments)
+        yield sample
+
+
+def rewritten(draw: Draw, samples: Iterator[Sample]) -> Iterator[Sample]:
+    """Yield the samples, a share of the small ones so that they are called again after their results were written to.
+
+    A library that keeps a result, such as the order of what is sorted already, and gives it to several callers, gives
+    them what one of them has written.
+    """
+    share = REWRITTEN[draw.quick] if draw.has(*WRITES) else 0.0
+    for sample in samples:
+        small = sum(host.size for host in sample.hosts) <= SMALL
+        yield replace(sample, rewritten=True) if small and draw.rng.random() < share else sample

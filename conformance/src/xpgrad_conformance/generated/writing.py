@@ -1,0 +1,14 @@
+"""Writes to arrays of the backend, where its library allows them."""
+
+from typing import Any
+
+from xpgrad.types import Array
+
+
+def overwrite(array: Array, value: Any) -> bool:
+    """Write an array or a number into `array`; return whether its library allows it: some arrays are read-only."""
+    try:
+        array[...] = value
+    except (TypeError, ValueError, RuntimeError):
+        return False
+    return True
