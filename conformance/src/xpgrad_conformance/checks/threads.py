@@ -167,7 +167,7 @@ def kernels_looked_up(s: Subject) -> None:
 
 @check("P11", needs=("threads",))
 def moving(s: Subject) -> None:
-    """Arrays that threads move, fetch, copy and pickle at the same time arrive as they were."""
+    """Arrays that threads move, fetch, copy and pickle at the same time arrive as they were, and one that all use."""
     hosts = [s.values((40 + i, 30), dtype=s.wide) for i in range(COUNT)]
     same = [s.values((40, 30), dtype=s.wide) for i in range(COUNT)]
     for group in (same, hosts):
@@ -188,6 +188,12 @@ def moving(s: Subject) -> None:
                     host,
                     f"thread {i}: an array that went to {s.pair[1]}, or was pickled or copied, and came back,",
                 )
+    x = s.variable(same[0], s.wide, s.pair[0]).array
+    calls = [lambda: s.xp.add(x, x), lambda: Variable(x).to_device(s.pair[1])]
+    for turn, y in enumerate(together(calls * (COUNT // 2))):
+        expected = (1.0 if turn % 2 else 2.0) * same[0]
+        what = f"an array that some threads move to {s.pair[1]}, and others add to itself,"
+        s.expect(y, expected, what, dtype=s.wide, device=s.pair[turn % 2])
 
 
 @check("P12", needs=("threads",))
