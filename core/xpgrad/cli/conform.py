@@ -76,7 +76,7 @@ def _seconds(context: click.Context, parameter: click.Parameter, value: str | No
 @click.option("--declare", is_flag=True, help="Print a declaration of capabilities that agrees with the probes.")
 @click.option("--accept", is_flag=True, help="Certify even if one reason is given for more than five capabilities.")
 @click.option("--seed", type=int, help="Seed of all random numbers. [default: another one for each run]")
-@click.option("--jobs", type=click.IntRange(min=0), help="Processes; 0: this one. [default: one per core]")
+@click.option("--jobs", type=click.IntRange(min=0), help="Processes; 0: this one. [default: one more than cores]")
 @click.option("--timeout", type=float, default=120, show_default=True, help="Seconds per check.")
 def conform(backend: str, over: str | None, report: Path | None, **options: Any) -> None:
     """Certify a backend; `trace`, `batch`, `dual`: the arrays of compile, vmap, jvp over those of another one.
@@ -99,7 +99,7 @@ def conform(backend: str, over: str | None, report: Path | None, **options: Any)
     except (XpgradError, TypeError) as error:
         raise Unusable(_unusable(backend, error)) from None
     options |= {name: options[name] or None for name in ("families", "cases", "operations")}  # None: all of them
-    options["jobs"] = cores() if options["jobs"] is None else options["jobs"]
+    options["jobs"] = cores() + 1 if options["jobs"] is None else options["jobs"]
     try:
         code = run(backend, Console(highlight=False, markup=False), report, **options)
     except ValueError as error:

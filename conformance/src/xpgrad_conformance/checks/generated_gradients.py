@@ -24,7 +24,7 @@ LEFT = (
 SMOOTH, STEPS = ({case.name.partition("-")[0] for case in CASES if bool(case.order) == smooth} for smooth in (1, 0))
 CONSTANT = frozenset({*STEPS - SMOOTH, *MADE, *LEFT})
 """Functions without derivatives, whatever their arguments, and those without such that are compared here."""
-MOST = {(1, True): 9, (1, False): 48, (2, True): 4, (2, False): 16}
+MOST = {(1, True): 7, (1, False): 48, (2, True): 3, (2, False): 16}
 """Samples of one operation in one dtype, by the order of derivatives and whether the profile is the quick one."""
 FAR = 4
 """One of so many is of values far from ordinary ones, if there are such."""

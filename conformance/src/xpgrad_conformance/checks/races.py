@@ -13,6 +13,7 @@ from xpgrad.plugin import CHAPTERS
 from xpgrad.testing.arrays import on_host
 from xpgrad_conformance.check import check
 from xpgrad_conformance.checks.fused import replacements, wanted
+from xpgrad_conformance.checks.table import is_generated
 from xpgrad_conformance.checks.together import COUNT, in_rounds, switching_often, together, unless_refused
 from xpgrad_conformance.generated.alike import Group, of_one_shape
 from xpgrad_conformance.generated.draw import Draw
@@ -62,14 +63,13 @@ MIXTURES = 60, 12
 """How often threads call all functions in an order of chance, in the full and the quick profile."""
 EVERYWHERE = frozenset(("sum_to", "accumulate"))
 """Kernels that every gradient may call."""
-CALLED = frozenset(operation.name.rpartition(".")[2] for operation in OPERATIONS)
 
 
 def _is_alone(case: Case, dtype: str, quick: bool) -> bool:
     """Return whether no operation calls what a case is about; in the quick profile, for one case of each function."""
     if quick and "-" in case.name:
         return False
-    return dtype == "float32" and case.name.partition("-")[0].rpartition(".")[2] not in CALLED
+    return dtype == "float32" and not is_generated(case)
 
 
 @check("P50", scope="operation", needs=("threads",), applies=in_turn, early=True)

@@ -19,9 +19,9 @@ from xpgrad_conformance.subject import Subject
 
 THIN = 4
 """One of so many samples is taken in the profile thin, in all dtypes but one."""
-SPARE, LEAST = 300, 12
+SPARE, LEAST = 300, 8
 """The largest length, and the number of samples, of the dtypes in which the quick profile takes few inputs."""
-OTHERS = 0.6
+OTHERS = 0.45
 """The share of the samples that the quick profile takes in other dtypes than the one of long arrays."""
 MODERATE = 70_001
 """The largest length in these dtypes in the full profile, and in quick in those of less than four bytes."""
