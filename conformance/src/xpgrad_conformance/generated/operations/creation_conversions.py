@@ -68,7 +68,7 @@ def _astype(draw: Draw) -> Iterator[Sample]:
         host = host[np.abs(host) > 1e-30]
     # the standard does not define the conversion of complex numbers to real dtypes
     targets = [each for each in ALL if draw.has(each) and (each in COMPLEX or draw.dtype not in COMPLEX)]
-    targets += ["bool"] if draw.dtype in COMPLEX and _asks_for_zeros(draw) else []
+    targets += ["bool"] if draw.dtype in COMPLEX and _converts_to_bool(draw) else []
     for target in targets:
         yield _converted(draw, draw.array((7,), low=0.0, high=5.0, axes=("n",)), target)
     for target in targets:
@@ -85,7 +85,7 @@ def _astype(draw: Draw) -> Iterator[Sample]:
             yield _converted(draw, draw.array((65_537,), low=0.0, high=100.0, axes=("n",)), target)
 
 
-def _asks_for_zeros(draw: Draw) -> bool:
+def _converts_to_bool(draw: Draw) -> bool:
     """Return whether the library converts complex numbers to bool, which not all do."""
     try:
         draw.s.xp.astype(draw.s.array(np.ones(2), draw.dtype), draw.s.dtype_of("bool"))

@@ -19,7 +19,7 @@ QUICK = "int8", "int32", "int64", "uint8"
 UNSIGNED = "maximum", "minimum", "floor_divide", "remainder", "bitwise_right_shift"
 """The functions, besides comparisons, in which numbers above 2^63 must not pass as negative ones."""
 EXPONENTS = tuple(range(70))
-"""Those of powers: a power of 2 does not show that float64 has no number for one of 3."""
+"""Exponents, all of which a power of 3 in 64 bits can have: float64 has only some of these powers."""
 ENDS = 7, 8, 15, 16, 24, 31, 32, 53, 62, 63, 64
 Pairs = tuple[Any, Any]
 
