@@ -251,14 +251,14 @@ def test_page_lists_some_groups_of_failures_and_counts_the_rest() -> None:
 
 def test_reproduction_is_a_short_program_that_fails_in_the_same_way() -> None:
     bed = Testbed()
-    bed.replace("exp", lambda original, x: original(x) + (x.dtype == "float32"))
+    bed.replace("exp", lambda original, x: original(x) + (x.dtype == "float64"))
     device = bed.devices()[1]
     items = [item for item in plan([device], families=["K"], quick=True) if item.case and item.case.name == "exp"]
     outcomes = [outcome(item, Capabilities()) for item in items]
     failed = next(each for each in outcomes if each.state == "failed")
     program = reproduction(failed)
     assert len(program.splitlines()) <= 8
-    with pytest.raises(AssertionError, match=r"exp\[.*float32.*value: output 0 differs") as again:
+    with pytest.raises(AssertionError, match=r"exp\[.*float64.*value: output 0 differs") as again:
         exec(program, {})
     assert str(again.value) == failed.reason
 

@@ -21,7 +21,7 @@ def test_backends_are_found_by_name() -> None:
 
 def test_an_unknown_name_is_refused_with_the_installed_names() -> None:
     with pytest.raises(
-        BackendUnavailable, match=r"npu: no backend of this name is installed; .*installed: .*chx, cupy, .*numpy"
+        BackendUnavailable, match=r"npu: no backend of this name is installed; .*installed: .*chx, .*cupy, .*numpy"
     ):
         plugins.backend("npu")
 
