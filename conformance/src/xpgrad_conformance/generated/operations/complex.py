@@ -39,12 +39,14 @@ def _lengths(draw: Draw) -> list[int]:
 
 
 def circle(draw: Draw, shape: tuple[int, ...], size: float = 1.0) -> Any:
-    """Return numbers of about one size, in all directions, also along the axes."""
+    """Return numbers of about one size, in all directions, also along the axes; their parts are not subnormal."""
     angle = np.where(
         draw.rng.random(shape) < 0.3, draw.rng.integers(0, 8, shape) * np.pi / 4, draw.rng.uniform(-3.1, 3.1, shape)
     )
-    host = np.exp(1j * angle) * draw.rng.uniform(0.5, 2.0, shape) * size
-    return host.astype(draw.dtype)
+    host = (np.exp(1j * angle) * draw.rng.uniform(0.5, 2.0, shape) * size).astype(draw.dtype)
+    for part in host.real, host.imag:
+        part[np.abs(part) < np.finfo(draw.dtype).smallest_normal] = 0.0
+    return host
 
 
 def _parts(real: Any, imag: Any, dtype: str) -> Any:
