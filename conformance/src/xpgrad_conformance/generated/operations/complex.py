@@ -43,7 +43,7 @@ def circle(draw: Draw, shape: tuple[int, ...], size: float = 1.0) -> Any:
     angle = np.where(
         draw.rng.random(shape) < 0.3, draw.rng.integers(0, 8, shape) * np.pi / 4, draw.rng.uniform(-3.1, 3.1, shape)
     )
-    host = (np.exp(1j * angle) * draw.rng.uniform(0.5, 2.0, shape) * size).astype(draw.dtype)
+    host: Any = (np.exp(1j * angle) * draw.rng.uniform(0.5, 2.0, shape) * size).astype(draw.dtype)
     for part in host.real, host.imag:
         part[np.abs(part) < np.finfo(draw.dtype).smallest_normal] = 0.0
     return host
