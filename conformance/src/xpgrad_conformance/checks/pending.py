@@ -12,10 +12,10 @@ from xpgrad.functions import copy
 from xpgrad.types import Array
 from xpgrad_conformance.check import check
 from xpgrad_conformance.checks.layouts import assert_untouched
+from xpgrad_conformance.generated.writing import WRITES
 from xpgrad_conformance.subject import Subject
 from xpgrad_conformance.table.comparisons import assert_near
 
-WRITES = "in_place_update", "index_assignment"
 WORK = 181, 203
 """Shape of matrices that are large enough for an asynchronous call to return before it has finished."""
 

@@ -17,7 +17,7 @@ from xpgrad_conformance.check import check
 from xpgrad_conformance.checks.together import TIMEOUT, switching_often
 from xpgrad_conformance.generated.draw import Draw
 from xpgrad_conformance.generated.operations import OPERATIONS
-from xpgrad_conformance.generated.sample import Sample
+from xpgrad_conformance.generated.sample import Sample, several
 from xpgrad_conformance.generated.sequences import (
     Pair,
     assert_all_right,
@@ -33,7 +33,7 @@ from xpgrad_conformance.generated.sequences import (
     steady,
     with_gradients,
 )
-from xpgrad_conformance.generated.writing import overwrite
+from xpgrad_conformance.generated.writing import WRITES, overwrite
 from xpgrad_conformance.oracle import named
 from xpgrad_conformance.subject import Subject
 
@@ -41,7 +41,6 @@ CALLS = 1030
 """Calls in a row: more than a thousand, and than a buffer of 1,024 entries has; of half of the functions in quick."""
 SECONDS = 2.0
 """Time after which a slow library's calls in a row end; it is the one limit of the suite that depends on the clock."""
-WRITES = "in_place_update", "index_assignment"
 FLOATING = "float32", "float64", "complex64", "complex128"
 LARGER = 600, 5000
 """Bounds of the number of elements of a sample from which libraries keep something, such as a packed matrix."""
@@ -161,9 +160,9 @@ def _write(s: Subject, one: Sample, two: Sample) -> None:
         return
     arrays, others = one.arrays(s), two.arrays(s)
     first = _called(s, one, "at first", arrays)
-    before, several = bits(first), first if isinstance(first, (tuple, list)) else [first]
+    before = bits(first)
     given = {id(s.backend.owner(x)[0]) for x in arrays}
-    results = [as_array(each) for each in several]
+    results = [as_array(each) for each in several(first)]
     shares = any(s.backend.is_view(y) or id(s.backend.owner(y)[0]) in given for y in results)
     graph = _with_graph(s, one, arrays)
     if not all(itertools.starmap(overwrite, zip(arrays, others, strict=True))):

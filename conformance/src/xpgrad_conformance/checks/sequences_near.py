@@ -15,9 +15,9 @@ from xpgrad_conformance.generated.neighbours import (
 )
 from xpgrad_conformance.generated.sample import Sample
 from xpgrad_conformance.generated.sequences import Pair, assert_right, bits, in_turn, pairs_of
+from xpgrad_conformance.generated.writing import WRITES
 from xpgrad_conformance.subject import Subject
 
-WRITES = "in_place_update", "index_assignment"
 MEDIUM = 600, 3000
 """Bounds of the number of elements of one sample more."""
 SAMPLES = 8, 3, 2

@@ -14,11 +14,9 @@ from xpgrad.types import Array
 from xpgrad_conformance.check import check
 from xpgrad_conformance.checks.layouts import assert_untouched, layouts
 from xpgrad_conformance.generated import writing
+from xpgrad_conformance.generated.writing import WRITES
 from xpgrad_conformance.subject import Subject
 from xpgrad_conformance.table.comparisons import assert_same_bits
-
-WRITES = "in_place_update", "index_assignment"
-
 
 MARK = 17.0
 """The value that overwrites arrays to check that their memory is not shared."""

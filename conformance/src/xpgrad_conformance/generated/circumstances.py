@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from xpgrad_conformance.generated.draw import Draw
 from xpgrad_conformance.generated.sample import Sample
+from xpgrad_conformance.generated.writing import WRITES
 
 MOST = 20_000
 """The most elements of the arguments of a sample that is laid out otherwise."""
@@ -14,7 +15,6 @@ SMALL = 600
 """The most elements of the arguments of a sample that is called again after its results were written to."""
 REWRITTEN = 0.25, 0.1
 """The share of such samples that are."""
-WRITES = "in_place_update", "index_assignment"
 
 
 def relaid(draw: Draw, samples: Iterator[Sample]) -> Iterator[Sample]:
@@ -22,7 +22,7 @@ def relaid(draw: Draw, samples: Iterator[Sample]) -> Iterator[Sample]:
 
     So whatever else a function's samples combine, lengths, axes, values, parameters, meets every layout, too.
     """
-    layouts, share = [layout for layout in draw.layouts() if layout != "broadcast"], SHARE[draw.quick]
+    layouts, share = draw.layouts(broadcast=False), SHARE[draw.quick]
     for sample in samples:
         plain = all(x.layout == "contiguous" for x in sample.arguments) and any(host.ndim for host in sample.hosts)
         if plain and sum(host.size for host in sample.hosts) <= MOST and draw.rng.random() < share:

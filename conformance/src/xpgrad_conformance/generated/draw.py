@@ -94,7 +94,8 @@ class Draw:
     def part_of(self, samples: Iterator[Item]) -> Iterator[Item]:
         """Return the samples that are tried in this dtype: all in one, in the others a part that the profile decides.
 
-        It is a quarter in the profile thin, other ones for each seed; in quick there are fewer lengths, combinations.
+        It is a quarter in the profile thin, other ones for each seed; in quick there are fewer lengths,
+        combinations, and of those a share.
         """
         if self.long or not (self.quick or self.s.thin):
             return samples
@@ -116,9 +117,9 @@ class Draw:
         bits = max(np.iinfo(self.dtype).bits, np.iinfo(backend.dtype_name(backend.default_dtype("int"))).bits)
         return int(2 ** (bits - 1) - 1)
 
-    def layouts(self) -> list[str]:
-        """Return the layouts that the backend can make."""
-        return [layout for layout, needed in NEEDS.items() if self.has(*needed)]
+    def layouts(self, *, broadcast: bool = True) -> list[str]:
+        """Return the layouts that the backend can make; without "broadcast", which repeats elements, if False."""
+        return [x for x, needed in NEEDS.items() if self.has(*needed) and (broadcast or x != "broadcast")]
 
     def array(
         self,

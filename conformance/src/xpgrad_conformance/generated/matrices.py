@@ -86,7 +86,7 @@ def square(draw: Draw, most: int = 257, kinds: tuple[str, ...] = KINDS) -> Itera
     for n in (2, 3, 5, 17, 33):
         for kind in kinds[1:]:
             yield (), n, kind, "contiguous"
-    layouts = [layout for layout in draw.layouts() if layout != "broadcast"]
+    layouts = draw.layouts(broadcast=False)
     for row in draw.combinations(batch=BATCHES, n=(1, 2, 3, 4), layout=layouts):
         yield row["batch"], row["n"], "ordinary", row["layout"]
     for row in draw.combinations(batch=((), (2,)), n=(5, 8, 33), layout=layouts):

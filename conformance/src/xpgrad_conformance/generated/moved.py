@@ -93,7 +93,7 @@ def given(draw: Draw, shape: Shape, kind: str, axes: Sequence[str] = (), layout:
 
 def varied(draw: Draw) -> str:
     """Return a layout that does not repeat elements, half of the time a plain one."""
-    layouts = [layout for layout in draw.layouts() if layout != "broadcast"]
+    layouts = draw.layouts(broadcast=False)
     return draw.pick(layouts) if draw.rng.integers(2) else layouts[0]
 
 

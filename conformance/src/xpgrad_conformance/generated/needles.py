@@ -79,5 +79,5 @@ def needles(
 
 def _layout(draw: Draw) -> str:
     """Return a layout; in most cases the contiguous one."""
-    layouts = [each for each in draw.layouts() if each != "broadcast"]
+    layouts = draw.layouts(broadcast=False)
     return str(draw.pick(("contiguous", "contiguous", draw.pick(layouts))))

@@ -164,5 +164,5 @@ def _taken(draw: Draw, argument: Argument, names: tuple[str, ...], taken: Mappin
     chosen = [(len(taken[name]), axis, name) for axis, name in enumerate(names) if name]
     for _, axis, name in sorted(chosen):  # short ones first, so that nothing between is long
         host = np.take(host, taken[name], axis)
-    layouts = [layout for layout in draw.layouts() if layout != "broadcast"]
+    layouts = draw.layouts(broadcast=False)
     return replace(argument, host=np.ascontiguousarray(host), layout=draw.pick(layouts), text="")

@@ -162,7 +162,7 @@ class Sample:
         """The exact results as host arrays."""
         with np.errstate(all="ignore"):
             found = self.reference(*(widened(host, self.precise) for host in self.hosts), **self.parameters)
-        return tuple(np.asarray(each) for each in (found if isinstance(found, (tuple, list)) else [found]))
+        return tuple(np.asarray(each) for each in several(found))
 
     @property
     def is_defined(self) -> bool:
@@ -174,14 +174,11 @@ class Sample:
 
     def error(self, s: Subject) -> str | None:
         """Return what is wrong with the function's results on the backend, or None."""
-        expected, arrays = self.expected, self.arrays(s)
-        try:
-            got = self.applied(s.xp, *arrays)
-        except MissingFunction:
-            raise
-        except Exception as error:
-            return raised(error)
-        wrong = self.difference(s, got, expected) or self._wrong_again(s, got, arrays)
+        arrays = self.arrays(s)
+        got, wrong = self._called(s, arrays)
+        if wrong is None and self.rewritten and _written(s, got, arrays):
+            _, again = self._called(s, arrays)
+            wrong = None if again is None else f"called again after its results were written to, {again}"
         if wrong is not None:
             return wrong
         for i, (array, host) in enumerate(zip(arrays, self.hosts, strict=True)):
@@ -189,16 +186,16 @@ class Sample:
                 return f"it has written to x{i}"
         return None
 
-    def _wrong_again(self, s: Subject, got: Any, arrays: list[Array]) -> str | None:
-        """Return what is wrong with the results of a second call, after those of the first were written to, or None."""
-        results = [as_array(each) for each in several(got)] if self.rewritten else []
-        given = {id(s.backend.owner(x)[0]) for x in arrays}
-        if not results or any(s.backend.is_view(y) or id(s.backend.owner(y)[0]) in given for y in results):
-            return None
-        if not all(overwrite(each, MARK) for each in results):
-            return None
-        wrong = self.difference(s, self.applied(s.xp, *arrays), self.expected)
-        return None if wrong is None else f"called again after its results were written to, {wrong}"
+    def _called(self, s: Subject, arrays: list[Array]) -> tuple[Any, str | None]:
+        """Return the results of a call on the backend, and what is wrong with them, or None."""
+        expected = self.expected
+        try:
+            got = self.applied(s.xp, *arrays)
+        except MissingFunction:
+            raise
+        except Exception as error:
+            return None, raised(error)
+        return got, self.difference(s, got, expected)
 
     def difference(self, s: Subject, got: Any, expected: tuple[Any, ...]) -> str | None:
         """Return what is wrong with results on the backend, or None."""
@@ -248,7 +245,7 @@ class Sample:
         single = name_of(self.hosts[0].dtype) in ("float32", "complex64")
         with np.errstate(all="ignore"):
             found = self.derived([widened(h, False) for h in self.hosts], [widened(h, False) for h in results])
-        found = [np.asarray(each) for each in (found if isinstance(found, (tuple, list)) else [found])]
+        found = [np.asarray(each) for each in several(found)]
         return [
             x.astype(np.float32 if x.dtype.kind == "f" else np.complex64) if single and x.dtype.kind in "fc" else x
             for x in found
@@ -266,6 +263,14 @@ class Sample:
 def several(got: Any) -> list[Any]:
     """Return the results of a call as a list."""
     return list(got) if isinstance(got, (tuple, list)) else [got]
+
+
+def _written(s: Subject, got: Any, arrays: list[Array]) -> bool:
+    """Write into the results of a call; return whether they have memory of their own and all take it."""
+    results, given = [as_array(each) for each in several(got)], {id(s.backend.owner(x)[0]) for x in arrays}
+    if any(s.backend.is_view(y) or id(s.backend.owner(y)[0]) in given for y in results):
+        return False
+    return all(overwrite(each, MARK) for each in results)
 
 
 def _numbered(wrong: str, number: int, results: list[Any]) -> str:

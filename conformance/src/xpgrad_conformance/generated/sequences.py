@@ -12,7 +12,7 @@ from xpgrad import Device, Variable, grad
 from xpgrad.testing.arrays import on_host
 from xpgrad_conformance.generated.draw import Draw
 from xpgrad_conformance.generated.operation import COMPLEX, Operation
-from xpgrad_conformance.generated.sample import Argument, Sample
+from xpgrad_conformance.generated.sample import Argument, Sample, several
 from xpgrad_conformance.generated.shrinking import program_of
 from xpgrad_conformance.subject import Subject
 
@@ -117,7 +117,7 @@ def steady(s: Subject, sample: Sample) -> Sample:
         found = made.applied(s.xp, *made.arrays(s))
     except Exception:  # what it does not take as thirds
         return sample
-    hosts = tuple(map(on_host, found if isinstance(found, (tuple, list)) else [found]))
+    hosts = tuple(map(on_host, several(found)))
     with np.errstate(all="ignore"):
         size = sum(float(np.sum(np.abs(host[np.isfinite(host)]))) for host in made.hosts if host.dtype.kind in "fc")
     return replace(
@@ -206,8 +206,7 @@ def _equal(one: Sample, two: Sample) -> bool:
 
 def bits(results: Any) -> tuple[bytes, ...]:
     """Return the bytes of one or several results."""
-    several = results if isinstance(results, (tuple, list)) else [results]
-    return tuple(on_host(each).tobytes() for each in several)
+    return tuple(on_host(each).tobytes() for each in several(results))
 
 
 def in_turn(operation: Operation, dtype: str, quick: bool) -> bool:
@@ -255,7 +254,7 @@ def gradients(s: Subject, sample: Sample, between: Sample | None = None) -> list
     ys = sample.applied(s.xp, *xs)
     if between is not None:
         between.applied(s.xp, *_variables(s, between))
-    ys = [y for y in (ys if isinstance(ys, (tuple, list)) else [ys]) if isinstance(y, Variable) and y.requires_grad]
+    ys = [y for y in several(ys) if isinstance(y, Variable) and y.requires_grad]
     if not ys or not inputs:
         return []
     seeds = [Variable(s.array(s.cotangent(y), s.backend.dtype_name(y.array.dtype))) for y in ys]

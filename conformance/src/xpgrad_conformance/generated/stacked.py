@@ -122,7 +122,7 @@ def _stack(draw: Draw, argument: Argument, lead: Shape, last: int, kept: bool, s
     host = np.asarray(rows, flat.dtype).reshape(max(last, 1), *lead, *shape)
     host = np.moveaxis(host, 0, -1).copy() if last else host[0]
     axes = (*[""] * len(lead), *names, *[""] * (last > 0))
-    layouts = [layout for layout in draw.layouts() if layout != "broadcast"]
+    layouts = draw.layouts(broadcast=False)
     return replace(argument, host=host, axes=axes, layout=draw.pick(layouts) if host.size else "contiguous", text="")
 
 

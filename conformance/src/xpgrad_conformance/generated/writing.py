@@ -4,6 +4,9 @@ from typing import Any
 
 from xpgrad.types import Array
 
+WRITES = "in_place_update", "index_assignment"
+"""The facts without which arrays are not written to."""
+
 
 def overwrite(array: Array, value: Any) -> bool:
     """Write an array or a number into `array`; return whether its library allows it: some arrays are read-only."""

@@ -124,7 +124,7 @@ def _pinv(draw: Draw) -> Iterator[Sample]:
     for m, n in ((1, 1), (1, 3), (4, 1), (2, 2), (3, 2), (2, 3), (9, 16), (17, 8), (33, 33), (65, 3), (3, 65)):
         for batch in ((), draw.pick(((2,), (3, 2), (17,)))):
             host = rectangular(draw, batch, m, n).astype(draw.dtype)
-            x = argument(host, draw.pick([layout for layout in draw.layouts() if layout != "broadcast"]))
+            x = argument(host, draw.pick(draw.layouts(broadcast=False)))
             yield Sample(
                 "linalg.pinv",
                 (x,),
@@ -174,7 +174,7 @@ def _matrix_power(draw: Draw) -> Iterator[Sample]:
         n=(-3, -2, -1, 0, 1, 2, 3, 4, 5, 7, 8), size=(1, 2, 3, 8, 17, 33), batch=((), (2,), (3, 2))
     ):
         host = regular(draw, row["batch"], row["size"], draw.pick(("ordinary", "permutation")))
-        layout = draw.pick([layout for layout in draw.layouts() if layout != "broadcast"])
+        layout = draw.pick(draw.layouts(broadcast=False))
         yield Sample(
             "linalg.matrix_power", (argument(host, layout),), np.linalg.matrix_power, {"n": row["n"]},
             units=8 * bound(row["size"]), scale=lambda x, n: 2.0 ** abs(n), precise=False, smooth=True,

@@ -125,7 +125,7 @@ def _of_eigh(hosts: Any, results: Any) -> Any:
 
 def _rectangles(draw: Draw) -> Iterator[tuple[Argument, int, int]]:
     shapes = list(RECTANGLES) + [(n, n) for n in sizes(draw) if n > 8]
-    layouts = [layout for layout in draw.layouts() if layout != "broadcast"]
+    layouts = draw.layouts(broadcast=False)
     for m, n in shapes:
         yield argument(rectangular(draw, (), m, n).astype(draw.dtype)), m, n
     for row in draw.combinations(shape=RECTANGLES[:9], batch=((), (2,), (3, 2), (17,), (65,)), layout=layouts):
@@ -191,7 +191,7 @@ def _svdvals(draw: Draw) -> Iterator[Sample]:
 
 def _normal(draw: Draw) -> Iterator[tuple[Argument, int, str]]:
     """Yield normal matrices, whose eigenvalues are well separated; real ones have pairs of conjugate ones."""
-    layouts = [layout for layout in draw.layouts() if layout != "broadcast"]
+    layouts = draw.layouts(broadcast=False)
     rows: list[dict[str, Any]] = [
         {"batch": (), "n": n, "layout": "contiguous"} for n in SIZES if n <= (33 if draw.quick else 129)
     ]

@@ -68,7 +68,7 @@ def positions(draw: Draw, name: str, values: Sequence[Any], reference: Reference
             host[1, at] = value
             yield Sample(name, (Argument(host, ("k", "n")),), reference, {"axis": 1}, **what)
             yield Sample(name, (Argument(host[1], ("n",)),), reference, **what)
-        layouts = [layout for layout in draw.layouts() if layout != "broadcast"]
+        layouts = draw.layouts(broadcast=False)
         yield from (
             Sample(name, (Argument(host, axes, draw.pick(layouts)),), reference, {"axis": axes.index("n")}, **what)
             for host, axes in late(draw, value, others)
