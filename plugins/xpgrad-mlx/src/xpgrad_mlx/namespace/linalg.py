@@ -114,26 +114,32 @@ def _sign_of_pivots(x: Array, factors: tuple[Array, Array]) -> Array:
 
 
 def inv(x: Array, /) -> Array:
-    """Return the inverses of matrices, computed at once, so that a singular one raises here."""
+    """Return the inverses of matrices; a singular one raises ValueError here, not when values are looked at."""
     if not x.size:
         return mx.zeros_like(x)
-    y = complex_matrices.inv(x) if x.dtype == mx.complex64 else mx.linalg.inv(x)
-    mx.eval(y)
-    return y
+    _refuse_singular("inv", x)
+    return complex_matrices.inv(x) if x.dtype == mx.complex64 else mx.linalg.inv(x)
 
 
 def solve(x1: Array, x2: Array, /) -> Array:
-    """Return the solutions of linear equations, computed at once; `x2` is one vector if it has one axis."""
+    """Return the solutions of linear equations; `x2` is one vector if it has one axis. See `inv` on singular matrices."""
     b = x2[:, None] if x2.ndim == 1 else x2
     batch = mx.broadcast_shapes(x1.shape[:-2], b.shape[:-2])
     shape = (*batch, *b.shape[-2:])
     if 0 in shape:
         return mx.zeros(shape[:-1] if x2.ndim == 1 else shape, dtype=mx.result_type(x1, x2))
+    _refuse_singular("solve", x1)
     a, b = mx.broadcast_to(x1, (*batch, *x1.shape[-2:])), mx.broadcast_to(b, shape)
     solved = complex_matrices.solve if mx.complex64 in (a.dtype, b.dtype) else mx.linalg.solve
     y = solved(a, b)
-    mx.eval(y)
     return y[..., 0] if x2.ndim == 1 else y
+
+
+def _refuse_singular(name: str, x: Array) -> None:
+    """Raise ValueError for singular matrices, before MLX does: after some such errors of its own, it waits forever."""
+    factors, _ = mx.linalg.lu_factor(complex_matrices.real_form(x) if x.dtype == mx.complex64 else x)
+    if mx.any(diagonal(factors) == 0).item():
+        raise ValueError(f"linalg.{name} of a singular matrix, which has no inverse; linalg.pinv gives a pseudo-inverse")
 
 
 def qr(x: Array, /, *, mode: str = "reduced") -> QRResult:
