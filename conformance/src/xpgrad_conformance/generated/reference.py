@@ -1,7 +1,9 @@
 """The reference engine: xpgrad's own rules and default bodies over NumPy's functions, without any library's kernels."""
 
+import contextlib
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
@@ -16,6 +18,11 @@ from xpgrad_conformance.virtual import PretendBackend, registered
 
 NAME = "conformance_reference"
 WIDE = {"f": "float64", "c": "complex128"}
+SATURATING = "exp", "expm1", "tanh"
+"""Functions whose derivatives may be differences of their results and 1, or nearly so: of tanh, 1 - y**2."""
+LAST = 1.0, -1.0, 2.0, 1.0, -2.0
+"""By how many times the dtype's eps their results are changed, in turn."""
+_inexact: ContextVar[bool] = ContextVar("inexact", default=False)
 
 
 class ReferenceBackend(PretendBackend):
@@ -26,8 +33,33 @@ class ReferenceBackend(PretendBackend):
     """
 
     def __init__(self) -> None:
-        super().__init__(NAME, PretendLibrary(plugins.host, ("0",)), {})
+        library = PretendLibrary(plugins.host, ("0",))
+        for name in SATURATING:
+            library.names[name] = functools.partial(library.call, _nearly(getattr(plugins.host.namespace, name)))
+        super().__init__(NAME, library, {})
         self._overrides["scatter_add"] = self._scatter_add(_scattered)
+
+
+def _nearly(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Return a function of which each result has another last digit within `inexact`."""
+
+    def nearly(x: Any, /) -> Any:
+        y = function(x)
+        if not _inexact.get() or y.dtype.kind not in WIDE:
+            return y
+        return y * (1 + np.finfo(y.dtype).eps * np.resize(LAST, y.shape)).astype(y.dtype)
+
+    return nearly
+
+
+@contextlib.contextmanager
+def inexact() -> Iterator[None]:
+    """Let the reference engine round the results of `SATURATING` in other ways, as other libraries do."""
+    token = _inexact.set(True)
+    try:
+        yield
+    finally:
+        _inexact.reset(token)
 
 
 def _scattered(spec: Any, parts: Any) -> Any:

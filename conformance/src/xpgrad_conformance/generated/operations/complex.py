@@ -269,7 +269,7 @@ FUNCTIONS = (
     unary("asinh", np.arcsinh, units=64, infinite="real"),
     unary("acosh", np.arccosh, units=64),
     unary("atanh", np.arctanh, units=64, low=0.2, high=0.7),
-    unary("sign", lambda x: x / np.abs(x), units=8, low=0.2, high=2.0, sizes=True),
+    unary("sign", lambda x: np.where(x == 0, 0, x / np.abs(x)), units=8, low=0.2, high=2.0, sizes=True),
     unary("reciprocal", lambda x: 1 / x, units=8, low=0.2, high=2.0, sizes=True),
     binary("add", np.add, "+", units=1, scale=_sum_size),
     binary("subtract", np.subtract, "-", units=1, scale=_sum_size),

@@ -122,7 +122,7 @@ def inv(x: Array, /) -> Array:
 
 
 def solve(x1: Array, x2: Array, /) -> Array:
-    """Return the solutions of linear equations; `x2` is one vector if it has one axis. See `inv` on singular matrices."""
+    """Return the solutions of linear equations; `x2` is one vector if it has one axis. Singular ones raise."""
     b = x2[:, None] if x2.ndim == 1 else x2
     batch = mx.broadcast_shapes(x1.shape[:-2], b.shape[:-2])
     shape = (*batch, *b.shape[-2:])
@@ -139,7 +139,9 @@ def _refuse_singular(name: str, x: Array) -> None:
     """Raise ValueError for singular matrices, before MLX does: after some such errors of its own, it waits forever."""
     factors, _ = mx.linalg.lu_factor(complex_matrices.real_form(x) if x.dtype == mx.complex64 else x)
     if mx.any(diagonal(factors) == 0).item():
-        raise ValueError(f"linalg.{name} of a singular matrix, which has no inverse; linalg.pinv gives a pseudo-inverse")
+        raise ValueError(
+            f"linalg.{name} of a singular matrix, which has no inverse; linalg.pinv gives a pseudo-inverse"
+        )
 
 
 def qr(x: Array, /, *, mode: str = "reduced") -> QRResult:
