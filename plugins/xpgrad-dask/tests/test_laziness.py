@@ -7,6 +7,7 @@ import dask
 import dask.array as da
 import numpy as np
 import pytest
+from dask.tokenize import tokenize
 
 import xpgrad
 import xpgrad.array_api as xp
@@ -162,3 +163,11 @@ def test_a_small_array_that_was_looked_at_keeps_its_values() -> None:
     np.testing.assert_array_equal(x.compute(), before)
     np.testing.assert_array_equal((x + 1).compute(), twin.compute())
     assert xpgrad.get_device("@dask").backend.same_values(x, lazy(X) * 2)
+
+
+@pytest.mark.usefixtures("nothing_computes")
+def test_tokens_of_variables_are_those_of_their_arrays() -> None:
+    x, y = xpgrad.Variable(lazy(X)), xpgrad.Variable(lazy(X + 1))
+    assert tokenize(x) == tokenize(xpgrad.Variable(lazy(X)))
+    assert tokenize(x) != tokenize(y)
+    assert tokenize(x) != tokenize(xpgrad.Variable(lazy(X), requires_grad=False))

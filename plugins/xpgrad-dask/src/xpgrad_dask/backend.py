@@ -8,7 +8,7 @@ import numpy as np
 from xpgrad.errors import UnknownArray
 from xpgrad.plugin import ArrayAPIBackend, Capabilities, Device, Spec
 from xpgrad.types import Array, DeviceHandle, Dtype, Index, Kernel
-from xpgrad_dask import indexing, namespace, special
+from xpgrad_dask import indexing, namespace, special, tokens
 from xpgrad_dask.creation import auto_chunks, cut, duplicate, settle
 from xpgrad_dask.kernels import KERNELS
 from xpgrad_dask.libraries import da, dask
@@ -38,6 +38,7 @@ class DaskBackend(ArrayAPIBackend):
     has_layouts = True
 
     def __init__(self) -> None:
+        tokens.register()
         super().__init__(
             name="dask",
             namespace=namespace,

@@ -31,17 +31,32 @@ from xpgrad_dask.creation import (
 from xpgrad_dask.libraries import compat
 from xpgrad_dask.lines import argsort, searchsorted, sort, take, take_along_axis
 from xpgrad_dask.products import matmul, tensordot, vecdot
-from xpgrad_dask.reductions import all, any, argmax, argmin, count_nonzero, max, mean, min, prod, std, sum, var
+from xpgrad_dask.reductions import (
+    all,
+    any,
+    argmax,
+    argmin,
+    count_nonzero,
+    cumulative_prod,
+    cumulative_sum,
+    max,
+    mean,
+    min,
+    prod,
+    std,
+    sum,
+    var,
+)
 from xpgrad_dask.refusals import nonzero, unique_all, unique_counts, unique_inverse, unique_values
 from xpgrad_dask.shapes import broadcast_arrays, broadcast_shapes, broadcast_to, concat, repeat, reshape, roll, stack
 
 __all__ = (
     "add", "all", "any", "arange", "argmax", "argmin", "argsort", "asarray", "astype", "broadcast_arrays",
-    "broadcast_shapes", "broadcast_to", "concat", "count_nonzero", "divide", "empty", "empty_like", "eye", "fft",
-    "floor_divide", "from_dlpack", "full", "linalg", "linspace", "matmul", "max", "mean", "min", "multiply",
-    "nonzero", "ones", "pow", "prod", "remainder", "repeat", "reshape", "roll", "searchsorted", "sort", "stack",
-    "std", "subtract", "sum", "take", "take_along_axis", "tensordot", "unique_all", "unique_counts",
-    "unique_inverse", "unique_values", "var", "vecdot", "zeros",
+    "broadcast_shapes", "broadcast_to", "concat", "count_nonzero", "cumulative_prod", "cumulative_sum", "divide",
+    "empty", "empty_like", "eye", "fft", "floor_divide", "from_dlpack", "full", "linalg", "linspace", "matmul", "max",
+    "mean", "min", "multiply", "nonzero", "ones", "pow", "prod", "remainder", "repeat", "reshape", "roll",
+    "searchsorted", "sort", "stack", "std", "subtract", "sum", "take", "take_along_axis", "tensordot", "unique_all",
+    "unique_counts", "unique_inverse", "unique_values", "var", "vecdot", "zeros",
 )  # fmt: skip
 
 

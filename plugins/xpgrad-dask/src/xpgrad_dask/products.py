@@ -15,7 +15,7 @@ def matmul(x1: Array, x2: Array, /) -> Array:
 
 def tensordot(x1: Array, x2: Array, /, *, axes: Any = 2) -> Array:
     """Return the sums of products over pairs of axes."""
-    return da.tensordot(x1, x2, axes=axes)
+    return da.tensordot(x1, x2, axes=axes).astype(np.result_type(x1.dtype, x2.dtype))  # as matmul's
 
 
 def vecdot(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:

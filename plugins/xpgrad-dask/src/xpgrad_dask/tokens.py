@@ -1,0 +1,21 @@
+"""The tokens by which dask tells Variables apart: those of their arrays, for which nothing is computed.
+
+Without them, dask pickles a Variable, which computes its array, while it holds the lock of all tokens: a thread that
+does so and one that computes may wait for each other forever.
+"""
+
+from typing import Any
+
+from xpgrad import Variable
+from xpgrad_dask.libraries import dask
+
+
+def register() -> None:
+    """Let dask ask `token_of` about Variables."""
+    dask.tokenize.normalize_token.register(Variable, token_of)
+
+
+def token_of(x: Variable) -> Any:
+    """Return what identifies a Variable and its gradient."""
+    parts = x.array, x.grad, x.name, x.requires_grad
+    return type(x).__qualname__, *map(dask.tokenize.normalize_token, parts)
