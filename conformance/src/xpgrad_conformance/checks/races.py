@@ -263,7 +263,10 @@ def _beside_errors(s: Subject, samples: Sequence[Sample]) -> list[Round]:
 def _of_one_shape(s: Subject) -> list[Round]:
     """Let eight threads call with arrays of the same shapes at once, of several dtypes and with other parameters."""
     assert s.operation is not None
-    others = [in_dtype(s, dtype) for dtype in s.operation.quick if s.has(dtype, *s.operation.facts)]
+    dtypes = [dtype for dtype in s.operation.quick if s.has(dtype, *s.operation.facts)]
+    if s.quick:
+        dtypes = evenly(sorted(dtypes, key=lambda dtype: dtype != s.dtype), 2)
+    others = [in_dtype(s, dtype) for dtype in dtypes]
     made = [(sub, sample) for sub in others for pair in pairs_of(sub, s.operation) for sample in pair]
 
     def verify(group: Group, found: list[Any]) -> None:

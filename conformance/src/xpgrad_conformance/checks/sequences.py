@@ -204,7 +204,7 @@ def after_errors_of_others(s: Subject) -> None:
 def a_thousand_calls(s: Subject) -> None:
     """The thousandth call is as right as the first, and leaves alone what earlier ones gave."""
     assert s.operation is not None
-    many = Draw(s, s.operation.name).turn(2) if s.quick else s.dtype in s.operation.quick
+    many = Draw(s, s.operation.name).turn(3) if s.quick else s.dtype in s.operation.quick
     count = CALLS if many else CALLS // 4
     for one, two in pairs_of(s, s.operation)[: 3 if _thorough(s) else 1]:
         given = (one, one.arrays(s)), (two, two.arrays(s))
