@@ -263,7 +263,7 @@ def spread_of(name: str) -> Operation:
 
 def _tolerant(sample: Sample) -> Sample:
     """Return the sample with the units that a sum of so many squares needs, if one is added after the other."""
-    return replace(sample, units=16 + sample.hosts[0].size / 4)
+    return replace(sample, units=16 + sample.hosts[0].size / 2)
 
 
 def extremum(name: str, reference: Reference) -> Operation:
