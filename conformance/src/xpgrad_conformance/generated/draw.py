@@ -17,8 +17,8 @@ from xpgrad_conformance.generated.sample import Argument
 from xpgrad_conformance.generated.values import values
 from xpgrad_conformance.subject import Subject
 
-THIN = 4
-"""One of so many samples is taken in the profile thin, in all dtypes but one."""
+THIN = 3, 8
+"""One of so many samples is taken in the profile thin, in the dtype of long arrays and in others."""
 SPARE, LEAST = 300, 8
 """The largest length, and the number of samples, of the dtypes in which the quick profile takes few inputs."""
 OTHERS = 0.45
@@ -94,13 +94,14 @@ class Draw:
     def part_of(self, samples: Iterator[Item]) -> Iterator[Item]:
         """Return the samples that are tried in this dtype: all in one, in the others a part that the profile decides.
 
-        It is a quarter in the profile thin, other ones for each seed; in quick there are fewer lengths,
-        combinations, and of those a share.
+        In quick there are fewer lengths, combinations, and of those a share. In the profile thin, it is a part in all
+        dtypes, other samples for each seed, but at least one.
         """
-        if self.long or not (self.quick or self.s.thin):
-            return samples
         if self.s.thin:
-            return itertools.islice(samples, self._offset % THIN, None, THIN)
+            found, every = list(samples), THIN[not self.long]
+            return iter(found[self._offset % every :: every] or found[-1:])
+        if self.long or not self.quick:
+            return samples
         if self.spare:
             found = list(samples)
             chosen = self.rng.permutation(len(found))[:LEAST].tolist()
