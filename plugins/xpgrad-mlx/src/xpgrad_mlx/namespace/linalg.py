@@ -122,7 +122,10 @@ def inv(x: Array, /) -> Array:
 
 
 def solve(x1: Array, x2: Array, /) -> Array:
-    """Return the solutions of linear equations; `x2` is one vector if it has one axis. Singular ones raise."""
+    """Return the solutions of linear equations; `x2` is one vector if it has one axis.
+
+    Singular matrices raise ValueError, as in `inv`.
+    """
     b = x2[:, None] if x2.ndim == 1 else x2
     batch = mx.broadcast_shapes(x1.shape[:-2], b.shape[:-2])
     shape = (*batch, *b.shape[-2:])
