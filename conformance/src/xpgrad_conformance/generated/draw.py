@@ -92,10 +92,10 @@ class Draw:
         return found
 
     def part_of(self, samples: Iterator[Item]) -> Iterator[Item]:
-        """Return the samples that are tried in this dtype: all in one, in the others a part that the profile decides.
+        """Return the samples that are tried in this dtype: all, or a part that the profile decides.
 
-        In quick there are fewer lengths, combinations, and of those a share. In the profile thin, it is a part in all
-        dtypes, other samples for each seed, but at least one.
+        In quick these are all in one dtype, of fewer lengths and combinations in the others, and of those a share. In
+        the profile thin, they are a part in each dtype, other samples for each seed, but at least one.
         """
         if self.s.thin:
             found, every = list(samples), THIN[not self.long]

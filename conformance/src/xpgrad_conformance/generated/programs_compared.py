@@ -177,8 +177,8 @@ class Comparison:
     def _rounding(self, exact: Any, rounded: Callable[[Sweeps], Any]) -> float:
         """Return what rounding changes in the reference engine, in units of the last place.
 
-        It computes in float32, and in float64 with other last digits of functions that saturate: in float32, tanh(9.0)
-        is 1, and its derivative 0, where in float64 two of nine digits are right.
+        It computes in float32, and in float64 with other last digits of functions that saturate: in float32, tanh(10.0)
+        is 1, and its derivative 0, where in float64 half of the derivative's digits are right.
         """
         if not self._rounded:
             self._rounded = [(self._referred(False, self.reference), float(np.finfo(np.float32).eps))]
