@@ -14,6 +14,7 @@ import numpy as np
 from jax.core import Tracer
 
 from xpgrad.types import Array
+from xpgrad_jax import functions
 from xpgrad_jax.dtypes import checked
 from xpgrad_jax.places import TRACED, handle_for, placement
 
@@ -21,10 +22,16 @@ CREATION = (
     *("arange", "empty", "empty_like", "eye", "full", "full_like", "linspace", "ones", "ones_like"),
     *("zeros", "zeros_like"),
 )
-REDUCTIONS = "sum", "prod", "cumulative_sum", "cumulative_prod"
+OWN = "abs", "all", "any", "clip", "cumulative_prod", "max", "min", "pow", "sinh", "sqrt"
+REDUCTIONS = "sum", "prod", "cumulative_sum"
 ASTRAY = (
     *("hypot", "imag", "isfinite", "isin", "isinf", "nonzero", "repeat", "searchsorted", "signbit", "take"),
     *("take_along_axis", "unique_all", "unique_counts", "unique_inverse", "unique_values", "where"),
+)
+BINARY = (
+    *("add", "subtract", "multiply", "floor_divide", "remainder", "maximum", "minimum"),
+    *("equal", "not_equal", "less", "less_equal", "greater", "greater_equal"),
+    *("bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_left_shift", "bitwise_right_shift"),
 )
 
 
@@ -64,31 +71,6 @@ def staying(function: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
-def abs(x: Array, /) -> Array:
-    """Return absolute values; jax 0.10 gives NaN for a complex number of which one part is infinite, the other NaN."""
-    found = jnp.abs(x)
-    if not jnp.iscomplexobj(x):
-        return found
-    return jnp.where(jnp.isinf(x.real) | jnp.isinf(x.imag), jnp.inf, found)
-
-
-def sqrt(x: Array, /) -> Array:
-    """Return square roots; jax 0.10 does not look at the sign of a zero imaginary part, which chooses the branch."""
-    found = jnp.sqrt(x)
-    if not jnp.iscomplexobj(x):
-        return found
-    return jax.lax.complex(found.real, jnp.copysign(found.imag, x.imag))
-
-
-def matrix_rank(x: Array, /, *, rtol: Any = None) -> Array:
-    """Return the number of singular values that are not negligible; jax 0.10 takes `rtol` for an absolute bound."""
-    if rtol is None:
-        return jnp.linalg.matrix_rank(x)
-    found = jnp.linalg.svdvals(x)
-    bound = jnp.asarray(rtol)[..., None] * jnp.max(found, axis=-1, keepdims=True)
-    return jnp.count_nonzero(found > bound, axis=-1)
-
-
 def module(original: types.ModuleType, **own: Callable[..., Any]) -> types.ModuleType:
     """Return an extension in which some functions are others."""
     made = types.ModuleType(original.__name__, original.__doc__)
@@ -96,13 +78,15 @@ def module(original: types.ModuleType, **own: Callable[..., Any]) -> types.Modul
     return made
 
 
+globals().update({name: getattr(functions, name) for name in OWN})
 globals().update({name: guarded(getattr(jnp, name)) for name in (*CREATION, *REDUCTIONS)})
 globals().update({name: staying(getattr(jnp, name)) for name in ASTRAY})
+globals().update({name: functions.parsing(getattr(jnp, name)) for name in BINARY})
 fft = module(jnp.fft, fftfreq=guarded(jnp.fft.fftfreq), rfftfreq=guarded(jnp.fft.rfftfreq))
 linalg = module(
     jnp.linalg,
     diagonal=staying(jnp.linalg.diagonal),
-    matrix_rank=matrix_rank,
+    matrix_rank=functions.matrix_rank,
     pinv=staying(jnp.linalg.pinv),
     trace=guarded(jnp.linalg.trace),
 )

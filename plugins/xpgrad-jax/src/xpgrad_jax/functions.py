@@ -1,0 +1,118 @@
+"""Functions of the standard that are wrong in jax 0.10, or refuse what the standard has."""
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from xpgrad.types import Array
+from xpgrad_jax.dtypes import checked
+
+MOST = 2**63 - 1
+"""The largest Python number that jax takes as an argument."""
+
+
+def parsed(number: Any, x: Any) -> Any:
+    """Return a Python number that meets `x`; jax 0.10 refuses those that only uint64 has, also beside uint64."""
+    if type(number) is int and number > MOST and getattr(x, "dtype", None) == jnp.uint64:
+        return np.uint64(number)
+    return number
+
+
+def parsing(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return `function` of two arrays so that either may be any number that the dtype of the other one has."""
+
+    @functools.wraps(function)
+    def call(x1: Any, x2: Any, /) -> Any:
+        return function(parsed(x1, x2), parsed(x2, x1))
+
+    return call
+
+
+@parsing
+def pow(x1: Any, x2: Any, /) -> Array:
+    """Return powers; jax 0.10 leaves the dtype of 0-d integer exponents out of that of the result."""
+    if isinstance(x1, jax.Array) and isinstance(x2, jax.Array) and x1.dtype != x2.dtype:
+        dtype = jnp.result_type(x1, x2)
+        x1, x2 = x1.astype(dtype), x2.astype(dtype)
+    return jnp.pow(x1, x2)
+
+
+def clip(x: Array, /, min: Any = None, max: Any = None) -> Array:
+    """Return `x` with a least and a greatest value, which may be numbers that only uint64 has."""
+    return jnp.clip(x, parsed(min, x), parsed(max, x))
+
+
+def all(x: Array, /, *, axis: Any = None, keepdims: bool = False) -> Array:
+    """Return whether all elements are true; jax 0.10 looks at the real parts of complex numbers only."""
+    return jnp.all(x != 0 if jnp.iscomplexobj(x) else x, axis=axis, keepdims=keepdims)
+
+
+def any(x: Array, /, *, axis: Any = None, keepdims: bool = False) -> Array:
+    """Return whether an element is true; jax 0.10 looks at the real parts of complex numbers only."""
+    return jnp.any(x != 0 if jnp.iscomplexobj(x) else x, axis=axis, keepdims=keepdims)
+
+
+def keeping_nan(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return `jnp.max` or `jnp.min` so that NaN stays NaN; on hosts, jax 0.10 loses it in some thousand elements."""
+
+    @functools.partial(jax.jit, static_argnames=("axis", "keepdims"))
+    def extremum(x: Array, axis: Any, keepdims: bool) -> Array:
+        found = function(x, axis=axis, keepdims=keepdims)
+        return jnp.where(jnp.any(jnp.isnan(x), axis=axis, keepdims=keepdims), jnp.nan, found)
+
+    @functools.wraps(function)
+    def call(x: Array, /, *, axis: Any = None, keepdims: bool = False) -> Any:
+        known = jnp.isdtype(x.dtype, "real floating")
+        return (extremum if known else function)(x, axis=axis, keepdims=keepdims)
+
+    return call
+
+
+def abs(x: Array, /) -> Array:
+    """Return absolute values; jax 0.10 gives NaN for a complex number of which one part is infinite, the other NaN."""
+    found = jnp.abs(x)
+    if not jnp.iscomplexobj(x):
+        return found
+    return jnp.where(jnp.isinf(x.real) | jnp.isinf(x.imag), jnp.inf, found)
+
+
+def sqrt(x: Array, /) -> Array:
+    """Return square roots; jax 0.10 does not look at the sign of a zero imaginary part, which chooses the branch."""
+    found = jnp.sqrt(x)
+    if not jnp.iscomplexobj(x):
+        return found
+    return jax.lax.complex(found.real, jnp.copysign(found.imag, x.imag))
+
+
+def sinh(x: Array, /) -> Array:
+    """Return hyperbolic sines; jax 0.10 subtracts exponentials of complex numbers, which cancels near zero."""
+    if not jnp.iscomplexobj(x):
+        return jnp.sinh(x)
+    turned = jnp.sin(jax.lax.complex(-x.imag, x.real))  # sinh z is -i sin iz
+    return jax.lax.complex(turned.imag, -turned.real)
+
+
+def matrix_rank(x: Array, /, *, rtol: Any = None) -> Array:
+    """Return the number of singular values that are not negligible; jax 0.10 takes `rtol` for an absolute bound."""
+    if rtol is None:
+        return jnp.linalg.matrix_rank(x)
+    found = jnp.linalg.svdvals(x)
+    bound = jnp.asarray(rtol)[..., None] * jnp.max(found, axis=-1, keepdims=True)
+    return jnp.count_nonzero(found > bound, axis=-1)
+
+
+def cumulative_prod(x: Array, /, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False) -> Array:
+    """Return cumulative products; jax 0.10 keeps the dtype of narrow integers, where the standard has the default."""
+    checked(dtype, "cumulative_prod")
+    if dtype is None and jnp.isdtype(x.dtype, "integral"):
+        wide = "uint64" if jnp.isdtype(x.dtype, "unsigned integer") else "int64"
+        dtype = jax.dtypes.canonicalize_dtype(wide)  # without 64 bits the one of 32
+    return jnp.cumulative_prod(x, axis=axis, dtype=dtype, include_initial=include_initial)
+
+
+max = keeping_nan(jnp.max)
+min = keeping_nan(jnp.min)
