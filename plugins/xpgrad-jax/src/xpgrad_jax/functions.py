@@ -1,6 +1,7 @@
 """Functions of the standard that are wrong in jax 0.10, or refuse what the standard has."""
 
 import functools
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -94,6 +95,49 @@ def sinh(x: Array, /) -> Array:
         return jnp.sinh(x)
     turned = jnp.sin(jax.lax.complex(-x.imag, x.real))  # sinh z is -i sin iz
     return jax.lax.complex(turned.imag, -turned.real)
+
+
+@jax.jit
+def log1p(x: Array, /) -> Array:
+    """Return logarithms of 1 + x; jax 0.10 has a hundredth of float64's precision where x is about -0.4."""
+    found = jnp.log1p(x)
+    if x.dtype == jnp.float64:
+        return jnp.where((x > -0.45) & (x < -0.3), jnp.log(1 + x), found)
+    return _near_0_8(1 + x, found) if x.dtype == jnp.complex128 else found
+
+
+@jax.jit
+def atanh(x: Array, /) -> Array:
+    """Return inverse hyperbolic tangents; jax 0.10 goes through its `log1p`."""
+    found, size = jnp.atanh(x), jnp.abs(x)
+    if x.dtype != jnp.float64:
+        return found
+    return jnp.where((size > 0.3) & (size < 0.45), 0.5 * jnp.log((1 + x) / (1 - x)), found)
+
+
+@jax.jit
+def log(x: Array, /) -> Array:
+    """Return logarithms; of complex numbers, jax 0.10 goes through its `log1p`."""
+    found = jnp.log(x)
+    return _near_0_8(x, found) if x.dtype == jnp.complex128 else found
+
+
+def _near_0_8(x: Array, logarithm: Array) -> Array:
+    """Return logarithms of complex numbers with other real parts where moduli are about 0.8."""
+    size = jnp.abs(x)
+    return jax.lax.complex(jnp.where((size > 0.76) & (size < 0.82), jnp.log(size), logarithm.real), logarithm.imag)
+
+
+@jax.jit
+def log2(x: Array, /) -> Array:
+    """Return logarithms to base 2, of complex numbers by `log`."""
+    return log(x) / math.log(2) if x.dtype == jnp.complex128 else jnp.log2(x)
+
+
+@jax.jit
+def log10(x: Array, /) -> Array:
+    """Return logarithms to base 10, of complex numbers by `log`."""
+    return log(x) / math.log(10) if x.dtype == jnp.complex128 else jnp.log10(x)
 
 
 def matrix_rank(x: Array, /, *, rtol: Any = None) -> Array:

@@ -22,7 +22,10 @@ CREATION = (
     *("arange", "empty", "empty_like", "eye", "full", "full_like", "linspace", "ones", "ones_like"),
     *("zeros", "zeros_like"),
 )
-OWN = "abs", "all", "any", "clip", "cumulative_prod", "max", "min", "pow", "sinh", "sqrt"
+OWN = (
+    *("abs", "all", "any", "atanh", "clip", "cumulative_prod", "log", "log10", "log1p", "log2", "max", "min", "pow"),
+    *("sinh", "sqrt"),
+)
 REDUCTIONS = "sum", "prod", "cumulative_sum"
 ASTRAY = (
     *("hypot", "imag", "isfinite", "isin", "isinf", "nonzero", "repeat", "searchsorted", "signbit", "take"),
