@@ -28,8 +28,8 @@ OWN = (
 )
 REDUCTIONS = "sum", "prod", "cumulative_sum"
 ASTRAY = (
-    *("hypot", "imag", "isfinite", "isin", "isinf", "nonzero", "repeat", "searchsorted", "signbit", "take"),
-    *("take_along_axis", "unique_all", "unique_counts", "unique_inverse", "unique_values", "where"),
+    *("abs", "hypot", "imag", "isfinite", "isin", "isinf", "max", "min", "nonzero", "repeat", "searchsorted"),
+    *("signbit", "take", "take_along_axis", "unique_all", "unique_counts", "unique_inverse", "unique_values", "where"),
 )
 BINARY = (
     *("add", "subtract", "multiply", "floor_divide", "remainder", "maximum", "minimum"),
@@ -83,7 +83,7 @@ def module(original: types.ModuleType, **own: Callable[..., Any]) -> types.Modul
 
 globals().update({name: getattr(functions, name) for name in OWN})
 globals().update({name: guarded(getattr(jnp, name)) for name in (*CREATION, *REDUCTIONS)})
-globals().update({name: staying(getattr(jnp, name)) for name in ASTRAY})
+globals().update({name: staying(getattr(functions if name in OWN else jnp, name)) for name in ASTRAY})
 globals().update({name: functions.parsing(getattr(jnp, name)) for name in BINARY})
 fft = module(jnp.fft, fftfreq=guarded(jnp.fft.fftfreq), rfftfreq=guarded(jnp.fft.rfftfreq))
 linalg = module(
