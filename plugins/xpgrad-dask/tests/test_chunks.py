@@ -82,6 +82,14 @@ def test_a_special_function_is_one_task_a_chunk() -> None:
     assert len(y.array.dask) <= 3 * y.array.npartitions  # with the chunks themselves, and the table that they are of
 
 
+def test_the_chunks_of_many_concatenations_do_not_multiply() -> None:
+    x = xpgrad.Variable(da.ones(1000, chunks=500))
+    xp.sum(xp.cumulative_prod(x)).backward()  # ten, each of parts that are shifted
+    assert x.grad.npartitions <= 16
+    parts = [xpgrad.Variable(da.ones(n, chunks=(n,))) for n in (1, 2, 4, 1, 1, 1)]
+    assert xp.concat(parts).array.chunks == ((3, 4, 3),)
+
+
 def test_products_sum_over_chunks() -> None:
     x = xpgrad.Variable(da.from_array(VALUES, chunks=(3, 5)))
     w = xpgrad.Variable(da.ones(5))

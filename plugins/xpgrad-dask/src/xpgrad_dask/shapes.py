@@ -67,10 +67,24 @@ def stack(arrays: Sequence[Array], /, *, axis: int = 0) -> Array:
 
 
 def concat(arrays: Sequence[Array], /, *, axis: int | None = 0) -> Array:
-    """Concatenate arrays along `axis`; None flattens them first."""
+    """Concatenate arrays along `axis`; None flattens them first. Small chunks beside each other become one."""
     if axis is None:
         arrays, axis = [reshape(x, (-1,)) for x in arrays], 0
-    return da.concatenate(_of_one_dtype(arrays), axis=axis)
+    made = da.concatenate(_of_one_dtype(arrays), axis=axis)
+    given = made.chunks[axis]
+    merged = _merged(given, max(n for x in arrays for n in x.chunks[axis]))
+    return made.rechunk({axis % made.ndim: merged}) if 2 * len(merged) <= len(given) else made
+
+
+def _merged(chunks: Sequence[int], most: int) -> tuple[int, ...]:
+    """Return chunks of at most this length, of those beside each other; an unknown length, NaN, stays alone."""
+    found: list[int] = []
+    for n in chunks:
+        if found and found[-1] + n <= most:
+            found[-1] += n
+        else:
+            found.append(n)
+    return tuple(found)
 
 
 def _of_one_dtype(arrays: Sequence[Array]) -> list[Array]:
