@@ -1,6 +1,6 @@
 """`jax.numpy` for xpgrad: dtypes never change silently, traced arrays have no device, results keep the device.
 
-Whatever is not here is jax.numpy's own.
+Whatever is neither here nor in `functions` is jax.numpy's own.
 """
 
 import functools
