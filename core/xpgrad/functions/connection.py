@@ -22,7 +22,7 @@ __all__ = ["bilinear", "linear"]
 )
 def affine(xp: Namespace, x: AnyArray, W: AnyArray, b: AnyArray | None, /) -> Array:
     """Product of the rows of `x` with the rows of `W`, plus `b` if it is not None; the kernel of `linear`."""
-    y = x @ xp.matrix_transpose(W)
+    y = xp.matmul(x, xp.matrix_transpose(W))
     return y if b is None else y + b
 
 

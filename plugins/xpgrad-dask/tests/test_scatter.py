@@ -50,3 +50,10 @@ def test_no_task_holds_the_table() -> None:
     y.backward()
     assert table.grad.chunks == table.array.chunks
     assert max(map(max, table.grad.chunks)) == 10**7
+
+
+def test_a_gradient_may_be_laid_out_with_empty_chunks() -> None:
+    x = xpgrad.Variable(da.ones((10, 65), chunks=(10, 1)))
+    gy = xpgrad.Variable(da.ones((10, 64), chunks=(2, 16)))
+    (gx,) = xpgrad.grad([x[:, :64]], [x], [gy])
+    np.testing.assert_array_equal(gx.array.compute(), np.repeat([1.0, 0.0], [64, 1]) * np.ones((10, 1)))

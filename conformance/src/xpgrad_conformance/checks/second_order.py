@@ -16,6 +16,8 @@ from xpgrad_conformance.subject import Subject
 from xpgrad_conformance.table.comparisons import assert_same_bits
 
 RTOL = {"float64": 1e-5, "float32": 2e-3}
+IN_OTHER_PARTS = 64
+"""Units in the last place of the largest element between sums of small arrays in another order."""
 
 
 def _softmax(x: Any) -> Any:
@@ -207,7 +209,10 @@ def formulas_in_recorded_sweeps(s: Subject) -> None:
 
 @check("H07")
 def recorded_programs(s: Subject) -> None:
-    """Programs have the same gradients, bit by bit, whether the sweep is recorded or not."""
+    """Programs have the same gradients, bit by bit, whether the sweep is recorded or not.
+
+    Where arrays are partitioned, a fused kernel may give a gradient in other parts, which are added in another order.
+    """
     for name, (call, _, needs) in PROGRAMS.items():
         if s.has(*needs):
             x = s.variable(s.values((3, 4), dtype=s.wide), s.wide)
@@ -215,7 +220,13 @@ def recorded_programs(s: Subject) -> None:
             (raw,) = pulled([y], [x])
             (recorded,) = pulled([y], [x], enable_double_backprop=True)
             assert raw is not None, f"{name}: there is no gradient"
-            assert_same_bits(on_host(raw), on_host(recorded), f"{name}: the gradients of a raw and of a recorded sweep")
+            what = f"{name}: the gradients of a raw and of a recorded sweep"
+            if s.backend.has_layouts:
+                one, other = on_host(raw), on_host(recorded)
+                bound = IN_OTHER_PARTS * np.finfo(one.dtype).eps * np.max(np.abs(one))
+                assert np.max(np.abs(one - other)) <= bound, f"{what} differ: {one} and {other}"
+            else:
+                assert_same_bits(on_host(raw), on_host(recorded), what)
 
 
 @check("H08", scope="dtype", dtypes=("complex128",))

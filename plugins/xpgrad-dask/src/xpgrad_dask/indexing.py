@@ -14,6 +14,10 @@ from xpgrad_dask.refusals import refused
 from xpgrad_dask.shapes import broadcast_to, reshape
 
 
+ONE_STEP = 2**62
+"""A threshold of dask, by which it plans no chunks between the given and the wanted ones, however many tasks that takes."""
+
+
 def getitem(backend: Any, x: Array, index: Index) -> Array:
     """Return ``x[index]``, also for indices that dask does not support."""
     items = index if type(index) is tuple else (index,)
@@ -111,9 +115,15 @@ def _spread(values: Array, ranges: Sequence[range], chunks: Any) -> Array:
     ranges = [each[::-1] if each.step < 0 else each for each in ranges]
     places = [_places(each, lengths) for each, lengths in zip(ranges, chunks, strict=True)]
     counts = tuple(tuple(len(range(*part.indices(n))) for n, part in along) for along in places)
-    values = (da.flip(values, backwards) if backwards else values).rechunk(counts)
+    values = _with_empty_chunks(da.flip(values, backwards) if backwards else values, counts)
     meta = np.empty((0,) * values.ndim, values.dtype)
     return da.map_blocks(_spread_block, values, places=places, chunks=chunks, dtype=values.dtype, meta=meta)
+
+
+def _with_empty_chunks(x: Array, chunks: Sequence[Sequence[int]]) -> Array:
+    """Return `x` in chunks of which some may be empty; where dask plans several steps to these, it fails."""
+    filled = x.rechunk(tuple(tuple(length for length in lengths if length) for lengths in chunks))
+    return filled if filled.chunks == chunks else filled.rechunk(chunks, threshold=ONE_STEP)
 
 
 def _places(positions: range, lengths: Sequence[int]) -> list[tuple[int, slice]]:
