@@ -13,9 +13,8 @@ from xpgrad_dask.lines import take, within
 from xpgrad_dask.refusals import refused
 from xpgrad_dask.shapes import broadcast_to, reshape
 
-
 ONE_STEP = 2**62
-"""A threshold of dask, by which it plans no chunks between the given and the wanted ones, however many tasks that takes."""
+"""A threshold of dask by which it plans no chunks between the given and the wanted ones, whatever that takes."""
 
 
 def getitem(backend: Any, x: Array, index: Index) -> Array:

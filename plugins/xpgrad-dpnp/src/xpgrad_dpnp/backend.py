@@ -11,6 +11,7 @@ from xpgrad.types import Array, DeviceHandle, Dtype, Shape
 from xpgrad_dpnp import devices, exchange
 from xpgrad_dpnp import namespace as standard
 from xpgrad_dpnp.capabilities import capabilities
+from xpgrad_dpnp.first_calls import make_first_calls
 from xpgrad_dpnp.kernels import COUNTED_FROM, KERNELS
 
 IN_PLACE_FROM = 65536
@@ -52,6 +53,7 @@ class DpnpBackend(ArrayAPIBackend):
         )
         self._devices = tuple(self._made(name, handle) for name, handle in found.handles.items())
         self._by_handle = {device.handle: device for device in self._devices}
+        make_first_calls(self._devices[0].handle)
 
     def _made(self, index: str, handle: DeviceHandle) -> Device:
         kind = devices.Intel64Device if devices.is_processor(handle) else Device

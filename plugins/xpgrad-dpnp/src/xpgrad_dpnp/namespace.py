@@ -4,7 +4,7 @@ from typing import Any
 
 import dpnp
 
-from xpgrad.types import Array
+from xpgrad.types import Array, Kernel
 from xpgrad_dpnp import exchange
 from xpgrad_dpnp import fft as fft
 from xpgrad_dpnp import linalg as linalg
@@ -22,6 +22,25 @@ def where(condition: Array, x1: Array, x2: Array, /) -> Array:
     In C order: dpnp's own choice of an order reads foreign memory where the strides of operands are negative.
     """
     return dpnp.where(condition, x1, x2, order="C")
+
+
+def argmax(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> Array:
+    """Return the first position of a maximum, or of a NaN: of several NaN, dpnp's own function takes any."""
+    return _first(dpnp.argmax, x, axis, keepdims)
+
+
+def argmin(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> Array:
+    """Return the first position of a minimum, or of a NaN."""
+    return _first(dpnp.argmin, x, axis, keepdims)
+
+
+def _first(function: Kernel, x: Array, axis: int | None, keepdims: bool) -> Array:
+    found = function(x, axis=axis, keepdims=keepdims)
+    if x.dtype.kind not in "fc":
+        return found
+    nan = dpnp.isnan(x)
+    first = dpnp.argmax(nan, axis=axis, keepdims=keepdims)
+    return dpnp.where(dpnp.any(nan, axis=axis, keepdims=keepdims), first, found)
 
 
 def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Array:
