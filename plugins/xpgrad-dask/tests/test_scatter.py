@@ -17,7 +17,8 @@ def lazy(item: Any) -> Any:
 
 INDICES = [
     1, -2, ..., (), None, slice(1, 4), slice(None, None, -2), (..., 1), (2, ..., None, 0), (slice(4, 0, -3), None, 1),
-    slice(3, 1), np.asarray([4, 0, 4, -1]), np.asarray([[0, 1], [1, 0]]), np.asarray(2),
+    slice(3, 1), slice(-9, None, -2), (..., slice(9, -9, -1)),
+    np.asarray([4, 0, 4, -1]), np.asarray([[0, 1], [1, 0]]), np.asarray(2),
     (slice(None), np.asarray([3, 3, 0])), (..., np.asarray([2, 2])), (np.asarray([1, 1]), np.asarray([2, 2])),
     (np.asarray([1, 1]), slice(None), np.asarray([2, 2])), (0, np.asarray([3, 3])),
     (slice(1, 3), np.asarray([[0], [0]]), np.asarray([1, 2])), (None, np.asarray([0, 0])),

@@ -177,8 +177,8 @@ def moving(s: Subject) -> None:
             there = Variable(s.backend.copy(x)).to_device(s.pair[1])
             s.pair[1].synchronize()  # while others move
             y = there.to_device(s.pair[0])
-            again = pickle.loads(pickle.dumps(x)) if s.has("pickle") else x
-            return s.host(x), s.host(y), s.host(again), s.host(copy.deepcopy(x))
+            again, apart = (pickle.loads(pickle.dumps(x)), copy.deepcopy(x)) if s.has("pickle") else (x, x)
+            return s.host(x), s.host(y), s.host(again), s.host(apart)
 
         found = together([functools.partial(moved, host) for host in group])
         for i, (host, arrays) in enumerate(zip(group, found, strict=True)):

@@ -1,6 +1,6 @@
 """Gathers and scatter-adds: one pass over the chunks of both arrays, none of which is assembled."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,8 @@ ONE_STEP = 2**62
 def getitem(backend: Any, x: Array, index: Index) -> Array:
     """Return ``x[index]``, also for indices that dask does not support."""
     items = index if type(index) is tuple else (index,)
+    if any(isinstance(item, slice) and item.step is not None and item.step < 0 for item in items):
+        items = index = tuple(_within(item, x.shape[axis : axis + 1]) for item, axis in _with_axes(items, x.ndim))
     arrays = [item for item in items if isinstance(item, da.Array)]
     if any(item.dtype == bool for item in arrays) or any(isinstance(item, bool) for item in items):
         raise refused("x[mask]", "use where(mask, x, 0), or take what the mask was made of")
@@ -31,14 +33,29 @@ def getitem(backend: Any, x: Array, index: Index) -> Array:
     return reshape(take(reshape(x, (-1,)), reshape(flat, (-1,))), flat.shape)
 
 
+def _with_axes(items: tuple[Any, ...], ndim: int) -> Iterator[tuple[Any, int]]:
+    """Yield the items of an index with the axes of the array that they are for."""
+    used, axis = sum(item is not None and item is not ... for item in items), 0
+    for item in items:
+        yield item, axis
+        if item is not None:
+            axis += ndim - used if item is ... else 1
+
+
+def _within(item: Any, length: Shape) -> Any:
+    """Return a slice without numbers from before the axis, which dask takes for its first element; or another item."""
+    if not isinstance(item, slice) or not length:
+        return item
+    taken = range(*item.indices(*length))
+    return slice(taken.start, None if taken.stop < 0 else taken.stop, taken.step) if taken else slice(0, 0)
+
+
 def _checked(items: tuple[Any, ...], shape: Shape) -> Index:
     """Return an index whose arrays are checked against their axes, not only against the flat array."""
-    used, checked, axis = sum(item is not None and item is not ... for item in items), [], 0
-    for item in items:
-        checked.append(within(item, shape[axis]) if isinstance(item, da.Array) else item)
-        if item is not None:
-            axis += len(shape) - used if item is ... else 1
-    return tuple(checked)
+    return tuple(
+        within(item, shape[axis]) if isinstance(item, da.Array) else item
+        for item, axis in _with_axes(items, len(shape))
+    )
 
 
 def _along_one(x: Array, items: tuple[Any, ...], numbers: Array) -> Array:
