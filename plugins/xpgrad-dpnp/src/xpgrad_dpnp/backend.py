@@ -117,7 +117,7 @@ class DpnpBackend(ArrayAPIBackend):
 
     def synchronize(self, device: Device) -> None:
         """Wait until all work on the queue of `device` is done."""
-        device.handle.sycl_queue.wait()
+        exchange.wait(device.handle.sycl_queue)
 
     # Arrays
 

@@ -1,5 +1,6 @@
 """Copies between dpnp's arrays and the host's."""
 
+from threading import Lock
 from typing import Any
 
 import dpnp
@@ -11,16 +12,29 @@ HOST = 1
 """DLPack's device type of host memory."""
 
 
+_waiting = Lock()
+
+
+def wait(queue: Any) -> None:
+    """Wait until all work on a queue is done; while one thread waits for it, SYCL would let a second one go on."""
+    with _waiting:
+        queue.wait()
+
+
 def to_host(x: Array) -> Array:
-    """Return a copy as a NumPy array in C order; `asnumpy` alone would copy all the memory that `x` is a part of."""
+    """Return a copy as a NumPy array in C order; `asnumpy` alone would copy all the memory that `x` is a part of.
+
+    What other threads have submitted is waited for, too: dpnp orders work within a thread only.
+    """
+    wait(x.sycl_queue)
     whole = x.flags.c_contiguous and x.nbytes == x.get_array().usm_data.nbytes
     return (x if whole or not x.size else dpnp.copy(x, order="C")).asnumpy()
 
 
 def from_host(array: Any, device: DeviceHandle | None) -> Array:
-    """Return a copy of a NumPy array, whose bytes may be swapped, on a device or on the default one."""
+    """Return a copy of a NumPy array, whose bytes may be swapped or unaligned, on a device or on the default one."""
     native = array.astype(array.dtype.newbyteorder("="), copy=False)
-    return dpnp.asarray(native, order="C", device=device, copy=True)
+    return dpnp.asarray(np.require(native, requirements="A"), order="C", device=device, copy=True)
 
 
 def seen(x: Any) -> Any:

@@ -10,6 +10,9 @@ from xpgrad_dpnp import fft as fft
 from xpgrad_dpnp import linalg as linalg
 from xpgrad_dpnp.layouts import on_plain
 
+LARGE = frozenset(map(dpnp.dtype, ("uint32", "uint64")))
+"""Dtypes to which dpnp converts no floating-point numbers beyond those of the signed dtype of their size."""
+
 einsum = on_plain(dpnp.einsum)
 matmul = on_plain(dpnp.matmul)
 tensordot = on_plain(dpnp.tensordot)
@@ -22,6 +25,22 @@ def where(condition: Array, x1: Array, x2: Array, /) -> Array:
     In C order: dpnp's own choice of an order reads foreign memory where the strides of operands are negative.
     """
     return dpnp.where(condition, x1, x2, order="C")
+
+
+def astype(x: Array, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Array:
+    """Return `x` in another dtype.
+
+    By way of int64 where large numbers of uint32 and uint64 would come out as 2**31 and 2**63.
+    """
+    dtype = dpnp.dtype(dtype)
+    if x.dtype.kind != "f" or dtype not in LARGE:
+        return dpnp.astype(x, dtype, copy=copy, device=device)
+    if dtype == dpnp.uint32:
+        return dpnp.astype(dpnp.astype(x, dpnp.int64), dtype, device=device)
+    large = x >= 2.0**63
+    low = dpnp.astype(dpnp.where(large, x - 2.0**63, x), dpnp.int64)
+    y = dpnp.astype(low, dtype, device=device)
+    return y + dpnp.astype(large, dtype, device=device) * dtype.type(2**63)
 
 
 def argmax(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> Array:
