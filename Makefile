@@ -140,7 +140,8 @@ $(VENV)/stamp-docs: pyproject.toml conformance/pyproject.toml plugins/xpgrad-str
 	@touch $@
 
 $(VENV)/stamp-dpnp: pyproject.toml conformance/pyproject.toml plugins/xpgrad-dpnp/pyproject.toml | $(BIN)/pip
-	$(BIN)/python -m pip install -qq --disable-pip-version-check --editable . --editable conformance --editable plugins/xpgrad-dpnp
+	$(BIN)/python -m pip install -qq --disable-pip-version-check --editable . --editable conformance \
+		--editable plugins/xpgrad-dpnp pytest-timeout pytest-xdist
 	@touch $@
 
 $(VENV)/stamp-oldest: pyproject.toml conformance/pyproject.toml plugins/xpgrad-strict/pyproject.toml tests/oldest.py | $(BIN)/pip

@@ -58,7 +58,8 @@ def ellipe_of(xp: Namespace, m: AnyArray, /, n: int) -> Array:
 def _integrand(xp: Namespace, phi: Array, m: Array, n: int, power: float) -> Array:
     sine = xp.sin(phi)
     square = sine * sine
-    return square**n * (xp.cos(phi) ** 2 + (1 - m) * square) ** (power - n)
+    cosine = xp.cos(phi)
+    return square**n * (cosine * cosine + (1 - m) * square) ** (power - n)
 
 
 @special(
@@ -130,7 +131,8 @@ def ellipeinc(xp: Namespace, phi: RealOperand, m: RealOperand, /) -> Array:
 
 
 def _delta(xp: Namespace, phi: Array, m: Array) -> Array:
-    return xp.sqrt(xp.cos(phi) ** 2 + (1 - m) * xp.sin(phi) ** 2)
+    sine, cosine = xp.sin(phi), xp.cos(phi)
+    return xp.sqrt(cosine * cosine + (1 - m) * (sine * sine))
 
 
 @special(

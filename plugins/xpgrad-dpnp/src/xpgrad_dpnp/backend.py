@@ -13,6 +13,7 @@ from xpgrad_dpnp import namespace as standard
 from xpgrad_dpnp.capabilities import capabilities
 from xpgrad_dpnp.first_calls import make_first_calls
 from xpgrad_dpnp.kernels import COUNTED_FROM, KERNELS
+from xpgrad_dpnp.order import wait
 
 IN_PLACE_FROM = 65536
 MAX_CONSTANTS = 1024
@@ -117,7 +118,7 @@ class DpnpBackend(ArrayAPIBackend):
 
     def synchronize(self, device: Device) -> None:
         """Wait until all work on the queue of `device` is done."""
-        exchange.wait(device.handle.sycl_queue)
+        wait(device.handle.sycl_queue)
 
     # Arrays
 

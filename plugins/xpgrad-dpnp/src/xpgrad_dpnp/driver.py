@@ -1,4 +1,4 @@
-"""The OpenCL driver for CPUs in dpnp's wheels, which OpenCL does not find by itself."""
+"""What SYCL reads from the environment: the OpenCL driver for CPUs in dpnp's wheels, and the number of its threads."""
 
 import os
 from importlib.metadata import PackageNotFoundError, distribution
@@ -8,6 +8,9 @@ VARIABLE = "OCL_ICD_FILENAMES"
 DISTRIBUTION = "intel-opencl-rt"
 LIBRARIES = "libintelocl.so", "intelocl64.dll"
 REGISTERED = "/etc/OpenCL/vendors"
+POOL = "SYCL_QUEUE_THREAD_POOL_SIZE"
+THREADS = 32
+"""Of SYCL's threads that wait for the interpreter's lock, there must be more than of threads that index arrays."""
 
 
 def name_driver() -> None:
@@ -20,6 +23,11 @@ def name_driver() -> None:
     library = carried()
     if library is not None:
         os.environ[VARIABLE] = str(library)
+
+
+def widen_pool() -> None:
+    """Let SYCL have more threads than its default of a few, unless the user says how many."""
+    os.environ.setdefault(POOL, str(THREADS))
 
 
 def carried() -> Path | None:

@@ -1,24 +1,15 @@
 """Copies between dpnp's arrays and the host's."""
 
-from threading import Lock
 from typing import Any
 
 import dpnp
 import numpy as np
 
 from xpgrad.types import Array, DeviceHandle
+from xpgrad_dpnp.order import wait
 
 HOST = 1
 """DLPack's device type of host memory."""
-
-
-_waiting = Lock()
-
-
-def wait(queue: Any) -> None:
-    """Wait until all work on a queue is done; while one thread waits for it, SYCL would let a second one go on."""
-    with _waiting:
-        queue.wait()
 
 
 def to_host(x: Array) -> Array:

@@ -8,6 +8,7 @@ import dpnp
 import xpgrad
 from xpgrad.plugin import Backend, Spec, flat_index, scatter_add_by_sorting
 from xpgrad.types import Array, Index, Kernel
+from xpgrad_dpnp.order import settled
 
 BASIC = frozenset((int, slice, type(None), type(...)))
 COUNTED_FROM = 16384
@@ -17,10 +18,12 @@ NARROW = frozenset(map(dpnp.dtype, ("float16", "float32", "complex64")))
 
 def getitem(x: Array, /, index: Index) -> Array:
     """Return ``x[index]``."""
-    if not _needs_places(index):
+    if _is_basic(index):
         return x[index]
+    if not _needs_places(index):
+        return settled(x[index])
     places = flat_index(_backend(), x.shape, index, x.device)
-    return dpnp.take(dpnp.reshape(x, (-1,)), places)
+    return settled(dpnp.take(dpnp.reshape(x, (-1,)), places))
 
 
 def setitem(x: Array, u: Any, /, index: Index) -> Array:
@@ -31,7 +34,7 @@ def setitem(x: Array, u: Any, /, index: Index) -> Array:
         dpnp.reshape(y, (-1,), copy=False)[places] = u
     else:
         y[index] = u
-    return y
+    return y if _is_basic(index) else settled(y)
 
 
 def accumulate(total: Array, g: Array, /) -> Array:

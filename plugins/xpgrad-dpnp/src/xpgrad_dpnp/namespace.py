@@ -9,6 +9,7 @@ from xpgrad_dpnp import exchange
 from xpgrad_dpnp import fft as fft
 from xpgrad_dpnp import linalg as linalg
 from xpgrad_dpnp.layouts import on_plain
+from xpgrad_dpnp.order import settled
 
 LARGE = frozenset(map(dpnp.dtype, ("uint32", "uint64")))
 """Dtypes to which dpnp converts no floating-point numbers beyond those of the signed dtype of their size."""
@@ -60,6 +61,29 @@ def _first(function: Kernel, x: Array, axis: int | None, keepdims: bool) -> Arra
     nan = dpnp.isnan(x)
     first = dpnp.argmax(nan, axis=axis, keepdims=keepdims)
     return dpnp.where(dpnp.any(nan, axis=axis, keepdims=keepdims), first, found)
+
+
+def sort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Array:
+    """Return `x` sorted, stably, by merging.
+
+    The driver for CPUs may crash when it compiles dpnp's other algorithm, its choice for integers of 8 and 16 bits.
+    """
+    return dpnp.sort(x, axis=axis, kind="mergesort", descending=descending)
+
+
+def argsort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Array:
+    """Return the indices that sort `x`, stably, by merging for the same reason."""
+    return dpnp.argsort(x, axis=axis, kind="mergesort", descending=descending)
+
+
+def take(x: Array, indices: Array, /, *, axis: int | None = None) -> Array:
+    """Return elements at `indices` of an axis, after dpnp is done with them."""
+    return settled(dpnp.take(x, indices, axis=axis))
+
+
+def take_along_axis(x: Array, indices: Array, /, *, axis: int = -1) -> Array:
+    """Return an element at each of `indices` along an axis, after dpnp is done with them."""
+    return settled(dpnp.take_along_axis(x, indices, axis=axis))
 
 
 def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Array:

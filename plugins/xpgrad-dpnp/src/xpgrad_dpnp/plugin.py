@@ -4,7 +4,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from xpgrad.plugin import Backend, BackendUnavailable, Device, hookimpl
-from xpgrad_dpnp.driver import name_driver
+from xpgrad_dpnp.driver import name_driver, widen_pool
 
 if TYPE_CHECKING:
     from xpgrad_dpnp.backend import DpnpBackend
@@ -18,6 +18,7 @@ def xpgrad_backend() -> Backend:
     if find_spec("dpnp") is None:
         raise BackendUnavailable("dpnp: dpnp is not installed; pip install dpnp")
     name_driver()
+    widen_pool()
     try:
         from xpgrad_dpnp.backend import DpnpBackend
     except ImportError as error:  # a library that dpnp's extensions are linked to
