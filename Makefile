@@ -73,7 +73,7 @@ check-dpnp: export SYCL_CACHE_DIR := $(abspath $(DPNP_VENV))/sycl-cache
 check-dpnp: ## test and certify plugins/xpgrad-dpnp, in an environment of its own (3 GB)
 	@$(MAKE) --no-print-directory VENV=$(DPNP_VENV) $(DPNP_VENV)/stamp-dpnp
 	$(DPNP_VENV)/bin/python -m pytest $(PYTEST_ARGS) plugins/xpgrad-dpnp/tests
-	$(DPNP_VENV)/bin/xpgrad conform dpnp --timeout 600 --report docs/conformance/dpnp
+	$(DPNP_VENV)/bin/xpgrad conform dpnp --profile thin --timeout 600 --report docs/conformance/dpnp
 
 # What depends on the version of NumPy, in about a minute: the graph, the backends, the functions, the table on NumPy.
 OLDEST_TESTS := tests/core/graph tests/core/backend tests/core/array_api tests/core/interop/test_numpy_functions.py \

@@ -3,6 +3,7 @@
 from threading import Lock
 from typing import Any
 
+import dpctl
 import dpctl.utils
 
 from xpgrad.types import Array
@@ -22,5 +23,6 @@ def settled(y: Array) -> Array:
     That runs in one of a few threads of SYCL, each of which then waits for the interpreter's lock. oneMKL's functions
     wait for such a thread, too, with this lock held: after some calls in a row, the process would hang.
     """
-    dpctl.utils.SequentialOrderManager[y.sycl_queue].wait()
+    events = dpctl.utils.SequentialOrderManager[y.sycl_queue].host_task_events
+    dpctl.SyclEvent.wait_for(events)  # the manager's own `wait` crashes if other threads add events meanwhile
     return y
