@@ -146,4 +146,4 @@ def test_variables_are_copied_and_pickled_where_arrays_cannot_be(device):
 
 
 def test_variables_are_printed(device):
-    assert repr(Variable(device.send(np.asarray([0.5, 1.5])))) == "variable([0.5, 1.5])"
+    assert repr(Variable(device.send(np.asarray([0.5, 1.5])))) == f"variable([0.5, 1.5], device='{device}')"

@@ -13,13 +13,16 @@ HOST = 1
 
 
 def to_host(x: Array) -> Array:
-    """Return a copy as a NumPy array in C order; `asnumpy` alone would copy all the memory that `x` is a part of.
+    """Return a copy as a NumPy array in C order.
 
-    What other threads have submitted is waited for, too: dpnp orders work within a thread only.
+    `asnumpy` would copy all the memory that `x` is a part of, and does not wait for other threads.
     """
-    wait(x.sycl_queue)
     whole = x.flags.c_contiguous and x.nbytes == x.get_array().usm_data.nbytes
-    return (x if whole or not x.size else dpnp.copy(x, order="C")).asnumpy()
+    y = x if whole or not x.size else dpnp.copy(x, order="C")
+    if not y.size:
+        return np.empty(y.shape, y.dtype)
+    wait(y.sycl_queue)
+    return y.get_array().usm_data.copy_to_host().view(y.dtype).reshape(y.shape)
 
 
 def from_host(array: Any, device: DeviceHandle | None) -> Array:

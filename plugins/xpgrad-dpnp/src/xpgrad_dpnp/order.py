@@ -1,6 +1,5 @@
 """The order of work on a queue, where dpnp and SYCL leave it open."""
 
-from threading import Lock
 from typing import Any
 
 import dpctl
@@ -8,13 +7,14 @@ import dpctl.utils
 
 from xpgrad.types import Array
 
-_waiting = Lock()
-
 
 def wait(queue: Any) -> None:
-    """Wait until all work on a queue is done; while one thread waits for it, SYCL would let a second one go on."""
-    with _waiting:
-        queue.wait()
+    """Wait until all work on a queue is done, also that of other threads.
+
+    The queue's own `wait` returns at once while another thread waits for the queue, or crashes.
+    """
+    dpctl.SyclEvent.wait_for(dpctl.utils.SequentialOrderManager[queue].submitted_events)
+    queue.submit_barrier().wait()
 
 
 def settled(y: Array) -> Array:
