@@ -13,7 +13,7 @@ from xpgrad_dpnp import namespace as standard
 from xpgrad_dpnp.capabilities import capabilities
 from xpgrad_dpnp.first_calls import make_first_calls
 from xpgrad_dpnp.kernels import COUNTED_FROM, KERNELS
-from xpgrad_dpnp.order import wait
+from xpgrad_dpnp.order import finish_all
 
 IN_PLACE_FROM = 65536
 MAX_CONSTANTS = 1024
@@ -118,7 +118,7 @@ class DpnpBackend(ArrayAPIBackend):
 
     def synchronize(self, device: Device) -> None:
         """Wait until all work on the queue of `device` is done."""
-        wait(device.handle.sycl_queue)
+        finish_all(device.handle.sycl_queue)
 
     # Arrays
 

@@ -6,7 +6,7 @@ import dpnp
 import numpy as np
 
 from xpgrad.types import Array, DeviceHandle
-from xpgrad_dpnp.order import wait
+from xpgrad_dpnp.order import finish
 
 HOST = 1
 """DLPack's device type of host memory."""
@@ -21,7 +21,7 @@ def to_host(x: Array) -> Array:
     y = x if whole or not x.size else dpnp.copy(x, order="C")
     if not y.size:
         return np.empty(y.shape, y.dtype)
-    wait(y.sycl_queue)
+    finish(y.sycl_queue)
     return y.get_array().usm_data.copy_to_host().view(y.dtype).reshape(y.shape)
 
 

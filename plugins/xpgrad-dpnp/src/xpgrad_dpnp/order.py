@@ -1,5 +1,6 @@
 """The order of work on a queue, where dpnp and SYCL leave it open."""
 
+from threading import Lock
 from typing import Any
 
 import dpctl
@@ -8,13 +9,22 @@ import dpctl.utils
 from xpgrad.types import Array
 
 
-def wait(queue: Any) -> None:
-    """Wait until all work on a queue is done, also that of other threads.
+_waiting = Lock()
+
+
+def finish(queue: Any) -> None:
+    """Wait until what dpnp has submitted to a queue is done, also that of other threads.
 
     The queue's own `wait` returns at once while another thread waits for the queue, or crashes.
     """
     dpctl.SyclEvent.wait_for(dpctl.utils.SequentialOrderManager[queue].submitted_events)
-    queue.submit_barrier().wait()
+
+
+def finish_all(queue: Any) -> None:
+    """Wait until all work on a queue is done, whoever has submitted it."""
+    finish(queue)
+    with _waiting:
+        queue.wait()
 
 
 def settled(y: Array) -> Array:
