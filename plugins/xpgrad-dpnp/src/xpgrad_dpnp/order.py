@@ -8,7 +8,6 @@ import dpctl.utils
 
 from xpgrad.types import Array
 
-
 _waiting = Lock()
 
 
