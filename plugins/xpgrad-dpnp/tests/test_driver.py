@@ -42,3 +42,12 @@ def test_without_the_wheel_nothing_is_named(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(driver, "DISTRIBUTION", "there-is-no-such-distribution")
     driver.name_driver()
     assert driver.VARIABLE not in os.environ
+
+
+def test_the_pool_is_widened_unless_the_user_says_how_wide(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(driver.POOL, raising=False)
+    driver.widen_pool()
+    assert os.environ[driver.POOL] == str(driver.THREADS)
+    monkeypatch.setenv(driver.POOL, "8")
+    driver.widen_pool()
+    assert os.environ[driver.POOL] == "8"
