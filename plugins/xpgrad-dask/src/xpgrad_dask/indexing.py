@@ -43,7 +43,7 @@ def _with_axes(items: tuple[Any, ...], ndim: int) -> Iterator[tuple[Any, int]]:
 
 
 def _within(item: Any, length: Shape) -> Any:
-    """Return a slice that begins within the axis, since dask takes elements where one begins before; or another item."""
+    """Return a slice that begins within the axis, where dask takes elements of one that does not; or another item."""
     if not isinstance(item, slice) or not length:
         return item
     taken = range(*item.indices(*length))
