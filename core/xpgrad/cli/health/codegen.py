@@ -5,7 +5,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from xpgrad.cli.health.findings import Finding
-from xpgrad.transforms.trace.executors.c.cache import Cache, CacheError, default_folder
+from xpgrad.transforms.trace.executors.c.cache import Cache, default_directory
+from xpgrad.transforms.trace.executors.c.directory import CacheError
 from xpgrad.transforms.trace.executors.c.toolchain import Toolchain, disabled
 from xpgrad.transforms.trace.executors.threads import threads
 
@@ -20,7 +21,7 @@ def codegen() -> dict[str, Any]:
     dict
         `disabled`, `off` and `folder_problem` are texts, or None.
     """
-    tools = Toolchain(Cache(default_folder()), TIMEOUT)
+    tools = Toolchain(Cache(default_directory()), TIMEOUT)
     facts: dict[str, Any] = {"folder": tools.cache.path, "disabled": disabled(), "folder_problem": None}
     if facts["disabled"] is None:
         try:

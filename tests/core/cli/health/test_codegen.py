@@ -61,7 +61,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("XPGRAD_CACHE_DIR", str(tmp_path / "cache"))
     for name in ("XPGRAD_CODEGEN", "XPGRAD_NUM_THREADS", "CC"):
         monkeypatch.delenv(name, raising=False)
-    return tmp_path / "cache"
+    return tmp_path / "cache" / "xpgrad"
 
 
 @pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler is installed")
@@ -85,7 +85,7 @@ def test_without_a_compiler_or_a_folder_the_reason_is_said(
     assert finding.text == facts["off"]
     monkeypatch.setenv("XPGRAD_CACHE_DIR", "/dev/null/cache")
     facts = codegen()
-    assert facts["folder_problem"].startswith("/dev/null/cache: ")
+    assert facts["folder_problem"].startswith("/dev/null/cache/xpgrad: ")
     (finding,) = codegen_findings(facts)
     assert "XPGRAD_CACHE_DIR" in finding.remedy
 

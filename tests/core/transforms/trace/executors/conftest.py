@@ -15,7 +15,7 @@ from xpgrad.transforms.trace.executors.c.process import BuildError
 @pytest.fixture(scope="session")
 def probed_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder in which the compiler of this machine is known; empty if there is none."""
-    path = tmp_path_factory.mktemp("probed") / "cache"
+    path = tmp_path_factory.mktemp("probed") / "xpgrad"
     cache = Cache(str(path))
     cache.create()
     try:
@@ -28,17 +28,16 @@ def probed_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def no_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """Where the folder of the cache is to be made, for one test."""
-    path = tmp_path / "cache"
-    monkeypatch.setenv("XPGRAD_CACHE_DIR", str(path))
+    monkeypatch.setenv("XPGRAD_CACHE_DIR", str(tmp_path / "cache"))
     monkeypatch.delenv("XPGRAD_CODEGEN", raising=False)
-    yield path
+    yield tmp_path / "cache" / "xpgrad"
     assert executor.wait(60)
 
 
 @pytest.fixture
 def shared_folder(probed_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A folder for all tests together, in which what one has compiled is found by the next."""
-    monkeypatch.setenv("XPGRAD_CACHE_DIR", str(probed_folder))
+    monkeypatch.setenv("XPGRAD_CACHE_DIR", str(probed_folder.parent))
     monkeypatch.delenv("XPGRAD_CODEGEN", raising=False)
     yield probed_folder
     assert executor.wait(60)
@@ -47,7 +46,7 @@ def shared_folder(probed_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Itera
 @pytest.fixture
 def folder(no_folder: Path, probed_folder: Path) -> Path:
     """A folder for one test, in which the compiler is known."""
-    no_folder.mkdir(0o700)
+    Cache(str(no_folder)).create()
     for file in probed_folder.glob("compiler-*"):
         shutil.copy(file, no_folder)
     return no_folder

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import subprocess
 import time
 from pathlib import Path
 
@@ -15,13 +16,16 @@ from tests.core.transforms.trace.executors.c_programs import (
     program_of,
 )
 
-from xpgrad.transforms.trace.executors.c import background, cache, compiler, groups, index, toolchain
-from xpgrad.transforms.trace.executors.c.cache import Cache, CacheError, default_folder
+from xpgrad.transforms.trace.executors.c import background, cache, compiler, groups, index, process, toolchain
+from xpgrad.transforms.trace.executors.c.cache import Cache, default_directory
+from xpgrad.transforms.trace.executors.c.directory import CacheError
 from xpgrad.transforms.trace.executors.c.executor import c_executor, state, wait
 from xpgrad.transforms.trace.executors.c.groups import CompiledGroups, Group
 
+LIBRARY = f"{'0' * 64}.so"
 
-def stored(path: Path, name: str = "x", content: bytes = b"content") -> Cache:
+
+def stored(path: Path, name: str = LIBRARY, content: bytes = b"content") -> Cache:
     made = Cache(str(path))
     made.create()
     temporary = made.temporary()
@@ -50,18 +54,18 @@ def test_the_folder_is_that_of_the_environment(monkeypatch, tmp_path):
     monkeypatch.setenv("XPGRAD_CACHE_DIR", str(tmp_path / "own"))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
     monkeypatch.setenv("HOME", str(tmp_path))
-    assert default_folder() == str(tmp_path / "own")
+    assert default_directory() == str(tmp_path / "own/xpgrad")
     monkeypatch.delenv("XPGRAD_CACHE_DIR")
-    assert default_folder() == str(tmp_path / "xdg/xpgrad")
+    assert default_directory() == str(tmp_path / "xdg/xpgrad")
     monkeypatch.setenv("XDG_CACHE_HOME", "relative")  # which its specification says to ignore
-    assert default_folder() == str(tmp_path / ".cache/xpgrad")
+    assert default_directory() == str(tmp_path / ".cache/xpgrad")
 
 
 def test_the_folder_and_its_files_are_for_the_user_alone(tmp_path):
     made = stored(tmp_path / "a" / "cache")
-    assert made.read("x") == b"content"
+    assert made.read(LIBRARY) == b"content"
     assert Path(made.path).stat().st_mode & 0o777 == 0o700
-    assert (Path(made.path) / "x").stat().st_mode & 0o777 == 0o600
+    assert (Path(made.path) / LIBRARY).stat().st_mode & 0o777 == 0o600
     assert made.read("y") is None
 
 
@@ -79,86 +83,126 @@ DAMAGES = {
 @pytest.mark.parametrize("name", DAMAGES)
 def test_a_damaged_file_is_not_read(name, tmp_path):
     made = stored(tmp_path / "cache")
-    file = tmp_path / "cache" / "x"
+    file = tmp_path / "cache" / LIBRARY
     file.write_bytes(DAMAGES[name](file.read_bytes()))
-    assert made.read("x") is None
+    assert made.read(LIBRARY) is None
 
 
 def test_a_file_under_another_name_is_not_read(tmp_path):
     made = stored(tmp_path / "cache")
-    os.rename(tmp_path / "cache/x", tmp_path / "cache/y")
+    os.rename(tmp_path / "cache" / LIBRARY, tmp_path / "cache/y")
     assert made.read("y") is None
 
 
 def test_a_link_or_what_others_can_write_is_not_read(tmp_path):
     made = stored(tmp_path / "cache")
-    file = tmp_path / "cache" / "x"
+    file = tmp_path / "cache" / LIBRARY
     for mode in (0o620, 0o602):
         file.chmod(mode)
-        assert made.read("x") is None
+        assert made.read(LIBRARY) is None
     file.chmod(0o644)
-    assert made.read("x") == b"content"
+    assert made.read(LIBRARY) == b"content"
     os.rename(file, tmp_path / "elsewhere")
     file.symlink_to(tmp_path / "elsewhere")
-    assert made.read("x") is None
+    assert made.read(LIBRARY) is None
     file.unlink()
     file.mkdir()
-    assert made.read("x") is None
+    assert made.read(LIBRARY) is None
     file.rmdir()
     os.mkfifo(file)
-    assert made.read("x") is None
+    assert made.read(LIBRARY) is None
 
 
 def test_a_folder_of_another_user_or_that_others_can_write_to_is_not_used(tmp_path, monkeypatch):
     made = stored(tmp_path / "cache")
     for mode in (0o770, 0o707, 0o722):
         (tmp_path / "cache").chmod(mode)
-        assert made.read("x") is None
+        assert made.read(LIBRARY) is None
         with pytest.raises(CacheError, match=rf"can be written by others .mode {mode:o}; expected 700"):
             made.create()
     (tmp_path / "cache").chmod(0o755)
-    assert made.read("x") == b"content"
+    assert made.read(LIBRARY) == b"content"
     user = os.geteuid()
     monkeypatch.setattr(os, "geteuid", lambda: user + 1)
-    assert made.read("x") is None
+    assert made.read(LIBRARY) is None
     with pytest.raises(CacheError, match=f"belongs to another user .number {user}"):
         made.create()
 
 
-def test_a_folder_that_anybody_could_replace_is_not_used(tmp_path):
-    (tmp_path / "open").mkdir()
-    (tmp_path / "open").chmod(0o777)
-    with pytest.raises(CacheError, match=r"everybody can write to .*open, and so put another folder there"):
-        Cache(str(tmp_path / "open" / "cache")).create()
+def test_a_directory_that_others_could_replace_is_not_used(tmp_path):
+    for name, mode in (("open", 0o777), ("group", 0o770)):
+        (tmp_path / name).mkdir()
+        (tmp_path / name).chmod(mode)
+        with pytest.raises(
+            CacheError, match=rf"{name} can be written by others .mode {mode:o}.*another directory there"
+        ):
+            Cache(str(tmp_path / name / "cache")).create()
     (tmp_path / "open").chmod(0o1777)
     Cache(str(tmp_path / "open" / "cache")).create()
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a directory to another user")
+def test_a_directory_inside_that_of_another_user_is_not_used(tmp_path):
+    (tmp_path / "home" / ".cache").mkdir(parents=True)
+    os.chown(tmp_path / "home", 12345, -1)
+    with pytest.raises(CacheError, match=r"home belongs to another user .number 12345."):
+        Cache(str(tmp_path / "home" / ".cache" / "xpgrad")).create()
+    assert list((tmp_path / "home" / ".cache").iterdir()) == []
+
+
+def test_the_path_is_resolved_before_it_is_checked(tmp_path):
+    (tmp_path / "open").mkdir()
+    (tmp_path / "open").chmod(0o777)
+    (tmp_path / "link").symlink_to(tmp_path / "open")
+    with pytest.raises(CacheError, match="open can be written by others"):
+        Cache(str(tmp_path / "link" / "cache")).create()
+
+
+def test_directories_are_made_for_the_user_alone_whatever_the_umask(tmp_path):
+    before = os.umask(0)
+    try:
+        stored(tmp_path / ".cache" / "xpgrad")
+    finally:
+        os.umask(before)
+    for path in (".cache", ".cache/xpgrad"):
+        assert (tmp_path / path).stat().st_mode & 0o777 == 0o700
+
+
+def test_without_an_absolute_home_nothing_is_made_in_the_current_directory(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", "relative")
+    for own in ("", "~/x"):
+        monkeypatch.setenv("XPGRAD_CACHE_DIR", own)
+        monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+        assert os.path.isabs(default_directory())
+        assert not default_directory().startswith(str(tmp_path))
+
+
 @pytest.mark.parametrize("path", ["/proc/self/xpgrad", "/dev/null/xpgrad", "/dev/null"])
-def test_where_no_folder_can_be_made_the_reason_is_named(path):
+def test_where_no_directory_can_be_made_the_reason_is_named(path):
     with pytest.raises(CacheError, match=path):
         Cache(path).create()
-    assert Cache(path).read("x") is None
+    assert Cache(path).read(LIBRARY) is None
     assert Cache(path).entries() == []
 
 
 def test_the_least_recently_used_files_are_removed(tmp_path, monkeypatch):
-    made = stored(tmp_path / "cache", "a", bytes(1000))
-    for name in "bcd":
-        stored(tmp_path / "cache", name, bytes(1000))
+    a, b, c, d, e, f = (f"{letter * 64}.so" for letter in "abcdef")
+    for name in (a, b, c, d):
+        made = stored(tmp_path / "cache", name, bytes(1000))
     now = time.time()
-    for age, name in enumerate("abcd"):
+    for age, name in enumerate((a, b, c, d)):
         os.utime(tmp_path / "cache" / name, (now - 1000 * (4 - age),) * 2)
-    assert made.read("a") is not None  # now it is the last one used
+    assert made.read(a) is not None  # now it is the last one used
     monkeypatch.setattr(cache, "LIMIT", 3500)
-    stored(tmp_path / "cache", "e", bytes(1000))
-    assert sorted(os.listdir(tmp_path / "cache")) == ["a", "d", "e"]
+    stored(tmp_path / "cache", e, bytes(1000))
+    assert sorted(os.listdir(tmp_path / "cache")) == [cache.TAG, a, d, e]
     monkeypatch.setattr(cache, "LIMIT", 10)
-    stored(tmp_path / "cache", "f", bytes(1000))
-    assert os.listdir(tmp_path / "cache") == ["f"]  # what was written just now stays in any case
+    stored(tmp_path / "cache", f, bytes(1000))
+    assert sorted(os.listdir(tmp_path / "cache")) == [cache.TAG, f]  # what was written just now stays in any case
 
 
-def test_temporary_folders_of_processes_long_gone_are_removed(tmp_path):
+def test_temporary_directories_of_killed_processes_are_removed(tmp_path):
     made = stored(tmp_path / "cache")
     old, new = Path(made.temporary()), Path(made.temporary())
     (old / "source.c").write_text("")
@@ -166,6 +210,68 @@ def test_temporary_folders_of_processes_long_gone_are_removed(tmp_path):
     made.prune()
     assert not old.exists()
     assert new.exists()
+
+
+def test_only_files_of_the_cache_are_removed(tmp_path, monkeypatch):
+    """Neither other names, nor other content under our names, nor directories without the mark; however old."""
+    monkeypatch.setenv("XPGRAD_CACHE_DIR", str(tmp_path))
+    others = ["data.bin", "build-release/a", "xpgrad/data.bin", "xpgrad/build-release/a", f"xpgrad/{'a' * 64}.so"]
+    others += ["xpgrad/build-0123456789abcdef/a", "xpgrad/last-failure.json.old"]
+    Cache(default_directory()).create()
+    for name in others:
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(bytes(1000))
+        os.utime(path, (1.0, 1.0))
+        os.utime(path.parent, (1.0, 1.0))
+    monkeypatch.setattr(cache, "LIMIT", 10)
+    for letter in "bc":
+        stored(Path(default_directory()), f"{letter * 64}.so")
+    assert [name for name in others if not (tmp_path / name).exists()] == []
+    assert not (tmp_path / "xpgrad" / f"{'b' * 64}.so").exists()
+
+
+def test_a_directory_with_other_files_is_not_used_as_a_cache(tmp_path):
+    (tmp_path / "cache").mkdir(0o700)
+    (tmp_path / "cache" / "data").write_text("mine")
+    with pytest.raises(CacheError, match=r"has no CACHEDIR.TAG of xpgrad.*name another directory in XPGRAD_CACHE_DIR"):
+        Cache(str(tmp_path / "cache")).create()
+    assert os.listdir(tmp_path / "cache") == ["data"]
+
+
+@needs_compiler
+@pytest.mark.parametrize("option", ["-Wl,-rpath,.", "-Wl,-rpath,/usr/lib", "-L{0} -Wl,--no-as-needed -lother"])
+def test_a_compiler_whose_libraries_would_load_others_is_not_used(option, folder, monkeypatch, tmp_path):
+    (tmp_path / "other.c").write_text("int other;")
+    subprocess.run(["cc", "-shared", "-o", tmp_path / "libother.so", tmp_path / "other.c"], check=True)
+    monkeypatch.setenv("CC", f"{shutil.which('cc')} {option.format(tmp_path)}")
+    command = next(compiler.candidates())
+    with (
+        process.Build(Cache(str(folder))) as build,
+        pytest.raises(process.BuildError, match=r"expected (none|only libm)"),
+    ):
+        compiler.probed(command, build, 60.0)
+
+
+@needs_compiler
+def test_a_library_in_the_cache_is_checked_before_it_is_loaded(folder, anew, monkeypatch):
+    group = multiply_add()
+    c_executor(program_of(group))
+    assert wait(60)
+    (file,) = folder.glob("*.so")
+    good = file.read_bytes()
+    with monkeypatch.context() as patch:
+        patch.setattr(compiler, "LINKED", (*compiler.LINKED, "-Wl,-rpath,."))
+        found = toolchain.toolchain().compiler()
+        with process.Build(Cache(str(folder))) as build:
+            bad = found.compile("long xp_chunks, xp_all, xp_set_api, xp_method;", build)
+    stored(folder, file.name, bad)
+    anew()
+    run = c_executor(program_of(multiply_add()))
+    assert not is_compiled(run)
+    assert wait(60)
+    assert is_compiled(run)
+    assert file.read_bytes() == good
 
 
 @needs_compiler

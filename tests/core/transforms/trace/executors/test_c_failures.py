@@ -209,7 +209,7 @@ def test_a_disk_that_is_full_leaves_no_part_of_a_file(folder, monkeypatch):
     made = Toolchain(Cache(str(folder)))
     monkeypatch.setattr(groups, "toolchain", lambda: made)
 
-    def full(*args):
+    def full(*args, **options):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "replace", full)

@@ -51,7 +51,7 @@ def started(script: str, folder: Path, **environment: str) -> "subprocess.Popen[
     paths = [str(ROOT), *filter(None, sys.path)]
     return subprocess.Popen(
         [sys.executable, "-W", "error", "-W", "ignore::DeprecationWarning", "-c", START + textwrap.dedent(script)],
-        env=os.environ | {"XPGRAD_CACHE_DIR": str(folder), "PYTHONPATH": os.pathsep.join(paths)} | environment,
+        env=os.environ | {"XPGRAD_CACHE_DIR": str(folder.parent), "PYTHONPATH": os.pathsep.join(paths)} | environment,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -70,8 +70,8 @@ def ended(process: "subprocess.Popen[str]") -> str:
 
 
 def left_in(folder: Path) -> list[str]:
-    """Return what is in the folder, but for what is known of compilers and programs."""
-    return [path.name for path in folder.glob("*") if not path.name.startswith(("compiler-", "program-"))]
+    """Return what is in the folder, but for its mark and what is known of compilers and programs."""
+    return [path.name for path in folder.glob("*") if not path.name.startswith(("CACHEDIR", "compiler-", "program-"))]
 
 
 def test_several_processes_may_compile_the_same_at_once(folder):
@@ -222,6 +222,25 @@ def test_nothing_is_written_outside_of_the_folder(no_folder, tmp_path):
     """
     ended(started(script, no_folder, HOME=str(places["home"]), TMPDIR=str(places["temporary"])))
     assert [list(path.iterdir()) for path in places.values()] == [[], [], []]
+
+
+def test_no_program_and_no_library_of_the_current_directory_is_used(no_folder, tmp_path):
+    here = tmp_path / "here"
+    here.mkdir()
+    for name in ("cc", "gcc", "clang", "cc1", "as", "ld", "collect2", "collect-ld"):
+        (here / name).write_text(f"#!/bin/sh\ntouch {tmp_path}/used\nexit 1\n")
+        (here / name).chmod(0o755)
+    (here / "libm.so").write_text(f"INPUT({tmp_path}/none)")
+    script = f"""
+    os.chdir({str(here)!r})
+    run = c_executor(program_of(group))
+    assert wait(100) and compiled(run), state()
+    check(run)
+    """
+    names = "COMPILER_PATH", "LIBRARY_PATH", "CPATH", "C_INCLUDE_PATH", "LD_RUN_PATH"
+    environment = dict.fromkeys(names, f".{os.pathsep}") | {"GCC_EXEC_PREFIX": "./", "CC": "./cc"}
+    ended(started(script, no_folder, PATH=f"{os.pathsep}.{os.pathsep}{PATH}", **environment))
+    assert not (tmp_path / "used").exists()
 
 
 def test_limits_on_the_size_of_files_end_in_a_reason(folder):

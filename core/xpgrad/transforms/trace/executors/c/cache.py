@@ -1,175 +1,207 @@
-"""`Cache`: a folder of the user's for compiled libraries, of which nothing is loaded that others could have written."""
+"""`Cache`: a directory for compiled libraries, in which only files that xpgrad wrote are read or removed."""
 
 import contextlib
 import hashlib
 import os
+import re
+import secrets
 import shutil
 import stat
-import tempfile
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from xpgrad.transforms.trace.executors.c.directory import CacheError, open_directory, read_own
+
 MAGIC = b"xpgradC1"
-"""The end of each file, behind the checksum of what is before it."""
+"""The end of each file, after the checksum of its name and content."""
 LIMIT = 256 * 2**20
 """Bytes of all files together; beyond that the least recently used are removed."""
 ABANDONED = 3600.0
-"""Seconds after which a temporary folder belongs to a process that was killed."""
-TEMPORARY = "build-"
+"""Seconds after which a temporary directory belongs to a process that was killed."""
+TAG = "CACHEDIR.TAG"
+"""The file that marks the cache, and each temporary directory in it, as made by xpgrad (bford.info/cachedir)."""
+TAG_TEXT = b"Signature: 8a477f597d28d172789f06886806bc55\n# Compiled programs of xpgrad, which may be deleted.\n"
+FILE = re.compile(r"[0-9a-f]{64}\.so|(compiler|program)-[0-9a-f]{64}\.json|last-failure\.json")
+TEMPORARY = re.compile(r"build-[0-9a-f]{16}")
 
 
-class CacheError(OSError):
-    """The folder cannot be used; the text says why."""
+def default_directory() -> str:
+    """Return the path of the cache: ``xpgrad`` in ``XPGRAD_CACHE_DIR``, or in the user's directory for caches.
 
-
-def default_folder() -> str:
-    """Return the path of the folder: ``XPGRAD_CACHE_DIR``, or ``xpgrad`` in the user's folder for caches."""
-    own = os.environ.get("XPGRAD_CACHE_DIR")
+    It is a subdirectory of the one that the user names, which may hold other files.
+    """
+    own = os.environ.get("XPGRAD_CACHE_DIR", "")
     if own:
-        return os.path.abspath(os.path.expanduser(own))
-    base = os.environ.get("XDG_CACHE_HOME", "")
-    return os.path.join(base if os.path.isabs(base) else os.path.expanduser("~/.cache"), "xpgrad")
+        parent = os.path.join(home(), own[2:]) if own.startswith("~/") else os.path.abspath(own)
+    else:
+        base = os.environ.get("XDG_CACHE_HOME", "")
+        parent = base if os.path.isabs(base) else os.path.join(home(), ".cache")
+    return os.path.join(parent, "xpgrad")
+
+
+def home() -> str:
+    """Return the user's home directory: ``HOME``, or that of the password database if it is not an absolute path."""
+    named = os.environ.get("HOME", "")
+    if not os.path.isabs(named):
+        named = os.path.expanduser("~" + _user_name())
+    return named if os.path.isabs(named) else "/nonexistent"
+
+
+def _user_name() -> str:
+    try:
+        import pwd  # POSIX only
+
+        return pwd.getpwuid(os.geteuid()).pw_name
+    except (ImportError, KeyError):
+        return ""
 
 
 @dataclass(frozen=True, slots=True)
 class Cache:
-    """Files in a folder, each with a checksum.
+    """Files in a directory, each with a checksum.
 
     Attributes
     ----------
     path : str
-        The folder's absolute path.
+        The absolute path of the directory.
     """
 
     path: str
 
-    def check(self) -> None:
-        """Raise `CacheError` unless the folder exists, belongs to the user, and only the user can write to it."""
-        try:
-            found = os.stat(self.path)
-        except OSError as error:
-            raise CacheError(f"{self.path}: {error.strerror}") from None
-        if not stat.S_ISDIR(found.st_mode):
-            raise CacheError(f"{self.path} is no folder")
-        if why := distrust(found):
-            raise CacheError(f"{self.path} {why}")
-        parent = os.path.dirname(os.path.realpath(self.path))
-        while True:
-            above = os.stat(parent)
-            if above.st_mode & stat.S_IWOTH and not above.st_mode & stat.S_ISVTX:
-                raise CacheError(f"{self.path}: everybody can write to {parent}, and so put another folder there")
-            if parent == os.path.dirname(parent):
-                return
-            parent = os.path.dirname(parent)
-
     def create(self) -> None:
-        """Make the folder, for the user alone, unless there is one.
+        """Make the directory, for the user alone, unless it exists.
 
         Raises
         ------
         CacheError
-            It cannot be made, or is not the user's own.
+            It cannot be made, other users could change it, or it holds files and is not marked as a cache.
         """
-        try:
-            os.makedirs(os.path.dirname(self.path), exist_ok=True)
-            os.mkdir(self.path, 0o700)
-        except FileExistsError:
+        with self._opened(create=True):
             pass
-        except OSError as error:
-            raise CacheError(f"{self.path}: {error.strerror}") from None
-        self.check()
+
+    @contextlib.contextmanager
+    def _opened(self, *, create: bool = False) -> Iterator[int]:
+        """Yield a descriptor of the directory, after its path and its mark were checked."""
+        with open_directory(self.path, create=create) as directory:
+            if create and _is_new(directory):
+                _mark(directory)
+            if not _is_marked(directory):
+                text = f"{self.path} has no {TAG} of xpgrad: it is not a cache of compiled programs"
+                raise CacheError(f"{text}; remove it, or name another directory in XPGRAD_CACHE_DIR")
+            yield directory
 
     def read(self, name: str) -> bytes | None:
-        """Return the content of a file; None if there is none that is the user's own, and as it was written."""
+        """Return the content of a file; None unless it is the user's own, and as it was written."""
         try:
-            self.check()
-            data = own(os.path.join(self.path, name))
+            with self._opened() as directory:
+                content = _content(name, directory)
+                with contextlib.suppress(OSError):
+                    os.utime(name, dir_fd=directory)  # the time of its last use
+                return content
         except OSError:
             return None
-        content, end = data[: -len(MAGIC) - 32], data[-len(MAGIC) - 32 :]
-        if end != ending(name, content):
-            return None
-        with contextlib.suppress(OSError):
-            os.utime(os.path.join(self.path, name))  # it was used
-        return content
 
-    def file(self, name: str) -> str | None:
-        """Return the path of a file, if `read` accepts it."""
-        return None if self.read(name) is None else os.path.join(self.path, name)
-
-    def write(self, name: str, content: bytes, temporary: str) -> str:
-        """Store a file, by way of the folder `temporary`, and return its path.
+    def write(self, name: str, content: bytes, temporary: str) -> None:
+        """Store a file, which is first written in the directory `temporary`.
 
         Raises
         ------
         OSError
-            It cannot be written, as where the disk is full.
+            It cannot be written, for example because the disk is full.
         """
-        path, made = os.path.join(self.path, name), os.path.join(temporary, "made")
-        descriptor = os.open(made, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-        with open(descriptor, "wb") as file:
+        made = os.path.join(temporary, "made")
+        with open(os.open(made, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600), "wb") as file:
             file.write(content + ending(name, content))
-        os.replace(made, path)
+        with self._opened() as directory:
+            os.replace(made, name, dst_dir_fd=directory)
         self.prune(keep=name)
-        return path
 
     def temporary(self) -> str:
-        """Make a folder in the folder, for a compiler and what it writes, and return its path."""
-        return tempfile.mkdtemp(prefix=TEMPORARY, dir=self.path)
+        """Make a directory in the cache, for a compiler and its output, and return its path."""
+        name = f"build-{secrets.token_hex(8)}"
+        with self._opened(create=True) as directory:
+            os.mkdir(name, 0o700, dir_fd=directory)
+        path = os.path.join(os.path.realpath(self.path), name)
+        with open_directory(path) as made:
+            _mark(made)
+        return path
 
     def entries(self) -> list[tuple[str, int, float]]:
         """Return name, size and time of last use of each file."""
-        return [(entry.name, found.st_size, found.st_mtime) for entry, found in self._found() if entry.is_file()]
+        try:
+            with self._opened() as directory:
+                return list(_files_in(directory))
+        except OSError:
+            return []
 
     def prune(self, keep: str = "") -> None:
-        """Remove the least recently used files beyond `LIMIT`, and the temporary folders of processes long gone."""
-        for entry, found in self._found():
-            old = time.time() - found.st_mtime > ABANDONED
-            if old and entry.name.startswith(TEMPORARY) and entry.is_dir(follow_symlinks=False):
-                shutil.rmtree(entry.path, ignore_errors=True)
-        files = sorted(self.entries(), key=lambda file: (file[0] == keep, file[2]))
-        size = sum(file[1] for file in files)
-        for name, bytes_, _ in files:
-            if size <= LIMIT or name == keep:
-                break
-            with contextlib.suppress(OSError):
-                os.unlink(os.path.join(self.path, name))
-            size -= bytes_
+        """Remove the least recently used files beyond `LIMIT`, and temporary directories of killed processes.
 
-    def _found(self) -> Iterator[tuple["os.DirEntry[str]", os.stat_result]]:
-        try:
-            entries = list(os.scandir(self.path))
-        except OSError:
-            return
-        for entry in entries:
-            with contextlib.suppress(OSError):  # another process has removed it
-                yield entry, entry.stat(follow_symlinks=False)
+        Only files with a name and a checksum of the cache are removed, and only marked directories.
+        """
+        with contextlib.suppress(OSError), self._opened() as directory:
+            for name in filter(TEMPORARY.fullmatch, names_in(directory)):
+                path = os.path.join(self.path, name)
+                with contextlib.suppress(OSError), open_directory(path) as made:
+                    if _is_marked(made) and time.time() - os.fstat(made).st_mtime > ABANDONED:
+                        shutil.rmtree(path, ignore_errors=True)
+            files = sorted(_files_in(directory), key=lambda file: (file[0] == keep, file[2]))
+            size = sum(file[1] for file in files)
+            for name, bytes_, _ in files:
+                if size <= LIMIT or name == keep:
+                    break
+                with contextlib.suppress(OSError):
+                    _content(name, directory)
+                    os.unlink(name, dir_fd=directory)
+                    size -= bytes_
 
 
-def own(path: str) -> bytes:
-    """Return the content of a file that only the user can write to, and raise an OSError for all else."""
-    flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK  # a pipe would wait for what is written to it
-    descriptor = os.open(path, flags)
+def names_in(directory: int) -> list[str]:
+    """Return the names of the entries of an open directory."""
+    descriptor = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=directory)
     try:
-        found = os.fstat(descriptor)
-        if not stat.S_ISREG(found.st_mode) or distrust(found):
-            raise CacheError(f"{path} is no file of the user's own")
-        with open(descriptor, "rb", closefd=False) as file:
-            return file.read()
+        return os.listdir(descriptor)
     finally:
         os.close(descriptor)
 
 
-def distrust(found: os.stat_result) -> str | None:
-    """Return why what is in a file or folder may not be the user's own, or None."""
-    if found.st_uid != os.geteuid():
-        return f"belongs to another user (number {found.st_uid})"
-    if found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
-        return f"can be written by others (mode {stat.S_IMODE(found.st_mode):o}; expected 700)"
-    return None
+def _files_in(directory: int) -> Iterator[tuple[str, int, float]]:
+    for name in filter(FILE.fullmatch, names_in(directory)):
+        with contextlib.suppress(OSError):  # another process has removed it
+            found = os.stat(name, dir_fd=directory, follow_symlinks=False)
+            if stat.S_ISREG(found.st_mode):
+                yield name, found.st_size, found.st_mtime
+
+
+def _content(name: str, directory: int) -> bytes:
+    """Return the content of a file; raise `CacheError` if it differs from its checksum."""
+    data = read_own(name, directory)
+    content = data[: -len(MAGIC) - 32]
+    if data[len(content) :] != ending(name, content):
+        raise CacheError(f"{name} is damaged")
+    return content
+
+
+def _is_new(directory: int) -> bool:
+    """Return whether a directory is empty, or holds only the first bytes of the mark, which another process writes."""
+    names = names_in(directory)
+    return not names or (names == [TAG] and TAG_TEXT.startswith(read_own(TAG, directory)))
+
+
+def _mark(directory: int) -> None:
+    flags = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
+    with open(os.open(TAG, flags, 0o600, dir_fd=directory), "wb") as file:
+        file.write(TAG_TEXT)
+
+
+def _is_marked(directory: int) -> bool:
+    try:
+        return read_own(TAG, directory) == TAG_TEXT
+    except OSError:
+        return False
 
 
 def ending(name: str, content: bytes) -> bytes:
-    """Return the end of a file: a checksum of its name and content, and the format's name."""
+    """Return the end of a file: a checksum of its name and content, and the name of the format."""
     return hashlib.sha256(name.encode() + b"\0" + content).digest() + MAGIC

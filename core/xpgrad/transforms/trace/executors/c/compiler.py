@@ -12,9 +12,10 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 
 from xpgrad.transforms.trace.executors.c.cache import Cache
+from xpgrad.transforms.trace.executors.c.elf import check_dependencies
 from xpgrad.transforms.trace.executors.c.functions import BINARY_LIBM
 from xpgrad.transforms.trace.executors.c.generator import FLAGS, LIBRARIES
-from xpgrad.transforms.trace.executors.c.process import TIMEOUT, Build, BuildError
+from xpgrad.transforms.trace.executors.c.process import TIMEOUT, Build, BuildError, absolute
 from xpgrad.transforms.trace.executors.c.processor import machine_key
 
 FORMAT = "1"
@@ -78,7 +79,7 @@ class Compiler:
         BuildError
             The compiler fails, or hangs.
         """
-        source, library = build.write("source.c", text), build.path("library.so")
+        source, library = build.write("source.c", text.encode()), build.path("library.so")
         build.run([*self.command, *self.flags, *LINKED, "-o", library, source, *self.libraries], timeout)
         try:
             with open(library, "rb") as file:
@@ -88,15 +89,19 @@ class Compiler:
 
 
 def candidates() -> Iterator[tuple[str, ...]]:
-    """Yield the commands that may be compilers: that of ``CC``, then those with the usual names."""
-    seen = set()
+    """Yield the commands that may be compilers: that of ``CC``, then those with the usual names.
+
+    Those that are in the current directory only because the path has a relative or empty entry are left out, as is a
+    ``CC`` with a relative path.
+    """
+    seen, path = set(), absolute(os.environ.get("PATH", ""))
     try:
         own = tuple(shlex.split(os.environ.get("CC", "")))
     except ValueError:
         own = ()
     for words in (own, *((name,) for name in NAMES)):
-        path = shutil.which(words[0]) if words else None
-        if path is not None and (found := (os.path.abspath(path), *words[1:])) not in seen:
+        program = shutil.which(words[0], path=path) if words else None
+        if program is not None and os.path.isabs(program) and (found := (program, *words[1:])) not in seen:
             seen.add(found)
             yield found
 
@@ -166,7 +171,7 @@ def probed(command: tuple[str, ...], build: Build, timeout: float) -> Compiler:
     failure: BuildError | None = None
     for number, (extra, libraries, vector) in enumerate(_variants()):
         flags = (*FLAGS, *STANDARD, *extra)
-        source = build.write(f"probe{number}.c", probe_text(attribute=vector and not extra))
+        source = build.write(f"probe{number}.c", probe_text(attribute=vector and not extra).encode())
         library = build.path(f"probe{number}.so")
         try:
             build.run([*command, *flags, *LINKED, "-o", library, source, *libraries], timeout)
@@ -192,12 +197,14 @@ def check_probe(path: str) -> bool:
     """Return whether the compiled probe calls vector functions; raise `BuildError` if it does not compute."""
     try:
         with open(path, "rb") as file:
-            has_vectors = b"_ZGV" in file.read()
+            content = file.read()
+        check_dependencies(content)
+        has_vectors = b"_ZGV" in content
         library = ctypes.CDLL(path)
         count = 19
         x, y = (ctypes.c_float * count)(*(0.25 * i - 2.0 for i in range(count))), (ctypes.c_float * count)()
         getattr(library, f"probe_{EXPONENTIAL}")(x, y, ctypes.c_long(count))
-    except (OSError, AttributeError) as error:
+    except (OSError, AttributeError, ValueError) as error:
         raise BuildError(f"what the compiler made cannot be loaded: {error}") from None
     for given, result in zip(x, y, strict=True):
         expected = 2.718281828459045**given

@@ -18,10 +18,12 @@ MAX_BYTES = 2**28
 """What a compiler may write, in bytes."""
 TICK = 0.05  # seconds between two looks at a process
 SHOWN = 2000  # characters of what a compiler has printed
-UNSET = frozenset(
-    ["CPATH", "C_INCLUDE_PATH", "LD_PRELOAD", "DEPENDENCIES_OUTPUT", "SUNPRO_DEPENDENCIES", "GCC_COMPARE_DEBUG"]
-)
-"""Variables that would change what a compiler makes, or make it write elsewhere."""
+SEARCHED = "PATH", "LD_LIBRARY_PATH"
+"""Variables with directories in which a compiler looks for its programs and libraries."""
+PASSED = "SDKROOT", "DEVELOPER_DIR", "MACOSX_DEPLOYMENT_TARGET"
+"""Other variables that a compiler gets; none of those that change its results or its output."""
+IN_DIRECTORY = 'cd -- "$0" && exec "$@"'
+"""The script of the shell that starts a compiler in its directory."""
 
 
 class BuildError(Exception):
@@ -67,10 +69,10 @@ class Build:
         """Return the path of a file in the folder."""
         return os.path.join(self.folder, name)
 
-    def write(self, name: str, text: str) -> str:
+    def write(self, name: str, content: bytes) -> str:
         """Write a file in the folder, and return its path."""
-        with open(self.path(name), "x", encoding="utf-8") as file:
-            file.write(text)
+        with open(self.path(name), "xb") as file:
+            file.write(content)
         return self.path(name)
 
     def run(self, command: list[str], timeout: float) -> str:
@@ -83,15 +85,14 @@ class Build:
         """
         output = self.path("output")
         flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
-        environment = {name: value for name, value in os.environ.items() if name not in UNSET}
-        environment |= {"TMPDIR": self.folder, "LC_ALL": "C", "CCACHE_DISABLE": "1"}
+        environment = compiler_environment() | {"TMPDIR": self.folder}
         with Build._lock:
             if Build._closing:
                 raise Closing("the interpreter ends")
             try:
                 process = os.posix_spawn(
-                    command[0],
-                    command,
+                    "/bin/sh",
+                    ["/bin/sh", "-c", IN_DIRECTORY, self.folder, *command],
                     environment,
                     file_actions=[
                         (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
@@ -145,6 +146,18 @@ class Build:
         """Forget the builds of the parent, in a forked process."""
         cls._lock = threading.Lock()
         cls._open = set()
+
+
+def compiler_environment() -> dict[str, str]:
+    """Return the environment of a compiler: directories by absolute paths, and nothing that adds files or flags."""
+    kept = {name: os.environ[name] for name in PASSED if name in os.environ}
+    searched = {name: absolute(os.environ.get(name, "")) for name in SEARCHED}
+    return kept | {name: value for name, value in searched.items() if value} | {"LC_ALL": "C", "CCACHE_DISABLE": "1"}
+
+
+def absolute(path: str) -> str:
+    """Return a search path without its relative and empty entries, which name the current directory."""
+    return os.pathsep.join(filter(os.path.isabs, path.split(os.pathsep)))
 
 
 @contextlib.contextmanager

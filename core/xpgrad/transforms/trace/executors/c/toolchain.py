@@ -7,8 +7,9 @@ import time
 from collections import deque
 from dataclasses import dataclass
 
-from xpgrad.transforms.trace.executors.c.cache import Cache, default_folder
+from xpgrad.transforms.trace.executors.c.cache import Cache, default_directory
 from xpgrad.transforms.trace.executors.c.compiler import Compiler, found, known, supported
+from xpgrad.transforms.trace.executors.c.elf import check_dependencies
 from xpgrad.transforms.trace.executors.c.library import Library
 from xpgrad.transforms.trace.executors.c.process import TIMEOUT, Build, BuildError, Closing
 
@@ -85,10 +86,21 @@ class Toolchain:
     def stored(self, key: str) -> Library | None:
         """Return the library of a source by the compiler's key of that."""
         library = self._libraries.get(key)
-        if library is None and (path := self.cache.file(f"{key}.so")) is not None:
-            with contextlib.suppress(OSError, AttributeError):  # it is made anew
-                library = self._libraries.setdefault(key, Library(path))
+        if library is None and (content := self.cache.read(f"{key}.so")) is not None:
+            with (
+                contextlib.suppress(BuildError, OSError, AttributeError),
+                Build(self.cache) as build,
+            ):  # it is made anew
+                library = self._load(key, content, build)
         return library
+
+    def _load(self, key: str, content: bytes, build: Build) -> Library:
+        """Load a library from a copy that no other process can change between its check and now."""
+        try:
+            check_dependencies(content)
+        except ValueError as error:
+            raise BuildError(f"a compiled library cannot be loaded: {error}") from None
+        return self._libraries.setdefault(key, Library(build.write("checked.so", content)))
 
     def made(self, compiler: Compiler, text: str) -> Library | None:
         """Return the library of a source, compiled if it was not before; None if that fails, which is noted."""
@@ -99,8 +111,9 @@ class Toolchain:
         try:
             self.cache.create()
             with Build(self.cache) as build:
-                path = self.cache.write(f"{key}.so", compiler.compile(text, build, self.timeout), build.folder)
-            library = self._libraries.setdefault(key, Library(path))
+                content = compiler.compile(text, build, self.timeout)
+                library = self._load(key, content, build)
+                self.cache.write(f"{key}.so", content, build.folder)
         except Closing:
             raise
         except (BuildError, OSError, AttributeError) as error:
@@ -138,7 +151,7 @@ _toolchains: dict[tuple[str, str, str], Toolchain] = {}
 
 def toolchain() -> Toolchain:
     """Return the toolchain of this process, for the folder and the compilers that the environment names."""
-    key = default_folder(), os.environ.get("CC", ""), os.environ.get("PATH", "")
+    key = default_directory(), os.environ.get("CC", ""), os.environ.get("PATH", "")
     found = _toolchains.get(key)
     return _toolchains.setdefault(key, Toolchain(Cache(key[0]))) if found is None else found
 
