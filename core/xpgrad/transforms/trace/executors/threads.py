@@ -60,13 +60,16 @@ def run_all(task: Task, count: int, step: int | None = None) -> None:
             task(first, min(first + step, count))
         return
     loop = Loop(task, count, step)
-    _pool.share(loop, number - 1)
-    _within.task = True
     try:
+        _pool.share(loop, number - 1)
+        _within.task = True
         loop.run()
     finally:
         _within.task = False
-        loop.end()
+        try:
+            loop.end()
+        finally:  # an interrupt at the entry of the first call
+            loop.end()
 
 
 class Loop:
@@ -82,25 +85,26 @@ class Loop:
     def __init__(self, task: Task, count: int, step: int) -> None:
         self._task: Task | None = task
         self._first, self._count, self._step = 0, count, step
-        self._changed = threading.Condition(threading.Lock())
+        self._lock = threading.Lock()  # and no Condition: an interrupt may find one acquired, but not yet entered
         self._helpers = 0  # threads that take ranges, beside the caller
+        self._ended: queue.SimpleQueue[None] = queue.SimpleQueue()  # an item for each helper that has ended
         self._error: tuple[int, BaseException] | None = None
 
     def help(self) -> None:
         """Take ranges, in a thread of the pool."""
-        with self._changed:
+        with self._lock:
             if self._task is None:
                 return
             self._helpers += 1
         self.run()
-        with self._changed:
+        with self._lock:
             self._helpers -= 1
-            self._changed.notify()
+        self._ended.put(None)
 
     def run(self) -> None:
         """Take ranges until there are none, or one has failed."""
         while True:
-            with self._changed:
+            with self._lock:
                 first, task = self._first, self._task
                 if first >= self._count or task is None:
                     return
@@ -108,7 +112,7 @@ class Loop:
             try:
                 task(first, min(first + self._step, self._count))
             except BaseException as error:  # also a KeyboardInterrupt: the caller raises it when all have ended
-                with self._changed:
+                with self._lock:
                     self._first = self._count
                     if self._error is None or first < self._error[0]:
                         self._error = first, error
@@ -117,17 +121,19 @@ class Loop:
     def end(self) -> None:
         """Wait for the helpers, drop the task, which holds arrays, and raise the error of a range."""
         failure: BaseException | None = None
-        with self._changed:
-            self._task = None
-            self._first = self._count
-            while self._helpers:  # they end soon; until then they write to the caller's arrays
-                try:
-                    self._changed.wait()
-                except BaseException as error:
-                    failure = error
-            if failure is None and self._error is not None:
-                failure = self._error[1]
-            self._error = None
+        while True:
+            try:
+                with self._lock:
+                    self._task = None
+                    self._first = self._count
+                while self._helpers:  # they end soon; until then they write to the caller's arrays
+                    self._ended.get()
+                break
+            except BaseException as error:  # an interrupt
+                failure = error
+        if failure is None and self._error is not None:
+            failure = self._error[1]
+        self._error = None
         try:
             if failure is not None:
                 raise failure

@@ -243,6 +243,42 @@ def test_no_program_and_no_library_of_the_current_directory_is_used(no_folder, t
     assert not (tmp_path / "used").exists()
 
 
+def test_interrupts_of_calls_on_several_threads_leave_no_thread_that_writes(folder):
+    """What is allocated after an interrupt takes the memory of the results, into which no thread may write any more."""
+    script = """
+    import random, signal, time
+    group = multiply_add((2**20 + 5,))
+    arrays = arrays_for(group)
+    run = c_executor(program_of(group))
+    run(*arrays)
+    assert wait(100) and compiled(run), state()
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    signal.signal(signal.SIGALRM, interrupt)
+    started = time.perf_counter()
+    for _ in range(20):
+        run(*arrays)
+    seconds, interrupts = (time.perf_counter() - started) / 20, 0
+    random.seed(1)
+    while interrupts < 1000:
+        try:
+            signal.setitimer(signal.ITIMER_REAL, max(1e-6, random.uniform(0, 1.2) * seconds))
+            for _ in range(3):
+                run(*arrays)
+            signal.setitimer(signal.ITIMER_REAL, 0)
+        except KeyboardInterrupt:
+            interrupts += 1
+            canary = np.full(2**20 + 5, 7.0, np.float32)
+            if interrupts % 50 == 0:
+                time.sleep(0.002)
+            assert np.all(canary == 7.0)
+    check(run)
+    """
+    ended(started(script, folder, XPGRAD_NUM_THREADS="4"))
+
+
 def test_limits_on_the_size_of_files_end_in_a_reason(folder):
     script = """
     import resource

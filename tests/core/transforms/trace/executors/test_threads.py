@@ -6,9 +6,11 @@ import os
 import subprocess
 import sys
 import threading
+import time
 import weakref
 
 import pytest
+from tests.interrupts import interrupted
 
 from xpgrad.transforms.trace.executors.threads import run_all, threads
 
@@ -221,3 +223,16 @@ def test_interpreter_ends_with_threads_at_work():
         "print('end')\n"
     )
     assert (found.returncode, found.stdout, found.stderr) == (0, "end\n", "")
+
+
+def test_an_interrupt_at_any_place_returns_after_the_threads_have_ended(monkeypatch):
+    monkeypatch.setenv("XPGRAD_NUM_THREADS", "3")
+    running: set[int] = set()
+
+    def task(first: int, last: int) -> None:
+        running.add(first)
+        time.sleep(0.002 if threading.current_thread() is threading.main_thread() else 0.01)
+        running.discard(first)
+
+    for _ in interrupted(lambda: run_all(task, 4, 1), "executors/threads.py", checked=True):
+        assert not running

@@ -34,7 +34,8 @@ struct xp_record {
     void *type, *inner_type, *none;
     long specs[];
 };
-struct xp_job { const struct xp_record *record; char **arrays; char *partials; };
+struct xp_job { const struct xp_record *record; char **arrays; char *partials; long running, ended; };
+int sched_yield(void);
 static struct {
     xp_object (*call)(xp_object, xp_object const *, unsigned long, xp_object);
     xp_object (*tuple)(long);
@@ -53,7 +54,7 @@ static char *xp_memory(long size, void **whole) {
     return *whole ? (char *)(((unsigned long)*whole + 63) & ~63UL) : 0;
 }
 /* Some chunks of a job, with scratch memory of their own; 0 if there is no memory. */
-int xp_chunks(const struct xp_job *job, long first, long last) {
+static int xp_some(const struct xp_job *job, long first, long last) {
     const struct xp_record *record = job->record;
     void *whole;
     char *scratch = xp_memory(record->scratch, &whole);
@@ -62,27 +63,46 @@ int xp_chunks(const struct xp_job *job, long first, long last) {
     __builtin_free(whole);
     return 1;
 }
+/* The same, in one of several threads, unless the call that has made the job has ended. */
+int xp_chunks(struct xp_job *job, long first, long last) {
+    __atomic_add_fetch(&job->running, 1, __ATOMIC_SEQ_CST);
+    int done = __atomic_load_n(&job->ended, __ATOMIC_SEQ_CST) || xp_some(job, first, last);
+    __atomic_sub_fetch(&job->running, 1, __ATOMIC_SEQ_CST);
+    return done;
+}
 /* All chunks of a group; 0 if there is no memory. */
 int xp_all(const struct xp_record *record, char **arrays) {
     void *whole;
-    struct xp_job job = {record, arrays, xp_memory(record->partials, &whole)};
-    int done = (job.partials || record->partials <= 0) && xp_chunks(&job, 0, record->chunks);
+    struct xp_job job = {record, arrays, xp_memory(record->partials, &whole), 0, 0};
+    int done = (job.partials || record->partials <= 0) && xp_some(&job, 0, record->chunks);
     if (done && record->end) record->end(arrays, job.partials);
     __builtin_free(whole);
     return done;
 }
-/* The same, by a function of Python that shares the chunks among threads; -1 with an error of Python's. */
+/* The same, by a function of Python that shares the chunks among threads; -1 with an error of Python's. After an error,
+   which may be an interrupt, threads may still have the job: those that compute are waited for, as arrays and partials
+   are released then, and the job itself is kept for those that begin later. */
 static int xp_shared(xp_object self, const struct xp_record *record, char **arrays) {
     void *whole;
-    struct xp_job job = {record, arrays, xp_memory(record->partials, &whole)};
+    char *partials = xp_memory(record->partials, &whole);
+    struct xp_job *job = partials || record->partials <= 0 ? __builtin_malloc(sizeof *job) : 0;
     int done = 0;
-    if (job.partials || record->partials <= 0) {
-        xp_object place = xp_api.number(&job);
+    if (job) {
+        *job = (struct xp_job){record, arrays, partials, 0, 0};
+        xp_object place = xp_api.number(job);
         xp_object answer = place ? xp_api.call(xp_api.item(self, 2), &place, 1, 0) : 0;
         done = answer ? xp_api.truth(answer) : -1;
         if (answer) xp_api.drop(answer);
         if (place) xp_api.drop(place);
-        if (done == 1 && record->end) record->end(arrays, job.partials);
+        if (done < 0) {
+            void *thread = xp_api.leave();
+            __atomic_store_n(&job->ended, 1, __ATOMIC_SEQ_CST);
+            while (__atomic_load_n(&job->running, __ATOMIC_SEQ_CST)) sched_yield();
+            xp_api.back(thread);
+        } else {
+            if (done && record->end) record->end(arrays, partials);
+            __builtin_free(job);
+        }
     }
     __builtin_free(whole);
     return done;

@@ -118,7 +118,7 @@ class Called:
             return self._fallback(*arrays)
         made = [self._backend.empty(spec) for spec in self._results]
         places = (ctypes.c_void_p * (len(used) + len(made)))(*map(self._backend.address, (*used, *made)))
-        if all(places) and self._run(places):
+        if all(places) and self._run(places, (used, made)):
             return tuple(made)
         return self._fallback(*arrays)
 
@@ -138,7 +138,7 @@ class Called:
         except (AttributeError, TypeError, XpgradError):  # it is no array of the library
             return None
 
-    def _run(self, places: "ctypes.Array[ctypes.c_void_p]") -> bool:
+    def _run(self, places: "ctypes.Array[ctypes.c_void_p]", arrays: object) -> bool:
         record = self._record
         if not record.shared:
             return bool(self._all(ctypes.byref(record), places))
@@ -147,18 +147,21 @@ class Called:
         except MemoryError:
             return False
         start = -(-ctypes.addressof(partials) // 64) * 64
-        job = (ctypes.c_void_p * 3)(ctypes.addressof(record), ctypes.addressof(places), start)
-        if not self.share(ctypes.addressof(job)):
+        job = (ctypes.c_void_p * 5)(ctypes.addressof(record), ctypes.addressof(places), start)
+        if not self.share(ctypes.addressof(job), (job, record, places, partials, arrays)):
             return False
         if record.end:
             ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(record.end)(places, start)
         return True
 
-    def share(self, job: int) -> bool:
-        """Compute the chunks of a job, given by its address, in several threads; return whether there was memory."""
+    def share(self, job: int, memory: object = None) -> bool:
+        """Compute the chunks of a job, given by its address, in several threads; return whether there was memory.
+
+        After an interrupt threads may still compute, so that they keep `memory`: the job and its arrays.
+        """
         chunks = self._chunks
 
-        def task(first: int, last: int) -> None:
+        def task(first: int, last: int, memory: object = memory) -> None:
             if not chunks(job, first, last):
                 raise NoMemory
 
