@@ -89,6 +89,10 @@ class UnknownArray(XpgradError, TypeError):
     """An object that is not an array of any backend."""
 
 
+class SerializationError(XpgradError, ValueError):
+    """A file of arrays is damaged, or holds what is not loaded; the message names file, entry, expected and got."""
+
+
 class GradientError(XpgradError, ValueError):
     """A backward computation was started incorrectly, or a rule returned something other than a gradient."""
 

@@ -1,23 +1,29 @@
 """Arrays in files: NumPy's .npz archives, and the raw bytes of safetensors."""
 
-import pickle
+import errno
+import math
+import os
 import zipfile
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import IO, Any
 
 import numpy as np
 
-from xpgrad.errors import DtypeError
+from xpgrad.errors import DtypeError, SerializationError
 from xpgrad.types import Array
+from xpgrad_numpy.pickled_none import MAX_BYTES, is_none
 
-RECONSTRUCT: Any = np.empty(0).__reduce__()[0]
-SAFE = {
-    ("numpy.core.multiarray", "_reconstruct"): RECONSTRUCT,
-    ("numpy._core.multiarray", "_reconstruct"): RECONSTRUCT,
-    ("numpy", "ndarray"): np.ndarray,
-    ("numpy", "dtype"): np.dtype,
+MAX_HEADER = 2**16
+"""Bytes before the elements of an array in NumPy's format."""
+MAX_RATIO = 1100
+"""More than deflate compresses any bytes, about 1,032 times."""
+CHUNK = 2**20
+READERS: Any = {
+    (1, 0): np.lib.format.read_array_header_1_0,
+    (2, 0): np.lib.format.read_array_header_2_0,
+    (3, 0): np.lib.format.read_array_header_2_0,
 }
-"""What an array of objects may be made by: an array, which holds None, numbers and strings, and no other objects."""
 CODES = {
     "F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "<u2", "I64": "<i8", "I32": "<i4", "I16": "<i2", "I8": "|i1",
     "U64": "<u8", "U32": "<u4", "U16": "<u2", "U8": "|u1", "BOOL": "|b1", "C64": "<c8",
@@ -43,31 +49,90 @@ def write_npz(file: IO[bytes], arrays: Mapping[str, Array], compression: bool) -
 
 
 class Archive(Mapping[str, Any]):
-    """The arrays of an .npz file, each read when it is asked for.
-
-    Arrays of objects are not unpickled, except such as hold None or plain values, which Chainer has written.
+    """The arrays of an .npz file, each read when it is requested. Nothing is unpickled.
 
     Parameters
     ----------
     file : binary file
+
+    Raises
+    ------
+    SerializationError
+        The file is no .npz file, or damaged.
     """
 
     def __init__(self, file: IO[bytes]) -> None:
-        try:
+        self._file = file
+        with self._errors("an .npz file"):
             self._zip = zipfile.ZipFile(file)
-        except zipfile.BadZipFile as error:
-            raise ValueError(f"expected an .npz file, got {getattr(file, 'name', file)}: {error}") from error
-        self._members = {name.removesuffix(".npy"): name for name in self._zip.namelist()}
+            self._size = file.seek(0, os.SEEK_END)
+        names = self._zip.namelist()
+        self._members = {name.removesuffix(".npy"): name for name in names}
+        if len(self._members) < len(names):
+            raise self._error("an .npz file with an entry for each name", "several of one name")
 
-    def __getitem__(self, name: str) -> Array:
-        with self._zip.open(self._members[name]) as member:
-            version = np.lib.format.read_magic(member)
-            read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-            if read(member)[2].hasobject:
-                return _plain_objects(member, name)
-        with self._zip.open(self._members[name]) as member:
-            array = np.lib.format.read_array(member, allow_pickle=False)
+    def described(self, name: str) -> tuple[tuple[int, ...], int]:
+        """Return shape and size in bytes of an array that is not read yet; () and 0 for None."""
+        with self._errors("an array", name), self._opened(name) as (_, shape, _, dtype):
+            return shape, 0 if dtype.hasobject else math.prod(shape) * dtype.itemsize
+
+    def __getitem__(self, name: str) -> Array | None:
+        """Return an array, or None where None was saved."""
+        if name not in self._members:
+            raise KeyError(name)
+        with self._errors("an array", name), self._opened(name) as (member, shape, is_fortran, dtype):
+            if dtype.hasobject:
+                if shape == () and is_none(member.read(MAX_BYTES + 1)):
+                    return None
+                got = "a pickled object, which is not loaded, as it may run code"
+                raise self._error("numbers, text or None", got, name)
+            array = np.empty(math.prod(shape), dtype)
+            data, place = array.view(np.uint8), 0
+            while part := member.read(CHUNK):
+                data[place : place + len(part)] = np.frombuffer(part, np.uint8)
+                place += len(part)
+            if place != array.nbytes:
+                raise self._error(f"{array.nbytes} bytes for shape {shape}", f"{place}", name)
+        array = array.reshape(shape, order="F" if is_fortran else "C")
         return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
+
+    @contextmanager
+    def _opened(self, name: str) -> Iterator[tuple[IO[bytes], tuple[int, ...], bool, Any]]:
+        """Yield the file of an entry after its header, and the shape, order and dtype of its array.
+
+        Of what the file says, only sizes that agree are believed: nothing is unpacked, and no memory is reserved, that
+        the bytes of the file could not give.
+        """
+        info = self._zip.getinfo(self._members[name])
+        if info.compress_size > self._size or info.file_size > MAX_RATIO * (info.compress_size + 1):
+            raise self._error("sizes that can be", f"{info.file_size} bytes, {info.compress_size} compressed", name)
+        with self._zip.open(info) as member:
+            shape, is_fortran, dtype = READERS[np.lib.format.read_magic(member)](member)
+            if dtype.hasobject:
+                dtype = np.dtype(object)
+            elif dtype.kind not in "biufcSU":
+                raise self._error("numbers, text or None", f"dtype {dtype}", name)
+            elif not 0 <= info.file_size - math.prod(shape) * dtype.itemsize <= MAX_HEADER or min(shape, default=0) < 0:
+                size = math.prod(shape) * dtype.itemsize
+                raise self._error(f"{size} bytes for shape {shape}", f"an entry of {info.file_size}", name)
+            yield member, shape, is_fortran, dtype
+
+    @contextmanager
+    def _errors(self, expected: str, name: str | None = None) -> Iterator[None]:
+        try:
+            yield
+        except SerializationError:
+            raise
+        except OSError as error:
+            if error.errno not in (None, errno.EINVAL):  # neither a decompressor's, nor a place before the file's start
+                raise
+            raise self._error(expected, str(error), name) from error
+        except Exception as error:
+            raise self._error(expected, f"{type(error).__name__}: {error}", name) from error
+
+    def _error(self, expected: str, got: str, name: str | None = None) -> SerializationError:
+        place = str(getattr(self._file, "name", "the file")) + ("" if name is None else f", {name}")
+        return SerializationError(f"load_npz: {place}: expected {expected}, got {got}")
 
     def __contains__(self, name: object) -> bool:
         return name in self._members
@@ -77,23 +142,6 @@ class Archive(Mapping[str, Any]):
 
     def __len__(self) -> int:
         return len(self._members)
-
-
-class _Unpickler(pickle.Unpickler):
-    def find_class(self, module: str, name: str) -> Any:
-        if (module, name) in SAFE:
-            return SAFE[module, name]
-        if (module, name) == ("_codecs", "encode"):
-            return lambda text, encoding: text.encode(encoding)
-        raise pickle.UnpicklingError(f"{module}.{name}")
-
-
-def _plain_objects(member: IO[bytes], name: str) -> Array:
-    try:
-        return _Unpickler(member).load()
-    except pickle.UnpicklingError as error:
-        why = f"{name}: the file has a pickled object, {error}, which is not loaded, as it may run code"
-        raise ValueError(why) from None
 
 
 def to_raw(array: Array, code: str) -> bytes:

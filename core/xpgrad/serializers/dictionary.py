@@ -7,13 +7,15 @@ from typing import Any
 from xpgrad.backend.modules import device_of
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.transfer import converted_like, transfer
-from xpgrad.errors import DtypeError, ShapeError
+from xpgrad.errors import DtypeError, SerializationError, ShapeError
 from xpgrad.graph.variable import Variable
 from xpgrad.models.link import Link
 from xpgrad.serializers.base import Deserializer, Serializer
 from xpgrad.serializers.undo import Journal, undone_by_errors
 from xpgrad.types import Array
 
+MAX_VALUE = 2**26
+"""Bytes of a number, a text or a list in a file."""
 MAX_NAMES = 20
 """In one message."""
 Ignored = str | Callable[[str], bool]
@@ -105,10 +107,10 @@ class NpzDeserializer(Deserializer):
         self.asked.add(name)
         if self.ignores(name) or (not self.strict and name not in self.npz):
             return value
-        try:
-            loaded = self.npz[name]
-        except KeyError:
-            raise KeyError(f"the file has no {name!r}") from None
+        if name not in self.npz:
+            raise KeyError(f"the file has no {name!r}")
+        self._check_size(name, value)
+        loaded = self.npz[name]
         if loaded is None or (not loaded.shape and loaded[()] is None):
             return None
         if value is None:
@@ -116,6 +118,19 @@ class NpzDeserializer(Deserializer):
         if isinstance(value, Variable) or device_of(value) is not None:
             return self._into(name, value, loaded)
         return _python_value(name, value, loaded)
+
+    def _check_size(self, name: str, value: Any) -> None:
+        """Raise an error if the file has an array of another shape, or a value of unusual size, before it is read."""
+        described = getattr(self.npz, "described", None)
+        if described is None or value is None:
+            return
+        shape, size = described(name)
+        is_array = isinstance(value, Variable) or device_of(value) is not None
+        if is_array and size and shape != tuple(value.shape):
+            raise ShapeError(f"{name}: expected shape {tuple(value.shape)}, the file has {shape}")
+        if not is_array and size > MAX_VALUE:
+            text = f"expected a {type(value).__name__} of at most {MAX_VALUE} bytes, the file has {size}"
+            raise SerializationError(f"{name}: {text}")
 
     def _into(self, name: str, value: Any, loaded: Array) -> Any:
         """Return `value` with these contents, or a new array."""
@@ -162,6 +177,8 @@ def load(
         With `strict`: names are missing.
     ShapeError, DtypeError
         An array does not fit.
+    SerializationError
+        The file is damaged.
     """
     path = f"{path.strip('/')}/" if path.strip("/") else ""
     deserializer = NpzDeserializer(arrays, path, strict, ignore_names)

@@ -2,6 +2,7 @@
 
 import os
 import secrets
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import IO, Any
@@ -11,22 +12,31 @@ File = str | os.PathLike[str] | IO[bytes]
 
 @contextmanager
 def written(file: File) -> Iterator[IO[bytes]]:
-    """Return a binary file to write to, which takes the place of `file` when the block ends without an error.
+    """Yield a binary file to write to, which replaces `file` when the block ends without an error.
 
-    A file object is written to as it is.
+    The new file has the mode of the one that it replaces, and is on the disk before its name is; so is the name, when
+    this returns. A symbolic link stays, and its target is replaced. File objects, pipes and devices are written to.
     """
     if not isinstance(file, (str, os.PathLike)):
         yield file
         return
     path = os.path.realpath(file)
+    mode = os.stat(path).st_mode if os.path.exists(path) else None
+    if mode is not None and not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
+        with open(path, "wb") as opened:
+            yield opened
+        return
     folder, name = os.path.split(path)
     unfinished = os.path.join(folder, f".{name}.{secrets.token_hex(4)}.part")
     try:
         with _created(unfinished, file) as opened:
             yield opened
+            if mode is not None:
+                os.chmod(unfinished, stat.S_IMODE(mode))
             opened.flush()
             os.fsync(opened.fileno())
         os.replace(unfinished, path)
+        _settle(folder)
     except BaseException:
         if os.path.exists(unfinished):
             os.remove(unfinished)
@@ -39,6 +49,16 @@ def _created(unfinished: str, file: str | os.PathLike[str]) -> IO[bytes]:
         return open(unfinished, "xb")
     except OSError as error:
         raise OSError(error.errno, error.strerror, os.fspath(file)) from None  # of the class that belongs to errno
+
+
+def _settle(folder: str) -> None:
+    """Write the names in a directory to the disk, where the system can."""
+    if hasattr(os, "O_DIRECTORY"):
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
 
 
 @contextmanager

@@ -33,7 +33,8 @@ def load_npz(
     """Load an object from an .npz file that `save_npz`, or Chainer's, has written.
 
     Arrays keep their device and dtype. Uninitialised parameters are initialised. If anything fails, the object is as it
-    was. Pickled objects in the file are refused.
+    was. Nothing is unpickled: the pickle of None, which Chainer writes, is recognized by its bytes, and others are
+    errors. An array is unpacked only after its shape was compared with the parameter's.
 
     Parameters
     ----------
@@ -52,6 +53,8 @@ def load_npz(
         Names are missing; the text lists them.
     ShapeError, DtypeError
         An array in the file does not fit.
+    SerializationError
+        The file is damaged, or has objects other than arrays, numbers, text and None.
     """
     host: Any = plugins.host
     with read(file) as opened:

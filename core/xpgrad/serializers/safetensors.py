@@ -6,12 +6,13 @@ the bytes of the arrays.
 
 import json
 import math
+import os
 from collections.abc import Iterable, Iterator, Mapping
 from typing import IO, Any
 
 from xpgrad.backend.modules import device_of
 from xpgrad.backend.plugins import plugins
-from xpgrad.errors import DtypeError
+from xpgrad.errors import DtypeError, SerializationError
 from xpgrad.graph.variable import Variable
 from xpgrad.serializers.dictionary import DictionarySerializer, Ignored, load, on_host
 from xpgrad.serializers.files import File, read, written
@@ -72,7 +73,8 @@ def load_safetensors(
 ) -> None:
     """Load an object from a file of the format safetensors.
 
-    Parameters, errors and notes are those of `load_npz`.
+    Parameters, errors and notes are those of `load_npz`. The arrays must take all bytes of the file after its header,
+    each once, as the format says.
     """
     with read(file) as opened:
         load(_Tensors(opened), obj, path, strict, ignore_names)
@@ -102,15 +104,26 @@ class _Tensors(Mapping[str, Any]):
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file
+        length = file.seek(0, os.SEEK_END)
+        file.seek(0)
         size = int.from_bytes(file.read(8), "little")
-        if size > MAX_HEADER:
-            raise self._error(f"its header has {size} bytes")
+        if not 2 <= size <= min(MAX_HEADER, length - 8):
+            raise self._error(f"a header of 2 to {min(MAX_HEADER, max(2, length - 8))} bytes", f"{size}")
         try:
-            self._entries: dict[str, Any] = json.loads(file.read(size))
-            self._values = json.loads(self._entries.pop("__metadata__", {}).get(VALUES, "{}"))
-        except (AttributeError, TypeError, ValueError) as error:
-            raise self._error(error) from error
-        self._start = file.tell()
+            self._entries: dict[str, Any] = _object(file.read(size))
+            self._values = _object(self._entries.pop("__metadata__", {}).get(VALUES, "{}"))
+            places = {name: _place(entry) for name, entry in self._entries.items()}
+        except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
+            raise self._error("a header of names, dtypes, shapes and places", f"{type(error).__name__}: {error}") from error
+        if twice := self._entries.keys() & self._values.keys():
+            raise self._error("a value for each name", f"two for {min(twice)}")
+        self._start = end = 8 + size
+        for name, (first, last) in sorted(places.items(), key=lambda item: item[1]):
+            if self._start + first != end:
+                raise self._error(f"{name} at byte {end - self._start}", f"{first}: bytes are unused or used twice")
+            end = self._start + last
+        if end != length:
+            raise self._error(f"{end} bytes", f"{length}")
 
     def __getitem__(self, name: str) -> Any:
         host: Any = plugins.host
@@ -118,17 +131,20 @@ class _Tensors(Mapping[str, Any]):
             value = self._values[name]
             return None if value is None else host.archives().as_saved(value)
         entry = self._entries[name]
-        try:
-            code, shape, (start, end) = entry["dtype"], tuple(entry["shape"]), entry["data_offsets"]
-            if end - start != math.prod(shape) * SIZES[code]:
-                raise ValueError(f"{name} has {end - start} bytes")
-        except (KeyError, TypeError, ValueError) as error:
-            raise self._error(f"{name}: {error}") from error
+        if entry["dtype"] not in SIZES:
+            raise self._error(f"one of the dtypes {', '.join(sorted(SIZES))} of {name}", f"{entry['dtype']}")
+        shape, (start, end) = tuple(entry["shape"]), _place(entry)
+        if end - start != math.prod(shape) * SIZES[entry["dtype"]]:
+            raise self._error(f"{math.prod(shape) * SIZES[entry['dtype']]} bytes of {name}", f"{end - start}")
         self._file.seek(self._start + start)
-        data = self._file.read(end - start)
-        if len(data) != end - start:
-            raise self._error(f"{name} is cut off")
-        return host.archives().from_raw(data, code, shape)
+        return host.archives().from_raw(self._file.read(end - start), entry["dtype"], shape)
+
+    def described(self, name: str) -> tuple[tuple[int, ...], int]:
+        """Return shape and size in bytes of an array that is not read yet; () and 0 for other values."""
+        if name in self._values:
+            return (), 0
+        start, end = _place(self._entries[name])
+        return tuple(self._entries[name]["shape"]), end - start
 
     def __contains__(self, name: object) -> bool:
         return name in self._entries or name in self._values
@@ -139,5 +155,30 @@ class _Tensors(Mapping[str, Any]):
     def __len__(self) -> int:
         return len(self._entries) + len(self._values)
 
-    def _error(self, why: object) -> ValueError:
-        return ValueError(f"load_safetensors: {getattr(self._file, 'name', 'the file')} is no whole file: {why}")
+    def _error(self, expected: str, got: str) -> SerializationError:
+        name = getattr(self._file, "name", "the file")
+        return SerializationError(f"load_safetensors: {name} is no whole file: expected {expected}, got {got}")
+
+
+def _object(text: bytes | str) -> dict[str, Any]:
+    """Return a JSON object as a dictionary; raise ValueError for other text, and for a name that occurs twice."""
+
+    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        if len(dict(pairs)) < len(pairs):
+            raise ValueError("a name occurs twice")
+        return dict(pairs)
+
+    found = json.loads(text, object_pairs_hook=unique)
+    if not isinstance(found, dict):
+        raise ValueError(f"expected an object of JSON, got {type(found).__name__}")
+    return found
+
+
+def _place(entry: Mapping[str, Any]) -> tuple[int, int]:
+    """Return the first byte of an array and that after its last one, and raise ValueError for a malformed entry."""
+    start, end = entry["data_offsets"]
+    numbers = [start, end, *entry["shape"]]
+    is_whole = all(type(number) is int and number >= 0 for number in numbers)
+    if not is_whole or end < start or not isinstance(entry["dtype"], str):
+        raise ValueError(f"expected dtype, and shape and data_offsets of whole numbers from 0, got {entry}")
+    return start, end

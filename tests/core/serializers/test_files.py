@@ -1,6 +1,9 @@
 """Files are written whole or not at all."""
 
+import io
 import os
+import stat
+import threading
 
 import numpy as np
 import pytest
@@ -68,3 +71,42 @@ def test_files_may_be_read_by_whom_the_process_lets(tmp_path, way):
     WAYS[way][0](tmp_path / "net", Net())
     (tmp_path / "plain").write_bytes(b"")
     assert os.stat(tmp_path / "net").st_mode == os.stat(tmp_path / "plain").st_mode
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_replaced_file_keeps_its_mode(tmp_path, way):
+    WAYS[way][0](tmp_path / "net", Net())
+    os.chmod(tmp_path / "net", 0o640)
+    WAYS[way][0](tmp_path / "net", different())
+    assert os.stat(tmp_path / "net").st_mode & 0o777 == 0o640
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes on this system")
+@pytest.mark.parametrize("way", WAYS)
+def test_a_pipe_is_written_to(tmp_path, way):
+    os.mkfifo(tmp_path / "pipe")
+    read: list[bytes] = []
+    thread = threading.Thread(target=lambda: read.append((tmp_path / "pipe").read_bytes()))
+    thread.start()
+    save, load = WAYS[way]
+    save(tmp_path / "pipe", different())
+    thread.join(30)
+    net = Net()
+    load(io.BytesIO(read[0]), net)
+    assert contents(net) == contents(different())
+    assert os.listdir(tmp_path) == ["pipe"]
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_the_file_is_on_the_disk_before_its_name_and_the_name_before_the_return(tmp_path, way, monkeypatch):
+    calls = []
+    fsync, replace = os.fsync, os.replace
+
+    def synced(descriptor):
+        calls.append("directory" if stat.S_ISDIR(os.fstat(descriptor).st_mode) else "file")
+        fsync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", synced)
+    monkeypatch.setattr(os, "replace", lambda *names: (calls.append("name"), replace(*names)))
+    WAYS[way][0](tmp_path / "net", Net())
+    assert calls == ["file", "name", "directory"]
