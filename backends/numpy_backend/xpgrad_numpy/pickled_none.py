@@ -39,6 +39,7 @@ def _structure(data: bytes) -> Any:
     """Return the calls of a pickle as nested tuples."""
     stack: list[Any] = []
     memo: dict[int, Any] = {}
+    argument: Any
     for operation, argument, _ in pickletools.genops(data):
         name = operation.name
         if name in ("PROTO", "FRAME"):
