@@ -82,8 +82,8 @@ __all__ = [  # noqa: RUF022 - the most important names first
     "array_api",
     "AnomalyError", "AxisError", "BackendMismatch", "BackendUnavailable", "BatchError", "BatchWarning", "ChangedArray",
     "CompileWarning", "DeviceMismatch", "DtypeError", "EscapedArray", "GradientError", "GraphEndWarning", "GraphError",
-    "IterationError", "NotANumber", "PluginError", "SerializationError", "ShapeError", "SingularMatrix", "SparsityError",
-    "SpecifierError", "StructureError", "TraceError", "UnknownArray", "XpgradError",
+    "IterationError", "NotANumber", "PluginError", "SerializationError", "ShapeError", "SingularMatrix",
+    "SparsityError", "SpecifierError", "StructureError", "TraceError", "UnknownArray", "XpgradError",
     "__version__",
 ]  # fmt: skip
 

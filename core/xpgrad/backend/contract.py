@@ -1,5 +1,6 @@
 """Checks of a plugin before it is accepted: the version of the contract, its hooks, its backend."""
 
+import builtins
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -92,6 +93,8 @@ def _check_types(backend: Backend, origin: str, taken: Iterable[PluginRecord]) -
         raise PluginError(f"{origin}: expected the types of arrays in array_types, got {kinds!r}")
     owners = {kind: other.backend.name for other in taken if other.backend for kind in other.backend.array_types}
     for kind in kinds:
+        if kind is getattr(builtins, kind.__name__, None):
+            raise PluginError(f"{origin}: backend {backend.name} lists {kind.__name__}, which is a type of Python's")
         if kind in owners:
             raise PluginError(
                 f"{origin}: backends {owners[kind]} and {backend.name} both list "

@@ -5,6 +5,7 @@ import threading
 import time
 import warnings
 from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -13,10 +14,17 @@ from xpgrad.backend.contract import check_api, check_backend, check_marked
 from xpgrad.backend.discovery import Entry, Installed, scan
 from xpgrad.backend.providers import Provided, Providers, call, provided_by
 from xpgrad.backend.record import PluginRecord, PluginWarning
+from xpgrad.backend.third_party import is_interrupt, text_of
 from xpgrad.errors import BackendUnavailable, PluginError, XpgradError
 
 if TYPE_CHECKING:
     import pluggy
+
+
+OWN = "xpgrad"
+"""The distribution of the built-in backends."""
+SLOW = 5.0
+"""Seconds after which a plugin that is still being loaded is named in a warning."""
 
 
 class Loader:
@@ -105,14 +113,15 @@ class Loader:
     def _load(self, record: PluginRecord) -> None:
         started, record.state = time.perf_counter(), "loading"
         try:
-            self._register(importlib.import_module(record.module), record)
+            with _noted_if_slow(record):
+                self._register(importlib.import_module(record.module), record)
             record.state = "loaded"
-        except (KeyboardInterrupt, GeneratorExit):
-            record.state = "not loaded"
-            raise
         except BackendUnavailable as error:
             record.state, record.error = "unavailable", error
         except BaseException as error:  # third-party code: none of its errors may reach other backends
+            if is_interrupt(error):
+                record.state = "not loaded"
+                raise
             record.state, record.error = "failed", error
             warnings.warn(f"plugin {record.module}: {record.reason()}", PluginWarning, stacklevel=4)
         finally:
@@ -151,8 +160,18 @@ class Loader:
     def _backend_of(self, module: Any, record: PluginRecord) -> Backend | None:
         for hook in self._hooks("xpgrad_backend"):
             if hook.plugin is module:
-                return check_backend(hook.function(), record, self.records.values())
+                backend = hook.function()
+                self._load_built_in(backend)
+                return check_backend(backend, record, self.records.values())
         return None
+
+    def _load_built_in(self, backend: object) -> None:
+        """Load the built-in backends of the libraries whose types a new backend lists, so that theirs are known."""
+        kinds = backend.array_types if isinstance(backend, Backend) else ()
+        for root in sorted({root_of(kind) for kind in kinds if isinstance(kind, type)}):
+            for entry in self.installed.modules.get(root, ()):
+                if entry.distribution == OWN:
+                    self.load(entry)
 
     # Kernels
 
@@ -170,8 +189,10 @@ class Loader:
             other = self.records[str(hook.plugin_name)]
             try:
                 found |= provided_by(hook, other, new)
-            except Exception as error:
-                text = f"plugin {other.module}: its kernels for {new[0].name} are left out: {error}"
+            except BaseException as error:
+                if is_interrupt(error):
+                    raise
+                text = f"plugin {other.module}: its kernels for {new[0].name} are left out: {text_of(error)}"
                 warnings.warn(text, PluginWarning, stacklevel=2)
         return found
 
@@ -197,11 +218,27 @@ class Loader:
                 answer = call(hook, **given)
             except XpgradError:
                 raise
-            except Exception as error:
-                text = f"plugin {hook.plugin_name}: its hook {name} failed: {type(error).__name__}: {error}"
+            except BaseException as error:
+                if is_interrupt(error):
+                    raise
+                text = f"plugin {hook.plugin_name}: its hook {name} failed: {text_of(error)}"
                 warnings.warn(text, PluginWarning, stacklevel=6)
                 continue
             yield str(hook.plugin_name), answer
+
+
+@contextmanager
+def _noted_if_slow(record: PluginRecord) -> Iterator[None]:
+    """Warn, from a thread of its own, when the block takes long."""
+    text = f"plugin {record.module} of {record.origin} has been loading for {SLOW:g} s"
+    timer = threading.Timer(SLOW, warnings.warn, (text, PluginWarning))
+    timer.daemon = True
+    with suppress(RuntimeError):  # no more threads
+        timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
 
 
 def root_of(kind: type) -> str:

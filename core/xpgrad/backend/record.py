@@ -1,6 +1,7 @@
 """Records of plugins and their loading."""
 
 from xpgrad.backend.backend import Backend
+from xpgrad.backend.third_party import text_of
 from xpgrad.errors import XpgradError
 
 
@@ -37,9 +38,9 @@ class PluginRecord:
     def reason(self) -> str:
         """Return in one sentence why this plugin provides no backend."""
         if isinstance(self.error, XpgradError):
-            return str(self.error)
+            return text_of(self.error).partition(": ")[2] or text_of(self.error)
         if self.error is not None:
-            return f"{self.origin} failed to load: {type(self.error).__name__}: {self.error}"
+            return f"{self.origin} failed to load: {text_of(self.error)}"
         if self.state == "loading":
             return f"the plugin of {self.origin} requested its own backend while it was being loaded"
         return f"{self.origin} provides no backend (its plugin has no hook xpgrad_backend)"

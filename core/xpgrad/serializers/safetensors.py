@@ -114,7 +114,9 @@ class _Tensors(Mapping[str, Any]):
             self._values = _object(self._entries.pop("__metadata__", {}).get(VALUES, "{}"))
             places = {name: _place(entry) for name, entry in self._entries.items()}
         except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
-            raise self._error("a header of names, dtypes, shapes and places", f"{type(error).__name__}: {error}") from error
+            raise self._error(
+                "a header of names, dtypes, shapes and places", f"{type(error).__name__}: {error}"
+            ) from error
         if twice := self._entries.keys() & self._values.keys():
             raise self._error("a value for each name", f"two for {min(twice)}")
         self._start = end = 8 + size

@@ -20,6 +20,13 @@ from xpgrad.plugin import ArrayAPIBackend, BackendUnavailable, hookimpl, scatter
 
 class Array: ...
 
+class Mute(Exception):
+    def __str__(self):
+        raise SystemExit("bye")
+
+def stopped(error):
+    raise error
+
 def backend(name="npu", array_types=(Array,), **options):
     options = {"scatter_add": scatter_add_by_sorting, "devices": ["cpu"], **options}
     return ArrayAPIBackend(name, np, array_types, **options)

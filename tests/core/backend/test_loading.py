@@ -2,9 +2,11 @@ import threading
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 from tests.core.backend.strangers import GOOD, LIBRARY, Strangers, gives, kernels
 
+from xpgrad.backend import loading
 from xpgrad.backend.kernels import table
 from xpgrad.backend.plugins import Plugins
 from xpgrad.backend.record import PluginWarning
@@ -18,6 +20,9 @@ BROKEN = {
     "exception": ("1 / 0", "ZeroDivisionError: division by zero"),
     "hook fails": (gives("{}['x']"), "KeyError: 'x'"),
     "hook exits": (gives("exit(3)"), "SystemExit: 3"),
+    "hook interrupts": (gives("stopped(KeyboardInterrupt)"), "KeyboardInterrupt: "),
+    "hook closes": (gives("stopped(GeneratorExit)"), "GeneratorExit: "),
+    "an error without a text": (gives("stopped(Mute)"), r"Mute, which cannot be printed \(SystemExit\)"),
     "misspelt hook": (
         GOOD + "@hookimpl\ndef xpgrad_kernel(): ...",
         "unknown hook 'xpgrad_kernel'.* hooks are xpgrad_backend",
@@ -41,6 +46,8 @@ BROKEN = {
         gives("backend(array_types=[Array, np.ndarray])"),
         "backends numpy and npu both list numpy.ndarray; uninstall one of them",
     ),
+    "a list": (gives("backend(array_types=[list])"), "backend npu lists list, which is a type of Python's"),
+    "a number": (gives("backend(array_types=[Array, int])"), "backend npu lists int, which is a type of Python's"),
     "no scatter_add": (gives("backend(scatter_add=None)"), "must have the kernel 'scatter_add', which has no default"),
     "scatter_add of another form": (gives("backend(scatter_add=lambda x: x)"), "kernel 'scatter_add' must take"),
     "capabilities in a dict": (
@@ -107,11 +114,11 @@ def test_keyboard_interrupt_gets_out_and_loading_can_be_repeated(
     strangers: Strangers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     source = """
-import os
+import os, signal
 @hookimpl
 def xpgrad_backend():
     if os.environ.get("NPU_INTERRUPT"):
-        raise KeyboardInterrupt
+        signal.raise_signal(signal.SIGINT)
     return backend()
 """
     strangers.install("xpgrad-npu", source, backends="npu")
@@ -121,6 +128,21 @@ def xpgrad_backend():
         plugins.backend("npu")
     monkeypatch.delenv("NPU_INTERRUPT")
     assert plugins.backend("npu").name == "npu"
+
+
+def test_a_type_of_a_built_in_backend_cannot_be_claimed_first(strangers: Strangers) -> None:
+    strangers.install("impostor", gives("backend(array_types=[Array, np.ndarray])"), backends="npu", modules="npulib")
+    plugins = strangers.plugins()
+    with pytest.warns(PluginWarning, match="backends numpy and npu both list numpy.ndarray; uninstall one of them"):
+        plugins.load(plugins.installed.backends["npu"][0])
+    assert plugins.backend_of(np.zeros(2)).name == "numpy"
+
+
+def test_a_plugin_that_loads_for_long_is_named(strangers: Strangers, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(loading, "SLOW", 0.05)
+    module = strangers.install("xpgrad-npu", "import time\ntime.sleep(0.5)\n" + GOOD, backends="npu")
+    with pytest.warns(PluginWarning, match=f"plugin {module} of xpgrad-npu 1.0 has been loading for 0.05 s"):
+        assert strangers.plugins().backend("npu").name == "npu"
 
 
 def test_two_distributions_that_claim_one_name_are_both_named(strangers: Strangers) -> None:
@@ -208,14 +230,26 @@ def xpgrad_backend():
     assert __import__(module).started == [1]
 
 
-def test_a_hook_that_fails_when_asked_is_warned_of_and_passed_over(strangers: Strangers) -> None:
+@pytest.mark.parametrize(
+    ("failure", "text"),
+    {
+        "source.nonsense": "AttributeError",
+        "stopped(Mute)": "Mute, which cannot be printed",
+        "exit()": "SystemExit",
+        "stopped(KeyboardInterrupt)": "KeyboardInterrupt",
+        "stopped(GeneratorExit)": "GeneratorExit",
+    }.items(),
+)
+def test_a_hook_that_fails_when_asked_is_warned_of_and_passed_over(
+    strangers: Strangers, failure: str, text: str
+) -> None:
     strangers.install(
-        "xpgrad-npu", GOOD + "@hookimpl\ndef xpgrad_transfer(source, target): return source.nonsense", backends="npu"
+        "xpgrad-npu", GOOD + f"@hookimpl\ndef xpgrad_transfer(source, target): return {failure}", backends="npu"
     )
     plugins = strangers.plugins()
     plugins.backend("npu")
     device = plugins.backend("numpy").default_device
-    with pytest.warns(PluginWarning, match="its hook xpgrad_transfer failed: AttributeError"):
+    with pytest.warns(PluginWarning, match=f"its hook xpgrad_transfer failed: {text}"):
         assert plugins.transfer(device, device) is None
 
 

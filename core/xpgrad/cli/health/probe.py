@@ -15,8 +15,8 @@ from contextlib import contextmanager
 from typing import Any
 
 from xpgrad.backend.backend import Backend
-from xpgrad.backend.loading import root_of
-from xpgrad.backend.plugins import OWN, plugins
+from xpgrad.backend.loading import OWN, root_of
+from xpgrad.backend.plugins import plugins
 from xpgrad.backend.record import PluginWarning
 from xpgrad.cli.health.computations import array_faults, compute_on, creation_faults, missing_names
 from xpgrad.cli.health.machine import thread_pools

@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 from xpgrad.backend.backend import Backend
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.record import PluginWarning
-from xpgrad.errors import CompileWarning, TraceError
+from xpgrad.backend.third_party import is_interrupt, text_of
+from xpgrad.errors import CompileWarning, PluginError, TraceError
 from xpgrad.transforms.callers import depth
 from xpgrad.transforms.trace.calls import Composite
 from xpgrad.transforms.trace.executors.options import Options
@@ -115,8 +116,11 @@ def chosen(program: Program, backend: Backend | None, options: Options) -> Chose
 def _executors(backend: Backend) -> Iterator[tuple[str, Executor, str]]:
     """Yield name, function and plugin of all executors for a backend; the plugin is empty for the core's own."""
     for plugin, executor in plugins.answers("xpgrad_executor", backend=backend):
-        if executor is not None and executor is not NotImplemented:
+        if callable(executor):
             yield _name(plugin), executor, plugin
+        elif executor is not None and executor is not NotImplemented:
+            text = f"plugin {plugin}: its hook xpgrad_executor returned {type(executor).__name__}, expected a function"
+            warnings.warn(text, PluginWarning, stacklevel=4)
     for name, executor in EXECUTORS.items():
         yield name, executor, ""
 
@@ -130,10 +134,12 @@ def _run(executor: Executor, program: Program, plugin: str) -> Run | None:
     """Return what an executor makes of a program, None if it declines or is a plugin's and fails."""
     try:
         run = executor(program)
-    except Exception as error:  # third-party code: the program runs without it
-        if not plugin:
+        if run is not NotImplemented and not callable(run):
+            raise PluginError(f"expected a function or NotImplemented, got {type(run).__name__}")
+    except BaseException as error:  # third-party code: the program runs without it
+        if not plugin or is_interrupt(error):
             raise
-        text = f"plugin {plugin}: its executor failed for {program.name}: {type(error).__name__}: {error}"
+        text = f"plugin {plugin}: its executor failed for {program.name}: {text_of(error)}"
         warnings.warn(text, PluginWarning, stacklevel=4)
         return None
     return None if run is NotImplemented else run

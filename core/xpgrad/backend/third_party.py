@@ -1,0 +1,24 @@
+"""Errors of third-party code: their texts, and which of them are those of the user instead."""
+
+import dis
+
+
+def text_of(error: BaseException) -> str:
+    """Return type and text of an error; only the type if the text cannot be made."""
+    name = type(error).__name__
+    try:
+        return f"{name}: {error}"
+    except BaseException as failure:
+        if is_interrupt(failure):
+            raise
+        return f"{name}, which cannot be printed ({type(failure).__name__})"
+
+
+def is_interrupt(error: BaseException) -> bool:
+    """Return whether an error is an interrupt by the user, not one that the code itself has raised."""
+    if not isinstance(error, KeyboardInterrupt):
+        return False
+    last = error.__traceback__
+    while last is not None and last.tb_next is not None:
+        last = last.tb_next
+    return last is None or dis.opname[last.tb_frame.f_code.co_code[last.tb_lasti]] != "RAISE_VARARGS"
