@@ -4,10 +4,11 @@ import dis
 
 
 def text_of(error: BaseException) -> str:
-    """Return type and text of an error; only the type if the text cannot be made."""
+    """Return type and text of an error, with its notes; only the type if the text cannot be made."""
     name = type(error).__name__
     try:
-        return f"{name}: {error}"
+        notes = "".join(f" ({note})" for note in getattr(error, "__notes__", ()))
+        return ": ".join(filter(None, [name, str(error)])) + notes
     except BaseException as failure:
         if is_interrupt(failure):
             raise

@@ -20,8 +20,8 @@ BROKEN = {
     "exception": ("1 / 0", "ZeroDivisionError: division by zero"),
     "hook fails": (gives("{}['x']"), "KeyError: 'x'"),
     "hook exits": (gives("exit(3)"), "SystemExit: 3"),
-    "hook interrupts": (gives("stopped(KeyboardInterrupt)"), "KeyboardInterrupt: "),
-    "hook closes": (gives("stopped(GeneratorExit)"), "GeneratorExit: "),
+    "hook interrupts": (gives("stopped(KeyboardInterrupt)"), "failed to load: KeyboardInterrupt"),
+    "hook closes": (gives("stopped(GeneratorExit)"), "failed to load: GeneratorExit"),
     "an error without a text": (gives("stopped(Mute)"), r"Mute, which cannot be printed \(SystemExit\)"),
     "misspelt hook": (
         GOOD + "@hookimpl\ndef xpgrad_kernel(): ...",

@@ -11,8 +11,8 @@ from xpgrad.backend.device import Device
 from xpgrad.backend.kernels import library_function, table
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.standard import DTYPES, FUNCTIONS
+from xpgrad.backend.third_party import text_of
 from xpgrad.backend.transfer import transfer
-from xpgrad.cli.health.observed import text_of
 from xpgrad.errors import MissingFunction
 from xpgrad.types import Array
 

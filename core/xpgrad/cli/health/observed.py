@@ -57,13 +57,6 @@ def memory() -> int | None:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
 
 
-def text_of(error: BaseException) -> str:
-    """Return type and text of an error, with its notes."""
-    return ": ".join(filter(None, [type(error).__name__, str(error)])) + "".join(
-        f" ({note})" for note in getattr(error, "__notes__", ())
-    )
-
-
 def place_of(error: BaseException) -> dict[str, Any] | None:
     """Return file, line and source of the innermost third-party code that raised an error."""
     if isinstance(error, SyntaxError) and error.filename is not None and error.lineno is not None:

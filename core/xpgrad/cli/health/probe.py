@@ -18,9 +18,10 @@ from xpgrad.backend.backend import Backend
 from xpgrad.backend.loading import OWN, root_of
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.record import PluginWarning
+from xpgrad.backend.third_party import text_of
 from xpgrad.cli.health.computations import array_faults, compute_on, creation_faults, missing_names
 from xpgrad.cli.health.machine import thread_pools
-from xpgrad.cli.health.observed import channel, memory, place_of, text_of
+from xpgrad.cli.health.observed import channel, memory, place_of
 from xpgrad.errors import BackendUnavailable, XpgradError
 
 ARRAY_LIBRARIES = frozenset(
