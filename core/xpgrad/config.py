@@ -5,6 +5,7 @@ affect each other. `Switches` are replaced as a whole, not changed by the thread
 integer, `mode`, which tells the call path in a single look-up whether any setting requires special treatment.
 """
 
+import itertools
 import os
 import sys
 import threading
@@ -25,15 +26,42 @@ ONLY_LIFTED = LIFTED, LIFTED | NO_GRAD  # modes in which nothing else requires s
 DTYPES = ("float16", "float32", "float64", "mixed16")
 
 
+class SharedLocks:
+    """The locks of `shared_lock` that are in use: a fork acquires all of them, the newest first."""
+
+    def __init__(self) -> None:
+        self._locks: weakref.WeakValueDictionary[int, Any] = weakref.WeakValueDictionary()
+        self._numbers = itertools.count()
+        self._acquired: list[Any] = []
+        if hasattr(os, "register_at_fork"):  # not on Windows
+            os.register_at_fork(before=self._acquire, after_in_parent=self._release, after_in_child=self._release)
+
+    def add(self) -> Any:
+        """Return a new lock."""
+        lock = self._locks[next(self._numbers)] = threading.RLock()
+        return lock
+
+    def _acquire(self) -> None:
+        locks = [lock for _, lock in sorted(self._locks.items(), reverse=True)]
+        for lock in locks:
+            lock.acquire()
+        self._acquired = locks
+
+    def _release(self) -> None:
+        locks, self._acquired = self._acquired, []
+        for lock in locks:
+            lock.release()
+
+
+_locks = SharedLocks()
+
+
 def shared_lock() -> Any:
     """Return a lock that its thread may acquire again, as in a signal handler, and that is safe to fork with.
 
     If a process is forked while another thread holds an ordinary lock, the child waits for it forever.
     """
-    lock = threading.RLock()
-    if hasattr(os, "register_at_fork"):  # not on Windows
-        os.register_at_fork(before=lock.acquire, after_in_parent=lock.release, after_in_child=lock.release)
-    return lock
+    return _locks.add()
 
 
 def _dtype_of_environment() -> str:

@@ -7,7 +7,7 @@ from xpgrad.backend.plugins import plugins
 from xpgrad.functions.activation import maxout, prelu, relu, sigmoid, swish
 from xpgrad.graph.variable import Variable, as_variable
 from xpgrad.links.linear import Linear
-from xpgrad.links.parameters import fitted, outside, waits, weight
+from xpgrad.links.parameters import fitted, once, waits, weight
 from xpgrad.models import Chain, Link
 from xpgrad.types import AnyArray
 
@@ -58,7 +58,7 @@ class Swish(Link):
     def initialize_for(self, x: Any) -> None:
         """Initialise `beta` for inputs like `x`, if it is not."""
         if waits(self.beta):
-            outside(self.beta.initialize, tuple(x.shape[1:]))
+            once(lambda: waits(self.beta), self.beta.initialize, tuple(x.shape[1:]))
 
     def forward(self, x: AnyArray) -> Variable:
         """Return the activation of `x`."""

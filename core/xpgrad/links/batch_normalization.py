@@ -13,7 +13,7 @@ from xpgrad.chainer.parameter import Parameter
 from xpgrad.config import config
 from xpgrad.graph.variable import Variable
 from xpgrad.initializers import Identity, Initializer, _get_initializer, generate_array
-from xpgrad.links.parameters import outside
+from xpgrad.links.parameters import once
 from xpgrad.models import Link, Running
 from xpgrad.types import AnyArray
 
@@ -134,18 +134,26 @@ class BatchNormalization(_Averaging):
         return made
 
     def _initialize_params(self, shape: Any) -> None:
-        for name, initial, default in zip(self.averages, self._initial_averages, (0, 1), strict=True):
-            array = generate_array(self._initializer(initial, default), shape, device=self.device)
-            setattr(self, name, array)
+        averages = zip(self.averages, self._initial_averages, (0, 1), strict=True)
+        made = {
+            name: generate_array(self._initializer(initial, default), shape, device=self.device)
+            for name, initial, default in averages
+        }
         for parameter in self.gamma, self.beta:
             if parameter is not None:
                 parameter.initialize(shape)
+        for name in self.averages[::-1]:  # the mean last, by which `initialize_for` tells
+            setattr(self, name, made[name])
 
     def initialize_for(self, x: Any, **_: Any) -> None:
         """Initialise parameters and averages for inputs like `x`, if they are not."""
         if self.avg_mean is None:
             along = {a % len(x.shape) for a in self.axis or ()}
-            outside(self._initialize_params, tuple(n for i, n in enumerate(x.shape) if i not in along))
+            once(
+                lambda: self.avg_mean is None,
+                self._initialize_params,
+                tuple(n for i, n in enumerate(x.shape) if i not in along),
+            )
 
     def forward(self, x: AnyArray, finetune: bool = False) -> Variable:
         """Return `x` normalized; `finetune` averages over all batches from the first one on, with equal weights."""

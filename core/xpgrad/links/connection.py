@@ -7,7 +7,7 @@ from typing import Any
 from xpgrad import functions
 from xpgrad.chainer.parameter import Parameter as _Parameter
 from xpgrad.graph.variable import Variable, as_array
-from xpgrad.links.parameters import bias, fitted, outside, waits, weight
+from xpgrad.links.parameters import bias, fitted, once, waits, weight
 from xpgrad.models import Chain, Link
 from xpgrad.types import AnyArray
 
@@ -196,7 +196,7 @@ class SimplifiedDropconnect(Link):
     def initialize_for(self, x: Any, *_: Any, **__: Any) -> None:
         """Initialise the weight for inputs like `x`, if it is not."""
         if waits(self.W):
-            outside(self._initialize_params, math.prod(x.shape[1:]))
+            once(lambda: waits(self.W), self._initialize_params, math.prod(x.shape[1:]))
 
     def forward(
         self, x: AnyArray, train: bool = True, mask: AnyArray | None = None, use_batchwise_mask: bool = True

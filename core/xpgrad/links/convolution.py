@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 from xpgrad.functions import convolution as functions
 from xpgrad.functions.windows import per_axis
 from xpgrad.graph.variable import Variable
-from xpgrad.links.parameters import bias, given, outside, waits, weight
+from xpgrad.links.parameters import bias, given, once, waits, weight
 from xpgrad.models import Link
 from xpgrad.types import AnyArray, Size
 
@@ -60,7 +60,7 @@ class Windowed(Link):
     def initialize_for(self, x: Any) -> None:
         """Initialise the filters for images like `x`, if they are not."""
         if waits(self.W):
-            outside(self._initialize_params, x.shape[1])
+            once(lambda: waits(self.W), self._initialize_params, x.shape[1])
 
 
 class ConvolutionND(Windowed):
@@ -198,9 +198,9 @@ class DepthwiseConvolution2D(Windowed):
             self._initialize_params(in_channels)
 
     def _initialize_params(self, in_channels: int) -> None:
-        self.W.initialize((self.channel_multiplier, in_channels, *self.window))
         if self.b is not None:
             self.b.initialize((self.channel_multiplier * in_channels,))
+        self.W.initialize((self.channel_multiplier, in_channels, *self.window))
 
     def forward(self, x: AnyArray) -> Variable:
         """Return the convolution of pictures `x`, shape (N, in_channels, H, W)."""

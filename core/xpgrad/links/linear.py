@@ -6,7 +6,7 @@ from typing import Any
 
 from xpgrad.functions.connection import linear
 from xpgrad.graph.variable import Variable
-from xpgrad.links.parameters import bias, given, outside, waits, weight
+from xpgrad.links.parameters import bias, given, once, waits, weight
 from xpgrad.models import Link
 from xpgrad.types import AnyArray
 
@@ -61,7 +61,7 @@ class Linear(Link):
     def initialize_for(self, x: Any, n_batch_axes: int = 1) -> None:
         """Initialise the weight for inputs like `x`, if it is not."""
         if waits(self.W):
-            outside(self._initialize_params, math.prod(x.shape[n_batch_axes:]))
+            once(lambda: waits(self.W), self._initialize_params, math.prod(x.shape[n_batch_axes:]))
 
     def forward(self, x: AnyArray, n_batch_axes: int = 1) -> Variable:
         """Return the map of `x`, whose axes after the first `n_batch_axes` are one vector of features."""

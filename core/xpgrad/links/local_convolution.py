@@ -6,7 +6,7 @@ from xpgrad import functions
 from xpgrad.functions.windows import per_axis
 from xpgrad.graph.variable import Variable
 from xpgrad.links.convolution import Convolution2D, Windowed
-from xpgrad.links.parameters import bias, fitted, outside, waits, weight
+from xpgrad.links.parameters import bias, fitted, once, waits, weight
 from xpgrad.models import Chain, Link
 from xpgrad.types import AnyArray, Size
 
@@ -48,14 +48,14 @@ class LocalConvolution2D(Link):
     def _initialize_params(self, in_channels: int, in_size: tuple[int, ...]) -> None:
         window = per_axis(self.ksize, 2, "ksize", "LocalConvolution2D")
         out = tuple((n - k) // s + 1 for n, k, s in zip(in_size, window, self.stride, strict=True))
-        self.W.initialize((self.out_channels, *out, in_channels, *window))
         if self.b is not None:
             self.b.initialize((self.out_channels, *out))
+        self.W.initialize((self.out_channels, *out, in_channels, *window))
 
     def initialize_for(self, x: Any) -> None:
         """Initialise the filters for pictures like `x`, if they are not."""
         if waits(self.W):
-            outside(self._initialize_params, x.shape[1], tuple(x.shape[2:]))
+            once(lambda: waits(self.W), self._initialize_params, x.shape[1], tuple(x.shape[2:]))
 
     def forward(self, x: AnyArray) -> Variable:
         """Return the convolution of pictures `x`, shape (N, in_channels, H, W)."""

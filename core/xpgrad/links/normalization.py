@@ -4,7 +4,7 @@ from typing import Any
 
 from xpgrad.functions import normalization as functions
 from xpgrad.graph.variable import Variable
-from xpgrad.links.parameters import outside, waits, weight
+from xpgrad.links.parameters import once, waits, weight
 from xpgrad.models import Link
 from xpgrad.types import AnyArray
 
@@ -21,13 +21,13 @@ class _Affine(Link):
             self._initialize_params(size)
 
     def _initialize_params(self, size: int) -> None:
-        self.gamma.initialize((size,))
         self.beta.initialize((size,))
+        self.gamma.initialize((size,))
 
     def initialize_for(self, x: Any) -> None:
         """Initialise the parameters for inputs like `x`, if they are not."""
         if waits(self.gamma):
-            outside(self._initialize_params, x.shape[1])
+            once(lambda: waits(self.gamma), self._initialize_params, x.shape[1])
 
 
 class LayerNormalization(_Affine):

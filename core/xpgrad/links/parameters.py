@@ -5,7 +5,7 @@ from typing import Any
 
 from xpgrad.backend.levels import around
 from xpgrad.chainer.parameter import Parameter
-from xpgrad.config import at_level, called_with
+from xpgrad.config import at_level, called_with, shared_lock
 from xpgrad.functions.checks import known_spec
 from xpgrad.functions.mixed import in_dtype_of
 from xpgrad.graph.variable import Variable, as_array
@@ -34,6 +34,19 @@ def outside(function: Callable[..., Any], *args: Any) -> None:
         function(*args)
     else:
         called_with(at_level(None), function, *args)
+
+
+def once(missing: Callable[[], bool], function: Callable[..., Any], *args: Any) -> None:
+    """Call ``function(*args)`` outside of all transformations if `missing` holds, and in one thread only.
+
+    The function makes last what `missing` looks for, because other threads look for it without the lock.
+    """
+    with _lock:
+        if missing():
+            outside(function, *args)
+
+
+_lock = shared_lock()
 
 
 def given(x: Any) -> Constant:

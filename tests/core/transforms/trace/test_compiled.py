@@ -568,6 +568,21 @@ def test_a_captured_variable_that_changes_its_shape_or_dtype_has_another_program
     assert compiled.cache_info().hits
 
 
+def test_compiled_functions_that_are_dropped_leave_nothing():
+    def make():
+        compiled = compile(lambda x: (x * 2).sum())
+        for _ in range(3):
+            compiled(np.ones(3))
+
+    make()
+    gc.collect()
+    before = len(gc.get_objects())
+    for _ in range(100):
+        make()
+    gc.collect()
+    assert len(gc.get_objects()) - before < 50
+
+
 def test_a_compiled_function_that_is_dropped_frees_what_it_captured_without_the_collector():
     def make():
         w = Variable(np.ones(1000))
