@@ -148,7 +148,7 @@ def _known(groups: Collection[str]) -> "Iterable[EntryPoint]":
         for dist in distributions():
             try:
                 found += [point for point in dist.entry_points if point.group in groups]
-            except Exception:  # as above
+            except Exception:  # noqa: S112 - as above
                 continue
         return found
 

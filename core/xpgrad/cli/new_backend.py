@@ -116,7 +116,9 @@ def _person(author: str | None, email: str | None, otherwise: str) -> tuple[str,
 def _git(key: str) -> str:
     command = ["git", "config", "--get", key]
     try:
-        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=5, encoding="utf-8")
+        done = subprocess.run(  # noqa: S603 - the user's git
+            command, capture_output=True, text=True, check=False, timeout=5, encoding="utf-8"
+        )
     except (OSError, ValueError, subprocess.SubprocessError):  # no git, or output that is not text
         return ""
     return _one_line(done.stdout) if done.returncode == 0 else ""

@@ -43,7 +43,7 @@ def examine(name: str, timeout: float) -> dict[str, Any]:
 
 
 def _run(name: str, timeout: float, errors: IO[bytes]) -> tuple[bytes, str, int]:
-    process = subprocess.Popen(
+    process = subprocess.Popen(  # noqa: S603 - this Python, and a module of xpgrad
         [sys.executable, "-P", "-m", MODULE, name],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,

@@ -57,7 +57,7 @@ class Writer:
     def made(self, head: str, caught: str = "Exception") -> Callable[..., Any]:
         """Return the function; any of the exceptions `caught` means that the call does not fit."""
         source = "\n".join([head, "    try:", *self.lines, f"    except {caught}:", "        return None"])
-        exec(compile(source, "<entry of a program>", "exec"), self.names)
+        exec(compile(source, "<entry of a program>", "exec"), self.names)  # noqa: S102 - a source of our own
         made: Callable[..., Any] = self.names.pop(head[4 : head.index("(")])  # else it would be a cycle
         return made
 
@@ -112,7 +112,7 @@ def reader(structure: Structure) -> Callable[[tuple[Any, ...], dict[str, Any]], 
     w = Writer()
     pairs = zip(structure.children, ("args", "kwargs"), strict=True)
     places = [place for child, name in pairs for place in _places(w, child, name)]
-    exec(compile(f"def read(args, kwargs):\n    return [{', '.join(places)}]", "<leaves of a call>", "exec"), w.names)
+    exec(compile(f"def read(args, kwargs):\n    return [{', '.join(places)}]", "<leaves of a call>", "exec"), w.names)  # noqa: S102 - a source of our own
     made: Callable[[tuple[Any, ...], dict[str, Any]], list[Any]] = w.names.pop("read")
     return made
 

@@ -37,7 +37,7 @@ def leaving(results: Sequence[Leaf], structure: Structure, *, variables: bool) -
     remaining = iter(leaves)
     text = _built(w, structure, remaining)
     source = f"def leave(outputs, leaves):\n    return {text}"
-    exec(compile(source, "<exit of a program>", "exec"), w.names)
+    exec(compile(source, "<exit of a program>", "exec"), w.names)  # noqa: S102 - a source of our own
     made: Exit = w.names.pop("leave")  # else it would be a cycle
     return made
 
