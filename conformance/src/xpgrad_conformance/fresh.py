@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from xpgrad.backend.discovery import Entry
-from xpgrad.backend.loading import root_of
-from xpgrad.backend.plugins import OWN, plugins
+from xpgrad.backend.loading import OWN, root_of
+from xpgrad.backend.plugins import plugins
 from xpgrad.backend.record import PluginRecord
 from xpgrad.plugin import Backend
 
