@@ -248,6 +248,13 @@ class Backend:
             found = self._wide[dtype] = single
         return found
 
+    def real(self, dtype: Dtype) -> Dtype:
+        """Return the dtype of the real and imaginary parts of a complex dtype; `wide` of another."""
+        if not self.is_kind(dtype, "complex floating"):
+            return self.wide(dtype)
+        part = self.namespace.float64 if self.finfo(dtype).bits == 64 else self.namespace.float32
+        return self.namespace.empty((0,), dtype=part).dtype
+
     def finfo(self, dtype: Dtype) -> Any:
         """Return the library's `finfo` of a floating-point dtype or array."""
         return self.namespace.finfo(dtype)

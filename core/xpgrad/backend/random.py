@@ -161,8 +161,11 @@ def uniform(shape: Shape, dtype: Dtype | None = None, device: Any = None) -> Arr
 
 
 def normal(shape: Shape, dtype: Dtype | None = None, device: Any = None) -> Array:
-    """Return an array of normally distributed numbers with mean 0 and variance 1 on `device`."""
-    return _draw("random_normal", shape, dtype, get_device(device))
+    """Return an array of normally distributed numbers with mean 0 and variance 1 on `device`.
+
+    Real and imaginary parts of complex numbers are independent, with variance 1/2 each.
+    """
+    return _normal(shape, dtype, get_device(device))
 
 
 def uniform_like(spec: Spec) -> Array:
@@ -172,7 +175,17 @@ def uniform_like(spec: Spec) -> Array:
 
 def normal_like(spec: Spec) -> Array:
     """Return standard normal numbers with the shape, dtype and device of `spec`."""
-    return _draw("random_normal", spec.shape, spec.dtype, spec.backend.device_for(spec.device))
+    return _normal(spec.shape, spec.dtype, spec.backend.device_for(spec.device))
+
+
+def _normal(shape: Shape, dtype: Dtype | None, device: Device) -> Array:
+    backend = device.backend
+    if dtype is None or not backend.is_kind(dtype, "complex floating"):
+        return _draw("random_normal", shape, dtype, device)
+    xp, real = backend.xp, backend.real(dtype)
+    parts = [xp.astype(_draw("random_normal", shape, real, device), dtype) for _ in range(2)]
+    total = xp.add(parts[0], xp.multiply(parts[1], 1j))
+    return backend.restore(xp.multiply(total, 0.5**0.5))
 
 
 def _draw(name: str, shape: Shape, dtype: Dtype | None, device: Device) -> Array:

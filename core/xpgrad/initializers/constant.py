@@ -15,6 +15,13 @@ class Constant(Initializer):
     ----------
     fill_value : scalar or array
     dtype : dtype or str, optional
+
+    Raises
+    ------
+    ShapeError
+        The value does not broadcast to an array.
+    DtypeError
+        The value is complex, and an array is not.
     """
 
     def __init__(self, fill_value: Any, dtype: Any = None) -> None:
@@ -23,7 +30,7 @@ class Constant(Initializer):
 
     def generate(self, shape: Shape, dtype: Dtype, device: Device) -> Array:
         """Return an array full of the value."""
-        xp, values = device.backend.xp, arrived(self.fill_value, dtype, device)
+        xp, values = device.backend.xp, arrived(type(self).__name__, self.fill_value, dtype, device)
         own = tuple(values.shape)
         if len(own) > len(shape) or any(n not in (1, m) for n, m in zip(own[::-1], shape[::-1], strict=False)):
             raise ShapeError(f"{type(self).__name__}: expected values that broadcast to shape {shape}, got shape {own}")

@@ -4,11 +4,13 @@ import math
 import operator
 from typing import Any
 
+from xpgrad.backend.checks import check_cast
 from xpgrad.backend.current import current_device, get_device
 from xpgrad.backend.device import Device
 from xpgrad.backend.dtypes import dtype_of
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.transfer import transfer
+from xpgrad.errors import DtypeError
 from xpgrad.types import Array, Dtype, Shape
 
 
@@ -97,10 +99,21 @@ def _target(xp: Any) -> Device:
     return current if backend is current.backend else backend.device_of(made)
 
 
-def arrived(values: Any, dtype: Dtype, device: Device) -> Array:
-    """Return numbers of any library as an array of `dtype` on `device`."""
+def arrived(operation: str, values: Any, dtype: Dtype, device: Device) -> Array:
+    """Return numbers of any library as an array of `dtype` on `device`.
+
+    Raises
+    ------
+    DtypeError
+        Complex numbers for a real dtype; the text begins with `operation`.
+    """
     if plugins.is_scalar(values):
-        return device.backend.xp.full((), plugins.plain(values), dtype=dtype, device=device.handle)
+        values = plugins.plain(values)
+        if isinstance(values, complex) and not device.backend.is_kind(dtype, "complex floating"):
+            name = device.backend.dtype_name(dtype)
+            raise DtypeError(f"{operation}: expected real numbers for an array of {name}, got {values}")
+        return device.backend.xp.full((), values, dtype=dtype, device=device.handle)
+    check_cast(values, device.backend.dtype_name(dtype), operation)
     old, new = plugins.backend_of(values), device.backend
     if old is not new:  # cast before the move: not each device has float64
         values = old.xp.astype(values, dtype_of(new.dtype_name(dtype), old))

@@ -14,6 +14,8 @@ from xpgrad.types import Array, Dtype, Shape
 class Normal(Initializer):
     """Normally distributed numbers with mean 0.
 
+    Real and imaginary parts of complex numbers are independent, with half of the variance each.
+
     Parameters
     ----------
     scale : float
@@ -35,7 +37,10 @@ class Normal(Initializer):
         """Return the numbers."""
         deviation = self.deviation(shape)
         if self.rng is not None:
-            return arrived(self.rng.normal(0.0, deviation, shape), dtype, device)
+            drawn = self.rng.normal(0.0, deviation, shape)
+            if device.backend.is_kind(dtype, "complex floating"):
+                drawn = (drawn + 1j * self.rng.normal(0.0, deviation, shape)) * 0.5**0.5
+            return arrived(type(self).__name__, drawn, dtype, device)
         return device.backend.xp.multiply(random.normal(shape, dtype, device), deviation)
 
 

@@ -14,7 +14,8 @@ MODES = "auto", "projection", "embedding", "basis"
 class Orthogonal(Initializer):
     """A random matrix whose rows or columns, whichever are fewer, are orthonormal, times `scale`.
 
-    An array of shape (out, *S) counts as a matrix with as many columns as S has elements.
+    Those of complex numbers are orthonormal in the complex inner product. An array of shape (out, *S) counts as a
+    matrix with as many columns as S has elements.
 
     Parameters
     ----------
@@ -42,7 +43,7 @@ class Orthogonal(Initializer):
         super().__init__(dtype)
 
     def generate(self, shape: Shape, dtype: Dtype, device: Device) -> Array:
-        """Return the array: Q of the QR decomposition of random numbers, where the diagonal of R is positive."""
+        """Return the array: Q of the QR decomposition of random numbers, where the diagonal of R is not negative."""
         if not math.prod(shape):
             raise ValueError(f"Orthogonal: expected an array that is not empty, got shape {shape}")
         rows, columns = (shape[0] if shape else 1), math.prod(shape[1:])
@@ -54,6 +55,9 @@ class Orthogonal(Initializer):
         xp, wide = device.backend.xp, device.backend.wide(dtype)  # no library decomposes float16
         drawn = Normal(1.0, rng=self.rng).generate((max(rows, columns), min(rows, columns)), wide, device)
         q, r = xp.linalg.qr(drawn, mode="reduced")
+        if device.backend.is_kind(wide, "complex floating"):
+            q = xp.multiply(q, xp.multiply(xp.sign(xp.linalg.diagonal(r)), self.scale))
+            return xp.reshape(xp.conj(xp.matrix_transpose(q)) if rows < columns else q, shape)
         positive = xp.astype(xp.greater_equal(xp.linalg.diagonal(r), 0.0), wide)
         q = xp.multiply(q, xp.multiply(xp.subtract(positive, 0.5), 2.0 * self.scale))
         return xp.astype(xp.reshape(xp.matrix_transpose(q) if rows < columns else q, shape), dtype)

@@ -5,6 +5,7 @@ from typing import Any
 
 from xpgrad.backend import random
 from xpgrad.backend.device import Device
+from xpgrad.errors import DtypeError
 from xpgrad.initializers.initializer import Initializer, arrived, get_fans
 from xpgrad.types import Array, Dtype, Shape
 
@@ -18,6 +19,11 @@ class Uniform(Initializer):
     dtype : dtype or str, optional
     rng : numpy.random.RandomState or numpy.random.Generator, optional
         What draws the numbers; by default the stream of `xpgrad.random` for the device.
+
+    Raises
+    ------
+    DtypeError
+        An array is complex.
     """
 
     def __init__(self, scale: float = 0.05, dtype: Any = None, rng: Any = None) -> None:
@@ -31,8 +37,14 @@ class Uniform(Initializer):
     def generate(self, shape: Shape, dtype: Dtype, device: Device) -> Array:
         """Return the numbers."""
         bound = self.bound(shape)
+        if not device.backend.is_kind(dtype, "real floating"):
+            name = device.backend.dtype_name(dtype)
+            raise DtypeError(
+                f"{type(self).__name__}: expected an array of real floating-point numbers, got {name}; draw complex "
+                "numbers by Normal, LeCunNormal, GlorotNormal or HeNormal"
+            )
         if self.rng is not None:
-            return arrived(self.rng.uniform(-bound, bound, shape), dtype, device)
+            return arrived(type(self).__name__, self.rng.uniform(-bound, bound, shape), dtype, device)
         xp = device.backend.xp
         return xp.multiply(xp.subtract(random.uniform(shape, dtype, device), 0.5), 2.0 * bound)
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from xpgrad.optimizers.formula import Numbers, kept, unbiased
+from xpgrad.optimizers.formula import Numbers, kept, squared, unbiased
 from xpgrad.optimizers.hyperparameter import HyperparameterProxy
 from xpgrad.optimizers.optimizer import GradientMethod
 from xpgrad.types import Array, Namespace
@@ -67,6 +67,8 @@ class Adam(GradientMethod):
 
     lr = alpha_t
 
+    real_states = frozenset(["v", "vhat"])
+
     @staticmethod
     def states(h: Numbers) -> Mapping[str, float]:
         """Return the names of the state: averages of gradients and of squares, and the largest of these."""
@@ -94,7 +96,7 @@ class Adam(GradientMethod):
         rest = g - m
         rest *= c["gain1"]
         m += rest
-        rest = g * g
+        rest = squared(xp, g)
         rest -= v
         rest *= c["gain2"]
         v += rest

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from xpgrad.optimizers.formula import Numbers, kept, least, unbiased
+from xpgrad.optimizers.formula import Numbers, kept, least, squared, unbiased
 from xpgrad.optimizers.hyperparameter import HyperparameterProxy
 from xpgrad.optimizers.optimizer import GradientMethod
 from xpgrad.types import Array, Namespace
@@ -24,6 +24,8 @@ class AdaGrad(GradientMethod):
     def __init__(self, lr: Any = 0.001, eps: Any = 1e-8) -> None:
         super().__init__(lr=lr, eps=eps)
 
+    real_states = frozenset(["h"])
+
     @staticmethod
     def states(h: Numbers) -> Mapping[str, float]:
         """Return the names of the state: the sum of squares."""
@@ -32,7 +34,7 @@ class AdaGrad(GradientMethod):
     @staticmethod
     def step(xp: Namespace, w: Array, g: Array, s: dict[str, Array], c: Numbers) -> Array:
         """Return the parameter after a step."""
-        s["h"] += g * g
+        s["h"] += squared(xp, g)
         w -= c["lr"] * g / (xp.sqrt(s["h"]) + c["eps"])
         return w
 
@@ -52,6 +54,8 @@ class AdaDelta(GradientMethod):
     def __init__(self, rho: Any = 0.95, eps: Any = 1e-6) -> None:
         super().__init__(rho=rho, eps=eps)
 
+    real_states = frozenset(["msg", "msdx"])
+
     @staticmethod
     def states(h: Numbers) -> Mapping[str, float]:
         """Return the names of the state: averages of squared gradients and of squared steps."""
@@ -66,10 +70,10 @@ class AdaDelta(GradientMethod):
     def step(xp: Namespace, w: Array, g: Array, s: dict[str, Array], c: Numbers) -> Array:
         """Return the parameter after a step."""
         s["msg"] *= c["rho"]
-        s["msg"] += c["gain"] * g * g
+        s["msg"] += squared(xp, g, c["gain"])
         move = xp.sqrt((s["msdx"] + c["eps"]) / (s["msg"] + c["eps"])) * g
         s["msdx"] *= c["rho"]
-        s["msdx"] += c["gain"] * move * move
+        s["msdx"] += squared(xp, move, c["gain"])
         w -= move
         return w
 
@@ -93,6 +97,8 @@ class RMSprop(GradientMethod):
     def __init__(self, lr: Any = 0.01, alpha: Any = 0.99, eps: Any = 1e-8, eps_inside_sqrt: bool = False) -> None:
         super().__init__(lr=lr, alpha=alpha, eps=eps, eps_inside_sqrt=eps_inside_sqrt)
 
+    real_states = frozenset(["ms"])
+
     @staticmethod
     def states(h: Numbers) -> Mapping[str, float]:
         """Return the names of the state: the average of squares."""
@@ -107,7 +113,7 @@ class RMSprop(GradientMethod):
     def step(xp: Namespace, w: Array, g: Array, s: dict[str, Array], c: Numbers) -> Array:
         """Return the parameter after a step."""
         s["ms"] *= c["alpha"]
-        s["ms"] += c["gain"] * g * g
+        s["ms"] += squared(xp, g, c["gain"])
         root = xp.sqrt(s["ms"] + c["eps"]) if c["eps_inside_sqrt"] else xp.sqrt(s["ms"]) + c["eps"]
         w -= c["lr"] * g / root
         return w
@@ -130,6 +136,8 @@ class RMSpropGraves(GradientMethod):
     def __init__(self, lr: Any = 1e-4, alpha: Any = 0.95, momentum: Any = 0.9, eps: Any = 1e-4) -> None:
         super().__init__(lr=lr, alpha=alpha, momentum=momentum, eps=eps)
 
+    real_states = frozenset(["n"])
+
     @staticmethod
     def states(h: Numbers) -> Mapping[str, float]:
         """Return the names of the state: averages of squares and of gradients, and the last step."""
@@ -144,11 +152,11 @@ class RMSpropGraves(GradientMethod):
     def step(xp: Namespace, w: Array, g: Array, s: dict[str, Array], c: Numbers) -> Array:
         """Return the parameter after a step."""
         s["n"] *= c["alpha"]
-        s["n"] += c["gain"] * g * g
+        s["n"] += squared(xp, g, c["gain"])
         s["g"] *= c["alpha"]
         s["g"] += c["gain"] * g
         s["delta"] *= c["momentum"]
-        s["delta"] -= c["lr"] * g / xp.sqrt(s["n"] - s["g"] * s["g"] + c["eps"])
+        s["delta"] -= c["lr"] * g / xp.sqrt(s["n"] - squared(xp, s["g"]) + c["eps"])
         w += s["delta"]
         return w
 
@@ -168,6 +176,8 @@ class SMORMS3(GradientMethod):
     def __init__(self, lr: Any = 0.001, eps: Any = 1e-16) -> None:
         super().__init__(lr=lr, eps=eps)
 
+    real_states = frozenset(["mem", "g2"])
+
     @staticmethod
     def states(h: Numbers) -> Mapping[str, float]:
         """Return the names of the state: the length of the memory, and averages of gradients and of squares."""
@@ -180,8 +190,8 @@ class SMORMS3(GradientMethod):
         s["g"] *= 1.0 - part
         s["g"] += part * g
         s["g2"] *= 1.0 - part
-        s["g2"] += part * g * g
-        x = s["g"] * s["g"] / (s["g2"] + c["eps"])
+        s["g2"] += squared(xp, g, part)
+        x = squared(xp, s["g"]) / (s["g2"] + c["eps"])
         w -= g * xp.minimum(x, c["lr"]) / (xp.sqrt(s["g2"]) + c["eps"])
         s["mem"] *= 1.0 - x
         s["mem"] += 1.0
@@ -207,6 +217,8 @@ class MSVAG(GradientMethod):
     def __init__(self, lr: Any = 0.1, beta: Any = 0.9, eta: Any = 1.0, weight_decay_rate: Any = 0.0) -> None:
         super().__init__(lr=lr, beta=beta, eta=eta, weight_decay_rate=weight_decay_rate)
 
+    real_states = frozenset(["v"])
+
     @staticmethod
     def states(h: Numbers) -> Mapping[str, float]:
         """Return the names of the state: averages of gradients and of squares."""
@@ -227,9 +239,9 @@ class MSVAG(GradientMethod):
     def step(xp: Namespace, w: Array, g: Array, s: dict[str, Array], c: Numbers) -> Array:
         """Return the parameter after a step."""
         s["m"] += c["gain"] * (g - s["m"])
-        s["v"] += c["gain"] * (g * g - s["v"])
+        s["v"] += c["gain"] * (squared(xp, g) - s["v"])
         mean = c["scale"] * s["m"]
-        square = mean * mean
+        square = squared(xp, mean)
         total = square + c["rho"] * c["rest"] * (c["scale"] * s["v"] - square)
         factor = xp.clip(square / xp.where(square == 0, 1.0, total), 0.0, 1.0)
         if c["kept"] is not None:

@@ -10,9 +10,9 @@ from xpgrad.backend.device import Device
 from xpgrad.chainer.parameter import Parameter
 from xpgrad.errors import TraceError
 from xpgrad.graph.variable import Variable, constant_variable
-from xpgrad.optimizers.formula import Numbers, check_kept
+from xpgrad.optimizers.formula import Numbers, real_spec
 from xpgrad.optimizers.loss_scaling import finite
-from xpgrad.optimizers.update_rule import MASTER, UpdateRule, held_by
+from xpgrad.optimizers.update_rule import UpdateRule, held_by
 from xpgrad.transforms.trace.compiled import compile
 from xpgrad.types import Array, Dtype
 
@@ -37,15 +37,14 @@ class Scalar:
         backend = self.device.backend
         return backend.restore(backend.asarray(value, self.dtype, self.device.handle))
 
-    def set(self, value: float, name: str = "a number") -> None:
+    def set(self, value: float) -> None:
         """Give it another value."""
         if value != self.value:
-            check_kept(name, value, self.variable._node.spec)
             self.variable.array, self.value = self._array(value), value
 
 
 class Place(NamedTuple):
-    """Where coefficients are the same: the number of their group, and device and dtype of the parameters."""
+    """Where coefficients are the same: the number of their group, their device and dtype."""
 
     group: int
     device: Device
@@ -93,7 +92,7 @@ class Step:
         return program.run(numbers, args, kwds)
 
     def _place(self, param: Parameter, known: dict[Any, int], numbers: list[Numbers]) -> Place:
-        """Return whose coefficients a parameter has: the place in `numbers`, the device and the dtype."""
+        """Return whose coefficients a parameter has: the place in `numbers`, their device and dtype."""
         rule: UpdateRule = param.update_rule
         if rule.formula is None:
             raise TypeError(f"{self!r}: {type(rule).__name__} has no formulas; call optimizer.update(lossfun)")
@@ -103,8 +102,7 @@ class Step:
         if key not in known:
             known[key] = len(numbers)
             numbers.append(rule.formula.coefficients(rule.hyperparam.at(rule.t + 1), rule.t + 1))
-        spec = param._node.spec
-        return Place(known[key], param.device, spec.wide if MASTER in (rule.state or ()) else spec.dtype)
+        return Place(known[key], param.device, real_spec(param._node.spec).dtype)
 
     def _eager(self, args: tuple[Any, ...], kwds: dict[str, Any]) -> Any:
         """Make a step without a program: it initialises parameters."""
@@ -156,7 +154,7 @@ class Program:
                     if name not in scalars:
                         scalars[name] = Scalar(place.device, place.dtype)
                         self.numbers[place][name] = scalars[name].variable
-                    scalars[name].set(float(x), name)
+                    scalars[name].set(float(x))
         self.time.set(float(optimizer.t))
         self.scale.set(optimizer._loss_scale or 1.0)
         states = [self.owner.variables(param.update_rule) for param in self.params]

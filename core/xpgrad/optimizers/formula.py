@@ -3,7 +3,7 @@
 import functools
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from xpgrad import array_api
 from xpgrad.backend.backend import Backend
@@ -22,8 +22,16 @@ class Formula:
     """A method of optimization as formulas, which its optimizer class inherits.
 
     Every formula is elementwise, and takes arrays with Python numbers, or Variables. Augmented assignments
-    (``w -= ...``) write into arrays, and give new Variables.
+    (``w -= ...``) write into arrays, and give new Variables. Parameters of half precision and their gradients are cast
+    to float32 before, and their state is float32: squares of gradients would overflow and underflow.
+
+    Attributes
+    ----------
+    real_states : frozenset of str
+        States that are real for complex parameters: averages of squared moduli.
     """
+
+    real_states: ClassVar[frozenset[str]] = frozenset()
 
     @staticmethod
     def states(h: Numbers) -> Mapping[str, float]:
@@ -78,37 +86,65 @@ def writes(backend: Backend) -> bool:
     return backend.capabilities.lacking(["index_assignment", "in_place_update", "dlpack_shares_memory"]) is None
 
 
-def prepared(numbers: Numbers, backend: Backend, spec: Spec) -> Numbers:
-    """Return coefficients as operands for arrays of `spec`.
+def squared(xp: Namespace, x: Array, weight: Any = None) -> Array:
+    """Return the squared moduli of an array or Variable, times a real weight."""
+    y = x if weight is None else weight * x
+    mixed = x._node.spec.complex if isinstance(x, Variable) else _is_complex(xp, x.dtype)
+    return xp.real(y) * xp.real(x) + xp.imag(y) * xp.imag(x) if mixed else y * x
 
-    Raises
-    ------
-    ValueError
-        A number that is not 0 is 0 in the dtype of the arrays: ``eps=1e-8`` in float16.
-    """
+
+@functools.lru_cache(256)  # what libraries answer takes longer than a product
+def _is_complex(xp: Namespace, dtype: Dtype) -> bool:
+    return bool(xp.isdtype(dtype, "complex floating"))
+
+
+def real_spec(spec: Spec) -> Spec:
+    """Return the spec of coefficients, and of real states, for parameters of `spec`."""
+    if not (spec.complex or spec.half):
+        return spec
+    return spec.backend.spec_for(spec.shape, spec.backend.real(spec.dtype), spec.device)
+
+
+def state_spec(formula: type[Formula] | None, name: str, spec: Spec) -> Spec:
+    """Return the spec of a state for parameters of `spec`."""
+    real = spec.half or (formula is not None and name in formula.real_states)
+    return real_spec(spec) if real else spec
+
+
+def in_wide(spec: Spec, function: Callable[[Namespace, Array, Array], Array]) -> Callable[..., Array]:
+    """Return a function of namespace, parameter and gradient that computes in float32 for half precision."""
+    if not spec.half:
+        return function
+
+    def rounded(xp: Namespace, w: Array, g: Array) -> Array:
+        return xp.astype(function(xp, xp.astype(w, spec.wide), xp.astype(g, spec.wide)), spec.dtype)
+
+    return rounded
+
+
+def prepared(numbers: Numbers, spec: Spec) -> Numbers:
+    """Return coefficients as operands for parameters of `spec`."""
+    spec = real_spec(spec)
     known = spec.constants
-    return {name: known.get(x) or _operand(name, x, backend, spec) for name, x in numbers.items()}
+    return {name: known.get(x) or _operand(x, spec) for name, x in numbers.items()}
 
 
-def _operand(name: str, x: Any, backend: Backend, spec: Spec) -> Any:
-    if x is None or isinstance(x, (bool, Variable)):
-        return x
-    return backend.prepare(check_kept(name, float(x), spec), spec)
+def _operand(x: Any, spec: Spec) -> Any:
+    return x if x is None or isinstance(x, (bool, Variable)) else spec.backend.prepare(float(x), spec)
 
 
-def check_kept(name: str, x: float, spec: Spec) -> float:
-    """Return a coefficient, if it is not rounded to 0 in the dtype of `spec`."""
-    if x and spec.half and abs(x) <= _smallest(spec.backend, spec.dtype) / 2:
-        dtype = spec.backend.dtype_name(spec.dtype)
-        raise ValueError(
-            f"optimizer: {name} is {x}, which is 0 in {dtype}; set a larger one, or call use_fp32_update()"
-        )
-    return x
+def stepped(formula: type[Formula], names: Sequence[str], c: Numbers, spec: Spec) -> Callable[..., tuple[Any, ...]]:
+    """Return the step of a formula for parameters of `spec`, as a function for `changed`.
 
+    It takes a namespace, the parameter, its gradient, and the states called `names`, and returns all but the namespace.
+    """
 
-def _smallest(backend: Backend, dtype: Dtype) -> float:
-    limits = backend.finfo(dtype)
-    return float(limits.smallest_normal) * float(limits.eps)
+    def step(xp: Namespace, w: Array, g: Array, *kept: Array) -> tuple[Array, ...]:
+        s = dict(zip(names, kept, strict=True))
+        w = in_wide(spec, lambda xp, w, g: formula.step(xp, w, g, s, c))(xp, w, g)
+        return w, g, *s.values()
+
+    return step
 
 
 def changed(
@@ -149,8 +185,10 @@ def change_gradient(param: Parameter, function: Callable[[Namespace, Array, Arra
     ----------
     param : Parameter, with a gradient
     function : callable
-        ``function(xp, w, g)`` returns what replaces the gradient `g`; it may change `g` by augmented assignments.
+        ``function(xp, w, g)`` returns what replaces the gradient `g`; it may change `g` by augmented assignments. Both
+        are float32 for half precision.
     """
+    function = in_wide(param._node.spec, function)
     grad, variable = param.grad, param.grad_var
     recorded = variable is not None and variable.creator_node is not None
 

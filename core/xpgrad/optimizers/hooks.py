@@ -1,18 +1,21 @@
 """Hooks of optimizers: they change gradients before the update."""
 
 import functools
+import operator
 import types
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from xpgrad import array_api
+from xpgrad.array_api.shared import copying
 from xpgrad.backend import random
 from xpgrad.backend.current import using_device
-from xpgrad.backend.transfer import transfer
+from xpgrad.backend.device import Device
 from xpgrad.chainer.parameter import Parameter
 from xpgrad.config import backprop_mode, called_with
+from xpgrad.errors import DtypeError
 from xpgrad.graph.variable import Variable, as_variable, constant_variable
-from xpgrad.optimizers.formula import change_gradient
+from xpgrad.optimizers.formula import change_gradient, in_wide, real_spec
 from xpgrad.optimizers.update_rule import held_by
 from xpgrad.types import Array, Dtype, Namespace, Shape
 
@@ -44,12 +47,19 @@ class GradientHook:
         return None
 
     def gradient(self, xp: Namespace, w: Array, g: Array, ratio: Any) -> Array:
-        """Return what replaces the gradient `g` of `w`, elementwise; both are arrays, or Variables."""
+        """Return what replaces the gradient `g` of `w`, elementwise; both are arrays, or Variables.
+
+        Those of half precision are cast to float32 before, and the result is cast back.
+        """
         raise NotImplementedError(f"{type(self).__name__}: define gradient(xp, w, g, ratio)")
 
     def gradients(self, ws: Sequence[Variable], gs: Sequence[Variable], t: Any) -> list[Variable]:
         """Return what replaces the gradients `gs` of all parameters `ws`, after `t` steps: the function form."""
-        return [self.gradient(array_api, w, g, self.ratio(w, g)) for w, g in zip(ws, gs, strict=True)]
+        return [self._changed(w, g, self.ratio(w, g)) for w, g in zip(ws, gs, strict=True)]
+
+    def _changed(self, w: Variable, g: Variable, ratio: Any) -> Variable:
+        made: Variable = in_wide(w._node.spec, lambda xp, w, g: self.gradient(xp, w, g, ratio))(array_api, w, g)
+        return made
 
 
 class WeightDecay(GradientHook):
@@ -74,6 +84,8 @@ class WeightDecay(GradientHook):
 class Lasso(GradientHook):
     """Adds ``rate * sign(w)``: a subgradient of a penalty on absolute values.
 
+    The sign of a complex number is ``w / |w|``.
+
     Parameters
     ----------
     rate : float
@@ -96,12 +108,25 @@ class GradientHardClipping(GradientHook):
     Parameters
     ----------
     lower_bound, upper_bound : float
+
+    Raises
+    ------
+    DtypeError
+        A gradient is complex.
     """
 
     name = "GradientHardClipping"
 
     def __init__(self, lower_bound: float, upper_bound: float) -> None:
         self.lower_bound, self.upper_bound = lower_bound, upper_bound
+
+    def ratio(self, w: Variable, g: Variable) -> None:
+        """Raise if the gradient is complex."""
+        if g._node.spec.complex:
+            raise DtypeError(
+                f"{type(self).__name__}: expected a real gradient, got {g._node.spec!r}; use GradientClipping, since "
+                "complex numbers have no order"
+            )
 
     def gradient(self, xp: Namespace, w: Array, g: Array, ratio: Any) -> Array:
         """Return the elements of `g` between the bounds."""
@@ -128,9 +153,9 @@ class GradientLARS(GradientHook):
 
     def ratio(self, w: Variable, g: Variable) -> Variable:
         """Return the ratio of norms."""
-        of_w, of_g = (array_api.sqrt(_square(x)) for x in (w, g))
+        of_w, of_g = _norm(w), _norm(g)
         ratio = of_w / (self.eps + of_g + self.weight_decay * of_w)
-        return array_api.astype(array_api.where(of_w > self.threshold, ratio, 1.0), g.dtype)
+        return array_api.where(of_w > self.threshold, ratio, 1.0)
 
     def gradient(self, xp: Namespace, w: Array, g: Array, ratio: Any) -> Array:
         """Return ``ratio * (g + weight_decay * w)``."""
@@ -160,22 +185,26 @@ class GradientClipping:
         params = [held_by(param) for param in opt.target.params(False) if param.grad is not None]
         if not params:
             return
-        first = params[0].device
-        squares = [_array_of(_square, constant_variable(param.grad)) for param in params]
-        rate = _array_of(self._rate, [constant_variable(transfer(x, first)) for x in squares])
+        grads = [constant_variable(param.grad) for param in params]
+        rate = called_with(backprop_mode(False), self._rate, grads)
         for param in params:
-            factor = constant_variable(transfer(rate, param.device))
-            factor = array_api.astype(factor, param.dtype).array
-            change_gradient(param, functools.partial(_scaled, factor))
+            change_gradient(param, functools.partial(_scaled, _as_factor(rate, param).array))
 
     def gradients(self, ws: Sequence[Variable], gs: Sequence[Variable], t: Any) -> list[Variable]:
         """Return the gradients `gs`, scaled: the function form."""
-        rate = self._rate([_square(g) for g in gs])
-        return [g * array_api.astype(rate, g.dtype) for g in gs]
+        rate = self._rate(gs)
+        found = []
+        for w, g in zip(ws, gs, strict=True):
+            found.append(in_wide(w._node.spec, functools.partial(_scaled, _as_factor(rate, w)))(array_api, w, g))
+        return found
 
-    def _rate(self, squares: Sequence[Variable]) -> Variable:
-        norm = array_api.sqrt(sum(squares[1:], squares[0]))
-        return self.threshold / array_api.where(norm > self.threshold, norm, self.threshold)
+    def _rate(self, gs: Sequence[Variable]) -> Variable:
+        """Return the factor of the gradients; sizes and squares are computed on their devices."""
+        first = gs[0].device
+        scale = _scale([_at(first, _largest(g)) for g in gs])
+        squares = [_at(first, _square(g, _as_factor(scale, g))) for g in gs]
+        norm, limit = array_api.sqrt(functools.reduce(operator.add, squares)), self.threshold / scale
+        return array_api.where(norm > limit, limit / norm, 1.0)
 
 
 def exponential_decay_noise(xp: Namespace, shape: Shape, dtype: Dtype, hook: Any, opt: Any) -> Array:
@@ -228,11 +257,39 @@ def _scaled(factor: Array, xp: Namespace, w: Array, g: Array) -> Array:
     return g
 
 
-def _square(g: Variable) -> Variable:
-    """Return the sum of the squares of all elements, in float32 for half precision."""
-    spec = g._node.spec
-    flat = array_api.reshape(array_api.astype(g, spec.wide) if spec.half else g, (-1,))
+def _norm(x: Variable) -> Variable:
+    """Return the square root of the sum of the squares of all elements, in float32 for half precision."""
+    scale = _scale([_largest(x)])
+    return scale * array_api.sqrt(_square(x, scale))
+
+
+def _largest(x: Variable) -> Variable:
+    """Return the largest modulus, in float32 for half precision."""
+    found = array_api.max(array_api.abs(x)) if x.size else array_api.sum(array_api.abs(x))
+    return _as_factor(found, x)
+
+
+def _scale(sizes: Sequence[Variable]) -> Variable:
+    """Return the largest of numbers; 1 if that is 0, infinite or NaN. Squares of what it divides do not overflow."""
+    largest = functools.reduce(array_api.maximum, sizes)
+    return array_api.where((largest > 0) & array_api.isfinite(largest), largest, 1.0)
+
+
+def _square(x: Variable, scale: Variable) -> Variable:
+    """Return the sum of the squares of all elements, each divided by `scale`, in float32 for half precision."""
+    spec = x._node.spec
+    flat = array_api.reshape(array_api.astype(x, spec.wide) if spec.half else x, (-1,)) / scale
     return array_api.real(array_api.vecdot(flat, flat)) if spec.complex else array_api.vecdot(flat, flat)
+
+
+def _as_factor(x: Variable, like: Variable) -> Variable:
+    """Return a number on the device of `like`, in the dtype of its real and imaginary parts, or float32."""
+    return array_api.astype(_at(like.device, x), real_spec(like._node.spec).dtype, copy=False)
+
+
+def _at(device: Device, x: Variable) -> Variable:
+    """Return a number on a device."""
+    return x if x.device == device else copying.copy(x, device)
 
 
 def _array_of(function: Callable[..., Any], *args: Any) -> Any:

@@ -1,10 +1,15 @@
 """L-BFGS through SciPy."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
+from xpgrad import array_api
+from xpgrad.backend.device import Device
 from xpgrad.backend.plugins import plugins
+from xpgrad.backend.spec import Spec
 from xpgrad.chainer.parameter import Parameter
+from xpgrad.graph.variable import Variable, constant_variable
+from xpgrad.optimizers.formula import real_spec
 from xpgrad.optimizers.hyperparameter import Hyperparameter, HyperparameterProxy
 from xpgrad.optimizers.optimizer import Optimizer
 from xpgrad.optimizers.update_rule import store
@@ -16,7 +21,8 @@ class LBFGS(Optimizer):
     """L-BFGS-B of SciPy (Byrd, Lu, Nocedal and Zhu, 1995), for losses without noise: the same data in each call.
 
     ``update(lossfun, *args)`` is one call of ``scipy.optimize.minimize``, which evaluates the loss many times.
-    Parameters become those with the smallest loss that it found.
+    Parameters become those with the smallest loss that it found. Real and imaginary parts of complex ones are unknowns
+    of their own.
 
     Parameters
     ----------
@@ -73,18 +79,17 @@ class LBFGS(Optimizer):
             lossfun(*args, **kwds)  # which initialises them
         self.call_hooks("pre")
         params = [param for param in self.target.params() if param.update_rule is None or param.update_rule.enabled]
-        specs = [(param._node.spec, param.device) for param in params]
 
         def evaluated(vector: Array) -> tuple[float, Array]:
-            _set(params, arrays_of(vector, specs))
+            _set(params, vector)
             loss = lossfun(*args, **kwds)
             self.target.cleargrads()
             loss.backward()
             zero = plugins.host.namespace.zeros
             grads = [zero(param.shape) if param.grad is None else param.grad for param in params]
-            return float(loss.array), vector_of(grads)
+            return float(loss.array), _vector(grads)
 
-        h, start = self.hyperparam, vector_of([param.array for param in params])
+        h, start = self.hyperparam, _vector([param.array for param in params])
         options = {
             "maxiter": h.max_iter,
             "maxfun": h.max_eval,
@@ -95,13 +100,32 @@ class LBFGS(Optimizer):
         try:
             self.result = minimize(evaluated, start, jac=True, method="L-BFGS-B", options=options)
         except BaseException:
-            _set(params, arrays_of(start, specs))
+            _set(params, start)
             raise
-        _set(params, arrays_of(self.result.x, specs))
+        _set(params, self.result.x)
         self.t += 1
         self.call_hooks("post")
 
 
-def _set(params: list[Parameter], arrays: Any) -> None:
-    for param, array in zip(params, arrays, strict=True):
+def _vector(arrays: Sequence[Array]) -> Array:
+    """Return the real and imaginary parts of all arrays as one vector."""
+    return vector_of([part for array in arrays for part in _parts(constant_variable(array))])
+
+
+def _parts(x: Variable) -> list[Variable]:
+    return [array_api.real(x), array_api.imag(x)] if x._node.spec.complex else [x]
+
+
+def _set(params: Sequence[Parameter], vector: Array) -> None:
+    """Give parameters the values of a vector that `_vector` made."""
+    specs: list[tuple[Spec, Device]] = []
+    for param in params:
+        spec = param._node.spec
+        specs += [(real_spec(spec), param.device)] * 2 if spec.complex else [(spec, param.device)]
+    arrays = arrays_of(vector, specs)
+    for param in params:
+        array = next(arrays)
+        if param._node.spec.complex:
+            re, im = (array_api.astype(constant_variable(part), param.dtype) for part in (array, next(arrays)))
+            array = (re + im * 1j).array
         store(param, array)

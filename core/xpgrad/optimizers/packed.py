@@ -8,9 +8,9 @@ from xpgrad.backend.levels import live
 from xpgrad.backend.plugins import plugins
 from xpgrad.chainer.parameter import Parameter
 from xpgrad.graph.variable import Variable
-from xpgrad.optimizers.formula import Formula, Numbers, changed, prepared, writes
+from xpgrad.optimizers.formula import Formula, Numbers, changed, prepared, state_spec, stepped, writes
 from xpgrad.optimizers.update_rule import unscale
-from xpgrad.types import Array, Namespace
+from xpgrad.types import Array
 
 MOST = 2**14
 """Number of elements of the largest parameter that is packed: for larger ones the copies take longer than the calls."""
@@ -27,14 +27,15 @@ class Pack:
         For each parameter views of them, in its shape.
     """
 
-    def __init__(self, params: Sequence[Parameter], names: Sequence[str]) -> None:
+    def __init__(self, params: Sequence[Parameter], formula: type[Formula], names: Sequence[str]) -> None:
         self.params, self.names = params, names
-        spec = params[0]._node.spec
+        self.spec = spec = params[0]._node.spec
         backend = spec.backend
         self.assign = backend.follow(operator.setitem)
         size = sum(param.size for param in params)
         flat = backend.spec_for((size,), spec.dtype, spec.device)
-        self.memory = {name: backend.scratch(flat) for name in ("", "grad", *(f"state {name}" for name in names))}
+        specs = {"": flat, "grad": flat, **{f"state {name}": state_spec(formula, name, flat) for name in names}}
+        self.memory = {key: backend.scratch(spec) for key, spec in specs.items()}
         self.parts: list[dict[str, Array]] = []
         reshape, start = backend.follow(backend.namespace.reshape), 0
         for param in params:
@@ -62,17 +63,10 @@ class Pack:
 
     def update(self, formula: type[Formula], c: Numbers) -> None:
         """Update all parameters by a formula, with these coefficients."""
-        names = self.names
         for param, part in zip(self.params, self.parts, strict=True):
             self.assign(part[""], ..., param._array)
             self.assign(part["grad"], ..., gradient(param))
-
-        def step(xp: Namespace, w: Array, g: Array, *kept: Array) -> tuple[Array, ...]:
-            s = dict(zip(names, kept, strict=True))
-            w = formula.step(xp, w, g, s, c)
-            return w, g, *s.values()
-
-        changed(step, list(self.memory.values()))
+        changed(stepped(formula, self.names, c, self.spec), list(self.memory.values()))
         for param, part in zip(self.params, self.parts, strict=True):
             self.assign(param._array, ..., part[""])
 
@@ -113,7 +107,7 @@ class Packs:
         """Return what updates the parameters of a group; what can be wrong is found before anything is updated."""
         rule, spec = group[0].update_rule, group[0]._node.spec
         t = rule.t + 1
-        c = prepared(rule.formula.coefficients(rule.hyperparam.at(t), t), spec.backend, spec)
+        c = prepared(rule.formula.coefficients(rule.hyperparam.at(t), t), spec)
         small: list[Parameter] = []
         large: list[Parameter] = []
         for param in group:
@@ -141,7 +135,8 @@ class Packs:
         if pack is None or not pack.holds():
             for param in group:
                 param.update_rule.prepare(param)
-            pack = self.known[key] = Pack(group, list(group[0].update_rule._state))
+            rule = group[0].update_rule
+            pack = self.known[key] = Pack(group, rule.formula, list(rule._state))
         return pack
 
 

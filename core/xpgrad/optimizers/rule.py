@@ -7,7 +7,7 @@ from xpgrad import array_api
 from xpgrad.config import backprop_mode, called_with
 from xpgrad.errors import DtypeError
 from xpgrad.graph.variable import Variable, constant_variable
-from xpgrad.optimizers.formula import Formula, check_kept
+from xpgrad.optimizers.formula import Formula, real_spec, state_spec, stepped
 from xpgrad.transforms.leaves import as_leaf, is_array
 from xpgrad.transforms.trees import Structure, flatten, where
 from xpgrad.types import Dtype
@@ -55,7 +55,13 @@ class Rule:
         found: State = {"t": _time(variables)}
         numbers = {name: value(0) if callable(value) else value for name, value in self.hyperparam.items()}
         for name, value in self.formula.states(numbers).items():
-            found[name] = structure.build([array_api.full_like(constant_variable(x.array), value) for x in variables])
+            dtypes = [state_spec(self.formula, name, x._node.spec).dtype for x in variables]
+            found[name] = structure.build(
+                [
+                    array_api.full_like(constant_variable(x.array), value, dtype=dtype)
+                    for x, dtype in zip(variables, dtypes, strict=True)
+                ]
+            )
         if any(isinstance(leaf, Variable) for leaf in leaves):
             return found
         made: State = _arrays(found)
@@ -111,20 +117,20 @@ class Rule:
             gs = hook.gradients([ws[i] for i in places], gs, before)
         cast: dict[Dtype, dict[str, Any]] = {}
         for i, g in zip(places, gs, strict=True):
-            w = ws[i]
+            w, spec = ws[i], ws[i]._node.spec
             if w.dtype not in cast:
-                cast[w.dtype] = {name: _cast(name, x, w) for name, x in numbers.items()}
-            s = {name: kept[name][i] for name in names}
-            ws[i] = self.formula.step(array_api, w, g, s, cast[w.dtype])
-            for name in names:
-                kept[name][i] = s[name]
+                cast[w.dtype] = {name: _cast(x, real_spec(spec).dtype) for name, x in numbers.items()}
+            step = stepped(self.formula, names, cast[w.dtype], spec)
+            ws[i], _, *states = step(array_api, w, g, *(kept[name][i] for name in names))
+            for name, x in zip(names, states, strict=True):
+                kept[name][i] = x
         return structure.build(ws), {"t": t, **{name: structure.build(kept[name]) for name in names}}
 
 
-def _cast(name: str, x: Any, w: Variable) -> Any:
+def _cast(x: Any, dtype: Dtype) -> Any:
     if isinstance(x, Variable):
-        return x if x.dtype == w.dtype else array_api.astype(x, w.dtype)
-    return x if x is None or isinstance(x, bool) else check_kept(name, float(x), w._node.spec)
+        return x if x.dtype == dtype else array_api.astype(x, dtype)
+    return x if x is None or isinstance(x, bool) else float(x)
 
 
 def _variables(leaves: Sequence[Any], structure: Structure, what: str) -> list[Variable]:

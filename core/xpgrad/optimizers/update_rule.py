@@ -12,9 +12,19 @@ from xpgrad.backend.transfer import transfer
 from xpgrad.chainer.parameter import Parameter
 from xpgrad.errors import ShapeError
 from xpgrad.graph.variable import Variable
-from xpgrad.optimizers.formula import Formula, Numbers, change_gradient, changed, prepared, writes
+from xpgrad.optimizers.formula import (
+    Formula,
+    Numbers,
+    change_gradient,
+    changed,
+    prepared,
+    real_spec,
+    state_spec,
+    stepped,
+    writes,
+)
 from xpgrad.optimizers.hyperparameter import Hyperparameter
-from xpgrad.types import Array, Namespace
+from xpgrad.types import Array
 
 MASTER = "fp32_param"
 """The name in the state of the float32 copy of a half-precision parameter."""
@@ -135,9 +145,8 @@ class UpdateRule:
         """
         spec, fresh = param._node.spec, self._state is None
         state: dict[str, Any] = {} if self._state is None else self._state
-        dtype = spec.wide if self._use_fp32_update and spec.half else spec.dtype
-        if dtype != spec.dtype and MASTER not in state:
-            state[MASTER] = spec.backend.follow(spec.backend.xp.astype)(param.array, dtype)
+        if self._use_fp32_update and spec.half and MASTER not in state:
+            state[MASTER] = spec.backend.follow(spec.backend.xp.astype)(param.array, spec.wide)
         if fresh:
             self._state = state
             try:
@@ -148,7 +157,8 @@ class UpdateRule:
         device = None
         for name, array in state.items():
             backend = plugins.by_type.get(type(array))
-            if backend is None or backend.spec(array) is spec:
+            wanted = state_spec(self.formula, name, spec)
+            if backend is None or backend.spec(array) is wanted:
                 continue
             device = device or param.device
             if tuple(array.shape) != param.shape:
@@ -157,15 +167,16 @@ class UpdateRule:
                     f"got {tuple(array.shape)}; load the state that belongs to this model"
                 )
             moved = array if backend.device_of(array) == device else transfer(array, device)
-            state[name] = moved if moved.dtype == dtype else device.xp.astype(moved, dtype)
+            state[name] = moved if moved.dtype == wanted.dtype else device.xp.astype(moved, wanted.dtype)
 
     def init_state(self, param: Parameter) -> None:
         """Fill the state for a parameter; a derived class with formulas of its own overrides this."""
         if self.formula is None or self._state is None:
             return
-        backend, array = plugins.backend_of(param.array), param.array
+        backend, array, spec = plugins.backend_of(param.array), param.array, param._node.spec
         for name, value in self.formula.states(self.hyperparam.at(1)).items():
-            self._state[name] = backend.follow(backend.xp.full_like)(array, value)
+            dtype = state_spec(self.formula, name, spec).dtype
+            self._state[name] = backend.follow(backend.xp.full_like)(array, value, dtype=dtype)
 
     def update_core(self, param: Parameter) -> None:
         """Update a parameter by the formulas; a derived class may override this, or `update_core_cpu` and `_gpu`."""
@@ -176,9 +187,8 @@ class UpdateRule:
                 raise NotImplementedError(f"{type(self).__name__}: define update_core(param)")
             own(param)
             return
-        spec = param._node.spec
         numbers = self.formula.coefficients(self.hyperparam.at(self.t), self.t)
-        self.step(param, prepared(numbers, spec.backend, spec))
+        self.step(param, prepared(numbers, param._node.spec))
 
     def step(self, param: Parameter, numbers: Numbers) -> None:
         """Make a step of the formulas with these coefficients, and store parameter and state."""
@@ -186,13 +196,7 @@ class UpdateRule:
         assert formula is not None
         assert state is not None
         names = [name for name in state if name != MASTER]
-
-        def step(xp: Namespace, w: Array, g: Array, *kept: Array) -> tuple[Array, ...]:
-            s = dict(zip(names, kept, strict=True))
-            w = formula.step(xp, w, g, s, numbers)
-            return w, g, *s.values()
-
-        array = param.array
+        step, array = stepped(formula, names, numbers, param._node.spec), param.array
         made = changed(step, [array, param.grad, *[state[name] for name in names]])
         if made[0] is not array:
             param.array = made[0]
@@ -234,7 +238,8 @@ def unscale(param: Parameter) -> None:
     """Divide a gradient by the factor of the loss from which it was computed, if there is one."""
     scale = param._loss_scale
     if scale is not None:
-        divisor = array_api.astype(scale, param.dtype).array if isinstance(scale, Variable) else scale
+        dtype = real_spec(param._node.spec).dtype
+        divisor = array_api.astype(scale, dtype).array if isinstance(scale, Variable) else scale
         change_gradient(param, lambda xp, w, g: g / divisor)
         param._node.own_extra().loss_scale = None
 

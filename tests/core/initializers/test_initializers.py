@@ -8,6 +8,7 @@ import pytest
 
 import xpgrad
 from xpgrad import initializers
+from xpgrad.errors import DtypeError
 
 SHAPE = (60, 50, 3, 2)
 FAN_IN, FAN_OUT = 300, 360
@@ -52,6 +53,42 @@ def test_random_numbers_have_mean_and_deviation(name, device):
     else:
         kurtosis = (x**4).mean() / (x**2).mean() ** 2
         assert kurtosis == pytest.approx(3, abs=0.3)
+
+
+@pytest.mark.parametrize("name", sorted({*initializers.__all__} - {"Initializer", "generate_array", "get_fans"}))
+@pytest.mark.parametrize("device", ["@numpy", "@strict", "@torch", "native:0"])
+def test_complex_numbers_are_of_the_whole_plane_or_an_error(name, device):
+    kind, shape = getattr(initializers, name), (20, 20, 3, 3) if name.endswith("Filter") else (60, 60)
+    initializer = kind(1 - 2j) if name == "Constant" else kind()
+    if name.endswith("Uniform"):
+        with pytest.raises(
+            DtypeError, match=f"{name}: expected an array of real floating-point numbers, got complex64"
+        ):
+            made(initializer, shape, device_of(device), "complex64")
+        return
+    x = made(initializer, shape, device_of(device), "complex64")
+    real = made(kind(1.0) if name == "Constant" else initializer, shape, device_of(device), "float32")
+    assert x.dtype == "complex64"
+    if name.endswith("Normal"):
+        assert abs(x).std() ** 2 + abs(x).mean() ** 2 == pytest.approx(real.std() ** 2, rel=0.1)
+        assert abs((x * x).mean()) < 0.1 * (abs(x) ** 2).mean()
+    elif name == "Orthogonal":
+        np.testing.assert_allclose(x @ x.conj().T, initializer.scale**2 * np.eye(60), atol=1e-5)
+        assert abs((x * x).mean()) < 0.1 * (abs(x) ** 2).mean()
+    else:
+        np.testing.assert_array_equal(x, real * (1 - 2j if name == "Constant" else 1))
+
+
+@pytest.mark.parametrize("value", [1 + 2j, np.complex64(1j), np.asarray([1j])])
+def test_complex_constants_do_not_lose_their_imaginary_part(value):
+    with pytest.raises(DtypeError, match=r"Constant: .* (array of|cast to) float32"):
+        made(initializers.Constant(value), (2,), dtype="float32")
+
+
+def test_numbers_of_a_given_generator_are_complex_for_complex_arrays():
+    x = made(initializers.Normal(2.0, rng=np.random.default_rng(0)), (100, 100), dtype="complex128")
+    assert x.real.std() == pytest.approx(2**0.5, rel=0.03)
+    assert x.imag.std() == pytest.approx(2**0.5, rel=0.03)
 
 
 def test_fan_option_and_scale_change_the_deviation():

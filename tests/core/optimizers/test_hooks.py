@@ -1,11 +1,14 @@
 """Hooks of optimizers: what they do to gradients, when they are called, and their function form."""
 
+import math
+
 import numpy as np
 import pytest
 from tests.core.optimizers.problems import Model, data, loss_of, values
+from tests.devices import device_or_skip
 
 import xpgrad
-from xpgrad import optimizer_hooks, optimizers
+from xpgrad import Link, Parameter, Variable, optimizer_hooks, optimizers
 from xpgrad.optimizer_hooks import (
     GradientClipping,
     GradientHardClipping,
@@ -84,15 +87,52 @@ def test_hooks_take_half_precision(case):
         np.testing.assert_allclose(param.grad, expected, rtol=4e-3, atol=1e-3)
 
 
-def test_clipping_takes_gradients_whose_squares_overflow():
-    model, _, gradients = with_gradients(dtype="float16")
-    for path, param in model.namedparams():
-        gradients[path] *= np.float16(2000)
-        param.grad = gradients[path]
+SIZES = {
+    "float16": (6e-8, 1e-5, 1.0, 300.0, 6e4), "float32": (1e-37, 1e-30, 1.0, 1e20, 1e38),
+    "complex64": (1e-37, 1e-30, 1.0, 1e20, 1e38), "float64": (1e-307, 1e-200, 1.0, 1e200, 1e307),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("specifier", ["@numpy", "@torch:cpu", "native:0"])
+@pytest.mark.parametrize(("dtype", "size"), [(dtype, size) for dtype, sizes in SIZES.items() for size in sizes])
+@pytest.mark.parametrize("hook", ["GradientClipping", "GradientLARS"])
+def test_norms_neither_overflow_nor_underflow(hook, dtype, size, specifier):
+    """`math.hypot` scales, too; the numbers of each gradient are small multiples of its least one."""
+    device = device_or_skip(specifier)
+    ws, gs = np.asarray([0.75, -1.0]).astype(dtype), size * np.asarray([[3.0, -1.0], [0.0, 2.0]]) / 4
+    gs = [g.astype(dtype) for g in gs]
+    norms = [math.hypot(*g.real.astype("float64")) for g in gs]
+    if hook == "GradientClipping":
+        made, factors = GradientClipping(size / 2), [size / 2 / max(math.hypot(*norms), size / 2)] * 2
+    else:
+        made, factors = GradientLARS(eps=0.0), [1.25 / norm for norm in norms]
+    model = Link()
+    with model.init_scope():
+        model.one, model.two = Parameter(device.send(ws)), Parameter(device.send(ws))
+    optimizer = optimizers.SGD(lr=0.0).setup(model)
+    for param, g in zip(model.params(), gs, strict=True):
+        param.grad = device.send(g.copy())
+    optimizer.add_hook(made)
+    form = made.gradients(
+        [Variable(param.array) for param in model.params()], [Variable(device.send(g)) for g in gs], 0
+    )
+    optimizer.update()
+    rtol = {"float16": 2e-3, "float64": 1e-12}.get(dtype, 1e-5)
+    for param, found, g, factor in zip(model.params(), form, gs, factors, strict=True):
+        expected = (g.astype("complex128" if "complex" in dtype else "float64") * factor).astype(dtype)
+        np.testing.assert_allclose(on_host(param.grad), expected, rtol=rtol, atol=np.finfo(dtype).smallest_subnormal)
+        np.testing.assert_allclose(on_host(found), expected, rtol=rtol, atol=np.finfo(dtype).smallest_subnormal)
+
+
+@pytest.mark.parametrize("value", [np.inf, np.nan])
+def test_gradients_that_are_not_finite_stay_so(value):
+    model, _, _ = with_gradients()
+    model.W.grad[0, 0] = value
     optimizer = optimizers.SGD(lr=0.0).setup(model)
     optimizer.add_hook(GradientClipping(1.0))
-    optimizer.update()
-    assert norm(param.grad for param in model.params()) == pytest.approx(1.0, rel=1e-2)
+    with np.errstate(invalid="ignore"):
+        optimizer.update()
+    assert not np.isfinite(model.W.grad[0, 0])
 
 
 def test_noise_is_drawn_from_the_stream_of_the_device_and_shrinks(device):
