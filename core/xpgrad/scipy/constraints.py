@@ -12,7 +12,7 @@ from scipy.sparse.linalg import LinearOperator
 from xpgrad import array_api
 from xpgrad.backend.plugins import plugins
 from xpgrad.scipy.unknowns import Unknowns, compiled_if
-from xpgrad.scipy.vectors import hvp, jac, residuals
+from xpgrad.scipy.vectors import exact, hvp, jac, residuals
 from xpgrad.transforms.leaves import as_leaf
 from xpgrad.transforms.trees import flatten
 from xpgrad.transforms.vectors import arrays_of
@@ -144,7 +144,7 @@ def _of_dict(constraint: dict[str, Any]) -> Any:
 
 def _nonlinear(constraint: Any, unknowns: Unknowns, device: Any, compiled: bool, second: bool) -> Any:
     f = compiled_if(constraint.fun, compiled)
-    along = hvp(weighted(constraint.fun), unknowns.tree, device, allow_constant=True)
+    along = exact("minimize", hvp(weighted(constraint.fun), unknowns.tree, device, allow_constant=True))
 
     def hessian(x: Array, multipliers: Array) -> LinearOperator:
         def product(p: Array) -> Array:
@@ -164,7 +164,7 @@ def _residuals(f: Callable[..., Any], unknowns: Unknowns, device: Any) -> Callab
 
 
 def _jac(f: Callable[..., Any], unknowns: Unknowns, device: Any) -> Callable[..., Array]:
-    return jac(f, unknowns.tree, device, allow_constant=True)
+    return exact("minimize", jac(f, unknowns.tree, device, allow_constant=True))
 
 
 def weighted(f: Callable[..., Any]) -> Callable[..., Any]:

@@ -11,7 +11,7 @@ from xpgrad.scipy.constraints import bounds_of
 from xpgrad.scipy.functions import VectorFunction, sparse_of
 from xpgrad.scipy.progress import Progress, Shown
 from xpgrad.scipy.unknowns import Unknowns, compiled_if
-from xpgrad.scipy.vectors import jac
+from xpgrad.scipy.vectors import exact, jac
 from xpgrad.transforms.matrices import JacobianMode
 
 
@@ -59,6 +59,8 @@ def least_squares(
         A residual at `x0` is not finite, or bounds are not as above.
     SparsityError
         `sparsity` is not that of the Jacobian.
+    GradientError
+        `f` takes a number out of a Variable, as ``math.exp(x)`` does.
     DtypeError
         Numbers that are not real floating-point.
     """
@@ -66,7 +68,7 @@ def least_squares(
     f = compiled_if(f, compiled)
     values = VectorFunction("least_squares", f, unknowns)
     if sparsity is None:
-        matrix = jac(f, x0, device, mode=mode, allow_constant=True)
+        matrix = exact("least_squares", jac(f, x0, device, mode=mode, allow_constant=True))
     else:
         matrix = sparse_of("least_squares", f, unknowns, sparsity)
     xp = plugins.host.namespace

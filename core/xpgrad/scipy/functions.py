@@ -8,7 +8,7 @@ from xpgrad.backend.plugins import plugins
 from xpgrad.config import backprop_mode, called_with
 from xpgrad.graph.variable import Variable
 from xpgrad.scipy.unknowns import Tree, Unknowns
-from xpgrad.scipy.vectors import real_vector
+from xpgrad.scipy.vectors import exact, real_vector
 from xpgrad.transforms.sparse.jacobians import SparseJacobian
 from xpgrad.transforms.trees import map_leaves
 from xpgrad.types import Array
@@ -66,7 +66,7 @@ def sparse_of(
         True lets the pattern be found.
     """
     known = None if sparsity is True else sparsity
-    matrix = SparseJacobian(name, f, known, 0, "auto", True, format, True)
+    matrix = exact(name, SparseJacobian(name, f, known, 0, "auto", True, format, True))
 
     @functools.wraps(f)
     def function(x: Array, *args: Any) -> Any:

@@ -14,7 +14,7 @@ from xpgrad.graph.variable import Variable, constant_variable
 from xpgrad.scipy.functions import VectorFunction, sparse_of
 from xpgrad.scipy.progress import Progress, Shown
 from xpgrad.scipy.unknowns import Unknowns, compiled_if
-from xpgrad.scipy.vectors import jac, transformed
+from xpgrad.scipy.vectors import exact, jac, transformed
 from xpgrad.transforms.leaves import as_leaf
 from xpgrad.transforms.matrices import JacobianMode
 from xpgrad.transforms.trees import where
@@ -78,6 +78,8 @@ def solve_ivp(
         `sparsity` is not that of the Jacobian.
     ValueError
         The derivative at the start is not finite, or `sparsity` is given for another method.
+    GradientError
+        As for `least_squares`, where the method uses the Jacobian.
     DtypeError
         Numbers that are not real floating-point.
     """
@@ -93,7 +95,7 @@ def solve_ivp(
         raise ValueError(f"solve_ivp: sparsity is for the methods 'Radau' and 'BDF', got {method!r}; leave it out")
     if implicit:
         matrix = (
-            jac(g, y0, device, mode=mode, allow_constant=True)
+            exact("solve_ivp", jac(g, y0, device, mode=mode, allow_constant=True))
             if sparsity is None
             else sparse_of("solve_ivp", g, unknowns, sparsity, "csc")
         )

@@ -12,7 +12,7 @@ from xpgrad.config import backprop_mode, called_with
 from xpgrad.scipy.constraints import bounds_of, constraints_of
 from xpgrad.scipy.progress import Progress, Shown
 from xpgrad.scipy.unknowns import Unknowns, compiled_if
-from xpgrad.scipy.vectors import hess, hvp, value_and_grad
+from xpgrad.scipy.vectors import exact, hess, hvp, value_and_grad
 from xpgrad.transforms.leaves import as_leaf, real_scalar
 from xpgrad.types import Array
 
@@ -70,7 +70,8 @@ def minimize(
     ValueError
         The value or the gradient at `x0` is not finite, or bounds are not as above.
     GradientError, DtypeError
-        `f` returns more than one number, or a complex one; `x0` has numbers that are not real floating-point.
+        `f` returns more than one number, or a complex one; or it takes a number out of a Variable, as ``math.exp(x)``
+        does; or `x0` has numbers that are not real floating-point.
     """
     unknowns = Unknowns(x0, device, "minimize: x0")
     f = compiled_if(f, compiled)
@@ -82,9 +83,9 @@ def minimize(
     objective = Objective(f, unknowns, device, gradients=key not in WITHOUT_GRADIENT)
     further: dict[str, Any] = {"jac": True} if objective.gradients else {}
     if key in WITH_PRODUCTS:
-        further["hessp"] = hvp(f, x0, device, allow_constant=True)
+        further["hessp"] = exact("minimize", hvp(f, x0, device, allow_constant=True))
     if key in WITH_HESSIAN:
-        further["hess"] = hess(f, x0, device, allow_constant=True)
+        further["hess"] = exact("minimize", hess(f, x0, device, allow_constant=True))
     columns = ("iteration", "value", "max |gradient|")
     with Progress(progress, f"minimize {name}".rstrip(), columns) as shown:
         watch = _callback(callback, unknowns, objective, shown, key)
@@ -103,7 +104,7 @@ class Objective:
 
     def __init__(self, f: Callable[..., Any], unknowns: Unknowns, device: Any, *, gradients: bool) -> None:
         self.f, self.unknowns, self.gradients = f, unknowns, gradients
-        self.both = value_and_grad(f, unknowns.tree, device) if gradients else None
+        self.both = exact("minimize", value_and_grad(f, unknowns.tree, device)) if gradients else None
         self.recent: dict[bytes, tuple[float, float | None]] = {}
         self.first = True
 

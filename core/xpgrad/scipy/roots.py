@@ -10,7 +10,7 @@ from xpgrad.errors import ShapeError
 from xpgrad.scipy.functions import VectorFunction
 from xpgrad.scipy.progress import Progress, Shown
 from xpgrad.scipy.unknowns import Unknowns, compiled_if
-from xpgrad.scipy.vectors import jac
+from xpgrad.scipy.vectors import exact, jac
 from xpgrad.transforms.matrices import JacobianMode
 
 WITH_JACOBIAN = {"hybr", "lm"}
@@ -49,13 +49,17 @@ def root(
     ------
     ValueError
         What `f` returned at `x0` is not finite, or (`ShapeError`) has more or fewer elements than `x0`.
+    GradientError
+        As for `least_squares`, where the method uses the Jacobian.
     DtypeError
         Numbers that are not real floating-point.
     """
     unknowns = Unknowns(x0, device, "root: x0")
     f = compiled_if(f, compiled)
     values = VectorFunction("root", f, unknowns)
-    matrix = jac(f, x0, device, mode=mode, allow_constant=True) if method.lower() in WITH_JACOBIAN else None
+    matrix = None
+    if method.lower() in WITH_JACOBIAN:
+        matrix = exact("root", jac(f, x0, device, mode=mode, allow_constant=True))
     xp = plugins.host.namespace
     with Progress(progress, f"root {method}", ("evaluation", "max |f|")) as shown:
 

@@ -23,6 +23,7 @@ from xpgrad.backend.plugins import plugins
 from xpgrad.backend.transfer import transfer
 from xpgrad.config import backprop_mode, called_with
 from xpgrad.errors import DtypeError, ShapeError
+from xpgrad.graph.methods.ending import rejecting, rejecting_name
 from xpgrad.graph.variable import Variable
 from xpgrad.transforms.forward import hvp as product_of
 from xpgrad.transforms.gradient import grad
@@ -110,9 +111,16 @@ def value_and_grad(
     -------
     callable
         Takes a vector, returns a float and the gradient, a float64 NumPy vector.
+
+    Raises
+    ------
+    GradientError
+        Without `allow_constant`: `f` took a number out of a Variable, as ``math.exp(x)`` does, of which other transforms
+        may only warn. The functions that `hvp`, `hess` and `jac` return raise it, too.
     """
     layout = Layout(like, device)
     both = transformed(f, lambda f: both_of(f, allow_constant=allow_constant))
+    both = both if allow_constant else exact("scipy.value_and_grad", both)
 
     def function(x: Array, *args: Any) -> tuple[float, Array]:
         value, found = both(layout.unraveled(x), *args)
@@ -138,6 +146,7 @@ def hvp(
         return along
 
     along = transformed(f, product)
+    along = along if allow_constant else exact("scipy.hvp", along)
 
     def function(x: Array, p: Array, *args: Any) -> Array:
         (found,) = along(layout.unraveled(x), layout.unraveled(p), *args)
@@ -224,10 +233,20 @@ def jac(
         return jacobian(values, mode=mode, allow_constant=allow_constant)
 
     blocks = transformed(f, derivatives)
+    blocks = blocks if allow_constant else exact("scipy.jac", blocks)
 
     def function(x: Array, *args: Any) -> Array:
         rows: list[list[Array]] = [flatten(block)[0] for block in blocks(layout.unraveled(x), *args)]
         return _matrix(rows, [spec.size for spec, _ in layout.specs] or [len(x)])
+
+    return function
+
+
+def exact(name: str, derivative: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a derivative that decides where a search goes on: an error of the function `name` where others warn."""
+
+    def function(*args: Any) -> Any:
+        return called_with(rejecting(rejecting_name() or name), derivative, *args)
 
     return function
 

@@ -166,7 +166,7 @@ class Call:
         self.outputs, self.structure = output_leaves(name, result, allow_constant)
         if self.watch:
             self.check_dependence(self.outputs, "what the function returned")
-            if not allow_constant or self.watch.roots_of(y._node for y in self.outputs):
+            if not allow_constant or self.watch.rejecting or self.watch.roots_of(y._node for y in self.outputs):
                 self.watch.warn()
 
     def check_dependence(self, outputs: Sequence[Variable | None], what: str) -> None:

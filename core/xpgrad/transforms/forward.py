@@ -1,11 +1,13 @@
 """`jvp` and `hvp`: derivatives in one direction, computed along with the function."""
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from xpgrad.backend.plugins import plugins
-from xpgrad.config import config
+from xpgrad.config import called_with, config
 from xpgrad.errors import GradientError
+from xpgrad.graph.methods.ending import MAX_PLACES, rejected, rejecting, rejecting_name
 from xpgrad.graph.variable import Variable, constant_variable
 from xpgrad.transforms.call import Argument, Call, Mode, directions, output_leaves, transforming, with_aux, within
 from xpgrad.transforms.dual.array import DualArray
@@ -15,8 +17,6 @@ from xpgrad.transforms.gradient import ones_like
 from xpgrad.transforms.leaves import or_zeros, zeros_like
 from xpgrad.transforms.trees import Structure, map_leaves
 from xpgrad.types import Array
-
-MAX_PLACES = 3  # in one error
 
 
 def jvp(
@@ -118,6 +118,8 @@ class _Run:
     tangents : list of Variable
         One for each root.
     level : DualLevel
+    rejecting : str
+        As for `Watch`.
     """
 
     def __init__(self, name: str, f: Callable[..., Any], primals: Any, tangents: Any) -> None:
@@ -125,7 +127,7 @@ class _Run:
             raise TypeError(f"{name}: expected a function, got {type(f).__name__}")
         if not isinstance(primals, (tuple, list)):
             raise TypeError(f"{name}: primals must be a tuple, got {type(primals).__name__}")
-        self.name, self.mode = name, Mode(primals, tangents)
+        self.name, self.mode, self.rejecting = name, Mode(primals, tangents), rejecting_name()
         self.arguments = [
             Argument(value, self.mode, f"{name}: argument {i}", _outside) for i, value in enumerate(primals)
         ]
@@ -134,7 +136,8 @@ class _Run:
 
     def __call__(self, f: Callable[..., Any], has_aux: bool, allow_constant: bool) -> tuple[Any, Any, Any]:
         """Return output, tangent and auxiliary output of `f` as the user receives them."""
-        outputs, structure, aux, seen = self._called(f, has_aux, allow_constant)
+        within_f = functools.partial(called_with, rejecting(""), f)
+        outputs, structure, aux, seen = self._called(within_f, has_aux, allow_constant)
         made = [self._left(y, seen) for y in outputs]
         primals, tangents = [y for y, _ in made], [zeros_like(y) if t is None else t for y, t in made]
         build, for_user = structure.build, self.mode.for_user
@@ -156,6 +159,8 @@ class _Run:
         inside = iter([level.entered(pair, port.inward([x._array for x in pair]), port).inside for pair in given])
         trees = [argument.replaced(inside) for argument in self.arguments]
         outputs, structure, aux = level.run(self._inside, f, trees, has_aux, allow_constant)
+        if level.places and self.rejecting and config.warn_graph_end:
+            raise rejected(self.rejecting, level.places.values())
         if level.places and not allow_constant:
             self._check_dependence(outputs)
         level.store()

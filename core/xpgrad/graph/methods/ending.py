@@ -1,7 +1,8 @@
 """Where a graph ends because a number was taken out of a Variable: ``float(v)``, ``v.item()``, ``math.sin(v)``.
 
 A Python number is not part of a graph, so no gradient flows through it. The Variable interface warns of that with
-`GraphEndWarning`; a transform, which knows the inputs of the derivative, decides when its function has returned.
+`GraphEndWarning`; a transform, which knows the inputs of the derivative, decides when its function has returned. Where
+a derivative decides what is computed next, as in an optimiser, the warning is an error: see `rejecting`.
 """
 
 import itertools
@@ -82,6 +83,20 @@ class Place:
         warnings.warn_explicit(text, GraphEndWarning, file, line, self.module, self._registry)
 
 
+def rejecting(name: str) -> dict[ContextVar[Any], Any]:
+    """Return, for `called_with`, what makes the warning of the next transform an error, which begins with `name`."""
+    return {_rejecting: name}
+
+
+def rejected(name: str, places: Iterable[Place]) -> GradientError:
+    """Return the error in place of warnings of these places."""
+    lines = "".join(f"\n  {place}; {place.advice()}" for place in itertools.islice(places, MAX_PLACES))
+    return GradientError(
+        f"{name}: a number was taken out of a Variable that requires a gradient, so the derivative would be wrong; "
+        f"float(v.array) says that it is meant, config.warn_graph_end = False accepts it:{lines}"
+    )
+
+
 class _Running:
     """What functions that take numbers find while a function is called with it, in its thread."""
 
@@ -89,7 +104,7 @@ class _Running:
 
     def entered(self) -> dict[ContextVar[Any], Any]:
         """Return, for `called_with`, what lets it be found."""
-        return {_running: (*_running.get(), weakref.ref(self))}
+        return {_running: (*_running.get(), weakref.ref(self)), _rejecting: ""}
 
 
 class _Line:
@@ -112,12 +127,17 @@ class Watch(_Running):
         The arguments.
     recorded : bool
         Whether other gradients than those by the roots can be asked for later.
+
+    Attributes
+    ----------
+    rejecting : str
+        What the error begins with that takes the place of a warning; empty for a warning.
     """
 
-    __slots__ = ("_lines", "recorded", "roots")
+    __slots__ = ("_lines", "recorded", "rejecting", "roots")
 
     def __init__(self, roots: Iterable["VariableNode"], recorded: bool) -> None:
-        self.roots, self.recorded = frozenset(roots), recorded
+        self.roots, self.recorded, self.rejecting = frozenset(roots), recorded, rejecting_name()
         self._lines: dict[tuple[str, int], _Line] = {}
 
     def __bool__(self) -> bool:
@@ -145,7 +165,15 @@ class Watch(_Running):
         return {each for node in _ancestors(nodes, seen, self.roots) for each in node.lineage() if each in self.roots}
 
     def warn(self) -> None:
-        """Warn of all values that were taken, except those that an outer watch has noted, too."""
+        """Warn of all values that were taken, except those that an outer watch has noted, too.
+
+        Raises
+        ------
+        GradientError
+            The watch is `rejecting`.
+        """
+        if self.rejecting and config.warn_graph_end and self:
+            raise rejected(self.rejecting, self.places(self.roots))
         outer = [watch for watch in _active(Watch) if watch is not self]
         for key, line in self._lines.items():
             noted = any(key in watch._lines and watch._lines[key].taken for watch in outer)
@@ -183,6 +211,12 @@ class Standing(_Running):
 
 # Weak, so that none outlives the call that made it, wherever an interruption strikes.
 _running: ContextVar[tuple["weakref.ref[_Running]", ...]] = ContextVar("xpgrad_watches", default=())
+_rejecting: ContextVar[str] = ContextVar("xpgrad_rejecting_ends", default="")
+
+
+def rejecting_name() -> str:
+    """Return what `rejecting` was called with for the transform that begins now."""
+    return _rejecting.get()
 
 
 def _active(kind: type) -> list[Any]:
