@@ -115,8 +115,8 @@ def value_and_grad(
     Raises
     ------
     GradientError
-        Without `allow_constant`: `f` took a number out of a Variable, as ``math.exp(x)`` does, of which other transforms
-        may only warn. The functions that `hvp`, `hess` and `jac` return raise it, too.
+        Without `allow_constant`: `f` took a number out of a Variable, as ``math.exp(x)`` does. Other transforms may
+        only warn of that. The functions that `hvp`, `hess` and `jac` return raise it, too.
     """
     layout = Layout(like, device)
     both = transformed(f, lambda f: both_of(f, allow_constant=allow_constant))
