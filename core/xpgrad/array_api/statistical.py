@@ -139,39 +139,46 @@ def min(xp: Namespace, x: AnyArray, /, axis: Axis = None, *, keepdims: bool = Fa
     return xp.min(x, axis=axis, keepdims=keepdims)
 
 
+def _centred(xp: Namespace, x: Array, x_spec: Spec, axis: Axis) -> Array:
+    """Return the conjugate of the distance of `x` from its mean, in the wide dtype."""
+    x = widened(xp, x, x_spec)
+    centred = x - xp.mean(x, axis=axis, keepdims=True)
+    return xp.conj(centred) if x_spec.complex else centred
+
+
 def _variance_rule(
     xp: Namespace, gy: Array, x: Array, x_spec: Spec, axis: Axis, correction: float, keepdims: bool
 ) -> Array:
-    count = reduced_count(x_spec, axis) - float(correction)
-    x, gy = widened(xp, x, x_spec), widened(xp, gy, x_spec)
-    centred = x - xp.mean(x, axis=axis, keepdims=True)
-    return narrowed(xp, with_kept_axes(xp, gy * 2.0 / count, x_spec, axis, keepdims) * centred, x_spec)
+    share = widened(xp, gy, x_spec) * 2.0 / (reduced_count(x_spec, axis) - float(correction))
+    return narrowed(xp, with_kept_axes(xp, share, x_spec, axis, keepdims) * _centred(xp, x, x_spec, axis), x_spec)
 
 
 @primitive(x=_variance_rule)
 def var(xp: Namespace, x: AnyArray, /, axis: Axis = None, *, correction: float = 0.0, keepdims: bool = False) -> Array:
-    """Variance over `axis`.
+    """Variance over `axis`: the mean of the squares of the distances from the mean, real for complex numbers too.
 
     Parameters
     ----------
-    x : Variable or array, real floating-point
+    x : Variable or array, floating-point
     axis : int, tuple of int or None
     correction : int or float
         The sum of squares is divided by the number of elements minus `correction`; 1 gives the unbiased estimate.
     keepdims : bool
     """
-    return reduced(xp, xp.var, x, axis=axis, correction=float(correction), keepdims=keepdims)
+    options = {"axis": axis, "correction": float(correction), "keepdims": keepdims}
+    if xp.backend.is_kind(x.dtype, "complex floating"):  # of which the standard has no variance
+        return xp.var(xp.real(x), **options) + xp.var(xp.imag(x), **options)
+    return reduced(xp, xp.var, x, **options)
 
 
 def _deviation_rule(
     xp: Namespace, gy: Array, x: Array, y: Array, x_spec: Spec, axis: Axis, correction: float, keepdims: bool
 ) -> Array:
     count = reduced_count(x_spec, axis) - float(correction)
-    x, y, gy = (widened(xp, each, x_spec) for each in (x, y, gy))
-    centred = x - xp.mean(x, axis=axis, keepdims=True)
+    y, gy = widened(xp, y, x_spec), widened(xp, gy, x_spec)
     same = y == 0
     share = xp.where(same, 0.0, gy / (xp.where(same, 1.0, y) * count))
-    return narrowed(xp, with_kept_axes(xp, share, x_spec, axis, keepdims) * centred, x_spec)
+    return narrowed(xp, with_kept_axes(xp, share, x_spec, axis, keepdims) * _centred(xp, x, x_spec, axis), x_spec)
 
 
 @primitive(x=_deviation_rule)
@@ -180,13 +187,16 @@ def std(xp: Namespace, x: AnyArray, /, axis: Axis = None, *, correction: float =
 
     Parameters
     ----------
-    x : Variable or array, real floating-point
+    x : Variable or array, floating-point
     axis : int, tuple of int or None
     correction : int or float
         The sum of squares is divided by the number of elements minus `correction`.
     keepdims : bool
     """
-    return reduced(xp, xp.std, x, axis=axis, correction=float(correction), keepdims=keepdims)
+    options = {"axis": axis, "correction": float(correction), "keepdims": keepdims}
+    if xp.backend.is_kind(x.dtype, "complex floating"):
+        return xp.sqrt(xp.var(xp.real(x), **options) + xp.var(xp.imag(x), **options))
+    return reduced(xp, xp.std, x, **options)
 
 
 def _cumulative_sum_rule(xp: Namespace, gy: Array, x_spec: Spec, axis: int | None, include_initial: bool) -> Array:

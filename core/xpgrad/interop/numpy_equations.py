@@ -5,6 +5,7 @@ import math
 from typing import Any
 
 from xpgrad import array_api as xp
+from xpgrad.array_api.elementwise.magnitude import squared_modulus
 from xpgrad.array_api.linalg.solving import inv_or_nan
 from xpgrad.errors import ShapeError
 from xpgrad.graph.variable import Variable, as_variable
@@ -41,17 +42,13 @@ def lstsq(a: Any, b: Any, rcond: Any = None) -> Any:
     s = xp.linalg.svdvals(a)
     rank = int(xp.count_nonzero(s > tolerance * s[:1])) if s.size else 0
     x = xp.matmul(xp.linalg.pinv(a, rtol=float(tolerance)), b) if a.size else _empty_solution(a, b)
-    residuals = xp.reshape(_squares(b - xp.matmul(a, x)), shape=(-1,))
+    residuals = xp.reshape(xp.sum(squared_modulus(b - xp.matmul(a, x)), axis=0), shape=(-1,))
     return x, residuals if rank == columns < rows else residuals[:0], rank, s
 
 
 def _floating(x: Variable) -> Any:
     spec = x.node.spec
     return x if spec.differentiable else xp.astype(x, spec.backend.default_dtype("float"))
-
-
-def _squares(residual: Variable) -> Any:
-    return xp.sum(xp.real(residual * xp.conj(residual)) if residual.node.spec.complex else residual * residual, axis=0)
 
 
 def _empty_solution(a: Variable, b: Variable) -> Any:

@@ -9,7 +9,9 @@ from typing import Any
 
 from xpgrad import array_api as xp
 from xpgrad import ops
+from xpgrad.array_api.elementwise.magnitude import squared_modulus
 from xpgrad.array_api.shared.axes import reduced_count
+from xpgrad.array_api.statistical import count_of
 from xpgrad.graph.variable import Variable, as_variable
 from xpgrad.interop.numpy_arguments import Function, cast, given, like
 
@@ -77,13 +79,7 @@ def mean(a: Any, axis: Any, keepdims: bool, where: Any) -> Any:
 
 
 def _mean(a: Variable, mask: Variable, axis: Any, keepdims: bool) -> Any:
-    return xp.sum(xp.where(mask, a, 0), axis=axis, keepdims=keepdims) / _count(a, mask, axis, keepdims)
-
-
-def _count(a: Variable, mask: Variable, axis: Any, keepdims: bool) -> Variable:
-    """Return the number of elements where the mask is true, in the real dtype of `a`."""
-    counts = xp.count_nonzero(mask, axis=axis, keepdims=keepdims)
-    return xp.astype(counts, xp.real(a).dtype if a.node.spec.complex else a.dtype)
+    return xp.sum(xp.where(mask, a, 0), axis=axis, keepdims=keepdims) / count_of(mask, a, axis, keepdims)
 
 
 def _wide(a: Variable) -> tuple[Variable, Any]:
@@ -105,9 +101,8 @@ def variance(a: Any, axis: Any, free: Any, keepdims: bool, where: Any, about: An
     wide, dtype = _wide(a)
     centre = _mean_kept(wide, mask, axis) if about is None else like(wide, about)
     rest = wide - centre if mask is None else xp.where(mask, wide - centre, 0)
-    squares = xp.real(rest * xp.conj(rest)) if rest.node.spec.complex else rest * rest
-    y = xp.sum(squares, axis=axis, keepdims=keepdims)
-    count: Any = reduced_count(a.node.spec, axis) if mask is None else _count(wide, mask, axis, keepdims)
+    y = xp.sum(squared_modulus(rest), axis=axis, keepdims=keepdims)
+    count: Any = reduced_count(a.node.spec, axis) if mask is None else count_of(mask, y, axis, keepdims)
     left = count - free
     left = max(left, 0) if mask is None else xp.maximum(left, 0)  # as NumPy: never negative
     y = y / left if mask is not None or left else y * math.nan

@@ -7,6 +7,7 @@ from xpgrad.array_api.creation import zeros_like
 from xpgrad.array_api.data_types import astype
 from xpgrad.array_api.elementwise.complex_parts import imag, real
 from xpgrad.array_api.elementwise.logical import isinf, isnan, logical_not
+from xpgrad.array_api.elementwise.magnitude import squared_modulus
 from xpgrad.array_api.searching import where
 from xpgrad.array_api.shared.axes import Axis
 from xpgrad.array_api.statistical import count_of, cumulative_prod, cumulative_sum, prod, sum_by_count
@@ -79,13 +80,13 @@ def nanmean(x: AnyArray, /, *, axis: Axis = None, keepdims: bool = False) -> Var
 def nanvar(x: AnyArray, /, *, axis: Axis = None, correction: float = 0.0, keepdims: bool = False) -> Variable:
     """Variance over `axis` of the elements that are not NaN, as in `var`."""
     present = logical_not(isnan(x))
-    count = count_of(present, x, axis=axis, keepdims=keepdims)
     x = as_variable(x)
-    dtype, x = x.dtype, astype(x, x.node.spec.wide, copy=False)
-    mean = nanmean(x, axis=axis, keepdims=True)
-    centred = where(present, x, mean) - mean
-    y = sum_(centred * centred, axis=axis, keepdims=keepdims) / (count - correction)
-    return astype(y, dtype, copy=False)
+    wide = astype(x, x.node.spec.wide, copy=False)
+    mean = nanmean(wide, axis=axis, keepdims=True)
+    squares = squared_modulus(where(present, wide, mean) - mean)
+    count = count_of(present, squares, axis=axis, keepdims=keepdims)
+    y = sum_(squares, axis=axis, keepdims=keepdims) / (count - correction)
+    return y if x.node.spec.complex else astype(y, x.dtype, copy=False)
 
 
 def nanmax(x: AnyArray, /, *, axis: Axis = None, keepdims: bool = False) -> Variable:

@@ -1,6 +1,7 @@
 """Magnitude and sign of numbers, elementwise."""
 
 from xpgrad.array_api.elementwise import rounding
+from xpgrad.array_api.elementwise.complex_parts import conj, real
 from xpgrad.backend.spec import Spec
 from xpgrad.graph.primitive import elementwise
 from xpgrad.graph.variable import Variable, as_variable
@@ -47,6 +48,12 @@ def sign(x: AnyArray, /) -> Variable:
     x = as_variable(x)
     spec = x.node.spec
     return (complex_sign if spec is not None and spec.complex else rounding.sign)(x)
+
+
+def squared_modulus(x: AnyArray, /) -> Variable:
+    """Square of the absolute value, elementwise, in the real dtype, with a gradient at 0 to every order."""
+    x = as_variable(x)
+    return real(x * conj(x)) if x.node.spec.complex else x * x
 
 
 @elementwise(same_dtype=False)
