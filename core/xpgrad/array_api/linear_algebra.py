@@ -3,6 +3,7 @@
 import math
 from typing import Any
 
+from xpgrad.array_api.shared.axes import axis_of_vectors
 from xpgrad.array_api.shared.lazy_product import product
 from xpgrad.backend.spec import Spec
 from xpgrad.graph.primitive import primitive
@@ -111,7 +112,7 @@ def _conjugate(xp: Namespace, x: Array, spec: Spec) -> Array:
 
 
 def _unreduced(xp: Namespace, gy: Array, axis: int) -> Array:
-    at = gy.ndim + 1 + axis
+    at = axis % (gy.ndim + 1)
     return xp.reshape(gy, shape=(*gy.shape[:at], 1, *gy.shape[at:]))
 
 
@@ -131,6 +132,6 @@ def vecdot(xp: Namespace, x1: AnyArray, x2: AnyArray, /, *, axis: int = -1) -> A
     ----------
     x1, x2 : Variable or array, numeric
     axis : int
-        Negative: counted from the last axis.
+        Negative, counted from the last axis, where the numbers of axes differ.
     """
-    return xp.vecdot(x1, x2, axis=axis)
+    return xp.vecdot(x1, x2, axis=axis_of_vectors(axis, x1.ndim, x2.ndim, "vecdot"))

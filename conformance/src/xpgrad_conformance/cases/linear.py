@@ -20,24 +20,25 @@ def _matmul(name: str, shape1: tuple[int, ...], shape2: tuple[int, ...], formula
 PRODUCTS = (
     _matmul("matmul", (2, 3), (3, 4), "ij,jk->ik", complex=True),
     _matmul("matmul-batch", (5, 2, 3), (5, 3, 4), "bij,bjk->bik", complex=True),
-    _matmul("matmul-one-matrix", (5, 2, 3), (3, 4), "bij,jk->bik"),
-    _matmul("matmul-one-first", (2, 3), (5, 3, 4), "ij,bjk->bik"),
-    _matmul("matmul-broadcast", (5, 1, 2, 3), (6, 3, 4), "abij,bjk->abik"),
-    _matmul("matmul-vector-vector", (3,), (3,), "i,i->"),
-    _matmul("matmul-matrix-vector", (2, 3), (3,), "ij,j->i"),
-    _matmul("matmul-vector-matrix", (3,), (3, 4), "j,jk->k"),
-    _matmul("matmul-batch-vector", (5, 2, 3), (3,), "bij,j->bi"),
-    _matmul("matmul-vector-batch", (3,), (5, 3, 4), "j,bjk->bk"),
-    _matmul("matmul-empty-sum", (2, 0), (0, 4), "ij,jk->ik"),
-    _matmul("matmul-empty-vectors", (2, 0), (0,), "ij,j->i"),
-    _matmul("matmul-empty-batch", (2, 3, 0), (0, 4), "bij,jk->bik"),
-    _matmul("matmul-no-columns", (2, 3, 4), (4, 0), "bij,jk->bik"),
+    _matmul("matmul-one-matrix", (5, 2, 3), (3, 4), "bij,jk->bik", complex=True),
+    _matmul("matmul-one-first", (2, 3), (5, 3, 4), "ij,bjk->bik", complex=True),
+    _matmul("matmul-broadcast", (5, 1, 2, 3), (6, 3, 4), "abij,bjk->abik", complex=True),
+    _matmul("matmul-vector-vector", (3,), (3,), "i,i->", complex=True),
+    _matmul("matmul-matrix-vector", (2, 3), (3,), "ij,j->i", complex=True),
+    _matmul("matmul-vector-matrix", (3,), (3, 4), "j,jk->k", complex=True),
+    _matmul("matmul-batch-vector", (5, 2, 3), (3,), "bij,j->bi", complex=True),
+    _matmul("matmul-vector-batch", (3,), (5, 3, 4), "j,bjk->bk", complex=True),
+    _matmul("matmul-empty-sum", (2, 0), (0, 4), "ij,jk->ik", complex=True),
+    _matmul("matmul-empty-vectors", (2, 0), (0,), "ij,j->i", complex=True),
+    _matmul("matmul-empty-batch", (2, 3, 0), (0, 4), "bij,jk->bik", complex=True),
+    _matmul("matmul-no-columns", (2, 3, 4), (4, 0), "bij,jk->bik", complex=True),
     Case(
         "matmul-operator",
         lambda xp, a, b: xp.asarray(a) @ b,
         lambda a, b: np.einsum("ij,jk->ik", a, b),
         (Input((2, 3)), Input((3, 4))),
         ("x1", "x2"),
+        complex=True,
     ),
     Case(
         "transposed_matmul",
@@ -61,6 +62,7 @@ PRODUCTS = (
         lambda a, b: np.einsum("ijkm,lki->jml", a, b),
         (Input((2, 3, 4, 2)), Input((5, 4, 2))),
         ("x1", "x2"),
+        complex=True,
     ),
     Case(
         "tensordot-outer",
@@ -68,6 +70,7 @@ PRODUCTS = (
         lambda a, b: np.einsum("i,jk->ijk", a, b),
         (Input((2,)), Input((3, 4))),
         ("x1", "x2"),
+        complex=True,
     ),
     Case(
         "vecdot",
@@ -80,9 +83,18 @@ PRODUCTS = (
     Case(
         "vecdot-axis",
         lambda xp, a, b: xp.vecdot(a, b, axis=-2),
-        lambda a, b: np.einsum("ij,ij->j", a, b),
+        lambda a, b: np.einsum("ij,ij->j", np.conj(a), b),
         (Input((3, 4)), Input((3, 4), low=0.3)),
         ("x1", "x2"),
+        complex=True,
+    ),
+    Case(
+        "vecdot-first-axis",
+        lambda xp, a, b: xp.vecdot(a, b, axis=0),
+        lambda a, b: np.einsum("ij,ij->j", np.conj(a), np.broadcast_to(b, (3, 4))),
+        (Input((3, 4)), Input((3, 1), low=0.3)),
+        ("x1", "x2"),
+        complex=True,
     ),
     Case(
         "linalg.outer",
@@ -99,7 +111,9 @@ PRODUCTS = (
         (),
         complex=True,
     ),
-    Case("mT", lambda xp, x: xp.asarray(x).mT, lambda x: np.einsum("ijk->ikj", x), (Input((2, 3, 4)),), ()),
+    Case(
+        "mT", lambda xp, x: xp.asarray(x).mT, lambda x: np.einsum("ijk->ikj", x), (Input((2, 3, 4)),), (), complex=True
+    ),
 )
 
 CASES = PRODUCTS

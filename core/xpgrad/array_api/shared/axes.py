@@ -19,6 +19,18 @@ def checked_axes(axis: Axes, ndim: int, operation: str) -> tuple[int, ...]:
     return tuple(a % ndim for a in given)
 
 
+def axis_of_vectors(axis: int, ndim1: int, ndim2: int, operation: str) -> int:
+    """Return the `axis` of the vectors in two arrays that broadcast, counted from the last axis."""
+    least = min(ndim1, ndim2)
+    if ndim1 == ndim2 and axis >= 0:
+        axis -= ndim1
+    if not -least <= axis < 0:
+        raise AxisError(
+            f"{operation}: expected an axis from {-least} to -1 for arrays with {ndim1} and {ndim2} axes, got {axis}"
+        )
+    return axis
+
+
 def reduced_axes(axis: Axis, ndim: int) -> tuple[int, ...]:
     """Return the axes that a reduction over `axis` removes, sorted and none negative."""
     if axis is None:

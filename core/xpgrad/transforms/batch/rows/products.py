@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from xpgrad.array_api.linear_algebra import free_axes, summed_axes
+from xpgrad.array_api.shared.axes import axis_of_vectors
 from xpgrad.errors import ShapeError
 from xpgrad.transforms.batch.array import Later
 from xpgrad.transforms.batch.batching import Batching
@@ -163,9 +164,7 @@ def tensordot(b: Batching, function: Callable[..., Any], x1: Any, x2: Any, /, *,
 @row("vecdot", "linalg.vecdot", "linalg.cross")
 def vecdot(b: Batching, function: Callable[..., Any], x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
     """Return products of vectors along an axis counted from the last."""
-    least = min(x1.ndim, x2.ndim)
-    if not -least <= axis < 0:
-        raise IndexError(f"expected an axis from {-least} to -1, for shapes {x1.shape} and {x2.shape}; got {axis}")
+    axis = axis_of_vectors(axis, x1.ndim, x2.ndim, "vecdot")
     ndim = max(x1.ndim, x2.ndim)
     return b.made(b.base.restore(function(b.aligned(x1, ndim), b.aligned(x2, ndim), axis=axis)))
 
