@@ -4,16 +4,25 @@ import pytest
 from tests.devices import DEVICES, device_or_skip, lacking
 from tests.turn import part_of
 
-from xpgrad import array_api
+from xpgrad import array_api, get_device
+from xpgrad.errors import XpgradError
 from xpgrad_conformance.cases import CASES
 from xpgrad_conformance.table.case import Case
-from xpgrad_conformance.table.scenario import dtypes_of
+from xpgrad_conformance.table.scenario import Scenario, dtypes_of
 from xpgrad_conformance.table.table import ASSERTIONS, assertions_of, run
 
 PARTS = 8
 OTHERS = [device for device in DEVICES if device not in ("@numpy", "@strict:cpu")]
 """The certificate of strict runs the table on its first device; @strict:device1 finds whatever that would."""
 RUNS = [(case, "@numpy") for case in CASES] + [(case, device) for device in OTHERS for case in part_of(CASES, PARTS)]
+ORDERED = {
+    *("less", "less_equal", "greater", "greater_equal", "max", "min", "maximum", "minimum", "argmax", "argmin"),
+    *("sort", "argsort", "searchsorted", "unique_values", "unique_all", "unique_counts", "unique_inverse", "gate"),
+    *("apply_where", "argpartition", "median", "nanmax", "nanmin", "partition", "percentile", "quantile"),
+    *("segment_max", "segment_min", "setdiff1d", "union1d"),
+    *("F.argmax", "F.argmin", "F.clip", "F.max", "F.maximum", "F.min"),
+}
+"""Functions that compare elements: NumPy orders complex numbers by their real parts first, other libraries refuse."""
 WITHOUT_CASE = {
     "broadcast_shapes": "takes shapes, no arrays",
     "empty_like": "creation: no values to compare",
@@ -53,6 +62,22 @@ def test_every_function_of_the_namespace_has_a_case() -> None:
     assert set(array_api.__all__) - covered == WITHOUT_CASE.keys()
     shared = {name for name in array_api.linalg.__all__ if name in array_api.__all__}
     assert {f"linalg.{name}" for name in set(array_api.linalg.__all__) - shared} <= covered
+
+
+def test_functions_take_complex_numbers_in_a_case_or_refuse_them() -> None:
+    """Elsewhere a rule that needs a conjugate would be wrong without notice."""
+    device, complex_cases = get_device("@numpy"), {(case.area, case.function) for case in CASES if case.complex}
+    taken = set()
+    for case in CASES:
+        if (case.area, case.function) in complex_cases or not any(x.kind == "float" for x in case.inputs):
+            continue
+        scenario = Scenario(case, device, "complex128")
+        try:
+            scenario.call(scenario.variables(scenario.arrays()))
+        except (XpgradError, TypeError, ValueError):
+            continue
+        taken.add(case.function)
+    assert taken == ORDERED
 
 
 def test_every_assertion_is_made_of_some_case() -> None:

@@ -171,9 +171,13 @@ HERMITIAN = (
 
 SHIFTS = (
     Case("fftshift", lambda xp, x: xp.fft.fftshift(x), lambda x: x[[2, 0, 1]][:, [2, 3, 0, 1]], keeps=(), complex=True),
-    Case("fftshift-axis", lambda xp, x: xp.fft.fftshift(x, axes=0), lambda x: x[[2, 0, 1]], keeps=()),
+    Case("fftshift-axis", lambda xp, x: xp.fft.fftshift(x, axes=0), lambda x: x[[2, 0, 1]], keeps=(), complex=True),
     Case(
-        "ifftshift", lambda xp, x: xp.fft.ifftshift(x, axes=(0, 1)), lambda x: x[[1, 2, 0]][:, [2, 3, 0, 1]], keeps=()
+        "ifftshift",
+        lambda xp, x: xp.fft.ifftshift(x, axes=(0, 1)),
+        lambda x: x[[1, 2, 0]][:, [2, 3, 0, 1]],
+        keeps=(),
+        complex=True,
     ),
 )
 

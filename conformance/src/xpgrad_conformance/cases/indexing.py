@@ -13,9 +13,14 @@ MASK = Input(kind="bool", values=[[True, False, True, False], [False] * 4, [True
 
 BASIC = (
     Case("getitem-int", lambda xp, x: xp.asarray(x)[1], lambda x: np.take(x, 1, 0), CUBE, (), complex=True),
-    Case("getitem-element", lambda xp, x: xp.asarray(x)[1, -1, 2], lambda x: x.ravel()[22], CUBE, ()),
+    Case("getitem-element", lambda xp, x: xp.asarray(x)[1, -1, 2], lambda x: x.ravel()[22], CUBE, (), complex=True),
     Case(
-        "getitem-slices", lambda xp, x: xp.asarray(x)[:, 1:, ::2], lambda x: x.take([1, 2], 1).take([0, 2], 2), CUBE, ()
+        "getitem-slices",
+        lambda xp, x: xp.asarray(x)[:, 1:, ::2],
+        lambda x: x.take([1, 2], 1).take([0, 2], 2),
+        CUBE,
+        (),
+        complex=True,
     ),
     Case(
         "getitem-backwards",
@@ -23,34 +28,51 @@ BASIC = (
         lambda x: x.take([1, 0], 0).take([3, 1], 2),
         CUBE,
         (),
+        complex=True,
     ),
-    Case("getitem-beyond", lambda xp, x: xp.asarray(x)[-9:9, 2:9], lambda x: x.take([2], 1), CUBE, ()),
+    Case("getitem-beyond", lambda xp, x: xp.asarray(x)[-9:9, 2:9], lambda x: x.take([2], 1), CUBE, (), complex=True),
     Case(
-        "getitem-newaxis", lambda xp, x: xp.asarray(x)[None, 0, ..., None], lambda x: x[0].reshape(1, 3, 4, 1), CUBE, ()
+        "getitem-newaxis",
+        lambda xp, x: xp.asarray(x)[None, 0, ..., None],
+        lambda x: x[0].reshape(1, 3, 4, 1),
+        CUBE,
+        (),
+        complex=True,
     ),
-    Case("getitem-nothing", lambda xp, x: xp.asarray(x)[1:1], lambda x: np.zeros((0, 3, 4)), CUBE, ()),
-    Case("getitem-0d", lambda xp, x: xp.asarray(x)[...] + xp.asarray(x)[()], lambda x: 2 * x, (Input(()),)),
+    Case("getitem-nothing", lambda xp, x: xp.asarray(x)[1:1], lambda x: np.zeros((0, 3, 4)), CUBE, (), complex=True),
+    Case(
+        "getitem-0d", lambda xp, x: xp.asarray(x)[...] + xp.asarray(x)[()], lambda x: 2 * x, (Input(()),), complex=True
+    ),
     Case(
         "getitem-overlapping",
         lambda xp, x: xp.asarray(x)[:2] * xp.asarray(x)[1:] + xp.asarray(x)[1],
         lambda x: x.take([0, 1], 0) * x.take([1, 2], 0) + x.take([1], 0),
+        complex=True,
     ),
 )
 
 ADVANCED = (
     Case("getitem-array", lambda xp, x, i: xp.asarray(x)[i], lambda x, i: x.take(i, 0), (Input(), ROWS), complex=True),
-    Case("getitem-list", lambda xp, x: xp.asarray(x)[[0, 2, 0], :], lambda x: x.take([0, 2, 0], 0), keeps=()),
+    Case(
+        "getitem-list",
+        lambda xp, x: xp.asarray(x)[[0, 2, 0], :],
+        lambda x: x.take([0, 2, 0], 0),
+        keeps=(),
+        complex=True,
+    ),
     Case(
         "getitem-arrays",
         lambda xp, x: xp.asarray(x)[[0, 2, 0], [1, -1, 1]],
         lambda x: x.ravel().take([1, 11, 1]),
         keeps=(),
+        complex=True,
     ),
     Case(
         "getitem-broadcast",
         lambda xp, x: xp.asarray(x)[[[0], [2]], [[1, 1, 3]]],
         lambda x: x.take([0, 2], 0).take([1, 1, 3], 1),
         keeps=(),
+        complex=True,
     ),
     Case(
         "getitem-mixed",
@@ -58,6 +80,7 @@ ADVANCED = (
         lambda x: x.take([2, 0, 2], 1).take([1, 2, 3], 2),
         CUBE,
         (),
+        complex=True,
     ),
     Case(
         "getitem-apart",
@@ -65,6 +88,7 @@ ADVANCED = (
         lambda x: np.array([x[0, :, 3], x[1, :, 0], x[1, :, 0]]),
         CUBE,
         (),
+        complex=True,
     ),
     Case(
         "getitem-int-and-array",
@@ -72,6 +96,7 @@ ADVANCED = (
         lambda x: x[:, 1].take([3, 3], 1),
         CUBE,
         (),
+        complex=True,
     ),
     Case(
         "getitem-mask",
@@ -79,6 +104,7 @@ ADVANCED = (
         lambda x, m: x.ravel()[np.flatnonzero(m)],
         (Input(), MASK),
         needs=("data_dependent_shapes",),
+        complex=True,
     ),
     Case(
         "getitem-condition",
@@ -92,24 +118,41 @@ ADVANCED = (
         lambda x: x.take([1, 2], 0).take([0, 2], 1),
         keeps=(),
         needs=("data_dependent_shapes",),
+        complex=True,
     ),
     Case(
         "getitem-variable",
         lambda xp, x, i: xp.asarray(x)[xp.asarray(i)[1], :],
         lambda x, i: x.take(0, 0),
         (Input(), ROWS),
+        complex=True,
     ),
 )
 
 GATHERS = (
-    Case("take", lambda xp, x, i: xp.take(x, i, axis=-2), lambda x, i: np.eye(3)[i] @ x, (Input(), ROWS), ("indices",)),
-    Case("take-flat", lambda xp, x, i: xp.take(x, i), lambda x, i: np.eye(5)[i] @ x, (Input((5,)), ROWS), ("indices",)),
+    Case(
+        "take",
+        lambda xp, x, i: xp.take(x, i, axis=-2),
+        lambda x, i: np.eye(3)[i] @ x,
+        (Input(), ROWS),
+        ("indices",),
+        complex=True,
+    ),
+    Case(
+        "take-flat",
+        lambda xp, x, i: xp.take(x, i),
+        lambda x, i: np.eye(5)[i] @ x,
+        (Input((5,)), ROWS),
+        ("indices",),
+        complex=True,
+    ),
     Case(
         "take_along_axis",
         lambda xp, x, i: xp.take_along_axis(x, i, axis=1),
         lambda x, i: np.array([row[j] for row, j in zip(x, i, strict=True)]),
         (Input((2, 4)), Input(kind="int", values=[[0, 3, 0], [1, 1, 2]])),
         ("indices",),
+        complex=True,
     ),
     Case("sort", lambda xp, x: xp.sort(x), lambda x: np.partition(x, (0, 1, 2, 3)), keeps=("x",)),
     Case(
@@ -143,18 +186,21 @@ ASSIGNMENTS = (
         lambda x, u: _with(x, (2, 3), u),
         (Input(), Input(())),
         (),
+        complex=True,
     ),
     Case(
         "setitem-repeated",
         lambda xp, x, i, u: setitem(x, u, i.array if hasattr(i, "array") else i),
         lambda x, i, u: np.array([u[1], x[1], u[3]]),
         (Input(), ROWS, Input((4, 4))),
+        complex=True,
     ),
     Case(
         "setitem-scalar",
         lambda xp, x: setitem(x, 0.5, (slice(None), 1)),
         lambda x: _with(x, np.s_[:, 1], 0.5),
         keeps=(),
+        complex=True,
     ),
 )
 

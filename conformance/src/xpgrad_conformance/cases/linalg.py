@@ -59,17 +59,17 @@ def _slogdet(x: Any) -> Any:
 
 SOLVING = (
     _inv("inv", *SQUARE, order=3, complex=True),
-    _inv("inv-batch", *STACK),
-    _inv("inv-one", Input((1, 1), low=0.5)),
-    _inv("inv-empty", Input((0, 3, 3)), order=1),
+    _inv("inv-batch", *STACK, complex=True),
+    _inv("inv-one", Input((1, 1), low=0.5), complex=True),
+    _inv("inv-empty", Input((0, 3, 3)), order=1, complex=True),
     _solve("solve", (3, 3), (3, 2), "ij,jk->ik", order=3, complex=True),
     _solve("solve-vector", (3, 3), (3,), "ij,j->i", complex=True),
-    _solve("solve-batch", (2, 3, 3), (2, 3, 1), "bij,bjk->bik"),
+    _solve("solve-batch", (2, 3, 3), (2, 3, 1), "bij,bjk->bik", complex=True),
     _solve("solve-batch-vector", (2, 3, 3), (3,), "bij,j->bi", complex=True),
-    _solve("solve-one-right-side", (2, 3, 3), (3, 2), "bij,jk->bik"),
-    _solve("solve-one-matrix", (3, 3), (2, 3, 4), "ij,bjk->bik"),
-    _solve("solve-no-right-side", (3, 3), (3, 0), "ij,jk->ik", order=1),
-    _solve("solve-empty", (0, 3, 3), (0, 3, 2), "bij,bjk->bik", order=1),
+    _solve("solve-one-right-side", (2, 3, 3), (3, 2), "bij,jk->bik", complex=True),
+    _solve("solve-one-matrix", (3, 3), (2, 3, 4), "ij,bjk->bik", complex=True),
+    _solve("solve-no-right-side", (3, 3), (3, 0), "ij,jk->ik", order=1, complex=True),
+    _solve("solve-empty", (0, 3, 3), (0, 3, 2), "bij,bjk->bik", order=1, complex=True),
     _case(
         "matrix_power",
         lambda xp, x: xp.linalg.matrix_power(x, 5),
@@ -77,27 +77,35 @@ SOLVING = (
         STACK,
         complex=True,
     ),
-    _case("matrix_power-one", lambda xp, x: xp.linalg.matrix_power(x, 1), lambda x: x, SQUARE),
+    _case("matrix_power-one", lambda xp, x: xp.linalg.matrix_power(x, 1), lambda x: x, SQUARE, complex=True),
     _case(
         "matrix_power-negative",
         lambda xp, x: xp.linalg.matrix_power(x, -2),
         lambda x: _adjugate(x @ x),
         SQUARE,
         order=3,
+        complex=True,
     ),
-    _case("matrix_power-zero", lambda xp, x: xp.linalg.matrix_power(x, 0), lambda x: 0 * x + np.eye(3), STACK, order=0),
+    _case(
+        "matrix_power-zero",
+        lambda xp, x: xp.linalg.matrix_power(x, 0),
+        lambda x: 0 * x + np.eye(3),
+        STACK,
+        order=0,
+        complex=True,
+    ),
 )
 
 DETERMINANTS = (
     _det("det", *SQUARE, order=3, complex=True),
-    _det("det-batch", Input((2, 4, 4))),
-    _det("det-two", Input((2, 2)), order=3),
-    _det("det-one", Input((1, 1), low=0.5), order=3),
+    _det("det-batch", Input((2, 4, 4)), complex=True),
+    _det("det-two", Input((2, 2)), order=3, complex=True),
+    _det("det-one", Input((1, 1), low=0.5), order=3, complex=True),
     _det("det-identity", Input(values=np.eye(3)), order=3, complex=True),
     _det("det-rank-2", Input(values=NULL), order=3, complex=True),
     _det("det-rank-1", Input(values=ONE), order=3, complex=True),
-    _det("det-rank-0", Input(values=np.zeros((4, 4))), order=3),
-    _det("det-singular-two", Input(values=[[1.0, 2.0], [2.0, 4.0]]), order=3),
+    _det("det-rank-0", Input(values=np.zeros((4, 4))), order=3, complex=True),
+    _det("det-singular-two", Input(values=[[1.0, 2.0], [2.0, 4.0]]), order=3, complex=True),
     _case(
         "det-nearly-singular",
         lambda xp, x: xp.linalg.det(x),
@@ -108,9 +116,9 @@ DETERMINANTS = (
         complex=True,
         rtol={"float64": 1e-2, "complex128": 1e-2},  # rounding times the condition, which is 1e13
     ),
-    _det("det-some-singular", Input(values=[NULL, np.diag([1.0, 2.0, 3.0]), ONE]), order=3),
-    _det("det-empty", Input((0, 3, 3)), order=1),
-    _det("det-without-rows", Input((2, 0, 0)), order=1),
+    _det("det-some-singular", Input(values=[NULL, np.diag([1.0, 2.0, 3.0]), ONE]), order=3, complex=True),
+    _det("det-empty", Input((0, 3, 3)), order=1, complex=True),
+    _det("det-without-rows", Input((2, 0, 0)), order=1, complex=True),
     _case(
         "slogdet",
         lambda xp, x: tuple(xp.linalg.slogdet(x)),
@@ -121,8 +129,22 @@ DETERMINANTS = (
         complex=True,
         dtype=(None, "real"),
     ),
-    _case("slogdet-batch", lambda xp, x: xp.linalg.slogdet(x).logabsdet, lambda x: _slogdet(x)[1], STACK),
-    _case("slogdet-empty", lambda xp, x: xp.linalg.slogdet(x).logabsdet, lambda x: x[:, 0, 0], (Input((0, 3, 3)),)),
+    _case(
+        "slogdet-batch",
+        lambda xp, x: xp.linalg.slogdet(x).logabsdet,
+        lambda x: _slogdet(x)[1],
+        STACK,
+        complex=True,
+        dtype="real",
+    ),
+    _case(
+        "slogdet-empty",
+        lambda xp, x: xp.linalg.slogdet(x).logabsdet,
+        lambda x: x[:, 0, 0],
+        (Input((0, 3, 3)),),
+        complex=True,
+        dtype="real",
+    ),
 )
 
 
@@ -138,20 +160,20 @@ def _trace(name: str, shape: tuple[int, ...], offset: int, reference: Any, order
 
 LINES = (
     _diagonal("", (2, 3, 4), 0, lambda x: np.einsum("bii->bi", x[..., :3]), complex=True),
-    _diagonal("-above", (3, 4), 2, lambda x: x[[0, 1], [2, 3]]),
-    _diagonal("-below", (3, 4), -1, lambda x: x[[1, 2], [0, 1]]),
-    _diagonal("-tall", (5, 2), -2, lambda x: x[[2, 3], [0, 1]]),
-    _diagonal("-beyond", (3, 4), 4, lambda x: x[0, :0], 1),
-    _diagonal("-far-beyond", (2, 3), 5, lambda x: x[0, :0], 1),
-    _diagonal("-far-below", (3, 2), -5, lambda x: x[0, :0], 1),
-    _diagonal("-beyond-no-columns", (4, 0), 1, lambda x: x[0], 1),
-    _diagonal("-empty", (0, 3), 0, lambda x: x[:, 0], 1),
+    _diagonal("-above", (3, 4), 2, lambda x: x[[0, 1], [2, 3]], complex=True),
+    _diagonal("-below", (3, 4), -1, lambda x: x[[1, 2], [0, 1]], complex=True),
+    _diagonal("-tall", (5, 2), -2, lambda x: x[[2, 3], [0, 1]], complex=True),
+    _diagonal("-beyond", (3, 4), 4, lambda x: x[0, :0], 1, complex=True),
+    _diagonal("-far-beyond", (2, 3), 5, lambda x: x[0, :0], 1, complex=True),
+    _diagonal("-far-below", (3, 2), -5, lambda x: x[0, :0], 1, complex=True),
+    _diagonal("-beyond-no-columns", (4, 0), 1, lambda x: x[0], 1, complex=True),
+    _diagonal("-empty", (0, 3), 0, lambda x: x[:, 0], 1, complex=True),
     _trace("", (2, 3, 4), 0, lambda x: np.einsum("bii->b", x[..., :3]), complex=True),
-    _trace("-offset", (3, 4), 1, lambda x: x[0, 1] + x[1, 2] + x[2, 3]),
-    _trace("-beyond", (3, 4), -3, lambda x: 0 * x[0, 0], 1),
-    _trace("-far-beyond", (2, 3), 5, lambda x: 0 * x[0, 0]),
-    _trace("-beyond-stack", (2, 3, 2), 4, lambda x: 0 * x[:, 0, 0]),
-    _trace("-beyond-no-columns", (4, 0), 1, lambda x: np.sum(x), 1),
+    _trace("-offset", (3, 4), 1, lambda x: x[0, 1] + x[1, 2] + x[2, 3], complex=True),
+    _trace("-beyond", (3, 4), -3, lambda x: 0 * x[0, 0], 1, complex=True),
+    _trace("-far-beyond", (2, 3), 5, lambda x: 0 * x[0, 0], complex=True),
+    _trace("-beyond-stack", (2, 3, 2), 4, lambda x: 0 * x[:, 0, 0], complex=True),
+    _trace("-beyond-no-columns", (4, 0), 1, lambda x: np.sum(x), 1, complex=True),
     _case(
         "trace-dtype",
         lambda xp, x: xp.linalg.trace(x, dtype=xp.float64),
@@ -184,8 +206,8 @@ def _cross(name: str, shape1: tuple[int, ...], shape2: tuple[int, ...], axis: in
 
 PRODUCTS = (
     _cross("cross", (2, 3), (2, 3), -1, order=3, complex=True),
-    _cross("cross-axis", (2, 3, 4), (3, 1), -2),
-    _cross("cross-empty", (0, 3), (0, 3), -1, order=1),
+    _cross("cross-axis", (2, 3, 4), (3, 1), -2, complex=True),
+    _cross("cross-empty", (0, 3), (0, 3), -1, order=1, complex=True),
 )
 
 
@@ -206,19 +228,19 @@ def _vector(name: str, ord: Any, reference: Any, *inputs: Input, keeps: Any = No
 
 VECTOR_NORMS = (
     _vector("", 2, _powers(2), keeps=("x", "y"), order=3, complex=True),
-    _vector("-axis", 2, _powers(2, 0), keeps=("x", "y"), options={"axis": 0}),
-    _vector("-0-d", 2, np.abs, Input((), low=0.5), order=1),
-    _vector("-empty", 2, _powers(2, 1), Input((3, 0)), order=1, options={"axis": 1}),
+    _vector("-axis", 2, _powers(2, 0), keeps=("x", "y"), options={"axis": 0}, complex=True),
+    _vector("-0-d", 2, np.abs, Input((), low=0.5), order=1, complex=True),
+    _vector("-empty", 2, _powers(2, 1), Input((3, 0)), order=1, options={"axis": 1}, complex=True),
     _vector(
         "-axes", 2, lambda x: _powers(2, (0, 2))(x)[None, :, None], Input((2, 3, 4)),
-        options={"axis": (-1, 0), "keepdims": True},
-    ),
+        options={"axis": (-1, 0), "keepdims": True}, complex=True),
     _vector("-1", 1, lambda x: np.abs(x).sum(), complex=True),
     _vector("-3", 3, _powers(3), order=3, complex=True),
-    _vector("-fraction", 0.5, _powers(0.5, 1), options={"axis": 1}),
-    _vector("-minus-1.5", -1.5, lambda x: _powers(-1.5, 0)(x)[None], options={"axis": 0, "keepdims": True}),
+    _vector("-fraction", 0.5, _powers(0.5, 1), options={"axis": 1}, complex=True),
+    _vector("-minus-1.5", -1.5, lambda x: _powers(-1.5, 0)(x)[None], options={"axis": 0, "keepdims": True},
+            complex=True),
     _vector("-inf", np.inf, lambda x: np.sort(np.abs(x), -1)[..., -1], complex=True, options={"axis": -1}),
-    _vector("-minus-inf", -np.inf, lambda x: np.sort(np.abs(x).ravel())[0]),
+    _vector("-minus-inf", -np.inf, lambda x: np.sort(np.abs(x).ravel())[0], complex=True),
     _vector("-0", 0, lambda x: np.sum(x != 0, -1) * 1.0, Input(values=[[0.0, 2.0, 1.0], [3.0, 1.0, 5.0]]), order=0,
             complex=True, options={"axis": -1}),
 )  # fmt: skip
@@ -244,18 +266,18 @@ MATRIX_NORMS = (
     _matrix("", "fro", _powers(2, (-2, -1)), order=3, complex=True),
     _matrix("-nuc", "nuc", lambda x: _roots(x).sum(-1), order=2, complex=True),
     _matrix("-2", 2, lambda x: _roots(x)[..., 0], order=3, complex=True),
-    _matrix("-minus-2", -2, lambda x: _roots(x)[..., -1][..., None, None], keepdims=True),
+    _matrix("-minus-2", -2, lambda x: _roots(x)[..., -1][..., None, None], keepdims=True, complex=True),
     _matrix("-1", 1, lambda x: np.abs(x).sum(-2).max(-1), Input((2, 4, 3)), complex=True),
-    _matrix("-minus-1", -1, lambda x: np.abs(x).sum(-2).min(-1)),
-    _matrix("-inf", np.inf, lambda x: np.abs(x).sum(-1).max(-1)[..., None, None], keepdims=True),
-    _matrix("-minus-inf", -np.inf, lambda x: np.abs(x).sum(-1).min(-1)),
-    _matrix("-none", None, _powers(2), Input((3, 3)), order=1),
-    _matrix("-empty", "fro", _powers(2, (-2, -1)), Input((2, 0, 3)), order=1),
+    _matrix("-minus-1", -1, lambda x: np.abs(x).sum(-2).min(-1), complex=True),
+    _matrix("-inf", np.inf, lambda x: np.abs(x).sum(-1).max(-1)[..., None, None], keepdims=True, complex=True),
+    _matrix("-minus-inf", -np.inf, lambda x: np.abs(x).sum(-1).min(-1), complex=True),
+    _matrix("-none", None, _powers(2), Input((3, 3)), order=1, complex=True),
+    _matrix("-empty", "fro", _powers(2, (-2, -1)), Input((2, 0, 3)), order=1, complex=True),
 )
 
 
-def _f(name: str, call: Any, reference: Any, shape: tuple[int, ...]) -> Case:
-    return Case(f"F.{name}", call, reference, (Input(shape),), order=2, area="F")
+def _f(name: str, call: Any, reference: Any, shape: tuple[int, ...], **rest: Any) -> Case:
+    return Case(f"F.{name}", call, reference, (Input(shape),), order=2, area="F", **rest)
 
 
 CHAINER = (
@@ -265,8 +287,8 @@ CHAINER = (
     _f("inv", lambda F, x: F.inv(x), _adjugate, (3, 3)),
     _f("batch_inv", lambda F, x: F.batch_inv(x), _adjugate, (2, 3, 3)),
     _f("batch_l2_norm_squared", lambda F, x: F.batch_l2_norm_squared(x), lambda x: (x * x).sum((1, 2)), (2, 3, 4)),
-    _f("diagonal", lambda F, x: F.diagonal(x), lambda x: np.einsum("iik->ki", x[:, :2]), (2, 3, 4)),
-    _f("diagonal-axes", lambda F, x: F.diagonal(x, 1, 2, 0), lambda x: x[[1], :, [0]].T, (2, 3, 4)),
+    _f("diagonal", lambda F, x: F.diagonal(x), lambda x: np.einsum("iik->ki", x[:, :2]), (2, 3, 4), complex=True),
+    _f("diagonal-axes", lambda F, x: F.diagonal(x, 1, 2, 0), lambda x: x[[1], :, [0]].T, (2, 3, 4), complex=True),
 )
 
 CASES = CHAINER + SOLVING + DETERMINANTS + LINES + PRODUCTS + VECTOR_NORMS + MATRIX_NORMS

@@ -62,7 +62,7 @@ CHOLESKY = (
         complex=True,
     ),
     _case("cholesky-one", lambda xp, x: xp.linalg.cholesky(x), np.sqrt, Input((1, 1), low=0.5)),
-    _case("cholesky-empty", lambda xp, x: xp.linalg.cholesky(x), lambda x: x, Input((0, 2, 2)), order=1),
+    _case("cholesky-empty", lambda xp, x: xp.linalg.cholesky(x), lambda x: x, Input((0, 2, 2)), order=1, complex=True),
 )  # fmt: skip
 
 
@@ -99,11 +99,27 @@ QR = (
     _case("qr", lambda xp, x: _signed(xp, *xp.linalg.qr(x)), _qr, REGULAR, order=3, complex=True),
     _case("qr-tall", lambda xp, x: _signed(xp, *xp.linalg.qr(x)), _qr, TALL, complex=True),
     _case("qr-wide", lambda xp, x: _signed(xp, *xp.linalg.qr(x)), _qr, REGULAR_WIDE, complex=True),
-    _case("qr-batch", lambda xp, x: _signed(xp, *xp.linalg.qr(x)), _qr, Input((2, 4, 3))),
+    _case("qr-batch", lambda xp, x: _signed(xp, *xp.linalg.qr(x)), _qr, Input((2, 4, 3)), complex=True),
     _case("qr-complete", _complete, _complete_reference, TALL, complex=True),
-    _case("qr-r", lambda xp, x: xp.abs(xp.linalg.qr(x).R), lambda x: np.abs(_qr(x)[1]), REGULAR_WIDE),
-    _case("qr-q", lambda xp, x: xp.abs(xp.linalg.qr(x).Q), lambda x: np.abs(_qr(x)[0]), WIDE),
-    _case("qr-empty", lambda xp, x: tuple(xp.linalg.qr(x)), lambda x: (x, x[:, :2]), Input((0, 3, 2)), order=1),
+    _case(
+        "qr-r",
+        lambda xp, x: xp.abs(xp.linalg.qr(x).R),
+        lambda x: np.abs(_qr(x)[1]),
+        REGULAR_WIDE,
+        complex=True,
+        dtype="real",
+    ),
+    _case(
+        "qr-q", lambda xp, x: xp.abs(xp.linalg.qr(x).Q), lambda x: np.abs(_qr(x)[0]), WIDE, complex=True, dtype="real"
+    ),
+    _case(
+        "qr-empty",
+        lambda xp, x: tuple(xp.linalg.qr(x)),
+        lambda x: (x, x[:, :2]),
+        Input((0, 3, 2)),
+        order=1,
+        complex=True,
+    ),
 )
 
 
@@ -135,7 +151,7 @@ def _in_any_order(xp: Any, w: Any, v: Any) -> Any:
 
 EIGEN = (
     _case("eigh", _spectral, _cube, SQUARE, order=3, complex=True, dtype=("real", None)),
-    _case("eigh-batch", _spectral, _cube, Input((2, 3, 3)), order=1, dtype=("real", None)),
+    _case("eigh-batch", _spectral, _cube, Input((2, 3, 3)), order=1, dtype=("real", None), complex=True),
     _case(
         "eigh-vectors",
         lambda xp, x: _components(xp, xp.linalg.eigh(_hermitian(xp, x)).eigenvectors),
@@ -145,7 +161,8 @@ EIGEN = (
         dtype="real",
     ),
     _case(
-        "eigh-empty", lambda xp, x: tuple(xp.linalg.eigh(x)), lambda x: (x[:, 0], x), Input((0, 2, 2)), order=1
+        "eigh-empty", lambda xp, x: tuple(xp.linalg.eigh(x)), lambda x: (x[:, 0], x), Input((0, 2, 2)), order=1,
+        complex=True, dtype=("real", None),
     ),
     _case(
         "eigvalsh",
@@ -182,7 +199,7 @@ EIGEN = (
         dtype="complex",
     ),
     _case("eigvals-empty", lambda xp, x: xp.linalg.eigvals(x), lambda x: x[:, 0] + 0j, Input((0, 2, 2)), order=1,
-          dtype="complex"),
+          dtype="complex", complex=True),
 )  # fmt: skip
 
 
@@ -219,7 +236,8 @@ SINGULAR = (
     _case("svd", lambda xp, x: _svd(xp, x, False), _svd_reference, SQUARE, order=3, complex=True, dtype=PARTS),
     _case("svd-tall", lambda xp, x: _svd(xp, x, False), _svd_reference, TALL, complex=True, dtype=PARTS),
     _case("svd-wide", lambda xp, x: _svd(xp, x, False), _svd_reference, WIDE, complex=True, dtype=PARTS),
-    _case("svd-batch", lambda xp, x: _svd(xp, x, False), _svd_reference, Input((2, 3, 2)), order=1, dtype=PARTS),
+    _case("svd-batch", lambda xp, x: _svd(xp, x, False), _svd_reference, Input((2, 3, 2)), order=1, dtype=PARTS,
+          complex=True),
     _case("svd-full-tall", lambda xp, x: _svd(xp, x, True), _full_reference, TALL, complex=True, dtype=PARTS),
     _case("svd-full-wide", lambda xp, x: _svd(xp, x, True), _full_reference, WIDE, complex=True, dtype=PARTS),
     _case(
@@ -230,7 +248,8 @@ SINGULAR = (
         complex=True,
         dtype=("real", "real"),
     ),
-    _case("svd-empty", lambda xp, x: xp.linalg.svd(x).S, lambda x: x[:, :, 0], Input((0, 2, 3)), order=1, dtype="real"),
+    _case("svd-empty", lambda xp, x: xp.linalg.svd(x).S, lambda x: x[:, :, 0], Input((0, 2, 3)), order=1, dtype="real",
+          complex=True),
     _case(
         "svdvals", lambda xp, x: xp.linalg.svdvals(x), lambda x: np.linalg.svd(x)[1], TALL, order=3, complex=True,
         dtype="real",
@@ -248,7 +267,7 @@ PSEUDO = (
         "linalg.pinv", lambda xp, x: xp.linalg.pinv(x), _pinv_reference, (TALL,), ("x", "y"), 3, complex=True
     ),
     _case("pinv-wide", lambda xp, x: xp.linalg.pinv(x), _pinv_reference, WIDE, complex=True),
-    _case("pinv-square", lambda xp, x: xp.linalg.pinv(x), np.linalg.inv, Input((2, 3, 3))),
+    _case("pinv-square", lambda xp, x: xp.linalg.pinv(x), np.linalg.inv, Input((2, 3, 3)), complex=True),
     _case(
         "pinv-rank",
         lambda xp, a, b: xp.linalg.pinv(xp.matmul(a, b), rtol=1e-3),
@@ -257,11 +276,12 @@ PSEUDO = (
         Input((2, 3)),
         complex=True,
     ),
-    _case("pinv-empty", lambda xp, x: xp.linalg.pinv(x), lambda x: np.swapaxes(x, -1, -2), Input((0, 2, 3)), order=1),
+    _case("pinv-empty", lambda xp, x: xp.linalg.pinv(x), lambda x: np.swapaxes(x, -1, -2), Input((0, 2, 3)), order=1,
+          complex=True),
     _case("matrix_rank", lambda xp, x: xp.linalg.matrix_rank(x), lambda x: np.full(2, 3), Input((2, 3, 4)), order=0,
-          dtype="int"),
+          dtype="int", complex=True),
     _case("matrix_rank-rtol", lambda xp, x: xp.linalg.matrix_rank(x, rtol=0.5), lambda x: np.asarray(1),
-          Input(values=np.diag([4.0, 1.0, 2.0])), order=0, dtype="int"),
+          Input(values=np.diag([4.0, 1.0, 2.0])), order=0, dtype="int", complex=True),
 )  # fmt: skip
 
 CASES = CHOLESKY + QR + EIGEN + SINGULAR + PSEUDO

@@ -43,12 +43,14 @@ CASES = (
         lambda F, x, W, b: F.local_convolution_2d(x, W, b),
         _local,
         (Input((2, 2, 4, 3)), Input((4, 3, 2, 2, 2, 2)), Input((4, 3, 2))),
+        complex=True,
     ),
     case(
         "local_convolution_2d-stride",
         lambda F, x, W: F.local_convolution_2d(x, W, stride=(2, 1)),
         lambda x, W: _local(x, W, stride=(2, 1)),
         (Input((2, 2, 5, 3)), Input((3, 2, 2, 2, 3, 2))),
+        complex=True,
     ),
     case("shift", lambda F, x: F.shift(x), lambda x: _shifted(x, NINE, 1), (Input((1, 11, 3, 4)),), complex=True),
     case(
@@ -56,5 +58,6 @@ CASES = (
         lambda F, x: F.shift(x, (1, 3), (1, -2)),
         lambda x: _shifted(x, [(0, 2), (0, -2), (0, 0)], 2),
         (Input((2, 6, 2, 5)),),
+        complex=True,
     ),
 )

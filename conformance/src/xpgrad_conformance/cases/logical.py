@@ -17,9 +17,17 @@ LOGICAL = (
     Case(
         "isfinite", lambda xp, x: xp.isfinite(x), lambda x: abs(x) < np.inf, STRANGE, (), 0, dtype="bool", complex=True
     ),
-    Case("isinf", lambda xp, x: xp.isinf(x), lambda x: abs(x) == np.inf, STRANGE, (), 0, dtype="bool"),
+    Case("isinf", lambda xp, x: xp.isinf(x), lambda x: abs(x) == np.inf, STRANGE, (), 0, dtype="bool", complex=True),
     Case("isnan", lambda xp, x: xp.isnan(x), lambda x: x != x, STRANGE, (), 0, dtype="bool", complex=True),
-    Case("isnan-shapes", lambda xp, x: xp.isnan(x), lambda x: x != x, order=0, elementwise=True, dtype="bool"),
+    Case(
+        "isnan-shapes",
+        lambda xp, x: xp.isnan(x),
+        lambda x: x != x,
+        order=0,
+        elementwise=True,
+        dtype="bool",
+        complex=True,
+    ),
 )
 
 BITWISE = (

@@ -18,21 +18,30 @@ def _one_by_one(*xs: Any) -> list[list[Any]]:
 
 SHAPES = (
     Case("reshape", lambda xp, x: xp.reshape(x, (4, -1)), lambda x: x.ravel().reshape(4, 6), CUBE, (), complex=True),
-    Case("reshape-copy", lambda xp, x: xp.reshape(x, (12,), copy=True), lambda x: x.ravel(), keeps=()),
-    Case("expand_dims", lambda xp, x: xp.expand_dims(x, axis=-2), lambda x: x[:, None, :], keeps=()),
-    Case("squeeze", lambda xp, x: xp.squeeze(x, axis=(0, 2)), lambda x: x[0, :, 0], (Input((1, 3, 1, 2)),), ()),
+    Case("reshape-copy", lambda xp, x: xp.reshape(x, (12,), copy=True), lambda x: x.ravel(), keeps=(), complex=True),
+    Case("expand_dims", lambda xp, x: xp.expand_dims(x, axis=-2), lambda x: x[:, None, :], keeps=(), complex=True),
+    Case(
+        "squeeze",
+        lambda xp, x: xp.squeeze(x, axis=(0, 2)),
+        lambda x: x[0, :, 0],
+        (Input((1, 3, 1, 2)),),
+        (),
+        complex=True,
+    ),
     Case(
         "broadcast_to",
         lambda xp, x: xp.broadcast_to(x, (2, 3, 4)),
         lambda x: x + np.zeros((2, 3, 4)),
         (Input((3, 1)),),
         (),
+        complex=True,
     ),
     Case(
         "broadcast_arrays",
         lambda xp, a, b: xp.multiply(*xp.broadcast_arrays(a, b)),
         lambda a, b: np.einsum("il,jkl->jil", a, b),
         (Input((3, 1)), Input((2, 1, 4))),
+        complex=True,
     ),
 )
 
@@ -45,19 +54,33 @@ ORDERS = (
         (),
         complex=True,
     ),
-    Case("moveaxis", lambda xp, x: xp.moveaxis(x, 0, -1), lambda x: np.einsum("ijk->jki", x), CUBE),
-    Case("moveaxis-two", lambda xp, x: xp.moveaxis(x, (0, 1), (2, 0)), lambda x: np.einsum("ijk->jki", x), CUBE),
-    Case("flip", lambda xp, x: xp.flip(x), lambda x: x[::-1, ::-1, ::-1], CUBE, ()),
-    Case("flip-axis", lambda xp, x: xp.flip(x, axis=(0, -1)), lambda x: x[::-1, :, ::-1], CUBE, ()),
-    Case("roll", lambda xp, x: xp.roll(x, 5), lambda x: x.ravel()[(np.arange(24) - 5) % 24].reshape(x.shape), CUBE, ()),
+    Case("moveaxis", lambda xp, x: xp.moveaxis(x, 0, -1), lambda x: np.einsum("ijk->jki", x), CUBE, complex=True),
+    Case(
+        "moveaxis-two",
+        lambda xp, x: xp.moveaxis(x, (0, 1), (2, 0)),
+        lambda x: np.einsum("ijk->jki", x),
+        CUBE,
+        complex=True,
+    ),
+    Case("flip", lambda xp, x: xp.flip(x), lambda x: x[::-1, ::-1, ::-1], CUBE, (), complex=True),
+    Case("flip-axis", lambda xp, x: xp.flip(x, axis=(0, -1)), lambda x: x[::-1, :, ::-1], CUBE, (), complex=True),
+    Case(
+        "roll",
+        lambda xp, x: xp.roll(x, 5),
+        lambda x: x.ravel()[(np.arange(24) - 5) % 24].reshape(x.shape),
+        CUBE,
+        (),
+        complex=True,
+    ),
     Case(
         "roll-axes",
         lambda xp, x: xp.roll(x, (1, -1), axis=(0, 2)),
         lambda x: x[[1, 0]][:, :, [1, 2, 3, 0]],
         CUBE,
         (),
+        complex=True,
     ),
-    Case("T", lambda xp, x: xp.asarray(x).T, lambda x: np.einsum("ijk->kji", x), CUBE, ()),
+    Case("T", lambda xp, x: xp.asarray(x).T, lambda x: np.einsum("ijk->kji", x), CUBE, (), complex=True),
 )
 
 JOINS = (
@@ -70,38 +93,72 @@ JOINS = (
         complex=True,
     ),
     Case(
-        "concat-flat", lambda xp, a, b: xp.concat([a, b], axis=None), lambda a, b: np.r_[a.ravel(), b.ravel()], PAIR, ()
+        "concat-flat",
+        lambda xp, a, b: xp.concat([a, b], axis=None),
+        lambda a, b: np.r_[a.ravel(), b.ravel()],
+        PAIR,
+        (),
+        complex=True,
     ),
-    Case("concat-twice", lambda xp, a: xp.concat([a, a * a, a], axis=-1), lambda a: np.hstack([a, a * a, a])),
+    Case(
+        "concat-twice",
+        lambda xp, a: xp.concat([a, a * a, a], axis=-1),
+        lambda a: np.hstack([a, a * a, a]),
+        complex=True,
+    ),
     Case("stack", lambda xp, a, b: xp.stack([a, b]), lambda a, b: np.array([a, b]), ALIKE, (), complex=True),
-    Case("stack-last", lambda xp, a, b: xp.stack([a, b], axis=-1), lambda a, b: np.dstack([a, b]), ALIKE, ()),
-    Case("unstack", lambda xp, x: xp.unstack(x, axis=1), lambda x: (x[:, 0], x[:, 1], x[:, 2]), CUBE),
+    Case(
+        "stack-last",
+        lambda xp, a, b: xp.stack([a, b], axis=-1),
+        lambda a, b: np.dstack([a, b]),
+        ALIKE,
+        (),
+        complex=True,
+    ),
+    Case("unstack", lambda xp, x: xp.unstack(x, axis=1), lambda x: (x[:, 0], x[:, 1], x[:, 2]), CUBE, complex=True),
 )
 
 COPIES = (
-    Case("repeat", lambda xp, x: xp.repeat(x, 3), lambda x: np.kron(x.ravel(), np.ones(3)), keeps=()),
-    Case("repeat-axis", lambda xp, x: xp.repeat(x, 2, axis=-2), lambda x: np.kron(x, np.ones((2, 1))), keeps=()),
+    Case("repeat", lambda xp, x: xp.repeat(x, 3), lambda x: np.kron(x.ravel(), np.ones(3)), keeps=(), complex=True),
+    Case(
+        "repeat-axis",
+        lambda xp, x: xp.repeat(x, 2, axis=-2),
+        lambda x: np.kron(x, np.ones((2, 1))),
+        keeps=(),
+        complex=True,
+    ),
     Case(
         "repeat-counts",
         lambda xp, x, n: xp.repeat(x, n, axis=1),
         lambda x, n: x[:, [0, 2, 2, 2, 3]],
         (Input(), Input(kind="int", values=[1, 0, 3, 1])),
         needs=("data_dependent_shapes",),
+        complex=True,
     ),
-    Case("tile", lambda xp, x: xp.tile(x, (2, 1, 3)), lambda x: np.kron(np.ones((2, 1, 3)), x[None])),
-    Case("tile-few", lambda xp, x: xp.tile(x, (2,)), lambda x: np.hstack([x, x])),
+    Case("tile", lambda xp, x: xp.tile(x, (2, 1, 3)), lambda x: np.kron(np.ones((2, 1, 3)), x[None]), complex=True),
+    Case("tile-few", lambda xp, x: xp.tile(x, (2,)), lambda x: np.hstack([x, x]), complex=True),
 )
 
 TRIANGLES = (
     Case(
         "tril", lambda xp, x: xp.tril(x), lambda x: x * (np.arange(4) <= np.arange(3)[:, None]), CUBE, (), complex=True
     ),
-    Case("tril-up", lambda xp, x: xp.tril(x, k=1), lambda x: x * (np.arange(4) <= np.arange(3)[:, None] + 1), keeps=()),
+    Case(
+        "tril-up",
+        lambda xp, x: xp.tril(x, k=1),
+        lambda x: x * (np.arange(4) <= np.arange(3)[:, None] + 1),
+        keeps=(),
+        complex=True,
+    ),
     Case(
         "triu", lambda xp, x: xp.triu(x), lambda x: x * (np.arange(4) >= np.arange(3)[:, None]), CUBE, (), complex=True
     ),
     Case(
-        "triu-down", lambda xp, x: xp.triu(x, k=-1), lambda x: x * (np.arange(4) >= np.arange(3)[:, None] - 1), keeps=()
+        "triu-down",
+        lambda xp, x: xp.triu(x, k=-1),
+        lambda x: x * (np.arange(4) >= np.arange(3)[:, None] - 1),
+        keeps=(),
+        complex=True,
     ),
 )
 
@@ -118,8 +175,9 @@ GRIDS = (
         lambda xp, a, b: xp.stack(xp.meshgrid(a, b, indexing="ij")),
         lambda a, b: np.array([np.einsum("i,j->ij", *each) for each in _one_by_one(a, b)]),
         (Input((2,)), Input((3,))),
+        complex=True,
     ),
-    Case("meshgrid-one", lambda xp, a: xp.meshgrid(a), lambda a: (a + 0,), (Input((3,)),)),
+    Case("meshgrid-one", lambda xp, a: xp.meshgrid(a), lambda a: (a + 0,), (Input((3,)),), complex=True),
 )
 
 CASES = SHAPES + ORDERS + JOINS + COPIES + TRIANGLES + GRIDS

@@ -11,7 +11,7 @@ LINE = (Input((5,)),)
 CUBE = (Input((2, 3, 4)),)
 IDS = Input(kind="int", values=[2, 0, 2, 3])
 GAPS = (Input(values=[[1.5, np.nan, -0.25], [0.5, 2.5, np.nan]]),)
-KNOTS = Input(values=[-1.5, -0.5, 0.25, 1.0, 1.75])
+KNOTS = Input(kind="real", values=[-1.5, -0.5, 0.25, 1.0, 1.75])
 
 
 def _ops(name: str, call: Any, reference: Any, inputs: tuple[Input, ...] = (Input(),), **options: Any) -> Case:
@@ -43,12 +43,14 @@ SCATTERS = (
         lambda ops, x, u: ops.scatter_add(x, (slice(1, None), 0), u),
         lambda x, u: _added(x, np.s_[1:, 0], u),
         (Input((4, 3)), Input(())),
+        complex=True,
     ),
     _ops(
         "scatter_add-number",
         lambda ops, x, i: ops.scatter_add(x, i, 0.5),
         lambda x, i: _added(x, i, 0.5),
         (Input((4, 3)), IDS),
+        complex=True,
     ),
     _ops(
         "index_add",
@@ -56,12 +58,14 @@ SCATTERS = (
         lambda x, i, u: _added(x, (slice(None), i), u),
         (Input((2, 4)), IDS, Input((2, 4))),
         needs=("index_arrays_with_slices",),
+        complex=True,
     ),
     _ops(
         "index_add-first",
         lambda ops, x, i, u: ops.index_add(x, i, u),
         lambda x, i, u: _added(x, i, u),
         (Input((4, 2)), IDS, Input((2,))),
+        complex=True,
     ),
     _ops(
         "segment_sum",
@@ -70,7 +74,13 @@ SCATTERS = (
         (Input((4, 3)), IDS),
         complex=True,
     ),
-    _ops("segment_mean", lambda ops, x, i: ops.segment_mean(x, i, 4), _segments(np.mean, 0), (Input((4, 3)), IDS)),
+    _ops(
+        "segment_mean",
+        lambda ops, x, i: ops.segment_mean(x, i, 4),
+        _segments(np.mean, 0),
+        (Input((4, 3)), IDS),
+        complex=True,
+    ),
     _ops(
         "segment_max",
         lambda ops, x, i: ops.segment_max(x, i, 4),
@@ -95,6 +105,7 @@ SCATTERS = (
         lambda ops, i, w: ops.bincount(i, w, minlength=6),
         lambda i, w: np.eye(6)[i].T @ w,
         (IDS, Input((4,))),
+        complex=True,
     ),
 )
 
@@ -105,7 +116,8 @@ TABLES = (
         "interp-table",
         lambda ops, x, xs, ys: ops.interp(x, xs, ys, left=0.5),
         lambda x, xs, ys: np.interp(x, xs, ys, left=0.5),
-        (Input((7,), -1.9, 1.9), KNOTS, Input((5,))),
+        (Input((7,), -1.9, 1.9, kind="real"), KNOTS, Input((5,))),
+        complex=True,
     ),
     _ops(
         "interp-period",
@@ -120,33 +132,35 @@ TABLES = (
         "trapezoid-x",
         lambda ops, y, x: ops.trapezoid(y, x, axis=0),
         lambda y, x: np.trapezoid(y, x, axis=0),
-        (Input((4, 2)), Input((4,))),
-    ),
-    _ops("trapezoid-grid", lambda ops, y, x: ops.trapezoid(y, x), np.trapezoid, (Input(), Input())),
+        (Input((4, 2)), Input((4,))), complex=True),
+    _ops("trapezoid-grid", lambda ops, y, x: ops.trapezoid(y, x), np.trapezoid, (Input(), Input()), complex=True),
 )  # fmt: skip
 
 STATISTICS = (
     _ops("cov", lambda ops, x: ops.cov(x), np.cov, complex=True),
-    _ops("cov-one", lambda ops, x: ops.cov(x, correction=0), lambda x: np.cov(x, ddof=0), LINE),
+    _ops("cov-one", lambda ops, x: ops.cov(x, correction=0), lambda x: np.cov(x, ddof=0), LINE, complex=True),
     _ops(
         "cov-weights",
         lambda ops, x, w, n: ops.cov(x, axis=0, fweights=n, aweights=w),
         lambda x, w, n: np.cov(x, rowvar=False, fweights=n, aweights=w),
-        (Input((4, 3)), Input((4,), low=0.3), Input(kind="int", values=[1, 2, 1, 3])),
+        (Input((4, 3)), Input((4,), low=0.3, kind="real"), Input(kind="int", values=[1, 2, 1, 3])),
+        complex=True,
     ),
-    _ops("corrcoef", lambda ops, x: ops.corrcoef(x), np.corrcoef, (Input((3, 5)),)),
+    _ops("corrcoef", lambda ops, x: ops.corrcoef(x), np.corrcoef, (Input((3, 5)),), complex=True),
     _ops("nan_to_num", lambda ops, x: ops.nan_to_num(x, nan=0.5), lambda x: np.where(np.isnan(x), 0.5, x), GAPS),
     _ops("nan_to_num-plain", lambda ops, x: ops.nan_to_num(x), lambda x: x + 0, complex=True),
-    _ops("nansum", lambda ops, x: ops.nansum(x, axis=0), lambda x: np.nansum(x, 0), GAPS),
-    _ops("nanprod", lambda ops, x: ops.nanprod(x, axis=0), lambda x: np.nanprod(x, 0), GAPS),
-    _ops("nancumsum", lambda ops, x: ops.nancumsum(x, axis=1), lambda x: np.nancumsum(x, 1), GAPS),
-    _ops("nancumprod", lambda ops, x: ops.nancumprod(x, axis=0), lambda x: np.nancumprod(x, 0), GAPS),
-    _ops("nanmean", lambda ops, x: ops.nanmean(x, axis=1), lambda x: np.nanmean(x, 1), GAPS),
+    _ops("nansum", lambda ops, x: ops.nansum(x, axis=0), lambda x: np.nansum(x, 0), GAPS, complex=True),
+    _ops("nanprod", lambda ops, x: ops.nanprod(x, axis=0), lambda x: np.nanprod(x, 0), GAPS, complex=True),
+    _ops("nancumsum", lambda ops, x: ops.nancumsum(x, axis=1), lambda x: np.nancumsum(x, 1), GAPS, complex=True),
+    _ops("nancumprod", lambda ops, x: ops.nancumprod(x, axis=0), lambda x: np.nancumprod(x, 0), GAPS, complex=True),
+    _ops("nanmean", lambda ops, x: ops.nanmean(x, axis=1), lambda x: np.nanmean(x, 1), GAPS, complex=True),
     _ops(
         "nanvar",
         lambda ops, x: ops.nanvar(x, axis=1, correction=1, keepdims=True),
         lambda x: np.nanvar(x, 1, ddof=1, keepdims=True),
         GAPS,
+        complex=True,
+        dtype="real",
     ),
     _ops("nanmax", lambda ops, x: ops.nanmax(x, axis=1, keepdims=True), lambda x: np.nanmax(x, 1, keepdims=True), GAPS),
     _ops("nanmin", lambda ops, x: ops.nanmin(x), np.nanmin, GAPS),

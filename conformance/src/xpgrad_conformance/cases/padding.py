@@ -18,6 +18,7 @@ def _pad(mode: Any, suffix: str = "", widths: Any = WIDTHS, **options: Any) -> C
         f"pad-{mode}{suffix and '-'}{suffix}",
         lambda F, x: F.pad(x, widths, mode, **options),
         lambda x: np.pad(x, _pairs(widths), mode, **options),
+        complex=mode not in ("maximum", "median", "minimum"),
     )
 
 
@@ -31,7 +32,7 @@ PADDING = (
     _pad("constant", "by_axis", constant_values=((0.5, 1.5), (2.5, -1.0))),
     _pad("constant", "dict", {0: (1, 2), -1: (3, 0)}),
     _pad("edge", "columns", ((1,), (2,))),
-    _case("pad-empty", lambda F, x: F.pad(x, WIDTHS, "empty")[2:-1, :-3], lambda x: x.copy()),
+    _case("pad-empty", lambda F, x: F.pad(x, WIDTHS, "empty")[2:-1, :-3], lambda x: x.copy(), complex=True),
     _pad("linear_ramp"),
     _pad("linear_ramp", "end_values", 2, end_values=((0.5, 1.5), (2.5, -1.0))),
     *(_pad(mode) for mode in ("maximum", "mean", "median", "minimum", "wrap")),
@@ -44,13 +45,16 @@ PADDING = (
 )
 
 REPETITIONS = (
-    _case("repeat-tuple", lambda F, x: F.repeat(x, (2, 0, 3), axis=0), lambda x: x[[0, 0, 2, 2, 2]]),
+    _case("repeat-tuple", lambda F, x: F.repeat(x, (2, 0, 3), axis=0), lambda x: x[[0, 0, 2, 2, 2]], complex=True),
     _case(
         "repeat-flat",
         lambda F, x: F.repeat(x[0, :], (1, 2, 0, 1)),
         lambda x: np.stack([x[0, 0], x[0, 1], x[0, 1], x[0, 3]]),
+        complex=True,
     ),
-    _case("repeat-one", lambda F, x: F.repeat(x, (2,), axis=-1), lambda x: x[:, [0, 0, 1, 1, 2, 2, 3, 3]]),
+    _case(
+        "repeat-one", lambda F, x: F.repeat(x, (2,), axis=-1), lambda x: x[:, [0, 0, 1, 1, 2, 2, 3, 3]], complex=True
+    ),
 )
 
 CASES = PADDING + REPETITIONS

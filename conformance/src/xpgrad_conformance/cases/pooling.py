@@ -103,38 +103,36 @@ MAXIMA = (
 )  # fmt: skip
 
 AVERAGES = (
-    case("average_pooling_1d", lambda F, x: F.average_pooling_1d(x, 2), lambda x: _mean(x, (2,)), LINES),
+    case("average_pooling_1d", lambda F, x: F.average_pooling_1d(x, 2), lambda x: _mean(x, (2,)), LINES, complex=True),
     case("average_pooling_2d", lambda F, x: F.average_pooling_2d(x, 2), lambda x: _mean(x, (2, 2)), PICTURES,
          complex=True),
-    case("average_pooling_3d", lambda F, x: F.average_pooling_3d(x, 2, 1), lambda x: _mean(x, (2, 2, 2), 1), VOLUMES),
+    case("average_pooling_3d", lambda F, x: F.average_pooling_3d(x, 2, 1), lambda x: _mean(x, (2, 2, 2), 1), VOLUMES,
+         complex=True),
     case("average_pooling_nd", lambda F, x: F.average_pooling_nd(x, 3, 2, 1), lambda x: _mean(x, (3, 3), 2, 1),
-         PICTURES),
+         PICTURES, complex=True),
     case(
         "average_pooling_2d-pad_value",
         lambda F, x: F.average_pooling_2d(x, 3, 2, 1, pad_value=None),
         lambda x: _mean(x, (3, 3), 2, 1, counted=True),
-        PICTURES,
-    ),
+        PICTURES, complex=True),
 )  # fmt: skip
 
 UNPOOLINGS = (
-    case("unpooling_1d", lambda F, x: F.unpooling_1d(x, 2), lambda x: _filled(x, (2,), (13,)), LINES),
+    case("unpooling_1d", lambda F, x: F.unpooling_1d(x, 2), lambda x: _filled(x, (2,), (13,)), LINES, complex=True),
     case("unpooling_2d", lambda F, x: F.unpooling_2d(x, 2, cover_all=False), lambda x: _filled(x, (2, 2), (10, 8)),
          PICTURES, complex=True),
     case("unpooling_3d", lambda F, x: F.unpooling_3d(x, 2, 1, cover_all=False),
-         lambda x: _filled(x, (2, 2, 2), (4, 5, 6), 1), VOLUMES),
+         lambda x: _filled(x, (2, 2, 2), (4, 5, 6), 1), VOLUMES, complex=True),
     case(
         "unpooling_nd",
         lambda F, x: F.unpooling_nd(x, (3, 2), (2, 1), (1, 0), outsize=(9, 5)),
         lambda x: _filled(x, (3, 2), (9, 5), (2, 1), (1, 0)),
-        PICTURES,
-    ),
+        PICTURES, complex=True),
     case(
         "upsampling_2d",
         lambda F, x, i: F.upsampling_2d(x, i, (2, 3), (2, 1), (0, 1), cover_all=False),
         _placed,
-        (Input((1, 2, 2, 4)), INDEXES),
-    ),
+        (Input((1, 2, 2, 4)), INDEXES), complex=True),
 )  # fmt: skip
 
 PYRAMIDS = (

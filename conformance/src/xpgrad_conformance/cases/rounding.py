@@ -13,7 +13,13 @@ CASES = (
     Case("trunc", lambda xp, x: xp.trunc(x), lambda x: np.sign(x) * np.floor(abs(x)), WIDE, (), 0, elementwise=True),
     Case("round", lambda xp, x: xp.round(x), lambda x: np.floor(x + 0.5), WIDE, (), order=0, elementwise=True),
     Case(
-        "round-halves", lambda xp, x: xp.round(x), lambda x: 2 * np.rint(x / 2 - 0.01) + (x == 3), HALVES, (), order=0
+        "round-halves",
+        lambda xp, x: xp.round(x),
+        lambda x: 2 * np.rint(x / 2 - 0.01) + (x == 3),
+        HALVES,
+        (),
+        order=0,
+        complex=True,
     ),
     Case(
         "round-complex",

@@ -104,7 +104,8 @@ STRIDED = (
     case("as_strided", lambda F, x: F.as_strided(x, (3, 2), (1, 1), 0),
          lambda x: np.stack([x[:-1], x[1:]], 1), (Input((4,)),), complex=True),
     case("as_strided-offset", lambda F, x: F.as_strided(x, (2, 3, 2), (-4, 0, 2), 5),
-         lambda x: np.broadcast_to(x.reshape(-1)[[[5, 7], [1, 3]]][:, None], (2, 3, 2)), (Input((3, 4)),)),
+         lambda x: np.broadcast_to(x.reshape(-1)[[[5, 7], [1, 3]]][:, None], (2, 3, 2)), (Input((3, 4)),),
+         complex=True),
 )  # fmt: skip
 
 CASES = SAMPLERS + RESIZING + STRIDED

@@ -59,12 +59,13 @@ TESTS = (
 )
 
 DIFFERENCES = (
-    Case("diff", lambda xp, x: xp.diff(x), lambda x: x[:, 1:] - x[:, :-1]),
+    Case("diff", lambda xp, x: xp.diff(x), lambda x: x[:, 1:] - x[:, :-1], complex=True),
     Case(
         "diff-twice",
         lambda xp, x, a: xp.diff(x, axis=0, n=2, prepend=a),
         lambda x, a: np.diff(np.vstack([a, x]), n=2, axis=0),
         (Input(), Input((1, 4))),
+        complex=True,
     ),
 )
 

@@ -115,6 +115,7 @@ ENTROPY = (
     _case("expit", (-4.0, 6.0), keeps=("x", "y")),
     _case("log_expit", (-4.0, 4.0), keeps=("x",)),
     _case("logit", (0.1, 0.9), keeps=("x",)),
+    _of("logit", "complex", lambda s, x: s.logit(x), lambda x: np.log(x / (1 - x)), (0.1, 0.9), complex=True),
     _of("softmax", "", lambda s, x: s.softmax(x), _scipy("softmax"), (-2.0, 2.0), keeps=("y",)),
     _of("softmax", "axes", lambda s, x: s.softmax(x, axis=(0, 1)), _scipy("softmax"), (-2.0, 2.0)),
     _of("log_softmax", "", lambda s, x: s.log_softmax(x), _scipy("log_softmax"), (-2.0, 2.0), keeps=("y",)),
@@ -148,7 +149,7 @@ BESSEL = (
 
 ELEMENTARY = (
     _case("cbrt", (0.3, 3.0), keeps=("y",)),
-    _case("exp2", (-2.0, 2.0), keeps=("y",)),
+    _case("exp2", (-2.0, 2.0), reference=lambda x: 2.0**x, keeps=("y",), complex=True),
     _case("exp10", (-1.0, 1.0), keeps=("y",)),
     _case("cosm1", (-2.0, 2.0), keeps=("x",)),
     _case("exprel", (-3.0, 6.0), keeps=("x",)),
@@ -295,7 +296,7 @@ CHAINERS = (
          needs=("complex",), **SECOND),
     Case("F.ifft", lambda F, a, b: F.ifft((a, b)), lambda a, b: _parts(np.fft.ifft(a + 1j * b)), _PAIR,
          needs=("complex",), **SECOND),
-    Case("F.einsum", lambda F, a, b: F.einsum("ij,kj->ik", a, b), lambda a, b: a @ b.T, _PAIR, **SECOND),
+    Case("F.einsum", lambda F, a, b: F.einsum("ij,kj->ik", a, b), lambda a, b: a @ b.T, _PAIR, **SECOND, complex=True),
 )  # fmt: skip
 
 CASES = (

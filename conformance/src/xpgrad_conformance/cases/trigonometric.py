@@ -42,6 +42,7 @@ CASES = (
         lambda x: np.log(x + 0.5j + np.sqrt(x + 0.5j - 1) * np.sqrt(x + 0.5j + 1)),
         (Input(low=-3.0, high=-1.2),),
         dtype="complex",
+        complex=True,
     ),
     Case(
         "atan2",

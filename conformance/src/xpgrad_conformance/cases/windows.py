@@ -83,11 +83,13 @@ CASES = (
         lambda F, x: F.im2col(x, (2, 3), stride=(2, 1), pad=(1, 2), dilate=(2, 1)),
         lambda x: _as_channels(x, (2, 3), (2, 1), (1, 2), (2, 1)),
         PICTURES,
+        complex=True,
     ),
     case(
         "im2col-cover_all",
         lambda F, x: F.im2col(x, 2, stride=3, pad=1, cover_all=True),
         lambda x: _as_channels(x, (2, 2), 3, 1, 1, True),
         PICTURES,
+        complex=True,
     ),
 )
