@@ -1,5 +1,7 @@
 """PyTorch's functions of Variables: one table, from the names of PyTorch to functions with its arguments."""
 
+import inspect
+import re
 from typing import Any, NoReturn
 
 from xpgrad_torch.functions import elementwise, losses, matrices, networks, reductions, shapes, special
@@ -12,22 +14,42 @@ NUMPYS = {"axis": "dim", "keepdims": "keepdim", "x": "input", "x1": "input", "x2
 
 def call(name: str, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
     """Return the result of PyTorch's function `name` on Variables; TypeError if it is not defined."""
+    title = "torch." + re.sub("^(linalg|fft|special)_", r"\1.", name)
     function = TABLE.get(name)
     if function is None:
-        _refuse(name)
+        _refuse(name, title)
     given = {NUMPYS.get(key, key): value for key, value in options.items()}
     if given.pop("out", None) is not None or given.pop("inplace", False):
         raise TypeError(
-            f"torch.{name}: out= and inplace= are not for Variables; write y = f(x), "
+            f"{title}: out= and inplace= are not for Variables; write y = f(x), "
             "a tensor that is written to has no gradient of it"
         )
-    return function(*args, **given)
+    try:
+        return function(*args, **given)
+    except TypeError as error:
+        unknown = _unknown(function, args, given)
+        if unknown is None:
+            raise
+        raise TypeError(
+            f"{title}: {unknown}, which PyTorch has, but not for Variables; leave it away, or, for tensors without "
+            "gradients of ours, use v.array"
+        ) from error
 
 
-def _refuse(name: str) -> NoReturn:
+def _unknown(function: Any, args: tuple[Any, ...], given: dict[str, Any]) -> str | None:
+    """Return which arguments our function does not have, or None if it has them all."""
+    try:
+        inspect.signature(function).bind(*args, **given)
+    except TypeError as error:
+        return str(error)
+    return None
+
+
+def _refuse(name: str, title: str) -> NoReturn:
     if name.endswith("_") and not name.endswith("__"):
-        raise TypeError(f"torch.{name} writes into its tensor, so it is not for Variables; write y = f(x)")
+        raise TypeError(f"{title} writes into its tensor, so it is not for Variables; write y = f(x)")
     raise TypeError(
-        f"torch.{name} has no meaning for Variables here; use functions of xpgrad.array_api, xpgrad.functions or "
-        "xpgrad.ops, or, where no gradient is wanted, v.array"
+        f"{title} has no meaning for Variables here; use functions of xpgrad.array_api, xpgrad.functions or "
+        f"xpgrad.ops, xpgrad.interop.from_torch({title}), which has the gradients of PyTorch, or, where no gradient "
+        "is wanted, v.array"
     )

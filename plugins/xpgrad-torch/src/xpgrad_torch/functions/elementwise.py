@@ -6,7 +6,20 @@ import torch
 
 from xpgrad import array_api as xp
 from xpgrad import ops
-from xpgrad_torch.functions.table import TABLE, Function, floating, is_whole, torch_function, torch_functions, variable
+from xpgrad.errors import DtypeError
+from xpgrad_torch.functions.table import (
+    SCALARS,
+    TABLE,
+    Function,
+    expect_same,
+    floating,
+    is_whole,
+    promoted,
+    torch_function,
+    torch_functions,
+    variable,
+    with_ndim,
+)
 
 SAME = """ceil floor isfinite isinf isnan logical_not positive real signbit trunc square sign"""
 FLOATING = """acos acosh asin asinh atan atanh cos cosh exp expm1 log log10 log1p log2 reciprocal sin sinh sqrt tan
@@ -47,7 +60,7 @@ TABLE["__abs__"], TABLE["__invert__"] = TABLE["abs"], TABLE["bitwise_not"]
 
 def pair(input: Any, other: Any) -> tuple[Any, Any]:
     """Return two operands, one of which may be a scalar, as functions of the standard take them."""
-    if isinstance(input, (bool, int, float, complex)):
+    if isinstance(input, SCALARS):
         other = variable(other)
         return variable(input, other), other
     input = variable(input)
@@ -105,9 +118,9 @@ def div(input: Any, other: Any, *, rounding_mode: str | None = None) -> Any:
 
 
 def _truncated(x: Any, y: Any) -> Any:
-    if is_whole(x) and is_whole(y):
-        return variable(torch.div(x.array, y.array, rounding_mode="trunc"))
-    return xp.trunc(x / y)
+    if not (is_whole(x) and is_whole(y)):
+        return xp.trunc(x / y)
+    return x // y + ((x % y != 0) & ((x < 0) != (y < 0)))
 
 
 @torch_function("floor_divide", "__floordiv__")
@@ -126,21 +139,28 @@ def remainder(input: Any, other: Any) -> Any:
 
 @torch_function("fmod")
 def fmod(input: Any, other: Any) -> Any:
-    """Return the remainder with the sign of the dividend."""
-    x, y = pair(input, other)
-    return x - _truncated(x, y) * y
+    """Return the remainder with the sign of the dividend, which is exact."""
+    return ops.fmod(*pair(input, other))
 
 
-@torch_function("pow", "float_power", "__pow__")
+@torch_function("pow", "__pow__")
 def pow_(input: Any, exponent: Any) -> Any:
     """Return the power."""
     x, y = scalars(input, exponent)
     return x**y
 
 
+@torch_function("float_power")
+def float_power(input: Any, exponent: Any) -> Any:
+    """Return the power, computed in double precision."""
+    x, y = pair(input, exponent)
+    dtype = torch.complex128 if promoted(x.dtype, y).is_complex else torch.float64
+    return x.astype(dtype) ** y.astype(dtype)
+
+
 def scalars(input: Any, other: Any) -> tuple[Any, Any]:
     """Return two operands of an operator: scalars unchanged, arrays as Variables."""
-    x, y = (each if isinstance(each, (bool, int, float, complex)) else variable(each) for each in (input, other))
+    x, y = (each if isinstance(each, SCALARS) else variable(each) for each in (input, other))
     return x, y
 
 
@@ -158,13 +178,16 @@ _ignoring_nan("fmin", xp.minimum)
 @torch_function("clamp", "clip")
 def clamp(input: Any, min: Any = None, max: Any = None) -> Any:
     """Return the elements within bounds; PyTorch gives all of the gradient at a bound, xpgrad half of it."""
-    return xp.clip(variable(input), min, max)
+    x = variable(input)
+    if min is None and max is None:
+        raise ValueError("torch.clamp: expected min or max, got neither")
+    return xp.clip(x.astype(promoted(x.dtype, min, max), copy=False), min, max)
 
 
 @torch_function("where")
 def where(condition: Any, input: Any = None, other: Any = None) -> Any:
     """Return `input` where a condition is true, `other` elsewhere; without them, the indices where it is true."""
-    condition = variable(condition)
+    condition = _mask(condition, "where: expected a boolean condition")
     if input is None and other is None:
         return xp.nonzero(condition)
     x, y = scalars(input, other)
@@ -177,19 +200,30 @@ def where(condition: Any, input: Any = None, other: Any = None) -> Any:
 def masked_fill(input: Any, mask: Any, value: Any) -> Any:
     """Return the elements, `value` where the mask is true."""
     x = variable(input)
-    return xp.where(variable(mask), value if isinstance(value, (bool, int, float, complex)) else variable(value), x)
+    (fill,) = with_ndim("masked_fill", value=(variable(value, x), 0))
+    return xp.where(_mask(mask, "masked_fill: expected a boolean mask"), fill.astype(x.dtype, copy=False), x)
+
+
+def _mask(mask: Any, expected: str) -> Any:
+    mask = variable(mask)
+    if mask.dtype != torch.bool:
+        raise DtypeError(f"torch.{expected}, got {mask.dtype}")
+    return mask
 
 
 @torch_function("lerp")
 def lerp(input: Any, end: Any, weight: Any) -> Any:
-    """Return ``input + weight * (end - input)``."""
-    x = variable(input)
-    return x + scalars(weight, end)[0] * (variable(end) - x)
+    """Return ``input + weight * (end - input)``, computed from the nearer end."""
+    x, y = variable(input), variable(end)
+    w = variable(weight, x)
+    return xp.where(abs(w) < 0.5, x + w * (y - x), y - (1 - w) * (y - x))
 
 
 @torch_function("isclose")
 def isclose(input: Any, other: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> Any:
     """Return whether elements are nearly equal."""
+    if rtol < 0 or atol < 0:
+        raise ValueError(f"torch.isclose: expected rtol and atol from 0 on, got {rtol} and {atol}")
     return ops.isclose(*pair(input, other), rtol=rtol, atol=atol, equal_nan=equal_nan)
 
 
@@ -198,6 +232,13 @@ def equal(input: Any, other: Any) -> bool:
     """Return whether shapes and elements are equal."""
     x, y = pair(input, other)
     return x.shape == y.shape and bool(xp.all(x == y))
+
+
+def _complex(real: Any, imag: Any) -> Any:
+    expect_same("complex", "dtype", real=real, imag=imag)
+    if not real.dtype.is_floating_point:
+        raise DtypeError(f"torch.complex: expected real floating-point numbers, got {real.dtype}")
+    return real + imag * 1j
 
 
 ROWS: dict[str, Function] = {
@@ -210,6 +251,7 @@ ROWS: dict[str, Function] = {
     "nan_to_num": lambda input, nan=0.0, posinf=None, neginf=None: ops.nan_to_num(
         variable(input), nan=nan or 0.0, posinf=posinf, neginf=neginf
     ),
+    "complex": lambda real, imag: _complex(variable(real), variable(imag)),
     "clamp_min": lambda input, min: clamp(input, min),
     "clamp_max": lambda input, max: clamp(input, None, max),
     "addcmul": lambda input, tensor1, tensor2, *, value=1: add(input, mul(tensor1, tensor2), alpha=value),

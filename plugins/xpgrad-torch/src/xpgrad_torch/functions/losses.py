@@ -3,20 +3,22 @@
 import math
 from typing import Any
 
-import torch
-
 from xpgrad import array_api as xp
 from xpgrad import functions as F
+from xpgrad.errors import ShapeError
 from xpgrad_torch.functions.elementwise import clamp
-from xpgrad_torch.functions.table import indices, torch_function, variable
+from xpgrad_torch.functions.table import expect_same, integers, torch_function, variable
 
 
-def _reduced(losses: Any, reduction: str, size_average: Any = None, reduce: Any = None) -> Any:
+def _reduced(losses: Any, reduction: str, size_average: Any = None, reduce: Any = None, count: Any = None) -> Any:
+    """Return losses, their sum, or their mean: the sum divided by `count`; the older arguments go first."""
     if size_average is not None or reduce is not None:
-        raise TypeError("torch: size_average= and reduce= are not for Variables; use reduction=")
+        reduction = "none" if reduce is False else "sum" if size_average is False else "mean"
     if reduction not in ("mean", "sum", "none"):
-        raise ValueError(f"torch: expected reduction 'mean', 'sum' or 'none', got {reduction!r}")
-    return losses if reduction == "none" else xp.mean(losses) if reduction == "mean" else xp.sum(losses)
+        raise ValueError(f"torch.nn.functional: expected reduction 'mean', 'sum' or 'none', got {reduction!r}")
+    if reduction != "mean":
+        return losses if reduction == "none" else xp.sum(losses)
+    return xp.mean(losses) if count is None else xp.sum(losses) / count
 
 
 def _of_differences(name: str, loss: Any) -> None:
@@ -50,6 +52,7 @@ def binary_cross_entropy(
 ) -> Any:
     """Return the cross entropy of probabilities, whose logarithms are at least -100, as in PyTorch."""
     p, q = variable(input), variable(target)
+    expect_same("nn.functional.binary_cross_entropy", "shape", input=p, target=q)
     losses = -(q * clamp(xp.log(p), -100) + (1 - q) * clamp(xp.log1p(-p), -100))
     return _reduced(losses if weight is None else losses * variable(weight), reduction, size_average, reduce)
 
@@ -61,6 +64,8 @@ def binary_cross_entropy_with_logits(
 ) -> Any:  # fmt: skip
     """Return the cross entropy of the logistic function of `input`."""
     x, q = variable(input), variable(target)
+    expect_same("nn.functional.binary_cross_entropy_with_logits", "shape", input=x, target=q)
+    expect_same("nn.functional.binary_cross_entropy_with_logits", "dtype", input=x, target=q)
     gain = 1 if pos_weight is None else 1 + (variable(pos_weight) - 1) * q
     losses = (1 - q) * x + gain * F.softplus(-x)
     return _reduced(losses if weight is None else losses * variable(weight), reduction, size_average, reduce)
@@ -72,18 +77,18 @@ def nll_loss(
     reduce: Any = None, reduction: str = "mean",
 ) -> Any:  # fmt: skip
     """Return minus the log-probabilities of integer labels along the second axis, weighted."""
-    x, labels = variable(input), indices(target)
+    x, labels = variable(input), integers(target, "nn.functional.nll_loss")
     axis = 0 if x.ndim == 1 else 1
+    if not x.ndim or labels.shape != x.shape[:axis] + x.shape[axis + 1 :]:
+        raise ShapeError(f"torch.nn.functional.nll_loss: expected labels for input {x.shape}, got {labels.shape}")
     kept = labels != ignore_index
-    safe = torch.where(kept, labels, 0)
-    chosen = xp.take_along_axis(x, safe.unsqueeze(axis), axis=axis).squeeze(axis)
-    share = kept.to(x.dtype)
+    safe = xp.where(kept, labels, 0)
+    chosen = xp.take_along_axis(x, xp.expand_dims(safe, axis=axis), axis=axis).squeeze(axis)
+    share = kept.astype(x.dtype)
     if weight is not None:
-        share = variable(weight).take(variable(safe)) * share
-    losses = -xp.where(variable(kept), chosen, 0.0) * variable(share)
-    if reduction != "mean" or size_average is not None or reduce is not None:
-        return _reduced(losses, reduction, size_average, reduce)
-    return xp.sum(losses) / xp.sum(variable(share))
+        share = variable(weight).take(safe) * share
+    losses = -xp.where(kept, chosen, 0.0) * share
+    return _reduced(losses, reduction, size_average, reduce, xp.sum(share))
 
 
 @torch_function("cross_entropy")
@@ -99,14 +104,13 @@ def cross_entropy(
         if label_smoothing:
             raise TypeError("torch.nn.functional.cross_entropy: label_smoothing= of labels is not for Variables")
         return nll_loss(log, q, weight, size_average, ignore_index, reduce, reduction)
+    expect_same("nn.functional.cross_entropy", "shape", input=x, target=q)
     count = x.shape[axis]
     q = q * (1 - label_smoothing) + label_smoothing / count if label_smoothing else q
     if weight is not None:
         q = q * variable(weight).reshape((count,) + (1,) * (x.ndim - axis - 1))
     losses = -xp.sum(q * log, axis=axis)
-    if reduction == "mean":
-        return xp.sum(losses) / (losses.size or math.nan)
-    return _reduced(losses, reduction, size_average, reduce)
+    return _reduced(losses, reduction, size_average, reduce, losses.size or math.nan)
 
 
 @torch_function("kl_div")

@@ -5,11 +5,22 @@ from typing import Any, Literal, NamedTuple
 
 from xpgrad import array_api as xp
 from xpgrad import ops
+from xpgrad.errors import DtypeError
 from xpgrad_torch.functions.elementwise import add
-from xpgrad_torch.functions.table import Function, axes, torch_function, torch_functions, variable
+from xpgrad_torch.functions.table import (
+    TABLE,
+    Function,
+    axes,
+    axis,
+    promoted,
+    torch_function,
+    torch_functions,
+    variable,
+    with_ndim,
+)
 
 
-@torch_function("matmul", "mm", "bmm", "mv", "linalg_matmul", "__matmul__")
+@torch_function("matmul", "linalg_matmul", "__matmul__")
 def matmul(input: Any, other: Any) -> Any:
     """Return the product of matrices."""
     return xp.matmul(variable(input), variable(other))
@@ -19,7 +30,9 @@ def matmul(input: Any, other: Any) -> Any:
 def inner(input: Any, other: Any) -> Any:
     """Return the sum of products over the last axes."""
     x, y = variable(input), variable(other)
-    return x * y if not x.ndim or not y.ndim else xp.tensordot(x, y, axes=((x.ndim - 1,), (y.ndim - 1,)))
+    if not x.ndim or not y.ndim:
+        return x * y
+    return tensordot(x, y, ((x.ndim - 1,), (y.ndim - 1,)))
 
 
 @torch_function("outer", "ger")
@@ -38,12 +51,29 @@ def einsum(equation: str, *operands: Any) -> Any:
 @torch_function("tensordot")
 def tensordot(a: Any, b: Any, dims: Any = 2) -> Any:
     """Return the sum of products over some axes."""
-    dims = dims if isinstance(dims, int) else tuple(tuple(each) for each in dims)
-    return xp.tensordot(variable(a), variable(b), axes=dims)
+    x, y = variable(a), variable(b)
+    if isinstance(dims, int):
+        return xp.tensordot(x, y, axes=dims)
+    first, second = (tuple(axis(i, z.ndim, "tensordot") for i in each) for z, each in zip((x, y), dims, strict=True))
+    for i, j in zip(first, second, strict=False):  # PyTorch broadcasts axes of length 1
+        if x.shape[i] == 1 != y.shape[j]:
+            y = xp.sum(y, axis=j, keepdims=True)
+        elif y.shape[j] == 1 != x.shape[i]:
+            x = xp.sum(x, axis=i, keepdims=True)
+    return xp.tensordot(x, y, axes=(first, second))
 
 
-def _scaled(y: Any, input: Any, beta: Any, alpha: Any) -> Any:
-    return alpha * y if beta == 0 else add(beta * variable(input), y, alpha=alpha)
+def _scaled(name: str) -> None:
+    product = TABLE[{"addmm": "mm", "baddbmm": "bmm", "addmv": "mv", "addr": "outer"}[name]]
+
+    @torch_function(name)
+    def scaled(input: Any, *factors: Any, beta: Any = 1, alpha: Any = 1, **named: Any) -> Any:
+        x, y = variable(input), product(*factors, *(named[key] for key in sorted(named)))  # mat1, mat2; mat, vec
+        if promoted(x.dtype, *(each for each in (beta, alpha) if each not in (0, 1))) != x.dtype:
+            raise DtypeError(f"torch.{name}: expected beta and alpha that fit {x.dtype}, got {beta} and {alpha}")
+        if beta == 0:
+            return y if alpha == 1 else alpha * y
+        return add(xp.broadcast_to(x if beta == 1 else beta * x, shape=y.shape), y, alpha=alpha)
 
 
 class Sign(NamedTuple):
@@ -97,6 +127,8 @@ def pinv(A: Any, rcond: Any = None, *, rtol: Any = None, atol: Any = None, hermi
 def solve(A: Any, B: Any, *, left: bool = True) -> Any:
     """Return the solution of linear equations."""
     a, b = variable(A), variable(B)
+    if b.ndim == 1 or (b.ndim == a.ndim - 1 and b.shape == a.shape[:-1]):  # vectors
+        return solve(a, b[..., None], left=left).squeeze(-1)
     if left:
         return xp.linalg.solve(a, b)
     return xp.linalg.solve(a.mT, b.mT).mT
@@ -118,7 +150,11 @@ def _transform(name: str) -> None:
 
     @torch_function(f"fft_{name}n")
     def over(input: Any, s: Any = None, dim: Any = None, norm: str | None = None) -> Any:
-        return getattr(xp.fft, f"{name}n")(variable(input), s=s, axes=axes(dim), norm=norm or "backward")
+        x, along = variable(input), (dim,) if isinstance(dim, int) else axes(dim)
+        if s is not None:
+            along = tuple(range(-len(s), 0)) if along is None else along
+            s = [x.shape[i] if n == -1 else n for n, i in zip(s, along, strict=True)]
+        return getattr(xp.fft, f"{name}n")(x, s=s, axes=along, norm=norm or "backward")
 
     @torch_function(f"fft_{name}2")
     def plane(input: Any, s: Any = None, dim: Any = (-2, -1), norm: str | None = None) -> Any:
@@ -129,18 +165,23 @@ for _name in ("fft", "ifft", "rfft", "irfft", "hfft", "ihfft"):
     _transform(_name)
 
 
+def _along(function: Any, first: Any, second: Any, dim: int, name: str) -> Any:
+    """Return a product of the vectors along `dim`, an axis of the arrays that are broadcast."""
+    x, y = xp.broadcast_arrays(variable(first), variable(second))
+    return function(x, y, axis=axis(dim, x.ndim, name) - x.ndim)
+
+
 ROWS: dict[str, Function] = {
     "__rmatmul__": lambda input, other: matmul(other, input),
-    "dot": lambda input, tensor: xp.matmul(variable(input), variable(tensor)),
-    "vdot": lambda input, other: xp.vecdot(variable(input), variable(other)),
-    "linalg_vecdot": lambda x, y, *, dim=-1: xp.vecdot(variable(x), variable(y), axis=dim),
+    "linalg_vecdot": lambda x, y, *, dim=-1: _along(xp.vecdot, x, y, dim, "linalg.vecdot"),
     "kron": lambda input, other: ops.kron(variable(input), variable(other)),
-    "addmm baddbmm addmv": lambda input, mat1, mat2, *, beta=1, alpha=1: _scaled(
-        matmul(mat1, mat2), input, beta, alpha
-    ),
-    "addr": lambda input, vec1, vec2, *, beta=1, alpha=1: _scaled(outer(vec1, vec2), input, beta, alpha),
-    "linalg_cross": lambda input, other, *, dim=-1: xp.linalg.cross(variable(input), variable(other), axis=dim),
-    "trace": lambda input: variable(input).trace(),
+    "linalg_cross": lambda input, other, *, dim=-1: _along(xp.linalg.cross, input, other, dim, "linalg.cross"),
+    "mm": lambda input, mat2: xp.matmul(*with_ndim("mm", input=(input, 2), mat2=(mat2, 2))),
+    "bmm": lambda input, mat2: xp.matmul(*with_ndim("bmm", input=(input, 3), mat2=(mat2, 3))),
+    "mv": lambda input, vec: xp.matmul(*with_ndim("mv", input=(input, 2), vec=(vec, 1))),
+    "dot": lambda input, tensor: xp.matmul(*with_ndim("dot", input=(input, 1), tensor=(tensor, 1))),
+    "vdot": lambda input, other: xp.vecdot(*with_ndim("vdot", input=(input, 1), other=(other, 1))),
+    "trace": lambda input: with_ndim("trace", input=(input, 2))[0].trace(),
     "linalg_multi_dot chain_matmul": lambda tensors: functools.reduce(xp.matmul, map(variable, tensors)),
     "slogdet linalg_slogdet": lambda A: Sign(*xp.linalg.slogdet(variable(A))),
     "linalg_cholesky cholesky": lambda A, upper=False: xp.linalg.cholesky(variable(A), upper=upper),
@@ -153,3 +194,5 @@ ROWS: dict[str, Function] = {
     "fft_ifftshift": lambda input, dim=None: xp.fft.ifftshift(variable(input), axes=axes(dim)),
 }
 torch_functions(ROWS)
+for _name in ("addmm", "baddbmm", "addmv", "addr"):
+    _scaled(_name)

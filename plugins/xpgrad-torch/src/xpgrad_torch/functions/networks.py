@@ -8,14 +8,17 @@ import torch
 from xpgrad import array_api as xp
 from xpgrad import functions as F
 from xpgrad import ops, using_config
+from xpgrad.errors import ShapeError
 from xpgrad_torch.functions.elementwise import clamp
 from xpgrad_torch.functions.reductions import cast
 from xpgrad_torch.functions.table import (
     TABLE,
     Function,
     axes,
+    axis,
     floating,
-    indices,
+    integers,
+    is_whole,
     torch_function,
     torch_functions,
     variable,
@@ -30,7 +33,7 @@ def _activation(name: str, function: Any) -> None:
         return function(floating(input))
 
 
-_activation("relu", F.relu)
+torch_function("relu")(lambda input: F.relu(variable(input)))
 _activation("logsigmoid", lambda x: -F.softplus(-x))
 _activation("silu", lambda x: x * F.sigmoid(x))
 _activation("mish", lambda x: x * xp.tanh(F.softplus(x)))
@@ -59,7 +62,10 @@ def gelu(input: Any, approximate: str = "none") -> Any:
 @torch_function("hardtanh")
 def hardtanh(input: Any, min_val: float = -1.0, max_val: float = 1.0) -> Any:
     """Return the elements within bounds; half the gradient at these."""
-    return clamp(input, min_val, max_val)
+    if min_val > max_val:
+        raise ValueError(f"torch.nn.functional.hardtanh: expected min_val up to max_val, got {min_val}, {max_val}")
+    x = variable(input)
+    return clamp(x, int(min_val), int(max_val)) if is_whole(x) else clamp(x, min_val, max_val)
 
 
 def _soft(name: str, function: Any) -> None:
@@ -80,14 +86,29 @@ _soft("softmin", lambda x, axis: F.softmax(-x, axis=axis))
 def linear(input: Any, weight: Any, bias: Any = None) -> Any:
     """Return ``input @ weight.T + bias``."""
     y = xp.matmul(variable(input), variable(weight).T)
-    return y if bias is None else y + variable(bias)
+    return _biased("linear", y, bias)
+
+
+def _biased(name: str, y: Any, bias: Any) -> Any:
+    """Return ``y + bias``; ShapeError for a bias that has other shapes than () and that of the last axis."""
+    if bias is None:
+        return y
+    b = variable(bias)
+    if b.shape not in ((), y.shape[-1:]):
+        raise ShapeError(f"torch.nn.functional.{name}: expected bias of shape {y.shape[-1:]}, got {b.shape}")
+    return y + b
 
 
 @torch_function("bilinear")
 def bilinear(input1: Any, input2: Any, weight: Any, bias: Any = None) -> Any:
     """Return the bilinear form of two inputs."""
-    y = ops.einsum("...i,oij,...j->...o", variable(input1), variable(weight), variable(input2))
-    return y if bias is None else y + variable(bias)
+    x1, x2, w = variable(input1), variable(input2), variable(weight)
+    if w.ndim != 3 or (*x1.shape[:-1], *w.shape[1:]) != (*x2.shape[:-1], *x1.shape[-1:], *x2.shape[-1:]):
+        raise ShapeError(
+            f"torch.nn.functional.bilinear: expected shapes (*, I), (*, J), (O, I, J), got {x1.shape}, {x2.shape}, "
+            f"{w.shape}"
+        )
+    return _biased("bilinear", ops.einsum("...i,oij,...j->...o", x1, w, x2), bias)
 
 
 def _convolution(name: str, axes_: int) -> None:
@@ -130,13 +151,15 @@ def embedding(
 @torch_function("one_hot")
 def one_hot(tensor: Any, num_classes: int = -1) -> Any:
     """Return one-hot vectors of integers."""
-    at = indices(tensor)
-    return variable(torch.nn.functional.one_hot(at, num_classes))
+    at = integers(tensor, "nn.functional.one_hot")
+    return variable(torch.nn.functional.one_hot(at.array, num_classes))
 
 
 @torch_function("dropout")
 def dropout(input: Any, p: float = 0.5, training: bool = True) -> Any:
     """Return the elements with some set to 0 at random, by `xpgrad.random`."""
+    if not 0 <= p <= 1:
+        raise ValueError(f"torch.nn.functional.dropout: expected p from 0 to 1, got {p}")
     if not training or not p:
         return variable(input)
     if p == 1:
@@ -145,11 +168,22 @@ def dropout(input: Any, p: float = 0.5, training: bool = True) -> Any:
         return F.dropout(variable(input), p)
 
 
+def _last_axes(name: str, input: Any, shape: Any, *parameters: Any) -> tuple[Any, tuple[int, ...]]:
+    """Return a Variable and its last axes, those of `shape`, which its parameters have, too."""
+    x, shape = variable(input), tuple(shape)
+    given = [variable(each).shape for each in parameters if each is not None]
+    if not shape or x.shape[-len(shape) :] != shape or any(each != shape for each in given):
+        raise ShapeError(
+            f"torch.nn.functional.{name}: expected weight and bias of normalized_shape {shape}, which ends that of "
+            f"input, got {', '.join(map(str, (x.shape, *given)))}"
+        )
+    return x, tuple(range(-len(shape), 0))
+
+
 @torch_function("layer_norm")
 def layer_norm(input: Any, normalized_shape: Any, weight: Any = None, bias: Any = None, eps: float = 1e-5) -> Any:
     """Return the elements with mean 0 and variance 1 over the last axes, scaled and shifted."""
-    x = variable(input)
-    over = tuple(range(-len(normalized_shape), 0))
+    x, over = _last_axes("layer_norm", input, normalized_shape, weight, bias)
     centred = x - xp.mean(x, axis=over, keepdims=True)
     y = centred / xp.sqrt(xp.mean(centred * centred, axis=over, keepdims=True) + eps)
     y = y if weight is None else y * variable(weight)
@@ -159,8 +193,7 @@ def layer_norm(input: Any, normalized_shape: Any, weight: Any = None, bias: Any 
 @torch_function("rms_norm")
 def rms_norm(input: Any, normalized_shape: Any, weight: Any = None, eps: float | None = None) -> Any:
     """Return the elements with mean square 1 over the last axes, scaled."""
-    x = variable(input)
-    over = tuple(range(-len(normalized_shape), 0))
+    x, over = _last_axes("rms_norm", input, normalized_shape, weight)
     eps = torch.finfo(x.dtype).eps if eps is None else eps
     y = x / xp.sqrt(xp.mean(x * x, axis=over, keepdims=True) + eps)
     return y if weight is None else y * variable(weight)
@@ -176,9 +209,9 @@ def normalize(input: Any, p: float = 2.0, dim: Any = 1, eps: float = 1e-12) -> A
 @torch_function("cosine_similarity")
 def cosine_similarity(x1: Any, x2: Any, dim: int = 1, eps: float = 1e-8) -> Any:
     """Return the cosines of the angles between vectors."""
-    x, y = variable(x1), variable(x2)
-    size = [xp.maximum(xp.linalg.vector_norm(each, axis=dim), eps) for each in (x, y)]
-    return xp.sum(x * y, axis=dim) / (size[0] * size[1])
+    x, y = xp.broadcast_arrays(variable(x1), variable(x2))
+    dim = axis(dim, x.ndim, "nn.functional.cosine_similarity")
+    return xp.sum(normalize(x, dim=dim, eps=eps) * normalize(y, dim=dim, eps=eps), axis=dim)
 
 
 @torch_function("scaled_dot_product_attention")
@@ -199,13 +232,25 @@ def attention(
     return xp.matmul(dropout(F.softmax(scores, axis=-1), dropout_p), variable(value))
 
 
+@torch_function("celu")
+def celu(input: Any, alpha: float = 1.0) -> Any:
+    """Return the elements, negative ones as ``alpha * expm1(x / alpha)``."""
+    if alpha <= 0:
+        raise ValueError(f"torch.nn.functional.celu: expected a positive alpha, got {alpha}")
+    return alpha * F.elu(variable(input) / alpha)
+
+
+@torch_function("softplus")
+def softplus(input: Any, beta: float = 1.0, threshold: float = 20.0) -> Any:
+    """Return ``log(1 + exp(beta * x)) / beta``, or `x` where ``beta * x`` is above a threshold."""
+    x = variable(input)
+    return xp.where(x * beta > threshold, x, F.softplus(x, beta))
+
+
 ROWS: dict[str, Function] = {
     "leaky_relu": lambda input, negative_slope=0.01: F.leaky_relu(variable(input), negative_slope),
     "elu": lambda input, alpha=1.0: F.elu(variable(input), alpha),
-    "celu": lambda input, alpha=1.0: alpha * F.elu(variable(input) / alpha),
     "selu": lambda input: F.selu(variable(input)),
-    # softplus is accurate everywhere, so that it needs no threshold
-    "softplus": lambda input, beta=1.0, threshold=20.0: F.softplus(variable(input), beta),
     "pairwise_distance": lambda x1, x2, p=2.0, eps=1e-6, keepdim=False: xp.linalg.vector_norm(
         variable(x1) - variable(x2) + eps, axis=-1, keepdims=keepdim, ord=p
     ),

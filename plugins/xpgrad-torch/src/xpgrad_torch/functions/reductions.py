@@ -7,7 +7,17 @@ import torch
 from xpgrad import array_api as xp
 from xpgrad import ops
 from xpgrad_torch.functions.elementwise import pair
-from xpgrad_torch.functions.table import Function, axes, floating, is_whole, torch_function, torch_functions, variable
+from xpgrad_torch.functions.table import (
+    Function,
+    along_axis,
+    axes,
+    axis,
+    floating,
+    is_whole,
+    torch_function,
+    torch_functions,
+    variable,
+)
 
 
 class Chosen(NamedTuple):
@@ -17,15 +27,56 @@ class Chosen(NamedTuple):
     indices: Any
 
 
+class Extrema(NamedTuple):
+    """Least and greatest elements."""
+
+    min: Any
+    max: Any
+
+
 def cast(x: Any, dtype: Any) -> Any:
     """Return `x` in another dtype; None leaves it unchanged."""
     return x if dtype is None else x.astype(dtype, copy=False)
 
 
-@torch_function("mean")
-def mean(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
-    """Return the mean over `dim`."""
-    return xp.mean(cast(variable(input), dtype), axis=axes(dim), keepdims=keepdim)
+def _summary(name: str, function: Any) -> Function:
+    @torch_function(name)
+    def summary(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
+        return cast(function(cast(variable(input), dtype), axis=axes(dim), keepdims=keepdim), dtype)
+
+    return summary
+
+
+mean = _summary("mean", xp.mean)
+_summary("sum", xp.sum)
+_summary("prod", xp.prod)
+_summary("nansum", lambda x, **options: (xp.sum if is_whole(x) else ops.nansum)(x, **options))
+_summary("nanmean", ops.nanmean)
+
+
+def _truth(name: str, function: Any) -> None:
+    @torch_function(name)
+    def truth(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
+        x = variable(input)
+        elementwise = dim is not None and axes(dim) is None  # of no axes, which are all of them elsewhere
+        y = x != 0 if elementwise else function(x, axis=axes(dim), keepdims=keepdim)
+        return y.astype(torch.uint8) if x.dtype is torch.uint8 else y
+
+
+_truth("all", xp.all)
+_truth("any", xp.any)
+
+
+def _scan(name: str) -> None:
+    @torch_function(name)
+    @along_axis
+    def scan(input: Any, dim: Any, *, dtype: Any = None) -> Any:
+        x = cast(input, dtype)
+        return cast(getattr(x, name)(axis(dim, x.ndim, name)), dtype)
+
+
+_scan("cumsum")
+_scan("cumprod")
 
 
 def _correction(unbiased: Any, correction: Any) -> float:
@@ -62,14 +113,22 @@ def _extremum(name: str, all_of: Any, place: Any, of_two: Any) -> None:
 
     @torch_function(f"arg{name}")
     def position(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
-        return place(variable(input), axis=dim, keepdims=keepdim)
+        x = variable(input)
+        return chosen(x, dim, keepdim).indices if dim is not None else place(x, axis=None, keepdims=keepdim)
+
+    @along_axis
+    def chosen(x: Any, dim: int, keepdim: bool) -> Chosen:
+        along = axis(dim, x.ndim, name)
+        order = x.astype(torch.uint8) if x.dtype is torch.bool else x
+        return _chosen(x, place(order, axis=along, keepdims=True), along, keepdim)
 
     @torch_function(name)
-    def extremum(input: Any, dim: Any = None, keepdim: bool = False, *, other: Any = None) -> Any:
-        if other is not None or hasattr(dim, "shape"):
-            return of_two(*pair(input, dim if other is None else other))
-        x = variable(input)
-        return all_of(x) if dim is None else _chosen(x, place(x, axis=dim, keepdims=True), dim, keepdim)
+    def extremum(input: Any, dim: Any = None, keepdim: Any = None, *, other: Any = None) -> Any:
+        if other is None and not hasattr(dim, "shape"):
+            return all_of(variable(input)) if dim is None else chosen(input, dim, bool(keepdim))
+        if keepdim is not None:
+            raise TypeError(f"torch.{name}: keepdim= is for dim=, got other=")
+        return of_two(*pair(input, dim if other is None else other))
 
 
 def _chosen(x: Any, at: Any, dim: int, keepdim: bool) -> Chosen:
@@ -86,10 +145,11 @@ def aminmax(input: Any, *, dim: Any = None, keepdim: bool = False) -> Any:
     """Return the least and the greatest element over `dim`."""
     x = variable(input)
     options = {"axis": axes(dim), "keepdims": keepdim}
-    return xp.min(x, **options), xp.max(x, **options)
+    return Extrema(xp.min(x, **options), xp.max(x, **options))
 
 
 @torch_function("sort")
+@along_axis
 def sort(input: Any, dim: int = -1, descending: bool = False, stable: bool = False) -> Chosen:
     """Return the elements sorted along `dim`, and their indices."""
     at = argsort(input, dim, descending)
@@ -97,28 +157,32 @@ def sort(input: Any, dim: int = -1, descending: bool = False, stable: bool = Fal
 
 
 @torch_function("argsort")
+@along_axis
 def argsort(input: Any, dim: int = -1, descending: bool = False, stable: bool = False) -> Any:
     """Return the indices that sort the elements along `dim`."""
     return variable(input).argsort(dim, descending=descending)
 
 
 @torch_function("topk")
+@along_axis
 def topk(input: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Chosen:
     """Return the `k` largest or smallest elements along `dim`, and their indices."""
-    at = _first(argsort(input, dim, descending=largest), k, dim)
-    return Chosen(xp.take_along_axis(variable(input), at, axis=dim), at)
+    at = _part(argsort(input, dim, descending=largest), 0, k, dim, "topk")
+    return Chosen(xp.take_along_axis(input, at, axis=dim), at)
 
 
-def _first(x: Any, k: int, dim: int) -> Any:
-    return x[(slice(None),) * (dim % x.ndim) + (slice(k),)]
+def _part(x: Any, start: int, stop: int, dim: int, name: str) -> Any:
+    along = axis(dim, x.ndim, name)
+    if not 0 <= start <= stop <= x.shape[along]:
+        raise ValueError(f"torch.{name}: expected k within the {x.shape[along]} elements of dim {dim}, got {stop}")
+    return x[(slice(None),) * along + (slice(start, stop),)]
 
 
 @torch_function("kthvalue")
+@along_axis
 def kthvalue(input: Any, k: int, dim: int = -1, keepdim: bool = False) -> Chosen:
     """Return the element number `k`, counted from 1, in ascending order along `dim`, and its index."""
-    at = _first(argsort(input, dim), k, dim)
-    last = at[(slice(None),) * (dim % at.ndim) + (slice(k - 1, k),)]
-    return _chosen(variable(input), last, dim, keepdim)
+    return _chosen(input, _part(argsort(input, dim), k - 1, k, dim, "kthvalue"), dim, keepdim)
 
 
 @torch_function("median")
@@ -127,14 +191,15 @@ def median(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
     x = variable(input)
     if dim is None:
         return kthvalue(x.ravel(), (x.size + 1) // 2, 0).values
-    return kthvalue(x, (x.shape[dim] + 1) // 2, dim, keepdim)
+    return kthvalue(x, ((x.shape[axis(dim, x.ndim, "median")] if x.ndim else 1) + 1) // 2, dim, keepdim)
 
 
 @torch_function("quantile")
 def quantile(input: Any, q: Any, dim: Any = None, keepdim: bool = False, *, interpolation: str = "linear") -> Any:
     """Return quantiles over `dim`."""
-    q = q.tolist() if isinstance(q, torch.Tensor) else q
-    return ops.quantile(variable(input), q, axis=dim, method=interpolation, keepdims=keepdim)
+    x, q = variable(input), q.tolist() if isinstance(q, torch.Tensor) else q
+    along = None if dim is None or not x.ndim else axis(dim, x.ndim, "quantile")
+    return ops.quantile(x, q, axis=along, method=interpolation, keepdims=keepdim)
 
 
 @torch_function("norm")
@@ -197,32 +262,20 @@ def unique(input: Any, sorted: bool = True, return_inverse: bool = False, return
     return xp.unique_values(x)
 
 
+def _weights(x: Any) -> Any:
+    return x.astype(torch.float64) if is_whole(x) else x
+
+
 ROWS: dict[str, Function] = {
-    "sum": lambda input, dim=None, keepdim=False, *, dtype=None: xp.sum(
-        cast(variable(input), dtype), axis=axes(dim), keepdims=keepdim
-    ),
-    "nansum": lambda input, dim=None, keepdim=False, *, dtype=None: ops.nansum(
-        cast(variable(input), dtype), axis=axes(dim), keepdims=keepdim
-    ),
-    "nanmean": lambda input, dim=None, keepdim=False, *, dtype=None: ops.nanmean(
-        cast(variable(input), dtype), axis=axes(dim), keepdims=keepdim
-    ),
-    "prod": lambda input, dim=None, keepdim=False, *, dtype=None: xp.prod(
-        cast(variable(input), dtype), axis=axes(dim), keepdims=keepdim
-    ),
-    "all": lambda input, dim=None, keepdim=False: xp.all(variable(input), axis=axes(dim), keepdims=keepdim),
-    "any": lambda input, dim=None, keepdim=False: xp.any(variable(input), axis=axes(dim), keepdims=keepdim),
     "count_nonzero": lambda input, dim=None: xp.count_nonzero(variable(input), axis=axes(dim)),
     "logsumexp special_logsumexp": lambda input, dim, keepdim=False: ops.logsumexp(
         floating(input), axis=axes(dim), keepdims=keepdim
     ),
-    "cumsum": lambda input, dim, *, dtype=None: cast(variable(input), dtype).cumsum(dim),
-    "cumprod": lambda input, dim, *, dtype=None: cast(variable(input), dtype).cumprod(dim),
     "diff": lambda input, n=1, dim=-1, prepend=None, append=None: xp.diff(
         variable(input), axis=dim, n=n, prepend=prepend, append=append
     ),
     "bincount": lambda input, weights=None, minlength=0: ops.bincount(
-        variable(input), None if weights is None else variable(weights), minlength
+        variable(input), None if weights is None else _weights(variable(weights)), minlength
     ),
     "numel": lambda input: int(variable(input).size),
 }

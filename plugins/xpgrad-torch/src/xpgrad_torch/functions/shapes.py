@@ -7,7 +7,16 @@ import torch
 
 from xpgrad import Variable, ops
 from xpgrad import array_api as xp
-from xpgrad_torch.functions.table import TABLE, Function, indices, torch_function, torch_functions, variable
+from xpgrad.errors import DtypeError, ShapeError
+from xpgrad_torch.functions.table import (
+    Function,
+    along_axis,
+    axis,
+    integers,
+    torch_function,
+    torch_functions,
+    variable,
+)
 
 
 @torch_function("flatten")
@@ -16,7 +25,9 @@ def flatten(input: Any, start_dim: int = 0, end_dim: int = -1) -> Any:
     x = variable(input)
     if not x.ndim:
         return x.reshape(1)
-    start, end = start_dim % x.ndim, end_dim % x.ndim
+    start, end = (axis(dim, x.ndim, "flatten") for dim in (start_dim, end_dim))
+    if start > end:
+        raise ValueError(f"torch.flatten: expected start_dim up to end_dim, got {start_dim} and {end_dim}")
     return x.reshape((*x.shape[:start], math.prod(x.shape[start : end + 1]), *x.shape[end + 1 :]))
 
 
@@ -24,7 +35,7 @@ def flatten(input: Any, start_dim: int = 0, end_dim: int = -1) -> Any:
 def unflatten(input: Any, dim: int, sizes: Any) -> Any:
     """Return the same elements, with an axis cut into some."""
     x = variable(input)
-    dim %= x.ndim
+    dim = axis(dim, x.ndim, "unflatten")
     return x.reshape((*x.shape[:dim], *sizes, *x.shape[dim + 1 :]))
 
 
@@ -33,7 +44,8 @@ def squeeze(input: Any, dim: Any = None) -> Any:
     """Return the array without axes of length 1; those in `dim` that are longer stay, as in PyTorch."""
     x = variable(input)
     given = range(x.ndim) if dim is None else (dim,) if isinstance(dim, int) else dim
-    return x.squeeze(tuple(i % x.ndim for i in given if x.shape[i] == 1)) if x.ndim else x
+    found = [axis(i, x.ndim, "squeeze") for i in given]
+    return x.squeeze(tuple(i for i in found if x.shape[i] == 1)) if x.ndim else x
 
 
 @torch_function("t")
@@ -75,7 +87,7 @@ for _ndim in (1, 2, 3):
 def hstack(tensors: Any) -> Any:
     """Return arrays joined along the second axis, vectors along the first."""
     parts = [_at_least(each, 1) for each in tensors]
-    return xp.concat(parts, axis=0 if parts[0].ndim == 1 else 1)
+    return cat(parts, 0 if parts[0].ndim == 1 else 1)
 
 
 @torch_function("column_stack")
@@ -85,35 +97,64 @@ def column_stack(tensors: Any) -> Any:
     return xp.concat([x.reshape(-1, 1) if x.ndim < 2 else x for x in parts], axis=1)
 
 
-def narrow(input: Any, dim: int, start: int, length: int) -> Any:
+@torch_function("cat", "concat", "concatenate")
+def cat(tensors: Any, dim: int = 0) -> Any:
+    """Return arrays joined along an axis; PyTorch leaves those of shape (0,) out."""
+    parts = [variable(each) for each in tensors]
+    full = [x for x in parts if x.shape != (0,)]
+    return xp.concat(full if any(x.ndim > 1 for x in full) else parts, axis=dim)
+
+
+@torch_function("narrow")
+def narrow(input: Any, dim: int, start: Any, length: int) -> Any:
     """Return `length` elements from `start` on along an axis."""
     x = variable(input)
-    start += x.shape[dim] if start < 0 else 0
-    return x[(slice(None),) * (dim % x.ndim) + (slice(start, start + length),)]
+    along, first = _axis_of(x, dim, "narrow"), int(start)
+    size = x.shape[along]
+    first += size if first < 0 else 0
+    if not 0 <= first <= first + length <= size:
+        raise ShapeError(f"torch.narrow: expected a part of the {size} elements of dim {dim}, got {start}, {length}")
+    return x[(slice(None),) * along + (slice(first, first + length),)]
 
 
-TABLE["narrow"] = narrow
+def _axis_of(x: Any, dim: int, name: str) -> int:
+    """Return `dim` as an axis of `x`, which has one."""
+    if not x.ndim:
+        raise ShapeError(f"torch.{name}: expected an array with an axis, got a 0-d one")
+    return axis(dim, x.ndim, name)
 
 
 @torch_function("split", "split_with_sizes")
 def split(tensor: Any, split_size_or_sections: Any, dim: int = 0) -> Any:
     """Return parts of one size, or of these sizes, along an axis."""
     x = variable(tensor)
-    length = x.shape[dim]
+    length = x.shape[_axis_of(x, dim, "split")]
     sizes = split_size_or_sections
-    if isinstance(sizes, int):
+    if isinstance(sizes, int) and sizes > 0:
         sizes = [min(sizes, length - start) for start in range(0, length, sizes)] or [0]
-    if sum(sizes) != length:
+    elif isinstance(sizes, int):
+        sizes = [sizes]
+    if sum(sizes) != length or min(sizes, default=0) < 0:
         raise ValueError(f"torch.split: expected sizes that add up to {length}, got {list(sizes)}")
     starts = [sum(sizes[:i]) for i in range(len(sizes))]
     return tuple(narrow(x, dim, start, size) for start, size in zip(starts, sizes, strict=True))
+
+
+@torch_function("chunk")
+def chunk(input: Any, chunks: int, dim: int = 0) -> Any:
+    """Return at most `chunks` parts of one size along an axis."""
+    x = variable(input)
+    if chunks < 1:
+        raise ValueError(f"torch.chunk: expected chunks from 1 on, got {chunks}")
+    length = x.shape[_axis_of(x, dim, "chunk")]
+    return split(x, -(-length // chunks) if length else [0] * chunks, dim)
 
 
 @torch_function("select")
 def select(input: Any, dim: int, index: int) -> Any:
     """Return one part along an axis, without it."""
     x = variable(input)
-    return x[(slice(None),) * (dim % x.ndim) + (index,)]
+    return x[(slice(None),) * _axis_of(x, dim, "select") + (int(index),)]
 
 
 @torch_function("flip")
@@ -132,23 +173,42 @@ def roll(input: Any, shifts: Any, dims: Any = None) -> Any:
 @torch_function("gather")
 def gather(input: Any, dim: int, index: Any, *, sparse_grad: bool = False) -> Any:
     """Return the elements at `index` along an axis, where each line has indices of its own."""
-    x, at = variable(input), indices(index)
-    near = tuple(slice(None) if i == dim % x.ndim else slice(n) for i, n in enumerate(at.shape))
-    return xp.take_along_axis(x[near], at, axis=dim)
+    if sparse_grad:
+        raise TypeError("torch.gather: sparse_grad= is not for Variables, whose gradients are dense")
+    x, at = variable(input), integers(index, "gather")
+    if not x.ndim or not at.ndim:
+        y = gather(x.reshape(-1), axis(dim, x.ndim, "gather"), at.reshape(-1))
+        return y.reshape(at.shape)
+    along = axis(dim, x.ndim, "gather")
+    lengths = [n for i, n in enumerate(x.shape) if i != along]
+    wanted = [n for i, n in enumerate(at.shape) if i != along]
+    if at.ndim != x.ndim or any(n > m for n, m in zip(wanted, lengths, strict=True)):
+        if at.size:
+            raise ShapeError(f"torch.gather: expected index within shape {x.shape}, got {at.shape}")
+        return xp.zeros(at.shape, dtype=x.dtype, device=x.device)
+    near = tuple(slice(None) if i == along else slice(n) for i, n in enumerate(at.shape))
+    return xp.take_along_axis(x[near], at, axis=along)
 
 
 @torch_function("take_along_dim")
 def take_along_dim(input: Any, indices: Any, dim: Any = None) -> Any:
     """Return the elements at `indices` along an axis, by default of the flattened array."""
-    x, at = variable(input), variable(indices)
-    return xp.take_along_axis(x.ravel(), at.ravel(), axis=0) if dim is None else xp.take_along_axis(x, at, axis=dim)
+    x, at = variable(input), integers(indices, "take_along_dim")
+    if dim is None:
+        return xp.take_along_axis(x.ravel(), at.ravel(), axis=0)
+    along = axis(dim, x.ndim, "take_along_dim")
+    shape = list(xp.broadcast_shapes(*([*y.shape[:along], 1, *y.shape[along + 1 :]] for y in (x, at))))
+    x, at = (xp.broadcast_to(y, shape=(*shape[:along], y.shape[along], *shape[along + 1 :])) for y in (x, at))
+    return xp.take_along_axis(x, at, axis=along)
 
 
 @torch_function("masked_select")
 def masked_select(input: Any, mask: Any) -> Any:
     """Return the elements where a mask is true, in one axis."""
     x, chosen = xp.broadcast_arrays(variable(input), variable(mask))
-    return x[chosen]
+    if chosen.dtype != torch.bool:
+        raise DtypeError(f"torch.masked_select: expected a boolean mask, got {chosen.dtype}")
+    return x.ravel()[chosen.ravel()]
 
 
 @torch_function("scatter_add", "index_add")
@@ -174,8 +234,10 @@ def rot90(input: Any, k: int = 1, dims: Any = (0, 1)) -> Any:
 @torch_function("meshgrid")
 def meshgrid(*tensors: Any, indexing: str = "ij") -> Any:
     """Return the coordinates of a grid."""
-    given = tensors[0] if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)) else tensors
-    return xp.meshgrid(*map(variable, given), indexing=indexing)
+    given = [variable(x) for x in (tensors[0] if isinstance(tensors[0], (list, tuple)) else tensors)]
+    if any(x.ndim > 1 for x in given):
+        raise ShapeError(f"torch.meshgrid: expected vectors, got shapes {', '.join(str(x.shape) for x in given)}")
+    return xp.meshgrid(*(x.ravel() for x in given), indexing=indexing)
 
 
 def _like(name: str) -> None:
@@ -203,6 +265,8 @@ def view_as_real(input: Any) -> Any:
 def pad(input: Any, pad: Any, mode: str = "constant", value: Any = None) -> Any:
     """Return the array padded; `pad` has two numbers for each axis, those of the last axis first."""
     x = variable(input)
+    if len(pad) % 2 or len(pad) > 2 * x.ndim or (mode != "constant" and value):
+        raise ValueError(f"torch.nn.functional.pad: expected two numbers for each axis, got {pad}, value={value}")
     pairs = [tuple(pad[i : i + 2]) for i in range(0, len(pad), 2)]
     if any(n < 0 for each in pairs for n in each):
         raise ValueError(f"torch.nn.functional.pad: expected numbers from 0 on, got {list(pad)}; cut with an index")
@@ -220,20 +284,22 @@ ROWS: dict[str, Function] = {
     "permute": lambda input, dims: variable(input).transpose(tuple(dims)),
     "transpose swapaxes swapdims": lambda input, dim0, dim1: variable(input).swapaxes(dim0, dim1),
     "movedim moveaxis": lambda input, source, destination: xp.moveaxis(variable(input), source, destination),
-    "cat concat concatenate": lambda tensors, dim=0: xp.concat([variable(each) for each in tensors], axis=dim),
     "stack": lambda tensors, dim=0: xp.stack([variable(each) for each in tensors], axis=dim),
     "vstack row_stack": lambda tensors: xp.concat([_at_least(each, 2) for each in tensors], axis=0),
     "dstack": lambda tensors: xp.concat([_at_least(each, 3) for each in tensors], axis=2),
-    "chunk": lambda input, chunks, dim=0: split(input, max(1, -(-variable(input).shape[dim] // chunks)), dim),
     "unbind": lambda input, dim=0: xp.unstack(variable(input), axis=dim),
     "broadcast_to": lambda input, size: xp.broadcast_to(variable(input), shape=tuple(size)),
     "broadcast_tensors": lambda *tensors: xp.broadcast_arrays(*map(variable, tensors)),
-    "fliplr": lambda input: flip(input, 1),
-    "flipud": lambda input: flip(input, 0),
+    "fliplr": lambda input: flip(input, _axis_of(variable(input), 1, "fliplr")),
+    "flipud": lambda input: flip(input, _axis_of(variable(input), 0, "flipud")),
     "tile": lambda input, dims: xp.tile(variable(input), tuple(dims)),
     "repeat_interleave": lambda input, repeats, dim=None: variable(input).repeat(repeats, dim),
-    "index_select": lambda input, dim, index: variable(input).take(variable(index), dim),
-    "take": lambda input, index: variable(input).take(variable(index)),
+    "index_select": along_axis(
+        lambda input, dim, index: input.take(
+            integers(index, "index_select").reshape(-1), axis(dim, input.ndim, "index_select")
+        )
+    ),
+    "take": lambda input, index: variable(input).take(integers(index, "take")),
     "__getitem__": lambda input, index: variable(input)[index],
     "tril": lambda input, diagonal=0: xp.tril(variable(input), k=diagonal),
     "triu": lambda input, diagonal=0: xp.triu(variable(input), k=diagonal),
@@ -247,7 +313,6 @@ ROWS: dict[str, Function] = {
     "full_like": lambda input, fill_value, *, dtype=None, device=None, **_options: xp.full_like(
         variable(input), fill_value, dtype=dtype, device=device
     ),
-    "complex": lambda real, imag: variable(real) + variable(imag) * 1j,
     "result_type": lambda tensor1, tensor2: torch.result_type(
         *(each.array if hasattr(each, "array") else each for each in (tensor1, tensor2))
     ),

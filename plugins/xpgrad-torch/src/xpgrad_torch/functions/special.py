@@ -40,6 +40,8 @@ TABLE["igamma"], TABLE["igammac"] = TABLE["special_gammainc"], TABLE["special_ga
 def logit(input: Any, eps: float | None = None) -> Any:
     """Return the inverse of the logistic function, of `input` at least `eps` from 0 and 1."""
     x = floating(input)
+    if eps is not None and not 0 <= eps <= 0.5:
+        raise ValueError(f"torch.logit: expected eps from 0 to 0.5, got {eps}")
     return xp.special.logit(x if eps is None else xp.clip(x, eps, 1 - eps))
 
 

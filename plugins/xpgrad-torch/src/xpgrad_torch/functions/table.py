@@ -1,12 +1,16 @@
 """How PyTorch's functions are defined for Variables: with PyTorch's own argument names."""
 
+import functools
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import torch
 
 from xpgrad import Variable, as_variable
+from xpgrad.array_api.shared.axes import checked_axes
+from xpgrad.errors import DtypeError, ShapeError
 
+SCALARS = bool, int, float, complex
 Function = Callable[..., Any]
 TABLE: dict[str, Function] = {}
 """From the name that a function of PyTorch gives itself, such as ``linalg_solve``, to our function."""
@@ -30,16 +34,65 @@ def torch_functions(rows: Mapping[str, Function]) -> None:
 
 
 def variable(x: Any, lead: Any = None) -> Any:
-    """Return a Variable over the tensor `x`, or over a scalar in the dtype of `lead`."""
-    if isinstance(x, (bool, int, float, complex)) and lead is not None:
-        return as_variable(torch.as_tensor(x, dtype=lead.dtype, device=lead.array.device))
+    """Return a Variable over the tensor `x`, or over a scalar in the dtype that it promotes that of `lead` to."""
+    if isinstance(x, SCALARS) and lead is not None:
+        return as_variable(torch.as_tensor(x, dtype=promoted(lead.dtype, x), device=lead.array.device))
     tensor: Any = x
     return as_variable(tensor)
 
 
-def indices(x: Any) -> torch.Tensor:
-    """Return the tensor of indices of a Variable or tensor."""
-    return as_variable(x).array  # type: ignore[no-any-return]  # a tensor
+def promoted(dtype: torch.dtype, *others: Any) -> torch.dtype:
+    """Return the dtype of an operation of arrays of `dtype` with arrays, scalars and None."""
+    for each in others:
+        if isinstance(each, SCALARS):
+            dtype = torch.result_type(torch.empty((), dtype=dtype), each)
+        elif each is not None:
+            dtype = torch.promote_types(dtype, each.dtype)
+    return dtype
+
+
+def integers(x: Any, name: str) -> Any:
+    """Return a Variable of indices; DtypeError unless they are integers."""
+    at = as_variable(x)
+    if at.dtype is torch.bool or not is_whole(at):
+        raise DtypeError(f"torch.{name}: expected integers as indices, got {at.dtype}")
+    return at
+
+
+def axis(dim: Any, ndim: int, name: str) -> int:
+    """Return `dim` as an axis that is not negative; 0-d tensors count as those with one axis."""
+    return checked_axes(dim, max(ndim, 1), f"torch.{name}")[0]
+
+
+def along_axis(function: Function) -> Function:
+    """Return a function along an axis of `input` that takes 0-d tensors as those with one axis, as PyTorch does."""
+
+    @functools.wraps(function)
+    def along(input: Any, *args: Any, **options: Any) -> Any:
+        x = variable(input)
+        if x.ndim:
+            return function(x, *args, **options)
+        result = function(x.reshape(1), *args, **options)
+        return type(result)(*(y.reshape(()) for y in result)) if isinstance(result, tuple) else result.reshape(())
+
+    return along
+
+
+def with_ndim(name: str, **arrays: tuple[Any, int]) -> list[Any]:
+    """Return Variables over arrays, given by their arguments' names, each with the number of axes beside it."""
+    found = [variable(x) for x, _ in arrays.values()]
+    for x, (argument, (_, ndim)) in zip(found, arrays.items(), strict=True):
+        if x.ndim != ndim:
+            raise ShapeError(f"torch.{name}: expected {argument} with {ndim} axes, got shape {x.shape}")
+    return found
+
+
+def expect_same(name: str, what: str, **arrays: Any) -> None:
+    """Raise for arrays, given by their arguments' names, that differ in `what`: their shape or dtype."""
+    found = {argument: getattr(x, what) for argument, x in arrays.items()}
+    if len(set(found.values())) > 1:
+        got = ", ".join(f"{argument} {value}" for argument, value in found.items())
+        raise (ShapeError if what == "shape" else DtypeError)(f"torch.{name}: expected the same {what}, got {got}")
 
 
 def axes(dim: Any) -> Any:
