@@ -1,6 +1,7 @@
 """Loading of plugins: the failure of one is recorded and reported by a warning, and does not affect the others."""
 
 import importlib
+import logging
 import threading
 import time
 import warnings
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 OWN = "xpgrad"
 """The distribution of the built-in backends."""
 SLOW = 5.0
-"""Seconds after which a plugin that is still being loaded is named in a warning."""
+"""Seconds after which a plugin that is still being loaded is named in the log."""
 
 
 class Loader:
@@ -229,9 +230,9 @@ class Loader:
 
 @contextmanager
 def _noted_if_slow(record: PluginRecord) -> Iterator[None]:
-    """Warn, from a thread of its own, when the block takes long."""
+    """Log a note when the block takes long; from a thread of its own, in which a warning could only be an error."""
     text = f"plugin {record.module} of {record.origin} has been loading for {SLOW:g} s"
-    timer = threading.Timer(SLOW, warnings.warn, (text, PluginWarning))
+    timer = threading.Timer(SLOW, logging.getLogger("xpgrad").warning, (text,))
     timer.daemon = True
     with suppress(RuntimeError):  # no more threads
         timer.start()
