@@ -95,7 +95,8 @@ class GlobalConfig:
     keep_graph_on_report : bool
         Whether programs that collect losses keep them with their graph.
     warn_graph_end : bool
-        Whether converting a Variable that requires a gradient to a number gives a `GraphEndWarning`, once per line.
+        Whether converting a Variable that requires a gradient to a number, and `backward` of one that requires none,
+        give a `GraphEndWarning`, once per line.
     """
 
     def __init__(self) -> None:
@@ -214,6 +215,8 @@ class Switches:
         """Return these switches with one entry set; those with `enable_backprop` are cached for sweeps."""
         if name != "enable_backprop" or type(value) is not bool or self.internal:
             return self._like(self.overlay | {name: value})
+        if not value and (listener := on_unrecorded.get()) is not None:
+            listener()
         found = self._modes.get(value)
         if found is None:
             found = self._modes[value] = self._like(self.overlay | {name: value})
@@ -227,6 +230,8 @@ def _refresh() -> None:
         switches.refresh()
 
 
+on_unrecorded: ContextVar[Callable[[], None] | None] = ContextVar("xpgrad_on_unrecorded", default=None)
+"""What is called when the user switches recording off."""
 _lock = shared_lock()
 _every_switches: "weakref.WeakSet[Switches]" = weakref.WeakSet()
 global_config = GlobalConfig()

@@ -110,7 +110,7 @@ class AnomalyError(NotANumber):
 
 
 class GraphEndWarning(UserWarning):
-    """A Variable that requires a gradient was converted to a number, through which no gradient flows."""
+    """A Variable that requires a gradient was converted to a number, or `backward` was called on a constant."""
 
 
 class StructureError(XpgradError, ValueError):

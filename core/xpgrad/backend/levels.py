@@ -76,6 +76,10 @@ class Level(ABC):
             Where it starts, and the Variables whose gradients are asked; None for all.
         """
 
+    def origins(self, node: Any) -> Iterable[Any]:
+        """Return the nodes of the level below that a root within stands for, where the two graphs are separate."""
+        return ()
+
     def check_cut(self, x: Any) -> None:  # noqa: B027 - only some transformations cannot do so
         """Raise if the graph of a lower level would have to be cut at `x`."""
 

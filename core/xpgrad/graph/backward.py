@@ -15,6 +15,7 @@ from xpgrad.graph.application import Application
 from xpgrad.graph.exchange import lock, store
 from xpgrad.graph.gradients import check_gradient
 from xpgrad.graph.methods.declared import bind
+from xpgrad.graph.methods.ending import warn_here
 from xpgrad.graph.node import FunctionBase, VariableNode
 from xpgrad.graph.outputs import output
 from xpgrad.graph.slot import slot
@@ -28,25 +29,29 @@ def backward_from(
     y: Variable, retain_grad: bool = False, enable_double_backprop: bool = False, loss_scale: float | None = None,
     retain_graph: bool = True,
 ) -> None:  # fmt: skip
-    """Compute the gradients of all that `y` was computed from; this is `Variable.backward`."""
+    """Compute the gradients of all that `y` was computed from; this is `Variable.backward`.
+
+    A Variable that requires no gradient changes none, and gives a `GraphEndWarning`.
+    """
     if live:
         y = inside(y)
         _check_level([y])
     if y._array is None:
         raise GradientError("backward: the Variable is uninitialised")
     y._current("backward")
+    if y._grad is None and y.size != 1:
+        raise GradientError(
+            f"backward: cannot start from {y.size} elements of shape {y.shape} without a gradient; "
+            "set y.grad first, or reduce to one element"
+        )
+    if not y._node.requires_grad:
+        _warn_of_end(y, "backward: the Variable")
+        return
     grad: Any = None if y._grad is None else y.grad_var if enable_double_backprop else y.grad
     if grad is None:
-        if y.size != 1:
-            raise GradientError(
-                f"backward: cannot start from {y.size} elements of shape {y.shape} without a gradient; "
-                "set y.grad first, or reduce to one element"
-            )
         grad = _ones(y, loss_scale, enable_double_backprop)
     else:
         check_gradient(y.grad, y._node.spec)  # the constructor took it as it came
-    if not has_graph(y, "backward: the Variable"):
-        return
     _sweep([(y, grad)], retain_grad, enable_double_backprop, loss_scale, retain_graph)
 
 
@@ -63,7 +68,7 @@ def backward(
     outputs : sequence of Variable
     grad_outputs : sequence of Variable or None, optional
         Where to start; by default from each output's own gradient, which is then cleared. An output without a
-        gradient is skipped, with a warning.
+        gradient is skipped, with a warning, and so is one that requires no gradient (`GraphEndWarning`).
     enable_double_backprop : bool
 
     Raises
@@ -72,8 +77,6 @@ def backward(
         `outputs` is not a sequence of Variables.
     ValueError
         The lengths differ.
-    GradientError
-        An output is in no graph.
     """
     outputs = _sequence(outputs, "backward", "outputs")
     starts = _optional(grad_outputs, outputs, "backward", "grad_outputs", "outputs")
@@ -91,9 +94,11 @@ def backward(
             warnings.warn(f"backward: output {i} has no gradient and is passed over", RuntimeWarning, stacklevel=2)
             continue
         _check_cotangent(y, given, "backward", i)
-        seeds.append((y, given if enable_double_backprop else given._array))
-    seeds = [seed for i, seed in enumerate(seeds) if has_graph(seed[0], f"backward: output {i}")]
-    used = outputs if grad_outputs is None else ()
+        if y._node.requires_grad:
+            seeds.append((y, given if enable_double_backprop else given._array))
+        else:
+            _warn_of_end(y, f"backward: output {i}")
+    used = [y for y, _ in seeds] if grad_outputs is None else ()
     _sweep(seeds, False, enable_double_backprop, None, True, clear=used)
 
 
@@ -168,18 +173,16 @@ def _deposit(
     del left  # now that the lock is released
 
 
-def has_graph(y: Variable, what: str) -> bool:
-    """Return whether a sweep can start at `y`; it need not at the constant gradient of a recorded sweep.
-
-    Raises
-    ------
-    GradientError
-        `y` is in no graph for another reason; the text begins with `what`.
-    """
+def _is_cut(y: Variable) -> bool:
+    """Return whether `y` is in no graph, except if it is the constant gradient of a recorded sweep."""
     node = y._node
-    if not node.requires_grad and (node.extra is None or not node.extra.constant):
-        raise GradientError(f"{what} {_reason(y)}")
-    return node.requires_grad
+    return not node.requires_grad and (node.extra is None or not node.extra.constant)
+
+
+def _warn_of_end(y: Variable, what: str) -> None:
+    """Warn, at the line that started a backward computation, that `y` is in no graph."""
+    if _is_cut(y):
+        warn_here(f"{what} {_reason(y)}; no gradient was changed, and config.warn_graph_end = False is silent")
 
 
 def _reason(x: Variable) -> str:
@@ -278,8 +281,10 @@ def grad(
         if g is not None:
             _check_cotangent(y, g, "grad", i)
         start = _ones(y, loss_scale, enable_double_backprop) if g is None else g if enable_double_backprop else g._array
-        if has_graph(y, f"grad: output {i}"):
+        if y._node.requires_grad:
             seeds.append((y._node, start))
+        elif _is_cut(y):
+            raise GradientError(f"grad: output {i} {_reason(y)}")
     for i, x in enumerate(xs):
         if not x._node.requires_grad:
             raise GradientError(f"grad: input {i} {_reason(x)}")

@@ -19,6 +19,7 @@ from xpgrad.graph.application import Application
 from xpgrad.graph.definition import Definition
 from xpgrad.graph.general import after_error, apply, operate, planned
 from xpgrad.graph.lifting import is_inside
+from xpgrad.graph.methods.cuts import ended, running
 from xpgrad.graph.outputs import output
 from xpgrad.graph.variable import Variable
 
@@ -60,6 +61,8 @@ def unary(definition: Definition) -> Function:
             if spec is None or not (shape_is_known or out.shape == spec.shape):  # a shape may depend on values
                 spec = plan.outcome(given, out, array)
         if mode or not node.requires_grad or not differentiable or not spec.differentiable:
+            if not differentiable and running():
+                ended(definition.name, x)
             return output(out, spec, None, 0)
         f = Application()
         f.pullback = plan.by_bits[1]
@@ -81,6 +84,7 @@ def binary(definition: Definition, *, is_operator: bool) -> Function:  # noqa: C
     general = operate if is_operator else lambda definition, x1, x2: apply(definition, (x1, x2), {})
     plans, scalars_fit, same = definition.plans, definition.elementwise, definition.same_dtype
     rule1, rule2 = (x in definition.rules for x in definition.inputs)
+    differentiable = rule1 or rule2
     kept_by_bits = [
         _kept(definition, needed) for needed in ((False, False), (True, False), (False, True), (True, True))
     ]
@@ -138,6 +142,8 @@ def binary(definition: Definition, *, is_operator: bool) -> Function:  # noqa: C
             if not same_spec or not spec.differentiable:
                 spec = plan.backend.spec(out)
             if mode or not rule1 or not node1.requires_grad or not spec.differentiable:
+                if not differentiable and running():
+                    ended(definition.name, x1)
                 return output(out, spec, None, 0)
             f = Application()
             f.pullback = plan.by_bits[1]
@@ -155,6 +161,8 @@ def binary(definition: Definition, *, is_operator: bool) -> Function:  # noqa: C
             spec = plan.outcome(given, out, array1, array2)
         needed = (1 if rule1 and node1.requires_grad else 0) | (2 if rule2 and node2.requires_grad else 0)
         if mode or not needed or not spec.differentiable:
+            if not differentiable and running():
+                ended(definition.name, x1, x2)
             return output(out, spec, None, 0)
         f = Application()
         f.pullback = plan.by_bits[needed]
@@ -216,6 +224,8 @@ def reflected(definition: Definition) -> Function:
         if not is_scalar or not same or not spec.differentiable:
             spec = plan.backend.spec(out)
         if mode or not differentiable or not node.requires_grad or not spec.differentiable:
+            if not definition.rules and running():
+                ended(definition.name, x2)
             return output(out, spec, None, 0)
         f = Application()
         f.pullback = plan.by_bits[2]

@@ -15,6 +15,7 @@ from xpgrad.graph import carried
 from xpgrad.graph.application import Application, DebugApplication
 from xpgrad.graph.definition import Definition
 from xpgrad.graph.lifting import call_lifted
+from xpgrad.graph.methods.cuts import ended, running
 from xpgrad.graph.operands import common_backend, is_operand, plain_parameters, promoted
 from xpgrad.graph.outputs import output
 from xpgrad.graph.pullback import Plan
@@ -54,6 +55,8 @@ def apply(definition: Definition, operands: Sequence[Any], parameters: dict[str,
         for x, node in zip(definition.inputs * (len(nodes) if definition.variadic else 1), nodes, strict=True)
     )
     if mode & NO_GRAD or True not in needed or not spec.differentiable:
+        if not (definition.rules and spec.differentiable) and running():
+            ended(definition.name, *operands)
         return output(out, spec, None, 0)
     function = Application() if function is None else function
     function.pullback = plan.pullback(needed)

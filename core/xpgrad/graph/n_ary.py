@@ -12,6 +12,7 @@ from xpgrad.graph.application import Application
 from xpgrad.graph.calls import variable_types
 from xpgrad.graph.definition import Definition
 from xpgrad.graph.general import after_error, apply, plan_for, planned
+from xpgrad.graph.methods.cuts import ended, running
 from xpgrad.graph.outputs import output
 from xpgrad.graph.pullback import Plan
 from xpgrad.graph.variable import Variable
@@ -22,6 +23,7 @@ Function = Callable[..., Any]
 def n_ary(definition: Definition) -> Function:
     """Return the function of two or more arrays and parameters."""
     bind, count, plain, several = definition.bind, len(definition.inputs), not definition.parameters, definition.several
+    differentiable = bool(definition.rules)
     bits = [1 << i if x in definition.rules else 0 for i, x in enumerate(definition.inputs)]
 
     def n_ary(*args: Any, **kwargs: Any) -> Variable:
@@ -42,6 +44,8 @@ def n_ary(definition: Definition) -> Function:
             out = plan.restore(out)
         spec = plan.backend.spec(out)
         if mode or not needed or not spec.differentiable:
+            if not differentiable and running():
+                ended(definition.name, *operands)
             return output(out, spec, None, 0)
         f = Application()
         pullback = f.pullback = plan.for_bits(needed)

@@ -13,6 +13,7 @@ from xpgrad.graph.application import Application
 from xpgrad.graph.definition import Definition
 from xpgrad.graph.general import after_error, apply, guarded, planned
 from xpgrad.graph.lifting import is_inside
+from xpgrad.graph.methods.cuts import ended, running
 from xpgrad.graph.outputs import output
 from xpgrad.graph.variable import Variable
 from xpgrad.types import Array
@@ -26,6 +27,7 @@ STATIC = frozenset((int, bool, float, complex, str, type(None)))
 def parameterised(definition: Definition) -> Function:  # noqa: C901 - as `binary`
     """Return the function of one array and parameters."""
     plans, same, differentiable = definition.plans, definition.same_dtype, bool(definition.rules)
+    ends = not differentiable or "dtype" in definition.required  # by a cast to integers
     kept = definition.kept((True,))
     keep_first, keep_result = definition.inputs[0] in kept, "y" in kept
     keep_parameters = not kept.isdisjoint(definition.parameters)
@@ -83,6 +85,8 @@ def parameterised(definition: Definition) -> Function:  # noqa: C901 - as `binar
         if not (same and spec.differentiable):
             spec = plan.backend.spec(out)
         if mode or not node.requires_grad or not differentiable or not spec.differentiable:
+            if ends and running():
+                ended(definition.name, x)
             return output(out, spec, None, 0)
         f = Application()
         f.pullback = plan.by_bits[1]

@@ -24,6 +24,7 @@ from xpgrad.graph.fitting import fit
 from xpgrad.graph.function_node import RELEASED
 from xpgrad.graph.gradients import check_device
 from xpgrad.graph.lazy import Gathered, Lazy, added, dense
+from xpgrad.graph.methods.cuts import active, running
 from xpgrad.graph.node import FunctionBase, VariableNode
 from xpgrad.graph.private import check_unwritten, private
 from xpgrad.graph.pullback import Pullback
@@ -110,6 +111,8 @@ class Sweep:
         values: dict[Any, Any] = {anomaly.running: None} if self.careful else {}
         if self.recorded and switches().mode & NO_GRAD:
             values |= backprop_mode(True)
+        if running():
+            values[active] = ()  # rules may use comparisons and the like
         return called_with(values, self._run) if values else self._run()
 
     def _run(self) -> "Sweep":

@@ -9,11 +9,12 @@ from xpgrad.backend.plugins import plugins
 from xpgrad.config import NO_GRAD, backprop_mode, called_with, switches
 from xpgrad.errors import DtypeError
 from xpgrad.graph.backward import grad as sweep
+from xpgrad.graph.methods.cuts import Cuts
 from xpgrad.graph.methods.ending import Watch
 from xpgrad.graph.variable import Variable, constant_variable
 from xpgrad.transforms.containers import is_array_like
 from xpgrad.transforms.leaves import alias, as_leaves, cotangents, real_scalar, requires_grad, root, variables_in
-from xpgrad.transforms.trees import Structure, flatten, map_leaves
+from xpgrad.transforms.trees import Structure, flatten, leaves_in, map_leaves
 
 OUTSIDE, WITHIN, RECORDED = range(3)
 _inside: ContextVar[int] = ContextVar("xpgrad_inside_transform", default=OUTSIDE)
@@ -159,7 +160,8 @@ class Call:
         self._allow_constant = allow_constant
         self._watched = [(i, [x._node for x in made[i].roots]) for i in places]
         self.watch = Watch([x._node for x in self.roots], self.mode.recorded or self.mode.within)
-        result = called_with(self.watch.entered(), transforming, f, *passed, **kwargs)
+        cuts = Cuts(None, lambda given: bool(self.watch.roots_of(x._node for x in given)))
+        result = called_with(self.watch.entered() | cuts.entered(), transforming, f, *passed, **kwargs)
         self.aux: Any = None
         if has_aux:
             result, self.aux = with_aux(name, result)
@@ -168,6 +170,8 @@ class Call:
             self.check_dependence(self.outputs, "what the function returned")
             if not allow_constant or self.watch.rejecting or self.watch.roots_of(y._node for y in self.outputs):
                 self.watch.warn()
+        if cuts.found and not allow_constant and not self.watch.roots_of(y._node for y in self.outputs):
+            cuts.refuse(name, leaves_in(result))
 
     def check_dependence(self, outputs: Sequence[Variable | None], what: str) -> None:
         """Raise if `outputs` do not depend on an argument because the function took a number out of a Variable.
@@ -228,7 +232,10 @@ def output_leaves(name: str, result: Any, allow_constant: bool) -> tuple[list[Va
     """Return what a function returned as Variables and their structure; raise if none can have a derivative."""
     leaves, structure = flatten(result)
     outputs = as_leaves(leaves, structure, f"{name}: what the function returned")
-    differ = (y._node.spec.differentiable or plugins.is_scalar(leaf) for leaf, y in zip(leaves, outputs, strict=True))
+    differ = (
+        y._node.spec.differentiable or (plugins.is_scalar(leaf) and not y._node.spec.backend.is_kind(y.dtype, "bool"))
+        for leaf, y in zip(leaves, outputs, strict=True)
+    )
     if leaves and not any(differ) and not allow_constant:
         got = ", ".join(sorted({repr(y._node.spec) for y in outputs}))
         raise DtypeError(

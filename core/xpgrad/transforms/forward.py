@@ -7,6 +7,7 @@ from typing import Any
 from xpgrad.backend.plugins import plugins
 from xpgrad.config import called_with, config
 from xpgrad.errors import GradientError
+from xpgrad.graph.methods.cuts import Cuts
 from xpgrad.graph.methods.ending import MAX_PLACES, rejected, rejecting, rejecting_name
 from xpgrad.graph.variable import Variable, constant_variable
 from xpgrad.transforms.call import Argument, Call, Mode, directions, output_leaves, transforming, with_aux, within
@@ -15,7 +16,7 @@ from xpgrad.transforms.dual.level import DualLevel
 from xpgrad.transforms.enclosing.node import Output, left
 from xpgrad.transforms.gradient import ones_like
 from xpgrad.transforms.leaves import or_zeros, zeros_like
-from xpgrad.transforms.trees import Structure, map_leaves
+from xpgrad.transforms.trees import Structure, leaves_in, map_leaves
 from xpgrad.types import Array
 
 
@@ -52,8 +53,8 @@ def jvp(
     ------
     StructureError, GradientError
         The structure, shape, dtype or device of a tangent is not that of the primal; or the output does not depend on
-        the arguments because the function took a number out of a Variable; or a gradient of the user's cannot be
-        transposed (see `custom_vjp.defjvp`).
+        the arguments because the function took a number out of a Variable, or the graph ended; or a gradient of the
+        user's cannot be transposed (see `custom_vjp.defjvp`).
 
     Notes
     -----
@@ -158,11 +159,17 @@ class _Run:
         given = list(zip(roots, self.tangents, strict=True))
         inside = iter([level.entered(pair, port.inward([x._array for x in pair]), port).inside for pair in given])
         trees = [argument.replaced(inside) for argument in self.arguments]
-        outputs, structure, aux = level.run(self._inside, f, trees, has_aux, allow_constant)
+        cuts = Cuts(level, lambda given: True)
+        values = cuts.entered()
+        outputs, structure, aux, leaves = level.run(
+            called_with, values, self._inside, f, trees, has_aux, allow_constant
+        )
         if level.places and self.rejecting and config.warn_graph_end:
             raise rejected(self.rejecting, level.places.values())
         if level.places and not allow_constant:
             self._check_dependence(outputs)
+        if cuts.found and not allow_constant and not self._depends(outputs):
+            cuts.refuse(self.name, leaves)
         level.store()
         return outputs, structure, aux, {id(x._array) for pair in given for x in pair}
 
@@ -171,12 +178,15 @@ class _Run:
         if has_aux:
             result, aux = with_aux(self.name, result)
         outputs, structure = output_leaves(self.name, result, allow_constant)
-        return outputs, structure, aux
+        return outputs, structure, aux, leaves_in(result)
+
+    def _depends(self, outputs: list[Variable]) -> bool:
+        return any(self.level.holds(y._array) and y._array.tangent is not None for y in outputs)
 
     def _check_dependence(self, outputs: list[Variable]) -> None:
         """Raise or warn because the function took numbers out of Variables."""
         places = list(self.level.places.values())
-        if any(self.level.holds(y._array) and y._array.tangent is not None for y in outputs):
+        if self._depends(outputs):
             if config.warn_graph_end:
                 for place in places:
                     place.warn()

@@ -25,7 +25,7 @@ def value_and_grad(
         `f` returns ``(number, aux)``; `aux` is returned as well.
     allow_constant : bool
         Zeros instead of an error if the number does not depend on an argument, although `f` took another number out of
-        a Variable that does (``float(x)``, ``math.sin(x)``, an element written into an array).
+        a Variable that does (``float(x)``, ``math.sin(x)``, an element written into an array), or the graph ended.
 
     Returns
     -------
@@ -38,9 +38,10 @@ def value_and_grad(
     ------
     GradientError
         `f` returns more than one number, or one that does not depend on an argument because it was computed from
-        numbers taken out of Variables.
+        numbers taken out of Variables, by functions without derivative only (`floor`, comparisons), or in
+        `no_backprop_mode`.
     DtypeError
-        `f` returns a complex number, or an argument has no floating-point leaf.
+        `f` returns a complex number, an integer or a boolean, or an argument has no floating-point leaf.
 
     Notes
     -----

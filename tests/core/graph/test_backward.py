@@ -7,7 +7,8 @@ import pytest
 from tests.building import array, place, values, variable
 
 import xpgrad
-from xpgrad import FunctionNode, Parameter, Variable
+from xpgrad import FunctionNode, GraphEndWarning, Parameter, Variable
+from xpgrad import array_api as xp
 from xpgrad.errors import DeviceMismatch, GradientError, GraphError
 
 
@@ -99,21 +100,87 @@ def test_backward_from_a_root(device):
     assert values(x.grad) == [5.0]
 
 
-def test_backward_from_what_requires_no_gradient_is_refused(device):
-    x = variable(device, 3.0)
+def unrecorded(x):
     with xpgrad.no_backprop_mode():
-        unrecorded = x * x
+        return x * x
+
+
+def gradient(x):
     (x * x).backward()
-    constant = variable(device, 3.0, requires_grad=False)
-    for y in (constant, constant * 2, unrecorded, x.grad_var, x.grad_var * x.grad_var):
-        with pytest.raises(
-            GradientError, match=r"backward: the Variable \(float32 \(\)\) requires no gradient: it has"
-        ):
-            y.backward()
+    g, x.grad = x.grad_var, None
+    return g
+
+
+CONSTANT = {
+    "floor": xp.floor,
+    "sum of floor": lambda x: xp.sum(xp.floor(x) * 2),
+    "//": lambda x: x // 2,
+    "reflected //": lambda x: 7 // x,
+    "remainder of a constant": lambda x: x // 2 * 2.0,
+    "sign": xp.sign,
+    "comparison": lambda x: x > 1,
+    "integer": lambda x: xp.astype(x, x.__array_namespace__().int32),
+    "and back": lambda x: xp.astype(x > 1, x.dtype),
+    "argmax": xp.argmax,
+    "no_backprop_mode": unrecorded,
+    "detached": lambda x: x.detach() * 2,
+    "constant": lambda x: xp.zeros_like(x),
+    "gradient": gradient,
+    "of a gradient": lambda x: gradient(x) * 2,
+}
+CONSTANTS = pytest.mark.parametrize("f", CONSTANT.values(), ids=CONSTANT)
+
+
+@CONSTANTS
+@pytest.mark.parametrize(
+    "options", [{}, {"retain_grad": True}, {"enable_double_backprop": True}, {"loss_scale": 8.0}], ids=str
+)
+def test_backward_behind_the_end_of_a_graph_warns_and_leaves_all_gradients(device, f, options):
+    x = variable(device, 3.0)
+    y = f(x)
+    for held in (None, array(device, 5.0)):
+        x.grad = held
+        with pytest.warns(GraphEndWarning, match=r"backward: the Variable .*no gradient was changed") as caught:
+            [y.backward(**options) for _ in range(2)]
+        assert {each.filename for each in caught} == {__file__}
         assert y._grad is None
-        with pytest.raises(GradientError, match=r"backward: output 1 .* requires no gradient"):
-            xpgrad.backward([x, y], [variable(device, 1.0), variable(device, 1.0)])
-    assert values(x.grad) == 6.0
+        assert (x.grad is None) if held is None else (values(x.grad) == 5.0)
+    with xpgrad.using_config("warn_graph_end", False):
+        y.backward(**options)
+
+
+@CONSTANTS
+def test_backward_of_several_outputs_passes_over_those_behind_the_end_of_a_graph(device, f):
+    x, w = variable(device, 3.0), variable(device, 2.0)
+    y, z = f(x), w * w
+    one = xp.ones_like(y)
+    with pytest.warns(GraphEndWarning, match="backward: output 1 ") as caught:
+        xpgrad.backward([z, y], [xp.ones_like(z), one])
+    assert len(caught) == 1
+    assert values(w.grad) == 4.0
+    assert x.grad is y._grad is None
+    with pytest.raises(GradientError, match="grad: output 1 "):
+        xpgrad.grad([z, y], [w])
+
+
+def test_the_end_of_a_graph_is_given_in_debug_mode_too(device):
+    x = variable(device, 3.0)
+    with (
+        xpgrad.using_config("debug", True),
+        pytest.warns(GraphEndWarning, match=r"function without derivative \(floor\)"),
+    ):
+        xp.floor(x).backward()
+    assert x.grad is None
+
+
+def test_an_optimizer_passes_over_a_loss_behind_the_end_of_a_graph():
+    model = xpgrad.links.Linear(2, 1)
+    before = model.W.array.copy()
+    optimizer = xpgrad.optimizers.SGD().setup(model)
+    with pytest.warns(GraphEndWarning) as caught:
+        optimizer.update(lambda: xp.sum(xp.floor(model.W)))
+    assert {each.filename for each in caught} == {__file__}
+    assert (model.W.array == before).all()
 
 
 def test_backward_from_the_constant_gradient_of_a_recorded_sweep_does_nothing(device):

@@ -615,15 +615,6 @@ def test_an_integer_input_beside_a_float_gets_no_gradient(device):
     assert values(x.grad) == [1.0, 2.0]
 
 
-def test_backward_from_one_integer_is_refused(device):
-    x = variable(device, [3], "int64")
-    with pytest.raises(
-        GradientError, match=r"backward: the Variable is int64 .*: integers and booleans have no gradient"
-    ):
-        x.backward()
-    assert x.grad is None
-
-
 # Freeing
 
 

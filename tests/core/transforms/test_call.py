@@ -12,8 +12,23 @@ from tests.building import array, values, variable
 import xpgrad
 from xpgrad import DtypeError, GradientError, GraphEndWarning, Variable
 from xpgrad import array_api as xp
+from xpgrad import functions as F
 from xpgrad.testing.arrays import on_host
-from xpgrad.transforms import checkpoint, grad, hessian, hvp, jacfwd, jacobian, jacrev, jvp, value_and_grad, vjp
+from xpgrad.transforms import (
+    checkpoint,
+    grad,
+    hessian,
+    hvp,
+    jacfwd,
+    jacobian,
+    jacrev,
+    jvp,
+    linearize,
+    stop_gradient,
+    value_and_grad,
+    vjp,
+    vmap,
+)
 
 TRANSFORMS = {
     "grad": lambda f, x, **how: [grad(f, **how)(x)],
@@ -25,6 +40,7 @@ TRANSFORMS = {
     "hessian": lambda f, x, **how: [hessian(f, **how)(x)],
     "vjp": lambda f, x, **how: vjp(f, x, **how)[1](1.0),
     "jvp": lambda f, x, **how: [jvp(f, (x,), (x,), **how)[1]],
+    "linearize": lambda f, x, **how: [linearize(f, x, **how)[1](x)],
     "hvp": lambda f, x, **how: hvp(f, (x,), (x,), **how),
     "grad of grad": lambda f, x, **how: [grad(lambda x: xp.sum(grad(f, **how)(x)), **how)(x)],
     "of a dict": lambda f, x, **how: [grad(lambda p: f(p["x"]), **how)({"x": x})["x"]],
@@ -151,11 +167,152 @@ def test_the_remedies_work(device):
         lambda x: float(x.array[0]),
         lambda x: float(Variable(np.asarray(2.0))),
         lambda x: float(np.asarray(2.0)),
-        lambda x: xp.sum(xp.floor(x)),
+        lambda x: xp.zeros(()) if xp.all(x > 0) else xp.sum(x),
+        lambda x: xp.ones(int(xp.floor(x[0])))[0],
+        lambda x: xp.sum(stop_gradient(x)),
+        lambda x: xp.sum(x.array),
+        lambda x: len(x),
     ],
 )
 def test_functions_that_are_constant_by_themselves_have_zeros(device, f):
     assert values(grad(f)(array(device, START, "float64"))) == [0.0, 0.0]
+
+
+def unrecorded(x):
+    with xpgrad.no_backprop_mode():
+        return xp.sum(x)
+
+
+def switched_off(x):
+    with xpgrad.using_config("enable_backprop", False):
+        y = xp.sum(x)
+    return y * 2
+
+
+CUTS = {
+    "floor": lambda x: xp.sum(xp.floor(x)),
+    "ceil": lambda x: xp.ceil(x[0]) + 1.0,
+    "round": lambda x: np.round(x[0]),
+    "trunc": lambda x: xp.trunc(x)[0],
+    "sign": lambda x: xp.sum(xp.sign(x)),
+    "//": lambda x: xp.sum(x // 2),
+    "reflected //": lambda x: xp.sum(7 // x),
+    "// of two": lambda x: x[0] // x[1],
+    "F.floor": lambda x: F.sum(F.floor(x)),
+    "comparison": lambda x: xp.mean(xp.astype(x > 2, x.dtype)),
+    "where": lambda x: xp.sum(xp.where(x > 2, xp.ones_like(x), 2.0)),
+    "argmax": lambda x: xp.argmax(x) * 1.0,
+    "accuracy": lambda x: F.accuracy(xp.reshape(x, (1, 2)), xp.argmax(xp.reshape(x, (1, 2)), axis=1)),
+    "integer": lambda x: xp.astype(xp.astype(xp.sum(x), x.__array_namespace__().int32), x.dtype),
+    "no_backprop_mode": unrecorded,
+    "using_config": switched_off,
+    "checkpoint": checkpoint(lambda x: xp.sum(xp.floor(x))),
+    "vmap": lambda x: xp.sum(vmap(xp.floor)(x)),
+}
+BOOLEANS = {
+    "allclose": lambda x: np.allclose(x, x),
+    "array_equal": lambda x: np.array_equal(x, x),
+    "isclose": lambda x: np.isclose(x[0], 2.0),
+    "any": lambda x: np.any(x),
+    "comparison": lambda x: xp.sum(x) > 1,
+    "bool": lambda x: bool(xp.sum(x) > 1),
+    "in": lambda x: 1.5 in x,
+    "boolean of a library": lambda x: np.bool_(True),
+    "argmax": xp.argmax,
+    "count_nonzero": xp.count_nonzero,
+    "searchsorted": lambda x: xp.searchsorted(x, xp.sum(x)),
+}
+
+
+@pytest.mark.parametrize("f", CUTS.values(), ids=CUTS)
+@EVERY
+def test_a_result_behind_the_end_of_the_graph_is_refused(transform, f):
+    with pytest.raises(GradientError, match="what the function returned depends on no argument, because") as error:
+        transform(f, np.asarray(START))
+    assert re.search(rf"\n  {re.escape(__file__)}:\d+: `", str(error.value))
+    (found,) = transform(f, np.asarray(START), allow_constant=True)
+    assert not np.any(on_host(found))
+
+
+@pytest.mark.parametrize("f", BOOLEANS.values(), ids=BOOLEANS)
+@EVERY
+def test_a_boolean_or_an_integer_is_refused(transform, f):
+    with pytest.raises(DtypeError, match=r"the function must return floating-point numbers, got (bool|int)"):
+        transform(f, np.asarray(START))
+
+
+@pytest.mark.parametrize("f", CUTS.values(), ids=CUTS)
+def test_the_end_of_the_graph_is_refused_on_every_device_and_of_variables(device, f):
+    x = array(device, START, "float64")
+    for given in (x, Variable(x), Variable(x) * 1):
+        with pytest.raises(GradientError, match="depends on no argument, because the graph ends before it"):
+            grad(f)(given)
+        with xpgrad.using_config("debug", True), pytest.raises(GradientError, match="depends on no argument"):
+            value_and_grad(f)(given)
+
+
+def test_the_error_names_what_ended_the_graph():
+    def f(x):
+        with xpgrad.no_backprop_mode():
+            y = xp.sum(x)
+        return xp.floor(xp.sum(x)) + y
+
+    first = f.__code__.co_firstlineno
+    for transform in (lambda: grad(f)(np.asarray(START)), lambda: jvp(f, (np.asarray(START),), (np.asarray(START),))):
+        with pytest.raises(GradientError) as error:
+            transform()
+        lines = str(error.value).splitlines()[1:]
+        assert lines[-1] == f"  {__file__}:{first + 3}: `xp.floor(xp.sum(x))`; floor has no derivative"
+        assert lines[0].endswith("no graph is recorded from here on")
+
+
+@pytest.mark.parametrize("f", CUTS.values(), ids=CUTS)
+def test_what_depends_in_another_way_may_have_ends(f):
+    x = np.asarray(START)
+    assert values(grad(lambda x: xp.sum(x) + f(x))(x)) == [1.0, 1.0]
+    assert values(jvp(lambda x: xp.sum(x) + f(x), (x,), (x,))[1]) == 4.0
+
+
+KINKED = {
+    "abs": lambda x: xp.sum(xp.abs(x)),
+    "maximum": lambda x: xp.sum(xp.maximum(x, 2.0)),
+    "max": xp.max,
+    "where": lambda x: xp.sum(xp.where(x > 2, x, 2 * x)),
+    "clip": lambda x: xp.sum(xp.clip(x, 0, 2)),
+    "sort": lambda x: xp.sort(x)[0],
+    "median": np.median,
+    "relu": lambda x: xp.sum(F.relu(x)),
+    "remainder": lambda x: xp.sum(x % 2),
+    "times floor": lambda x: xp.sum(xp.floor(stop_gradient(x)) * x),
+    "checkpoint": checkpoint(lambda x: xp.sum(xp.abs(x))),
+    "vmap": lambda x: xp.sum(vmap(xp.abs)(x)),
+}
+SECOND = {
+    "hessian": lambda f, x: hessian(f)(x),
+    "hvp": lambda f, x: hvp(f, (x,), (x,))[0],
+    "jacfwd": lambda f, x: jacfwd(grad(f))(x),
+    "jacrev": lambda f, x: jacrev(grad(f))(x),
+    "grad": lambda f, x: grad(lambda x: xp.sum(grad(f)(x)))(x),
+    "jvp": lambda f, x: jvp(grad(f), (x,), (x,))[1],
+    "of jvp": lambda f, x: grad(lambda x: jvp(f, (x,), (x.array,))[1])(x),
+    "jvp of jvp": lambda f, x: jvp(lambda x: jvp(f, (x,), (np.asarray(START),))[1], (x,), (x,))[1],
+    "vjp": lambda f, x: vjp(grad(f), x)[1](x)[0],
+}
+
+
+@pytest.mark.parametrize("f", KINKED.values(), ids=KINKED)
+@pytest.mark.parametrize("second", SECOND.values(), ids=SECOND)
+def test_second_derivatives_of_piecewise_linear_functions_are_zeros(second, f):
+    assert not np.any(on_host(xpgrad.as_array(second(f, np.asarray(START)))))
+
+
+def test_the_end_of_the_graph_of_the_outer_argument_matters_to_the_outer_transform():
+    with pytest.raises(
+        GradientError, match=r"grad: what the function returned depends on no argument(.|\n)*floor\(x\)"
+    ):
+        grad(lambda x: grad(lambda y: y * xp.floor(x))(2.0))(3.0)
+    with pytest.raises(GradientError, match="jvp: what the function returned depends on no argument"):
+        jvp(lambda x: jvp(lambda y: y * xp.floor(x), (2.0,), (1.0,))[1], (3.0,), (1.0,))
 
 
 @pytest.mark.parametrize("outer", [np.asarray, Variable], ids=["array", "Variable"])

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from xpgrad.backend.checks import check_cast
 from xpgrad.backend.levels import live, note_number
+from xpgrad.graph.methods.cuts import looked_at
 from xpgrad.graph.methods.ending import taken
 from xpgrad.graph.slot import slot
 from xpgrad.types import Array, Dtype, Namespace, Shape
@@ -84,6 +85,7 @@ class Convertible(Declared):
                 f"bool: expected one element, got shape {self.shape}, whose truth is ambiguous; reduce it with "
                 "xpgrad.array_api.any or all"
             )
+        looked_at()
         return bool(self._number())
 
     def __int__(self) -> int:
@@ -98,6 +100,7 @@ class Convertible(Declared):
     def __index__(self) -> int:
         if self.ndim or not self._node.spec.backend.is_kind(self.dtype, "integral"):
             raise TypeError(f"only a 0-d integer Variable can be an index, got {self._node.spec!r}")
+        looked_at()
         return int(self._number())
 
     def item(self) -> Any:
@@ -112,6 +115,8 @@ class Convertible(Declared):
         number = kind(self._number())
         if self._node.requires_grad:
             taken(self._node)
+        else:
+            looked_at()
         if live:
             note_number(self._array)
         return number

@@ -156,8 +156,13 @@ class Declared:
         Raises
         ------
         GradientError
-            There are many elements, or none, and no gradient to start from; or there is no graph: the Variable is an
-            integer, or was made of constants, in `no_backprop_mode`, or by a sweep that was not recorded.
+            There are many elements, or none, and no gradient to start from.
+
+        Warns
+        -----
+        GraphEndWarning
+            No graph exists, so that no gradient changes: the Variable is an integer, or was made of constants, by
+            functions without derivative, in `no_backprop_mode`, or by a sweep that was not recorded.
         """
 
     # Devices and data

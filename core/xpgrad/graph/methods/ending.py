@@ -1,8 +1,9 @@
 """Where a graph ends because a number was taken out of a Variable: ``float(v)``, ``v.item()``, ``math.sin(v)``.
 
 A Python number is not part of a graph, so no gradient flows through it. The Variable interface warns of that with
-`GraphEndWarning`; a transform, which knows the inputs of the derivative, decides when its function has returned. Where
-a derivative decides what is computed next, as in an optimiser, the warning is an error: see `rejecting`.
+`GraphEndWarning`, as `backward` does if it starts behind the end of a graph; a transform, which knows the inputs of the
+derivative, decides when its function has returned. Where a derivative decides what is computed next, as in an
+optimiser, the warning is an error: see `rejecting`.
 """
 
 import itertools
@@ -18,6 +19,7 @@ from contextvars import ContextVar
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
+from xpgrad.backend.levels import live
 from xpgrad.config import NO_GRAD, config, switches
 from xpgrad.errors import GradientError, GraphEndWarning
 
@@ -74,11 +76,14 @@ class Place:
         return "compute with the Variable itself"
 
     def warn(self) -> None:
-        """Warn, once for each line."""
-        text = (
+        """Warn that a number was taken, once for each line."""
+        self.warn_of(
             f"a number was taken out of a Variable that requires a gradient, and no gradient flows through it: "
             f"{self.advice()}; float(v.array) says that it is meant, config.warn_graph_end = False is silent"
         )
+
+    def warn_of(self, text: str) -> None:
+        """Give a `GraphEndWarning` with this text, once for each line."""
         file, line = self.key
         warnings.warn_explicit(text, GraphEndWarning, file, line, self.module, self._registry)
 
@@ -241,10 +246,28 @@ def place_of() -> Place | None:
     """Return the line that takes a number out of a Variable now; None if it is harmless, or no graph is recorded."""
     if switches().mode & NO_GRAD or config.in_recomputing:
         return None
-    taker: FrameType | None = sys._getframe(1)
-    while taker is not None and taker.f_code.co_filename.startswith(_HERE):
-        taker = taker.f_back
-    return None if taker is None or _is_harmless(taker) else Place(_users(taker), taker)
+    taker = caller()
+    return None if taker is None or _is_harmless(taker) else place_at(taker)
+
+
+def warn_here(text: str) -> None:
+    """Give a `GraphEndWarning` at the user's line that runs now, unless the configuration says not to."""
+    frame = caller() if config.warn_graph_end else None
+    if frame is not None:
+        place_at(frame).warn_of(text)
+
+
+def place_at(frame: FrameType) -> Place:
+    """Return the user's line that runs `frame`, or called the library that does."""
+    return Place(_users(frame), frame)
+
+
+def caller() -> FrameType | None:
+    """Return the innermost caller outside the library."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and frame.f_code.co_filename.startswith(_HERE):
+        frame = frame.f_back
+    return frame
 
 
 def _ancestors(
@@ -266,6 +289,11 @@ def _ancestors(
         function = node.live_creator()
         if function is not None:
             waiting.extend(each for each in function.input_nodes or () if each is not None)
+            continue
+        level = switches().level if live else None
+        while level is not None:
+            waiting.extend(level.origins(node))
+            level = level.outer
 
 
 def _has_origin(node: "VariableNode") -> bool:

@@ -10,6 +10,7 @@ from xpgrad.config import switches
 from xpgrad.errors import EscapedArray
 from xpgrad.graph.definition import Definition, identity
 from xpgrad.graph.general import plan_for
+from xpgrad.graph.methods.cuts import ended_at, running, uncollected
 from xpgrad.graph.pullback import rule_of
 from xpgrad.transforms.dual.rules import ROWS
 from xpgrad.transforms.dual.transposition import transposed
@@ -41,6 +42,8 @@ def derived(backend: "DualBackend", definition: Definition, kernel: Kernel | Non
     if definition.variadic:
         return functools.partial(_variadic, backend, definition, kernel)
     tangent, whole = _tangent(backend, definition, kernel), functools.partial(transposed, backend, definition)
+    if backend.base.carries_tangents:  # an outer level must not take the functions of a rule for the user's
+        tangent, whole = tangent and functools.partial(uncollected, tangent), functools.partial(uncollected, whole)
     base_types, restore, plain = frozenset(base.array_types), base.restore, not definition.parameters
     differentiable, later = bool(definition.rules), definition.kernel.name in LATER
 
@@ -80,10 +83,14 @@ def derived(backend: "DualBackend", definition: Definition, kernel: Kernel | Non
             if type(y) not in base_types:
                 y = restore(y)
             t = tangent(y, primals, tangents, parameters)
+            if t is None and running() and not base.is_kind(y.dtype, ("real floating", "complex floating")):
+                ended_at(level, definition.name, True)
             if t is NotImplemented:
                 return kind(level, *whole(primals, tangents, parameters))
             return kind(level, y, t)
         y = kernel(*primals, **parameters)
+        if given and running():
+            ended_at(level, definition.name, not differentiable)
         return kind(level, y if type(y) in base_types else restore(y), None)
 
     return called
@@ -97,7 +104,10 @@ def _variadic(backend: "DualBackend", definition: Definition, kernel: Kernel, ar
     primals, parameters = backend.opened(arrays, levels), backend.opened(parameters, levels)
     tangents = [x.tangent if type(x) is kind else None for x in arrays]
     level = levels[-1] if levels else backend.level()
-    if switches().constant or all(t is None for t in tangents):
+    given = any(t is not None for t in tangents)
+    if given and switches().constant:
+        ended_at(level, definition.name, False)
+    if switches().constant or not given:
         return kind(level, backend.base.restore(kernel(primals, **parameters)), None)
     if not definition.linear:
         return kind(level, *transposed(backend, definition, primals, tangents, parameters))

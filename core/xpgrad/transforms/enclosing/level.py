@@ -12,7 +12,7 @@ from xpgrad.backend.plugins import plugins
 from xpgrad.config import NO_GRAD, at_level, called_with, switches
 from xpgrad.errors import EscapedArray, GraphError
 from xpgrad.graph.function_node import raw_rule
-from xpgrad.graph.node import leaf_node
+from xpgrad.graph.node import VariableNode, leaf_node
 from xpgrad.graph.variable import Variable, new
 from xpgrad.transforms.enclosing.backend import TransformedBackend
 from xpgrad.transforms.enclosing.port import Entry, Port
@@ -151,6 +151,11 @@ class EnclosingLevel(Level):
         if not backend.carries_tangents or raw_rule.get() is not None or switches().mode & NO_GRAD:
             return array
         return backend.stopped(array)
+
+    def origins(self, node: VariableNode) -> list[VariableNode]:
+        """Return the nodes of the Variables that have entered as the root of `node`."""
+        entered = (entry.outside for entry in self.entries if entry.inside._node is node)
+        return [x._node for outside in entered for x in outside if x is not None]
 
     # Sweeps, and what has been stored
 

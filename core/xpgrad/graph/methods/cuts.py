@@ -1,0 +1,120 @@
+"""Where the graph of a differentiated function ends before its result: `floor`, comparisons, `no_backprop_mode`.
+
+A result behind such an end has a gradient of zeros, like a constant, although it was computed from the arguments. A
+transform collects the ends while its function runs, and raises if the result depends on no argument.
+"""
+
+from collections.abc import Callable, Iterable
+from contextvars import ContextVar
+from types import FrameType
+from typing import TYPE_CHECKING, Any
+
+from xpgrad.config import on_unrecorded
+from xpgrad.errors import GradientError
+from xpgrad.graph.methods.ending import MAX_PLACES, Place, caller, place_at
+
+if TYPE_CHECKING:
+    from xpgrad.graph.variable import Variable
+
+
+class Cuts:
+    """The ends of the graph while a function runs.
+
+    Parameters
+    ----------
+    level : Level or None
+        The level of forward mode; None for reverse mode.
+    reaches : callable
+        Returns whether any of these Variables depends on the arguments.
+    """
+
+    __slots__ = ("found", "level", "reaches")
+
+    def __init__(self, level: Any, reaches: Callable[[Iterable["Variable"]], bool]) -> None:
+        self.level, self.reaches = level, reaches
+        self.found: dict[Any, tuple[Place, str] | None] = {}
+
+    def entered(self) -> dict[ContextVar[Any], Any]:
+        """Return, for `called_with`, what lets functions note ends here."""
+        return {active: (*active.get(), self), on_unrecorded: _unrecorded}
+
+    def note(self, frame: FrameType, reason: str, operands: Iterable["Variable"] | None = None) -> bool:
+        """Note that the graph ends at a line, for `operands`; return whether these depend on the arguments."""
+        key = frame.f_code, frame.f_lineno
+        if key not in self.found:
+            counts = operands is None or self.reaches(operands)
+            self.found[key] = (place_at(frame), reason) if counts else None
+        return self.found[key] is not None
+
+    def refuse(self, name: str, leaves: Iterable[Any]) -> None:
+        """Raise if the graph ends at any line, for a result that depends on no argument.
+
+        Parameters
+        ----------
+        name : str
+            The transform.
+        leaves : iterable
+            The leaves of the result. Numbers of Python are constants: the user's line has made them.
+        """
+        places = [each for each in self.found.values() if each is not None]
+        if places and any(hasattr(leaf, "shape") for leaf in leaves):
+            lines = "".join(f"\n  {place}; {reason}" for place, reason in places[:MAX_PLACES])
+            raise GradientError(
+                f"{name}: what the function returned depends on no argument, because the graph ends before it; "
+                f"allow_constant=True gives zeros:{lines}"
+            )
+
+
+UNRECORDED = "no graph is recorded from here on"
+active: ContextVar[tuple[Cuts, ...]] = ContextVar("xpgrad_cuts", default=())
+running = active.get
+"""Return the collections of this thread; bound once, because functions without a derivative call it."""
+
+
+def ended(name: str, *operands: Any) -> None:
+    """Note that a function without derivative is applied to `operands`."""
+    variables = [x for x in operands if hasattr(x, "_node") and x._node.requires_grad]
+    if variables:
+        _note(None, f"{name.strip('_')} has no derivative", variables)
+
+
+def ended_at(level: Any, name: str, recorded: bool) -> None:
+    """Note that a function computed no tangent, at a level of forward mode, of operands that have one."""
+    _note(level, f"{name.strip('_')} has no derivative" if recorded else UNRECORDED)
+
+
+def uncollected(function: Callable[..., Any], /, *args: Any) -> Any:
+    """Return ``function(*args)``, a rule of the library, without collecting ends."""
+    token = active.set(())
+    try:
+        return function(*args)
+    finally:
+        active.reset(token)
+
+
+def looked_at() -> None:
+    """Forget all ends: a value without a gradient became a Python number, which may decide what the function does."""
+    for cuts in running():
+        cuts.found.clear()
+
+
+def _note(level: Any, reason: str, operands: Iterable["Variable"] | None = None) -> None:
+    """Note an end in the innermost collection on whose arguments the operands depend.
+
+    An outer one has noted it already if its arrays are those that an inner level computes with. It matters to the inner
+    function only: where that has a derivative, which is constant, that of the outer function is zero.
+    """
+    frame, stack = caller(), list(running())
+    while frame is not None and stack:
+        cuts = stack.pop()
+        if cuts.level is level and cuts.note(frame, reason, operands):
+            for outer in stack:
+                outer.found.pop((frame.f_code, frame.f_lineno), None)
+            return
+
+
+def _unrecorded() -> None:
+    frame = caller()
+    if frame is not None:
+        for cuts in running()[-1:]:
+            cuts.note(frame, UNRECORDED)
