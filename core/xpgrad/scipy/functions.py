@@ -5,10 +5,10 @@ from collections.abc import Callable
 from typing import Any
 
 from xpgrad.backend.plugins import plugins
-from xpgrad.config import backprop_mode, called_with
 from xpgrad.graph.variable import Variable
 from xpgrad.scipy.unknowns import Tree, Unknowns
 from xpgrad.scipy.vectors import exact, real_vector
+from xpgrad.transforms.call import Mode
 from xpgrad.transforms.sparse.jacobians import SparseJacobian
 from xpgrad.transforms.trees import map_leaves
 from xpgrad.types import Array
@@ -32,7 +32,7 @@ class VectorFunction:
         what = f"{self.name}: what the function returned"
         first = self.outputs is None
         try:
-            output = called_with(backprop_mode(False), self.f, self.unknowns.passed(x), *args)
+            output = Mode().computed(self.f, self.unknowns.passed(x), *args)
         except Exception as error:
             error.add_note(f"while {self.name} evaluated the function" + (" at x0" if first else ""))
             raise

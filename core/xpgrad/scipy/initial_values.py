@@ -6,19 +6,18 @@ from typing import Any
 
 import scipy.integrate
 
-from xpgrad.backend.holder import unwrap
 from xpgrad.backend.plugins import plugins
-from xpgrad.config import backprop_mode, called_with
 from xpgrad.errors import ShapeError
 from xpgrad.graph.variable import Variable, constant_variable
 from xpgrad.scipy.functions import VectorFunction, sparse_of
 from xpgrad.scipy.progress import Progress, Shown
 from xpgrad.scipy.unknowns import Unknowns, compiled_if
 from xpgrad.scipy.vectors import exact, jac, transformed
+from xpgrad.transforms.call import Mode
 from xpgrad.transforms.leaves import as_leaf
 from xpgrad.transforms.matrices import JacobianMode
 from xpgrad.transforms.trees import where
-from xpgrad.transforms.vectors import placed
+from xpgrad.transforms.vectors import host_number, placed
 from xpgrad.types import Array
 
 IMPLICIT = (scipy.integrate.Radau, scipy.integrate.BDF, scipy.integrate.LSODA)
@@ -169,8 +168,7 @@ def _events(events: Any, unknowns: Unknowns, time: _Clock, args: tuple[Any, ...]
 
     def of_vector(event: Callable[..., Any]) -> Callable[..., float]:
         def function(t: float, y: Array) -> float:
-            found = called_with(backprop_mode(False), event, time(t), unknowns.passed(y), *args)
-            return float(unwrap(found))
+            return host_number(Mode().computed(event, time(t), unknowns.passed(y), *args))
 
         for name in ("terminal", "direction"):
             if hasattr(event, name):

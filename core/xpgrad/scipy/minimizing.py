@@ -8,12 +8,13 @@ from typing import Any
 import scipy.optimize
 
 from xpgrad.backend.plugins import plugins
-from xpgrad.config import backprop_mode, called_with
 from xpgrad.scipy.constraints import bounds_of, constraints_of
 from xpgrad.scipy.progress import Progress, Shown
 from xpgrad.scipy.unknowns import Unknowns, compiled_if
 from xpgrad.scipy.vectors import exact, hess, hvp, value_and_grad
+from xpgrad.transforms.call import Mode
 from xpgrad.transforms.leaves import as_leaf, real_scalar
+from xpgrad.transforms.vectors import host_number
 from xpgrad.types import Array
 
 WITHOUT_GRADIENT = {"nelder-mead", "powell", "cobyla", "cobyqa"}
@@ -126,8 +127,8 @@ class Objective:
         return value if gradient is None else (value, gradient)
 
     def _value(self, x: Array, args: tuple[Any, ...]) -> float:
-        y = called_with(backprop_mode(False), self.f, self.unknowns.passed(x), *args)
-        return float(real_scalar(as_leaf(y, "minimize: what the function returned"), "minimize"))
+        y = Mode().computed(self.f, self.unknowns.passed(x), *args)
+        return host_number(real_scalar(as_leaf(y, "minimize: what the function returned"), "minimize"))
 
     def _check(self, value: float, gradient: Array | None) -> None:
         if not math.isfinite(value):

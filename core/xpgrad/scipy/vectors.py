@@ -16,22 +16,23 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from xpgrad.array_api import concat
+from xpgrad.array_api.shared.copying import copy
 from xpgrad.backend.current import get_device
 from xpgrad.backend.device import Device
-from xpgrad.backend.holder import unwrap
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.transfer import transfer
-from xpgrad.config import backprop_mode, called_with
 from xpgrad.errors import DtypeError, ShapeError
 from xpgrad.graph.methods.ending import rejecting, rejecting_name
 from xpgrad.graph.variable import Variable
+from xpgrad.transforms.call import Mode
 from xpgrad.transforms.forward import hvp as product_of
 from xpgrad.transforms.gradient import grad
 from xpgrad.transforms.gradient import value_and_grad as both_of
 from xpgrad.transforms.leaves import as_leaf
 from xpgrad.transforms.matrices import JacobianMode, jacobian
 from xpgrad.transforms.trees import Structure, flatten, map_leaves, where
-from xpgrad.transforms.vectors import arrays_of, host_array, vector_of
+from xpgrad.transforms.vectors import arrays_of, host_array, host_number, vector_of
 from xpgrad.types import Array
 
 
@@ -73,6 +74,22 @@ class Layout:
             )
         return self.structure.build(arrays_of(vector, self.specs))
 
+    def restored(self, vector: Any) -> Any:
+        """Return the tree with the elements of `vector`: as arrays, or as Variables if that is one."""
+        if not isinstance(vector, Variable):
+            return self.unraveled(vector)
+        if self.any_length:
+            return vector if self.device is None else copy(vector, self.device)
+        if vector.shape != (self.size,):
+            raise ShapeError(f"scipy: expected a vector of {self.size} elements, as in like, got shape {vector.shape}")
+        namespace, start, leaves = vector.__array_namespace__(), 0, []
+        for spec, device in self.specs:
+            part = namespace.reshape(vector[start : start + spec.size], spec.shape)
+            start += spec.size
+            dtype = getattr(namespace, spec.backend.dtype_name(spec.dtype))
+            leaves.append(copy(namespace.astype(part, dtype), device))
+        return self.structure.build(leaves)
+
     def variables(self, vector: Array) -> Any:
         """Return the tree with the elements of `vector`, as Variables."""
         return map_leaves(Variable, self.unraveled(vector))
@@ -86,9 +103,30 @@ def ravel(tree: Any, device: Any = None) -> tuple[Array, Callable[[Array], Any]]
     tree : tree of Variables, arrays or scalars, real floating-point
     device : as `get_device` takes it, or None
         Device of the restored arrays; by default that in `tree`.
+
+    Notes
+    -----
+    Within a transform both are differentiable: of Variables that require a gradient the vector is a Variable, and the
+    function restores a Variable as a tree of Variables.
     """
-    layout = Layout(tree, device)
-    return vector_of(flatten(tree)[0]), layout.unraveled
+    layout, leaves = Layout(tree, device), flatten(tree)[0]
+    if Mode().within and any(isinstance(x, Variable) and _is_connected(x) for x in leaves):
+        return _joined(leaves), layout.restored
+    return vector_of(leaves), layout.restored
+
+
+def _is_connected(x: Variable) -> bool:
+    return x._node.requires_grad or x._node.spec.backend.carries_tangents
+
+
+def _joined(leaves: Sequence[Any]) -> Variable:
+    """Return the elements of leaves as one float64 Variable on the host."""
+    host, parts = plugins.host.default_device, []
+    for leaf in leaves:
+        x = copy(as_leaf(leaf, "scipy"), host)
+        namespace = x.__array_namespace__()
+        parts.append(namespace.reshape(namespace.astype(x, namespace.float64), (-1,)))
+    return concat(parts)
 
 
 def value_and_grad(
@@ -124,7 +162,7 @@ def value_and_grad(
 
     def function(x: Array, *args: Any) -> tuple[float, Array]:
         value, found = both(layout.unraveled(x), *args)
-        return float(unwrap(value)), vector_of(flatten(found)[0])
+        return host_number(value), vector_of(flatten(found)[0])
 
     return function
 
@@ -179,7 +217,7 @@ def residuals(f: Callable[..., Any], like: Any = None, device: Any = None) -> Ca
     layout = Layout(like, device)
 
     def function(x: Array, *args: Any) -> Array:
-        output = called_with(backprop_mode(False), f, layout.variables(x), *args)
+        output = Mode().computed(f, layout.variables(x), *args)
         return real_vector(output, "scipy: what the function returned")
 
     return function

@@ -5,20 +5,36 @@ from typing import Any
 
 from xpgrad.backend.device import Device
 from xpgrad.backend.holder import unwrap
+from xpgrad.backend.levels import live, note_number
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.spec import Spec
 from xpgrad.backend.transfer import transfer
+from xpgrad.graph.methods.ending import taken
+from xpgrad.graph.variable import Variable
 from xpgrad.types import Array
 
 
 def host_array(x: Any) -> Array:
-    """Return a leaf, a Variable, array or number, as a float64 array on the host that shares no memory with it."""
+    """Return a leaf, a Variable, array or number, as a float64 array on the host that shares no memory with it.
+
+    No gradient flows through it: within a transform, it is a number that is taken out of a Variable.
+    """
     host = plugins.host
+    if isinstance(x, Variable):
+        if x._node.requires_grad:
+            taken(x._node, warns=False)
+        if live:
+            note_number(x._array)
     array = unwrap(x)
     if plugins.is_scalar(array):
         return host.asarray([array], host.namespace.float64)
     copy = plugins.backend_of(array).to_host(array)
     return host.namespace.astype(copy, host.namespace.float64, copy=False)
+
+
+def host_number(x: Any) -> float:
+    """Return a leaf with one element as a number, as `host_array` does."""
+    return float(host_array(x).item())
 
 
 def vector_of(leaves: Sequence[Any]) -> Array:

@@ -6,9 +6,9 @@ from tests.building import array, values
 from tests.devices import device_or_skip
 
 import xpgrad
-from xpgrad import Variable
+from xpgrad import Variable, scipy, transforms
 from xpgrad import array_api as xp
-from xpgrad.errors import DtypeError, ShapeError
+from xpgrad.errors import DtypeError, GradientError, ShapeError
 from xpgrad.scipy import hess, hvp, jac, ravel, residuals, value_and_grad
 from xpgrad.transforms.trace.compiled import Compiled
 
@@ -186,3 +186,56 @@ def test_derivatives_of_a_compiled_function_are_one_program_with_the_same_result
         assert compiled.cache_info().hits == (2 if make is residuals else 0)
     hits = [program.cache_info().hits for program in programs]
     assert hits == [2, 0, 2, 2, 2]  # the gradient, of which the Hessian is the Jacobian, is not called by itself
+
+
+# Within a transform
+
+
+LOST = {
+    "minimize": lambda a: scipy.minimize(lambda x: (x - a) ** 2, 1.0).x,
+    "minimize, start": lambda a: scipy.minimize(lambda x: (x - 1) ** 2, a).x,
+    "minimize, args": lambda a: scipy.minimize(lambda x, b: (x - b) ** 2, 1.0, args=(a,)).x,
+    "minimize, value": lambda a: scipy.minimize(lambda x: (x - a) ** 2 + a, 1.0).fun,
+    "minimize without gradients": lambda a: scipy.minimize(lambda x: (x - a) ** 2, 1.0, method="Nelder-Mead").x,
+    "minimize, bounds": lambda a: scipy.minimize(lambda x: (x - 5) ** 2, 1.0, bounds=(-9.0, a)).x,
+    "root": lambda a: scipy.root(lambda x: x - a, 1.0).x,
+    "least_squares": lambda a: scipy.least_squares(lambda x: x - a, 1.0).x,
+    "solve_ivp": lambda a: scipy.solve_ivp(lambda t, y: -a * y, (0.0, 1.0), 1.0).y[-1],
+    "solve_ivp, start": lambda a: scipy.solve_ivp(lambda t, y: -y, (0.0, 1.0), a).y[-1],
+    "value_and_grad, value": lambda a: scipy.value_and_grad(lambda x: x[0] * a)(np.ones(1))[0],
+    "value_and_grad, gradient": lambda a: scipy.value_and_grad(lambda x: x[0] * a)(np.ones(1))[1][0],
+    "residuals": lambda a: scipy.residuals(lambda x: x * a)(np.ones(1))[0],
+    "jac": lambda a: scipy.jac(lambda x: x * a)(np.ones(1))[0, 0],
+    "hess": lambda a: scipy.hess(lambda x: a * x[0] ** 2)(np.ones(1))[0, 0],
+    "hvp": lambda a: scipy.hvp(lambda x: a * x[0] ** 2)(np.ones(1), np.ones(1))[0],
+}
+KEPT = {
+    "ravel": lambda a: scipy.ravel([a, 1.0])[0][0] * 3,
+    "ravel of a tree": lambda a: xp.sum(scipy.ravel({"b": [1.0, a], "c": np.ones((2, 2))})[0]) * 3,
+    "and back": lambda a: scipy.ravel([1.0, np.ones(2)])[1](xp.stack([a, 2 * a, a]))[1][0] * 1.5,
+    "there and back": lambda a: (lambda v, back: back(v * 3)["a"])(*scipy.ravel({"a": a, "b": np.ones(2)})),
+}
+TRANSFORMS = {
+    "grad": lambda f, a: transforms.grad(f)(a),
+    "jvp": lambda f, a: transforms.jvp(f, (a,), (xp.ones_like(a).array,))[1],
+    "jacfwd": lambda f, a: transforms.jacfwd(f)(a),
+    "grad of a Variable": lambda f, a: transforms.grad(f)(Variable(a) * 1),
+}
+EVERY = pytest.mark.parametrize("transform", TRANSFORMS.values(), ids=TRANSFORMS)
+
+
+@EVERY
+@pytest.mark.parametrize("f", LOST.values(), ids=LOST)
+def test_numbers_for_scipy_that_depend_on_the_argument_of_a_transform_are_refused(f, transform):
+    with pytest.raises(GradientError, match="because a number was taken out of a Variable that does"):
+        transform(f, np.asarray(2.0))
+
+
+@pytest.mark.parametrize("f", KEPT.values(), ids=KEPT)
+def test_ravel_is_differentiable_within_a_transform(device, f):
+    a = array(device, 2.0, "float64")
+    for given in (a, Variable(a) * 1):
+        found = transforms.grad(f)(given)
+        assert xpgrad.as_variable(found).device == device
+        assert values(found) == 3.0
+    assert values(TRANSFORMS["jvp"](f, a)) == 3.0

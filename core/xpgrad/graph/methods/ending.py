@@ -228,13 +228,16 @@ def _active(kind: type) -> list[Any]:
     return [found for each in _running.get() if isinstance(found := each(), kind)]
 
 
-def taken(node: "VariableNode") -> None:
-    """Note that a number is taken out of a Variable that requires a gradient; call it from the method that does."""
+def taken(node: "VariableNode", *, warns: bool = True) -> None:
+    """Note that a number is taken out of a Variable that requires a gradient; call it from the method that does.
+
+    Without `warns` it is a conversion that the user has asked for, which only matters to a transform.
+    """
     place, watches = place_of(), _active(Watch)
     if place is None:
         return
     noted = [watch.note(node, place) for watch in watches]
-    if any(noted):
+    if any(noted) or not warns:
         return  # they decide at their ends
     unrecorded = watches and not watches[0].recorded
     if unrecorded or not config.warn_graph_end or (_active(Standing) and not _has_origin(node)):
