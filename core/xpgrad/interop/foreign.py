@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from xpgrad.backend.device import Device
-from xpgrad.backend.levels import around, entered, innermost
+from xpgrad.backend.levels import around, innermost
 from xpgrad.backend.plugins import plugins
 from xpgrad.config import at_level, called_with, config
 from xpgrad.errors import BackendMismatch, BatchError, DeviceMismatch, GraphError, UnknownArray
@@ -194,7 +194,10 @@ class ForeignFunction(FunctionNode):
 
     def _gradient(self, g: Array, home: Home) -> Variable:
         array = self.framework.leave(g, home.device, result=False)
-        return outside(entered(array) if home.traced else array)
+        level = around() if home.traced else None
+        while level is not None and not isinstance(level, TraceLevel):
+            level = level.outer
+        return outside(array if level is None else level.enter(array))
 
     def _released(self) -> GraphError:
         return GraphError(f"{self.label}: its tape was released by a sweep with retain_graph=False")
