@@ -7,6 +7,8 @@ import re
 import tomllib
 from pathlib import Path
 
+import figures
+
 from xpgrad.backend.capabilities import FACTS
 from xpgrad.backend.kernels import Declaration, table
 from xpgrad.backend.standard import FUNCTIONS
@@ -192,6 +194,8 @@ def main() -> None:
     page.write_text(backends(page.read_text(encoding="utf-8")), encoding="utf-8")
     page = DOCS / "chainer.md"
     page.write_text(chainer(page.read_text(encoding="utf-8")), encoding="utf-8")
+    for name in figures.pages():
+        (DOCS.parent / name).write_text(figures.written(name, figures.page_text(name)), encoding="utf-8")
 
 
 if __name__ == "__main__":
