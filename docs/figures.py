@@ -14,7 +14,7 @@ import xpgrad
 ROOT = Path(__file__).parent.parent
 WORDS = ["none", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
 UFUNCS = re.compile(r"(?<=\| ufuncs of scipy\.special \| why \|\n\|---\|---\|\n)(?:\|.*\|\n)+")
-"""The rows of the table of what xpgrad lacks of scipy.special, in interop.md."""
+"""The rows of the table of unsupported ufuncs in interop.md."""
 
 
 class Figure(NamedTuple):
@@ -64,7 +64,7 @@ def ufuncs() -> set[str]:
 
 
 def supported() -> set[str]:
-    """Return those that xpgrad has."""
+    """Return the names of the ufuncs that xpgrad provides."""
     return ufuncs() & set(xpgrad.special.__all__)
 
 
@@ -180,7 +180,7 @@ def _without_supported(text: str) -> str:
 
 
 def lacking(text: str) -> set[str]:
-    """Return the names in the table of interop.md of what xpgrad lacks of scipy.special."""
+    """Return the names in the table of unsupported ufuncs in interop.md."""
     return {name for names, _ in _rows(text) for name in names}
 
 
