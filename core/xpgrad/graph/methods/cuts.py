@@ -46,18 +46,21 @@ class Cuts:
             self.found[key] = (place_at(frame), reason) if counts else None
         return self.found[key] is not None
 
-    def refuse(self, name: str, leaves: Iterable[Any]) -> None:
+    def refuse(self, name: str, outputs: Iterable["Variable"], leaves: Iterable[Any]) -> None:
         """Raise if the graph ends at any line, for a result that depends on no argument.
 
         Parameters
         ----------
         name : str
             The transform.
+        outputs : iterable of Variable
+            The leaves of the result. An integer or boolean among them is what the graph may end for.
         leaves : iterable
-            The leaves of the result. Numbers of Python are constants: the user's line has made them.
+            The same as the function returned them. Numbers of Python are constants: the user's line has made them.
         """
         places = [each for each in self.found.values() if each is not None]
-        if places and any(hasattr(leaf, "shape") for leaf in leaves):
+        real = all(y._node.spec.differentiable for y in outputs)
+        if places and real and any(hasattr(leaf, "shape") for leaf in leaves):
             lines = "".join(f"\n  {place}; {reason}" for place, reason in places[:MAX_PLACES])
             raise GradientError(
                 f"{name}: what the function returned depends on no argument, because the graph ends before it; "
