@@ -12,7 +12,7 @@ from xpgrad import Variable
 from xpgrad import array_api as xp
 from xpgrad.errors import EscapedArray, GradientError
 from xpgrad.testing.arrays import on_host
-from xpgrad.transforms import checkpoint, grad, hvp, jvp, linearize, stop_gradient
+from xpgrad.transforms import checkpoint, grad, hessian, hvp, jvp, linearize, stop_gradient
 
 
 def outputs(x, p):
@@ -280,3 +280,18 @@ def test_a_number_that_does_not_end_the_derivative_is_a_warning(point):
         _, tangent = jvp(lambda x: x * float(x[0]), (x,), (t,))
     np.testing.assert_allclose(on_host(tangent), 0.3 * T)
     jvp(lambda x: x * float(x.array[0]), (x,), (t,))
+
+
+@pytest.mark.parametrize("cut", ["unchain", "unchain_backward"])
+def test_a_cut_of_the_graph_is_refused_in_forward_mode_and_obeyed_in_reverse_mode(device, cut):
+    x = array(device, [1.0, 2.0])
+
+    def f(x):
+        y = xp.sum(x * x)
+        getattr(y, cut)()
+        return y * xp.sum(x)
+
+    with pytest.raises(GradientError, match="jvp: unchain cannot cut the graph of float32"):
+        jvp(f, (x,), (x,))
+    assert values(grad(f)(x)) == [5.0, 5.0]
+    assert values(hessian(f)(x)) == [[0.0, 0.0], [0.0, 0.0]]

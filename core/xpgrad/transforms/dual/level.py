@@ -5,6 +5,7 @@ from typing import Any
 
 from xpgrad.backend.backend import Backend
 from xpgrad.backend.plugins import plugins
+from xpgrad.errors import GradientError
 from xpgrad.graph.methods.ending import Place, place_of
 from xpgrad.graph.variable import Variable
 from xpgrad.transforms.dual.array import DualArray
@@ -88,6 +89,14 @@ class DualLevel(EnclosingLevel):
         """Return the primal, too."""
         primal: Array = g.primal
         return primal
+
+    def check_cut(self, x: Variable) -> None:
+        """Raise if `x` has a tangent: what was computed from it has used that already."""
+        if self.holds(x._array) and x._array.tangent is not None:
+            raise GradientError(
+                f"{self.title}: unchain cannot cut the graph of {x._node.spec!r} in forward mode, whose derivatives are "
+                "computed with the values; apply stop_gradient to it, or differentiate in reverse mode"
+            )
 
     def note_number(self, array: Array) -> None:
         """Note that a number is taken out of a Variable over `array`."""
