@@ -22,6 +22,7 @@ from xpgrad.backend.current import get_device
 from xpgrad.backend.device import Device
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.transfer import transfer
+from xpgrad.config import called_with
 from xpgrad.errors import DtypeError, ShapeError
 from xpgrad.graph.methods.ending import rejecting, rejecting_name
 from xpgrad.graph.variable import Variable

@@ -171,7 +171,7 @@ class Call:
             if not allow_constant or self.watch.rejecting or self.watch.roots_of(y._node for y in self.outputs):
                 self.watch.warn()
         if cuts.found and not allow_constant and not self.watch.roots_of(y._node for y in self.outputs):
-            cuts.refuse(name, self.outputs, leaves_in(result))
+            cuts.refuse(name, self.watch.rejecting, self.outputs, leaves_in(result))
 
     def check_dependence(self, outputs: Sequence[Variable | None], what: str) -> None:
         """Raise if `outputs` do not depend on an argument because the function took a number out of a Variable.

@@ -169,7 +169,7 @@ class _Run:
         if level.places and not allow_constant:
             self._check_dependence(outputs)
         if cuts.found and not allow_constant and not self._depends(outputs):
-            cuts.refuse(self.name, outputs, leaves)
+            cuts.refuse(self.name, self.rejecting, outputs, leaves)
         level.store()
         return outputs, structure, aux, {id(x._array) for pair in given for x in pair}
 

@@ -91,3 +91,10 @@ def test_a_transform_within_the_function_warns_as_ever():
 def test_the_configuration_accepts_numbers():
     with xpgrad.using_config("warn_graph_end", False):
         assert xs.least_squares(model, 0.5).success
+
+
+def test_a_function_without_derivative_is_an_error():
+    with pytest.raises(
+        xpgrad.GradientError, match=r"minimize: what the .* the graph ends before it:\n.*; round has no"
+    ):
+        xs.minimize(lambda p: F.sum(xpgrad.array_api.round(p * T) ** 2), 0.5)

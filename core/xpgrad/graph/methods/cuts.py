@@ -46,13 +46,13 @@ class Cuts:
             self.found[key] = (place_at(frame), reason) if counts else None
         return self.found[key] is not None
 
-    def refuse(self, name: str, outputs: Iterable["Variable"], leaves: Iterable[Any]) -> None:
+    def refuse(self, name: str, rejecting: str, outputs: Iterable["Variable"], leaves: Iterable[Any]) -> None:
         """Raise if the graph ends at any line, for a result that depends on no argument.
 
         Parameters
         ----------
-        name : str
-            The transform.
+        name, rejecting : str
+            The transform, and the function that uses it to search, or an empty text.
         outputs : iterable of Variable
             The leaves of the result. An integer or boolean among them is what the graph may end for.
         leaves : iterable
@@ -62,9 +62,10 @@ class Cuts:
         real = all(y._node.spec.differentiable for y in outputs)
         if places and real and any(hasattr(leaf, "shape") for leaf in leaves):
             lines = "".join(f"\n  {place}; {reason}" for place, reason in places[:MAX_PLACES])
+            remedy = "" if rejecting else "; allow_constant=True gives zeros"
             raise GradientError(
-                f"{name}: what the function returned depends on no argument, because the graph ends before it; "
-                f"allow_constant=True gives zeros:{lines}"
+                f"{rejecting or name}: what the function returned depends on no argument, because the graph ends before it"
+                f"{remedy}:{lines}"
             )
 
 

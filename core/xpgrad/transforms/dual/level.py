@@ -94,8 +94,8 @@ class DualLevel(EnclosingLevel):
         """Raise if `x` has a tangent: what was computed from it has used that already."""
         if self.holds(x._array) and x._array.tangent is not None:
             raise GradientError(
-                f"{self.title}: unchain cannot cut the graph of {x._node.spec!r} in forward mode, whose derivatives are "
-                "computed with the values; apply stop_gradient to it, or differentiate in reverse mode"
+                f"{self.title}: unchain cannot cut the graph of {x._node.spec!r} in forward mode, which computes "
+                "derivatives along with values; apply stop_gradient to it, or differentiate in reverse mode"
             )
 
     def note_number(self, array: Array) -> None:
