@@ -58,14 +58,15 @@ class Cuts:
         leaves : iterable
             The same as the function returned them. Numbers of Python are constants: the user's line has made them.
         """
+        name = rejecting or name
         places = [each for each in self.found.values() if each is not None]
         real = all(y._node.spec.differentiable for y in outputs)
         if places and real and any(hasattr(leaf, "shape") for leaf in leaves):
             lines = "".join(f"\n  {place}; {reason}" for place, reason in places[:MAX_PLACES])
             remedy = "" if rejecting else "; allow_constant=True gives zeros"
             raise GradientError(
-                f"{rejecting or name}: what the function returned depends on no argument, because the graph ends before it"
-                f"{remedy}:{lines}"
+                f"{name}: what the function returned depends on no argument, because the graph ends before "
+                f"it{remedy}:{lines}"
             )
 
 
