@@ -105,7 +105,7 @@ _ON_SCALARS: dict[Kernel, str] = {
     np.multiply: "{} * {}",
     np.negative: "-{}",
     np.square: "{0} * {0}",
-    KERNELS["square.x"]: "{0} * ({1} + {1})",
+    KERNELS["square.x"]: "{0} * {1} * 2",
 }
 """Expressions that round scalars as the loop over arrays does, in a tenth of the time of a loop over one element."""
 

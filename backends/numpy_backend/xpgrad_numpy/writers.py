@@ -55,7 +55,7 @@ def expit_x(gy: Array, x: Array, y: Array, /, *, out: Array) -> Array:
     if is_half(y.dtype) or not normalization.alike(out, gy, x, y):
         return _stored(neural.expit_x(gy, x, y), out)
     gx = np.subtract(ONES.get(y.dtype, 1), y, out=_apart(out, gy, x, y))
-    if np.maximum.reduce(y, None, initial=0) > NEARLY_ONE:
+    if not np.maximum.reduce(y, None, initial=0) <= NEARLY_ONE:  # also if it is NaN
         places = y > NEARLY_ONE
         gx[places] = neural.expit(np.negative(x[places]))
     np.multiply(gx, y, out=gx)

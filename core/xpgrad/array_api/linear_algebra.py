@@ -5,6 +5,7 @@ from typing import Any
 
 from xpgrad.array_api.shared.axes import axis_of_vectors
 from xpgrad.array_api.shared.lazy_product import product
+from xpgrad.array_api.shared.precision import narrowed, widened
 from xpgrad.backend.spec import Spec
 from xpgrad.graph.primitive import primitive
 from xpgrad.types import WHOLE, AnyArray, Array, Namespace
@@ -23,10 +24,9 @@ def _matmul_first(xp: Namespace, gy: Array, x2: Array, x1_spec: Spec) -> Array:
     if len(shape) == 1:  # a vector times matrices
         if columns == 2:
             return xp.matmul(gy, xp.matrix_transpose(x2))
-        gx = xp.matmul(x2, gy[..., None])
-        return xp.sum_to(xp.reshape(gx, shape=gx.shape[:-1]), shape=shape)
-    gx = xp.matmul(gy, xp.matrix_transpose(x2))
-    return gx if gx.shape == shape else xp.sum_to(gx, shape=shape)
+        gx = xp.matmul(widened(xp, x2, x1_spec), widened(xp, gy, x1_spec)[..., None])
+        return narrowed(xp, xp.sum_to(xp.reshape(gx, shape=gx.shape[:-1]), shape=shape), x1_spec)
+    return _summed_product(xp, gy, xp.matrix_transpose(x2), gy, x1_spec)
 
 
 def _matmul_second(xp: Namespace, gy: Array, x1: Array, x2_spec: Spec) -> Array:
@@ -44,8 +44,15 @@ def _matmul_second(xp: Namespace, gy: Array, x1: Array, x2_spec: Spec) -> Array:
         rows = math.prod(x1.shape[:-1])
         x1, gy = xp.reshape(x1, shape=(rows, shape[0])), xp.reshape(gy, shape=(rows, shape[1]))
         return xp.matmul(xp.matrix_transpose(x1), gy)
-    gx = xp.matmul(xp.matrix_transpose(x1), gy)
-    return gx if gx.shape == shape else xp.sum_to(gx, shape=shape)
+    return _summed_product(xp, xp.matrix_transpose(x1), gy, gy, x2_spec)
+
+
+def _summed_product(xp: Namespace, a: Array, b: Array, gy: Array, spec: Spec) -> Array:
+    """Return the product of stacks of matrices, summed over the axes that broadcasting to those of `gy` added."""
+    if gy.shape[:-2] == spec.shape[:-2]:
+        return xp.matmul(a, b)
+    gx = xp.matmul(widened(xp, a, spec), widened(xp, b, spec))
+    return narrowed(xp, xp.sum_to(gx, shape=spec.shape), spec)
 
 
 @primitive(linear=("x1", "x2"), label="_ @ _", x1=_matmul_first, x2=_matmul_second)

@@ -175,7 +175,9 @@ def _deviation_rule(
     xp: Namespace, gy: Array, x: Array, y: Array, x_spec: Spec, axis: Axis, correction: float, keepdims: bool
 ) -> Array:
     count = reduced_count(x_spec, axis) - float(correction)
-    y, gy = widened(xp, y, x_spec), widened(xp, gy, x_spec)
+    gy = widened(xp, gy, x_spec)
+    if x_spec.half:  # the deviation has been rounded
+        y = xp.std(widened(xp, x, x_spec), axis=axis, correction=correction, keepdims=keepdims)
     same = y == 0
     share = xp.where(same, 0.0, gy / (xp.where(same, 1.0, y) * count))
     return narrowed(xp, with_kept_axes(xp, share, x_spec, axis, keepdims) * _centred(xp, x, x_spec, axis), x_spec)

@@ -1,5 +1,6 @@
 """Utility functions: tests over axes, and differences of adjacent elements."""
 
+from xpgrad.array_api.half_precision import in_single_precision
 from xpgrad.array_api.manipulation import concat
 from xpgrad.array_api.shared.axes import Axis, checked_axes
 from xpgrad.backend.indexing import at_axis
@@ -20,6 +21,7 @@ def any(xp: Namespace, x: AnyArray, /, *, axis: Axis = None, keepdims: bool = Fa
     return xp.any(x, axis=axis, keepdims=keepdims)
 
 
+@in_single_precision
 def diff(
     x: AnyArray, /, *, axis: int = -1, n: int = 1, prepend: AnyArray | None = None, append: AnyArray | None = None
 ) -> Variable:

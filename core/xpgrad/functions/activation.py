@@ -4,6 +4,7 @@ from typing import Any, Literal, overload
 
 from xpgrad import array_api
 from xpgrad.array_api import reshape, where
+from xpgrad.array_api.half_precision import in_single_precision
 from xpgrad.array_api.shared.precision import fitted, narrowed, widened
 from xpgrad.backend import random
 from xpgrad.config import config
@@ -206,6 +207,7 @@ def elu(xp: Namespace, x: AnyArray, /, alpha: float = 1.0) -> Array:
     return fitted(xp, xp.where(x >= 0, x, alpha * xp.expm1(xp.where(x > 0, 0.0, x))), x)
 
 
+@in_single_precision
 def selu(x: AnyArray, alpha: float = 1.6732632423543772848, scale: float = 1.0507009873554804934) -> Variable:
     """Return the scaled exponential linear unit, ``scale * elu(x, alpha)``.
 
@@ -230,6 +232,7 @@ def hard_sigmoid(xp: Namespace, x: AnyArray, /) -> Array:
     return fitted(xp, xp.clip(0.2 * x + 0.5, 0.0, 1.0), x)
 
 
+@in_single_precision
 def swish(x: AnyArray, beta: Operand) -> Variable:
     """Return ``x * sigmoid(beta * x)``, elementwise.
 
@@ -260,8 +263,9 @@ def softplus(xp: Namespace, x: AnyArray, /, beta: float = 1.0) -> Array:
     beta : float
         Not 0; the larger it is, the closer the function to `relu`.
     """
-    scaled = beta * x
-    return fitted(xp, (xp.clip(scaled, 0) + xp.log1p(xp.exp(-xp.abs(scaled)))) / beta, x)
+    spec = xp.spec_of(x)
+    scaled = beta * widened(xp, x, spec)
+    return narrowed(xp, (xp.clip(scaled, 0) + xp.log1p(xp.exp(-xp.abs(scaled)))) / beta, spec)
 
 
 @floating

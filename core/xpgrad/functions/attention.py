@@ -3,6 +3,7 @@
 import math
 from typing import Any
 
+from xpgrad.array_api.half_precision import in_single_precision
 from xpgrad.backend.backend import Backend
 from xpgrad.backend.checks import broadcast
 from xpgrad.backend.kernels import kernel
@@ -116,6 +117,7 @@ class Attention(FunctionNode):
         self.weights = None
 
 
+@in_single_precision
 def scaled_dot_product_attention(
     q: AnyArray, k: AnyArray, v: AnyArray, mask: AnyArray | None = None, scale: Operand | None = None
 ) -> Variable:

@@ -3,7 +3,9 @@
 import math
 
 from xpgrad.array_api import expand_dims, matmul, reshape
+from xpgrad.array_api.half_precision import in_single_precision
 from xpgrad.array_api.shared.lazy_product import product
+from xpgrad.array_api.shared.precision import narrowed, widened
 from xpgrad.backend.spec import Spec
 from xpgrad.functions.checks import KnownCombinations, invalid, known_spec, require_real_floating
 from xpgrad.functions.mixed import in_dtype_of, mixed, unified
@@ -22,8 +24,11 @@ __all__ = ["bilinear", "linear"]
 )
 def affine(xp: Namespace, x: AnyArray, W: AnyArray, b: AnyArray | None, /) -> Array:
     """Product of the rows of `x` with the rows of `W`, plus `b` if it is not None; the kernel of `linear`."""
-    y = xp.matmul(x, xp.matrix_transpose(W))
-    return y if b is None else y + b
+    if b is None:
+        return xp.matmul(x, xp.matrix_transpose(W))
+    spec = xp.spec_of(x)
+    x, W, b = (widened(xp, each, spec) for each in (x, W, b))
+    return narrowed(xp, xp.matmul(x, xp.matrix_transpose(W)) + b, spec)
 
 
 def linear(x: AnyArray, W: AnyArray, b: AnyArray | None = None, n_batch_axes: int = 1) -> Variable:
@@ -87,6 +92,7 @@ def _checked(x: Spec, W: Spec, b: Spec | None, n_batch_axes: int) -> tuple[Shape
     return x.shape[:n_batch_axes], features
 
 
+@in_single_precision
 def bilinear(
     e1: AnyArray, e2: AnyArray, W: AnyArray, V1: AnyArray | None = None, V2: AnyArray | None = None,
     b: AnyArray | None = None,

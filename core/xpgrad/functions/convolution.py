@@ -161,7 +161,7 @@ def _convolved(
         raise invalid(function, expect, f"W is {filters!r}")
     _check_bias(function, b, filters.shape[0])
     geometry = geometry_on(function, spec, ksize, stride, pad, dilate, cover_all)
-    x, W, b = unified(function, x, W, b)
+    x, W, b = unified(function, x, W, b, single=True)
     return in_dtype_of(spec, convolution(x, W, b, geometry=geometry, groups=groups))
 
 
@@ -254,7 +254,7 @@ def _deconvolved(
         raise invalid(function, expect, f"W is {filters!r}")
     _check_bias(function, b, filters.shape[1] * groups)
     geometry = geometry_under(function, spec, ksize, stride, pad, outsize, dilate)
-    x, W, b = unified(function, x, W, b)
+    x, W, b = unified(function, x, W, b, single=True)
     return in_dtype_of(spec, transposed_convolution(x, W, b, geometry=geometry, groups=groups))
 
 

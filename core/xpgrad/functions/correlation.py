@@ -4,6 +4,7 @@ import operator
 from typing import Any
 
 from xpgrad import array_api
+from xpgrad.array_api.half_precision import in_single_precision
 from xpgrad.backend.spec import Spec
 from xpgrad.functions.checks import invalid, real_floating, require_option
 from xpgrad.graph.variable import Variable
@@ -12,6 +13,7 @@ from xpgrad.types import AnyArray
 __all__ = ["cross_covariance", "decov"]
 
 
+@in_single_precision
 def cross_covariance(y: AnyArray, z: AnyArray, reduce: str = "half_squared_sum") -> Variable:
     """Return half the sum of the squared covariances of the features of `y` with those of `z`.
 
@@ -40,6 +42,7 @@ def cross_covariance(y: AnyArray, z: AnyArray, reduce: str = "half_squared_sum")
     return array_api.astype(y, dtype, copy=False)
 
 
+@in_single_precision
 def decov(h: AnyArray, reduce: str = "half_squared_sum") -> Variable:
     """Return half the sum of the squared covariances of different features of `h`.
 

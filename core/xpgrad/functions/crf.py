@@ -6,6 +6,7 @@ from typing import Any
 
 from xpgrad import array_api
 from xpgrad.array_api import expand_dims, reshape
+from xpgrad.array_api.half_precision import in_single_precision
 from xpgrad.array_api.statistical import sum_by_count
 from xpgrad.backend.spec import Spec
 from xpgrad.functions.array import select_item, split_axis
@@ -17,6 +18,7 @@ from xpgrad.types import AnyArray, Array
 __all__ = ["argmax_crf1d", "crf1d"]
 
 
+@in_single_precision
 def crf1d(cost: AnyArray, xs: Sequence[AnyArray], ys: Sequence[AnyArray], reduce: str = "mean") -> Variable:
     """Return the negative logarithm of the likelihood of labels of sequences, in a linear-chain random field.
 
@@ -65,6 +67,7 @@ def crf1d(cost: AnyArray, xs: Sequence[AnyArray], ys: Sequence[AnyArray], reduce
     return losses if reduce == "no" else sum_by_count(losses, batches[0] or 1)
 
 
+@in_single_precision
 def argmax_crf1d(cost: AnyArray, xs: Sequence[AnyArray]) -> tuple[Variable, list[Array]]:
     """Return the greatest score of each sequence, and the labels that have it.
 

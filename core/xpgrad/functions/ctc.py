@@ -5,6 +5,7 @@ from typing import Any
 
 from xpgrad import array_api
 from xpgrad.array_api import reshape, where
+from xpgrad.array_api.half_precision import in_single_precision
 from xpgrad.array_api.statistical import sum_by_count
 from xpgrad.backend.spec import Spec
 from xpgrad.functions.activation import log_softmax
@@ -16,6 +17,7 @@ from xpgrad.types import AnyArray
 __all__ = ["connectionist_temporal_classification"]
 
 
+@in_single_precision
 def connectionist_temporal_classification(
     x: Sequence[AnyArray],
     t: Any,

@@ -4,6 +4,7 @@ import math
 from typing import Any
 
 from xpgrad import array_api
+from xpgrad.array_api.half_precision import in_single_precision
 from xpgrad.functions.activation import softplus
 from xpgrad.functions.checks import invalid, real_floating, require_option
 from xpgrad.graph.variable import Variable, as_variable
@@ -12,6 +13,7 @@ from xpgrad.types import AnyArray
 __all__ = ["bernoulli_nll", "gaussian_kl_divergence", "gaussian_nll"]
 
 
+@in_single_precision
 def bernoulli_nll(x: AnyArray, y: AnyArray, reduce: str = "sum") -> Variable:
     """Return the negative logarithm of the likelihood of `x` under Bernoulli distributions, without overflow.
 
@@ -31,6 +33,7 @@ def bernoulli_nll(x: AnyArray, y: AnyArray, reduce: str = "sum") -> Variable:
     return _reduced(softplus(y) - x * y, reduce)
 
 
+@in_single_precision
 def gaussian_nll(x: AnyArray, mean: AnyArray, ln_var: AnyArray, reduce: str = "sum") -> Variable:
     """Return the negative logarithm of the likelihood of `x` under independent normal distributions.
 
@@ -49,6 +52,7 @@ def gaussian_nll(x: AnyArray, mean: AnyArray, ln_var: AnyArray, reduce: str = "s
     return _reduced(0.5 * (ln_var + distance + math.log(2 * math.pi)), reduce)
 
 
+@in_single_precision
 def gaussian_kl_divergence(mean: AnyArray, ln_var: AnyArray, reduce: str = "sum") -> Variable:
     """Return the Kullback-Leibler divergence of normal distributions from the standard one.
 

@@ -46,7 +46,7 @@ def local_convolution_2d(x: AnyArray, W: AnyArray, b: AnyArray | None = None, st
     if b is not None and (not (bias := known_spec(b, name)).differentiable or bias.shape != (out, oh, ow)):
         raise invalid(name, f"b of shape {(out, oh, ow)} and a floating-point dtype", f"b is {bias!r}")
     n, elements = spec.shape[0], c * math.prod(ksize)
-    x, W, b = unified(name, x, W, b)
+    x, W, b = unified(name, x, W, b, single=True)
     columns = permute_dims(windows(as_variable(x), geometry=geometry), axes=(4, 5, 0, 1, 2, 3))
     columns = reshape(columns, shape=(oh * ow, n, elements))
     weights = permute_dims(reshape(W, shape=(out, oh * ow, elements)), axes=(1, 2, 0))

@@ -4,7 +4,7 @@ import math
 from typing import Any
 
 from xpgrad import array_api
-from xpgrad.array_api.shared.precision import divided, narrowed, widened
+from xpgrad.array_api.half_precision import in_single_precision
 from xpgrad.array_api.statistical import count_of, sum_by_count
 from xpgrad.backend.spec import Spec
 from xpgrad.config import WATCHED, config, switches
@@ -18,6 +18,7 @@ from xpgrad.functions.checks import (
     require_integral,
     require_real_floating,
 )
+from xpgrad.functions.mixed import in_dtype_of
 from xpgrad.graph.primitive import elementwise, primitive
 from xpgrad.graph.variable import Variable, as_array, as_variable
 from xpgrad.types import AnyArray, Array, Dtype, Namespace
@@ -69,9 +70,7 @@ def labels_count(xp: Namespace, t: AnyArray, /, spec: Spec, ignore_label: int) -
 
 
 def _softmax_from_log_rule(xp: Namespace, gy: Array, y: Array) -> Array:
-    spec = xp.spec_of(y)
-    y, gy = widened(xp, y, spec), widened(xp, gy, spec)
-    return narrowed(xp, y * (gy - xp.sum(gy * y, axis=1, keepdims=True)), spec)
+    return y * (gy - xp.sum(gy * y, axis=1, keepdims=True))
 
 
 @primitive(x=_softmax_from_log_rule)
@@ -105,7 +104,7 @@ def _cross_entropy_rule(
     if reduce == "no":
         share = xp.reshape(gy, shape=weights.shape)
     else:
-        share = divided(xp, gy, _count(xp, t, x_spec, normalize, ignore_label), x_spec)
+        share = gy / _count(xp, t, x_spec, normalize, ignore_label)
     return xp.masked_product(xp.softmax_from_log(x, score) - chosen, weights, share)
 
 
@@ -125,8 +124,7 @@ def cross_entropy(
     losses = -xp.sum(xp.where(chosen == 1, log_p, 0.0), axis=1) * xp.reshape(weights, t.shape)
     if reduce == "no":
         return losses
-    total = xp.sum(widened(xp, losses, spec))
-    return narrowed(xp, total / _count(xp, t, spec, normalize, ignore_label), spec)
+    return xp.sum(losses) / _count(xp, t, spec, normalize, ignore_label)
 
 
 def softmax_cross_entropy(
@@ -183,6 +181,22 @@ def softmax_cross_entropy(
         raise ValueError(f"softmax_cross_entropy: reduce must be 'mean' or 'no', got {reduce!r}")
     if class_weight is not None:
         class_weight = _class_weight(class_weight, spec)
+    if spec.half:
+        x = array_api.astype(x, spec.wide)
+        return in_dtype_of(
+            spec,
+            softmax_cross_entropy(
+                x,
+                t,
+                normalize,
+                cache_score,
+                class_weight,
+                ignore_label,
+                reduce,
+                enable_double_backprop,
+                soft_target_loss,
+            ),
+        )
     if target.differentiable:
         return _soft_cross_entropy(x, t, normalize, class_weight, reduce, soft_target_loss)
     if switches().mode & WATCHED and config.debug:
@@ -257,6 +271,7 @@ def _soft_cross_entropy(
     return sum_by_count(losses, count or 1)
 
 
+@in_single_precision
 def sigmoid_cross_entropy(x: AnyArray, t: AnyArray, normalize: bool = True, reduce: str = "mean") -> Variable:
     """Return the cross entropy of ``sigmoid(x)`` and the labels `t`, elementwise, without overflow.
 

@@ -3,6 +3,7 @@
 from typing import Any
 
 from xpgrad import array_api
+from xpgrad.array_api.half_precision import in_single_precision
 from xpgrad.array_api.statistical import sum_by_count
 from xpgrad.backend.spec import Spec
 from xpgrad.functions.activation import relu
@@ -14,6 +15,7 @@ from xpgrad.types import AnyArray
 __all__ = ["contrastive", "hinge", "triplet"]
 
 
+@in_single_precision
 def hinge(x: AnyArray, t: AnyArray, norm: str = "L1", reduce: str = "mean") -> Variable:
     """Return the hinge loss ``max(0, 1 - s * x)``: s is 1 for the class, else -1. The derivative at the kink is 0.
 
@@ -51,6 +53,7 @@ def hinge(x: AnyArray, t: AnyArray, norm: str = "L1", reduce: str = "mean") -> V
     return losses if reduce == "no" else sum_by_count(losses, spec.shape[0] or 1)
 
 
+@in_single_precision
 def contrastive(x0: AnyArray, x1: AnyArray, y: AnyArray, margin: float = 1, reduce: str = "mean") -> Variable:
     """Return the contrastive loss, which attracts pairs of one class and repels those of two, up to a margin.
 
@@ -85,6 +88,7 @@ def contrastive(x0: AnyArray, x1: AnyArray, y: AnyArray, margin: float = 1, redu
     return _mean(0.5 * array_api.where(array_api.equal(y, 1), squares, lacking), reduce)
 
 
+@in_single_precision
 def triplet(
     anchor: AnyArray, positive: AnyArray, negative: AnyArray, margin: float = 0.2, reduce: str = "mean"
 ) -> Variable:

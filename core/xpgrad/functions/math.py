@@ -7,6 +7,7 @@ from typing import Any
 from xpgrad import array_api
 from xpgrad.array_api import maximum as _maximum
 from xpgrad.array_api import statistical
+from xpgrad.array_api.half_precision import in_single_precision
 from xpgrad.array_api.shared.primitives import sum_to as _sum_to
 from xpgrad.functions.arguments import named
 from xpgrad.functions.checks import inexact, invalid, known_spec, real_floating
@@ -49,6 +50,7 @@ square = named(array_api.square, "square", "x")
 tan = inexact(array_api.tan, "tan")
 
 
+@in_single_precision
 def add(*xs: Operand) -> Variable:
     """Return the sum of any number of arrays, elementwise, added from the left."""
     if not xs:

@@ -5,6 +5,7 @@ from typing import Any
 
 from xpgrad.array_api import astype, linalg, moveaxis, reshape, square
 from xpgrad.array_api import sum as _sum
+from xpgrad.array_api.half_precision import in_single_precision
 from xpgrad.functions.checks import invalid, real_floating
 from xpgrad.graph.variable import Variable, as_variable
 from xpgrad.types import AnyArray
@@ -48,6 +49,7 @@ def batch_inv(a: AnyArray) -> Variable:
     return _of_square(linalg.inv, a, 3, "batch_inv")
 
 
+@in_single_precision
 def batch_l2_norm_squared(x: AnyArray) -> Variable:
     """Return the sum of squares of each element of a batch, with shape (B,).
 

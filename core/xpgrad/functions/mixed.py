@@ -20,19 +20,23 @@ def mixed(x: Spec, *others: Spec | None) -> bool:
     return any(spec.dtype != x.dtype for spec in rest)
 
 
-def unified(function: str, *arrays: AnyArray | None, beside: tuple[Array, ...] = ()) -> tuple[Any, ...]:
+def unified(
+    function: str, *arrays: AnyArray | None, beside: tuple[Array, ...] = (), single: bool = False
+) -> tuple[Any, ...]:
     """Return `arrays` in their common dtype, float32 at least, if they and those `beside` them are `mixed`.
 
-    The first is no None. Otherwise they are returned unchanged.
+    The first is no None. Otherwise they are returned unchanged, except in half precision if `single`.
     """
     first = known_spec(arrays[0], function)
+    single = single and first.half
     for x in arrays + beside:
         if x is not None and known_spec(x, function).dtype is not first.dtype:
             break
     else:
-        return arrays  # the usual case, without the lists of what follows
+        if not single:
+            return arrays  # the usual case, without the lists of what follows
     specs = [known_spec(x, function) for x in arrays if x is not None]
-    if not mixed(first, *specs, *(known_spec(x, function) for x in beside)):
+    if not single and not mixed(first, *specs, *(known_spec(x, function) for x in beside)):
         return arrays
     common = first.backend.namespace.result_type(*(spec.wide for spec in specs))
     return tuple(None if x is None else astype(x, common, copy=False) for x in arrays)

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from xpgrad.array_api.shared.axes import kept_shape
-from xpgrad.array_api.shared.precision import narrowed, widened
 from xpgrad.backend.kernels import kernel
 from xpgrad.backend.levels import entered
 from xpgrad.backend.plugins import plugins
@@ -29,10 +28,9 @@ def statistics(x: Any, function: str, axis: Axes, eps: float) -> tuple[Array, Ar
     """Return mean, variance and ``1 / sqrt(var + eps)`` of `x` over `axis`, which stays with length 1."""
     if isinstance(eps, Variable):
         raise TypeError("normalization: eps must be a number, not a Variable: it has no gradient")
-    spec = known_spec(x, function)
-    xp = spec.backend.xp
+    xp = known_spec(x, function).backend.xp
     mean, var = xp.moments(as_array(x), axis=axis)
-    return mean, var, narrowed(xp, xp.reciprocal(xp.sqrt(xp.add(widened(xp, var, spec), eps))), spec)
+    return mean, var, xp.reciprocal(xp.sqrt(xp.add(var, eps)))
 
 
 def batch_axes(function: str, spec: Spec, gamma: Spec, axis: int | Sequence[int] | None) -> Axes:

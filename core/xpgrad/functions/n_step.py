@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 from xpgrad import array_api
 from xpgrad.array_api import tanh
+from xpgrad.array_api.half_precision import in_single_precision
 from xpgrad.backend.spec import Spec
 from xpgrad.config import config
 from xpgrad.functions.activation import relu, sigmoid
@@ -44,6 +45,7 @@ class Unit(NamedTuple):
 
 
 @without_removed
+@in_single_precision
 def n_step_lstm(
     n_layers: int, dropout_ratio: float, hx: AnyArray, cx: AnyArray, ws: Weights, bs: Weights, xs: Sequence[AnyArray]
 ) -> tuple[Variable, Variable, Sequences]:
@@ -100,6 +102,7 @@ def n_step_lstm(
 
 
 @without_removed
+@in_single_precision
 def n_step_bilstm(
     n_layers: int, dropout_ratio: float, hx: AnyArray, cx: AnyArray, ws: Weights, bs: Weights, xs: Sequence[AnyArray]
 ) -> tuple[Variable, Variable, Sequences]:
@@ -125,6 +128,7 @@ def n_step_bilstm(
 
 
 @without_removed
+@in_single_precision
 def n_step_gru(
     n_layers: int, dropout_ratio: float, hx: AnyArray, ws: Weights, bs: Weights, xs: Sequence[AnyArray]
 ) -> tuple[Variable, Sequences]:
@@ -158,6 +162,7 @@ def n_step_gru(
 
 
 @without_removed
+@in_single_precision
 def n_step_bigru(
     n_layers: int, dropout_ratio: float, hx: AnyArray, ws: Weights, bs: Weights, xs: Sequence[AnyArray]
 ) -> tuple[Variable, Sequences]:
@@ -170,6 +175,7 @@ def n_step_bigru(
 
 
 @without_removed
+@in_single_precision
 def n_step_rnn(
     n_layers: int, dropout_ratio: float, hx: AnyArray, ws: Weights, bs: Weights, xs: Sequence[AnyArray],
     activation: str = "tanh",
@@ -201,6 +207,7 @@ def n_step_rnn(
 
 
 @without_removed
+@in_single_precision
 def n_step_birnn(
     n_layers: int, dropout_ratio: float, hx: AnyArray, ws: Weights, bs: Weights, xs: Sequence[AnyArray],
     activation: str = "tanh",

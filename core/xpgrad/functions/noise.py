@@ -5,6 +5,7 @@ from typing import Any, Literal, overload
 
 from xpgrad import array_api
 from xpgrad.array_api import expand_dims, matmul, matrix_transpose, reshape
+from xpgrad.array_api.half_precision import in_single_precision
 from xpgrad.backend import random
 from xpgrad.backend.spec import Spec
 from xpgrad.config import config
@@ -119,6 +120,7 @@ def gaussian(
 ) -> tuple[Variable, Array]: ...
 
 
+@in_single_precision
 def gaussian(mean: AnyArray, ln_var: AnyArray, *, eps: AnyArray | None = None, return_eps: bool = False) -> Any:
     """Return a sample of a normal distribution: ``mean + eps * exp(ln_var / 2)``, elementwise.
 
@@ -157,6 +159,7 @@ def gaussian(mean: AnyArray, ln_var: AnyArray, *, eps: AnyArray | None = None, r
     return (y, noise) if return_eps else y
 
 
+@in_single_precision
 def gumbel_softmax(log_pi: AnyArray, tau: Operand = 0.1, axis: int = 1) -> Variable:
     """Return nearly one-hot samples of a categorical distribution: softmax of logits with Gumbel noise.
 
@@ -192,6 +195,7 @@ def gumbel_softmax(log_pi: AnyArray, tau: Operand = 0.1, axis: int = 1) -> Varia
     return softmax((as_variable(log_pi) + gumbel) / tau, axis=axis)
 
 
+@in_single_precision
 def simplified_dropconnect(
     x: AnyArray,
     W: AnyArray,

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from xpgrad.array_api import linalg, reshape, square
+from xpgrad.array_api.half_precision import in_single_precision
 from xpgrad.array_api.shared.axes import reduced_count
-from xpgrad.array_api.shared.precision import narrowed, widened
 from xpgrad.backend.geometry import Geometry
 from xpgrad.backend.spec import Spec
 from xpgrad.functions.arguments import without_removed
@@ -24,9 +24,8 @@ __all__ = [
 
 
 def _inverse_rule(xp: Namespace, gy: Array, x: Array, y: Array, x_spec: Spec, axis: Axes) -> Array:
-    x, y, gy = (widened(xp, v, x_spec) for v in (x, y, gy))
     centred = x - xp.mean(x, axis=axis, keepdims=True)
-    return narrowed(xp, centred * (gy * (y * y * y) / -reduced_count(x_spec, axis)), x_spec)
+    return centred * (gy * (y * y * y) / -reduced_count(x_spec, axis))
 
 
 @primitive(x=_inverse_rule)
@@ -154,7 +153,7 @@ def batch_normalization(
     running_mean = moving(name, spec, running_mean, "running_mean", features.shape)
     running_var = moving(name, spec, running_var, "running_var", features.shape)
     beside = tuple(v for v in (running_mean, running_var) if v is not None)
-    x, gamma, beta = unified(name, x, gamma, beta, beside=beside)
+    x, gamma, beta = unified(name, x, gamma, beta, beside=beside, single=True)
     mean, var, inverse = statistics(x, name, axes, eps)
     gamma, beta = reshape(gamma, shape=shape), reshape(beta, shape=shape)
     y = normalized(x, gamma, beta, mean, inverse, axis=axes, eps=eps)
@@ -199,7 +198,7 @@ def fixed_batch_normalization(
     spec = real_floating(x, name)
     axes = batch_axes(name, spec, known_spec(gamma, name), axis)
     shape = per_feature(name, spec, axes, gamma=gamma, beta=beta, mean=mean, var=var)
-    x, *features = unified(name, x, gamma, beta, mean, var)
+    x, *features = unified(name, x, gamma, beta, mean, var, single=True)
     gamma, beta, mean, var = (reshape(v, shape=shape) for v in features)
     return in_dtype_of(spec, (as_variable(x) - mean) * (gamma / (var + eps) ** 0.5) + beta)
 
@@ -228,7 +227,7 @@ def layer_normalization(x: AnyArray, gamma: AnyArray, beta: AnyArray, eps: float
     if spec.ndim != 2:
         raise invalid(name, "x of shape (N, D)", f"x is {spec!r}")
     per_feature(name, spec, (0,), gamma=gamma, beta=beta)
-    x, gamma, beta = unified(name, x, gamma, beta)
+    x, gamma, beta = unified(name, x, gamma, beta, single=True)
     mean, _, inverse = statistics(x, name, (1,), eps)
     return in_dtype_of(spec, normalized(x, gamma, beta, mean, inverse, axis=(1,), eps=eps))
 
@@ -266,13 +265,14 @@ def group_normalization(x: AnyArray, groups: int, gamma: AnyArray, beta: AnyArra
     group_size(name, spec, groups)
     shape = per_feature(name, spec, (0, *range(2, spec.ndim)), gamma=gamma, beta=beta)
     rows = (spec.shape[0] * groups, spec.size // (spec.shape[0] * groups or 1))
-    x, gamma, beta = unified(name, x, gamma, beta)
+    x, gamma, beta = unified(name, x, gamma, beta, single=True)
     flat = reshape(x, shape=rows)
     mean, _, inverse = statistics(flat, name, (1,), eps)
     y = reshape(standardize(flat, mean, inverse, axis=(1,), eps=eps), shape=spec.shape)
     return in_dtype_of(spec, scale_and_shift(y, reshape(gamma, shape=shape), reshape(beta, shape=shape)))
 
 
+@in_single_precision
 def normalize(x: AnyArray, eps: float = 1e-5, axis: int | Sequence[int] = 1) -> Variable:
     """Return `x` divided by ``norm(x) + eps``, its Euclidean norm over `axis`.
 
@@ -292,6 +292,7 @@ def normalize(x: AnyArray, eps: float = 1e-5, axis: int | Sequence[int] = 1) -> 
     return x / (linalg.vector_norm(x, axis=along, keepdims=True) + eps)
 
 
+@in_single_precision
 def local_response_normalization(
     x: AnyArray, n: int = 5, k: float = 2, alpha: float = 1e-4, beta: float = 0.75
 ) -> Variable:

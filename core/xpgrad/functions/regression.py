@@ -3,6 +3,7 @@
 from typing import Any
 
 from xpgrad import array_api
+from xpgrad.array_api.half_precision import in_single_precision
 from xpgrad.functions.checks import invalid, real_floating, require_option
 from xpgrad.graph.variable import Variable
 from xpgrad.types import AnyArray
@@ -20,6 +21,7 @@ def _pair(x0: Any, x1: Any, function: str, names: tuple[str, str] = ("x0", "x1")
     return x0, x1
 
 
+@in_single_precision
 def squared_error(x0: AnyArray, x1: AnyArray) -> Variable:
     """Return ``(x0 - x1) ** 2``, elementwise, for two arrays of one shape and dtype."""
     return array_api.square(array_api.subtract(*_pair(x0, x1, "squared_error")))
@@ -30,6 +32,7 @@ def squared_difference(x1: AnyArray, x2: AnyArray) -> Variable:
     return squared_error(x1, x2)
 
 
+@in_single_precision
 def mean_squared_error(x0: AnyArray, x1: AnyArray) -> Variable:
     """Return the mean of the squared differences of two arrays of one shape and dtype.
 
@@ -45,17 +48,20 @@ def mean_squared_error(x0: AnyArray, x1: AnyArray) -> Variable:
     return array_api.mean(array_api.square(difference))
 
 
+@in_single_precision
 def absolute_error(x0: AnyArray, x1: AnyArray) -> Variable:
     """Return ``abs(x0 - x1)``, elementwise, for two arrays of one shape and dtype. The derivative at 0 is 0."""
     return array_api.abs(array_api.subtract(*_pair(x0, x1, "absolute_error")))
 
 
+@in_single_precision
 def mean_absolute_error(x0: AnyArray, x1: AnyArray) -> Variable:
     """Return the mean of the absolute differences of two arrays of one shape and dtype, a Variable of shape ()."""
     difference = array_api.subtract(*_pair(x0, x1, "mean_absolute_error"))
     return array_api.mean(array_api.abs(difference))
 
 
+@in_single_precision
 def huber_loss(x: AnyArray, t: AnyArray, delta: float, reduce: str = "sum_along_second_axis") -> Variable:
     """Return the Huber loss: half the squared difference up to `delta`, and linear beyond.
 

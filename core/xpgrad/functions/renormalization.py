@@ -85,7 +85,7 @@ def batch_renormalization(
         moving(name, spec, averages, which, features.shape, updated=update_statistics)
         for averages, which in ((running_mean, "running_mean"), (running_var, "running_var"))
     )
-    x, gamma, beta = unified(name, x, gamma, beta, beside=(running_mean, running_var))
+    x, gamma, beta = unified(name, x, gamma, beta, beside=(running_mean, running_var), single=True)
     mean, var, inverse = statistics(x, name, axes, eps)
     gamma, beta = reshape(gamma, shape=shape), reshape(beta, shape=shape)
     known = [astype(reshape(v, shape=shape), mean.dtype, copy=False).array for v in (running_mean, running_var)]

@@ -1,6 +1,7 @@
 """Resizing: pictures of another height and width."""
 
 from xpgrad.array_api import astype, reshape, take
+from xpgrad.array_api.half_precision import in_single_precision
 from xpgrad.functions.checks import invalid, real_floating, require_option
 from xpgrad.functions.windows import per_axis
 from xpgrad.graph.variable import Variable, as_variable, constant_variable
@@ -9,6 +10,7 @@ from xpgrad.types import AnyArray
 __all__ = ["resize_images"]
 
 
+@in_single_precision
 def resize_images(
     x: AnyArray, output_shape: tuple[int, int], *, mode: str = "bilinear", align_corners: bool = True
 ) -> Variable:

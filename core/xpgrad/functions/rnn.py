@@ -4,6 +4,7 @@ from typing import Any
 
 from xpgrad import array_api
 from xpgrad.array_api import reshape, tanh
+from xpgrad.array_api.half_precision import in_single_precision
 from xpgrad.backend.spec import Spec
 from xpgrad.functions.activation import sigmoid
 from xpgrad.functions.checks import invalid, real_floating
@@ -13,6 +14,7 @@ from xpgrad.types import AnyArray
 __all__ = ["lstm", "slstm", "tree_lstm"]
 
 
+@in_single_precision
 def lstm(c_prev: AnyArray, x: AnyArray) -> tuple[Variable, Variable]:
     """Return cell and output of a unit with a long short-term memory.
 
@@ -47,6 +49,7 @@ def lstm(c_prev: AnyArray, x: AnyArray) -> tuple[Variable, Variable]:
     return c, h
 
 
+@in_single_precision
 def slstm(c_prev1: AnyArray, c_prev2: AnyArray, x1: AnyArray, x2: AnyArray) -> tuple[Variable, Variable]:
     """Return cell and output of a unit with a long short-term memory that has two children.
 
@@ -86,6 +89,7 @@ def slstm(c_prev1: AnyArray, c_prev2: AnyArray, x1: AnyArray, x2: AnyArray) -> t
     return c, tanh(c) * sigmoid(o1 + o2)
 
 
+@in_single_precision
 def tree_lstm(*inputs: AnyArray) -> tuple[Variable, Variable]:
     """Return cell and output of a unit with a long short-term memory that has any number of ordered children.
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from xpgrad.array_api import astype, ceil, clip, expand_dims, maximum, permute_dims, reshape, where
 from xpgrad.array_api import max as max_
+from xpgrad.array_api.half_precision import in_single_precision
 from xpgrad.backend.spec import Spec
 from xpgrad.functions.rois import channels_first, images_of, positive, regions
 from xpgrad.functions.samplers import numbers, sampled
@@ -18,6 +19,7 @@ __all__ = ["roi_average_align_2d", "roi_max_align_2d"]
 Ratio = int | tuple[int | None, int | None] | None
 
 
+@in_single_precision
 def roi_average_align_2d(
     x: AnyArray, rois: AnyArray, roi_indices: AnyArray, outsize: Size, spatial_scale: float,
     sampling_ratio: Ratio = None,
@@ -49,6 +51,7 @@ def roi_average_align_2d(
     return channels_first(total / reshape(count, shape=(-1, 1, 1, 1)), spec)
 
 
+@in_single_precision
 def roi_max_align_2d(
     x: AnyArray, rois: AnyArray, roi_indices: AnyArray, outsize: Size, spatial_scale: float,
     sampling_ratio: Ratio = None,

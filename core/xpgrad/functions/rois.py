@@ -23,6 +23,7 @@ from xpgrad.array_api import (
     where,
 )
 from xpgrad.array_api import round as round_
+from xpgrad.array_api.half_precision import in_single_precision
 from xpgrad.backend.spec import Spec
 from xpgrad.functions.checks import integral, invalid, real_floating
 from xpgrad.functions.samplers import numbers
@@ -123,6 +124,7 @@ def _reduced(x: Variable, image: Variable, bins: list[Range], combine: Callable[
     return total
 
 
+@in_single_precision
 def roi_average_pooling_2d(
     x: AnyArray, rois: AnyArray, roi_indices: AnyArray, outsize: Size, spatial_scale: float
 ) -> Variable:

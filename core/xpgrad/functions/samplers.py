@@ -17,6 +17,7 @@ from xpgrad.array_api import (
 )
 from xpgrad.array_api import broadcast_to as stretched
 from xpgrad.array_api import sum as sum_
+from xpgrad.array_api.half_precision import in_single_precision
 from xpgrad.backend.spec import Spec
 from xpgrad.functions.arguments import without_removed
 from xpgrad.functions.checks import invalid, real_floating
@@ -115,6 +116,7 @@ def spatial_transformer_grid(theta: AnyArray, output_shape: tuple[int, int]) -> 
 
 
 @without_removed
+@in_single_precision
 def spatial_transformer_sampler(x: AnyArray, grid: AnyArray) -> Variable:
     """Return the values of pictures at points between their pixels, by bilinear interpolation.
 
@@ -144,6 +146,7 @@ def spatial_transformer_sampler(x: AnyArray, grid: AnyArray) -> Variable:
     return astype(y, spec.dtype, copy=False)
 
 
+@in_single_precision
 def deformable_convolution_2d_sampler(
     x: AnyArray, offset: AnyArray, W: AnyArray, b: AnyArray | None = None, stride: Size = 1, pad: Size = 0
 ) -> Variable:

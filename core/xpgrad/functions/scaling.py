@@ -3,6 +3,7 @@
 from typing import Any
 
 from xpgrad.array_api import reshape
+from xpgrad.array_api.half_precision import in_single_precision
 from xpgrad.functions.checks import invalid, real_floating
 from xpgrad.graph.variable import Variable, as_variable
 from xpgrad.types import AnyArray
@@ -37,6 +38,7 @@ def scale(x: AnyArray, y: AnyArray, axis: int = 1) -> Variable:
     return as_variable(x) * _aligned("scale", x, y, axis)
 
 
+@in_single_precision
 def linear_interpolate(p: AnyArray, x: AnyArray, y: AnyArray) -> Variable:
     """Return ``p * x + (1 - p) * y``, elementwise, for arrays of one shape and dtype.
 

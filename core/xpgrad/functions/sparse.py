@@ -5,6 +5,7 @@ from typing import Any
 
 from xpgrad import ops
 from xpgrad.array_api import matrix_transpose, reshape, take
+from xpgrad.array_api.half_precision import in_single_precision
 from xpgrad.chainer.coo_matrix import CooMatrix, numbered
 from xpgrad.functions.checks import invalid, known_spec, real_floating
 from xpgrad.graph.variable import Variable, as_variable
@@ -13,6 +14,7 @@ from xpgrad.types import AnyArray
 __all__ = ["sparse_matmul"]
 
 
+@in_single_precision
 def sparse_matmul(a: Any, b: Any, transa: bool = False, transb: bool = False) -> Variable:
     """Return the product of a sparse and a dense matrix, or the products of two batches of them.
 

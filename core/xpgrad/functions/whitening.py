@@ -133,7 +133,7 @@ def fixed_decorrelated_batch_normalization(
         found = require_real_floating(known_spec(given, name), name, which)
         if found.shape != shape:
             raise invalid(name, f"{which} of shape {shape}, as x is {spec!r}", f"{which} is {found!r}")
-    x, mean, projection = unified(name, x, mean, projection)
+    x, mean, projection = unified(name, x, mean, projection, single=True)
     centred = _rows(as_variable(x), groups) - expand_dims(mean, axis=2)
     return in_dtype_of(spec, _channels(matmul(projection, centred), spec.shape))
 

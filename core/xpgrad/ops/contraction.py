@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from xpgrad.array_api.half_precision import in_single_precision
 from xpgrad.array_api.linear_algebra import matmul, tensordot
 from xpgrad.array_api.manipulation import permute_dims, reshape
 from xpgrad.array_api.statistical import sum as sum_
@@ -36,6 +37,7 @@ class Contraction:
     output: str
 
 
+@in_single_precision
 def einsum(subscripts: Any, /, *operands: Any, optimize: Any = "auto") -> Variable:
     """Sum of products over labelled axes.
 

@@ -3,6 +3,7 @@
 from typing import Any
 
 from xpgrad.array_api.elementwise.complex_parts import conj
+from xpgrad.array_api.half_precision import in_single_precision
 from xpgrad.array_api.manipulation import flip
 from xpgrad.backend.plugins import plugins
 from xpgrad.errors import ShapeError
@@ -39,6 +40,7 @@ def full(a: AnyArray, v: AnyArray) -> Variable:
     return Convolve().apply((a, v))[0]
 
 
+@in_single_precision
 def convolve(a: AnyArray, v: AnyArray, /, mode: str = "full") -> Variable:
     """Discrete convolution of two vectors.
 

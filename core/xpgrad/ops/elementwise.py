@@ -1,12 +1,9 @@
 """Elementwise functions of two arrays that NumPy has and the standard lacks."""
 
-import math
-
+from xpgrad.array_api.elementwise.exponential import LOG_2, weighted
 from xpgrad.graph.primitive import elementwise
 from xpgrad.special.operands import promoted
 from xpgrad.types import Array, Namespace
-
-LOG_2 = math.log(2)
 
 
 @elementwise(x1=lambda xp, gy: gy, x2=lambda xp, gy, x1, x2, y: -gy * xp.round((x1 - y) / x2))
@@ -24,15 +21,10 @@ def fmod(xp: Namespace, x1: Array, x2: Array, /) -> Array:
     return xp.where(negative, -remainder, remainder)
 
 
-def _share(xp: Namespace, gy: Array, x: Array, y: Array) -> Array:
-    """Return the gradient of `x`: its share of the sum of powers; 0 where both powers are 0."""
-    return gy * xp.exp((x - xp.where(y == -math.inf, 0.0, y)) * LOG_2)
-
-
 @promoted
 @elementwise(
-    x1=lambda xp, gy, x1, y: _share(xp, gy, x1, y),
-    x2=lambda xp, gy, x2, y: _share(xp, gy, x2, y),
+    x1=lambda xp, gy, x1, x2: weighted(xp, gy, x1, x2, LOG_2),
+    x2=lambda xp, gy, x1, x2: weighted(xp, gy, x2, x1, LOG_2),
 )
 def logaddexp2(xp: Namespace, x1: Array, x2: Array, /) -> Array:
     """Logarithm to base 2 of ``2**x1 + 2**x2``, without overflow, elementwise.

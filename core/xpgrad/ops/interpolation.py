@@ -4,6 +4,7 @@ from typing import Any
 
 from xpgrad.array_api.elementwise.arithmetic import remainder
 from xpgrad.array_api.elementwise.extrema import clip
+from xpgrad.array_api.half_precision import in_single_precision
 from xpgrad.array_api.indexing import take
 from xpgrad.array_api.manipulation import broadcast_to, concat, reshape
 from xpgrad.array_api.searching import searchsorted, where
@@ -17,6 +18,7 @@ from xpgrad.graph.variable import Variable, as_variable
 from xpgrad.types import AnyArray, Operand
 
 
+@in_single_precision
 def interp(
     x: AnyArray,
     xs: Any,
@@ -64,6 +66,7 @@ def interp(
     return where(x < xs[0], below, where(x > xs[-1], above, inside))
 
 
+@in_single_precision
 def trapezoid(y: AnyArray, /, x: AnyArray | None = None, *, dx: Operand = 1.0, axis: int = -1) -> Variable:
     """Integral along `axis` by the trapezoidal rule.
 

@@ -6,6 +6,7 @@ from typing import Any
 from xpgrad.array_api.data_types import astype
 from xpgrad.array_api.elementwise.rounding import floor
 from xpgrad.array_api.elementwise.rounding import round as round_
+from xpgrad.array_api.half_precision import in_single_precision
 from xpgrad.array_api.indexing import setitem, take
 from xpgrad.array_api.manipulation import broadcast_to, concat, reshape
 from xpgrad.array_api.statistical import max as max_
@@ -36,6 +37,7 @@ OPTIONS = {
 DEFAULTS: dict[str | None, Any] = {"stat_length": None, "reflect_type": "even"}
 
 
+@in_single_precision
 def pad(x: AnyArray, /, pad_width: Any, mode: str = "constant", **options: Any) -> Variable:
     """`x` with more elements before and after each axis.
 

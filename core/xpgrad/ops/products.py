@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from xpgrad.array_api.creation import zeros_like
+from xpgrad.array_api.half_precision import in_single_precision
 from xpgrad.array_api.manipulation import reshape
 from xpgrad.backend.plugins import plugins
 from xpgrad.graph.variable import Variable, as_variable
@@ -26,6 +27,7 @@ def kron(a: AnyArray, b: AnyArray, /) -> Variable:
     return reshape(spread, shape=tuple(m * n for m, n in zip(left, right, strict=True)))
 
 
+@in_single_precision
 def polyval(p: AnyArray | Sequence[Operand], x: Operand, /) -> Variable:
     """Value at `x` of the polynomial with the coefficients `p`, the highest power first, by Horner's rule.
 

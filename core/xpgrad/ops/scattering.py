@@ -3,6 +3,7 @@
 from typing import Any
 
 from xpgrad.array_api.data_types import astype
+from xpgrad.array_api.half_precision import in_single_precision
 from xpgrad.array_api.indexing import prepared
 from xpgrad.array_api.manipulation import broadcast_to, reshape
 from xpgrad.array_api.searching import where
@@ -18,6 +19,7 @@ from xpgrad.graph.variable import Variable, as_array, as_variable, constant_vari
 from xpgrad.types import AnyArray, Array, Index, Namespace, Operand
 
 
+@in_single_precision
 def scatter_add(x: AnyArray, index: Index, values: Operand, /) -> Variable:
     """A copy of `x` with `values` added at `index`; indices that occur more than once get the sum.
 
@@ -35,6 +37,7 @@ def scatter_add(x: AnyArray, index: Index, values: Operand, /) -> Variable:
     return x + scatter(spec, [(place, _stretched(values, spec, shape))])
 
 
+@in_single_precision
 def index_add(x: AnyArray, indices: AnyArray, values: Operand, /, *, axis: int = 0) -> Variable:
     """A copy of `x` with slices of `values` added at `indices` along one axis; indices may repeat.
 

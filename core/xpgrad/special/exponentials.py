@@ -88,7 +88,9 @@ def log_softmax(xp: Namespace, x: Array, /, axis: Axis = None) -> Array:
 
 
 def _logsumexp_rule(xp: Namespace, gy: Array, x: Array, y: Array, x_spec: Spec, axis: Axis, keepdims: bool) -> Array:
-    x, y, gy = (widened(xp, each, x_spec) for each in (x, y, gy))
+    if x_spec.half:  # the logarithm has been rounded
+        x, gy = widened(xp, x, x_spec), widened(xp, gy, x_spec)
+        y = xp.logsumexp(x, axis=axis, keepdims=keepdims)
     # Where all elements are -inf, the gradient is 0.
     known = with_kept_axes(xp, xp.where(y == -math.inf, 0.0, y), x_spec, axis, keepdims)
     return narrowed(xp, with_kept_axes(xp, gy, x_spec, axis, keepdims) * xp.exp(x - known), x_spec)

@@ -3,6 +3,7 @@
 import math
 
 from xpgrad.array_api.elementwise.exponential import exp, log, log1p
+from xpgrad.array_api.half_precision import in_single_precision
 from xpgrad.array_api.shared.axes import Axis
 from xpgrad.array_api.statistical import max, sum
 from xpgrad.graph.variable import Variable
@@ -44,6 +45,7 @@ def logit(xp: Namespace, x: AnyArray, /) -> Array:
     return xp.where(inside, value, edge)
 
 
+@in_single_precision
 def logsumexp(x: AnyArray, /, axis: Axis = None, *, b: AnyArray | None = None, keepdims: bool = False) -> Variable:
     """Return the logarithm of the sum of exponentials over `axis`, without overflow.
 

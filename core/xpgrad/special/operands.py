@@ -12,6 +12,7 @@ from typing import Any, Concatenate, NoReturn, ParamSpec, TypeVar
 
 from xpgrad.array_api.data_types import astype
 from xpgrad.array_api.elementwise.rounding import floor
+from xpgrad.array_api.half_precision import in_single_precision
 from xpgrad.backend.plugins import plugins
 from xpgrad.errors import DtypeError, GraphError, UnknownArray
 from xpgrad.graph.definition import Rule
@@ -45,7 +46,7 @@ def special(
         note = f"Gradients exist with respect to {_quoted(others)} only." if no_gradient else ""
         _describe(body, names, "" if of_complex else ", real", note)
         return promoted(
-            _in_single_precision(
+            in_single_precision(
                 elementwise(same_dtype=True, label=None, extension="special", linear=(), **refused, **rules)(body)
             ),
             of_complex,
@@ -85,7 +86,7 @@ def composed_of_order(kind: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
 
 
 def _composed(function: Callable[P, R], kind: str | None, note: str = "", counts: int = 0) -> Callable[P, R]:
-    call: Callable[..., R] = function
+    call: Callable[..., R] = in_single_precision(function)
     names = _positional(function)
     name, count, lead = function.__name__, len(names), int(kind is not None)
     _describe(function, names[lead:], ", real", note, f"{names[0]} : int\n    From 0 on.\n" if lead else "")
@@ -153,27 +154,6 @@ def promoted(
         return call(*operands, **parameters)
 
     return promoting
-
-
-def _in_single_precision(primitive: Callable[P, Variable]) -> Callable[P, Variable]:
-    """Return `primitive`, which computes half precision in single: libraries have no special functions for less."""
-    call: Callable[..., Variable] = primitive
-    count = len(call.definition.inputs)  # type: ignore[attr-defined]  # a primitive's
-
-    @functools.wraps(primitive)
-    def function(*operands: Any, **parameters: Any) -> Variable:
-        arrays = operands[:count]
-        for x in arrays:
-            if x._node.spec.half:
-                break
-        else:
-            return call(*operands, **parameters)
-        wide = [astype(x, x._node.spec.wide, copy=False) for x in arrays]
-        y = call(*wide, *operands[count:], **parameters)
-        dtypes = {x.dtype for x in arrays}
-        return astype(y, dtypes.pop()) if len(dtypes) == 1 else y
-
-    return function
 
 
 def where_scalars(xp: Namespace, condition: Array, x1: float, x2: float, like: Array) -> Array:

@@ -1,7 +1,7 @@
-"""Half precision in jax: sums, counts and shares of more elements than its dtypes can count."""
+"""Half precision in jax: every case of the table, and more elements than its dtypes can count."""
 
 import pytest
-from tests.half_precision import FAMILY, differences
+from tests.half_precision import CASES, FAMILY, differences, table_differences
 from tests.turn import part_of
 
 import xpgrad
@@ -14,3 +14,9 @@ SLOW = {"average_pooling_2d", "average_pooling_nd without padding", "max_pooling
 def test_many_elements_of_half_precision_are_counted_and_summed(name: str) -> None:
     dtype = "bfloat16" if len(name) % 2 else "float16"  # compiling takes most of the time, so each is tried in one
     assert not differences(name, xpgrad.get_device("@jax:cpu:0"), dtype)
+
+
+@pytest.mark.parametrize("name", part_of(list(CASES), 16))
+def test_half_precision_of_every_magnitude_is_as_float64(name: str) -> None:
+    dtype = "bfloat16" if len(name) % 2 else "float16"
+    assert not table_differences(name, xpgrad.get_device("@jax:cpu:0"), dtype)

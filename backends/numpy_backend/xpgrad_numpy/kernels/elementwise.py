@@ -24,14 +24,15 @@ def tanh_x(gy: Array, y: Array, /) -> Array:
 
 
 def square_x(gy: Array, x: Array, /) -> Array:
-    """Return ``gy * (2 * x)``; NumPy computes with scalars in a fifth of the time that 0-d arrays take.
+    """Return ``2 * (gy * x)``; NumPy computes with scalars in a fifth of the time that 0-d arrays take.
 
     Complex scalars it multiplies by another loop, which rounds differently.
     """
     if x.ndim or x.dtype.kind != "f":
-        return np.multiply(gy, np.add(x, x))
-    x = x[()]
-    return np.asarray(gy[()] * (x + x))
+        half = np.multiply(gy, x)
+        return np.add(half, half)
+    half = gy[()] * x[()]
+    return np.asarray(half + half)
 
 
 def constant_power(x: Array, /, exponent: Any) -> Array:

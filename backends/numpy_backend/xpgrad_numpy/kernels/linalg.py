@@ -5,7 +5,9 @@ from typing import Any
 import numpy as np
 
 from xpgrad.types import Array, Dtype, Kernel
-from xpgrad_numpy.kernels.precision import SINGLE, is_half
+
+LIMITS = {np.dtype("float32"): (2.0**-48, 125), np.dtype("float64"): (2.0**-384, 1020)}
+"""Norms above which no square of interest underflows, and largest exponents of factors, by dtype."""
 
 
 def diagonal(x: Array, /, offset: int = 0) -> Array:
@@ -36,9 +38,19 @@ def lower_half(x: Array, /) -> Array:
 
 
 def euclidean_norm(x: Array, /, axis: Any = None, keepdims: bool = False) -> Array:
+    """Return the square root of the sum of squared moduli, rescaled where squares are no normal numbers."""
+    y = _norm(x, axis, keepdims)
+    smallest, limit = LIMITS.get(y.dtype, (-np.inf, 0))
+    if ((y > smallest) & (y < np.inf)).all():
+        return y
+    _, exponent = np.frexp(np.max(np.abs(x), axis=axis, keepdims=True, initial=0))
+    factor = np.ldexp(y.dtype.type(1), -np.clip(exponent, -limit, limit))
+    y = _norm(x * factor, axis, keepdims)
+    return y / factor.reshape(y.shape)
+
+
+def _norm(x: Array, axis: Any, keepdims: bool) -> Array:
     """Return the square root of the sum of squared moduli; `vdot` needs no array of squares."""
-    if is_half(x.dtype):
-        return euclidean_norm(x.astype(SINGLE), axis, keepdims).astype(x.dtype)
     if axis is None and not keepdims:
         line = x.ravel(order="K")
         return np.sqrt(np.vdot(line, line).real)

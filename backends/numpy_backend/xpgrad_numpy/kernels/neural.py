@@ -61,7 +61,7 @@ def expit_x(gy: Array, x: Array, y: Array, out: Array | None = None, /) -> Array
     if is_half(y.dtype):
         return expit_x(gy.astype(SINGLE), x.astype(SINGLE), y.astype(SINGLE)).astype(y.dtype)
     gx = np.subtract(ONES.get(y.dtype, 1), y)
-    if np.maximum.reduce(y, None, initial=0) > NEARLY_ONE:
+    if not np.maximum.reduce(y, None, initial=0) <= NEARLY_ONE:  # also if it is NaN
         if y.ndim:
             places = np.nonzero(y > NEARLY_ONE)
             gx[places] = expit(np.negative(x[places]))
@@ -191,8 +191,8 @@ def logsumexp(x: Array, /, axis: Any, keepdims: Any) -> Array:
 def logsumexp_x(gy: Array, x: Array, y: Array, x_spec: Spec, axis: Any, keepdims: bool, /) -> Array:
     """Return ``gy * exp(x - y)`` in one new array."""
     if is_half(y.dtype):
-        gy, x, wide = gy.astype(SINGLE), x.astype(SINGLE), y.astype(SINGLE)
-        return logsumexp_x(gy, x, wide, x_spec, axis, keepdims).astype(y.dtype)
+        gy, x = gy.astype(SINGLE), x.astype(SINGLE)
+        return logsumexp_x(gy, x, logsumexp(x, axis, keepdims), x_spec, axis, keepdims).astype(y.dtype)
     if not keepdims and axis is not None:
         axes = axis if isinstance(axis, int) else tuple(axis)
         gy, y = np.expand_dims(gy, axes), np.expand_dims(y, axes)
@@ -204,6 +204,8 @@ def logsumexp_x(gy: Array, x: Array, y: Array, x_spec: Spec, axis: Any, keepdims
 
 def affine(x: Array, W: Array, b: Array | None, /) -> Array:
     """Return ``x @ W.T + b``, `b` added in place."""
+    if b is not None and x.itemsize < 4 and is_half(x.dtype):
+        return affine(x.astype(SINGLE), W.astype(SINGLE), b.astype(SINGLE)).astype(x.dtype)
     y = matmul(x, W.T)
     if b is not None:
         y += b

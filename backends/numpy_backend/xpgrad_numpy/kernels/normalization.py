@@ -9,7 +9,6 @@ from xpgrad.types import Array, Kernel
 from xpgrad_numpy.aligned import scratch
 from xpgrad_numpy.blocks import Index, blocks, in_order
 from xpgrad_numpy.buffers import on_rows
-from xpgrad_numpy.kernels.precision import is_half
 from xpgrad_numpy.kernels.statistical import sum_to
 
 Axes = tuple[int, ...]
@@ -23,9 +22,6 @@ def _count(x: Array, axis: Axes) -> int:
 
 def moments(x: Array, /, axis: Axes) -> tuple[Array, Array]:
     """Return mean and variance over `axis`, which is kept with length 1."""
-    if is_half(x.dtype):  # whose sum of squares overflows
-        mean, var = moments(x.astype(np.float32), axis)
-        return mean.astype(x.dtype), var.astype(x.dtype)
     count = _count(x, axis)
     if not count or x.dtype.char not in "fd":
         return np.mean(x, axis=axis, keepdims=True), np.var(x, axis=axis, keepdims=True)
@@ -71,10 +67,10 @@ def standardize_backward(g: Array, direction: Array, scale: Array, /, axis: Axes
 
 def project(g: Array, direction: Array, scale: Array, axis: Axes, out: Array, memory: Array | None = None) -> None:
     """Write the gradient of `standardize` to `out`; it and `memory`, for what comes before, are none of the others."""
-    count, wide = _count(g, axis) or 1, np.float32 if is_half(g.dtype) else None
+    count = _count(g, axis) or 1
     y = np.multiply(g, direction, out=out if memory is None else memory)
-    share = _add(y, axis, wide, None, True) / count
-    mean = _add(g, axis, wide, None, True) / count
+    share = _add(y, axis, None, None, True) / count
+    mean = _add(g, axis, None, None, True) / count
     np.multiply(direction, share, out=y)
     np.subtract(g, y, out=y)
     y -= mean

@@ -2,6 +2,8 @@
 
 import math
 
+from xpgrad.array_api.shared.precision import narrowed, widened
+from xpgrad.backend.spec import Spec
 from xpgrad.graph.primitive import elementwise
 from xpgrad.types import AnyArray, Array, Namespace, Operand
 
@@ -33,26 +35,33 @@ def log1p(xp: Namespace, x: AnyArray, /) -> Array:
     return xp.log1p(x)
 
 
-@elementwise(x=lambda xp, gy, x: gy / (x * LOG_2))
+def _log_rule(xp: Namespace, gy: Array, x: Array, x_spec: Spec, log_of_base: float) -> Array:
+    return narrowed(xp, widened(xp, gy, x_spec) / (widened(xp, x, x_spec) * log_of_base), x_spec)
+
+
+@elementwise(x=lambda xp, gy, x, x_spec: _log_rule(xp, gy, x, x_spec, LOG_2))
 def log2(xp: Namespace, x: AnyArray, /) -> Array:
     """Logarithm to base 2, elementwise."""
     return xp.log2(x)
 
 
-@elementwise(x=lambda xp, gy, x: gy / (x * LOG_10))
+@elementwise(x=lambda xp, gy, x, x_spec: _log_rule(xp, gy, x, x_spec, LOG_10))
 def log10(xp: Namespace, x: AnyArray, /) -> Array:
     """Logarithm to base 10, elementwise."""
     return xp.log10(x)
 
 
-def _weighted(xp: Namespace, gy: Array, x: Array, y: Array) -> Array:
-    """Return `gy` times the softmax weight of `x`; 0 where both exponentials are 0."""
-    return gy * xp.exp(x - xp.where(y == -math.inf, 0.0, y))
+def weighted(xp: Namespace, gy: Array, x: Array, other: Array, log_of_base: float = 1.0) -> Array:
+    """Return `gy` times the share of `x` in the sum of two powers of a base; 0 where both powers are 0."""
+    equal = x == other
+    difference = xp.where(equal, 0.0, xp.where(equal, 0.0, x) - other)  # that of equal infinities is NaN
+    weight = xp.special.expit(difference * log_of_base)
+    return xp.where(equal & (x == -math.inf), 0.0, gy * weight)
 
 
 @elementwise(
-    x1=lambda xp, gy, x1, y: _weighted(xp, gy, x1, y),
-    x2=lambda xp, gy, x2, y: _weighted(xp, gy, x2, y),
+    x1=lambda xp, gy, x1, x2: weighted(xp, gy, x1, x2),
+    x2=lambda xp, gy, x1, x2: weighted(xp, gy, x2, x1),
 )
 def logaddexp(xp: Namespace, x1: Operand, x2: Operand, /) -> Array:
     """Logarithm of ``exp(x1) + exp(x2)``, without overflow, elementwise.

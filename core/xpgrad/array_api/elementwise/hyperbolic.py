@@ -1,5 +1,7 @@
 """Hyperbolic functions and their inverses, elementwise."""
 
+from xpgrad.array_api.shared.precision import narrowed, widened
+from xpgrad.backend.spec import Spec
 from xpgrad.graph.primitive import elementwise
 from xpgrad.types import AnyArray, Array, Namespace
 
@@ -22,7 +24,11 @@ def tanh(xp: Namespace, x: AnyArray, /) -> Array:
     return xp.tanh(x)
 
 
-@elementwise(x=lambda xp, gy, x: gy / xp.sqrt(1 + x * x))
+def _asinh_rule(xp: Namespace, gy: Array, x: Array, x_spec: Spec) -> Array:
+    return gy / (xp.sqrt(1 + x * x) if x_spec.complex else xp.hypot(xp.ones_like(x), x))
+
+
+@elementwise(x=_asinh_rule)
 def asinh(xp: Namespace, x: AnyArray, /) -> Array:
     """Inverse hyperbolic sine, elementwise."""
     return xp.asinh(x)
@@ -35,7 +41,12 @@ def acosh(xp: Namespace, x: AnyArray, /) -> Array:
     return xp.acosh(x)
 
 
-@elementwise(x=lambda xp, gy, x: gy / xp.multiply(1 - x, 1 + x))
+def _atanh_rule(xp: Namespace, gy: Array, x: Array, x_spec: Spec) -> Array:
+    x = widened(xp, x, x_spec)
+    return narrowed(xp, widened(xp, gy, x_spec) / xp.multiply(1 - x, 1 + x), x_spec)
+
+
+@elementwise(x=_atanh_rule)
 def atanh(xp: Namespace, x: AnyArray, /) -> Array:
     """Inverse hyperbolic tangent, elementwise. The derivative at -1 and 1 is infinite."""
     return xp.atanh(x)

@@ -2,6 +2,7 @@
 
 from xpgrad.array_api.elementwise import rounding
 from xpgrad.array_api.elementwise.complex_parts import conj, real
+from xpgrad.array_api.shared.precision import rescaling
 from xpgrad.backend.spec import Spec
 from xpgrad.graph.primitive import elementwise
 from xpgrad.graph.variable import Variable, as_variable
@@ -71,9 +72,20 @@ def copysign(xp: Namespace, x1: Operand, x2: Operand, /) -> Array:
     return xp.copysign(x1, x2)
 
 
+def polar(xp: Namespace, x: Array, other: Array, length: Array) -> tuple[Array, Array, Array]:
+    """Return the cosine of the angle between `x` and a vector of components `x` and `other`, its length, and a factor.
+
+    The returned length is multiplied by the factor and so does not overflow; it is 1 for a vector 0.
+    """
+    factor = rescaling(xp, length)
+    x, scaled = x * factor, xp.hypot(x * factor, other * factor)
+    scaled = xp.where(scaled == 0, 1.0, scaled)
+    return x / scaled, scaled, factor
+
+
 @elementwise(
-    x1=lambda xp, gy, x1, y: gy * (x1 / xp.where(y == 0, 1.0, y)),
-    x2=lambda xp, gy, x2, y: gy * (x2 / xp.where(y == 0, 1.0, y)),
+    x1=lambda xp, gy, x1, x2, y: gy * polar(xp, x1, x2, y)[0],
+    x2=lambda xp, gy, x1, x2, y: gy * polar(xp, x2, x1, y)[0],
 )
 def hypot(xp: Namespace, x1: Operand, x2: Operand, /) -> Array:
     """Length of the hypotenuse over two legs, without overflow, elementwise. The gradient at the origin is 0."""

@@ -1,5 +1,8 @@
 """Trigonometric functions and their inverses, elementwise; angles are in radians."""
 
+from xpgrad.array_api.elementwise.magnitude import polar
+from xpgrad.array_api.shared.precision import narrowed, widened
+from xpgrad.backend.spec import Spec
 from xpgrad.graph.primitive import elementwise
 from xpgrad.types import AnyArray, Array, Namespace, Operand
 
@@ -36,22 +39,26 @@ def acos(xp: Namespace, x: AnyArray, /) -> Array:
     return xp.acos(x)
 
 
-@elementwise(x=lambda xp, gy, x: gy / (1 + x * x))
+def _atan_rule(xp: Namespace, gy: Array, x: Array, x_spec: Spec) -> Array:
+    x = widened(xp, x, x_spec)
+    return narrowed(xp, widened(xp, gy, x_spec) / (1 + x * x), x_spec)
+
+
+@elementwise(x=_atan_rule)
 def atan(xp: Namespace, x: AnyArray, /) -> Array:
     """Angle in [-π/2, π/2] with this tangent, elementwise."""
     return xp.atan(x)
 
 
-def _angle_rule(xp: Namespace, gy: Array, other: Array, x1: Array, x2: Array) -> Array:
-    """Return ``gy * other / (x1**2 + x2**2)``, and 0 at the origin; without the squares, which may overflow."""
-    radius = xp.hypot(x1, x2)
-    radius = xp.where(radius == 0, 1.0, radius)
-    return gy * (other / radius / radius)
+def _angle_rule(xp: Namespace, gy: Array, other: Array, opposite: Array) -> Array:
+    """Return ``gy * other / (other**2 + opposite**2)``, and 0 at the origin; without overflow of the squares."""
+    cosine, length, factor = polar(xp, other, opposite, xp.hypot(other, opposite))
+    return gy * (cosine / length * factor)
 
 
 @elementwise(
-    x1=lambda xp, gy, x1, x2: _angle_rule(xp, gy, x2, x1, x2),
-    x2=lambda xp, gy, x1, x2: -_angle_rule(xp, gy, x1, x1, x2),
+    x1=lambda xp, gy, x1, x2: _angle_rule(xp, gy, x2, x1),
+    x2=lambda xp, gy, x1, x2: -_angle_rule(xp, gy, x1, x2),
 )
 def atan2(xp: Namespace, x1: Operand, x2: Operand, /) -> Array:
     """Angle in [-π, π] of the point with ordinate `x1` and abscissa `x2`, elementwise.

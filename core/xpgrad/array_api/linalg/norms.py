@@ -6,11 +6,12 @@ from typing import Literal
 from xpgrad.array_api.data_types import astype
 from xpgrad.array_api.elementwise.complex_parts import real
 from xpgrad.array_api.elementwise.magnitude import abs
+from xpgrad.array_api.half_precision import in_single_precision
 from xpgrad.array_api.linalg.checks import matrices
 from xpgrad.array_api.linalg.singular import svdvals
 from xpgrad.array_api.manipulation import expand_dims
 from xpgrad.array_api.shared.axes import Axis, reduced_count, with_kept_axes
-from xpgrad.array_api.shared.precision import reduced
+from xpgrad.array_api.shared.precision import rescaling
 from xpgrad.array_api.statistical import max, min, sum
 from xpgrad.backend.spec import Spec
 from xpgrad.errors import DtypeError
@@ -20,22 +21,26 @@ from xpgrad.types import AnyArray, Array, Namespace
 
 
 def _euclidean_rule(xp: Namespace, gy: Array, x: Array, y: Array, x_spec: Spec, axis: Axis, keepdims: bool) -> Array:
-    origin = y == 0
-    share = xp.where(origin, 0.0, gy / xp.where(origin, 1.0, y))
-    direction = xp.conj(x) if x_spec.complex else x
-    return with_kept_axes(xp, share, x_spec, axis, keepdims) * direction
+    x = x * rescaling(xp, with_kept_axes(xp, y, x_spec, axis, keepdims))
+    length = xp.linalg.euclidean_norm(x, axis=axis, keepdims=True)
+    origin = length == 0
+    share = xp.where(origin, 0.0, with_kept_axes(xp, gy, x_spec, axis, keepdims) / xp.where(origin, 1.0, length))
+    return share * (xp.conj(x) if x_spec.complex else x)
 
 
 @primitive(extension="linalg", label="vector_norm", x=_euclidean_rule)
 def euclidean_norm(xp: Namespace, x: AnyArray, /, axis: Axis = None, *, keepdims: bool = False) -> Array:
     """The square root of the sum of squared moduli over `axis`; the gradient at the origin is 0."""
-    return reduced(xp, xp.linalg.vector_norm, x, axis=axis, keepdims=keepdims, ord=2)
+    factor = rescaling(xp, xp.linalg.vector_norm(x, axis=axis, keepdims=True, ord=2))
+    y = xp.linalg.vector_norm(x * factor, axis=axis, keepdims=keepdims, ord=2)
+    return y / xp.reshape(factor, y.shape)
 
 
 def _power_rule(
     xp: Namespace, gy: Array, x: Array, y: Array, x_spec: Spec, ord: float, axis: Axis, keepdims: bool
 ) -> Array:
-    whole = with_kept_axes(xp, y, x_spec, axis, keepdims)
+    x = x * rescaling(xp, with_kept_axes(xp, y, x_spec, axis, keepdims))
+    whole = xp.linalg.power_norm(x, ord=ord, axis=axis, keepdims=True)
     nothing = (x == 0) | (whole == 0)
     ratio = xp.where(nothing, 1.0, x) / xp.where(nothing, 1.0, whole)
     slope = xp.where(nothing, 0.0, xp.pow(ratio, ord - 1.0))
@@ -45,7 +50,12 @@ def _power_rule(
 @primitive(extension="linalg", label="vector_norm", x=_power_rule)
 def power_norm(xp: Namespace, x: AnyArray, /, ord: float, axis: Axis = None, *, keepdims: bool = False) -> Array:
     """The sum over `axis` of powers `ord` of nonnegative numbers, to the power ``1 / ord``."""
-    return reduced(xp, xp.linalg.vector_norm, x, axis=axis, keepdims=keepdims, ord=ord)
+    if not reduced_count(xp.spec_of(x), axis):
+        return xp.linalg.vector_norm(x, axis=axis, keepdims=keepdims, ord=ord)
+    scale = (xp.max if ord > 0 else xp.min)(x, axis=axis, keepdims=True)
+    scale = xp.where((scale == 0) | (scale == math.inf), 1.0, scale)
+    y = xp.linalg.vector_norm(x / scale, axis=axis, keepdims=keepdims, ord=ord)
+    return y * xp.reshape(scale, y.shape)
 
 
 def _largest(x: Variable, axis: Axis, keepdims: bool = False) -> Variable:
@@ -54,6 +64,7 @@ def _largest(x: Variable, axis: Axis, keepdims: bool = False) -> Variable:
     return pick(x, axis=axis, keepdims=keepdims)
 
 
+@in_single_precision
 def vector_norm(x: AnyArray, /, *, axis: Axis = None, keepdims: bool = False, ord: float = 2) -> Variable:
     """Return norms of vectors.
 
@@ -99,6 +110,7 @@ def vector_norm(x: AnyArray, /, *, axis: Axis = None, keepdims: bool = False, or
     return power_norm(size, ord=ord, axis=axes, keepdims=keepdims)
 
 
+@in_single_precision
 def matrix_norm(
     x: AnyArray, /, *, keepdims: bool = False, ord: float | Literal["fro", "nuc"] | None = "fro"
 ) -> Variable:

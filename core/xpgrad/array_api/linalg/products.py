@@ -3,6 +3,7 @@
 from typing import Any
 
 from xpgrad.array_api.elementwise.arithmetic import positive
+from xpgrad.array_api.half_precision import in_single_precision
 from xpgrad.array_api.linalg.checks import square
 from xpgrad.array_api.linalg.solving import inv
 from xpgrad.array_api.linear_algebra import matmul
@@ -13,6 +14,7 @@ from xpgrad.graph.variable import Variable, as_variable, constant_variable
 from xpgrad.types import AnyArray, Array, Namespace
 
 
+@in_single_precision
 def matrix_power(x: AnyArray, n: int, /) -> Variable:
     """Return integer powers of square matrices, by repeated squaring.
 
@@ -64,6 +66,7 @@ def _cross_second(xp: Namespace, gy: Array, x1: Array, x2_spec: Spec, axis: int)
     return gx if gx.shape == x2_spec.shape else xp.sum_to(gx, shape=x2_spec.shape)
 
 
+@in_single_precision
 @primitive(linear=("x1", "x2"), extension="linalg", x1=_cross_first, x2=_cross_second)
 def cross(xp: Namespace, x1: AnyArray, x2: AnyArray, /, *, axis: int = -1) -> Array:
     """Cross products of vectors with three components.

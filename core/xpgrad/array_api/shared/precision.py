@@ -4,6 +4,7 @@ float16 overflows above 65,504 and represents all integers up to 2,048, bfloat16
 by counts are therefore computed in `Spec.wide`, which is the array's own dtype for float32 and wider ones.
 """
 
+import math
 from typing import Any
 
 from xpgrad.backend.spec import Spec
@@ -33,6 +34,16 @@ def reduced(xp: Namespace, reduction: Kernel, x: Array, dtype: Dtype | None = No
     if wide == x.dtype:
         return reduction(x, **parameters)
     return xp.astype(reduction(xp.astype(x, wide), **parameters), x.dtype)
+
+
+def rescaling(xp: Namespace, y: Array) -> Array:
+    """Return the powers of 2 for the components of vectors of lengths `y`, so that their squares are normal numbers.
+
+    A factor is 1 unless the length is infinite, because it or its square overflowed, or its square may be subnormal.
+    """
+    _, exponent = math.frexp(xp.backend.finfo(y.dtype).max)
+    factor = 2.0 ** (25 * exponent // 32)
+    return xp.where(y == math.inf, 1 / factor, xp.where(y < 2.0 ** (-3 * exponent // 8), factor, xp.ones_like(y)))
 
 
 def fitted(xp: Namespace, y: Array, x: Array) -> Array:

@@ -35,7 +35,7 @@ def expit_x(gy: Array, x: Array, y: Array, /) -> Array:
         largest = None
     if largest is None:
         gx = torch.where(y > NEARLY_ONE, torch.sigmoid(-x), gx)
-    elif largest > NEARLY_ONE:
+    elif not largest <= NEARLY_ONE:  # also if it is NaN
         places = (y > NEARLY_ONE).nonzero(as_tuple=True)
         gx[places] = torch.sigmoid(-x[places])
     return gx.mul_(y).mul_(gy)
