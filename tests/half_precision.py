@@ -24,7 +24,7 @@ SUBNORMAL = {"float16": 2.0**-24, "bfloat16": 2.0**-133}
 LARGEST = {"float16": 65504.0, "bfloat16": 3.3895e38}
 DIFFERENTIABLE = ("float", "real")  # kinds of inputs
 HOST = xpgrad.get_device("@numpy")
-UNSUPPORTED = (DtypeError, NotImplementedError, RuntimeError)
+UNSUPPORTED = (DtypeError, NotImplementedError, RuntimeError, ValueError)
 Spread, Ones, Positive = "normal", "ones", "positive"
 Row = tuple[Callable[..., Any], float, tuple[Any, ...]]
 

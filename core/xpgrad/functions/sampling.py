@@ -8,9 +8,10 @@ from xpgrad.array_api import expand_dims, where
 from xpgrad.array_api.half_precision import in_single_precision
 from xpgrad.array_api.statistical import sum_by_count
 from xpgrad.backend.spec import Spec
-from xpgrad.functions.activation import log_softmax, softplus
+from xpgrad.functions.activation import softplus
 from xpgrad.functions.checks import integral, invalid, real_floating, require_option
 from xpgrad.functions.embedding import embed_id
+from xpgrad.functions.math import logsumexp
 from xpgrad.graph.variable import Variable, as_array, as_variable
 from xpgrad.types import AnyArray, Array, Shape
 
@@ -56,7 +57,7 @@ def black_out(x: AnyArray, t: AnyArray, W: AnyArray, samples: AnyArray, reduce: 
         raise invalid("black_out", f"samples of shape ({spec.shape[0]}, S)", f"samples is {others!r}")
     numbers = array_api.concat([array_api.astype(expand_dims(t, axis=1), others.dtype), as_variable(samples)], axis=1)
     scores = _scores(x, W, numbers)
-    log_p = log_softmax(scores, axis=1)
+    log_p = scores - expand_dims(logsumexp(scores, axis=1), axis=1)
     missed = array_api.log(-array_api.expm1(log_p[:, 1:]))
     losses = -(log_p[:, 0] + array_api.sum(missed, axis=1))
     return losses if reduce == "no" else sum_by_count(losses, spec.shape[0] or 1)

@@ -54,8 +54,9 @@ def _norm(x: Array, axis: Any, keepdims: bool) -> Array:
     if axis is None and not keepdims:
         line = x.ravel(order="K")
         return np.sqrt(np.vdot(line, line).real)
-    squares = np.square(x) if x.dtype.kind == "f" else np.square(x.real) + np.square(x.imag)
-    return np.sqrt(np.sum(squares, axis, keepdims=keepdims))
+    with np.errstate(over="ignore"):  # the caller rescales them
+        squares = np.square(x) if x.dtype.kind == "f" else np.square(x.real) + np.square(x.imag)
+        return np.sqrt(np.sum(squares, axis, keepdims=keepdims))
 
 
 LINALG: dict[str, Kernel] = {
