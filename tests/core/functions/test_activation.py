@@ -64,6 +64,13 @@ def test_sigmoid_is_exact_in_its_tail(device):
     np.testing.assert_allclose(y, np.exp(x.astype(float)), rtol=2e-6)
 
 
+@pytest.mark.parametrize("neighbour", [np.nan, np.inf, -np.inf, 1e30])
+def test_gradient_of_sigmoid_in_its_tail_does_not_depend_on_other_elements(device, neighbour):
+    np.testing.assert_array_equal(
+        gradient(device, F.sigmoid, [40.0, 1.0, neighbour])[:2], gradient(device, F.sigmoid, [40.0, 1.0, 0.0])[:2]
+    )
+
+
 @pytest.mark.parametrize("f", [F.softmax, F.log_softmax])
 def test_softmax_of_large_logits_does_not_overflow(device, f):
     x = device.send(np.asarray([[1000.0, 999.0, -1000.0], [-1e4, -1e4, -1e4]], np.float32))
