@@ -4,12 +4,19 @@ import inspect
 import re
 from typing import Any, NoReturn
 
+from xpgrad.array_api.half_precision import in_single_precision
 from xpgrad_torch.functions import elementwise, losses, matrices, networks, reductions, shapes, special
 from xpgrad_torch.functions.table import TABLE
 
 CHAPTERS = elementwise, losses, matrices, networks, reductions, shapes, special
 NUMPYS = {"axis": "dim", "keepdims": "keepdim", "x": "input", "x1": "input", "x2": "other"}
 """NumPy's argument names, which PyTorch accepts, too."""
+
+COMPOSITIONS = """gelu silu mish softsign tanhshrink celu layer_norm normalize cosine_similarity pairwise_distance
+scaled_dot_product_attention mse_loss l1_loss huber_loss smooth_l1_loss binary_cross_entropy
+binary_cross_entropy_with_logits nll_loss cross_entropy kl_div"""
+"""Functions that are computed in single precision if all arrays are in half: intermediate results may overflow."""
+TABLE |= {name: in_single_precision(TABLE[name]) for name in COMPOSITIONS.split()}
 
 
 def call(name: str, args: tuple[Any, ...], options: dict[str, Any]) -> Any:

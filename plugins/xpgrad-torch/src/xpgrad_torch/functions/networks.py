@@ -8,6 +8,7 @@ import torch
 from xpgrad import array_api as xp
 from xpgrad import functions as F
 from xpgrad import ops, using_config
+from xpgrad.array_api.half_precision import in_single_precision
 from xpgrad.errors import ShapeError
 from xpgrad_torch.functions.elementwise import clamp
 from xpgrad_torch.functions.reductions import cast
@@ -195,8 +196,13 @@ def rms_norm(input: Any, normalized_shape: Any, weight: Any = None, eps: float |
     """Return the elements with mean square 1 over the last axes, scaled."""
     x, over = _last_axes("rms_norm", input, normalized_shape, weight)
     eps = torch.finfo(x.dtype).eps if eps is None else eps
-    y = x / xp.sqrt(xp.mean(x * x, axis=over, keepdims=True) + eps)
+    y = _by_mean_square(x, over, eps)
     return y if weight is None else y * variable(weight)
+
+
+@in_single_precision
+def _by_mean_square(x: Any, over: tuple[int, ...], eps: float) -> Any:
+    return x / xp.sqrt(xp.mean(x * x, axis=over, keepdims=True) + eps)
 
 
 @torch_function("normalize")
