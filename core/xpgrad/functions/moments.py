@@ -4,7 +4,7 @@ import operator
 from collections.abc import Sequence
 from typing import Any
 
-from xpgrad.array_api.shared.axes import kept_shape
+from xpgrad.array_api.shared.axes import kept_shape, reduced_count
 from xpgrad.backend.kernels import kernel
 from xpgrad.backend.levels import entered
 from xpgrad.backend.plugins import plugins
@@ -25,11 +25,18 @@ def moments(xp: Namespace, x: Array, /, axis: Axes) -> tuple[Array, Array]:
 
 
 def statistics(x: Any, function: str, axis: Axes, eps: float) -> tuple[Array, Array, Array]:
-    """Return mean, variance and ``1 / sqrt(var + eps)`` of `x` over `axis`, which stays with length 1."""
+    """Return mean, variance and ``1 / sqrt(var + eps)`` of `x` over `axis`, which stays with length 1.
+
+    Mean and variance of no elements are 0, so that the gradients of factors and shifts are.
+    """
     if isinstance(eps, Variable):
         raise TypeError("normalization: eps must be a number, not a Variable: it has no gradient")
-    xp = known_spec(x, function).backend.xp
-    mean, var = xp.moments(as_array(x), axis=axis)
+    spec = known_spec(x, function)
+    xp = spec.backend.xp
+    if reduced_count(spec, axis):
+        mean, var = xp.moments(as_array(x), axis=axis)
+    else:
+        mean = var = xp.zeros(kept_shape(spec, axis), dtype=spec.dtype, device=spec.device)
     return mean, var, xp.reciprocal(xp.sqrt(xp.add(var, eps)))
 
 
@@ -83,9 +90,12 @@ def moving(function: str, spec: Spec, averages: Any, name: str, shape: Shape, *,
     return averages
 
 
-def update(decay: float, *latest: tuple[Any, Array, float]) -> None:
-    """Update moving averages, which may be None, with arrays times factors, if `config.train` says so."""
-    if not config.train or config.in_recomputing:
+def update(decay: float, count: float, *latest: tuple[Any, Array, float]) -> None:
+    """Update moving averages, which may be None, with arrays times factors, if `config.train` says so.
+
+    `count` is the number of elements that the arrays are statistics of; without any, nothing is updated.
+    """
+    if not config.train or config.in_recomputing or not count:
         return
     for averages, array, factor in latest:
         if averages is not None:

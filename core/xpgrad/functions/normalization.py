@@ -119,8 +119,8 @@ def batch_normalization(
         Added to the variance.
     running_mean, running_var : array or Variable, shape of `gamma`, optional
         Moving averages of mean and unbiased variance, which this call updates while `config.train` is True, except in
-        the recomputation of a checkpoint. An array is written to; a Variable gets a new array, which also works for
-        libraries with read-only arrays.
+        the recomputation of a checkpoint, and for an `x` without elements. An array is written to; a Variable gets a
+        new array, which also works for libraries with read-only arrays.
     decay : float
         Weight of the previous moving averages.
     axis : int or sequence of int, optional
@@ -156,9 +156,10 @@ def batch_normalization(
     x, gamma, beta = unified(name, x, gamma, beta, beside=beside, single=True)
     mean, var, inverse = statistics(x, name, axes, eps)
     gamma, beta = reshape(gamma, shape=shape), reshape(beta, shape=shape)
-    y = normalized(x, gamma, beta, mean, inverse, axis=axes, eps=eps)
+    count = reduced_count(spec, axes)
+    y = normalized(x, gamma, beta, mean, inverse, axis=axes, eps=eps) if count else scale_and_shift(x, gamma, beta)
     if beside:
-        update(decay, (running_mean, mean, 1.0), (running_var, var, unbiased(reduced_count(spec, axes))))
+        update(decay, count, (running_mean, mean, 1.0), (running_var, var, unbiased(count)))
     return in_dtype_of(spec, y)
 
 

@@ -8,7 +8,7 @@ from xpgrad.backend.kernels import kernel
 from xpgrad.functions.checks import known_spec, real_floating
 from xpgrad.functions.mixed import in_dtype_of, unified
 from xpgrad.functions.moments import batch_axes, moving, per_feature, statistics, unbiased, update
-from xpgrad.functions.normalization import fixed_batch_normalization, normalized
+from xpgrad.functions.normalization import fixed_batch_normalization, normalized, scale_and_shift
 from xpgrad.graph.variable import Variable
 from xpgrad.types import AnyArray, Array, Namespace
 
@@ -92,9 +92,10 @@ def batch_renormalization(
     backend = gamma.node.spec.backend
     pair = backend.xp.corrections(mean, inverse, *known, rmax=rmax, dmax=dmax, eps=eps)
     r, d = map(backend.stopped, pair)
-    y = normalized(x, multiply(gamma, r), add(multiply(gamma, d), beta), mean, inverse, axis=axes, eps=eps)
+    gamma, beta, count = multiply(gamma, r), add(multiply(gamma, d), beta), reduced_count(spec, axes)
+    y = normalized(x, gamma, beta, mean, inverse, axis=axes, eps=eps) if count else scale_and_shift(x, gamma, beta)
     if update_statistics:
-        update(decay, (running_mean, mean, 1.0), (running_var, var, unbiased(reduced_count(spec, axes))))
+        update(decay, count, (running_mean, mean, 1.0), (running_var, var, unbiased(count)))
     return in_dtype_of(spec, y)
 
 

@@ -3,7 +3,7 @@
 import math
 from typing import Any
 
-from xpgrad.array_api import astype, expand_dims, matmul, matrix_transpose, mean, permute_dims, reshape
+from xpgrad.array_api import astype, expand_dims, matmul, matrix_transpose, mean, permute_dims, reshape, sum
 from xpgrad.functions.checks import invalid, known_spec, real_floating, require_real_floating
 from xpgrad.functions.mixed import in_dtype_of, unified
 from xpgrad.functions.moments import group_size, moving, unbiased, update
@@ -92,11 +92,12 @@ def decorrelated_batch_normalization(
     running_mean = moving(name, spec, running_mean, "running_mean", (groups, size))
     running_projection = moving(name, spec, running_projection, "running_projection", (groups, size, size))
     rows = _rows(astype(x, spec.wide, copy=False), groups)
-    average = mean(rows, axis=2, keepdims=True)
-    centred, count = rows - average, rows.shape[2]
+    count = rows.shape[2]
+    average = (mean if count else sum)(rows, axis=2, keepdims=True)
+    centred = rows - average
     projection = inverse_root(matmul(centred, matrix_transpose(centred)) / max(count, 1), eps=eps)
     y = _channels(matmul(projection, centred), spec.shape)
-    update(decay, (running_mean, average.array, 1.0), (running_projection, projection.array, unbiased(count)))
+    update(decay, count, (running_mean, average.array, 1.0), (running_projection, projection.array, unbiased(count)))
     return in_dtype_of(spec, y)
 
 

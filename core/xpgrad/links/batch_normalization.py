@@ -2,6 +2,7 @@
 
 import copy
 import functools
+import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -46,21 +47,25 @@ class _Averaging(Link):
         return self.__dict__[one], self.__dict__[two]
 
     def _decay(self, finetune: bool) -> float:
-        """Return the weight of the averages before this batch, which is counted for finetuning."""
-        if not finetune or config.in_recomputing:
-            return 1.0 - 1.0 / self.N if finetune else self.decay
+        """Return the weight of the averages before this batch."""
+        return 1.0 - 1.0 / max(self.N + (not config.in_recomputing), 1) if finetune else self.decay
+
+    def _count(self, x: Any, finetune: bool) -> None:
+        """Count a batch for finetuning, after the averages were updated with it."""
+        if not finetune or config.in_recomputing or not math.prod(x.shape):
+            return
         level = around()
         if level is not None:
             level.note_outside("a batch was counted by finetune=True", "call the link outside of the transformation")
         self.N += 1
-        return 1.0 - 1.0 / self.N
 
 
 class BatchNormalization(_Averaging):
     """Mean 0 and variance 1 over the batch, times `gamma`, plus `beta`.
 
-    While ``config.train`` is True, statistics are those of the batch, and their moving averages are updated. Otherwise
-    the averages are used.
+    While ``config.train`` is True, statistics are those of the batch, and their moving averages are updated, once for
+    each call: not again in the recomputation of a checkpoint. A batch without elements leaves them as they are.
+    Otherwise the averages are used.
 
     Parameters
     ----------
@@ -162,7 +167,9 @@ class BatchNormalization(_Averaging):
         gamma = ones_like(mean) if self.gamma is None else self.gamma
         beta = zeros_like(mean) if self.beta is None else self.beta
         if config.train:
-            return self._normalized(x, gamma, beta, mean, var, self._decay(finetune))
+            y = self._normalized(x, gamma, beta, mean, var, self._decay(finetune))
+            self._count(x, finetune)
+            return y
         return functions.fixed_batch_normalization(x, gamma, beta, mean, var, self.eps, axis=self.axis)
 
     def _normalized(self, x: Any, gamma: Any, beta: Any, mean: Variable, var: Variable, decay: float) -> Variable:
@@ -259,7 +266,9 @@ class DecorrelatedBatchNormalization(_Averaging):
         mean, projection = self._kept()
         if not config.train:
             return functions.fixed_decorrelated_batch_normalization(x, mean, projection, groups=self.groups)
-        return functions.decorrelated_batch_normalization(
+        y = functions.decorrelated_batch_normalization(
             x, groups=self.groups, eps=self.eps, running_mean=mean, running_projection=projection,
             decay=self._decay(finetune),
         )  # fmt: skip
+        self._count(x, finetune)
+        return y

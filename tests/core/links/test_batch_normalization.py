@@ -6,7 +6,11 @@ import pytest
 import xpgrad
 import xpgrad.functions as F
 import xpgrad.links as L
+from xpgrad import Variable, transforms
+from xpgrad import array_api as xp
+from xpgrad.errors import BatchError, InvalidType, ShapeError
 from xpgrad.models import tree
+from xpgrad.testing.arrays import on_host
 
 RNG = np.random.default_rng(0)
 X = (RNG.standard_normal((6, 3)) * 2 + 1).astype("f")
@@ -138,3 +142,87 @@ def test_renormalization_without_corrections_is_batch_normalization():
     one, two = L.BatchRenormalization(3), L.BatchNormalization(3)
     np.testing.assert_allclose(one(X).array, two(X).array, rtol=1e-5)
     np.testing.assert_allclose(one.avg_mean, two.avg_mean, rtol=1e-5)
+
+
+LINKS = {
+    "BatchNormalization": lambda: L.BatchNormalization(4),
+    "BatchRenormalization": lambda: L.BatchRenormalization(4, rmax=2.0, dmax=1.0),
+    "DecorrelatedBatchNormalization": lambda: L.DecorrelatedBatchNormalization(4, groups=2),
+}
+
+
+def state(link):
+    return [np.array(getattr(link, name)) for name in link.averages] + [link.N]
+
+
+def equal(one, other):
+    for a, b in zip(one, other, strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-6, atol=1e-12)
+
+
+def squares(link, x):
+    return xp.sum(link(x) ** 2)
+
+
+EVALUATIONS = {
+    "checkpoint": lambda link, x: squares(transforms.checkpoint(link), Variable(x)).backward(),
+    "recomputation": lambda link, x: xp.sum(F.forget(link, Variable(x)) ** 2).backward(),
+    "no_backprop_mode": lambda link, x: xpgrad.no_backprop_mode()(link)(x),
+    "grad": lambda link, x: transforms.grad(lambda x: squares(link, x))(x),
+    "grad by the model": lambda link, x: transforms.grad(squares)(link, x) if link.count_params() else link(x),
+    "jvp": lambda link, x: transforms.jvp(link, (x,), (x,)),
+    "hvp": lambda link, x: transforms.hvp(lambda x: squares(link, x), (x,), (x,)),
+    "linearize": lambda link, x: transforms.linearize(link, x)[1](x),
+    "jacobian by rows": lambda link, x: transforms.jacobian(link, mode="reverse", chunk_size=5)(x),
+    "jacobian by columns": lambda link, x: transforms.jacobian(link, mode="forward", chunk_size=5)(x),
+    "jacobian, tall": lambda link, x: transforms.jacobian(lambda s: link(s * x))(np.float32(1)),
+    "jacobian by two": lambda link, x: transforms.jacobian(lambda x, y: link(x + y), (0, 1), mode="forward")(x, 0 * x),
+    "hessian": lambda link, x: transforms.hessian(lambda x: squares(link, x))(x),
+    "sparse_jacobian": lambda link, x: transforms.sparse_jacobian(link, mode="forward")(x),
+    "sparse pattern": lambda link, x: transforms.sparse_jacobian(link, sparsity=np.ones((24, 24)), mode="reverse")(x),
+    "compile": lambda link, x: xpgrad.compile(lambda x: link(x))(x),
+}
+
+
+@pytest.mark.parametrize("name", LINKS)
+@pytest.mark.parametrize("evaluation", EVALUATIONS)
+def test_averages_are_updated_once_by_each_evaluation(evaluation, name):
+    x = np.random.default_rng(0).standard_normal((6, 4)).astype("float32")
+    expected, link = LINKS[name](), LINKS[name]()
+    expected(x)
+    EVALUATIONS[evaluation](link, x)
+    equal(state(link), state(expected))
+
+
+@pytest.mark.parametrize("name", LINKS)
+def test_members_of_a_batch_cannot_update_averages(name):
+    link, x = LINKS[name](), np.random.default_rng(0).standard_normal((3, 6, 4)).astype("float32")
+    before = state(link)
+    with pytest.raises(BatchError, match=r"leave moving averages as they are by using_config\('train', False\)"):
+        transforms.vmap(link)(x)
+    equal(state(link), before)
+
+
+@pytest.mark.parametrize("finetune", [False, True])
+@pytest.mark.parametrize("name", LINKS)
+def test_a_batch_without_elements_changes_no_average(name, finetune, device):
+    link = LINKS[name]().to_device(device)
+    before = [np.array(on_host(getattr(link, each))) for each in link.averages]
+    x = Variable(device.send(np.ones((0, 4), "float32")))
+    y = link(x, finetune=finetune)
+    assert y.shape == (0, 4)
+    link.cleargrads()
+    xp.sum(y).backward()
+    assert link.N == 0
+    for each, old in zip(link.averages, before, strict=True):
+        np.testing.assert_array_equal(on_host(getattr(link, each)), old)
+    for param in link.params():
+        np.testing.assert_array_equal(on_host(param.grad), 0.0)
+
+
+@pytest.mark.parametrize("name", LINKS)
+def test_a_batch_that_does_not_fit_is_not_counted(name):
+    link = LINKS[name]()
+    with pytest.raises((InvalidType, ShapeError)):
+        link(np.ones((3, 7), "float32"), finetune=True)
+    assert link.N == 0

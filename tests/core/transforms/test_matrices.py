@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 from tests.building import array, place, values, variable
 
+import xpgrad
+import xpgrad.functions as F
 from xpgrad import FunctionNode, Variable
 from xpgrad import array_api as xp
 from xpgrad.errors import DtypeError
@@ -153,3 +155,19 @@ def test_auto_goes_by_rows_where_a_gradient_is_a_users_code(g):
     t = np.linspace(0, 1, 40)
     found = jacobian(lambda p: g(p * t), mode="auto")(np.asarray(1.5))
     np.testing.assert_array_equal(found, 2 * t)
+
+
+@pytest.mark.parametrize("mode", ["forward", "reverse"])
+@pytest.mark.parametrize("chunk_size", [1, 2, None])
+def test_random_numbers_are_the_same_for_all_rows_and_columns(mode, chunk_size):
+    x = np.ones(12)
+
+    def f(x, y):
+        return F.dropout(x + 2 * y, 0.5)
+
+    xpgrad.random.seed(4)
+    mask = f(Variable(x), x).array / 3
+    xpgrad.random.seed(4)
+    found = jacobian(f, (0, 1), mode, chunk_size=chunk_size)(x, x)
+    for i, block in enumerate(found):
+        np.testing.assert_allclose(block, (i + 1) * np.diag(mask))

@@ -10,6 +10,7 @@ from xpgrad.transforms.call import Argument, Mode, over_arguments, places_of
 from xpgrad.transforms.forward import along
 from xpgrad.transforms.jacobians.batches import basis, chunk_of, empty_block, joined, members, outside, starts
 from xpgrad.transforms.jacobians.by_element import turned
+from xpgrad.transforms.surroundings import Surroundings
 from xpgrad.transforms.trees import LEAF, Structure, flatten
 from xpgrad.types import Shape
 
@@ -65,8 +66,10 @@ class Columns:
         return outside(self.level, self._aux)
 
     def blocks(self) -> list[list[Variable]]:
-        """Return one block for each output and root."""
+        """Return one block for each output and root, and store what the function has given to Variables outside."""
+        self._surroundings, self._evaluated = Surroundings(()), False
         columns = [self._of_root(i, x) for i, x in enumerate(self.roots)]
+        self.level.store()
         return [list(row) for row in zip(*columns, strict=True)] if columns else [[] for _ in self.outputs]
 
     def _of_root(self, index: int, x: Variable) -> list[Variable]:
@@ -105,7 +108,12 @@ class Columns:
                 passed[place] = argument.replaced(remaining)
             return self.f(*passed, **self.kwargs)
 
-        output, tangent, self._aux = along(self.name, of_one, (x,), (seed,), self.has_aux, self.allow_constant)
+        arguments = self.name, of_one, (x,), (seed,), self.has_aux, self.allow_constant
+        if self._evaluated:  # with the same random numbers, and without another change of moving averages
+            output, tangent, _ = self._surroundings.again(None, along, *arguments)
+        else:
+            output, tangent, self._aux = along(*arguments)
+        self._evaluated = True
         self.outputs, self.structure = flatten(output)
         return flatten(tangent)[0]
 

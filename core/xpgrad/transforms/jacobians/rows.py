@@ -39,11 +39,13 @@ class Rows:
         return outside(self.level, self.call.aux)
 
     def blocks(self) -> list[list[Variable]]:
-        """Return one block for each output and root."""
+        """Return one block for each output and root, and store what the function has given to Variables outside."""
         outputs = self.call.outputs
         most = max((y.size for y in outputs), default=1)
         self.level.size = chunk_of(self.chunk_size, most, specs_of(self.call))
-        return [self._of_output(i, y) for i, y in enumerate(outputs)]
+        found = [self._of_output(i, y) for i, y in enumerate(outputs)]
+        self.level.store()
+        return found
 
     def _of_output(self, index: int, y: Variable) -> list[Variable]:
         roots, spec = self.call.roots, y._node.spec

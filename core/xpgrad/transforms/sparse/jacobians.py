@@ -132,7 +132,8 @@ class SparseJacobian:
         for sign in (1, -1):
             moved = list(args)
             moved[self._argnums] = perturbed(args[self._argnums], sign * MOVE)
-            patterns.append(dense_pattern(self._sweeps(tuple(moved), kwargs), self._name))
+            made = sweeps.surroundings.again(None, self._sweeps, tuple(moved), kwargs)
+            patterns.append(dense_pattern(made, self._name))
         return patterns[0].united(patterns[1])
 
 

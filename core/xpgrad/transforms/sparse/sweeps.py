@@ -16,6 +16,7 @@ from xpgrad.transforms.jacobians.batches import chunk_of
 from xpgrad.transforms.jacobians.rows import specs_of
 from xpgrad.transforms.matrices import REFUSALS
 from xpgrad.transforms.products import Pushforward, linear_pullback, vjp
+from xpgrad.transforms.surroundings import Surroundings
 from xpgrad.transforms.trees import flatten
 from xpgrad.transforms.vectors import host_array, placed
 from xpgrad.types import Array
@@ -34,6 +35,8 @@ class Sweeps:
         float32 if all of them are of 32 bits or fewer, else float64.
     eps : float
         The largest difference between 1 and the next number, of their dtypes.
+    surroundings : Surroundings
+        Those of the evaluation, in which others repeat it.
     """
 
     def __init__(
@@ -45,6 +48,7 @@ class Sweeps:
                 f"{name}: expected a call outside of other transforms, got one inside: its result is a SciPy array, "
                 "through which no gradient flows; use jacobian there"
             )
+        self.surroundings = Surroundings(())
         self.call = call = Call(name, f, argnums, False, args, kwargs, allow_constant=allow_constant)
         self._f, self._args, self._kwargs = f, args, kwargs
         (self._place,) = places_of(argnums, len(args), name)
@@ -79,7 +83,8 @@ class Sweeps:
         """Return the products with a batch of seeds."""
         if self._batched:
             try:
-                return _rows(vmap(self._pushed if forward else self._pulled)(*seeds), results)
+                along = vmap(self._pushed if forward else self._pulled, randomness="same")
+                return _rows(self.surroundings.again(None, along, *seeds), results)
             except REFUSALS as error:
                 if isinstance(error, XpgradError) and not isinstance(error, BatchError):
                     raise
@@ -90,9 +95,9 @@ class Sweeps:
                 BatchWarning,
                 stacklevel=depth(),
             )
-        along = Pushforward(self.call) if forward else linear_pullback(self.call)
+        product = Pushforward(self.call) if forward else linear_pullback(self.call)
         count = seeds[0].shape[0] if seeds else 0
-        found = [along([seed[i, ...] for seed in seeds], recorded=False) for i in range(count)]
+        found = [product([seed[i, ...] for seed in seeds], recorded=False) for i in range(count)]
         return plugins.host.namespace.concat([_rows([y[None, ...] for y in row], results) for row in found])
 
     def _of_roots(self, *roots: Variable) -> list[Any]:

@@ -7,6 +7,7 @@ import pytest
 from tests.building import array
 
 import xpgrad
+import xpgrad.functions as F
 from xpgrad import Variable
 from xpgrad import array_api as xp
 from xpgrad.errors import BatchWarning, DtypeError, GradientError, SparsityError
@@ -225,3 +226,13 @@ def test_without_scipy_the_error_says_so(monkeypatch):
     monkeypatch.setattr(builtins, "__import__", without)
     with pytest.raises(ImportError, match=r"sparse_jacobian: needs SciPy .* pip install scipy"):
         sparse_jacobian(tridiagonal)
+
+
+@pytest.mark.parametrize("mode", ["forward", "reverse"])
+@pytest.mark.parametrize("sparsity", [None, np.eye(8), np.tri(8)])
+def test_random_numbers_are_those_of_one_evaluation(mode, sparsity):
+    xpgrad.random.seed(4)
+    mask = F.dropout(Variable(np.ones(8)), 0.5).array
+    xpgrad.random.seed(4)
+    found = sparse_jacobian(lambda x: F.dropout(2 * x, 0.5), sparsity=sparsity, mode=mode)(X)
+    np.testing.assert_allclose(found.toarray(), 2 * np.diag(mask))
