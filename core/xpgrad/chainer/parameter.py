@@ -115,8 +115,9 @@ class Parameter(Variable):
         else:
             valid = not backend.spec(array).differentiable
             grad = None if valid else xp.full_like(array, float("nan"))  # integers have no gradient, and no NaN
+        x = inside(self)
         self.array = array
-        inside(self)._grad, self._grad_valid, self._zero_grad = grad, valid, False
+        x._grad, self._grad_valid, self._zero_grad = grad, valid, False
 
     def _gradient_arrived(self) -> None:
         if self._array is None:  # else it may have been added to the NaN of `initialize`

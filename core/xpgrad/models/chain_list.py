@@ -40,12 +40,14 @@ class ChainList(Link, MutableSequence[Any]):
     def __setitem__(self, index: Any, value: Any) -> None:
         for link in value if isinstance(index, slice) else [value]:
             _check_link(link)
-        self._children[index] = value
-        self._rename()
+        children = list(self._children)
+        children[index] = value
+        self._settle(children)
 
     def __delitem__(self, index: Any) -> None:
-        del self._children[index]
-        self._rename()
+        children = list(self._children)
+        del children[index]
+        self._settle(children)
 
     def __len__(self) -> int:
         return len(self._children)
@@ -56,16 +58,23 @@ class ChainList(Link, MutableSequence[Any]):
     def insert(self, index: int, value: Any) -> None:
         """Insert a child before an index."""
         _check_link(value)
-        self._children.insert(index, value)
-        self._rename()
+        children = list(self._children)
+        children.insert(index, value)
+        self._settle(children)
+
+    def extend(self, values: Iterable[Any]) -> None:
+        """Append the items of another list, all of them or none."""
+        self[len(self) :] = list(values)
 
     def add_link(self, link: Link) -> None:
         """Append a child."""
         self.append(link)
 
-    def _rename(self) -> None:
-        for i, link in enumerate(self._children):
-            link.name = str(i)
+    def _settle(self, children: list[Link]) -> None:
+        """Make these the children, with their positions as names; nothing in it fails."""
+        for i, link in enumerate(children):
+            link.__dict__["name"] = str(i)
+        self._children[:] = children
 
     __hash__ = object.__hash__
 

@@ -9,6 +9,7 @@ from xpgrad.backend.modules import device_of
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.transfer import copyto
 from xpgrad.chainer.parameter import Parameter
+from xpgrad.chainer.undo import undone_by_errors
 from xpgrad.errors import ShapeError, StructureError
 from xpgrad.graph.variable import Variable
 from xpgrad.hints import OF_LINKS, bind
@@ -182,22 +183,27 @@ class Link(Resident):
         return self._sequential(*(self.copy(mode) for _ in range(n_repeat)))
 
     def copyparams(self, link: "Link", copy_persistent: bool = True) -> None:
-        """Copy the values of all parameters, and of persistent values, from a link of the same structure."""
+        """Copy the values of all parameters, and of persistent values, from a link of the same structure.
+
+        If one of them cannot be copied, none is.
+        """
         source = dict(link.namedparams())
         what = "copyparams: the other link has no parameter"
         pairs = [(path, x, _at(source, path, what)) for path, x in self.namedparams()]
         for path, x, other in pairs:
             if x._array is not None and other._array is not None and x.shape != other.shape:
                 raise ShapeError(f"copyparams: {path} has shape {x.shape}, but {other.shape} in the other link")
-        for _, x, other in pairs:
-            x.copydata(other)
-        if not copy_persistent:
-            return
         others = dict(link.namedlinks())
-        for path, own in self.namedlinks():
-            for name in sorted(own._persistent):
-                other = _at(others, path, "copyparams: the other link has no child").__dict__
-                own._copy_persistent(name, _at(other, name, f"copyparams: the other link has, at {path}, no"))
+        with undone_by_errors((self, link)) as journal:  # `copydata` may initialise the source
+            for _, x, other in pairs:
+                journal.keep(x._array)
+                x.copydata(other)
+            for path, own in self.namedlinks() if copy_persistent else ():
+                for name in sorted(own._persistent):
+                    other = _at(others, path, "copyparams: the other link has no child").__dict__
+                    value, held = _at(other, name, f"copyparams: the other link has, at {path}, no"), own.__dict__[name]
+                    journal.keep(held._array if isinstance(held, Variable) else held)
+                    own._copy_persistent(name, value)
 
     def _copy_persistent(self, name: str, value: Any) -> None:
         own = self.__dict__[name]
@@ -224,13 +230,15 @@ class Link(Resident):
                 parameter.zerograd()
 
     def addgrads(self, link: "Link") -> None:
-        """Add the gradients of a link of the same structure to those of this one."""
+        """Add the gradients of a link of the same structure to those of this one; all of them, or none if one fails."""
         source = dict(link.namedparams())
-        seen: set[int] = set()
+        pairs: dict[int, tuple[Parameter, Parameter]] = {}
         for path, parameter in self.namedparams():
-            if id(parameter) not in seen:
-                seen.add(id(parameter))
-                parameter.addgrad(_at(source, path, "addgrads: the other link has no parameter"))
+            other = _at(source, path, "addgrads: the other link has no parameter")
+            pairs.setdefault(id(parameter), (parameter, other))
+        with undone_by_errors(self):
+            for parameter, other in pairs.values():
+                parameter.addgrad(other)
 
     def enable_update(self) -> None:
         """Let the update rules change the parameters."""
@@ -288,15 +296,16 @@ class Link(Resident):
         name = hook.name if name is None else name
         if name in self._local_link_hooks:
             raise KeyError(f"add_hook: {type(self).__name__} has a link hook {name!r} already")
-        self._local_link_hooks[name] = hook
         hook.added(self)
+        self._local_link_hooks[name] = hook
         return self
 
     def delete_hook(self, name: str) -> None:
         """Remove a hook of this link."""
         if name not in self._local_link_hooks:
             raise KeyError(f"delete_hook: {type(self).__name__} has no link hook {name!r}")
-        self._local_link_hooks.pop(name).deleted(self)
+        self._local_link_hooks[name].deleted(self)
+        del self._local_link_hooks[name]
 
 
 def _check_mode(operation: str, mode: str) -> None:

@@ -9,6 +9,7 @@ from xpgrad.backend.modules import device_of
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.transfer import from_chx, to_chx, transfer
 from xpgrad.chainer.moves import intel64
+from xpgrad.chainer.undo import undone_by_errors
 from xpgrad.graph.variable import Variable
 from xpgrad.models.registry import Registry
 from xpgrad.types import Array, Namespace
@@ -102,7 +103,8 @@ class Resident(Registry):
             child.device_resident_accept(visitor)
 
     def _visited(self, visitor: Visitor) -> Self:
-        self.device_resident_accept(visitor)
+        with undone_by_errors(self):
+            self.device_resident_accept(visitor)
         return self
 
     def to_device(self, device: Any) -> Self:

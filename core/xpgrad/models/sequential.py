@@ -1,7 +1,7 @@
 """`Sequential`: links and functions, one after the other."""
 
 import inspect
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from xpgrad.models.chain import nested
@@ -65,23 +65,21 @@ class Sequential(ChainList):
     def __setitem__(self, index: Any, value: Any) -> None:
         for layer in value if isinstance(index, slice) else [value]:
             _check_layer(layer)
-        self._layers[index] = value
-        self._rename()
+        layers = list(self._layers)
+        layers[index] = value
+        self._settle(layers)
 
     def __delitem__(self, index: Any) -> None:
-        del self._layers[index]
-        self._rename()
+        layers = list(self._layers)
+        del layers[index]
+        self._settle(layers)
 
     def insert(self, index: int, value: Any) -> None:
         """Insert a layer before an index."""
         _check_layer(value)
-        self._layers.insert(index, value)
-        self._rename()
-
-    def extend(self, sequential: Iterable[Layer]) -> None:
-        """Append the layers of another Sequential, or of a list."""
-        for layer in list(sequential):
-            self.append(layer)
+        layers = list(self._layers)
+        layers.insert(index, value)
+        self._settle(layers)
 
     def clear(self) -> None:
         """Remove all layers."""
@@ -119,9 +117,9 @@ class Sequential(ChainList):
             made += layer.flatten() if isinstance(layer, Sequential) else [layer]
         return _of(made)
 
-    def _rename(self) -> None:
-        self._children = [layer for layer in self._layers if isinstance(layer, Link)]
-        super()._rename()
+    def _settle(self, children: list[Any]) -> None:
+        super()._settle([layer for layer in children if isinstance(layer, Link)])
+        self._layers[:] = children
 
     # Copies and text
 

@@ -12,6 +12,7 @@ from xpgrad.errors import TraceError
 from xpgrad.graph.variable import Variable, constant_variable
 from xpgrad.optimizers.formula import Numbers, real_spec
 from xpgrad.optimizers.loss_scaling import finite
+from xpgrad.optimizers.undo import gradients_restored
 from xpgrad.optimizers.update_rule import UpdateRule, held_by
 from xpgrad.transforms.trace.compiled import compile
 from xpgrad.types import Array, Dtype
@@ -89,7 +90,8 @@ class Step:
         program = self.programs.get(key)
         if program is None:
             program = self.programs[key] = Program(self, params, places, options)
-        return program.run(numbers, args, kwds)
+        with gradients_restored(params):
+            return program.run(numbers, args, kwds)
 
     def _place(self, param: Parameter, known: dict[Any, int], numbers: list[Numbers]) -> Place:
         """Return whose coefficients a parameter has: the place in `numbers`, their device and dtype."""

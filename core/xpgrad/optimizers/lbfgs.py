@@ -12,6 +12,7 @@ from xpgrad.graph.variable import Variable, constant_variable
 from xpgrad.optimizers.formula import real_spec
 from xpgrad.optimizers.hyperparameter import Hyperparameter, HyperparameterProxy
 from xpgrad.optimizers.optimizer import Optimizer
+from xpgrad.optimizers.undo import gradients_restored
 from xpgrad.optimizers.update_rule import store
 from xpgrad.transforms.vectors import arrays_of, vector_of
 from xpgrad.types import Array
@@ -77,8 +78,17 @@ class LBFGS(Optimizer):
             raise ImportError("LBFGS: needs SciPy; pip install scipy") from error
         if any(param._array is None for param in self.target.params()):
             lossfun(*args, **kwds)  # which initialises them
+        with gradients_restored([*self.target.params(False)]):
+            self._search(minimize, lossfun, args, kwds)
+        self.t += 1
+        self.call_hooks("post")
+
+    def _search(
+        self, minimize: Callable[..., Any], lossfun: Callable[..., Any], args: tuple[Any, ...], kwds: dict[str, Any]
+    ) -> None:
+        """Give the parameters the values that `scipy.optimize.minimize` finds."""
         self.call_hooks("pre")
-        params = [param for param in self.target.params() if param.update_rule is None or param.update_rule.enabled]
+        params = [p for p in self.target.params(False) if p.update_rule is None or p.update_rule.enabled]
 
         def evaluated(vector: Array) -> tuple[float, Array]:
             _set(params, vector)
@@ -98,13 +108,12 @@ class LBFGS(Optimizer):
             "maxcor": h.history_size,
         }
         try:
-            self.result = minimize(evaluated, start, jac=True, method="L-BFGS-B", options=options)
+            result = minimize(evaluated, start, jac=True, method="L-BFGS-B", options=options)
+            _set(params, result.x)
         except BaseException:
             _set(params, start)
             raise
-        _set(params, self.result.x)
-        self.t += 1
-        self.call_hooks("post")
+        self.result = result
 
 
 def _vector(arrays: Sequence[Array]) -> Array:

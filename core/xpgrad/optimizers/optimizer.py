@@ -16,6 +16,7 @@ from xpgrad.optimizers.hyperparameter import Hyperparameter
 from xpgrad.optimizers.loss_scaling import LossScale, finite
 from xpgrad.optimizers.packed import Packs, gradient
 from xpgrad.optimizers.rule import Rule
+from xpgrad.optimizers.undo import gradients_restored, needs_preparation
 from xpgrad.optimizers.update_rule import UpdateRule, held_by, register, unregister
 from xpgrad.types import Array
 from xpgrad.utils.pictures import drawer
@@ -148,9 +149,10 @@ class GradientMethod(Optimizer, Formula):
 
     def setup(self, link: Link) -> Any:
         """Make `link` the target, and give each of its parameters an update rule; return the optimizer."""
+        rules = [] if not isinstance(link, Link) else [(param, self.create_update_rule()) for param in link.params()]
         super().setup(link)
-        for param in link.params():
-            rule = param.update_rule = self.create_update_rule()
+        for param, rule in rules:
+            param.update_rule = rule
             if self._use_fp32_update:
                 rule.use_fp32_update()
         return self
@@ -226,6 +228,12 @@ class GradientMethod(Optimizer, Formula):
             A gradient does not fit its parameter; no parameter is updated then.
         TraceError
             It is called in a transformation; use `compile`, or the function form, `rule`.
+
+        Notes
+        -----
+        If `lossfun`, the backward computation, a check or a hook before the update raises, parameters, gradients,
+        states and `t` are as they were. What fails later, a user's own update rule or a hook after the update, finds
+        parameters that were updated.
         """
         level = innermost()
         if level is not None:
@@ -237,41 +245,59 @@ class GradientMethod(Optimizer, Formula):
             raise RuntimeError(f"{type(self).__name__}.update: there is no model; call setup(model) first")
         if lossfun is not None:
             self._check_function("update", lossfun)
-            loss = lossfun(*args, **kwds)
-            if not isinstance(loss, Variable):
-                raise TypeError(
-                    f"{type(self).__name__}.update: expected lossfun to return a Variable, got {type(loss).__name__}"
-                )
-            if self._use_cleargrads:
-                self.target.cleargrads()
-            else:
-                self.target.zerograds()
-            loss.backward(loss_scale=self._loss_scale)
-            del loss
-        params = [param for param in self.target.params(False) if param._grad is not None]
+        params, hooked = [*self.target.params(False)], bool(self._hooks["pre"])
+        changed = params if lossfun is not None or hooked else [param for param in params if needs_preparation(param)]
+        with gradients_restored(changed, lossfun is None and hooked):
+            if lossfun is not None:
+                self._differentiate(lossfun(*args, **kwds))
+                params = [*self.target.params(False)]  # some may be initialised now
+            params = self._checked(params)
+            safe, step = not self.check_nan_in_grads(), None
+            if safe:
+                self.call_hooks("pre")
+                step = self._packs.prepared(params)
+        if step is not None:
+            self._step(params, step)
+        if self._scale is not None:
+            self._scale.after(safe)
+
+    def _differentiate(self, loss: Any) -> None:
+        """Compute the gradients of a loss."""
+        if not isinstance(loss, Variable):
+            raise TypeError(
+                f"{type(self).__name__}.update: expected lossfun to return a Variable, got {type(loss).__name__}"
+            )
+        if self._use_cleargrads:
+            self.target.cleargrads()
+        else:
+            self.target.zerograds()
+        loss.backward(loss_scale=self._loss_scale)
+
+    def _checked(self, params: list[Parameter]) -> list[Parameter]:
+        """Return the parameters with a gradient, which fits each of them."""
+        params = [param for param in params if param._grad is not None]
         for param in params:
             grad, array = gradient(param), param._array
             if not param._grad_valid:
                 self._check_cleared(param)
             if grad.shape != array.shape or grad.dtype != array.dtype:
                 raise _unfit(param, grad, type(self).__name__)
-        safe = not self.check_nan_in_grads()
-        if safe:
-            before = self.t
-            try:
-                self.call_hooks("pre")
-                self.t = before + 1
-                for param in self._packs.update(params):
-                    param.update()
-                self.call_hooks("post")
-            except BaseException:
-                self.t = before
-                for param in params:
-                    if param.update_rule is not None:
-                        param.update_rule._held = None
-                raise
-        if self._scale is not None:
-            self._scale.after(safe)
+        return params
+
+    def _step(self, params: list[Parameter], step: Callable[[], list[Parameter]]) -> None:
+        """Update the parameters, and call the hooks after that."""
+        before = self.t
+        try:
+            self.t = before + 1
+            for param in step():
+                param.update()
+            self.call_hooks("post")
+        except BaseException:
+            self.t = before
+            for param in params:
+                if param.update_rule is not None:
+                    param.update_rule._held = None
+            raise
 
     def compile(self, lossfun: Callable[..., Any], **options: Any) -> Step:
         """Return a function that makes a step like `update`, as one program: forward, backward, and update.

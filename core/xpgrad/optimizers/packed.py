@@ -80,10 +80,13 @@ class Packs:
     def __reduce__(self) -> tuple[Any, ...]:
         return Packs, ()  # copies of states are no parts of common arrays
 
-    def update(self, params: Sequence[Parameter]) -> list[Parameter]:
-        """Update those of the parameters that have coefficients in common, and return the others."""
+    def prepared(self, params: Sequence[Parameter]) -> Callable[[], list[Parameter]]:
+        """Return what updates those of the parameters that have coefficients in common, and returns the others.
+
+        What can be wrong is found before anything is updated.
+        """
         if live:
-            return list(params)
+            return lambda: list(params)
         groups: dict[Any, list[Parameter]] = {}
         others = []
         for param in params:
@@ -99,12 +102,19 @@ class Packs:
                     groups[key] = [param]
             else:
                 others.append(param)
-        for update in [self._prepared(group, key[1:]) for key, group in groups.items()]:
-            update()
-        return others
+                if rule is not None and rule.enabled:
+                    rule.hold(param)
+        updates = [self._prepared(group, key[1:]) for key, group in groups.items()]
+
+        def update() -> list[Parameter]:
+            for each in updates:
+                each()
+            return others
+
+        return update
 
     def _prepared(self, group: list[Parameter], key: Any) -> Callable[[], None]:
-        """Return what updates the parameters of a group; what can be wrong is found before anything is updated."""
+        """Return what updates the parameters of a group."""
         rule, spec = group[0].update_rule, group[0]._node.spec
         t = rule.t + 1
         c = prepared(rule.formula.coefficients(rule.hyperparam.at(t), t), spec)

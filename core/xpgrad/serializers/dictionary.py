@@ -7,11 +7,11 @@ from typing import Any
 from xpgrad.backend.modules import device_of
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.transfer import converted_like, transfer
+from xpgrad.chainer.undo import Journal, undone_by_errors
 from xpgrad.errors import DtypeError, SerializationError, ShapeError
 from xpgrad.graph.variable import Variable
 from xpgrad.models.link import Link
 from xpgrad.serializers.base import Deserializer, Serializer
-from xpgrad.serializers.undo import Journal, undone_by_errors
 from xpgrad.types import Array
 
 MAX_VALUE = 2**26

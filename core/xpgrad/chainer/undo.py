@@ -1,4 +1,4 @@
-"""`undone_by_errors`: an object that is loaded is either loaded whole, or as it was."""
+"""`undone_by_errors`: a model, an optimizer or a trainer is changed whole, or not at all."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -7,12 +7,16 @@ from typing import Any
 from xpgrad.backend.current import call_on
 from xpgrad.backend.plugins import plugins
 from xpgrad.chainer.contents import STATE
+from xpgrad.graph.node import VariableNode
 from xpgrad.graph.variable import Variable
 from xpgrad.types import Array
 
+OF_NODES = "device", "loss_scale", "successor"
+"""What calls on a Variable change in its node."""
+
 
 class Journal:
-    """What an object and all that is serialized with it held before.
+    """What an object and all that is serialized with it held before: Variables, nodes, arrays, attributes.
 
     Parameters
     ----------
@@ -22,6 +26,7 @@ class Journal:
     def __init__(self, obj: Any) -> None:
         self._seen: dict[int, Any] = {}
         self._held: list[tuple[Any, Any]] = []
+        self._nodes: list[tuple[VariableNode, dict[str, Any]]] = []
         self._written: list[tuple[Array, Array]] = []
         waiting = [obj]
         while waiting:
@@ -34,6 +39,7 @@ class Journal:
         """Note what an object holds, and return the objects in it."""
         if isinstance(item, Variable):
             self._held.append((item, {name: getattr(item, name) for name in STATE if hasattr(item, name)}))
+            self._nodes.append((item._node, {name: getattr(item._node.extra, name, None) for name in OF_NODES}))
             return [getattr(item, "update_rule", None)]
         if isinstance(item, (dict, list)):
             self._held.append((item, item.copy()))
@@ -47,12 +53,20 @@ class Journal:
 
     def write(self, array: Array, values: Array) -> None:
         """Write values of the array's dtype, shape and device into it."""
-        backend = plugins.backend_of(array)
-        self._written.append((array, backend.copy(array)))
+        self.keep(array)
         call_on(array, array.__setitem__, ..., values)
+
+    def keep(self, array: Any) -> None:
+        """Keep the elements of an array, which will be written to; do nothing for other objects."""
+        backend = plugins.by_type.get(type(array))
+        if backend is not None and not backend.immutable:
+            self._written.append((array, backend.copy(array)))
 
     def restore(self) -> None:
         """Give all of these objects what they held."""
+        for node, before in self._nodes:
+            for name, value in before.items() if node.extra is not None else ():
+                setattr(node.extra, name, value)
         for array, before in reversed(self._written):
             call_on(array, array.__setitem__, ..., before)
         for item, before in self._held:

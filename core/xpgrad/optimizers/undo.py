@@ -1,0 +1,44 @@
+"""`gradients_restored`: gradients and states stay as they were if what comes before an update fails."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+from xpgrad.chainer.parameter import Parameter
+from xpgrad.chainer.undo import Journal
+from xpgrad.optimizers.packed import gradient
+
+
+@contextmanager
+def gradients_restored(params: Sequence[Parameter], arrays: bool = False) -> Iterator[None]:
+    """Give parameters back their gradients, and update rules their states, if the block raises.
+
+    Parameters
+    ----------
+    params : sequence of Parameter
+    arrays : bool
+        Whether the block may write to the arrays of the gradients, which are copied then.
+    """
+    held = [(param, param._grad, param._grad_valid, param._node.extra) for param in params]
+    scales = [None if extra is None else extra.loss_scale for *_, extra in held]
+    rules = [(rule, rule._state and rule._state.copy()) for p in params if (rule := p.update_rule) is not None]
+    journal = Journal(None)
+    for param, grad, *_ in held if arrays else ():
+        if grad is not None:
+            journal.keep(gradient(param))
+    try:
+        yield
+    except BaseException:
+        journal.restore()
+        for (param, grad, valid, _), scale in zip(held, scales, strict=True):
+            param._grad, param._grad_valid = grad, valid
+            if param._node.extra is not None:
+                param._node.extra.loss_scale = scale
+        for rule, state in rules:
+            rule._state, rule._held = state, None
+        raise
+
+
+def needs_preparation(param: Parameter) -> bool:
+    """Return whether an update first divides the gradient by the factor of the loss, or makes a state."""
+    rule = param.update_rule
+    return param._node.extra is not None or (rule is not None and (rule._state is None or rule._use_fp32_update))
