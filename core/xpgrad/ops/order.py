@@ -5,20 +5,22 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from xpgrad.array_api.creation import full_like
 from xpgrad.array_api.data_types import astype
 from xpgrad.array_api.elementwise.extrema import maximum, minimum
-from xpgrad.array_api.elementwise.logical import isnan, logical_not
+from xpgrad.array_api.elementwise.logical import isfinite, isnan, logical_not
 from xpgrad.array_api.elementwise.rounding import floor
 from xpgrad.array_api.elementwise.rounding import round as round_
 from xpgrad.array_api.indexing import take_along_axis
-from xpgrad.array_api.manipulation import expand_dims, permute_dims, reshape, squeeze, stack
+from xpgrad.array_api.manipulation import concat, expand_dims, moveaxis, permute_dims, reshape, squeeze, stack, unstack
 from xpgrad.array_api.searching import where
 from xpgrad.array_api.shared.axes import Axis, reduced_axes
 from xpgrad.array_api.sorting import argsort, sort
 from xpgrad.array_api.statistical import count_of
 from xpgrad.array_api.utility import any as any_
+from xpgrad.backend.plugins import plugins
 from xpgrad.errors import ShapeError
-from xpgrad.graph.variable import Variable, as_array, as_variable
+from xpgrad.graph.variable import Variable, as_variable
 from xpgrad.types import WHOLE, AnyArray
 
 
@@ -56,7 +58,9 @@ def _check(x: Variable, kth: Any, axis: int, operation: str) -> None:
             raise IndexError(f"{operation}: expected a position in an axis of {length}, got {k}")
 
 
-Chosen = Callable[[Variable, str], Callable[[float], Variable]]
+Fractions = float | Variable
+Chosen = Callable[[Variable, str], Callable[[Fractions], Variable]]
+"""From lines to the function from a fraction, or a vector of them for a last axis, to quantiles."""
 METHODS = ("linear", "lower", "higher", "midpoint", "nearest")
 
 
@@ -67,8 +71,9 @@ def quantile(x: AnyArray, q: Any, /, *, axis: Axis = None, method: str = "linear
     ----------
     x : Variable or array, real floating-point
         With at least one element over `axis`. The result is NaN if any of them is.
-    q : float, or array or sequence of float, from 0 to 1
-        A constant; it gets no gradient.
+    q : float, Variable, or array or sequence of float, from 0 to 1
+        The result is NaN where a Variable is not in this range. By the method "linear" a Variable has a gradient: at an
+        element that of larger fractions, at 1 that of smaller ones.
     axis : int, tuple of int or None
     method : str
         The result between two elements: "linear" interpolates, "midpoint" is their mean, "lower", "higher" and
@@ -79,86 +84,132 @@ def quantile(x: AnyArray, q: Any, /, *, axis: Axis = None, method: str = "linear
     -------
     Variable, shape of `q` followed by that of the reduction
     """
-    return _quantile(x, q, axis, method, keepdims, _of_all)
+    return _quantile("quantile", x, q, axis, method, keepdims)
 
 
 def nanquantile(
     x: AnyArray, q: Any, /, *, axis: Axis = None, method: str = "linear", keepdims: bool = False
 ) -> Variable:
     """Quantiles over `axis` of the elements that are not NaN, as in `quantile`; NaN if there are none."""
+    return _nan_quantile("nanquantile", x, q, axis, method, keepdims)
+
+
+def percentile(
+    x: AnyArray, q: Any, /, *, axis: Axis = None, method: str = "linear", keepdims: bool = False
+) -> Variable:
+    """Quantiles over `axis`, as in `quantile`, with `q` from 0 to 100."""
+    return _quantile("percentile", x, q, axis, method, keepdims)
+
+
+def nanpercentile(
+    x: AnyArray, q: Any, /, *, axis: Axis = None, method: str = "linear", keepdims: bool = False
+) -> Variable:
+    """Quantiles over `axis` of the elements that are not NaN, as in `nanquantile`, with `q` from 0 to 100."""
+    return _nan_quantile("nanpercentile", x, q, axis, method, keepdims)
+
+
+def _nan_quantile(name: str, x: AnyArray, q: Any, axis: Axis, method: str, keepdims: bool) -> Variable:
     x = as_variable(x)
     missing = isnan(x)
     last = count_of(logical_not(missing), x, axis=axis) - 1  # at least float32, so that positions are exact
-    return _quantile(where(missing, float("inf"), x), q, axis, method, keepdims, functools.partial(_of_numbers, last))
+    chosen = functools.partial(_of_numbers, last)
+    return _quantile(name, where(missing, float("inf"), x), q, axis, method, keepdims, chosen)
 
 
-def _quantile(x: Any, q: Any, axis: Axis, method: str, keepdims: bool, chosen: Chosen) -> Variable:
+def _quantile(
+    name: str, x: Any, q: Any, axis: Axis, method: str, keepdims: bool, chosen: Chosen | None = None
+) -> Variable:
     x = as_variable(x)
     if method not in METHODS:
-        raise ValueError(f"quantile: expected the method {', '.join(METHODS)}, got {method!r}")
-    shape, fractions = _fractions(q)
+        raise ValueError(f"{name}: expected the method {', '.join(METHODS)}, got {method!r}")
+    shape, fractions = _fractions(name, q, x)
     axes = reduced_axes(axis, x.ndim)
     rest = tuple(i for i in range(x.ndim) if i not in axes)
     kept = tuple(1 if i in axes else n for i, n in enumerate(x.shape)) if keepdims else tuple(x.shape[i] for i in rest)
     n = math.prod(x.shape[i] for i in axes)
     if not n:
-        raise ShapeError(f"quantile: expected elements over axis {axis}, got shape {x.shape}")
+        raise ShapeError(f"{name}: expected elements over axis {axis}, got shape {x.shape}")
     lines = reshape(permute_dims(x, axes=rest + axes) if x.ndim else x, shape=(*(x.shape[i] for i in rest), n))
-    at = chosen(lines, method)
+    at = (chosen or _of_all)(lines, method)
+    if isinstance(fractions, Variable):
+        return reshape(moveaxis(at(fractions), -1, 0), shape=shape + kept)
     found = [at(f) for f in fractions]
-    if not shape:
-        return reshape(found[0], shape=kept)
-    return reshape(stack(found), shape=shape + kept)
+    return reshape(stack(found) if shape else found[0], shape=shape + kept)
 
 
-def _of_all(lines: Variable, method: str) -> Callable[[float], Variable]:
+def _of_all(lines: Variable, method: str) -> Callable[[Fractions], Variable]:
     """Return the function from a fraction to the quantiles along the last axis; NaN if there is a NaN."""
     ordered, missing = sort(lines, axis=-1), any_(isnan(lines), axis=-1)
     last, dtype = lines.shape[-1] - 1, lines.dtype
-    return lambda f: astype(where(missing, float("nan"), _at(ordered, f * last, method)), dtype, copy=False)
 
-
-def _of_numbers(last: Variable, lines: Variable, method: str) -> Callable[[float], Variable]:
-    """Return the function from a fraction to the quantiles of the elements up to `last` along the sorted last axis."""
-    ordered = sort(lines, axis=-1)
-    integer = lines.node.spec.backend.default_dtype("int")
-
-    def element(place: Variable) -> Variable:
-        indices = expand_dims(astype(place, integer), axis=-1)
-        return squeeze(take_along_axis(ordered, indices, axis=-1), axis=-1)
-
-    def at(f: float) -> Variable:
-        place = maximum(last * f, 0.0)
-        low = floor(place)
-        weight = place - low
-        if method == "nearest":
-            weight = round_(place) - low
-        elif method != "linear":
-            weight = where(weight > 0, {"lower": 0.0, "higher": 1.0, "midpoint": 0.5}[method], weight)
-        weight = astype(weight, lines.dtype, copy=False)
-        lower, upper = element(low), element(minimum(low + 1, maximum(last, 0.0)))
-        between = where(weight > 0, (upper - lower) * weight, 0.0)  # the difference may be infinite
-        return where(last < 0, float("nan"), lower + between)
+    def at(f: Fractions) -> Variable:
+        if not isinstance(f, Variable):
+            return astype(where(missing, float("nan"), _at(ordered, f * last, method)), dtype, copy=False)
+        y = _located(ordered, full_like(missing, last, dtype=lines.node.spec.wide), f, method)
+        return astype(where(expand_dims(missing, axis=-1), float("nan"), y), dtype, copy=False)
 
     return at
 
 
-def _fractions(q: Any) -> tuple[tuple[int, ...], list[float]]:
-    """Return the shape of `q` and its values."""
+def _of_numbers(last: Variable, lines: Variable, method: str) -> Callable[[Fractions], Variable]:
+    """Return the function from a fraction to the quantiles of the elements up to `last` along the sorted last axis."""
+    ordered = sort(lines, axis=-1)
+    return lambda f: _located(ordered, last, f, method)
+
+
+def _located(ordered: Variable, last: Variable, f: Fractions, method: str) -> Variable:
+    """Return the values at fractions of the positions from 0 to `last` along the last axis; NaN where there is none."""
+    spec = ordered.node.spec
+    integer = spec.backend.default_dtype("int")
+    last = expand_dims(last, axis=-1)
+    exists = last >= 0
+    if isinstance(f, Variable):
+        given = (f >= 0) & (f <= 1)
+        exists, f = exists & given, where(given, f, 0.0)
+    place = maximum(last * f, 0.0)
+    low = maximum(minimum(floor(place), last - 1), 0.0)
+    high = minimum(low + 1, maximum(last, 0.0))
+    weight = place - low
+    if method == "nearest":
+        weight = round_(place) - low
+    elif method != "linear":
+        inside = (weight > 0) & (weight < 1)
+        weight = where(inside, {"lower": 0.0, "higher": 1.0, "midpoint": 0.5}[method], weight)
+    weight = astype(weight, spec.dtype, copy=False)
+    count = low.shape[-1]
+    both = take_along_axis(ordered, astype(concat([low, high], axis=-1), integer), axis=-1)  # one sum of gradients
+    lower, upper = both[..., :count], both[..., count:]
+    step = upper - lower
+    step = where((weight > 0) & (weight < 1) | isfinite(step), step, 0.0)
+    y = where(exists, where(weight < 0.5, lower + step * weight, upper - step * (1 - weight)), float("nan"))
+    return y if isinstance(f, Variable) else squeeze(y, axis=-1)
+
+
+def _fractions(name: str, q: Any, x: Variable) -> tuple[tuple[int, ...], Variable | list[float]]:
+    """Return the shape of `q` and its fractions: a vector if it is of the library of `x`, else numbers."""
+    scale = 100 if name.endswith("percentile") else 1
+    if isinstance(q, Sequence) and (lead := next((each for each in q if isinstance(each, Variable)), None)) is not None:
+        q = stack([each if isinstance(each, Variable) else full_like(lead, each) for each in q])
     if isinstance(q, Sequence):
-        return (len(q),), [_fraction(each) for each in q]
-    array = as_array(q)
-    if not hasattr(array, "shape") or not array.shape:
-        return (), [_fraction(q)]
-    flat = reshape(as_variable(array), shape=(-1,))
-    return tuple(array.shape), [_fraction(flat[i]) for i in range(flat.size)]
+        return (len(q),), [_fraction(name, each, scale) for each in q]
+    if not hasattr(q, "shape") or plugins.is_scalar(q):
+        return (), [_fraction(name, q, scale)]
+    flat = reshape(q, shape=(-1,))
+    spec = flat.node.spec
+    numbers = [] if isinstance(q, Variable) else [_fraction(name, each, scale) for each in unstack(flat)]
+    if numbers and spec.backend is not x.node.spec.backend:
+        return tuple(q.shape), numbers
+    dtype = spec.wide if spec.differentiable else spec.backend.default_dtype("float")
+    return tuple(q.shape), astype(flat, dtype, copy=False) / scale
 
 
-def _fraction(q: Any) -> float:
+def _fraction(name: str, q: Any, scale: int) -> float:
+    """Return one of the arguments `q` of the function `name`, from 0 to `scale`, as a fraction."""
     value = float(q)
-    if not 0 <= value <= 1:
-        raise ValueError(f"quantile: expected fractions from 0 to 1, got {value}")
-    return value
+    if not 0 <= value <= scale:
+        unit = "fractions" if scale == 1 else "percentages"
+        raise ValueError(f"{name}: expected {unit} from 0 to {scale}, got {value}")
+    return value / scale
 
 
 def _at(ordered: Variable, place: float, method: str) -> Variable:
@@ -175,24 +226,6 @@ def _at(ordered: Variable, place: float, method: str) -> Variable:
     if weight == 1:
         return ordered[..., high]
     return ordered[..., low] * (1 - weight) + ordered[..., high] * weight
-
-
-def percentile(
-    x: AnyArray, q: Any, /, *, axis: Axis = None, method: str = "linear", keepdims: bool = False
-) -> Variable:
-    """Quantiles over `axis`, as in `quantile`, with `q` from 0 to 100."""
-    return quantile(x, _hundredths(q), axis=axis, method=method, keepdims=keepdims)
-
-
-def nanpercentile(
-    x: AnyArray, q: Any, /, *, axis: Axis = None, method: str = "linear", keepdims: bool = False
-) -> Variable:
-    """Quantiles over `axis` of the elements that are not NaN, as in `nanquantile`, with `q` from 0 to 100."""
-    return nanquantile(x, _hundredths(q), axis=axis, method=method, keepdims=keepdims)
-
-
-def _hundredths(q: Any) -> Any:
-    return [each / 100 for each in q] if isinstance(q, Sequence) else q / 100
 
 
 def nanmedian(x: AnyArray, /, *, axis: Axis = None, keepdims: bool = False) -> Variable:

@@ -185,6 +185,18 @@ def _nanquantile(method: Any) -> Case:
 
 
 ORDERS = (
+    _ops(
+        "quantile-fractions",
+        lambda ops, x, q: ops.quantile(x, q, axis=0),
+        lambda x, q: np.quantile(x, q, axis=0),
+        (Input((5, 2)), Input((2, 2), 0.05, 0.95)),
+    ),
+    _ops(
+        "nanquantile-fractions",
+        lambda ops, x, q: ops.nanquantile(x, q, axis=1),
+        lambda x, q: np.nanquantile(x, q, axis=1),
+        (GAPS[0], Input((), 0.05, 0.95)),
+    ),
     _ops("nanmedian", lambda ops, x: ops.nanmedian(x, axis=0), lambda x: np.nanmedian(x, 0), GAPS),
     _ops(
         "nanpercentile",
