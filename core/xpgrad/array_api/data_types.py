@@ -67,6 +67,13 @@ def astype(x: AnyArray, dtype: Dtype, /, *, copy: bool = True, device: Any = Non
         raise
 
 
+def to_floating(x: AnyArray, /) -> Variable:
+    """Return `x`, cast to the default dtype of its library if it is not floating-point."""
+    x = as_variable(x)
+    spec = x._node.spec
+    return x if spec.differentiable else _cast(x, dtype=spec.backend.default_dtype("float"))
+
+
 def _with_plain_errors(backend: Backend, expected: str, function: Callable[..., Any]) -> Callable[..., Any]:
     """Return `function` with errors that say what was expected and what was passed."""
 

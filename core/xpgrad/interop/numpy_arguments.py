@@ -7,7 +7,9 @@ from collections.abc import Callable, Mapping
 from typing import Any, NoReturn
 
 from xpgrad import array_api as xp
+from xpgrad.backend.backend import Backend
 from xpgrad.backend.plugins import plugins
+from xpgrad.errors import DtypeError
 from xpgrad.graph.variable import Variable, as_variable, constant_variable
 
 Function = Callable[..., Any]
@@ -21,16 +23,25 @@ class Refused:
 
 
 REFUSED: Any = Refused()
+KINDS = "bool", "integral", "real floating", "complex floating"
+"""Kinds of dtypes; elements of one kind are cast to later kinds only."""
+FLOATING = KINDS[2:]
 TABLE: dict[str, Function] = {}
 """From the name of a function of NumPy, such as ``linalg.solve``, to our function."""
 
-_HARMLESS = {  # values that change nothing, of arguments that are refused otherwise
+_HARMLESS: dict[str, tuple[Any, ...]] = {  # values that change nothing, of arguments that are refused otherwise
     "where": (True,),
     "order": ("K", "C", "A"),
-    "casting": ("same_kind", "unsafe", "no"),
+    "casting": ("same_kind",),
+    "einsum.casting": ("safe",),
+    **dict.fromkeys(["reshape.order", "ravel.order", "unravel_index.order"], ("C",)),
+    **dict.fromkeys(["sort.order", "argsort.order", "partition.order", "argpartition.order"], ()),
+    **dict.fromkeys(["partition.kind", "argpartition.kind"], ("introselect",)),
     "subok": (True, False),
-    "kind": ("quicksort", "stable", "mergesort", "heapsort", "introselect"),
+    "kind": ("quicksort", "stable", "mergesort", "heapsort"),
     "overwrite_input": (False,),
+    "retstep": (False,),
+    "returned": (False,),
     "mode": ("raise",),
     "UPLO": ("L",),
 }
@@ -97,20 +108,21 @@ def given(value: Any) -> Any:
     return None if type(value).__name__ == "_NoValueType" else value
 
 
-def refuse_argument(name: str, argument: str, value: Any) -> None:
+def refuse_argument(name: str, argument: str, value: Any, library: str = "numpy") -> None:
     """Raise TypeError unless `value` is None or changes nothing."""
     if given(value) is None:
         return
-    if any(value is each or (type(value) is str and value == each) for each in _HARMLESS.get(argument, ())):
+    harmless = _HARMLESS.get(f"{name}.{argument}", _HARMLESS.get(argument, ()))
+    if any(value is each or (type(value) is str and value == each) for each in harmless):
         return
     advice = _ADVICE.get(argument, f"leave {argument} away")
-    raise TypeError(f"numpy.{name}: {argument}= is not for Variables; {advice}")
+    raise TypeError(f"{library}.{name}: {argument}= is not for Variables; {advice}")
 
 
-def refuse_function(name: str, advice: str | None = None) -> NoReturn:
+def refuse_function(name: str, advice: str | None = None, library: str = "numpy") -> NoReturn:
     """Raise TypeError for a function that is not defined for Variables."""
     advice = advice or "use functions of xpgrad.array_api or xpgrad.ops, or, where no gradient is wanted, v.array"
-    raise TypeError(f"numpy.{name} has no meaning for Variables here; {advice}")
+    raise TypeError(f"{library}.{name} has no meaning for Variables here; {advice}")
 
 
 def lead_of(*xs: Any) -> Variable | None:
@@ -166,6 +178,32 @@ def dtype_like(x: Any, dtype: Any) -> Any:
 def cast(a: Any, dtype: Any) -> Any:
     """Return `a` in NumPy's `dtype`; None leaves it unchanged."""
     return a if dtype is None else xp.astype(a, dtype_like(a, dtype), copy=False)
+
+
+def holds(backend: Backend, dtype: Any, given: Any) -> bool:
+    """Return whether elements of the dtype `given` can be cast to `dtype` without being truncated."""
+    wanted, kind = (next(i for i, each in enumerate(KINDS) if backend.is_kind(one, each)) for one in (dtype, given))
+    return wanted >= kind
+
+
+def cast_within(name: str, a: Any, dtype: Any, kinds: tuple[str, ...] = KINDS) -> Any:
+    """Return `a` in NumPy's `dtype`, which must be of one of `kinds`; NumPy would truncate the elements.
+
+    Raises
+    ------
+    DtypeError
+        With the function's `name`.
+    """
+    if dtype is None:
+        return a
+    a = as_variable(a)
+    backend, found = a.node.spec.backend, dtype_like(a, dtype)
+    if not backend.is_kind(found, kinds) or not holds(backend, found, a.dtype):
+        raise DtypeError(
+            f"numpy.{name}: expected a dtype= that holds the results for {a.dtype} elements, got {dtype}; "
+            "cast the result with astype"
+        )
+    return cast(a, found)
 
 
 def flat(a: Any) -> Variable:

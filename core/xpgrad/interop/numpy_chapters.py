@@ -8,6 +8,7 @@ import functools
 from typing import Any
 
 from xpgrad import array_api as xp
+from xpgrad.array_api.data_types import to_floating
 from xpgrad.graph.variable import as_variable
 from xpgrad.interop.numpy_arguments import (
     REFUSED,
@@ -23,8 +24,7 @@ from xpgrad.types import WHOLE
 
 @numpy_function("linalg.norm")
 def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
-    x = as_variable(x)
-    x = x if x.node.spec.differentiable else xp.astype(x, x.node.spec.backend.default_dtype("float"))
+    x = to_floating(x)
     if ord is None and axis is None:
         return xp.linalg.vector_norm(x, keepdims=keepdims)
     axes = tuple(range(x.ndim)) if axis is None else (int(axis),) if isinstance(axis, WHOLE) else tuple(axis)
@@ -54,7 +54,7 @@ def _delegated(name: str, inputs: int = 1) -> None:
 
 
 for _name in (
-    "det", "eig", "eigh", "eigvals", "eigvalsh", "inv", "matrix_norm", "matrix_power", "qr", "slogdet", "svdvals",
+    "det", "eig", "eigvals", "inv", "matrix_norm", "matrix_power", "qr", "slogdet", "svdvals",
     "vector_norm",
 ):  # fmt: skip
     _delegated(f"linalg.{_name}")
@@ -68,12 +68,18 @@ def _line(name: str) -> Function:
 
 
 def _axes(name: str, default: Any = None) -> Function:
-    return lambda a, s=None, axes=default, norm=None, out=REFUSED: part("fft", name)(
-        a, s=s, axes=axes, norm=norm or "backward"
-    )
+    def transformed(a: Any, s: Any = None, axes: Any = default, norm: Any = None, out: Any = REFUSED) -> Any:
+        for argument, value in (("s", s), ("axes", axes)):
+            if isinstance(value, WHOLE):
+                raise TypeError(f"numpy.fft.{name}: {argument}: expected a tuple of int, got {value}")
+        return part("fft", name)(a, s=s, axes=axes, norm=norm or "backward")
+
+    return transformed
 
 
 ROWS: dict[str, Function] = {
+    "linalg.eigh": lambda a, UPLO=REFUSED: part("linalg", "eigh")(as_variable(a)),
+    "linalg.eigvalsh": lambda a, UPLO=REFUSED: part("linalg", "eigvalsh")(as_variable(a)),
     "linalg.cholesky": lambda a, /, *, upper=False: part("linalg", "cholesky")(a, upper=upper),
     "linalg.svd": lambda a, full_matrices=True, compute_uv=True, hermitian=REFUSED: (
         part("linalg", "svd")(a, full_matrices=full_matrices) if compute_uv else part("linalg", "svdvals")(a)

@@ -8,7 +8,7 @@ from xpgrad import ops
 from xpgrad.array_api.shared import copying
 from xpgrad.errors import DtypeError, ShapeError
 from xpgrad.graph.variable import Variable, as_variable, constant_variable
-from xpgrad.interop.numpy_arguments import lead_of, like, numpy_function
+from xpgrad.interop.numpy_arguments import holds, lead_of, like, numpy_function
 
 
 @numpy_function("block")
@@ -121,14 +121,8 @@ def _position(i: int, length: int, name: str, end: int = 0) -> int:
     return i + length if i < 0 else i
 
 
-KINDS = "bool", "integral", "real floating", "complex floating"
-
-
 def _converted(values: Variable, arr: Variable) -> Any:
-    given, own = (
-        next(i for i, kind in enumerate(KINDS) if x.node.spec.backend.is_kind(x.dtype, kind)) for x in (values, arr)
-    )
-    if given > own:
+    if not holds(arr.node.spec.backend, arr.dtype, values.dtype):
         raise DtypeError(
             f"numpy.insert: expected values that {arr.dtype} can hold, got {values.dtype}; cast one with astype"
         )

@@ -5,9 +5,10 @@ import math
 from typing import Any
 
 from xpgrad import array_api as xp
+from xpgrad.array_api.data_types import to_floating
 from xpgrad.array_api.elementwise.magnitude import squared_modulus
 from xpgrad.array_api.linalg.solving import inv_or_nan
-from xpgrad.errors import ShapeError
+from xpgrad.errors import BatchError, ShapeError, TraceError
 from xpgrad.graph.variable import Variable, as_variable
 from xpgrad.interop.numpy_arguments import alike, numpy_function
 
@@ -31,24 +32,31 @@ def lstsq(a: Any, b: Any, rcond: Any = None) -> Any:
     residuals : Variable, shape (1,) or (K,)
         Sums of squares of ``a @ x - b``; of shape (0,) unless the rank is N and M is larger.
     rank : int
+        In a transformation an array without a value: there the rank is a Variable, and residuals that NumPy would
+        leave out are NaN.
     s : Variable, shape (min(M, N),)
     """
-    a, b = (_floating(x) for x in alike(a, b))
+    a, b = (to_floating(x) for x in alike(a, b))
     if a.ndim != 2 or b.ndim not in (1, 2) or a.shape[0] != b.shape[0]:
         raise ShapeError(f"numpy.linalg.lstsq: expected shapes (M, N) and (M,) or (M, K), got {a.shape} and {b.shape}")
     rows, columns = a.shape
     precision = float(a.node.spec.backend.namespace.finfo(xp.real(a).dtype if a.node.spec.complex else a.dtype).eps)
     tolerance = precision * max(rows, columns) if rcond is None else precision if rcond < 0 else rcond
     s = xp.linalg.svdvals(a)
-    rank = int(xp.count_nonzero(s > tolerance * s[:1])) if s.size else 0
+    rank: Any = _known(xp.count_nonzero(s > tolerance * s[:1])) if s.size else 0
     x = xp.matmul(xp.linalg.pinv(a, rtol=float(tolerance)), b) if a.size else _empty_solution(a, b)
     residuals = xp.reshape(xp.sum(squared_modulus(b - xp.matmul(a, x)), axis=0), shape=(-1,))
-    return x, residuals if rank == columns < rows else residuals[:0], rank, s
+    if isinstance(rank, Variable) and columns < rows:
+        return x, xp.where(rank == columns, residuals, math.nan), rank, s
+    return x, residuals if columns < rows and rank == columns else residuals[:0], rank, s
 
 
-def _floating(x: Variable) -> Any:
-    spec = x.node.spec
-    return x if spec.differentiable else xp.astype(x, spec.backend.default_dtype("float"))
+def _known(rank: Variable) -> Any:
+    """Return the rank as an int; in a transformation, where it has no value, unchanged."""
+    try:
+        return int(rank)
+    except (BatchError, TraceError):
+        return rank
 
 
 def _empty_solution(a: Variable, b: Variable) -> Any:
@@ -61,7 +69,7 @@ def _empty_solution(a: Variable, b: Variable) -> Any:
 @numpy_function("linalg.cond")
 def cond(x: Any, p: Any = None) -> Any:
     """Return condition numbers of matrices in the norm `p`, infinite for singular ones, as are the derivatives."""
-    x = _floating(as_variable(x))
+    x = to_floating(x)
     if x.ndim < 2 or not x.shape[-1] or not x.shape[-2]:
         raise ShapeError(f"numpy.linalg.cond: expected matrices with elements, got shape {x.shape}")
     if p in (None, 2, -2):

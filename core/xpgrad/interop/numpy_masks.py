@@ -9,11 +9,12 @@ from typing import Any
 
 from xpgrad import array_api as xp
 from xpgrad import ops
+from xpgrad.array_api.data_types import to_floating
 from xpgrad.array_api.elementwise.magnitude import squared_modulus
 from xpgrad.array_api.shared.axes import reduced_count
 from xpgrad.array_api.statistical import count_of
 from xpgrad.graph.variable import Variable, as_variable
-from xpgrad.interop.numpy_arguments import Function, cast, given, like
+from xpgrad.interop.numpy_arguments import Function, given, like
 
 
 def mask_of(a: Variable, where: Any) -> Any:
@@ -149,15 +150,14 @@ def _without(a: Any, where: Any) -> Any:
     mask = mask_of(a, where)
     if mask is None:
         return a
-    wide = a if a.node.spec.differentiable else xp.astype(a, a.node.spec.backend.default_dtype("float"))
-    return xp.where(mask, wide, math.nan)
+    return xp.where(mask, to_floating(a), math.nan)
 
 
 def nan_total(reduce: Function, combine: Function) -> Function:
     """Return a sum or product that ignores NaN."""
 
     def reduced(a: Any, where: Any, initial: Any, *, dtype: Any, **options: Any) -> Any:
-        y = reduce(_without(cast(a, dtype), where), **options)
+        y = reduce(_without(a, where), dtype=dtype, **options)
         return y if given(initial) is None else combine(y, initial)
 
     return reduced

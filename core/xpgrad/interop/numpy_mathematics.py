@@ -7,6 +7,7 @@ from typing import Any
 
 from xpgrad import array_api as xp
 from xpgrad import ops
+from xpgrad.array_api.data_types import to_floating
 from xpgrad.array_api.shared import copying
 from xpgrad.graph.variable import Variable, as_variable
 from xpgrad.interop.numpy_arguments import (
@@ -14,6 +15,7 @@ from xpgrad.interop.numpy_arguments import (
     Function,
     alike,
     cast,
+    dtype_like,
     flat,
     given,
     lead_of,
@@ -43,7 +45,7 @@ ROWS: dict[str, Function] = {
     "imag": lambda val: xp.imag(val),
     "sinc": lambda x: ops.sinc(x),
     "union1d": lambda ar1, ar2: ops.union1d(*alike(ar1, ar2)),
-    "setdiff1d": lambda ar1, ar2, assume_unique=False: ops.setdiff1d(*alike(ar1, ar2)),
+    "setdiff1d": lambda ar1, ar2, assume_unique=False: ops.setdiff1d(*alike(ar1, ar2), assume_unique=assume_unique),
     "unravel_index": lambda indices, shape, order=REFUSED: ops.unravel_index(indices, shape),
 }
 numpy_functions(ROWS)
@@ -142,7 +144,8 @@ def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> Any:
 def vander(x: Any, N: Any = None, increasing: bool = False) -> Any:
     x = as_variable(x)
     powers = range(x.size if N is None else N)
-    return xp.stack([x**i for i in (powers if increasing else reversed(powers))], axis=-1)
+    columns = [x**i for i in (powers if increasing else reversed(powers))]
+    return xp.stack(columns, axis=-1) if columns else x[:, None][:, :0]
 
 
 @numpy_function("meshgrid")
@@ -186,10 +189,11 @@ def linspace(
     axis: int = 0, *, device: Any = None,
 ) -> Any:  # fmt: skip
     lead: Any = lead_of(start, stop)
-    start, stop = xp.broadcast_arrays(*alike(start, stop))
-    spec = lead.node.spec
+    start, stop = xp.broadcast_arrays(*map(to_floating, alike(start, stop)))
+    spec = (start + stop).node.spec
     count = max(1, num - 1 if endpoint else num)
-    steps = spec.backend.asarray([i / count for i in range(num)], dtype=lead.dtype, device=spec.device)
+    steps = spec.backend.asarray([i / count for i in range(num)], dtype=spec.dtype, device=spec.device)
     steps = xp.reshape(steps, shape=(-1,) + (1,) * start.ndim)
     y = xp.moveaxis(start + (stop - start) * steps, 0, axis)
-    return cast(y, dtype)
+    whole = dtype is not None and spec.backend.is_kind(dtype_like(lead, dtype), "integral")
+    return cast(xp.floor(y) if whole else y, dtype)

@@ -34,13 +34,20 @@ def _triangle(function: Function) -> Function:
     return triangle
 
 
+def vecdot(x1: Any, x2: Any, axis: int = -1, keepdims: bool = False) -> Any:
+    """Return the dot products along `axis`, which NumPy counts in each of the arrays."""
+    x1, x2 = alike(x1, x2)
+    y = xp.vecdot(*(xp.moveaxis(x, axis, -1) for x in (x1, x2)))
+    return xp.moveaxis(y[..., None], -1, axis) if keepdims else y
+
+
 ROWS: dict[str, Function] = {
     "dot": lambda a, b, out=REFUSED: Variable.dot(*alike(a, b)),
     "vdot": lambda a, b, /: xp.vecdot(*map(flat, alike(a, b))),
     "outer linalg.outer": lambda a, b, out=REFUSED: xp.linalg.outer(*map(flat, alike(a, b))),
     "tensordot linalg.tensordot": lambda a, b, axes=2: xp.tensordot(*alike(a, b), axes=axes),
     "linalg.matmul": lambda x1, x2, /: xp.matmul(*alike(x1, x2)),
-    "linalg.vecdot": lambda x1, x2, /, *, axis=-1: xp.vecdot(*alike(x1, x2), axis=axis),
+    "linalg.vecdot": lambda x1, x2, /, *, axis=-1: vecdot(x1, x2, axis),
     "kron": lambda a, b: ops.kron(*alike(a, b)),
     "diag": lambda v, k=0: ops.diag(v, k),
     "diagflat": lambda v, k=0: ops.diag(flat(v), k),

@@ -9,10 +9,12 @@ from xpgrad.array_api import statistical
 from xpgrad.graph.variable import as_variable
 from xpgrad.interop import numpy_masks as masks
 from xpgrad.interop.numpy_arguments import (
+    FLOATING,
     REFUSED,
     Function,
     alike,
     cast,
+    cast_within,
     dtype_like,
     flat,
     given,
@@ -44,19 +46,20 @@ def _test(function: Function) -> Function:
     )
 
 
-def _mean(function: Function) -> Function:
+def _mean(name: str, function: Function) -> Function:
     return lambda a, axis=None, dtype=None, out=REFUSED, keepdims=False, *, where=True: function(
-        cast(a, dtype), axis, bool(given(keepdims)), where
+        cast_within(name, a, dtype, FLOATING), axis, bool(given(keepdims)), where
     )
 
 
-def _moment(function: Function, about: Any = None) -> Function:
+def _moment(name: str, function: Function, about: Any = None) -> Function:
     def reduced(
         a: Any, axis: Any = None, dtype: Any = None, out: Any = REFUSED, ddof: Any = 0, keepdims: Any = False, *,
         where: Any = True, mean: Any = about, correction: Any = None,
     ) -> Any:  # fmt: skip
         free = ddof if given(correction) is None else correction
-        return function(cast(a, dtype), axis, free, bool(given(keepdims)), where, mean)
+        y = function(cast_within(name, a, dtype, FLOATING), axis, free, bool(given(keepdims)), where, mean)
+        return cast(y, dtype)  # NumPy's is complex, too, where `dtype` is
 
     return reduced
 
@@ -119,12 +122,12 @@ ROWS: dict[str, Function] = {
     "nanmin": _extremum(masks.NANMIN),
     "all": _test(masks.ALL),
     "any": _test(masks.ANY),
-    "mean": _mean(masks.mean),
-    "nanmean": _mean(masks.nan_mean),
-    "var": _moment(masks.variance),
-    "std": _moment(masks.deviation),
-    "nanvar": _moment(masks.nan_variance, REFUSED),
-    "nanstd": _moment(masks.nan_deviation, REFUSED),
+    "mean": _mean("mean", masks.mean),
+    "nanmean": _mean("nanmean", masks.nan_mean),
+    "var": _moment("var", masks.variance),
+    "std": _moment("std", masks.deviation),
+    "nanvar": _moment("nanvar", masks.nan_variance, REFUSED),
+    "nanstd": _moment("nanstd", masks.nan_deviation, REFUSED),
     "argmax": _position(xp.argmax),
     "argmin": _position(xp.argmin),
     "nanargmax": _nan_position(xp.argmax, -float("inf")),
@@ -181,19 +184,19 @@ def cov(
     aweights: Any = None, *, dtype: Any = None,
 ) -> Any:  # fmt: skip
     correction = ddof if ddof is not None else 0 if bias else 1
-    x = _observations(cast(m, dtype), y, rowvar)
+    x = cast_within("cov", _observations(m, y, rowvar), dtype, FLOATING)
     return ops.cov(x, correction=correction, fweights=fweights, aweights=aweights)
 
 
 @numpy_function("corrcoef")
 def corrcoef(x: Any, y: Any = None, rowvar: bool = True, *, dtype: Any = None) -> Any:
-    return ops.corrcoef(_observations(cast(x, dtype), y, rowvar))
+    return ops.corrcoef(cast_within("corrcoef", _observations(x, y, rowvar), dtype, FLOATING))
 
 
 def _observations(m: Any, y: Any, rowvar: bool) -> Any:
     """Return one array with a row for each variable, first those of `m`, then those of `y`."""
     arrays = [as_variable(m)] if y is None else alike(m, y)
-    rows = [xp.matrix_transpose(x) if x.ndim == 2 and not rowvar and x.shape[0] != 1 else x for x in arrays]
+    rows = [xp.matrix_transpose(x) if x.ndim == 2 and not rowvar else x for x in arrays]
     return rows[0] if len(rows) == 1 else xp.concat([ops.atleast_nd(x, ndim=2) for x in rows], axis=0)
 
 

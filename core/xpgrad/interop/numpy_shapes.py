@@ -1,6 +1,7 @@
 """NumPy's functions of shapes, joins, selections, copies and dtypes, with its argument names, for Variables."""
 # ruff: noqa: D103 - each does what NumPy's function of its name does
 
+import math
 import operator
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -8,7 +9,9 @@ from typing import Any
 from xpgrad import array_api as xp
 from xpgrad import functions as F
 from xpgrad import ops
+from xpgrad.array_api.data_types import to_floating
 from xpgrad.array_api.shared import copying
+from xpgrad.array_api.shared.axes import checked_axes
 from xpgrad.backend.plugins import plugins
 from xpgrad.errors import ShapeError
 from xpgrad.graph.variable import Variable, as_variable
@@ -16,7 +19,7 @@ from xpgrad.interop.numpy_arguments import (
     REFUSED,
     Function,
     alike,
-    cast,
+    cast_within,
     dtype_like,
     flat,
     given,
@@ -30,6 +33,10 @@ from xpgrad.types import WHOLE
 
 def _shape(shape: Any) -> tuple[int, ...]:
     return tuple(shape) if isinstance(shape, Sequence) else (operator.index(shape),)
+
+
+def _size(shape: tuple[int, ...], axis: Any) -> int:
+    return math.prod(shape if axis is None else [shape[i] for i in checked_axes(axis, len(shape), "numpy.size")])
 
 
 def _at_least(place: Callable[[Any], Any]) -> Function:
@@ -76,7 +83,7 @@ def _like(name: str) -> Function:
 ROWS: dict[str, Function] = {
     "shape": lambda a: alike(a)[0].shape,
     "ndim": lambda a: alike(a)[0].ndim,
-    "size": lambda a, axis=None: alike(a)[0].size if axis is None else alike(a)[0].shape[axis],
+    "size": lambda a, axis=None: _size(alike(a)[0].shape, axis),
     "reshape": lambda a, /, shape=None, order=REFUSED, *, newshape=None, copy=None: xp.reshape(
         a, shape=_shape(newshape if shape is None else shape), copy=copy
     ),
@@ -93,16 +100,18 @@ ROWS: dict[str, Function] = {
     "atleast_1d": _at_least(lambda x: ops.atleast_nd(x, ndim=1)),
     "atleast_2d": _at_least(lambda x: ops.atleast_nd(x, ndim=2)),
     "atleast_3d": _at_least(_with_three_axes),
-    "concatenate concat": lambda arrays, /, axis=0, out=REFUSED, *, dtype=None, casting=REFUSED: cast(
-        xp.concat(alike(*arrays), axis=axis), dtype
+    "concatenate concat": lambda arrays, /, axis=0, out=REFUSED, *, dtype=None, casting=REFUSED: cast_within(
+        "concatenate", xp.concat(alike(*arrays), axis=axis), dtype
     ),
-    "stack": lambda arrays, axis=0, out=REFUSED, *, dtype=None, casting=REFUSED: cast(
-        xp.stack(alike(*arrays), axis=axis), dtype
+    "stack": lambda arrays, axis=0, out=REFUSED, *, dtype=None, casting=REFUSED: cast_within(
+        "stack", xp.stack(alike(*arrays), axis=axis), dtype
     ),
-    "hstack": lambda tup, *, dtype=None, casting=REFUSED: cast(F.hstack(alike(*tup)), dtype),
-    "vstack": lambda tup, *, dtype=None, casting=REFUSED: cast(F.vstack(alike(*tup)), dtype),
+    "hstack": lambda tup, *, dtype=None, casting=REFUSED: cast_within("hstack", F.hstack(alike(*tup)), dtype),
+    "vstack": lambda tup, *, dtype=None, casting=REFUSED: cast_within("vstack", F.vstack(alike(*tup)), dtype),
     "dstack": lambda tup: F.dstack(alike(*tup)),
-    "column_stack": lambda tup: xp.concat([x[:, None] if x.ndim == 1 else x for x in alike(*tup)], axis=1),
+    "column_stack": lambda tup: xp.concat(
+        [x if x.ndim > 1 else xp.matrix_transpose(ops.atleast_nd(x, ndim=2)) for x in alike(*tup)], axis=1
+    ),
     "append": lambda arr, values, axis=None: xp.concat(alike(arr, values), axis=axis),
     "split": _split("split"),
     "array_split": _split("array_split", even=False),
@@ -179,7 +188,13 @@ def take_along_axis(arr: Any, indices: Any, axis: Any = -1) -> Any:
 def clip(a: Any, a_min: Any = None, a_max: Any = None, out: Any = REFUSED, *, min: Any = None, max: Any = None) -> Any:
     bounds = [given(each) for each in (a_min, a_max, min, max)]
     low, high = (one if one is not None else two for one, two in zip(bounds[:2], bounds[2:], strict=True))
-    return xp.clip(alike(a, low, high)[0] if not hasattr(a, "shape") else a, low, high)
+    a = alike(a, low, high)[0] if not hasattr(a, "shape") else as_variable(a)
+    for bound in (low, high):  # NumPy promotes, the standard keeps the dtype of `a`
+        if isinstance(bound, float):
+            a = to_floating(a)
+        elif hasattr(bound, "dtype") and as_variable(bound).node.spec.backend is a.node.spec.backend:
+            a = xp.astype(a, xp.result_type(a, bound), copy=False)
+    return xp.clip(a, low, high)
 
 
 @numpy_function("result_type")

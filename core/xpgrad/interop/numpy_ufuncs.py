@@ -1,20 +1,23 @@
 """The table of NumPy's ufuncs for Variables, and of their methods `reduce`, `accumulate` and `outer`."""
 
+import sys
 from typing import Any
 
 from xpgrad import array_api as xp
 from xpgrad import ops
+from xpgrad.array_api.data_types import to_floating
 from xpgrad.backend.kernels import table
 from xpgrad.graph.variable import Variable, as_variable
 from xpgrad.interop import numpy_masks as masks
-from xpgrad.interop.numpy_arguments import Function, alike, dtype_like, refuse_argument, refuse_function
+from xpgrad.interop.numpy_arguments import Function, alike, cast, dtype_like, refuse_argument, refuse_function
+from xpgrad.interop.numpy_matrices import vecdot
 
 SAME = [name for name in xp.__all__ if name in table.declared and not table.declared[name].parameters]
 """The functions whose arguments are all arrays; NumPy's ufuncs of the same names are these functions."""
 RENAMED = {
     "absolute": "abs", "arccos": "acos", "arccosh": "acosh", "arcsin": "asin", "arcsinh": "asinh", "arctan": "atan",
-    "arctan2": "atan2", "arctanh": "atanh", "conjugate": "conj", "fabs": "abs", "invert": "bitwise_invert",
-    "left_shift": "bitwise_left_shift", "mod": "remainder", "right_shift": "bitwise_right_shift", "rint": "round",
+    "arctan2": "atan2", "arctanh": "atanh", "conjugate": "conj", "invert": "bitwise_invert",
+    "left_shift": "bitwise_left_shift", "mod": "remainder", "right_shift": "bitwise_right_shift",
     "true_divide": "divide",
 }  # fmt: skip
 
@@ -24,6 +27,7 @@ def _power(x1: Any, x2: Any) -> Any:
 
 
 def _modf(x: Any) -> Any:
+    x = to_floating(x)
     whole = xp.trunc(x)
     return x - whole, whole
 
@@ -46,6 +50,10 @@ def _ignoring_nan(function: Function) -> Function:
     return ignoring
 
 
+def _float_power(x1: Any, x2: Any) -> Any:
+    return _power(*(cast(x, complex if x.node.spec.complex else float) for x in alike(x1, x2)))
+
+
 def _matvec(x1: Any, x2: Any) -> Any:
     return xp.matmul(x1, x2[..., None])[..., 0]
 
@@ -61,7 +69,8 @@ UFUNCS |= {
     "deg2rad": ops.deg2rad,
     "degrees": ops.rad2deg,
     "divmod": _divmod,
-    "float_power": _power,
+    "fabs": lambda x, /: xp.abs(to_floating(x)),
+    "float_power": _float_power,
     "fmax": _ignoring_nan(xp.maximum),
     "fmin": _ignoring_nan(xp.minimum),
     "fmod": ops.fmod,
@@ -72,7 +81,8 @@ UFUNCS |= {
     "pow": _power,
     "power": _power,
     "rad2deg": ops.rad2deg,
-    "vecdot": xp.vecdot,
+    "vecdot": vecdot,
+    "rint": lambda x, /: xp.round(to_floating(x)),
     "vecmat": _vecmat,
     "radians": ops.deg2rad,
 }
@@ -87,6 +97,8 @@ REDUCTIONS: dict[str, Function] = {
     "minimum": masks.MIN,
     "multiply": masks.PROD,
 }
+OF_CALLS = {"vecdot": ("axis", "keepdims")}
+OF_METHODS = {"reduce": ("axis", "keepdims"), "accumulate": ("axis",)}
 OF_REDUCTIONS = {"add": ("where", "initial", "dtype"), "multiply": ("where", "initial", "dtype"),
                  "logical_and": ("where",), "logical_or": ("where",)}  # fmt: skip
 ACCUMULATIONS: dict[str, Function] = {"add": xp.cumulative_sum, "multiply": xp.cumulative_prod}
@@ -101,28 +113,38 @@ def call(ufunc: Any, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any
     """Return the result of `ufunc`, or of one of its methods, on Variables; TypeError if it is not defined."""
     name = ufunc.__name__
     title = name if method == "__call__" else f"{name}.{method}"
-    axis, keepdims = kwargs.pop("axis", 0), kwargs.pop("keepdims", False)
-    options: dict[str, Any] = {}
+    library = _library(ufunc)
+    taken: tuple[str, ...] = OF_CALLS.get(name, ()) if method == "__call__" else OF_METHODS.get(method, ())
     if method == "reduce":
-        options = {each: kwargs.pop(each) for each in OF_REDUCTIONS.get(name, ("where", "initial")) if each in kwargs}
+        taken += OF_REDUCTIONS.get(name, ("where", "initial"))
+    options = {each: kwargs.pop(each) for each in taken if each in kwargs}
     for argument, value in kwargs.items():
         given = value[0] if argument == "out" and isinstance(value, tuple) and len(value) == 1 else value
-        refuse_argument(title, argument, given)
+        refuse_argument(title, argument, given, library)
     if method == "__call__" and name in UFUNCS:
         listed = any(isinstance(x, (list, tuple)) for x in inputs)  # NumPy converts them to arrays
-        return UFUNCS[name](*(alike(*inputs) if listed else inputs))
+        return UFUNCS[name](*(alike(*inputs) if listed else inputs), **options)
     if method == "reduce" and name in REDUCTIONS:
         if "dtype" in options:
             options["dtype"] = dtype_like(inputs[0], options["dtype"])
-        return REDUCTIONS[name](inputs[0], axis=axis, keepdims=bool(keepdims), **options)
+        axis, keepdims = options.pop("axis", 0), bool(options.pop("keepdims", False))
+        return REDUCTIONS[name](inputs[0], axis=axis, keepdims=keepdims, **options)
     if method == "accumulate" and name in ACCUMULATIONS:
-        return ACCUMULATIONS[name](inputs[0], axis=axis)
+        return ACCUMULATIONS[name](inputs[0], axis=options.get("axis", 0))
     if method == "outer" and name in UFUNCS and len(inputs) == 2:
         x1, x2 = alike(*inputs)
         return UFUNCS[name](xp.reshape(x1, shape=x1.shape + (1,) * x2.ndim), x2)
     if method == "__call__" and (function := _special(name)) is not None:
         return function(*inputs)
-    return refuse_function(title, ADVICE.get(method, ADVICE.get(name)))
+    return refuse_function(title, ADVICE.get(method, ADVICE.get(name)), library)
+
+
+def _library(ufunc: Any) -> str:
+    """Return the module in which users find `ufunc`."""
+    for module in ("numpy", "scipy.special"):
+        if getattr(sys.modules.get(module), ufunc.__name__, None) is ufunc:
+            return module
+    return "ufunc"
 
 
 def _special(name: str) -> Function | None:

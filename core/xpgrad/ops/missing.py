@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable
 
 from xpgrad.array_api.creation import zeros_like
-from xpgrad.array_api.data_types import astype
+from xpgrad.array_api.data_types import astype, to_floating
 from xpgrad.array_api.elementwise.complex_parts import imag, real
 from xpgrad.array_api.elementwise.logical import isinf, isnan, logical_not
 from xpgrad.array_api.elementwise.magnitude import squared_modulus
@@ -50,28 +50,35 @@ def _finite(x: Variable, nan: float, largest: float, smallest: float) -> Variabl
     return where(infinite & (x > 0), largest, where(infinite & (x < 0), smallest, x))
 
 
-def nansum(x: AnyArray, /, *, axis: Axis = None, keepdims: bool = False) -> Variable:
+def _filled(x: AnyArray, value: float) -> Variable:
+    """Return `x` with `value` instead of NaN; integers as they are."""
+    x = as_variable(x)
+    return where(isnan(x), value, x) if x.node.spec.differentiable else x
+
+
+def nansum(x: AnyArray, /, *, axis: Axis = None, dtype: Dtype | None = None, keepdims: bool = False) -> Variable:
     """Sum over `axis` of the elements that are not NaN; 0 if there are none."""
-    return sum_(where(isnan(x), 0.0, x), axis=axis, keepdims=keepdims)
+    return sum_(_filled(x, 0.0), axis=axis, dtype=dtype, keepdims=keepdims)
 
 
 def nanprod(x: AnyArray, /, *, axis: Axis = None, dtype: Dtype | None = None, keepdims: bool = False) -> Variable:
     """Product over `axis` of the elements that are not NaN; 1 if there are none."""
-    return prod(where(isnan(x), 1.0, x), axis=axis, dtype=dtype, keepdims=keepdims)
+    return prod(_filled(x, 1.0), axis=axis, dtype=dtype, keepdims=keepdims)
 
 
 def nancumsum(x: AnyArray, /, *, axis: int | None = None, dtype: Dtype | None = None) -> Variable:
     """Cumulative sums along `axis`, in which NaN counts as 0."""
-    return cumulative_sum(where(isnan(x), 0.0, x), axis=axis, dtype=dtype)
+    return cumulative_sum(_filled(x, 0.0), axis=axis, dtype=dtype)
 
 
 def nancumprod(x: AnyArray, /, *, axis: int | None = None, dtype: Dtype | None = None) -> Variable:
     """Cumulative products along `axis`, in which NaN counts as 1."""
-    return cumulative_prod(where(isnan(x), 1.0, x), axis=axis, dtype=dtype)
+    return cumulative_prod(_filled(x, 1.0), axis=axis, dtype=dtype)
 
 
 def nanmean(x: AnyArray, /, *, axis: Axis = None, keepdims: bool = False) -> Variable:
     """Mean over `axis` of the elements that are not NaN; NaN if there are none."""
+    x = to_floating(x)
     present = logical_not(isnan(x))
     count = count_of(present, x, axis=axis, keepdims=keepdims)
     return sum_by_count(where(present, x, zeros_like(x)), count, axis=axis, keepdims=keepdims)
@@ -79,8 +86,8 @@ def nanmean(x: AnyArray, /, *, axis: Axis = None, keepdims: bool = False) -> Var
 
 def nanvar(x: AnyArray, /, *, axis: Axis = None, correction: float = 0.0, keepdims: bool = False) -> Variable:
     """Variance over `axis` of the elements that are not NaN, as in `var`."""
+    x = to_floating(x)
     present = logical_not(isnan(x))
-    x = as_variable(x)
     wide = astype(x, x.node.spec.wide, copy=False)
     mean = nanmean(wide, axis=axis, keepdims=True)
     squares = squared_modulus(where(present, wide, mean) - mean)
@@ -101,5 +108,5 @@ def nanmin(x: AnyArray, /, *, axis: Axis = None, keepdims: bool = False) -> Vari
 
 def _extremum(reduce: Callable[..., Variable], neutral: float, x: AnyArray, axis: Axis, keepdims: bool) -> Variable:
     missing = isnan(x)
-    y = reduce(where(missing, neutral, x), axis=axis, keepdims=keepdims)
-    return where(all_(missing, axis=axis, keepdims=keepdims), math.nan, y)
+    y = reduce(_filled(x, neutral), axis=axis, keepdims=keepdims)
+    return y if not y.node.spec.differentiable else where(all_(missing, axis=axis, keepdims=keepdims), math.nan, y)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from xpgrad.array_api.creation import full_like
-from xpgrad.array_api.data_types import astype
+from xpgrad.array_api.data_types import astype, to_floating
 from xpgrad.array_api.elementwise.extrema import maximum, minimum
 from xpgrad.array_api.elementwise.logical import isfinite, isnan, logical_not
 from xpgrad.array_api.elementwise.rounding import floor
@@ -109,7 +109,7 @@ def nanpercentile(
 
 
 def _nan_quantile(name: str, x: AnyArray, q: Any, axis: Axis, method: str, keepdims: bool) -> Variable:
-    x = as_variable(x)
+    x = to_floating(x)
     missing = isnan(x)
     last = count_of(logical_not(missing), x, axis=axis) - 1  # at least float32, so that positions are exact
     chosen = functools.partial(_of_numbers, last)
@@ -122,6 +122,7 @@ def _quantile(
     x = as_variable(x)
     if method not in METHODS:
         raise ValueError(f"{name}: expected the method {', '.join(METHODS)}, got {method!r}")
+    x = to_floating(x) if method in ("linear", "midpoint") else x
     shape, fractions = _fractions(name, q, x)
     axes = reduced_axes(axis, x.ndim)
     rest = tuple(i for i in range(x.ndim) if i not in axes)

@@ -26,9 +26,16 @@ def union1d(a: AnyArray, b: AnyArray, /) -> Variable:
     return _unique(concat([reshape(a, shape=(-1,)), reshape(b, shape=(-1,))]))
 
 
-def setdiff1d(a: AnyArray, b: AnyArray, /) -> Variable:
-    """The unique elements of `a` that are not in `b`, sorted; the gradient goes to the first occurrence."""
-    values = _unique(reshape(a, shape=(-1,)))
+def setdiff1d(a: AnyArray, b: AnyArray, /, *, assume_unique: bool = False) -> Variable:
+    """The unique elements of `a` that are not in `b`, sorted; the gradient goes to the first occurrence.
+
+    Parameters
+    ----------
+    a, b : Variable or array
+    assume_unique : bool
+        Return the elements in the order of `a`, of which none may be equal.
+    """
+    values = reshape(a, shape=(-1,)) if assume_unique else _unique(reshape(a, shape=(-1,)))
     others = beside(values.node.spec, b, "setdiff1d")
     xp = values.node.spec.backend.xp
     removed = xp.any(xp.equal(xp.reshape(values.array, shape=(-1, 1)), xp.reshape(others, shape=(1, -1))), axis=1)

@@ -8,6 +8,7 @@ import xpgrad
 from xpgrad import Variable
 from xpgrad.errors import ShapeError
 from xpgrad.testing.arrays import on_host, placed
+from xpgrad.transforms.batch.vmap import vmap
 
 RNG = np.random.default_rng(3)
 TALL, WIDE = RNG.standard_normal((5, 3)), RNG.standard_normal((3, 5))
@@ -175,3 +176,14 @@ def test_equations_on_each_device(device):
     np.testing.assert_allclose(on_host(x), np.linalg.lstsq(TALL, FIVE)[0], rtol=1e-10)
     for p in NORMS:
         np.testing.assert_allclose(on_host(np.linalg.cond(Variable(placed(S, device)), p)), np.linalg.cond(S, p))
+
+
+def test_least_squares_of_each_member():
+    a, b = np.stack([S[:, :2], S[:, 1:], np.ones((3, 2))]), S
+    x, residuals, rank, s = vmap(lambda a, b: np.linalg.lstsq(a, b))(Variable(a), Variable(b))
+    assert on_host(rank).tolist() == [2, 2, 1]
+    for i in range(3):
+        one = np.linalg.lstsq(a[i], b[i])
+        np.testing.assert_allclose(on_host(x)[i], one[0], atol=1e-12)
+        np.testing.assert_allclose(on_host(residuals)[i], one[1] if one[1].size else [np.nan], atol=1e-12)
+        np.testing.assert_allclose(on_host(s)[i], one[3], atol=1e-12)

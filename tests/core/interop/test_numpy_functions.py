@@ -100,6 +100,8 @@ ONE = {
     "vstack": lambda x: np.vstack([x, x[0]]),
     "dstack": lambda x: np.dstack([x, x]),
     "column_stack": lambda x: np.column_stack([x, x[:, 0]]),
+    "column_stack-0d": lambda x: np.column_stack([x[0, 0], x[0, 1]]),
+    "diff-none": lambda x: np.diff(x, n=0, prepend=0.0),
     "append": lambda x: np.append(x, x, axis=0),
     "split": lambda x: np.split(x, 3, axis=1),
     "split-at": lambda x: np.split(x[0], [1, 2]),
@@ -250,7 +252,7 @@ def plain(y):
 def compare(function, *arrays):
     """Check a function of Variables against itself on arrays, and its gradient against differences."""
     xs = [Variable(a.copy()) for a in arrays]
-    ys, wanted = flat(function(*xs)), flat(function(*arrays))
+    ys, wanted = flat(function(*xs)), flat(function(*(a.copy() for a in arrays)))
     assert len(ys) == len(wanted)
     for y, expected in zip(ys, wanted, strict=True):
         assert isinstance(y, Variable) == isinstance(expected, (np.ndarray, np.generic))
@@ -261,16 +263,17 @@ def compare(function, *arrays):
         return
     rng = np.random.default_rng(0)
     weights = [rng.standard_normal(ys[i].shape) for i in smooth]
-    got = xpgrad.grad([ys[i] for i in smooth], xs, [Variable(w) for w in weights])
-    directions = [rng.standard_normal(a.shape) for a in arrays]
+    inputs = [i for i, a in enumerate(arrays) if a.dtype.kind in "fc"]
+    got = xpgrad.grad([ys[i] for i in smooth], [xs[i] for i in inputs], [Variable(w) for w in weights])
+    directions = [rng.standard_normal(a.shape) if i in inputs else np.zeros_like(a) for i, a in enumerate(arrays)]
 
     def loss(t):
-        results = flat(function(*(a + t * d for a, d in zip(arrays, directions, strict=True))))
+        results = flat(function(*(a + t * d if t and d.any() else a for a, d in zip(arrays, directions, strict=True))))
         return sum(np.sum(w * np.asarray(results[i])) for i, w in zip(smooth, weights, strict=True))
 
     numeric = (loss(1e-6) - loss(-1e-6)) / 2e-6
-    analytic = sum(np.sum(g.array * d) for g, d in zip(got, directions, strict=True) if g is not None)
-    assert analytic == pytest.approx(numeric, rel=1e-5, abs=1e-6)
+    analytic = sum(np.sum(g.array * directions[i]).real for g, i in zip(got, inputs, strict=True) if g is not None)
+    assert np.isnan(numeric) or analytic == pytest.approx(numeric, rel=1e-5, abs=1e-6)
 
 
 @pytest.mark.parametrize("name", UFUNCS)
