@@ -22,7 +22,8 @@ def _stacked(name: str, check: Callable[[Any, str], None]) -> Row:
     def of_stack(b: Batching, function: Callable[..., Any], /, *args: Any, **options: Any) -> Any:
         kind = b.kind
         check(args[0], name)
-        options = {key: b.front(x) if type(x) is kind else x for key, x in options.items()}
+        stack = args[0].ndim - 2
+        options = {key: b.aligned(x, stack) if type(x) is kind else x for key, x in options.items()}
         return b.restored(function(*[b.front(x) if type(x) is kind else x for x in args], **options))
 
     return of_stack

@@ -89,6 +89,16 @@ def test_the_rank_of_each_member(device: xpgrad.Device) -> None:
     assert on_host(vmap(lambda x, r: linalg.matrix_rank(x, rtol=r))(x, rtol)).tolist() == [3, 1, 0]
 
 
+@pytest.mark.parametrize("function", [linalg.matrix_rank, linalg.pinv])
+def test_a_tolerance_of_each_member_of_stacks(function: Callable[..., Any], device: xpgrad.Device) -> None:
+    x, rtol = placed(numbers((3, 2, 4, 2), 0), device), placed(np.asarray([0.9, 0.2, 0.0]), device)
+    y = on_host(vmap(lambda x, r: function(x, rtol=r))(x, rtol))
+    of_stack = on_host(vmap(lambda r: function(xpgrad.as_variable(x)[0, ...], rtol=r))(rtol))
+    for i in range(3):
+        np.testing.assert_allclose(y[i], on_host(function(x, rtol=float(on_host(rtol)[i])))[i], rtol=1e-12)
+        np.testing.assert_allclose(of_stack[i], on_host(function(x, rtol=float(on_host(rtol)[i])))[0], rtol=1e-12)
+
+
 def test_a_stack_of_vectors_is_no_matrix(device: xpgrad.Device) -> None:
     x = placed(numbers((3, 3), 0), device)
     for function, text in (
