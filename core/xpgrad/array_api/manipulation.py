@@ -7,6 +7,7 @@ from itertools import accumulate
 from typing import Any
 
 from xpgrad.array_api.shared.axes import Axes, checked_axes
+from xpgrad.backend.checks import beside
 from xpgrad.backend.indexing import at_axis
 from xpgrad.backend.spec import Spec
 from xpgrad.errors import ShapeError
@@ -191,7 +192,7 @@ def repeat(x: AnyArray, repeats: Any, /, *, axis: int | None = None) -> Variable
         x, axis = reshape(x, shape=(-1,)), 0
     backend = x.node.spec.backend
     places = backend.namespace.arange(x.shape[axis], device=backend.handle_of(x.array))
-    counts = as_variable(repeats).array
+    counts = beside(x.node.spec, repeats, "repeat")
     if backend.is_kind(counts.dtype, "unsigned integer"):  # some libraries refuse those of 64 bits
         counts = backend.xp.astype(counts, places.dtype)
     chosen = backend.xp.repeat(places, counts)

@@ -9,7 +9,7 @@ from xpgrad.backend.levels import entered
 from xpgrad.backend.naming import class_name
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.spec import Spec
-from xpgrad.errors import BackendMismatch, ChangedArray, DeviceMismatch, DtypeError, UnknownArray
+from xpgrad.errors import BackendMismatch, ChangedArray, DeviceMismatch, DtypeError, UnknownArray, XpgradError
 from xpgrad.types import Array, Dtype, Shape
 
 
@@ -73,6 +73,11 @@ def beside(spec: Spec, obj: Any, operation: str) -> Array:
         f"{operation}: arrays of two libraries, {spec.backend.name} on {places[0]} and {given.backend.name} on "
         f"{places[1]}; move one with to_device"
     )
+
+
+def naming(error: XpgradError, function: str) -> XpgradError:
+    """Return the error with the name of the function that the user called, instead of one that this calls."""
+    return type(error)(f"{function}: {str(error).partition(': ')[2]}")
 
 
 def same_place(a: Spec | None, b: Spec | None) -> bool:

@@ -48,6 +48,8 @@ class Definition:
         The inputs in each of which it is linear while the others are constant.
     several : bool
         It takes more than two inputs, or a sequence: its applications hold their input nodes in a tuple.
+    title : str
+        The name of the function that users call, for messages.
     label : str
         How messages and pictures call it; an operator has blanks for its operands: ``_ + _``.
     paths : dict
@@ -56,7 +58,8 @@ class Definition:
 
     __slots__ = (
         "__weakref__", "asks", "body", "elementwise", "inputs", "kernel", "label", "linear", "name", "parameters",
-        "paths", "plans", "positional", "required", "rules", "same_dtype", "several", "signature", "variadic", "vjps",
+        "paths", "plans", "positional", "required", "rules", "same_dtype", "several", "signature", "title", "variadic",
+        "vjps",
     )  # fmt: skip
 
     def __init__(
@@ -81,6 +84,7 @@ class Definition:
         self.positional = tuple(self.parameters)[: len(self.parameters) - code.co_kwonlyargcount]
         self.required = {name for name, value in self.parameters.items() if value is inspect.Parameter.empty}
         self.label = label or body.__name__
+        self.title = label if label and label.isidentifier() and not label.startswith("_") else self.name
         self.linear = linear
         if type(linear) is not tuple or not all(x in rules for x in linear):
             raise PluginError(

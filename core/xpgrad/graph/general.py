@@ -38,7 +38,7 @@ def apply(definition: Definition, operands: Sequence[Any], parameters: dict[str,
     if plugins.carriers:
         operands = [carried.operand(x) for x in operands]
     parameters = plain_parameters(parameters)
-    backend, lead = common_backend(definition.name, operands)
+    backend, lead = common_backend(definition.title, operands)
     if definition.elementwise:
         operands = promoted(operands, backend)
     arrays, nodes, scalar = _split(operands, backend, lead)
@@ -104,7 +104,7 @@ def after_error(
     operands that are to be cast never get that far.
     """
     variadic = definition.variadic
-    backend, _ = common_backend(definition.name, operands[0] if variadic else operands)
+    backend, _ = common_backend(definition.title, operands[0] if variadic else operands)
     plain = plain_parameters(parameters)
     if any(plain[name] is not value for name, value in parameters.items()):
         return apply(definition, operands, plain)

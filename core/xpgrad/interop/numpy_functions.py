@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
+from xpgrad.backend.checks import naming
+from xpgrad.errors import BackendMismatch, DeviceMismatch
 from xpgrad.graph.variable import Variable
 from xpgrad.interop import (
     numpy_chapters,
@@ -43,7 +45,10 @@ def call(lead: Variable, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any
     function = FUNCTIONS.get(name) or creator(name, lead)
     if function is None:
         refuse_function(name, ADVICE.get(name))
-    return function(*args, **kwargs)
+    try:
+        return function(*args, **kwargs)
+    except (BackendMismatch, DeviceMismatch) as error:
+        raise naming(error, f"numpy.{name}") from None
 
 
 def title(func: Any) -> str:

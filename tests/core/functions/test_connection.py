@@ -74,5 +74,5 @@ def test_n_batch_axes_is_at_least_one():
 
 def test_arrays_of_two_devices_are_refused():
     strict = pytest.importorskip("array_api_strict")
-    with pytest.raises(xpgrad.BackendMismatch, match="affine: arrays of two libraries"):
+    with pytest.raises(xpgrad.BackendMismatch, match="linear: arrays of two libraries"):
         F.linear(np.ones((2, 3), "f"), xpgrad.Variable(strict.ones((4, 3), dtype=strict.float32)))

@@ -128,6 +128,24 @@ def test_functions_of_another_librarys_variables(device):
         np.concatenate([v, Variable(placed(A, other_than(device)))])
 
 
+@pytest.mark.parametrize(
+    ("call", "title"),
+    [
+        (lambda v, w: np.einsum("ij,jk", v, w), "numpy.einsum"),
+        (lambda v, w: np.dot(v, w), "numpy.dot"),
+        (lambda v, w: np.inner(v, w), "numpy.inner"),
+        (lambda v, w: np.repeat(v, w.array, axis=0), "numpy.repeat"),
+        (lambda v, w: xpgrad.array_api.repeat(v, w.array, axis=0), "repeat"),
+        (lambda v, w: ops.einsum("ij,jk", v, w), "einsum"),
+        (lambda v, w: xpgrad.functions.linear(v, w), "linear"),
+    ],
+)
+def test_mixed_libraries_name_the_function_that_was_called(call, title, device):
+    v, w = (Variable(placed(A, each)) for each in (device, other_than(device)))
+    with pytest.raises(BackendMismatch, match=rf"^{title}: arrays of two libraries"):
+        call(v, w)
+
+
 def other_than(device):
     return xpgrad.get_device("@strict:cpu" if device.backend.name == "numpy" else "@numpy")
 
@@ -180,7 +198,7 @@ def test_ufuncs_of_scipy_are_our_special_functions():
     (gx,) = xpgrad.grad([np.sum(y)], [x])
     np.testing.assert_allclose(gx.array, 2 / np.sqrt(np.pi) * np.exp(-(x.array**2)), rtol=1e-12)
     np.testing.assert_array_equal(scipy.special.xlogy(A[0], x).array, scipy.special.xlogy(A[0], x.array))
-    with pytest.raises(TypeError, match=r"numpy\.airy has no meaning for Variables"):
+    with pytest.raises(TypeError, match=r"scipy\.special\.airy has no meaning for Variables"):
         scipy.special.airy(x)
 
 
