@@ -34,11 +34,11 @@ def diff(
     n : int
         0 or more.
     prepend, append : Variable or array, optional
-        Values to put before and after `x` first.
+        Values to put before and after `x` first, unless `n` is 0.
     """
     if n < 0:
         raise ValueError(f"diff: expected n to be 0 or more, got {n}")
-    parts = [as_variable(part) for part in (prepend, x, append) if part is not None]
+    parts = [as_variable(part) for part in ((prepend, x, append) if n else (x,)) if part is not None]
     y: Variable = parts[0] if len(parts) == 1 else concat(parts, axis=axis)
     (along,) = checked_axes(axis, y.ndim, "diff")
     later, earlier = (at_axis(along, part) for part in (slice(1, None), slice(0, -1)))

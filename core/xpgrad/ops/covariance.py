@@ -55,7 +55,7 @@ def cov(
     if weights is None:
         count = x.shape[-1]
         centred = x - sum_(x, axis=-1, keepdims=True) / count
-        scale: float | Variable = count - correction
+        scale: float | Variable = max(count - correction, 0)
         weighted = centred
     else:
         weights = as_variable(weights)
@@ -66,7 +66,7 @@ def cov(
         weighted = centred * weights
     other = matrix_transpose(conj(centred) if m.node.spec.complex else centred)
     y = matmul(weighted, other) / scale
-    return reshape(y, shape=()) if m.ndim < 2 else y
+    return reshape(y, shape=()) if y.size == 1 else y
 
 
 def _wide(weights: Any) -> Any:

@@ -61,6 +61,8 @@ def softmax(xp: Namespace, x: Array, /, axis: Axis = None) -> Array:
         Positive, with sum 1 over `axis`.
     """
     spec = xp.spec_of(x)
+    if not spec.size:
+        return xp.zeros_like(x)
     x = widened(xp, x, spec)
     e = xp.exp(x - xp.max(x, axis=axis, keepdims=True))
     return narrowed(xp, e / xp.sum(e, axis=axis, keepdims=True), spec)
@@ -82,6 +84,8 @@ def log_softmax(xp: Namespace, x: Array, /, axis: Axis = None) -> Array:
     axis : int, tuple of int or None
     """
     spec = xp.spec_of(x)
+    if not spec.size:
+        return xp.zeros_like(x)
     x = widened(xp, x, spec)
     shifted = x - xp.max(x, axis=axis, keepdims=True)
     return narrowed(xp, shifted - xp.log(xp.sum(xp.exp(shifted), axis=axis, keepdims=True)), spec)

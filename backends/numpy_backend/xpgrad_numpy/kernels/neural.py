@@ -78,6 +78,8 @@ def softmax(x: Array, /, axis: Any) -> Array:
     """Return exponentials normalised along `axis`, in one new array."""
     if is_half(x.dtype):
         return softmax(x.astype(SINGLE), axis).astype(x.dtype)
+    if not x.size:
+        return np.zeros_like(x)
     with on_rows(x, axis):
         parts = blocks(x, axis)
         if len(parts) == 1:
@@ -135,6 +137,8 @@ def log_softmax(x: Array, /, axis: Any) -> Array:
     """Return the logarithm of `softmax`; a transposed view if there are few classes."""
     if is_half(x.dtype):
         return log_softmax(x.astype(SINGLE), axis).astype(x.dtype)
+    if not x.size:
+        return np.zeros_like(x)
     if x.ndim == 2 and x.shape[1] <= FEW_CLASSES and axis in (1, -1):
         y = np.array(x.T, order="C", copy=True)
         y -= np.maximum.reduce(y, 0)

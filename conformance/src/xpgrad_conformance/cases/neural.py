@@ -63,6 +63,8 @@ ACTIVATIONS = (
     ),
     _f("softmax", lambda F, x: F.softmax(x), _softmax, keeps=("y",)),
     _f("softmax-axis", lambda F, x: F.softmax(x, axis=0), lambda x: _softmax(x, 0), IMAGES, keeps=("y",)),
+    _f("softmax-empty", lambda F, x: F.softmax(x), lambda x: x, (Input((5, 0, 0)),)),
+    _f("log_softmax-empty", lambda F, x: F.log_softmax(x), lambda x: x, (Input((5, 0)),)),
     _f("log_softmax", lambda F, x: F.log_softmax(x), lambda x: np.log(_softmax(x)), keeps=("y",)),
     _f("log_softmax-axis", lambda F, x: F.log_softmax(x, -1), lambda x: np.log(_softmax(x, 3)), IMAGES, keeps=("y",)),
     _f("log_softmax-wide", lambda F, x: F.log_softmax(x), lambda x: np.log(_softmax(x)), (Input((2, 70)),)),

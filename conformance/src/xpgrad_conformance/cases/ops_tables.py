@@ -138,6 +138,7 @@ TABLES = (
 
 STATISTICS = (
     _ops("cov", lambda ops, x: ops.cov(x), np.cov, complex=True),
+    _ops("cov-row", lambda ops, x: ops.cov(x), np.cov, (Input((1, 4)),), complex=True),
     _ops("cov-one", lambda ops, x: ops.cov(x, correction=0), lambda x: np.cov(x, ddof=0), LINE, complex=True),
     _ops(
         "cov-weights",

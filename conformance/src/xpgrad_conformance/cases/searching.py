@@ -60,6 +60,7 @@ TESTS = (
 
 DIFFERENCES = (
     Case("diff", lambda xp, x: xp.diff(x), lambda x: x[:, 1:] - x[:, :-1], complex=True),
+    Case("diff-none", lambda xp, x, a: xp.diff(x, n=0, append=a), lambda x, a: x + 0 * a, (Input(), Input((1, 4)))),
     Case(
         "diff-twice",
         lambda xp, x, a: xp.diff(x, axis=0, n=2, prepend=a),
