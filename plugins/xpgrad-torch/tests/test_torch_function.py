@@ -6,8 +6,10 @@ import torch
 import torch.nn.functional as nn
 
 import xpgrad
-from xpgrad import Variable
+from xpgrad import Variable, as_array
+from xpgrad import array_api as xp
 from xpgrad.errors import BackendMismatch, UnknownArray
+from xpgrad.transforms import hessian, hvp, jacobian, jvp, vmap
 from xpgrad_torch.functions import TABLE
 
 X = torch.tensor(
@@ -257,6 +259,64 @@ def test_gradients_that_pytorch_has_are_not_lost():
         for y, g in zip(ys, gs, strict=True):
             if isinstance(y, torch.Tensor) and y.requires_grad and name not in flat_ones:
                 assert g.requires_grad, name
+
+
+T = torch.linspace(0.3, 1.1, 12, dtype=torch.float64).reshape(3, 4)
+
+
+def total(function):
+    """Return `function` with a scalar result: the sum of the squares of all elements of float64."""
+
+    def f(x, y):
+        results = [z for z in flat(function(x, y)) if isinstance(z, Variable) and z.dtype is torch.float64]
+        return sum((xp.sum(z * z) for z in results), xp.sum(0 * x))
+
+    return f
+
+
+def derivatives(f):
+    """Return value, gradients and second derivatives in a direction of `f`, without a transform."""
+    xs = [Variable(X.clone()), Variable(Y.clone())]
+    y = f(*xs)
+    g = xpgrad.grad([y], xs, enable_double_backprop=True)
+    seeds = [(each, Variable(T)) for each in g if each is not None and each.requires_grad]
+    gg = xpgrad.grad([each for each, _ in seeds], xs, [t for _, t in seeds]) if seeds else [None, None]
+    return y.array, *([torch.zeros_like(X) if each is None else as_array(each) for each in found] for found in (g, gg))
+
+
+def by_jvp(f, y, g, gg):
+    return jvp(f, (X, Y), (T, T), allow_constant=True), (y, sum((T * each).sum() for each in g))
+
+
+def by_vmap(f, y, g, gg):
+    return vmap(f)(torch.stack([X, X]), torch.stack([Y, Y])), torch.stack([y, y])
+
+
+def by_compile(f, y, g, gg):
+    program = xpgrad.compile(f)
+    return [as_array(program(X, Y)) for _ in range(3)], [y] * 3
+
+
+def by_hvp(f, y, g, gg):
+    return hvp(f, (X, Y), (T, T), allow_constant=True), gg
+
+
+def by_jacobian(f, y, g, gg):
+    return jacobian(f, (0, 1), allow_constant=True)(X, Y), g
+
+
+def by_hessian(f, y, g, gg):
+    rows = hessian(f, (0, 1), allow_constant=True)(X, Y)
+    return [sum(torch.tensordot(T, rows[i][j], 2) for i in (0, 1)) for j in (0, 1)], gg
+
+
+@pytest.mark.parametrize("transform", [by_jvp, by_vmap, by_compile, by_hvp, by_jacobian, by_hessian])
+@pytest.mark.parametrize("name", sorted({*CALLS} - {"nonzero"}))  # whose shape depends on values
+def test_functions_within_transforms(name, transform):
+    f = total(CALLS[name])
+    found, expected = transform(f, *derivatives(f))
+    for got, wanted in zip(flat(found), flat(expected), strict=True):
+        torch.testing.assert_close(as_array(got), wanted, rtol=1e-8, atol=1e-8, equal_nan=True)
 
 
 def test_a_second_derivative():

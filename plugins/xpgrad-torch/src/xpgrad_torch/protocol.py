@@ -5,8 +5,6 @@ PyTorch calls the Variable's protocol for ``tensor * v``, too. The tables load w
 
 from typing import Any
 
-import torch
-
 from xpgrad import Variable
 from xpgrad.errors import BackendMismatch
 
@@ -34,7 +32,8 @@ def torch_function(
 
 def _check(name: str, x: Any) -> None:
     if isinstance(x, Variable):
-        if type(x.array) is not torch.Tensor:
+        spec = x.node.spec
+        if spec is None or spec.backend.root.name != "torch":
             raise BackendMismatch(
                 f"torch.{name}: expected Variables over torch tensors, got one on {x.device}; call "
                 "v.to_device('@torch'), or use the functions of xpgrad.array_api, which are for all libraries"

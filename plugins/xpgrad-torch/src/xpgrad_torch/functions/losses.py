@@ -82,11 +82,11 @@ def nll_loss(
     if not x.ndim or labels.shape != x.shape[:axis] + x.shape[axis + 1 :]:
         raise ShapeError(f"torch.nn.functional.nll_loss: expected labels for input {x.shape}, got {labels.shape}")
     kept = labels != ignore_index
-    safe = xp.where(kept, labels, 0)
-    chosen = xp.take_along_axis(x, xp.expand_dims(safe, axis=axis), axis=axis).squeeze(axis)
+    at = xp.where(kept, xp.where(labels < 0, x.shape[axis], labels), 0)  # no label counts from the end
+    chosen = xp.take_along_axis(x, xp.expand_dims(at, axis=axis), axis=axis).squeeze(axis)
     share = kept.astype(x.dtype)
     if weight is not None:
-        share = variable(weight).take(safe) * share
+        share = variable(weight).take(at) * share
     losses = -xp.where(kept, chosen, 0.0) * share
     return _reduced(losses, reduction, size_average, reduce, xp.sum(share))
 

@@ -152,8 +152,10 @@ def embedding(
 @torch_function("one_hot")
 def one_hot(tensor: Any, num_classes: int = -1) -> Any:
     """Return one-hot vectors of integers."""
-    at = integers(tensor, "nn.functional.one_hot")
-    return variable(torch.nn.functional.one_hot(at.array, num_classes))
+    x = integers(tensor, "nn.functional.one_hot")
+    count = int(xp.max(x)) + 1 if num_classes == -1 else num_classes
+    checked = variable(torch.arange(count, device=x.device.handle)).take(xp.where(x < 0, count, x))
+    return ops.one_hot(checked, count, dtype=torch.int64)
 
 
 @torch_function("dropout")
