@@ -6,6 +6,7 @@ from typing import Any
 
 from xpgrad.array_api.data_types import astype, check_dtype
 from xpgrad.array_api.manipulation import broadcast_arrays, broadcast_to, reshape, stack
+from xpgrad.array_api.shared.axes import matrices
 from xpgrad.array_api.shared.copying import copy as copied
 from xpgrad.backend.backend import Backend
 from xpgrad.backend.current import current_device, get_device
@@ -320,12 +321,14 @@ def zeros_like(x: AnyArray, /, *, dtype: Dtype | None = None, device: Any = None
 @primitive(linear=("x",), x=lambda xp, gy, k: xp.tril(gy, k=k))
 def tril(xp: Namespace, x: AnyArray, /, *, k: int = 0) -> Array:
     """The lower triangles of matrices, up to the diagonal `k`; zeros elsewhere."""
+    matrices(x, "tril")
     return xp.tril(x, k=k)
 
 
 @primitive(linear=("x",), x=lambda xp, gy, k: xp.triu(gy, k=k))
 def triu(xp: Namespace, x: AnyArray, /, *, k: int = 0) -> Array:
     """The upper triangles of matrices, from the diagonal `k` on; zeros elsewhere."""
+    matrices(x, "triu")
     return xp.triu(x, k=k)
 
 

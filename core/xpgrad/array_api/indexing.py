@@ -225,6 +225,8 @@ def take_along_axis(xp: Namespace, x: AnyArray, indices: AnyArray, /, *, axis: i
 
 def _grid(indices: Any, axis: int, spec: Spec) -> Index:
     """Return the index that is `indices` along `axis` and counts along each other axis."""
+    if not spec.ndim:  # of PyTorch, which gathers from 0-d arrays, too
+        return ()
     xp, own = spec.backend.namespace, axis % spec.ndim
     counted = []
     for i, length in enumerate(spec.shape):

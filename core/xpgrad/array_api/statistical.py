@@ -201,7 +201,14 @@ def std(xp: Namespace, x: AnyArray, /, axis: Axis = None, *, correction: float =
     return reduced(xp, xp.std, x, **options)
 
 
+def _last(xp: Namespace, gy: Array) -> Array:
+    """Return the cotangent of a 0-d array, which a library scans as a vector of one element if it takes it at all."""
+    return xp.reshape(xp.reshape(gy, shape=(math.prod(gy.shape),))[-1:], shape=())
+
+
 def _cumulative_sum_rule(xp: Namespace, gy: Array, x_spec: Spec, axis: int | None, include_initial: bool) -> Array:
+    if not x_spec.ndim:
+        return _last(xp, gy)
     along = 0 if axis is None else axis % x_spec.ndim
     if include_initial:
         gy = gy[at_axis(along, slice(1, None))]
@@ -243,6 +250,8 @@ def _cumulative_prod_rule(
     """
     if not x_spec.size:
         return xp.zeros_like(x)
+    if not x_spec.ndim:
+        return _last(xp, gy)
     x, gy = widened(xp, x, x_spec), widened(xp, gy, x_spec)
     along = 0 if axis is None else axis % x_spec.ndim
     first, rest, but_last = (at_axis(along, s) for s in (slice(0, 1), slice(1, None), slice(0, -1)))

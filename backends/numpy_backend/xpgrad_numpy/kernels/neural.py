@@ -95,7 +95,7 @@ def softmax(x: Array, /, axis: Any) -> Array:
 
 def softmax_into(x: Array, out: Array | None, axis: Any = -1) -> Array:
     """Return `softmax`, in a new array or in `out`, which may be `x` itself."""
-    y = np.subtract(x, np.maximum.reduce(x, axis, keepdims=True), out=out)
+    y = np.subtract(x, np.maximum.reduce(x, axis, keepdims=True), out=np.empty_like(x) if out is None else out)
     np.exp(y, out=y)
     y /= np.add.reduce(y, axis, keepdims=True)
     return y
@@ -117,7 +117,7 @@ def softmax_x(gy: Array, y: Array, axis: Any, /) -> Array:
 
 
 def _softmax_x(gy: Array, y: Array, axis: Any, memory: Array | None = None, out: Array | None = None) -> Array:
-    gx = np.multiply(gy, y, out=memory)
+    gx = np.multiply(gy, y, out=np.empty_like(y) if memory is None else memory)
     total = np.add.reduce(gx, axis, keepdims=True)
     np.subtract(gy, total, out=gx)
     return np.multiply(gx, y, out=gx if out is None else out)
@@ -155,7 +155,7 @@ def log_softmax(x: Array, /, axis: Any) -> Array:
 
 
 def _log_softmax(x: Array, axis: Any, out: Array | None = None) -> Array:
-    y = np.subtract(x, np.maximum.reduce(x, axis, keepdims=True), out=out)
+    y = np.subtract(x, np.maximum.reduce(x, axis, keepdims=True), out=np.empty_like(x) if out is None else out)
     y -= np.log(np.add.reduce(np.exp(y), axis, keepdims=True))
     return y
 
@@ -175,7 +175,7 @@ def log_softmax_x(gy: Array, y: Array, axis: Any, /) -> Array:
 
 
 def _log_softmax_x(gy: Array, y: Array, axis: Any, out: Array | None = None) -> Array:
-    gx = np.exp(y, out=out)
+    gx = np.exp(y, out=np.empty_like(y) if out is None else out)
     gx *= np.add.reduce(gy, axis, keepdims=True)
     return np.subtract(gy, gx, out=gx)
 
@@ -197,7 +197,7 @@ def logsumexp_x(gy: Array, x: Array, y: Array, x_spec: Spec, axis: Any, keepdims
     if is_half(y.dtype):
         gy, x = gy.astype(SINGLE), x.astype(SINGLE)
         return logsumexp_x(gy, x, logsumexp(x, axis, keepdims), x_spec, axis, keepdims).astype(y.dtype)
-    if not keepdims and axis is not None:
+    if not keepdims and axis is not None and x.ndim:
         axes = axis if isinstance(axis, int) else tuple(axis)
         gy, y = np.expand_dims(gy, axes), np.expand_dims(y, axes)
     gx = np.subtract(x, np.where(y == -np.inf, ZEROS.get(y.dtype, 0), y), out=np.empty_like(x))

@@ -129,7 +129,7 @@ def _hashable(axis: Any) -> int | tuple[int, ...]:
 
 @functools.lru_cache(4096)
 def _kept(shape: Shape, axis: int | tuple[int, ...]) -> Shape:
-    axes = [a % len(shape) for a in ((axis,) if isinstance(axis, int) else axis)]
+    axes = [a % len(shape) for a in ((axis,) if isinstance(axis, int) else axis)] if shape else ()  # NumPy takes 0
     return tuple(1 if i in axes else n for i, n in enumerate(shape))
 
 

@@ -8,12 +8,6 @@ EXPECTED = (ValueError, TypeError, IndexError, AttributeError, RuntimeError, Ari
 """Errors of libraries for unsupported operands, and for matrices without a solution."""
 
 
-def matrices(x: Array, function: str) -> None:
-    """Raise `ShapeError` unless `x` is a matrix or a stack of them."""
-    if x.ndim < 2:
-        raise ShapeError(f"{function}: expected a matrix or a stack of matrices, (..., M, N), got shape {x.shape}")
-
-
 def square(x: Array, function: str) -> None:
     """Raise `ShapeError` unless `x` is a square matrix or a stack of them."""
     shape = x.shape

@@ -3,7 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
-from xpgrad.array_api.linalg.checks import EXPECTED, explained, is_numerical, matrices, square
+from xpgrad.array_api.linalg.checks import EXPECTED, explained, is_numerical, square
+from xpgrad.array_api.shared.axes import matrices
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.spec import Spec
 from xpgrad.config import NO_GRAD, switches

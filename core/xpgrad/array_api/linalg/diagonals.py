@@ -1,6 +1,6 @@
 """Diagonals of matrices: extraction, expansion and traces."""
 
-from xpgrad.array_api.linalg.checks import matrices
+from xpgrad.array_api.shared.axes import matrices
 from xpgrad.backend.spec import Spec
 from xpgrad.graph.primitive import primitive
 from xpgrad.types import AnyArray, Array, Dtype, Namespace

@@ -7,10 +7,9 @@ from xpgrad.array_api.data_types import astype
 from xpgrad.array_api.elementwise.complex_parts import real
 from xpgrad.array_api.elementwise.magnitude import abs
 from xpgrad.array_api.half_precision import in_single_precision
-from xpgrad.array_api.linalg.checks import matrices
 from xpgrad.array_api.linalg.singular import svdvals
 from xpgrad.array_api.manipulation import expand_dims
-from xpgrad.array_api.shared.axes import Axis, reduced_count, with_kept_axes
+from xpgrad.array_api.shared.axes import Axis, matrices, reduced_count, with_kept_axes
 from xpgrad.array_api.shared.precision import rescaling
 from xpgrad.array_api.statistical import max, min, sum
 from xpgrad.backend.spec import Spec

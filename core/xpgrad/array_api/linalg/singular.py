@@ -2,10 +2,11 @@
 
 from typing import Any, NamedTuple
 
-from xpgrad.array_api.linalg.checks import adjoint, epsilon, matrices, readable
+from xpgrad.array_api.linalg.checks import adjoint, epsilon, readable
 from xpgrad.array_api.linalg.decomposition import Arrays, Targets
 from xpgrad.array_api.linalg.limits import NAN
 from xpgrad.array_api.linalg.spectral import Quotient, Spectral, difference, row, total
+from xpgrad.array_api.shared.axes import matrices
 from xpgrad.backend.checks import beside
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.spec import Spec

@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 
 from xpgrad.backend.spec import Spec
-from xpgrad.errors import AxisError
+from xpgrad.errors import AxisError, ShapeError
 from xpgrad.types import WHOLE, Array, Namespace, Shape
 
 Axis = int | Sequence[int] | None
@@ -29,6 +29,12 @@ def axis_of_vectors(axis: int, ndim1: int, ndim2: int, operation: str) -> int:
             f"{operation}: expected an axis from {-least} to -1 for arrays with {ndim1} and {ndim2} axes, got {axis}"
         )
     return axis
+
+
+def matrices(x: Array, function: str) -> None:
+    """Raise `ShapeError` unless `x` is a matrix or a stack of them."""
+    if x.ndim < 2:
+        raise ShapeError(f"{function}: expected a matrix or a stack of matrices, (..., M, N), got shape {x.shape}")
 
 
 def reduced_axes(axis: Axis, ndim: int) -> tuple[int, ...]:

@@ -60,8 +60,28 @@ def unique_values(x: torch.Tensor, /) -> Array:
 
 
 def take_along_axis(x: torch.Tensor, indices: torch.Tensor, /, *, axis: int = -1) -> Array:
-    """Return elements of `x` at `indices` along an axis; PyTorch's own function takes indices of int64 only."""
-    return compat.take_along_axis(x, indices.to(torch.int64), axis=axis)
+    """Return elements of `x` at `indices` along an axis; PyTorch's `take_along_dim` clips those out of range.
+
+    Raises
+    ------
+    ValueError
+        The numbers of axes differ.
+    IndexError
+        An index is out of range, in host memory. Elsewhere it is PyTorch's assertion on the device.
+    """
+    if indices.ndim != x.ndim:
+        raise ValueError(f"expected indices with {x.ndim} dimensions, as the array has, got {indices.ndim}")
+    length, given = 1, indices.to(torch.int64)
+    if x.ndim:  # PyTorch gathers from 0-d tensors, too
+        length, axis = x.shape[axis], axis % x.ndim
+        rest = torch.broadcast_shapes(*((*y.shape[:axis], 1, *y.shape[axis + 1 :]) for y in (x, given)))
+        x, given = (y.expand(*rest[:axis], y.shape[axis], *rest[axis + 1 :]) for y in (x, given))
+    try:
+        return x.gather(axis, torch.where(given < 0, given + length, given))
+    except RuntimeError as error:
+        if "out of bounds" not in str(error):
+            raise
+        raise IndexError(f"an index is out of bounds for axis {axis} with size {length}") from None
 
 
 def can_cast(from_: Any, to: torch.dtype, /) -> bool:

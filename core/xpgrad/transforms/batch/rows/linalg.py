@@ -3,7 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
-from xpgrad.array_api.linalg.checks import matrices, square
+from xpgrad.array_api.linalg.checks import square
+from xpgrad.array_api.shared.axes import matrices
 from xpgrad.errors import ShapeError
 from xpgrad.transforms.batch.batching import Batching
 from xpgrad.transforms.batch.rows.table import Row, row

@@ -32,7 +32,8 @@ def _add(total: torch.Tensor, index: Index, value: torch.Tensor) -> None:
     if not arrays:
         total[index] += value
         return
-    if len(items) == len(arrays):  # numbers of rows, a mask, or an array for each axis
+    boolean = any(not a.ndim and a.dtype is torch.bool for a in arrays)  # takes all or nothing, along a new axis
+    if len(items) == len(arrays) and not boolean:  # numbers of rows, a mask, or an array for each axis
         total.index_put_(tuple(arrays), value, accumulate=True)
         return
     cells = torch.arange(total.numel(), device=total.device).reshape(total.shape)[index]

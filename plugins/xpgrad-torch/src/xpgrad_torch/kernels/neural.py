@@ -35,8 +35,8 @@ def expit_x(gy: Array, x: Array, y: Array, /) -> Array:
         largest = None
     if largest is None:
         gx = torch.where(y > NEARLY_ONE, torch.sigmoid(-x), gx)
-    elif not largest <= NEARLY_ONE:  # also if it is NaN
-        places = (y > NEARLY_ONE).nonzero(as_tuple=True)
+    elif not largest <= NEARLY_ONE:  # or a NaN, which hides the others
+        places = y > NEARLY_ONE
         gx[places] = torch.sigmoid(-x[places])
     return gx.mul_(y).mul_(gy)
 
