@@ -7,7 +7,8 @@ from types import EllipsisType
 from typing import Any
 
 from xpgrad.backend.backend import Backend
-from xpgrad.types import Array, Index, Shape
+from xpgrad.backend.spec import Spec
+from xpgrad.types import Array, Index, Namespace, Shape
 
 BASIC = frozenset((int, slice, type(None), type(...)))
 """Types of the items of a basic index."""
@@ -82,6 +83,25 @@ def _picked(backend: Backend, x: Array, places: tuple[Array, ...]) -> Array:
             pass
     xp, flat = backend.namespace, flattened(backend, tuple(x.shape), places)
     return xp.reshape(xp.take(xp.reshape(x, (-1,)), xp.reshape(flat, (-1,)), axis=0), flat.shape)
+
+
+def counted(xp: Namespace, numbers: Array, spec: Spec, length: int) -> Array:
+    """Return integers, one-dimensional and in the default dtype, that count from the start of an axis of `length`.
+
+    Where the library checks indices, one that is negative or too large is an IndexError: they are taken from a range.
+    """
+    numbers = xp.astype(numbers, spec.backend.default_dtype("int"), copy=False)
+    if not checks_index_arrays(spec.backend, spec.device):
+        return numbers
+    places = xp.arange(length, dtype=numbers.dtype, device=spec.device)
+    return xp.take(places, xp.where(numbers < 0, length, numbers), axis=0)
+
+
+@functools.cache
+def checks_index_arrays(backend: Backend, handle: Any) -> bool:
+    """Return whether a number out of range in an index array is an error on the device with this handle."""
+    index = backend.device_for(handle).name.partition(":")[2] or None
+    return backend.capabilities.lacking(("checked_index_arrays",), index) is None
 
 
 @functools.cache

@@ -6,6 +6,7 @@ from typing import Any
 from xpgrad import array_api
 from xpgrad.array_api.half_precision import in_single_precision
 from xpgrad.array_api.statistical import count_of, sum_by_count
+from xpgrad.backend.indexing import counted
 from xpgrad.backend.spec import Spec
 from xpgrad.config import WATCHED, config, switches
 from xpgrad.functions.activation import log_softmax, softplus
@@ -21,7 +22,7 @@ from xpgrad.functions.checks import (
 from xpgrad.functions.mixed import in_dtype_of
 from xpgrad.graph.primitive import elementwise, primitive
 from xpgrad.graph.variable import Variable, as_array, as_variable
-from xpgrad.types import AnyArray, Array, Dtype, Namespace
+from xpgrad.types import AnyArray, Array, Namespace
 
 __all__ = ["sigmoid_cross_entropy", "softmax_cross_entropy"]
 
@@ -32,34 +33,41 @@ def _numbers(xp: Namespace, spec: Spec) -> Array:
     return xp.reshape(classes, shape=(1, spec.shape[1]) + (1,) * (spec.ndim - 2))
 
 
-def _column(xp: Namespace, t: Array, spec: Spec, dtype: Dtype) -> Array:
-    return xp.astype(xp.reshape(t, shape=(spec.shape[0], 1, *spec.shape[2:])), dtype)
+def _column(xp: Namespace, t: Array, spec: Spec, ignore_label: int) -> tuple[Array, Array, Array]:
+    """Return labels with axis 1 of length 1, which of them are ignored, and which are neither that nor a class.
+
+    Where the library checks indices, there are none of the last.
+    """
+    t = xp.astype(xp.reshape(t, shape=(math.prod(t.shape),)), spec.backend.default_dtype("int"), copy=False)
+    ignored = t == ignore_label
+    t = counted(xp, xp.where(ignored, 0, t), spec, spec.shape[1])
+    shape = (spec.shape[0], 1, *spec.shape[2:])
+    t, ignored = xp.reshape(t, shape=shape), xp.reshape(ignored, shape=shape)
+    return t, ignored, ~ignored & ((t < 0) | (t >= spec.shape[1]))
 
 
 @primitive()
 def labels_one_hot(xp: Namespace, t: AnyArray, /, spec: Spec, ignore_label: int) -> Array:
-    """One-hot labels along axis 1 of logits of `spec`; all 0 for examples that are ignored."""
-    numbers = _numbers(xp, spec)
-    t = _column(xp, t, spec, numbers.dtype)
-    return xp.astype((numbers == t) & (t != ignore_label), spec.dtype)
+    """One-hot labels along axis 1 of logits of `spec`: 0 for ignored examples, NaN as in `labels_weight`."""
+    t, ignored, wrong = _column(xp, t, spec, ignore_label)
+    return xp.where(wrong, math.nan, xp.astype((_numbers(xp, spec) == t) & ~ignored, spec.dtype))
 
 
 @primitive()
 def labels_weight(xp: Namespace, t: AnyArray, weight: AnyArray | None, /, spec: Spec, ignore_label: int) -> Array:
     """Weight of each example, with axis 1 of length 1.
 
-    It is 0 for an ignored example, and NaN where the label is neither a class nor `ignore_label`: an error would
-    synchronise with the device.
+    It is 0 for an ignored example. Where the label is neither a class nor `ignore_label`, it is NaN if the library does
+    not check indices: an error would synchronise with the device.
     """
-    numbers = _numbers(xp, spec)
-    t = _column(xp, t, spec, numbers.dtype)
-    ignored = t == ignore_label
+    t, ignored, wrong = _column(xp, t, spec, ignore_label)
     if weight is None:
         weights = xp.astype(~ignored, spec.dtype)
     else:
+        numbers = _numbers(xp, spec)
         per_class = xp.where((numbers == t) & ~ignored, xp.reshape(weight, shape=numbers.shape), 0.0)
         weights = xp.sum(per_class, axis=1, keepdims=True)
-    return xp.where(ignored | ((t >= 0) & (t < spec.shape[1])), weights, math.nan)
+    return xp.where(wrong, math.nan, weights)
 
 
 @primitive()
@@ -172,7 +180,8 @@ def softmax_cross_entropy(
     ValueError
         An option has another value.
     IndexError
-        A label is not a class; on the host, and everywhere in debug mode. Else the loss is NaN.
+        A label is not a class; where the library checks indices (on the host, except JAX), and everywhere in debug
+        mode. Else the loss is NaN.
     """
     spec, target = known_spec(x, "softmax_cross_entropy"), known_spec(t, "softmax_cross_entropy")
     if (spec, target) not in _labels_of_logits:

@@ -40,6 +40,8 @@ def hinge(x: AnyArray, t: AnyArray, norm: str = "L1", reduce: str = "mean") -> V
         Dtypes or shapes are not as above.
     ValueError
         An option has another value.
+    IndexError
+        A label is not a class; where the library checks indices (on the host, except JAX). Else the loss is NaN.
     """
     spec, labels = real_floating(x, "hinge"), integral(t, "hinge")
     require_option("hinge", "norm", norm, ("L1", "L2"))

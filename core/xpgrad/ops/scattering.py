@@ -10,7 +10,7 @@ from xpgrad.array_api.searching import where
 from xpgrad.array_api.shared.axes import checked_axes
 from xpgrad.array_api.shared.scattering import scatter
 from xpgrad.backend.checks import beside
-from xpgrad.backend.indexing import at_axis
+from xpgrad.backend.indexing import at_axis, counted
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.spec import Spec
 from xpgrad.errors import ShapeError
@@ -33,7 +33,10 @@ def scatter_add(x: AnyArray, index: Index, values: Operand, /) -> Variable:
     x = as_variable(x)
     spec = x.node.spec
     place = prepared(x, index, "scatter_add")
-    shape = tuple(spec.backend.xp.getitem(x.array, index=place).shape)
+    try:
+        shape = tuple(spec.backend.xp.getitem(x.array, index=place).shape)
+    except IndexError as error:
+        raise IndexError(f"scatter_add: {error}; got an index into {spec!r}") from error
     return x + scatter(spec, [(place, _stretched(values, spec, shape))])
 
 
@@ -78,7 +81,7 @@ def segment_sum(x: AnyArray, segments: AnyArray, /, num_segments: int) -> Variab
     Variable, shape (num_segments, *S)
         0 where a segment is empty.
     """
-    x, ids = _rows(x, segments, "segment_sum")
+    x, ids = _rows(x, segments, "segment_sum", num_segments)
     spec = x.node.spec
     total = spec.backend.spec_for((num_segments, *x.shape[1:]), spec.dtype, spec.device)
     return scatter(total, [(ids, x)])
@@ -86,7 +89,7 @@ def segment_sum(x: AnyArray, segments: AnyArray, /, num_segments: int) -> Variab
 
 def segment_mean(x: AnyArray, segments: AnyArray, /, num_segments: int) -> Variable:
     """Means of the rows of `x` in each segment, as in `segment_sum`; 0 where a segment is empty."""
-    x, ids = _rows(x, segments, "segment_mean")
+    x, ids = _rows(x, segments, "segment_mean", num_segments)
     spec = x.node.spec
     total = segment_sum(astype(x, spec.wide, copy=False), ids, num_segments)
     return astype(total / _count(x, ids, num_segments), spec.dtype, copy=False)
@@ -106,7 +109,7 @@ def segment_max(x: AnyArray, segments: AnyArray, /, num_segments: int) -> Variab
 
     Elements that tie share the gradient equally.
     """
-    return _segment_extremum(*_rows(x, segments, "segment_max"), num_segments, False)
+    return _segment_extremum(*_rows(x, segments, "segment_max", num_segments), num_segments, False)
 
 
 def segment_min(x: AnyArray, segments: AnyArray, /, num_segments: int) -> Variable:
@@ -114,7 +117,7 @@ def segment_min(x: AnyArray, segments: AnyArray, /, num_segments: int) -> Variab
 
     Elements that tie share the gradient equally.
     """
-    return _segment_extremum(*_rows(x, segments, "segment_min"), num_segments, True)
+    return _segment_extremum(*_rows(x, segments, "segment_min", num_segments), num_segments, True)
 
 
 @elementwise(x=lambda xp, gy: gy)
@@ -152,12 +155,16 @@ def _extremes(x: Array, ids: Array, spec: Spec, num_segments: int, smallest: boo
     return extreme, xp.astype(x == xp.take(extreme, ids, axis=0), spec.dtype)
 
 
-def _rows(x: Any, segments: Any, operation: str) -> tuple[Variable, Array]:
+def _rows(x: Any, segments: Any, operation: str, count: int) -> tuple[Variable, Array]:
+    """Return `x`, and the segments of its rows."""
     x = as_variable(x)
     ids = beside(x.node.spec, segments, operation)
     if len(ids.shape) != 1 or not x.ndim or x.shape[0] != ids.shape[0]:
         raise ShapeError(f"{operation}: expected a segment for each row of {x.shape}, got segments {tuple(ids.shape)}")
-    return x, ids
+    try:
+        return x, counted(x.node.spec.backend.xp, ids, x.node.spec, count)
+    except IndexError as error:
+        raise IndexError(f"{operation}: expected segments from 0 to {count - 1}, got another one") from error
 
 
 def bincount(x: AnyArray, /, weights: AnyArray | None = None, minlength: int = 0) -> Variable:

@@ -15,6 +15,7 @@ from tests.building import array, values, variable
 
 import xpgrad
 import xpgrad.array_api as xp
+from xpgrad import functions as F
 from xpgrad.errors import BackendMismatch, DeviceMismatch, SpecifierError
 from xpgrad.testing.arrays import on_host
 from xpgrad_conformance.probes import mismatches
@@ -219,6 +220,15 @@ def test_an_integer_out_of_range_is_an_error(index: Any) -> None:
         x[index]
 
 
+@pytest.mark.parametrize("label", [3, -2])
+def test_the_loss_of_a_label_that_is_no_class_is_nan(label: int) -> None:
+    x, t = variable(xpgrad.get_device(ONE), np.ones((3, 3))), jnp.asarray([0, label, -1])
+    y, hinge = F.softmax_cross_entropy(x, t, reduce="no"), F.hinge(x, t, reduce="no")
+    assert np.isnan(values(y)).tolist() == np.isnan(values(hinge)).any(axis=1).tolist() == [False, True, False]
+    (g,) = xpgrad.grad([xp.sum(F.softmax_cross_entropy(x, t))], [x])
+    assert np.isnan(values(g)).any(axis=1).tolist() == [False, True, False]
+
+
 def test_debug_mode_looks_at_index_arrays_and_without_it_the_nearest_element_is_meant() -> None:
     x = variable(xpgrad.get_device(TWO), [1.0, 2.0])
     index = array(x.device, [0, 5], "int32")
@@ -227,7 +237,10 @@ def test_debug_mode_looks_at_index_arrays_and_without_it_the_nearest_element_is_
     xp.sum(y).backward()
     assert values(x.grad) == [1.0, 1.0]
     with xpgrad.using_config("debug", True):
-        for call in (lambda: x[index], lambda: xp.take(x, index, axis=0), lambda: xp.take_along_axis(x, index)):
+        for call in (
+            lambda: x[index], lambda: xp.take(x, index, axis=0), lambda: xp.take_along_axis(x, index),
+            lambda: xpgrad.ops.segment_sum(x, index, 2),
+        ):  # fmt: skip
             with pytest.raises(IndexError, match="out of range for an axis of length 2"):
                 call()
 

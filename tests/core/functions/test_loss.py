@@ -79,9 +79,9 @@ def test_the_loss_is_a_zero_dimensional_array_of_the_backend(device):
 
 @pytest.mark.parametrize("label", [3, -2])
 class TestWrongLabels:
-    def test_on_the_host_they_are_an_error(self, label):
+    def test_on_the_host_they_are_an_error(self, device, label):
         with pytest.raises(IndexError, match=r"label|out of bounds"):
-            F.softmax_cross_entropy(X, np.asarray([0, label, 1]))
+            F.softmax_cross_entropy(device.send(X), device.send(np.asarray([0, label, 1])))
 
     def test_in_debug_mode_they_are_one_everywhere(self, device, label):
         with (
@@ -89,12 +89,6 @@ class TestWrongLabels:
             pytest.raises(IndexError, match=r"neither a class, 0 to 2, nor ignore"),
         ):
             F.softmax_cross_entropy(device.send(X), device.send(np.asarray([0, label, 1])))
-
-    def test_elsewhere_they_give_nan(self, label):
-        strict = pytest.importorskip("array_api_strict")
-        x = xpgrad.Variable(strict.asarray(X))
-        y = F.softmax_cross_entropy(x, strict.asarray([0, label, 1]), reduce="no")
-        np.testing.assert_array_equal(np.isnan(host(y.array)), [False, True, False])
 
 
 def test_the_same_gradients_with_and_without_cache():

@@ -131,14 +131,16 @@ def integers_of_32_bits(bed: Testbed) -> None:
 
 @freedom("errors-when-looked-at", "an index out of range is an error when the values are looked at", lazy=True)
 def errors_when_looked_at(bed: Testbed) -> None:
-    call, to_host = bed.library.call, bed.backend.to_host
+    call, to_host, scatter = bed.library.call, bed.backend.to_host, bed.kernels["scatter_add"]
 
-    def calls(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-        result = call(function, *args, **kwargs)
+    def of_inputs(result: Any, inputs: Any) -> Any:
         seen: list[Any] = []
-        bed.library.opened([*args, *kwargs.values()], seen)
+        bed.library.opened(inputs, seen)
         errors = [array.error for array in seen if hasattr(array, "error")]
         return _with_error(bed, result, errors[0]) if errors else result
+
+    def calls(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        return of_inputs(call(function, *args, **kwargs), [*args, *kwargs.values()])
 
     def take(x: Any, indices: Any, /, *, axis: int | None = None) -> Any:
         def taken(array: Any, places: Any) -> Any:
@@ -159,6 +161,7 @@ def errors_when_looked_at(bed: Testbed) -> None:
         return to_host(array)
 
     bed.library.names["take"] = take
+    bed.kernels["scatter_add"] = lambda spec, parts: of_inputs(scatter(spec, parts), [list(each) for each in parts])
     change(bed.library, call=calls)
     change(bed.backend, to_host=looked_at)
 

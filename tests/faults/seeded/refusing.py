@@ -124,6 +124,23 @@ def take_wraps_along_the_last_axis(bed: Testbed) -> None:
     bed.replace("take", wrong)
 
 
+@fault("take-along-axis-clamps", "take_along_axis takes the last element for positions beyond it", "E")
+def take_along_axis_clamps(bed: Testbed) -> None:
+    def wrong(original: Any, x: Any, i: Any, /, *, axis: int = -1) -> Any:
+        return original(x, np.minimum(i, x.shape[axis] - 1), axis=axis)
+
+    bed.replace("take_along_axis", wrong)
+
+
+@fault("labels-beyond-are-none", "the kernel of one-hot labels has zeros for a label that is no class", "E")
+def labels_beyond_are_none(bed: Testbed) -> None:
+    def labels_one_hot(t: Any, *, spec: Any, ignore_label: int) -> Any:
+        classes = np.arange(spec.shape[1]).reshape(-1, *(1,) * (t.ndim - 1))
+        return ((classes == np.expand_dims(t, 1)) & np.expand_dims(t != ignore_label, 1)).astype(spec.dtype)
+
+    bed.kernel("labels_one_hot", labels_one_hot)
+
+
 @fault("index-clamps", "x[3] of an axis of length 3 is its last element", "E")
 def index_clamps(bed: Testbed) -> None:
     def getitem(x: Any, key: Any) -> Any:

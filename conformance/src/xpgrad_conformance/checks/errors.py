@@ -2,12 +2,13 @@
 
 import functools
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from itertools import product
 from typing import Any
 
 import numpy as np
 
-from xpgrad import Device, FunctionNode, Variable, config, random, using_device
+from xpgrad import Device, FunctionNode, Variable, config, get_device, random, using_device
 from xpgrad.array_api.namespace import namespace
 from xpgrad.backend.current import current_device
 from xpgrad.backend.kernels import table
@@ -178,7 +179,7 @@ def _on_host_of(call: Call) -> Any:
 
 @check("E06", needs=("checked_index_arrays",))
 def positions_out_of_range(s: Subject) -> None:
-    """Positions out of range are an IndexError: of integers, of index arrays, in take, and of too many indices.
+    """Positions out of range are an IndexError: of integers, index arrays, in gathers, and of too many indices.
 
     An asynchronous backend may raise the error when the values are read; that need not name the operation.
     """
@@ -191,6 +192,8 @@ def positions_out_of_range(s: Subject) -> None:
         "x[0, 0, 0] of 2 axes": lambda: x[0, 0, 0],
         "take of [0, 7] of length 3": lambda: xp.take(x, far, axis=0),
         "take of [0, 7] of length 4": lambda: xp.take(x, far, axis=1),
+        "take_along_axis of [[0, 7]] of length 4": lambda: xp.take_along_axis(x, far[None, :], axis=1),
+        "take_along_axis of [[0], [7]] of length 3": lambda: xp.take_along_axis(x, far[:, None], axis=0),
     }
     if s.has("index_arrays"):
         rows, columns = (s.variable(np.asarray(numbers)) for numbers in ([0, 0], [0, 4]))
@@ -204,9 +207,45 @@ def positions_out_of_range(s: Subject) -> None:
         try:
             y = call()
         except IndexError as error:
-            _named(s, error, "take" if "take" in what else "getitem", what)
+            _named(s, error, what.partition(" ")[0] if "take" in what else "getitem", what)
         else:
             s.raises(IndexError, functools.partial(on_host, y), what)
+
+
+@check("E14", needs=("checked_index_arrays",))
+def positions_of_the_table(s: Subject) -> None:
+    """Positions out of range that are an IndexError with NumPy's arrays are one with the backend's, in all cases."""
+    numpy = get_device("@numpy")
+    beyond = (127, -127) if s.has("negative_index_arrays") else (127,)
+    for case in CASES:
+        dtype = next((name for name in dtypes_of(case) if s.has(name)), None)
+        if dtype is None or not s.has(*case.needs):
+            continue
+        places = [i for i, x in enumerate(case.inputs) if x.kind == "int"]
+        mine = Scenario(case, s.device, dtype, seed=s.seed, capabilities=s.capabilities)
+        theirs = Scenario(case, numpy, dtype, seed=s.seed)
+        for place, position in product(places, beyond):
+            hosts = [np.full_like(x, position) if i == place else x for i, x in enumerate(mine.inputs)]
+            if _out_of_range(theirs, hosts):
+                what = f"{case.name} with {position} in input {place}"
+                s.raises(IndexError, functools.partial(_computed, mine, hosts), what)
+
+
+def _computed(scenario: Scenario, hosts: Sequence[Any]) -> None:
+    """Call the function of a case, and read what it returns."""
+    for y in scenario.call(scenario.variables([scenario.placed(x) for x in hosts])):
+        on_host(y)
+
+
+def _out_of_range(scenario: Scenario, hosts: Sequence[Any]) -> bool:
+    """Return whether a call is an IndexError that is not about axes or shapes alone."""
+    try:
+        _computed(scenario, hosts)
+    except IndexError:
+        return True
+    except Exception:  # another refusal of the function
+        return False
+    return False
 
 
 @check("E07")

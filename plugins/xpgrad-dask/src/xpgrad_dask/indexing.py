@@ -7,7 +7,7 @@ import numpy as np
 
 from xpgrad.plugin import Spec, flat_index
 from xpgrad.types import Array, Index, Shape
-from xpgrad_dask.creation import auto_chunks
+from xpgrad_dask.creation import auto_chunks, duplicate
 from xpgrad_dask.libraries import da
 from xpgrad_dask.lines import take, within
 from xpgrad_dask.refusals import refused
@@ -31,6 +31,20 @@ def getitem(backend: Any, x: Array, index: Index) -> Array:
         return _along_one(x, items, arrays[0])
     flat = flat_index(backend, x.shape, _checked(items, x.shape), "cpu")
     return reshape(take(reshape(x, (-1,)), reshape(flat, (-1,))), flat.shape)
+
+
+def setitem(x: Array, u: Any, /, index: Index) -> Any:
+    """Return a copy of `x` with `u` at an index with arrays of integers, which dask itself does not check."""
+    items = index if type(index) is tuple else (index,)
+    arrays = [item for item in items if isinstance(item, da.Array)]
+    if not arrays or any(item.dtype == bool for item in arrays):
+        return NotImplemented
+    y = duplicate(x)
+    try:
+        y[_checked(items, x.shape)] = u
+    except (IndexError, NotImplementedError, ValueError):  # of several arrays; the body gathers
+        return NotImplemented
+    return y
 
 
 def _with_axes(items: tuple[Any, ...], ndim: int) -> Iterator[tuple[Any, int]]:
@@ -93,7 +107,7 @@ def _laid(spec: Spec, chunks: Any, index: Index, values: Array) -> Array:
         shape = (*spec.shape[:place], *arrays[0].shape, *spec.shape[place + 1 :])
         values = reshape(broadcast_to(values, shape), (*spec.shape[:place], arrays[0].size, *spec.shape[place + 1 :]))
         return _added(values, reshape(arrays[0], (-1,)), place, spec.shape[place], chunks)
-    flat = flat_index(spec.backend, spec.shape, index, spec.device)
+    flat = flat_index(spec.backend, spec.shape, _checked(items, spec.shape), spec.device)
     values = reshape(broadcast_to(values, flat.shape), (-1,))
     laid = _added(values, reshape(flat, (-1,)), 0, spec.size, auto_chunks((spec.size,), spec.dtype))
     return reshape(laid, spec.shape).rechunk(chunks)
@@ -196,6 +210,7 @@ def _added(values: Array, numbers: Array, axis: int, length: int, chunks: Any) -
         rows,
         [result],
         axis=axis,
+        length=length,
         adjust_chunks={several: 1},
         dtype=values.dtype,
         meta=np.empty((0,) * (values.ndim + 1), values.dtype),
@@ -203,8 +218,10 @@ def _added(values: Array, numbers: Array, axis: int, length: int, chunks: Any) -
     return partial.sum(axis=0, dtype=values.dtype)
 
 
-def _partial_sum(values: Any, numbers: Any, rows: Any, axis: int) -> Any:
+def _partial_sum(values: Any, numbers: Any, rows: Any, axis: int, length: int) -> Any:
     """Return the contribution of a chunk of values to a chunk of the result, with a leading axis of length 1."""
+    if numbers.size and not 0 <= numbers.min() <= numbers.max() < length:
+        raise IndexError(f"scatter_add: expected numbers from {-length} to {length - 1}")
     shape = (*values.shape[:axis], len(rows), *values.shape[axis + 1 :])
     total = np.zeros(shape, values.dtype)
     if len(rows):

@@ -20,7 +20,7 @@ MAX_ONES = 1024
 MISSING = {
     "index_assignment": "jax arrays are immutable",
     "in_place_update": "jax arrays are immutable",
-    "checked_index_arrays": "jax takes the nearest element for a number out of range; only debug mode looks",
+    "checked_index_arrays": "jax takes the nearest element or NaN for a number out of range; only debug mode looks",
     "pickle_keeps_device": "jax brings every array that was pickled back on its default device",
     "subnormal_numbers": "on the host, XLA flushes them to zero",
     "memory_used": "jax does not say it for host memory",

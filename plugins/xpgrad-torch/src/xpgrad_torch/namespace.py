@@ -6,6 +6,7 @@ import math
 import types
 from typing import Any, NamedTuple
 
+import numpy as np
 import torch
 
 from xpgrad.types import Array, Kernel, Namespace
@@ -74,7 +75,7 @@ def take_along_axis(x: torch.Tensor, indices: torch.Tensor, /, *, axis: int = -1
     length, given = 1, indices.to(torch.int64)
     if x.ndim:  # PyTorch gathers from 0-d tensors, too
         length, axis = x.shape[axis], axis % x.ndim
-        rest = torch.broadcast_shapes(*((*y.shape[:axis], 1, *y.shape[axis + 1 :]) for y in (x, given)))
+        rest = np.broadcast_shapes(*((*y.shape[:axis], 1, *y.shape[axis + 1 :]) for y in (x, given)))
         x, given = (y.expand(*rest[:axis], y.shape[axis], *rest[axis + 1 :]) for y in (x, given))
     try:
         return x.gather(axis, torch.where(given < 0, given + length, given))

@@ -3,7 +3,7 @@
 So blocks and integer arrays go through compiled functions, one for each pattern of an index: where a block begins and
 which elements are meant are arguments of it. jax takes the nearest element for one that is out of range. Integers are
 looked at here, and numbers in arrays in debug mode only, because that waits for the device. Values that
-come back to such elements in a gradient are added where they were taken.
+come back to such elements in a gradient are added where they were taken. jax's `take` gives NaN.
 """
 
 import functools
@@ -78,6 +78,8 @@ def scatter_add(spec: Spec, parts: list[tuple[Index, Array]], /) -> Array:
     for index, values in parts:
         found = block(index, spec.shape)
         items = index if type(index) is tuple else (index,)
+        if config.debug:
+            _check_arrays(items, spec)
         if found is not None:
             lengths = tuple(stop - start for start, stop in found[1])
             made = _block_laid(values, _starts(found[1]), lengths=lengths, shape=spec.shape, dtype=spec.dtype)
@@ -176,7 +178,7 @@ def _axes_of(item: Any) -> int:
     return item.ndim if _is_mask(item) else 1
 
 
-def _axes(items: tuple[Any, ...], x: Array) -> list[int]:
+def _axes(items: tuple[Any, ...], x: Array | Spec) -> list[int]:
     """Return the first axis of `x` that each item of an index takes."""
     left, axes, axis = x.ndim - sum(map(_axes_of, items)), [], 0
     for item in items:
@@ -194,7 +196,7 @@ def _check_integers(items: tuple[Any, ...], x: Array) -> None:
             raise IndexError(f"index {item} is out of range for an axis of length {x.shape[axis]}")
 
 
-def _check_arrays(items: tuple[Any, ...], x: Array) -> None:
+def _check_arrays(items: tuple[Any, ...], x: Array | Spec) -> None:
     for item, axis in zip(items, _axes(items, x), strict=True):
         if hasattr(item, "dtype") and not _is_mask(item) and axis < x.ndim:
             _check_range(item, x.shape[axis])
