@@ -35,7 +35,7 @@ CASES: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
 def test_first_and_second_derivatives(title: str, jit: bool) -> None:
     f, inputs = CASES[title]
     wrapped = function(f)
-    check_grads(jax.jit(wrapped) if jit else wrapped, tuple(map(jnp.asarray, inputs)), order=2, modes=["rev"])
+    check_grads(jax.jit(wrapped) if jit else wrapped, tuple(map(jnp.asarray, inputs)), order=2, modes=["fwd", "rev"])
 
 
 @pytest.mark.parametrize("place", PLACES)
@@ -52,7 +52,20 @@ TRANSFORMED: dict[str, Callable[[Any, Any], Any]] = {
     "grad": lambda g, X: jax.grad(g)(X[0]),
     "grad of grad": lambda g, X: jax.grad(lambda x: jax.grad(g)(x).prod())(X[0]),
     "vjp": lambda g, X: jax.vjp(g, X[0])[1](2.0)[0],
-    "jacrev of jacrev": lambda g, X: jax.jacrev(jax.jacrev(g))(X[0]),
+    **{
+        f"{outer.__name__} of {inner.__name__}": lambda g, X, outer=outer, inner=inner: outer(inner(g))(X[0])
+        for outer in (jax.jacrev, jax.jacfwd)
+        for inner in (jax.jacrev, jax.jacfwd)
+    },
+    "jvp": lambda g, X: jax.jvp(g, (X[0],), (X[1],)),
+    "jvp of jvp": lambda g, X: jax.jvp(lambda x: jax.jvp(g, (x,), (X[1],))[1], (X[0],), (X[2],)),
+    "grad of jvp": lambda g, X: jax.grad(lambda x: jax.jvp(g, (x,), (X[1],))[1])(X[0]),
+    "jvp of vmap": lambda g, X: jax.jvp(jax.vmap(g), (X,), (X,)),
+    "vmap of jvp": lambda g, X: jax.vmap(lambda x: jax.jvp(g, (x,), (x,))[1])(X),
+    "linearize": lambda g, X: jax.linearize(g, X[0])[1](X[1]),
+    "hessian": lambda g, X: jax.hessian(g)(X[0]),
+    "hessian of hessian": lambda g, X: jax.hessian(lambda x: jax.hessian(g)(x).sum())(X[0]),
+    "vmap of hessian": lambda g, X: jax.vmap(jax.hessian(g))(X),
     "vmap": lambda g, X: jax.vmap(g)(X),
     "vmap along axis 1": lambda g, X: jax.vmap(g, in_axes=1)(X),
     "vmap of grad": lambda g, X: jax.vmap(jax.grad(g))(X),
@@ -89,14 +102,6 @@ def test_methods_of_vmap(method: str) -> None:
     np.testing.assert_allclose(gy, A**3)
     gy = jax.grad(lambda y: jax.vmap(g, in_axes=(0, None))(X, y).sum())(y)
     np.testing.assert_allclose(gy, (A**3).sum(0))
-
-
-def test_forward_mode_is_refused_by_jax() -> None:
-    f, x = function(lambda x: x * 2), jnp.ones(2)
-    with pytest.raises(TypeError, match="forward-mode autodiff"):
-        jax.jvp(f, (x,), (x,))
-    tangent = jax.jvp(function(lambda x: x * 2, device="@jax"), (x,), (x,))[1]
-    np.testing.assert_array_equal(tangent, 2.0)
 
 
 @pytest.mark.parametrize("jit", [False, True])

@@ -1,7 +1,8 @@
-"""Calls of functions of ours with arrays of the host: a call itself, and its gradients."""
+"""Calls of functions of ours with arrays of the host: a call itself, its gradients, and its tangents."""
 
+import copy
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, Self
 
 import jax
 import jax.numpy as jnp
@@ -14,7 +15,7 @@ from xpgrad.errors import GradientError, ShapeError, StructureError
 from xpgrad.interop.ours import Recorded, values
 from xpgrad.interop.sharing import shared
 from xpgrad.plugin import Device
-from xpgrad.transforms import vjp
+from xpgrad.transforms import jvp, vjp
 from xpgrad.transforms.leaves import as_leaf, is_array
 from xpgrad_jax import dtypes
 
@@ -51,17 +52,19 @@ class Call:
         outputs = self.evaluated(given)
         if len(outputs) != len(self.results):
             raise StructureError(f"{self.title}: expected {len(self.results)} arrays, got {len(outputs)}")
-        batch = arrays[0].shape[: arrays[0].ndim - self.rank] if arrays else ()
-        return tuple(self._host(y, like, batch) for y, like in zip(outputs, self.results, strict=True))
+        return tuple(self._host(y, like) for y, like in zip(outputs, self.results, strict=True))
 
-    rank = 0
-    """Number of axes of the first argument, without those of a batch."""
+    def batched(self, size: int) -> Self:
+        """Return the call for a batch of this size, with an axis in front of all arguments and results."""
+        found = copy.copy(self)
+        found.results = [Described((size, *y.shape), y.dtype) for y in self.results]
+        return found
 
-    def _host(self, y: Any, like: Any, batch: tuple[int, ...]) -> Any:
+    def _host(self, y: Any, like: Any) -> Any:
         if y is None:
-            return np.zeros((*batch, *like.shape), like.dtype)
+            return np.zeros(like.shape, like.dtype)
         host = np.asarray(shared(y, xpgrad.get_device("@numpy")))
-        if host.dtype != like.dtype or host.shape[host.ndim - len(like.shape) :] != like.shape:
+        if host.dtype != like.dtype or host.shape != like.shape:
             raise ShapeError(
                 f"{self.title}: expected {like.dtype.name} {tuple(like.shape)} as of the first call or in shapes, got "
                 f"{host.dtype.name} {host.shape}"
@@ -109,7 +112,6 @@ class Forward(Call):
 
     def learn(self, arrays: Sequence[Any], shapes: Any) -> None:
         """Find out shapes and dtypes of the outputs: from `shapes`, or by a call with other numbers."""
-        self.rank = arrays[0].ndim if arrays else 0
         if shapes is not None:
             flat: Any = jax.tree.flatten(shapes)
             leaves, tree = flat
@@ -149,29 +151,78 @@ class Forward(Call):
             raise GradientError(captured(self.title))
 
 
-class Gradient(Call):
-    """The pullback of a call, from its arguments and the cotangents of its floating-point outputs."""
+class Linear(Call):
+    """A call that is linear in its last arguments: gradients or tangents by the arguments `targets` of another one.
 
-    def __init__(self, call: Call, arrays: Sequence[Any]) -> None:
-        self.call, self.count = call, len(arrays)
+    Parameters
+    ----------
+    call : Call
+    arguments : sequence of array
+        Those of `call`, which are the first ones of this call.
+    targets : sequence of int
+    """
+
+    def __init__(self, call: Call, arguments: Sequence[Any], targets: Sequence[int]) -> None:
+        self.call, self.count, self.targets = call, len(arguments), list(targets)
         self.title, self.device = call.title, call.device
         self.vmap_method = "broadcast_all" if call.vmap_method == "expand_dims" else call.vmap_method
-        self.targets = [i for i, x in enumerate(arrays) if inexact(x)]
         self.live = [inexact(y) for y in call.results]
-        self.results = [Described(arrays[i].shape, arrays[i].dtype) for i in self.targets]
-        self.rank = arrays[0].ndim
+        self.results = self.described(arguments)
 
-    def listed(self, inputs: list[Variable]) -> list[Variable]:
-        """Return the gradients as Variables."""
-        primals, seeds = inputs[: self.count], inputs[self.count :]
+    def described(self, arguments: Sequence[Any]) -> list[Any]:
+        """Return shapes and dtypes of the results."""
+        raise NotImplementedError
 
-        def function(*chosen: Variable) -> list[Variable]:
-            given = dict(zip(self.targets, chosen, strict=True))
+    def transposed(self, arguments: Sequence[Any]) -> "Linear":
+        """Return the transposed linear function, at the same arguments."""
+        raise NotImplementedError
+
+    def chosen(self, inputs: list[Variable]) -> tuple[Any, list[Variable]]:
+        """Return the call as a function of its inputs `targets`, to its live outputs, and these inputs."""
+        primals = inputs[: self.count]
+
+        def function(*values: Variable) -> list[Variable]:
+            given = dict(zip(self.targets, values, strict=True))
             outputs = self.call.listed([given.get(i, x) for i, x in enumerate(primals)])
             return [y for y, live in zip(outputs, self.live, strict=True) if live]
 
-        _, pullback = vjp(function, *(primals[i] for i in self.targets), allow_constant=True)
-        return [conjugate(g) for g in pullback([conjugate(g) for g in seeds])]
+        return function, [primals[i] for i in self.targets]
+
+
+class Tangents(Linear):
+    """The tangents of the floating-point outputs of a call, from its arguments and the tangents of `targets`."""
+
+    def described(self, arguments: Sequence[Any]) -> list[Any]:
+        """Return shapes and dtypes of the tangents."""
+        return [y for y, live in zip(self.call.results, self.live, strict=True) if live]
+
+    def transposed(self, arguments: Sequence[Any]) -> Linear:
+        """Return the pullback."""
+        return Gradient(self.call, arguments, self.targets)
+
+    def listed(self, inputs: list[Variable]) -> list[Variable]:
+        """Return the tangents as Variables."""
+        function, primals = self.chosen(inputs)
+        found: list[Variable] = jvp(function, tuple(primals), tuple(inputs[self.count :]), allow_constant=True)[1]
+        return found
+
+
+class Gradient(Linear):
+    """The pullback of a call, from its arguments and the cotangents of its floating-point outputs."""
+
+    def described(self, arguments: Sequence[Any]) -> list[Any]:
+        """Return shapes and dtypes of the gradients."""
+        return [Described(arguments[i].shape, arguments[i].dtype) for i in self.targets]
+
+    def transposed(self, arguments: Sequence[Any]) -> Linear:
+        """Return the tangents."""
+        return Tangents(self.call, arguments, self.targets)
+
+    def listed(self, inputs: list[Variable]) -> list[Variable]:
+        """Return the gradients as Variables."""
+        function, primals = self.chosen(inputs)
+        _, pullback = vjp(function, *primals, allow_constant=True)
+        return [conjugate(g) for g in pullback([conjugate(g) for g in inputs[self.count :]])]
 
     def evaluated(self, arrays: list[Any]) -> Sequence[Any]:
         """Return the gradients for arrays."""

@@ -1,6 +1,5 @@
 """`function`: functions of ours in JAX's differentiation, by callbacks to the host."""
 
-import contextvars
 import functools
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -15,7 +14,8 @@ from xpgrad import Variable
 from xpgrad.interop.foreign import place_of
 from xpgrad.interop.ours import values
 from xpgrad_jax import dtypes
-from xpgrad_jax.interop.calls import Call, Forward, Gradient, inexact
+from xpgrad_jax.interop.calls import Forward
+from xpgrad_jax.interop.primitive import bound
 from xpgrad_jax.interop.theirs import key_of
 
 METHODS = "sequential", "sequential_unrolled", "broadcast_all", "expand_dims"
@@ -39,7 +39,7 @@ def function(
         The result, as `jax.ShapeDtypeStruct`. By default `f` is called once more whenever JAX traces the function, with
         numbers between 1 and 2, and zeros for integers, to find out.
     vmap_method : {"sequential", "sequential_unrolled", "broadcast_all", "expand_dims"}
-        How `jax.vmap` calls `f`, as for `jax.pure_callback`: for each member of the batch, or once with an axis in
+        How `jax.vmap` calls `f`, as that of `jax.pure_callback`: for each member of the batch, or once with an axis in
         front of all arguments.
 
     Returns
@@ -49,8 +49,8 @@ def function(
 
     Notes
     -----
-    - It is a `jax.custom_vjp` over a `jax.pure_callback`, within `jax.jit` too: JAX may call `f` more than once, or not
-      at all. Gradients, to any order, are those of reverse mode, which call `f` again; `jax.jvp` raises JAX's error.
+    - It is a primitive of JAX over a `jax.pure_callback`, within `jax.jit` too: JAX may call `f` more than once, or not
+      at all. Gradients and tangents, to any order and nested with `jax.vmap`, call `f` again.
     - `f` runs in a thread of JAX's runtime, with the configuration of xpgrad at the time of tracing. It must not call
       JAX, which may wait for that thread forever.
     - An exception within `f` arrives as an error of JAX that contains its text.
@@ -91,7 +91,7 @@ def function(
         if shapes is None and not traced(arrays):
             return call.build(call.at_once(arrays))
         call.learn(arrays, shapes)
-        return call.build(differentiable(call)(*arrays))
+        return call.build(bound(call, arrays))
 
     return wrapped
 
@@ -100,37 +100,6 @@ def checked(array: Any, title: str, path: Any) -> Any:
     """Return an array, or raise `DtypeError` if JAX would make another dtype of its own."""
     dtypes.checked(array.dtype, f"{title}: {place_of(tuple(map(key_of, path)))}")
     return array
-
-
-def differentiable(call: Call) -> Any:
-    """Return a call as a function of jax arrays that JAX can differentiate."""
-
-    def primal(*arrays: Any) -> tuple[Any, ...]:
-        context = contextvars.copy_context()
-
-        def callback(*given: Any) -> tuple[Any, ...]:
-            return context.copy().run(call.called, *given)  # for several threads at once
-
-        if not traced(arrays):
-            return tuple(map(jnp.array, call.called(*arrays)))
-        found = jax.pure_callback(callback, tuple(call.results), *arrays, vmap_method=call.vmap_method)
-        return tuple(found)
-
-    def forward(*arrays: Any) -> tuple[Any, Any]:
-        call.check()
-        return rule(*arrays), arrays  # not the primal: JAX differentiates this for higher orders
-
-    def backward(arrays: Any, gys: Any) -> tuple[Any, ...]:
-        given = [g for g, y in zip(gys, call.results, strict=True) if inexact(y)]
-        gradient = Gradient(call, arrays)
-        found: dict[int, Any] = {}
-        if gradient.targets and given:
-            found = dict(zip(gradient.targets, differentiable(gradient)(*arrays, *given), strict=True))
-        return tuple(found.get(i) for i in range(len(arrays)))
-
-    rule = jax.custom_vjp(primal)
-    rule.defvjp(forward, backward)
-    return rule
 
 
 def traced(arrays: Sequence[Any]) -> bool:
