@@ -10,7 +10,7 @@ __all__ = ["entr", "huber", "kl_div", "pseudo_huber", "rel_entr", "xlog1py", "xl
 
 @special(
     x1=lambda xp, gy, x1, x2: gy * xp.log(_safe(xp, x1, x2)),
-    x2=lambda xp, gy, x1, x2: gy * (x1 / _safe(xp, x1, x2)),
+    x2=lambda xp, gy, x1, x2: gy * xp.where((x1 == 0) & (x2 == 0), 0.0, x1 / _safe(xp, x1, x2)),
 )
 def xlogy(xp: Namespace, x1: RealOperand, x2: RealOperand, /) -> Array:
     """``x1 * log(x2)``, and 0 where `x1` is 0 and `x2` is not NaN, elementwise.
@@ -28,7 +28,7 @@ def _safe(xp: Namespace, x1: Array, x2: Array, edge: float = 0.0) -> Array:
 
 @special(
     x1=lambda xp, gy, x1, x2: gy * xp.log1p(_safe(xp, x1, x2, -1.0)),
-    x2=lambda xp, gy, x1, x2: gy * (x1 / (1 + _safe(xp, x1, x2, -1.0))),
+    x2=lambda xp, gy, x1, x2: gy * xp.where((x1 == 0) & (x2 == -1), 0.0, x1 / (1 + _safe(xp, x1, x2, -1.0))),
 )
 def xlog1py(xp: Namespace, x1: RealOperand, x2: RealOperand, /) -> Array:
     """``x1 * log(1 + x2)``, and 0 where `x1` is 0 and `x2` is not NaN, elementwise.
@@ -80,7 +80,7 @@ def _log_ratio(xp: Namespace, x1: Array, x2: Array) -> Array:
 
 @special(
     x1=lambda xp, gy, x1, x2: xp.where(_inside(x1, x2), gy * _log_ratio(xp, x1, x2), 0.0),
-    x2=lambda xp, gy, x1, x2: xp.where((x1 >= 0) & (x2 > 0), gy * (1 - x1 / xp.where(x2 > 0, x2, 1.0)), 0.0),
+    x2=lambda xp, gy, x1, x2: gy * _kl_by_x2(xp, x1, x2),
 )
 def kl_div(xp: Namespace, x1: RealOperand, x2: RealOperand, /) -> Array:
     """Kullback–Leibler divergence ``x1 * log(x1 / x2) - x1 + x2``, elementwise.
@@ -91,6 +91,12 @@ def kl_div(xp: Namespace, x1: RealOperand, x2: RealOperand, /) -> Array:
     outside = xp.where((x1 == 0) & (x2 >= 0), x2, math.inf)
     value = x1 * _log_ratio(xp, x1, x2) - x1 + x2
     return xp.where(xp.isnan(x1) | xp.isnan(x2), x1 + x2, xp.where(_inside(x1, x2), value, outside))
+
+
+def _kl_by_x2(xp: Namespace, x1: Array, x2: Array) -> Array:
+    inside, edge = _inside(x1, x2), (x1 == 0) & (x2 > 0)
+    slope = 1 - xp.where(inside, x1 / xp.where(inside, x2, 1.0), 0.0)
+    return xp.where(inside | edge, slope, 0.0)
 
 
 @special(
@@ -109,7 +115,7 @@ def huber(xp: Namespace, delta: RealOperand, r: RealOperand, /) -> Array:
 
 @special(
     delta=lambda xp, gy, delta, r: gy * _pseudo_delta(xp, delta, r),
-    r=lambda xp, gy, delta, r: gy * (r * xp.abs(delta) / xp.hypot(delta, r)),
+    r=lambda xp, gy, delta, r: gy * (r * (delta / xp.hypot(delta, r))),
 )
 def pseudo_huber(xp: Namespace, delta: RealOperand, r: RealOperand, /) -> Array:
     """Smooth form of Huber's loss, ``delta**2 * (sqrt(1 + (r / delta)**2) - 1)``, elementwise.
