@@ -7,12 +7,12 @@ expansions for large arguments.
 import math
 
 from xpgrad.graph.variable import Variable
-from xpgrad.special.constants import polynomial
+from xpgrad.special.constants import EULER, polynomial
 from xpgrad.special.operands import composed_of_order, special, where_scalars
 from xpgrad.special.quadrature import integral, weighted_sum
 from xpgrad.types import AnyArray, Array, Namespace
 
-__all__ = ["j0", "j1", "jn", "jn_of", "y0", "y1", "yn"]
+__all__ = ["j0", "j1", "jn", "jn_of", "y0", "y1", "yn", "yn_of"]
 
 FAR = 25.0  # Hankel's expansion above this
 ANGLES = 48
@@ -36,6 +36,7 @@ def power_series(x: Array, n: int, sign: int, count: int) -> Array:
 def _asymptotic(xp: Namespace, x: Array, n: int) -> tuple[Array, Array]:
     """Return the Bessel functions of the first and second kind of large arguments."""
     inverse = 1 / x
+    x = xp.where(xp.isinf(x), 0.0, x)  # where the functions are 0
     square = inverse * inverse
     coefficients = hankel(n)
     p = polynomial(square, tuple((-1) ** k * c for k, c in enumerate(coefficients[::2])))
@@ -56,7 +57,12 @@ def angles(count: int = ANGLES) -> tuple[list[float], list[float]]:
 def _j_slope(xp: Namespace, x: Array, n: int) -> Array:
     if n == 0:
         return -xp.special.j1(x)
-    return 0.5 * (xp.special.jn_of(x, n=n - 1) - xp.special.jn_of(x, n=n + 1))
+    return 0.5 * (_first_kind(xp, x, n - 1) - _first_kind(xp, x, n + 1))
+
+
+def _first_kind(xp: Namespace, x: Array, n: int) -> Array:
+    """Return `jn_of`; of order 0 or 1 by a function that is accurate for large arguments on every backend."""
+    return xp.special.jn_of(x, n=n) if n > 1 else xp.special.j1(x) if n else xp.special.j0(x)
 
 
 @special(x=lambda xp, gy, x, n: gy * _j_slope(xp, x, n))
@@ -75,13 +81,22 @@ def jn_of(xp: Namespace, x: AnyArray, /, n: int) -> Array:
 @special(x=lambda xp, gy, x: gy * -xp.special.j1(x))
 def j0(xp: Namespace, x: AnyArray, /) -> Array:
     """Bessel function of the first kind of order 0, elementwise."""
-    return xp.special.jn_of(x, n=0)
+    return _first_with_far(xp, x, 0)
 
 
 @special(x=lambda xp, gy, x: gy * _j_slope(xp, x, 1))
 def j1(xp: Namespace, x: AnyArray, /) -> Array:
     """Bessel function of the first kind of order 1, elementwise."""
-    return xp.special.jn_of(x, n=1)
+    return _first_with_far(xp, x, 1)
+
+
+def _first_with_far(xp: Namespace, x: Array, n: int) -> Array:
+    """Return `jn_of`, whose kernel may reduce large arguments without care, and Hankel's expansion for those."""
+    size = xp.abs(x)
+    far = size > FAR
+    outer, _ = _asymptotic(xp, xp.where(far, size, FAR), n)
+    outer = xp.where(x < 0, -outer, outer) if n else outer
+    return xp.where(far, outer, xp.special.jn_of(xp.where(far, 1.0, x), n=n))
 
 
 @composed_of_order("order")
@@ -90,11 +105,31 @@ def jn(n: int, x: AnyArray, /) -> Variable:
     return jn_of(x, n=n)
 
 
+def _harmonic(k: int) -> float:
+    return math.fsum(1 / j for j in range(1, k + 1))
+
+
+def logarithmic_series(xp: Namespace, x: Array, n: int, sign: int, count: int = 20) -> tuple[Array, Array]:
+    """Return two terms whose sum is ``pi / 2`` times a function of the second kind of order 0 or 1 (DLMF 10.8, 10.31).
+
+    The second one is the pole, which the function of order 1 has at 0. With the sign 1 they are those of the modified
+    function, times -1 for the order 0.
+    """
+    half = 0.5 * x
+    of_log = (xp.log(half) + EULER) * power_series(x, n, sign, count)
+    coefficients = tuple(
+        sign**k * (_harmonic(k) + _harmonic(k + n)) / (2 * math.factorial(k) * math.factorial(k + n))
+        for k in range(count)
+    )
+    return of_log - (half if n else 1.0) * polynomial(half * half, coefficients), 1 / x if n else 0.0 * x
+
+
 def _second_kind(xp: Namespace, x: Array, n: int) -> Array:
-    """Return the Bessel function of the second kind of order 0 or 1, from Schläfli's integrals."""
-    valid = x > 0
+    """Return the function of the second kind of order 0 or 1, from a power series and from Schläfli's integrals."""
+    valid, near = x > 0, x < 2
     far = x > FAR
-    safe = xp.where(valid & ~far, x, 1.0)
+    smooth, pole = logarithmic_series(xp, xp.where(valid & near, x, 1.0), n, -1)
+    safe = xp.where(near | far, 2.0, x)
     column = safe[..., None]
     zero = xp.zeros_like(safe)
     waves = integral(xp, lambda u: xp.sin(column * xp.sin(u) - n * u), zero, zero + math.pi, 64)
@@ -104,8 +139,22 @@ def _second_kind(xp: Namespace, x: Array, n: int) -> Array:
         return (2.0 if n == 0 else 2 * xp.sinh(t)) * xp.exp(-column * xp.sinh(t))
 
     inner = (waves - integral(xp, falling, zero, top, 32, 3)) / math.pi
+    inner = xp.where(near, (2 / math.pi) * (smooth - pole), inner)
     _, outer = _asymptotic(xp, xp.where(far, x, FAR), n)
     return xp.where(valid, xp.where(far, outer, inner), where_scalars(xp, x == 0, -math.inf, math.nan, x))
+
+
+@special(x=lambda xp, gy, x, y, n: gy * (xp.special.y0(x) - y / x if n else -xp.special.y1(x)))
+def yn_of(xp: Namespace, x: AnyArray, /, n: int) -> Array:
+    """Bessel function of the second kind of order `n`, which is 0 or 1, elementwise."""
+    return _second_kind(xp, x, n)
+
+
+def _second_with_far(xp: Namespace, x: Array, n: int) -> Array:
+    """Return `yn_of`, whose kernel may reduce large arguments without care, and Hankel's expansion for those."""
+    far = x > FAR
+    _, outer = _asymptotic(xp, xp.where(far, x, FAR), n)
+    return xp.where(far, outer, xp.special.yn_of(xp.where(far, 1.0, x), n=n))
 
 
 @special(x=lambda xp, gy, x: gy * -xp.special.y1(x))
@@ -114,7 +163,7 @@ def y0(xp: Namespace, x: AnyArray, /) -> Array:
 
     At 0 the result is minus infinity, below it NaN.
     """
-    return _second_kind(xp, x, 0)
+    return _second_with_far(xp, x, 0)
 
 
 @special(x=lambda xp, gy, x, y: gy * (xp.special.y0(x) - y / x))
@@ -123,7 +172,7 @@ def y1(xp: Namespace, x: AnyArray, /) -> Array:
 
     At 0 the result is minus infinity, below it NaN.
     """
-    return _second_kind(xp, x, 1)
+    return _second_with_far(xp, x, 1)
 
 
 @composed_of_order("order")

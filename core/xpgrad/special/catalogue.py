@@ -9,6 +9,7 @@ from xpgrad.array_api.elementwise.exponential import expm1 as expm1
 from xpgrad.array_api.elementwise.exponential import log1p as log1p
 from xpgrad.special.bessel import *  # noqa: F403
 from xpgrad.special.beta_functions import *  # noqa: F403
+from xpgrad.special.complex_functions import *  # noqa: F403
 from xpgrad.special.distributions import *  # noqa: F403
 from xpgrad.special.elementary import *  # noqa: F403
 from xpgrad.special.elliptic import *  # noqa: F403

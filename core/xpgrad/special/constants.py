@@ -41,3 +41,13 @@ def polynomial(x: Array, coefficients: tuple[float, ...]) -> Array:
     for c in coefficients[-2::-1]:
         total = total * x + c
     return total
+
+
+def derivative_of_cotangent(n: int) -> tuple[float, ...]:
+    """Return the coefficients of the derivative of order `n` of ``cot(pi * x)``, as a polynomial of it."""
+    found = [0.0, 1.0]
+    for _ in range(n):
+        slope = [i * c for i, c in enumerate(found)][1:]
+        padded = [*slope, 0.0, 0.0]
+        found = [-math.pi * (c + (padded[i - 2] if i > 1 else 0.0)) for i, c in enumerate(padded)]
+    return tuple(found)

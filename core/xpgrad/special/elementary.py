@@ -5,7 +5,7 @@ import math
 from itertools import count
 from typing import cast
 
-from xpgrad.array_api.elementwise.exponential import exp, expm1, log1p
+from xpgrad.array_api.elementwise.exponential import exp, expm1
 from xpgrad.array_api.elementwise.magnitude import abs as abs_
 from xpgrad.array_api.elementwise.trigonometric import sin
 from xpgrad.array_api.searching import where
@@ -150,9 +150,25 @@ def sinc_of(xp: Namespace, x: AnyArray, /, n: int) -> Array:
     return xp.where(near, inner * small if n % 2 else inner, outer)
 
 
+def _boxcox_by_x(xp: Namespace, x: Array, lmbda: Array) -> Array:
+    edge = xp.where(lmbda > 1, 0.0, xp.where(lmbda == 1, 1.0, xp.full_like(lmbda, math.inf)))
+    power = xp.pow(xp.where(x == 0, 1.0, x), lmbda - 1)
+    return xp.where(x == 0, edge, power)
+
+
+def _boxcox_by_power(xp: Namespace, x: Array, lmbda: Array) -> Array:
+    log, edge = xp.log(xp.where(x == 0, 1.0, x)), 1 / xp.square(xp.where(lmbda > 0, lmbda, math.nan))
+    return xp.where(x == 0, edge, xp.square(log) * xp.special.exprel_of(lmbda * log, n=1))
+
+
+def _boxcox1p_by_power(xp: Namespace, x: Array, lmbda: Array) -> Array:
+    log = xp.log1p(x)
+    return xp.square(log) * xp.special.exprel_of(lmbda * log, n=1)
+
+
 @special(
-    x=lambda xp, gy, x, lmbda: gy * xp.pow(x, lmbda - 1),
-    lmbda=lambda xp, gy, x, lmbda: gy * (xp.square(xp.log(x)) * xp.special.exprel_of(lmbda * xp.log(x), n=1)),
+    x=lambda xp, gy, x, lmbda: gy * _boxcox_by_x(xp, x, lmbda),
+    lmbda=lambda xp, gy, x, lmbda: gy * _boxcox_by_power(xp, x, lmbda),
 )
 def boxcox(xp: Namespace, x: RealOperand, lmbda: RealOperand, /) -> Array:
     """Box–Cox transform ``(x**lmbda - 1) / lmbda``, and ``log(x)`` at ``lmbda == 0``, elementwise.
@@ -165,11 +181,14 @@ def boxcox(xp: Namespace, x: RealOperand, lmbda: RealOperand, /) -> Array:
     return xp.where(inside, log * xp.special.exprel(lmbda * log), xp.where(x == 0, edge, math.nan))
 
 
-@composed
-def boxcox1p(x: RealOperand, lmbda: RealOperand, /) -> Variable:
-    """Return the Box–Cox transform of ``1 + x``, accurate near 0, elementwise, for `x` greater than -1."""
-    log = log1p(cast("Variable", x))
-    return log * exprel(lmbda * log)
+@special(
+    x=lambda xp, gy, x, lmbda: gy * xp.exp((lmbda - 1) * xp.log1p(x)),
+    lmbda=lambda xp, gy, x, lmbda: gy * _boxcox1p_by_power(xp, x, lmbda),
+)
+def boxcox1p(xp: Namespace, x: RealOperand, lmbda: RealOperand, /) -> Array:
+    """Box–Cox transform of ``1 + x``, accurate near 0, elementwise, for `x` greater than -1."""
+    log = xp.log1p(x)
+    return log * xp.special.exprel(lmbda * log)
 
 
 @composed
@@ -184,16 +203,22 @@ def inv_boxcox(y: RealOperand, lmbda: RealOperand, /) -> Variable:
     return exp(y * log1prel_of(cast("Variable", lmbda) * y, n=0))
 
 
+def _turned(xp: Namespace, x: Array) -> Array:
+    """Return angles in degrees without whole turns, which is exact."""
+    turn = xp.full_like(x, 360.0)
+    return xp.where(x < 0, -xp.remainder(xp.abs(x), turn), xp.remainder(x, turn))
+
+
 @special(x=lambda xp, gy, x: gy * (DEGREE * xp.special.cosdg(x)))
 def sindg(xp: Namespace, x: AnyArray, /) -> Array:
     """Sine of an angle `x` in degrees, exact at right angles, elementwise."""
-    return sine(xp, x / 180)
+    return sine(xp, _turned(xp, x) / 180)
 
 
 @special(x=lambda xp, gy, x: gy * (-DEGREE * xp.special.sindg(x)))
 def cosdg(xp: Namespace, x: AnyArray, /) -> Array:
     """Cosine of an angle `x` in degrees, exact at right angles, elementwise."""
-    return sine_and_cosine(xp, (x + 90) / 180)[0]
+    return sine(xp, (_turned(xp, x) + 90) / 180)
 
 
 @special(x=lambda xp, gy, y: gy * (DEGREE * (1 + y * y)))

@@ -2,12 +2,14 @@
 
 import math
 
+from xpgrad.special.complex_functions import complex_erf, complex_erfc
 from xpgrad.special.constants import polynomial
 from xpgrad.special.operands import special, where_scalars
 from xpgrad.types import AnyArray, Array, Namespace
 
 __all__ = [
-    "erf", "erfc", "erfcinv", "erfcx", "erfinv", "inverse_mills", "log_ndtr", "mills_excess", "ndtr", "ndtri",
+    "erf", "erfc", "erfc_quotient_of", "erfcinv", "erfcx", "erfinv", "inverse_mills", "log_ndtr", "mills_excess",
+    "ndtr", "ndtri",
 ]  # fmt: skip
 
 ROOT_2 = math.sqrt(2)
@@ -46,7 +48,7 @@ def _gauss(xp: Namespace, x: Array, factor: float = 1.0) -> Array:
     return xp.exp(-factor * coarse * coarse) * xp.exp(-factor * (x - coarse) * (x + coarse))
 
 
-@special(x=lambda xp, gy, x: gy * (SLOPE * xp.exp(-x * x)))
+@special(of_complex=complex_erf, x=lambda xp, gy, x: gy * (SLOPE * xp.exp(-x * x)))
 def erf(xp: Namespace, x: AnyArray, /) -> Array:
     """Error function, ``2 / sqrt(pi)`` times the integral of ``exp(-t**2)`` from 0 to `x`, elementwise."""
     size = xp.abs(x)
@@ -56,7 +58,7 @@ def erf(xp: Namespace, x: AnyArray, /) -> Array:
     return xp.where(small, _near_zero(xp, xp.where(small, x, 0.0)), xp.where(x < 0, -tail, tail))
 
 
-@special(x=lambda xp, gy, x: gy * (-SLOPE * xp.exp(-x * x)))
+@special(of_complex=complex_erfc, x=lambda xp, gy, x: gy * (-SLOPE * xp.exp(-x * x)))
 def erfc(xp: Namespace, x: AnyArray, /) -> Array:
     """Complementary error function, ``1 - erf(x)``, accurate where it is small, elementwise."""
     size = xp.abs(x)
@@ -98,7 +100,15 @@ def erfinv(xp: Namespace, x: AnyArray, /) -> Array:
     return xp.where(central, y, xp.where(x < 0, -tail, tail))
 
 
-@special(x=lambda xp, gy, y: gy * (-ROOT_PI / 2 * xp.exp(y * y)))
+def _erfcinv_slope(xp: Namespace, x: Array, y: Array) -> Array:
+    """Return the derivative; in the tails from `x`, which has more digits of ``exp(y * y)`` than `y`."""
+    tail = xp.where(x < 1, x, 2 - x)
+    far = (xp.abs(y) > 3) & (tail > 0)
+    quotient = xp.special.erfcx(xp.abs(xp.where(far, y, 3.0))) / xp.where(far, tail, 1.0)
+    return -ROOT_PI / 2 * xp.where(far, quotient, xp.exp(y * y))
+
+
+@special(x=lambda xp, gy, x, y: gy * _erfcinv_slope(xp, x, y))
 def erfcinv(xp: Namespace, x: AnyArray, /) -> Array:
     """Inverse of the complementary error function, elementwise.
 
@@ -168,7 +178,15 @@ def log_ndtr(xp: Namespace, x: AnyArray, /) -> Array:
     return xp.where(low, tail, xp.log1p(-0.5 * xp.special.erfc(right * (1 / ROOT_2))))
 
 
-@special(x=lambda xp, gy, y: gy * xp.exp(0.5 * (y * y) + LOG_ROOT_2_PI))
+def _ndtri_slope(xp: Namespace, x: Array, y: Array) -> Array:
+    """Return the derivative; in the tails from `x`, which has more digits of the density than `y`."""
+    tail = xp.where(x < 0.5, x, 1 - x)
+    far = (xp.abs(y) > 4) & (tail > 0)
+    density = xp.where(far, tail, 1.0) * xp.special.inverse_mills(-xp.abs(xp.where(far, y, 4.0)))
+    return xp.where(far, 1 / density, xp.exp(0.5 * (y * y) + LOG_ROOT_2_PI))
+
+
+@special(x=lambda xp, gy, x, y: gy * _ndtri_slope(xp, x, y))
 def ndtri(xp: Namespace, x: AnyArray, /) -> Array:
     """Inverse of `ndtr`: the quantile of the standard normal distribution, elementwise.
 
@@ -189,17 +207,35 @@ def inverse_mills(xp: Namespace, x: AnyArray, /) -> Array:
     return xp.where(low, tail, DENSITY * _gauss(xp, right, 0.5) / xp.special.ndtr(right))
 
 
-@special(x=lambda xp, gy, x, y: gy * (1 - xp.special.inverse_mills(x) * y))
+def _excess_slope(xp: Namespace, x: Array, y: Array) -> Array:
+    low = x < 0
+    quotient = xp.special.erfc_quotient_of(xp.where(low, x, 0.0) * (-1 / ROOT_2), n=2)
+    right = 1 - xp.special.inverse_mills(xp.where(low, 0.0, x)) * y
+    return xp.where(low, y * (2 * ROOT_2 * quotient - y), right)
+
+
+@special(x=lambda xp, gy, x, y: gy * _excess_slope(xp, x, y))
 def mills_excess(xp: Namespace, x: AnyArray, /) -> Array:
-    """Difference of `inverse_mills` from its asymptote ``-x``, elementwise: about ``-1 / x`` for large negative `x`.
+    """Difference of `inverse_mills` from its asymptote ``-x``, elementwise: about ``-1 / x`` for large negative `x`."""
+    low = x < 0
+    quotient = xp.special.erfc_quotient_of(xp.where(low, x, 0.0) * (-1 / ROOT_2), n=1)
+    return xp.where(low, ROOT_2 * quotient, x + xp.special.inverse_mills(xp.where(low, 0.0, x)))
+
+
+@special(z=lambda xp, gy, z, y, n: gy * (2 * y * (n * y - (n + 1) * xp.special.erfc_quotient_of(z, n=n + 1))))
+def erfc_quotient_of(xp: Namespace, z: AnyArray, /, n: int) -> Array:
+    """Quotient of the repeated integrals of erfc of order `n` and ``n - 1``, elementwise; of order 0, that of erfc.
 
     Notes
     -----
-    For large negative `x` it is the quotient of repeated integrals of erfc, by a continued fraction (NIST DLMF 7.18).
+    A continued fraction for large arguments, its inverse for small ones (NIST DLMF 7.18).
     """
-    low = x < -3
-    z = xp.where(low, x, -3.0) * (-1 / ROOT_2)
-    quotient = xp.zeros_like(z)
-    for k in range(70, 0, -1):
-        quotient = 1 / (2 * z + 2 * (k + 1) * quotient)
-    return xp.where(low, ROOT_2 * quotient, x + xp.special.inverse_mills(xp.where(low, 0.0, x)))
+    far = z > 1.2
+    large, small = xp.where(far, z, 1.2), xp.where(far, 0.0, z)
+    outer = xp.zeros_like(large)
+    for k in range(140 + n, n - 1, -1):
+        outer = 1 / (2 * large + 2 * (k + 1) * outer)
+    inner = ROOT_PI / 2 * xp.special.erfcx(small)
+    for k in range(1, n + 1):
+        inner = (1 / inner - 2 * small) / (2 * k)
+    return xp.where(far, outer, inner)

@@ -1,12 +1,16 @@
 """The gamma function, its logarithm, sign and reciprocal."""
 
 import math
+from typing import Any
 
+from xpgrad.array_api.elementwise.exponential import exp
+from xpgrad.graph.variable import Variable
+from xpgrad.special.complex_functions import complex_loggamma
 from xpgrad.special.constants import EULER, LOG_GAMMA_2, STIRLING, polynomial
 from xpgrad.special.operands import special
 from xpgrad.types import AnyArray, Array, Namespace
 
-__all__ = ["gamma", "gammaln", "gammasgn", "loggamma", "rgamma"]
+__all__ = ["gamma", "gammaln", "gammasgn", "loggamma", "rgamma", "rgamma_of"]
 
 LOG_ROOT_2_PI = math.log(2 * math.pi) / 2
 STIRLING_FROM = 9.0
@@ -78,11 +82,12 @@ def gammaln(xp: Namespace, x: AnyArray, /) -> Array:
     return xp.where(pole | infinite, math.inf, xp.where(negative, reflected, positive))
 
 
-@special(x=lambda xp, gy, x: gy * xp.special.psi(x))
+@special(of_complex=complex_loggamma, x=lambda xp, gy, x: gy * xp.special.psi(x))
 def loggamma(xp: Namespace, x: AnyArray, /) -> Array:
     """Logarithm of the gamma function, elementwise.
 
-    Below 0, where the gamma function may be negative, the result is NaN; `gammaln` takes its absolute value.
+    Below 0, where the gamma function may be negative, the result is NaN; `gammaln` takes its absolute value. Of complex
+    numbers it is analytic except on the negative real axis.
     """
     return xp.where(x < 0, math.nan, xp.special.gammaln(xp.where(x < 0, 1.5, x)))
 
@@ -96,7 +101,15 @@ def gammasgn(xp: Namespace, x: AnyArray, /) -> Array:
     return xp.where(xp.isnan(x), x, xp.where(x == 0, 1 - 2 * xp.astype(xp.signbit(x), x.dtype), signs))
 
 
-@special(x=lambda xp, gy, x, y: gy * (y * xp.special.psi(x)))
+def _complex_gamma(x: Variable) -> Variable:
+    return exp(complex_loggamma(x))
+
+
+def _complex_rgamma(x: Variable) -> Variable:
+    return exp(-complex_loggamma(x))
+
+
+@special(of_complex=_complex_gamma, x=lambda xp, gy, x, y: gy * (y * xp.special.psi(x)))
 def gamma(xp: Namespace, x: AnyArray, /) -> Array:
     """Gamma function, elementwise.
 
@@ -128,8 +141,40 @@ def gamma(xp: Namespace, x: AnyArray, /) -> Array:
     return xp.where(pole, math.nan, xp.where(negative, reflected, plain))
 
 
-@special(x=lambda xp, gy, x, y: gy * (-y * xp.special.psi(x)))
+def _rgamma_slope(xp: Namespace, x: Array, n: int) -> Array:
+    """Return the derivative of order `n` of ``1 / gamma(x)``, by the reflection ``gamma(1 - x) * sin(pi * x) / pi``.
+
+    Left of 1/2 it is a sum of products of derivatives of the two factors; right of it of ``1 / gamma(x)`` and psi.
+    """
+    left = x < 0.5
+    low, high = xp.where(left, x, 0.25), xp.where(left, 1.0, x)
+    sine, cosine = sine_and_cosine(xp, low)
+    turned = (sine, cosine, -sine, -cosine)
+    outer, inner = _gamma_over(xp, 1 - low, n, 1), _gamma_over(xp, high, n, -1)
+    total: Any = 0.0
+    for k in range(n + 1):
+        factor = (-1) ** (n - k) * math.comb(n, k) * math.pi ** (k - 1)
+        total = total + factor * turned[k % 4] * outer[n - k]
+    return xp.where(left, xp.special.gamma(1 - low) * total, xp.special.rgamma(high) * inner[n])
+
+
+def _gamma_over(xp: Namespace, x: Array, n: int, sign: int) -> list[Any]:
+    """Return derivatives up to order `n` of ``gamma(x)**sign``, divided by it: complete Bell polynomials of psi."""
+    found: list[Any] = [1.0]
+    for k in range(1, n + 1):
+        slopes = [xp.special.polygamma_of(x, n=j) if j else xp.special.psi(x) for j in range(k)]
+        found.append(sum(sign * math.comb(k - 1, j) * slopes[j] * found[k - 1 - j] for j in range(k)))
+    return found
+
+
+@special(x=lambda xp, gy, x, n: gy * xp.special.rgamma_of(x, n=n + 1))
+def rgamma_of(xp: Namespace, x: AnyArray, /, n: int) -> Array:
+    """Derivative of `rgamma` of order `n`, elementwise; it is finite at the poles of the gamma function."""
+    return _rgamma_slope(xp, x, n)
+
+
+@special(of_complex=_complex_rgamma, x=lambda xp, gy, x: gy * xp.special.rgamma_of(x, n=1))
 def rgamma(xp: Namespace, x: AnyArray, /) -> Array:
-    """Reciprocal of the gamma function, elementwise; 0 at 0 and negative integers, where its gradient is NaN."""
+    """Reciprocal of the gamma function, elementwise; 0 at 0 and negative integers."""
     pole = (x <= 0) & (x == xp.floor(x))
     return xp.where(pole, 0.0, 1 / xp.special.gamma(xp.where(pole, 1.0, x)))

@@ -11,7 +11,8 @@ from typing import cast
 
 from xpgrad.array_api.searching import where
 from xpgrad.graph.variable import Variable
-from xpgrad.special.gamma_functions import LOG_ROOT_2_PI, stirling_error
+from xpgrad.special.constants import polynomial
+from xpgrad.special.gamma_functions import LOG_ROOT_2_PI, STIRLING_FROM, stirling_error
 from xpgrad.special.operands import composed, composed_of_counts, special, where_scalars
 from xpgrad.special.quadrature import integral
 from xpgrad.types import Array, Namespace, RealOperand
@@ -30,10 +31,27 @@ def width_of_peak(xp: Namespace, k: Array) -> Array:
     return 0.5 * (k + xp.sqrt(k * (k + 8)))
 
 
+def excess(xp: Namespace, s: Array) -> Array:
+    """Return ``exp(s) - 1 - s``, without cancellation."""
+    near = xp.abs(s) < 0.5
+    small = xp.where(near, s, 0.0)
+    inner = small * small * polynomial(small, tuple(1 / math.factorial(k) for k in range(2, 17)))
+    return xp.where(near, inner, xp.expm1(s) - s)
+
+
+def deviance(xp: Namespace, x: Array, mean: Array) -> Array:
+    """Return ``r - log(1 + r)`` of ``r = x / mean - 1``, without cancellation."""
+    r = (x - mean) / mean
+    near = xp.abs(r) < 0.5
+    small = xp.where(near, r, 0.0)
+    inner = small * small * (xp.special.log1prel_of(small, n=1) + 1 / (1 + small))
+    return xp.where(near, inner, r - xp.log(xp.where(near, 1.0, x)) + xp.log(xp.where(near, 1.0, mean)))
+
+
 def _integral(xp: Namespace, a: Array, x: Array, weight: Callable[[Array], Array] | None, upper: bool) -> Array:
     """Return the integral of the density times ``weight(log(t / a))`` from 0 to `x`, or from `x` on if `upper`."""
     k = DROP / a
-    right = xp.minimum(xp.sqrt(2 * k), xp.log(2 * k + 2))
+    right = _right_end(xp, k)
     inside = (x > 0) & ~xp.isinf(x)
     edge = xp.log(xp.where(inside, x, 1.0)) - xp.log(a)
     edge = xp.where(x <= 0, -700.0, xp.where(xp.isinf(x), 700.0, edge))
@@ -41,23 +59,35 @@ def _integral(xp: Namespace, a: Array, x: Array, weight: Callable[[Array], Array
     columns_of_a, columns_of_factor = (a + 0 * x)[..., None], (log_factor + 0 * edge)[..., None]
 
     def density(s: Array) -> Array:
-        value = xp.exp(columns_of_factor - columns_of_a * (xp.expm1(s) - s))
+        value = xp.exp(columns_of_factor - columns_of_a * excess(xp, s))
         return value if weight is None else value * weight(s)
 
     if upper:
         infinite = edge == 700
         edge = xp.where(infinite, 0.0, edge)
+        right = _right_end(xp, k + excess(xp, xp.maximum(edge, xp.zeros_like(edge))))
         slope = xp.expm1(xp.maximum(edge, xp.zeros_like(edge)))
         bound = k / xp.where(slope > 0, slope, 1.0)
         reach = xp.where(slope * right > k, bound, right)
         low = xp.where(edge < 0, xp.maximum(edge, _left_end(xp, k, xp.zeros_like(edge))), edge)
-        total = integral(xp, density, low, xp.where(edge > 0, edge + reach, right), NODES, 2)
+        high = xp.minimum(right, xp.where(edge > 0, edge + reach, right))
+        cut = _negligible_below(xp, a, low, high)
+        total = integral(xp, density, cut, high, NODES, 4) + integral(xp, density, low, cut, NODES, 1)
         return xp.where(infinite, 0.0, total)
     high = xp.minimum(edge, right)
     low = _left_end(xp, k, xp.minimum(edge, xp.zeros_like(edge)))
-    # below `cut`, t is negligible compared with 1
-    cut = xp.minimum(high, xp.maximum(low, -DROP - xp.log(a) + 0 * high))
+    cut = _negligible_below(xp, a, low, high)
     return integral(xp, density, cut, high, NODES, 3) + integral(xp, density, low, cut, NODES, 1)
+
+
+def _right_end(xp: Namespace, k: Array) -> Array:
+    """Return a positive `s` with ``exp(s) - 1 - s >= k``, not much too large."""
+    return xp.minimum(xp.sqrt(2 * k), xp.log(2 * k + 2))
+
+
+def _negligible_below(xp: Namespace, a: Array, low: Array, high: Array) -> Array:
+    """Return the limit between `low` and `high` below which `t` is negligible compared with 1."""
+    return xp.minimum(high, xp.maximum(low, -DROP - xp.log(a) + 0 * high))
 
 
 def _left_end(xp: Namespace, k: Array, top: Array) -> Array:
@@ -72,7 +102,9 @@ def _sides(xp: Namespace, a: Array, x: Array) -> tuple[Array, Array, Array, Arra
     """Return parameters and limits replaced where invalid, where they are valid, and where left of the median."""
     valid = (a > 0) & (x >= 0)
     a, x = xp.where(valid, a, 1.0), xp.where(valid, x, 1.0)
-    return a, x, valid, x < xp.maximum(a, xp.full_like(a, 0.3))
+    low = xp.minimum(a, xp.ones_like(a))
+    median = xp.exp((xp.special.gammaln(low + 1) - math.log(2)) / low)  # for small `a`, which makes it small
+    return a, x, valid, x < xp.where(a < 1, median, a)
 
 
 def _lower_and_upper(xp: Namespace, a: Array, x: Array) -> tuple[Array, Array]:
@@ -88,7 +120,12 @@ def _lower_and_upper(xp: Namespace, a: Array, x: Array) -> tuple[Array, Array]:
 
 def _density(xp: Namespace, a: Array, x: Array) -> Array:
     """Return the density of the gamma distribution of shape `a` at `x`."""
-    return xp.exp(xp.special.xlogy(a - 1, x) - x - xp.special.gammaln(a))
+    large = (a >= STIRLING_FROM) & (x > 0)
+    shape, at = xp.where(large, a, STIRLING_FROM), xp.where(large, x, STIRLING_FROM)
+    log = 0.5 * xp.log(shape) - LOG_ROOT_2_PI - stirling_error(xp, shape)
+    near = xp.exp(log - shape * deviance(xp, at, shape)) / at
+    shape, at = xp.where(large, 1.0, a), xp.where(large, 1.0, x)
+    return xp.where(large, near, xp.exp(xp.special.xlogy(shape - 1, at) - at - xp.special.gammaln(shape)))
 
 
 @special(
@@ -99,6 +136,7 @@ def gammainc(xp: Namespace, a: RealOperand, x: RealOperand, /) -> Array:
     """Regularised lower incomplete gamma function, elementwise: the distribution function of the gamma distribution.
 
     The parameter `a` is positive and the limit `x` not negative; elsewhere the result is NaN.
+    Relative errors are up to 1e-11, those of derivatives too.
     """
     return _lower_and_upper(xp, a, x)[0]
 
@@ -108,18 +146,22 @@ def gammainc(xp: Namespace, a: RealOperand, x: RealOperand, /) -> Array:
     x=lambda xp, gy, a, x: -gy * _density(xp, a, x),
 )
 def gammaincc(xp: Namespace, a: RealOperand, x: RealOperand, /) -> Array:
-    """Regularised upper incomplete gamma function, ``1 - gammainc(a, x)``, accurate where it is small, elementwise."""
+    """Regularised upper incomplete gamma function, ``1 - gammainc(a, x)``, accurate where it is small, elementwise.
+
+    Relative errors are up to 1e-11, those of derivatives too.
+    """
     return _lower_and_upper(xp, a, x)[1]
 
 
 @special(
     a=lambda xp, gy, a, x, n: gy * _moment_slope(xp, a, x, n),
-    x=lambda xp, gy, a, x, n: gy * ((xp.log(x) - xp.special.psi(a)) ** n * _density(xp, a, x)),
+    x=lambda xp, gy, a, x, n: gy * ((log_beside_1(xp, a, x) - xp.special.psi(a)) ** n * _density(xp, a, x)),
 )
 def gammainc_moment(xp: Namespace, a: RealOperand, x: RealOperand, /, n: int) -> Array:
-    """Integral from 0 to `x` of the gamma distribution's density times ``(log(t) - psi(a))**n``, elementwise.
+    """Integral of the gamma distribution's density times ``(log(t) - psi(a))**n``, elementwise.
 
-    `n` is at least 1, for which this is the derivative of `gammainc` with respect to `a`.
+    It is from 0 to `x` left of about the median, elsewhere minus that from `x` on, so that it is accurate in both
+    tails. `n` is at least 1, for which this is the derivative of `gammainc` with respect to `a`.
     """
     a, x, valid, left = _sides(xp, a, x)
     centre = (xp.log(a) - xp.special.psi(a) + 0 * x)[..., None]
@@ -127,15 +169,21 @@ def gammainc_moment(xp: Namespace, a: RealOperand, x: RealOperand, /, n: int) ->
     def weight(s: Array) -> Array:
         return (s + centre) ** n
 
-    if n > 1:
-        return xp.where(valid, _integral(xp, a, x, weight, upper=False), math.nan)
     lower = _integral(xp, a, xp.where(left, x, a), weight, upper=False)
     upper = _integral(xp, a, xp.where(left, a, x), weight, upper=True)
-    return xp.where(valid, xp.where(left, lower, -upper), math.nan)
+    return xp.where(valid, xp.where(x > 0, xp.where(left, lower, -upper), 0.0), math.nan)
+
+
+def log_beside_1(xp: Namespace, a: Array, x: Array) -> Array:
+    """Return ``log(x)``, and 0 at ``x == 0`` for ``a == 1``: as in derivatives of ``xlogy(a - 1, x)``."""
+    return xp.log(xp.where((x == 0) & (a == 1), 1.0, x))
 
 
 def _moment_slope(xp: Namespace, a: Array, x: Array, n: int) -> Array:
-    lower = xp.special.gammainc(a, x) if n == 1 else xp.special.gammainc_moment(a, x, n=n - 1)
+    if n == 1:
+        lower = xp.where(_sides(xp, a, x)[3], xp.special.gammainc(a, x), -xp.special.gammaincc(a, x))
+    else:
+        lower = xp.special.gammainc_moment(a, x, n=n - 1)
     return xp.special.gammainc_moment(a, x, n=n + 1) - n * (xp.special.polygamma_of(a, n=1) * lower)
 
 
@@ -198,6 +246,7 @@ def gammaincinv(xp: Namespace, a: RealOperand, p: RealOperand, /) -> Array:
     """Inverse of `gammainc` in its second argument, elementwise.
 
     `a` is positive and `p` from 0 to 1; elsewhere the result is NaN.
+    Relative errors are up to 1e-11, those of derivatives too.
     """
     return xp.where((p == 1) & (a > 0), math.inf, _inverse(xp, a, p, 1 - p))
 
@@ -210,13 +259,17 @@ def gammainccinv(xp: Namespace, a: RealOperand, q: RealOperand, /) -> Array:
     """Inverse of `gammaincc` in its second argument, elementwise.
 
     `a` is positive and `q` from 0 to 1; elsewhere the result is NaN.
+    Relative errors are up to 1e-11, those of derivatives too.
     """
     return xp.where((q == 0) & (a > 0), math.inf, _inverse(xp, a, 1 - q, q))
 
 
 @composed
 def chdtr(v: RealOperand, x: RealOperand, /) -> Variable:
-    """Return the distribution function of the chi-square distribution of `v` degrees of freedom, elementwise."""
+    """Return the distribution function of the chi-square distribution of `v` degrees of freedom, elementwise.
+
+    Relative errors are up to 1e-11, those of derivatives too.
+    """
     return gammainc(v / 2, x / 2)
 
 
@@ -225,6 +278,7 @@ def chdtrc(v: RealOperand, x: RealOperand, /) -> Variable:
     """Return the survival function of the chi-square distribution of `v` degrees of freedom, elementwise.
 
     For a negative `x` the result is 1.
+    Relative errors are up to 1e-11, those of derivatives too.
     """
     x = cast("Variable", x)
     return where(x < 0, 1.0, gammaincc(v / 2, where(x < 0, 1.0, x) / 2))
@@ -232,35 +286,53 @@ def chdtrc(v: RealOperand, x: RealOperand, /) -> Variable:
 
 @composed
 def chdtri(v: RealOperand, p: RealOperand, /) -> Variable:
-    """Return the inverse of `chdtrc` in its second argument, elementwise."""
+    """Return the inverse of `chdtrc` in its second argument, elementwise.
+
+    Relative errors are up to 1e-11, those of derivatives too.
+    """
     return 2 * gammainccinv(v / 2, p)
 
 
 @composed
 def gdtr(a: RealOperand, b: RealOperand, x: RealOperand, /) -> Variable:
-    """Return the distribution function of the gamma distribution of rate `a` and shape `b`, elementwise."""
+    """Return the distribution function of the gamma distribution of rate `a` and shape `b`, elementwise.
+
+    Relative errors are up to 1e-11, those of derivatives too.
+    """
     return gammainc(b, a * x)
 
 
 @composed
 def gdtrc(a: RealOperand, b: RealOperand, x: RealOperand, /) -> Variable:
-    """Return the survival function of the gamma distribution of rate `a` and shape `b`, elementwise."""
+    """Return the survival function of the gamma distribution of rate `a` and shape `b`, elementwise.
+
+    Relative errors are up to 1e-11, those of derivatives too.
+    """
     return gammaincc(b, a * x)
 
 
 @composed_of_counts(1)
 def pdtr(k: RealOperand, m: RealOperand, /) -> Variable:
-    """Return the probability of at most `k` events of a Poisson distribution of mean `m`, elementwise."""
+    """Return the probability of at most `k` events of a Poisson distribution of mean `m`, elementwise.
+
+    Relative errors are up to 1e-12, those of derivatives too.
+    """
     return gammaincc(k + 1, m)
 
 
 @composed_of_counts(1)
 def pdtrc(k: RealOperand, m: RealOperand, /) -> Variable:
-    """Return the probability of more than `k` events of a Poisson distribution of mean `m`, elementwise."""
+    """Return the probability of more than `k` events of a Poisson distribution of mean `m`, elementwise.
+
+    Relative errors are up to 1e-12, those of derivatives too.
+    """
     return gammainc(k + 1, m)
 
 
 @composed_of_counts(1)
 def pdtri(k: RealOperand, p: RealOperand, /) -> Variable:
-    """Return the mean of the Poisson distribution for which `pdtr` of `k` is `p`, elementwise."""
+    """Return the mean of the Poisson distribution for which `pdtr` of `k` is `p`, elementwise.
+
+    Relative errors are up to 1e-12, those of derivatives too.
+    """
     return gammainccinv(k + 1, p)

@@ -80,7 +80,14 @@ def expi(xp: Namespace, x: AnyArray, /) -> Array:
     return xp.where(x == 0, -math.inf, xp.where(negative, below, xp.where(large, tail, middle)))
 
 
-@special(x=lambda xp, gy, x: gy * -xp.special.log1prel_of(x - 1, n=0))
+def _spence_slope(xp: Namespace, x: Array) -> Array:
+    near = xp.abs(x - 1) < 0.5
+    away = xp.where(near, 2.0, x)
+    inner = xp.special.log1prel_of(xp.where(near, x - 1, 0.0), n=0)
+    return xp.where(near, -inner, xp.log(away) / (1 - away))
+
+
+@special(x=lambda xp, gy, x: gy * _spence_slope(xp, x))
 def spence(xp: Namespace, x: AnyArray, /) -> Array:
     """Spence's function, the integral of ``log(t) / (1 - t)`` from 1 to `x`, elementwise: the dilogarithm of ``1 - x``.
 
@@ -118,7 +125,7 @@ def ellipkm1(xp: Namespace, x: AnyArray, /) -> Array:
     inside = x > 0
     root = xp.sqrt(xp.where(inside, x, 1.0))
     a = xp.ones_like(root)
-    for _ in range(9):
+    for _ in range(12):
         a, root = 0.5 * (a + root), xp.sqrt(a * root)
     return xp.where(inside, math.pi / (a + root), where_scalars(xp, x == 0, math.inf, math.nan, x))
 
@@ -134,7 +141,8 @@ def ellipkm1_of(xp: Namespace, x: AnyArray, /, n: int) -> Array:
     The trapezoidal rule for the logarithm of ``tan(u)``, whose error falls exponentially.
     """
     inside = x > 0
-    safe = xp.where(inside, x, 1.0)
+    small, large = inside & (x < 1e-17), (x > 1e17) & ~xp.isinf(x)
+    safe = xp.where(inside & ~small & ~large, x, 1.0)
     half = -0.5 * xp.log(safe)  # if positive, the integrand is constant from 0 to about here
     low = -40 / (2 * n + 1) + xp.minimum(half, xp.zeros_like(half))
     high = 40 + xp.maximum(half, xp.zeros_like(half))
@@ -148,7 +156,22 @@ def ellipkm1_of(xp: Namespace, x: AnyArray, /, n: int) -> Array:
         return xp.exp(both - (n + 0.5) * xp.log1p(xp.exp(shifted)))
 
     total = weighted_sum(xp, f, *trapezoids(count, 1.0), width) * width
+    total = xp.where(small, _first_term(xp, xp.where(small, x, 1.0), n, 0.0), total)
+    total = xp.where(large, _first_term(xp, xp.where(large, x, 1.0), n, -0.5), total)
     return xp.where(inside, total, math.nan)
+
+
+def _first_term(xp: Namespace, x: Array, n: int, power: float) -> Array:
+    """Return the first term of the expansion of `ellipkm1_of` for small `x`, or for large `x` with the power -1/2.
+
+    That of order 0 is ``x**power * (log(4) ± log(x) / 2)`` (NIST DLMF 19.12), the others are in proportion to its
+    derivatives.
+    """
+    plain, of_log = math.log(4), -0.5 if power == 0 else 0.5
+    for k in range(n):
+        plain, of_log = (power * plain + of_log) / -(k + 0.5), power * of_log / -(k + 0.5)
+        power -= 1
+    return xp.pow(x, power) * (plain + of_log * xp.log(x))
 
 
 @composed

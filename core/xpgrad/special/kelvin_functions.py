@@ -1,12 +1,14 @@
-"""Kelvin functions: parts of Bessel functions on a diagonal of the plane, by the integrals of NIST DLMF 10.9 and 10.32.
+"""Kelvin functions: parts of Bessel functions on a diagonal of the plane, and their derivatives of any order.
 
-A derivative of any order is an integral of the same kind.
+Power series near 0, then the integrals of NIST DLMF 10.9 and 10.32, then Hankel's expansions of DLMF 10.17 and 10.40.
 """
 
+import functools
 import math
 
 from xpgrad.graph.variable import Variable
-from xpgrad.special.bessel import angles
+from xpgrad.special.bessel import angles, hankel
+from xpgrad.special.constants import EULER, polynomial
 from xpgrad.special.operands import composed, special
 from xpgrad.special.quadrature import trapezoids, weighted_sum
 from xpgrad.types import AnyArray, Array, Namespace
@@ -15,13 +17,74 @@ __all__ = [
     "bei", "bei_of", "beip", "ber", "ber_of", "berp", "kei", "kei_of", "keip", "kelvin", "ker", "ker_of", "kerp",
 ]  # fmt: skip
 
-LARGEST = 120.0
+NEAR, FAR = 3.0, 30.0
+Terms = dict[int, tuple[float, float]]
+"""A sum of ``(a + b * log(x / 2)) * x**power``, by powers."""
+
+
+def _derived(terms: Terms, n: int) -> Terms:
+    for _ in range(n):
+        terms = {power - 1: (a * power + b, b * power) for power, (a, b) in terms.items() if power or b}
+    return terms
+
+
+@functools.cache
+def _first_terms(n: int, imaginary: bool) -> Terms:
+    """Return the power series of the derivative `n` of ber or bei (DLMF 10.65.1)."""
+    terms: Terms = {}
+    for k in range(int(imaginary), 26, 2):
+        terms[2 * k] = (-1) ** (k // 2) / (4**k * math.factorial(k) ** 2), 0.0
+    return _derived(terms, n)
+
+
+@functools.cache
+def _second_terms(n: int, imaginary: bool) -> Terms:
+    """Return the series of the derivative `n` of ker or kei (DLMF 10.65.2)."""
+    terms: Terms = {}
+    own, other = _first_terms(0, imaginary), _first_terms(0, not imaginary)
+    for power, (a, _) in own.items():
+        terms[power] = a * (math.fsum(1 / j for j in range(1, power // 2 + 1)) - EULER), -a
+    for power, (a, _) in other.items():
+        terms[power] = a * math.pi / 4 * (-1 if imaginary else 1), 0.0
+    return _derived(terms, n)
+
+
+def _series(xp: Namespace, x: Array, terms: Terms, with_logarithm: bool) -> Array:
+    last = max(terms)
+    plain, of_log = ([terms.get(power, (0.0, 0.0))[i] for power in range(last + 1)] for i in (0, 1))
+    y = polynomial(x, tuple(plain))
+    if with_logarithm:
+        y = y + xp.log(0.5 * x) * polynomial(x, tuple(of_log))
+    for power, (a, _) in terms.items():
+        if power < 0:
+            y = y + a * x**power
+    return y
+
+
+def _asymptotic(xp: Namespace, x: Array, n: int, imaginary: bool, sign: int) -> Array:
+    """Return a part of the derivative `n` of ``exp(sign * w * x) / sqrt(w * x)``, `w` a diagonal, times a series."""
+    series = [(-sign) ** k * c for k, c in enumerate(hankel(0, 34))]
+    for _ in range(n):
+        before = [0.0, *series[:-1]]
+        series = [sign * c - (k - 0.5) * b for k, (c, b) in enumerate(zip(series, before, strict=True))]
+    inverse = 1 / x
+    real = polynomial(inverse, tuple(c * math.cos(0.25 * math.pi * k) for k, c in enumerate(series)))
+    other = polynomial(inverse, tuple(-c * math.sin(0.25 * math.pi * k) for k, c in enumerate(series)))
+    grown = sign * math.sqrt(0.5) * x
+    turn = (0.25 * n - 0.125) * math.pi
+    sine, cosine = xp.sin(grown), xp.cos(grown)
+    cosine, sine = cosine * math.cos(turn) - sine * math.sin(turn), sine * math.cos(turn) + cosine * math.sin(turn)
+    part = sine * real + cosine * other if imaginary else cosine * real - sine * other
+    return xp.exp(grown) * part * xp.sqrt(inverse)
 
 
 def _first_kind(xp: Namespace, x: Array, n: int, imaginary: bool) -> Array:
     """Return a part of the derivative `n` of the mean of ``cos(w * x * sin(u))``, `w` a diagonal of the plane."""
-    inside = xp.abs(x) <= LARGEST
-    arg = xp.where(inside, x, 0.0)[..., None] * math.sqrt(0.5)
+    size = xp.abs(x)
+    near, far = size < NEAR, size > FAR
+    inner = _series(xp, xp.where(near, size, 0.0), _first_terms(n, imaginary), False)
+    outer = _asymptotic(xp, xp.where(far, size, FAR), n, imaginary, 1) / math.sqrt(2 * math.pi)
+    arg = xp.where(near | far, 1.0, size)[..., None] * math.sqrt(0.5)
     turn = 0.75 * n * math.pi
 
     def f(u: Array) -> Array:
@@ -35,14 +98,17 @@ def _first_kind(xp: Namespace, x: Array, n: int, imaginary: bool) -> Array:
         )
         return sine**n * part
 
-    return xp.where(inside, weighted_sum(xp, f, *angles(128), arg[..., 0]), math.nan)
+    y = xp.where(near, inner, xp.where(far, outer, weighted_sum(xp, f, *angles(64), size)))
+    return xp.where(x < 0, -y, y) if n % 2 else y
 
 
 def _second_kind(xp: Namespace, x: Array, n: int, imaginary: bool) -> Array:
     """Return a part of the derivative `n` of the integral of ``exp(-w * x * cosh(t))`` from 0 on, `w` a diagonal."""
-    inside = (x > 0) & ~xp.isinf(x)
-    safe = xp.where(inside, x, 1.0)
-    end, count = xp.acosh(1 + 60 / safe), 300
+    near, far = x < NEAR, x > FAR
+    inner = _series(xp, xp.where(near & (x > 0), x, 1.0), _second_terms(n, imaginary), True)
+    outer = _asymptotic(xp, xp.where(far & ~xp.isinf(x), x, FAR), n, imaginary, -1) * math.sqrt(0.5 * math.pi)
+    safe = xp.where(near | far, NEAR, x)
+    end, count = xp.acosh(1 + 60 / safe), 120
     for _ in range(2):
         end = xp.acosh(1 + (60 + n * end) / safe)
     arg = safe[..., None] * math.sqrt(0.5)
@@ -53,19 +119,21 @@ def _second_kind(xp: Namespace, x: Array, n: int, imaginary: bool) -> Array:
         return (-cosh) ** n * xp.exp(-arg * cosh) * (xp.sin(wave) if imaginary else xp.cos(wave))
 
     y = end * weighted_sum(xp, f, *trapezoids(count), safe)
-    edge = -math.pi / 4 if imaginary and n == 0 else math.inf if n == 0 else math.nan
-    return xp.where(inside, y, xp.where(x == 0, edge, xp.where(x > 0, 0.0, xp.full_like(x, math.nan))))
+    y = xp.where(near, inner, xp.where(far, outer, y))
+    at_zero = {(0, True): -math.pi / 4, (1, True): 0.0, (0, False): math.inf, (1, False): -math.inf}
+    edge = at_zero.get((n, imaginary), math.nan)
+    return xp.where(xp.isinf(x) & (x > 0), 0.0, xp.where(x > 0, y, xp.where(x == 0, edge, math.nan * x)))
 
 
 @special(x=lambda xp, gy, x, n: gy * xp.special.ber_of(x, n=n + 1))
 def ber_of(xp: Namespace, x: AnyArray, /, n: int) -> Array:
-    """Derivative of `ber` of order `n`, elementwise, for `x` from -120 to 120, with NaN beyond."""
+    """Derivative of `ber` of order `n`, elementwise."""
     return _first_kind(xp, x, n, False)
 
 
 @special(x=lambda xp, gy, x, n: gy * xp.special.bei_of(x, n=n + 1))
 def bei_of(xp: Namespace, x: AnyArray, /, n: int) -> Array:
-    """Derivative of `bei` of order `n`, elementwise, for `x` from -120 to 120, with NaN beyond."""
+    """Derivative of `bei` of order `n`, elementwise."""
     return _first_kind(xp, x, n, True)
 
 
@@ -83,19 +151,13 @@ def kei_of(xp: Namespace, x: AnyArray, /, n: int) -> Array:
 
 @special(x=lambda xp, gy, x: gy * xp.special.ber_of(x, n=1))
 def ber(xp: Namespace, x: AnyArray, /) -> Array:
-    """Kelvin function ber, elementwise.
-
-    The default body is for `x` from -120 to 120, with NaN beyond.
-    """
+    """Kelvin function ber, elementwise."""
     return xp.special.ber_of(x, n=0)
 
 
 @special(x=lambda xp, gy, x: gy * xp.special.bei_of(x, n=1))
 def bei(xp: Namespace, x: AnyArray, /) -> Array:
-    """Kelvin function bei, elementwise.
-
-    The default body is for `x` from -120 to 120, with NaN beyond.
-    """
+    """Kelvin function bei, elementwise."""
     return xp.special.bei_of(x, n=0)
 
 

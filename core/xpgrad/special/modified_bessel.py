@@ -2,7 +2,7 @@
 
 import math
 
-from xpgrad.special.bessel import angles, hankel, power_series
+from xpgrad.special.bessel import angles, hankel, logarithmic_series, power_series
 from xpgrad.special.constants import polynomial
 from xpgrad.special.operands import special, where_scalars
 from xpgrad.special.quadrature import trapezoids, weighted_sum
@@ -11,15 +11,36 @@ from xpgrad.types import AnyArray, Array, Namespace
 __all__ = ["i0", "i0e", "i1", "i1e", "iv_of", "ive_of", "k0", "k0e", "k1", "k1e"]
 
 
+SUBTRACTED = 18.0  # above this, derivatives of scaled functions are not differences of such functions
+
+
 def _i_slope(xp: Namespace, x: Array, n: int) -> Array:
     of = xp.special.iv_of
     return of(x, n=1) if n == 0 else 0.5 * (of(x, n=n - 1) + of(x, n=n + 1))
 
 
+def _slope_by_hankel(xp: Namespace, x: Array, n: int, sign: int) -> Array:
+    """Return the derivative of ``x**-0.5`` times Hankel's expansion, in which nothing cancels, for large `x`."""
+    inverse = 1 / x
+    coefficients = tuple(-(k + 0.5) * sign**k * c for k, c in enumerate(hankel(n, 40)))
+    return polynomial(inverse, coefficients) * (inverse * xp.sqrt(inverse))
+
+
 def _ie_slope(xp: Namespace, x: Array, y: Array, n: int) -> Array:
-    of = xp.special.ive_of
-    slope = of(x, n=1) if n == 0 else 0.5 * (of(x, n=n - 1) + of(x, n=n + 1))
-    return slope - xp.sign(x) * y
+    of, limit = xp.special.ive_of, SUBTRACTED + 0.25 * n * n
+    far = xp.abs(x) > limit
+    near, large = xp.where(far, 0.0, x), xp.where(far, xp.abs(x), limit)
+    slope = of(near, n=1) if n == 0 else 0.5 * (of(near, n=n - 1) + of(near, n=n + 1))
+    outer = _slope_by_hankel(xp, large, n, -1) / math.sqrt(2 * math.pi)
+    outer = outer if n % 2 else xp.where(x < 0, -outer, outer)
+    return xp.where(far, outer, slope - xp.sign(near) * y)
+
+
+def _ke_slope(xp: Namespace, x: Array, near: Array, n: int) -> Array:
+    """Return the derivative for large `x`, `near` elsewhere."""
+    far = x > SUBTRACTED
+    outer = math.sqrt(math.pi / 2) * _slope_by_hankel(xp, xp.where(far, x, SUBTRACTED), n, 1)
+    return xp.where(far, outer, near)
 
 
 @special(x=lambda xp, gy, x, y, n: gy * _ie_slope(xp, x, y, n))
@@ -62,7 +83,7 @@ def i1(xp: Namespace, x: AnyArray, /) -> Array:
     return xp.special.iv_of(x, n=1)
 
 
-@special(x=lambda xp, gy, x, y: gy * (xp.special.i1e(x) - xp.sign(x) * y))
+@special(x=lambda xp, gy, x, y: gy * _ie_slope(xp, x, y, 0))
 def i0e(xp: Namespace, x: AnyArray, /) -> Array:
     """Modified Bessel function of the first kind of order 0, times ``exp(-abs(x))``, elementwise."""
     return xp.special.ive_of(x, n=0)
@@ -76,8 +97,10 @@ def i1e(xp: Namespace, x: AnyArray, /) -> Array:
 
 def _second_kind(xp: Namespace, x: Array, n: int) -> Array:
     """Return the modified Bessel function of the second kind of order 0 or 1, times ``exp(x)``."""
-    inside = (x > 0) & ~xp.isinf(x)
-    safe = xp.where(inside, x, 1.0)
+    inside, near = (x > 0) & ~xp.isinf(x), x < 1
+    smooth, pole = logarithmic_series(xp, xp.where(inside & near, x, 1.0), n, 1, 14)
+    small = (smooth + pole if n else -smooth) * xp.exp(xp.where(near, x, 0.0))
+    safe = xp.where(inside & ~near, x, 1.0)
     top, count = xp.acosh(1 + 60 / safe), 120
     column = safe[..., None]
 
@@ -87,11 +110,11 @@ def _second_kind(xp: Namespace, x: Array, n: int) -> Array:
         falling = xp.exp(-2 * column * half * half)
         return falling * xp.cosh(t) if n else falling
 
-    y = top * weighted_sum(xp, f, *trapezoids(count), safe)
+    y = xp.where(near, small, top * weighted_sum(xp, f, *trapezoids(count), safe))
     return xp.where(inside, y, xp.where(x == 0, math.inf, where_scalars(xp, x > 0, 0.0, math.nan, x)))
 
 
-@special(x=lambda xp, gy, x, y: gy * (y - xp.special.k1e(x)))
+@special(x=lambda xp, gy, x, y: gy * _ke_slope(xp, x, y - xp.special.k1e(x), 0))
 def k0e(xp: Namespace, x: AnyArray, /) -> Array:
     """Modified Bessel function of the second kind of order 0, times ``exp(x)``, elementwise.
 
@@ -100,7 +123,7 @@ def k0e(xp: Namespace, x: AnyArray, /) -> Array:
     return _second_kind(xp, x, 0)
 
 
-@special(x=lambda xp, gy, x, y: gy * (y - xp.special.k0e(x) - y / x))
+@special(x=lambda xp, gy, x, y: gy * _ke_slope(xp, x, y - xp.special.k0e(x) - y / x, 1))
 def k1e(xp: Namespace, x: AnyArray, /) -> Array:
     """Modified Bessel function of the second kind of order 1, times ``exp(x)``, elementwise.
 

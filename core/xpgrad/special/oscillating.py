@@ -25,7 +25,7 @@ def _auxiliary(xp: Namespace, x: Array) -> tuple[Array, Array]:
     return f, g
 
 
-@special(x=lambda xp, gy, x: gy * xp.special.sinc(x / math.pi))
+@special(x=lambda xp, gy, x: gy * _sine_slope(xp, x))
 def sine_integral(xp: Namespace, x: AnyArray, /) -> Array:
     """Integral of ``sin(t) / t`` from 0 to `x`, elementwise."""
     size = xp.abs(x)
@@ -43,6 +43,13 @@ def _sinc(xp: Namespace, x: Array) -> Array:
     zero = x == 0
     safe = xp.where(zero, 1.0, x)
     return xp.where(zero, 1.0, xp.sin(safe) / safe)
+
+
+def _sine_slope(xp: Namespace, x: Array) -> Array:
+    """Return ``sin(x) / x``: `sinc`, whose derivatives are accurate near 0, but whose argument is rounded."""
+    near = xp.abs(x) < 1
+    far = xp.where(near, 1.0, x)
+    return xp.where(near, xp.special.sinc(xp.where(near, x, 0.0) / math.pi), xp.sin(far) / far)
 
 
 @special(x=lambda xp, gy, x: gy * (xp.cos(x) / x))
@@ -117,16 +124,27 @@ def shichi(x: AnyArray, /) -> tuple[Variable, Variable]:
     return hyperbolic_sine_integral(x), hyperbolic_cosine_integral(x)
 
 
-@special(x=lambda xp, gy, x: gy * xp.sin((0.5 * math.pi) * (x * x)))
+@special(x=lambda xp, gy, x: gy * xp.sin(_quarter_turns(xp, x)))
 def fresnel_sine(xp: Namespace, x: AnyArray, /) -> Array:
     """Integral of ``sin(pi * t * t / 2)`` from 0 to `x`, elementwise."""
     return _fresnel(xp, x, True)
 
 
-@special(x=lambda xp, gy, x: gy * xp.cos((0.5 * math.pi) * (x * x)))
+@special(x=lambda xp, gy, x: gy * xp.cos(_quarter_turns(xp, x)))
 def fresnel_cosine(xp: Namespace, x: AnyArray, /) -> Array:
     """Integral of ``cos(pi * t * t / 2)`` from 0 to `x`, elementwise."""
     return _fresnel(xp, x, False)
+
+
+def _quarter_turns(xp: Namespace, x: Array) -> Array:
+    """Return ``pi / 2 * x * x`` without whole turns.
+
+    The product of the integer part and the rest is exact: together they have the digits of `x`.
+    """
+    whole = xp.where(xp.abs(x) < 1, 0.0, xp.round(x))
+    rest, four = x - whole, xp.full_like(x, 4.0)
+    square = xp.remainder(xp.remainder(whole, four) ** 2, four) + xp.remainder(2 * (whole * rest), four) + rest * rest
+    return (0.5 * math.pi) * square
 
 
 def _fresnel(xp: Namespace, x: Array, sine: bool) -> Array:
@@ -143,7 +161,7 @@ def _fresnel(xp: Namespace, x: Array, sine: bool) -> Array:
         f = 1 - f * ((4 * k - 3) * (4 * k - 1) / (square * square))
         g = 1 - g * ((4 * k - 1) * (4 * k + 1) / (square * square))
     f, g = f / (math.pi * large), g / (math.pi * large * square)
-    angle = 0.5 * math.pi * xp.remainder(large * large, xp.full_like(large, 4.0))
+    angle = _quarter_turns(xp, large)
     cos, sin = xp.cos(angle), xp.sin(angle)
     outer = 0.5 - f * cos - g * sin if sine else 0.5 + f * sin - g * cos
     y = xp.where(far, xp.where(infinite, 0.5, outer), inner)
@@ -156,7 +174,21 @@ def fresnel(x: AnyArray, /) -> tuple[Variable, Variable]:
     return fresnel_sine(x), fresnel_cosine(x)
 
 
-@special(x=lambda xp, gy, x, y: gy * (1 - 2 * x * y))
+def _dawson_slope(xp: Namespace, x: Array, y: Array) -> Array:
+    far = xp.abs(x) > 6.6
+    inverse = 1 / xp.where(far, x, 6.6)
+    return xp.where(far, -0.5 * inverse * inverse * _dawson_series(xp, inverse, 2, 40), 1 - 2 * x * y)
+
+
+def _dawson_series(xp: Namespace, inverse: Array, first: int, last: int) -> Array:
+    """Return the part from number `first` on of the asymptotic series, divided by the summand before (DLMF 7.12)."""
+    series, square = xp.ones_like(inverse), 0.5 * inverse * inverse
+    for k in range(last, first - 1, -1):
+        series = 1 + series * ((2 * k - 1) * square)
+    return series
+
+
+@special(x=lambda xp, gy, x, y: gy * _dawson_slope(xp, x, y))
 def dawsn(xp: Namespace, x: AnyArray, /) -> Array:
     """Dawson's integral, ``exp(-x * x)`` times the integral of ``exp(t * t)`` from 0 to `x`, elementwise.
 
@@ -165,7 +197,7 @@ def dawsn(xp: Namespace, x: AnyArray, /) -> Array:
     The integral over an angle of `x` times the tangent is smooth: Gauss's rule, and an asymptotic series for large `x`.
     """
     size = xp.abs(x)
-    far, infinite = size > 8, xp.isinf(x)
+    far = size > 8
     small = xp.where(far, 1.0, size)
     high = xp.where(small > 3, 1 - 3 / xp.where(small > 3, small, 3.0), 0.0)
     column = small[..., None]
@@ -174,11 +206,8 @@ def dawsn(xp: Namespace, x: AnyArray, /) -> Array:
         return xp.exp(-(column * column) * (1 - u) * (1 + u))
 
     wide = integral(xp, f, xp.zeros_like(high), high, 32, 2) + integral(xp, f, high, xp.ones_like(high), 32, 2)
-    large = xp.where(far & ~infinite, size, 9.0)
-    series = xp.ones_like(large)
-    for k in range(24, 0, -1):
-        series = 1 + series * ((2 * k - 1) / (2 * large * large))
-    y = xp.where(far, xp.where(infinite, 0.0, series / (2 * large)), small * wide)
+    inverse = 1 / xp.where(far, size, 9.0)
+    y = xp.where(far, 0.5 * inverse * _dawson_series(xp, inverse, 1, 24), small * wide)
     return xp.where(x < 0, -y, y)
 
 

@@ -3,16 +3,23 @@
 import math
 from typing import Any
 
+from xpgrad.array_api.elementwise.exponential import exp
+from xpgrad.array_api.searching import where
 from xpgrad.graph.variable import Variable
-from xpgrad.special.constants import BERNOULLI, polynomial
-from xpgrad.special.gamma_functions import gamma, sine_and_cosine
+from xpgrad.special.complex_functions import complex_polygamma_of
+from xpgrad.special.constants import BERNOULLI, derivative_of_cotangent, polynomial
+from xpgrad.special.gamma_functions import gamma, gammaln, sine, sine_and_cosine
 from xpgrad.special.operands import as_floating, special, where_scalars
 from xpgrad.types import WHOLE, AnyArray, Array, Namespace, RealOperand
 
 __all__ = ["digamma", "polygamma", "polygamma_of", "psi", "zeta", "zeta_moment", "zetac"]
 
 
-@special(x=lambda xp, gy, x: gy * xp.special.polygamma_of(x, n=1))
+def _complex_psi(x: Variable) -> Variable:
+    return complex_polygamma_of(x, n=0)
+
+
+@special(of_complex=_complex_psi, x=lambda xp, gy, x: gy * xp.special.polygamma_of(x, n=1))
 def psi(xp: Namespace, x: AnyArray, /) -> Array:
     """Digamma function, the derivative of `gammaln`, elementwise.
 
@@ -52,18 +59,8 @@ def polygamma_of(xp: Namespace, x: Array, /, n: int) -> Array:
     sine, cosine = sine_and_cosine(xp, xp.where(negative, x, 0.5))
     pole = sine == 0
     cotangent = cosine / xp.where(pole, 1.0, sine)
-    reflected = (-1) ** n * value - math.pi * polynomial(cotangent, _derivative_of_cotangent(n))
+    reflected = (-1) ** n * value - math.pi * polynomial(cotangent, derivative_of_cotangent(n))
     return xp.where(negative, xp.where(pole, math.nan, reflected), xp.where(x == 0, math.nan, value))
-
-
-def _derivative_of_cotangent(n: int) -> tuple[float, ...]:
-    """Return the coefficients of the derivative of order `n` of ``cot(pi * x)``, as a polynomial of it."""
-    found = [0.0, 1.0]
-    for _ in range(n):
-        slope = [i * c for i, c in enumerate(found)][1:]
-        padded = [*slope, 0.0, 0.0]
-        found = [-math.pi * (c + (padded[i - 2] if i > 1 else 0.0)) for i, c in enumerate(padded)]
-    return tuple(found)
 
 
 def polygamma(n: RealOperand, x: RealOperand, /) -> Variable:
@@ -93,13 +90,13 @@ def polygamma(n: RealOperand, x: RealOperand, /) -> Variable:
 def zeta_moment(xp: Namespace, x: RealOperand, q: RealOperand, /, m: int) -> Array:
     """Sum of ``log(q + k)**m / (q + k)**x`` over k from 0 on, elementwise: derivatives of the Hurwitz zeta function.
 
-    At ``x == 1`` the result is infinite; below 1, and where q is not positive, it is NaN.
+    At ``x == 1`` the result is infinite; below -1/2, and where q is not positive, it is NaN.
 
     Notes
     -----
     Euler–Maclaurin summation from the 12th summand on. Each derivative of a summand is a polynomial of its logarithm.
     """
-    valid = (x > 1) & (q > 0)
+    valid = (x > -0.5) & (x != 1) & (q > 0)
     s, q = xp.where(valid, x, 2.0), xp.where(valid, q, 1.0)
     total = xp.zeros_like(s + q)
     for k in range(12):
@@ -139,18 +136,35 @@ def zeta(x: RealOperand, q: RealOperand | None = None, /) -> Variable:
     Parameters
     ----------
     x : Variable or array, real
-        Infinite at 1, NaN below it.
+        Infinite at 1. Below 1 the result is NaN, except that of Riemann's function.
     q : Variable or array, real, positive, or None for 1, which gives Riemann's function
     """
-    return zeta_moment(x, 1.0 if q is None else q, m=0)
+    if q is None:
+        (x,) = as_floating("zeta", (x,))
+        return 1 + zetac(x)
+    x, q = as_floating("zeta", (x, q))
+    low = x < 1
+    return where(low, math.nan, zeta_moment(where(low, 2.0, x), q, m=0))
 
 
 def zetac(x: AnyArray, /) -> Variable:
     """Return Riemann's zeta function minus 1, elementwise, accurate for large `x`.
 
+    Relative errors are up to 1e-13, those of derivatives too.
+
     Parameters
     ----------
     x : Variable or array, real
-        Infinite at 1, NaN below it.
+        Infinite at 1.
+
+    Notes
+    -----
+    Below -1/2 the reflection of NIST DLMF 25.4.
     """
-    return zeta_moment(x, 2.0, m=0)
+    (x,) = as_floating("zetac", (x,))
+    low = x <= -0.5
+    right, left = where(low, 2.0, x), where(low, 1 - x, 2.0)
+    quarter = sine(x.__array_namespace__(), where(low, 0.5 * x, 0.5))
+    size = exp(gammaln(left) - math.log(2 * math.pi) * left)
+    reflected = 2 * (quarter * size * (1 + zeta_moment(left, 2.0, m=0))) - 1
+    return where(low, reflected, zeta_moment(right, 2.0, m=0))

@@ -9,15 +9,19 @@ from xpgrad.types import Array, Kernel
 from xpgrad_numpy.kernels.sinc import SINC
 
 _SAME_NAME = """erf erfc erfcinv erfcx erfinv log_ndtr ndtr ndtri
-beta betaln binom gamma gammaln gammasgn loggamma poch psi rgamma
-gammainc gammaincc gammainccinv gammaincinv betainc betaincc betaincinv stdtr stdtrit
+gamma gammaln gammasgn loggamma psi rgamma
+gammainc gammaincc gammainccinv gammaincinv betainc betaincc betainccinv betaincinv stdtr
 entr huber kl_div pseudo_huber rel_entr xlog1py xlogy logit
-i0 i0e i1 i1e j0 j1 k0 k0e k1 k1e y0 y1
-boxcox cosdg cosm1 cotdg exp10 exprel sindg tandg
+i0 i0e i1 i1e k0 k0e k1 k1e
+boxcox boxcox1p cosdg cosm1 exp10 exprel sindg tandg
 ellipkm1 exp1 expi hyp1f1 spence
-bei ber dawsn ellipe ellipeinc ellipkinc erfi hyp0f1 hyp2f1 iv ive jv kei ker kve modstruve ndtri_exp owens_t struve
+dawsn ellipe ellipeinc ellipkinc erfi hyp0f1 hyp2f1 iv ive jv kve modstruve ndtri_exp owens_t struve
 wrightomega yv"""
-ORDERED = {"expn_of": "expn", "iv_of": "iv", "ive_of": "ive", "jn_of": "jv", "polygamma_of": "polygamma"}
+ORDERED = {
+    "expn_of": "expn", "iv_of": "iv", "ive_of": "ive", "jn_of": "jv", "polygamma_of": "polygamma", "yn_of": "yn",
+}  # fmt: skip
+FAST = {"jn_of": ("j0", "j1"), "yn_of": ("y0", "y1")}
+"""Functions of the orders 0 and 1, which take less time."""
 NUMPYS: dict[str, Kernel] = {
     "special.cbrt": np.cbrt,
     "special.exp2": np.exp2,
@@ -33,9 +37,8 @@ PARTS = {
     "jacobi_am": ("ellipj", 3), "sine_integral": ("sici", 0),
 }  # fmt: skip
 """Kernels that are one output of a function with several."""
-IN_DOUBLE = frozenset(["bei", "ber", "kei", "ker"])
-"""Those whose loops in single precision lose all digits: SciPy's sums for Kelvin functions cancel from 8 on."""
-NAMES = frozenset(_SAME_NAME.split()) | ORDERED.keys() | PARTS.keys()
+OF_COMPLEX = {"complex_erf": "erf", "complex_erfc": "erfc", "complex_loggamma": "loggamma"}
+NAMES = frozenset(_SAME_NAME.split()) | ORDERED.keys() | PARTS.keys() | OF_COMPLEX.keys()
 """Kernels that are SciPy's."""
 
 
@@ -47,12 +50,16 @@ def find(name: str) -> Kernel | None:
     if extension != "special" or name not in NAMES:
         return None
     scipy_special = _library()
-    theirs, part = PARTS.get(name, (ORDERED.get(name, name), None))
+    theirs, part = PARTS.get(name, (ORDERED.get(name, OF_COMPLEX.get(name, name)), None))
     found = getattr(scipy_special, theirs, None)
     if found is None:
         return None
     found = getattr(found, "__wrapped__", found)  # the ufunc itself: with SCIPY_ARRAY_API it is wrapped in a dispatcher
-    return _of_order(found) if name in ORDERED else _with_half(found, part)
+    if name == "ive":
+        return lambda v, x, /: _with_expansion(found, v, x)
+    if name in ORDERED:
+        return _of_order(found, [getattr(scipy_special, each) for each in FAST.get(name, ())])
+    return _with_half(found, part)
 
 
 @functools.cache
@@ -76,15 +83,25 @@ def _with_half(ufunc: Any, part: int | None) -> Kernel:
         y = function(*xs)
         return y.astype(np.result_type(*xs)) if any(getattr(x, "dtype", None) is HALF for x in xs) else y
 
-    if part is None and ufunc.__name__ in IN_DOUBLE:
-        return lambda x, /: ufunc(x, dtype=np.float64).astype(x.dtype)
     if any(loop.startswith("e") for loop in ufunc.types):
         return function
     return of_one if ufunc.nin == 1 else of_several
 
 
-def _of_order(function: Any) -> Kernel:
+def _with_expansion(ive: Any, v: Array, x: Array) -> Array:
+    """Return SciPy's scaled Bessel function, and two terms of its expansion for arguments for which it is NaN."""
+    y, size = ive(v, x), np.abs(x)
+    missing = np.isnan(y) & (size > 1e8) & ~np.isnan(v) & ((x > 0) | (v == np.round(v)))
+    if missing.any():
+        with np.errstate(all="ignore"):
+            expansion = (1 - (4 * v * v - 1) / (8 * size)) / np.sqrt(2 * np.pi * size)
+            y = np.where(missing, np.where((x < 0) & (v % 2 == 1), -expansion, expansion), y)
+    return y
+
+
+def _of_order(function: Any, first: list[Any]) -> Kernel:
     def kernel(x: Array, /, n: int) -> Array:
-        return np.asarray(function(n, x), x.dtype)  # the order, an integer, would make float64 of it
+        # the order, an integer, would make float64 of it
+        return np.asarray(first[n](x) if n < len(first) else function(n, x), x.dtype)
 
     return kernel

@@ -54,15 +54,21 @@ def _excess(x: Host) -> Host:
     return x + np.exp(-x * x / 2 - log_ndtr(x)) / np.sqrt(2 * np.pi)
 
 
+def _complex(name: str) -> Case:
+    """Return the case of a function of complex numbers."""
+    of = _scipy(name)
+    return _of(name, "complex", lambda s, x: getattr(s, name)(x), of, (0.2, 2.0), complex=True, order=1)
+
+
 ERRORS = (
     _case("erf", (-2.5, 2.5), keeps=("x",)),
     _case("erfc", (-2.5, 3.5), keeps=("x",)),
     _case("erfcx", (-1.5, 6.0), keeps=("x", "y")),
     _case("erfinv", (-0.9, 0.9), keeps=("y",)),
-    _case("erfcinv", (0.1, 1.8), keeps=("y",)),
+    _case("erfcinv", (0.1, 1.8), keeps=("x", "y")),
     _case("ndtr", (-3.0, 3.0), keeps=("x",)),
     _case("log_ndtr", (-6.0, 3.0), keeps=("x",)),
-    _case("ndtri", (0.05, 0.95), keeps=("y",)),
+    _case("ndtri", (0.05, 0.95), keeps=("x", "y")),
     _case("inverse_mills", (-6.0, 3.0), reference=lambda x: _excess(x) - x, keeps=("x", "y")),
     _case("mills_excess", (-6.0, 3.0), reference=_excess, keeps=("x", "y")),
 )
@@ -73,7 +79,8 @@ GAMMA = (
     _case("loggamma", (0.3, 12.0), keeps=("x",)),
     _case("gammasgn", (-5.0, 3.0), keeps=(), order=0),
     _case("gamma", (0.4, 4.0), keeps=("x", "y")),
-    _case("rgamma", (0.4, 4.0), keeps=("x", "y")),
+    _case("rgamma", (0.4, 4.0), keeps=("x",)),
+    *(_complex(name) for name in ("erf", "erfc", "loggamma", "gamma", "rgamma", "psi")),
     _case("psi", (0.4, 12.0), keeps=("x",)),
     _order("polygamma_of", "polygamma", 1, 0.6, 4.0),
     _of(

@@ -1,6 +1,7 @@
 """Special functions: PyTorch's, looked up when the first of them is used.
 
-Its Bessel functions j0, j1, y0, y1 and polygamma are left out: they are right to nine digits only, xpgrad's to all.
+Its Bessel functions j0, j1, y0, y1, gammainc, gammaincc and polygamma are left out: they are right to nine digits only,
+xpgrad's to all.
 So is ndtr, which is half of 1 + erf: below -5.6 it is 0 in float32.
 """
 
@@ -15,7 +16,7 @@ _RENAMED = {
     "k0": "modified_bessel_k0", "k1": "modified_bessel_k1",
     "k0e": "scaled_modified_bessel_k0", "k1e": "scaled_modified_bessel_k1",
 }  # fmt: skip
-_OF_TWO = """gammainc gammaincc xlog1py xlogy"""
+_OF_TWO = """xlog1py xlogy"""
 
 NAMES = {name: name for name in _SAME_NAME.split()} | _RENAMED
 
