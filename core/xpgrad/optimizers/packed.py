@@ -102,7 +102,7 @@ class Packs:
                     groups[key] = [param]
             else:
                 others.append(param)
-                if rule is not None and rule.enabled:
+                if rule is not None and rule.enabled and param._grad is not None:
                     rule.hold(param)
         updates = [self._prepared(group, key[1:]) for key, group in groups.items()]
 
