@@ -33,14 +33,11 @@ def call(name: str, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
         )
     try:
         return function(*args, **given)
-    except TypeError as error:
-        unknown = _unknown(function, args, given)
-        if unknown is None:
-            raise
-        raise TypeError(
-            f"{title}: {unknown}, which PyTorch has, but not for Variables; leave it away, or, for tensors without "
-            "gradients of ours, use v.array"
-        ) from error
+    except Exception as error:
+        text = _unknown(function, args, given) or str(error)
+        if not text.startswith("torch."):
+            error.args = (f"{title}: {text}", *error.args[1:])
+        raise
 
 
 def _unknown(function: Any, args: tuple[Any, ...], given: dict[str, Any]) -> str | None:
@@ -48,7 +45,7 @@ def _unknown(function: Any, args: tuple[Any, ...], given: dict[str, Any]) -> str
     try:
         inspect.signature(function).bind(*args, **given)
     except TypeError as error:
-        return str(error)
+        return f"{error}, which is not for Variables; where no gradient is wanted, use v.array"
     return None
 
 

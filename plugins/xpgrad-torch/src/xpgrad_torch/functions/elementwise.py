@@ -11,6 +11,7 @@ from xpgrad_torch.functions.table import (
     SCALARS,
     TABLE,
     Function,
+    expect_fitting,
     expect_same,
     floating,
     is_whole,
@@ -88,15 +89,21 @@ for _name in ("and", "or", "xor"):
 @torch_function("add", "__add__", "__radd__")
 def add(input: Any, other: Any, *, alpha: Any = 1) -> Any:
     """Return ``input + alpha * other``."""
-    x, y = scalars(input, other)
+    x, y = _fitting("add", *scalars(input, other), alpha=alpha)
     return x + (y if alpha == 1 else alpha * y)
 
 
 @torch_function("sub", "subtract", "__sub__")
 def sub(input: Any, other: Any, *, alpha: Any = 1) -> Any:
     """Return ``input - alpha * other``."""
-    x, y = scalars(input, other)
+    x, y = _fitting("sub", *scalars(input, other), alpha=alpha)
     return x - (y if alpha == 1 else alpha * y)
+
+
+def _fitting(name: str, x: Any, y: Any, **factors: Any) -> tuple[Any, Any]:
+    lead, other = (x, y) if hasattr(x, "dtype") else (y, x)
+    expect_fitting(name, promoted(lead.dtype, other), **factors)
+    return x, y
 
 
 @torch_function("mul", "multiply", "__mul__", "__rmul__")

@@ -13,7 +13,8 @@ from xpgrad_torch.functions.table import expect_same, integers, torch_function, 
 def _reduced(losses: Any, reduction: str, size_average: Any = None, reduce: Any = None, count: Any = None) -> Any:
     """Return losses, their sum, or their mean: the sum divided by `count`; the older arguments go first."""
     if size_average is not None or reduce is not None:
-        reduction = "none" if reduce is False else "sum" if size_average is False else "mean"
+        whole = [each is None or bool(each) for each in (reduce, size_average)]  # both are True by default
+        reduction = "none" if not whole[0] else "mean" if whole[1] else "sum"
     if reduction not in ("mean", "sum", "none"):
         raise ValueError(f"torch.nn.functional: expected reduction 'mean', 'sum' or 'none', got {reduction!r}")
     if reduction != "mean":
@@ -32,6 +33,8 @@ def _of_differences(name: str, loss: Any) -> None:
 
 
 def _huber(d: Any, delta: float = 1.0) -> Any:
+    if delta <= 0:
+        raise ValueError(f"torch.nn.functional: expected a positive delta or beta, got {delta}")
     size = xp.abs(d)
     return xp.where(size < delta, 0.5 * d * d, delta * (size - 0.5 * delta))
 
@@ -104,6 +107,8 @@ def cross_entropy(
         if label_smoothing:
             raise TypeError("torch.nn.functional.cross_entropy: label_smoothing= of labels is not for Variables")
         return nll_loss(log, q, weight, size_average, ignore_index, reduce, reduction)
+    if ignore_index >= 0:
+        raise TypeError("torch.nn.functional.cross_entropy: ignore_index= is for labels, got probabilities as target")
     expect_same("nn.functional.cross_entropy", "shape", input=x, target=q)
     count = x.shape[axis]
     q = q * (1 - label_smoothing) + label_smoothing / count if label_smoothing else q

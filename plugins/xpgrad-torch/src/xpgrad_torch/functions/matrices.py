@@ -3,16 +3,18 @@
 import functools
 from typing import Any, Literal, NamedTuple
 
+import torch
+
 from xpgrad import array_api as xp
 from xpgrad import ops
-from xpgrad.errors import DtypeError
+from xpgrad.errors import DtypeError, ShapeError
 from xpgrad_torch.functions.elementwise import add
 from xpgrad_torch.functions.table import (
     TABLE,
     Function,
     axes,
     axis,
-    promoted,
+    expect_fitting,
     torch_function,
     torch_functions,
     variable,
@@ -32,6 +34,8 @@ def inner(input: Any, other: Any) -> Any:
     x, y = variable(input), variable(other)
     if not x.ndim or not y.ndim:
         return x * y
+    if x.shape[-1] != y.shape[-1]:
+        raise ShapeError(f"torch.inner: expected last axes of one length, got shapes {x.shape} and {y.shape}")
     return tensordot(x, y, ((x.ndim - 1,), (y.ndim - 1,)))
 
 
@@ -42,10 +46,13 @@ def outer(input: Any, vec2: Any) -> Any:
 
 
 @torch_function("einsum")
-def einsum(equation: str, *operands: Any) -> Any:
+def einsum(equation: str, *tensors: Any) -> Any:
     """Return the sum of products that `equation` says."""
-    given = operands[0] if len(operands) == 1 and isinstance(operands[0], (list, tuple)) else operands
-    return ops.einsum(equation, *map(variable, given))
+    given = tensors[0] if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)) else tensors
+    operands = [variable(x) for x in given]
+    if any(x.dtype == torch.bool for x in operands):
+        raise DtypeError("torch.einsum: expected numbers, got torch.bool; cast the operands")
+    return ops.einsum(equation, *operands)
 
 
 @torch_function("tensordot")
@@ -69,8 +76,7 @@ def _scaled(name: str) -> None:
     @torch_function(name)
     def scaled(input: Any, *factors: Any, beta: Any = 1, alpha: Any = 1, **named: Any) -> Any:
         x, y = variable(input), product(*factors, *(named[key] for key in sorted(named)))  # mat1, mat2; mat, vec
-        if promoted(x.dtype, *(each for each in (beta, alpha) if each not in (0, 1))) != x.dtype:
-            raise DtypeError(f"torch.{name}: expected beta and alpha that fit {x.dtype}, got {beta} and {alpha}")
+        expect_fitting(name, x.dtype, beta=beta, alpha=alpha)
         if beta == 0:
             return y if alpha == 1 else alpha * y
         return add(xp.broadcast_to(x if beta == 1 else beta * x, shape=y.shape), y, alpha=alpha)
@@ -171,6 +177,11 @@ def _along(function: Any, first: Any, second: Any, dim: int, name: str) -> Any:
     return function(x, y, axis=axis(dim, x.ndim, name) - x.ndim)
 
 
+def _chain(tensors: Any) -> list[Any]:
+    given = [variable(x) for x in tensors]
+    return with_ndim("linalg.multi_dot", **{f"tensors[{i}]": (x, min(x.ndim, 2)) for i, x in enumerate(given)})
+
+
 ROWS: dict[str, Function] = {
     "__rmatmul__": lambda input, other: matmul(other, input),
     "linalg_vecdot": lambda x, y, *, dim=-1: _along(xp.vecdot, x, y, dim, "linalg.vecdot"),
@@ -182,7 +193,8 @@ ROWS: dict[str, Function] = {
     "dot": lambda input, tensor: xp.matmul(*with_ndim("dot", input=(input, 1), tensor=(tensor, 1))),
     "vdot": lambda input, other: xp.vecdot(*with_ndim("vdot", input=(input, 1), other=(other, 1))),
     "trace": lambda input: with_ndim("trace", input=(input, 2))[0].trace(),
-    "linalg_multi_dot chain_matmul": lambda tensors: functools.reduce(xp.matmul, map(variable, tensors)),
+    "linalg_multi_dot": lambda tensors: functools.reduce(xp.matmul, _chain(tensors)),
+    "chain_matmul": lambda *tensors: functools.reduce(xp.matmul, _chain(tensors)),
     "slogdet linalg_slogdet": lambda A: Sign(*xp.linalg.slogdet(variable(A))),
     "linalg_cholesky cholesky": lambda A, upper=False: xp.linalg.cholesky(variable(A), upper=upper),
     "linalg_svd": lambda A, full_matrices=True, *, driver=None: xp.linalg.svd(variable(A), full_matrices=full_matrices),

@@ -17,6 +17,7 @@ from xpgrad_torch.functions.table import (
     Function,
     axes,
     axis,
+    expect_same,
     floating,
     integers,
     is_whole,
@@ -174,7 +175,9 @@ def dropout(input: Any, p: float = 0.5, training: bool = True) -> Any:
 def _last_axes(name: str, input: Any, shape: Any, *parameters: Any) -> tuple[Any, tuple[int, ...]]:
     """Return a Variable and its last axes, those of `shape`, which its parameters have, too."""
     x, shape = variable(input), tuple(shape)
-    given = [variable(each).shape for each in parameters if each is not None]
+    arrays = [variable(each) for each in parameters if each is not None]
+    expect_same(f"nn.functional.{name}", "dtype", input=x, **{f"parameter {i}": y for i, y in enumerate(arrays)})
+    given = [each.shape for each in arrays]
     if not shape or x.shape[-len(shape) :] != shape or any(each != shape for each in given):
         raise ShapeError(
             f"torch.nn.functional.{name}: expected weight and bias of normalized_shape {shape}, which ends that of "
@@ -217,6 +220,8 @@ def normalize(input: Any, p: float = 2.0, dim: Any = 1, eps: float = 1e-12) -> A
 @torch_function("cosine_similarity")
 def cosine_similarity(x1: Any, x2: Any, dim: int = 1, eps: float = 1e-8) -> Any:
     """Return the cosines of the angles between vectors."""
+    if eps < 0:
+        raise ValueError(f"torch.nn.functional.cosine_similarity: expected eps from 0 on, got {eps}")
     x, y = xp.broadcast_arrays(variable(x1), variable(x2))
     dim = axis(dim, x.ndim, "nn.functional.cosine_similarity")
     return xp.sum(normalize(x, dim=dim, eps=eps) * normalize(y, dim=dim, eps=eps), axis=dim)
@@ -251,6 +256,8 @@ def celu(input: Any, alpha: float = 1.0) -> Any:
 @torch_function("softplus")
 def softplus(input: Any, beta: float = 1.0, threshold: float = 20.0) -> Any:
     """Return ``log(1 + exp(beta * x)) / beta``, or `x` where ``beta * x`` is above a threshold."""
+    if not beta:
+        raise ValueError("torch.nn.functional.softplus: expected a beta other than 0")
     x = variable(input)
     return xp.where(x * beta > threshold, x, F.softplus(x, beta))
 

@@ -198,8 +198,8 @@ def median(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
 def quantile(input: Any, q: Any, dim: Any = None, keepdim: bool = False, *, interpolation: str = "linear") -> Any:
     """Return quantiles over `dim`."""
     x, q = variable(input), q.tolist() if isinstance(q, torch.Tensor) else q
-    along = None if dim is None or not x.ndim else axis(dim, x.ndim, "quantile")
-    return ops.quantile(x, q, axis=along, method=interpolation, keepdims=keepdim)
+    along = None if dim is None else axis(dim, x.ndim, "quantile")
+    return ops.quantile(x, q, axis=along if x.ndim else None, method=interpolation, keepdims=keepdim)
 
 
 @torch_function("norm")
@@ -262,8 +262,13 @@ def unique(input: Any, sorted: bool = True, return_inverse: bool = False, return
     return xp.unique_values(x)
 
 
-def _weights(x: Any) -> Any:
-    return x.astype(torch.float64) if is_whole(x) else x
+@torch_function("bincount")
+def bincount(input: Any, weights: Any = None, minlength: int = 0) -> Any:
+    """Return how often each integer occurs, or the sums of its weights."""
+    if minlength < 0:
+        raise ValueError(f"torch.bincount: expected minlength from 0 on, got {minlength}")
+    w = None if weights is None else variable(weights)
+    return ops.bincount(variable(input), w.astype(torch.float64) if w is not None and is_whole(w) else w, minlength)
 
 
 ROWS: dict[str, Function] = {
@@ -273,9 +278,6 @@ ROWS: dict[str, Function] = {
     ),
     "diff": lambda input, n=1, dim=-1, prepend=None, append=None: xp.diff(
         variable(input), axis=dim, n=n, prepend=prepend, append=append
-    ),
-    "bincount": lambda input, weights=None, minlength=0: ops.bincount(
-        variable(input), None if weights is None else _weights(variable(weights)), minlength
     ),
     "numel": lambda input: int(variable(input).size),
 }

@@ -16,6 +16,7 @@ from xpgrad_torch.functions.table import (
     torch_function,
     torch_functions,
     variable,
+    with_ndim,
 )
 
 
@@ -157,6 +158,15 @@ def select(input: Any, dim: int, index: int) -> Any:
     return x[(slice(None),) * _axis_of(x, dim, "select") + (int(index),)]
 
 
+@torch_function("index_select")
+@along_axis
+def index_select(input: Any, dim: int, index: Any) -> Any:
+    """Return the elements at `index`, a vector, along an axis."""
+    at = integers(index, "index_select")
+    (at,) = with_ndim("index_select", index=(at if at.ndim else at.reshape(1), 1))
+    return input.take(at, axis(dim, input.ndim, "index_select"))
+
+
 @torch_function("flip")
 def flip(input: Any, dims: Any) -> Any:
     """Return the elements in reverse order along axes."""
@@ -197,7 +207,8 @@ def take_along_dim(input: Any, indices: Any, dim: Any = None) -> Any:
     if dim is None:
         return xp.take_along_axis(x.ravel(), at.ravel(), axis=0)
     along = axis(dim, x.ndim, "take_along_dim")
-    shape = list(xp.broadcast_shapes(*([*y.shape[:along], 1, *y.shape[along + 1 :]] for y in (x, at))))
+    (at,) = with_ndim("take_along_dim", indices=(at, x.ndim))
+    shape = xp.broadcast_shapes(*((*y.shape[:along], 1, *y.shape[along + 1 :]) for y in (x, at)))
     x, at = (xp.broadcast_to(y, shape=(*shape[:along], y.shape[along], *shape[along + 1 :])) for y in (x, at))
     return xp.take_along_axis(x, at, axis=along)
 
@@ -271,6 +282,9 @@ def pad(input: Any, pad: Any, mode: str = "constant", value: Any = None) -> Any:
     if any(n < 0 for each in pairs for n in each):
         raise ValueError(f"torch.nn.functional.pad: expected numbers from 0 on, got {list(pad)}; cut with an index")
     widths = [(0, 0)] * (x.ndim - len(pairs)) + pairs[::-1]
+    most = [{"circular": n, "reflect": n - 1}.get(mode, math.inf) for n in x.shape[::-1]]
+    if any(n > m for m, each in zip(most, pairs, strict=False) for n in each):
+        raise ValueError(f"torch.nn.functional.pad: expected less than the axes of {x.shape} for {mode}, got {pad}")
     modes = {"constant": "constant", "reflect": "reflect", "replicate": "edge", "circular": "wrap"}
     if mode not in modes:
         raise ValueError(f"torch.nn.functional.pad: expected mode {', '.join(modes)}, got {mode!r}")
@@ -294,11 +308,6 @@ ROWS: dict[str, Function] = {
     "flipud": lambda input: flip(input, _axis_of(variable(input), 0, "flipud")),
     "tile": lambda input, dims: xp.tile(variable(input), tuple(dims)),
     "repeat_interleave": lambda input, repeats, dim=None: variable(input).repeat(repeats, dim),
-    "index_select": along_axis(
-        lambda input, dim, index: input.take(
-            integers(index, "index_select").reshape(-1), axis(dim, input.ndim, "index_select")
-        )
-    ),
     "take": lambda input, index: variable(input).take(integers(index, "take")),
     "__getitem__": lambda input, index: variable(input)[index],
     "tril": lambda input, diagonal=0: xp.tril(variable(input), k=diagonal),

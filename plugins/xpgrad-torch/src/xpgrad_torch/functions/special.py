@@ -5,6 +5,8 @@ from typing import Any
 from xpgrad import array_api as xp
 from xpgrad_torch.functions.table import TABLE, floating, torch_function, variable
 
+MAX_ORDER = 170
+"""Highest order of polygamma: beyond, factorials overflow in float64."""
 OF_ONE = """entr erf erfc erfcx erfinv exp2 expit expm1 gammaln i0 i0e i1 i1e log1p log_ndtr ndtr ndtri psi"""
 OF_TWO = """gammainc gammaincc xlog1py xlogy zeta"""
 OURS = {"bessel_j0": "j0", "bessel_j1": "j1", "bessel_y0": "y0", "bessel_y1": "y1", "digamma": "psi",
@@ -48,10 +50,14 @@ def logit(input: Any, eps: float | None = None) -> Any:
 @torch_function("polygamma", "special_polygamma")
 def polygamma(n: int, input: Any) -> Any:
     """Return the derivative of order `n` of the digamma function."""
+    if not 0 <= n <= MAX_ORDER:
+        raise ValueError(f"torch.polygamma: expected n from 0 to {MAX_ORDER}, got {n}")
     return xp.special.polygamma(n, floating(input))
 
 
 @torch_function("mvlgamma", "special_multigammaln")
 def mvlgamma(input: Any, p: int) -> Any:
     """Return the logarithm of the gamma function of `p` dimensions."""
+    if p < 1:
+        raise ValueError(f"torch.mvlgamma: expected p from 1 on, got {p}")
     return xp.special.multigammaln(floating(input), p)

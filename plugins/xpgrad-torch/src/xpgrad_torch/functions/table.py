@@ -51,6 +51,13 @@ def promoted(dtype: torch.dtype, *others: Any) -> torch.dtype:
     return dtype
 
 
+def expect_fitting(name: str, dtype: torch.dtype, **factors: Any) -> None:
+    """Raise DtypeError for scalars, given by their arguments' names, that arrays of `dtype` would be promoted by."""
+    for argument, factor in factors.items():
+        if factor not in (0, 1) and promoted(dtype, factor) != dtype:
+            raise DtypeError(f"torch.{name}: expected {argument} that fits {dtype}, got {factor!r}; cast the arrays")
+
+
 def integers(x: Any, name: str) -> Any:
     """Return a Variable of indices; DtypeError unless they are integers."""
     at = as_variable(x)
