@@ -5,10 +5,10 @@ import re
 from typing import Any, NoReturn
 
 from xpgrad.array_api.half_precision import in_single_precision
-from xpgrad_torch.functions import elementwise, losses, matrices, networks, reductions, shapes, special
+from xpgrad_torch.functions import elementwise, layers, losses, matrices, networks, reductions, shapes, special
 from xpgrad_torch.functions.table import TABLE
 
-CHAPTERS = elementwise, losses, matrices, networks, reductions, shapes, special
+CHAPTERS = elementwise, layers, losses, matrices, networks, reductions, shapes, special
 NUMPYS = {"axis": "dim", "keepdims": "keepdim", "x": "input", "x1": "input", "x2": "other"}
 """NumPy's argument names, which PyTorch accepts, too."""
 

@@ -1,5 +1,6 @@
 """PyTorch's elementwise functions, with its names of arguments, for Variables."""
 
+import math
 from typing import Any
 
 import torch
@@ -259,6 +260,12 @@ ROWS: dict[str, Function] = {
         variable(input), nan=nan or 0.0, posinf=posinf, neginf=neginf
     ),
     "complex": lambda real, imag: _complex(variable(real), variable(imag)),
+    "polar": lambda abs, angle: _complex(
+        variable(abs) * xp.cos(variable(angle)), variable(abs) * xp.sin(variable(angle))
+    ),
+    "logaddexp2": lambda input, other: ops.logaddexp2(*pair(input, other)),
+    "isposinf": lambda input: variable(input) == math.inf,
+    "isneginf": lambda input: variable(input) == -math.inf,
     "clamp_min": lambda input, min: clamp(input, min),
     "clamp_max": lambda input, max: clamp(input, None, max),
     "addcmul": lambda input, tensor1, tensor2, *, value=1: add(input, mul(tensor1, tensor2), alpha=value),

@@ -129,3 +129,39 @@ def kl_div(
     if reduction == "batchmean":
         return xp.sum(losses) / x.shape[0]
     return _reduced(losses, reduction, size_average, reduce)
+
+
+def _pair_loss(name: str, loss: Any) -> None:
+    @torch_function(name)
+    def function(
+        input1: Any, input2: Any, target: Any, margin: float = 0.0, size_average: Any = None, reduce: Any = None,
+        reduction: str = "mean",
+    ) -> Any:  # fmt: skip
+        return _reduced(
+            loss(variable(input1), variable(input2), variable(target), margin), reduction, size_average, reduce
+        )
+
+
+_pair_loss("margin_ranking_loss", lambda x, y, q, margin: F.relu(margin - q * (x - y)))
+
+
+@torch_function("poisson_nll_loss")
+def poisson_nll_loss(
+    input: Any, target: Any, log_input: bool = True, full: bool = False, size_average: Any = None, eps: float = 1e-8,
+    reduce: Any = None, reduction: str = "mean",
+) -> Any:  # fmt: skip
+    """Return minus the log-probabilities of Poisson distributions, with Stirling's approximation if `full`."""
+    x, q = variable(input), variable(target)
+    losses = xp.exp(x) - q * x if log_input else x - q * xp.log(x + eps)
+    if full:
+        safe = xp.where(q > 1, q, 2)
+        losses = losses + xp.where(q > 1, safe * xp.log(safe) - safe + 0.5 * xp.log(2 * math.pi * safe), 0.0)
+    return _reduced(losses, reduction, size_average, reduce)
+
+
+@torch_function("soft_margin_loss")
+def soft_margin_loss(
+    input: Any, target: Any, size_average: Any = None, reduce: Any = None, reduction: str = "mean"
+) -> Any:
+    """Return the logistic loss of labels 1 and -1."""
+    return _reduced(F.softplus(-variable(target) * variable(input)), reduction, size_average, reduce)

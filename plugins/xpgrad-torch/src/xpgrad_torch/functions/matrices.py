@@ -1,6 +1,7 @@
 """PyTorch's products of matrices, linear algebra and Fourier transforms, with its names of arguments, for Variables."""
 
 import functools
+import math
 from typing import Any, Literal, NamedTuple
 
 import torch
@@ -182,6 +183,19 @@ def _chain(tensors: Any) -> list[Any]:
     return with_ndim("linalg.multi_dot", **{f"tensors[{i}]": (x, min(x.ndim, 2)) for i, x in enumerate(given)})
 
 
+@torch_function("cdist")
+def cdist(x1: Any, x2: Any, p: float = 2.0, compute_mode: str | None = None) -> Any:
+    """Return the distances of all pairs of vectors."""
+    if p < 0:
+        raise ValueError(f"torch.cdist: expected p from 0 on, got {p}")
+    x, y = variable(x1), variable(x2)
+    return xp.linalg.vector_norm(x[..., :, None, :] - y[..., None, :, :], axis=-1, ord=p)
+
+
+def _logdet(sign: Any, log: Any) -> Any:
+    return log + xp.log(sign) if sign.dtype.is_complex else xp.where(sign < 0, math.nan, log)
+
+
 ROWS: dict[str, Function] = {
     "__rmatmul__": lambda input, other: matmul(other, input),
     "linalg_vecdot": lambda x, y, *, dim=-1: _along(xp.vecdot, x, y, dim, "linalg.vecdot"),
@@ -198,6 +212,8 @@ ROWS: dict[str, Function] = {
     "slogdet linalg_slogdet": lambda A: Sign(*xp.linalg.slogdet(variable(A))),
     "linalg_cholesky cholesky": lambda A, upper=False: xp.linalg.cholesky(variable(A), upper=upper),
     "linalg_svd": lambda A, full_matrices=True, *, driver=None: xp.linalg.svd(variable(A), full_matrices=full_matrices),
+    "qr": lambda input, some=True: xp.linalg.qr(variable(input), mode="reduced" if some else "complete"),
+    "logdet": lambda A: _logdet(*xp.linalg.slogdet(variable(A))),
     "linalg_matrix_power matrix_power": lambda A, n: xp.linalg.matrix_power(variable(A), n),
     "linalg_matrix_rank": lambda A, tol=None, *, rtol=None: xp.linalg.matrix_rank(
         variable(A), rtol=rtol if tol is None else tol

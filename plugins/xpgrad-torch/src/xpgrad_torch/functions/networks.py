@@ -113,32 +113,6 @@ def bilinear(input1: Any, input2: Any, weight: Any, bias: Any = None) -> Any:
     return _biased("bilinear", ops.einsum("...i,oij,...j->...o", x1, w, x2), bias)
 
 
-def _convolution(name: str, axes_: int) -> None:
-    @torch_function(name)
-    def convolution(
-        input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1,
-        groups: int = 1,
-    ) -> Any:  # fmt: skip
-        if isinstance(padding, str):
-            raise TypeError(f"torch.nn.functional.{name}: padding={padding!r} is not for Variables; give numbers")
-        x, w = variable(input), variable(weight)
-        single = x.ndim == axes_ + 1
-        y = F.convolution_nd(
-            x[None] if single else x, w, None if bias is None else variable(bias), _numbers(stride), _numbers(padding),
-            dilate=_numbers(dilation), groups=groups,
-        )  # fmt: skip
-        return y[0] if single else y
-
-
-def _numbers(given: Any) -> Any:
-    numbers = tuple(given) if isinstance(given, (list, tuple)) else given
-    return numbers[0] if isinstance(numbers, tuple) and len(numbers) == 1 else numbers
-
-
-for _axes in (1, 2, 3):
-    _convolution(f"conv{_axes}d", _axes)
-
-
 @torch_function("embedding")
 def embedding(
     input: Any, weight: Any, padding_idx: Any = None, max_norm: Any = None, norm_type: float = 2.0,

@@ -279,6 +279,16 @@ ROWS: dict[str, Function] = {
     "diff": lambda input, n=1, dim=-1, prepend=None, append=None: xp.diff(
         variable(input), axis=dim, n=n, prepend=prepend, append=append
     ),
+    "msort": lambda input: sort(input, 0).values,
+    "argwhere": lambda input: nonzero(input),
+    "trapezoid trapz": lambda y, x=None, *, dx=1, dim=-1: ops.trapezoid(
+        variable(y), None if x is None else variable(x), dx=dx, axis=dim
+    ),
+    "dist": lambda input, other, p=2: vector_norm(variable(input) - variable(other), p),
+    "bucketize": lambda input, boundaries, *, out_int32=False, right=False: cast(
+        xp.searchsorted(variable(boundaries), variable(input, variable(boundaries)), side="right" if right else "left"),
+        torch.int32 if out_int32 else None,
+    ),
     "numel": lambda input: int(variable(input).size),
 }
 torch_functions(ROWS)

@@ -9,6 +9,7 @@ from xpgrad import Variable, ops
 from xpgrad import array_api as xp
 from xpgrad.errors import DtypeError, ShapeError
 from xpgrad_torch.functions.table import (
+    TABLE,
     Function,
     along_axis,
     axis,
@@ -149,6 +150,21 @@ def chunk(input: Any, chunks: int, dim: int = 0) -> Any:
         raise ValueError(f"torch.chunk: expected chunks from 1 on, got {chunks}")
     length = x.shape[_axis_of(x, dim, "chunk")]
     return split(x, -(-length // chunks) if length else [0] * chunks, dim)
+
+
+@torch_function("tensor_split")
+def tensor_split(input: Any, indices_or_sections: Any, dim: int = 0) -> Any:
+    """Return parts along an axis: a number of them, of nearly one size, or those between indices."""
+    x, at = variable(input), indices_or_sections
+    length = x.shape[_axis_of(x, dim, "tensor_split")]
+    if not isinstance(at, (int, list, tuple)):
+        raise TypeError("torch.tensor_split: a tensor of indices is not for Variables; give a tuple")
+    if isinstance(at, int):
+        if at < 1:
+            raise ValueError(f"torch.tensor_split: expected sections from 1 on, got {at}")
+        at = [i * (length // at) + min(i, length % at) for i in range(1, at)]
+    along = (slice(None),) * axis(dim, x.ndim, "tensor_split")
+    return tuple(x[(*along, slice(i, j))] for i, j in zip([None, *at], [*at, None], strict=True))
 
 
 @torch_function("select")
@@ -317,6 +333,9 @@ ROWS: dict[str, Function] = {
     "diag_embed": lambda input, offset=0, dim1=-2, dim2=-1: xp.moveaxis(
         ops.create_diagonal(variable(input), offset=offset), (-2, -1), (dim1, dim2)
     ),
+    "view_as_complex": lambda input: (x := variable(input))[..., 0] + 1j * x[..., 1],
+    "diagflat": lambda input, offset=0: ops.diag(variable(input).ravel(), offset),
+    "resolve_conj resolve_neg": lambda input: variable(input),
     "clone": lambda input, *, memory_format=None: variable(input).copy(),
     "detach": lambda input: variable(input).detach(),
     "full_like": lambda input, fill_value, *, dtype=None, device=None, **_options: xp.full_like(
@@ -327,3 +346,7 @@ ROWS: dict[str, Function] = {
     ),
 }
 torch_functions(ROWS)
+COPIED = """permute transpose unsqueeze squeeze t unbind diagonal narrow split_with_sizes"""
+for _name in COPIED.split():
+    TABLE[f"{_name}_copy"] = TABLE[_name]
+TABLE["unsafe_chunk"], TABLE["unsafe_split"] = TABLE["chunk"], TABLE["split"]
