@@ -8,7 +8,7 @@ import torch.nn.functional as nn
 import xpgrad
 from xpgrad import Variable, as_array
 from xpgrad import array_api as xp
-from xpgrad.errors import BackendMismatch, UnknownArray
+from xpgrad.errors import AxisError, BackendMismatch, DtypeError, ShapeError, UnknownArray
 from xpgrad.transforms import hessian, hvp, jacobian, jvp, vmap
 from xpgrad_torch.functions import TABLE
 
@@ -329,7 +329,17 @@ def test_a_second_derivative():
 @pytest.mark.parametrize(
     ("call", "error", "text"),
     [
-        (lambda v: torch.cdist(v, v), TypeError, "torch.cdist has no meaning for Variables here; use functions"),
+        (lambda v: torch.cummax(v, 0), TypeError, "xpgrad.interop.from_torch(torch.cummax), which has the gradients"),
+        (lambda v: torch.linalg.matrix_rank(v, atol=1), TypeError, "torch.linalg.matrix_rank: got an unexpected keyword"),
+        (lambda v: torch.sum(v, 2), IndexError, "torch.sum: "),
+        (lambda v: torch.narrow(v, 2, 0, 1), AxisError, "torch.narrow: expected distinct axes of an array with 2 axes"),
+        (lambda v: torch.narrow(v, 1, 3, 2), ShapeError, "torch.narrow: expected a part of the 4 elements of dim 1"),
+        (lambda v: torch.topk(v, 5), ValueError, "torch.topk: expected k within the 4 elements of dim -1, got 5"),
+        (lambda v: nn.layer_norm(v, (3,)), ShapeError, "layer_norm: expected weight and bias of normalized_shape (3,)"),
+        (lambda v: torch.mv(v, v), ShapeError, "torch.mv: expected vec with 1 axes, got shape (3, 4)"),
+        (lambda v: torch.gather(v, 0, v), DtypeError, "torch.gather: expected integers as indices, got torch.float64"),
+        (lambda v: torch.add(torch.ones(2, dtype=int), v > 0, alpha=0.5), DtypeError, "expected alpha that fits"),
+        (lambda v: torch.complex(v, I[0]), DtypeError, "torch.complex: expected the same dtype, got real torch.float64"),
         (lambda v: torch.sin(v, out=X.clone()), TypeError, "torch.sin: out= and inplace= are not for Variables"),
         (lambda v: nn.relu(v, inplace=True), TypeError, "torch.relu: out= and inplace= are not for Variables"),
         (lambda v: X.clone().add_(v), TypeError, "torch.add_ writes into its tensor, so it is not for Variables"),
@@ -377,6 +387,8 @@ def test_whole_numbers_and_scalars_as_in_pytorch():
     assert torch.sin(i).dtype == torch.get_default_dtype()
     assert torch.div(i, 2, rounding_mode="trunc").array.tolist() == [1, 2, -3]
     assert torch.fmod(i, 4).array.tolist() == [3, 1, -3]
+    assert torch.fmod(Variable(torch.tensor(1e17, dtype=torch.float64)), 3).array == 1
+    assert torch.lt(i, 3.5).array.tolist() == [True, False, True]
     assert (7 - i).array.tolist() == torch.rsub(i, 7).array.tolist() == [4, 2, 14]
     assert torch.where(i > 0, 1.0, 0.0).array.tolist() == [1, 1, 0]
 

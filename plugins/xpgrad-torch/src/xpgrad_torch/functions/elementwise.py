@@ -200,7 +200,7 @@ def where(condition: Any, input: Any = None, other: Any = None) -> Any:
         return xp.nonzero(condition)
     x, y = scalars(input, other)
     if not any(hasattr(each, "shape") for each in (x, y)):
-        x = variable(torch.as_tensor(x, device=condition.array.device))
+        x = variable(torch.as_tensor(x, device=condition.device.handle))
     return xp.where(condition, x, y)
 
 

@@ -212,7 +212,7 @@ def attention(
     q, k = variable(query), variable(key)
     scores = xp.matmul(q, k.mT) * (1 / math.sqrt(q.shape[-1]) if scale is None else scale)
     if is_causal:
-        attn_mask = torch.ones(scores.shape[-2:], dtype=torch.bool, device=q.array.device).tril()
+        attn_mask = torch.ones(scores.shape[-2:], dtype=torch.bool, device=q.device.handle).tril()
     if attn_mask is not None:
         mask = variable(attn_mask)
         scores = xp.where(mask, scores, -math.inf) if mask.dtype == torch.bool else scores + mask

@@ -36,7 +36,7 @@ def torch_functions(rows: Mapping[str, Function]) -> None:
 def variable(x: Any, lead: Any = None) -> Any:
     """Return a Variable over the tensor `x`, or over a scalar in the dtype that it promotes that of `lead` to."""
     if isinstance(x, SCALARS) and lead is not None:
-        return as_variable(torch.as_tensor(x, dtype=promoted(lead.dtype, x), device=lead.array.device))
+        return as_variable(torch.as_tensor(x, dtype=promoted(lead.dtype, x), device=lead.device.handle))
     tensor: Any = x
     return as_variable(tensor)
 
