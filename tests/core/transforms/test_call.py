@@ -206,6 +206,7 @@ CUTS = {
     "integer": lambda x: xp.astype(xp.astype(xp.sum(x), x.__array_namespace__().int32), x.dtype),
     "no_backprop_mode": unrecorded,
     "using_config": switched_off,
+    "loop": lambda x: [xp.floor(each) for each in (Variable(np.ones(())), x[0])][1],
     "checkpoint": checkpoint(lambda x: xp.sum(xp.floor(x))),
     "vmap": lambda x: xp.sum(vmap(xp.floor)(x)),
 }

@@ -32,7 +32,7 @@ class Cuts:
 
     def __init__(self, level: Any, reaches: Callable[[Iterable["Variable"]], bool]) -> None:
         self.level, self.reaches = level, reaches
-        self.found: dict[Any, tuple[Place, str] | None] = {}
+        self.found: dict[Any, tuple[Place, str]] = {}
 
     def entered(self) -> dict[ContextVar[Any], Any]:
         """Return, for `called_with`, what lets functions note ends here."""
@@ -42,9 +42,10 @@ class Cuts:
         """Note that the graph ends at a line, for `operands`; return whether these depend on the arguments."""
         key = frame.f_code, frame.f_lineno
         if key not in self.found:
-            counts = operands is None or self.reaches(operands)
-            self.found[key] = (place_at(frame), reason) if counts else None
-        return self.found[key] is not None
+            if operands is not None and not self.reaches(operands):
+                return False
+            self.found[key] = place_at(frame), reason
+        return True
 
     def refuse(self, name: str, rejecting: str, outputs: Iterable["Variable"], leaves: Iterable[Any]) -> None:
         """Raise if the graph ends at any line, for a result that depends on no argument.
@@ -59,8 +60,7 @@ class Cuts:
             The same as the function returned them. Numbers of Python are constants: the user's line has made them.
         """
         name = rejecting or name
-        places = [each for each in self.found.values() if each is not None]
-        real = all(y._node.spec.differentiable for y in outputs)
+        places, real = list(self.found.values()), all(y._node.spec.differentiable for y in outputs)
         if places and real and any(hasattr(leaf, "shape") for leaf in leaves):
             lines = "".join(f"\n  {place}; {reason}" for place, reason in places[:MAX_PLACES])
             remedy = "" if rejecting else "; allow_constant=True gives zeros"
