@@ -55,9 +55,8 @@ def polygamma_of(xp: Namespace, x: Array, /, n: int) -> Array:
         return xp.special.psi(x)
     order = xp.full_like(x, float(n + 1))
     negative = x < 0
-    value = (
-        (-1) ** (n + 1) * float(math.factorial(n)) * xp.special.zeta_moment(order, xp.where(negative, 1 - x, x), m=0)
-    )
+    factor = (-1) ** (n + 1) * float(math.factorial(n))  # beyond 20! it does not fit in an int64
+    value = factor * xp.special.zeta_moment(order, xp.where(negative, 1 - x, x), m=0)
     sine, cosine = sine_and_cosine(xp, xp.where(negative, x, 0.5))
     pole = sine == 0
     cotangent = cosine / xp.where(pole, 1.0, sine)

@@ -178,6 +178,17 @@ def _along(function: Any, first: Any, second: Any, dim: int, name: str) -> Any:
     return function(x, y, axis=axis(dim, x.ndim, name) - x.ndim)
 
 
+@torch_function("linalg_cross")
+def cross(input: Any, other: Any, *, dim: int = -1) -> Any:
+    """Return the cross products of vectors with three elements."""
+    x = variable(input)
+    (y,) = with_ndim("linalg.cross", other=(other, x.ndim))
+    along = axis(dim, x.ndim, "linalg.cross")
+    if not x.ndim or (x.shape[along], y.shape[along]) != (3, 3):
+        raise ShapeError(f"torch.linalg.cross: expected length 3 along dim {dim}, got shapes {x.shape} and {y.shape}")
+    return _along(xp.linalg.cross, x, y, dim, "linalg.cross")
+
+
 def _chain(tensors: Any) -> list[Any]:
     given = [variable(x) for x in tensors]
     return with_ndim("linalg.multi_dot", **{f"tensors[{i}]": (x, min(x.ndim, 2)) for i, x in enumerate(given)})
@@ -200,7 +211,6 @@ ROWS: dict[str, Function] = {
     "__rmatmul__": lambda input, other: matmul(other, input),
     "linalg_vecdot": lambda x, y, *, dim=-1: _along(xp.vecdot, x, y, dim, "linalg.vecdot"),
     "kron": lambda input, other: ops.kron(variable(input), variable(other)),
-    "linalg_cross": lambda input, other, *, dim=-1: _along(xp.linalg.cross, input, other, dim, "linalg.cross"),
     "mm": lambda input, mat2: xp.matmul(*with_ndim("mm", input=(input, 2), mat2=(mat2, 2))),
     "bmm": lambda input, mat2: xp.matmul(*with_ndim("bmm", input=(input, 3), mat2=(mat2, 3))),
     "mv": lambda input, vec: xp.matmul(*with_ndim("mv", input=(input, 2), vec=(vec, 1))),

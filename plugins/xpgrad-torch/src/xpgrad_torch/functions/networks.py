@@ -24,6 +24,7 @@ from xpgrad_torch.functions.table import (
     torch_function,
     torch_functions,
     variable,
+    with_ndim,
 )
 
 SQRT_HALF = math.sqrt(0.5)
@@ -121,7 +122,8 @@ def embedding(
     """Return the rows of `weight` at the indices `input`."""
     if padding_idx is not None or max_norm is not None or scale_grad_by_freq or sparse:
         raise TypeError("torch.nn.functional.embedding: expected input and weight only; use xpgrad.functions.embed_id")
-    return variable(weight).take(variable(input), 0)
+    (rows,) = with_ndim("nn.functional.embedding", weight=(weight, 2))
+    return rows.take(integers(input, "nn.functional.embedding"), 0)
 
 
 @torch_function("one_hot")
