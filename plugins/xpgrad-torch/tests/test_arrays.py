@@ -7,9 +7,10 @@ import torch
 import xpgrad
 import xpgrad.array_api as A
 import xpgrad.functions as F
-from xpgrad import Variable, grad
+from xpgrad import Variable, as_array, grad
 from xpgrad.errors import DtypeError, ShapeError, XpgradError
-from xpgrad.testing.arrays import on_host
+from xpgrad.testing.arrays import on_host, placed
+from xpgrad.transforms import jvp
 from xpgrad_conformance.table.comparisons import assert_same_bits
 
 FUNCTIONS = {
@@ -321,3 +322,40 @@ def test_indices_along_an_axis_may_be_int32() -> None:
     x, indices = torch.arange(6.0).reshape(2, 3), torch.tensor([[2], [0]], dtype=torch.int32)
     y = xpgrad.array_api.take_along_axis(xpgrad.Variable(x), indices, axis=1)
     assert y.array.tolist() == [[2.0], [3.0]]
+
+
+OF_ONE_ELEMENT = {
+    "sum": lambda v: A.sum(v, axis=0), "max": lambda v: A.max(v, axis=-1), "cumsum": lambda v: A.cumulative_sum(v),
+    "cumprod": lambda v: A.cumulative_prod(v), "softmax": lambda v: F.softmax(v, axis=0),
+    "log_softmax": lambda v: F.log_softmax(v, axis=0), "logsumexp": lambda v: F.logsumexp(v, axis=0),
+    "mask": lambda v: v[v > -100], "no mask": lambda v: v[v < -100], "sigmoid": F.sigmoid,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("place", ["@torch:cpu", "@numpy"])
+@pytest.mark.parametrize("name", OF_ONE_ELEMENT)
+@pytest.mark.parametrize("value", [0.7, 6.0, -8.5, 40.0])
+def test_a_0d_array_has_the_derivatives_of_a_vector_of_one_element(name, place, value):
+    found = []
+    for shape in ((), (1,)):
+        x = Variable(placed(np.full(shape, value), xpgrad.get_device(place)))
+        y = A.sum(OF_ONE_ELEMENT[name](x))
+        (g,) = xpgrad.grad([y], [x], enable_double_backprop=True)
+        (gg,) = xpgrad.grad([A.sum(g)], [x]) if g.requires_grad else [0 * g]
+        tangent = jvp(lambda v: A.sum(OF_ONE_ELEMENT[name](v)), (x.array,), (x.array,))[1]
+        found.append([float(on_host(z).sum()) for z in (y, g, gg, as_array(tangent))])
+        assert g.shape == shape
+    assert found[0] == found[1]
+
+
+def test_a_sorted_0d_tensor_has_a_gradient():
+    x = Variable(torch.tensor(0.5))
+    A.sort(A.take_along_axis(x, torch.tensor(-1), axis=0)).backward()
+    assert x.grad.item() == 1.0
+
+
+@pytest.mark.parametrize("name", ["@torch:cpu", "@numpy"])
+def test_a_nan_leaves_the_gradients_of_its_neighbours(name):
+    x = Variable(placed(np.asarray([np.nan, 40.0]), xpgrad.get_device(name)))
+    (g,) = xpgrad.grad([A.sum(F.sigmoid(x))], [x])
+    assert on_host(g)[1] == pytest.approx(np.exp(-40.0))

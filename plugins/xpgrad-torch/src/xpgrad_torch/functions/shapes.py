@@ -224,7 +224,7 @@ def take_along_dim(input: Any, indices: Any, dim: Any = None) -> Any:
         return xp.take_along_axis(x.ravel(), at.ravel(), axis=0)
     along = axis(dim, x.ndim, "take_along_dim")
     (at,) = with_ndim("take_along_dim", indices=(at, x.ndim))
-    shape = xp.broadcast_shapes(*((*y.shape[:along], 1, *y.shape[along + 1 :]) for y in (x, at)))
+    shape = list(xp.broadcast_shapes(*((*y.shape[:along], 1, *y.shape[along + 1 :]) for y in (x, at))))
     x, at = (xp.broadcast_to(y, shape=(*shape[:along], y.shape[along], *shape[along + 1 :])) for y in (x, at))
     return xp.take_along_axis(x, at, axis=along)
 
