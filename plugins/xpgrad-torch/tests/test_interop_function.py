@@ -79,6 +79,7 @@ TRANSFORMED: dict[str, Callable[[Any, torch.Tensor], torch.Tensor]] = {
 }
 
 
+@pytest.mark.filterwarnings("ignore:Attempted to insert a get_attr Node")  # by torch.func.linearize
 @pytest.mark.parametrize("title", TRANSFORMED)
 def test_transforms_of_torch_func(title: str) -> None:
     X = torch.randn(3, 4)
