@@ -14,7 +14,7 @@ import xpgrad
 import xpgrad.array_api as xp
 import xpgrad.functions as F
 from xpgrad import Variable
-from xpgrad.errors import UnknownArray
+from xpgrad.errors import BatchError, GraphError, UnknownArray
 from xpgrad_torch.interop import function
 
 PLACES = None, "@numpy", "@strict"
@@ -67,8 +67,17 @@ TRANSFORMED: dict[str, Callable[[Any, torch.Tensor], torch.Tensor]] = {
     "jvp": lambda g, X: torch.func.jvp(g, (X[0],), (X[1],))[1],
     "jvp of grad": lambda g, X: torch.func.jvp(torch.func.grad(g), (X[0],), (X[1],))[1],
     "hessian": lambda g, X: torch.func.hessian(g)(X[0]),
-    "jacrev of jacrev": lambda g, X: torch.func.jacrev(torch.func.jacrev(g))(X[0]),
-    "jacfwd of jacfwd": lambda g, X: torch.func.jacfwd(torch.func.jacfwd(g))(X[0]),
+    **{
+        f"{outer.__name__} of {inner.__name__}": lambda g, X, outer=outer, inner=inner: outer(inner(g))(X[0])
+        for outer in (torch.func.jacrev, torch.func.jacfwd)
+        for inner in (torch.func.jacrev, torch.func.jacfwd)
+    },
+    "grad of jvp": lambda g, X: torch.func.grad(lambda x: torch.func.jvp(g, (x,), (X[1],))[1])(X[0]),
+    "jvp of jvp": lambda g, X: torch.func.jvp(lambda x: torch.func.jvp(g, (x,), (X[1],))[1], (X[0],), (X[1],))[1],
+    "vmap of jacrev": lambda g, X: torch.vmap(torch.func.jacrev(g))(X),
+    "vmap of jacfwd": lambda g, X: torch.vmap(torch.func.jacfwd(g))(X),
+    "hessian of hessian": lambda g, X: torch.func.hessian(lambda x: torch.func.hessian(g)(x).sum())(X[0]),
+    "linearize": lambda g, X: torch.func.linearize(g, X[0])[1](X[1]),
     "vmap": lambda g, X: torch.vmap(g)(X),
     "vmap along axis 1": lambda g, X: torch.vmap(g, in_dims=1)(X),
     "vmap of grad": lambda g, X: torch.vmap(torch.func.grad(g))(X),
@@ -83,10 +92,23 @@ TRANSFORMED: dict[str, Callable[[Any, torch.Tensor], torch.Tensor]] = {
 @pytest.mark.parametrize("title", TRANSFORMED)
 def test_transforms_of_torch_func(title: str) -> None:
     X = torch.randn(3, 4)
-    ours = function(lambda x: xp.sum(xp.sin(x) * x**2), device="@numpy")
+    ours = function(lambda x: xp.sum(xp.sin(x) * x**2), device=None if title == "linearize" else "@numpy")
     got = TRANSFORMED[title](ours, X)
     torch.testing.assert_close(got, TRANSFORMED[title](lambda x: (torch.sin(x) * x**2).sum(), X))
     assert not got.requires_grad
+
+
+def test_what_cannot_call_functions_is_an_error() -> None:
+    f, x = function(lambda x: x * x, device="@numpy"), torch.ones(2)
+    with pytest.raises(
+        GraphError, match=r"torch.func.linearize, and would take what is computed on @numpy for constants"
+    ):
+        torch.func.linearize(f, x)
+    for strategy in ("reverse-mode", "forward-mode"):
+        with pytest.raises(
+            BatchError, match=r"PyTorch's older vmap, .* cannot batch calls of functions; use torch.func"
+        ):
+            torch.autograd.functional.jacobian(f, x, vectorize=True, strategy=strategy)
 
 
 def test_an_empty_batch_is_an_error() -> None:

@@ -1,5 +1,6 @@
 """Calls of functions of ours with torch tensors: a call itself, its gradients, and its tangents."""
 
+import sys
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -8,6 +9,7 @@ import torch
 import xpgrad
 from xpgrad import Variable
 from xpgrad import array_api as xp
+from xpgrad.errors import BatchError, GraphError
 from xpgrad.interop.ours import Recorded, values
 from xpgrad.interop.sharing import peer, shared
 from xpgrad.plugin import Device
@@ -28,14 +30,35 @@ class Place(NamedTuple):
 
     def entered(self, tensors: Tensors) -> list[Any]:
         """Return tensors as arrays there."""
+        self.check(tensors)
+        if self.device is not None and self.device.backend.name != "torch" and _proxied():
+            raise GraphError(
+                f"{self.title}: PyTorch traces operations on tensors, as in torch.func.linearize, and would take what "
+                f"is computed on {self.device} for constants; use torch.func.jvp, or leave device= away"
+            )
         plain = [exchange.plain(x.detach()) for x in tensors]
         return plain if self.device is None else [shared(x, self.device) for x in plain]
+
+    def check(self, tensors: Tensors) -> None:
+        """Raise `BatchError` for tensors of PyTorch's older vmap, which has no rules for functions."""
+        functorch: Any = torch._C._functorch  # pyright: ignore[reportAttributeAccessIssue]  # there is no public one
+        if any(map(functorch.is_legacy_batchedtensor, tensors)):
+            raise BatchError(
+                f"{self.title}: PyTorch's older vmap, of vectorize=True and is_grads_batched=True, cannot batch calls "
+                "of functions; use torch.func.jacrev, jacfwd, hessian or vmap"
+            )
 
     def left(self, arrays: Sequence[Any], homes: Sequence[Any]) -> list[Any]:
         """Return arrays as tensors, each on the device of the tensor in `homes`."""
         backend = xpgrad.get_device("@torch").backend
         pairs = zip(arrays, homes, strict=True)
         return [None if y is None else shared(y, peer(y if x is None else x, backend)) for y, x in pairs]
+
+
+def _proxied() -> bool:
+    """Return whether PyTorch traces operations on tensors; it has imported the module that knows this then."""
+    tracing: Any = sys.modules.get("torch.fx.experimental.proxy_tensor")
+    return tracing is not None and tracing.get_proxy_mode() is not None
 
 
 class Call:

@@ -32,8 +32,10 @@ def function(f: Callable[..., Any], *, device: Any = None) -> Callable[..., Any]
 
     Notes
     -----
-    - It is a `torch.autograd.Function`: `backward`, double backward to any order, ``torch.func.grad``, ``vjp``, ``jvp``
-      and ``vmap``, which calls `f` once for each member of a batch.
+    - It is a `torch.autograd.Function`: `backward`, double backward to any order, ``torch.func.grad``, ``vjp``,
+      ``jvp``, ``jacrev``, ``jacfwd``, ``hessian`` and ``vmap``, which calls `f` once for each member of a batch, nested
+      in any order. ``torch.func.linearize`` takes it without `device`; ``vectorize=True`` of
+      ``torch.autograd.functional`` raises an error.
     - Variables that `f` captures, and that require a gradient, get theirs in their `grad`, to which it is added, in
       every backward pass of PyTorch that reaches the call and is not itself recorded (``create_graph=True``, and all
       transforms of ``torch.func``).
@@ -78,6 +80,7 @@ def applied(call: Call, tensors: Tensors, outside: Sequence[bool] | None = None)
     PyTorch asks for gradients if a tensor requires one. So that it also asks for those of captured Variables alone,
     there is one more tensor that does.
     """
+    call.place.check(tensors)
     transformed = list(map(is_transformed, tensors))
     enabled = torch.is_grad_enabled()
     pairs = zip(tensors, transformed, strict=True)
