@@ -50,6 +50,13 @@ def _resized(xp: Namespace, g: Array, spec: Spec, axes: Sequence[int]) -> Array:
     return g
 
 
+def _not_empty(xp: Namespace, x: Array, *axes: int) -> Array:
+    """Return `x` with a zero along those of `axes` that have no elements: NumPy leaves memory as it was there."""
+    for axis in axes:
+        x = x if x.shape[axis] else xp.sum(x, axis=axis, keepdims=True)
+    return x
+
+
 def _weighted(xp: Namespace, g: Array, n: int, axis: int, inner: float, dtype: Dtype, spec: Spec) -> Array:
     """Return the half spectrum `g` of `n` elements; frequencies that represent two are multiplied by `inner`."""
     half, ends = g.shape[axis], 1 + (n % 2 == 0)
@@ -187,7 +194,7 @@ def irfft(xp: Namespace, x: AnyArray, /, *, n: int | None = None, axis: int = -1
     axis, norm
         As for `fft`.
     """
-    return xp.fft.irfft(x, n=n, axis=axis, norm=norm)
+    return xp.fft.irfft(x if n is None else _not_empty(xp, x, axis), n=n, axis=axis, norm=norm)
 
 
 @primitive(linear=("x",), extension="fft", x=_doubling_rule("rfft"))
@@ -203,7 +210,7 @@ def hfft(xp: Namespace, x: AnyArray, /, *, n: int | None = None, axis: int = -1,
     axis, norm
         As for `fft`.
     """
-    return xp.fft.hfft(x, n=n, axis=axis, norm=norm)
+    return xp.fft.hfft(x if n is None else _not_empty(xp, x, axis), n=n, axis=axis, norm=norm)
 
 
 @primitive(linear=("x",), extension="fft", x=_halving_rule("irfft"))
@@ -267,7 +274,7 @@ def irfftn(xp: Namespace, x: AnyArray, /, *, s: Axes = None, axes: Axes = None, 
     if s is not None and s[-1] == -1:
         s = (*s[:-1], 2 * (x.shape[-1 if axes is None else axes[-1]] - 1))
     s, axes = _lengths(x, s, axes)
-    return xp.fft.irfftn(x, s=s, axes=axes, norm=norm)
+    return xp.fft.irfftn(x if s is None or axes is None else _not_empty(xp, x, *axes), s=s, axes=axes, norm=norm)
 
 
 # Helpers
