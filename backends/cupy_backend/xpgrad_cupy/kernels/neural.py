@@ -91,8 +91,8 @@ def expit_x(gy: Array, x: Array, y: Array, /) -> Array:
 
 def softmax(x: Array, /, axis: Any) -> Array:
     """Return exponentials normalised along `axis`: their maximum, their sum and they themselves, in three launches."""
-    if not x.size and type(axis) is int and x.shape[axis]:
-        return cupy.empty_like(x)
+    if not x.size:
+        return x - x.sum(axis=axis, keepdims=True)
     if _is_half(x):
         return softmax(x.astype(cupy.float32), axis).astype(x.dtype)
     top = x.max(axis=axis, keepdims=True)
@@ -108,8 +108,8 @@ def softmax_x(gy: Array, y: Array, axis: Any, /) -> Array:
 
 def log_softmax(x: Array, /, axis: Any) -> Array:
     """Return the logarithm of `softmax` in three launches."""
-    if not x.size and type(axis) is int and x.shape[axis]:
-        return cupy.empty_like(x)
+    if not x.size:
+        return x - x.sum(axis=axis, keepdims=True)
     if _is_half(x):
         return log_softmax(x.astype(cupy.float32), axis).astype(x.dtype)
     top = x.max(axis=axis, keepdims=True)
