@@ -190,13 +190,14 @@ def repeat(x: AnyArray, repeats: Any, /, *, axis: int | None = None) -> Variable
     x = as_variable(x)
     if axis is None:
         x, axis = reshape(x, shape=(-1,)), 0
+    (axis,) = checked_axes(axis, x.ndim, "repeat")
     backend = x.node.spec.backend
     places = backend.namespace.arange(x.shape[axis], device=backend.handle_of(x.array))
     counts = beside(x.node.spec, repeats, "repeat")
     if backend.is_kind(counts.dtype, "unsigned integer"):  # some libraries refuse those of 64 bits
         counts = backend.xp.astype(counts, places.dtype)
     chosen = backend.xp.repeat(places, counts)
-    return x[at_axis(axis % x.ndim, chosen)]
+    return x[at_axis(axis, chosen)]
 
 
 def tile(x: AnyArray, repetitions: Sequence[int], /) -> Variable:

@@ -2,6 +2,7 @@
 
 from xpgrad.array_api.shared.axes import Axis
 from xpgrad.backend.checks import beside
+from xpgrad.errors import ShapeError
 from xpgrad.graph.primitive import elementwise, primitive
 from xpgrad.graph.variable import Variable, as_variable, constant_variable
 from xpgrad.types import AnyArray, Array, Namespace, Operand
@@ -37,6 +38,8 @@ def searchsorted(
 def nonzero(x: AnyArray, /) -> tuple[Variable, ...]:
     """Return the positions of the elements that are not zero: one array of indices for each axis."""
     x = as_variable(x)
+    if not x.ndim:
+        raise ShapeError("nonzero: expected an array with axes, got shape ()")
     backend = x.node.spec.backend
     return tuple(constant_variable(backend.restore(i)) for i in backend.xp.nonzero(x.array))
 

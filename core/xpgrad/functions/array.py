@@ -12,7 +12,7 @@ from xpgrad.backend.dtypes import dtype_of
 from xpgrad.backend.plugins import plugins
 from xpgrad.errors import ShapeError
 from xpgrad.functions.arguments import named
-from xpgrad.functions.checks import integral, invalid, known_spec
+from xpgrad.functions.checks import integral, invalid, known_spec, require_axis
 from xpgrad.graph.variable import Variable, as_variable, constant_variable
 from xpgrad.types import WHOLE, AnyArray, Dtype, Index, Shape
 
@@ -188,7 +188,7 @@ def repeat(x: AnyArray, repeats: int | Sequence[int], axis: int | None = None) -
     """
     counts = [operator.index(count) for count in ([repeats] if isinstance(repeats, WHOLE) else repeats)]
     x = array_api.reshape(x, shape=(-1,)) if axis is None else as_variable(x)
-    axis = 0 if axis is None else axis
+    axis = require_axis(x.node.spec, 0 if axis is None else axis, "repeat")
     length = x.shape[axis]
     if min(counts, default=0) < 0 or len(counts) not in (1, length):
         raise ValueError(f"repeat: expected repeats to be an int or {length} ints, each at least 0, got {repeats!r}")
@@ -203,7 +203,7 @@ def repeat(x: AnyArray, repeats: int | Sequence[int], axis: int | None = None) -
 def rollaxis(x: AnyArray, axis: int, start: int = 0) -> Variable:
     """Return `x` with `axis` moved to the position before the axis `start`."""
     ndim = len(x.shape)
-    axis, start = axis % ndim, start + ndim if start < 0 else start
+    axis, start = require_axis(known_spec(x, "rollaxis"), axis, "rollaxis"), start + ndim if start < 0 else start
     return moveaxis(x, axis, start - 1 if axis < start else start)
 
 
@@ -251,7 +251,7 @@ def split_axis(
         The axis cannot be cut into that number of equal parts.
     """
     x = as_variable(x)
-    axis %= x.ndim
+    axis = require_axis(x.node.spec, axis, "split_axis")
     length = x.shape[axis]
     if isinstance(indices_or_sections, WHOLE):
         if indices_or_sections < 1 or length % indices_or_sections:
@@ -277,7 +277,9 @@ def stack(xs: Sequence[AnyArray], axis: int = 0) -> Variable:
 
 def swapaxes(x: AnyArray, axis1: int, axis2: int) -> Variable:
     """Return `x` with two axes swapped."""
-    order = list(range(len(x.shape)))
+    spec = known_spec(x, "swapaxes")
+    order = list(range(spec.ndim))
+    axis1, axis2 = (require_axis(spec, axis, "swapaxes") for axis in (axis1, axis2))
     order[axis1], order[axis2] = order[axis2], order[axis1]
     return array_api.permute_dims(x, axes=tuple(order))
 

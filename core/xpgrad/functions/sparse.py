@@ -74,8 +74,8 @@ def _product(sparse: CooMatrix, dense: AnyArray, transpose: bool, transpose_dens
     x = matrix_transpose(dense) if transpose_dense else as_variable(dense)
     if x.shape[-2] != length:
         raise invalid("sparse_matmul", expect, f"it is {spec!r}")
-    lines = take(reshape(x, shape=(-1, x.shape[-1])), numbered(out_of, length).array, axis=0)
-    terms = lines * reshape(data, shape=(-1, 1))
     batch = data.shape[:-1]
+    lines = take(reshape(x, shape=(math.prod(batch) * length, x.shape[-1])), numbered(out_of, length).array, axis=0)
+    terms = lines * reshape(data, shape=(-1, 1))
     y = ops.segment_sum(terms, numbered(into, rows), num_segments=math.prod(batch) * rows)
     return reshape(y, shape=(*batch, rows, x.shape[-1]))
