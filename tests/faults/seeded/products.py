@@ -31,7 +31,7 @@ def matmul_repeats_batch(bed: Testbed) -> None:
     "matmul-of-nothing-is-garbage",
     "matmul over an empty axis leaves memory as it was",
     "K",
-    ("matmul-empty-sum",),
+    ("matmul",),
     operations=("matmul",),
 )
 def matmul_of_nothing_is_garbage(bed: Testbed) -> None:

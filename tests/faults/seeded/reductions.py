@@ -141,7 +141,7 @@ def mean_of_whole_size(bed: Testbed) -> None:
     bed.replace("mean", wrong)
 
 
-@fault("prod-of-empty-is-zero", "the product of nothing is 0", "K", ("prod-empty",))
+@fault("prod-of-empty-is-zero", "the product of nothing is 0", "K", ("prod-axis",))
 def prod_of_empty_is_zero(bed: Testbed) -> None:
     def wrong(original: Any, x: Any, /, **options: Any) -> Any:
         out = original(x, **options)

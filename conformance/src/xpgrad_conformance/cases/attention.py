@@ -9,7 +9,8 @@ from xpgrad_conformance.table.case import Case, Input
 Host = Any  # a NumPy array
 
 
-def _attention(q: Host, k: Host, v: Host, mask: Host = True, bias: Host = 0.0, scale: Any = 0.5) -> Host:
+def _attention(q: Host, k: Host, v: Host, mask: Host = True, bias: Host = 0.0, scale: Any = None) -> Host:
+    scale = q.shape[-1] ** -0.5 if scale is None else scale
     lead = np.broadcast_shapes(q.shape[:-2], k.shape[:-2], v.shape[:-2])
     q, k, v = (np.broadcast_to(x, (*lead, *x.shape[-2:])) for x in (q, k, v))
     weights = (*lead, q.shape[-2], k.shape[-2])

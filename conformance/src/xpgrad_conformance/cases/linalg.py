@@ -61,15 +61,12 @@ SOLVING = (
     _inv("inv", *SQUARE, order=3, complex=True),
     _inv("inv-batch", *STACK, complex=True),
     _inv("inv-one", Input((1, 1), low=0.5), complex=True),
-    _inv("inv-empty", Input((0, 3, 3)), order=1, complex=True),
     _solve("solve", (3, 3), (3, 2), "ij,jk->ik", order=3, complex=True),
     _solve("solve-vector", (3, 3), (3,), "ij,j->i", complex=True),
     _solve("solve-batch", (2, 3, 3), (2, 3, 1), "bij,bjk->bik", complex=True),
     _solve("solve-batch-vector", (2, 3, 3), (3,), "bij,j->bi", complex=True),
     _solve("solve-one-right-side", (2, 3, 3), (3, 2), "bij,jk->bik", complex=True),
     _solve("solve-one-matrix", (3, 3), (2, 3, 4), "ij,bjk->bik", complex=True),
-    _solve("solve-no-right-side", (3, 3), (3, 0), "ij,jk->ik", order=1, complex=True),
-    _solve("solve-empty", (0, 3, 3), (0, 3, 2), "bij,bjk->bik", order=1, complex=True),
     _case(
         "matrix_power",
         lambda xp, x: xp.linalg.matrix_power(x, 5),
@@ -89,7 +86,7 @@ SOLVING = (
     _case(
         "matrix_power-zero",
         lambda xp, x: xp.linalg.matrix_power(x, 0),
-        lambda x: 0 * x + np.eye(3),
+        lambda x: 0 * x + np.eye(x.shape[-1]),
         STACK,
         order=0,
         complex=True,
@@ -117,8 +114,6 @@ DETERMINANTS = (
         rtol={"float64": 1e-2, "complex128": 1e-2},  # rounding times the condition, which is 1e13
     ),
     _det("det-some-singular", Input(values=[NULL, np.diag([1.0, 2.0, 3.0]), ONE]), order=3, complex=True),
-    _det("det-empty", Input((0, 3, 3)), order=1, complex=True),
-    _det("det-without-rows", Input((2, 0, 0)), order=1, complex=True),
     _case(
         "slogdet",
         lambda xp, x: tuple(xp.linalg.slogdet(x)),
@@ -137,14 +132,6 @@ DETERMINANTS = (
         complex=True,
         dtype="real",
     ),
-    _case(
-        "slogdet-empty",
-        lambda xp, x: xp.linalg.slogdet(x).logabsdet,
-        lambda x: x[:, 0, 0],
-        (Input((0, 3, 3)),),
-        complex=True,
-        dtype="real",
-    ),
 )
 
 
@@ -159,21 +146,18 @@ def _trace(name: str, shape: tuple[int, ...], offset: int, reference: Any, order
 
 
 LINES = (
-    _diagonal("", (2, 3, 4), 0, lambda x: np.einsum("bii->bi", x[..., :3]), complex=True),
+    _diagonal("", (2, 3, 4), 0, lambda x: np.einsum("bii->bi", x[:, : x.shape[2], : x.shape[1]]), complex=True),
     _diagonal("-above", (3, 4), 2, lambda x: x[[0, 1], [2, 3]], complex=True),
     _diagonal("-below", (3, 4), -1, lambda x: x[[1, 2], [0, 1]], complex=True),
     _diagonal("-tall", (5, 2), -2, lambda x: x[[2, 3], [0, 1]], complex=True),
     _diagonal("-beyond", (3, 4), 4, lambda x: x[0, :0], 1, complex=True),
     _diagonal("-far-beyond", (2, 3), 5, lambda x: x[0, :0], 1, complex=True),
     _diagonal("-far-below", (3, 2), -5, lambda x: x[0, :0], 1, complex=True),
-    _diagonal("-beyond-no-columns", (4, 0), 1, lambda x: x[0], 1, complex=True),
-    _diagonal("-empty", (0, 3), 0, lambda x: x[:, 0], 1, complex=True),
-    _trace("", (2, 3, 4), 0, lambda x: np.einsum("bii->b", x[..., :3]), complex=True),
+    _trace("", (2, 3, 4), 0, lambda x: np.einsum("bii->b", x[:, : x.shape[2], : x.shape[1]]), complex=True),
     _trace("-offset", (3, 4), 1, lambda x: x[0, 1] + x[1, 2] + x[2, 3], complex=True),
     _trace("-beyond", (3, 4), -3, lambda x: 0 * x[0, 0], 1, complex=True),
     _trace("-far-beyond", (2, 3), 5, lambda x: 0 * x[0, 0], complex=True),
     _trace("-beyond-stack", (2, 3, 2), 4, lambda x: 0 * x[:, 0, 0], complex=True),
-    _trace("-beyond-no-columns", (4, 0), 1, lambda x: np.sum(x), 1, complex=True),
     _case(
         "trace-dtype",
         lambda xp, x: xp.linalg.trace(x, dtype=xp.float64),
@@ -207,7 +191,6 @@ def _cross(name: str, shape1: tuple[int, ...], shape2: tuple[int, ...], axis: in
 PRODUCTS = (
     _cross("cross", (2, 3), (2, 3), -1, order=3, complex=True),
     _cross("cross-axis", (2, 3, 4), (3, 1), -2, complex=True),
-    _cross("cross-empty", (0, 3), (0, 3), -1, order=1, complex=True),
 )
 
 
@@ -229,8 +212,6 @@ def _vector(name: str, ord: Any, reference: Any, *inputs: Input, keeps: Any = No
 VECTOR_NORMS = (
     _vector("", 2, _powers(2), keeps=("x", "y"), order=3, complex=True),
     _vector("-axis", 2, _powers(2, 0), keeps=("x", "y"), options={"axis": 0}, complex=True),
-    _vector("-0-d", 2, np.abs, Input((), low=0.5), order=1, complex=True),
-    _vector("-empty", 2, _powers(2, 1), Input((3, 0)), order=1, options={"axis": 1}, complex=True),
     _vector(
         "-axes", 2, lambda x: _powers(2, (0, 2))(x)[None, :, None], Input((2, 3, 4)),
         options={"axis": (-1, 0), "keepdims": True}, complex=True),
@@ -259,7 +240,9 @@ def _matrix(name: str, ord: Any, reference: Any, *inputs: Input, keepdims: bool 
 
 def _roots(x: Any) -> Any:
     """Return singular values, descending, as roots of the eigenvalues of the smaller Gram matrix."""
-    return np.sqrt(np.linalg.eigvalsh(x @ np.conj(np.swapaxes(x, -1, -2))))[..., ::-1]
+    adjoint = np.conj(np.swapaxes(x, -1, -2))
+    gram = x @ adjoint if x.shape[-2] <= x.shape[-1] else adjoint @ x
+    return np.sqrt(np.linalg.eigvalsh(gram))[..., ::-1]
 
 
 MATRIX_NORMS = (
@@ -272,7 +255,6 @@ MATRIX_NORMS = (
     _matrix("-inf", np.inf, lambda x: np.abs(x).sum(-1).max(-1)[..., None, None], keepdims=True, complex=True),
     _matrix("-minus-inf", -np.inf, lambda x: np.abs(x).sum(-1).min(-1), complex=True),
     _matrix("-none", None, _powers(2), Input((3, 3)), order=1, complex=True),
-    _matrix("-empty", "fro", _powers(2, (-2, -1)), Input((2, 0, 3)), order=1, complex=True),
 )
 
 
@@ -287,7 +269,13 @@ CHAINER = (
     _f("inv", lambda F, x: F.inv(x), _adjugate, (3, 3)),
     _f("batch_inv", lambda F, x: F.batch_inv(x), _adjugate, (2, 3, 3)),
     _f("batch_l2_norm_squared", lambda F, x: F.batch_l2_norm_squared(x), lambda x: (x * x).sum((1, 2)), (2, 3, 4)),
-    _f("diagonal", lambda F, x: F.diagonal(x), lambda x: np.einsum("iik->ki", x[:, :2]), (2, 3, 4), complex=True),
+    _f(
+        "diagonal",
+        lambda F, x: F.diagonal(x),
+        lambda x: np.einsum("iik->ki", x[: x.shape[1], : x.shape[0]]),
+        (2, 3, 4),
+        complex=True,
+    ),
     _f("diagonal-axes", lambda F, x: F.diagonal(x, 1, 2, 0), lambda x: x[[1], :, [0]].T, (2, 3, 4), complex=True),
 )
 

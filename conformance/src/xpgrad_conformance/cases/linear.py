@@ -28,10 +28,6 @@ PRODUCTS = (
     _matmul("matmul-vector-matrix", (3,), (3, 4), "j,jk->k", complex=True),
     _matmul("matmul-batch-vector", (5, 2, 3), (3,), "bij,j->bi", complex=True),
     _matmul("matmul-vector-batch", (3,), (5, 3, 4), "j,bjk->bk", complex=True),
-    _matmul("matmul-empty-sum", (2, 0), (0, 4), "ij,jk->ik", complex=True),
-    _matmul("matmul-empty-vectors", (2, 0), (0,), "ij,j->i", complex=True),
-    _matmul("matmul-empty-batch", (2, 3, 0), (0, 4), "bij,jk->bik", complex=True),
-    _matmul("matmul-no-columns", (2, 3, 4), (4, 0), "bij,jk->bik", complex=True),
     Case(
         "matmul-operator",
         lambda xp, a, b: xp.asarray(a) @ b,

@@ -40,7 +40,7 @@ def _triplet(a: Host, p: Host, n: Host) -> Host:
 
 
 def _covariance(y: Host, z: Host) -> Host:
-    return np.cov(y, z, rowvar=False, bias=True)[: y.shape[1], y.shape[1] :]
+    return np.einsum("ni,nj->ij", y, z) / len(y) - np.outer(y.mean(0), z.mean(0))
 
 
 def _bernoulli(x: Host, y: Host) -> Host:
@@ -89,13 +89,18 @@ LIKELIHOOD = (
     _f("gaussian_nll-no_reduce", lambda F, x, m, v: F.gaussian_nll(x, m, v, "no"), _gaussian, TRIPLE),
 )
 MARGIN = (
-    _f("hinge", lambda F, x, t: F.hinge(x, t), lambda x, t: _hinge(x, t).sum() / 3, (Input(), CLASSES)),
-    _f("hinge-L2", lambda F, x, t: F.hinge(x, t, "L2"), lambda x, t: (_hinge(x, t) ** 2).sum() / 3, (Input(), CLASSES)),
+    _f("hinge", lambda F, x, t: F.hinge(x, t), lambda x, t: _hinge(x, t).sum() / max(len(x), 1), (Input(), CLASSES)),
+    _f(
+        "hinge-L2",
+        lambda F, x, t: F.hinge(x, t, "L2"),
+        lambda x, t: (_hinge(x, t) ** 2).sum() / max(len(x), 1),
+        (Input(), CLASSES),
+    ),
     _f("hinge-no_reduce", lambda F, x, t: F.hinge(x, t, reduce="no"), _hinge, (Input(), CLASSES)),
     _f(
         "contrastive",
         lambda F, x0, x1, y: F.contrastive(x0, x1, y, margin=4.5),
-        lambda x0, x1, y: _contrastive(x0, x1, y).sum() / 3,
+        lambda x0, x1, y: _contrastive(x0, x1, y).sum() / max(len(y), 1),
         (*PAIR, SAME),
     ),
     _f(
@@ -104,7 +109,12 @@ MARGIN = (
         _contrastive,
         (*PAIR, SAME),
     ),
-    _f("triplet", lambda F, a, p, n: F.triplet(a, p, n, 5.0), lambda a, p, n: _triplet(a, p, n).sum() / 3, TRIPLE),
+    _f(
+        "triplet",
+        lambda F, a, p, n: F.triplet(a, p, n, 5.0),
+        lambda a, p, n: _triplet(a, p, n).sum() / max(len(a), 1),
+        TRIPLE,
+    ),
     _f("triplet-no_reduce", lambda F, a, p, n: F.triplet(a, p, n, 5.0, reduce="no"), _triplet, TRIPLE),
 )
 CORRELATION = (
@@ -129,7 +139,7 @@ CORRELATION = (
     _f(
         "decov-no_reduce",
         lambda F, h: F.decov(h, "no"),
-        lambda h: _covariance(h, h) * (np.eye(3) == 0),
+        lambda h: _covariance(h, h) * (np.eye(h.shape[1]) == 0),
         (Input((4, 3)),),
     ),
 )

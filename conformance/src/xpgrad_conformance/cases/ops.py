@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from xpgrad.array_api import greater
 from xpgrad_conformance.table.case import Case, Input
 
 LINE = (Input((5,)),)
@@ -37,7 +38,6 @@ CONTRACTIONS = (
     _einsum("lonely", "ij,kj->k", (2, 3), (4, 3), complex=True),
     _einsum("outer", "i,j->ji", (3,), (4,), complex=True),
     _einsum("broadcast", "ij,ij->ij", (1, 3), (2, 3), complex=True),
-    _einsum("empty", "ij,jk->ik", (2, 0), (0, 3), complex=True),
     _einsum("many", "ab,bc,cd,ad,e->e", (2, 3), (3, 2), (2, 2), (2, 2), (3,), complex=True),
     _ops(
         "einsum-left",
@@ -109,7 +109,7 @@ DIAGONALS = (
     _ops(
         "create_diagonal",
         lambda ops, x: ops.create_diagonal(x),
-        lambda x: np.einsum("ij,jk->ijk", x, np.eye(4)),
+        lambda x: np.einsum("ij,jk->ijk", x, np.eye(x.shape[1])),
         complex=True,
     ),
     _ops(
@@ -123,7 +123,13 @@ DIAGONALS = (
     _ops("diag-above", lambda ops, x: ops.diag(x, 1), lambda x: np.diag(x, 1), complex=True),
     _ops("diag-below", lambda ops, x: ops.diag(x, k=-1), lambda x: np.diag(x, -1), complex=True),
     _ops("diag-outside", lambda ops, x: ops.diag(x, 4), lambda x: np.zeros(0), complex=True),
-    _ops("atleast_nd", lambda ops, x: ops.atleast_nd(x, ndim=4), lambda x: x[None], CUBE, complex=True),
+    _ops(
+        "atleast_nd",
+        lambda ops, x: ops.atleast_nd(x, ndim=4),
+        lambda x: x.reshape((1,) * (4 - x.ndim) + x.shape),
+        CUBE,
+        complex=True,
+    ),
 )
 
 ELEMENTWISE = (
@@ -136,13 +142,13 @@ ELEMENTWISE = (
     _ops("logaddexp2", lambda ops, x, y: ops.logaddexp2(x, y), np.logaddexp2, (Input(), Input((4,)))),
     _ops(
         "apply_where",
-        lambda ops, x: ops.apply_where(x > 0, x, lambda x: x**1.5, lambda x: x**3),
+        lambda ops, x: ops.apply_where(greater(x, 0), x, lambda x: x**1.5, lambda x: x**3),
         lambda x: np.where(x > 0, np.abs(x) ** 1.5, x**3),
         needs=("data_dependent_shapes",),
     ),
     _ops(
         "apply_where-fill",
-        lambda ops, x, y: ops.apply_where(x > 0, (x, y), lambda x, y: x * y * y, fill_value=2.0),
+        lambda ops, x, y: ops.apply_where(greater(x, 0), (x, y), lambda x, y: x * y * y, fill_value=2.0),
         lambda x, y: np.where(x > 0, x * y * y, 2),
         (Input(), Input((4,))),
         needs=("data_dependent_shapes",),

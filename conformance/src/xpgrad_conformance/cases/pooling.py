@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from xpgrad_conformance.cases.windows import Host, Shape, added, case, gathered
+from xpgrad_conformance.cases.windows import Host, Shape, added, case, gathered, per_axis
 from xpgrad_conformance.table.case import Input
 
 
@@ -21,10 +21,13 @@ def _mean(x: Host, ksize: Shape, stride: Any = None, pad: Any = 0, counted: bool
     return columns.sum(axis=axes) / gathered(np.ones(x.shape), ksize, stride or ksize, pad).sum(axis=axes)
 
 
-def _filled(x: Host, ksize: Shape, size: Shape, stride: Any = None, pad: Any = 0) -> Host:
+def _filled(x: Host, ksize: Shape, size: Shape = (), stride: Any = None, pad: Any = 0) -> Host:
+    stride = stride or ksize
+    steps = zip(x.shape[2:], ksize, per_axis(stride, len(ksize)), strict=True)
+    size = size or tuple(s * (n - 1) + k for n, k, s in steps)
     columns = np.empty((*x.shape[:2], *ksize, *x.shape[2:]), x.dtype)
     columns[...] = x[(slice(None), slice(None), *(None,) * len(ksize))]
-    return added(columns, size, stride or ksize, pad)
+    return added(columns, size, stride, pad)
 
 
 def _placed(x: Host, indexes: Host) -> Host:
@@ -32,7 +35,7 @@ def _placed(x: Host, indexes: Host) -> Host:
     for place in np.ndindex(*x.shape):
         row, column = divmod(int(indexes[place]), 3)
         columns[(*place[:2], row, column, *place[2:])] = x[place]
-    return added(columns, (4, 4), (2, 1), (0, 1))
+    return added(columns, (2 * x.shape[2], x.shape[3]), (2, 1), (0, 1))
 
 
 def _located(x: Host, ksize: Shape = (3, 2), stride: Any = (2, 2), pad: Any = (1, 0)) -> tuple[Host, Host]:
@@ -118,11 +121,11 @@ AVERAGES = (
 )  # fmt: skip
 
 UNPOOLINGS = (
-    case("unpooling_1d", lambda F, x: F.unpooling_1d(x, 2), lambda x: _filled(x, (2,), (13,)), LINES, complex=True),
-    case("unpooling_2d", lambda F, x: F.unpooling_2d(x, 2, cover_all=False), lambda x: _filled(x, (2, 2), (10, 8)),
+    case("unpooling_1d", lambda F, x: F.unpooling_1d(x, 2), lambda x: _filled(x, (2,), (2 * x.shape[2] - 1,)), LINES, complex=True),
+    case("unpooling_2d", lambda F, x: F.unpooling_2d(x, 2, cover_all=False), lambda x: _filled(x, (2, 2)),
          PICTURES, complex=True),
     case("unpooling_3d", lambda F, x: F.unpooling_3d(x, 2, 1, cover_all=False),
-         lambda x: _filled(x, (2, 2, 2), (4, 5, 6), 1), VOLUMES, complex=True),
+         lambda x: _filled(x, (2, 2, 2), stride=1), VOLUMES, complex=True),
     case(
         "unpooling_nd",
         lambda F, x: F.unpooling_nd(x, (3, 2), (2, 1), (1, 0), outsize=(9, 5)),

@@ -23,7 +23,7 @@ CASES = (
     ),
     Case(
         "round-complex",
-        lambda xp, x: xp.round(x + 1.2j),
+        lambda xp, x: xp.round(xp.add(x, 1.2j)),
         lambda x: np.floor(x + 0.5) + 1j,
         WIDE,
         order=0,

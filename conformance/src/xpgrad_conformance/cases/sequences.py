@@ -24,13 +24,15 @@ def _blocks(x: Any) -> Any:
 
 
 def _images(x: Any) -> Any:
-    y = np.empty((2, 3, 4, 6), x.dtype)
+    n, c, h, w = x.shape
+    y = np.empty((n, c // 4, 2 * h, 2 * w), x.dtype)
     for k in range(4):
-        y[:, :, k // 2 :: 2, k % 2 :: 2] = x[:, 3 * k : 3 * k + 3]
+        y[:, :, k // 2 :: 2, k % 2 :: 2] = x[:, c // 4 * k : c // 4 * (k + 1)]
     return y
 
 
-def _padded(*xs: Any, length: int = 3, padding: float = 0.0) -> Any:
+def _padded(*xs: Any, length: int = 0, padding: float = 0.0) -> Any:
+    length = length or max(map(len, xs))
     return np.stack([np.pad(x, ((0, length - len(x)), (0, 0)), constant_values=padding) for x in xs])
 
 
@@ -59,14 +61,14 @@ CASES = (
     _f(
         "permutate-inv",
         lambda F, x, i: F.permutate(x, i, axis=-1, inv=True),
-        lambda x, i: x @ np.eye(4)[i],
+        lambda x, i: x @ np.eye(x.shape[1])[i],
         (Input(), ORDER),
         complex=True,
     ),
     _f(
         "scatter_add",
         lambda F, a, b, i: F.scatter_add(a, i, b),
-        lambda a, b, i: a + np.eye(4)[i].T @ b,
+        lambda a, b, i: a + np.eye(len(a))[i].T @ b,
         (Input((4, 2)), Input((3, 2)), ROWS),
         complex=True,
     ),

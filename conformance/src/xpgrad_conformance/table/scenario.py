@@ -168,14 +168,14 @@ def host_inputs(case: Case, dtype: str, variant: Variant = PLAIN, seed: int = 0)
     for i, x in enumerate(case.inputs):
         target = {"int": "int64", "bool": "bool", "real": REAL[dtype]}.get(x.kind, dtype)
         if x.values is not None:
-            made.append(np.asarray(x.values, target))
+            made.append(_cut(np.asarray(x.values, target), None if variant.shapes is None else variant.shapes[i]))
             continue
         shape = x.shape if variant.shapes is None else variant.shapes[i]
         low, high = x.low, x.high
         if variant.same:
             low, high = max(each.low for each in case.inputs), min(each.high for each in case.inputs)
         values = _values(shape, low, high, x, position, rng)
-        if x.diagonal:
+        if x.diagonal and len(shape) > 1:
             values = values + x.diagonal * np.eye(shape[-2], shape[-1])
         position += values.size
         if target.startswith("complex"):
@@ -183,6 +183,13 @@ def host_inputs(case: Case, dtype: str, variant: Variant = PLAIN, seed: int = 0)
             position += values.size
         made.append(np.asarray(values, target))
     return made
+
+
+def _cut(values: Any, shape: Shape | None) -> Any:
+    """Return the first of given values, as many as a shape has."""
+    if shape is None:
+        return values
+    return np.array(values[tuple(map(slice, shape))] if shape else values.reshape(-1)[:1].reshape(()))
 
 
 def _values(shape: Shape, low: float, high: float, x: Input, position: int, rng: np.random.Generator) -> Any:

@@ -1,6 +1,6 @@
 """The assertions for a case, by dtype and variant of its inputs."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 
 from xpgrad import Device
 from xpgrad_conformance.table.assertions import assert_gradient, assert_recorded, assert_value
@@ -8,10 +8,12 @@ from xpgrad_conformance.table.case import Case
 from xpgrad_conformance.table.graph_assertions import assert_aliasing, assert_keeps, assert_modes
 from xpgrad_conformance.table.order_assertions import assert_second_order, assert_third_order
 from xpgrad_conformance.table.scenario import Scenario
-from xpgrad_conformance.table.variants import PLAIN, Variant, broadcasting, variants_of
+from xpgrad_conformance.table.small_assertions import assert_small
+from xpgrad_conformance.table.variants import PLAIN, Variant, broadcasting, small_variants, variants_of
 
 ASSERTIONS: dict[str, Callable[[Scenario], None]] = {
     "value": assert_value,
+    "small": assert_small,
     "gradient": assert_gradient,
     "recorded": assert_recorded,
     "aliasing": assert_aliasing,
@@ -25,7 +27,7 @@ NARROW = ("float32", "complex64")
 
 def assertions_of(case: Case, dtype: str) -> tuple[str, ...]:
     """Return the names of the assertions for `case` in `dtype`; the third order in float64 only."""
-    names = ["value", "gradient"]
+    names = ["value", "gradient"] if dtype in NARROW else ["value", "gradient", "small"]
     if case.order > 0:
         names += ["recorded"]
         names += ["aliasing", "keeps", "modes"] if dtype not in NARROW else []
@@ -36,8 +38,10 @@ def assertions_of(case: Case, dtype: str) -> tuple[str, ...]:
     return tuple(names)
 
 
-def variants_for(assertion: str, case: Case, dtype: str) -> Iterable[Variant]:
+def variants_for(assertion: str, case: Case, dtype: str) -> Sequence[Variant]:
     """Return the variants of `case` for an assertion: all for values and gradients in the wide dtypes."""
+    if assertion == "small":
+        return small_variants(case)
     every = variants_of(case)
     if assertion in ("keeps", "third_order"):
         return every[:1]

@@ -1,6 +1,10 @@
 """Variants of a case's inputs: shapes that broadcast, are empty or 0-d, and memory that is not contiguous."""
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
 
 from xpgrad.types import Shape
 from xpgrad_conformance.table.case import Case
@@ -54,6 +58,34 @@ def variants_of(case: Case) -> tuple[Variant, ...]:
     if _may_coincide(case):
         found.append(Variant("same", same=True))
     return tuple(found)
+
+
+def small_variants(case: Case) -> tuple[Variant, ...]:
+    """Return variants with one element along each axis, or along those of one length; with none; and without axes.
+
+    Axes of one length, in all inputs, keep a common one. Elementwise cases have such variants among their others.
+    """
+    if case.elementwise and all(x.values is None for x in case.inputs):
+        return ()
+    own = tuple(x.shape if x.values is None else np.shape(x.values) for x in case.inputs)
+    found = {shapes: name for name, shapes in reversed([*_resized(own)])}
+    found.pop(own, None)
+    return tuple(Variant(name, shapes) for shapes, name in reversed(found.items()))
+
+
+def _resized(own: tuple[Shape, ...]) -> Iterator[tuple[str, tuple[Shape, ...]]]:
+    def mapped(length: Callable[[int], int]) -> tuple[Shape, ...]:
+        return tuple(tuple(map(length, shape)) for shape in own)
+
+    yield "one element", mapped(lambda n: 1)
+    for given in sorted({n for shape in own for n in shape if n > 0}):
+        for other in (1, 0):
+            yield f"{other} for {given}", mapped(partial(_replaced, given, other))
+    yield "0-d", ((),) * len(own)
+
+
+def _replaced(given: int, other: int, n: int) -> int:
+    return other if n == given else n
 
 
 def broadcasting(case: Case) -> Variant | None:

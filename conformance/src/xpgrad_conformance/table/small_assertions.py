@@ -1,0 +1,99 @@
+"""The assertion about small inputs of every case: one element, none, and arrays without axes."""
+
+import re
+import warnings
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from xpgrad import Variable, no_backprop_mode
+from xpgrad.backend.plugins import plugins
+from xpgrad.errors import XpgradError
+from xpgrad.testing.arrays import on_host
+from xpgrad_conformance.table.assertions import assert_gradient, assert_recorded, assert_value
+from xpgrad_conformance.table.case import Case
+from xpgrad_conformance.table.order_assertions import assert_second_order
+from xpgrad_conformance.table.reasons import refusal, skipped
+from xpgrad_conformance.table.scenario import Scenario
+
+
+def assert_small(s: Scenario) -> None:
+    """The value and derivatives of the reference; where it has none, those of the function on NumPy.
+
+    Where neither has a value, nor where `reasons` says why the function refuses what its reference takes, there is a
+    clear error, or sweeps that run.
+    """
+    if skipped(s.case, s.variant) is not None:
+        return
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore", RuntimeWarning)  # a mean of nothing
+        error, judge = _tried(lambda: s.call(s.variables(s.arrays()))), _judge(s)
+        if error is not None:
+            _assert_refused(s, error, judge)
+            return
+        if judge is not None:
+            assert_value(judge)
+            assert_gradient(judge)
+        if s.case.order > 0:
+            assert_recorded(s)
+        if s.case.order > 1 and judge is not None and all(map(_finite, judge.reference(judge.inputs))):
+            assert_second_order(judge)
+
+
+def outcome(s: Scenario) -> str:
+    """Return what a case does with small inputs, in a word: "value", "refused", "alone" without a reference."""
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore", RuntimeWarning)
+        error, judge = _tried(lambda: s.call(s.variables(s.arrays()))), _judge(s)
+    if error is not None:
+        return "refused" if judge is None else "refused alone"
+    return "value" if judge is s else "own" if judge is not None else "alone"
+
+
+def _judge(s: Scenario) -> Scenario | None:
+    """Return the scenario with the reference that has a value: its own, or the function on NumPy; None if neither.
+
+    Nor has one where the function on NumPy refuses what `reasons` lists.
+    """
+    known = _tried(lambda: s.reference(s.inputs)) is None
+    if known and refusal(s.case, s.variant) is None:
+        return s
+    case = replace(s.case, reference=_on_numpy(s.case, s.dtype))
+    judge = Scenario(case, s.device, s.dtype, s.variant, seed=s.seed, capabilities=s.capabilities)
+    if _tried(lambda: judge.reference(judge.inputs)) is not None:
+        return None
+    return s if known else judge
+
+
+def _on_numpy(case: Case, dtype: str) -> Callable[..., Any]:
+    host = Scenario(case, plugins.host.default_device, dtype)
+
+    def reference(*arrays: Any) -> Any:
+        with no_backprop_mode():
+            return [on_host(y) for y in host.call([Variable(np.asarray(each)) for each in arrays])]
+
+    return reference
+
+
+def _assert_refused(s: Scenario, error: Exception, judge: Scenario | None) -> None:
+    name = s.case.function.rpartition(".")[2]
+    clear = isinstance(error, XpgradError) or re.match(r"[\w.]+: ", str(error))
+    told = f"{type(error).__name__}: {error}"
+    assert clear, f"raised {told}; expected an error that says what {name} takes"
+    if judge is not None:
+        raise AssertionError(f"raised {told}; but the reference has a value for these inputs")
+
+
+def _finite(y: Any) -> bool:
+    return y.dtype.kind not in "fc" or bool(np.isfinite(y).all())
+
+
+def _tried(call: Callable[[], Any]) -> Exception | None:
+    """Return the error that a call raises, or None."""
+    try:
+        call()
+    except Exception as error:
+        return error
+    return None
