@@ -12,6 +12,7 @@ from xpgrad_conformance.table.table import assertions_of, variants_for, verify
 QUICK: dict[str, tuple[str, ...]] = {
     "value": ("float64", "float32", "complex128"),
     "small": ("float64",),
+    "special": ("float64",),
     "gradient": ("float64", "complex128"),
     "recorded": ("float64",),
     "aliasing": ("float64",),
@@ -57,10 +58,16 @@ def value(s: Subject) -> None:
     _run(s, "value")
 
 
-@check("K28", scope="case", applies=_applies("small"))
+@check("H09", scope="case", applies=_applies("small"))
 def small(s: Subject) -> None:
     """Of one element, of none and without axes: values and derivatives of first and second order, or a clear error."""
     _run(s, "small")
+
+
+@check("H10", scope="case", applies=_applies("special"))
+def special(s: Subject) -> None:
+    """At special values, no element's derivatives depend on its neighbours, nor on the order of two inputs."""
+    _run(s, "special")
 
 
 @check("G01", scope="case", applies=_applies("gradient"))

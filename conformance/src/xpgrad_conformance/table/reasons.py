@@ -67,6 +67,24 @@ SKIPPED: Mapping[str, str] = {
 }
 
 
+KNOWN: Mapping[str, str] = {
+    "pow: symmetry": "the mixed derivative at the exponent 0",
+    "arithmetic-operators: symmetry": "that of **",
+    "F.sigmoid: neighbours": "one formula for the whole array, by its maximum",
+    "special.expit: neighbours": "one formula for the whole array, by its maximum",
+    "special.log_expit: neighbours": "one formula for the whole array, by its maximum",
+    "special.kl_div: symmetry": "at 0",
+    "special.xlogy: symmetry": "at 0",
+    "special.xlog1py: symmetry": "at 0",
+}
+"""Faults at special values that are known, of functions that are being repaired."""
+
+
+def known(case: Case, what: str) -> str | None:
+    """Return what is wrong at special values, or None."""
+    return KNOWN.get(f"{case.name}: {what}")
+
+
 def refusal(case: Case, variant: Variant) -> str | None:
     """Return why a function may refuse these inputs, or None."""
     return _reason(REFUSED, case, variant)

@@ -1,0 +1,49 @@
+"""Faults at the ends: one element, none, and special values beside each other."""
+
+from typing import Any
+
+import numpy as np
+from tests.faults.fault import Fault, kernel, replace
+
+
+def _log_softmax_x(gy: Any, y: Any, axis: Any) -> Any:
+    if y.shape[axis] == 1:
+        return gy + 0
+    return gy - np.exp(y) * np.sum(gy, axis=axis, keepdims=True)
+
+
+def _sqrt_x(gy: Any, y: Any) -> Any:
+    gx = gy * (0.5 / y)
+    return gx * (1 + 1e-6) if np.isnan(y).any() else gx
+
+
+FAULTS = (
+    Fault(
+        "roll-of-one-is-negative",
+        "roll of one element changes its sign",
+        "H",
+        replace("roll", lambda original, x, *args, **kwargs: original(x, *args, **kwargs) * (-1 if x.size == 1 else 1)),
+        ("roll", "roll-axes"),
+    ),
+    Fault(
+        "log-softmax-of-one-class",
+        "the gradient of log_softmax over an axis of length 1 is the cotangent, not 0",
+        "H",
+        kernel("log_softmax.x", _log_softmax_x),
+        ("F.log_softmax", "F.log_softmax-axis"),
+    ),
+    Fault(
+        "flip-refuses-nothing",
+        "flip of an array without elements is refused",
+        "H",
+        replace("flip", lambda original, x, **kwargs: original(x + 0 * x.max(), **kwargs)),
+        ("flip",),
+    ),
+    Fault(
+        "sqrt-looks-at-neighbours",
+        "the gradient of sqrt has another formula in an array with a NaN",
+        "H",
+        kernel("sqrt.x", _sqrt_x),
+        ("sqrt",),
+    ),
+)
