@@ -87,7 +87,7 @@ PRODUCTS = (
     Case(
         "vecdot-first-axis",
         lambda xp, a, b: xp.vecdot(a, b, axis=0),
-        lambda a, b: np.einsum("ij,ij->j", np.conj(a), np.broadcast_to(b, (3, 4))),
+        lambda a, b: np.einsum("ij,ij->j", np.conj(a), np.broadcast_to(b, a.shape)),
         (Input((3, 4)), Input((3, 1), low=0.3)),
         ("x1", "x2"),
         complex=True,

@@ -121,7 +121,8 @@ AVERAGES = (
 )  # fmt: skip
 
 UNPOOLINGS = (
-    case("unpooling_1d", lambda F, x: F.unpooling_1d(x, 2), lambda x: _filled(x, (2,), (2 * x.shape[2] - 1,)), LINES, complex=True),
+    case("unpooling_1d", lambda F, x: F.unpooling_1d(x, 2), lambda x: _filled(x, (2,), (2 * x.shape[2] - 1,)),
+         LINES, complex=True),
     case("unpooling_2d", lambda F, x: F.unpooling_2d(x, 2, cover_all=False), lambda x: _filled(x, (2, 2)),
          PICTURES, complex=True),
     case("unpooling_3d", lambda F, x: F.unpooling_3d(x, 2, 1, cover_all=False),
