@@ -1,16 +1,20 @@
 """The checks of the case table can fail: each seeded fault is caught by the check that is meant for it."""
 
 from collections.abc import Callable
+from fnmatch import fnmatchcase
 
 import numpy as np
 import pytest
 from tests.devices import device_or_skip
 
 from xpgrad import FunctionNode, Variable, config, elementwise, force_backprop_mode, primitive
+from xpgrad_conformance.cases import CASES
 from xpgrad_conformance.table.case import Case, Input
+from xpgrad_conformance.table.reasons import KNOWN, REFUSED, SKIPPED
 from xpgrad_conformance.table.scenario import Scenario, dtypes_of, host_inputs
+from xpgrad_conformance.table.special_assertions import applies
 from xpgrad_conformance.table.table import assertions_of, run
-from xpgrad_conformance.table.variants import variants_of
+from xpgrad_conformance.table.variants import small_variants, variants_of
 
 
 def squared(rule: Callable[..., object], body: Callable[..., object] | None = None, **options: object) -> Case:
@@ -325,3 +329,13 @@ def test_strided_inputs_are_not_contiguous() -> None:
         (array,) = Scenario(case, place, "float64", variant).arrays()
         assert not array.flags.c_contiguous
         np.testing.assert_array_equal(array, host_inputs(case, "float64")[0])
+
+
+@pytest.mark.parametrize("pattern", [*REFUSED, *SKIPPED])
+def test_each_reason_is_met_by_a_case(pattern: str) -> None:
+    names = (f"{case.name}: {variant.name}" for case in CASES for variant in small_variants(case))
+    assert any(fnmatchcase(name, pattern) for name in names)
+
+
+def test_known_faults_are_of_cases_with_special_values() -> None:
+    assert {name.partition(":")[0] for name in KNOWN} <= {case.name for case in CASES if applies(case)}
