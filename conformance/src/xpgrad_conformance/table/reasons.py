@@ -68,6 +68,7 @@ SKIPPED: Mapping[str, str] = {
 
 
 KNOWN: Mapping[str, str] = {
+    "atan2: symmetry": "at 0 and -0, on torch",
     "pow: symmetry": "the mixed derivative at the exponent 0",
     "arithmetic-operators: symmetry": "that of **",
     "F.sigmoid: neighbours": "one formula for the whole array, by its maximum",
