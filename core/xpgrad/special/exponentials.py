@@ -40,11 +40,6 @@ def expit(xp: Namespace, x: Array, /) -> Array:
     return fitted(xp, xp.where(wide < 0, e, 1.0) / (1 + e), x)
 
 
-def _largest(xp: Namespace, x: Array, spec: Spec, axis: Axis) -> Array:
-    """Return maxima over `axis`, with the axis; of no elements there is a sum, but no maximum."""
-    return (xp.max if spec.size else xp.sum)(x, axis=axis, keepdims=True)
-
-
 def _softmax_rule(xp: Namespace, gy: Array, y: Array, axis: Axis) -> Array:
     spec = xp.spec_of(y)
     y, gy = widened(xp, y, spec), widened(xp, gy, spec)
@@ -69,7 +64,7 @@ def softmax(xp: Namespace, x: Array, /, axis: Axis = None) -> Array:
     if not spec.size:
         return xp.zeros_like(x)
     x = widened(xp, x, spec)
-    e = xp.exp(x - _largest(xp, x, spec, axis))
+    e = xp.exp(x - xp.max(x, axis=axis, keepdims=True))
     return narrowed(xp, e / xp.sum(e, axis=axis, keepdims=True), spec)
 
 
@@ -92,7 +87,7 @@ def log_softmax(xp: Namespace, x: Array, /, axis: Axis = None) -> Array:
     if not spec.size:
         return xp.zeros_like(x)
     x = widened(xp, x, spec)
-    shifted = x - _largest(xp, x, spec, axis)
+    shifted = x - xp.max(x, axis=axis, keepdims=True)
     return narrowed(xp, shifted - xp.log(xp.sum(xp.exp(shifted), axis=axis, keepdims=True)), spec)
 
 

@@ -76,10 +76,6 @@ def expit_x(gy: Array, x: Array, y: Array, out: Array | None = None, /) -> Array
 
 def softmax(x: Array, /, axis: Any) -> Array:
     """Return exponentials normalised along `axis`, in one new array."""
-    if not x.size:
-        return np.subtract(x, np.add.reduce(x, axis, keepdims=True))
-    if not x.ndim:
-        return softmax(x[None], axis)[0, ...]
     if is_half(x.dtype):
         return softmax(x.astype(SINGLE), axis).astype(x.dtype)
     if not x.size:
@@ -107,8 +103,6 @@ def softmax_into(x: Array, out: Array | None, axis: Any = -1) -> Array:
 
 def softmax_x(gy: Array, y: Array, axis: Any, /) -> Array:
     """Return ``y * (gy - sum(gy * y))`` in one new array."""
-    if not y.ndim:
-        return softmax_x(gy[None], y[None], axis)[0, ...]
     if is_half(y.dtype):
         return softmax_x(gy.astype(SINGLE), y.astype(SINGLE), axis).astype(y.dtype)
     with on_rows(y, axis):
@@ -141,10 +135,6 @@ def softmax_from_log_x(gy: Array, y: Array, /) -> Array:
 
 def log_softmax(x: Array, /, axis: Any) -> Array:
     """Return the logarithm of `softmax`; a transposed view if there are few classes."""
-    if not x.size:
-        return np.subtract(x, np.add.reduce(x, axis, keepdims=True))
-    if not x.ndim:
-        return log_softmax(x[None], axis)[0, ...]
     if is_half(x.dtype):
         return log_softmax(x.astype(SINGLE), axis).astype(x.dtype)
     if not x.size:
@@ -172,8 +162,6 @@ def _log_softmax(x: Array, axis: Any, out: Array | None = None) -> Array:
 
 def log_softmax_x(gy: Array, y: Array, axis: Any, /) -> Array:
     """Return ``gy - exp(y) * sum(gy)`` in one new array."""
-    if not y.ndim:
-        return log_softmax_x(gy[None], y[None], axis)[0, ...]
     if is_half(y.dtype):
         return log_softmax_x(gy.astype(SINGLE), y.astype(SINGLE), axis).astype(y.dtype)
     with on_rows(y, axis):
