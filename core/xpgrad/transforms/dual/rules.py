@@ -66,7 +66,7 @@ def softmax(
 ) -> Any:
     """Return ``y * (t - sum(y * t))``."""
     weighted = y * tangents[0]
-    return weighted - y * base.xp.sum(weighted, axis=parameters["axis"], keepdims=True)
+    return base.restore(weighted - y * base.xp.sum(weighted, axis=parameters["axis"], keepdims=True))
 
 
 @row("log_softmax")
@@ -75,7 +75,7 @@ def log_softmax(
 ) -> Any:
     """Return ``t - sum(exp(y) * t)``."""
     xp, (t,) = base.xp, tangents
-    return t - xp.sum(xp.exp(y) * t, axis=parameters["axis"], keepdims=True)
+    return base.restore(t - xp.sum(xp.exp(y) * t, axis=parameters["axis"], keepdims=True))
 
 
 @row("softmax_from_log")
