@@ -121,9 +121,10 @@ def _by_k(xp: Namespace, n: Array, k: Array, y: Array) -> Array:
 def binom(xp: Namespace, n: RealOperand, k: RealOperand, /) -> Array:
     """Binomial coefficient of real numbers, elementwise.
 
-    For negative integers `n`, and at integers `k` below -150, the gradient is NaN.
-    Relative errors are up to 1e-12, those of derivatives too.
+    For negative integers `n` the result is NaN, and at integers `k` below -150 the gradient.
+    For `n` above -1, relative errors are up to 1e-12, those of derivatives too.
     """
+    original = n
     mirrored = (n == xp.round(n)) & (k == xp.round(k)) & (2 * k > n) & (k <= n)
     k = xp.where(mirrored, n - k, k)
     whole = xp.round(xp.clip(k, 0.0, 20.0))
@@ -135,17 +136,14 @@ def binom(xp: Namespace, n: RealOperand, k: RealOperand, /) -> Array:
     positive = (n > -1) & (k > -1) & (n - k > -1)
     low, rest = xp.where(positive, k + 1, 1.0), xp.where(positive, n - (k - 1), 1.0)
     by_beta = xp.exp(-xp.special.betaln(rest, low)) / xp.where(positive, n + 1, 1.0)
-    n, k = xp.where(positive, 1.0, n), xp.where(positive, 0.5, k)
-    sign = xp.special.gammasgn(n + 1) * xp.special.gammasgn(k + 1) * xp.special.gammasgn(n - k + 1)
-    return xp.where(
-        exact,
-        product,
-        xp.where(
-            positive,
-            by_beta,
-            sign * xp.exp(xp.special.gammaln(n + 1) - xp.special.gammaln(k + 1) - xp.special.gammaln(n - k + 1)),
-        ),
-    )
+    n, low, rest = (xp.where(positive, 1.0, z) for z in (n, k + 1, n - (k - 1)))
+    pole = ((low <= 0) & (low == xp.round(low))) | ((rest <= 0) & (rest == xp.round(rest)))
+    low, rest = xp.where(pole, 1.0, low), xp.where(pole, 1.0, rest)
+    sign = xp.special.gammasgn(n + 1) * xp.special.gammasgn(low) * xp.special.gammasgn(rest)
+    outside = sign * xp.exp(xp.special.gammaln(n + 1) - xp.special.gammaln(low) - xp.special.gammaln(rest))
+    outside = xp.where(pole & ~xp.isnan(sign), 0.0, outside)
+    y = xp.where(exact, product, xp.where(positive, by_beta, outside))
+    return xp.where((original < 0) & (original == xp.round(original)), math.nan, y)
 
 
 @special(
@@ -154,13 +152,21 @@ def binom(xp: Namespace, n: RealOperand, k: RealOperand, /) -> Array:
 )
 def poch(xp: Namespace, z: RealOperand, m: RealOperand, /) -> Array:
     """Pochhammer symbol, ``gamma(z + m) / gamma(z)``, elementwise."""
+    whole = xp.round(xp.clip(m, 0.0, 20.0))
+    exact, zero = m == whole, (z <= 0) & (z == xp.floor(z))
+    product = divisor = xp.ones_like(z + m)
+    for i in range(20):
+        product = product * xp.where(i < whole, z + i, 1.0)
+        divisor = divisor * xp.where(i < -m, z - (i + 1), 1.0)
+    falling = zero & (m < 0) & (m == xp.round(m)) & (m >= -20)
     large = (z >= STIRLING_FROM) & (z + m >= STIRLING_FROM)
     low, step = xp.where(large, z, STIRLING_FROM), xp.where(large, m, 0.0)
     log = step * (xp.log(low + step) - 1) + (low - 0.5) * xp.log1p(step / low)
     log = log + stirling_error(xp, low + step) - stirling_error(xp, low)
-    z, m = xp.where(large, 1.0, z), xp.where(large, 0.0, m)
+    z, m = xp.where(large | zero, 1.0, z), xp.where(large | zero, 0.0, m)
     sign = xp.special.gammasgn(z + m) * xp.special.gammasgn(z)
-    return sign * xp.exp(xp.where(large, log, xp.special.gammaln(z + m) - xp.special.gammaln(z)))
+    y = sign * xp.exp(xp.where(large, log, xp.special.gammaln(z + m) - xp.special.gammaln(z)))
+    return xp.where(exact, product, xp.where(falling, 1 / divisor, xp.where(zero, 0.0, y)))
 
 
 def multigammaln(a: AnyArray, d: SupportsIndex, /) -> Variable:

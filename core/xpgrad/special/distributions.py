@@ -212,7 +212,7 @@ def bdtrc(k: RealOperand, n: RealOperand, p: RealOperand, /) -> Variable:
 def bdtri(k: RealOperand, n: RealOperand, y: RealOperand, /) -> Variable:
     """Return the inverse of `bdtr` in its third argument, elementwise.
 
-    Relative errors are up to 1e-12, those of derivatives too.
+    Relative errors are up to 1e-6, those of derivatives too.
     """
     return betainccinv(k + 1, n - k, y)
 

@@ -123,7 +123,8 @@ def pseudo_huber(xp: Namespace, delta: RealOperand, r: RealOperand, /) -> Array:
     For a negative `delta` the result is infinite; at ``delta == 0`` it is 0.
     """
     root = xp.hypot(delta, r)
-    loss = xp.abs(delta) * (r * r) / (root + xp.abs(delta) + where_scalars(xp, root == 0, 1.0, 0.0, root))
+    total = root + xp.abs(delta) + where_scalars(xp, root == 0, 1.0, 0.0, root)
+    loss = (xp.abs(delta) * r) * (r / total)
     return xp.where(delta < 0, math.inf, loss)
 
 

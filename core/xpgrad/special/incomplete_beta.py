@@ -225,7 +225,7 @@ def betaincinv(xp: Namespace, a: RealOperand, b: RealOperand, p: RealOperand, /)
     """Inverse of `betainc` in its third argument, elementwise.
 
     `a` and `b` positive, `p` from 0 to 1; elsewhere the result is NaN.
-    Relative errors are up to 1e-10, those of derivatives too.
+    Relative errors are up to 1e-6, those of derivatives too.
     """
     inner, log_odds = _log_odds(xp, a, b, p)
     return xp.where(inner, xp.special.expit(log_odds), _at_the_ends(xp, a, b, p, p))
@@ -240,7 +240,7 @@ def betainccinv(xp: Namespace, a: RealOperand, b: RealOperand, p: RealOperand, /
     """Inverse of `betaincc` in its third argument, elementwise.
 
     `a` and `b` are positive, and `p` is a probability; elsewhere the result is NaN.
-    Relative errors are up to 1e-10, those of derivatives too.
+    Relative errors are up to 1e-6, those of derivatives too.
     """
     inner, log_odds = _log_odds(xp, b, a, p)
     return xp.where(inner, xp.special.expit(-log_odds), _at_the_ends(xp, a, b, p, 1 - p))
