@@ -157,7 +157,7 @@ def poch(xp: Namespace, z: RealOperand, m: RealOperand, /) -> Array:
     product = divisor = xp.ones_like(z + m)
     for i in range(20):
         product = product * xp.where(i < whole, z + i, 1.0)
-        divisor = divisor * xp.where(i < -m, z - (i + 1), 1.0)
+        divisor = divisor * xp.where(m < -i, z - (i + 1), 1.0)
     falling = zero & (m < 0) & (m == xp.round(m)) & (m >= -20)
     large = (z >= STIRLING_FROM) & (z + m >= STIRLING_FROM)
     low, step = xp.where(large, z, STIRLING_FROM), xp.where(large, m, 0.0)

@@ -28,7 +28,7 @@ POSITIVE = TINY + ORDINARY + INTEGERS + BESIDE + LARGE
 REAL = (0.0, *POSITIVE, *(-x for x in POSITIVE))
 AVERAGE = tuple(x for x in POSITIVE if 1e-9 < x < 1e5)  # of parameters
 PROBABILITIES = (*TINY, 0.003, 0.1, 0.3, 0.5 - 1e-9, 0.5, 0.5 + 1e-9, 0.7, 0.9, 1 - 1e-9)
-FEW = tuple(sign * x for sign in (1, -1) for x in (1e-20, 1e-8, 0.1, 0.7, 1 - 1e-9, 1.0, 1.3, 2.5, 5.2, 12.6))
+FEW = tuple(sign * x for sign in (1, -1) for x in (1e-20, 1e-8, 0.1, 0.7, 1 - 1e-9, 1.0, 1.3, 2.5, 5.2))
 COUNTS = (0.0, 1.0, 2.0, 5.0, 30.0)
 
 
