@@ -26,7 +26,8 @@ MAX_LINES = {
     "xpgrad/drawing/": 1_350,
     "xpgrad/cli/": 2_050,
     "xpgrad/hints.py": 220,
-    "xpgrad/": 34_250,
+    "xpgrad/special/": 3_750,
+    "xpgrad/": 31_800,
 }
 """Blank ones are not counted; the first folder that fits counts."""
 

@@ -7,7 +7,7 @@ from xpgrad.graph.primitive import elementwise
 from xpgrad.special.constants import BERNOULLI, derivative_of_cotangent, polynomial
 from xpgrad.types import Array, Namespace
 
-__all__ = ["complex_erf", "complex_erfc", "complex_loggamma", "complex_polygamma_of"]
+__all__ = ["complex_polygamma_of"]
 
 SLOPE = 2 / math.sqrt(math.pi)
 STEP = 0.5  # of the trapezoidal rule, whose error is exp(-(pi / STEP)**2)

@@ -187,7 +187,7 @@ WITH_DEGREE: dict[str, tuple[int, tuple[Any, ...]]] = {  # sums over several use
     "eval_sh_jacobi": (3, ([2.2, 3.0, 2.6], [0.7, 1.1, 1.4], [0.1, 0.5, 0.9])),
 }
 INNER = {  # derivatives, outputs, or parts of the domain, of functions that have a case
-    "bei_of", "ber_of", "carlson", "complex_erf", "complex_erfc", "complex_loggamma", "complex_polygamma_of",
+    "bei_of", "ber_of", "carlson", "complex_polygamma_of",
     "cosine_integral", "ellipe_of", "elliptic_of", "erfc_quotient_of", "fdtr_slope", "fresnel_cosine", "fresnel_sine",
     "hyperbolic_cosine_integral", "hyperbolic_sine_integral", "jacobi_am", "kei_of", "ker_of", "kve_moment",
     "psi_rise", "rgamma_of", "sine_integral", "stdtr_slope", "yn_of",
