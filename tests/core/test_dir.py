@@ -13,7 +13,8 @@ ROOT = """
 AbstractSerializer AnomalyError AxisError BackendMismatch BackendUnavailable BatchError BatchWarning Chain ChainList
 ChangedArray CompileWarning DebugMode Deserializer Device DeviceMismatch DictSummary DtypeError EscapedArray Function
 FunctionAdapter FunctionHook FunctionNode GradientError GradientMethod GraphEndWarning GraphError Initializer
-IterationError Link LinkHook NotANumber Optimizer Parameter PluginError Reporter Scatter Sequential Serializer
+IterationError Link LinkHook NotANumber Optimizer Parameter PluginError Reporter Scatter Sequential SerializationError
+Serializer
 ShapeError SingularMatrix SparsityError SpecifierError StructureError Summary TraceError UnknownArray UpdateRule
 Variable VariableNode XpgradError __version__ anomaly_detection array_api as_array as_variable backend backends
 backward compile computational_graph config configuration cuda dataset datasets debug_print drawing elementwise fft

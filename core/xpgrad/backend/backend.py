@@ -94,6 +94,7 @@ class Backend:
         self._complex: dict[Dtype, bool] = {}
         self._wide: dict[Dtype, Dtype] = {}
         self._memories: dict[str, Any] = {}
+        self.index_checks: dict[DeviceHandle, bool] = {}  # whether a device checks index arrays, once that was needed
         self.xp = KernelNamespace(self)
 
     def __repr__(self) -> str:

@@ -97,11 +97,17 @@ def counted(xp: Namespace, numbers: Array, spec: Spec, length: int) -> Array:
     return xp.take(places, xp.where(numbers < 0, length, numbers), axis=0)
 
 
-@functools.cache
 def checks_index_arrays(backend: Backend, handle: Any) -> bool:
-    """Return whether a number out of range in an index array is an error on the device with this handle."""
-    index = backend.device_for(handle).name.partition(":")[2] or None
-    return backend.capabilities.lacking(("checked_index_arrays",), index) is None
+    """Return whether a number out of range in an index array is an error on the device with this handle.
+
+    It is kept in a plain dictionary, because a compiler of programs may follow this call.
+    """
+    found = backend.index_checks.get(handle)
+    if found is None:
+        index = backend.device_for(handle).name.partition(":")[2] or None
+        found = backend.capabilities.lacking(("checked_index_arrays",), index) is None
+        backend.index_checks[handle] = found
+    return found
 
 
 @functools.cache

@@ -329,8 +329,8 @@ def test_a_second_derivative():
 @pytest.mark.parametrize(
     ("call", "error", "text"),
     [
-        (lambda v: torch.cummax(v, 0), TypeError, "xpgrad.interop.from_torch(torch.cummax), which has the gradients"),
-        (lambda v: torch.linalg.matrix_rank(v, atol=1), TypeError, "torch.linalg.matrix_rank: got an unexpected keyword"),
+        (lambda v: torch.cummax(v, 0), TypeError, "xpgrad.interop.from_torch(torch.cummax), which has"),
+        (lambda v: torch.linalg.matrix_rank(v, atol=1), TypeError, "torch.linalg.matrix_rank: got an unexpected"),
         (lambda v: torch.sum(v, 2), IndexError, "torch.sum: "),
         (lambda v: torch.narrow(v, 2, 0, 1), AxisError, "torch.narrow: expected distinct axes of an array with 2 axes"),
         (lambda v: torch.narrow(v, 1, 3, 2), ShapeError, "torch.narrow: expected a part of the 4 elements of dim 1"),
@@ -339,7 +339,7 @@ def test_a_second_derivative():
         (lambda v: torch.mv(v, v), ShapeError, "torch.mv: expected vec with 1 axes, got shape (3, 4)"),
         (lambda v: torch.gather(v, 0, v), DtypeError, "torch.gather: expected integers as indices, got torch.float64"),
         (lambda v: torch.add(torch.ones(2, dtype=int), v > 0, alpha=0.5), DtypeError, "expected alpha that fits"),
-        (lambda v: torch.complex(v, I[0]), DtypeError, "torch.complex: expected the same dtype, got real torch.float64"),
+        (lambda v: torch.complex(v, I[0]), DtypeError, "torch.complex: expected the same dtype, got real"),
         (lambda v: torch.sin(v, out=X.clone()), TypeError, "torch.sin: out= and inplace= are not for Variables"),
         (lambda v: nn.relu(v, inplace=True), TypeError, "torch.relu: out= and inplace= are not for Variables"),
         (lambda v: X.clone().add_(v), TypeError, "torch.add_ writes into its tensor, so it is not for Variables"),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from xpgrad.plugin import PluginWarning
+from xpgrad.plugin import PluginWarning, checks_index_arrays
 
 if TYPE_CHECKING:
     from xpgrad.transforms.trace.program import Program
@@ -36,6 +36,8 @@ class TorchExecutor:
             return NotImplemented
         opened, constants = program.with_constants_as_inputs()  # which may be written to
         function = opened.function()
+        for value in program.values():  # which the compiler cannot find out while it follows the program
+            checks_index_arrays(value.spec.backend, value.spec.device)
         # Shapes are those of the program; what the compiler cannot take as a whole would be slower in parts.
         compiled: Run = torch.compile(function, fullgraph=True, dynamic=False)
         return falling_back(compiled, function, constants, program.name)
