@@ -54,8 +54,7 @@ def _delegated(name: str, inputs: int = 1) -> None:
 
 
 for _name in (
-    "det", "eig", "eigvals", "inv", "matrix_norm", "matrix_power", "qr", "slogdet", "svdvals",
-    "vector_norm",
+    "det", "eig", "eigvals", "inv", "matrix_norm", "matrix_power", "qr", "slogdet", "svdvals", "vector_norm",
 ):  # fmt: skip
     _delegated(f"linalg.{_name}")
 _delegated("linalg.solve", inputs=2)

@@ -8,7 +8,7 @@ from xpgrad import array_api as xp
 from xpgrad.array_api.data_types import to_floating
 from xpgrad.array_api.elementwise.magnitude import squared_modulus
 from xpgrad.array_api.linalg.solving import inv_or_nan
-from xpgrad.errors import BatchError, ShapeError, TraceError
+from xpgrad.errors import BatchError, ShapeError
 from xpgrad.graph.variable import Variable, as_variable
 from xpgrad.interop.numpy_arguments import alike, numpy_function
 
@@ -32,8 +32,7 @@ def lstsq(a: Any, b: Any, rcond: Any = None) -> Any:
     residuals : Variable, shape (1,) or (K,)
         Sums of squares of ``a @ x - b``; of shape (0,) unless the rank is N and M is larger.
     rank : int
-        In a transformation an array without a value: there the rank is a Variable, and residuals that NumPy would
-        leave out are NaN.
+        In `vmap` it is a Variable, and residuals that NumPy would leave out are NaN.
     s : Variable, shape (min(M, N),)
     """
     a, b = (to_floating(x) for x in alike(a, b))
@@ -52,10 +51,10 @@ def lstsq(a: Any, b: Any, rcond: Any = None) -> Any:
 
 
 def _known(rank: Variable) -> Any:
-    """Return the rank as an int; in a transformation, where it has no value, unchanged."""
+    """Return the rank as an int; in `vmap`, where each member has its own, unchanged."""
     try:
         return int(rank)
-    except (BatchError, TraceError):
+    except BatchError:
         return rank
 
 
