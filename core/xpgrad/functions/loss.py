@@ -307,7 +307,7 @@ def sigmoid_cross_entropy(x: AnyArray, t: AnyArray, normalize: bool = True, redu
     losses = array_api.where(counted, softplus(x) - labels * as_variable(x), 0.0)
     if reduce == "no":
         return losses
-    count: Any = spec.shape[0] or 1
+    count: Any = math.prod(spec.shape[:1]) or 1
     if normalize:
         count = array_api.maximum(count_of(counted, x), 1.0)
     return sum_by_count(losses, count)

@@ -31,14 +31,14 @@ def create_diagonal(x: AnyArray, /, *, offset: int = 0) -> Variable:
     side = n + abs(offset)
     spec = x.node.spec
     zeros = spec.backend.namespace.zeros((*lead, side * side), dtype=spec.dtype, device=spec.device)
-    if not n:
-        return constant_variable(spec.backend.namespace.reshape(zeros, (*lead, side, side)))
     flat = setitem(zeros, x, index=(..., _diagonal(side, n, offset)))
     return reshape(flat, shape=(*lead, side, side))
 
 
 def _diagonal(columns: int, count: int, offset: int) -> slice:
     """Return the slice of a flattened matrix that is a diagonal of `count` elements."""
+    if not count:
+        return slice(0, 0)
     start = offset if offset >= 0 else -offset * columns
     return slice(start, start + (count - 1) * (columns + 1) + 1, columns + 1)
 
@@ -59,8 +59,7 @@ def diag(x: AnyArray, /, k: int = 0) -> Variable:
         raise ShapeError(f"diag: expected a vector or a matrix, got shape {x.shape}")
     rows, columns = x.shape
     count = max(0, min(rows + min(k, 0), columns - max(k, 0)))
-    flat = reshape(x, shape=(-1,))
-    return flat[_diagonal(columns, count, k)] if count else flat[0:0]
+    return reshape(x, shape=(rows * columns,))[_diagonal(columns, count, k)]
 
 
 def _numbers(shape: tuple[int, int], device: Any) -> tuple[Any, Any, Any]:

@@ -85,14 +85,14 @@ def nanmean(x: AnyArray, /, *, axis: Axis = None, keepdims: bool = False) -> Var
 
 
 def nanvar(x: AnyArray, /, *, axis: Axis = None, correction: float = 0.0, keepdims: bool = False) -> Variable:
-    """Variance over `axis` of the elements that are not NaN, as in `var`."""
+    """Variance over `axis` of the elements that are not NaN, as in `var`; NaN if `correction` leaves none."""
     x = to_floating(x)
     present = logical_not(isnan(x))
     wide = astype(x, x.node.spec.wide, copy=False)
     mean = nanmean(wide, axis=axis, keepdims=True)
     squares = squared_modulus(where(present, wide, mean) - mean)
-    count = count_of(present, squares, axis=axis, keepdims=keepdims)
-    y = sum_(squares, axis=axis, keepdims=keepdims) / (count - correction)
+    freedom = count_of(present, squares, axis=axis, keepdims=keepdims) - correction
+    y = sum_(squares, axis=axis, keepdims=keepdims) / where(freedom > 0, freedom, math.nan)
     return y if x.node.spec.complex else astype(y, x.dtype, copy=False)
 
 

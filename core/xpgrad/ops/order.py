@@ -14,7 +14,7 @@ from xpgrad.array_api.elementwise.rounding import round as round_
 from xpgrad.array_api.indexing import take_along_axis
 from xpgrad.array_api.manipulation import concat, expand_dims, moveaxis, permute_dims, reshape, squeeze, stack, unstack
 from xpgrad.array_api.searching import where
-from xpgrad.array_api.shared.axes import Axis, reduced_axes
+from xpgrad.array_api.shared.axes import Axis, checked_axes, reduced_axes
 from xpgrad.array_api.sorting import argsort, sort
 from xpgrad.array_api.statistical import count_of
 from xpgrad.array_api.utility import any as any_
@@ -52,7 +52,7 @@ def _line(x: Any, axis: int | None) -> tuple[Variable, int]:
 
 
 def _check(x: Variable, kth: Any, axis: int, operation: str) -> None:
-    length = x.shape[axis]
+    length = x.shape[checked_axes(axis, x.ndim, operation)[0]]
     for k in [int(kth)] if isinstance(kth, WHOLE) else kth:
         if not -length <= k < length:
             raise IndexError(f"{operation}: expected a position in an axis of {length}, got {k}")

@@ -9,6 +9,7 @@ from xpgrad.array_api.elementwise.rounding import round as round_
 from xpgrad.array_api.half_precision import in_single_precision
 from xpgrad.array_api.indexing import setitem, take
 from xpgrad.array_api.manipulation import broadcast_to, concat, reshape
+from xpgrad.array_api.shared.axes import checked_axes
 from xpgrad.array_api.statistical import max as max_
 from xpgrad.array_api.statistical import mean
 from xpgrad.array_api.statistical import min as min_
@@ -159,7 +160,7 @@ def _vector(x: Variable, values: list[Any], dtype: Dtype | None = None) -> Array
 
 def _widths(pad_width: Any, ndim: int) -> list[Pair]:
     if isinstance(pad_width, dict):
-        by_axis = {axis % ndim: width for axis, width in pad_width.items()}
+        by_axis = {checked_axes(axis, ndim, "pad")[0]: width for axis, width in pad_width.items()}
         pad_width = [_pairs(by_axis.get(axis, 0), 1, "pad_width")[0] for axis in range(ndim)]
     pairs = _pairs(pad_width, ndim, "pad_width")
     if any(width < 0 for pair in pairs for width in pair):

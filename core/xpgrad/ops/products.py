@@ -6,7 +6,9 @@ from typing import Any
 from xpgrad.array_api.creation import zeros_like
 from xpgrad.array_api.half_precision import in_single_precision
 from xpgrad.array_api.manipulation import reshape
+from xpgrad.array_api.statistical import sum
 from xpgrad.backend.plugins import plugins
+from xpgrad.errors import ShapeError
 from xpgrad.graph.variable import Variable, as_variable
 from xpgrad.types import AnyArray, Array, Operand
 
@@ -36,15 +38,22 @@ def polyval(p: AnyArray | Sequence[Operand], x: Operand, /) -> Variable:
     p : Variable or array, shape (N,), or sequence of scalars and Variables
     x : Variable, array or scalar
     """
-    given: Array = p
-    if not isinstance(x, Variable) and (plugins.is_scalar(x) or not hasattr(x, "shape")):
-        coefficients: list[Any] = list(as_variable(given))
-        y: Any = 0.0 * coefficients[0] if coefficients else 0.0
+    scalar = not isinstance(x, Variable) and (plugins.is_scalar(x) or not hasattr(x, "shape"))
+    coefficients = list(p) if isinstance(p, Sequence) and not scalar else _coefficients(p)
+    if scalar:
+        y: Any = 0.0 * coefficients[0]
     else:
         at: Array = x
         x = as_variable(at)
-        coefficients = list(p) if isinstance(p, Sequence) else list(as_variable(given))
         y = zeros_like(x)
     for i, coefficient in enumerate(coefficients):
         y = y * x + coefficient if i else y + coefficient
     return y  # type: ignore[no-any-return]  # a Variable
+
+
+def _coefficients(p: Any) -> list[Any]:
+    """Return the coefficients along the first axis; their sum, 0, if there are none."""
+    p = as_variable(p)
+    if not p.ndim:
+        raise ShapeError("polyval: expected a vector of coefficients, got shape ()")
+    return list(p) if p.shape[0] else [sum(p, axis=0)]

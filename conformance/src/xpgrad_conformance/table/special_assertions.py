@@ -12,7 +12,6 @@ from xpgrad.backend.plugins import plugins
 from xpgrad.testing.arrays import on_host
 from xpgrad_conformance.table.case import Case, Input
 from xpgrad_conformance.table.comparisons import assert_same_bits
-from xpgrad_conformance.table.reasons import known
 from xpgrad_conformance.table.scenario import Scenario
 
 RTOL = {"float64": 1e-10, "float32": 1e-4}
@@ -29,8 +28,6 @@ def assert_special(s: Scenario) -> None:
     Raw and recorded sweeps agree to the bit, and second derivatives by two inputs do not depend on their order.
     """
     hosts = _values(s)
-    if known(s.case, "neighbours") is not None:
-        return
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore", RuntimeWarning)
         together = dict(_results(s, hosts))
@@ -43,8 +40,7 @@ def assert_special(s: Scenario) -> None:
                 )
                 for name, array in together.items():
                     _assert_equal(s, array[k], alone[name].reshape(()), f"the {name} at {at}, alone with shape {shape}")
-        if known(s.case, "symmetry") is None:
-            _assert_symmetric(s, hosts, together)
+        _assert_symmetric(s, hosts, together)
 
 
 def applies(case: Case) -> bool:

@@ -76,7 +76,7 @@ def _axes(x: Array, axis: Any) -> tuple[int, ...]:
 
 def _below_maximum(x: Array, axis: Any) -> Array:
     """Return `x` minus its maximum over `axis`, in a new tensor."""
-    return x - torch.amax(x, _axes(x, axis), keepdim=True)
+    return x - torch.amax(x, _axes(x, axis), keepdim=True) if x.numel() else x.clone()
 
 
 def affine(x: Array, W: Array, b: Array | None, /) -> Array:
