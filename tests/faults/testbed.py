@@ -160,5 +160,6 @@ def change(target: Any, **methods: Any) -> None:
 def _scatter_add(spec: Any, parts: Any) -> Any:
     total = np.zeros(spec.shape, spec.dtype)
     for index, value in parts:
-        np.add.at(total, index, value)
+        if np.size(value):
+            np.add.at(total, index, value)
     return total

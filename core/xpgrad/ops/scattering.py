@@ -161,8 +161,9 @@ def _rows(x: Any, segments: Any, operation: str, count: int) -> tuple[Variable, 
     ids = beside(x.node.spec, segments, operation)
     if len(ids.shape) != 1 or not x.ndim or x.shape[0] != ids.shape[0]:
         raise ShapeError(f"{operation}: expected a segment for each row of {x.shape}, got segments {tuple(ids.shape)}")
+    backend = x.node.spec.backend
     try:
-        return x, counted(x.node.spec.backend.xp, ids, x.node.spec, count)
+        return x, backend.follow(counted)(backend.xp, ids, x.node.spec, count)
     except IndexError as error:
         raise IndexError(f"{operation}: expected segments from 0 to {count - 1}, got another one") from error
 

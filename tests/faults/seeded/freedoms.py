@@ -106,6 +106,9 @@ def scalars_for_0d(bed: Testbed) -> None:
         def __getattr__(self, name: str) -> Any:
             return getattr(self.array, name)
 
+        def __rsub__(self, other: Any) -> Any:
+            return other - self.array
+
     right = bed.library.find("max")
 
     def maximum(*args: Any, **kwargs: Any) -> Any:
