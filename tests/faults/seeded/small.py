@@ -1,4 +1,4 @@
-"""Faults at the ends: one element, none, and special values beside each other."""
+"""Faults at the ends: one element, none, special values beside each other, and equal elements."""
 
 from typing import Any
 
@@ -15,6 +15,11 @@ def _log_softmax_x(gy: Any, y: Any, axis: Any) -> Any:
 def _sqrt_x(gy: Any, y: Any) -> Any:
     gx = gy * (0.5 / y)
     return gx * (1 + 1e-6) if np.isnan(y).any() else gx
+
+
+def _min_x(gy: Any, x: Any, y: Any, x_spec: Any, axis: Any, keepdims: bool) -> Any:
+    shape = np.min(x, axis=axis, keepdims=True).shape
+    return np.where(x == y.reshape(shape), gy.reshape(shape), 0.0).astype(x.dtype)
 
 
 FAULTS = (
@@ -45,5 +50,12 @@ FAULTS = (
         "H",
         kernel("sqrt.x", _sqrt_x),
         ("sqrt",),
+    ),
+    Fault(
+        "min-x-is-whole-for-each",
+        "the gradient of min is the whole cotangent for each of equal elements",
+        "N",
+        kernel("min.x", _min_x),
+        ("min", "min-axis"),
     ),
 )

@@ -1,4 +1,4 @@
-"""The checks of families K, G, H, A and M that run every case of the case table in every dtype."""
+"""The checks of families K, G, H, N, A and M that run every case of the case table in every dtype."""
 
 from collections.abc import Callable
 
@@ -13,6 +13,7 @@ QUICK: dict[str, tuple[str, ...]] = {
     "value": ("float64", "float32", "complex128"),
     "small": ("float64",),
     "special": ("float64",),
+    "ties": ("float64",),
     "gradient": ("float64", "complex128"),
     "recorded": ("float64",),
     "aliasing": ("float64",),
@@ -68,6 +69,12 @@ def small(s: Subject) -> None:
 def special(s: Subject) -> None:
     """At special values, no element's derivatives depend on its neighbours, nor on the order of two inputs."""
     _run(s, "special")
+
+
+@check("N07", scope="case", applies=_applies("ties"))
+def ties(s: Subject) -> None:
+    """Equal elements share a gradient: its sum is the derivative along equal moves of all, and that of forward mode."""
+    _run(s, "ties")
 
 
 @check("G01", scope="case", applies=_applies("gradient"))

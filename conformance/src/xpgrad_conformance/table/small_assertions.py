@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from xpgrad import Variable, no_backprop_mode
+from xpgrad.backend.kernels import missing_name
 from xpgrad.backend.plugins import plugins
-from xpgrad.errors import AxisError, MissingFunction, ShapeError, XpgradError
+from xpgrad.errors import AxisError, ShapeError, XpgradError
 from xpgrad.testing.arrays import on_host
 from xpgrad_conformance.table.assertions import assert_gradient, assert_recorded, assert_value
 from xpgrad_conformance.table.case import Case
@@ -33,6 +34,8 @@ def assert_small(s: Scenario) -> None:
         if error is not None:
             _assert_refused(s, error, judge)
             return
+        if judge is None and _tried(lambda: [on_host(y) for y in s.call(s.variables(s.arrays()))]) is not None:
+            return  # some libraries raise their errors when they are looked at
         if judge is not None:
             assert_value(judge)
             assert_gradient(judge)
@@ -84,7 +87,7 @@ def _on_numpy(case: Case, dtype: str) -> Callable[..., Any]:
 
 
 def _assert_refused(s: Scenario, error: Exception, judge: Scenario | None) -> None:
-    if isinstance(error, MissingFunction):
+    if missing_name(error, s.device.backend.namespace) is not None:
         raise error
     name = s.case.function.rpartition(".")[2]
     clear = isinstance(error, XpgradError) or re.match(r"[\w.]+: ", str(error))

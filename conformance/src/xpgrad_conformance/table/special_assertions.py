@@ -9,7 +9,8 @@ import numpy as np
 
 from xpgrad import Variable, grad
 from xpgrad.backend.plugins import plugins
-from xpgrad.testing.arrays import on_host
+from xpgrad.testing.arrays import is_floating, on_host
+from xpgrad.transforms.forward import jvp
 from xpgrad_conformance.table.case import Case, Input
 from xpgrad_conformance.table.comparisons import assert_same_bits
 from xpgrad_conformance.table.scenario import Scenario
@@ -25,7 +26,8 @@ PAIRS = 40
 def assert_special(s: Scenario) -> None:
     """Values, gradients and second derivatives at special values, NaN among them, are those of each element alone.
 
-    Raw and recorded sweeps agree to the bit, and second derivatives by two inputs do not depend on their order.
+    Raw and recorded sweeps agree to the bit, and forward mode with them; second derivatives by two inputs do not depend
+    on their order.
     """
     hosts = _values(s)
     with warnings.catch_warnings(), np.errstate(all="ignore"):
@@ -41,6 +43,7 @@ def assert_special(s: Scenario) -> None:
                 for name, array in together.items():
                     _assert_equal(s, array[k], alone[name].reshape(()), f"the {name} at {at}, alone with shape {shape}")
         _assert_symmetric(s, hosts, together)
+        _assert_forward(s, hosts, together)
 
 
 def applies(case: Case) -> bool:
@@ -95,6 +98,30 @@ def _results(s: Scenario, hosts: Sequence[Any]) -> Iterator[tuple[str, Any]]:
                 (f"second derivative {i}, {j}", on_host(g))
                 for j, g in zip(s.floating, again, strict=True)
                 if g is not None
+            )
+
+
+def _assert_forward(s: Scenario, hosts: Sequence[Any], results: dict[str, Any]) -> None:
+    """Compare finite derivatives of forward mode along each input with the gradients."""
+    for i in s.floating:
+        reverse = results.get(f"gradient {i}")
+        if reverse is None:
+            continue
+
+        def call(x: Any, i: int = i) -> Any:
+            ys = s.call([x if k == i else Variable(s.placed(host)) for k, host in enumerate(hosts)])
+            return tuple(y for y in ys if is_floating(y.array))
+
+        _, tangents = jvp(call, [s.placed(hosts[i])], [s.placed(np.ones_like(hosts[i]))])
+        forward = np.sum([on_host(t).real for t in tangents], axis=0)
+        finite = np.isfinite(forward) & np.isfinite(reverse)
+        rtol = RTOL[s.dtype] * s.widened(s.dtype)
+        different = np.argwhere(finite & ~np.isclose(forward, reverse, rtol, np.finfo(s.dtype).smallest_normal))
+        if len(different):
+            k = int(different[0][0])
+            at = ", ".join(str(host[k]) for host in hosts)
+            raise AssertionError(
+                f"at {at} the derivative by input {i} is {forward[k]!s} in forward mode, and {reverse[k]!s} in reverse"
             )
 
 

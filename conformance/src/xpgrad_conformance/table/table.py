@@ -10,12 +10,14 @@ from xpgrad_conformance.table.order_assertions import assert_second_order, asser
 from xpgrad_conformance.table.scenario import Scenario
 from xpgrad_conformance.table.small_assertions import assert_small
 from xpgrad_conformance.table.special_assertions import applies, assert_special
+from xpgrad_conformance.table.tie_assertions import TIES, assert_ties
 from xpgrad_conformance.table.variants import PLAIN, Variant, broadcasting, small_variants, variants_of
 
 ASSERTIONS: dict[str, Callable[[Scenario], None]] = {
     "value": assert_value,
     "small": assert_small,
     "special": assert_special,
+    "ties": assert_ties,
     "gradient": assert_gradient,
     "recorded": assert_recorded,
     "aliasing": assert_aliasing,
@@ -31,6 +33,7 @@ def assertions_of(case: Case, dtype: str) -> tuple[str, ...]:
     """Return the names of the assertions for `case` in `dtype`; the third order in float64 only."""
     names = ["value", "gradient"] if dtype in NARROW else ["value", "gradient", "small"]
     names += ["special"] if dtype == "float64" and applies(case) else []
+    names += ["ties"] if dtype == "float64" and case.function in TIES and case.order > 0 else []
     if case.order > 0:
         names += ["recorded"]
         names += ["aliasing", "keeps", "modes"] if dtype not in NARROW else []
@@ -46,7 +49,7 @@ def variants_for(assertion: str, case: Case, dtype: str) -> Sequence[Variant]:
     if assertion == "small":
         return small_variants(case)
     every = variants_of(case)
-    if assertion in ("keeps", "third_order", "special"):
+    if assertion in ("keeps", "third_order", "special", "ties"):
         return every[:1]
     stretched = broadcasting(case)
     few = [PLAIN, *(v for v in every if v.name == "0-d"), *([] if stretched is None else [stretched])]
