@@ -9,6 +9,7 @@ from xpgrad.array_api.manipulation import broadcast_arrays, broadcast_to, reshap
 from xpgrad.array_api.shared.axes import matrices
 from xpgrad.array_api.shared.copying import copy as copied
 from xpgrad.backend.backend import Backend
+from xpgrad.backend.checks import require_together
 from xpgrad.backend.current import current_device, get_device
 from xpgrad.backend.device import Device
 from xpgrad.backend.levels import innermost_backend
@@ -163,6 +164,7 @@ def _spaced(
         wide = None if dtype is None else backend.wide(dtype)  # libraries count in the dtype of the result
         y = _constant(backend, "linspace", start, stop, num, dtype=wide, device=device, endpoint=endpoint)
         return y if dtype is None else astype(y, dtype, copy=False)
+    require_together("linspace", *ends)
     shared = backend.namespace.result_type(*(x.dtype for x in ends))
     if not backend.is_kind(shared, ("real floating", "complex floating")):
         shared = backend.default_dtype("float")

@@ -7,6 +7,7 @@ from typing import Any
 from xpgrad.array_api.shared.copying import copy as copied
 from xpgrad.array_api.shared.copying import duplicate
 from xpgrad.backend.backend import Backend
+from xpgrad.backend.caller import called
 from xpgrad.backend.checks import check_cast
 from xpgrad.backend.limits import FloatLimits
 from xpgrad.errors import DtypeError
@@ -27,8 +28,8 @@ def check_dtype(backend: Backend, operation: str, dtype: Any) -> None:
         backend.namespace.isdtype(dtype, ("bool", "numeric"))
     except Exception:  # libraries raise various errors for unknown objects
         raise DtypeError(
-            f"{operation}: expected a dtype of {backend.name}, got {dtype!r}; take one from xpgrad.array_api while "
-            f"a device of {backend.name} is the current one, or from v.__array_namespace__() of its arrays"
+            f"{called(operation)}: expected a dtype of {backend.name}, got {dtype!r}; take one from xpgrad.array_api "
+            f"while a device of {backend.name} is the current one, or from v.__array_namespace__() of its arrays"
         ) from None
 
 

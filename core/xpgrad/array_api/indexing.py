@@ -8,6 +8,7 @@ from xpgrad.array_api.data_types import astype
 from xpgrad.array_api.shared.scattering import Scatter
 from xpgrad.backend import indexing
 from xpgrad.backend.backend import Backend
+from xpgrad.backend.caller import called
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.spec import Spec
 from xpgrad.config import NO_GRAD, WATCHED, config, switches
@@ -73,17 +74,18 @@ def _prepared(x: Variable, item: Any, operation: str) -> Any:
         found = plugins.backend_of(array)
     except UnknownArray:
         raise IndexError(
-            f"{operation}: expected integers, slices, None, an ellipsis or arrays as an index, got {item!r}"
+            f"{called(operation)}: expected integers, slices, None, an ellipsis or arrays as an index, got {item!r}"
         ) from None
     if found is not backend:
         raise BackendMismatch(
-            f"{operation}: the array is {backend.name}'s but the index {found.name}'s; move one with to_device"
+            f"{called(operation)}: the array is {backend.name}'s but the index {found.name}'s; move one with to_device"
         )
     if not backend.is_kind(array.dtype, ("bool", "integral")):
-        raise IndexError(f"{operation}: expected integers or booleans as an index, got {backend.spec(array)!r}")
+        got = repr(backend.spec(array))
+        raise IndexError(f"{called(operation)}: expected integers or booleans as an index, got {got}")
     if backend.handle_of(array) != x.node.spec.device:
         raise DeviceMismatch(
-            f"{operation}: the array is on {x.device} but the index on {backend.device_of(array)}; "
+            f"{called(operation)}: the array is on {x.device} but the index on {backend.device_of(array)}; "
             "move one with to_device"
         )
     return array

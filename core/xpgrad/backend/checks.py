@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from itertools import zip_longest
 from typing import Any
 
+from xpgrad.backend.caller import called
 from xpgrad.backend.holder import unwrap
 from xpgrad.backend.levels import entered
 from xpgrad.backend.naming import class_name
@@ -68,11 +69,19 @@ def beside(spec: Spec, obj: Any, operation: str) -> Array:
         return array
     places = [one.backend.device_for(one.device) for one in (spec, given)]
     if given.backend is spec.backend:
-        raise DeviceMismatch(f"{operation}: arrays on {places[0]} and on {places[1]}; move one with to_device")
+        raise DeviceMismatch(f"{called(operation)}: arrays on {places[0]} and on {places[1]}; move one with to_device")
     raise BackendMismatch(
-        f"{operation}: arrays of two libraries, {spec.backend.name} on {places[0]} and {given.backend.name} on "
+        f"{called(operation)}: arrays of two libraries, {spec.backend.name} on {places[0]} and {given.backend.name} on "
         f"{places[1]}; move one with to_device"
     )
+
+
+def require_together(operation: str, *arrays: Any) -> None:
+    """Raise as `beside` does if Variables and arrays are not all of one library and on one device; None is ignored."""
+    lead, *others = [entered(unwrap(x)) for x in arrays if x is not None]
+    spec = spec_of(lead, operation)
+    for x in others:
+        beside(spec, x, operation)
 
 
 def naming(error: XpgradError, function: str) -> XpgradError:

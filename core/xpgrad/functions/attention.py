@@ -5,7 +5,7 @@ from typing import Any
 
 from xpgrad.array_api.half_precision import in_single_precision
 from xpgrad.backend.backend import Backend
-from xpgrad.backend.checks import broadcast
+from xpgrad.backend.checks import broadcast, require_together
 from xpgrad.backend.kernels import kernel
 from xpgrad.backend.spec import Spec
 from xpgrad.config import NO_GRAD, switches
@@ -160,6 +160,8 @@ def scaled_dot_product_attention(
     specs = [real_floating(x, name, which) for x, which in ((q, "q"), (k, "k"), (v, "v"))]
     allowed = None if mask is None else known_spec(mask, name)
     _check(name, specs, allowed)
+    if mask is not None:
+        require_together(name, q, mask)
     one, *others = specs
     if scale is None:
         scale = 1.0 / math.sqrt(one.shape[-1] or 1)

@@ -5,6 +5,7 @@ from typing import Any
 
 from xpgrad import array_api
 from xpgrad.array_api import expand_dims, matmul, matrix_transpose, reshape, square, where
+from xpgrad.backend.checks import require_together
 from xpgrad.functions.activation import relu
 from xpgrad.functions.checks import integral, invalid, real_floating, require_option
 from xpgrad.graph.variable import Variable
@@ -61,6 +62,7 @@ def discriminative_margin_based_clustering_loss(
     if spec.ndim != 4 or spec.shape[1] != max_embedding_dim or target.shape != (spec.shape[0], *spec.shape[2:]):
         expect = f"embeddings of shape (N, {max_embedding_dim}, H, W) and labels of shape (N, H, W)"
         raise invalid(name, expect, f"embeddings is {spec!r}, labels is {target!r}")
+    require_together(name, embeddings, labels)
     n, k, pixels = spec.shape[0], max_embedding_dim, spec.shape[2] * spec.shape[3]
     points = array_api.astype(reshape(embeddings, shape=(n, k, pixels)), spec.wide, copy=False)
     xp = spec.backend.namespace

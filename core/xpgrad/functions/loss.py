@@ -6,6 +6,7 @@ from typing import Any
 from xpgrad import array_api
 from xpgrad.array_api.half_precision import in_single_precision
 from xpgrad.array_api.statistical import count_of, sum_by_count
+from xpgrad.backend.checks import require_together
 from xpgrad.backend.indexing import counted
 from xpgrad.backend.spec import Spec
 from xpgrad.config import WATCHED, config, switches
@@ -265,6 +266,7 @@ def _soft_cross_entropy(
             "softmax_cross_entropy: soft_target_loss must be 'cross-entropy' or 'kl-divergence', "
             f"got {soft_target_loss!r}"
         )
+    require_together("softmax_cross_entropy", x, t)
     log_p = log_softmax(x, axis=1)
     t = array_api.astype(t, log_p.dtype, copy=False)
     if soft_target_loss == "kl-divergence":
@@ -303,6 +305,7 @@ def sigmoid_cross_entropy(x: AnyArray, t: AnyArray, normalize: bool = True, redu
     if spec.shape != target.shape:
         raise invalid("sigmoid_cross_entropy", f"t of shape {spec.shape}, as x", f"t is {target!r}")
     counted = array_api.not_equal(t, -1)
+    require_together("sigmoid_cross_entropy", x, t)
     labels = array_api.astype(t, spec.dtype)
     losses = array_api.where(counted, softplus(x) - labels * as_variable(x), 0.0)
     if reduce == "no":

@@ -6,6 +6,7 @@ They are computed in the dtype to which all of them promote, which is float32 at
 from typing import Any
 
 from xpgrad.array_api import astype
+from xpgrad.backend.checks import require_together
 from xpgrad.backend.spec import Spec
 from xpgrad.functions.checks import known_spec
 from xpgrad.graph.variable import Variable
@@ -35,6 +36,7 @@ def unified(
     else:
         if not single:
             return arrays  # the usual case, without the lists of what follows
+    require_together(function, *arrays, *beside)
     specs = [known_spec(x, function) for x in arrays if x is not None]
     if not single and not mixed(first, *specs, *(known_spec(x, function) for x in beside)):
         return arrays

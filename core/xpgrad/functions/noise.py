@@ -7,6 +7,7 @@ from xpgrad import array_api
 from xpgrad.array_api import expand_dims, matmul, matrix_transpose, reshape
 from xpgrad.array_api.half_precision import in_single_precision
 from xpgrad.backend import random
+from xpgrad.backend.checks import require_together
 from xpgrad.backend.spec import Spec
 from xpgrad.config import config
 from xpgrad.functions.activation import softmax
@@ -250,6 +251,7 @@ def simplified_dropconnect(
             raise invalid(name, f"b of shape {matrix.shape[:1]}, one for each row of W", f"b is {offset!r}")
     ratio = ratio if train else 0.0
     shape = (spec.shape[0], *matrix.shape) if use_batchwise_mask else matrix.shape
+    require_together(name, x, W, b, mask)
     x, weights = reshape(x, shape=(spec.shape[0], size)), as_variable(W)
     if mask is None and not ratio:
         y = matmul(x, matrix_transpose(weights))

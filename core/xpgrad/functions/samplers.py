@@ -18,6 +18,7 @@ from xpgrad.array_api import (
 from xpgrad.array_api import broadcast_to as stretched
 from xpgrad.array_api import sum as sum_
 from xpgrad.array_api.half_precision import in_single_precision
+from xpgrad.backend.checks import require_together
 from xpgrad.backend.spec import Spec
 from xpgrad.functions.arguments import without_removed
 from xpgrad.functions.checks import invalid, real_floating
@@ -139,6 +140,7 @@ def spatial_transformer_sampler(x: AnyArray, grid: AnyArray) -> Variable:
     if spec.ndim != 4 or points.ndim != 4 or points.shape[:2] != (*spec.shape[:1], 2):
         expect = "x of shape (N, C, H, W) and grid of shape (N, 2, OH, OW)"
         raise invalid(name, expect, f"x is {spec!r}, grid is {points!r}")
+    require_together(name, x, grid)
     wide = spec.backend.namespace.result_type(spec.wide, points.wide)
     place = astype(grid, wide, copy=False) + 1
     u, v = (place[:, i, :, :] * ((n - 1) / 2) for i, n in ((0, spec.shape[3]), (1, spec.shape[2])))
@@ -180,6 +182,7 @@ def deformable_convolution_2d_sampler(
     (kh, kw), (oh, ow) = geometry.ksize, geometry.out
     if moves.shape != (n, 2 * kh * kw, oh, ow):
         raise invalid(name, f"offset of shape {(n, 2 * kh * kw, oh, ow)}", f"offset is {moves!r}")
+    require_together(name, x, offset, W)
     wide = spec.backend.namespace.result_type(spec.wide, moves.wide)
     right, down = (reshape(part, shape=(n, kh, kw, oh, ow)) for part in _halves(astype(offset, wide, copy=False)))
     axes = [

@@ -7,6 +7,7 @@ from xpgrad import array_api
 from xpgrad.array_api import expand_dims, where
 from xpgrad.array_api.half_precision import in_single_precision
 from xpgrad.array_api.statistical import sum_by_count
+from xpgrad.backend.checks import require_together
 from xpgrad.backend.spec import Spec
 from xpgrad.functions.activation import softplus
 from xpgrad.functions.checks import integral, invalid, real_floating, require_option
@@ -55,6 +56,7 @@ def black_out(x: AnyArray, t: AnyArray, W: AnyArray, samples: AnyArray, reduce: 
     others = integral(samples, "black_out", "samples")
     if others.ndim != 2 or others.shape[0] != spec.shape[0]:
         raise invalid("black_out", f"samples of shape ({spec.shape[0]}, S)", f"samples is {others!r}")
+    require_together("black_out", x, samples)
     numbers = array_api.concat([array_api.astype(expand_dims(t, axis=1), others.dtype), as_variable(samples)], axis=1)
     scores = _scores(x, W, numbers)
     log_p = scores - expand_dims(logsumexp(scores, axis=1), axis=1)
@@ -149,4 +151,5 @@ def _words(function: str, x: Any, t: Any, W: Any) -> Spec:
         raise invalid(function, expect, f"x is {spec!r}, W is {words!r}")
     if labels.shape != spec.shape[:1]:
         raise invalid(function, f"t of shape {spec.shape[:1]}, one label for each row of x", f"t is {labels!r}")
+    require_together(function, x, t, W)
     return spec

@@ -187,6 +187,7 @@ def in_dimensions(
         function.__module__, function.__name__, function.__qualname__ = body.__module__, full_name, full_name
         function.__doc__ = body.__doc__ if ndim is None else f"{summary}; it is `{name}_nd` for {_axes(ndim)}."
         vars(function)["__signature__"] = public
+        function.__code__ = function.__code__.replace(co_name=full_name)  # which errors read on the stack
         return function
 
     return define(None), define(1), define(2), define(3)

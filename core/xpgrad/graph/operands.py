@@ -5,6 +5,7 @@ from types import EllipsisType, NoneType
 from typing import Any
 
 from xpgrad.backend.backend import Backend
+from xpgrad.backend.caller import called
 from xpgrad.backend.plugins import plugins
 from xpgrad.errors import BackendMismatch, DeviceMismatch, UnknownArray
 from xpgrad.graph.slot import slot
@@ -79,12 +80,12 @@ def _backend_of(name: str, array: Any) -> Backend:
 def _check_together(name: str, found: Backend, lead: Array, backend: Backend, array: Array) -> None:
     if backend is not found:
         raise BackendMismatch(
-            f"{name}: arrays of two libraries, {found.name} on {found.device_of(lead)} and {backend.name} on "
+            f"{called(name)}: arrays of two libraries, {found.name} on {found.device_of(lead)} and {backend.name} on "
             f"{backend.device_of(array)}; move one with to_device"
         )
     if backend.handle_of(array) != backend.handle_of(lead):
         raise DeviceMismatch(
-            f"{name}: arrays of two devices, {found.device_of(lead)} and {backend.device_of(array)}; "
+            f"{called(name)}: arrays of two devices, {found.device_of(lead)} and {backend.device_of(array)}; "
             "move one with to_device"
         )
 

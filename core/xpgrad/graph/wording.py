@@ -5,6 +5,7 @@ from itertools import zip_longest
 from typing import Any, NoReturn
 
 from xpgrad.backend.backend import Backend
+from xpgrad.backend.caller import called
 from xpgrad.backend.kernels import missing_name
 from xpgrad.backend.plugins import plugins
 from xpgrad.errors import AxisError, DtypeError, MissingFunction, ShapeError, SingularMatrix, XpgradError
@@ -16,6 +17,7 @@ _ABOUT_SHAPES = (
     r"(?i)shape|dimension|ndim|\bdims?\b|axis|axes|broadcast|\bsizes?\b|align|square|length|elements|\brank\b|mismatch|"
     r"stack|same number|at least one array|zero-size|empty|chunk|reshape|concatenat|split"
 )
+_ABOUT_AXES = r"(?i)^(?!.*\b(an )?index (-?\d+ )?(is )?out of).*\b(axis|axes|tuple index)\b"
 _ABOUT_DTYPES = (
     r"(?i)dtype|data type|array type|\bcast|input types|loop of ufunc|numeric|floating|complex|integer or boolean|"
     r"type promotion|promote|signed|bitwise|\b(bool|int|uint|float|complex)\d*\b.*\barray|not supported (for|between)"
@@ -60,7 +62,7 @@ def explained(
     ----------
     error : Exception
     definition : Definition
-        Of the primitive that was called.
+        Of the primitive; the error names the public function that calls it.
     arrays : list
         Its inputs.
     parameters : dict
@@ -71,34 +73,36 @@ def explained(
     """
     if (missing := missing_name(error, backend.namespace)) is not None:
         return MissingFunction(backend.name, missing)
+    name = called(definition.title)
     operands = [x for each in arrays for x in (each if isinstance(each, (list, tuple)) else (each,))]
     got = ", ".join(repr(backend.spec(a)) if type(a) in plugins.by_type else repr(a) for a in operands)
     if definition.elementwise and not _broadcast([a.shape for a in arrays if type(a) in plugins.by_type]):
-        return ShapeError(f"{definition.name}: shapes do not broadcast; got {got}")
+        return ShapeError(f"{name}: shapes do not broadcast; got {got}")
     shapes = [tuple(a.shape) for a in operands if type(a) in plugins.by_type]
     if definition.name == "matmul" and len(shapes) == 2 and (why := _why_no_product(*shapes)):
         dtypes = " and ".join(dict.fromkeys(backend.dtype_name(a.dtype) for a in arrays))
-        return ShapeError(f"matmul: {why}; got a {shapes[0]}, b {shapes[1]}, {dtypes} on {backend.name}")
-    said = re.sub(_GUFUNC, _without_signature, str(error)).removeprefix(f"{definition.name}: ").rstrip(". ")
+        return ShapeError(f"{name}: {why}; got a {shapes[0]}, b {shapes[1]}, {dtypes} on {backend.name}")
+    said = re.sub(_GUFUNC, _without_signature, str(error)).rstrip(". ")
+    said = said.removeprefix(f"{definition.name}: ").removeprefix(f"{definition.title}: ")
     if re.search(_NEGATIVE_POWER, said):
         return ValueError(
-            f"{definition.name}: negative powers of integers are no integers, got {got} on {backend.name}; cast "
-            "the base to a floating-point dtype first"
+            f"{name}: negative powers of integers are no integers, got {got} on {backend.name}; cast the base to a "
+            "floating-point dtype first"
         )
-    text = f"{definition.name}: {said}; got {got} on {backend.name}"
+    text = f"{name}: {said}; got {got} on {backend.name}"
     if refusal is not None:
         return refusal(text)
     if is_numerical(error):
         return SingularMatrix(text)
     if isinstance(error, IndexError):
-        return (AxisError if re.search(r"\b(axis|axes|tuple index)\b", said) else IndexError)(text)
+        return (AxisError if re.search(_ABOUT_AXES, said) else IndexError)(text)
     if isinstance(error, ValueError):
         return (ShapeError if re.search(_ABOUT_SHAPES, said) else ValueError)(text)
     if isinstance(error, RuntimeError):
         return type(error)(text)
-    for name, value in parameters.items():
-        if name in _INTEGERS and not _integral(value):
-            return TypeError(f"{definition.name}: {name} must be an integer or a tuple of integers, got {value!r}")
+    for parameter, value in parameters.items():
+        if parameter in _INTEGERS and not _integral(value):
+            return TypeError(f"{name}: {parameter} must be an integer or a tuple of integers, got {value!r}")
     return (DtypeError if re.search(_ABOUT_DTYPES, said) else TypeError)(text)
 
 

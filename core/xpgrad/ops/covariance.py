@@ -8,6 +8,7 @@ from xpgrad.array_api.elementwise.complex_parts import conj, real
 from xpgrad.array_api.linear_algebra import matmul, matrix_transpose
 from xpgrad.array_api.manipulation import moveaxis, reshape
 from xpgrad.array_api.statistical import sum as sum_
+from xpgrad.backend.checks import require_together
 from xpgrad.graph.variable import Variable, as_variable
 from xpgrad.ops.diagonals import diag
 from xpgrad.types import AnyArray
@@ -46,6 +47,7 @@ def cov(
     if spec.half:
         wide = cov(astype(m, spec.wide), axis=axis, correction=correction, fweights=fweights, aweights=_wide(aweights))
         return astype(wide, spec.dtype)
+    require_together("cov", m, fweights, aweights)
     x = reshape(m, shape=(1, -1)) if m.ndim < 2 else moveaxis(m, axis, -1)
     weights: Any = None
     if fweights is not None:

@@ -9,6 +9,7 @@ from xpgrad.array_api.manipulation import broadcast_to, reshape
 from xpgrad.array_api.searching import where
 from xpgrad.array_api.shared.axes import checked_axes
 from xpgrad.array_api.shared.scattering import scatter
+from xpgrad.backend.caller import called
 from xpgrad.backend.checks import beside
 from xpgrad.backend.indexing import at_axis, counted
 from xpgrad.backend.plugins import plugins
@@ -36,7 +37,7 @@ def scatter_add(x: AnyArray, index: Index, values: Operand, /) -> Variable:
     try:
         shape = tuple(spec.backend.xp.getitem(x.array, index=place).shape)
     except IndexError as error:
-        raise IndexError(f"scatter_add: {error}; got an index into {spec!r}") from error
+        raise IndexError(f"{called('scatter_add')}: {error}; got an index into {spec!r}") from error
     return x + scatter(spec, [(place, _stretched(values, spec, shape))])
 
 
@@ -165,7 +166,7 @@ def _rows(x: Any, segments: Any, operation: str, count: int) -> tuple[Variable, 
     try:
         return x, backend.follow(counted)(backend.xp, ids, x.node.spec, count)
     except IndexError as error:
-        raise IndexError(f"{operation}: expected segments from 0 to {count - 1}, got another one") from error
+        raise IndexError(f"{called(operation)}: expected segments from 0 to {count - 1}, got another one") from error
 
 
 def bincount(x: AnyArray, /, weights: AnyArray | None = None, minlength: int = 0) -> Variable:

@@ -167,5 +167,5 @@ def test_unknown_parameter_is_a_type_error_of_the_function(device):
 def test_wrong_axis_is_an_error_that_names_the_function(device):
     x = variable(device)
     for call in (lambda: x.sum(3), lambda: xpgrad.array_api.flip(x, axis=5), lambda: x.transpose(0, 1)):
-        with pytest.raises((ValueError, IndexError), match=r"sum|flip|permute_dims"):
+        with pytest.raises((ValueError, IndexError), match=r"sum|flip|transpose"):
             call()

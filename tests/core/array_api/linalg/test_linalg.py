@@ -200,7 +200,7 @@ def test_largest_modulus_of_an_empty_vector_is_zero(device):
     x = variable(device, np.zeros((2, 0)))
     assert on_host(linalg.vector_norm(x, ord=np.inf, axis=-1).array).tolist() == [0, 0]
     assert on_host(linalg.vector_norm(x, ord=np.inf).array) == 0
-    with pytest.raises(ValueError, match="min: "):
+    with pytest.raises(ValueError, match="vector_norm: "):
         linalg.vector_norm(x, ord=-np.inf)
 
 
@@ -246,8 +246,7 @@ NONE = {
 
 @pytest.mark.parametrize("name", NONE)
 def test_what_does_not_exist_names_function_and_shape(device, name):
-    label = "inv" if name == "matrix_power" else name
-    with pytest.raises(SingularMatrix, match=rf"{label}: .*got float64 \(2, 2\)"):
+    with pytest.raises(SingularMatrix, match=rf"{name}: .*got float64 \(2, 2\)"):
         NONE[name](variable(device, SINGULAR))
 
 
