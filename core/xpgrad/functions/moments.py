@@ -4,7 +4,7 @@ import operator
 from collections.abc import Sequence
 from typing import Any
 
-from xpgrad.array_api.shared.axes import kept_shape, reduced_count
+from xpgrad.array_api.shared.axes import kept_shape
 from xpgrad.backend.kernels import kernel
 from xpgrad.backend.levels import entered
 from xpgrad.backend.plugins import plugins
@@ -33,7 +33,7 @@ def statistics(x: Any, function: str, axis: Axes, eps: float) -> tuple[Array, Ar
         raise TypeError("normalization: eps must be a number, not a Variable: it has no gradient")
     spec = known_spec(x, function)
     xp = spec.backend.xp
-    if reduced_count(spec, axis):
+    if spec.size:
         mean, var = xp.moments(as_array(x), axis=axis)
     else:
         mean = var = xp.zeros(kept_shape(spec, axis), dtype=spec.dtype, device=spec.device)

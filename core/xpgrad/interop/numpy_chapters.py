@@ -62,7 +62,7 @@ _delegated("linalg.solve", inputs=2)
 
 def _line(name: str) -> Function:
     return lambda a, n=None, axis=-1, norm=None, out=REFUSED: part("fft", name)(
-        a, n=n, axis=axis, norm=norm or "backward"
+        to_floating(a), n=n, axis=axis, norm=norm or "backward"
     )
 
 
@@ -71,7 +71,7 @@ def _axes(name: str, default: Any = None) -> Function:
         for argument, value in (("s", s), ("axes", axes)):
             if isinstance(value, WHOLE):
                 raise TypeError(f"numpy.fft.{name}: {argument}: expected a tuple of int, got {value}")
-        return part("fft", name)(a, s=s, axes=axes, norm=norm or "backward")
+        return part("fft", name)(to_floating(a), s=s, axes=axes, norm=norm or "backward")
 
     return transformed
 

@@ -8,6 +8,7 @@ from xpgrad.array_api.data_types import astype, to_floating
 from xpgrad.array_api.elementwise.complex_parts import imag, real
 from xpgrad.array_api.elementwise.logical import isinf, isnan, logical_not
 from xpgrad.array_api.elementwise.magnitude import squared_modulus
+from xpgrad.array_api.manipulation import reshape
 from xpgrad.array_api.searching import where
 from xpgrad.array_api.shared.axes import Axis
 from xpgrad.array_api.statistical import count_of, cumulative_prod, cumulative_sum, prod, sum_by_count
@@ -15,6 +16,7 @@ from xpgrad.array_api.statistical import max as max_
 from xpgrad.array_api.statistical import min as min_
 from xpgrad.array_api.statistical import sum as sum_
 from xpgrad.array_api.utility import all as all_
+from xpgrad.config import using_config
 from xpgrad.graph.variable import Variable, as_variable
 from xpgrad.types import AnyArray, Dtype
 
@@ -40,7 +42,9 @@ def nan_to_num(
     largest = float(limits.max) if posinf is None else posinf
     smallest = float(limits.min) if neginf is None else neginf
     if spec.complex:
-        return _finite(real(x), nan, largest, smallest) + 1j * _finite(imag(x), nan, largest, smallest)
+        with using_config("debug", False):  # a part is NaN only until it is replaced
+            parts = [_finite(part(x), nan, largest, smallest) for part in (real, imag)]
+        return parts[0] + 1j * parts[1]
     return _finite(x, nan, largest, smallest)
 
 
@@ -56,6 +60,12 @@ def _filled(x: AnyArray, value: float) -> Variable:
     return where(isnan(x), value, x) if x.node.spec.differentiable else x
 
 
+def _scanned(x: AnyArray, value: float) -> Variable:
+    """Return `x` as from `_filled`, with one axis at least, as NumPy's scans of 0-d arrays."""
+    x = _filled(x, value)
+    return x if x.ndim else reshape(x, shape=(1,))
+
+
 def nansum(x: AnyArray, /, *, axis: Axis = None, dtype: Dtype | None = None, keepdims: bool = False) -> Variable:
     """Sum over `axis` of the elements that are not NaN; 0 if there are none."""
     return sum_(_filled(x, 0.0), axis=axis, dtype=dtype, keepdims=keepdims)
@@ -68,12 +78,12 @@ def nanprod(x: AnyArray, /, *, axis: Axis = None, dtype: Dtype | None = None, ke
 
 def nancumsum(x: AnyArray, /, *, axis: int | None = None, dtype: Dtype | None = None) -> Variable:
     """Cumulative sums along `axis`, in which NaN counts as 0."""
-    return cumulative_sum(_filled(x, 0.0), axis=axis, dtype=dtype)
+    return cumulative_sum(_scanned(x, 0.0), axis=axis, dtype=dtype)
 
 
 def nancumprod(x: AnyArray, /, *, axis: int | None = None, dtype: Dtype | None = None) -> Variable:
     """Cumulative products along `axis`, in which NaN counts as 1."""
-    return cumulative_prod(_filled(x, 1.0), axis=axis, dtype=dtype)
+    return cumulative_prod(_scanned(x, 1.0), axis=axis, dtype=dtype)
 
 
 def nanmean(x: AnyArray, /, *, axis: Axis = None, keepdims: bool = False) -> Variable:

@@ -18,6 +18,7 @@ from xpgrad.array_api.shared.axes import Axis, checked_axes, reduced_axes
 from xpgrad.array_api.sorting import argsort, sort
 from xpgrad.array_api.statistical import count_of
 from xpgrad.array_api.utility import any as any_
+from xpgrad.backend.caller import called
 from xpgrad.backend.plugins import plugins
 from xpgrad.errors import ShapeError
 from xpgrad.graph.variable import Variable, as_variable
@@ -129,7 +130,7 @@ def _quantile(
     kept = tuple(1 if i in axes else n for i, n in enumerate(x.shape)) if keepdims else tuple(x.shape[i] for i in rest)
     n = math.prod(x.shape[i] for i in axes)
     if not n:
-        raise ShapeError(f"{name}: expected elements over axis {axis}, got shape {x.shape}")
+        raise ShapeError(f"{called(name)}: expected elements over axis {axis}, got shape {x.shape}")
     lines = reshape(permute_dims(x, axes=rest + axes) if x.ndim else x, shape=(*(x.shape[i] for i in rest), n))
     at = (chosen or _of_all)(lines, method)
     if isinstance(fractions, Variable):

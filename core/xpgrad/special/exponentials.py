@@ -107,11 +107,13 @@ def logsumexp(xp: Namespace, x: Array, /, *, axis: Axis = None, keepdims: bool =
     Parameters
     ----------
     x : Variable or array, real floating-point
-        Where all elements are -inf the result is -inf and the gradient 0, as for `logaddexp`.
+        Where all elements are -inf the result is -inf and the gradient 0, as for `logaddexp`; -inf of no elements, too.
     axis : int, tuple of int or None
     keepdims : bool
     """
     spec = xp.spec_of(x)
+    if not spec.size:
+        return xp.sum(x, axis=axis, keepdims=keepdims) - math.inf
     x = widened(xp, x, spec)
     largest = xp.max(x, axis=axis, keepdims=True)
     largest = xp.where(xp.isfinite(largest), largest, xp.zeros_like(largest))

@@ -52,7 +52,7 @@ def logsumexp(x: AnyArray, /, axis: Axis = None, *, b: AnyArray | None = None, k
     Parameters
     ----------
     x : Variable or array, real
-        Where all elements are -inf the result is -inf and the gradient 0, as for `logaddexp`.
+        Where all elements are -inf the result is -inf and the gradient 0, as for `logaddexp`; -inf of no elements, too.
     axis : int, tuple of int or None
     b : Variable or array, or None
         Factors of the exponentials.
@@ -63,6 +63,8 @@ def logsumexp(x: AnyArray, /, axis: Axis = None, *, b: AnyArray | None = None, k
         return exponentials.logsumexp(*as_floating("logsumexp", (x,)), axis=axis, keepdims=keepdims)
     x, b = as_floating("logsumexp", (x, b))
     xp = x.__array_namespace__()
+    if not x.size:
+        return exponentials.logsumexp(x * b, axis=axis, keepdims=keepdims)
     largest = max(Variable(x.array, requires_grad=False), axis=axis, keepdims=True)
     largest = xp.where(xp.isfinite(largest), largest, 0.0)
     total = sum(b * exp(x - largest), axis=axis, keepdims=True)

@@ -155,3 +155,24 @@ def test_errors_name_what_is_wrong(device):
     for function in (ops.trapezoid, lambda x, axis: ops.index_add(x, constant(device, [0]), 1.0, axis=axis)):
         with pytest.raises(IndexError, match=r"(trapezoid|index_add): expected distinct axes of an array with 2 axes"):
             function(a, axis=2)
+
+
+def test_complex_nan_is_replaced_in_debug_mode(device):
+    x = variable(device, [complex(np.nan, 2.0), 3.0 + 1.0j], "complex128")
+    with xpgrad.using_config("debug", True):
+        assert on_host(ops.nan_to_num(x, nan=5.0)).tolist() == [5.0 + 2.0j, 3.0 + 1.0j]
+
+
+def test_errors_of_order_statistics_and_pad_name_the_function(device):
+    number, nothing = variable(device, 1.0), variable(device, [])
+    calls = {
+        "median": lambda: ops.median(nothing), "nanmedian": lambda: ops.nanmedian(nothing),
+        "percentile": lambda: ops.percentile(nothing, 5), "partition": lambda: ops.partition(number, 0),
+        "argpartition": lambda: ops.argpartition(number, 0), "pad": lambda: ops.pad(number, {0: 1}),
+        "polyval": lambda: ops.polyval(number, 2.0),
+    }  # fmt: skip
+    for name, call in calls.items():
+        with pytest.raises(ShapeError, match=f"^{name}: expected"):
+            call()
+    with pytest.raises(ShapeError, match="pad: expected distinct axes of an array with 1 axes, got"):
+        ops.pad(variable(device, [1.0]), {1: 1})

@@ -184,6 +184,8 @@ def logsumexp(x: Array, /, axis: Any, keepdims: Any) -> Array:
     """Return the logarithm of the sum of exponentials, with one new array of the size of `x`."""
     if is_half(x.dtype):
         return logsumexp(x.astype(SINGLE), axis, keepdims).astype(x.dtype)
+    if not x.size:
+        return np.add.reduce(x, axis, keepdims=keepdims) - np.inf
     top = np.maximum.reduce(x, axis, keepdims=True)
     if not np.isfinite(top).all():
         top = np.where(np.isfinite(top), top, ZEROS.get(x.dtype, 0))

@@ -19,6 +19,7 @@ from xpgrad_torch.functions.table import (
     axis,
     expect_same,
     floating,
+    from_start,
     integers,
     is_whole,
     torch_function,
@@ -123,7 +124,7 @@ def embedding(
     if padding_idx is not None or max_norm is not None or scale_grad_by_freq or sparse:
         raise TypeError("torch.nn.functional.embedding: expected input and weight only; use xpgrad.functions.embed_id")
     (rows,) = with_ndim("nn.functional.embedding", weight=(weight, 2))
-    return rows.take(integers(input, "nn.functional.embedding"), 0)
+    return rows.take(from_start(integers(input, "nn.functional.embedding"), rows.shape[0]), 0)
 
 
 @torch_function("one_hot")

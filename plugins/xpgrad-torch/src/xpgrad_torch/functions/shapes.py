@@ -13,6 +13,7 @@ from xpgrad_torch.functions.table import (
     Function,
     along_axis,
     axis,
+    from_start,
     integers,
     torch_function,
     torch_functions,
@@ -180,7 +181,8 @@ def index_select(input: Any, dim: int, index: Any) -> Any:
     """Return the elements at `index`, a vector, along an axis."""
     at = integers(index, "index_select")
     (at,) = with_ndim("index_select", index=(at if at.ndim else at.reshape(1), 1))
-    return input.take(at, axis(dim, input.ndim, "index_select"))
+    along = axis(dim, input.ndim, "index_select")
+    return input.take(from_start(at, input.shape[along]), along)
 
 
 @torch_function("flip")
@@ -213,7 +215,7 @@ def gather(input: Any, dim: int, index: Any, *, sparse_grad: bool = False) -> An
             raise ShapeError(f"torch.gather: expected index within shape {x.shape}, got {at.shape}")
         return xp.zeros(at.shape, dtype=x.dtype, device=x.device)
     near = tuple(slice(None) if i == along else slice(n) for i, n in enumerate(at.shape))
-    return xp.take_along_axis(x[near], at, axis=along)
+    return xp.take_along_axis(x[near], from_start(at, x.shape[along]), axis=along)
 
 
 @torch_function("take_along_dim")

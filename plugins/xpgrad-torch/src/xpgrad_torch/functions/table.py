@@ -7,6 +7,7 @@ from typing import Any
 import torch
 
 from xpgrad import Variable, as_variable
+from xpgrad import array_api as xp
 from xpgrad.array_api.shared.axes import checked_axes
 from xpgrad.errors import DtypeError, ShapeError
 
@@ -64,6 +65,11 @@ def integers(x: Any, name: str) -> Any:
     if at.dtype is torch.bool or not is_whole(at):
         raise DtypeError(f"torch.{name}: expected integers as indices, got {at.dtype}")
     return at
+
+
+def from_start(at: Any, length: int) -> Any:
+    """Return indices of an axis, negative ones as one that is out of range, where PyTorch refuses them."""
+    return xp.where(at < 0, length, at)
 
 
 def axis(dim: Any, ndim: int, name: str) -> int:
