@@ -438,3 +438,12 @@ def test_random_programs_with_numbers_taken_out_are_never_silently_wrong():
 def test_numbers_of_a_variable_that_moved_are_found(device):
     with pytest.raises(GradientError, match="because a number was taken"):
         grad(lambda x: float(x.to_device("@numpy")))(variable(device, 2.0, "float64").array)
+
+
+def test_the_end_of_the_graph_in_a_program_is_refused_at_each_run():
+    program, start = xpgrad.compile(lambda x: xp.sum(xp.floor(x))), np.asarray(START)
+    for _ in range(3):
+        with pytest.raises(GradientError, match=r"the graph ends before it.*\n.*floor has no derivative"):
+            grad(program)(start)
+    assert grad(lambda x: program(x) + xp.sum(x))(start).tolist() == [1.0] * len(START)
+    assert grad(lambda x: program(Variable(start)) + 0 * xp.sum(x))(start).tolist() == [0.0] * len(START)

@@ -4,7 +4,7 @@ A result behind such an end has a gradient of zeros, like a constant, although i
 transform collects the ends while its function runs, and raises if the result depends on no argument.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextvars import ContextVar
 from types import FrameType
 from typing import TYPE_CHECKING, Any
@@ -95,6 +95,13 @@ def uncollected(function: Callable[..., Any], /, *args: Any) -> Any:
         return function(*args)
     finally:
         active.reset(token)
+
+
+def ended_before(found: Mapping[Any, tuple[Place, str]], operands: Iterable["Variable"]) -> None:
+    """Note the ends of an earlier run of a function, of which a program now computes the result for `operands`."""
+    for cuts in running()[-1:]:
+        if cuts.level is None and cuts.reaches(operands):
+            cuts.found.update(found)
 
 
 def looked_at() -> None:

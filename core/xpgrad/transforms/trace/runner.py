@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from xpgrad.backend import random
+from xpgrad.graph.methods.cuts import ended_before
 from xpgrad.graph.variable import Variable
 from xpgrad.transforms.trace.entry import reader
 from xpgrad.transforms.trace.executors import Options, chosen
@@ -50,7 +51,9 @@ class Runner:
         needed = any(leaf.kind == "argument" for leaf in trace.results) or any(
             write.source.kind == "argument" for write in self._writes
         )
-        self._leaves = reader(trace.arguments) if needed or self._half is not None else None
+        self._ends = trace.ends
+        self._plain = self._half is None and not self._writes and not self._ends
+        self._leaves = reader(trace.arguments) if needed or self._ends or self._half is not None else None
         self._run: Run | None = None
 
     @property
@@ -79,7 +82,7 @@ class Runner:
         streams = random.snapshot(()) if self._draws else None
         outputs = self._run(*arrays)  # type: ignore[misc]  # `prepare` has been called
         leaves = self._leaves(args, kwargs) if self._leaves is not None else ()
-        if self._half is None and not self._writes:
+        if self._plain:
             return self._leave(outputs, leaves)
         return self._finished(list(outputs[: self._count]), outputs[self._count :], leaves, streams)
 
@@ -87,6 +90,8 @@ class Runner:
         self, outputs: list[Any], residuals: Sequence[Array], leaves: Sequence[Any], streams: random.Snapshot | None
     ) -> Any:
         results = outputs
+        if self._ends:
+            ended_before(self._ends, [x for x in leaves if isinstance(x, Variable)])
         if self._half is not None:
             results = list(outputs)
             connect(self._half, results, residuals, leaves, streams)

@@ -1,11 +1,14 @@
 """`Trace`: one recorded run of a function, with its result, its program and what it wrote to Variables."""
 
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from xpgrad.backend.plugins import plugins
+from xpgrad.config import called_with
 from xpgrad.errors import TraceError
 from xpgrad.graph.backward import grad as sweep
+from xpgrad.graph.methods.cuts import Cuts
+from xpgrad.graph.methods.ending import Place
 from xpgrad.graph.variable import Variable, constant_variable
 from xpgrad.transforms.leaves import is_array
 from xpgrad.transforms.surroundings import Surroundings
@@ -98,6 +101,8 @@ class Trace:
         The Variables from outside by which they have one.
     pullback : Pullback or None
         What computes these gradients, for this call at least; None where they ask for values.
+    ends : mapping
+        The lines at which the graph of the arguments ended, if no output requires a gradient.
     surroundings : Surroundings
         In which it began.
     failure : str or None
@@ -121,6 +126,7 @@ class Trace:
         self.connected: tuple[int, ...] = ()
         self.wanted: tuple[Source, ...] = ()
         self.pullback: Pullback | None = None
+        self.ends: Mapping[Any, tuple[Place, str]] = {}
         self._arrays: list[Array] = []
         self._connected: list[Variable] = []
         self._residuals: list[Array] = []
@@ -140,7 +146,8 @@ class Trace:
         level = self.level
         entered = list(self._entered())
         args, kwargs = self.arguments.build(entered)
-        returned = f(*args, **kwargs)
+        cuts = Cuts(None, lambda given: True)
+        returned = called_with(cuts.entered(), f, *args, **kwargs)
         self._check_arguments((args, kwargs), entered)
         level.watch.check()
         if level.watch.written:
@@ -163,6 +170,8 @@ class Trace:
         if len(libraries) > 1:
             what = f"it computes with arrays of {' and '.join(sorted(libraries))}, and a program has one library"
             level.recording.fail(what, "compile a function for each", here=False)
+        if not self._connected:
+            self.ends = cuts.found
         if self._connected:
             unique = {id(c): c for c in level.captured.values()}.values()
             wanted = [c for c in unique if c.first._node.requires_grad]
