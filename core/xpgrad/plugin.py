@@ -24,8 +24,8 @@ from xpgrad.listing import listed as _listed
 
 __all__ = [
     "API_VERSION", "CHAPTERS", "FACTS", "ArrayAPIBackend", "Backend", "BackendUnavailable", "Capabilities", "Device",
-    "FloatLimits", "Geometry", "PluginWarning", "Spec", "block", "check_cast", "checks_index_arrays", "class_name", "config",
-    "flat_index", "hookimpl", "register", "scatter_add_by_sorting",
+    "FloatLimits", "Geometry", "PluginWarning", "Spec", "block", "check_cast", "checks_index_arrays", "class_name",
+    "config", "flat_index", "hookimpl", "register", "scatter_add_by_sorting",
 ]  # fmt: skip
 if not TYPE_CHECKING:
     __getattr__, __dir__ = _listed(__name__, __all__)
