@@ -125,7 +125,7 @@ def xpgrad_executor(backend):
         ("return NotImplemented", "executor", None),
         ("return None", "executor", None),
         ("raise ValueError('no compiler')", "executor", "its executor failed for f: ValueError: no compiler"),
-        ("return 7", "executor", "its executor failed for f: PluginError: expected a function or NotImplemented, got int"),
+        ("return 7", "executor", "PluginError: expected a function or NotImplemented, got int"),
         ("raise SystemExit", "executor", "its executor failed for f: SystemExit"),
         ("return None", "7", "its hook xpgrad_executor returned int, expected a function"),
         ("return None", "backend.nonsense", "its hook xpgrad_executor failed: AttributeError"),
