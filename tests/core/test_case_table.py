@@ -15,6 +15,8 @@ PARTS = 8
 OTHERS = [device for device in DEVICES if device not in ("@numpy", "@strict:cpu")]
 """The certificate of strict runs the table on its first device; @strict:device1 finds whatever that would."""
 RUNS = [(case, "@numpy") for case in CASES] + [(case, device) for device in OTHERS for case in part_of(CASES, PARTS)]
+SMALL_COMPLEX = {case.name for case in part_of(CASES, PARTS)}
+"""Cases of which small complex inputs run, too: others at each commit."""
 ORDERED = {
     *("less", "less_equal", "greater", "greater_equal", "max", "min", "maximum", "minimum", "argmax", "argmin"),
     *("sort", "argsort", "searchsorted", "unique_values", "unique_all", "unique_counts", "unique_inverse", "gate"),
@@ -43,6 +45,8 @@ def test_case(case: Case, device: str) -> None:
     failures = []
     for dtype in dtypes_of(case):
         for assertion in assertions_of(case, dtype):
+            if assertion == "small" and dtype == "complex128" and case.name not in SMALL_COMPLEX:
+                continue
             try:
                 run(case, found, dtype, assertion)
             except Exception as error:
