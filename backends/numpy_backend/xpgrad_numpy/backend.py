@@ -73,7 +73,7 @@ class NumPyBackend(Backend):
 
     def lazy_override(self, name: str) -> Kernel | None:
         """Return a kernel of `xpgrad.functions`, or SciPy's special function if SciPy is installed."""
-        return network(name) or special.find(name)
+        return network(name) or special.find(name, self.xp)
 
     def blockwise(self, names: Sequence[str | None], rules: Sequence[Kernel]) -> Kernel:
         """Return the vjps of an elementwise function of large arrays, in blocks."""

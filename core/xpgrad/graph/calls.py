@@ -62,7 +62,7 @@ def unary(definition: Definition) -> Function:
                 spec = plan.outcome(given, out, array)
         if mode or not node.requires_grad or not differentiable or not spec.differentiable:
             if not differentiable and running():
-                ended(definition.name, x)
+                ended(definition.name, spec, x)
             return output(out, spec, None, 0)
         f = Application()
         f.pullback = plan.by_bits[1]
@@ -143,7 +143,7 @@ def binary(definition: Definition, *, is_operator: bool) -> Function:  # noqa: C
                 spec = plan.backend.spec(out)
             if mode or not rule1 or not node1.requires_grad or not spec.differentiable:
                 if not differentiable and running():
-                    ended(definition.name, x1)
+                    ended(definition.name, spec, x1)
                 return output(out, spec, None, 0)
             f = Application()
             f.pullback = plan.by_bits[1]
@@ -162,7 +162,7 @@ def binary(definition: Definition, *, is_operator: bool) -> Function:  # noqa: C
         needed = (1 if rule1 and node1.requires_grad else 0) | (2 if rule2 and node2.requires_grad else 0)
         if mode or not needed or not spec.differentiable:
             if not differentiable and running():
-                ended(definition.name, x1, x2)
+                ended(definition.name, spec, x1, x2)
             return output(out, spec, None, 0)
         f = Application()
         f.pullback = plan.by_bits[needed]
@@ -225,7 +225,7 @@ def reflected(definition: Definition) -> Function:
             spec = plan.backend.spec(out)
         if mode or not differentiable or not node.requires_grad or not spec.differentiable:
             if not definition.rules and running():
-                ended(definition.name, x2)
+                ended(definition.name, spec, x2)
             return output(out, spec, None, 0)
         f = Application()
         f.pullback = plan.by_bits[2]

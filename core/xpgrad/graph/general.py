@@ -56,7 +56,7 @@ def apply(definition: Definition, operands: Sequence[Any], parameters: dict[str,
     )
     if mode & NO_GRAD or True not in needed or not spec.differentiable:
         if not (definition.rules and spec.differentiable) and running():
-            ended(definition.name, *operands)
+            ended(definition.name, spec, *operands)
         return output(out, spec, None, 0)
     function = Application() if function is None else function
     function.pullback = plan.pullback(needed)

@@ -45,7 +45,7 @@ def n_ary(definition: Definition) -> Function:
         spec = plan.backend.spec(out)
         if mode or not needed or not spec.differentiable:
             if not differentiable and running():
-                ended(definition.name, *operands)
+                ended(definition.name, spec, *operands)
             return output(out, spec, None, 0)
         f = Application()
         pullback = f.pullback = plan.for_bits(needed)

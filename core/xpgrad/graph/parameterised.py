@@ -86,7 +86,7 @@ def parameterised(definition: Definition) -> Function:  # noqa: C901 - as `binar
             spec = plan.backend.spec(out)
         if mode or not node.requires_grad or not differentiable or not spec.differentiable:
             if ends and running():
-                ended(definition.name, x)
+                ended(definition.name, spec, x)
             return output(out, spec, None, 0)
         f = Application()
         f.pullback = plan.by_bits[1]

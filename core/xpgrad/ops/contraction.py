@@ -71,7 +71,10 @@ def einsum(subscripts: Any, /, *operands: Any, optimize: Any = "auto") -> Variab
     for step in plan.steps:
         chosen = [terms[i] for i in step.taken]
         terms = [term for i, term in enumerate(terms) if i not in step.taken]
-        terms.append(functools.reduce(lambda a, b, kept=step.kept: _pair(a, b, kept), chosen))  # type: ignore[misc]
+        product, *others = chosen
+        for other in others:
+            product = _pair(product, other, step.kept)
+        terms.append(product)
     ((y, labels),) = terms
     y, labels = _summed(y, labels, plan.output)
     return _ordered(y, labels, plan.output)

@@ -163,7 +163,7 @@ def value_and_grad(
 
     def function(x: Array, *args: Any) -> tuple[float, Array]:
         value, found = both(layout.unraveled(x), *args)
-        return host_number(value), vector_of(flatten(found)[0])
+        return host_number(*flatten(value)[0]), vector_of(flatten(found)[0])
 
     return function
 

@@ -103,7 +103,7 @@ def test_no_gradient_comes_from_a_changed_array(where, change, use, when, start)
             y.backward(enable_double_backprop=start == "recorded")
     except (ChangedArray, xpgrad.ShapeError):  # the latter where shapes do not fit any more
         pass
-    except xpgrad.GradientError:
+    except (xpgrad.GradientError, xpgrad.GraphEndWarning):
         assert (change, when) == (retyped, "before")  # integers are in no graph
     assert x._grad is None
 

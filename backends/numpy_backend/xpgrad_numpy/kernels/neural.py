@@ -74,6 +74,11 @@ def expit_x(gy: Array, x: Array, y: Array, out: Array | None = None, /) -> Array
     return gx
 
 
+def array_for(x: Array, out: Array | None) -> Array | None:
+    """Return `out`, or a new array for the result of a 0-d array, of which NumPy makes a scalar without one."""
+    return out if out is not None or x.ndim else np.empty_like(x)
+
+
 def softmax(x: Array, /, axis: Any) -> Array:
     """Return exponentials normalised along `axis`, in one new array."""
     if is_half(x.dtype):
@@ -95,7 +100,7 @@ def softmax(x: Array, /, axis: Any) -> Array:
 
 def softmax_into(x: Array, out: Array | None, axis: Any = -1) -> Array:
     """Return `softmax`, in a new array or in `out`, which may be `x` itself."""
-    y = np.subtract(x, np.maximum.reduce(x, axis, keepdims=True), out=np.empty_like(x) if out is None else out)
+    y = np.subtract(x, np.maximum.reduce(x, axis, keepdims=True), out=array_for(x, out))
     np.exp(y, out=y)
     y /= np.add.reduce(y, axis, keepdims=True)
     return y
@@ -117,7 +122,7 @@ def softmax_x(gy: Array, y: Array, axis: Any, /) -> Array:
 
 
 def _softmax_x(gy: Array, y: Array, axis: Any, memory: Array | None = None, out: Array | None = None) -> Array:
-    gx = np.multiply(gy, y, out=np.empty_like(y) if memory is None else memory)
+    gx = np.multiply(gy, y, out=array_for(y, memory))
     total = np.add.reduce(gx, axis, keepdims=True)
     np.subtract(gy, total, out=gx)
     return np.multiply(gx, y, out=gx if out is None else out)
@@ -155,7 +160,7 @@ def log_softmax(x: Array, /, axis: Any) -> Array:
 
 
 def _log_softmax(x: Array, axis: Any, out: Array | None = None) -> Array:
-    y = np.subtract(x, np.maximum.reduce(x, axis, keepdims=True), out=np.empty_like(x) if out is None else out)
+    y = np.subtract(x, np.maximum.reduce(x, axis, keepdims=True), out=array_for(x, out))
     y -= np.log(np.add.reduce(np.exp(y), axis, keepdims=True))
     return y
 
@@ -175,7 +180,7 @@ def log_softmax_x(gy: Array, y: Array, axis: Any, /) -> Array:
 
 
 def _log_softmax_x(gy: Array, y: Array, axis: Any, out: Array | None = None) -> Array:
-    gx = np.exp(y, out=np.empty_like(y) if out is None else out)
+    gx = np.exp(y, out=array_for(y, out))
     gx *= np.add.reduce(gy, axis, keepdims=True)
     return np.subtract(gy, gx, out=gx)
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from xpgrad.types import Array, Kernel
+from xpgrad.types import Array, Kernel, Namespace
 from xpgrad_numpy.kernels.sinc import SINC
 
 _SAME_NAME = """erf erfc erfcinv erfcx erfinv log_ndtr ndtr ndtri
@@ -37,13 +37,22 @@ PARTS = {
     "jacobi_am": ("ellipj", 3), "sine_integral": ("sici", 0),
 }  # fmt: skip
 """Kernels that are one output of a function with several."""
+IN_DOUBLE = frozenset(["bei", "ber", "kei", "ker"])
+"""Those that need more digits than single precision has: sums for Kelvin functions cancel from 8 on."""
 OF_COMPLEX = {"complex_erf": "erf", "complex_erfc": "erfc", "complex_loggamma": "loggamma"}
-NAMES = frozenset(_SAME_NAME.split()) | ORDERED.keys() | PARTS.keys() | OF_COMPLEX.keys()
+NAMES = frozenset(_SAME_NAME.split()) | IN_DOUBLE | ORDERED.keys() | PARTS.keys() | OF_COMPLEX.keys()
 """Kernels that are SciPy's."""
 
 
-def find(name: str) -> Kernel | None:
-    """Return NumPy's or SciPy's function for the kernel `name`, None where SciPy has none or is not installed."""
+def find(name: str, xp: Namespace) -> Kernel | None:
+    """Return NumPy's or SciPy's function for the kernel `name`, None where SciPy has none or is not installed.
+
+    Parameters
+    ----------
+    name : str
+    xp : Namespace
+        With the kernels of other names, for those that are SciPy's in some dtypes only.
+    """
     if name in NUMPYS:
         return NUMPYS[name]
     extension, _, name = name.rpartition(".")
@@ -55,6 +64,9 @@ def find(name: str) -> Kernel | None:
     if found is None:
         return None
     found = getattr(found, "__wrapped__", found)  # the ufunc itself: with SCIPY_ARRAY_API it is wrapped in a dispatcher
+    if name in IN_DOUBLE:
+        of_order = getattr(xp.special, f"{name}_of")
+        return lambda x, /: of_order(x, n=0) if x.itemsize == 8 else found(x, dtype=np.float64).astype(x.dtype)
     if name == "ive":
         return lambda v, x, /: _with_expansion(found, v, x)
     if name in ORDERED:

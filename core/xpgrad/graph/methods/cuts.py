@@ -1,4 +1,4 @@
-"""Where the graph of a differentiated function ends before its result: `floor`, comparisons, `no_backprop_mode`.
+"""Where the graph of a differentiated function ends before its result: `floor`, `argmax`, `no_backprop_mode`.
 
 A result behind such an end has a gradient of zeros, like a constant, although it was computed from the arguments. A
 transform collects the ends while its function runs, and raises if the result depends on no argument.
@@ -9,6 +9,7 @@ from contextvars import ContextVar
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
+from xpgrad.backend.spec import Spec
 from xpgrad.config import on_unrecorded
 from xpgrad.errors import GradientError
 from xpgrad.graph.methods.ending import MAX_PLACES, Place, caller, place_at
@@ -76,8 +77,13 @@ running = active.get
 """Return the collections of this thread; bound once, because functions without a derivative call it."""
 
 
-def ended(name: str, *operands: Any) -> None:
-    """Note that a function without derivative is applied to `operands`."""
+def ended(name: str, spec: Spec, *operands: Any) -> None:
+    """Note that a function without derivative is applied to `operands`, with a result of `spec`.
+
+    Booleans are masks as a rule, and a result that was selected by a mask has the zeros of a constant.
+    """
+    if spec.backend.is_kind(spec.dtype, "bool"):
+        return
     variables = [x for x in operands if hasattr(x, "_node") and x._node.requires_grad]
     if variables:
         _note(None, f"{name.strip('_')} has no derivative", variables)

@@ -89,7 +89,7 @@ def derived(backend: "DualBackend", definition: Definition, kernel: Kernel | Non
                 return kind(level, *whole(primals, tangents, parameters))
             return kind(level, y, t)
         y = kernel(*primals, **parameters)
-        if given and running():
+        if given and running() and not base.is_kind(y.dtype, "bool"):
             ended_at(level, definition.name, not differentiable)
         return kind(level, y if type(y) in base_types else restore(y), None)
 

@@ -39,12 +39,12 @@ def bound(call: Call, arrays: Sequence[Any]) -> list[Any]:
     return found
 
 
-@call_p.def_impl  # type: ignore[untyped-decorator]  # JAX has no types there, nor below
+@call_p.def_impl
 def _evaluated(*arrays: Any, bound: Bound) -> list[Any]:
     return list(map(jnp.array, bound(*arrays)))
 
 
-@call_p.def_abstract_eval  # type: ignore[untyped-decorator]
+@call_p.def_abstract_eval
 def _abstract(*avals: Any, bound: Bound) -> list[Any]:
     return [jax.core.ShapedArray(y.shape, y.dtype) for y in bound.call.results]
 
@@ -87,7 +87,10 @@ def _batch(arrays: Sequence[Any], axes: Sequence[Any], *, bound: Bound) -> tuple
 
     def one(members: Sequence[Any]) -> list[Any]:
         remaining = iter(members)
-        return call_p.bind(*(next(remaining) if m else x for x, m in zip(moved, mapped, strict=True)), bound=bound)  # type: ignore[no-any-return]
+        outputs: list[Any] = call_p.bind(
+            *(next(remaining) if m else x for x, m in zip(moved, mapped, strict=True)), bound=bound
+        )
+        return outputs
 
     members = [x for x, m in zip(moved, mapped, strict=True) if m]
     if call.vmap_method == "sequential":
