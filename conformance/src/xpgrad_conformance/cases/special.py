@@ -266,6 +266,7 @@ def _chainers(name: str, low: float, high: float, scipys: str | None = None) -> 
         (Input(SMALL, low, high),),
         order=1,
         area="F",
+        complex=name in ("digamma", "erf", "erfc"),
     )
 
 
