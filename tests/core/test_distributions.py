@@ -21,13 +21,13 @@ MAX_LINES = {
     "xpgrad/transforms/loops/": 2_400,
     "xpgrad/links/": 2_500,
     "xpgrad/models/": 1_300,
-    "xpgrad/optimizers/": 2_200,
+    "xpgrad/optimizers/": 2_300,
     "xpgrad/training/": 1_350,
     "xpgrad/drawing/": 1_350,
     "xpgrad/cli/": 2_050,
     "xpgrad/hints.py": 220,
     "xpgrad/special/": 3_750,
-    "xpgrad/": 31_800,
+    "xpgrad/": 32_600,
 }
 """Blank ones are not counted; the first folder that fits counts."""
 
