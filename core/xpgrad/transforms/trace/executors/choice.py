@@ -134,7 +134,8 @@ def _run(executor: Executor, program: Program, plugin: str) -> Run | None:
     """Return what an executor makes of a program, None if it declines or is a plugin's and fails."""
     try:
         run = executor(program)
-        if run is not None and run is not NotImplemented and not callable(run):
+        fits = run is None or run is NotImplemented or callable(run)
+        if not fits:
             raise PluginError(f"expected a function or NotImplemented, got {type(run).__name__}")
     except BaseException as error:  # third-party code: the program runs without it
         if not plugin or is_interrupt(error):

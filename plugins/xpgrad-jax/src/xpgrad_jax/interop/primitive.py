@@ -10,6 +10,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+from jax.core import ShapedArray
 from jax.extend.core import Primitive
 from jax.interpreters import ad, batching, mlir
 
@@ -39,14 +40,16 @@ def bound(call: Call, arrays: Sequence[Any]) -> list[Any]:
     return found
 
 
-@call_p.def_impl
 def _evaluated(*arrays: Any, bound: Bound) -> list[Any]:
     return list(map(jnp.array, bound(*arrays)))
 
 
-@call_p.def_abstract_eval
 def _abstract(*avals: Any, bound: Bound) -> list[Any]:
-    return [jax.core.ShapedArray(y.shape, y.dtype) for y in bound.call.results]
+    return [ShapedArray(y.shape, y.dtype) for y in bound.call.results]
+
+
+call_p.def_impl(_evaluated)
+call_p.def_abstract_eval(_abstract)
 
 
 def _callback(*arrays: Any, bound: Bound) -> list[Any]:
