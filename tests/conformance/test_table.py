@@ -265,6 +265,7 @@ FAULTS = [
 ]
 
 OF_ONE_SIZE = {
+    "cov-weights",
     *("F.as_strided", "F.as_strided-offset", "F.connectionist_temporal_classification-lengths"),
     *("F.deconvolution_2d-outsize", "F.deconvolution_nd", "F.deformable_convolution_2d_sampler"),
     *("F.deformable_convolution_2d_sampler-options", "F.lstm-fewer", "F.slstm", "F.tree_lstm"),

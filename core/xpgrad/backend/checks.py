@@ -6,7 +6,7 @@ from typing import Any
 
 from xpgrad.backend.caller import called
 from xpgrad.backend.holder import unwrap
-from xpgrad.backend.levels import entered
+from xpgrad.backend.levels import around, entered
 from xpgrad.backend.naming import class_name
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.spec import Spec
@@ -77,7 +77,12 @@ def beside(spec: Spec, obj: Any, operation: str) -> Array:
 
 
 def require_together(operation: str, *arrays: Any) -> None:
-    """Raise as `beside` does if Variables and arrays are not all of one library and on one device; None is ignored."""
+    """Raise as `beside` does if Variables and arrays are not all of one library and on one device; None is ignored.
+
+    Within a transformation the functions that compute with them raise instead: to enter an array has effects there.
+    """
+    if around() is not None:
+        return
     lead, *others = [entered(unwrap(x)) for x in arrays if x is not None]
     spec = spec_of(lead, operation)
     for x in others:

@@ -17,7 +17,7 @@ _ABOUT_SHAPES = (
     r"(?i)shape|dimension|ndim|\bdims?\b|axis|axes|broadcast|\bsizes?\b|align|square|length|elements|\brank\b|mismatch|"
     r"stack|same number|at least one array|zero-size|empty|chunk|reshape|concatenat|split"
 )
-_ABOUT_AXES = r"(?i)^(?!.*\b(an )?index (-?\d+ )?(is )?out of).*\b(axis|axes|tuple index)\b"
+_ABOUT_AXES = r"(?i)^(?!.*(?<!tuple )\b(an )?index (-?\d+ )?(is )?out of).*\b(axis|axes|tuple index)\b"
 _ABOUT_DTYPES = (
     r"(?i)dtype|data type|array type|\bcast|input types|loop of ufunc|numeric|floating|complex|integer or boolean|"
     r"type promotion|promote|signed|bitwise|\b(bool|int|uint|float|complex)\d*\b.*\barray|not supported (for|between)"

@@ -170,7 +170,7 @@ ONCE: list[tuple[str, Any, Callable[[], Any]]] = [
     ("concat", xp.concat, lambda: xp.concat([ARRAY, X])),
     ("stack", xp.stack, lambda: xp.stack([X, W])),
     ("where", xp.where, lambda: xp.where(X > 0, X, W)),
-    ("maximum", xp.maximum, lambda: xp.clip(X, 0.5, None)),
+    ("clip", xp.maximum, lambda: xp.clip(X, 0.5, None)),
 ]
 
 

@@ -28,7 +28,7 @@ RUNS = 3
 WITHOUT_PROGRAM: dict[str, tuple[str, ...]] = {
     "the gradient asks which eigenvalues or singular values are equal": (
         *("linalg.eigh", "linalg.eigh-batch", "linalg.eigh-vectors", "linalg.eigvalsh"),
-        *("linalg.eig-vectors", "linalg.eig-cube", "linalg.eigvals"),
+        *("linalg.eig-vectors", "linalg.eig-cube", "linalg.eigvals", "linalg.eigvals-batch"),
         *("linalg.svd", "linalg.svd-tall", "linalg.svd-wide", "linalg.svd-batch", "linalg.svd-full-tall"),
         *("linalg.svd-full-wide", "linalg.svd-vectors", "linalg.svdvals"),
         *("linalg.matrix_norm-nuc", "linalg.matrix_norm-2", "linalg.matrix_norm-minus-2"),
