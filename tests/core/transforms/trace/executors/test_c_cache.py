@@ -56,9 +56,9 @@ def test_the_folder_is_that_of_the_environment(monkeypatch, tmp_path):
     monkeypatch.setenv("HOME", str(tmp_path))
     assert default_directory() == str(tmp_path / "own/xpgrad")
     monkeypatch.delenv("XPGRAD_CACHE_DIR")
-    assert default_directory() == str(tmp_path / "xdg/xpgrad")
+    assert default_directory() == str(tmp_path / "xdg/xpgrad/compiled")
     monkeypatch.setenv("XDG_CACHE_HOME", "relative")  # which its specification says to ignore
-    assert default_directory() == str(tmp_path / ".cache/xpgrad")
+    assert default_directory() == str(tmp_path / ".cache/xpgrad/compiled")
 
 
 def test_the_folder_and_its_files_are_for_the_user_alone(tmp_path):

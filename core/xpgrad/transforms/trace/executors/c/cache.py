@@ -27,16 +27,17 @@ TEMPORARY = re.compile(r"build-[0-9a-f]{16}")
 
 
 def default_directory() -> str:
-    """Return the path of the cache: ``xpgrad`` in ``XPGRAD_CACHE_DIR``, or in the user's directory for caches.
+    """Return the path of the cache: ``xpgrad`` in ``XPGRAD_CACHE_DIR``, or ``xpgrad/compiled`` in the user's caches.
 
-    It is a subdirectory of the one that the user names, which may hold other files.
+    It is a subdirectory of its own: the one that the user names may hold other files, and earlier versions have left
+    files without a mark in ``xpgrad``.
     """
     own = os.environ.get("XPGRAD_CACHE_DIR", "")
     if own:
         parent = os.path.join(home(), own[2:]) if own.startswith("~/") else os.path.abspath(own)
     else:
         base = os.environ.get("XDG_CACHE_HOME", "")
-        parent = base if os.path.isabs(base) else os.path.join(home(), ".cache")
+        return os.path.join(base if os.path.isabs(base) else os.path.join(home(), ".cache"), "xpgrad", "compiled")
     return os.path.join(parent, "xpgrad")
 
 
