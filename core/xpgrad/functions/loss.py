@@ -193,20 +193,8 @@ def softmax_cross_entropy(
         class_weight = _class_weight(class_weight, spec)
     if spec.half:
         x = array_api.astype(x, spec.wide)
-        return in_dtype_of(
-            spec,
-            softmax_cross_entropy(
-                x,
-                t,
-                normalize,
-                cache_score,
-                class_weight,
-                ignore_label,
-                reduce,
-                enable_double_backprop,
-                soft_target_loss,
-            ),
-        )
+        options = (normalize, cache_score, class_weight, ignore_label, reduce, enable_double_backprop, soft_target_loss)
+        return in_dtype_of(spec, softmax_cross_entropy(x, t, *options))
     if target.differentiable:
         return _soft_cross_entropy(x, t, normalize, class_weight, reduce, soft_target_loss)
     if switches().mode & WATCHED and config.debug:

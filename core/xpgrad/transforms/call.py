@@ -9,7 +9,7 @@ from xpgrad.backend.plugins import plugins
 from xpgrad.config import NO_GRAD, backprop_mode, called_with, switches
 from xpgrad.errors import DtypeError
 from xpgrad.graph.backward import grad as sweep
-from xpgrad.graph.methods.cuts import Cuts
+from xpgrad.graph.methods.cuts import GraphEnds
 from xpgrad.graph.methods.ending import Watch
 from xpgrad.graph.variable import Variable, constant_variable
 from xpgrad.transforms.containers import is_array_like
@@ -160,7 +160,7 @@ class Call:
         self._allow_constant = allow_constant
         self._watched = [(i, [x._node for x in made[i].roots]) for i in places]
         self.watch = Watch([x._node for x in self.roots], self.mode.recorded or self.mode.within)
-        cuts = Cuts(None, lambda given: bool(self.watch.roots_of(x._node for x in given)))
+        cuts = GraphEnds(None, lambda given: bool(self.watch.roots_of(x._node for x in given)))
         result = called_with(self.watch.entered() | cuts.entered(), transforming, f, *passed, **kwargs)
         self.aux: Any = None
         if has_aux:

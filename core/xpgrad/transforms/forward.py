@@ -7,7 +7,7 @@ from typing import Any
 from xpgrad.backend.plugins import plugins
 from xpgrad.config import called_with, config
 from xpgrad.errors import GradientError
-from xpgrad.graph.methods.cuts import Cuts
+from xpgrad.graph.methods.cuts import GraphEnds
 from xpgrad.graph.methods.ending import MAX_PLACES, rejected, rejecting, rejecting_name
 from xpgrad.graph.variable import Variable, constant_variable
 from xpgrad.transforms.call import Argument, Call, Mode, directions, output_leaves, transforming, with_aux, within
@@ -159,7 +159,7 @@ class _Run:
         given = list(zip(roots, self.tangents, strict=True))
         inside = iter([level.entered(pair, port.inward([x._array for x in pair]), port).inside for pair in given])
         trees = [argument.replaced(inside) for argument in self.arguments]
-        cuts = Cuts(level, lambda given: True)
+        cuts = GraphEnds(level, lambda given: True)
         values = cuts.entered()
         outputs, structure, aux, leaves = level.run(
             called_with, values, self._inside, f, trees, has_aux, allow_constant

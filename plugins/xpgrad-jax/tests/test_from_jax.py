@@ -8,6 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from tests.within import WITHIN, assert_runs_without_a_program
 
 import xpgrad
 import xpgrad.array_api as xp
@@ -143,24 +144,10 @@ def test_a_compiled_function_runs_it_without_a_program_and_says_so() -> None:
         xpgrad.compile(value_and_grad(lambda x: xp.sum(f(x))), strict=True)(A)
 
 
-WITHIN: dict[str, Callable[[Any], Any]] = {
-    "value": lambda f: lambda x: xp.sum(f(x)),
-    "grad": lambda f: grad(lambda x: xp.sum(f(x))),
-    "jvp": lambda f: lambda x: jvp(f, (x,), (x,))[1],
-    "hvp": lambda f: lambda x: hvp(lambda x: xp.sum(f(x)), (x,), (x,))[0],
-    "hessian": lambda f: hessian(lambda x: xp.sum(f(x))),
-}
-
-
 @pytest.mark.filterwarnings("ignore::xpgrad.CompileWarning", "ignore::xpgrad.BatchWarning")
 @pytest.mark.parametrize("make", WITHIN.values(), ids=WITHIN)
 def test_a_compiled_transform_runs_it_without_a_program(make: Callable[[Any], Any]) -> None:
-    f, x = make(from_jax(lambda x: jnp.sin(x) * x)), A
-    step = xpgrad.compile(f)
-    for _ in range(3):
-        np.testing.assert_allclose(step(x), f(x))
-    with pytest.raises(TraceError, match="has no program"):
-        step.program(x)
+    assert_runs_without_a_program(make(from_jax(lambda x: jnp.sin(x) * x)), A)
 
 
 FORWARD: dict[str, Callable[[Any], Any]] = {

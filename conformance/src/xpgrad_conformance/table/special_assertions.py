@@ -65,9 +65,7 @@ def _of_input(s: Scenario, x: Input, host: Any) -> list[Any]:
     if host.dtype.kind not in "f":
         return ordinary
     found = [*ordinary, 0.0, -0.0, 1.0, -1.0, x.low, x.high, 40.0, -40.0, np.inf, -np.inf, np.nan]
-    if (
-        s.device.backend is not plugins.host
-    ):  # other libraries' loops over vectors differ from those over single numbers
+    if s.device.backend is not plugins.host:  # their loops over vectors differ from those over single numbers
         return found
     info = np.finfo(host.dtype)
     tiny, root, largest = float(info.smallest_normal), float(info.max) ** 0.5, float(info.max)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from xpgrad.graph.variable import Variable
 
 
-class Cuts:
+class GraphEnds:
     """The ends of the graph while a function runs.
 
     Parameters
@@ -72,7 +72,7 @@ class Cuts:
 
 
 UNRECORDED = "no graph is recorded from here on"
-active: ContextVar[tuple[Cuts, ...]] = ContextVar("xpgrad_cuts", default=())
+active: ContextVar[tuple[GraphEnds, ...]] = ContextVar("xpgrad_cuts", default=())
 running = active.get
 """Return the collections of this thread; bound once, because functions without a derivative call it."""
 

@@ -7,7 +7,7 @@ from xpgrad.backend.plugins import plugins
 from xpgrad.config import called_with
 from xpgrad.errors import TraceError
 from xpgrad.graph.backward import grad as sweep
-from xpgrad.graph.methods.cuts import Cuts
+from xpgrad.graph.methods.cuts import GraphEnds
 from xpgrad.graph.methods.ending import Place
 from xpgrad.graph.variable import Variable, constant_variable
 from xpgrad.transforms.leaves import is_array
@@ -146,7 +146,7 @@ class Trace:
         level = self.level
         entered = list(self._entered())
         args, kwargs = self.arguments.build(entered)
-        cuts = Cuts(None, lambda given: True)
+        cuts = GraphEnds(None, lambda given: True)
         returned = called_with(cuts.entered(), f, *args, **kwargs)
         self._check_arguments((args, kwargs), entered)
         level.watch.check()
