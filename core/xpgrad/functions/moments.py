@@ -36,7 +36,7 @@ def statistics(x: Any, function: str, axis: Axes, eps: float) -> tuple[Array, Ar
     if spec.size:
         mean, var = xp.moments(as_array(x), axis=axis)
     else:
-        mean = var = xp.zeros(kept_shape(spec, axis), dtype=spec.dtype, device=spec.device)
+        mean = var = xp.sum(as_array(x), axis=axis, keepdims=True)
     return mean, var, xp.reciprocal(xp.sqrt(xp.add(var, eps)))
 
 

@@ -75,7 +75,7 @@ def explained(
         return MissingFunction(backend.name, missing)
     name = called(definition.title)
     operands = [x for each in arrays for x in (each if isinstance(each, (list, tuple)) else (each,))]
-    got = ", ".join(repr(backend.spec(a)) if type(a) in plugins.by_type else repr(a) for a in operands)
+    got = ", ".join(repr(found.spec(a)) if (found := plugins.by_type.get(type(a))) else repr(a) for a in operands)
     if definition.elementwise and not _broadcast([a.shape for a in arrays if type(a) in plugins.by_type]):
         return ShapeError(f"{name}: shapes do not broadcast; got {got}")
     shapes = [tuple(a.shape) for a in operands if type(a) in plugins.by_type]

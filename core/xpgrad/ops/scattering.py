@@ -124,7 +124,7 @@ def segment_min(x: AnyArray, segments: AnyArray, /, num_segments: int) -> Variab
 @elementwise(x=lambda xp, gy: gy)
 def _valued(xp: Namespace, x: Operand, value: Operand, /) -> Array:
     """The second array, with the gradient of the first: the exact value of a sum that is rounded."""
-    return xp.asarray(value, copy=True)
+    return xp.asarray(xp.broadcast_arrays(x, value)[1], copy=True)
 
 
 def _segment_extremum(x: Variable, ids: Array, num_segments: int, smallest: bool) -> Variable:

@@ -8,7 +8,7 @@ import numpy as np
 from xpgrad_conformance.table.case import Case, Input
 
 Host = Any  # a NumPy array
-DRAWN = np.asarray([[9, 1, 4, 1], [9, 0, 3, 3], [9, 2, 2, 0]], "int32")
+DRAWN = np.asarray([[0, 1, 4, 1], [2, 0, 3, 3], [1, 2, 2, 0]], "int32")
 SAMPLES = Input(kind="int", values=[[1, 4], [0, 3], [2, 0]])
 ROWS, VECTORS = Input((3, 4)), Input((5, 4))
 IGNORED, LABELS = Input(kind="int", values=[2, -1, 4]), Input(kind="int", values=[2, 0, 4])
