@@ -61,7 +61,7 @@ EXPECTED = {
     "L04[*": VALUES,
     "Y02[*": VALUES,
     "Y13[*": VALUES,
-    **{f"{check}[bincount*": VALUES for check in ("K01", "G01", "G02", "H01", "H09", "A01", "A02")},
+    **{f"{check}[bincount*": VALUES for check in ("K01", "G01", "G02", "H01", "H02", "H09", "A01", "A02")},
 }
 
 

@@ -24,7 +24,13 @@ def normalization(b: Batching, function: Callable[..., Any], x: Any, /, *others:
 
 @row("attention")
 def attention(b: Batching, function: Callable[..., Any], q: Any, k: Any, v: Any, mask: Any, /, **options: Any) -> Any:
-    """Return attention, with the batch as one more axis before those of queries and keys."""
+    """Return attention, with the batch as one more axis before those of queries and keys.
+
+    Where some arrays are the same for all members, by the default body: the products of its gradients are those of the
+    recorded sweep, which multiplies by an array that is the same for all members as by one matrix.
+    """
+    if not (q.batched and k.batched and v.batched):
+        return b.backend.xp.body("attention")(q, k, v, mask, **options)
     allowed = None if mask is None else b.aligned(mask, q.ndim)
     y, weights = function(b.front(q), b.front(k), b.front(v), allowed, **options)
     return b.made(y), None if weights is None else b.made(weights)
@@ -34,7 +40,9 @@ def attention(b: Batching, function: Callable[..., Any], q: Any, k: Any, v: Any,
 def attention_backward(
     b: Batching, function: Callable[..., Any], /, *arrays: Any, mask: Any, weights: Any, **options: Any
 ) -> Any:
-    """Return the gradients of attention."""
+    """Return the gradients of attention, by the default body where some arrays are the same for all members."""
+    if not all(x.batched for x in arrays):
+        return b.backend.xp.body("attention_backward")(*arrays, mask=mask, weights=weights, **options)
     allowed = None if mask is None else b.aligned(mask, arrays[1].ndim)
     given = None if weights is None else b.front(weights)
     made = function(*map(b.front, arrays), mask=allowed, weights=given, **options)
