@@ -134,11 +134,16 @@ def chosen(x: Any, number: int, one_in: int) -> bool:
 
 
 def varied(x: Any, number: int) -> Any:
-    """Return other values of the same shape and dtype, between those of `x`."""
+    """Return other values of the same shape and dtype: between those of `x`, or multiples if it may have matrices.
+
+    So positive definite matrices stay positive definite, in whatever order their axes are.
+    """
     if x.dtype.kind not in "fc" or x.size == 0:
         return np.roll(x, number)
+    sides = [n for n in x.shape if n > 1]
     with np.errstate(all="ignore"):
-        mixed = x * (1 - number / 32) if x.size == 1 else 0.875 * x + 0.125 * np.roll(x, number)
+        scaled = x.size == 1 or len(set(sides)) < len(sides)
+        mixed = x * (1 - number / 32) if scaled else 0.875 * x + 0.125 * np.roll(x, number)
     return np.where(np.isfinite(mixed), mixed, x).astype(x.dtype)
 
 

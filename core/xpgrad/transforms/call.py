@@ -166,11 +166,12 @@ class Call:
         if has_aux:
             result, self.aux = with_aux(name, result)
         self.outputs, self.structure = output_leaves(name, result, allow_constant)
+        accepted = allow_constant and not self.watch.rejecting
         if self.watch:
             self.check_dependence(self.outputs, "what the function returned")
-            if not allow_constant or self.watch.rejecting or self.watch.roots_of(y._node for y in self.outputs):
+            if not accepted or self.watch.roots_of(y._node for y in self.outputs):
                 self.watch.warn()
-        if cuts.found and not allow_constant and not self.watch.roots_of(y._node for y in self.outputs):
+        if cuts.found and not accepted and not self.watch.roots_of(y._node for y in self.outputs):
             cuts.refuse(name, self.watch.rejecting, self.outputs, leaves_in(result))
 
     def check_dependence(self, outputs: Sequence[Variable | None], what: str) -> None:

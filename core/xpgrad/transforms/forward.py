@@ -168,7 +168,7 @@ class _Run:
             raise rejected(self.rejecting, level.places.values())
         if level.places and not allow_constant:
             self._check_dependence(outputs)
-        if cuts.found and not allow_constant and not self._depends(outputs):
+        if cuts.found and (self.rejecting or not allow_constant) and not self._depends(outputs):
             cuts.refuse(self.name, self.rejecting, outputs, leaves)
         level.store()
         return outputs, structure, aux, {id(x._array) for pair in given for x in pair}

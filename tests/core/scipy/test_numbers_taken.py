@@ -93,8 +93,23 @@ def test_the_configuration_accepts_numbers():
         assert xs.least_squares(model, 0.5).success
 
 
-def test_a_function_without_derivative_is_an_error():
-    with pytest.raises(
-        xpgrad.GradientError, match=r"minimize: what the .* the graph ends before it:\n.*; round has no"
-    ):
-        xs.minimize(lambda p: F.sum(xpgrad.array_api.round(p * T) ** 2), 0.5)
+def rounded(p):
+    return xpgrad.array_api.round(p * T)
+
+
+@pytest.mark.parametrize(
+    ("function", "call"),
+    [
+        ("minimize", lambda: xs.minimize(lambda p: F.sum(rounded(p) ** 2), 0.5)),
+        ("least_squares", lambda: xs.least_squares(rounded, 0.5)),
+        ("least_squares", lambda: xs.least_squares(rounded, 0.5, mode="forward")),
+        ("least_squares", lambda: xs.least_squares(lambda p: rounded(p[0]), X, sparsity=True)),
+        ("root", lambda: xs.root(lambda p: rounded(p)[0], 0.5)),
+        ("minimize", lambda: xs.minimize(F.square, 0.5, constraints={"type": "ineq", "fun": rounded}, method="SLSQP")),
+    ],
+    ids=["minimize", "least_squares", "forward", "sparse", "root", "constraint"],
+)
+def test_a_function_without_derivative_is_an_error(function, call):
+    what = rf"{function}: what the .* the graph ends before it:\n.*; round has no"
+    with pytest.raises(xpgrad.GradientError, match=what):
+        call()

@@ -68,7 +68,7 @@ def _placed(s: Subject, host: Any) -> Array:
 def _surrounded(host: Any, layout: str) -> tuple[Any, tuple[slice, ...]]:
     """Return a larger array around `host`, and the slices that lead to it."""
     shape, inside = surrounding(host.shape, layout)
-    filler = np.nan if host.dtype.kind in "fc" else 1
+    filler = np.nan if host.dtype.kind in "fc" else host.flat[-1]  # an index in range, where `host` has indices
     larger = np.full(shape, filler, host.dtype)
     larger[inside] = host
     return larger, inside

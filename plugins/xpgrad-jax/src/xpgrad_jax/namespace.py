@@ -74,6 +74,19 @@ def staying(function: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
+def of_points(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a transform that refuses a result of no points, which jax makes and cannot transform back."""
+
+    @functools.wraps(function)
+    def call(x: Array, *args: Any, **kwargs: Any) -> Array:
+        made = function(x, *args, **kwargs)
+        if made.size == 0 and x.size:
+            raise ValueError(f"{function.__name__}: expected a result of at least one point, got shape {made.shape}")
+        return made
+
+    return call
+
+
 def module(original: types.ModuleType, **own: Callable[..., Any]) -> types.ModuleType:
     """Return an extension in which some functions are others."""
     made = types.ModuleType(original.__name__, original.__doc__)
@@ -85,7 +98,12 @@ globals().update({name: getattr(functions, name) for name in OWN})
 globals().update({name: guarded(getattr(jnp, name)) for name in (*CREATION, *REDUCTIONS)})
 globals().update({name: staying(getattr(functions if name in OWN else jnp, name)) for name in ASTRAY})
 globals().update({name: functions.parsing(getattr(jnp, name)) for name in BINARY})
-fft = module(jnp.fft, fftfreq=guarded(jnp.fft.fftfreq), rfftfreq=guarded(jnp.fft.rfftfreq))
+fft = module(
+    jnp.fft,
+    fftfreq=guarded(jnp.fft.fftfreq),
+    rfftfreq=guarded(jnp.fft.rfftfreq),
+    **{name: of_points(getattr(jnp.fft, name)) for name in ("hfft", "irfft", "irfftn")},
+)
 linalg = module(
     jnp.linalg,
     diagonal=staying(jnp.linalg.diagonal),
