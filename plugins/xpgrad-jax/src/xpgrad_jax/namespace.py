@@ -78,9 +78,10 @@ def of_points(function: Callable[..., Any]) -> Callable[..., Any]:
     """Return a transform that refuses a result of no points, which jax makes and cannot transform back."""
 
     @functools.wraps(function)
-    def call(x: Array, *args: Any, **kwargs: Any) -> Array:
-        made = function(x, *args, **kwargs)
-        if made.size == 0 and x.size:
+    def call(x: Array, **kwargs: Any) -> Array:
+        made = function(x, **kwargs)
+        axis = (kwargs.get("axes") or [kwargs.get("axis", -1)])[-1]
+        if made.shape[axis] == 0:
             raise ValueError(f"{function.__name__}: expected a result of at least one point, got shape {made.shape}")
         return made
 
