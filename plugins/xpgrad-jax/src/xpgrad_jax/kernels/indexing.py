@@ -121,7 +121,12 @@ def _block_laid(values: Array, starts: Any, *, lengths: Shape, shape: Shape, dty
 
 @functools.partial(jax.jit, static_argnames=("pattern",))
 def _taken(x: Array, given: list[Any], *, pattern: Pattern) -> Array:
-    return x[_index(pattern, given)]
+    try:
+        return x[_index(pattern, given)]
+    except TypeError as error:
+        if x.size:
+            raise
+        raise IndexError(f"expected no positions along an axis of length 0, got some into shape {x.shape}") from error
 
 
 @functools.partial(jax.jit, static_argnames=("pattern",))
