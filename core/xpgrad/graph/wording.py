@@ -22,8 +22,8 @@ _ABOUT_DTYPES = (
     r"(?i)dtype|data type|array type|\bcast|input types|loop of ufunc|numeric|floating|complex|integer or boolean|"
     r"type promotion|promote|signed|bitwise|\b(bool|int|uint|float|complex)\d*\b.*\barray|not supported (for|between)"
 )
-_ABOUT_ARGUMENTS = (ValueError, TypeError, IndexError, AttributeError, RuntimeError)
-"""What libraries raise for wrong arguments; an AttributeError where a scalar has no dtype."""
+_ABOUT_ARGUMENTS = (ValueError, TypeError, IndexError, AttributeError, RuntimeError, ZeroDivisionError)
+"""What libraries raise for wrong arguments; an AttributeError where a scalar has no dtype, a ZeroDivisionError of sizes."""
 _NEGATIVE_POWER = r"(?i)negative (integer )?power"
 _GUFUNC = (
     r"Input operand \d+ (?:has a mismatch in its core dimension \d+|does not have enough dimensions).*?"
