@@ -17,15 +17,16 @@ from xpgrad.backend.plugins import plugins
 from xpgrad.backend.record import PluginWarning
 from xpgrad.backend.scattering import scatter_add_by_sorting
 from xpgrad.backend.spec import Spec
-from xpgrad.backend.standard import CHAPTERS
+from xpgrad.backend.standard import BINARY_OPERATORS, CHAPTERS, OPERATORS, python_operator
 from xpgrad.config import config
 from xpgrad.errors import BackendUnavailable
 from xpgrad.listing import listed as _listed
 
 __all__ = [
-    "API_VERSION", "CHAPTERS", "FACTS", "ArrayAPIBackend", "Backend", "BackendUnavailable", "Capabilities", "Device",
-    "FloatLimits", "Geometry", "PluginWarning", "Spec", "block", "check_cast", "checks_index_arrays", "class_name",
-    "config", "flat_index", "hookimpl", "register", "scatter_add_by_sorting",
+    "API_VERSION", "BINARY_OPERATORS", "CHAPTERS", "FACTS", "OPERATORS", "ArrayAPIBackend", "Backend",
+    "BackendUnavailable", "Capabilities", "Device", "FloatLimits", "Geometry", "PluginWarning", "Spec", "block",
+    "check_cast", "checks_index_arrays", "class_name", "config", "flat_index", "hookimpl", "python_operator",
+    "register", "scatter_add_by_sorting",
 ]  # fmt: skip
 if not TYPE_CHECKING:
     __getattr__, __dir__ = _listed(__name__, __all__)

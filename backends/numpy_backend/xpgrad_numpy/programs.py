@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from xpgrad.plugin import CHAPTERS
+from xpgrad.plugin import CHAPTERS, OPERATORS, python_operator
 from xpgrad.types import Dtype, Kernel
 from xpgrad_numpy.kernels import KERNELS
 from xpgrad_numpy.kernels.gathers import scatter_add
@@ -61,11 +61,9 @@ def is_fresh(function: Kernel) -> bool:
 
 
 _OPERATORS: dict[Kernel, Kernel] = {
-    operator.add: np.add,
-    operator.mul: np.multiply,
-    operator.neg: np.negative,
-    operator.sub: np.subtract,
-    operator.truediv: np.divide,
+    python_operator(name): getattr(np, function)
+    for name, function in OPERATORS.items()
+    if name not in ("pow", "matmul")
 }
 """What operators of arrays call. Powers are not among them: ``x ** 2`` is another function than `power`."""
 

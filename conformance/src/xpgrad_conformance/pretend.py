@@ -11,14 +11,14 @@ from typing import Any
 
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.standard import DTYPES
-from xpgrad.plugin import Backend
+from xpgrad.plugin import BINARY_OPERATORS, OPERATORS, Backend
 from xpgrad.types import Array
 
 INDEX_FUNCTIONS = frozenset(
     ("argmax", "argmin", "argsort", "nonzero", "searchsorted", "count_nonzero", "unique_all", "unique_inverse")
 )
-OPERATORS = """add sub mul truediv floordiv mod pow matmul and or xor lshift rshift lt le gt ge eq ne radd rsub rmul
-rtruediv rfloordiv rmod rpow rmatmul rand ror rxor rlshift rrshift neg pos abs invert"""
+METHODS = (*OPERATORS, *(f"r{name}" for name in BINARY_OPERATORS))
+"""The names of the operators, reflected ones included."""
 
 
 class PretendArray:
@@ -120,7 +120,7 @@ def _operator(name: str) -> Callable[..., Any]:
     return method
 
 
-for _name in OPERATORS.split():
+for _name in METHODS:
     setattr(PretendArray, f"__{_name}__", _operator(f"__{_name}__"))
 
 

@@ -8,10 +8,10 @@ from typing import Any
 
 from xpgrad import Device
 from xpgrad.backend.plugins import plugins
-from xpgrad.plugin import Backend
+from xpgrad.plugin import OPERATORS, Backend
 from xpgrad_conformance.outcome import Outcome
 from xpgrad_conformance.plan import Item, plan
-from xpgrad_conformance.pretend import OPERATORS, PretendArray, PretendLibrary
+from xpgrad_conformance.pretend import METHODS, PretendArray, PretendLibrary
 from xpgrad_conformance.virtual import PretendBackend, registered
 
 NAME = "host_with_notes"
@@ -20,13 +20,6 @@ LEFT_OUT = "LMP"
 SECONDS = 10.0
 """After this time, no more checks are run: this is for a hint, not for a verdict."""
 Key = tuple[str, str]
-STANDARD = {
-    "sub": "subtract", "mul": "multiply", "truediv": "divide", "floordiv": "floor_divide", "mod": "remainder",
-    "and": "bitwise_and", "or": "bitwise_or", "xor": "bitwise_xor", "lshift": "bitwise_left_shift",
-    "rshift": "bitwise_right_shift", "lt": "less", "le": "less_equal", "gt": "greater", "ge": "greater_equal",
-    "eq": "equal", "ne": "not_equal", "neg": "negative", "pos": "positive", "invert": "bitwise_invert",
-}  # fmt: skip
-"""The functions of operators of another name."""
 
 
 class NotingLibrary(PretendLibrary):
@@ -40,7 +33,7 @@ class NotingLibrary(PretendLibrary):
     def __init__(self, inner: Backend) -> None:
         super().__init__(inner, ("0", "1"))
         self.notes: set[str] = set()
-        for name in (*OPERATORS.split(), "getitem", "setitem"):
+        for name in (*METHODS, "getitem", "setitem"):
             method = f"__{name}__"
             setattr(self.Array, method, self.noted(_function_of(name), getattr(PretendArray, method)))
 
@@ -72,9 +65,7 @@ class NotingBackend(PretendBackend):
 
 def _function_of(operator: str) -> str:
     """Return the standard's function of an operator: ``subtract`` of ``rsub``."""
-    names = set(OPERATORS.split())
-    plain = operator[1:] if operator[0] == "r" and operator[1:] in names else operator
-    return STANDARD.get(plain, plain)
+    return OPERATORS.get(operator) or OPERATORS.get(operator.removeprefix("r"), operator)
 
 
 @functools.cache

@@ -1,6 +1,7 @@
 """The array object: the operators, methods and attributes of `Variable` that are functions of this package."""
 
 import operator
+from collections import ChainMap
 from collections.abc import Callable
 from typing import Any
 
@@ -19,6 +20,7 @@ from xpgrad.array_api.linalg import diagonals
 from xpgrad.array_api.shared import copying
 from xpgrad.array_api.shared.axes import Axis, checked_axes
 from xpgrad.backend.plugins import plugins
+from xpgrad.backend.standard import BINARY_OPERATORS, COMPARISONS, UNARY_OPERATORS
 from xpgrad.errors import ShapeError
 from xpgrad.graph.primitive import operators
 from xpgrad.graph.variable import Variable, as_variable, constant_variable
@@ -236,49 +238,20 @@ METHODS: dict[str, Any] = {
     "transpose": transpose,
     "var": var,
 }
-_BINARY = {
-    "add": arithmetic.add,
-    "sub": arithmetic.subtract,
-    "mul": arithmetic.multiply,
-    "truediv": arithmetic.divide,
-    "floordiv": arithmetic.floor_divide,
-    "mod": arithmetic.remainder,
-    "and": bitwise.bitwise_and,
-    "or": bitwise.bitwise_or,
-    "xor": bitwise.bitwise_xor,
-    "lshift": bitwise.bitwise_left_shift,
-    "rshift": bitwise.bitwise_right_shift,
-    "matmul": linear_algebra.matmul,
-}
-_COMPARISONS = {
-    "eq": comparison.equal,
-    "ne": comparison.not_equal,
-    "lt": comparison.less,
-    "le": comparison.less_equal,
-    "gt": comparison.greater,
-    "ge": comparison.greater_equal,
-}
-_UNARY: dict[str, Callable[..., Any]] = {
-    "__abs__": magnitude.abs,
-    "__invert__": bitwise.bitwise_invert,
-    "__neg__": arithmetic.negative,
-    "__pos__": arithmetic.positive,
-}
+_FUNCTIONS = ChainMap(*map(vars, (arithmetic, bitwise, comparison, magnitude, linear_algebra)))
 
 
 def bind() -> None:
     """Give Variable its operators and methods."""
-    for name, function in _BINARY.items():
-        forward, reflected = operators(function)
+    for name, function in (BINARY_OPERATORS | COMPARISONS).items():
+        forward, reflected = arithmetic.power_operators if name == "pow" else operators(_FUNCTIONS[function])
         _set(f"__{name}__", forward)
-        _set(f"__r{name}__", reflected)
-    forward, reflected = arithmetic.power_operators
-    _set("__pow__", forward)
-    _set("__rpow__", reflected)
-    for name, function in _COMPARISONS.items():
-        _set(f"__{name}__", operators(function)[0])
-    for name, function in (_UNARY | METHODS).items():
-        _set(name, function)
+        if name in BINARY_OPERATORS:
+            _set(f"__r{name}__", reflected)
+    for name, function in UNARY_OPERATORS.items():
+        _set(f"__{name}__", _FUNCTIONS[function])
+    for name, method in METHODS.items():
+        _set(name, method)
 
 
 def _set(name: str, function: Callable[..., Any]) -> None:

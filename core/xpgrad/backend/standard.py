@@ -1,4 +1,8 @@
-"""The names of the Python Array API standard (2025.12), by chapter."""
+"""The names of the Python Array API standard (2025.12), by chapter, and those of its operators."""
+
+import operator
+from collections.abc import Callable
+from typing import Any
 
 _CHAPTERS = {
     "elementwise": """
@@ -37,3 +41,20 @@ DTYPES = (
     *("float32", "float64", "complex64", "complex128"),
 )
 """The names of the standard's dtypes."""
+BINARY_OPERATORS = {
+    "add": "add", "sub": "subtract", "mul": "multiply", "truediv": "divide", "floordiv": "floor_divide",
+    "mod": "remainder", "pow": "pow", "matmul": "matmul", "and": "bitwise_and", "or": "bitwise_or",
+    "xor": "bitwise_xor", "lshift": "bitwise_left_shift", "rshift": "bitwise_right_shift",
+}  # fmt: skip
+"""The standard's functions by the names of their operators: ``__truediv__`` is `divide`. Each has ``__rtruediv__``."""
+COMPARISONS = {
+    "lt": "less", "le": "less_equal", "gt": "greater", "ge": "greater_equal", "eq": "equal", "ne": "not_equal",
+}  # fmt: skip
+UNARY_OPERATORS = {"neg": "negative", "pos": "positive", "abs": "abs", "invert": "bitwise_invert"}
+OPERATORS = BINARY_OPERATORS | COMPARISONS | UNARY_OPERATORS
+
+
+def python_operator(name: str) -> Callable[..., Any]:
+    """Return the function of the module `operator` for the operator `name`; with a leading i it works in place."""
+    function: Callable[..., Any] = getattr(operator, f"__{name}__")
+    return function

@@ -1,10 +1,10 @@
 """Which arrays of a program may share memory: never less than do."""
 
 import functools
-import operator
 from collections.abc import Iterable, Set
 from typing import TYPE_CHECKING, Any
 
+from xpgrad.backend.standard import OPERATORS, python_operator
 from xpgrad.transforms.trace.calls import Call, Value, values_in
 from xpgrad.transforms.trace.groups import Group
 
@@ -16,13 +16,7 @@ OUTSIDE = 0
 """The root of memory that is not the program's: inputs and constants, any of which may share theirs."""
 MAX_ROOTS = 16
 """A value that could be a view of more arrays than this counts as one that could be a view of any."""
-FRESH_OPERATORS = frozenset(
-    getattr(operator, name)
-    for name in [
-        *("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and_", "or_", "xor", "lshift"),
-        *("rshift", "lt", "le", "gt", "ge", "eq", "ne", "neg", "invert"),
-    ]
-)
+FRESH_OPERATORS = frozenset(map(python_operator, OPERATORS.keys() - {"abs", "pos"}))
 """Operators that return new arrays in every library. `abs` and `+` may return their argument."""
 COMPUTED = frozenset(
     [

@@ -4,6 +4,7 @@ import operator
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from xpgrad.backend.standard import BINARY_OPERATORS, COMPARISONS, UNARY_OPERATORS, python_operator
 from xpgrad.transforms.trace.program import Value
 from xpgrad.types import Array, DeviceHandle, Dtype, Shape
 
@@ -11,11 +12,6 @@ if TYPE_CHECKING:
     from xpgrad.transforms.trace.backend import TraceBackend
     from xpgrad.transforms.trace.recording import Recording
 
-BINARY = (
-    *("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and_", "or_", "xor", "lshift", "rshift"),
-)
-COMPARISONS = "lt", "le", "gt", "ge", "eq", "ne"
-UNARY = "neg", "pos", "abs", "invert"
 REMEDY = (
     "a program cannot depend on values: use xp.where, make the argument static, or leave this part outside of the "
     "compiled function"
@@ -194,13 +190,13 @@ def _unary(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
     return lambda self: self.backend.call(name, function, (self,), {})
 
 
-for _name in BINARY:
-    _plain = _name.rstrip("_")
-    _forward, _reflected = _binary(_plain, getattr(operator, _name))
-    setattr(TracedArray, f"__{_plain}__", _forward)
-    setattr(TracedArray, f"__r{_plain}__", _reflected)
-    setattr(TracedArray, f"__i{_plain}__", _in_place(_plain, getattr(operator, f"i{_plain}"), getattr(operator, _name)))
-for _name in COMPARISONS:
-    setattr(TracedArray, f"__{_name}__", _binary(_name, getattr(operator, _name))[0])
-for _name in UNARY:
-    setattr(TracedArray, f"__{_name}__", _unary(_name, getattr(operator, _name)))
+for _name, _full in BINARY_OPERATORS.items():
+    _function = python_operator(_name)
+    _forward, _reflected = _binary(_full, _function)
+    setattr(TracedArray, f"__{_name}__", _forward)
+    setattr(TracedArray, f"__r{_name}__", _reflected)
+    setattr(TracedArray, f"__i{_name}__", _in_place(_full, python_operator(f"i{_name}"), _function))
+for _name, _full in COMPARISONS.items():
+    setattr(TracedArray, f"__{_name}__", _binary(_full, python_operator(_name))[0])
+for _name, _full in UNARY_OPERATORS.items():
+    setattr(TracedArray, f"__{_name}__", _unary(_full, python_operator(_name)))

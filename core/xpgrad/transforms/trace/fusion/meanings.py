@@ -9,12 +9,6 @@ from xpgrad.transforms.trace.fusion.statements import BINARY, REDUCTIONS, UNARY
 from xpgrad.transforms.trace.fusion.symbols import Builder, Symbol
 from xpgrad.types import Shape
 
-OPERATORS = {
-    "add": "add", "sub": "subtract", "mul": "multiply", "truediv": "divide", "neg": "negative", "pos": "positive",
-    "lt": "less", "le": "less_equal", "gt": "greater", "ge": "greater_equal", "eq": "equal", "ne": "not_equal",
-    "and_": "bitwise_and", "or_": "bitwise_or", "xor": "bitwise_xor", "invert": "bitwise_invert",
-}  # fmt: skip
-"""Functions of Python's module operator, as programs name them."""
 SHAPES = frozenset(["broadcast_to", "reshape", "expand_dims", "squeeze"])
 METHODS = frozenset(
     [
@@ -83,7 +77,6 @@ def apply(builder: Builder, call: Call, operand: Callable[[Any], Any]) -> list[S
 
 def meaning(builder: Builder, name: str) -> Callable[..., Any]:
     """Return a function of symbols by its name in programs."""
-    name = OPERATORS.get(name, name)
     if name in UNARY or name in BINARY:
         return lambda *items: builder.elementwise(name, *items)
     if name in REDUCTIONS or name in METHODS or name in BUILDERS:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from xpgrad.backend.backend import Backend
 from xpgrad.backend.kernels import EXTENSIONS, table
 from xpgrad.backend.spec import Spec
+from xpgrad.backend.standard import BINARY_OPERATORS, COMPARISONS, OPERATORS
 from xpgrad.transforms.trace.fusion.space import Space, Unfusible
 from xpgrad.transforms.trace.fusion.statements import BINARY, REDUCTIONS, UNARY, Statement, level_of
 from xpgrad.types import Dtype, Shape
@@ -20,9 +21,8 @@ SMALL = 4096
 """Number of points up to which a sum over all of them may be used by the group itself: then it runs as one row."""
 FLOATING = UNARY - {"abs", "negative", "square", "sign", "floor", "ceil", "trunc", "round"}
 """Functions that are computed on real floating-point numbers only (those of `PREDICATES` return others)."""
-COMPARISONS = frozenset(["equal", "not_equal", "less", "less_equal", "greater", "greater_equal"])
-PREDICATES = frozenset(["isnan", "isinf", "isfinite", "signbit"])
 LOGICAL = frozenset(["logical_and", "logical_or", "logical_xor", "logical_not"])
+PREDICATES = LOGICAL | {"isnan", "isinf", "isfinite", "signbit", *COMPARISONS.values()}
 BITWISE = frozenset(["bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_invert"])
 MAX_STATEMENTS = 48
 """Number of statements above which the body of a kernel is left to the library."""
@@ -85,17 +85,13 @@ class Symbol:
 
 
 def _operators() -> None:
-    binary = {
-        "add": "add", "sub": "subtract", "mul": "multiply", "truediv": "divide", "pow": "pow", "lt": "less",
-        "le": "less_equal", "gt": "greater", "ge": "greater_equal", "eq": "equal", "ne": "not_equal",
-        "and": "bitwise_and", "or": "bitwise_or", "xor": "bitwise_xor",
-    }  # fmt: skip
-    for name, op in binary.items():
-        setattr(Symbol, f"__{name}__", lambda x, y, op=op: x.builder.elementwise(op, x, y))
-        if op not in COMPARISONS:
-            setattr(Symbol, f"__r{name}__", lambda x, y, op=op: x.builder.elementwise(op, y, x))
-    for name, op in {"neg": "negative", "abs": "abs", "invert": "bitwise_invert"}.items():
-        setattr(Symbol, f"__{name}__", lambda x, op=op: x.builder.elementwise(op, x))
+    for name, op in OPERATORS.items():
+        if op in UNARY:
+            setattr(Symbol, f"__{name}__", lambda x, op=op: x.builder.elementwise(op, x))
+        elif op in BINARY:
+            setattr(Symbol, f"__{name}__", lambda x, y, op=op: x.builder.elementwise(op, x, y))
+            if name in BINARY_OPERATORS:
+                setattr(Symbol, f"__r{name}__", lambda x, y, op=op: x.builder.elementwise(op, y, x))
 
 
 _operators()
@@ -214,7 +210,7 @@ class Builder:
         dtype = self._common(op, items, symbols)
         operands = [self.operand(item, dtype) for item in items]
         result = dtype
-        if op in COMPARISONS or op in PREDICATES or op in LOGICAL:
+        if op in PREDICATES:
             result = self.boolean
         elif op in FLOATING and not self.backend.is_kind(dtype, "real floating"):
             raise Unfusible(f"{op} of {self.backend.dtype_name(dtype)}")

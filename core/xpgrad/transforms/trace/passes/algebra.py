@@ -211,15 +211,12 @@ RULES: dict[str, Rule] = {
     "divide": by_one,
     "mT": transposed_twice,
     "matrix_transpose": transposed_twice,
-    "mul": times_one,
     "multiply": times_one,
-    "neg": double_negation,
     "negative": double_negation,
     "permute_dims": permuted,
     "positive": unchanged_copy,
     "reshape": same_reshape,
     "sum_to": unchanged_view,
-    "truediv": by_one,
 }
 """What is known of the standard's functions, by name."""
 

@@ -5,6 +5,7 @@ So a program keeps `h` and `s` of ``h * s`` for its backward half, and not the p
 
 from typing import TYPE_CHECKING
 
+from xpgrad.backend.standard import COMPARISONS
 from xpgrad.transforms.trace.aliases import is_fresh
 from xpgrad.transforms.trace.calls import Call, Value
 from xpgrad.transforms.trace.lifetimes import MIN_ROOM, Memory, last_uses
@@ -15,21 +16,8 @@ if TYPE_CHECKING:
 
 CHEAP = frozenset(
     [
-        *(
-            "add",
-            "subtract",
-            "multiply",
-            "divide",
-            "negative",
-            "abs",
-            "square",
-            "maximum",
-            "minimum",
-            "where",
-            "astype",
-        ),
-        *("mul", "sub", "truediv", "neg", "relu", "gate", "sum.x", "broadcast_to", "reshape"),
-        *("equal", "not_equal", "less", "less_equal", "greater", "greater_equal", "lt", "le", "gt", "ge", "eq", "ne"),
+        *("add", "subtract", "multiply", "divide", "negative", "abs", "square", "maximum", "minimum", "where"),
+        *("astype", "relu", "gate", "sum.x", "broadcast_to", "reshape", *COMPARISONS.values()),
     ]
 )
 """Functions that take about as long as reading what they return."""

@@ -1,26 +1,13 @@
 """Elementwise kernels: PyTorch's own functions, without the casts around them that xpgrad's core has done already."""
 
-import operator
-
 import numpy as np
 import torch
 from torch.utils.dlpack import from_dlpack
 
+from xpgrad.plugin import OPERATORS, python_operator
 from xpgrad.types import Array
 
-_OPERATORS = {
-    "add": operator.add,
-    "subtract": operator.sub,
-    "multiply": operator.mul,
-    "divide": operator.truediv,
-    "negative": operator.neg,
-    "equal": operator.eq,
-    "not_equal": operator.ne,
-    "less": operator.lt,
-    "less_equal": operator.le,
-    "greater": operator.gt,
-    "greater_equal": operator.ge,
-}
+_OPERATORS = "add", "sub", "mul", "truediv", "neg", "eq", "ne", "lt", "le", "gt", "ge"
 _SAME_NAME = """acos acosh asin asinh atan atanh cos cosh exp expm1 isfinite isinf isnan log log10 log1p log2
 logical_not reciprocal sin sinh sqrt square tan tanh where"""
 
@@ -42,7 +29,7 @@ def tanh_x(gy: Array, y: Array, /) -> Array:
 
 
 ELEMENTWISE = {
-    **_OPERATORS,
+    **{OPERATORS[name]: python_operator(name) for name in _OPERATORS},
     **{name: getattr(torch, name) for name in _SAME_NAME.split()},
     "pow": pow,
     "tanh.x": tanh_x,
