@@ -231,8 +231,7 @@ class Methods(Arithmetic, Autograd):
 
     def astype(self, dtype: Dtype, copy: bool = True) -> Any:
         """Return the array in another dtype; complex arrays cannot be converted to real ones."""
-        check_cast(self, dtype, "astype")
-        return call("astype", (self, dtype), {"copy": copy})
+        return call("astype", (self, check_cast(self, dtype, "astype")), {"copy": copy})
 
     def to_device(self, device: Any, index: int | None = None, *, stream: Any = None) -> Any:
         """Return the array on a device, itself if it is on it already; differentiable."""

@@ -4,46 +4,22 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from xpgrad.array_api.data_types import astype, check_dtype
+from xpgrad.array_api.data_types import astype
 from xpgrad.array_api.manipulation import broadcast_arrays, broadcast_to, reshape, stack
 from xpgrad.array_api.shared.axes import matrices
 from xpgrad.array_api.shared.copying import copy as copied
+from xpgrad.array_api.shared.placement import device_at, place_of
 from xpgrad.backend.backend import Backend
 from xpgrad.backend.checks import require_together
-from xpgrad.backend.current import current_device, get_device
-from xpgrad.backend.device import Device
 from xpgrad.backend.levels import innermost_backend
 from xpgrad.backend.plugins import plugins
+from xpgrad.backend.spellings import dtype_of, name_of
 from xpgrad.errors import BackendMismatch, UnknownArray
 from xpgrad.graph.primitive import primitive
 from xpgrad.graph.variable import Variable, as_array, constant_variable, inside
-from xpgrad.types import WHOLE, AnyArray, Array, DeviceHandle, Dtype, Namespace, Operand, Shape
+from xpgrad.types import WHOLE, AnyArray, Array, Dtype, Namespace, Operand, Shape
 
 Lengths = int | Shape
-
-
-def handle_on(backend: Backend, device: Any) -> DeviceHandle:
-    """Return the library's object for `device`: a specifier, that object, or None for the current or default device."""
-    backend = innermost_backend(backend)
-    if device is None:
-        current = current_device()
-        return current.handle if current.backend is backend else backend.default_device.handle
-    if not isinstance(device, Device) and any(
-        device is known.handle or device == known.handle for known in backend.devices()
-    ):
-        return device
-    device = get_device(device)
-    if device.backend is not backend:
-        raise BackendMismatch(
-            f"device: this namespace makes arrays of {backend.name}, got {device}; xpgrad.array_api makes arrays there "
-            f"after xpgrad.use('{device}'), or inside xpgrad.using_device('{device}')"
-        )
-    return device.handle
-
-
-def device_on(backend: Backend, device: Any) -> Device:
-    """Return the `Device` for a specifier or one of the library's own objects."""
-    return device if isinstance(device, Device) else backend.device_for(handle_on(backend, device))
 
 
 def creators(backend: Backend) -> dict[str, Callable[..., Variable]]:
@@ -87,9 +63,9 @@ def creators(backend: Backend) -> dict[str, Callable[..., Variable]]:
     def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Variable:
         """Return an array of any library that supports DLPack as a Variable, without a copy where possible."""
         options = {"copy": copy} if copy is not None else {}
+        own, handle = place_of(backend, device)
         if device is not None:
-            options["device"] = handle_on(backend, device)
-        own = innermost_backend(backend)
+            options["device"] = handle
         return constant_variable(own.restore(own.namespace.from_dlpack(x, **options)))
 
     def full(shape: Lengths, fill_value: Any, *, dtype: Dtype | None = None, device: Any = None) -> Variable:
@@ -126,25 +102,22 @@ def creators(backend: Backend) -> dict[str, Callable[..., Variable]]:
     return {function.__name__: function for function in made}
 
 
-def _constant(backend: Backend, name: str, /, *args: Any, device: Any, **kwargs: Any) -> Variable:
+def _constant(
+    backend: Backend, name: str, /, *args: Any, device: Any, dtype: Dtype | None = None, **kwargs: Any
+) -> Variable:
     """Return the result of the library's creation function `name`, as a Variable that requires no gradient."""
-    backend = innermost_backend(backend)
+    backend, handle = place_of(backend, device)
+    if dtype is not None:
+        dtype = dtype_of(dtype, backend, name)
     values = [a if plugins.backend_of_scalar(a) is backend else plugins.plain(as_array(a)) for a in args]
-    handle = handle_on(backend, device)
-    try:
-        made = getattr(backend.namespace, name)(*values, device=handle, **kwargs)
-    except (AttributeError, TypeError, ValueError):
-        if kwargs.get("dtype") is not None:
-            check_dtype(backend, name, kwargs["dtype"])
-        raise
+    made = getattr(backend.namespace, name)(*values, dtype=dtype, device=handle, **kwargs)
     return constant_variable(backend.restore(made))
 
 
 def _counted(backend: Backend, start: Any, stop: Any, step: Any, dtype: Dtype | None, device: Any) -> Variable:
     """Return `arange`."""
-    backend = innermost_backend(backend)
     made = _constant(backend, "arange", start, stop, step, dtype=dtype, device=device)
-    first = 0 if stop is None else start
+    first, backend = 0 if stop is None else start, made._node.spec.backend
     if not made._node.spec.differentiable or not any(
         isinstance(x, Variable) and (x._node.requires_grad or backend.carries_tangents) for x in (first, step)
     ):
@@ -157,9 +130,10 @@ def _spaced(
     backend: Backend, start: Any, stop: Any, num: int, dtype: Dtype | None, device: Any, endpoint: bool
 ) -> Variable:
     """Return `linspace`."""
-    backend = innermost_backend(backend)
-    start, stop = (_as_variable(backend, x, None, None, None) if _is_array(x) else x for x in (start, stop))
+    start, stop = (_as_variable(backend, x, None, device, None) if _is_array(x) else x for x in (start, stop))
     ends = [x for x in (start, stop) if isinstance(x, Variable)]
+    backend = ends[0]._node.spec.backend if ends else place_of(backend, device)[0]
+    dtype = dtype if dtype is None else dtype_of(dtype, backend, "linspace")
     if not ends:
         wide = None if dtype is None else backend.wide(dtype)  # libraries count in the dtype of the result
         y = _constant(backend, "linspace", start, stop, num, dtype=wide, device=device, endpoint=endpoint)
@@ -170,8 +144,7 @@ def _spaced(
         shared = backend.default_dtype("float")
     wide = backend.wide(shared)
     start, stop = (astype(x, wide, copy=False) if isinstance(x, Variable) else x for x in (start, stop))
-    place = device or ends[0].device
-    steps = _constant(backend, "linspace", 0.0, 1.0, num, dtype=wide, device=place, endpoint=endpoint)
+    steps = _constant(backend, "linspace", 0.0, 1.0, num, dtype=wide, device=ends[0].device, endpoint=endpoint)
     return astype(steps * (stop - start) + start, shared if dtype is None else dtype, copy=False)
 
 
@@ -180,29 +153,28 @@ def _spaced(
 
 def _as_variable(backend: Backend, obj: Any, dtype: Dtype | None, device: Any, copy: bool | None) -> Variable:
     """Return `asarray`."""
-    backend = innermost_backend(backend)
     if isinstance(obj, (list, tuple)) and _holds_arrays(obj):
         if copy is False:
             raise ValueError("asarray: a sequence of arrays is an array only by a copy, and copy=False forbids it")
-        y = _joined(backend, obj, dtype, device)
-        return y if device is None else _placed(backend, y, device)
+        joined = _joined(innermost_backend(backend), obj, dtype if device is None else None)
+        return _moved(backend, joined, dtype, device)
     if _is_array(obj) or (hasattr(obj, "__dlpack__") and not plugins.is_scalar(obj)):
-        return _converted(backend, obj, dtype, device, copy)
-    made = backend.namespace.asarray(obj, dtype=dtype, device=handle_on(backend, device), copy=copy)
-    return constant_variable(backend.restore(made))
+        return _converted(innermost_backend(backend), obj, dtype, device, copy)
+    backend, handle = place_of(backend, device)
+    dtype = dtype if dtype is None else dtype_of(dtype, backend, "asarray")
+    return constant_variable(backend.restore(backend.namespace.asarray(obj, dtype=dtype, device=handle, copy=copy)))
 
 
 def _converted(backend: Backend, obj: Any, dtype: Dtype | None, device: Any, copy: bool | None) -> Variable:
     """Return a Variable or an array as a Variable with this dtype, on this device."""
     found = plugins.backend_of(as_array(obj))
-    if found.root is not backend.root and not isinstance(obj, Variable):
+    if device is None and found.root is not backend.root and not isinstance(obj, Variable):
         raise UnknownArray(
             f"asarray: expected an array of {backend.root.name}, got {type(obj).__qualname__} of {found.name}; nothing "
-            "is converted silently: use from_dlpack, or to_device on a Variable"
+            "is converted silently: name the device= where it is to be, or use from_dlpack"
         )
     x = inside(obj) if isinstance(obj, Variable) else constant_variable(obj)
-    y = x if device is None else _placed(backend, x, device)
-    y = y if dtype is None else astype(y, dtype, copy=False)
+    y = _moved(backend, x, dtype, device)
     if copy is False and y is not x:
         raise ValueError(
             f"asarray: {x.node.spec!r} on {x.device} becomes that only by a copy, and copy=False forbids it"
@@ -210,9 +182,16 @@ def _converted(backend: Backend, obj: Any, dtype: Dtype | None, device: Any, cop
     return copied(y) if copy and y is x else y
 
 
-def _placed(backend: Backend, x: Variable, device: Any) -> Variable:
-    target = device_on(backend, device)
-    return x if x.device == target else copied(x, target)
+def _moved(backend: Backend, x: Variable, dtype: Dtype | None, device: Any) -> Variable:
+    """Return `x` with this dtype, on this device; `x` itself if it is so already."""
+    if device is not None:
+        target = device_at(backend, device)
+        if x.device != target:
+            own = x._node.spec.backend
+            if dtype is not None and hasattr(own.root.namespace, name_of(dtype)):
+                x = astype(x, dtype, copy=False)  # before the move: not each device has float64
+            x = copied(x, target)
+    return x if dtype is None else astype(x, dtype, copy=False)
 
 
 def _is_array(obj: Any) -> bool:
@@ -227,16 +206,18 @@ def _holds_arrays(obj: Any) -> bool:
     return nested and any(_holds_arrays(x) for x in obj if isinstance(x, (list, tuple)))
 
 
-def _joined(backend: Backend, obj: Any, dtype: Dtype | None, device: Any) -> Variable:
+def _joined(backend: Backend, obj: Any, dtype: Dtype | None) -> Variable:
     """Return nested sequences that contain Variables as one Variable; the scalars in them are weak."""
     leaves = list(_leaves(obj))
     arrays = [as_array(x) for x in leaves if _is_array(x)]
+    variables = [x for x in leaves if isinstance(x, Variable)]
+    if variables:
+        backend = innermost_backend(variables[0]._node.spec.backend)
     others = {plugins.backend_of(a).name for a in arrays} - {backend.name}
     if others:
         raise BackendMismatch(f"asarray: expected Variables of {backend.name}, got {', '.join(others)}; use to_device")
     scalars = [x for x in leaves if not _is_array(x)]
-    if dtype is None:
-        dtype = _promoted(backend, arrays, scalars)
+    dtype = _promoted(backend, arrays, scalars) if dtype is None else dtype_of(dtype, backend, "asarray")
     place = backend.handle_of(arrays[0])
 
     def built(part: Any) -> Variable:
@@ -286,9 +267,15 @@ def _leaves(obj: Any) -> Any:
 def _like(name: str, x: Any, *args: Any, dtype: Dtype | None, device: Any) -> Variable:
     array = as_array(x)
     backend = plugins.backend_of(array)
-    handle = backend.handle_of(array) if device is None else handle_on(backend, device)
-    made = getattr(backend.namespace, name)(array, *args, dtype=dtype, device=handle)
-    return constant_variable(backend.restore(made))
+    owner, handle = (backend, backend.handle_of(array)) if device is None else place_of(backend, device)
+    if dtype is not None or owner is not backend:
+        dtype = dtype_of(array.dtype if dtype is None else dtype, owner, name)
+    if owner is backend:
+        made = getattr(backend.namespace, name)(array, *args, dtype=dtype, device=handle)
+    else:
+        make = getattr(owner.namespace, name.removesuffix("_like"))
+        made = make(tuple(array.shape), *args, dtype=dtype, device=handle)
+    return constant_variable(owner.restore(made))
 
 
 def empty_like(x: AnyArray, /, *, dtype: Dtype | None = None, device: Any = None) -> Variable:

@@ -1,15 +1,17 @@
-"""Data type functions: casts, and questions about dtypes, which each backend answers for its library's."""
+"""Data type functions: casts, and limits, kinds and promotion of dtypes of any library."""
 
 import functools
+import itertools
 from collections.abc import Callable
 from typing import Any
 
 from xpgrad.array_api.shared.copying import copy as copied
 from xpgrad.array_api.shared.copying import duplicate
 from xpgrad.backend.backend import Backend
-from xpgrad.backend.caller import called
 from xpgrad.backend.checks import check_cast
 from xpgrad.backend.limits import FloatLimits
+from xpgrad.backend.plugins import plugins
+from xpgrad.backend.spellings import dtype_of, is_name, name_of
 from xpgrad.errors import DtypeError
 from xpgrad.graph.definition import identity
 from xpgrad.graph.primitive import primitive
@@ -20,17 +22,7 @@ DTYPES = (
     "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64",
     "complex64", "complex128",
 )  # fmt: skip
-
-
-def check_dtype(backend: Backend, operation: str, dtype: Any) -> None:
-    """Raise DtypeError if `dtype` is not one of the library's; called after another call has failed."""
-    try:
-        backend.namespace.isdtype(dtype, ("bool", "numeric"))
-    except Exception:  # libraries raise various errors for unknown objects
-        raise DtypeError(
-            f"{called(operation)}: expected a dtype of {backend.name}, got {dtype!r}; take one from xpgrad.array_api "
-            f"while a device of {backend.name} is the current one, or from v.__array_namespace__() of its arrays"
-        ) from None
+KINDS = "bool", "signed integer", "unsigned integer", "integral", "real floating", "complex floating", "numeric"
 
 
 @primitive(linear=("x",), x=identity)
@@ -45,7 +37,7 @@ def astype(x: AnyArray, dtype: Dtype, /, *, copy: bool = True, device: Any = Non
     Parameters
     ----------
     x : Variable or array
-    dtype : dtype of the array's library
+    dtype : dtype of any library, or its name
     copy : bool
         False returns `x` itself if it has the dtype already.
     device : as `get_device` takes it, or None
@@ -58,14 +50,10 @@ def astype(x: AnyArray, dtype: Dtype, /, *, copy: bool = True, device: Any = Non
     x = as_variable(x)
     if device is not None:
         x = copied(x, device)
-    check_cast(x, dtype, "astype")
+    dtype = check_cast(x, dtype, "astype")
     if x.dtype == dtype:
         return duplicate(x) if copy else x
-    try:
-        return _cast(x, dtype=dtype)
-    except DtypeError:
-        check_dtype(x._node.spec.backend, "astype", dtype)
-        raise
+    return _cast(x, dtype=dtype)
 
 
 def to_floating(x: AnyArray, /) -> Variable:
@@ -75,54 +63,99 @@ def to_floating(x: AnyArray, /) -> Variable:
     return x if spec.differentiable else _cast(x, dtype=spec.backend.default_dtype("float"))
 
 
-def _with_plain_errors(backend: Backend, expected: str, function: Callable[..., Any]) -> Callable[..., Any]:
+def library_of(backend: Backend, *dtypes: Any) -> Backend:
+    """Return the backend of the first array among `dtypes`; without one `backend`, if its library has all the dtypes.
+
+    If it lacks one, return the backend of a library that has them all: where one of the dtypes comes from.
+    """
+    given = [as_array(x) for x in dtypes]
+    found = next((known for x in given if (known := plugins.by_type.get(type(x))) is not None), None)
+    if found is not None:
+        return found
+    refusal: DtypeError | None = None
+    for each in itertools.chain([backend], (other for x in given for other in plugins.backends_beside(x))):
+        try:
+            for dtype in given:
+                dtype_of(dtype, each)
+        except DtypeError as error:
+            refusal = refusal or error
+        else:
+            return each
+    raise refusal or DtypeError("expected a dtype")
+
+
+def same_dtype(backend: Backend, dtype1: Any, dtype2: Any) -> bool:
+    """Return whether two dtypes, of one library or of two, are of the same name."""
+    one, other = [(found := library_of(backend, x)).dtype_name(dtype_of(x, found)) for x in (dtype1, dtype2)]
+    return one == other
+
+
+def _own(backend: Backend, x: Any) -> Any:
+    """Return an array unchanged, a scalar as Python's, and a dtype as one of `backend`."""
+    array = as_array(x)
+    if type(array) in plugins.by_type:
+        return array
+    return plugins.plain(array) if plugins.is_scalar(array) else dtype_of(array, backend)
+
+
+def _with_plain_errors(expected: str, function: Callable[..., Any]) -> Callable[..., Any]:
     """Return `function` with errors that say what was expected and what was passed."""
 
     @functools.wraps(function)
     def wrapped(*args: Any, **kwargs: Any) -> Any:
         try:
             return function(*args, **kwargs)
+        except DtypeError as error:
+            raise DtypeError(f"{function.__name__}: {str(error).partition(': ')[2]}") from None
         except (AttributeError, TypeError, ValueError) as error:
             kind = ValueError if isinstance(error, ValueError) else DtypeError
             given = ", ".join(repr(arg) for arg in (*args, *kwargs.values()))
-        raise kind(f"{function.__name__}: expected {expected} of {backend.name}, got {given}")
+        raise kind(f"{function.__name__}: expected {expected} got {given}")
 
     return wrapped
 
 
 def dtype_functions(backend: Backend) -> dict[str, Callable[..., Any]]:
-    """Return the functions of dtypes for the namespace of `backend`, by name."""
-    library = backend.namespace
+    """Return the functions of dtypes for the namespace of `backend`, by name; they take dtypes of any library."""
 
     def can_cast(from_: Any, to: Dtype, /) -> bool:
         """Return whether the dtype `from_`, or that of the array `from_`, can be cast to `to` by promotion."""
-        return bool(library.can_cast(as_array(from_), to))
+        found = library_of(backend, from_, to)
+        own = _own(found, from_)
+        return bool(found.namespace.can_cast(getattr(own, "dtype", own), _own(found, to)))
 
     def finfo(type: Any, /) -> Any:
         """Return the limits of a floating-point dtype, or of that of an array: bits, eps, max, min, smallest_normal."""
-        return FloatLimits(backend.finfo(as_array(type)))
+        found = library_of(backend, type)
+        return FloatLimits(found.finfo(_own(found, type)))
 
     def iinfo(type: Any, /) -> Any:
         """Return the limits of an integer dtype, or of that of an array: bits, max, min."""
-        return library.iinfo(as_array(type))
+        found = library_of(backend, type)
+        return found.namespace.iinfo(_own(found, type))
 
     def isdtype(dtype: Dtype, kind: Any) -> bool:
         """Return whether `dtype` is of a kind: a dtype, a name such as "real floating", or a tuple of these."""
-        if isinstance(kind, str) or (isinstance(kind, tuple) and all(isinstance(each, str) for each in kind)):
-            return backend.is_kind(dtype, kind)
-        return bool(library.isdtype(dtype, kind))
+        found = library_of(backend, dtype)
+        own = dtype_of(dtype, found)
+        kinds = kind if isinstance(kind, tuple) else (kind,)
+        dtypes = [each for each in kinds if each not in KINDS and (not isinstance(each, str) or is_name(name_of(each)))]
+        named = tuple([each for each in kinds if each not in dtypes])
+        in_named = bool(named) and found.is_kind(own, named)
+        return in_named or any(same_dtype(backend, dtype, each) for each in dtypes)
 
     def result_type(*arrays_and_dtypes: Any) -> Dtype:
         """Return the dtype to which arrays, Variables, dtypes and Python scalars promote; scalars are weak."""
-        return library.result_type(*map(as_array, arrays_and_dtypes))
+        found = library_of(backend, *(x for x in arrays_and_dtypes if not plugins.is_scalar(x)))
+        return found.namespace.result_type(*(_own(found, x) for x in arrays_and_dtypes))
 
     made: dict[Callable[..., Any], str] = {
         can_cast: "a dtype or an array, and a dtype,",
         finfo: "a floating-point dtype, or an array of one,",
         iinfo: "an integer dtype, or an array of one,",
         isdtype: "a dtype, and a kind such as 'real floating' or a dtype,",
-        result_type: "dtypes, arrays and scalars",
+        result_type: "dtypes, arrays and scalars of kinds that promote,",
     }
     for function in made:
         function.__qualname__ = function.__name__
-    return {function.__name__: _with_plain_errors(backend, expected, function) for function, expected in made.items()}
+    return {function.__name__: _with_plain_errors(expected, function) for function, expected in made.items()}

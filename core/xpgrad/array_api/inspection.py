@@ -2,8 +2,9 @@
 
 from typing import Any
 
+from xpgrad.array_api.shared.placement import place_of
 from xpgrad.backend.backend import Backend
-from xpgrad.backend.current import current_device, get_device
+from xpgrad.backend.current import current_device
 from xpgrad.backend.device import Device
 from xpgrad.types import Dtype
 
@@ -18,14 +19,13 @@ class NamespaceInfo:
 
     def __init__(self, backend: Backend) -> None:
         self._backend = backend
-        self._library = backend.namespace.__array_namespace_info__()
 
     def __repr__(self) -> str:
         return f"<information on the namespace of {self._backend.name} arrays>"
 
     def capabilities(self) -> dict[str, Any]:
         """Return the capabilities of the library: "boolean indexing", "data-dependent shapes", "max dimensions"."""
-        return dict(self._library.capabilities())
+        return dict(_information(self._backend).capabilities())
 
     def default_device(self) -> Device:
         """Return the device on which arrays are created by default."""
@@ -34,7 +34,8 @@ class NamespaceInfo:
 
     def default_dtypes(self, *, device: Any = None) -> dict[str, Dtype]:
         """Return the default dtypes of a device: "real floating", "complex floating", "integral", "indexing"."""
-        return dict(self._library.default_dtypes(device=self._handle(device)))
+        owner, handle = place_of(self._backend, device)
+        return dict(_information(owner).default_dtypes(device=handle))
 
     def devices(self) -> tuple[Device, ...]:
         """Return the devices, the default one first."""
@@ -42,11 +43,9 @@ class NamespaceInfo:
 
     def dtypes(self, *, device: Any = None, kind: str | tuple[str, ...] | None = None) -> dict[str, Dtype]:
         """Return the dtypes that a device supports, of one kind or all."""
-        return dict(self._library.dtypes(device=self._handle(device), kind=kind))
+        owner, handle = place_of(self._backend, device)
+        return dict(_information(owner).dtypes(device=handle, kind=kind))
 
-    def _handle(self, device: Any) -> Any:
-        device = self.default_device() if device is None else device
-        handles = [known.handle for known in self._backend.devices()]
-        if isinstance(device, Device):
-            return device.handle
-        return device if any(device == handle for handle in handles) else get_device(device).handle
+
+def _information(backend: Backend) -> Any:
+    return backend.namespace.__array_namespace_info__()

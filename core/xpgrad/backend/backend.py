@@ -93,6 +93,7 @@ class Backend:
         self._constants: dict[Dtype, dict[Any, Any]] = {}
         self._complex: dict[Dtype, bool] = {}
         self._wide: dict[Dtype, Dtype] = {}
+        self.dtypes: dict[tuple[type, Any], Dtype] = {}  # the library's dtypes by their spellings, those used so far
         self._memories: dict[str, Any] = {}
         self.index_checks: dict[DeviceHandle, bool] = {}  # whether a device checks index arrays, once that was needed
         self.xp = KernelNamespace(self)

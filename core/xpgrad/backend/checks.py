@@ -10,6 +10,7 @@ from xpgrad.backend.levels import around, entered
 from xpgrad.backend.naming import class_name
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.spec import Spec
+from xpgrad.backend.spellings import dtype_of
 from xpgrad.errors import BackendMismatch, ChangedArray, DeviceMismatch, DtypeError, UnknownArray, XpgradError
 from xpgrad.types import Array, Dtype, Shape
 
@@ -34,22 +35,28 @@ def spec_of(array: Array, operation: str) -> Spec:
     return backend.spec(array)
 
 
-def check_cast(obj: Any, dtype: Dtype, operation: str) -> None:
-    """Raise if complex values would be cast to a real `dtype`; libraries drop the imaginary part, or only warn."""
+def check_cast(obj: Any, dtype: Any, operation: str) -> Dtype:
+    """Return `dtype`, in any spelling, as that of the library of `obj`; None stays None.
+
+    Raises
+    ------
+    DtypeError
+        There is no such dtype, or it is real and `obj` complex: libraries drop the imaginary part, or only warn.
+    """
     array = unwrap(obj)
-    backend = plugins.by_type.get(type(array))
-    if backend is None or not backend.is_kind(array.dtype, "complex floating"):
-        return
+    if dtype is None or (plugins.by_type.get(type(array)) is None and plugins.is_scalar(array)):
+        return dtype
+    backend = plugins.backend_of(array)
     try:
-        named = getattr(backend.namespace, dtype) if isinstance(dtype, str) else dtype
-        real = backend.is_kind(named, ("integral", "real floating"))
-    except (AttributeError, TypeError, ValueError):
-        return  # not a dtype of the library, which will raise its own error
-    if real:
+        own = backend.dtypes[type(dtype), dtype]
+    except (KeyError, TypeError):  # as in `dtype_of`, whose frame is saved
+        own = dtype_of(dtype, backend, operation)
+    if backend.is_kind(array.dtype, "complex floating") and backend.is_kind(own, ("integral", "real floating")):
         raise DtypeError(
-            f"{operation}: {backend.dtype_name(array.dtype)} cannot be cast to {backend.dtype_name(named)}, the "
+            f"{operation}: {backend.dtype_name(array.dtype)} cannot be cast to {backend.dtype_name(own)}, the "
             "imaginary part would be lost; take xp.real(x), or xp.abs(x), first"
         )
+    return own
 
 
 def beside(spec: Spec, obj: Any, operation: str) -> Array:

@@ -191,10 +191,15 @@ class Plugins(Loader):
             raise self._unavailable(failed, prefix)
         return device
 
+    def backends_beside(self, obj: object) -> list[Backend]:
+        """Return the backends that are loaded, those of the library of `obj` included: of its dtype or its device."""
+        for entry in self.installed.modules.get(root_of(type(obj)), ()):
+            self.load(entry)
+        return self.backends()
+
     def parse_foreign_device(self, specifier: object) -> Device | None:
         """Return the device for an array library's own device object."""
-        for entry in self.installed.modules.get(root_of(type(specifier)), ()):
-            self.load(entry)
+        self.backends_beside(specifier)
         return self._parsed(specifier) or self._own(specifier)
 
     def _own(self, handle: object) -> Device | None:

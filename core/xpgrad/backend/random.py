@@ -16,6 +16,7 @@ from xpgrad.backend.kernels import kernel
 from xpgrad.backend.levels import around
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.spec import Spec
+from xpgrad.backend.spellings import dtype_of
 from xpgrad.backend.transfer import transfer
 from xpgrad.errors import DtypeError
 from xpgrad.types import Array, DeviceHandle, Dtype, Namespace, Shape
@@ -180,6 +181,7 @@ def normal_like(spec: Spec) -> Array:
 
 def _normal(shape: Shape, dtype: Dtype | None, device: Device) -> Array:
     backend = device.backend
+    dtype = dtype if dtype is None else dtype_of(dtype, backend, "random_normal")
     if dtype is None or not backend.is_kind(dtype, "complex floating"):
         return _draw("random_normal", shape, dtype, device)
     xp, real = backend.xp, backend.real(dtype)
@@ -192,7 +194,7 @@ def _draw(name: str, shape: Shape, dtype: Dtype | None, device: Device) -> Array
     backend = device.backend
     if dtype is None:
         dtype = backend.namespace.asarray(0.0, device=device.handle).dtype
-    elif not backend.is_kind(dtype, "real floating"):
+    elif not backend.is_kind(dtype := dtype_of(dtype, backend, name), "real floating"):
         raise DtypeError(f"{name}: expected a real floating-point dtype, got {dtype}; cast the numbers afterwards")
     return draw(name, tuple(shape), dtype, device)
 

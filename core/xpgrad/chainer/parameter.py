@@ -4,9 +4,9 @@ from typing import Any
 
 from xpgrad.backend.current import get_device
 from xpgrad.backend.device import Device
-from xpgrad.backend.dtypes import dtype_of
 from xpgrad.backend.levels import entered
 from xpgrad.backend.plugins import plugins
+from xpgrad.backend.spellings import dtype_of
 from xpgrad.backend.transfer import transfer
 from xpgrad.chainer.moves import moved_if_unsuitable
 from xpgrad.errors import ShapeError
@@ -170,7 +170,7 @@ def _generate(initializer: Any, shape: Shape, device: Device) -> Array:
         stretched = plugins.backend_of(initializer).namespace.broadcast_to(initializer, shape)
         return backend.copy(transfer(stretched, device))
     own = None if plugins.is_scalar(initializer) else getattr(initializer, "dtype", None)
-    dtype = dtype_of(own, backend)
+    dtype = dtype_of(own, backend, "Parameter")
     if not callable(initializer):
         return xp.full(shape, float("nan") if initializer is None else initializer, dtype=dtype, device=device.handle)
     # Chainer's initialisers write into the array that they get; where arrays cannot be written to they return one.

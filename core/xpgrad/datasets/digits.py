@@ -3,6 +3,7 @@
 from typing import Any
 
 from xpgrad.backend.plugins import plugins
+from xpgrad.backend.spellings import dtype_of
 from xpgrad.datasets.members import TupleDataset
 from xpgrad.datasets.parts import SubDataset
 
@@ -26,7 +27,7 @@ def get_digits(
         Scans of shape (64,), (8, 8) or (1, 8, 8).
     scale : float
         The largest value of a pixel.
-    dtype, label_dtype : str or dtype of the host library
+    dtype, label_dtype : dtype of any library, or its name
     """
     if ndim not in _SHAPES:
         raise ValueError(f"get_digits: ndim must be 1, 2 or 3, got {ndim!r}")
@@ -37,7 +38,7 @@ def get_digits(
     np = plugins.host.module
     images, labels = load_digits(return_X_y=True)
     order = np.random.RandomState(0).permutation(len(labels))  # of its own, so that runs are comparable
-    x = (images[order] * (scale / 16)).astype(dtype).reshape(-1, *_SHAPES[ndim])
-    data = TupleDataset(x, labels[order].astype(label_dtype)) if withlabel else x
+    x = (images[order] * (scale / 16)).astype(dtype_of(dtype, plugins.host, "get_digits")).reshape(-1, *_SHAPES[ndim])
+    data = TupleDataset(x, labels[order].astype(dtype_of(label_dtype, plugins.host, "get_digits"))) if withlabel else x
     split = len(x) - HELD_OUT
     return SubDataset(data, 0, split), SubDataset(data, split, len(x))

@@ -8,8 +8,6 @@ from typing import Any, overload
 from xpgrad import array_api
 from xpgrad.array_api import unstack
 from xpgrad.array_api.shared import copying
-from xpgrad.backend.dtypes import dtype_of
-from xpgrad.backend.plugins import plugins
 from xpgrad.errors import ShapeError
 from xpgrad.functions.arguments import named
 from xpgrad.functions.checks import integral, invalid, known_spec, require_axis
@@ -21,9 +19,6 @@ __all__ = [
     "fliplr", "flipud", "get_item", "hstack", "moveaxis", "repeat", "reshape", "rollaxis", "select_item", "separate",
     "split_axis", "squeeze", "stack", "swapaxes", "tile", "transpose", "vstack", "where",
 ]  # fmt: skip
-
-LONGEST_CODE = 3
-"""Letters of a code of NumPy for a dtype, such as "f" or "<f4"; names are longer."""
 
 moveaxis = named(array_api.moveaxis, "moveaxis", "x", "source", "destination")
 reshape = named(array_api.reshape, "reshape", "x", "shape")
@@ -90,11 +85,7 @@ def broadcast_to(x: AnyArray, shape: Shape) -> Variable:
 
 
 def cast(x: AnyArray, typ: Dtype) -> Variable:
-    """Return `x` in the dtype `typ`, of its library or by name ("float32" or "f"); `x` itself if that is its dtype."""
-    x = as_variable(x)
-    if isinstance(typ, str):
-        code = plugins.host.namespace.empty(0, dtype=typ).dtype if len(typ) <= LONGEST_CODE else typ
-        typ = dtype_of(code, x.node.spec.backend)
+    """Return `x` in the dtype `typ`, of any library or by name ("float32" or "f"); `x` itself if that is its dtype."""
     return array_api.astype(x, typ, copy=False)
 
 

@@ -37,8 +37,8 @@ def apply(definition: Definition, operands: Sequence[Any], parameters: dict[str,
     operands = list(operands[0]) if definition.variadic else operands
     if plugins.carriers:
         operands = [carried.operand(x) for x in operands]
-    parameters = plain_parameters(parameters)
     backend, lead = common_backend(definition.title, operands)
+    parameters = plain_parameters(definition.title, parameters, backend)
     if definition.elementwise:
         operands = promoted(operands, backend)
     arrays, nodes, scalar = _split(operands, backend, lead)
@@ -105,7 +105,7 @@ def after_error(
     """
     variadic = definition.variadic
     backend, _ = common_backend(definition.title, operands[0] if variadic else operands)
-    plain = plain_parameters(parameters)
+    plain = plain_parameters(definition.title, parameters, backend)
     if any(plain[name] is not value for name, value in parameters.items()):
         return apply(definition, operands, plain)
     raise_explained(error, definition, arrays, parameters, backend)

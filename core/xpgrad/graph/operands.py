@@ -7,6 +7,7 @@ from typing import Any
 from xpgrad.backend.backend import Backend
 from xpgrad.backend.caller import called
 from xpgrad.backend.plugins import plugins
+from xpgrad.backend.spellings import dtype_of
 from xpgrad.errors import BackendMismatch, DeviceMismatch, UnknownArray
 from xpgrad.graph.slot import slot
 from xpgrad.graph.variable import Variable
@@ -147,9 +148,12 @@ def _weak_target(array: Array | None, kind: type, backend: Backend) -> Any:
     return backend.default_dtype(kind.__name__)
 
 
-def plain_parameters(parameters: dict[str, Any]) -> dict[str, Any]:
-    """Return parameters as libraries take them; those that are so already are the same objects."""
-    return {name: _plain(name, value) for name, value in parameters.items()}
+def plain_parameters(operation: str, parameters: dict[str, Any], backend: Backend) -> dict[str, Any]:
+    """Return parameters as the library takes them; those that are so already are the same objects."""
+    plain = {name: _plain(name, value) for name, value in parameters.items()}
+    if plain.get("dtype") is not None:
+        plain["dtype"] = dtype_of(plain["dtype"], backend, operation)
+    return plain
 
 
 def _plain(name: str, value: Any) -> Any:

@@ -36,6 +36,7 @@ def parameterised(definition: Definition) -> Function:  # noqa: C901 - as `binar
     bind, casts = definition.bind, definition.casts
     if casts:  # a call with a dtype has a parameter more, and so is not taken for an ordinary one
         defaults = {name: value for name, value in defaults.items() if name != "dtype"}
+        positional = positional[: positional.index("dtype")] if "dtype" in positional else positional
     total = len(defaults)
     enough = max([positional.index(name) + 1 if name in positional else total + 1 for name in required], default=0)
 
@@ -53,7 +54,7 @@ def parameterised(definition: Definition) -> Function:  # noqa: C901 - as `binar
             if args or x is ABSENT or len(parameters) != total or (required and not required <= kwargs.keys()):
                 (x,), parameters = bind((x, *args) if x is not ABSENT else (), kwargs)
                 if casts:
-                    check_cast(x, parameters["dtype"], definition.name)
+                    parameters["dtype"] = check_cast(x, parameters["dtype"], definition.name)
         elif x is not ABSENT and enough <= len(args) <= len(positional):
             if args:
                 parameters = defaults.copy()
@@ -63,6 +64,8 @@ def parameterised(definition: Definition) -> Function:  # noqa: C901 - as `binar
                 parameters = defaults
         else:
             (x,), parameters = bind((x, *args) if x is not ABSENT else (), {})
+            if casts:
+                parameters["dtype"] = check_cast(x, parameters["dtype"], definition.name)
         try:
             node = x._node
             array = x._array

@@ -7,8 +7,8 @@ from typing import Any
 from xpgrad.backend.checks import check_cast
 from xpgrad.backend.current import current_device, get_device
 from xpgrad.backend.device import Device
-from xpgrad.backend.dtypes import dtype_of
 from xpgrad.backend.plugins import plugins
+from xpgrad.backend.spellings import dtype_of
 from xpgrad.backend.transfer import transfer
 from xpgrad.errors import DtypeError
 from xpgrad.types import Array, Dtype, Shape
@@ -31,7 +31,7 @@ class Initializer:
     def __call__(self, array: Array) -> Array | None:
         """Fill `array`, all of it or nothing; return a new array instead where arrays cannot be written to."""
         backend = plugins.backend_of(array)
-        if self.dtype is not None and dtype_of(self.dtype, backend) != array.dtype:
+        if self.dtype is not None and dtype_of(self.dtype, backend, type(self).__name__) != array.dtype:
             raise TypeError(
                 f"{type(self).__name__}: the initializer is for {self.dtype}, got an array of {array.dtype}"
             )
@@ -82,8 +82,8 @@ def generate_array(initializer: Any, shape: Shape, xp: Any = None, dtype: Any = 
     """
     target = _target(xp) if device is None else get_device(device)
     backend, own = target.backend, getattr(initializer, "dtype", None)
-    found = dtype_of(own if dtype is None else dtype, backend)
-    if own is not None and dtype_of(own, backend) != found:
+    found = dtype_of(own if dtype is None else dtype, backend, "generate_array")
+    if own is not None and dtype_of(own, backend, "generate_array") != found:
         raise ValueError(f"generate_array: dtype is {dtype}, but that of the initializer is {own}; give one of them")
     array = backend.xp.zeros(tuple(shape), dtype=found, device=target.handle)
     made = backend.follow(initializer)(array)

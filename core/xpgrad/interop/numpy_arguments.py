@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 from xpgrad import array_api as xp
 from xpgrad.backend.backend import Backend
 from xpgrad.backend.plugins import plugins
+from xpgrad.backend.spellings import dtype_of
 from xpgrad.errors import DtypeError
 from xpgrad.graph.variable import Variable, as_variable, constant_variable
 
@@ -165,19 +166,9 @@ def alike(*xs: Any) -> list[Variable]:
     return [as_variable(x) if lead is None else like(lead, x) for x in xs]
 
 
-def dtype_like(x: Any, dtype: Any) -> Any:
-    """Return the dtype, in the library of `x`, for a NumPy dtype, its name or a Python type; None for None."""
-    lead = lead_of(x)
-    if dtype is None or lead is None or isinstance(dtype, type(lead.dtype)):
-        return dtype
-    python = {bool: "bool", int: "int64", float: "float64", complex: "complex128"}
-    name = python.get(dtype) or getattr(dtype, "__name__", None) or str(dtype)
-    return getattr(lead.node.spec.backend.namespace, name)
-
-
 def cast(a: Any, dtype: Any) -> Any:
     """Return `a` in NumPy's `dtype`; None leaves it unchanged."""
-    return a if dtype is None else xp.astype(a, dtype_like(a, dtype), copy=False)
+    return a if dtype is None else xp.astype(a, dtype, copy=False)
 
 
 def holds(backend: Backend, dtype: Any, given: Any) -> bool:
@@ -197,7 +188,8 @@ def cast_within(name: str, a: Any, dtype: Any, kinds: tuple[str, ...] = KINDS) -
     if dtype is None:
         return a
     a = as_variable(a)
-    backend, found = a.node.spec.backend, dtype_like(a, dtype)
+    backend = a.node.spec.backend
+    found = dtype_of(dtype, backend, name)
     if not backend.is_kind(found, kinds) or not holds(backend, found, a.dtype):
         raise DtypeError(
             f"numpy.{name}: expected a dtype= that holds the results for {a.dtype} elements, got {dtype}; "

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from typing import Any
 
 from xpgrad.graph.variable import Variable
-from xpgrad.interop.numpy_arguments import dtype_like
 
 NAMES = "arange", "array", "asanyarray", "asarray", "empty", "eye", "full", "identity", "ones", "zeros"
 
@@ -26,7 +25,7 @@ class _Creators:
     def _place(self, dtype: Any, order: Any, device: Any) -> dict[str, Any]:
         if order not in (None, "C", "K", "A"):
             raise TypeError(f"numpy: order={order!r} is not for Variables; omit order")
-        return {"dtype": dtype_like(self.lead, dtype), "device": device or self.lead.device}
+        return {"dtype": dtype, "device": device or self.lead.device}
 
     def zeros(self, shape: Any, dtype: Any = None, order: Any = "C", *, device: Any = None) -> Any:
         return self.xp.zeros(shape, **self._place(dtype, order, device))

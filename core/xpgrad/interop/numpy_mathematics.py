@@ -9,16 +9,15 @@ from xpgrad import array_api as xp
 from xpgrad import ops
 from xpgrad.array_api.data_types import to_floating
 from xpgrad.array_api.shared import copying
+from xpgrad.backend.spellings import dtype_of
 from xpgrad.graph.variable import Variable, as_variable
 from xpgrad.interop.numpy_arguments import (
     REFUSED,
     Function,
     alike,
     cast,
-    dtype_like,
     flat,
     given,
-    lead_of,
     like,
     numpy_function,
     numpy_functions,
@@ -188,12 +187,11 @@ def linspace(
     start: Any, stop: Any, num: int = 50, endpoint: bool = True, retstep: Any = REFUSED, dtype: Any = None,
     axis: int = 0, *, device: Any = None,
 ) -> Any:  # fmt: skip
-    lead: Any = lead_of(start, stop)
     start, stop = xp.broadcast_arrays(*map(to_floating, alike(start, stop)))
     spec = (start + stop).node.spec
     count = max(1, num - 1 if endpoint else num)
     steps = spec.backend.asarray([i / count for i in range(num)], dtype=spec.dtype, device=spec.device)
     steps = xp.reshape(steps, shape=(-1,) + (1,) * start.ndim)
     y = xp.moveaxis(start + (stop - start) * steps, 0, axis)
-    whole = dtype is not None and spec.backend.is_kind(dtype_like(lead, dtype), "integral")
+    whole = dtype is not None and spec.backend.is_kind(dtype_of(dtype, spec.backend, "linspace"), "integral")
     return cast(xp.floor(y) if whole else y, dtype)

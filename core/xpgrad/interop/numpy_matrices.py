@@ -11,7 +11,6 @@ from xpgrad.interop.numpy_arguments import (
     REFUSED,
     Function,
     alike,
-    dtype_like,
     flat,
     numpy_function,
     numpy_functions,
@@ -54,9 +53,9 @@ ROWS: dict[str, Function] = {
     "diagonal": lambda a, offset=0, axis1=0, axis2=1: as_variable(a).diagonal(offset, axis1, axis2),
     "linalg.diagonal": lambda x, /, *, offset=0: xp.linalg.diagonal(x, offset=offset),
     "trace": lambda a, offset=0, axis1=0, axis2=1, dtype=None, out=REFUSED: as_variable(a).trace(
-        offset, axis1, axis2, dtype=dtype_like(a, dtype)
+        offset, axis1, axis2, dtype=dtype
     ),
-    "linalg.trace": lambda x, /, *, offset=0, dtype=None: xp.linalg.trace(x, offset=offset, dtype=dtype_like(x, dtype)),
+    "linalg.trace": lambda x, /, *, offset=0, dtype=None: xp.linalg.trace(x, offset=offset, dtype=dtype),
     "tril": _triangle(xp.tril),
     "triu": _triangle(xp.triu),
 }

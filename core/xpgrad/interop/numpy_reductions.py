@@ -15,7 +15,6 @@ from xpgrad.interop.numpy_arguments import (
     alike,
     cast,
     cast_within,
-    dtype_like,
     flat,
     given,
     numpy_function,
@@ -28,7 +27,7 @@ def _total(function: Function) -> Function:
         a: Any, axis: Any = None, dtype: Any = None, out: Any = REFUSED, keepdims: Any = False, initial: Any = None,
         where: Any = True,
     ) -> Any:  # fmt: skip
-        options = {"axis": axis, "dtype": dtype_like(a, dtype), "keepdims": bool(given(keepdims))}
+        options = {"axis": axis, "dtype": dtype, "keepdims": bool(given(keepdims))}
         return function(a, where, initial, **options)
 
     return reduced
@@ -85,13 +84,13 @@ def _present(a: Any, axis: Any, least: float) -> Any:
 
 def _scan(function: Function) -> Function:
     return lambda a, axis=None, dtype=None, out=REFUSED: function(
-        flat(a) if axis is None or not a.ndim else a, axis=axis or 0, dtype=dtype_like(a, dtype)
+        flat(a) if axis is None or not a.ndim else a, axis=axis or 0, dtype=dtype
     )
 
 
 def _cumulative(function: Function) -> Function:
     return lambda x, /, *, axis=None, dtype=None, out=REFUSED, include_initial=False: function(
-        x, axis=axis, dtype=dtype_like(x, dtype), include_initial=include_initial
+        x, axis=axis, dtype=dtype, include_initial=include_initial
     )
 
 
@@ -202,5 +201,5 @@ def _observations(m: Any, y: Any, rowvar: bool) -> Any:
 
 @numpy_function("bincount")
 def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> Any:
-    x = x if hasattr(x, "shape") else alike(x, weights)[0].astype(dtype_like(weights, "int64"))
+    x = x if hasattr(x, "shape") else alike(x, weights)[0].astype("int64")
     return ops.bincount(x, weights, minlength)

@@ -20,7 +20,6 @@ from xpgrad.interop.numpy_arguments import (
     Function,
     alike,
     cast_within,
-    dtype_like,
     flat,
     given,
     lead_of,
@@ -76,7 +75,7 @@ def _parts(x: Any, sections: Any, axis: int, even: bool, name: str) -> list[Any]
 def _like(name: str) -> Function:
     make = getattr(xp, name)
     return lambda a, dtype=None, order=REFUSED, subok=REFUSED, shape=REFUSED, *, device=None: make(
-        a, dtype=dtype_like(a, dtype)
+        a, dtype=dtype, device=device
     )
 
 
@@ -128,12 +127,12 @@ ROWS: dict[str, Function] = {
     "pad": lambda array, pad_width, mode="constant", **options: ops.pad(array, pad_width, mode, **options),
     "extract": lambda condition, arr: compress(flat(condition), arr),
     "copy": lambda a, order=REFUSED, subok=REFUSED: copying.copy(a),
-    "astype": lambda x, dtype, /, *, copy=True, device=None: xp.astype(x, dtype_like(x, dtype), copy=copy),
+    "astype": lambda x, dtype, /, *, copy=True, device=None: xp.astype(x, dtype, copy=copy, device=device),
     "zeros_like": _like("zeros_like"),
     "ones_like": _like("ones_like"),
     "empty_like": _like("empty_like"),
     "full_like": lambda a, fill_value, dtype=None, order=REFUSED, subok=REFUSED, shape=REFUSED, *, device=None: (
-        xp.full_like(a, fill_value, dtype=dtype_like(a, dtype))
+        xp.full_like(a, fill_value, dtype=dtype, device=device)
     ),
     "iscomplexobj": lambda x: as_variable(x).node.spec.complex,
     "isrealobj": lambda x: not as_variable(x).node.spec.complex,
@@ -200,5 +199,4 @@ def clip(a: Any, a_min: Any = None, a_max: Any = None, out: Any = REFUSED, *, mi
 @numpy_function("result_type")
 def result_type(*arrays_and_dtypes: Any) -> Any:
     lead: Any = lead_of(*arrays_and_dtypes)
-    plain = [x.dtype if isinstance(x, Variable) else x for x in arrays_and_dtypes]
-    return lead.node.spec.backend.namespace.result_type(*plain)
+    return lead.__array_namespace__().result_type(*arrays_and_dtypes)

@@ -9,7 +9,7 @@ from xpgrad.array_api.data_types import to_floating
 from xpgrad.backend.kernels import table
 from xpgrad.graph.variable import Variable, as_variable
 from xpgrad.interop import numpy_masks as masks
-from xpgrad.interop.numpy_arguments import Function, alike, cast, dtype_like, refuse_argument, refuse_function
+from xpgrad.interop.numpy_arguments import Function, alike, cast, refuse_argument, refuse_function
 from xpgrad.interop.numpy_matrices import vecdot
 
 SAME = [name for name in xp.__all__ if name in table.declared and not table.declared[name].parameters]
@@ -125,8 +125,6 @@ def call(ufunc: Any, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any
         listed = any(isinstance(x, (list, tuple)) for x in inputs)  # NumPy converts them to arrays
         return UFUNCS[name](*(alike(*inputs) if listed else inputs), **options)
     if method == "reduce" and name in REDUCTIONS:
-        if "dtype" in options:
-            options["dtype"] = dtype_like(inputs[0], options["dtype"])
         axis, keepdims = options.pop("axis", 0), bool(options.pop("keepdims", False))
         return REDUCTIONS[name](inputs[0], axis=axis, keepdims=keepdims, **options)
     if method == "accumulate" and name in ACCUMULATIONS:

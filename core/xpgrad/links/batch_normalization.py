@@ -8,7 +8,6 @@ from typing import Any
 
 from xpgrad import functions
 from xpgrad.array_api import ones_like, zeros_like
-from xpgrad.backend.dtypes import get_dtype
 from xpgrad.backend.levels import around
 from xpgrad.chainer.parameter import Parameter
 from xpgrad.config import config
@@ -112,7 +111,7 @@ class BatchNormalization(_Averaging):
         if size is None and axis is None:
             raise RuntimeError(f"{type(self).__name__}: expected size or axis, got neither")
         self.axis = (axis,) if isinstance(axis, int) else None if axis is None else tuple(axis)
-        self._dtype = get_dtype(dtype, map_mixed16="float32")
+        self._dtype = config.dtype if dtype is None else dtype
         self._initial_averages = initial_avg_mean, initial_avg_var
         with self.init_scope():
             if use_gamma:

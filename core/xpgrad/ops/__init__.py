@@ -13,6 +13,7 @@ from xpgrad.ops.contraction import einsum
 from xpgrad.ops.convolution import convolve
 from xpgrad.ops.covariance import corrcoef, cov
 from xpgrad.ops.diagonals import create_diagonal, diag, diag_indices, tril_indices, triu_indices
+from xpgrad.ops.dtypes import default_dtype, is_same_dtype
 from xpgrad.ops.elementwise import fmod, logaddexp2
 from xpgrad.ops.encoding import one_hot, unravel_index
 from xpgrad.ops.interpolation import interp, trapezoid
@@ -39,7 +40,7 @@ from xpgrad.ops.scattering import (
     segment_sum,
 )
 from xpgrad.ops.sets import nunique, setdiff1d, union1d
-from xpgrad.ops.shapes import atleast_nd, default_dtype
+from xpgrad.ops.shapes import atleast_nd
 from xpgrad.special import expit, logit, logsumexp
 from xpgrad.special.elementary import sinc
 
@@ -51,6 +52,7 @@ __all__ = [  # noqa: RUF022 - by module
     "convolve",
     "corrcoef", "cov",
     "create_diagonal", "diag", "diag_indices", "tril_indices", "triu_indices",
+    "default_dtype", "is_same_dtype",
     "fmod", "logaddexp2",
     "one_hot", "unravel_index",
     "expit", "logit", "logsumexp",
@@ -61,7 +63,7 @@ __all__ = [  # noqa: RUF022 - by module
     "kron", "polyval",
     "bincount", "index_add", "scatter_add", "segment_max", "segment_mean", "segment_min", "segment_sum",
     "nunique", "setdiff1d", "union1d",
-    "atleast_nd", "default_dtype",
+    "atleast_nd",
 ]  # fmt: skip
 
 if not TYPE_CHECKING:

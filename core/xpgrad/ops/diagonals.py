@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from xpgrad.array_api.creation import handle_on
 from xpgrad.array_api.indexing import setitem
 from xpgrad.array_api.manipulation import reshape
-from xpgrad.backend.current import current_device, get_device
+from xpgrad.array_api.shared.placement import place_of
+from xpgrad.backend.current import current_device
 from xpgrad.errors import ShapeError
 from xpgrad.graph.variable import Variable, as_variable, constant_variable
 from xpgrad.types import AnyArray
@@ -63,8 +63,8 @@ def diag(x: AnyArray, /, k: int = 0) -> Variable:
 
 
 def _numbers(shape: tuple[int, int], device: Any) -> tuple[Any, Any, Any]:
-    backend = current_device().backend if device is None else get_device(device).backend
-    xp, handle = backend.xp, handle_on(backend, device)
+    backend, handle = place_of(current_device().backend, device)
+    xp = backend.xp
     rows, columns = xp.arange(shape[0], device=handle), xp.arange(shape[1], device=handle)
     return xp, xp.reshape(rows, shape=(-1, 1)), xp.reshape(columns, shape=(1, -1))
 

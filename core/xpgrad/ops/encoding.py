@@ -7,7 +7,7 @@ from xpgrad.array_api.data_types import astype
 from xpgrad.array_api.manipulation import moveaxis
 from xpgrad.errors import ShapeError
 from xpgrad.graph.variable import Variable, as_variable, constant_variable
-from xpgrad.ops.shapes import default_dtype
+from xpgrad.ops.dtypes import default_dtype
 from xpgrad.types import AnyArray, Dtype
 
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from xpgrad.backend.spellings import name_of
 from xpgrad.graph.backward import grad
 from xpgrad.graph.variable import Variable, as_array
 from xpgrad.testing.arrays import assert_allclose, inner, is_floating, like, on_host
@@ -246,10 +247,7 @@ def _flags(name: str, no_grads: Sequence[bool] | None, x_data: Sequence[Array]) 
 def _real_dtype(name: str, dtype: Dtype | None) -> str | None:
     if dtype is None:
         return None
-    try:
-        text = np.dtype(dtype).name
-    except TypeError:  # another library's dtype object
-        text = str(dtype).rpartition(".")[2]
+    text = name_of(dtype)
     if text not in ("float16", "float32", "float64"):
         raise ValueError(f"{name}: dtype must be a real floating-point dtype, got {dtype}")
     return text

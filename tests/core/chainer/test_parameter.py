@@ -141,7 +141,7 @@ def test_the_configured_dtype(device):
 
 def test_a_dtype_that_does_not_exist():
     p = Parameter(Filling(1.0, "float31"))
-    with pytest.raises(TypeError, match="no dtype 'float31'"):
+    with pytest.raises(TypeError, match="Parameter: unknown dtype 'float31'; did you mean 'float32'"):
         p.initialize((1,))
     assert not p.is_initialized
 

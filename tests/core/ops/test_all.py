@@ -8,6 +8,7 @@ from xpgrad_conformance.cases import CASES
 WITHOUT_CASE = {
     "default_dtype": "takes no arrays",
     "diag_indices": "takes no arrays",
+    "is_same_dtype": "takes no arrays",
     "tril_indices": "takes no arrays",
     "triu_indices": "takes no arrays",
 }

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from xpgrad.backend.current import get_device
+from xpgrad.array_api.shared.placement import device_at
 from xpgrad.backend.device import Device
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.transfer import transfer
@@ -57,7 +57,7 @@ def copy(x: AnyArray, /, device: Any = None) -> Variable:
     device : as `get_device` takes it, or None
     """
     x = as_variable(x)
-    target = None if device is None else get_device(device)
+    target = None if device is None else device_at(x._node.spec.backend, device)
     if target is None or target == x.device:
         return duplicate(x)
     return Copy(target).apply((x,))[0]

@@ -165,8 +165,7 @@ class Convertible(Declared):
         if dtype is not None and plain.dtype != dtype:
             if copy is False:
                 raise ValueError(f"a Variable of dtype {self.dtype} cannot be viewed as {dtype} without a copy")
-            check_cast(plain, dtype, "__array__")
-            return plain.astype(dtype)
+            return plain.astype(check_cast(plain, dtype, "__array__"))
         return plain.copy() if copy else plain
 
     def __dlpack__(

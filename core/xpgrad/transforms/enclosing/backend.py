@@ -36,7 +36,7 @@ class TransformedBackend(Backend):
         self.base = base  # pyright: ignore[reportIncompatibleVariableOverride]  # it may be None for others
         self.depth = depth
         self.name, self.version = f"{title}({base.name})", base.version
-        self.declared = base.declared
+        self.declared, self.dtypes = base.declared, base.dtypes
         self.carries_tangents = self.carries_tangents or base.carries_tangents
         self.zero_dimensional_widen = base.zero_dimensional_widen
         self._base_types = frozenset(base.array_types)

@@ -1,0 +1,96 @@
+"""Dtypes by every spelling: the standard's and NumPy's names, Python's types, and the dtypes of any library."""
+
+import re
+from typing import Any
+
+from xpgrad.backend.backend import Backend
+from xpgrad.backend.caller import called
+from xpgrad.backend.plugins import plugins
+from xpgrad.backend.standard import DTYPES
+from xpgrad.config import config
+from xpgrad.errors import DtypeError
+from xpgrad.types import Dtype
+
+NAMES = (*DTYPES, "float16", "bfloat16")
+OF_PYTHON = {bool: "bool", int: "int64", float: "float64", complex: "complex128"}
+PARAMETERS_OF_MIXED16 = "float32"
+
+
+def dtype_of(dtype: Any, backend: Backend, operation: str = "get_dtype") -> Dtype:
+    """Return the dtype of the library of `backend` that corresponds to `dtype`, the one that its arrays have.
+
+    Parameters
+    ----------
+    dtype : dtype of any library, str, type or None
+        A name is the standard's or NumPy's: ``"float32"``, ``"f4"``. None means ``config.dtype``; `mixed16` is mapped
+        to float32, as for parameters.
+    backend : Backend
+    operation : str
+        The function that error messages name.
+
+    Raises
+    ------
+    DtypeError
+        There is no such dtype, or the library has none or has to be configured for it.
+    """
+    dtype = config.dtype if dtype is None else dtype
+    try:
+        return backend.dtypes[type(dtype), dtype]
+    except KeyError:
+        found = backend.dtypes[type(dtype), dtype] = resolve(dtype, backend, operation)
+    except TypeError:  # it has no hash
+        found = resolve(dtype, backend, operation)
+    return found
+
+
+def resolve(dtype: Any, backend: Backend, operation: str) -> Dtype:
+    """Return what `dtype_of` does, but ask the library each time, whose configuration may have been changed."""
+    name, xp = _direct_name(dtype), backend.root.namespace
+    own = getattr(xp, name, dtype) if is_name(name) else dtype
+    try:
+        found: Dtype = xp.empty(0, dtype=own).dtype
+        return found
+    except Exception as error:  # libraries raise various errors for unknown objects
+        if isinstance(error, DtypeError):  # it says what to do
+            raise DtypeError(f"{called(operation)}: {str(error).partition(': ')[2]}") from None
+    name = name_of(dtype)
+    if hasattr(xp, name) and is_name(name):
+        return resolve(name, backend, operation)
+    raise _missing(dtype, name, backend.root, called(operation))
+
+
+def name_of(dtype: Any) -> str:
+    """Return the standard's name of a dtype in any spelling, where it has one."""
+    name = _direct_name(dtype)
+    if is_name(name):
+        return name
+    host = plugins.host
+    try:  # a short name, as of Chainer's programs, or a dtype that another package has added
+        return host.dtype_name(host.namespace.empty(0, dtype=dtype).dtype)
+    except (AttributeError, TypeError, ValueError):
+        return name
+
+
+def _direct_name(dtype: Any) -> str:
+    """Return the name of a dtype, as far as its library and Python give one."""
+    if isinstance(dtype, type) and dtype in OF_PYTHON:
+        return OF_PYTHON[dtype]
+    name = getattr(dtype, "__name__", None) or str(dtype).rpartition(".")[2]
+    return PARAMETERS_OF_MIXED16 if name == "mixed16" else name
+
+
+def is_name(name: str) -> bool:
+    """Return whether `name` is a dtype's by the standard's rule: the kind, and the number of bits."""
+    return re.fullmatch(r"bool|(u?int|b?float|complex)\d+(_\w+)?", name) is not None
+
+
+def _missing(dtype: Any, name: str, backend: Backend, operation: str) -> DtypeError:
+    """Return the error for a dtype that does not exist, or that the library does not have."""
+    import difflib  # only for a message
+
+    known = [each for each in NAMES if hasattr(backend.namespace, each)]
+    if name in NAMES:
+        return DtypeError(f"{operation}: {backend.name} has no dtype {name}; it has {', '.join(known)}")
+    close = difflib.get_close_matches(name, known, n=1)
+    advice = f"did you mean {close[0]!r}?" if close else f"{backend.name} has {', '.join(known)}"
+    return DtypeError(f"{operation}: unknown dtype {dtype!r}; {advice}")
