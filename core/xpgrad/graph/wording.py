@@ -23,7 +23,7 @@ _ABOUT_DTYPES = (
     r"type promotion|promote|signed|bitwise|\b(bool|int|uint|float|complex)\d*\b.*\barray|not supported (for|between)"
 )
 _ABOUT_ARGUMENTS = (ValueError, TypeError, IndexError, AttributeError, RuntimeError, ZeroDivisionError)
-"""What libraries raise for wrong arguments; an AttributeError where a scalar has no dtype, a ZeroDivisionError of sizes."""
+"""What libraries raise for wrong arguments: also an AttributeError of scalars, a ZeroDivisionError of empty arrays."""
 _NEGATIVE_POWER = r"(?i)negative (integer )?power"
 _GUFUNC = (
     r"Input operand \d+ (?:has a mismatch in its core dimension \d+|does not have enough dimensions).*?"
