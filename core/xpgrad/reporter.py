@@ -4,16 +4,18 @@
 model may call it anywhere. `xpgrad.training` makes a reporter current and reads what was reported.
 """
 
+import copy
 import json
 import math
 import threading
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from xpgrad.backend.levels import innermost
 from xpgrad.backend.modules import device_of
+from xpgrad.backend.plugins import plugins
 from xpgrad.config import at_level, called_with, config
 from xpgrad.errors import GraphError
 from xpgrad.graph.variable import Variable, constant_variable
@@ -64,8 +66,7 @@ class Reporter:
 
     def add_observers(self, prefix: str, observers: Iterable[tuple[str, object]]) -> None:
         """Register pairs of name and object, such as `Link.namedlinks` yields, under ``prefix + name``."""
-        for name, observer in observers:
-            self._names[id(observer)] = prefix + name
+        self._names.update([(id(observer), prefix + name) for name, observer in observers])
 
     def report(self, values: Mapping[str, Any], observer: object = None) -> None:
         """Store values; Variables are stored without their graph unless `config.keep_graph_on_report` is set.
@@ -81,10 +82,11 @@ class Reporter:
                 raise KeyError(f"report: {type(observer).__name__} is not registered; call reporter.add_observer first")
             prefix = f"{self._names[id(observer)]}/"
         keep = config.keep_graph_on_report
-        self.observation.update(
-            (prefix + key, value if keep or not isinstance(value, Variable) else constant_variable(value.array))
+        kept = {
+            prefix + key: value if keep or not isinstance(value, Variable) else constant_variable(value.array)
             for key, value in values.items()
-        )
+        }
+        self.observation.update(kept)
 
 
 @contextmanager
@@ -109,32 +111,32 @@ def report(values: Mapping[str, Any], observer: object = None) -> None:
     A compiled function reports at each run of its program. Within `vmap` and `jvp`, nothing is reported.
     """
     if innermost() is None:
-        _reported(observer, tuple(values), tuple(values.values()))
+        _reported(observer, values)
         return
     from xpgrad.transforms.trace.printing import trace_of  # only for compiled functions
+    from xpgrad.transforms.trees import flatten
 
-    are_variables = tuple(isinstance(value, Variable) for value in values.values())
-    arrays = tuple(map(_plain, values.values()))
+    leaves, structure = flatten(dict(values))  # pairs of a value and its weight are trees
+    are_variables = tuple(isinstance(leaf, Variable) for leaf in leaves)
+    arrays = tuple(map(_plain, leaves))
     backend = trace_of(arrays)
     if backend is not None:
-        backend.effect("report", partial(_run, observer, tuple(values), are_variables), arrays)
+        backend.effect("report", partial(_run, observer, structure, are_variables), arrays)
 
 
-def _run(observer: object, names: tuple[str, ...], are_variables: tuple[bool, ...], *arrays: Any) -> None:
+def _run(observer: object, structure: Any, are_variables: tuple[bool, ...], *arrays: Any) -> None:
     """Report the arrays of one run; while the program is recorded, outside of the transformation."""
-    called_with(at_level(None), _reported, observer, names, arrays, are_variables)
+    called_with(at_level(None), _rebuilt, observer, structure, are_variables, arrays)
 
 
-def _reported(
-    observer: object, names: tuple[str, ...], values: tuple[Any, ...], wraps: tuple[bool, ...] | None = None
-) -> None:
+def _rebuilt(observer: object, structure: Any, are_variables: tuple[bool, ...], arrays: tuple[Any, ...]) -> None:
+    leaves = [constant_variable(x) if wraps else x for x, wraps in zip(arrays, are_variables, strict=True)]
+    _reported(observer, structure.build(leaves))
+
+
+def _reported(observer: object, values: Mapping[str, Any]) -> None:
     if _CURRENT.reporters:
-        wrapped = values if wraps is None else map(_wrapped, values, wraps)
-        _CURRENT.reporters[-1].report(dict(zip(names, wrapped, strict=True)), observer)
-
-
-def _wrapped(value: Any, wraps: bool) -> Any:
-    return constant_variable(value) if wraps else value
+        _CURRENT.reporters[-1].report(values, observer)
 
 
 @contextmanager
@@ -154,12 +156,12 @@ class Summary:
 
     def add(self, value: Any, weight: float = 1) -> None:
         """Add a number or a 0-d array."""
-        device = device_of(value)
+        device, x, x2 = device_of(value), self._x, self._x2
         if device is not None:
             value = device.backend.namespace.astype(value, device.backend.wide(value.dtype))
-        self._x = self._x + weight * value
-        self._x2 = self._x2 + weight * value * value
-        self._n += weight
+            if device_of(x) not in (None, device):  # loaded, or of values elsewhere
+                x, x2 = device.send(x), device.send(x2)
+        self._x, self._x2, self._n = x + weight * value, x2 + weight * value * value, self._n + weight
 
     @property
     def count(self) -> float:
@@ -176,9 +178,15 @@ class Summary:
         return mean, math.sqrt(max(float(self._x2 / self._n - mean * mean), 0.0))
 
     def serialize(self, serializer: Any) -> None:
-        """Save or load the sums."""
-        self._x, self._x2 = serializer("_x", float(self._x)), serializer("_x2", float(self._x2))
-        self._n = serializer("_n", self._n)
+        """Save or load the sums, and their dtype: a mean is rounded to it."""
+        x, x2, n = (float(serializer(key, float(getattr(self, key)))) for key in ("_x", "_x2", "_n"))
+        dtype = ""
+        with suppress(KeyError):  # not saved by Chainer
+            dtype = str(serializer("_dtype", dtype_name(self._x)))
+        if dtype:
+            host = plugins.host
+            x, x2 = (host.asarray(each, getattr(host.namespace, dtype)) for each in (x, x2))
+        self._x, self._x2, self._n = x, x2, n
 
 
 class DictSummary:
@@ -189,13 +197,16 @@ class DictSummary:
 
     def add(self, d: Mapping[str, Any]) -> None:
         """Add the values that are numbers, 0-d arrays or such Variables, or pairs of one and its weight."""
+        summaries = dict(self._summaries)
         for key, value in d.items():
             weight: Any = 1
             if isinstance(value, tuple) and len(value) == 2:
                 value, weight = map(_plain, value)
             value = _plain(value)
             if isinstance(value, (int, float)) or getattr(value, "ndim", -1) == 0:
-                self._summaries.setdefault(key, Summary()).add(value, weight)
+                summary = summaries[key] = copy.copy(summaries.get(key, Summary()))
+                summary.add(value, weight)
+        self._summaries = summaries
 
     def compute_mean(self) -> dict[str, Any]:
         """Return the means."""
@@ -211,9 +222,15 @@ class DictSummary:
     def serialize(self, serializer: Any) -> None:
         """Save or load the sums of all keys."""
         names = json.loads(str(serializer("_names", json.dumps(list(self._summaries)))))
-        self._summaries = {name: self._summaries.get(name, Summary()) for name in names}
+        found = {name: copy.copy(self._summaries.get(name, Summary())) for name in names}
         for index, name in enumerate(names):
-            self._summaries[name].serialize(serializer["_summaries"][str(index)])
+            found[name].serialize(serializer["_summaries"][str(index)])
+        self._summaries = found
+
+
+def dtype_name(value: Any) -> str:
+    """Return the name of the dtype of an array; empty for Python's numbers."""
+    return plugins.backend_of(value).dtype_name(value.dtype) if device_of(value) is not None else ""
 
 
 def _plain(value: Any) -> float | Array:

@@ -74,7 +74,7 @@ def test_a_compiled_function_reports_at_each_run(device) -> None:
     @xpgrad.compile
     def f(x):
         y = xpgrad.functions.sum(x * x)
-        report({"y": y, "three": 3}, model)
+        report({"y": y, "three": 3, "weighted": (y, 2)}, model)
         return y
 
     reporter = Reporter()
@@ -85,6 +85,7 @@ def test_a_compiled_function_reports_at_each_run(device) -> None:
         assert observation["main/y"].item() == 2 * i * i
         assert observation["main/y"].device == device
         assert observation["main/three"] == 3
+        assert (observation["main/weighted"][0].item(), observation["main/weighted"][1]) == (2 * i * i, 2)
     f(device.send(np.ones(2, np.float32)))  # and without a reporter, nothing happens
 
 

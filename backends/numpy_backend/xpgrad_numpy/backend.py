@@ -299,6 +299,30 @@ class NumPyBackend(Backend):
         """Return a new stream of random numbers for the random kernels' defaults."""
         return np.random.default_rng(seed)
 
+    def random_state(self, source: Any = None) -> dict[str, Any]:
+        """Return the state of a generator, by default of NumPy's global functions, as JSON can hold it."""
+        if source is None:
+            source = np.random
+        found = source.get_state(legacy=False) if hasattr(source, "get_state") else source.bit_generator.state
+        return _with_lists(found)
+
+    def set_random_state(self, source: Any, state: dict[str, Any]) -> None:
+        """Restore a generator, or with None NumPy's global functions, to what `random_state` has returned."""
+        if source is None:
+            source = np.random
+        if hasattr(source, "set_state"):
+            source.set_state(state)
+        else:
+            source.bit_generator.state = state
+
+
+def _with_lists(state: dict[str, Any]) -> dict[str, Any]:
+    """Return a state of a generator with lists in place of arrays."""
+    return {
+        key: _with_lists(x) if isinstance(x, dict) else x.tolist() if isinstance(x, np.ndarray) else x
+        for key, x in state.items()
+    }
+
 
 @functools.lru_cache(maxsize=256)
 def _name_of(dtype: Dtype) -> str:

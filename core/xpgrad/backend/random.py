@@ -128,12 +128,14 @@ def held_states() -> Snapshot:
 
 
 def restore(held: Snapshot) -> None:
-    """Set the streams of this thread back to `held`."""
+    """Set the streams of this thread back to `held`, which another process may have saved."""
     streams = _streams()
     streams.initial = held.initial
     for name in streams.by_device.keys() - held.states.keys():
         del streams.by_device[name]
     for name, state in held.states.items():
+        if name not in streams.by_device:
+            streams.by_device[name] = plugins.host.generator(0)
         streams.by_device[name].bit_generator.state = state
 
 

@@ -1,4 +1,4 @@
-"""`undone_by_errors`: a model, an optimizer or a trainer is changed whole, or not at all."""
+"""`undone_by_errors` and `attributes_restored`: an object is changed whole, or not at all."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -79,6 +79,28 @@ class Journal:
                 held = item if isinstance(item, dict) else item.__dict__
                 held.clear()
                 held.update(before)
+
+
+@contextmanager
+def attributes_restored(obj: Any) -> Iterator[None]:
+    """Restore the attributes of `obj`, and of attributes with a method `serialize`, if the block raises.
+
+    This is cheaper than `undone_by_errors`, for objects that replace what they hold and write to none of it.
+    """
+    waiting, held, seen = [obj], [], set[int]()
+    while waiting:
+        item = waiting.pop()
+        if id(item) not in seen and hasattr(item, "serialize") and type(getattr(item, "__dict__", None)) is dict:
+            seen.add(id(item))
+            held.append((item.__dict__, item.__dict__.copy()))
+            waiting.extend(item.__dict__.values())
+    try:
+        yield
+    except BaseException:
+        for now, before in held:
+            now.clear()
+            now.update(before)
+        raise
 
 
 @contextmanager

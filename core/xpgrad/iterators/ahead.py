@@ -4,11 +4,19 @@ import multiprocessing
 import os
 from collections import deque
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
-from typing import Any
+from typing import Any, NamedTuple
 
 from xpgrad.iterators.serial import Sampler, SerialIterator, State
 
 _DATASETS: list[Any] = []  # of a process that reads examples: there is one
+
+
+class _Pending(NamedTuple):
+    """A batch that is being read, and the states before and after it."""
+
+    begin: State
+    futures: list[Future[Any]]
+    end: State
 
 
 class _Ahead(SerialIterator):
@@ -16,23 +24,26 @@ class _Ahead(SerialIterator):
 
     def __init__(self, dataset: Any, batch_size: int, prefetch: int, *args: Any) -> None:
         self._executor: Executor | None = None
-        self._pending: deque[tuple[list[Future[Any]], State]] = deque()
+        self._pending: deque[_Pending] = deque()
         self._prefetch = prefetch
         super().__init__(dataset, batch_size, *args)
 
     def __next__(self) -> list[Any]:
-        while len(self._pending) <= self._prefetch:
-            try:
-                indices, state = self._advance(self._pending[-1][1] if self._pending else self._state)
-            except StopIteration:
-                break
-            self._executor = self._executor or self._start()
-            self._pending.append(([self._read(self._executor, int(i)) for i in indices], state))
-        if not self._pending:
-            raise StopIteration
-        futures, state = self._pending.popleft()
-        batch = [future.result() for future in futures]
-        self._state = state
+        with self._one_thread:
+            if self._pending and self._pending[0].begin is not self._state:  # the last batch failed, or is read again
+                self._pending.clear()
+            while len(self._pending) <= self._prefetch:
+                begin = self._pending[-1].end if self._pending else self._state
+                try:
+                    indices, end = self._advance(begin)
+                except StopIteration:
+                    break
+                self._executor = self._executor or self._start()
+                self._pending.append(_Pending(begin, [self._read(self._executor, int(i)) for i in indices], end))
+            if not self._pending:
+                raise StopIteration
+            batch = [future.result() for future in self._pending[0].futures]
+            self._go_on(self._pending.popleft().end)
         return batch
 
     def _start(self) -> Executor:
@@ -40,16 +51,6 @@ class _Ahead(SerialIterator):
 
     def _read(self, executor: Executor, index: int) -> Future[Any]:
         return executor.submit(self.dataset.__getitem__, index)
-
-    def reset(self) -> None:
-        """Start from the beginning, in a new order."""
-        self._pending.clear()
-        super().reset()
-
-    def serialize(self, serializer: Any) -> None:
-        """Save or load the position, and the order of the current sweep."""
-        super().serialize(serializer)
-        self._pending.clear()
 
     def finalize(self) -> None:
         """Stop the threads or processes; the next batch starts others."""
@@ -59,7 +60,7 @@ class _Ahead(SerialIterator):
             self._executor = None
 
     def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__ | {"_executor": None, "_pending": deque()}
+        return super().__getstate__() | {"_executor": None, "_pending": deque()}
 
 
 class MultithreadIterator(_Ahead):

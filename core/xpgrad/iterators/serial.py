@@ -1,10 +1,16 @@
 """Batches of a data set, read in this thread."""
 
+import copy
+import json
 from collections.abc import Callable
+from collections.abc import Iterator as Generated
+from contextlib import contextmanager, suppress
 from typing import Any, NamedTuple
 
 from xpgrad.backend.plugins import plugins
 from xpgrad.dataset.iterator import Iterator
+from xpgrad.serializers.base import Deserializer
+from xpgrad.utils.one_thread import OneThread
 
 Sampler = Callable[[Any, int], Any]
 
@@ -20,6 +26,15 @@ class ShuffleOrderSampler:
         random = plugins.host.module.random if self._random is None else self._random
         return random.permutation(len(current_order))
 
+    def serialize(self, serializer: Any) -> None:
+        """Save or load the state of `random_state`; a trainer saves that of the global generator."""
+        if self._random is not None:
+            host: Any = plugins.host
+            state = json.dumps(host.random_state(self._random))
+            found = str(serializer("random_state", state))
+            if found != state:
+                host.set_random_state(self._random, json.loads(found))
+
 
 class State(NamedTuple):
     """Where an iterator is; `before` is `epoch_detail` before the last batch, or negative."""
@@ -33,6 +48,8 @@ class State(NamedTuple):
 
 class SerialIterator(Iterator):
     """Batches of a data set, in its order or shuffled anew for each sweep.
+
+    One thread at a time reads from an iterator; a call beside that of another thread raises RuntimeError.
 
     Parameters
     ----------
@@ -62,6 +79,8 @@ class SerialIterator(Iterator):
         if order_sampler is None and shuffle is not False:
             order_sampler = ShuffleOrderSampler()
         self.dataset, self.batch_size, self._repeat, self.order_sampler = dataset, batch_size, repeat, order_sampler
+        self._one_thread = OneThread(f"{type(self).__name__}: an iterator")
+        self._drawn: dict[int, Any] = {}  # orders that later sweeps have already, by the number of the sweep
         self.reset()
 
     def reset(self) -> None:
@@ -69,11 +88,22 @@ class SerialIterator(Iterator):
         order = None
         if self.order_sampler is not None:
             order = self.order_sampler(plugins.host.module.arange(len(self.dataset)), 0)
-        self._state = State(0, 0, False, order, -1.0)
+        self._state, self._drawn = State(0, 0, False, order, -1.0), {}
 
     def __next__(self) -> list[Any]:
-        indices, self._state = self._advance(self._state)
-        return [self.dataset[int(i)] for i in indices]
+        with self._one_thread:
+            indices, state = self._advance(self._state)
+            batch = [self.dataset[int(i)] for i in indices]
+            self._go_on(state)
+        return batch
+
+    def _go_on(self, state: State) -> None:
+        """Set the state after a batch; the orders that it has used are kept until the next one, see `reading`."""
+        self._drawn = {epoch: order for epoch, order in self._drawn.items() if epoch > self._state.epoch}
+        self._state = state
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"_one_thread": copy.copy(self._one_thread), "_drawn": dict(self._drawn)}
 
     def _advance(self, state: State) -> tuple[list[int], State]:
         """Return the indices of the batch after `state`, and the state after it."""
@@ -92,10 +122,10 @@ class SerialIterator(Iterator):
             if position < size:
                 break
             position, epoch = 0, epoch + 1
-            if (
-                self.order_sampler is not None
-            ):  # also after the only sweep, so that a seed means what it does in Chainer
-                order = self.order_sampler(order, size)
+            if self.order_sampler is not None:  # also after the only sweep, so that seeds mean what they do in Chainer
+                if epoch not in self._drawn:
+                    self._drawn[epoch] = self.order_sampler(order, size)
+                order = self._drawn[epoch]
             if not self._repeat or len(indices) == self.batch_size:
                 break
         before = state.epoch + state.position / size
@@ -135,10 +165,31 @@ class SerialIterator(Iterator):
         return self._repeat
 
     def serialize(self, serializer: Any) -> None:
-        """Save or load the position, and the order of the current sweep."""
+        """Save or load the position, the order of the current sweep, those drawn already, and the order sampler."""
         position, epoch, new, order, before = self._state
         position, epoch = serializer("current_position", position), serializer("epoch", epoch)
-        new = serializer("is_new_epoch", new)
-        if order is not None:
-            order = serializer("order", order)
-        self._state = State(position, epoch, bool(new), order, serializer("previous_epoch_detail", before))
+        new, before = serializer("is_new_epoch", new), serializer("previous_epoch_detail", before)
+        loads = isinstance(serializer, Deserializer)
+        if order is not None:  # a loaded one may be of another length
+            order = serializer("order", None if loads else order)
+        drawn: dict[int, Any] = {}
+        with suppress(KeyError):  # not saved by Chainer
+            known = sum(sweep > epoch for sweep in self._drawn)
+            for i in range(1, 1 + int(serializer("orders_drawn", known))):
+                drawn[epoch + i] = serializer(f"order_{i}", None if loads else self._drawn[epoch + i])
+            sampler: Any = self.order_sampler
+            if hasattr(sampler, "serialize"):
+                sampler.serialize(serializer["order_sampler"])
+        self._state, self._drawn = State(position, epoch, bool(new), order, before), drawn
+
+
+@contextmanager
+def reading(iterator: Any) -> Generated[None]:
+    """Context manager that lets a `SerialIterator` return its batch again if the block raises."""
+    state = iterator._state if isinstance(iterator, SerialIterator) else None
+    try:
+        yield
+    except BaseException:
+        if state is not None:
+            iterator._state = state
+        raise

@@ -344,6 +344,7 @@ class GradientMethod(Optimizer, Formula):
         if scale is not None and scale.interval is not None:
             try:
                 scale.value = float(serializer("loss_scale", scale.value))
+                scale.good = int(serializer("loss_scale_good", scale.good))
             except KeyError:  # saved by Chainer, or with another kind of loss scaling
                 return
 

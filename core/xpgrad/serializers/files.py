@@ -11,11 +11,12 @@ File = str | os.PathLike[str] | IO[bytes]
 
 
 @contextmanager
-def written(file: File) -> Iterator[IO[bytes]]:
+def written(file: File, settled: bool = True) -> Iterator[IO[bytes]]:
     """Yield a binary file to write to, which replaces `file` when the block ends without an error.
 
     The new file has the mode of the one that it replaces, and is on the disk before its name is; so is the name, when
-    this returns. A symbolic link stays, and its target is replaced. File objects, pipes and devices are written to.
+    this returns, unless `settled` is False. A symbolic link stays, and its target is replaced. File objects, pipes and
+    devices are written to.
     """
     if not isinstance(file, (str, os.PathLike)):
         yield file
@@ -34,9 +35,11 @@ def written(file: File) -> Iterator[IO[bytes]]:
             if mode is not None:
                 os.chmod(unfinished, stat.S_IMODE(mode))
             opened.flush()
-            os.fsync(opened.fileno())
+            if settled:
+                os.fsync(opened.fileno())
         os.replace(unfinished, path)
-        _settle(folder)
+        if settled:
+            _settle(folder)
     except BaseException:
         if os.path.exists(unfinished):
             os.remove(unfinished)

@@ -27,11 +27,14 @@ class Extension:
     priority : int
     name : str or None
         By default `default_name`, the name of the class.
+    writes : bool
+        Whether it writes to the directory `trainer.out`, which is locked then while training runs.
     """
 
     trigger: Any = (1, "iteration")
     priority: int = PRIORITY_READER
     name: str | None = None
+    writes: bool = False
     _default_name: str | None = None
 
     @property
@@ -43,8 +46,11 @@ class Extension:
         """Do what the extension is for."""
         raise NotImplementedError(f"{type(self).__name__}: define __call__(trainer)")
 
+    def autoload(self, trainer: "Trainer") -> None:
+        """Load a state from which training goes on; called once, before any extension is initialized."""
+
     def initialize(self, trainer: "Trainer") -> None:
-        """Prepare; called once before training, also after loading a snapshot."""
+        """Prepare; called once before training, after a snapshot was loaded."""
 
     def on_error(self, trainer: "Trainer", exc: BaseException, tb: TracebackType | None) -> None:
         """React to an exception that ends the training."""

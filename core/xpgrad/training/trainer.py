@@ -1,21 +1,30 @@
 """The training loop."""
 
+import json
 import os
 import sys
 import time
 import traceback
 import warnings
 from collections.abc import Iterable
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from typing import Any, NamedTuple
 
+from xpgrad.chainer.undo import attributes_restored
 from xpgrad.reporter import Reporter
 from xpgrad.training.extension import PRIORITY_READER
+from xpgrad.training.lock import locked
+from xpgrad.training.resuming import observation_of, observation_text, random_text, restore_random
 from xpgrad.training.triggers import get_trigger
 from xpgrad.training.updaters import Updater
+from xpgrad.utils.one_thread import OneThread
+
+STOP = "training"
+"""The name of the stop trigger, which no extension has."""
 
 
 class _Entry(NamedTuple):
+    name: str
     extension: Any
     trigger: Any
     priority: int
@@ -42,6 +51,11 @@ class Trainer:
     observation : dict
         What was reported during the last update and by extensions after it.
     reporter : Reporter
+
+    Notes
+    -----
+    Each thread runs trainers of its own. Of trainers with extensions that write to `out`, in any process, one at a time
+    runs; the directory of a process that was killed is free.
     """
 
     def __init__(
@@ -53,11 +67,12 @@ class Trainer:
         for name, optimizer in updater.get_all_optimizers().items():
             self.reporter.add_observer(name, optimizer.target)
             self.reporter.add_observers(name, optimizer.target.namedlinks(skipself=True))
-        self.is_before_training = True
         self._entries: dict[str, _Entry] = {}
+        self._asked: list[str] = []  # the names of extensions that were asked in this step, and STOP
+        self._random: str | None = None
         self._seconds = 0.0  # of the runs before a snapshot, and of this one when it has ended
         self._since: float | None = None
-        self._done = False
+        self._has_run, self._one_thread = False, OneThread("Trainer.run: a trainer")
         updater.connect_trainer(self)
         for extension in extensions or ():
             self.extend(extension)
@@ -92,19 +107,20 @@ class Trainer:
         """
         for attribute in ("name", "default_name", "__name__"):
             name = name or getattr(extension, attribute, None)
-        if name is None or name == "training":
-            problem = "has no name" if name is None else "must not be named 'training'"
+        if name is None or name == STOP:
+            problem = "has no name" if name is None else f"must not be named {STOP!r}"
             raise (TypeError if name is None else ValueError)(f"Trainer.extend: the extension {problem}; pass name=")
         unique, n = name, 0
         while unique in self._entries:
             n += 1
             unique = f"{name}_{n}"
-        with suppress(AttributeError):  # bound methods, and objects with slots
-            extension.name = unique
         if trigger is None:
             trigger = getattr(extension, "trigger", (1, "iteration"))
         rank: int = getattr(extension, "priority", PRIORITY_READER) if priority is None else priority
-        self._entries[unique] = _Entry(extension, get_trigger(trigger), rank, call_before_training)
+        entry = _Entry(unique, extension, get_trigger(trigger), rank, call_before_training)
+        with suppress(AttributeError):  # bound methods, and objects with slots
+            extension.name = unique
+        self._entries[unique] = entry
 
     def get_extension(self, name: str) -> Any:
         """Return the extension with this name."""
@@ -114,56 +130,131 @@ class Trainer:
         return self._entries[name].extension
 
     def run(self, show_loop_exception_msg: bool = True) -> None:
-        """Train; a trainer runs once."""
-        if self._done:
-            raise RuntimeError("Trainer.run: it has run; make another trainer to go on")
+        """Train; a trainer runs once.
+
+        Raises
+        ------
+        RuntimeError
+            It has run, another thread runs it, or another trainer writes to the directory.
+        """
+        with self._one_thread:
+            if self._has_run or self._since is not None:
+                begun = "has run" if self._has_run else "is running"
+                raise RuntimeError(f"Trainer.run: it {begun}; make another trainer to go on")
+            self._run(show_loop_exception_msg)
+
+    def _run(self, show_loop_exception_msg: bool) -> None:
         os.makedirs(self.out, exist_ok=True)
         entries = sorted(self._entries.values(), key=lambda entry: -entry.priority)
-        self._since = time.perf_counter()
-        try:
-            for entry in entries:
-                _call(entry, "initialize", self)
-            self._step([entry for entry in entries if entry.call_before_training])
-            self.is_before_training = False
-            while not self.stop_trigger(self):
-                self._step(entries, update=True)
-        except BaseException as error:
-            if show_loop_exception_msg and isinstance(error, Exception):
-                sys.stderr.write(f"Trainer.run: {type(error).__name__}: {error}; the extensions are finalized\n")
-                traceback.print_tb(error.__traceback__)
-            for entry in entries:
-                _call(entry, "on_error", self, error, error.__traceback__)
-            raise
-        finally:
-            for entry in entries:
-                _call(entry, "finalize")
-            self.updater.finalize()
-            self._seconds, self._since, self._done = self.elapsed_time, None, True
+        with ExitStack() as stack:  # all of it is done, also if a part raises
+            if any(getattr(entry.extension, "writes", False) for entry in entries):
+                stack.enter_context(locked(self.out))
+            stack.callback(self._end)
+            self._since = time.perf_counter()
+            stack.callback(self.updater.finalize)
+            for entry in reversed(entries):
+                stack.callback(_call, entry, "finalize")
+            try:
+                self._train(entries)
+            except BaseException as error:
+                if show_loop_exception_msg and isinstance(error, Exception):
+                    sys.stderr.write(f"Trainer.run: {type(error).__name__}: {error}; the extensions are finalized\n")
+                    traceback.print_tb(error.__traceback__)
+                with ExitStack() as handlers:
+                    for entry in reversed(entries):
+                        handlers.callback(_call, entry, "on_error", self, error, error.__traceback__)
+                raise
 
-    def _step(self, entries: list[_Entry], update: bool = False) -> None:
-        self.observation = {}
-        with self.reporter.scope(self.observation):
-            if update:
-                self.updater.update()
+    def _end(self) -> None:
+        self._seconds, self._since, self._has_run = self.elapsed_time, None, True
+
+    def _train(self, entries: list[_Entry]) -> None:
+        for method in ("autoload", "initialize"):
             for entry in entries:
-                if not update or entry.trigger(self):
-                    entry.extension(self)
+                _call(entry, method, self)
+        if self._random is not None:  # that of a snapshot, whatever was drawn since it was loaded
+            restore_random(self._random)
+            self._random = None
+        first = [entry for entry in entries if entry.call_before_training]
+        if self.is_before_training:
+            self._extend(first, asks=False)
+        elif self._asked:  # the rest of the step in which a snapshot was taken
+            self._extend(entries)
+        while not self._stops():
+            self._update()
+            self._extend(entries)
+
+    def _update(self) -> None:
+        before, self.observation = self.observation, {}
+        try:
+            with self.reporter.scope(self.observation):
+                self.updater.update()
+        except BaseException:
+            self.observation = before
+            raise
+        self._asked = []
+
+    def _extend(self, entries: list[_Entry], asks: bool = True) -> None:
+        """Call the extensions whose triggers fire, except those asked before a snapshot was taken in this step."""
+        with self.reporter.scope(self.observation):
+            for entry in entries:
+                if entry.name in self._asked:
+                    continue
+                self._asked.append(entry.name)
+                try:
+                    with attributes_restored(entry.trigger):
+                        if not asks or entry.trigger(self):
+                            entry.extension(self)
+                except BaseException:
+                    self._asked.remove(entry.name)
+                    raise
+
+    def _stops(self) -> bool:
+        """Ask the stop trigger, once after each step."""
+        if STOP in self._asked:
+            return False
+        with attributes_restored(self.stop_trigger):
+            stops = bool(self.stop_trigger(self))
+        if not stops:
+            self._asked.append(STOP)
+        return stops
+
+    @property
+    def is_before_training(self) -> bool:
+        """Whether there was no update."""
+        return self.updater.iteration == 0
 
     def serialize(self, serializer: Any) -> None:
         """Save or load the state of the updater, with its models, and of extensions and triggers.
 
-        An extension that a snapshot does not have starts anew, with a warning.
+        An extension that a snapshot does not have starts anew, with a warning. Random numbers go on from those of a
+        snapshot when training does.
         """
         self.updater.serialize(serializer["updater"])
         _serialize(self.stop_trigger, serializer, "stop_trigger")
         for name, entry in self._entries.items():
-            try:
-                _serialize(entry.extension, serializer["extensions"], name)
-                _serialize(entry.trigger, serializer["extension_triggers"], name)
-            except KeyError as error:  # of a snapshot that was taken without it
-                warnings.warn(f"Trainer: extension {name!r} starts anew: {error.args[0]}", stacklevel=2)
+            for part, key in ((entry.extension, "extensions"), (entry.trigger, "extension_triggers")):
+                try:
+                    with attributes_restored(part):
+                        _serialize(part, serializer[key], name)
+                except KeyError as error:  # of a snapshot that was taken without it
+                    warnings.warn(f"Trainer: extension {name!r} starts anew: {error.args[0]}", stacklevel=2)
+                    break
         self._seconds = float(serializer("_snapshot_elapsed_time", self.elapsed_time))
         self._since = None if self._since is None else time.perf_counter()
+        steps = [*self._entries, STOP]
+        left = json.dumps([name for name in steps if name not in self._asked])
+        observed, numbers = observation_text(self.observation), random_text()
+        try:
+            found, drawn = str(serializer("_observation", observed)), str(serializer("_random", numbers))
+            left = str(serializer("_left", left))
+        except KeyError:  # saved by Chainer, after the last extension
+            left, found, drawn = json.dumps([STOP]), "{}", numbers
+        self._asked = [name for name in steps if name not in json.loads(left)]
+        if found != observed:
+            self.observation = observation_of(found)
+        if drawn != numbers:
+            self._random = drawn
 
 
 def _call(entry: _Entry, method: str, *args: Any) -> None:

@@ -5,6 +5,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from xpgrad.chainer.undo import attributes_restored
 from xpgrad.listing import listed as _listed
 from xpgrad.reporter import DictSummary
 
@@ -107,7 +108,7 @@ class TimeTrigger:
     """True when `period` more seconds of training have passed."""
 
     def __init__(self, period: float) -> None:
-        self._period, self._next = period, period
+        self._period, self._next = period, float(period)
 
     def __call__(self, trainer: Any) -> bool:
         """Return whether it is time."""
@@ -131,19 +132,21 @@ class _Watched:
 
     def _improved(self, trainer: Any) -> bool | None:
         """Return whether the mean of the interval that ends now is the best; None if none ends."""
-        if self._key in trainer.observation:
-            self._summary.add({self._key: trainer.observation[self._key]})
-        if not self._interval(trainer):
-            return None
-        found, self._summary = self._summary.compute_mean(), DictSummary()
-        if self._key not in found:
-            known = ", ".join(trainer.observation) or "nothing"
-            raise KeyError(f"{type(self).__name__}: {self._key!r} was not reported in the interval; now is: {known}")
-        value = float(found[self._key])
-        if self._best is not None and not self._better(self._best, value):
-            return False
-        self._best = value
-        return True
+        with attributes_restored(self):
+            if self._key in trainer.observation:
+                self._summary.add({self._key: trainer.observation[self._key]})
+            if not self._interval(trainer):
+                return None
+            found, self._summary = self._summary.compute_mean(), DictSummary()
+            if self._key not in found:
+                known = ", ".join(trainer.observation) or "nothing"
+                text = f"{self._key!r} was not reported in the interval; now is: {known}"
+                raise KeyError(f"{type(self).__name__}: {text}")
+            value = float(found[self._key])
+            if self._best is not None and not self._better(self._best, value):
+                return False
+            self._best = value
+            return True
 
     def serialize(self, serializer: Any) -> None:
         """Save or load the best value, and the sums of the interval."""
@@ -230,13 +233,16 @@ class EarlyStoppingTrigger(_Watched):
 
     def __call__(self, trainer: Any) -> bool:
         """Return whether it is time."""
-        improved = self._improved(trainer)
-        if improved is not None:
-            self.count = 0 if improved else self.count + 1
-        stops = self.count >= self.patience
-        if stops and self.verbose:
-            sys.stdout.write(f"epoch {trainer.updater.epoch}: {self.monitor} is no better for {self.patience} checks\n")
-        return self._max(trainer) or stops
+        with attributes_restored(self):
+            improved = self._improved(trainer)
+            if improved is not None:
+                self.count = 0 if improved else self.count + 1
+            stops = self.count >= self.patience
+            ends: bool = self._max(trainer) or stops
+            if stops and self.verbose:
+                text = f"{self.monitor} is no better for {self.patience} checks"
+                sys.stdout.write(f"epoch {trainer.updater.epoch}: {text}\n")
+            return ends
 
     def get_training_length(self) -> tuple[float, str]:
         """Return the length if it is not stopped earlier, and its unit."""
@@ -246,7 +252,7 @@ class EarlyStoppingTrigger(_Watched):
         """Save or load the best value, the checks since, and when it was asked last."""
         super().serialize(serializer)
         self.count = int(serializer("count", self.count))
-        if isinstance(self._max, _Progress):
+        if hasattr(self._max, "serialize"):
             self._max.serialize(serializer["max_trigger"])
 
 

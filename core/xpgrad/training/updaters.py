@@ -1,12 +1,16 @@
 """Updaters: one step of a training loop."""
 
 from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 from xpgrad.backend.device import Device
 from xpgrad.backend.plugins import plugins
+from xpgrad.backend.random import held_states, restore
+from xpgrad.chainer.undo import undone_by_errors
 from xpgrad.dataset.convert import Converter, concat_examples, device_or_none
 from xpgrad.errors import BackendUnavailable
+from xpgrad.iterators.serial import reading
 from xpgrad.listing import listed as _listed
 
 __all__ = ["StandardUpdater", "Updater"]
@@ -63,8 +67,10 @@ class StandardUpdater(Updater):
         Whether `Optimizer.new_epoch` is called when a sweep is finished.
     input_device : device specifier, optional
         Where batches are sent, if elsewhere.
-    compiled : bool
-        Whether a step is one program: `Optimizer.compile`. What the model reports is reported by each run.
+    compiled : bool or mapping
+        Whether a step is one program: `Optimizer.compile`. What the model reports is reported by each run. The
+        program is exact, so that training which goes on from a snapshot has the same bits. A mapping has options of
+        `Optimizer.compile`: ``{"exact": False}`` is faster, but its last bits depend on when compiled code is ready.
     """
 
     def __init__(
@@ -78,7 +84,7 @@ class StandardUpdater(Updater):
         auto_new_epoch: bool = True,
         *,
         input_device: Any = None,
-        compiled: bool = False,
+        compiled: bool | Mapping[str, Any] = False,
     ) -> None:
         self._iterators: dict[str, Any] = dict(iterator) if isinstance(iterator, Mapping) else {"main": iterator}
         self._optimizers: dict[str, Any] = dict(optimizer) if isinstance(optimizer, Mapping) else {"main": optimizer}
@@ -87,11 +93,13 @@ class StandardUpdater(Updater):
         self.input_device = self.device if input_device is None else device_or_none(input_device)
         self.iteration, self.compiled = 0, compiled
         self._step: Callable[..., Any] | None = None
-        for each in self._optimizers.values():
-            if self.device is not None:
-                each.target.to_device(self.device)
-            if loss_scale is not None:
-                each.set_loss_scale(loss_scale)
+        with ExitStack() as stack:
+            for each in self._optimizers.values():
+                stack.enter_context(undone_by_errors([each.target, each]))
+                if self.device is not None:
+                    each.target.to_device(self.device)
+                if loss_scale is not None:
+                    each.set_loss_scale(loss_scale)
 
     def update(self) -> None:
         """Do one step, and count it."""
@@ -99,17 +107,28 @@ class StandardUpdater(Updater):
         self.iteration += 1
 
     def update_core(self) -> None:
-        """Do one step."""
+        """Do one step; if it fails, the next one gets the same batch and the same random numbers of `xpgrad.random`."""
         iterator, optimizer = self.get_iterator("main"), self.get_optimizer("main")
-        batch = convert(self.converter, iterator.next(), self.input_device)
-        loss = self.loss_func or optimizer.target
-        if not self.compiled:
-            call(optimizer.update, batch, loss)
-        else:
-            step = self._step = self._step or optimizer.compile(loss)
-            call(step, batch)
+        held = held_states()
+        try:
+            with reading(iterator):
+                batch = convert(self.converter, iterator.next(), self.input_device)
+                loss = self.loss_func or optimizer.target
+                if not self.compiled:
+                    call(optimizer.update, batch, loss)
+                else:
+                    call(self._compiled(optimizer, loss), batch)
+        except BaseException:
+            restore(held)
+            raise
         if self.auto_new_epoch and iterator.is_new_epoch:
             optimizer.new_epoch()
+
+    def _compiled(self, optimizer: Any, loss: Callable[..., Any]) -> Callable[..., Any]:
+        if self._step is None:
+            options = {"exact": True} if isinstance(self.compiled, bool) else dict(self.compiled)
+            self._step = optimizer.compile(loss, **options)
+        return self._step
 
     def get_iterator(self, name: str) -> Any:
         """Return the iterator with this name."""

@@ -117,26 +117,6 @@ def regression(tmp_path, epochs, seed, device="@numpy", compiled=False):
     return loop
 
 
-def test_training_from_a_snapshot_is_the_training_without_it(tmp_path) -> None:
-    whole = regression(tmp_path / "a", 3, 1)
-    whole.extend(extensions.snapshot(condition=lambda: whole.updater.epoch == 1))
-    whole.run()
-    rest = regression(tmp_path / "b", 3, 2)
-    (saved,) = (tmp_path / "a").glob("snapshot_iter_*")
-    chainer.serializers.load_npz(saved, rest)
-    assert 0 < rest.updater.iteration < whole.updater.iteration
-    np.random.seed(3)  # noqa: NPY002
-    order = rest.updater.get_iterator("main")._state.order
-    assert sorted(order) == list(range(16))
-    rest.run()
-    logs = [[{k: v for k, v in r.items() if k != "elapsed_time"} for r in loop.get_extension("LogReport").log]
-            for loop in (whole, rest)]  # fmt: skip
-    same = [r for r in logs[0] if r["epoch"] < 2]
-    assert len(same) == 5
-    assert [r for r in logs[1] if r["epoch"] < 2] == same  # the order of the third sweep is drawn anew
-    assert rest.updater.get_optimizer("main").lr == whole.updater.get_optimizer("main").lr
-
-
 def test_a_snapshot_names_states_as_chainer_does(tmp_path) -> None:
     loop = regression(tmp_path, 1, 1)
     loop.run()

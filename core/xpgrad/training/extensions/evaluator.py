@@ -2,6 +2,7 @@
 
 import copy
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Any
 
 from xpgrad.config import no_backprop_mode, using_config
@@ -100,6 +101,13 @@ class Evaluator(Extension):
                 call(function, convert(self.converter, batch, self.device))
             summary.add(observation)
         return summary.compute_mean()
+
+    def serialize(self, serializer: Any) -> None:
+        """Save or load the iterators, whose order samplers may have states."""
+        with suppress(KeyError):  # not saved by Chainer
+            for name, iterator in self._iterators.items():
+                if hasattr(iterator, "serialize"):
+                    iterator.serialize(serializer[f"iterator:{name}"])
 
     def finalize(self) -> None:
         """Finalize the iterators."""

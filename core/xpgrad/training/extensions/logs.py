@@ -4,11 +4,17 @@ import json
 import os
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any, TextIO
 
-from xpgrad.reporter import DictSummary, Summary
+from xpgrad.chainer.undo import attributes_restored
+from xpgrad.reporter import DictSummary
+from xpgrad.serializers.files import written
 from xpgrad.training.extension import PRIORITY_EDITOR, PRIORITY_WRITER, Extension, make_extension
 from xpgrad.training.triggers import get_trigger
+
+SUMS = "numerator", "denominator"
+"""Of `MicroAverage`."""
 
 
 class LogReport(Extension):
@@ -38,36 +44,31 @@ class LogReport(Extension):
         postprocess: Callable[[dict[str, Any]], None] | None = None,
         filename: str | None = "log",
     ) -> None:
-        self._keys, self._interval, self._postprocess, self._filename = (
-            keys,
-            get_trigger(trigger),
-            postprocess,
-            filename,
-        )
-        self._summary = DictSummary()
+        self._keys, self._interval, self._postprocess = keys, get_trigger(trigger), postprocess
+        self._filename = filename
+        self._summary, self.writes = DictSummary(), filename is not None
         self.log: list[dict[str, Any]] = []
 
     def __call__(self, trainer: Any) -> None:
         """Add what was observed, and at the end of an interval write its record."""
         observed = trainer.observation
-        self._summary.add(observed if self._keys is None else {k: observed[k] for k in self._keys if k in observed})
-        if not (trainer.is_before_training or self._interval(trainer)):
-            return
+        with attributes_restored(self):
+            self._summary.add(observed if self._keys is None else {k: observed[k] for k in self._keys if k in observed})
+            if trainer.is_before_training or self._interval(trainer):
+                self._record(trainer)
+
+    def _record(self, trainer: Any) -> None:
         record: dict[str, Any] = {key: float(value) for key, value in self._summary.compute_mean().items()}
-        self._summary = DictSummary()
         updater = trainer.updater
         record |= {"epoch": updater.epoch, "iteration": updater.iteration, "elapsed_time": trainer.elapsed_time}
         if self._postprocess is not None:
             self._postprocess(record)
-        self.log.append(record)
         if self._filename is not None:
-            path = os.path.join(trainer.out, self._filename.format(trainer))
-            lines = ",\n".join(
-                json.dumps(each, default=float) for each in self.log
-            )  # with indent= it takes ten times as long
-            with open(f"{path}.part", "w", encoding="utf-8") as file:
-                file.write(f"[\n{lines}\n]\n")
-            os.replace(f"{path}.part", path)
+            # with indent= it takes ten times as long
+            lines = ",\n".join(json.dumps(each, default=float) for each in (*self.log, record))
+            with written(os.path.join(trainer.out, self._filename.format(trainer)), settled=False) as file:
+                file.write(f"[\n{lines}\n]\n".encode())
+        self.log, self._summary = [*self.log, record], DictSummary()
 
     def serialize(self, serializer: Any) -> None:
         """Save or load the records, and the sums of the interval."""
@@ -99,20 +100,19 @@ class PrintReport(Extension):
         """Print the records that are new."""
         log = self._log_report
         log = (trainer.get_extension(log) if isinstance(log, str) else log).log
-        out = self._out or sys.stdout
-        for index in range(self._printed, len(log)):
-            entries = self._entries = self._entries or list(log[index])
-            if not self._printed:
-                out.write("  ".join(f"{entry:<11}" for entry in entries) + "\n")
-            cells = (
-                f"{log[index][e]:<{max(11, len(e))}.6g}" if e in log[index] else " " * max(11, len(e)) for e in entries
-            )
-            out.write("  ".join(cells) + "\n")
-            self._printed += 1
+        out, entries = self._out or sys.stdout, self._entries or list(log[0] if log else ())
+        rows = [] if self._printed or not log else ["  ".join(f"{entry:<11}" for entry in entries)]
+        for record in log[self._printed :]:
+            cells = (f"{record[e]:<{max(11, len(e))}.6g}" if e in record else " " * max(11, len(e)) for e in entries)
+            rows.append("  ".join(cells))
+        out.write("".join(f"{row}\n" for row in rows))
         out.flush()
+        self._printed = len(log)
 
     def serialize(self, serializer: Any) -> None:
         """Save or load the number of records that were printed."""
+        with suppress(KeyError):  # not saved by Chainer
+            self._printed = int(serializer("_printed", self._printed))
         log = self._log_report
         if not isinstance(log, str):
             log.serialize(serializer["_log_report"])
@@ -132,25 +132,22 @@ class MicroAverage(Extension):
 
     def __init__(self, numerator_key: str, denominator_key: str, result_key: str, trigger: Any = (1, "epoch")) -> None:
         self._keys, self._result, self._interval = (numerator_key, denominator_key), result_key, get_trigger(trigger)
-        self._summaries = Summary(), Summary()
+        self._sums = DictSummary()
 
     def __call__(self, trainer: Any) -> None:
         """Add the values, and at the end of an interval report the ratio."""
-        if all(key in trainer.observation for key in self._keys):
-            for key, summary in zip(self._keys, self._summaries, strict=True):
-                value = trainer.observation[key]
-                summary.add(getattr(value, "array", value))
-        if self._interval(trainer) and self._summaries[1].count:
-            numerator, denominator = (summary.compute_mean() for summary in self._summaries)
-            trainer.observation[self._result] = numerator / denominator
-            self._summaries = Summary(), Summary()
+        with attributes_restored(self):
+            if all(key in trainer.observation for key in self._keys):
+                self._sums.add(dict(zip(SUMS, (trainer.observation[key] for key in self._keys), strict=True)))
+            if self._interval(trainer) and (means := self._sums.compute_mean()):
+                trainer.observation[self._result] = means[SUMS[0]] / means[SUMS[1]]
+                self._sums = DictSummary()
 
     def serialize(self, serializer: Any) -> None:
         """Save or load the sums."""
         if hasattr(self._interval, "serialize"):
             self._interval.serialize(serializer["_trigger"])
-        for name, summary in zip(("numerator", "denominator"), self._summaries, strict=True):
-            summary.serialize(serializer[name])
+        self._sums.serialize(serializer["_summary"])
 
 
 def observe_value(observation_key: str, target_func: Callable[[Any], Any]) -> Callable[[Any], None]:

@@ -6,8 +6,10 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from typing import Any
 
+from xpgrad.chainer.undo import attributes_restored
 from xpgrad.config import using_config
 from xpgrad.reporter import DictSummary
+from xpgrad.serializers.files import written
 from xpgrad.training.extension import Extension
 from xpgrad.training.triggers import get_trigger
 
@@ -97,6 +99,8 @@ class PlotReport(Extension):
     grid : bool
     """
 
+    writes = True
+
     def __init__(
         self, y_keys: str | Sequence[str], x_key: str = "iteration", trigger: Any = (1, "epoch"),
         postprocess: Callable[[Any, Any, Any], None] | None = None, filename: str = "plot.png",
@@ -116,12 +120,17 @@ class PlotReport(Extension):
 
     def __call__(self, trainer: Any) -> None:
         """Add what was observed, and at the end of an interval save the picture."""
-        self._summary.add({key: trainer.observation[key] for key in self._keys if key in trainer.observation})
-        if not self._interval(trainer):
-            return
-        x = getattr(trainer.updater, "epoch_detail" if self._x_key == "epoch" else self._x_key)
-        for key, value in self._summary.compute_mean().items():
-            self._data[key].append((float(x), float(value)))
+        with attributes_restored(self):
+            self._summary.add({key: trainer.observation[key] for key in self._keys if key in trainer.observation})
+            if self._interval(trainer):
+                means = self._summary.compute_mean()
+                x = getattr(trainer.updater, "epoch_detail" if self._x_key == "epoch" else self._x_key)
+                more = {key: [(float(x), float(value))] for key, value in means.items()}
+                self._data = {key: [*points, *more.get(key, [])] for key, points in self._data.items()}
+                self._draw(os.path.join(trainer.out, self._filename))
+                self._summary = DictSummary()
+
+    def _draw(self, path: str) -> None:
         try:
             from matplotlib.figure import Figure
         except ImportError:
@@ -136,8 +145,9 @@ class PlotReport(Extension):
             self._postprocess(figure, axes, self._summary)
         if any(self._data.values()):
             axes.legend()
-        figure.savefig(os.path.join(trainer.out, self._filename), bbox_inches="tight")
-        self._summary = DictSummary()
+        with written(path, settled=False) as file:
+            kind = os.path.splitext(path)[1].removeprefix(".")
+            figure.savefig(file, bbox_inches="tight", format=kind or None)
 
     def serialize(self, serializer: Any) -> None:
         """Save or load the points, and the sums of the interval."""
@@ -160,6 +170,7 @@ class DumpGraph(Extension):
         Of `xpgrad.computational_graph.build_computational_graph`.
     """
 
+    writes = True
     _default_name = "dump_graph"
 
     def __init__(
@@ -183,13 +194,13 @@ class DumpGraph(Extension):
         """Write the DOT text."""
         from xpgrad.computational_graph import build_computational_graph  # only for those who draw
 
-        self._done = True
-        self._keeping.close()
         if self._root not in trainer.observation:
             raise KeyError(f"DumpGraph: {self._root!r} was not reported; got {sorted(trainer.observation)}")
         text = build_computational_graph([trainer.observation[self._root]], **self._styles).dump()
-        with open(os.path.join(trainer.out, self._filename), "w", encoding="utf-8") as file:
-            file.write(text)
+        with written(os.path.join(trainer.out, self._filename), settled=False) as file:
+            file.write(text.encode())
+        self._done = True
+        self._keeping.close()
 
     def finalize(self) -> None:
         """Let the reporter drop graphs again."""

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
+from xpgrad.chainer.undo import attributes_restored
 from xpgrad.training.extension import Extension
 
 
@@ -27,8 +28,9 @@ class _Shift(Extension):
 
     def __call__(self, trainer: Any) -> None:
         """Set the next value."""
-        self._t += 1
-        self._set(self.value(self._t))
+        with attributes_restored(self):
+            self._t += 1
+            self._set(self.value(self._t))
 
     def _set(self, value: float) -> None:
         if self._target is not None:  # the value approaches it from that of the start
@@ -39,10 +41,10 @@ class _Shift(Extension):
 
     def serialize(self, serializer: Any) -> None:
         """Save or load the number of calls, and the last value."""
-        self._t = int(serializer("_t", self._t))
-        self._last = _number(serializer, "_last_value", self._last)
+        t, last = int(serializer("_t", self._t)), _number(serializer, "_last_value", self._last)
         with suppress(KeyError):  # not saved by Chainer
             self._init = _number(serializer, "_init", self._init)
+        self._t, self._last = t, last
 
 
 def _number(serializer: Any, key: str, value: float | None) -> float | None:

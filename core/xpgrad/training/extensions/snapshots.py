@@ -7,12 +7,14 @@ from types import TracebackType
 from typing import Any
 
 from xpgrad.serializers import load_npz, save_npz
+from xpgrad.serializers.files import written
 from xpgrad.training.extension import Extension
 
 
 class _Snapshot(Extension):
     trigger = 1, "epoch"
     priority = -100
+    writes = True
 
     def __init__(
         self,
@@ -28,27 +30,20 @@ class _Snapshot(Extension):
             raise TypeError("snapshot: autoload finds files by the text of filename, which is a function; pass a text")
         self._default_name = "snapshot" if target is None else "snapshot_object"
         self._target, self._filename, self._save = target, filename, savefun or save_npz
-        self._condition, self._on_error, self._retains, self._autoload = (
-            condition,
-            snapshot_on_error,
-            n_retains,
-            autoload,
-        )
+        self._condition, self._on_error, self._retains, self._loads = condition, snapshot_on_error, n_retains, autoload
 
-    def initialize(self, trainer: Any) -> None:
+    def autoload(self, trainer: Any) -> None:
         """Load the newest snapshot if there is one and `autoload` is set."""
-        if self._autoload and (found := self._saved(trainer.out)):
+        if self._loads and (found := self._saved(trainer.out)):
             load_npz(os.path.join(trainer.out, found[-1]), trainer if self._target is None else self._target)
 
     def __call__(self, trainer: Any) -> None:
-        """Write the file under another name first, so that a crash leaves no half of it; remove files too many."""
+        """Write the file, whole or not at all, and remove old ones."""
         if self._condition is not None and not self._condition():
             return
         name = self._filename(trainer) if callable(self._filename) else self._filename.format(trainer)
-        path = os.path.join(trainer.out, name)
-        with open(f"{path}.part", "wb") as file:
+        with written(os.path.join(trainer.out, name)) as file:
             self._save(file, trainer if self._target is None else self._target)
-        os.replace(f"{path}.part", path)
         if self._retains > 0:
             for old in self._saved(trainer.out)[: -self._retains]:
                 os.remove(os.path.join(trainer.out, old))
@@ -98,7 +93,14 @@ def snapshot(
     n_retains : int
         The number of snapshots to keep; those before are deleted. By default all are kept.
     autoload : bool
-        Whether to load the newest snapshot before training.
+        Whether to load the newest snapshot before training, which then goes on as if it had not stopped, to the bit.
+
+    Notes
+    -----
+    A snapshot has the states of models, optimizers, iterators, extensions and triggers, of the random numbers of
+    `xpgrad.random`, NumPy's global functions and Python's `random`, the values that were observed, and which extensions
+    had been called when it was taken. It does not have what functions of the program keep elsewhere, such as a
+    hyperparameter that was assigned: use a schedule. Examples should depend on their index only.
     """
     return _Snapshot(target, filename, savefun, condition, snapshot_on_error, n_retains, autoload)
 
