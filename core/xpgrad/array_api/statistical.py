@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from xpgrad.array_api.data_types import astype
 from xpgrad.array_api.manipulation import broadcast_to, permute_dims, reshape
 from xpgrad.array_api.shared.axes import Axis, reduced_axes, reduced_count, with_kept_axes
-from xpgrad.array_api.shared.precision import divided, narrowed, reduced, widened
+from xpgrad.array_api.shared.precision import cornered, divided, narrowed, reduced, widened
 from xpgrad.backend.indexing import at_axis
 from xpgrad.backend.spec import Spec
 from xpgrad.errors import ShapeError
@@ -174,18 +174,19 @@ def var(xp: Namespace, x: AnyArray, /, axis: Axis = None, *, correction: float =
 def _deviation_rule(
     xp: Namespace, gy: Array, x: Array, y: Array, x_spec: Spec, axis: Axis, correction: float, keepdims: bool
 ) -> Array:
-    count = reduced_count(x_spec, axis) - float(correction)
+    number = reduced_count(x_spec, axis)
     gy = widened(xp, gy, x_spec)
     if x_spec.half:  # the deviation has been rounded
         y = xp.std(widened(xp, x, x_spec), axis=axis, correction=correction, keepdims=keepdims)
     same = y == 0
-    share = xp.where(same, 0.0, gy / (xp.where(same, 1.0, y) * count))
+    inverse = 1.0 / (xp.where(same, 1.0, y) * (number - float(correction)))
+    share = gy * (cornered(xp, same, y, inverse) if number > 1 else inverse)  # of one number it is 0 everywhere
     return narrowed(xp, with_kept_axes(xp, share, x_spec, axis, keepdims) * _centred(xp, x, x_spec, axis), x_spec)
 
 
 @primitive(x=_deviation_rule)
 def std(xp: Namespace, x: AnyArray, /, axis: Axis = None, *, correction: float = 0.0, keepdims: bool = False) -> Array:
-    """Standard deviation over `axis`; where it is 0, its derivative is 0.
+    """Standard deviation over `axis`; where it is 0, its derivative is 0, and there is no second one.
 
     Parameters
     ----------

@@ -2,7 +2,7 @@
 
 from xpgrad.array_api.elementwise import rounding
 from xpgrad.array_api.elementwise.complex_parts import conj, real
-from xpgrad.array_api.shared.precision import rescaling
+from xpgrad.array_api.shared.precision import cornered, rescaling
 from xpgrad.backend.spec import Spec
 from xpgrad.graph.primitive import elementwise
 from xpgrad.graph.variable import Variable, as_variable
@@ -10,13 +10,17 @@ from xpgrad.types import AnyArray, Array, Namespace, Operand
 
 
 def _abs_rule(xp: Namespace, gy: Array, x: Array, x_spec: Spec) -> Array:
-    sign = xp.complex_sign(x) if x_spec.complex else xp.sign(x)  # real signs have no gradient
-    return gy * (xp.conj(sign) if x_spec.complex else sign)
+    if not x_spec.complex:
+        return gy * xp.sign(x)  # without a gradient
+    return gy * xp.conj(cornered(xp, x == 0, x, xp.complex_sign(x)))
 
 
 @elementwise(label="abs", same_dtype=False, x=_abs_rule)
 def abs(xp: Namespace, x: AnyArray, /) -> Array:
-    """Absolute value or modulus, elementwise. The derivative at 0 is 0."""
+    """Absolute value or modulus, elementwise.
+
+    The derivative at 0 is 0; there is no second one there for complex numbers.
+    """
     return xp.abs(x)
 
 
@@ -75,12 +79,13 @@ def copysign(xp: Namespace, x1: Operand, x2: Operand, /) -> Array:
 def polar(xp: Namespace, x: Array, other: Array, length: Array) -> tuple[Array, Array, Array]:
     """Return the cosine of the angle between `x` and a vector of components `x` and `other`, its length, and a factor.
 
-    The returned length is multiplied by the factor and so does not overflow; it is 1 for a vector 0.
+    The returned length is multiplied by the factor and so does not overflow. For a vector 0 it is 1, and the cosine 0.
     """
     factor = rescaling(xp, length)
-    x, scaled = x * factor, xp.hypot(x * factor, other * factor)
-    scaled = xp.where(scaled == 0, 1.0, scaled)
-    return x / scaled, scaled, factor
+    scaled = xp.hypot(x * factor, other * factor)
+    origin = scaled == 0
+    scaled = xp.where(origin, 1.0, scaled)
+    return cornered(xp, origin, x + other, x * factor / scaled), scaled, factor
 
 
 @elementwise(
@@ -88,5 +93,8 @@ def polar(xp: Namespace, x: Array, other: Array, length: Array) -> tuple[Array, 
     x2=lambda xp, gy, x1, x2, y: gy * polar(xp, x2, x1, y)[0],
 )
 def hypot(xp: Namespace, x1: Operand, x2: Operand, /) -> Array:
-    """Length of the hypotenuse over two legs, without overflow, elementwise. The gradient at the origin is 0."""
+    """Length of the hypotenuse over two legs, without overflow, elementwise.
+
+    The gradient at the origin is 0; there are no second derivatives there.
+    """
     return xp.hypot(x1, x2)

@@ -63,6 +63,6 @@ def _angle_rule(xp: Namespace, gy: Array, other: Array, opposite: Array) -> Arra
 def atan2(xp: Namespace, x1: Operand, x2: Operand, /) -> Array:
     """Angle in [-π, π] of the point with ordinate `x1` and abscissa `x2`, elementwise.
 
-    The gradient at the origin is 0.
+    The gradient at the origin is 0; there are no second derivatives there.
     """
     return xp.atan2(x1, x2)

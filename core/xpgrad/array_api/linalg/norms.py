@@ -10,7 +10,7 @@ from xpgrad.array_api.half_precision import in_single_precision
 from xpgrad.array_api.linalg.singular import svdvals
 from xpgrad.array_api.manipulation import expand_dims
 from xpgrad.array_api.shared.axes import Axis, matrices, reduced_count, with_kept_axes
-from xpgrad.array_api.shared.precision import rescaling
+from xpgrad.array_api.shared.precision import cornered, rescaling
 from xpgrad.array_api.statistical import max, min, sum
 from xpgrad.backend.spec import Spec
 from xpgrad.errors import DtypeError
@@ -23,8 +23,8 @@ def _euclidean_rule(xp: Namespace, gy: Array, x: Array, y: Array, x_spec: Spec, 
     x = x * rescaling(xp, with_kept_axes(xp, y, x_spec, axis, keepdims))
     length = xp.linalg.euclidean_norm(x, axis=axis, keepdims=True)
     origin = length == 0
-    share = xp.where(origin, 0.0, with_kept_axes(xp, gy, x_spec, axis, keepdims) / xp.where(origin, 1.0, length))
-    return share * (xp.conj(x) if x_spec.complex else x)
+    inverse = cornered(xp, origin, length, 1.0 / xp.where(origin, 1.0, length))
+    return with_kept_axes(xp, gy, x_spec, axis, keepdims) * inverse * (xp.conj(x) if x_spec.complex else x)
 
 
 @primitive(extension="linalg", label="vector_norm", x=_euclidean_rule)
@@ -43,6 +43,7 @@ def _power_rule(
     nothing = (x == 0) | (whole == 0)
     ratio = xp.where(nothing, 1.0, x) / xp.where(nothing, 1.0, whole)
     slope = xp.where(nothing, 0.0, xp.pow(ratio, ord - 1.0))
+    slope = cornered(xp, whole == 0, x + whole, slope)
     return with_kept_axes(xp, gy, x_spec, axis, keepdims) * slope
 
 
@@ -85,8 +86,9 @@ def vector_norm(x: AnyArray, /, *, axis: Axis = None, keepdims: bool = False, or
     Notes
     -----
     The gradient of a zero vector is 0, and so is that of zero elements where the norm is not smooth; elements that tie
-    for the largest or smallest modulus share the gradient equally. The norm of no elements is 0, or infinite for
-    negative `ord`, but there is no smallest modulus.
+    for the largest or smallest modulus share the gradient equally. Second derivatives at a zero vector are NaN, also
+    those of the square of a norm; a sum of squares has them. The norm of no elements is 0, or infinite for negative
+    `ord`, but there is no smallest modulus.
     """
     axes = tuple(axis) if isinstance(axis, (list, tuple)) else axis
     x = as_variable(x)
