@@ -18,6 +18,8 @@ def softmax(b: Batching, function: Callable[..., Any], x: Any, /, axis: Any = No
 def normalization(b: Batching, function: Callable[..., Any], x: Any, /, *others: Any, axis: Any, **options: Any) -> Any:
     """Return a function of `x`, or of its cotangent, and of arrays that broadcast to its shape, over axes of `x`."""
     ndim = x.ndim
+    if b.base.carries_tangents:  # whose gradients are those of all members together
+        others = tuple(None if other is None else b.made(b.front(other)) for other in others)
     rest = [b.aligned(other, ndim) for other in others]
     return b.restored(function(b.front(x), *rest, axis=b.axes(axis, ndim), **options))
 
