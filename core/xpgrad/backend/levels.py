@@ -6,7 +6,7 @@ active, it is the innermost level of its thread, and whatever functions compute 
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, ClassVar
 
 from xpgrad.backend.device import Device
 from xpgrad.config import LIFTED, at_level, called_with, switches
@@ -30,7 +30,11 @@ class Level(ABC):
         1 for the outermost one.
     live : bool
         Whether its function is still running.
+    transformation : str
+        What the names of its backends begin with: ``trace``.
     """
+
+    transformation: ClassVar[str] = ""
 
     def __init__(self, title: str) -> None:
         self.title = title

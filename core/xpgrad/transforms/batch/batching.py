@@ -2,15 +2,14 @@
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from xpgrad.backend.device import Device
 from xpgrad.errors import BatchError, EscapedArray
-from xpgrad.transforms.batch.array import BatchArray, Later
+from xpgrad.transforms.batch.later import Later
+from xpgrad.transforms.enclosing.backend import TransformedBackend
+from xpgrad.transforms.enclosing.level import EnclosingLevel
 from xpgrad.types import Array, Namespace, Shape
-
-if TYPE_CHECKING:
-    from xpgrad.transforms.batch.backend import BatchBackend
-    from xpgrad.transforms.batch.level import BatchLevel
 
 REMEDY = "there is a value for each member: use xp.where, or in_axes=None for what is the same for all"
 
@@ -20,7 +19,7 @@ class Batching:
 
     Attributes
     ----------
-    level : BatchLevel
+    level : BatchRun
     backend : BatchBackend
     base : Backend
         That of the arrays within.
@@ -30,7 +29,7 @@ class Batching:
 
     __slots__ = ("backend", "base", "kind", "level", "xp")
 
-    def __init__(self, level: "BatchLevel", backend: "BatchBackend") -> None:
+    def __init__(self, level: "BatchRun", backend: TransformedBackend) -> None:
         self.level, self.backend = level, backend
         self.base, self.kind = backend.base, backend.kind
         self.xp: Namespace = backend.base.xp
@@ -64,15 +63,15 @@ class Batching:
 
     # Arrays
 
-    def made(self, values: Array) -> BatchArray:
+    def made(self, values: Array) -> Array:
         """Return an array whose members are the items of `values` along its first axis."""
         return self.kind(self, values, True)
 
-    def same(self, values: Array) -> BatchArray:
+    def same(self, values: Array) -> Array:
         """Return an array that is the same for all members."""
         return self.kind(self, values, False)
 
-    def later(self, later: Later) -> BatchArray:
+    def later(self, later: Later) -> Array:
         """Return an array whose values are computed when they are needed."""
         x = self.kind.__new__(self.kind)
         x.batching, x.batched, x.later = self, True, later
@@ -104,7 +103,7 @@ class Batching:
             return x.values
         return self.base.restore(self.xp.broadcast_to(x.values, shape=(self.size, *x.values.shape)))
 
-    def led(self, x: BatchArray) -> Array:
+    def led(self, x: Array) -> Array:
         """Return the library's array with the members along the first axis, of length 1 if all are the same."""
         if x.batched:
             return x.values
@@ -120,18 +119,18 @@ class Batching:
             return values
         return self.base.restore(self.xp.reshape(values, shape=shape))
 
-    def folded(self, x: BatchArray, keep: int) -> tuple[Array, Shape]:
+    def folded(self, x: Array, keep: int) -> tuple[Array, Shape]:
         """Return a batched array with all axes but the last `keep` in one, the hidden one first; and their shape."""
         shape = tuple(x.values.shape)
         lead = shape[: len(shape) - keep]
         rest = shape[len(shape) - keep :]
         return self.base.restore(self.xp.reshape(x.values, shape=(math.prod(lead), *rest))), lead
 
-    def reshaped(self, x: BatchArray, shape: Shape) -> Array:
+    def reshaped(self, x: Array, shape: Shape) -> Array:
         """Return the library's array with batched members of another shape, which has no -1."""
         return self.base.restore(self.xp.reshape(x.values, shape=(x.values.shape[0], *shape)))
 
-    def flat(self, x: BatchArray) -> Array:
+    def flat(self, x: Array) -> Array:
         """Return the library's array with batched members of one axis."""
         return x.values if x.ndim == 1 else self.reshaped(x, (x.size,))
 
@@ -141,7 +140,7 @@ class Batching:
             return values
         return self.base.restore(self.xp.permute_dims(values, axes=tuple(axes)))
 
-    def counted(self, stop: int, x: BatchArray) -> Array:
+    def counted(self, stop: int, x: Array) -> Array:
         """Return the integers from 0 on, on the device of `x`."""
         return self.base.namespace.arange(stop, device=self.base.handle_of(x.values))
 
@@ -152,13 +151,13 @@ class Batching:
         given: Sequence[int] = axis if isinstance(axis, (tuple, list)) else (axis,)
         return tuple(self.axis(a, ndim) for a in given)
 
-    def matrix(self, x: BatchArray) -> Array:
+    def matrix(self, x: Array) -> Array:
         """Return the library's array, or raise if members have fewer than two axes."""
         if x.ndim < 2:
             raise IndexError(f"expected matrices with two axes at least, got an array of shape {x.shape}")
         return x.values
 
-    def only_axis(self, axis: int | None, x: BatchArray) -> int:
+    def only_axis(self, axis: int | None, x: Array) -> int:
         """Return the axis of the library's array; None is allowed for members with one axis."""
         if axis is None and x.ndim != 1:
             raise ValueError(f"axis=None is allowed for arrays with one axis, got shape {x.shape}; give an axis")
@@ -169,3 +168,49 @@ class Batching:
         if not -ndim <= axis < ndim:
             raise IndexError(f"axis {axis} is out of bounds for an array with {ndim} axes")
         return axis + 1 if axis >= 0 else axis + ndim + 1
+
+
+class BatchRun(EnclosingLevel):
+    """One run of a function for all members of a batch, as its arrays know it.
+
+    Parameters
+    ----------
+    title : str
+    size : int
+        Number of members.
+    randomness : {"different", "same"}
+        Whether each member draws random numbers of its own.
+    axis_name : str or None
+        What `psum` and others call it.
+
+    Attributes
+    ----------
+    home : Device or None
+        The device of the level below where the first argument is.
+
+    Notes
+    -----
+    Gradients within are those of the sum over the members: a cotangent that is the same for all counts for each.
+    """
+
+    transformation = "batch"
+
+    def __init__(self, title: str, size: int, randomness: str = "different", axis_name: str | None = None) -> None:
+        super().__init__(title)
+        self.size, self.randomness, self.axis_name = size, randomness, axis_name
+        self.home: Device | None = None
+        self._batchings: dict[TransformedBackend, Batching] = {}
+
+    def batching(self, backend: TransformedBackend) -> Batching:
+        """Return this batch for arrays of one library."""
+        found = self._batchings.get(backend)
+        if found is None:
+            found = self._batchings[backend] = Batching(self, backend)
+        return found
+
+    def over(self, array: Array) -> Batching:
+        """Return this batch for the library of an array of the level below."""
+        return self.batching(self.backend(self.below(array)))
+
+    def __repr__(self) -> str:
+        return f"{super().__repr__()[:-1]}, {self.size} members>"

@@ -1,13 +1,9 @@
 """How values enter and leave a batch, and gradients in the other direction."""
 
-from typing import TYPE_CHECKING
-
 from xpgrad.backend.plugins import plugins
+from xpgrad.transforms.batch.batching import BatchRun
 from xpgrad.transforms.enclosing.port import Outer, Port
 from xpgrad.types import Array
-
-if TYPE_CHECKING:
-    from xpgrad.transforms.batch.level import BatchLevel
 
 
 def moved(array: Array, source: int, target: int) -> Array:
@@ -20,7 +16,7 @@ def moved(array: Array, source: int, target: int) -> Array:
     return backend.restore(backend.xp.permute_dims(array, axes=tuple(axes)))
 
 
-def member(level: "BatchLevel", axis: int) -> Port:
+def member(level: BatchRun, axis: int) -> Port:
     """Return the port of what has a value for each member, along the non-negative `axis` outside."""
 
     def inward(outer: Outer) -> Array:
@@ -33,7 +29,7 @@ def member(level: "BatchLevel", axis: int) -> Port:
     return Port(inward, outward)
 
 
-def shared(level: "BatchLevel") -> Port:
+def shared(level: BatchRun) -> Port:
     """Return the port of an input that is the same for all members: its gradient is the sum over them."""
 
     def inward(outer: Outer) -> Array:
@@ -52,7 +48,7 @@ def shared(level: "BatchLevel") -> Port:
     return Port(inward, outward)
 
 
-def only(level: "BatchLevel") -> Port:
+def only(level: BatchRun) -> Port:
     """Return the port of an output that is the same for all members, and leaves once."""
 
     def inward(outer: Outer) -> Array:

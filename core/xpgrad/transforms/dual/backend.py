@@ -1,14 +1,13 @@
 """`DualBackend`: the backend of dual arrays over those of another backend."""
 
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
+from xpgrad.backend import random
 from xpgrad.backend.backend import Backend
 from xpgrad.backend.device import Device
-from xpgrad.backend.kernels import table
-from xpgrad.backend.levels import around
-from xpgrad.backend.plugins import plugins
+from xpgrad.backend.kernels import OWNER, Declaration, table
 from xpgrad.backend.spec import Spec
 from xpgrad.backend.transfer import transfer
 from xpgrad.config import call_plain
@@ -17,13 +16,11 @@ from xpgrad.graph.definition import Definition
 from xpgrad.graph.slot import slot
 from xpgrad.graph.variable import Variable, constant_variable
 from xpgrad.transforms.dual.array import DualArray
-from xpgrad.transforms.dual.namespaces import DualKernels, DualNamespace
 from xpgrad.transforms.dual.tangents import derived
 from xpgrad.transforms.dual.transposition import node_outputs
-from xpgrad.transforms.enclosing.backend import TransformedBackend, backend_over, base_spec
-from xpgrad.types import Array, DeviceHandle, Dtype, Kernel
+from xpgrad.transforms.enclosing.backend import SCALARS, TransformedBackend, backend_over
+from xpgrad.types import Array, DeviceHandle, Dtype, Kernel, Shape
 
-PLAIN = frozenset((int, float, bool, complex, str, type(None), type(Ellipsis)))
 NO_TANGENT = frozenset(("empty_like", "full_like", "nonzero", "ones_like", "zeros_like"))
 """Functions of the library whose results do not change with the values of their first array."""
 
@@ -42,36 +39,9 @@ class DualBackend(TransformedBackend):
     immutable = True  # what a tangent was computed from must not change
 
     def __init__(self, base: Backend, depth: int) -> None:
-        super().__init__("dual", base, depth)
-        self.kind: type[DualArray] = type(
-            "DualArray", (DualArray,), {"__slots__": (), "backend": self, "__module__": DualArray.__module__}
-        )
-        self.array_types = (self.kind,)
+        super().__init__("dual", base, depth, DualArray)
         self.scalar_types = base.scalar_types
-        self.namespace = DualNamespace(self, base.namespace)
-        self.module = DualNamespace(self, base.namespace if base.module is None else base.module)
-        self.xp = DualKernels(self)
         self._functions: dict[str, Callable[..., Any]] = {}
-
-    def overrides(self) -> Mapping[str, Kernel]:
-        """Return no kernels: those of the base are found by their primitives."""
-        return {}
-
-    # Levels
-
-    def level(self) -> Any:
-        """Return the level of this thread whose arrays these are, for functions that take no arrays."""
-        level = around()
-        while level is not None:
-            if level.depth == self.depth and level.device(self.base.default_device).backend is self:
-                return level
-            level = level.outer
-        raise EscapedArray(f"{self.name}: no function is in forward mode in this thread; call it within jvp")
-
-    def meets(self, other: Any) -> bool:
-        """Return whether an operator takes `other`: a dual array, one of the levels below, or a scalar."""
-        kind = type(other)
-        return kind is self.kind or kind in PLAIN or kind in self._raw or plugins.is_scalar(other)
 
     # Functions
 
@@ -90,6 +60,69 @@ class DualBackend(TransformedBackend):
     def primitive(self, definition: Definition) -> Callable[..., Any]:
         """Return a primitive as a function of dual arrays."""
         return derived(self, definition, None)
+
+    def operator(self, name: str, function: Kernel) -> Kernel:
+        """Return an operator as a function of dual arrays: another kernel of the primitive."""
+        return self.function(name, function)
+
+    def getitem(self, x: Array, index: Any) -> Array:
+        """Return ``x[index]``."""
+        return self.function("getitem", _item)(x, index=index)
+
+    def library_function(self, name: str, function: Kernel) -> Kernel:
+        """Return a function of the library: the primitive of its name, or what `by_library` returns."""
+        if name in ("asarray", "astype"):
+            return functools.partial(_asarray if name == "asarray" else _astype, self)
+        definition: Any = table.definition(name)
+        if definition is None:
+            return self.by_library(name, self.base.follow(function))
+
+        def called(*args: Any, **kwargs: Any) -> Any:
+            operands, parameters = definition.bind(args, kwargs)
+            return self.function(name)(*operands, **parameters)
+
+        return called
+
+    def declared_kernel(self, declaration: Declaration, body: Kernel | None) -> Kernel:
+        """Return a kernel: that of a primitive with its tangent, any other one by its body."""
+        name = declaration.name
+        if name == "accumulate":  # which may write to its first argument
+            return self.function("add")
+        if name == "scatter_add":
+            return self._scattered
+        definition: Any = table.definition(name)
+        if definition is not None and definition.kernel is declaration:
+            return self.function(name) if OWNER not in name else self.primitive(definition)
+        return self._by_body(declaration, body)
+
+    def _by_body(self, declaration: Declaration, body: Kernel | None) -> Kernel:
+        """Return a kernel that no primitive has: the base's without tangents, else its default body."""
+
+        def called(*args: Any, **parameters: Any) -> Any:
+            if body is not None and self.has_tangent((args, parameters)):
+                return body(*args, **parameters)
+            kernel, levels = self.base.xp.kernel_of(declaration), list[Any]()
+            out = kernel(*self.opened(args, levels), **self.opened(parameters, levels))
+            return self.closed(self.level(), out)
+
+        return called
+
+    def _scattered(self, spec: Any, parts: list[Any], /) -> Any:
+        """Return zeros with values added at their indices; the tangents are added there, too."""
+        base, levels = self.base, list[Any]()
+        plain, opened = self.opened(spec, levels), self.opened(parts, levels)
+        values = [value.tangent if type(value) is self.kind else None for _, value in parts]
+        moved = [(index, t) for (index, _), t in zip(opened, values, strict=True) if t is not None]
+        primal = base.xp.scatter_add(plain, opened)
+        return self.kind(self.level(), primal, base.xp.scatter_add(plain, moved) if moved else None)
+
+    def drawn(self, name: str) -> Kernel:
+        """Return a kernel that draws random numbers from the stream of the base's device, without a tangent."""
+
+        def drawn(*, shape: Shape, dtype: Dtype, device: DeviceHandle, generator: Any) -> Any:
+            return self.constant(random.draw(name, shape, dtype, self.base.device_for(device)))
+
+        return drawn
 
     def by_library(self, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
         """Return a function of the library that is no primitive as one of dual arrays.
@@ -143,6 +176,10 @@ class DualBackend(TransformedBackend):
             return {name: self._wrapped(item) for name, item in tree.items()}
         return tree
 
+    def array_function(self, function: Any, args: Any, kwargs: Any) -> Any:
+        """Call a function of NumPy, as one of Variables."""
+        return self.by_variables(function, args, kwargs)
+
     def protocol(self, ufunc: Any, method: str, inputs: tuple[Any, ...], options: dict[str, Any]) -> Any:
         """Call a ufunc of NumPy with dual arrays; memory from outside that it writes to gets the primals."""
         if not hasattr(self.base.array_types[0], "__array_ufunc__"):
@@ -164,23 +201,7 @@ class DualBackend(TransformedBackend):
 
     def opened(self, tree: Any, levels: list[Any]) -> Any:
         """Return nested arguments with primals; their levels are added to `levels`."""
-        kind = type(tree)
-        if kind in PLAIN:
-            return tree
-        if kind is self.kind:
-            levels.append(joined(levels[-1] if levels else None, tree))
-            return tree.primal
-        if isinstance(tree, (tuple, list)):
-            return getattr(tree, "_make", kind)([self.opened(item, levels) for item in tree])
-        if kind is dict:
-            return {name: self.opened(item, levels) for name, item in tree.items()}
-        if kind is slice:
-            return slice(*self.opened((tree.start, tree.stop, tree.step), levels))
-        if isinstance(tree, Spec) and tree.backend is self:
-            return base_spec(tree)
-        if isinstance(tree, Device) and tree.backend is self:
-            return self.base.device_for(tree.handle)
-        return tree
+        return tree if type(tree) in SCALARS else self.replaced(tree, functools.partial(_opened, levels))
 
     def has_tangent(self, tree: Any) -> bool:
         """Return whether an array in nested arguments has a tangent."""
@@ -192,13 +213,7 @@ class DualBackend(TransformedBackend):
 
     def closed(self, level: Any, out: Any) -> Any:
         """Return what a function of the base returned with its arrays as dual ones without a tangent."""
-        if type(out) not in self._base_types and self.base.scalar_types and isinstance(out, self.base.scalar_types):
-            out = self.base.restore(out)
-        if type(out) in self._base_types:
-            return self.kind(level, out, None)
-        if isinstance(out, (tuple, list)):
-            return getattr(out, "_make", type(out))([self.closed(level, item) for item in out])
-        return out
+        return self.made_of(out, lambda array: self.kind(level, array, None))
 
     # What a backend does with arrays
 
@@ -211,38 +226,15 @@ class DualBackend(TransformedBackend):
         like = array.like
         return self.spec_for(like.shape, like.dtype, self.base.handle_of(like))
 
-    def constant(self, array: Array) -> DualArray:
+    def constant(self, array: Array) -> Array:
         """Return an array of the base without a tangent."""
         return self.kind(self.level(), array, None)
 
-    def restore(self, result: Any) -> Array:
-        """Return the result of a kernel as a dual array."""
-        return result if type(result) is self.kind else self.closed(self.level(), result)
-
-    def asarray(self, obj: Any, dtype: Dtype | None = None, device: DeviceHandle | None = None) -> Array:
-        """Return a new array from scalars, nested lists, or a dual array, whose tangent it has."""
-        if type(obj) is not self.kind:
-            return self.constant(self.base.asarray(obj, dtype, device))
-        return self.mapped(obj, functools.partial(self.base.asarray, dtype=dtype, device=device))
-
-    def mapped(self, array: Array, function: Callable[[Array], Array]) -> DualArray:
+    def mapped(self, name: str, array: Array, function: Callable[[Array], Array]) -> Array:
         """Return the results of a linear function of the base for primal and tangent."""
         level, primal = joined(None, array), function(array.primal)
         counts = array.tangent is not None and self.is_kind(primal.dtype, ("real floating", "complex floating"))
         return self.kind(level, primal, function(array.tangent) if counts else None)
-
-    def ones(self, spec: Spec) -> Array:
-        """Return ones."""
-        return self.constant(self.base.ones(base_spec(spec)))
-
-    def copy(self, array: Array) -> Array:
-        """Return a copy."""
-        return self.mapped(array, self.base.copy)
-
-    def move(self, array: Array, device: Device) -> Array:
-        """Return a copy on another device of the library."""
-        target = self.base.device_for(device.handle)
-        return self.mapped(array, lambda each: self.base.move(each, target))
 
     def sent(self, array: Array, device: Device) -> Array:
         """Return a copy on a device of another library, with its tangent."""
@@ -253,62 +245,14 @@ class DualBackend(TransformedBackend):
         level, t = joined(None, array), array.tangent
         return target.kind(level, transfer(array.primal, place), None if t is None else transfer(t, place))
 
-    def to_host(self, array: Array) -> Array:
-        """Return a copy of the primal on the host."""
-        return self.base.to_host(array.value())
-
-    def from_host(self, array: Array, device: Device) -> Array:
-        """Return the host's array on a device, without a tangent."""
-        return self.constant(self.base.from_host(array, self.base.device_for(device.handle)))
-
     def stopped(self, array: Array) -> Array:
         """Return `array` without a tangent, at all levels."""
         return self.kind(joined(None, array), self.base.stopped(array.primal), None)
-
-    def owner(self, array: Array) -> tuple[Any, int]:
-        """Return the owner of the values."""
-        return self.base.owner(array.value())
-
-    def is_pending(self, array: Array) -> bool:
-        """Return whether the values are."""
-        return self.base.is_pending(array.value())
-
-    def is_view(self, array: Array) -> bool:
-        """Return False: nothing writes to dual arrays."""
-        return False
-
-    def check(self, array: Array) -> None:
-        """Raise for an array of a call that has ended."""
-        array.level.check()
-
-    def has_values(self, array: Array) -> bool:
-        """Return whether the elements of the primal are available."""
-        return self.base.has_values(array.primal)
-
-    def any_true(self, conditions: Array) -> bool:
-        """Return whether any element is true."""
-        return self.base.any_true(conditions.primal)
-
-    def largest(self, array: Array) -> float:
-        """Return the value of the primal."""
-        return self.base.largest(array.primal)
 
     def has_nan(self, array: Array) -> bool:
         """Return whether any element of the primal or of the tangent is NaN."""
         parts = (array.primal, array.tangent)
         return any(part is not None and self.base.has_nan(part) for part in parts)
-
-    def same_values(self, a: Array, b: Array) -> bool:
-        """Return whether two arrays have equal primals."""
-        return self.base.same_values(a.primal, b.primal)
-
-    def fingerprint(self, array: Array) -> Any:
-        """Return a value that changes when the primal is written to."""
-        return self.base.fingerprint(array.primal)
-
-    def array_text(self, array: Array, prefix: str, separator: str) -> str:
-        """Return the values of the primal."""
-        return self.base.array_text(array.value(), prefix, separator)
 
 
 def joined(level: Any, array: DualArray) -> Any:
@@ -327,6 +271,29 @@ def joined(level: Any, array: DualArray) -> Any:
             f"{own.title}: arrays of two calls of a transformation were mixed; pass one as an argument of the other"
         )
     return own
+
+
+def _opened(levels: list[Any], x: Array) -> Array:
+    levels.append(joined(levels[-1] if levels else None, x))
+    return x.primal
+
+
+def _item(x: Array, index: Any) -> Array:
+    return x[index]
+
+
+def _asarray(
+    backend: DualBackend, obj: Any, /, *, dtype: Dtype | None = None, device: Any = None, copy: bool | None = None
+) -> Any:
+    make = functools.partial(backend.base.namespace.asarray, dtype=dtype, device=device, copy=copy)
+    if type(obj) is backend.kind:
+        return backend.mapped("asarray", obj, make)
+    return backend.constant(make(backend.opened(obj, [])))
+
+
+def _astype(backend: DualBackend, x: Any, dtype: Dtype, /, *, copy: bool = True, device: Any = None) -> Any:
+    cast = backend.base.xp.astype
+    return backend.mapped("astype", x, lambda each: cast(each, dtype, copy=copy))
 
 
 def _unwrapped(tree: Any) -> Any:

@@ -27,6 +27,8 @@ class DualLevel(EnclosingLevel):
         The library's functions that are computed by functions of Variables now.
     """
 
+    transformation = "dual"
+
     def __init__(self, title: str) -> None:
         super().__init__(title)
         self.places: dict[tuple[str, int], Place] = {}
@@ -46,7 +48,8 @@ class DualLevel(EnclosingLevel):
 
     def dual(self, primal: Array, tangent: Array | None) -> DualArray:
         """Return an array of this level."""
-        return self.backend(plugins.backend_of(primal)).kind(self, primal, tangent)
+        made: DualArray = self.backend(plugins.backend_of(primal)).kind(self, primal, tangent)
+        return made
 
     @property
     def tangents(self) -> Parts:

@@ -1,18 +1,39 @@
 """`TransformedBackend`: what the backends of all transformations have from the one below them."""
 
+import functools
+from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from xpgrad.backend.backend import Backend
 from xpgrad.backend.device import Device
+from xpgrad.backend.kernels import Declaration
+from xpgrad.backend.levels import around
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.spec import Spec
+from xpgrad.backend.standard import OPERATORS, python_operator
 from xpgrad.config import shared_lock
-from xpgrad.types import Array, DeviceHandle, Dtype
+from xpgrad.errors import EscapedArray
+from xpgrad.transforms.enclosing.namespace import TransformedKernels, TransformedNamespace
+from xpgrad.types import Array, DeviceHandle, Dtype, Kernel
 
+SCALARS = frozenset((int, float, bool, complex, str, type(None), type(Ellipsis)))
+"""Types of arguments that are no arrays, and hold none."""
 B = TypeVar("B", bound="TransformedBackend")
 _lock = shared_lock()
 _made: dict[tuple[Any, Backend, int], Any] = {}
+
+
+class Operators(dict[str, Kernel]):
+    """The operators of a transformation's arrays by name, as in `standard.OPERATORS`; made when they are first used."""
+
+    def __init__(self, make: Callable[[str, Kernel], Kernel]) -> None:
+        super().__init__()
+        self._make = make
+
+    def __missing__(self, name: str) -> Kernel:
+        made = self[name] = self._make(OPERATORS[name], python_operator(name))
+        return made
 
 
 class TransformedBackend(Backend):
@@ -22,28 +43,230 @@ class TransformedBackend(Backend):
 
     Parameters
     ----------
-    title : str
-        The name of the transformation: ``trace``.
+    transformation : str
+        Its name: ``trace``.
     base : Backend
     depth : int
         How many transformations are active with it; arrays of each depth have a type of their own.
+    array_type : type
+        A subclass of `TransformedArray`, the base of that type.
+
+    Attributes
+    ----------
+    kind : type
+        The type of its arrays.
+    operators : Operators
+    operands : frozenset of type
+        What operators take beside the libraries' scalars: its arrays, those of the levels below, and Python's scalars.
     """
 
     base: Backend  # never None here
 
-    def __init__(self, title: str, base: Backend, depth: int) -> None:
+    def __init__(self, transformation: str, base: Backend, depth: int, array_type: type) -> None:
         super().__init__()
         self.base = base  # pyright: ignore[reportIncompatibleVariableOverride]  # it may be None for others
-        self.depth = depth
-        self.name, self.version = f"{title}({base.name})", base.version
+        self.transformation, self.depth = transformation, depth
+        self.name, self.version = f"{transformation}({base.name})", base.version
         self.declared, self.dtypes = base.declared, base.dtypes
         self.carries_tangents = self.carries_tangents or base.carries_tangents
         self.zero_dimensional_widen = base.zero_dimensional_widen
+        own = {"__slots__": (), "backend": self, "__module__": array_type.__module__}
+        if any(hasattr(kind, "__array__") for kind in base.array_types):
+            own["__array__"] = _converted
+        self.kind: Any = type(array_type.__name__, (array_type,), own)
+        self.array_types = (self.kind,)
         self._base_types = frozenset(base.array_types)
         self._raw: frozenset[type] = self._base_types  # and those of all levels below
         if isinstance(base, TransformedBackend):
             self._raw |= base._raw
+        self.operands = self._raw | SCALARS | {self.kind}
+        self.operators = Operators(self.operator)
+        self.namespace = TransformedNamespace(self, base.namespace)
+        self.module = TransformedNamespace(self, base.namespace if base.module is None else base.module)
+        self.xp = TransformedKernels(self)
         self._handles: dict[str, Device] = {}
+
+    def overrides(self) -> Mapping[str, Kernel]:
+        """Return nothing: `xp` finds the kernels."""
+        return {}
+
+    # What differs between transformations
+
+    @abstractmethod
+    def operator(self, name: str, function: Kernel) -> Kernel:
+        """Return the operator `function` of the base, which computes ``name``, as one of this backend's arrays."""
+
+    @abstractmethod
+    def library_function(self, name: str, function: Kernel) -> Kernel:
+        """Return a function of the base's namespace, ``linalg.det``, as one of this backend's arrays."""
+
+    @abstractmethod
+    def declared_kernel(self, declaration: Declaration, body: Kernel | None) -> Kernel:
+        """Return a kernel; `body` is its default body, which computes with this backend's arrays."""
+
+    @abstractmethod
+    def drawn(self, name: str) -> Kernel:
+        """Return a kernel that draws random numbers, by the stream of the base's device."""
+
+    @abstractmethod
+    def getitem(self, x: Array, index: Any) -> Array:
+        """Return ``x[index]``."""
+
+    @abstractmethod
+    def array_function(self, function: Any, args: Any, kwargs: Any) -> Any:
+        """Call a function of NumPy with arrays of this backend."""
+
+    @abstractmethod
+    def protocol(self, ufunc: Any, method: str, inputs: tuple[Any, ...], options: dict[str, Any]) -> Any:
+        """Call a ufunc of NumPy with arrays of this backend."""
+
+    @abstractmethod
+    def constant(self, array: Array) -> Array:
+        """Return an array of the base as one of this backend, in the level that is active."""
+
+    @abstractmethod
+    def mapped(self, name: str, array: Array, function: Callable[[Array], Array]) -> Array:
+        """Return what a linear function of the base gives, which keeps or copies all elements."""
+
+    def replacement(self, name: str) -> Kernel | None:
+        """Return the base's replacement of a kernel as a function of this backend's arrays, or None."""
+        return None
+
+    def write(self, name: str, function: Kernel, args: tuple[Any, ...]) -> Any:
+        """Call a function that writes to its first argument, or raise."""
+        raise args[0].error(
+            f"{args[0].level.title}: {args[0].noun} cannot be written to; assign to elements of its Variable, "
+            "v[index] = value, or use xp.where"
+        )
+
+    def attribute(self, array: Array, name: str) -> Any:
+        """Return an attribute that the standard does not have, or raise."""
+        raise AttributeError(
+            f"{array.noun} has no attribute {name!r}; use functions of the Array API standard, or methods of Variables",
+            name=name, obj=array,
+        )  # fmt: skip
+
+    # Levels, and arrays in nested arguments
+
+    def level(self) -> Any:
+        """Return the level of this thread whose arrays these are, for functions that take no arrays."""
+        level = around()
+        while level is not None:
+            if level.depth == self.depth and level.transformation == self.transformation:
+                return level
+            level = level.outer
+        raise EscapedArray(f"{self.name}: no such transformation is active in this thread; call the function within it")
+
+    def replaced(self, tree: Any, chosen: Callable[[Any], Any]) -> Any:
+        """Return nested arguments with ``chosen(x)`` for each array `x`, and the base's specs and devices."""
+        kind = type(tree)
+        if kind in SCALARS:
+            return tree
+        if kind is self.kind:
+            return chosen(tree)
+        if isinstance(tree, (tuple, list)):
+            return getattr(tree, "_make", kind)([self.replaced(item, chosen) for item in tree])
+        if kind is dict:
+            return {name: self.replaced(item, chosen) for name, item in tree.items()}
+        if kind is slice:
+            return slice(*self.replaced((tree.start, tree.stop, tree.step), chosen))
+        if isinstance(tree, Spec) and tree.backend is self:
+            return base_spec(tree)
+        if isinstance(tree, Device) and tree.backend is self:
+            return self.base.device_for(tree.handle)
+        return tree
+
+    def made_of(self, out: Any, make: Callable[[Array], Any]) -> Any:
+        """Return what a function of the base returned, with ``make(array)`` for each array."""
+        if type(out) in self._base_types:
+            return make(out)
+        if isinstance(out, self.base.scalar_types):
+            return make(self.base.restore(out))
+        if isinstance(out, (tuple, list)):
+            return getattr(out, "_make", type(out))([self.made_of(item, make) for item in out])
+        return out
+
+    def static(self, function: Kernel) -> Kernel:
+        """Return a function whose result does not depend on values as one of this backend's arrays."""
+        return lambda *args, **kwargs: function(*self.replaced(args, _values), **self.replaced(kwargs, _values))
+
+    # Arrays
+
+    def restore(self, result: Any) -> Array:
+        """Return the result of a kernel as an array of this backend."""
+        return result if type(result) is self.kind else self.made_of(result, self.constant)
+
+    def ones(self, spec: Spec) -> Array:
+        """Return ones."""
+        return self.constant(self.base.ones(base_spec(spec)))
+
+    def asarray(self, obj: Any, dtype: Dtype | None = None, device: DeviceHandle | None = None) -> Array:
+        """Return a new array from scalars, nested lists, or an array of this backend."""
+        if type(obj) is not self.kind:
+            return self.constant(self.base.asarray(obj, dtype=dtype, device=device))
+        return self.mapped("asarray", obj, functools.partial(self.base.asarray, dtype=dtype, device=device))
+
+    def copy(self, array: Array) -> Array:
+        """Return a copy."""
+        return self.mapped("copy", array, self.base.copy)
+
+    def move(self, array: Array, device: Device) -> Array:
+        """Return a copy on another device of the library."""
+        return self.mapped(
+            "to_device", array, functools.partial(_moved, self.base, self.base.device_for(device.handle))
+        )
+
+    def to_host(self, array: Array) -> Array:
+        """Return a copy on the host, or raise if its values are not available."""
+        return self.base.to_host(array.values_for("it was moved to the host"))
+
+    def from_host(self, array: Array, device: Device) -> Array:
+        """Return the host's array on a device."""
+        return self.constant(self.base.from_host(array, self.base.device_for(device.handle)))
+
+    def owner(self, array: Array) -> tuple[Any, int]:
+        """Return the owner of the values."""
+        return self.base.owner(array.values)
+
+    def is_pending(self, array: Array) -> bool:
+        """Return whether the values are."""
+        return self.base.is_pending(array.values)
+
+    def is_view(self, array: Array) -> bool:
+        """Return whether writing to `array` could change another."""
+        return not self.immutable and self.base.is_view(array.values)
+
+    def check(self, array: Array) -> None:
+        """Raise for an array of a call that has ended."""
+        array.level.check()
+
+    def has_values(self, array: Array) -> bool:
+        """Return whether the elements are available."""
+        return self.base.has_values(array.values)
+
+    def any_true(self, conditions: Array) -> bool:
+        """Return whether any element is true."""
+        return self.base.any_true(conditions.values)
+
+    def largest(self, array: Array) -> float:
+        """Return the value of a 0-d array."""
+        return self.base.largest(array.values)
+
+    def has_nan(self, array: Array) -> bool:
+        """Return whether any element is NaN."""
+        return self.base.has_nan(array.values)
+
+    def same_values(self, a: Array, b: Array) -> bool:
+        """Return whether two arrays have equal values."""
+        return self.base.same_values(a.values, b.values)
+
+    def fingerprint(self, array: Array) -> Any:
+        """Return a value that changes when `array` is written to."""
+        return self.base.fingerprint(array.values)
+
+    def array_text(self, array: Array, prefix: str, separator: str) -> str:
+        """Return the values as text."""
+        return self.base.array_text(array.values, prefix, separator)
 
     @property
     def thresholds(self) -> Mapping[str, Sequence[int]]:
@@ -122,6 +345,18 @@ class TransformedBackend(Backend):
     def refusal(self, error: Exception) -> Any:
         """Return the error class for an exception of the base."""
         return self.base.refusal(error)
+
+
+def _values(x: Array) -> Array:
+    return x.values
+
+
+def _moved(base: Backend, device: Device, x: Array) -> Array:
+    return base.move(x, device)
+
+
+def _converted(x: Array, *args: Any, **options: Any) -> Any:
+    return x.exported().__array__(*args, **options)
 
 
 def base_spec(spec: Spec) -> Spec:

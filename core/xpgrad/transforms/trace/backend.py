@@ -7,15 +7,12 @@ from typing import Any
 
 from xpgrad.backend import random
 from xpgrad.backend.backend import Backend
-from xpgrad.backend.device import Device
 from xpgrad.backend.indexing import BASIC
-from xpgrad.backend.levels import around
-from xpgrad.backend.plugins import plugins
+from xpgrad.backend.kernels import Declaration
 from xpgrad.backend.spec import Spec
 from xpgrad.errors import TraceError
-from xpgrad.transforms.enclosing.backend import TransformedBackend, backend_over, base_spec
+from xpgrad.transforms.enclosing.backend import SCALARS, TransformedBackend, backend_over
 from xpgrad.transforms.trace.array import REMEDY, TracedArray
-from xpgrad.transforms.trace.namespaces import TraceKernels, TraceNamespace
 from xpgrad.transforms.trace.program import Value
 from xpgrad.transforms.trace.recording import Recording
 from xpgrad.types import Array, DeviceHandle, Dtype, Kernel, Namespace, Shape
@@ -24,7 +21,6 @@ UNKNOWN_SHAPES = frozenset(
     ("nonzero", "argwhere", "flatnonzero", "unique_all", "unique_counts", "unique_inverse", "unique_values", "unique")
 )
 """Functions whose results have shapes that depend on values."""
-PLAIN = frozenset((int, float, bool, complex, str, type(None), type(Ellipsis)))
 
 
 class TraceBackend(TransformedBackend):
@@ -38,42 +34,46 @@ class TraceBackend(TransformedBackend):
     """
 
     def __init__(self, base: Backend, depth: int) -> None:
-        super().__init__("trace", base, depth)
-        self.kind: type[TracedArray] = type(
-            "TracedArray", (TracedArray,), {"__slots__": (), "backend": self, "__module__": TracedArray.__module__}
-        )
-        if any(hasattr(kind, "__array__") for kind in base.array_types):
-            self.kind.__array__ = _converted  # type: ignore[attr-defined]  # only where the library's arrays have it
-        self.array_types = (self.kind,)
-        self.namespace = TraceNamespace(self, base.namespace)
-        self.module = TraceNamespace(self, base.namespace if base.module is None else base.module)
+        super().__init__("trace", base, depth, TracedArray)
         self.immutable = base.immutable
-        self.xp = TraceKernels(self)
         self._follows = base.has_current_device
 
     def overrides(self) -> Mapping[str, Kernel]:
         """Return the base's own kernels, recorded."""
         return {name: self.recorded(name, kernel) for name, kernel in self.base.overrides().items()}
 
+    # Functions
+
+    def operator(self, name: str, function: Kernel) -> Kernel:
+        """Return an operator, recorded."""
+        return lambda *args: self.call(name, function, args, {})
+
+    def library_function(self, name: str, function: Kernel) -> Kernel:
+        """Return a function of the library, recorded."""
+        return self.recorded(name, self.base.follow(function))
+
+    def replacement(self, name: str) -> Kernel | None:
+        """Return the base's replacement of a kernel, recorded, or None."""
+        found = self.base.xp.find(name)
+        return None if found is None else self.recorded(name, self.base.follow(found))
+
+    def declared_kernel(self, declaration: Declaration, body: Kernel | None) -> Kernel:
+        """Return a kernel: one recorded call where the base has its own, or where its body needs values."""
+        name = declaration.name
+        if name == "accumulate":  # which may write to its first argument: nothing that is recorded does
+            return self.recorded("add", self.base.xp.add)
+        if body is None or self.xp.replacement(declaration) is not None:
+            return self.recorded(name, self.base.xp.kernel_of(declaration))
+        return self.either(body, self.recorded(name, functools.partial(_kernel_of, self.base, declaration)))
+
     # Recording
 
     def recording(self) -> Recording:
         """Return the recording of this thread, for functions that take no arrays."""
-        level = around()
-        while level is not None:
-            found = getattr(level, "recording", None)
-            if found is not None and level.depth == self.depth:
-                recording: Recording = found
-                return recording
-            level = level.outer
-        raise TraceError(f"{self.name}: nothing is being traced in this thread")
+        recording: Recording = self.level().recording
+        return recording
 
-    def meets(self, other: Any) -> bool:
-        """Return whether an operator takes `other`: a traced array, one of the levels below, or a scalar."""
-        kind = type(other)
-        return kind is self.kind or kind in PLAIN or kind in self._raw or plugins.is_scalar(other)
-
-    def recorded(self, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    def recorded(self, name: str, function: Kernel) -> Kernel:
         """Return `function` of the base as a function of traced arrays."""
         if name.rpartition(".")[2] in UNKNOWN_SHAPES:
             return lambda *args, **kwargs: self._of_unknown_shape(name, function, args, kwargs)
@@ -92,7 +92,7 @@ class TraceBackend(TransformedBackend):
                     recording.hold(x)
                 opened.append(x.values)
                 given.append(x.value)
-            elif type(x) in PLAIN:
+            elif type(x) in SCALARS:
                 opened.append(x)
                 given.append(x)
             else:
@@ -127,7 +127,13 @@ class TraceBackend(TransformedBackend):
         if out is NotImplemented:
             return out
         results: list[Value] = []
-        closed = self._closed(recording, out, results)
+
+        def closed_with(array: Array) -> TracedArray:
+            results.append(Value(self.base.spec(array)))
+            made: TracedArray = kind(recording, results[-1], array)
+            return made
+
+        closed = self.made_of(out, closed_with)
         if not results:
             recording.needs(f"{name} returned {type(out).__name__}, which is no array", REMEDY)
             return out
@@ -193,15 +199,15 @@ class TraceBackend(TransformedBackend):
             found.needs(f"{name} has a shape that depends on values", REMEDY)
         return self.call(name, function, args, kwargs)
 
-    def attribute(self, x: TracedArray, name: str) -> Any:
+    def attribute(self, array: Array, name: str) -> Any:
         """Return an attribute that the library's arrays have beyond the standard; methods are recorded."""
-        found = getattr(x.values, name)
+        x, found = array, getattr(array.values, name)
         if callable(found):
             return lambda *args, **kwargs: self.call(f".{name}", _method(name), (x, *args), kwargs)
         if type(found) in self._base_types:
             return self.call(f".{name}", operator.attrgetter(name), (x,), {})
-        if type(found) not in PLAIN and not (type(found) is tuple and all(type(item) in PLAIN for item in found)):
-            x._needed(f"its attribute {name} was read")
+        if type(found) not in SCALARS and not (type(found) is tuple and all(type(item) in SCALARS for item in found)):
+            x.values_for(f"its attribute {name} was read")
         return found
 
     def protocol(self, ufunc: Any, method: str, inputs: tuple[Any, ...], options: dict[str, Any]) -> Any:
@@ -225,10 +231,12 @@ class TraceBackend(TransformedBackend):
             raise TraceError(f"compile: {name}: give an array for each output, or for none; got None among out=")
         return self.written_into(name, function, given, inputs, plain)
 
-    def either(self, body: Callable[..., Any] | None, whole: Callable[..., Any]) -> Callable[..., Any]:
+    def array_function(self, function: Any, args: Any, kwargs: Any) -> Any:
+        """Call a function of NumPy with traced arrays."""
+        return self.call(function.__name__, function, args, kwargs)
+
+    def either(self, body: Kernel, whole: Kernel) -> Kernel:
         """Return a kernel that traces its default body, or is recorded as one call if the body needs values."""
-        if body is None:
-            return whole
 
         def kernel(*args: Any, **kwargs: Any) -> Any:
             found, _, _ = self._opened((args, kwargs))
@@ -248,15 +256,7 @@ class TraceBackend(TransformedBackend):
 
         return adapted
 
-    def plain(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """Return a function whose result does not depend on values as one of traced arrays."""
-
-        def called(*args: Any, **kwargs: Any) -> Any:
-            return function(*self._opened(args)[1], **self._opened(kwargs)[1])
-
-        return called
-
-    def draw(self, name: str) -> Kernel:
+    def drawn(self, name: str) -> Kernel:
         """Return a kernel that draws random numbers from the stream of the base's device, at each run again."""
 
         def drawn(*, shape: Shape, dtype: Dtype, device: DeviceHandle, generator: Any) -> Any:
@@ -283,50 +283,17 @@ class TraceBackend(TransformedBackend):
 
     def _opened(self, tree: Any) -> tuple[Recording | None, Any, Any]:
         """Return the recording of traced arrays in nested arguments, these with arrays, and with values."""
-        kind = type(tree)
-        if kind in PLAIN:
+        if type(tree) in SCALARS:
             return None, tree, tree
-        if kind is self.kind:
-            tree.recording.hold(tree)
-            return tree.recording, tree.values, tree.value
-        if isinstance(tree, Spec):
-            plain = base_spec(tree) if tree.backend is self else tree
-            return None, plain, plain
-        if isinstance(tree, (tuple, list)):
-            parts = [self._opened(item) for item in tree]
-            make = getattr(tree, "_make", kind)
-            return (
-                next((r for r, _, _ in parts if r), None),
-                make([a for _, a, _ in parts]),
-                make([v for _, _, v in parts]),
-            )
-        if kind is dict:
-            parts = [self._opened(item) for item in tree.values()]
-            names = list(tree)
-            return (
-                next((r for r, _, _ in parts if r), None),
-                dict(zip(names, [a for _, a, _ in parts], strict=True)),
-                dict(zip(names, [v for _, _, v in parts], strict=True)),
-            )
-        if kind is slice:
-            found, arrays, values = self._opened((tree.start, tree.stop, tree.step))
-            return found, slice(*arrays), slice(*values)
-        if isinstance(tree, Device) and tree.backend is self:
-            device = self.base.device_for(tree.handle)
-            return None, device, device
-        return None, tree, tree
+        found: list[Recording] = []
 
-    def _closed(self, recording: Recording, out: Any, results: list[Value]) -> Any:
-        if type(out) not in self._base_types and isinstance(out, self.base.scalar_types):
-            out = self.base.restore(out)
-        if type(out) in self._base_types:
-            value = Value(self.base.spec(out))
-            results.append(value)
-            return self.kind(recording, value, out)
-        if isinstance(out, (tuple, list)):
-            items = [self._closed(recording, item, results) for item in out]
-            return getattr(out, "_make", type(out))(items)
-        return out
+        def values(x: TracedArray) -> Array:
+            found.append(x.recording)
+            x.recording.hold(x)
+            return x.values
+
+        arrays = self.replaced(tree, values)
+        return (found[0], arrays, self.replaced(tree, _value)) if found else (None, arrays, arrays)
 
     def handle_of(self, array: Array) -> DeviceHandle:
         """Return the library's object for the device of `array`."""
@@ -338,14 +305,6 @@ class TraceBackend(TransformedBackend):
         """Return shape, dtype and device of `array`."""
         given = array.value.spec
         return self.spec_for(given.shape, given.dtype, given.device)
-
-    def restore(self, result: Any) -> Array:
-        """Return the result of a kernel as a traced array."""
-        if type(result) is self.kind or not (
-            type(result) in self._base_types or isinstance(result, self.base.scalar_types)
-        ):
-            return result
-        return self.constant(self.base.restore(result))
 
     def constant(self, array: Array) -> TracedArray:
         """Return a new array of the base as the result of a recorded call."""
@@ -360,62 +319,19 @@ class TraceBackend(TransformedBackend):
         """Return ones."""
         return self.call("ones", self.base.ones, (spec,), {})
 
-    def copy(self, array: Array) -> Array:
-        """Return a copy."""
-        return self.call("copy", self.base.copy, (array,), {})
-
-    def move(self, array: Array, device: Device) -> Array:
-        """Return a copy on another device of the library."""
-        target = self.base.device_for(device.handle)
-        return self.call("to_device", functools.partial(_moved, self.base, target), (array,), {})
-
-    def to_host(self, array: Array) -> Array:
-        """Return a copy on the host, which takes the values out of the program."""
-        return self.base.to_host(array._needed("it was moved out of the program"))
-
-    def from_host(self, array: Array, device: Device) -> Array:
-        """Return the host's array as a constant of the program."""
-        return self.constant(self.base.from_host(array, self.base.device_for(device.handle)))
-
-    def owner(self, array: Array) -> tuple[Any, int]:
-        """Return the owner of the values."""
-        return self.base.owner(array.values)
-
-    def is_pending(self, array: Array) -> bool:
-        """Return whether the values are."""
-        return self.base.is_pending(array.values)
+    def mapped(self, name: str, array: Array, function: Callable[[Array], Array]) -> Array:
+        """Return what a function of the base gives, recorded."""
+        return self.call(name, function, (array,), {})
 
     def is_view(self, array: Array) -> bool:
         """Return whether writing to `array` could change another."""
         return array.value in array.recording.shared or self.base.is_view(array.values)
 
-    def check(self, array: Array) -> None:
-        """Raise for an array of a call that has ended."""
-        array.recording.level.check()
-
     def has_values(self, array: Array) -> bool:
         """Return False: what is computed must not depend on values."""
         return False
 
-    def has_nan(self, array: Array) -> bool:
-        """Return whether any element is NaN, in the run that is recorded."""
-        return self.base.has_nan(array.values)
-
-    def same_values(self, a: Array, b: Array) -> bool:
-        """Return whether two arrays have equal values, in the run that is recorded."""
-        return self.base.same_values(a.values, b.values)
-
-    def fingerprint(self, array: Array) -> Any:
-        """Return a value that changes when `array` is written to."""
-        return self.base.fingerprint(array.values)
-
-    def array_text(self, array: Array, prefix: str, separator: str) -> str:
-        """Return the values of the run that is recorded."""
-        return self.base.array_text(array.values, prefix, separator)
-
-
-def _converted(x: TracedArray, *args: Any, **kwargs: Any) -> Any:
-    return x._needed("it was converted to another library's array").__array__(*args, **kwargs)
+    any_true, largest = Backend.any_true, Backend.largest  # which need values that only a run has
 
 
 def _into(function: Callable[..., Any], single: bool, outs: tuple[Array, ...], args: Any, options: Any) -> None:
@@ -430,8 +346,12 @@ def _same(x: Array) -> Array:
     return x
 
 
-def _moved(base: Backend, device: Device, x: Array) -> Array:
-    return base.move(x, device)
+def _value(x: TracedArray) -> Value:
+    return x.value
+
+
+def _kernel_of(base: Backend, declaration: Declaration, *arrays: Any, **parameters: Any) -> Any:
+    return base.xp.kernel_of(declaration)(*arrays, **parameters)
 
 
 def over(base: Backend, depth: int = 1) -> TraceBackend:

@@ -105,6 +105,8 @@ class TraceLevel(Level):
         Notices writes to arrays from outside that are not recorded.
     """
 
+    transformation = "trace"
+
     def __init__(self, title: str, strict: bool) -> None:
         super().__init__(title)
         self.recording = Recording(self, strict)
@@ -129,7 +131,7 @@ class TraceLevel(Level):
         value = Value(backend.spec(array))
         self.inputs.append(value)
         self.sources.append(source)
-        made = self.backend(backend).kind(self.recording, value, array)
+        made: TracedArray = self.backend(backend).kind(self.recording, value, array)
         self._entered.setdefault(id(array), made)
         return made
 

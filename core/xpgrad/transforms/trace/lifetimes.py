@@ -25,8 +25,6 @@ VIEWS = frozenset(
         "squeeze",
         "unstack",
         "x[]",
-        "T",
-        "mT",
         "linalg.matrix_transpose",
         "linalg.diagonal",
     ]

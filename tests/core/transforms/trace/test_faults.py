@@ -265,7 +265,7 @@ def _drawn_at_the_trace(original: Any) -> Any:
 
 
 def _constant_draws(patch: pytest.MonkeyPatch) -> None:
-    patched(TraceBackend, "draw", _drawn_at_the_trace)(patch)
+    patched(TraceBackend, "drawn", _drawn_at_the_trace)(patch)
     patched(compiling, "difference", lambda f: nothing)(patch)  # which would find it, so that there is no program
 
 
@@ -303,7 +303,7 @@ FAULTS = (
     Fault("identity is ignored", patched(entry, "_check_identity", lambda f: nothing), one_object_twice),
     Fault("the configuration is not in the key", patched(entry, "_check_surroundings", lambda f: nothing), programs),
     Fault("requires_grad is not in the key", patched(entry, "_check_variable", lambda f: nothing), programs),
-    Fault("equal draws are merged", patched(TraceBackend, "draw", _drawn_once), programs),
+    Fault("equal draws are merged", patched(TraceBackend, "drawn", _drawn_once), programs),
     Fault("draws are constants", _constant_draws, programs),
     Fault("repeated draws are new", patched(random, "is_replaying", lambda f: lambda: False), programs),
     Fault(

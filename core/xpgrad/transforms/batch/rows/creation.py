@@ -69,7 +69,7 @@ def full(
     return _filled(b, lengths, fill_value, kind, _place(b, fill_value, device))
 
 
-def _filled(b: Batching, shape: Any, value: BatchArray, dtype: Any, device: Any) -> BatchArray:
+def _filled(b: Batching, shape: Any, value: BatchArray, dtype: Any, device: Any) -> Array:
     if value.ndim:
         raise ValueError(f"expected a number to fill an array with, got an array of shape {value.shape}")
     cast_values: Array = b.base.asarray(value.values, dtype=dtype, device=device)

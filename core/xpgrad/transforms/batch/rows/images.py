@@ -8,8 +8,9 @@ from collections.abc import Callable
 from typing import Any
 
 from xpgrad.backend.geometry import Geometry
-from xpgrad.transforms.batch.array import BatchArray, Later
+from xpgrad.transforms.batch.array import BatchArray
 from xpgrad.transforms.batch.batching import Batching
+from xpgrad.transforms.batch.later import Later
 from xpgrad.transforms.batch.rows.table import row
 from xpgrad.types import Array
 
@@ -20,7 +21,7 @@ def _flat(b: Batching, x: Array) -> Array:
     return b.shaped(x, (shape[0] * shape[1], *shape[2:]))
 
 
-def _unflat(b: Batching, y: Array) -> BatchArray:
+def _unflat(b: Batching, y: Array) -> Array:
     """Return the images of one batch as those of members: from shape (B * N, ...) to (B, N, ...)."""
     return b.made(b.shaped(y, (b.size, y.shape[0] // b.size, *y.shape[1:])))
 
@@ -48,13 +49,13 @@ def _in_channels(b: Batching, x: Array, ndim: int) -> Array:
     return _regrouped(b, x, ndim, (size, n, c), (1, 0, 2), (n, size * c))
 
 
-def _from_channels(b: Batching, y: Array, ndim: int, groups: int) -> BatchArray:
+def _from_channels(b: Batching, y: Array, ndim: int, groups: int) -> Array:
     """Return the images of members, whose channels are behind each other in each of the `groups` of channels of `y`."""
     n, size, c = y.shape[0], b.size, y.shape[1] // (groups * b.size)
     return b.made(_regrouped(b, y, ndim, (n, groups, size, c), (2, 0, 1, 3), (size, n, groups * c)))
 
 
-def _biased(b: Batching, y: BatchArray, bias: Any) -> BatchArray:
+def _biased(b: Batching, y: BatchArray, bias: Any) -> Array:
     """Return images with a number added to each channel."""
     if bias is None:
         return y
@@ -84,7 +85,7 @@ def convolution(
 
 def _of_shared_filters(
     b: Batching, function: Callable[..., Any], x: Any, W: Any, bias: Any, geometry: Geometry, groups: int
-) -> BatchArray:
+) -> Array:
     """Return convolutions, or their transposes, with the same filters for all members."""
     shared = None if bias is None or bias.batched else bias.values
     rest = bias if shared is None else None

@@ -11,7 +11,7 @@ from xpgrad.backend.indexing import BASIC, at_axis
 from xpgrad.transforms.batch.array import BatchArray
 from xpgrad.transforms.batch.batching import Batching
 from xpgrad.transforms.batch.rows.table import row
-from xpgrad.types import Index, Shape
+from xpgrad.types import Array, Index, Shape
 
 MASK = "use xp.where(mask, x, other), which keeps the shape"
 
@@ -137,7 +137,7 @@ def getitem(b: Batching, function: Callable[..., Any], x: Any, /, index: Index) 
     return taken(b, x, index)
 
 
-def taken(b: Batching, x: BatchArray, index: Index) -> BatchArray:
+def taken(b: Batching, x: BatchArray, index: Index) -> Array:
     """Return elements of members at an index, which may differ between them."""
     where = place(b, index, x.shape, x.batched)
     return b.made(b.permuted(b.base.restore(b.xp.getitem(x.values, index=where.index)), where.order))

@@ -45,12 +45,12 @@ def meshgrid(b: Batching, function: Callable[..., Any], *arrays: Any, indexing: 
     return broadcast_arrays(b, function, *lines)
 
 
-def _reshaped(b: Batching, x: BatchArray, shape: Shape) -> BatchArray:
+def _reshaped(b: Batching, x: BatchArray, shape: Shape) -> Array:
     lead = x.values.shape[:1] if x.batched else ()
     return b.kind(b, b.base.restore(b.xp.reshape(x.values, shape=(*lead, *shape))), x.batched)
 
 
-def broadcast(b: Batching, x: BatchArray, shape: Shape) -> BatchArray:
+def broadcast(b: Batching, x: BatchArray, shape: Shape) -> Array:
     """Return an array with members broadcast to `shape`; one that is the same for all stays so."""
     values: Array = b.aligned(x, len(shape))
     lead = (b.size,) if x.batched else ()

@@ -3,8 +3,9 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from xpgrad.transforms.batch.array import BatchArray, Later
+from xpgrad.transforms.batch.array import BatchArray
 from xpgrad.transforms.batch.batching import Batching
+from xpgrad.transforms.batch.later import Later
 from xpgrad.transforms.batch.rows.indexing import Place, is_mask, place
 from xpgrad.transforms.batch.rows.table import row
 from xpgrad.types import Array, Index
@@ -19,7 +20,7 @@ def setitem(b: Batching, function: Callable[..., Any], x: Any, u: Any, /, index:
     return b.restored(function(b.front(x), laid(b, u, where), index=where.index))
 
 
-def _masked(b: Batching, x: BatchArray, u: Any, mask: BatchArray) -> BatchArray:
+def _masked(b: Batching, x: BatchArray, u: Any, mask: BatchArray) -> Array:
     """Return copies of members with one value where a mask is true."""
     if mask.shape != x.shape[: mask.ndim]:
         raise IndexError(f"expected a mask of the first axes of an array of shape {x.shape}, got {mask.shape}")

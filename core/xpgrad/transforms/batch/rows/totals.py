@@ -9,14 +9,14 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from xpgrad.transforms.batch.array import BatchArray, Later
 from xpgrad.transforms.batch.batching import Batching
+from xpgrad.transforms.batch.later import Later
 from xpgrad.transforms.batch.rows.elementwise import elementwise
 from xpgrad.transforms.batch.rows.table import Row, row
 from xpgrad.types import Array, Shape
 
 
-def product(b: Batching, v1: Array, v2: Array, shape: Shape, values: Callable[[], Array] | None = None) -> BatchArray:
+def product(b: Batching, v1: Array, v2: Array, shape: Shape, values: Callable[[], Array] | None = None) -> Array:
     """Return products of two matrices of each member, in another shape; later, if they are larger than the factors.
 
     Parameters

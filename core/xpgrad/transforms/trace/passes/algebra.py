@@ -203,13 +203,11 @@ def transposed_twice(found: Simplifier, call: Call) -> Any:
 
 
 RULES: dict[str, Rule] = {
-    "T": transposed_twice,
     "astype": unchanged_copy,
     "broadcast_to": unchanged_view,
     "constant_power": by_one,
     "copy": copy_of_new,
     "divide": by_one,
-    "mT": transposed_twice,
     "matrix_transpose": transposed_twice,
     "multiply": times_one,
     "negative": double_negation,

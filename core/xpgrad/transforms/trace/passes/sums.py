@@ -15,8 +15,6 @@ from xpgrad.transforms.trace.order import in_order
 from xpgrad.transforms.trace.passes.products import MAX_BYTES, MAX_ROWS, MIN_CALLS, spec_like
 from xpgrad.transforms.trace.program import Program
 
-TRANSPOSES = "matrix_transpose", "T", "mT"
-
 
 @dataclass(frozen=True, slots=True)
 class Term:
@@ -97,7 +95,7 @@ class Sums:
                 return Term(call, (call.args[0],), key)
         if call.name == "matmul" and not call.kwargs and len(call.args) == 2 and isinstance(call.args[1], Value):
             turned = self.makers.get(call.args[0]) if isinstance(call.args[0], Value) else None
-            a = turned.args[0] if turned is not None and turned.name in TRANSPOSES and turned.pure else None
+            a = turned.args[0] if turned is not None and turned.name == "matrix_transpose" and turned.pure else None
             b = call.args[1]
             if (
                 isinstance(a, Value)

@@ -16,8 +16,8 @@ from xpgrad.backend.kernels import table
 from xpgrad.errors import BatchError
 from xpgrad.testing.arrays import on_host
 from xpgrad.transforms import vmap
-from xpgrad.transforms.batch.namespace import DRAWN
 from xpgrad.transforms.batch.rows.table import rows
+from xpgrad.transforms.enclosing.namespace import DRAWS
 
 
 def written(index):
@@ -147,6 +147,6 @@ def test_it_is_decided_for_each_kernel_how_it_is_computed_for_a_batch():
             importlib.import_module(module.name)
     own = {name: each for name, each in table.declared.items() if ":" not in name and not each.optional}
     elementwise = {name for name in own if getattr(table.definition(name), "elementwise", False)}
-    undecided = own.keys() - elementwise - rows.keys() - BODIES - DRAWN
+    undecided = own.keys() - elementwise - rows.keys() - BODIES - DRAWS
     assert not undecided, "give each a row in transforms/batch/rows, or list it among BODIES here after trying it"
     assert not BODIES & rows.keys()

@@ -1,0 +1,27 @@
+"""`Later`: values that are computed when they are needed."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from xpgrad.types import Array, Shape
+
+
+class Later(NamedTuple):
+    """Values that are computed when they are needed, because only their sum over the members may be.
+
+    Attributes
+    ----------
+    shape : tuple of int
+        With the hidden axis.
+    like : array
+        The library's array of the same dtype and device.
+    values : callable
+        Returns the library's array.
+    total : callable
+        Returns its sum over the members, for less than the values take.
+    """
+
+    shape: Shape
+    like: Array
+    values: Callable[[], Array]
+    total: Callable[[], Array]
