@@ -11,7 +11,7 @@ from xpgrad.array_api.shared.copying import copy as copied
 from xpgrad.array_api.shared.placement import device_at, place_of
 from xpgrad.backend.backend import Backend
 from xpgrad.backend.checks import require_together
-from xpgrad.backend.levels import innermost_backend
+from xpgrad.backend.levels import entered
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.spellings import dtype_of, name_of
 from xpgrad.errors import BackendMismatch, UnknownArray
@@ -41,8 +41,8 @@ def creators(backend: Backend) -> dict[str, Callable[..., Variable]]:
         Parameters
         ----------
         obj : object
-            A Variable stays in its graph, also inside a sequence. Arrays of other libraries are refused; use
-            `from_dlpack` for them.
+            A Variable stays in its graph, also inside a sequence. Arrays stay on their device, of any library, unless
+            `device` is another.
         dtype : dtype or None
         device : as `get_device` takes it, or None
         copy : bool or None
@@ -156,25 +156,20 @@ def _as_variable(backend: Backend, obj: Any, dtype: Dtype | None, device: Any, c
     if isinstance(obj, (list, tuple)) and _holds_arrays(obj):
         if copy is False:
             raise ValueError("asarray: a sequence of arrays is an array only by a copy, and copy=False forbids it")
-        joined = _joined(innermost_backend(backend), obj, dtype if device is None else None)
-        return _moved(backend, joined, dtype, device)
+        joined = _joined(obj, dtype if device is None else None)
+        return _moved(joined, dtype, device)
     if _is_array(obj) or (hasattr(obj, "__dlpack__") and not plugins.is_scalar(obj)):
-        return _converted(innermost_backend(backend), obj, dtype, device, copy)
+        return _converted(obj, dtype, device, copy)
     backend, handle = place_of(backend, device)
     dtype = dtype if dtype is None else dtype_of(dtype, backend, "asarray")
     return constant_variable(backend.restore(backend.namespace.asarray(obj, dtype=dtype, device=handle, copy=copy)))
 
 
-def _converted(backend: Backend, obj: Any, dtype: Dtype | None, device: Any, copy: bool | None) -> Variable:
+def _converted(obj: Any, dtype: Dtype | None, device: Any, copy: bool | None) -> Variable:
     """Return a Variable or an array as a Variable with this dtype, on this device."""
-    found = plugins.backend_of(as_array(obj))
-    if device is None and found.root is not backend.root and not isinstance(obj, Variable):
-        raise UnknownArray(
-            f"asarray: expected an array of {backend.root.name}, got {type(obj).__qualname__} of {found.name}; nothing "
-            "is converted silently: name the device= where it is to be, or use from_dlpack"
-        )
+    plugins.backend_of(as_array(obj))  # raises for what is no array
     x = inside(obj) if isinstance(obj, Variable) else constant_variable(obj)
-    y = _moved(backend, x, dtype, device)
+    y = _moved(x, dtype, device)
     if copy is False and y is not x:
         raise ValueError(
             f"asarray: {x.node.spec!r} on {x.device} becomes that only by a copy, and copy=False forbids it"
@@ -182,12 +177,12 @@ def _converted(backend: Backend, obj: Any, dtype: Dtype | None, device: Any, cop
     return copied(y) if copy and y is x else y
 
 
-def _moved(backend: Backend, x: Variable, dtype: Dtype | None, device: Any) -> Variable:
+def _moved(x: Variable, dtype: Dtype | None, device: Any) -> Variable:
     """Return `x` with this dtype, on this device; `x` itself if it is so already."""
     if device is not None:
-        target = device_at(backend, device)
+        own = x._node.spec.backend
+        target = device_at(own, device)
         if x.device != target:
-            own = x._node.spec.backend
             if dtype is not None and hasattr(own.root.namespace, name_of(dtype)):
                 x = astype(x, dtype, copy=False)  # before the move: not each device has float64
             x = copied(x, target)
@@ -206,13 +201,11 @@ def _holds_arrays(obj: Any) -> bool:
     return nested and any(_holds_arrays(x) for x in obj if isinstance(x, (list, tuple)))
 
 
-def _joined(backend: Backend, obj: Any, dtype: Dtype | None) -> Variable:
+def _joined(obj: Any, dtype: Dtype | None) -> Variable:
     """Return nested sequences that contain Variables as one Variable; the scalars in them are weak."""
     leaves = list(_leaves(obj))
-    arrays = [as_array(x) for x in leaves if _is_array(x)]
-    variables = [x for x in leaves if isinstance(x, Variable)]
-    if variables:
-        backend = innermost_backend(variables[0]._node.spec.backend)
+    arrays = [inside(x)._array if isinstance(x, Variable) else entered(x) for x in leaves if _is_array(x)]
+    backend = plugins.backend_of(arrays[0])
     others = {plugins.backend_of(a).name for a in arrays} - {backend.name}
     if others:
         raise BackendMismatch(f"asarray: expected Variables of {backend.name}, got {', '.join(others)}; use to_device")
@@ -224,7 +217,7 @@ def _joined(backend: Backend, obj: Any, dtype: Dtype | None) -> Variable:
         if isinstance(part, (list, tuple)):
             return stack([built(each) for each in part])
         if _is_array(part):
-            return _converted(backend, part, dtype, None, None)
+            return _converted(part, dtype, None, None)
         return constant_variable(backend.asarray(part, dtype=dtype, device=place))
 
     return built(obj)
@@ -292,7 +285,7 @@ def full_like(x: AnyArray, /, fill_value: Operand, *, dtype: Dtype | None = None
         array = as_array(x)
         backend = plugins.backend_of(array)
         place = backend.device_of(array) if device is None else device
-        value = _converted(backend, fill_value, array.dtype if dtype is None else dtype, place, None)
+        value = _converted(fill_value, array.dtype if dtype is None else dtype, place, None)
         return broadcast_to(value, shape=tuple(array.shape))
     return _like("full_like", x, plugins.plain(fill_value), dtype=dtype, device=device)
 

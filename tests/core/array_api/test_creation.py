@@ -92,8 +92,16 @@ def test_sequences_of_what_does_not_belong_together_are_refused(device):
     stranger = variable(device_or_skip(other), 1.0)
     with pytest.raises(BackendMismatch, match=f"asarray: expected Variables of {device.backend.name}, got"):
         xp.asarray([x, stranger])
-    with pytest.raises(UnknownArray, match=f"asarray: expected an array of {device.backend.name}"):
-        xp.asarray(stranger.array)
+
+
+def test_an_array_of_any_library_stays_where_it_is_unless_a_device_is_named(device):
+    other = "@numpy" if device.backend.name == "strict" else "@strict"
+    stranger = variable(device_or_skip(other), 1.0)
+    for xp in (namespace(device.backend), array_api):
+        assert xp.asarray(stranger.array).array is stranger.array
+        assert xp.asarray(stranger.array, device=device).device == device
+        assert xp.asarray([stranger, 1.0]).device == stranger.device
+        assert xp.full((2,), stranger.array).device == stranger.device
 
 
 def test_a_value_that_is_a_variable_fills_and_gets_the_gradient(device):

@@ -10,13 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from xpgrad import Variable, backward, grad, using_device
+from xpgrad import Variable, array_api, backward, grad, using_device
 from xpgrad.testing.arrays import inner, is_floating, on_host
 from xpgrad.testing.differences import random_values
 from xpgrad_conformance.subject import RTOL
 from xpgrad_conformance.table.comparisons import assert_near, assert_place, assert_same_bits
 from xpgrad_conformance.table.scenario import WIDE, Scenario
 from xpgrad_conformance.table.slopes import slope
+from xpgrad_conformance.table.variants import PLAIN
 from xpgrad_conformance.tangents import TangentsBackend
 
 GRADIENT_RTOL = {"float64": 1e-6, "complex128": 1e-6, "float32": 1e-4, "complex64": 1e-4}
@@ -29,7 +30,11 @@ GRADIENT_ATOL = {
 
 
 def assert_value(s: Scenario) -> None:
-    """Value against the reference; type, dtype and device of the result; raw arrays as inputs; inputs unchanged."""
+    """Value against the reference; type, dtype and device of the result; raw arrays as inputs; inputs unchanged.
+
+    A program that is written once has the same result: one that uses `xpgrad.array_api` and its dtypes only, whichever
+    device is the current one.
+    """
     arrays = s.arrays()
     ys = s.call(s.variables(arrays))
     expected = s.reference(s.inputs)
@@ -46,6 +51,11 @@ def assert_value(s: Scenario) -> None:
         assert same, f"output {i} is {s.describe(y)}, but its node says {y.node.spec!r} on {y.node.device}"
     _assert_tangents(s, arrays)
     _assert_unchanged(s, arrays)
+    if s.variant is PLAIN and s.case.area == "xp":
+        for i, (y, again) in enumerate(zip(ys, s.call(s.variables(s.arrays()), array_api), strict=True)):
+            assert_place(s.device, again.array, f"output {i} by xpgrad.array_api")
+            assert s.describe(again) == s.describe(y), f"output {i} is {s.describe(again)} by xpgrad.array_api"
+            assert_same_bits(on_host(y), on_host(again), f"output {i} by its own namespace and by xpgrad.array_api")
     with using_device(s.device):  # some libraries' own operators, which some cases use, compute on the current device
         from_raw = s.call(s.arrays())
     for i, (y, again) in enumerate(zip(ys, from_raw, strict=True)):

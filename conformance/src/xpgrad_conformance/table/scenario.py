@@ -108,9 +108,9 @@ class Scenario(Subject):
             return [Variable(arrays[0])] * len(arrays)
         return [Variable(a, requires_grad=needed is None or i == needed) for i, a in enumerate(arrays)]
 
-    def call(self, xs: Sequence[Any]) -> list[Any]:
-        """Return the outputs of the function, always in a list."""
-        ys = self.case.call(self.xp, *xs)
+    def call(self, xs: Sequence[Any], xp: Namespace | None = None) -> list[Any]:
+        """Return the outputs of the function, always in a list; `xp` replaces the namespace of the case."""
+        ys = self.case.call(self.xp if xp is None else xp, *xs)
         return list(ys) if isinstance(ys, (tuple, list)) else [ys]
 
     def reference(self, values: Sequence[Any]) -> list[Any]:
