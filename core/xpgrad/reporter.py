@@ -21,6 +21,7 @@ from xpgrad.errors import GraphError
 from xpgrad.graph.variable import Variable, constant_variable
 from xpgrad.listing import listed as _listed
 from xpgrad.types import Array
+from xpgrad.utils.threads import InTurn
 
 __all__ = ["DictSummary", "Reporter", "Summary", "get_current_reporter", "report", "report_scope"]
 
@@ -37,16 +38,22 @@ class Reporter:
     """What has been reported, by name; the names of registered observers are prefixes.
 
     As a context manager it is the current reporter of the thread.
-
-    Attributes
-    ----------
-    observation : dict
-        The values reported since it was set.
     """
 
     def __init__(self) -> None:
         self._names: dict[int, str] = {}
-        self.observation: dict[str, Any] = {}
+        self._observed: dict[str, Any] = {}
+        self._of_thread = threading.local()
+
+    @property
+    def observation(self) -> dict[str, Any]:
+        """The values reported since it was set, which each thread does for itself; they share the first one."""
+        found: dict[str, Any] = getattr(self._of_thread, "observed", self._observed)
+        return found
+
+    @observation.setter
+    def observation(self, observation: dict[str, Any]) -> None:
+        self._of_thread.observed = observation
 
     def __enter__(self) -> None:
         _CURRENT.reporters.append(self)
@@ -147,21 +154,27 @@ def report_scope(observation: dict[str, Any]) -> Iterator[None]:
 
 
 class Summary:
-    """Mean and standard deviation of scalars, summed where they are: nothing waits for a device until they are read."""
+    """Mean and standard deviation of scalars, summed where they are: nothing waits for a device until they are read.
+
+    Any number of threads may add values.
+    """
 
     def __init__(self) -> None:
+        self._in_turn = InTurn()
         self._x: Any = 0.0
         self._x2: Any = 0.0
         self._n: Any = 0
 
     def add(self, value: Any, weight: float = 1) -> None:
         """Add a number or a 0-d array."""
-        device, x, x2 = device_of(value), self._x, self._x2
+        device = device_of(value)
         if device is not None:
             value = device.backend.namespace.astype(value, device.backend.wide(value.dtype))
-            if device_of(x) not in (None, device):  # loaded, or of values elsewhere
+        with self._in_turn.lock:
+            x, x2 = self._x, self._x2
+            if device is not None and device_of(x) not in (None, device):  # loaded, or of values elsewhere
                 x, x2 = device.send(x), device.send(x2)
-        self._x, self._x2, self._n = x + weight * value, x2 + weight * value * value, self._n + weight
+            self._x, self._x2, self._n = x + weight * value, x2 + weight * value * value, self._n + weight
 
     @property
     def count(self) -> float:
@@ -190,23 +203,25 @@ class Summary:
 
 
 class DictSummary:
-    """Means and standard deviations of the scalars of dictionaries, by key."""
+    """Means and standard deviations of the scalars of dictionaries, by key; any number of threads may add them."""
 
     def __init__(self) -> None:
+        self._in_turn = InTurn()
         self._summaries: dict[str, Summary] = {}
 
     def add(self, d: Mapping[str, Any]) -> None:
         """Add the values that are numbers, 0-d arrays or such Variables, or pairs of one and its weight."""
-        summaries = dict(self._summaries)
-        for key, value in d.items():
-            weight: Any = 1
-            if isinstance(value, tuple) and len(value) == 2:
-                value, weight = map(_plain, value)
-            value = _plain(value)
-            if isinstance(value, (int, float)) or getattr(value, "ndim", -1) == 0:
-                summary = summaries[key] = copy.copy(summaries.get(key, Summary()))
-                summary.add(value, weight)
-        self._summaries = summaries
+        with self._in_turn.lock:
+            summaries = dict(self._summaries)
+            for key, value in d.items():
+                weight: Any = 1
+                if isinstance(value, tuple) and len(value) == 2:
+                    value, weight = map(_plain, value)
+                value = _plain(value)
+                if isinstance(value, (int, float)) or getattr(value, "ndim", -1) == 0:
+                    summary = summaries[key] = copy.copy(summaries.get(key) or Summary())
+                    summary.add(value, weight)
+            self._summaries = summaries
 
     def compute_mean(self) -> dict[str, Any]:
         """Return the means."""

@@ -29,7 +29,7 @@ class _Ahead(SerialIterator):
         super().__init__(dataset, batch_size, *args)
 
     def __next__(self) -> list[Any]:
-        with self._one_thread:
+        with self._in_turn.lock:
             if self._pending and self._pending[0].begin is not self._state:  # the last batch failed, or is read again
                 self._pending.clear()
             while len(self._pending) <= self._prefetch:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from xpgrad.backend.plugins import plugins
 from xpgrad.dataset.iterator import Iterator
 from xpgrad.serializers.base import Deserializer
-from xpgrad.utils.one_thread import OneThread
+from xpgrad.utils.threads import InTurn
 
 Sampler = Callable[[Any, int], Any]
 
@@ -49,7 +49,7 @@ class State(NamedTuple):
 class SerialIterator(Iterator):
     """Batches of a data set, in its order or shuffled anew for each sweep.
 
-    One thread at a time reads from an iterator; a call beside that of another thread raises RuntimeError.
+    Threads that read from one iterator do so in turn, and get each batch once.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ class SerialIterator(Iterator):
         if order_sampler is None and shuffle is not False:
             order_sampler = ShuffleOrderSampler()
         self.dataset, self.batch_size, self._repeat, self.order_sampler = dataset, batch_size, repeat, order_sampler
-        self._one_thread = OneThread(f"{type(self).__name__}: an iterator")
+        self._in_turn = InTurn()
         self._drawn: dict[int, Any] = {}  # orders that later sweeps have already, by the number of the sweep
         self.reset()
 
@@ -91,7 +91,7 @@ class SerialIterator(Iterator):
         self._state, self._drawn = State(0, 0, False, order, -1.0), {}
 
     def __next__(self) -> list[Any]:
-        with self._one_thread:
+        with self._in_turn.lock:
             indices, state = self._advance(self._state)
             batch = [self.dataset[int(i)] for i in indices]
             self._go_on(state)
@@ -103,7 +103,7 @@ class SerialIterator(Iterator):
         self._state = state
 
     def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__ | {"_one_thread": copy.copy(self._one_thread), "_drawn": dict(self._drawn)}
+        return self.__dict__ | {"_in_turn": copy.copy(self._in_turn), "_drawn": dict(self._drawn)}
 
     def _advance(self, state: State) -> tuple[list[int], State]:
         """Return the indices of the batch after `state`, and the state after it."""

@@ -56,7 +56,7 @@ class Step:
     """``optimizer.compile(lossfun)``: a function that makes a step, and returns the loss.
 
     What changes from step to step, parameters, states, and numbers computed from hyperparameters and `t`, is in
-    Variables, which the program reads and stores.
+    Variables, which the program reads and stores. Steps in several threads are made one after the other.
     """
 
     def __init__(self, optimizer: "GradientMethod", lossfun: Callable[..., Any], options: dict[str, Any]) -> None:
@@ -70,28 +70,29 @@ class Step:
 
     def __call__(self, *args: Any, **kwds: Any) -> Any:
         """Return the loss, as an array, after a step by its gradients."""
-        optimizer = self.optimizer
-        params = list(optimizer.target.params())
-        if any(param._array is None for param in params):
-            return self._eager(args, kwds)
-        params = [param for param in params if param.update_rule is not None and param.update_rule.enabled]
-        if not params:
-            raise ValueError(f"{self!r}: expected a model with parameters to update, got none that is enabled")
-        known: dict[Any, int] = {}
-        numbers: list[Numbers] = []
-        places = [self._place(param, known, numbers) for param in params]
-        options = [{name: x for name, x in each.items() if x is None or isinstance(x, bool)} for each in numbers]
-        scale = optimizer._scale
-        dynamic = None if scale is None else scale.interval is not None
-        key = (
-            tuple(places), tuple(tuple(each.items()) for each in options), tuple(map(id, params)), dynamic,
-            tuple([_of_hooks(owner) for owner in (optimizer, *(param.update_rule for param in params))]),
-        )  # fmt: skip
-        program = self.programs.get(key)
-        if program is None:
-            program = self.programs[key] = Program(self, params, places, options)
-        with gradients_restored(params):
-            return program.run(numbers, args, kwds)
+        with self.optimizer._in_turn.lock:
+            optimizer = self.optimizer
+            params = list(optimizer.target.params())
+            if any(param._array is None for param in params):
+                return self._eager(args, kwds)
+            params = [param for param in params if param.update_rule is not None and param.update_rule.enabled]
+            if not params:
+                raise ValueError(f"{self!r}: expected a model with parameters to update, got none that is enabled")
+            known: dict[Any, int] = {}
+            numbers: list[Numbers] = []
+            places = [self._place(param, known, numbers) for param in params]
+            options = [{name: x for name, x in each.items() if x is None or isinstance(x, bool)} for each in numbers]
+            scale = optimizer._scale
+            dynamic = None if scale is None else scale.interval is not None
+            key = (
+                tuple(places), tuple(tuple(each.items()) for each in options), tuple(map(id, params)), dynamic,
+                tuple([_of_hooks(owner) for owner in (optimizer, *(param.update_rule for param in params))]),
+            )  # fmt: skip
+            program = self.programs.get(key)
+            if program is None:
+                program = self.programs[key] = Program(self, params, places, options)
+            with gradients_restored(params):
+                return program.run(numbers, args, kwds)
 
     def _place(self, param: Parameter, known: dict[Any, int], numbers: list[Numbers]) -> Place:
         """Return whose coefficients a parameter has: the place in `numbers`, their device and dtype."""

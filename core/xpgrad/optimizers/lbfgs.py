@@ -76,12 +76,13 @@ class LBFGS(Optimizer):
             from scipy.optimize import minimize  # an optional library
         except ImportError as error:
             raise ImportError("LBFGS: needs SciPy; pip install scipy") from error
-        if any(param._array is None for param in self.target.params()):
-            lossfun(*args, **kwds)  # which initialises them
-        with gradients_restored([*self.target.params(False)]):
-            self._search(minimize, lossfun, args, kwds)
-        self.t += 1
-        self.call_hooks("post")
+        with self._in_turn.lock:
+            if any(param._array is None for param in self.target.params()):
+                lossfun(*args, **kwds)  # which initialises them
+            with gradients_restored([*self.target.params(False)]):
+                self._search(minimize, lossfun, args, kwds)
+            self.t += 1
+            self.call_hooks("post")
 
     def _search(
         self, minimize: Callable[..., Any], lossfun: Callable[..., Any], args: tuple[Any, ...], kwds: dict[str, Any]

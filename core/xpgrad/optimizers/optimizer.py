@@ -20,10 +20,13 @@ from xpgrad.optimizers.undo import gradients_restored, needs_preparation
 from xpgrad.optimizers.update_rule import UpdateRule, held_by, register, unregister
 from xpgrad.types import Array
 from xpgrad.utils.pictures import drawer
+from xpgrad.utils.threads import InTurn
 
 
 class Optimizer:
     """What updates the parameters of a model, its `target`.
+
+    Updates, compiled steps and `serialize` in several threads are made one after the other.
 
     Attributes
     ----------
@@ -38,6 +41,7 @@ class Optimizer:
         self.t = self.epoch = 0
         self.use_auto_new_epoch = False
         self._hooks: dict[str, dict[str, Callable[..., Any]]] = {"pre": {}, "post": {}}
+        self._in_turn = InTurn()
 
     def setup(self, link: Link) -> Any:
         """Make `link` the target, with `t` and `epoch` 0 and no hooks; return the optimizer."""
@@ -102,11 +106,12 @@ class Optimizer:
 
     def serialize(self, serializer: Any) -> None:
         """Save or load `t`, `epoch`, and what the update rule of each parameter has, under the parameter's name."""
-        self.t = int(serializer("t", self.t))
-        self.epoch = int(serializer("epoch", self.epoch))
-        for name, param in self.target.namedparams():
-            if param.update_rule is not None:
-                param.update_rule.serialize(serializer[name])
+        with self._in_turn.lock:
+            self.t = int(serializer("t", self.t))
+            self.epoch = int(serializer("epoch", self.epoch))
+            for name, param in self.target.namedparams():
+                if param.update_rule is not None:
+                    param.update_rule.serialize(serializer[name])
 
 
 class GradientMethod(Optimizer, Formula):
@@ -245,21 +250,24 @@ class GradientMethod(Optimizer, Formula):
             raise RuntimeError(f"{type(self).__name__}.update: there is no model; call setup(model) first")
         if lossfun is not None:
             self._check_function("update", lossfun)
-        params, hooked = [*self.target.params(False)], bool(self._hooks["pre"])
-        changed = params if lossfun is not None or hooked else [param for param in params if needs_preparation(param)]
-        with gradients_restored(changed, lossfun is None and hooked):
-            if lossfun is not None:
-                self._differentiate(lossfun(*args, **kwds))
-                params = [*self.target.params(False)]  # some may be initialised now
-            params = self._checked(params)
-            safe, step = not self.check_nan_in_grads(), None
-            if safe:
-                self.call_hooks("pre")
-                step = self._packs.prepared(params)
-        if step is not None:
-            self._step(params, step)
-        if self._scale is not None:
-            self._scale.after(safe)
+        with self._in_turn.lock:
+            params, hooked = [*self.target.params(False)], bool(self._hooks["pre"])
+            changed = (
+                params if lossfun is not None or hooked else [param for param in params if needs_preparation(param)]
+            )
+            with gradients_restored(changed, lossfun is None and hooked):
+                if lossfun is not None:
+                    self._differentiate(lossfun(*args, **kwds))
+                    params = [*self.target.params(False)]  # some may be initialised now
+                params = self._checked(params)
+                safe, step = not self.check_nan_in_grads(), None
+                if safe:
+                    self.call_hooks("pre")
+                    step = self._packs.prepared(params)
+            if step is not None:
+                self._step(params, step)
+            if self._scale is not None:
+                self._scale.after(safe)
 
     def _differentiate(self, loss: Any) -> None:
         """Compute the gradients of a loss."""

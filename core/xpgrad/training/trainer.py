@@ -17,7 +17,7 @@ from xpgrad.training.lock import locked
 from xpgrad.training.resuming import observation_of, observation_text, random_text, restore_random
 from xpgrad.training.triggers import get_trigger
 from xpgrad.training.updaters import Updater
-from xpgrad.utils.one_thread import OneThread
+from xpgrad.utils.threads import InTurn
 
 STOP = "training"
 """The name of the stop trigger, which no extension has."""
@@ -72,7 +72,7 @@ class Trainer:
         self._random: str | None = None
         self._seconds = 0.0  # of the runs before a snapshot, and of this one when it has ended
         self._since: float | None = None
-        self._has_run, self._one_thread = False, OneThread("Trainer.run: a trainer")
+        self._has_run, self._in_turn = False, InTurn()
         updater.connect_trainer(self)
         for extension in extensions or ():
             self.extend(extension)
@@ -137,20 +137,20 @@ class Trainer:
         RuntimeError
             It has run, another thread runs it, or another trainer writes to the directory.
         """
-        with self._one_thread:
-            if self._has_run or self._since is not None:
-                begun = "has run" if self._has_run else "is running"
-                raise RuntimeError(f"Trainer.run: it {begun}; make another trainer to go on")
-            self._run(show_loop_exception_msg)
-
-    def _run(self, show_loop_exception_msg: bool) -> None:
-        os.makedirs(self.out, exist_ok=True)
         entries = sorted(self._entries.values(), key=lambda entry: -entry.priority)
         with ExitStack() as stack:  # all of it is done, also if a part raises
-            if any(getattr(entry.extension, "writes", False) for entry in entries):
-                stack.enter_context(locked(self.out))
-            stack.callback(self._end)
-            self._since = time.perf_counter()
+            with self._in_turn.lock:
+                if self._since is not None:
+                    raise RuntimeError(
+                        "Trainer.run: it is running in this thread or another; make a trainer for each thread"
+                    )
+                if self._has_run:
+                    raise RuntimeError("Trainer.run: it has run; make another trainer to go on")
+                os.makedirs(self.out, exist_ok=True)
+                if any(getattr(entry.extension, "writes", False) for entry in entries):
+                    stack.enter_context(locked(self.out))
+                stack.callback(self._end)
+                self._since = time.perf_counter()
             stack.callback(self.updater.finalize)
             for entry in reversed(entries):
                 stack.callback(_call, entry, "finalize")

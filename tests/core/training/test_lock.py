@@ -36,7 +36,7 @@ def test_a_second_trainer_of_a_directory_is_refused_while_the_first_one_writes(t
         text = rf"got {tmp_path}/out, used by process {os.getpid()} on .*; pass another out="
         with pytest.raises(RuntimeError, match=text):
             writing(tmp_path).run()
-        with pytest.raises(RuntimeError, match=r"^Trainer\.run: it is running; make another"):
+        with pytest.raises(RuntimeError, match=r"^Trainer\.run: it is running in this thread or another"):
             loop.run()
         found.append((tmp_path / "out" / NAME).exists())
 

@@ -27,6 +27,7 @@ from xpgrad.transforms.trace.runner import Runner
 from xpgrad.transforms.trace.tracing import Trace
 from xpgrad.transforms.trees import flatten, leaves_in, map_leaves
 from xpgrad.utils.pictures import drawer
+from xpgrad.utils.threads import InTurn
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -58,8 +59,8 @@ class Kind:
         Collects the inputs of a call of this kind; None for other calls.
     trace : Trace or None
         The first recorded run, until a second one has confirmed it.
-    runner : Runner or None
-        What runs the program.
+    ready : tuple of callable and Runner, or None
+        The program's `entry`, and what runs it, which other threads get together.
     eager : str or None
         Why there is no program.
     runs : int
@@ -68,18 +69,26 @@ class Kind:
         How often a run has differed from the one before: what is cached at the first call makes the second differ.
     """
 
-    __slots__ = ("eager", "entry", "runner", "runs", "trace", "tries")
+    __slots__ = ("eager", "entry", "ready", "runs", "trace", "tries")
 
     def __init__(self, entry: Entry, trace: Trace | None) -> None:
         self.entry = entry
         self.trace = trace
-        self.runner: Runner | None = None
+        self.ready: tuple[Entry, Runner] | None = None
         self.eager: str | None = None
         self.runs = self.tries = 0
+
+    @property
+    def runner(self) -> Runner | None:
+        """What runs the program."""
+        return None if self.ready is None else self.ready[1]
 
 
 class Compiled(Generic[P, R]):
     """A compiled function; `compile` makes it.
+
+    Any number of threads may call it: one of them records, others wait, and programs run at the same time, unless they
+    store something in Variables from outside, which they do one after the other.
 
     Attributes
     ----------
@@ -93,6 +102,8 @@ class Compiled(Generic[P, R]):
         self._strict, self._verify, self._cache_size, self._options = options.strict, verify, cache_size, options
         self._kinds: list[Kind] = []  # the most recently used first
         self._lock = shared_lock()
+        self._recording = InTurn()
+        self._writes = False  # whether a recorded run has stored something in Variables from outside
         self._hits = self._misses = 0
         self._warned = False
         self._changes = 0
@@ -108,11 +119,14 @@ class Compiled(Generic[P, R]):
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """Return what the function returns: by a program, where there is one."""
         result: R
+        if self._writes and not self._recording.lock._is_owned():
+            with self._recording.lock:
+                return self(*args, **kwargs)
         for kind in self._kinds:
-            runner = kind.runner
-            if runner is None:
+            ready = kind.ready
+            if ready is None:
                 continue
-            arrays = kind.entry(args, kwargs)
+            arrays = ready[0](args, kwargs)
             if arrays is None:
                 continue
             if around() is not None:
@@ -123,9 +137,10 @@ class Compiled(Generic[P, R]):
             if self._verify is not None:
                 kind.runs += 1
                 if kind.runs >= self._verify:
-                    result = self._confirmed(kind, args, kwargs)
+                    with self._recording.lock:
+                        result = self._confirmed(kind, args, kwargs)
                     return result
-            result = runner.run(arrays, args, kwargs)
+            result = ready[1].run(arrays, args, kwargs)
             return result
         result = self._call(args, kwargs)
         return result
@@ -140,13 +155,23 @@ class Compiled(Generic[P, R]):
                 self._warn("debug mode or function hooks are active, so it is not compiled")
             return self._eager(args, kwargs)
         self._misses += 1
+        kind = self._found(args, kwargs)
+        if kind is None or kind.eager is None:
+            with self._recording.lock:
+                kind = self._found(args, kwargs)  # another thread may have recorded it meanwhile
+                if kind is None:
+                    return self._traced(args, kwargs)
+                if kind.eager is None and kind.ready is None:
+                    return self._confirmed(kind, args, kwargs)
+        return self._eager(args, kwargs) if kind.ready is None else self(*args, **kwargs)
+
+    def _found(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Kind | None:
+        """Return the kind of a call, which is the most recently used then."""
         for kind in self._kinds:
             if kind.entry(args, kwargs) is not None:
                 self._use(kind)
-                if kind.eager is not None:
-                    return self._eager(args, kwargs)
-                return self._confirmed(kind, args, kwargs)
-        return self._traced(args, kwargs)
+                return kind
+        return None
 
     def _traced(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         held = held_states()
@@ -187,6 +212,7 @@ class Compiled(Generic[P, R]):
         """Trace a call; return that, the constants that it has read, and those among them that it has changed."""
         constants = constants_of(self.function, leaves_in((args, kwargs)))
         trace = Trace(self.function, args, kwargs, self._strict, arrays_in(constants))
+        self._writes |= bool(trace.writes)
         kept: list[Constant] = []
         changed: list[Constant] = []
         for constant in constants:
@@ -219,7 +245,7 @@ class Compiled(Generic[P, R]):
         if changed and trace.failure is None:
             trace.failure = self._text_of(changed)
         other = trace.failure if trace.failure is not None or first is None else difference(first, trace)
-        if other is not None and trace.failure is None and kind.tries == 0 and kind.runner is None:
+        if other is not None and trace.failure is None and kind.tries == 0 and kind.ready is None:
             kind.trace, kind.tries = trace, 1
             kind.entry = entry_of(trace, constants)
             return self._result(trace)
@@ -233,17 +259,17 @@ class Compiled(Generic[P, R]):
                     raise TraceError(f"compile: {self._name}: {text}")
             self._give_up(kind, text)
             return self._result(trace)
-        if first is not None and made_inside(first, trace):
-            kind.entry = entry_of(trace, constants + contents_of(constants, trace))
+        made = first is not None and made_inside(first, trace)
+        found = entry_of(trace, constants + contents_of(constants, trace)) if made else kind.entry
         runner = Runner(trace, self._options)
         result = runner.first(trace)
         runner.prepare()
         kind.trace, kind.runs = trace, 0
-        kind.runner = runner
+        kind.entry, kind.ready = found, (found, runner)
         return result
 
     def _give_up(self, kind: Kind, why: str) -> None:
-        kind.eager, kind.trace, kind.runner = why, None, None
+        kind.eager, kind.trace, kind.ready = why, None, None
         self._warn(f"{why}. Calls with such arguments run without a program")
 
     def _warn(self, text: str) -> None:
@@ -316,7 +342,7 @@ class Compiled(Generic[P, R]):
                 if kind.eager is not None:
                     raise TraceError(f"compile: {self._name} has no program for these arguments: {kind.eager}")
                 if kind.trace is not None:
-                    return kind.runner if kind.runner is not None else Runner(kind.trace, self._options)
+                    return kind.runner or Runner(kind.trace, self._options)
             self(*args, **kwargs)
         raise TraceError(f"compile: {self._name} has no program for these arguments: each call changes what it reads")
 

@@ -1,0 +1,37 @@
+"""`InTurn`: a part of an object that one thread at a time runs."""
+
+import os
+import threading
+import weakref
+from typing import Any
+
+
+class InTurn:
+    """A lock of one object: copies and pickles of the object, and processes forked meanwhile, have another one.
+
+    Attributes
+    ----------
+    lock : context manager
+        Its thread may enter it again.
+    """
+
+    __slots__ = ("__weakref__", "lock")
+
+    def __init__(self) -> None:
+        self.lock: Any = threading.RLock()
+        _known.add(self)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), ()
+
+
+_known: weakref.WeakSet[InTurn] = weakref.WeakSet()
+
+
+def _renew() -> None:
+    for each in [*_known]:
+        each.lock = threading.RLock()
+
+
+if hasattr(os, "register_at_fork"):  # not on Windows
+    os.register_at_fork(after_in_child=_renew)
