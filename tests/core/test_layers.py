@@ -37,6 +37,8 @@ PACKAGES = (
 )
 """Packages and modules of the core, lowest first; those of one line do not import each other."""
 PACKAGE_OF_ALL = "xpgrad"
+WITHOUT_CIRCLES = "xpgrad.transforms.batch", "xpgrad.transforms.enclosing"
+"""Packages whose modules do not import each other for type checkers, either."""
 
 
 def name_of(path):
@@ -49,22 +51,22 @@ def is_type_checking(test):
     return name.lstrip("_") == "TYPE_CHECKING"
 
 
-def import_statements(tree):
-    """Yield the imports that run, at the top or inside functions, in the order of the source."""
-    if isinstance(tree, ast.If) and is_type_checking(tree.test):
+def import_statements(tree, types):
+    """Yield the imports that run, at the top or inside functions, in the order of the source; with `types`, all."""
+    if isinstance(tree, ast.If) and is_type_checking(tree.test) and not types:
         children = tree.orelse
     else:
         children = list(ast.iter_child_nodes(tree))
     if isinstance(tree, (ast.Import, ast.ImportFrom)):
         yield tree
     for child in children:
-        yield from import_statements(child)
+        yield from import_statements(child, types)
 
 
-def imported(source, known):
-    """Return the modules among `known` that a source imports."""
+def imported(source, known, types=False):
+    """Return the modules among `known` that a source imports, with `types` also those for type checkers only."""
     found = set()
-    for statement in import_statements(ast.parse(source)):
+    for statement in import_statements(ast.parse(source), types):
         if isinstance(statement, ast.Import):
             found |= {alias.name for alias in statement.names}
         else:
@@ -102,6 +104,13 @@ def test_no_modules_import_each_other(edges) -> None:
     assert circles({name: targets for name, targets in edges.items() if name != PACKAGE_OF_ALL}) == []
 
 
+@pytest.mark.parametrize("package", WITHOUT_CIRCLES)
+def test_no_modules_of_a_package_know_each_other_by_type(package) -> None:
+    paths = ROOT.joinpath(*package.split(".")[1:]).rglob("*.py")
+    sources = {name_of(path): path.read_text(encoding="utf-8") for path in paths}
+    assert circles({name: imported(source, sources.keys(), types=True) for name, source in sources.items()}) == []
+
+
 def test_imports_point_down(edges) -> None:
     upward = [
         f"{name} -> {target}"
@@ -119,5 +128,6 @@ def test_circles_and_imports_inside_functions_are_found() -> None:
     typing = "if TYPE_CHECKING:\n    from xpgrad import b\nelse:\n    import xpgrad.a\n"
     assert imported(inside, known) == {"xpgrad.b"}
     assert imported(typing, known) == {"xpgrad.a"}
+    assert imported(typing, known, types=True) == known
     assert circles({"a": {"b"}, "b": {"c"}, "c": {"b"}}) == ["b", "c"]
     assert circles({"a": {"b"}, "b": {"c"}, "c": set()}) == []
