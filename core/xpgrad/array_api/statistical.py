@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from xpgrad.array_api.data_types import astype
 from xpgrad.array_api.manipulation import broadcast_to, permute_dims, reshape
 from xpgrad.array_api.shared.axes import Axis, reduced_axes, reduced_count, with_kept_axes
-from xpgrad.array_api.shared.precision import cornered, divided, narrowed, reduced, widened
+from xpgrad.array_api.shared.precision import divided, narrowed, reduced, widened
 from xpgrad.backend.indexing import at_axis
 from xpgrad.backend.spec import Spec
 from xpgrad.errors import ShapeError
@@ -180,7 +180,7 @@ def _deviation_rule(
         y = xp.std(widened(xp, x, x_spec), axis=axis, correction=correction, keepdims=keepdims)
     same = y == 0
     inverse = 1.0 / (xp.where(same, 1.0, y) * (number - float(correction)))
-    share = gy * (cornered(xp, same, y, inverse) if number > 1 else inverse)  # of one number it is 0 everywhere
+    share = gy * (xp.cornered(inverse, same, y) if number > 1 else inverse)  # of one number it is 0 everywhere
     return narrowed(xp, with_kept_axes(xp, share, x_spec, axis, keepdims) * _centred(xp, x, x_spec, axis), x_spec)
 
 

@@ -175,6 +175,10 @@ class FunctionNode(FunctionBase, Forward):
             raise RuntimeError(f"{self.label}: no output is retained; call retain_outputs in forward")
         return tuple(carried.visible(self._kept_outputs.get(i)) for i in range(len(self.outputs)))
 
+    def has_tangents(self, outputs: tuple[Variable, ...]) -> bool:
+        """Return whether tangents of the inputs determine those of `outputs`: forward mode asks functions of xpgrad."""
+        return True
+
     # Application
 
     def apply(self, inputs: Sequence[Any]) -> tuple[Variable, ...]:

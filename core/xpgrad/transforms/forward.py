@@ -4,6 +4,7 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from xpgrad.backend import random
 from xpgrad.backend.plugins import plugins
 from xpgrad.config import called_with, config
 from xpgrad.errors import GradientError
@@ -13,9 +14,11 @@ from xpgrad.graph.variable import Variable, constant_variable
 from xpgrad.transforms.call import Argument, Call, Mode, directions, output_leaves, transforming, with_aux, within
 from xpgrad.transforms.dual.array import DualArray
 from xpgrad.transforms.dual.level import DualLevel
+from xpgrad.transforms.dual.transposition import NotStepwise
 from xpgrad.transforms.enclosing.node import Output, left
 from xpgrad.transforms.gradient import ones_like
 from xpgrad.transforms.leaves import or_zeros, zeros_like
+from xpgrad.transforms.products import Pushforward
 from xpgrad.transforms.trees import Structure, leaves_in, map_leaves
 from xpgrad.types import Array
 
@@ -61,6 +64,10 @@ def jvp(
     Forward mode: each array carries its tangent, so that the derivative is there when the function returns, and no
     graph is kept: a loop takes the memory of one step. Values are known, so that functions may look at them. A constant
     in a graph is one here, too: `stop_gradient`, integers, random numbers. Types are as for `value_and_grad`.
+
+    Where a decomposition meets equal eigenvalues, or singular values that are equal or 0, its tangent depends on what
+    is computed from it. The function is then called again, with the same random numbers, and transposed as a whole, as
+    `linearize` does.
     """
     output, tangent, aux = along("jvp", f, primals, tangents, has_aux, allow_constant)
     return (output, tangent, aux) if has_aux else (output, tangent)
@@ -71,7 +78,14 @@ def along(
     allow_constant: bool,
 ) -> tuple[Any, Any, Any]:  # fmt: skip
     """Return what `jvp` does, for the transform `name`, and the auxiliary output or None."""
-    return _Run(name, f, primals, tangents)(f, has_aux, allow_constant)
+    run = _Run(name, f, primals, tangents)
+    try:
+        return run(f, has_aux, allow_constant)
+    except NotStepwise as error:
+        run.rewind(error)
+    call = Call(name, f, range(len(primals)), has_aux, tuple(primals), {}, tangents, allow_constant=allow_constant)
+    changes = Pushforward(call)(directions(name, call.arguments, tangents), recorded=call.mode.recorded)
+    return call.output(), call.mode.for_user(call.structure.build(changes)), call.aux_for_user()
 
 
 def hvp(
@@ -98,12 +112,16 @@ def hvp(
 
     def gradient(*arguments: Any) -> list[Variable]:
         call = Call("hvp", f, range(len(arguments)), False, arguments, {}, allow_constant=allow_constant)
-        recorded = run.mode.recorded or bool(call.watch)
+        recorded = run.mode.recorded or call.mode.recorded or bool(call.watch)
         found = call.gradients([ones_like(call.number())], recorded=recorded)
         call.check_dependence(found, "the gradient of the function")
         return or_zeros(found, call.roots)
 
-    products = run.tangents_of(gradient)
+    try:
+        products = run.tangents_of(gradient)
+    except NotStepwise as error:
+        run.rewind(error)
+        products = along("hvp", gradient, primals, tangents, False, True)[1]
     remaining = iter(products)
     return tuple(argument.filled([next(remaining) for _ in argument.roots]) for argument in run.arguments)
 
@@ -134,6 +152,14 @@ class _Run:
         ]
         self.tangents = [_outside(t, self.mode) for t in directions(name, self.arguments, tangents)]
         self.level = DualLevel(name)
+        self.level.repeatable = True
+
+    def rewind(self, error: NotStepwise) -> None:
+        """Set random streams back, so that the function can be called again; raise what is for another call."""
+        if error.level is not self.level:
+            raise error
+        if self.level.drawn is not None:
+            random.restore(self.level.drawn)
 
     def __call__(self, f: Callable[..., Any], has_aux: bool, allow_constant: bool) -> tuple[Any, Any, Any]:
         """Return output, tangent and auxiliary output of `f` as the user receives them."""

@@ -3,9 +3,10 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from xpgrad.array_api.linalg.repetition import irregular
 from xpgrad.graph.variable import Variable
 from xpgrad.transforms.call import Call, Mode, directions, pulled
-from xpgrad.transforms.leaves import cotangents, or_zeros, zeros_like
+from xpgrad.transforms.leaves import cotangents, or_zeros
 
 
 def vjp(f: Callable[..., Any], *primals: Any, has_aux: bool = False, allow_constant: bool = False) -> tuple[Any, ...]:
@@ -68,13 +69,13 @@ def linear_pullback(call: Call) -> Callable[..., list[Variable]]:
 class Pushforward:
     """The Jacobian of a call as a linear map of tangents: the pullback of its pullback.
 
-    A pullback is linear in its cotangent, so its own pullback is the Jacobian, at any cotangent; it is recorded at
-    zeros, once.
+    A pullback is linear in its cotangent, so its own pullback is the Jacobian, at any cotangent; it is recorded once,
+    at irregular ones, for which no rule meets a special case.
     """
 
     def __init__(self, call: Call) -> None:
         self.call = call
-        self.seeds = [Variable(zeros_like(y)._array) if y._node.spec.differentiable else None for y in call.outputs]
+        self.seeds = [Variable(irregular(y._node.spec)) if y._node.spec.differentiable else None for y in call.outputs]
         self.pulled = call.gradients(self.seeds, recorded=True)
 
     def __call__(self, tangents: Sequence[Variable], *, recorded: bool) -> list[Variable]:

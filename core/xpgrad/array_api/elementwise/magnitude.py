@@ -2,7 +2,7 @@
 
 from xpgrad.array_api.elementwise import rounding
 from xpgrad.array_api.elementwise.complex_parts import conj, real
-from xpgrad.array_api.shared.precision import cornered, rescaling
+from xpgrad.array_api.shared.precision import rescaling
 from xpgrad.backend.spec import Spec
 from xpgrad.graph.primitive import elementwise
 from xpgrad.graph.variable import Variable, as_variable
@@ -10,17 +10,13 @@ from xpgrad.types import AnyArray, Array, Namespace, Operand
 
 
 def _abs_rule(xp: Namespace, gy: Array, x: Array, x_spec: Spec) -> Array:
-    if not x_spec.complex:
-        return gy * xp.sign(x)  # without a gradient
-    return gy * xp.conj(cornered(xp, x == 0, x, xp.complex_sign(x)))
+    sign = xp.complex_sign(x) if x_spec.complex else xp.sign(x)  # real signs have no gradient
+    return gy * (xp.conj(sign) if x_spec.complex else sign)
 
 
 @elementwise(label="abs", same_dtype=False, x=_abs_rule)
 def abs(xp: Namespace, x: AnyArray, /) -> Array:
-    """Absolute value or modulus, elementwise.
-
-    The derivative at 0 is 0; there is no second one there for complex numbers.
-    """
+    """Absolute value or modulus, elementwise. The derivative at 0 is 0."""
     return xp.abs(x)
 
 
@@ -85,7 +81,7 @@ def polar(xp: Namespace, x: Array, other: Array, length: Array) -> tuple[Array, 
     scaled = xp.hypot(x * factor, other * factor)
     origin = scaled == 0
     scaled = xp.where(origin, 1.0, scaled)
-    return cornered(xp, origin, x + other, x * factor / scaled), scaled, factor
+    return xp.cornered(x * factor / scaled, origin, x + other), scaled, factor
 
 
 @elementwise(

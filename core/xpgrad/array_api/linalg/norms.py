@@ -10,7 +10,7 @@ from xpgrad.array_api.half_precision import in_single_precision
 from xpgrad.array_api.linalg.singular import svdvals
 from xpgrad.array_api.manipulation import expand_dims
 from xpgrad.array_api.shared.axes import Axis, matrices, reduced_count, with_kept_axes
-from xpgrad.array_api.shared.precision import cornered, rescaling
+from xpgrad.array_api.shared.precision import rescaling
 from xpgrad.array_api.statistical import max, min, sum
 from xpgrad.backend.spec import Spec
 from xpgrad.errors import DtypeError
@@ -23,7 +23,7 @@ def _euclidean_rule(xp: Namespace, gy: Array, x: Array, y: Array, x_spec: Spec, 
     x = x * rescaling(xp, with_kept_axes(xp, y, x_spec, axis, keepdims))
     length = xp.linalg.euclidean_norm(x, axis=axis, keepdims=True)
     origin = length == 0
-    inverse = cornered(xp, origin, length, 1.0 / xp.where(origin, 1.0, length))
+    inverse = xp.cornered(1.0 / xp.where(origin, 1.0, length), origin, length)
     return with_kept_axes(xp, gy, x_spec, axis, keepdims) * inverse * (xp.conj(x) if x_spec.complex else x)
 
 
@@ -42,8 +42,7 @@ def _power_rule(
     whole = xp.linalg.power_norm(x, ord=ord, axis=axis, keepdims=True)
     nothing = (x == 0) | (whole == 0)
     ratio = xp.where(nothing, 1.0, x) / xp.where(nothing, 1.0, whole)
-    slope = xp.where(nothing, 0.0, xp.pow(ratio, ord - 1.0))
-    slope = cornered(xp, whole == 0, x + whole, slope)
+    slope = xp.cornered(xp.where(nothing, 0.0, xp.pow(ratio, ord - 1.0)), whole == 0, x + whole)
     return with_kept_axes(xp, gy, x_spec, axis, keepdims) * slope
 
 

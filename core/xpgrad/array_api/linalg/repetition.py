@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from xpgrad.backend.spec import Spec
 from xpgrad.config import WATCHED, set_hooks, switches, using_config
 from xpgrad.graph.backward import between
 from xpgrad.graph.lazy import dense
@@ -158,7 +159,7 @@ class Derivative:
 
     def __init__(self, ys: Sequence[Variable], xs: Sequence[Variable]) -> None:
         self.ys, self.xs = ys, xs
-        self.cotangents = [Variable(_irregular(y)) for y in ys]
+        self.cotangents = [Variable(irregular(y._node.spec)) for y in ys]
         self.gradients = pulled_back(ys, self.cotangents, xs, True)
 
     def along(self, directions: Sequence[Variable | None], recorded: bool) -> list[Variable | None]:
@@ -171,9 +172,9 @@ class Derivative:
         return pulled_back([g for g, _ in pairs], [d for _, d in pairs], self.cotangents, recorded)
 
 
-def _irregular(y: Variable) -> Any:
-    spec = y._node.spec
+def irregular(spec: Spec) -> Array:
+    """Return numbers between -1 and 1 without a pattern: a cotangent at which no rule meets a special case."""
     xp = spec.backend.xp
-    ones = spec.backend.ones(spec)
+    ones = xp.astype(spec.backend.ones(spec), spec.wide)
     steps = xp.reshape(xp.cumulative_sum(xp.reshape(ones, shape=(-1,)), axis=0), shape=spec.shape)
-    return xp.cos(xp.multiply(steps, steps))
+    return spec.backend.restore(xp.astype(xp.cos(xp.multiply(steps, steps)), spec.dtype))

@@ -70,6 +70,11 @@ class SVD(Spectral):
             return None
         return values <= epsilon(self.spec) ** 0.5 * largest
 
+    def has_tangents(self, outputs: tuple[Variable, ...]) -> bool:
+        """Return whether no values are equal, nearly equal or 0, where also functions of the values have a kink."""
+        s = as_array(outputs[1])
+        return not s.size or (super().has_tangents(outputs) and (not readable(s, self.spec) or self._zeros(s) is None))
+
     def sizes(self, xp: Namespace, gys: Arrays) -> Array:
         """Return the sums of the lengths of the cotangents of each pair of vectors."""
         (gu, _, gvh), k = gys, min(self.spec.shape[-2:])
@@ -100,7 +105,7 @@ class SVD(Spectral):
         u1, vh1 = u[..., :k], vh[..., :k, :]
         zero = self._zeros(as_array(s))
         if gu is None and gvh is None:
-            return (xp.matmul(u1 * _without_kinks(xp, gs, zero)[..., None, :], vh1),)
+            return (xp.matmul(u1 * _without_kinks(xp, gs, s, zero)[..., None, :], vh1),)
         alike, contrary, *outsides = self.divided(xp, gys, ys, sweep)
         left = xp.matmul(u1, 0.5 * (alike + contrary))
         if gs is not None:
@@ -140,8 +145,8 @@ class SVD(Spectral):
         return kernels.where(jump, kernels.full_like(left, NAN), 0.0)[..., None, :]
 
 
-def _without_kinks(xp: Namespace, gs: Any, zero: Any) -> Any:
-    """Return the gradient of singular values, replaced by 0 at the kink where a value is 0.
+def _without_kinks(xp: Namespace, gs: Any, s: Any, zero: Any) -> Any:
+    """Return the gradient of singular values, replaced at the kink where a value is 0 by 0, without a derivative.
 
     A gradient that is 0 there anyway, as that of the sum of squares, is not replaced: its derivative may not be 0.
     """
@@ -151,7 +156,7 @@ def _without_kinks(xp: Namespace, gs: Any, zero: Any) -> Any:
     kernels = plugins.backend_of(plain).xp
     size = kernels.abs(plain)
     kink = zero & (size > 1e-3 * kernels.max(size, axis=-1, keepdims=True))
-    return xp.where(kink, 0.0, gs)
+    return gs * xp.cornered(kernels.ones_like(size), kink, s)
 
 
 def _turning(xp: Namespace, u: Array, gu: Array, k: int, is_complex: bool) -> tuple[Array, Any]:

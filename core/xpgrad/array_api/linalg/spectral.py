@@ -11,7 +11,7 @@ from xpgrad.array_api.linalg.repetition import Derivative, NotRepeatable, repeat
 from xpgrad.config import force_backprop_mode
 from xpgrad.graph.rules import recorded_namespace
 from xpgrad.graph.sweep import Sweep
-from xpgrad.graph.variable import as_array, constant_variable
+from xpgrad.graph.variable import Variable, as_array, constant_variable
 from xpgrad.types import Array, Namespace
 
 
@@ -94,21 +94,39 @@ class Spectral(Decomposition):
         """Return which values are themselves small, or None if the rule does not divide by them."""
         return None
 
+    def has_tangents(self, outputs: tuple[Variable, ...]) -> bool:
+        """Return whether no values are equal or nearly so: then how vectors rotate does not follow from tangents."""
+        values = as_array(outputs[self.place])
+        if not (values.size and readable(values, self.spec)):
+            return True
+        largest = self.largest(self.spec.backend.xp, values)
+        return self._apart(values, largest, self._close(difference(self.spec.backend.xp, values), largest))
+
     def divided(self, xp: Namespace, gys: Arrays, ys: Arrays, sweep: Sweep | None) -> list[Any]:
         """Return the quotients."""
-        backend, values = self.spec.backend, as_array(ys[self.place])
-        kernels = backend.xp
+        values = as_array(ys[self.place])
+        kernels = self.spec.backend.xp
         gap = difference(kernels, values)
         largest = self.largest(kernels, values)
-        small = kernels.abs(gap) <= epsilon(self.spec) ** 0.5 * largest[..., None]
+        close = self._close(gap, largest)
         found = self.quotients(xp, gys, ys)
-        usual = math.prod(values.shape)  # each value is close to itself only
-        if readable(values, self.spec) and not backend.any_true(kernels.count_nonzero(small) != usual):
-            near_zero = self.small(kernels, values, largest)
-            if near_zero is None or not backend.any_true(near_zero):
-                known = gap if xp is kernels else None
-                return [_plain(xp, q, small, ys[self.place], known) for q in found]
+        if readable(values, self.spec) and self._apart(values, largest, close):
+            known = gap if xp is kernels else None
+            return [_plain(xp, q, close, ys[self.place], known) for q in found]
         return Ties(self, xp, found, ys).divided(gys, sweep)
+
+    def _close(self, gap: Array, largest: Array) -> Array:
+        """Return which values are close to each other, as each is to itself."""
+        close: Array = self.spec.backend.xp.abs(gap) <= epsilon(self.spec) ** 0.5 * largest[..., None]
+        return close
+
+    def _apart(self, values: Array, largest: Array, close: Array) -> bool:
+        """Return whether each value is close to itself only, and none that the rule divides by is small."""
+        backend = self.spec.backend
+        if backend.any_true(backend.xp.count_nonzero(close) != math.prod(values.shape)):
+            return False
+        near_zero = self.small(backend.xp, values, largest)
+        return near_zero is None or not backend.any_true(near_zero)
 
 
 def _plain(xp: Namespace, q: Quotient, diagonal: Array, values: Any, known: Any) -> Any:

@@ -46,14 +46,6 @@ def rescaling(xp: Namespace, y: Array) -> Array:
     return xp.where(y == math.inf, 1 / factor, xp.where(y < 2.0 ** (-3 * exponent // 8), factor, xp.ones_like(y)))
 
 
-def cornered(xp: Namespace, corner: Array, zero: Array, slope: Array) -> Array:
-    """Return `slope`, but 0 where a function has a corner and so no second derivative.
-
-    At the corner `zero` is 0, and the derivative of the result with respect to it is that of a root, which is infinite.
-    """
-    return xp.where(corner, xp.sqrt(xp.where(corner, zero, 1.0)), slope)
-
-
 def fitted(xp: Namespace, y: Array, x: Array) -> Array:
     """Return `y` cast to the dtype of `x`: extension dtypes such as bfloat16 may be widened by Python scalars."""
     return y if y.dtype == x.dtype else xp.astype(y, x.dtype)

@@ -1,5 +1,7 @@
 """Primitives for rules, beyond the functions of the standard."""
 
+import math
+
 from xpgrad.graph.primitive import elementwise, primitive
 from xpgrad.types import AnyArray, Array, Namespace, Shape
 
@@ -47,3 +49,20 @@ def gate(xp: Namespace, x1: AnyArray, x2: AnyArray, /) -> Array:
     x2 : Variable or array, real-valued
     """
     return x1 * xp.astype(x2 > 0, x1.dtype)
+
+
+@elementwise(
+    slope=lambda xp, gy, corner: xp.where(corner, 0.0, gy),
+    zero=lambda xp, gy, corner: gy * xp.where(corner, math.nan, xp.zeros_like(gy)),
+)
+def cornered(xp: Namespace, slope: Array, corner: Array, zero: Array, /) -> Array:
+    """A derivative, but 0 at the corners of a function, where its own derivative by `zero` is NaN.
+
+    Parameters
+    ----------
+    slope : Variable or array, floating-point
+    corner : Variable or array, boolean
+    zero : Variable or array, floating-point
+        What is 0 at the corners, and changes with the argument of the function.
+    """
+    return xp.where(corner, 0.0, slope)

@@ -120,6 +120,7 @@ class DualBackend(TransformedBackend):
         """Return a kernel that draws random numbers from the stream of the base's device, without a tangent."""
 
         def drawn(*, shape: Shape, dtype: Dtype, device: DeviceHandle, generator: Any) -> Any:
+            self.level().note_draw()
             return self.constant(random.draw(name, shape, dtype, self.base.device_for(device)))
 
         return drawn

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from xpgrad.backend import random
 from xpgrad.backend.backend import Backend
 from xpgrad.backend.plugins import plugins
 from xpgrad.errors import GradientError
@@ -25,6 +26,10 @@ class DualLevel(EnclosingLevel):
         Where the function took numbers out of Variables with a tangent, by file and line.
     deriving : list of str
         The library's functions that are computed by functions of Variables now.
+    repeatable : bool
+        Whether the function may be called again, to be transposed as a whole; see `NotStepwise`.
+    drawn : Snapshot or None
+        The random streams before the first numbers were drawn, within and at levels around.
     """
 
     transformation = "dual"
@@ -33,6 +38,8 @@ class DualLevel(EnclosingLevel):
         super().__init__(title)
         self.places: dict[tuple[str, int], Place] = {}
         self.deriving: list[str] = []
+        self.repeatable = False
+        self.drawn: random.Snapshot | None = None
 
     def backend(self, base: Backend) -> DualBackend:
         """Return the backend of this level over `base`."""
@@ -100,6 +107,10 @@ class DualLevel(EnclosingLevel):
                 f"{self.title}: unchain cannot cut the graph of {x._node.spec!r} in forward mode, which computes "
                 "derivatives along with values; apply stop_gradient to it, or differentiate in reverse mode"
             )
+
+    def note_draw(self) -> None:
+        """Note that random numbers are drawn."""
+        self.drawn = self.drawn or random.held_states()
 
     def note_number(self, array: Array) -> None:
         """Note that a number is taken out of a Variable over `array`."""

@@ -24,6 +24,21 @@ REMEDY = (
 )
 
 
+class NotStepwise(BaseException):
+    """A function has no tangent of its own: the whole function that `jvp` was given must be transposed.
+
+    It passes all handlers of errors up to that call, which repeats the function.
+
+    Parameters
+    ----------
+    level : DualLevel
+    """
+
+    def __init__(self, level: Any) -> None:
+        super().__init__(level)
+        self.level = level
+
+
 def transposed(
     backend: "DualBackend", definition: Definition, primals: Sequence[Any], tangents: Sequence[Any],
     parameters: dict[str, Any],
@@ -145,7 +160,10 @@ def node_outputs(backend: "DualBackend", function: FunctionNode, arrays: tuple[A
     users = not function.of_library
 
     def call(xs: Sequence[Any]) -> Sequence[Variable]:
-        return twin.apply(xs)
+        ys = twin.apply(xs)
+        if levels[-1].repeatable and not twin.has_tangents(ys):
+            raise NotStepwise(levels[-1])
+        return ys
 
     if all(t is None for t in tangents):
         pairs: list[Any] = [(y, None) for y in call_plain(twin._forward, primals)]

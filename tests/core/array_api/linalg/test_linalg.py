@@ -162,12 +162,14 @@ ORDERS = (2, 1, 3, 1.5, 0.5, -2, np.inf, -np.inf)
 
 @pytest.mark.parametrize("ord", ORDERS)
 @pytest.mark.filterwarnings("ignore:divide by zero:RuntimeWarning")  # the library's, at a negative order
-def test_zero_vector_has_the_gradient_zero(device, ord):
+def test_zero_vector_has_the_gradient_zero_and_no_second_derivative(device, ord):
     def norm(x):
         return linalg.vector_norm(x, ord=ord)
 
     np.testing.assert_array_equal(gradient(device, norm, [0.0, 0.0]), 0)
-    np.testing.assert_array_equal(second(device, norm, [0.0, 0.0], [1.0, 2.0]), 0)
+    np.testing.assert_array_equal(
+        second(device, norm, [0.0, 0.0], [1.0, 2.0]), 0 if abs(ord) in (1, np.inf) else np.nan
+    )
 
 
 @pytest.mark.parametrize("ord", [3, 1.5, 0.5])
