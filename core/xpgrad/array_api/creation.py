@@ -14,7 +14,8 @@ from xpgrad.backend.checks import require_together
 from xpgrad.backend.levels import entered
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.spellings import dtype_of, name_of
-from xpgrad.errors import BackendMismatch, UnknownArray
+from xpgrad.errors import BackendMismatch
+from xpgrad.graph.operands import as_variables, promoted_dtype
 from xpgrad.graph.primitive import primitive
 from xpgrad.graph.variable import Variable, as_array, constant_variable, inside
 from xpgrad.types import WHOLE, AnyArray, Array, Dtype, Namespace, Operand, Shape
@@ -210,7 +211,9 @@ def _joined(obj: Any, dtype: Dtype | None) -> Variable:
     if others:
         raise BackendMismatch(f"asarray: expected Variables of {backend.name}, got {', '.join(others)}; use to_device")
     scalars = [x for x in leaves if not _is_array(x)]
-    dtype = _promoted(backend, arrays, scalars) if dtype is None else dtype_of(dtype, backend, "asarray")
+    dtype = (
+        promoted_dtype("asarray", arrays, scalars, backend) if dtype is None else dtype_of(dtype, backend, "asarray")
+    )
     place = backend.handle_of(arrays[0])
 
     def built(part: Any) -> Variable:
@@ -221,29 +224,6 @@ def _joined(obj: Any, dtype: Dtype | None) -> Variable:
         return constant_variable(backend.asarray(part, dtype=dtype, device=place))
 
     return built(obj)
-
-
-KINDS = (("bool", bool), ("integral", int), ("real floating", float), ("complex floating", complex))
-
-
-def _promoted(backend: Backend, arrays: list[Any], scalars: list[Any]) -> Dtype:
-    """Return the dtype to which arrays and weak scalars promote."""
-    dtype = backend.namespace.result_type(*arrays)
-    own = next(i for i, (kind, _) in enumerate(KINDS) if backend.is_kind(dtype, kind))
-    widest = max((_kind_of(x) for x in scalars), default=0)
-    if widest <= own:
-        return dtype
-    if own == 2:  # real and complex: the complex dtype of the same width
-        return backend.namespace.result_type(dtype, backend.namespace.complex64)
-    return backend.namespace.asarray(KINDS[widest][1]()).dtype
-
-
-def _kind_of(scalar: Any) -> int:
-    value = scalar.item() if plugins.is_scalar(scalar) and hasattr(scalar, "item") else scalar
-    for i, (_, kind) in enumerate(KINDS):
-        if isinstance(value, kind):
-            return i
-    raise UnknownArray(f"asarray: expected arrays and scalars in the sequence, got {type(scalar).__name__}")
 
 
 def _leaves(obj: Any) -> Any:
@@ -258,7 +238,7 @@ def _leaves(obj: Any) -> Any:
 
 
 def _like(name: str, x: Any, *args: Any, dtype: Dtype | None, device: Any) -> Variable:
-    array = as_array(x)
+    array = plugins.array_of(as_array(x))
     backend = plugins.backend_of(array)
     owner, handle = (backend, backend.handle_of(array)) if device is None else place_of(backend, device)
     if dtype is not None or owner is not backend:
@@ -326,8 +306,9 @@ def meshgrid(*arrays: AnyArray, indexing: str = "xy") -> tuple[Variable, ...]:
     """
     if indexing not in ("xy", "ij"):
         raise ValueError(f"meshgrid: expected indexing='xy' or 'ij', got {indexing!r}")
-    order = list(range(len(arrays)))
-    if indexing == "xy" and len(arrays) > 1:
+    xs = as_variables("meshgrid", *arrays)
+    order = list(range(len(xs)))
+    if indexing == "xy" and len(xs) > 1:
         order[:2] = 1, 0
-    shapes = [tuple(-1 if i == axis else 1 for i in range(len(arrays))) for axis in order]
-    return broadcast_arrays(*(reshape(x, shape=shape) for x, shape in zip(arrays, shapes, strict=True)))
+    shapes = [tuple(-1 if i == axis else 1 for i in range(len(xs))) for axis in order]
+    return broadcast_arrays(*(reshape(x, shape=shape) for x, shape in zip(xs, shapes, strict=True)))

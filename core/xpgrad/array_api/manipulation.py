@@ -11,6 +11,7 @@ from xpgrad.backend.checks import beside
 from xpgrad.backend.indexing import at_axis
 from xpgrad.backend.spec import Spec
 from xpgrad.errors import ShapeError
+from xpgrad.graph.operands import as_variables
 from xpgrad.graph.primitive import primitive
 from xpgrad.graph.variable import Variable, as_variable
 from xpgrad.types import WHOLE, AnyArray, Array, Namespace, Shape
@@ -158,8 +159,9 @@ def broadcast_shapes(*shapes: Shape) -> Shape:
 
 def broadcast_arrays(*arrays: AnyArray) -> tuple[Variable, ...]:
     """Return the arrays, broadcast against each other."""
-    shape = broadcast_shapes(*(tuple(a.shape) for a in arrays))
-    return tuple(broadcast_to(a, shape=shape) for a in arrays)
+    xs = as_variables("broadcast_arrays", *arrays)
+    shape = broadcast_shapes(*(x.shape for x in xs))
+    return tuple(broadcast_to(x, shape=shape) for x in xs)
 
 
 def _repeat_rule(xp: Namespace, gy: Array, x_spec: Spec, repeats: int, axis: int | None) -> Array:

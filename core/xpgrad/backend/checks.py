@@ -68,6 +68,8 @@ def beside(spec: Spec, obj: Any, operation: str) -> Array:
         It is of another library, or on another device; nothing is converted silently.
     """
     array = unwrap(obj)
+    if type(array) not in plugins.by_type and plugins.is_scalar(array):
+        return spec.backend.asarray(plugins.plain(array), device=spec.device)
     given = spec_of(array, operation)
     if given.backend is not spec.backend:  # it may be from outside of a transformation
         array = entered(array)

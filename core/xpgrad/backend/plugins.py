@@ -13,6 +13,8 @@ from xpgrad.backend.record import PluginRecord
 from xpgrad.errors import BackendUnavailable, PluginError, UnknownArray
 from xpgrad.types import Array
 
+PYTHON_SCALARS = frozenset((bool, int, float, complex))
+
 
 class Plugins(Loader):
     """All plugins of the process.
@@ -174,6 +176,14 @@ class Plugins(Loader):
         if not self.is_scalar(obj):
             return None
         return next((backend for backend in self.backends() if isinstance(obj, backend.scalar_types)), None)
+
+    def array_of(self, obj: Any) -> Any:
+        """Return a library's scalar as a 0-d array of that library, and any other object unchanged."""
+        if type(obj) in self.by_type or type(obj) in PYTHON_SCALARS:
+            return obj
+        self.backends_beside(obj)  # its library may be met here first
+        backend = self.backend_of_scalar(obj)
+        return obj if backend is None else backend.asarray(obj)
 
     # Devices
 

@@ -24,7 +24,7 @@ def known_spec(x: Any, function: str) -> Spec:
     """Return the spec of a Variable or array, or raise a TypeError that names `function`."""
     if isinstance(x, Variable) and x._node.spec is not None:
         return x._node.spec
-    return spec_of(as_array(x), function)
+    return spec_of(plugins.array_of(as_array(x)), function)
 
 
 def require_real_floating(spec: Spec, function: str, name: str = "x") -> Spec:

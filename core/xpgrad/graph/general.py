@@ -16,7 +16,7 @@ from xpgrad.graph.application import Application, DebugApplication
 from xpgrad.graph.definition import Definition
 from xpgrad.graph.lifting import call_lifted
 from xpgrad.graph.methods.cuts import ended, running
-from xpgrad.graph.operands import common_backend, is_operand, plain_parameters, promoted
+from xpgrad.graph.operands import common_backend, is_operand, plain_parameters, promoted, with_arrays_only
 from xpgrad.graph.outputs import output
 from xpgrad.graph.pullback import Plan
 from xpgrad.graph.variable import Variable
@@ -37,11 +37,17 @@ def apply(definition: Definition, operands: Sequence[Any], parameters: dict[str,
     operands = list(operands[0]) if definition.variadic else operands
     if plugins.carriers:
         operands = [carried.operand(x) for x in operands]
-    backend, lead = common_backend(definition.title, operands)
+    try:
+        backend, lead = common_backend(definition.title, operands)
+    except UnknownArray:  # but the scalars of libraries are 0-d arrays
+        operands = [plugins.array_of(x) for x in operands]
+        backend, lead = common_backend(definition.title, operands)
     parameters = plain_parameters(definition.title, parameters, backend)
     if definition.elementwise:
         operands = promoted(operands, backend)
     arrays, nodes, scalar = _split(operands, backend, lead)
+    if scalar is not None and not definition.elementwise:  # only elementwise functions of libraries take one
+        arrays, nodes, scalar = _split(with_arrays_only(definition.title, operands, backend), backend, lead)
     plan = plan_for(definition, type(lead), backend)
     function: Application | None = None
     if mode & WATCHED:

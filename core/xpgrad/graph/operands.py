@@ -10,11 +10,17 @@ from xpgrad.backend.plugins import plugins
 from xpgrad.backend.spellings import dtype_of
 from xpgrad.errors import BackendMismatch, DeviceMismatch, UnknownArray
 from xpgrad.graph.slot import slot
-from xpgrad.graph.variable import Variable
-from xpgrad.types import WHOLE, Array
+from xpgrad.graph.variable import Variable, as_variable, constant_variable
+from xpgrad.types import WHOLE, Array, Dtype
 
 _NESTED = (list, tuple, slice, NoneType, EllipsisType, *WHOLE)
 """Types of the items of tuples that are parameters: lengths, axes, and parts of an index."""
+
+
+KINDS = (("bool", bool), ("integral", int), ("real floating", float), ("complex floating", complex))
+"""Kinds of dtypes in the order of promotion, and Python's types of their scalars."""
+FLOATING = 2
+"""The position of real numbers among them."""
 
 
 def is_operand(x: Any) -> bool:
@@ -89,6 +95,58 @@ def _check_together(name: str, found: Backend, lead: Array, backend: Backend, ar
             f"{called(name)}: arrays of two devices, {found.device_of(lead)} and {backend.device_of(array)}; "
             "move one with to_device"
         )
+
+
+def as_variables(operation: str, *operands: Any) -> list[Variable]:
+    """Return operands as Variables of one library; scalars are 0-d, of the dtype that they have in operators."""
+    scalar = [is_scalar(x) for x in operands]
+    xs: list[Any] = [x if weak else as_variable(x) for x, weak in zip(operands, scalar, strict=True)]
+    if True not in scalar or False not in scalar:
+        return [as_variable(x) for x in xs]
+    arrays = [x._array for x, weak in zip(xs, scalar, strict=True) if not weak]
+    backend = plugins.backend_of(arrays[0])
+    return [
+        constant_variable(scalar_array(operation, x, arrays, backend)) if weak else x
+        for x, weak in zip(xs, scalar, strict=True)
+    ]
+
+
+def with_arrays_only(operation: str, operands: Sequence[Any], backend: Backend) -> list[Any]:
+    """Return operands, scalars as 0-d arrays, all of the dtypes that they have in operators."""
+    operands = promoted(operands, backend)
+    arrays = [array for array in _arrays(operands) if array is not None]
+    return [scalar_array(operation, x, arrays, backend) if is_scalar(x) else x for x in operands]
+
+
+def is_scalar(x: Any) -> bool:
+    """Return whether an operand is a scalar, Python's or a library's."""
+    return x is not None and not isinstance(x, Variable) and type(x) not in plugins.by_type and plugins.is_scalar(x)
+
+
+def scalar_array(operation: str, scalar: Any, arrays: Sequence[Array], backend: Backend) -> Array:
+    """Return a scalar as a 0-d array beside `arrays`, of the dtype that it has in operators with them."""
+    dtype = promoted_dtype(operation, arrays, [scalar], backend)
+    return backend.asarray(plugins.plain(scalar), dtype=dtype, device=backend.handle_of(arrays[0]))
+
+
+def promoted_dtype(operation: str, arrays: Sequence[Array], scalars: Sequence[Any], backend: Backend) -> Dtype:
+    """Return the dtype to which arrays and weak scalars promote."""
+    dtype = backend.namespace.result_type(*arrays)
+    own = next(i for i, (kind, _) in enumerate(KINDS) if backend.is_kind(dtype, kind))
+    widest = max((_kind_of(operation, x) for x in scalars), default=0)
+    if widest <= own:
+        return dtype
+    if own == FLOATING:  # and complex: the complex dtype of the same width
+        return backend.namespace.result_type(dtype, backend.namespace.complex64)
+    return backend.namespace.asarray(KINDS[widest][1]()).dtype
+
+
+def _kind_of(operation: str, scalar: Any) -> int:
+    value = scalar.item() if plugins.is_scalar(scalar) and hasattr(scalar, "item") else scalar
+    for i, (_, kind) in enumerate(KINDS):
+        if isinstance(value, kind):
+            return i
+    raise UnknownArray(f"{operation}: expected arrays and scalars in the sequence, got {type(scalar).__name__}")
 
 
 def promoted(operands: Sequence[Any], backend: Backend) -> Sequence[Any]:

@@ -411,9 +411,13 @@ def constant_variable(array: Array) -> Variable:
 
 
 def as_variable(obj: AnyArray) -> Variable:
-    """Return `obj` if it is a Variable, else a Variable over the array `obj` that requires no gradient."""
+    """Return `obj` if it is a Variable, else a Variable over the array `obj` that requires no gradient.
+
+    A library's scalar, such as a sum of an array of NumPy, is a 0-d array.
+    """
     if isinstance(obj, Variable):
         return inside(obj) if live else obj
+    obj = plugins.array_of(obj)
     known = carried.variable_of(obj) if type(obj) in plugins.carriers else None
     return constant_variable(obj) if known is None else known
 

@@ -3,7 +3,7 @@
 import functools
 import inspect
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NoReturn
 
 from xpgrad import array_api as xp
@@ -11,6 +11,7 @@ from xpgrad.backend.backend import Backend
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.spellings import dtype_of
 from xpgrad.errors import DtypeError
+from xpgrad.graph.operands import promoted_dtype
 from xpgrad.graph.variable import Variable, as_variable, constant_variable
 
 Function = Callable[..., Any]
@@ -156,8 +157,20 @@ def like(lead: Variable, x: Any, exact: bool = False) -> Any:
     if isinstance(x, (list, tuple)) and lead_of(x) is not None:
         return xp.stack([like(lead, part) for part in x])
     spec = lead.node.spec
-    dtype = spec.dtype if spec.differentiable and not exact else None
+    scalars = list(_scalars(x))
+    dtype = (
+        promoted_dtype("asarray", [lead._array], scalars, spec.backend) if spec.differentiable and not exact else None
+    )
     return constant_variable(spec.backend.asarray(x, dtype=dtype, device=spec.device))
+
+
+def _scalars(x: Any) -> Iterator[Any]:
+    """Yield the scalars in nested lists and tuples."""
+    if isinstance(x, (list, tuple)):
+        for part in x:
+            yield from _scalars(part)
+    else:
+        yield x
 
 
 def alike(*xs: Any) -> list[Variable]:

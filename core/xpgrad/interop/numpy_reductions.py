@@ -150,10 +150,12 @@ ROWS: dict[str, Function] = {
         a, axis=axis, keepdims=bool(given(keepdims))
     ),
     "searchsorted": lambda a, v, side="left", sorter=None: xp.searchsorted(*alike(a, v), side=side, sorter=sorter),
-    "sort": lambda a, axis=-1, kind=REFUSED, order=REFUSED, *, stable=None: (
-        xp.sort(flat(a), axis=0) if axis is None else xp.sort(a, axis=axis)
+    "sort": lambda a, axis=-1, kind=REFUSED, order=REFUSED, *, stable=None, descending=False: xp.sort(
+        flat(a) if axis is None else a, axis=0 if axis is None else axis, descending=descending
     ),
-    "argsort": lambda a, axis=-1, kind=REFUSED, order=REFUSED, *, stable=None: as_variable(a).argsort(axis),
+    "argsort": lambda a, axis=-1, kind=REFUSED, order=REFUSED, *, stable=None, descending=False: as_variable(a).argsort(
+        axis, descending=descending
+    ),
     "partition": lambda a, kth, axis=-1, kind=REFUSED, order=REFUSED: ops.partition(a, kth, axis=axis),
     "argpartition": lambda a, kth, axis=-1, kind=REFUSED, order=REFUSED: ops.argpartition(a, kth, axis=axis),
     "nonzero": lambda a: xp.nonzero(a),

@@ -5,6 +5,7 @@ from typing import Any
 
 from xpgrad.array_api.indexing import setitem
 from xpgrad.array_api.manipulation import broadcast_shapes, broadcast_to
+from xpgrad.graph.operands import as_variables
 from xpgrad.graph.variable import Variable, as_array, as_variable, constant_variable
 from xpgrad.types import AnyArray, Operand
 
@@ -34,7 +35,7 @@ def apply_where(
     """
     if (f2 is None) == (fill_value is None):
         raise TypeError("apply_where: expected either a second function or a fill_value, got both or none")
-    xs = [as_variable(a) for a in (args if isinstance(args, tuple) else (args,))]
+    xs = as_variables("apply_where", *(args if isinstance(args, tuple) else (args,)))
     shape = broadcast_shapes(tuple(condition.shape), *(x.shape for x in xs))
     spec = xs[0].node.spec
     chosen = as_array(broadcast_to(as_variable(as_array(condition)), shape=shape))

@@ -11,7 +11,8 @@ from xpgrad.array_api.linear_algebra import matmul, tensordot
 from xpgrad.array_api.manipulation import permute_dims, reshape
 from xpgrad.array_api.statistical import sum as sum_
 from xpgrad.errors import ShapeError
-from xpgrad.graph.variable import Variable, as_variable
+from xpgrad.graph.operands import as_variables
+from xpgrad.graph.variable import Variable
 from xpgrad.types import Shape
 
 
@@ -64,7 +65,7 @@ def einsum(subscripts: Any, /, *operands: Any, optimize: Any = "auto") -> Variab
         A label has two lengths other than 1, or an operand's numbers of axes and labels differ.
     """
     equation, arrays = _parsed(subscripts, operands)
-    xs = [as_variable(x) for x in arrays]
+    xs = as_variables("einsum", *arrays)
     finder = {True: "auto", False: None}.get(optimize, optimize) if isinstance(optimize, bool) else optimize
     plan = contraction(equation, tuple(x.shape for x in xs), finder)
     terms = [_single(x, *each) for x, each in zip(xs, zip(plan.labels, plan.dropped, strict=True), strict=True)]

@@ -8,7 +8,8 @@ from xpgrad.array_api.manipulation import flip
 from xpgrad.backend.plugins import plugins
 from xpgrad.errors import ShapeError
 from xpgrad.graph.function_node import FunctionNode
-from xpgrad.graph.variable import Variable, as_variable
+from xpgrad.graph.operands import as_variables
+from xpgrad.graph.variable import Variable
 from xpgrad.types import AnyArray, Array
 
 
@@ -52,7 +53,7 @@ def convolve(a: AnyArray, v: AnyArray, /, mode: str = "full") -> Variable:
         "full" has every overlap, N + M - 1 elements; "same" the middle max(N, M) of them; "valid" those where one
         vector lies within the other, max(N, M) - min(N, M) + 1.
     """
-    a, v = as_variable(a), as_variable(v)
+    a, v = as_variables("convolve", a, v)
     if a.ndim != 1 or v.ndim != 1 or not a.size or not v.size:
         raise ShapeError(f"convolve: expected two vectors with elements, got shapes {a.shape} and {v.shape}")
     longer, shorter = max(a.size, v.size), min(a.size, v.size)

@@ -14,6 +14,7 @@ from xpgrad.array_api.statistical import sum_by_count
 from xpgrad.array_api.utility import diff
 from xpgrad.backend.indexing import at_axis
 from xpgrad.errors import ShapeError
+from xpgrad.graph.operands import as_variables
 from xpgrad.graph.variable import Variable, as_variable
 from xpgrad.types import AnyArray, Operand
 
@@ -46,7 +47,7 @@ def interp(
     Variable, shape of `x`
         All three arrays get gradients. At a point of the table the derivative is that of the segment to its right.
     """
-    x, xs, ys = as_variable(x), as_variable(xs), as_variable(ys)
+    x, xs, ys = as_variables("interp", x, xs, ys)
     if xs.ndim != 1 or xs.shape != ys.shape or not xs.size:
         raise ShapeError(f"interp: expected xs and ys of one length, got shapes {xs.shape} and {ys.shape}")
     if period is not None:

@@ -9,6 +9,7 @@ from xpgrad.array_api.manipulation import reshape
 from xpgrad.array_api.statistical import sum
 from xpgrad.backend.plugins import plugins
 from xpgrad.errors import ShapeError
+from xpgrad.graph.operands import as_variables
 from xpgrad.graph.variable import Variable, as_variable
 from xpgrad.types import AnyArray, Array, Operand
 
@@ -21,7 +22,7 @@ def kron(a: AnyArray, b: AnyArray, /) -> Variable:
     a, b : Variable or array, numeric
         The one with fewer axes gets leading axes of length 1.
     """
-    a, b = as_variable(a), as_variable(b)
+    a, b = as_variables("kron", a, b)
     ndim = max(a.ndim, b.ndim)
     left, right = ((1,) * (ndim - x.ndim) + x.shape for x in (a, b))
     spread = reshape(a, shape=tuple(n for length in left for n in (length, 1)))

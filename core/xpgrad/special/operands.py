@@ -180,6 +180,10 @@ def as_floating(name: str, operands: tuple[Any, ...]) -> tuple[Variable, ...]:
     xs = [x if _is_scalar(x) else as_variable(x) for x in operands]
     arrays = [x for x in xs if isinstance(x, Variable)]
     if not arrays:
+        xs = [plugins.array_of(x) for x in xs]  # libraries' scalars are 0-d
+        xs = [x if _is_scalar(x) else as_variable(x) for x in xs]
+        arrays = [x for x in xs if isinstance(x, Variable)]
+    if not arrays:
         kinds = ", ".join(type(x).__name__ for x in operands) or "nothing"
         raise UnknownArray(f"{name}: expected at least one Variable or array, got {kinds}")
     lead = next((x for x in arrays if x._node.spec.differentiable), arrays[0])

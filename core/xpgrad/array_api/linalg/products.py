@@ -9,6 +9,7 @@ from xpgrad.array_api.linalg.solving import inv
 from xpgrad.array_api.linear_algebra import matmul
 from xpgrad.backend.spec import Spec
 from xpgrad.errors import ShapeError
+from xpgrad.graph.operands import as_variables
 from xpgrad.graph.primitive import primitive
 from xpgrad.graph.variable import Variable, as_variable, constant_variable
 from xpgrad.types import AnyArray, Array, Namespace
@@ -88,7 +89,7 @@ def cross(xp: Namespace, x1: AnyArray, x2: AnyArray, /, *, axis: int = -1) -> Ar
 
 def outer(x1: AnyArray, x2: AnyArray, /) -> Variable:
     """Return the product of each element of the vector `x1` with each of the vector `x2`."""
-    x1, x2 = as_variable(x1), as_variable(x2)
+    x1, x2 = as_variables("outer", x1, x2)
     if x1.ndim != 1 or x2.ndim != 1:
         raise ShapeError(f"outer: expected two vectors, got shapes {x1.shape} and {x2.shape}")
     return x1[:, None] * x2[None, :]
