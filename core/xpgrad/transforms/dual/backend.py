@@ -10,7 +10,7 @@ from xpgrad.backend.device import Device
 from xpgrad.backend.kernels import OWNER, Declaration, table
 from xpgrad.backend.spec import Spec
 from xpgrad.backend.transfer import transfer
-from xpgrad.config import call_plain
+from xpgrad.config import at_level, call_plain, called_with
 from xpgrad.errors import EscapedArray, GradientError
 from xpgrad.graph.definition import Definition
 from xpgrad.graph.slot import slot
@@ -163,7 +163,13 @@ class DualBackend(TransformedBackend):
 
     def by_variables(self, function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
         """Call a function of Variables with dual arrays, and return dual arrays."""
-        return _unwrapped(call_plain(function, *self._wrapped(args), **self._wrapped(kwargs)))
+        level, called = self.level(), self._called_plain
+        if around() is level:
+            return call_plain(called, function, args, kwargs)
+        return called_with(at_level(level), call_plain, called, function, args, kwargs)  # not at that of a batch within
+
+    def _called_plain(self, function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+        return _unwrapped(function(*self._wrapped(args), **self._wrapped(kwargs)))
 
     def _wrapped(self, tree: Any) -> Any:
         kind = type(tree)
