@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from xpgrad.chainer.parameter import Parameter
 from xpgrad.graph.variable import Variable
-from xpgrad.transforms.trace.constants import same
+from xpgrad.transforms.trace.guards.guard import same
 
 OWN = frozenset(["_params", "_persistent", "_children", "_layers", "_local_link_hooks"])
 """Attributes of a link that each copy has for itself."""

@@ -15,17 +15,15 @@ from xpgrad.errors import CompileWarning, TraceError
 from xpgrad.graph.variable import Variable
 from xpgrad.transforms.callers import depth
 from xpgrad.transforms.leaves import is_array
-from xpgrad.transforms.trace.agreement import difference, made_inside
-from xpgrad.transforms.trace.constants import Constant
+from xpgrad.transforms.trace.agreement import difference
 from xpgrad.transforms.trace.entry import Entry, entry
 from xpgrad.transforms.trace.executors import Options, check_executor
-from xpgrad.transforms.trace.level import OuterGraph
+from xpgrad.transforms.trace.level import Unrecordable
 from xpgrad.transforms.trace.passes import PASSES
 from xpgrad.transforms.trace.program import Program
-from xpgrad.transforms.trace.reading import arrays_in, constants_of, contents_of
 from xpgrad.transforms.trace.runner import Runner
 from xpgrad.transforms.trace.tracing import Trace
-from xpgrad.transforms.trees import flatten, leaves_in, map_leaves
+from xpgrad.transforms.trees import flatten, map_leaves
 from xpgrad.utils.pictures import drawer
 from xpgrad.utils.threads import InTurn
 
@@ -176,15 +174,16 @@ class Compiled(Generic[P, R]):
     def _traced(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         held = held_states()
         try:
-            trace, constants, changed = self._recorded(args, kwargs)
-        except OuterGraph as error:
+            trace = self._recorded(args, kwargs)
+        except Unrecordable as error:
             return self._without_trace(error, held, args, kwargs)
-        if changed and self._changes == 0:  # perhaps it was made at the first call, and stays
-            self._changes = 1
+        if trace.facts.changed and trace.failure is None and self._changes == 0:
+            self._changes = 1  # perhaps it was made at the first call, and stays
             return self._result(trace)
-        kind = Kind(entry_of(trace, constants), trace)
-        if changed or trace.failure is not None:
-            self._give_up(kind, trace.failure or self._text_of(changed))
+        kind = Kind(entry_of(trace), trace)
+        failure = failure_of(trace)
+        if failure is not None:
+            self._give_up(kind, failure)
         with self._lock:
             self._kinds = [kind, *self._kinds][: self._cache_size]
         return self._result(trace)
@@ -193,61 +192,43 @@ class Compiled(Generic[P, R]):
         """Return the result of a run that was recorded."""
         return Runner(trace, self._options).first(trace)
 
-    def _without_trace(self, error: OuterGraph, held: Snapshot, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Call a function again, without a level, that uses the graph of Variables which were computed outside."""
-        text = f"{error}; compute it within the function"
+    def _without_trace(self, error: Unrecordable, held: Snapshot, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Call a function again, without a level, whose first run cannot be recorded, after undoing what that set."""
+        text = str(error)
+        error.facts.undo()
         if self._strict or error.level.watch.recorded:
             error.level.forget()
             raise TraceError(f"compile: {self._name}: {text}") from None
         restore(held)
         leaves, structure = flatten((args, kwargs))
-        made = Kind(entry(leaves, structure, error.level.sources, constants_of(self.function, leaves)), None)
+        made = Kind(entry(leaves, structure, error.level.sources, error.facts.guards.values()), None)
         error.level.forget()
         self._give_up(made, text)
         with self._lock:
             self._kinds = [made, *self._kinds][: self._cache_size]
         return self._eager(args, kwargs)
 
-    def _recorded(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Trace, list[Constant], list[Constant]]:
-        """Trace a call; return that, the constants that it has read, and those among them that it has changed."""
-        constants = constants_of(self.function, leaves_in((args, kwargs)))
-        trace = Trace(self.function, args, kwargs, self._strict, arrays_in(constants))
+    def _recorded(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Trace:
+        """Return a recorded call."""
+        trace = Trace(self.function, args, kwargs, self._strict)
         self._writes |= bool(trace.writes)
-        kept: list[Constant] = []
-        changed: list[Constant] = []
-        for constant in constants:
-            (kept if constant.holds() else changed).append(constant)
-        for constant in changed:
-            now = constant.now()
-            if now is not constant and trace.level.escapes_in(now):
-                raise TraceError(
-                    f"compile: {self._name} stored an array in {constant.title}, where it cannot be used after the "
-                    "call; return it, or assign x.array of a Variable x from outside"
-                )
-        if changed and self._strict:
-            raise TraceError(f"compile: {self._name}: {self._text_of(changed)}")
-        return trace, kept, changed
-
-    @staticmethod
-    def _text_of(changed: list[Constant]) -> str:
-        return (
-            f"it changed {changed[0].title} from outside, which no program repeats: return it, or keep it in a "
-            "Variable and assign x.array"
-        )
+        failure = failure_of(trace)
+        if failure is not None and self._strict:
+            raise TraceError(f"compile: {self._name}: {failure}")
+        return trace
 
     def _confirmed(self, kind: Kind, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Trace a kind of calls again, and make its program if the function computes the same."""
         first, held = kind.trace, held_states()
         try:
-            trace, constants, changed = self._recorded(args, kwargs)
-        except OuterGraph as error:
+            trace = self._recorded(args, kwargs)
+        except Unrecordable as error:
             return self._without_trace(error, held, args, kwargs)
-        if changed and trace.failure is None:
-            trace.failure = self._text_of(changed)
+        trace.failure = failure_of(trace)
         other = trace.failure if trace.failure is not None or first is None else difference(first, trace)
         if other is not None and trace.failure is None and kind.tries == 0 and kind.ready is None:
             kind.trace, kind.tries = trace, 1
-            kind.entry = entry_of(trace, constants)
+            kind.entry = entry_of(trace)
             return self._result(trace)
         if other is not None:
             text = (
@@ -259,8 +240,7 @@ class Compiled(Generic[P, R]):
                     raise TraceError(f"compile: {self._name}: {text}")
             self._give_up(kind, text)
             return self._result(trace)
-        made = first is not None and made_inside(first, trace)
-        found = entry_of(trace, constants + contents_of(constants, trace)) if made else kind.entry
+        found = entry_of(trace)
         runner = Runner(trace, self._options)
         result = runner.first(trace)
         runner.prepare()
@@ -347,10 +327,24 @@ class Compiled(Generic[P, R]):
         raise TraceError(f"compile: {self._name} has no program for these arguments: each call changes what it reads")
 
 
-def entry_of(trace: Trace, constants: list[Constant]) -> Entry:
+def entry_of(trace: Trace) -> Entry:
     """Return the entry of the program that a run has recorded."""
     writes = any(call.writes for call in trace.program.calls)
-    return entry(trace.leaves, trace.arguments, trace.sources, constants, writes=writes)
+    return entry(trace.leaves, trace.arguments, trace.sources, trace.facts.guards.values(), writes=writes)
+
+
+def failure_of(trace: Trace) -> str | None:
+    """Return why a run that was recorded cannot be a program, or None."""
+    facts = trace.facts
+    if trace.failure is not None:
+        return trace.failure
+    if facts.changed or facts.effects:
+        what = (facts.changed or [effect.guard for effect in facts.effects.values()])[0]
+        return (
+            f"it changed {what.title} from outside, which no program repeats: return it, or keep it in a Variable and "
+            "assign x.array"
+        )
+    return None if facts.reason is None else f"{facts.reason}; pass it as an argument, or in a Variable"
 
 
 def _array_unless_connected(leaf: Any) -> Any:
@@ -414,14 +408,15 @@ def compile(
     Notes
     -----
     Calls are of one kind if their arguments have the same structure, shapes, dtypes and devices, and equal Python
-    values; if the configuration and the current device are the same; and if what `f` and the user's functions that it
-    calls read by names is as it was: captured Variables and arrays, numbers, strings and flags in closures, globals,
-    defaults of parameters, attributes of objects and modules, lists and dictionaries. All else that Python computes in
-    `f` is constant in the program. The first call of a kind computes as usual and records, the second one does so again
-    and compares.
+    values; if the configuration and the current device are the same; and if all that a recorded call has read from
+    outside is as it was: variables, attributes, items of containers, what was missing, and the values of arrays that
+    Python or the array library has read. The instructions of the functions that run are followed for that while a call
+    is recorded, except for those of this library, of array libraries, and of some modules of Python. The first call of
+    a kind computes as usual and records, the second one does so again and compares.
 
-    A function that changes such a number, or writes to a captured array by an operator between that and a number
-    (``average *= 0.9``), which nothing records, runs without a program. Writes of computed arrays to captured ones
+    A function runs without a program, and a warning says why, if it changes what it reads, sets something outside,
+    reads what is not seen (the state of an object written in C), or writes to a captured array by an operator between
+    that and a number (``average *= 0.9``), which nothing records. Writes of computed arrays to captured ones
     (``average += x.array``), and all writes to ``x.array`` of Variables, are parts of the program.
     """
     if f is None:

@@ -1,5 +1,6 @@
 """`entry`: a generated function that checks whether a call fits a program, and collects what enters the program."""
 
+import keyword
 import operator
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
@@ -11,7 +12,7 @@ from xpgrad.config import global_config, switches
 from xpgrad.graph.variable import Variable
 from xpgrad.transforms.containers import container_of
 from xpgrad.transforms.leaves import is_array
-from xpgrad.transforms.trace.constants import Constant, contents, items, same, same_items
+from xpgrad.transforms.trace.guards.guard import ABSENT, READ, SOURCE, Guard, contents, same, same_tree
 from xpgrad.transforms.trace.level import Source
 from xpgrad.transforms.trees import Structure
 
@@ -63,7 +64,7 @@ class Writer:
 
 
 def entry(
-    leaves: Sequence[Any], structure: Structure, sources: Iterable[Source], constants: Iterable[Constant], *,
+    leaves: Sequence[Any], structure: Structure, sources: Iterable[Source], guards: Iterable[Guard], *,
     writes: bool = True,
 ) -> Entry:  # fmt: skip
     """Return a function of ``(args, kwargs)``: the inputs' arrays, or None for a call that does not fit.
@@ -74,7 +75,8 @@ def entry(
         Those of the arguments that were traced.
     sources : iterable of Source
         The inputs.
-    constants : iterable of Constant
+    guards : iterable of Guard
+        What the call has read from outside.
     writes : bool
         Whether the program writes to arrays, so that it matters whether two arguments are one array.
     """
@@ -90,8 +92,9 @@ def entry(
     captured = {x: w.name(x, "v") for x in variables}
     for x, name in captured.items():
         _check_variable(w, x, name)
-    for constant in constants:
-        _check_constant(w, constant)
+    w.names |= {"same": same, "contents": contents, "is_": operator.is_}
+    for guard in guards:
+        _check_guard(w, guard)
     arrays = []
     for kind, holder in sources:
         if kind == "constant":
@@ -104,7 +107,7 @@ def entry(
             arrays.append(_array(w, holder if isinstance(holder, Variable) else leaves[holder], place))
     w.add(f"return [{', '.join(arrays)}]")
     w.names["Variable"] = Variable
-    return w.made("def enter(args, kwargs):", "(AttributeError, KeyError, TypeError, ValueError)")
+    return w.made("def enter(args, kwargs):", "(AttributeError, LookupError, ReferenceError, TypeError, ValueError)")
 
 
 def reader(structure: Structure) -> Callable[[tuple[Any, ...], dict[str, Any]], list[Any]]:
@@ -266,24 +269,38 @@ def _same_spec(a: Spec | None, b: Spec) -> bool:
     return a is not None and a.backend is b.backend and (a.shape, a.dtype, a.device) == (b.shape, b.dtype, b.device)
 
 
-def _check_constant(w: Writer, constant: Constant) -> None:
-    w.names |= {"same": same, "items": items, "same_items": same_items, "is_": operator.is_}
-    known = w.name(constant.value)
-    holder = w.name(constant.holder)
-    if constant.kind == "contents":
-        w.names["contents"] = contents
-        w.fail_if(f"contents({holder}) != {known}")
-        return
-    if constant.kind == "items":
-        count = len(constant.holder)
-        pairs = f"all(map(is_, {holder}, {known}))"
-        if isinstance(constant.holder, dict):
-            pairs += f" and all(map(is_, {holder}.values(), {w.name(constant.value[count:])}))"
-        w.fail_if(f"len({holder}) != {count} or not ({pairs}) and not same_items(items({holder}), {known})")
-        return
-    now = {
-        "cell": f"{holder}.cell_contents",
-        "global": f"{holder}[{constant.name!r}]",
-        "attribute": f"{holder}.{constant.name}",
-    }[constant.kind]
+def _check_guard(w: Writer, guard: Guard) -> None:
+    """Add the check of one thing that was read from outside."""
+    kind, key, value = guard.kind, guard.key, guard.value
+    owner, known = w.name(guard.owner), w.name(value)
+    named = type(key) is str and key.isidentifier() and not keyword.iskeyword(key)
+    if kind == "own" and value is ABSENT:
+        w.fail_if(f"{key!r} in {owner}.__dict__")
+    elif kind == "global" and value is ABSENT:
+        w.fail_if(f"{key!r} in {owner}")
+    elif kind == "contents" and type(guard.owner) in (list, dict):
+        _check_items(w, guard, owner)
+    elif kind == "tree":
+        w.fail_if(f"not {w.name(same_tree)}({owner}, {known})")
+    elif kind in ("values", "part"):
+        w.names["values_of"] = READ[kind]
+        w.fail_if(f"values_of({owner}, {w.name(key)}) != {known}")
+    elif kind in SOURCE and value is not ABSENT and (named or "{n}" not in SOURCE[kind]):
+        name = repr(key) if type(key) in (str, int) else w.name(key)
+        _compare(w, SOURCE[kind].format(o=owner, k=name, n=key), known)
+    elif kind == "item" and type(guard.owner) in (list, dict) and value is not ABSENT:
+        _compare(w, f"{owner}[{repr(key) if type(key) in (str, int) else w.name(key)}]", known)
+    else:
+        _compare(w, f"{w.name(READ[kind])}({owner}, {w.name(key)})", known)
+
+
+def _compare(w: Writer, now: str, known: str) -> None:
     w.fail_if(f"(c := {now}) is not {known} and not same(c, {known})")
+
+
+def _check_items(w: Writer, guard: Guard, owner: str) -> None:
+    count = len(guard.owner)
+    pairs = f"all(map(is_, {owner}, {w.name(guard.value)}))"
+    if isinstance(guard.owner, dict):
+        pairs += f" and all(map(is_, {owner}.values(), {w.name(guard.value[count:])}))"
+    w.fail_if(f"len({owner}) != {count} or not ({pairs}) and not same(contents({owner}), {w.name(guard.value)})")

@@ -35,15 +35,26 @@ class Source(NamedTuple):
     holder: Any
 
 
-class OuterGraph(BaseException):
-    """A function that is traced computes gradients in a graph from outside, which no program can do.
+class Unrecordable(BaseException):
+    """A function that is traced did what it can only do without a level; it is called again.
 
     It is never seen by users, whose handlers must not catch it.
+
+    Attributes
+    ----------
+    level : TraceLevel
+    facts : Observer
+        What the function had read and set by then.
     """
+
+    facts: Any
 
     def __init__(self, level: "TraceLevel", text: str) -> None:
         super().__init__(text)
         self.level = level
+
+
+OUTER = "a Variable that was computed outside; compute it within the function"
 
 
 class Captured:
@@ -192,7 +203,7 @@ class TraceLevel(Level):
         return self.backend(own).over(device)
 
     def check_sweep(self, outputs: Iterable[Any], inputs: Iterable[Any] | None = None) -> None:
-        """Raise `OuterGraph` if a Variable that was computed outside, and could have more gradients, is reached."""
+        """Raise `Unrecordable` if a Variable that was computed outside, and could have more gradients, is reached."""
         border = self._border()
         if not border:
             return
@@ -204,17 +215,17 @@ class TraceLevel(Level):
         while waiting:
             node = waiting.pop()
             if node in border:
-                raise OuterGraph(self, "a backward computation reaches a Variable that was computed outside")
+                raise Unrecordable(self, f"a backward computation reaches {OUTER}")
             function = node.live_creator()
             if node not in seen and function is not None:
                 seen.add(node)
                 waiting.extend(each for each in function.input_nodes or () if each is not None)
 
     def check_cut(self, x: Any) -> None:
-        """Raise `OuterGraph` if `x` was computed outside."""
+        """Raise `Unrecordable` if `x` was computed outside."""
         found = self.captured.get(id(x))
         if (x if found is None else found.outside)._node.creator_node is not None and not self._made_here(x):
-            raise OuterGraph(self, "the graph of a Variable that was computed outside is cut")
+            raise Unrecordable(self, f"the graph is cut at {OUTER}")
 
     def _made_here(self, x: Variable) -> bool:
         return id(x) not in self.captured and x._array is not None and self.holds(x._array)

@@ -1,6 +1,6 @@
 """`Trace`: one recorded run of a function, with its result, its program and what it wrote to Variables."""
 
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from xpgrad.backend.plugins import plugins
@@ -13,7 +13,9 @@ from xpgrad.graph.variable import Variable, constant_variable
 from xpgrad.transforms.leaves import is_array
 from xpgrad.transforms.surroundings import Surroundings
 from xpgrad.transforms.trace.array import TracedArray
-from xpgrad.transforms.trace.level import Captured, OuterGraph, Source, TraceLevel
+from xpgrad.transforms.trace.guards.events import following
+from xpgrad.transforms.trace.guards.observer import Observer
+from xpgrad.transforms.trace.level import Captured, Source, TraceLevel, Unrecordable
 from xpgrad.transforms.trace.program import Program, Value
 from xpgrad.transforms.trees import Structure, flatten, where
 from xpgrad.types import Array
@@ -79,8 +81,6 @@ class Trace:
     args, kwargs : tuple, dict
         What the user gave. Arrays enter as Variables.
     strict : bool
-    watched : iterable of array
-        Arrays from outside that the function may write to.
 
     Attributes
     ----------
@@ -105,14 +105,13 @@ class Trace:
         The lines at which the graph of the arguments ended, if no output requires a gradient.
     surroundings : Surroundings
         In which it began.
+    facts : Observer
+        What was read from outside, and set there.
     failure : str or None
         Why the program is not the whole computation.
     """
 
-    def __init__(
-        self, f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], strict: bool,
-        watched: Iterable[Array] = (),
-    ) -> None:  # fmt: skip
+    def __init__(self, f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], strict: bool) -> None:
         self.function = f
         self.leaves, self.arguments = flatten((args, kwargs))
         self.variables = any(isinstance(leaf, Variable) for leaf in self.leaves)
@@ -131,23 +130,30 @@ class Trace:
         self._connected: list[Variable] = []
         self._residuals: list[Array] = []
         self.surroundings = Surroundings(())
-        for array in watched:
-            self.level.watch.add(array)
+        self.facts = Observer(f, self._met)
         try:
-            self.level.run(self._run, f)
-        except OuterGraph:  # who catches it asks the level
+            self.level.run(self._run, f, (args, kwargs))
+            self.facts.settle()
+            self._check_effects()
+        except Unrecordable as error:  # who catches it asks the level
+            error.facts = self.facts
             raise
         except BaseException:
             self.forget()
             raise
         self.failure = self.level.recording.failure
 
-    def _run(self, f: Callable[..., Any]) -> None:
+    def _run(self, f: Callable[..., Any], given: Any) -> None:
         level = self.level
         entered = list(self._entered())
         args, kwargs = self.arguments.build(entered)
         cuts = GraphEnds(None, lambda given: True)
-        returned = called_with(cuts.entered(), f, *args, **kwargs)
+        self.facts.copied((args, kwargs), given)
+        try:
+            with following(self.facts):
+                returned = called_with(cuts.entered(), f, *args, **kwargs)
+        finally:
+            self.facts.end()
         self._check_arguments((args, kwargs), entered)
         level.watch.check()
         if level.watch.written:
@@ -182,6 +188,20 @@ class Trace:
             if level.recording.failure is not None:  # the gradients may depend on the values of cotangents
                 self.pullback, self._residuals = None, []
             level.recording.failure = failure or level.recording.failure
+
+    def _check_effects(self) -> None:
+        """Raise if an array of this run was stored outside, where it cannot be used after the run."""
+        for effect in self.facts.effects.values():
+            if self.level.escapes_in(effect.guard.now()):
+                text = f"it stored an array in {effect.guard.title}; return it, or assign x.array of a Variable x"
+                raise Unrecordable(self.level, f"{text} from outside")
+
+    def _met(self, x: Any) -> None:
+        """Take note of a Variable or an array from outside that was met."""
+        if isinstance(x, Variable):
+            self.level.enter_variable(x)
+        else:
+            self.level.watch.add(x)
 
     def _entered(self) -> Iterator[Any]:
         """Yield the leaves of the arguments as the function gets them."""

@@ -7,7 +7,6 @@ import warnings
 import numpy as np
 import pytest
 
-import xpgrad
 from xpgrad import CompileWarning, TraceError, Variable, compile
 
 X = np.asarray([1.0, -2.0, 3.0])
@@ -292,12 +291,3 @@ def test_what_is_made_at_the_first_call_and_stays_is_no_reason_against_a_program
         warnings.simplefilter("error")
         assert all(np.array_equal(compiled(X), X * 4) for _ in range(4))
     assert compiled.cache_info().hits
-
-
-def test_constants_are_those_of_the_names_in_the_functions():
-    from xpgrad.transforms.trace.reading import constants_of
-
-    def f(x):
-        return xpgrad.linalg.norm(x) * scale
-
-    assert {c.name for c in constants_of(f)} == {"scale"}

@@ -1,0 +1,341 @@
+"""`Calls`: what a call of a function, a class or an object reads, by what is called."""
+
+import contextvars
+import functools
+import math
+import operator
+import types
+import weakref
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from xpgrad.transforms.trace.guards.facts import FRESH, MIXED, SLOTS, UNSEEN, Facts, Token
+from xpgrad.transforms.trace.guards.guard import ABSENT, inherited
+from xpgrad.transforms.trace.guards.trust import (
+    ARRAY,
+    BOX,
+    IMPURE,
+    OTHER,
+    SIMPLE,
+    TRACED,
+    VIEW,
+    is_of_arrays,
+    is_ours,
+    is_trusted,
+    kind_of,
+)  # fmt: skip
+
+NEW = frozenset(
+    id(f)
+    for f in [
+        *(list, dict, tuple, set, frozenset, sorted, len, float, int, bool, str, sum, any, all, abs, round, range),
+        *(math.copysign, isinstance),
+    ]
+)
+"""Functions that return something new, or plain."""
+QUIET = frozenset(
+    id(f)
+    for f in [
+        *(isinstance, issubclass, id, callable, hash, print, repr, type, object, slice, super, property),
+        *(functools.partial, weakref.ref, classmethod, staticmethod),
+    ]
+)
+"""Functions that look at no items and no values."""
+LAZY = frozenset(map(id, [map, filter, next, iter, enumerate, zip, reversed]))
+PICKS = frozenset(map(id, [next, max, min, sum]))
+READS = frozenset(["pop", "popitem", "popleft", "setdefault", "sort", "reverse", "remove"])
+WRITES = READS | {
+    *("append", "extend", "insert", "add", "update", "discard", "clear", "appendleft", "extendleft", "move_to_end"),
+    *("rotate", "__setitem__", "__delitem__", "subtract", "difference_update", "intersection_update"),
+}
+"""Methods of containers that change them; those of `READS` return or depend on what is there."""
+OF_OBJECTS = frozenset(
+    ["__init__", "__init_subclass__", "__repr__", "__str__", "__hash__", "__eq__", "__ne__", "__format__", "__sizeof__"]
+)
+"""Methods of all objects that read nothing."""
+GIVES = frozenset(["pop", "get", "popleft", "__getitem__", "setdefault", "__next__"])
+DESCRIPTORS = types.MethodDescriptorType, types.WrapperDescriptorType
+BUILTINS = (
+    *(types.BuiltinFunctionType, types.MethodDescriptorType, types.WrapperDescriptorType, types.MethodWrapperType),
+)
+
+
+class Calls(Facts):
+    """What is known of a call, with what the functions have read that it has called."""
+
+    def call(self, sh: Any, f: Any, args: Sequence[Any]) -> Any:
+        """Return what is seen of the result of calling `f` with what is seen of its arguments."""
+        sh.calling = None
+        for x in args:
+            if isinstance(x, types.FunctionType):
+                sh.handed.setdefault(x.__code__, x)
+        if isinstance(f, Token):
+            sh.waits = True
+            return MIXED if f.fresh and not self._danger(f, args) else UNSEEN
+        if isinstance(f, types.MethodType):
+            f, args = f.__func__, (f.__self__, *args)
+        if isinstance(f, types.FunctionType):
+            return self._function(sh, f, args)
+        if isinstance(f, functools.partial):
+            if f.keywords:
+                self.look(f.keywords, deep=False)
+            self.know_all(f.args)
+            return self.call(sh, f.func, (*f.args, *args))
+        special = SPECIAL.get(id(f))
+        if special is not None:
+            found = special(self, sh, args)
+            if found is not NotImplemented:
+                return found
+        if isinstance(f, (operator.attrgetter, operator.itemgetter, operator.methodcaller)):
+            return self._getter(sh, f, args)
+        if isinstance(f, weakref.ref):
+            return self.read("result", f, None, f())
+        if isinstance(f, type):
+            return self._class(f, args)
+        owner = getattr(f, "__self__", None)
+        if isinstance(f, DESCRIPTORS) and args and not isinstance(args[0], Token):
+            return self._method_in_c(sh, f, args[0], args[1:])
+        if isinstance(owner, types.ModuleType) or owner is None or not isinstance(f, BUILTINS):
+            return self._builtin(sh, f, args)
+        return self._method_in_c(sh, f, owner, args)
+
+    def _danger(self, f: Any, args: Sequence[Any]) -> bool:
+        new = id(f) in NEW
+        return any(self.is_risky(x, not new and id(x) not in self.made and kind_of(x) is not ARRAY) for x in args)
+
+    def _function(self, sh: Any, f: types.FunctionType, args: Sequence[Any]) -> Any:
+        sh.calling, sh.waits = f, True
+        if is_of_arrays(f.__module__ or ""):
+            if not self._recorded(args):
+                for x in args:
+                    self.look(x)
+            return FRESH
+        if is_trusted(f.__module__ or ""):
+            for x in args:
+                self.tree(x)
+        return UNSEEN
+
+    def _recorded(self, args: Sequence[Any]) -> bool:
+        """Return whether what is called is recorded: a traced array is among the arguments."""
+        return any(
+            kind_of(x) is TRACED or (type(x) in (list, tuple) and any(kind_of(y) is TRACED for y in x)) for x in args
+        )
+
+    def _getter(self, sh: Any, f: Any, args: Sequence[Any]) -> Any:
+        given = f.__reduce__()[1]
+        value = args[0]
+        if isinstance(f, operator.methodcaller):
+            return self.call(sh, self.attribute(sh, value, given[0]), given[1:])
+        for path in given:
+            value = args[0]
+            for name in path.split(".") if isinstance(f, operator.attrgetter) else (path,):
+                get = self.item if isinstance(f, operator.itemgetter) else self.attribute
+                value = get(sh, value, name)
+        return value if len(given) == 1 else MIXED
+
+    def _class(self, f: type, args: Sequence[Any]) -> Any:
+        if not is_ours(f.__module__):
+            for name in ("__call__", "__new__", "__init__"):
+                own = inherited(type(f) if name == "__call__" else f, name)
+                if isinstance(getattr(own, "__func__", own), types.FunctionType):
+                    if name == "__call__":
+                        self.read("class attribute", f, name, own)
+                    else:
+                        self.read("attribute", f, name, getattr(f, name))
+        if id(f) not in QUIET and not is_trusted(f.__module__):
+            for x in args:
+                self.look(x)
+        return MIXED if self._danger(f, args) else FRESH
+
+    def _builtin(self, sh: Any, f: Any, args: Sequence[Any]) -> Any:
+        called = inherited(type(f), "__call__")
+        if isinstance(called, types.FunctionType):
+            if not is_ours(called.__module__):
+                self.read("class attribute", f, "__call__", called)
+            sh.waits, sh.calling = True, called
+            return UNSEEN
+        if getattr(f, "__module__", None) in IMPURE or f is open:
+            self.refuse(f"it calls {f.__name__}, which may give something else at each call")
+        if is_of_arrays(type(f).__module__) or is_of_arrays(getattr(f, "__module__", None) or ""):
+            sh.waits = True
+            if not self._recorded(args):
+                for x in args:
+                    self.look(x)
+            return FRESH
+        if id(f) not in QUIET:
+            for x in args:
+                self.look(x)
+            if id(f) not in LAZY:
+                self._objects(args)
+        if f is next and not isinstance(args[0], Token) and isinstance(args[0], Iterator) and id(args[0]) in self.known:
+            self.refuse("it advances an iterator from outside")
+        if f is next:
+            sh.waits = True  # the frame of a generator says what it yields
+        if not isinstance(f, BUILTINS):
+            sh.waits = True  # a cache, for instance: it may return the same object each time
+            return UNSEEN
+        return (UNSEEN if id(f) in PICKS else MIXED) if self._danger(f, args) else FRESH
+
+    def _objects(self, args: Sequence[Any]) -> None:
+        """Note the attributes of objects that code in C may read."""
+        for x in args:
+            if not isinstance(x, (Token, types.FunctionType, type)) and kind_of(x) is OTHER and hasattr(x, "__dict__"):
+                self.look(vars(x))
+
+    def _method_in_c(self, sh: Any, f: Any, owner: Any, args: Sequence[Any]) -> Any:
+        """A method of a type that is written in C."""
+        name, kind = f.__name__, kind_of(owner)
+        if kind in (SIMPLE, VIEW) or isinstance(owner, type) or id(owner) in self.made:
+            for x in (owner, *args) if kind is VIEW else args:
+                self.look(x)
+            danger = self._danger(f, args) or self.is_risky(owner)
+            return (UNSEEN if name in GIVES else MIXED) if danger else FRESH
+        if kind is ARRAY or is_of_arrays(type(owner).__module__):
+            if (
+                kind is not ARRAY
+                and not isinstance(owner, types.ModuleType)
+                and name not in ("reduce", "outer", "at", "accumulate")
+            ):
+                self.refuse(f"it calls {name} of a {type(owner).__name__} of another library, whose state is not seen")
+            if not self._recorded(args):
+                for x in (owner, *args):
+                    self.look(x)
+            return FRESH
+        if name in ("__setattr__", "__delattr__") and args:
+            self.write("attribute", owner, args[0])
+            return FRESH
+        if name == "__getattribute__" and args and isinstance(args[0], str):
+            return self.attribute(sh, owner, args[0])
+        if name in ("__reduce_ex__", "__getstate__") and hasattr(owner, "__dict__"):
+            self.look(vars(owner))
+            return MIXED
+        if name in OF_OBJECTS:
+            return FRESH
+        if name == "__get__" and not any(isinstance(x, Token) for x in args):
+            return f(*args)
+        if kind is BOX:
+            return self._method_of_box(sh, name, owner, args)
+        if isinstance(owner, contextvars.ContextVar) and name == "get":
+            try:
+                return self.read("context", owner, None, owner.get())
+            except LookupError:
+                return FRESH
+        if isinstance(owner, types.GeneratorType):
+            if id(owner) in self.known:
+                self.refuse("it advances a generator from outside")
+            sh.waits = True
+            return UNSEEN
+        if kind is TRACED:
+            sh.waits = True
+            return FRESH
+        self.refuse(f"it calls {name} of a {type(owner).__name__}, whose state is not seen")
+        return UNSEEN
+
+    def _method_of_box(self, sh: Any, name: str, owner: Any, args: Sequence[Any]) -> Any:
+        seen = bool(args) and not isinstance(args[0], Token)
+        if name in ("get", "__getitem__") and seen:
+            value = self.item(sh, owner, args[0])
+            return (args[1] if len(args) > 1 else None) if value is ABSENT else value
+        if name == "__contains__" and seen:
+            return self.read("membership", owner, args[0], args[0] in owner)
+        if name in WRITES:
+            if name in ("pop", "setdefault", "__setitem__", "__delitem__") and seen and isinstance(owner, dict):
+                if name[0] != "_":
+                    self.read("item", owner, args[0], owner.get(args[0], ABSENT))
+                self.write("item", owner, args[0])
+                return UNSEEN
+            if name in READS:
+                self.look(owner, deep=False)
+            self.write("contents", owner, None)
+            return UNSEEN if name in READS and self.is_risky(owner) else FRESH
+        self.look(owner)
+        for x in args:
+            self.look(x)
+        return MIXED if self.is_risky(owner) else FRESH
+
+    def special(self, x: Any, *names: str) -> None:
+        """Note what the class of an object has, or has not, under names that Python looks up itself."""
+        if type(x) is Token or kind_of(x) is not OTHER or isinstance(x, (type, types.FunctionType)):
+            return
+        if is_ours(type(x).__module__) or type(x).__module__ == "builtins" or id(x) in self.made:
+            return
+        for name in names:
+            self.read("inherited", x, name, inherited(type(x), name))
+
+    def assign(self, sh: Any, owner: Any, name: Any) -> None:
+        """Note that an attribute is about to be set or deleted."""
+        if isinstance(owner, Token) or not isinstance(name, str):
+            return self.write("attribute", owner, name)
+        setter = inherited(type(owner), name)
+        if isinstance(inherited(type(owner), "__setattr__"), types.FunctionType):
+            return None  # its code is followed
+        if isinstance(setter, SLOTS) or not hasattr(type(setter), "__set__"):
+            self.write("attribute", owner, name)
+        return None
+
+    def cell(self, sh: Any, name: str) -> Any:
+        """Return the cell of a variable of an enclosing function; None if the call has made it."""
+        raise NotImplementedError("Observer.cell")
+
+
+def _getattr(self: Calls, sh: Any, args: Sequence[Any]) -> Any:
+    if isinstance(args[0], Token) and not args[0].risky:
+        return FRESH
+    if len(args) < 2 or not isinstance(args[1], str):
+        self.refuse("an attribute is read whose name is not seen")
+        return UNSEEN
+    value = self.attribute(sh, args[0], args[1])
+    return args[2] if value is ABSENT and len(args) > 2 else value
+
+
+def _hasattr(self: Calls, sh: Any, args: Sequence[Any]) -> Any:
+    _getattr(self, sh, args[:2])
+    sh.waits = False
+    return FRESH
+
+
+def _setattr(self: Calls, sh: Any, args: Sequence[Any]) -> Any:
+    self.assign(sh, args[0], args[1])
+    return FRESH
+
+
+def _vars(self: Calls, sh: Any, args: Sequence[Any]) -> Any:
+    return self.attribute(sh, args[0], "__dict__") if args else NotImplemented
+
+
+def _super(self: Calls, sh: Any, args: Sequence[Any]) -> Any:
+    names = sh.frame.f_locals
+    if not args:
+        return super(names["__class__"], names[sh.code.co_varnames[0]])
+    return super(*args) if not any(isinstance(x, Token) for x in args) else NotImplemented
+
+
+def _type(self: Calls, sh: Any, args: Sequence[Any]) -> Any:
+    if len(args) != 1:
+        return NotImplemented
+    if isinstance(args[0], Token):
+        return FRESH
+    return type(args[0]) if kind_of(args[0]) is not OTHER else self.read("class", args[0], None, type(args[0]))
+
+
+def _len(self: Calls, sh: Any, args: Sequence[Any]) -> Any:
+    x = args[0]
+    if isinstance(x, Token):
+        return FRESH
+    if kind_of(x) is BOX and not isinstance(x, (tuple, frozenset)):
+        self.read("length", x, None, len(x))
+    elif kind_of(x) is VIEW:
+        self.look(x)
+    elif kind_of(x) is OTHER:
+        self.special(x, "__len__")
+        sh.waits = True
+    return FRESH
+
+
+_SPECIAL: list[tuple[Any, Any]] = [
+    (getattr, _getattr), (hasattr, _hasattr), (setattr, _setattr), (delattr, _setattr), (vars, _vars), (super, _super),
+    (type, _type), (len, _len), (globals, lambda self, sh, args: sh.frame.f_globals),
+    (id, lambda self, sh, args: FRESH if isinstance(args[0], Token) else id(args[0])),
+]  # fmt: skip
+SPECIAL = {id(f): rule for f, rule in _SPECIAL}
+"""What functions of Python read and set, by their identity, that are like instructions."""

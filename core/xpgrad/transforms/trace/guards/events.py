@@ -1,0 +1,152 @@
+"""`following`: sends the frames and instructions that a thread runs to an observer."""
+
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import CodeType
+from typing import Any
+
+from xpgrad.config import shared_lock
+from xpgrad.transforms.trace.guards.observer import Observer
+
+
+class Tracer:
+    """Follows by `sys.settrace`; the tracer of coverage or of a debugger that was there is called, and put back."""
+
+    def __init__(self, observer: Observer) -> None:
+        self.observer, self.before = observer, sys.gettrace()
+
+    def __call__(self, frame: Any, event: str, arg: Any) -> Any:
+        """Take note of a frame that starts."""
+        before: Any = self.before
+        theirs: Any = before(frame, event, arg) if self.before is not None else None
+        if sys.gettrace() is not self:
+            sys.settrace(self)  # coverage's tracer has put itself back
+        shadows = self.observer.shadows
+        frame.f_trace_lines = theirs is not None
+        frame.f_trace_opcodes = ours = frame in shadows or self.observer.start(frame)
+        if not ours and frame.f_back not in shadows:
+            return theirs
+        return Within(self.observer, theirs)
+
+
+class Within:
+    """Follows one frame, together with the tracer that another tool has for it."""
+
+    __slots__ = ("observer", "raised", "theirs")
+
+    def __init__(self, observer: Observer, theirs: Any) -> None:
+        self.observer, self.theirs, self.raised = observer, theirs, False
+
+    def __call__(self, frame: Any, event: str, arg: Any) -> Any:
+        """Take note of an instruction, or of the end."""
+        if event == "opcode":
+            sh = self.observer.shadows.get(frame)
+            if sh is not None:
+                self.observer.step(sh, frame.f_lasti)
+            self.raised = False
+            return self
+        if event == "exception":
+            self.raised = True
+        if event == "return":
+            self.observer.finish(frame, arg, self.raised)
+        if self.theirs is not None:
+            self.theirs = self.theirs(frame, event, arg)
+        return self
+
+
+@contextmanager
+def _by_trace(observer: Observer) -> Iterator[None]:
+    """Follow what this thread runs by `sys.settrace`."""
+    tracer = Tracer(observer)
+    sys.settrace(tracer)
+    try:
+        yield
+    finally:
+        sys.settrace(tracer.before)
+
+
+class Monitor:
+    """Follows by `sys.monitoring`, one observer for each thread that records."""
+
+    def __init__(self) -> None:
+        self._observers: dict[int, Observer] = {}
+        self._codes: set[CodeType] = set()
+        self._lock = shared_lock()
+        self._tool: int | None = None
+
+    @contextmanager
+    def following(self, observer: Observer) -> Iterator[None]:
+        """Follow what this thread runs."""
+        thread = threading.get_ident()
+        with self._lock:
+            if self._tool is None and not self._open():
+                observer.refuse("all tools of sys.monitoring are in use")
+            self._observers[thread] = observer
+        try:
+            yield
+        finally:
+            with self._lock:
+                del self._observers[thread]
+                if not self._observers and self._tool is not None:
+                    self._close(self._tool)
+
+    if sys.version_info >= (3, 12):
+
+        def _open(self) -> bool:
+            watch, events = sys.monitoring, sys.monitoring.events
+            tool = next((i for i in (4, 3, 5, 1) if watch.get_tool(i) is None), None)
+            if tool is None:
+                return False
+            watch.use_tool_id(tool, "xpgrad.compile")
+            self._tool = tool
+            callbacks: list[tuple[int, Callable[..., Any]]] = [
+                (events.PY_START, self._start), (events.INSTRUCTION, self._step), (events.PY_RETURN, self._finish),
+                (events.PY_YIELD, self._finish),
+            ]  # fmt: skip
+            for event, function in callbacks:
+                watch.register_callback(tool, event, function)
+            watch.set_events(tool, events.PY_START | events.PY_RETURN | events.PY_YIELD)
+            return True
+
+        def _close(self, tool: int) -> None:
+            watch, events = sys.monitoring, sys.monitoring.events
+            watch.set_events(tool, 0)
+            for code in self._codes:
+                watch.set_local_events(tool, code, 0)
+            for event in (events.PY_START, events.INSTRUCTION, events.PY_RETURN, events.PY_YIELD):
+                watch.register_callback(tool, event, None)
+            watch.free_tool_id(tool)
+            self._codes.clear()
+            self._tool = None
+
+        def _start(self, code: CodeType, offset: int) -> None:
+            observer = self._observers.get(threading.get_ident())
+            if observer is not None and observer.start(sys._getframe(1)) and code not in self._codes:
+                self._codes.add(code)
+                assert self._tool is not None
+                sys.monitoring.set_local_events(self._tool, code, sys.monitoring.events.INSTRUCTION)
+
+        def _step(self, code: CodeType, offset: int) -> None:
+            observer = self._observers.get(threading.get_ident())
+            if observer is not None:
+                sh = observer.shadows.get(sys._getframe(1))
+                if sh is not None:
+                    observer.step(sh, offset)
+
+        def _finish(self, code: CodeType, offset: int, value: Any) -> None:
+            observer = self._observers.get(threading.get_ident())
+            if observer is not None:
+                observer.finish(sys._getframe(1), value)
+
+    else:
+
+        def _open(self) -> bool:
+            raise NotImplementedError("sys.monitoring is there from Python 3.12 on")
+
+        def _close(self, tool: int) -> None:
+            raise NotImplementedError("sys.monitoring is there from Python 3.12 on")
+
+
+following: Callable[[Observer], Any] = _by_trace if sys.version_info < (3, 12) else Monitor().following

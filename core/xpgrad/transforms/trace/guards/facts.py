@@ -1,0 +1,487 @@
+"""`Facts`: what is known of the objects that a call has met, and what it has read and set outside."""
+
+import collections
+import functools
+import types
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
+
+from xpgrad.backend.plugins import plugins
+from xpgrad.graph.variable import Variable
+from xpgrad.transforms.containers import container_of
+from xpgrad.transforms.trace.guards.guard import ABSENT, BOXES, READ, Guard, contents, inherited, same, values
+from xpgrad.transforms.trace.guards.trust import (
+    ARRAY,
+    BOX,
+    FIXED,
+    OTHER,
+    SIMPLE,
+    TRACED,
+    VIEW,
+    is_inside,
+    is_ours,
+    is_trusted,
+    kind_of,
+)  # fmt: skip
+
+FUNCTIONS = (
+    *(types.FunctionType, types.BuiltinFunctionType, types.MethodDescriptorType, types.WrapperDescriptorType),
+    *(classmethod, staticmethod, types.ClassMethodDescriptorType),
+)
+SLOTS = types.MemberDescriptorType, types.GetSetDescriptorType
+PROPERTIES = property, functools.cached_property
+CLASS_KINDS = frozenset(["attribute", "method", "class attribute", "inherited"])
+SETTINGS = frozenset(["name", "initializer", "update_rule", "requires_grad", "label"])
+"""Attributes of a Variable that are no part of a program."""
+
+
+class Token:
+    """A value on the stack that is not seen.
+
+    Attributes
+    ----------
+    fresh, risky : bool
+        Whether the call has made it; whether it may be, or hold, an object from outside.
+    """
+
+    __slots__ = ("fresh", "risky")
+
+    def __init__(self, fresh: bool, risky: bool) -> None:
+        self.fresh, self.risky = fresh, risky
+
+
+FRESH, MIXED, UNSEEN = Token(True, False), Token(True, True), Token(False, True)
+
+
+class Effect(NamedTuple):
+    """What a call has set outside: ``READ[kind](owner, key)`` was `before`."""
+
+    kind: str
+    owner: Any
+    key: Any
+    before: Any
+
+    @property
+    def guard(self) -> Guard:
+        """The same as a guard on what was there before."""
+        return Guard(*self)
+
+    def set(self, value: Any) -> None:
+        """Set it to a value, `ABSENT` deletes it."""
+        kind, owner, key, _ = self
+        if kind == "contents":
+            refill(owner, value)
+        elif kind == "attribute":
+            setattr(owner, key, value) if value is not ABSENT else delattr(owner, key)
+        elif kind == "cell":
+            owner.cell_contents = value
+        elif value is not ABSENT:
+            owner[key] = value
+        else:
+            del owner[key]
+
+
+def refill(box: Any, items: tuple[Any, ...]) -> None:
+    """Give a container what it held: the keys and values of a dictionary, or items."""
+    box.clear()
+    if isinstance(box, dict):
+        count = len(items) // 2
+        box.update(zip(items[:count], items[count:], strict=True))
+    elif hasattr(box, "update"):
+        box.update(items)
+    else:
+        box.extend(items)
+
+
+class Facts:
+    """What a call has read and set, and which objects it has made.
+
+    Parameters
+    ----------
+    meets : callable
+        Is called with each array and Variable from outside whose values or attributes are read.
+
+    Attributes
+    ----------
+    guards : dict from tuple to Guard
+    effects : dict from tuple to Effect
+    reason : str or None
+        Why no guards can say whether a program fits.
+    changed : list of Guard
+        What the call has read, and then changed.
+    made, known : dict from int to object
+        The objects that it has made, and those from outside that it has met, by their identities.
+    """
+
+    def __init__(self, meets: Callable[[Any], None]) -> None:
+        self.guards: dict[tuple[str, int, Any], Guard] = {}
+        self.effects: dict[tuple[int, Any], Effect] = {}
+        self.reason: str | None = None
+        self._meets = meets
+        self.changed: list[Guard] = []
+        self.made: dict[int, Any] = {}
+        self.known: dict[int, Any] = {}
+        self.seen: set[Any] = set()
+
+    def refuse(self, why: str) -> None:
+        """Note why the call has to run eagerly; the first reason counts."""
+        self.reason = self.reason or why
+
+    def know(self, x: Any) -> None:
+        """Note an object from outside."""
+        if id(x) not in self.known and id(x) not in self.made:
+            kind = kind_of(x)
+            if kind is SIMPLE:
+                return
+            self.known[id(x)] = x
+            if kind is ARRAY and type(x) in plugins.by_type:
+                self._meets(x)
+
+    def know_all(self, items: Iterable[Any]) -> None:
+        """Note objects from outside."""
+        for x in items:
+            self.know(x)
+
+    def read(self, kind: str, owner: Any, key: Any, value: Any) -> Any:
+        """Note that `value` was read, and return it."""
+        if is_inside(value):
+            if (id(owner), name_of(key)) not in self.effects:
+                self._reveal(owner)
+            return value
+        name = name_of(key)
+        if id(owner) in self.made:
+            if kind in CLASS_KINDS and not isinstance(owner, type) and key not in getattr(owner, "__dict__", ()):
+                self._of_class(type(owner), key)
+            return value
+        if (id(owner), name) in self.effects:
+            if kind_of(value) in (BOX, OTHER) and id(value) not in self.known and not isinstance(value, type):
+                self.made[id(value)] = value
+            return value
+        self.know(value)
+        self.known[id(owner)] = owner
+        place = kind, id(owner), name
+        if place not in self.guards:
+            self.guards[place] = Guard(kind, owner, key, value)
+        return value
+
+    def _reveal(self, x: Any) -> None:
+        """Note that the library has made an object, and what holds it: an array of this call is in it."""
+        if id(x) in self.made:
+            return
+        self.made[id(x)] = self.known.pop(id(x), x)
+        for place, guard in list(self.guards.items()):
+            if guard.owner is x:
+                self.guards.pop(place)
+            elif guard.value is x:
+                self._reveal(guard.owner)
+
+    def tree(self, x: Any) -> None:
+        """Note that the library takes a model or another tree apart."""
+        container = container_of(type(x)) if kind_of(x) is OTHER and id(x) in self.known else None
+        if container is not None:
+            self.read("tree", x, None, container.emptied(x))
+
+    def _of_class(self, kind: type, name: str) -> None:
+        """Note what an object that the call has made has from its class."""
+        found = inherited(kind, name)
+        if not isinstance(found, SLOTS) and not is_ours(kind.__module__) and kind.__module__ != "builtins":
+            self.read("of class", kind, name, found)
+
+    def write(self, kind: str, owner: Any, key: Any) -> None:
+        """Note that something of an object is about to be set."""
+        if isinstance(owner, Token):
+            if not owner.fresh:
+                self.refuse("it sets an attribute or item of an object that is not seen")
+            return
+        place = id(owner), name_of(key)
+        if id(owner) not in self.made and place not in self.effects and kind_of(owner) is not TRACED:
+            self.known[id(owner)] = owner
+            self.effects[place] = Effect(kind, owner, key, Guard(kind, owner, key, None).now())
+
+    # What is read whole
+
+    def is_risky(self, x: Any, inside: bool = False) -> bool:
+        """Return whether a value may hold, or with `inside` be, an object from outside."""
+        if type(x) is Token:
+            return x.risky
+        kind = kind_of(x)
+        if kind is SIMPLE or kind is TRACED:
+            return False
+        if kind is ARRAY or kind is BOX:
+            whole = kind is BOX and any(self.is_risky(item, True) for item in contents(x))
+            return whole or (inside and type(x) is not tuple)
+        return not isinstance(x, (type, types.FunctionType, types.BuiltinFunctionType))
+
+    def look(self, x: Any, deep: bool = True) -> None:
+        """Note that something reads all of a container or array."""
+        if type(x) is Token or id(x) in self.made:
+            return
+        kind = kind_of(x)
+        if kind is ARRAY:
+            if id(x) in self.known:
+                self.array(x)
+        elif kind is BOX and not (isinstance(x, (list, dict)) and any(map(is_inside, contents(x)))):
+            now = contents(x)
+            if not isinstance(x, (tuple, frozenset)):
+                self.read("contents", x, None, now)
+            for item in now:
+                self.know(item)
+                if deep and kind_of(item) in (BOX, ARRAY):
+                    self.look(item)
+        elif kind is VIEW and hasattr(x, "mapping"):
+            self.read("contents", x, None, contents(x))
+
+    def array(self, x: Any) -> None:
+        """Note that the values of an array from outside are read."""
+        if type(x) in plugins.by_type and not plugins.backend_of(x).immutable:
+            self.read("values", x, None, values(x))
+        elif type(x) not in plugins.by_type:
+            self.refuse(f"values of a {type(x).__name__} are read, whose state is not seen")
+
+    # Attributes
+
+    def attribute(self, sh: Any, o: Any, name: str) -> Any:
+        """Return what `o.name` is, without running any code, and note what that depends on."""
+        if (id(o), name) in self.seen:
+            return getattr(o, name)  # noted before, and no code runs
+        if isinstance(o, Token):
+            if o is UNSEEN:
+                self.refuse(f"where the object comes from whose {name!r} is read{sh.line} is not seen")
+            return UNSEEN if o.risky else FRESH
+        kind = kind_of(o)
+        if kind is TRACED:
+            return self._of_variable(sh, o, name)
+        if kind is ARRAY:
+            return self._of_array(o, name)
+        if kind in (BOX, VIEW, SIMPLE) and type(o).__module__ == "builtins":
+            return getattr(o, name, ABSENT)
+        if isinstance(o, (types.CodeType, types.BuiltinFunctionType, types.MethodDescriptorType)):
+            return getattr(o, name, ABSENT)
+        if name == "__dict__":
+            return self._space(o)
+        if name == "__class__":
+            return self.read("class", o, None, type(o))
+        if isinstance(o, types.ModuleType):
+            trusted = is_trusted(o.__name__) or is_ours(o.__name__)
+            return getattr(o, name, ABSENT) if trusted else self.read("attribute", o, name, getattr(o, name, ABSENT))
+        return self._of_super(sh, o, name) if type(o) is super else self._of_object(sh, o, name)
+
+    def _space(self, o: Any) -> Any:
+        space = getattr(o, "__dict__", ABSENT)
+        if id(o) in self.made:
+            self.made[id(space)] = space
+        return space
+
+    def _of_variable(self, sh: Any, o: Any, name: str) -> Any:
+        own = getattr(o, "__dict__", None)
+        if own is not None and name in own:
+            return self.read("attribute", o, name, own[name])
+        if isinstance(o, Variable) and not is_inside(o) and o._array is not None:
+            if name in SETTINGS:
+                return self.read("attribute", o, name, getattr(o, name))
+            self._meets(o)
+        found = inherited(type(o), name)
+        if isinstance(found, types.FunctionType):
+            return getattr(o, name)
+        sh.waits = True
+        return FRESH
+
+    def _of_array(self, o: Any, name: str) -> Any:
+        value = getattr(o, name, ABSENT)
+        if kind_of(value) is ARRAY and id(o) in self.known:
+            self.know(value)
+        return value
+
+    def _of_super(self, sh: Any, o: Any, name: str) -> Any:
+        line = o.__self_class__.__mro__
+        for kind in line[line.index(o.__thisclass__) + 1 :]:
+            if name in vars(kind):
+                value = vars(kind)[name]
+                if not is_ours(kind.__module__):
+                    self.read("own", kind, name, value)
+                sh.waits = not isinstance(value, FUNCTIONS)
+                return FRESH if sh.waits else getattr(o, name)
+        return getattr(o, name, ABSENT)
+
+    def _of_object(self, sh: Any, o: Any, name: str) -> Any:
+        kind = type(o)
+        found = inherited(kind, name)
+        if isinstance(inherited(kind, "__getattribute__"), types.FunctionType):
+            return self._waiting(sh)
+        if found is not ABSENT and not isinstance(found, (*FUNCTIONS, *SLOTS)) and hasattr(type(found), "__get__"):
+            data = hasattr(type(found), "__set__")
+            if data or name not in getattr(o, "__dict__", ()):
+                return self._of_descriptor(sh, o, name, found)
+            if isinstance(found, functools.cached_property):
+                self.read("own", o, name, vars(o)[name])
+        if isinstance(o, type):
+            own = inherited(o, name)
+            if (
+                own is not ABSENT
+                and hasattr(type(own), "__get__")
+                and not isinstance(own, (*FUNCTIONS, *SLOTS, property))
+            ):
+                return self._waiting(sh)
+        try:
+            hooked = inherited(kind, "__getattr__") is not ABSENT and not isinstance(o, type)
+            value = object.__getattribute__(o, name) if hooked else getattr(o, name, ABSENT)
+        except AttributeError:
+            return self._missing(sh, o, name)
+        own = getattr(o, "__dict__", ())
+        if isinstance(value, types.MethodType) and (isinstance(o, type) or name not in own):
+            self._method(o, name, value)
+        elif not isinstance(value, (types.BuiltinMethodType, types.MethodWrapperType)) or value.__self__ is not o:
+            if name not in FIXED and not (isinstance(o, type) and is_ours(o.__module__)):
+                self.read("attribute", o, name, value)
+            elif name in FIXED:
+                self.know(value)
+            if value is not ABSENT and id(o) in self.known:
+                self.seen.add((id(o), name))
+        return value
+
+    def _method(self, o: Any, name: str, value: types.MethodType) -> None:
+        if is_ours(value.__func__.__module__) and not isinstance(o, type):
+            if is_ours(type(o).__module__):
+                if name == "forward":
+                    self.read("own", o, name, ABSENT)
+            else:
+                self.read("method", o, name, value.__func__)
+        elif not (isinstance(o, type) and is_ours(o.__module__)):
+            self.read("method", o, name, value.__func__)
+        self.seen.add((id(o), name))
+
+    def _of_descriptor(self, sh: Any, o: Any, name: str, found: Any) -> Any:
+        """Return what a property or another descriptor gives: its code is followed, or it is read again."""
+        plain = isinstance(found, PROPERTIES)
+        code = getattr(found, "fget", None) or getattr(found, "func", None)
+        if plain and is_trusted(getattr(code, "__module__", None) or ""):
+            value = getattr(o, name, ABSENT)  # a property of the library, which computes nothing else
+            if kind_of(value) is TRACED:
+                return value
+            return self.read("attribute", o, name, value) if id(o) not in self.made else value
+        if not is_ours(type(found).__module__) and not is_ours(getattr(code, "__module__", None)):
+            self.read("class attribute" if plain and not isinstance(o, type) else "inherited", o, name, found)
+        if isinstance(found, functools.cached_property):
+            self.read("own", o, name, vars(o).get(name, ABSENT))
+        return self._waiting(sh)
+
+    def _missing(self, sh: Any, o: Any, name: str) -> Any:
+        kind = type(o)
+        if is_ours(kind.__module__):
+            return self._waiting(sh)
+        self.read("inherited", o, "__getattr__", inherited(kind, "__getattr__"))
+        self.read("inherited", o, name, ABSENT)
+        if hasattr(o, "__dict__"):
+            self.read("own", o, name, vars(o).get(name, ABSENT))
+        return self._waiting(sh)
+
+    @staticmethod
+    def _waiting(sh: Any) -> Token:
+        sh.waits = True
+        return UNSEEN
+
+    # Items
+
+    def item(self, sh: Any, o: Any, key: Any) -> Any:
+        """Return ``o[key]`` where that runs no code, and note what it depends on."""
+        if isinstance(o, Token):
+            if o is UNSEEN:
+                self.refuse(f"where the container comes from that is read{sh.line} is not seen")
+            return UNSEEN if o.risky else FRESH
+        kind = kind_of(o)
+        if kind is TRACED:
+            sh.waits = True
+            return FRESH
+        if kind is ARRAY:
+            return self._of_elements(o, key)
+        getter = inherited(type(o), "__getitem__")
+        if isinstance(getter, types.FunctionType):
+            if not is_ours(getter.__module__):
+                self.read("class attribute", o, "__getitem__", getter)
+            return self._waiting(sh)
+        if kind is BOX or isinstance(o, (str, bytes, range)):
+            return self._of_box(sh, o, key)
+        if isinstance(o, type):
+            return FRESH if not isinstance(inherited(o, "__class_getitem__"), classmethod) else self._waiting(sh)
+        if kind is not SIMPLE:
+            self.refuse(f"items of a {type(o).__name__} are read, whose state is not seen")
+        return UNSEEN
+
+    def _of_elements(self, o: Any, key: Any) -> Any:
+        if id(o) not in self.known:
+            return FRESH
+        if any(
+            isinstance(k, (Token, list)) or kind_of(k) in (ARRAY, TRACED)
+            for k in (key if type(key) is tuple else (key,))
+        ):
+            self.look(o)
+            return FRESH
+        value = o[key]
+        if kind_of(value) is ARRAY:  # a view: what reads its values notes that
+            self.known[id(value)] = value
+            return value
+        return self.read("element", o, key, value)
+
+    def _of_box(self, sh: Any, o: Any, key: Any) -> Any:
+        if isinstance(key, (Token, slice)):
+            self.look(o, deep=False)
+            return MIXED if isinstance(key, slice) else UNSEEN if self.is_risky(o) else FRESH
+        if kind_of(key) is not SIMPLE and isinstance(inherited(type(key), "__eq__"), types.FunctionType):
+            self.look(o, deep=False)
+        try:
+            value = o[key] if not hasattr(o, "keys") or key in o else ABSENT
+        except (LookupError, TypeError):
+            value = ABSENT
+        if isinstance(o, (tuple, str, bytes, range)):
+            return value
+        if value is ABSENT and hasattr(type(o), "__missing__"):
+            self.read("item", o, key, ABSENT)
+            if isinstance(o, collections.defaultdict):
+                self.write("item", o, key)
+            return self._waiting(sh)
+        return self.read("item", o, key, value)
+
+    # At the end
+
+    def settle(self) -> None:
+        """Drop effects that have left all as it was, and guards that the call itself has broken."""
+        for place, effect in list(self.effects.items()):
+            if same(effect.guard.now(), effect.before):
+                del self.effects[place]
+        for key, guard in list(self.guards.items()):
+            if not guard.holds():
+                del self.guards[key]
+                if guard.kind not in ("values", "part"):
+                    self.changed.append(guard)
+        self.made.clear()
+        self.known.clear()
+        self.seen.clear()
+
+    def undo(self) -> None:
+        """Set all that the call has set to what it was."""
+        for effect in reversed(self.effects.values()):
+            effect.set(effect.before)
+
+    def copied(self, copy: Any, original: Any) -> None:
+        """Note the objects of a tree of arguments that were made for the call, beside those of the tree given."""
+        waiting, seen = [(copy, original)], set[int]()
+        while waiting:
+            a, b = waiting.pop()
+            if a is b or type(a) is not type(b) or id(a) in seen or kind_of(a) not in (BOX, OTHER):
+                continue
+            seen.add(id(a))
+            self.made[id(a)] = a
+            if isinstance(a, dict):
+                waiting += [(item, b[key]) for key, item in a.items() if key in b]
+            elif isinstance(a, (list, tuple)):
+                waiting += zip(a, b, strict=False)
+            elif hasattr(a, "__dict__"):
+                waiting.append((a.__dict__, b.__dict__))
+
+
+def name_of(key: Any) -> Any:
+    """Return a key of a dictionary as a name of a guard."""
+    return (type(key), key) if type(key) in (str, int) else repr(key) if kind_of(key) is SIMPLE else id(key)
+
+
+__all__ = ["BOXES", "READ", "Effect", "Facts", "Token"]

@@ -1,0 +1,166 @@
+"""`Guard`: one thing that a call has read from outside, and whether it is what it was."""
+
+import array
+import collections
+import math
+import types
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from xpgrad.backend.plugins import plugins
+from xpgrad.transforms.containers import container_of
+
+PLAIN = (bool, int, float, complex, str, bytes, type(None), type(...), range)
+BOXES = (
+    list, dict, set, tuple, frozenset, collections.deque, bytearray, array.array, types.MappingProxyType,
+)  # fmt: skip
+"""Containers written in C, whose items are looked at without any code being run."""
+
+
+class Absent:
+    """The value of what is missing."""
+
+    def __repr__(self) -> str:
+        return "nothing"
+
+
+ABSENT = Absent()
+
+
+class Guard(NamedTuple):
+    """What a call has read from outside: ``READ[kind](owner, key)`` was `value`."""
+
+    kind: str
+    owner: Any
+    key: Any
+    value: Any
+
+    @property
+    def title(self) -> str:
+        """What messages call it."""
+        return f"{TITLES.get(self.kind, self.kind)}{self._name} of {self._owner}"
+
+    @property
+    def _name(self) -> str:
+        return "" if self.key is None or self.kind in ("cell", "result") else f" {self.key!r}"
+
+    @property
+    def _owner(self) -> str:
+        if self.kind == "global":
+            return f"the module {self.owner.get('__name__', '?')}"
+        if isinstance(self.owner, (type, types.FunctionType, types.ModuleType)):
+            return str(getattr(self.owner, "__qualname__", self.owner.__name__))
+        return f"a {type(self.owner).__name__}"
+
+    def now(self) -> Any:
+        """Return its value now, `ABSENT` if there is none."""
+        try:
+            return READ[self.kind](self.owner, self.key)
+        except Exception:  # of what it is read from: it is no longer as it was
+            return ABSENT
+
+    def holds(self) -> bool:
+        """Return whether it is what it was."""
+        now = self.now()
+        if self.kind in ("values", "part"):
+            return bool(now == self.value)
+        return same_tree(now, self.value) if self.kind == "tree" else same(now, self.value)
+
+    def __str__(self) -> str:
+        shown = "its contents" if self.kind in ("contents", "values") else f"{self.value!r:.60}"
+        return f"{self.title}: {shown}"
+
+
+def inherited(kind: type, name: str) -> Any:
+    """Return what the classes of `kind` hold under a name, without any descriptor being run."""
+    for each in kind.__mro__:
+        if name in each.__dict__:
+            return each.__dict__[name]
+    return ABSENT
+
+
+def contents(box: Any) -> tuple[Any, ...]:
+    """Return what a container holds, of a dictionary also the keys."""
+    return (*box, *box.values()) if hasattr(box, "values") else tuple(box)
+
+
+def values(x: Any) -> Any:
+    """Return a value that changes when an array is written to."""
+    return plugins.backend_of(x).fingerprint(x)
+
+
+def _item(owner: Any, key: Any) -> Any:
+    return ABSENT if hasattr(owner, "keys") and key not in owner else owner[key]
+
+
+READ: dict[str, Callable[[Any, Any], Any]] = {
+    "global": lambda o, k: o.get(k, ABSENT),
+    "attribute": lambda o, k: getattr(o, k, ABSENT),
+    "method": lambda o, k: getattr(getattr(o, k, ABSENT), "__func__", ABSENT),
+    "class attribute": lambda o, k: getattr(type(o), k, ABSENT),
+    "inherited": lambda o, k: inherited(type(o), k),
+    "of class": inherited,
+    "own": lambda o, k: vars(o).get(k, ABSENT),
+    "class": lambda o, k: type(o),
+    "cell": lambda o, k: o.cell_contents,
+    "item": _item,
+    "element": lambda o, k: o[k],
+    "membership": lambda o, k: k in o,
+    "length": lambda o, k: len(o),
+    "contents": lambda o, k: contents(o),
+    "values": lambda o, k: values(o),
+    "part": lambda o, k: values(o[k]),
+    "result": lambda o, k: o(),
+    "context": lambda o, k: o.get(),
+    "tree": lambda o, k: o,
+}
+"""How each kind is read again."""
+TITLES = {
+    "global": "the variable", "cell": "a variable", "attribute": "the attribute", "own": "the attribute",
+    "of class": "the attribute", "inherited": "the attribute", "class attribute": "the attribute",
+    "method": "the method",
+    "item": "the item", "class": "the class", "element": "the element", "length": "the length",
+    "contents": "the items", "values": "the values", "part": "the values", "result": "the value",
+    "context": "the value",
+}  # fmt: skip
+SOURCE = {
+    "global": "{o}[{k}]", "attribute": "{o}.{n}", "method": "{o}.{n}.__func__", "class attribute": "type({o}).{n}",
+    "class": "type({o})", "cell": "{o}.cell_contents", "membership": "({k} in {o})", "length": "len({o})",
+    "context": "{o}.get()", "result": "{o}()",
+}  # fmt: skip
+"""How the source of an entry reads what is there; all else is read by `READ`."""
+
+
+def same(a: Any, b: Any) -> bool:
+    """Return whether two values are the same to a program: one object, or equal numbers or strings of one type."""
+    if a is b:
+        return True
+    kind = type(a)
+    if kind is not type(b):
+        return False
+    if kind is tuple:
+        return len(a) == len(b) and all(map(same, a, b))
+    if kind is float:
+        return (a == b and math.copysign(1, a) == math.copysign(1, b)) or (a != a and b != b)
+    if kind is complex or (kind not in PLAIN and plugins.is_scalar(a)):
+        return repr(a) == repr(b)
+    if kind is slice:
+        return same((a.start, a.stop, a.step), (b.start, b.stop, b.step))
+    if kind is frozenset:
+        return all(type(x) in PLAIN for x in (*a, *b)) and sorted(map(repr, a)) == sorted(map(repr, b))
+    if kind in PLAIN:
+        return bool(a == b)
+    return False
+
+
+def same_tree(x: Any, empty: Any) -> bool:
+    """Return whether a model or another tree is what it was, but for its leaves."""
+    container = container_of(type(x))
+    return container is not None and type(x) is type(empty) and container.same(x, empty)
+
+
+def is_tree_of_plain(value: Any) -> bool:
+    """Return whether a value is plain, or a tuple of such: it can be set again at each run."""
+    if isinstance(value, (tuple, frozenset)):
+        return all(map(is_tree_of_plain, value))
+    return isinstance(value, PLAIN) or callable(value)

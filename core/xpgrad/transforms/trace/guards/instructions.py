@@ -1,0 +1,534 @@
+"""`RULES`: what each instruction of Python reads, and what it leaves on the stack, for the versions that there are."""
+
+import dis
+import operator
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from xpgrad.transforms.trace.guards.calls import Calls
+from xpgrad.transforms.trace.guards.facts import FRESH, MIXED, SLOTS, UNSEEN, Token
+from xpgrad.transforms.trace.guards.guard import ABSENT, BOXES, inherited
+from xpgrad.transforms.trace.guards.stack import effect_of
+from xpgrad.transforms.trace.guards.trust import ARRAY, BOX, OTHER, SIMPLE, TRACED, VIEW, is_ours, kind_of
+
+VERSION = sys.version_info[:2]
+NULL = Token(True, False)
+"""What some instructions put beside a function."""
+INERT = (
+    *("RESUME", "NOP", "CACHE", "COPY_FREE", "MAKE_CELL", "SETUP", "PUSH_EXC", "POP_", "JUMP", "RERAISE", "CHECK_"),
+    *("END", "CLEANUP", "RAISE", "RETURN", "YIELD", "SEND", "GET_YIELD", "DELETE_FAST", "CONVERT", "INSTRUMENTED"),
+    *("CALL_INTRINSIC_1", "LOAD_ASSERTION", "LOAD_BUILD_CLASS", "LOAD_LOCALS", "EXTENDED", "GEN_START", "WITH_EXCEPT"),
+    *("PREP_RERAISE", "GET_AWAITABLE", "INTERPRETER_EXIT", "NOT_TAKEN"),
+)
+"""Instructions, by the beginnings of their names, that read nothing of what they take."""
+ARITHMETIC: dict[str, Callable[[Any, Any], Any]] = {
+    "+": operator.add, "-": operator.sub, "*": operator.mul, "//": operator.floordiv, "%": operator.mod,
+}  # fmt: skip
+METHODS = {
+    "+": "add", "-": "sub", "*": "mul", "@": "matmul", "/": "truediv", "//": "floordiv", "%": "mod", "**": "pow",
+    "&": "and", "|": "or", "^": "xor", "<<": "lshift", ">>": "rshift",
+}  # fmt: skip
+MAX_CHARACTERS = 1000
+
+Stack = list[Any]
+Rule = Callable[[Calls, Any, Stack, Any, Any], None]
+"""``rule(calls, shadow, stack, arg, value)`` changes the stack as the instruction does."""
+
+
+def other(self: Calls, sh: Any, s: Stack, name: str, arg: int | None) -> None:
+    """Follow an instruction without a rule: what it may take is looked at, and what it gives is not seen."""
+    effect = effect_of(name, arg if dis.opmap[name] >= dis.HAVE_ARGUMENT else None)
+    for i in () if name.startswith(INERT) else range(max(len(s) - 3, 0), len(s)):
+        self.look(s[i])
+        if type(s[i]) is not Token and kind_of(s[i]) is not BOX and self.is_risky(s[i]) and id(s[i]) not in self.made:
+            self.refuse(f"the instruction {name}{sh.line} takes an object, and has no rule in this version of Python")
+        s[i] = UNSEEN
+    s[:] = s[:effect] if effect < 0 else [*s, *[MIXED] * effect]
+
+
+def replace(self: Calls, s: Stack, n: int, looked: bool, result: Any = None) -> None:
+    """Take `n` values, look at them if asked, and push one."""
+    taken = s[len(s) - n :]
+    del s[len(s) - n :]
+    for x in taken if looked else ():
+        self.look(x)
+    s.append(result if result is not None else MIXED if any(self.is_risky(x, True) for x in taken) else FRESH)
+
+
+def local(self: Calls, sh: Any, name: str) -> Any:
+    """Return what a variable holds."""
+    value = sh.frame.f_locals.get(name, FRESH)
+    if name in sh.fresh and kind_of(value) in (BOX, OTHER, VIEW) and id(value) not in self.known:
+        self.made[id(value)] = value
+    return value
+
+
+# Variables
+
+
+def load_fast(self: Calls, sh: Any, s: Stack, arg: Any, names: Any) -> None:
+    s.extend([local(self, sh, name) for name in ((names,) if isinstance(names, str) else names)])
+
+
+def store_fast(self: Calls, sh: Any, s: Stack, arg: Any, names: Any) -> None:
+    for name in (names,) if isinstance(names, str) else names:
+        value = s.pop()
+        (sh.fresh.add if type(value) is Token and value.fresh else sh.fresh.discard)(name)
+
+
+def store_fast_load_fast(self: Calls, sh: Any, s: Stack, arg: Any, names: Any) -> None:
+    store_fast(self, sh, s, arg, names[0])
+    same = names[0] == names[1]
+    s.append(UNSEEN if same else local(self, sh, names[1]))
+    sh.late = names[1] if same else None
+
+
+def load_const(self: Calls, sh: Any, s: Stack, arg: Any, value: Any) -> None:
+    s.append(value)
+
+
+def push_null(self: Calls, sh: Any, s: Stack, arg: Any, value: Any) -> None:
+    s.append(NULL)
+
+
+def copy(self: Calls, sh: Any, s: Stack, arg: Any, value: Any) -> None:
+    s.append(s[-arg])
+
+
+def swap(self: Calls, sh: Any, s: Stack, arg: Any, value: Any) -> None:
+    s[-1], s[-arg] = s[-arg], s[-1]
+
+
+def nothing(self: Calls, sh: Any, s: Stack, arg: Any, value: Any) -> None:
+    pass
+
+
+def push(s: Stack, value: Any, null: Any) -> None:
+    """Push what is called, and what stands beside it."""
+    s.extend([value] if not null else [value, NULL] if VERSION >= (3, 13) else [NULL, value])
+
+
+def load_global(self: Calls, sh: Any, s: Stack, arg: Any, name: str) -> None:
+    space = sh.frame.f_globals
+    value = space.get(name, ABSENT)
+    if not sh.ours and (id(space), name) not in self.seen:
+        self.read("global", space, name, value)
+        self.seen.add((id(space), name))
+    elif sh.ours and kind_of(value) is BOX:
+        self.made[id(value)] = value
+    push(s, sh.frame.f_builtins.get(name, ABSENT) if value is ABSENT else value, arg & 1)
+
+
+def load_name(self: Calls, sh: Any, s: Stack, arg: Any, name: str) -> None:
+    held = sh.frame.f_locals
+    if name in held and held is not sh.frame.f_globals:
+        s.append(held[name])
+    else:
+        load_global(self, sh, s, 0, name)
+
+
+def load_deref(self: Calls, sh: Any, s: Stack, arg: Any, name: str) -> None:
+    value, cell = sh.frame.f_locals.get(name, FRESH), self.cell(sh, name)
+    if cell is None:
+        value = local(self, sh, name)
+    elif value is not FRESH and not is_ours(sh.frame.f_globals.get("__name__")):
+        self.read("cell", cell, None, value)
+    s.append(value)
+
+
+def store_deref(self: Calls, sh: Any, s: Stack, arg: Any, name: str) -> None:
+    cell = self.cell(sh, name)
+    if cell is None:
+        store_fast(self, sh, s, arg, name)
+    else:
+        self.write("cell", cell, None)
+        s.pop()
+
+
+def store_global(self: Calls, sh: Any, s: Stack, arg: Any, name: str) -> None:
+    self.write("global", sh.frame.f_globals, name)
+    s.pop()
+
+
+# Attributes and items
+
+
+def load_attr(self: Calls, sh: Any, s: Stack, arg: Any, name: str) -> None:
+    push(s, self.attribute(sh, s.pop(), name), VERSION >= (3, 12) and arg & 1)
+
+
+def load_method(self: Calls, sh: Any, s: Stack, arg: Any, name: str) -> None:
+    push(s, self.attribute(sh, s.pop(), name), True)
+
+
+def load_super_attr(self: Calls, sh: Any, s: Stack, arg: Any, name: str) -> None:
+    _, kind, first = [s.pop() for _ in range(3)][::-1]
+    s.append(super(kind, first))
+    load_attr(self, sh, s, arg, name)
+
+
+def store_attr(self: Calls, sh: Any, s: Stack, arg: Any, name: str) -> None:
+    owner = s.pop()
+    s.pop()
+    self.assign(sh, owner, name)
+
+
+def delete_attr(self: Calls, sh: Any, s: Stack, arg: Any, name: str) -> None:
+    self.assign(sh, s.pop(), name)
+
+
+def subscript(self: Calls, sh: Any, s: Stack, arg: Any, value: Any) -> None:
+    key, owner = s.pop(), s.pop()
+    s.append(self.item(sh, owner, key))
+
+
+def binary_slice(self: Calls, sh: Any, s: Stack, arg: Any, value: Any) -> None:
+    build_slice(self, sh, s, 2, None)
+    subscript(self, sh, s, arg, None)
+
+
+def build_slice(self: Calls, sh: Any, s: Stack, arg: Any, value: Any) -> None:
+    taken = s[-arg:]
+    del s[-arg:]
+    s.append(FRESH if any(isinstance(x, Token) for x in taken) else slice(*taken))
+
+
+def store_subscript(self: Calls, sh: Any, s: Stack, arg: Any, value: Any) -> None:
+    key, owner = s.pop(), s.pop()
+    s.pop()
+    _set_item(self, owner, key)
+
+
+def delete_subscript(self: Calls, sh: Any, s: Stack, arg: Any, value: Any) -> None:
+    key, owner = s.pop(), s.pop()
+    _set_item(self, owner, key)
+
+
+def store_slice(self: Calls, sh: Any, s: Stack, arg: Any, value: Any) -> None:
+    del s[-2:]
+    owner = s.pop()
+    s.pop()
+    _set_item(self, owner, slice(None))
+
+
+def _set_item(self: Calls, owner: Any, key: Any) -> None:
+    if type(owner) is not Token:
+        if kind_of(owner) in (ARRAY, TRACED):
+            return
+        setter = inherited(type(owner), "__setitem__")
+        if hasattr(setter, "__code__"):
+            return
+    if isinstance(key, (Token, slice)) and not isinstance(owner, Token):
+        self.write("contents", owner, None)
+    else:
+        self.write("item", owner, key)
+
+
+# Operators
+
+
+def unary(self: Calls, sh: Any, s: Stack, arg: Any, value: Any) -> None:
+    self.special(s[-1], "__neg__", "__invert__")
+    sh.waits = True
+    replace(self, s, 1, kind_of(s[-1]) is not TRACED, FRESH if kind_of(s[-1]) is not OTHER else UNSEEN)
+
+
+def before_with(self: Calls, sh: Any, s: Stack, arg: Any, value: Any) -> None:
+    self.special(s.pop(), "__enter__", "__exit__")
+    sh.waits = True
+    s.extend((FRESH, UNSEEN))
+
+
+def load_special(self: Calls, sh: Any, s: Stack, arg: Any, value: Any) -> None:
+    self.special(s[-1], "__enter__", "__exit__")
+    s[-1:] = (FRESH, NULL)
+
+
+def binary(self: Calls, sh: Any, s: Stack, arg: int, value: Any) -> None:
+    a, b = s[-2:]
+    sign = dis._nb_ops[arg][1]  # type: ignore[attr-defined]  # the names of the operators, by their numbers
+    if sign == "[]":
+        return subscript(self, sh, s, arg, value)
+    kinds = kind_of(a), kind_of(b)
+    if type(a) is type(b) and type(a) in (int, str):
+        s[-2:] = [_computed(sign, a, b)]
+        return None
+    sh.waits = True
+    if TRACED in kinds or all(x is FRESH or kind is SIMPLE for x, kind in zip((a, b), kinds, strict=True)):
+        s[-2:] = [FRESH]
+    else:
+        name = METHODS.get(sign.removesuffix("="), "")
+        for x in (a, b):
+            self.special(x, f"__{name}__", f"__r{name}__", f"__i{name}__")
+        if sign.endswith("=") and kinds[0] is BOX:
+            self.write("contents", a, None)
+        replace(self, s, 2, not any(type(x) is Token for x in (a, b)) or BOX in kinds or ARRAY in kinds)
+        if sign.endswith("=") and kinds[0] in (ARRAY, BOX):
+            s[-1] = a
+    return None
+
+
+def _computed(sign: str, a: Any, b: Any) -> Any:
+    sign = sign.removesuffix("=")
+    if type(a) is str:
+        return a + b if sign == "+" and len(a) + len(b) < MAX_CHARACTERS else FRESH
+    return ARITHMETIC[sign](a, b) if sign in ARITHMETIC and (b or sign not in ("//", "%")) else FRESH
+
+
+def compare(self: Calls, sh: Any, s: Stack, arg: Any, value: Any) -> None:
+    a, b = s[-2:]
+    if TRACED not in (kind_of(a), kind_of(b)):
+        sh.waits = True
+        for x in (a, b):
+            self.special(x, "__eq__", "__lt__", "__gt__")
+        replace(self, s, 2, True, FRESH)
+    else:
+        s[-2:] = [FRESH]
+
+
+def is_op(self: Calls, sh: Any, s: Stack, arg: Any, value: Any) -> None:
+    s[-2:] = [FRESH]
+
+
+def contains(self: Calls, sh: Any, s: Stack, arg: Any, value: Any) -> None:
+    key, box = s[-2:]
+    sh.waits = True
+    hashed = kind_of(box) is BOX and (hasattr(box, "keys") or isinstance(box, (set, frozenset)))
+    hashed = hashed and not isinstance(key, Token)
+    if hashed:
+        self.read("membership", box, key, key in box)
+    self.special(box, "__contains__", "__iter__")
+    replace(self, s, 2, not hashed, FRESH)
+
+
+def to_bool(self: Calls, sh: Any, s: Stack, arg: Any, value: Any) -> None:
+    x = s[-1]
+    kind = kind_of(x)
+    if kind is BOX:
+        if not isinstance(x, (tuple, frozenset)):
+            self.read("length", x, None, len(x))
+    elif kind is OTHER and type(x) is not Token:
+        self.special(x, "__bool__", "__len__")
+    replace(self, s, 1, kind is ARRAY, FRESH)
+
+
+def jump_if(self: Calls, sh: Any, s: Stack, arg: Any, value: Any) -> None:
+    to_bool(self, sh, s, arg, value)
+    s.pop()
+
+
+def jump_or_pop(self: Calls, sh: Any, s: Stack, arg: Any, value: Any) -> None:
+    x = s[-1]
+    to_bool(self, sh, s, arg, value)
+    s[-1] = x
+
+
+# Loops and containers
+
+
+def get_iter(self: Calls, sh: Any, s: Stack, arg: Any, value: Any) -> None:
+    x = s.pop()
+    self.look(x, False)
+    sh.waits = True
+    if type(x) is not Token and hasattr(type(x), "__next__") and id(x) in self.known and kind_of(x) is OTHER:
+        self.refuse(f"it goes on with an iterator from outside{sh.line}")
+    if kind_of(x) is OTHER and not isinstance(x, Token):
+        self.special(x, "__iter__", "__getitem__")
+    s.append(MIXED if self.is_risky(x) else FRESH)
+
+
+def for_iter(self: Calls, sh: Any, s: Stack, arg: Any, value: Any) -> None:
+    sh.waits = True
+    s.append(UNSEEN if self.is_risky(s[-1]) else FRESH)
+
+
+def unpack(self: Calls, sh: Any, s: Stack, arg: Any, value: Any) -> None:
+    x = s.pop()
+    self.look(x, False)
+    s.extend(reversed(x) if isinstance(x, (tuple, list)) and len(x) == arg else [_element(self, x)] * arg)
+
+
+def unpack_rest(self: Calls, sh: Any, s: Stack, arg: int, value: Any) -> None:
+    x = s.pop()
+    self.look(x, False)
+    s.extend([_element(self, x)] * ((arg & 0xFF) + (arg >> 8) + 1))
+
+
+def _element(self: Calls, x: Any) -> Token:
+    return UNSEEN if self.is_risky(x) else FRESH
+
+
+def build(count: Callable[[int], int]) -> Rule:
+    """Return the rule of an instruction that makes a container from so many values."""
+
+    def rule(self: Calls, sh: Any, s: Stack, arg: int, value: Any) -> None:
+        replace(self, s, count(arg), False)
+
+    return rule
+
+
+def build_tuple(self: Calls, sh: Any, s: Stack, arg: int, value: Any) -> None:
+    taken = tuple(s[len(s) - arg :])
+    replace(self, s, arg, False, None if any(isinstance(x, Token) for x in taken) else (taken or None))
+
+
+def extend(self: Calls, sh: Any, s: Stack, arg: int, value: Any) -> None:
+    x = s.pop()
+    self.look(x, False)
+    s[-arg] = MIXED if self.is_risky(x) else s[-arg]
+
+
+def append(self: Calls, sh: Any, s: Stack, arg: int, value: Any) -> None:
+    s[-arg - 1] = MIXED if self.is_risky(s[-1], True) else s[-arg - 1]
+    s.pop()
+
+
+def map_add(self: Calls, sh: Any, s: Stack, arg: int, value: Any) -> None:
+    s.pop()
+    append(self, sh, s, arg, value)
+
+
+def build_string(self: Calls, sh: Any, s: Stack, arg: int, value: Any) -> None:
+    taken = s[len(s) - arg :]
+    replace(self, s, arg, False, "".join(taken) if all(type(x) is str for x in taken) else FRESH)
+
+
+def format_value(self: Calls, sh: Any, s: Stack, arg: Any, value: Any) -> None:
+    n = 2 if arg and arg & 4 else 1
+    plain = n == 1 and not arg and type(s[-1]) in (str, int)
+    replace(self, s, n, True, format(s[-1]) if plain else FRESH)
+
+
+def format_simple(self: Calls, sh: Any, s: Stack, arg: Any, value: Any) -> None:
+    format_value(self, sh, s, 0, value)
+
+
+def format_with_spec(self: Calls, sh: Any, s: Stack, arg: Any, value: Any) -> None:
+    replace(self, s, 2, True, FRESH)
+
+
+def match_class(self: Calls, sh: Any, s: Stack, arg: int, value: Any) -> None:
+    names, kind, x = s.pop(), s.pop(), s.pop()
+    if type(x) is not Token and isinstance(x, kind):
+        first = self.attribute(sh, kind, "__match_args__") if arg else ()
+        for name in (*(first if isinstance(first, tuple) else ())[:arg], *names):
+            self.attribute(sh, x, name)
+    s.append(UNSEEN)
+
+
+def match_keys(self: Calls, sh: Any, s: Stack, arg: Any, value: Any) -> None:
+    for key in s[-1] if isinstance(s[-1], tuple) and isinstance(s[-2], dict) else ():
+        self.item(sh, s[-2], key)
+    s.append(UNSEEN)
+
+
+def match_kind(self: Calls, sh: Any, s: Stack, arg: Any, value: Any) -> None:
+    s.append(FRESH)
+
+
+def get_len(self: Calls, sh: Any, s: Stack, arg: Any, value: Any) -> None:
+    s.append(self.call(sh, len, [s[-1]]))
+
+
+# Functions
+
+
+def make_function(self: Calls, sh: Any, s: Stack, arg: Any, value: Any) -> None:
+    del s[len(s) + effect_of("MAKE_FUNCTION", arg) - 1 :]
+    s.append(FRESH)
+
+
+def set_function_attribute(self: Calls, sh: Any, s: Stack, arg: Any, value: Any) -> None:
+    del s[-2]
+
+
+def import_name(self: Calls, sh: Any, s: Stack, arg: Any, name: str) -> None:
+    whole = name if s[-1] else name.partition(".")[0]
+    package = sh.frame.f_globals.get("__package__") or ""
+    if sh.ours or s[-2] != 0:
+        s[-2:] = [FRESH if sh.ours else UNSEEN]
+        if package and not sh.ours:
+            self.refuse(f"it imports from its own package{sh.line}; import at the beginning of the file")
+        return
+    if not is_ours(name):
+        self.read("item", sys.modules, name, sys.modules.get(name, ABSENT))
+    s[-2:] = [sys.modules.get(whole, UNSEEN)]
+
+
+def import_from(self: Calls, sh: Any, s: Stack, arg: Any, name: str) -> None:
+    s.append(self.attribute(sh, s[-1], name))
+
+
+def call(self: Calls, sh: Any, s: Stack, arg: int, value: Any) -> None:
+    one, two, *args = s[len(s) - arg - 2 :]
+    del s[len(s) - arg - 2 :]
+    function, first = (one, two) if VERSION >= (3, 13) else (two, one) if one is NULL else (one, two)
+    if first is not NULL:
+        args = [first, *args]
+    s.append(self.call(sh, function, args))
+
+
+def call_kw(self: Calls, sh: Any, s: Stack, arg: int, value: Any) -> None:
+    s.pop()
+    call(self, sh, s, arg, value)
+
+
+def call_function_ex(self: Calls, sh: Any, s: Stack, arg: int, value: Any) -> None:
+    n = 1 - effect_of("CALL_FUNCTION_EX", arg)
+    function, args, *rest = [x for x in s[-n:] if x is not NULL]
+    del s[-n:]
+    for x in (args, *rest):
+        self.look(x, False)
+    known = [y for x in rest if isinstance(x, dict) for y in x.values()]
+    s.append(self.call(sh, function, [*(args if isinstance(args, tuple) else (args,)), *rest, *known]))
+
+
+RULES: dict[str, Rule] = {
+    # of all versions
+    "LOAD_FAST": load_fast, "STORE_FAST": store_fast, "LOAD_CONST": load_const, "PUSH_NULL": push_null, "COPY": copy,
+    "SWAP": swap, "LOAD_GLOBAL": load_global, "LOAD_NAME": load_name, "LOAD_DEREF": load_deref,
+    "STORE_DEREF": store_deref, "STORE_GLOBAL": store_global, "LOAD_ATTR": load_attr, "STORE_ATTR": store_attr,
+    "DELETE_ATTR": delete_attr, "STORE_SUBSCR": store_subscript, "DELETE_SUBSCR": delete_subscript,
+    "BUILD_SLICE": build_slice, "UNARY_NEGATIVE": unary, "UNARY_INVERT": unary, "UNARY_NOT": to_bool,
+    "BINARY_OP": binary, "COMPARE_OP": compare, "IS_OP": is_op, "CONTAINS_OP": contains, "GET_ITER": get_iter,
+    "FOR_ITER": for_iter, "UNPACK_SEQUENCE": unpack, "UNPACK_EX": unpack_rest, "BUILD_LIST": build(lambda n: n),
+    "BUILD_SET": build(lambda n: n), "BUILD_TUPLE": build_tuple, "BUILD_MAP": build(lambda n: 2 * n),
+    "LIST_EXTEND": extend, "SET_UPDATE": extend, "DICT_UPDATE": extend, "DICT_MERGE": extend, "LIST_APPEND": append,
+    "SET_ADD": append, "MAP_ADD": map_add, "BUILD_STRING": build_string, "MATCH_CLASS": match_class,
+    "MATCH_KEYS": match_keys, "MATCH_MAPPING": match_kind, "MATCH_SEQUENCE": match_kind, "GET_LEN": get_len,
+    "MAKE_FUNCTION": make_function, "IMPORT_NAME": import_name, "IMPORT_FROM": import_from, "CALL": call,
+    "CALL_FUNCTION_EX": call_function_ex,
+}  # fmt: skip
+OF_VERSIONS: list[tuple[tuple[int, int], tuple[int, int], dict[str, Rule]]] = [
+    ((3, 11), (3, 11), {
+        "LOAD_METHOD": load_method, "PRECALL": nothing, "LOAD_CLASSDEREF": load_deref,
+        **{f"POP_JUMP_{way}_IF_{value}": jump_if for way in ("FORWARD", "BACKWARD") for value in ("TRUE", "FALSE")},
+        "JUMP_IF_TRUE_OR_POP": jump_or_pop, "JUMP_IF_FALSE_OR_POP": jump_or_pop,
+    }),
+    ((3, 11), (3, 12), {"KW_NAMES": nothing, "FORMAT_VALUE": format_value}),
+    ((3, 11), (3, 13), {
+        "BINARY_SUBSCR": subscript, "BEFORE_WITH": before_with, "BUILD_CONST_KEY_MAP": build(lambda n: n + 1),
+    }),
+    ((3, 11), (3, 12), {"LOAD_CLOSURE": load_const}),
+    ((3, 12), (3, 99), {
+        "LOAD_FAST_CHECK": load_fast, "LOAD_FAST_AND_CLEAR": load_fast, "LOAD_FROM_DICT_OR_DEREF": load_deref,
+        "LOAD_SUPER_ATTR": load_super_attr, "BINARY_SLICE": binary_slice, "STORE_SLICE": store_slice,
+        "POP_JUMP_IF_TRUE": jump_if, "POP_JUMP_IF_FALSE": jump_if,
+    }),
+    ((3, 13), (3, 99), {
+        "LOAD_FAST_LOAD_FAST": load_fast, "STORE_FAST_STORE_FAST": store_fast, "TO_BOOL": to_bool,
+        "STORE_FAST_LOAD_FAST": store_fast_load_fast, "FORMAT_SIMPLE": format_simple, "CALL_KW": call_kw,
+        "FORMAT_WITH_SPEC": format_with_spec, "SET_FUNCTION_ATTRIBUTE": set_function_attribute,
+    }),
+    ((3, 14), (3, 99), {
+        "LOAD_FAST_BORROW": load_fast, "LOAD_FAST_BORROW_LOAD_FAST_BORROW": load_fast, "LOAD_SMALL_INT": load_const,
+        "LOAD_SPECIAL": load_special,
+    }),
+]  # fmt: skip
+"""The rules that only some versions have: from, to, and by name."""
+for _first, _last, _rules in OF_VERSIONS:
+    if _first <= VERSION <= _last:
+        RULES.update(_rules)
+
+__all__ = ["BOXES", "RULES", "SLOTS", "other"]

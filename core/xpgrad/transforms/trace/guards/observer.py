@@ -1,0 +1,226 @@
+"""`Observer`: follows the instructions of the frames that run while a call is recorded."""
+
+import functools
+import gc
+import inspect
+import types
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from xpgrad.transforms.trace.guards.calls import Calls
+from xpgrad.transforms.trace.guards.facts import UNSEEN, Token
+from xpgrad.transforms.trace.guards.instructions import RULES, local, other
+from xpgrad.transforms.trace.guards.stack import Shadow
+from xpgrad.transforms.trace.guards.trust import SIMPLE, is_inside, is_installed, is_ours, is_trusted, kind_of
+
+WRAPPERS = "fget", "fset", "__func__", "func", "__wrapped__"
+
+
+def _holds_all(f: types.FunctionType, held: Mapping[str, Any]) -> bool:
+    """Return whether the variables that a function has from around it are those of a frame."""
+    pairs = zip(f.__code__.co_freevars, f.__closure__ or (), strict=False)
+    return all(cell.cell_contents is held.get(name) for name, cell in pairs)
+
+
+def _nothing(x: Any) -> None:
+    pass
+
+
+class Observer(Calls):
+    """Follows frames, and notes what they read and set.
+
+    Parameters
+    ----------
+    function : callable
+        What is called.
+    meets : callable
+        See `Facts`.
+    """
+
+    def __init__(self, function: Callable[..., Any], meets: Callable[[Any], None]) -> None:
+        super().__init__(meets)
+        self.shadows: dict[types.FrameType, Shadow] = {}
+        self._inner: dict[int, Shadow] = {}  # the frames that make functions, by their code
+        self._followed: dict[int, tuple[bool, bool, types.CodeType]] = {}
+        self._handed: dict[types.CodeType, Any] = {}
+        self._hand(function, 0)
+
+    def _hand(self, f: Any, depth: int) -> None:
+        """Note the functions that a function of the library has got, as those that transform others do."""
+        while isinstance(f, functools.partial):
+            self.know_all((*f.args, *f.keywords.values()))
+            for x in (*f.args, *f.keywords.values()):
+                self._hand(x, depth + 1)
+            f = f.func
+        f = f.__func__ if isinstance(f, types.MethodType) else f
+        if depth > 8 or not isinstance(f, types.FunctionType) or f.__code__ in self._handed:
+            return
+        self._handed[f.__code__] = f
+        for cell in f.__closure__ or ():
+            try:
+                self._hand(cell.cell_contents, depth + 1)
+            except ValueError:  # it has no value yet
+                pass
+
+    # Frames
+
+    def start(self, frame: types.FrameType) -> bool:
+        """Return whether to follow a frame that starts."""
+        code = frame.f_code
+        known = self._followed.get(id(code))
+        if known is None:
+            module = frame.f_globals.get("__name__") or ""
+            known = self._followed[id(code)] = not is_trusted(module), is_installed(code.co_filename), code
+        parent = self.shadows.get(frame.f_back) if frame.f_back is not None else None
+        if not known[0] or (parent is None and known[1] and not is_ours(frame.f_globals.get("__name__"))):
+            return False
+        self._begin(frame, code, parent)
+        return True
+
+    def _begin(self, frame: types.FrameType, code: types.CodeType, parent: Shadow | None) -> None:
+        function = None
+        if parent is not None and isinstance(parent.calling, types.FunctionType) and parent.calling.__code__ is code:
+            function = parent.calling
+        inside = id(code) in self._inner
+        if code.co_name == "__init__" and code.co_argcount:
+            first = frame.f_locals[code.co_varnames[0]]
+            if id(first) not in self.known:
+                self.made[id(first)] = first
+        if code.co_flags & inspect.CO_VARKEYWORDS:
+            named = frame.f_locals[
+                code.co_varnames[code.co_argcount + code.co_kwonlyargcount + bool(code.co_flags & inspect.CO_VARARGS)]
+            ]
+            self.made[id(named)] = named
+        if function is None:
+            function = self._found(frame, code, inside)
+        ours = is_ours(frame.f_globals.get("__name__"))
+        sh = self.shadows[frame] = Shadow(frame, function, self._handed, ours)
+        self._inner.update((id(c), sh) for c in code.co_consts if type(c) is types.CodeType)
+        if function is None or ours or inside or id(function) in self.made or id(function) in self.seen:
+            return
+        self.seen.add(id(function))
+        self.read("attribute", function, "__code__", code)
+        if function.__defaults__:
+            self.know_all(self.read("attribute", function, "__defaults__", function.__defaults__))
+        if function.__kwdefaults__:
+            self.look(self.read("attribute", function, "__kwdefaults__", function.__kwdefaults__), deep=False)
+
+    def _found(self, frame: types.FrameType, code: types.CodeType, inside: bool) -> Any:
+        """Return the function of a frame that C or the library has called."""
+        if code.co_argcount and code.co_varnames[0] in frame.f_locals:
+            found = self._method_of(frame.f_locals[code.co_varnames[0]], code)
+            if found is not None:
+                return found
+        if inside:
+            return None
+        if code in self._handed:
+            return self._handed[code]
+        functions = [f for f in gc.get_referrers(code) if isinstance(f, types.FunctionType)]
+        if len(functions) != 1:
+            held = frame.f_locals
+            functions = [f for f in functions if _holds_all(f, held)]
+            for f in functions[1:]:
+                for cell in f.__closure__ or ():
+                    self.read("cell", cell, None, cell.cell_contents)
+        if not functions and code.co_freevars:
+            self.refuse(f"the function of {code.co_name!r} is not found")
+        return functions[0] if functions else None
+
+    def _method_of(self, first: Any, code: types.CodeType) -> Any:
+        lines = (first.__mro__ if isinstance(first, type) else (), type(first).__mro__)
+        for kind in (kind for line in lines for kind in line):
+            found = vars(kind).get(code.co_name)
+            if found is None:
+                continue
+            for f in (found, *(getattr(found, name, None) for name in WRAPPERS)):
+                if getattr(f, "__code__", None) is code:
+                    if not isinstance(first, type) and id(first) not in self.made and not is_ours(kind.__module__):
+                        self.read("class attribute" if f is found else "inherited", first, code.co_name, found)
+                    return f
+        return None
+
+    def finish(self, frame: types.FrameType, value: Any, raised: bool = False) -> None:
+        """Take note of what a frame returns or yields, or that it ends by an exception."""
+        sh = self.shadows.get(frame)
+        parent = self.shadows.get(frame.f_back) if frame.f_back is not None else None
+        if sh is not None:
+            name = sh.plan[frame.f_lasti].name if frame.f_lasti in sh.plan else ""
+            fresh = bool(sh.stack) and type(sh.stack[-1]) is Token and sh.stack[-1].fresh
+            fresh = fresh and name == "RETURN_VALUE" and kind_of(value) is not SIMPLE and not is_inside(value)
+            if fresh and id(value) not in self.known:
+                self.made[id(value)] = value
+            if not name.startswith("YIELD"):
+                del self.shadows[frame]
+                sh.frame, sh.stack = None, []
+        if raised or parent is None:
+            return
+        if sh is None and type(value) in (list, dict, set, tuple) and id(value) not in self.known:
+            self.made[id(value)] = value  # the library returns nothing of its own
+        if parent.waits:
+            parent.late = (value,)
+
+    def end(self) -> None:
+        """Forget all frames and objects."""
+        for sh in self.shadows.values():
+            sh.frame, sh.stack = None, []
+        self.shadows.clear()
+        self._inner.clear()
+        self._followed.clear()
+        self._handed.clear()
+        self._meets = _nothing
+
+    def cell(self, sh: Shadow, name: str) -> Any:
+        """Return the cell of a variable of an enclosing function; None if the call has made it."""
+        if name not in sh.code.co_freevars:
+            return None
+        function = sh.function
+        if function is not None and id(function) not in self.made and function.__closure__:
+            return function.__closure__[sh.code.co_freevars.index(name)]
+        outer = self._inner.get(id(sh.code))
+        return None if outer is None else self.cell(outer, name)
+
+    # Instructions
+
+    def step(self, sh: Shadow, offset: int) -> None:
+        """Follow the instruction at a place."""
+        if offset == sh.skip:
+            sh.skip = None
+            return
+        if sh.may is not None and offset not in sh.may:
+            self._catch_up(sh, offset)
+        step = sh.plan[offset]
+        sh.may = step.following
+        sh.skip = step.offset if step.offset != offset else None
+        stack = sh.stack
+        if sh.late is not None:
+            late, sh.late = sh.late, None
+            if stack and isinstance(late, str):
+                stack[-1] = local(self, sh, late)
+            elif stack and isinstance(stack[-1], Token):
+                stack[-1] = late[0]
+        sh.waits = False
+        if len(stack) > step.depth:
+            del stack[step.depth :]
+        while len(stack) < step.depth:
+            stack.append(UNSEEN)
+        rule = RULES.get(step.name)
+        try:
+            if rule is not None:
+                rule(self, sh, stack, step.arg, step.value)
+            else:
+                other(self, sh, stack, step.name, step.arg)
+        except Exception as error:  # of this package: the user's function goes on
+            self.refuse(f"{step.name}{sh.line} could not be followed: {type(error).__name__}: {error}")
+
+    def _catch_up(self, sh: Shadow, offset: int) -> None:
+        """Follow instructions whose events were lost: CPython drops some where another tool disables a line event."""
+        for _ in range(8):
+            may = sh.may
+            if may is None or offset in may or may[0] is None:
+                return
+            following = sh.plan[may[0]]
+            if following.arg is not None and "JUMP" in following.name:
+                break
+            self.step(sh, may[0])
+        if sh.may is not None and offset not in sh.may:
+            self.refuse(f"an instruction was not seen{sh.line}, as another tool follows the same code")

@@ -1,0 +1,136 @@
+"""`Shadow`: the stack of a frame as far as it is known, and how deep it is before each instruction."""
+
+import dis
+import functools
+import itertools
+import sys
+import types
+from typing import Any, NamedTuple
+
+ENDS = "RETURN_V", "RETURN_C", "RAISE", "RERAISE", "JUMP_FORW", "JUMP_BACK", "JUMP_NO", "INTERPRETER_EXIT"
+
+
+class Step(NamedTuple):
+    """One instruction of a function.
+
+    Attributes
+    ----------
+    name : str
+    arg, value : object
+        Its argument, and what that means.
+    depth : int
+        How many values are on the stack before it.
+    offset : int
+        Where it is, after what extends its argument.
+    following : tuple of int or None
+        Where the next one may be.
+    """
+
+    name: str
+    arg: int | None
+    value: Any
+    depth: int
+    offset: int
+    following: tuple[int | None, ...]
+
+
+def effect_of(name: str, arg: int | None) -> int:
+    """Return by how much an instruction changes the depth of the stack where it does not jump."""
+    if name == "RETURN_GENERATOR":
+        return 1
+    if sys.version_info < (3, 12) and name in ("PRECALL", "CALL"):
+        return 0 if name == "PRECALL" else -1 - (arg or 0)
+    return dis.stack_effect(dis.opmap[name], arg, jump=False)
+
+
+@functools.lru_cache(maxsize=4096)
+def plan(code: types.CodeType) -> dict[int, Step]:
+    """Return the instructions of a function by their places."""
+    listed = list(dis.get_instructions(code))
+    after = {a.offset: b for a, b in itertools.pairwise(listed)}
+    places = {each.offset: each for each in listed}
+    entries = dis.Bytecode(code).exception_entries  # type: ignore[attr-defined]  # typeshed has no such attribute
+    handlers = [(e.target, e.depth + e.lasti + 1) for e in entries]
+    depths = _depths(places, after, handlers)
+    caught = [target for target, _ in handlers]
+    steps: dict[int, Step] = {}
+    for each in listed:
+        real = each
+        while real.opname == "EXTENDED_ARG":
+            real = after[real.offset]
+        jumps = real.opcode in dis.hasjrel or real.opcode in dis.hasjabs
+        onward = after[real.offset].offset if real.offset in after else None
+        target = real.argval if jumps else None
+        following = (target, *caught) if real.opname.startswith(("JUMP_F", "JUMP_B")) else (onward, target, *caught)
+        if real.opname in ("FOR_ITER", "SEND"):  # from 3.12 on an end jumps behind END_FOR, and POP_TOP
+            following += tuple(o for o in places if real.argval < o <= real.argval + 4)
+        steps[each.offset] = Step(
+            real.opname, real.arg, real.argval, depths.get(each.offset, 0), real.offset, following
+        )
+    return steps
+
+
+def _depths(places: dict[int, Any], after: dict[int, Any], handlers: list[tuple[int, int]]) -> dict[int, int]:
+    depths: dict[int, int] = {}
+    first = next(iter(places.values()))
+    waiting = [(first, 0), *((places[target], depth) for target, depth in handlers)]
+    while waiting:
+        each, depth = waiting.pop()
+        while each is not None and each.offset not in depths:
+            depths[each.offset] = depth
+            arg = each.arg if each.opcode >= dis.HAVE_ARGUMENT else None
+            if each.opcode in dis.hasjrel or each.opcode in dis.hasjabs:
+                waiting.append((places[each.argval], depth + dis.stack_effect(each.opcode, arg, jump=True)))
+            if each.opname.startswith(ENDS):
+                break
+            depth += effect_of(each.opname, arg)
+            each = after.get(each.offset)
+    return depths
+
+
+class Shadow:
+    """The stack of a frame, as far as it is known.
+
+    Attributes
+    ----------
+    frame, function : frame, function or None
+    stack : list
+        Objects, and `Token` for what is not seen.
+    fresh : set of str
+        The variables that hold what the call has made.
+    waits : bool
+        Whether the value on top is what a function returns that is called by the instruction.
+    calling : function or None
+        Which one.
+    late : tuple or str or None
+        What the value on top turned out to be, or the variable that holds it.
+    handed : dict from code to function
+        The functions that have been passed to others.
+    skip, may : int, tuple of int
+        The place that is to be left out, and those where the next instruction may be.
+    ours : bool
+        Whether the code is this library's.
+    """
+
+    __slots__ = (
+        *("calling", "code", "frame", "fresh", "function", "handed", "late", "may", "ours", "plan", "skip", "stack"),
+        "waits",
+    )
+
+    def __init__(self, frame: types.FrameType, function: Any, handed: dict[types.CodeType, Any], ours: bool) -> None:
+        self.frame: Any = frame
+        self.code, self.function, self.handed, self.ours = frame.f_code, function, handed, ours
+        self.plan = plan(frame.f_code)
+        self.stack: list[Any] = []
+        self.fresh: set[str] = set()
+        self.waits = False
+        self.calling: Any = None
+        self.late: Any = None
+        self.skip: int | None = None
+        begin = next((o for o, step in self.plan.items() if step.name == "RESUME"), None)
+        self.may: tuple[int | None, ...] | None = None if begin is None else (begin, *self.plan[begin].following)
+
+    @property
+    def line(self) -> str:
+        """Where it is, for messages."""
+        return f" (line {self.frame.f_lineno} of {self.code.co_filename.rpartition('/')[2]}, in {self.code.co_name})"

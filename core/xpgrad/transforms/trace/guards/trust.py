@@ -1,0 +1,110 @@
+"""Which code is not followed, because what it returns depends on its arguments alone, and what objects are seen as."""
+
+import functools
+import os
+import sysconfig
+from typing import Any
+
+from xpgrad.backend.plugins import plugins
+from xpgrad.graph.variable import Variable
+from xpgrad.transforms.enclosing.backend import TransformedBackend
+from xpgrad.transforms.trace.guards.guard import BOXES, PLAIN
+
+LIBRARY = "xpgrad"
+FOLLOWED = (
+    *("links", "models", "link_hooks", "optimizer_hooks", "training", "function_hooks", "initializers"),
+    *("iterators", "dataset", "datasets", "reporter", "distributions"),
+)
+"""Packages of this library whose code reads what users have put into objects; all others compute."""
+TREES = "models.plan", "models.tree"
+"""Modules of those packages that copy models; a model that they get is guarded as a whole."""
+MODULES = frozenset(
+    [
+        *("_collections_abc", "abc", "ast", "enum", "importlib", "inspect", "linecache", "logging", "numbers", "re"),
+        *("threading", "traceback", "typing", "warnings", "weakref", "_weakrefset", "dis", "opcode", "tokenize"),
+    ]
+)
+"""Modules of Python whose functions keep nothing that a program could miss; all others are followed."""
+IMPURE = frozenset(["time", "posix", "nt", "datetime", "_io", "io", "_socket", "select", "_random", "_thread"])
+"""Modules, written in C, whose functions give something else at each call."""
+FIXED = frozenset(["_link_ready", "_local_link_hooks", "_params", "_persistent", "_children", "_within_init_scope"])
+"""Attributes of links that are never replaced: what is in them may change."""
+TRACED, ARRAY, SIMPLE, BOX, VIEW, OTHER = "traced", "array", "plain", "box", "view", "other"
+VIEWS: tuple[type, ...] = (type({}.keys()), type({}.values()), type({}.items()))
+PLACES = tuple(
+    {os.path.normcase(sysconfig.get_path(name)) + os.sep for name in ("stdlib", "platstdlib", "purelib", "platlib")}
+)
+_kinds: dict[type, str] = {}
+
+
+@functools.lru_cache(maxsize=4096)
+def is_trusted(module: str) -> bool:
+    """Return whether the code of a module is not followed.
+
+    That is the code of this library, except for the packages that are `FOLLOWED`, of its plugins, of the array
+    libraries that are in use, whose arguments are looked at instead, and of some modules of Python.
+    """
+    top, _, rest = module.partition(".")
+    if top == LIBRARY:
+        return rest.partition(".")[0] not in FOLLOWED or rest in TREES
+    return top in MODULES or top.startswith(("xpgrad_", "_frozen", "namedtuple_")) or is_of_arrays(module)
+
+
+@functools.lru_cache(maxsize=4096)
+def is_of_arrays(module: str) -> bool:
+    """Return whether a module belongs to a library of arrays, whose functions compute with the values of arrays."""
+    top = module.partition(".")[0]
+    return top in plugins.installed.modules or top in _libraries(len(plugins.by_type))
+
+
+@functools.lru_cache(maxsize=1)
+def _libraries(count: int) -> frozenset[str]:
+    """Return the packages of the namespaces of all backends that are in use."""
+    found = (getattr(backend.namespace, "__name__", "").partition(".")[0] for backend in plugins.by_type.values())
+    return frozenset(found) - {LIBRARY, "builtins", ""}
+
+
+@functools.lru_cache(maxsize=4096)
+def is_installed(file: str) -> bool:
+    """Return whether a file belongs to Python, or to an installed package."""
+    return file.startswith("<frozen") or os.path.normcase(file).startswith(PLACES)
+
+
+def is_ours(module: str | None) -> bool:
+    """Return whether a module is of this library or its plugins, whose functions and classes nobody replaces."""
+    return module is not None and (module.partition(".")[0] == LIBRARY or module.startswith("xpgrad_"))
+
+
+def kind_of(x: Any) -> str:
+    """Return what an object is seen as: a Variable or an array of a transformation, another array, ..."""
+    kind = type(x)
+    found = _kinds.get(kind)
+    if found is None:
+        found = _kind(x, kind)
+        if len(_kinds) < 10_000:
+            _kinds[kind] = found
+    return found
+
+
+def _kind(x: Any, kind: type) -> str:
+    if issubclass(kind, Variable):
+        return TRACED
+    if kind in plugins.by_type:
+        return TRACED if isinstance(plugins.by_type[kind], TransformedBackend) else ARRAY
+    if issubclass(kind, (*PLAIN, slice)) or plugins.is_scalar(x):
+        return SIMPLE
+    if issubclass(kind, BOXES):
+        return BOX
+    if kind in VIEWS:
+        return VIEW
+    if hasattr(kind, "__dlpack__") or hasattr(kind, "__array_interface__"):
+        return ARRAY
+    return OTHER
+
+
+def is_inside(x: Any) -> bool:
+    """Return whether an object is an array of a transformation, or a Variable over one."""
+    if kind_of(x) is not TRACED:
+        return False
+    array = x._array if isinstance(x, Variable) else x
+    return array is not None and kind_of(array) is TRACED
