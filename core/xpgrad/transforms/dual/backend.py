@@ -8,6 +8,7 @@ from xpgrad.backend import random
 from xpgrad.backend.backend import Backend
 from xpgrad.backend.device import Device
 from xpgrad.backend.kernels import OWNER, Declaration, table
+from xpgrad.backend.levels import around
 from xpgrad.backend.spec import Spec
 from xpgrad.backend.transfer import transfer
 from xpgrad.config import at_level, call_plain, called_with
