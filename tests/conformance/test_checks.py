@@ -1,6 +1,7 @@
 """The checks of every family on correct backends; that faults fail them is shown by ``make self-test``."""
 
 import gc
+import inspect
 import re
 import threading
 import tracemalloc
@@ -11,12 +12,12 @@ from tests.faults import FAULTS, FREEDOMS
 from tests.faults.testbed import Testbed
 from tests.turn import part_of
 
-from xpgrad import get_device, random
+from xpgrad import array_api, get_device, random
 from xpgrad.backend.capabilities import Capabilities
 from xpgrad.errors import MissingFunction
 from xpgrad_conformance.cases import CASES
 from xpgrad_conformance.check import FAMILIES, Family
-from xpgrad_conformance.checks import CHECKS
+from xpgrad_conformance.checks import CHECKS, spellings
 from xpgrad_conformance.checks.together import together
 from xpgrad_conformance.generated.operations import OPERATIONS
 from xpgrad_conformance.outcome import Outcome, _missing, outcome
@@ -30,6 +31,14 @@ LACKED = (
     *("pickle", "pickle_keeps_device", "dlpack_export", "dlpack_import", "threads", "linalg", "fft"),
     *("random_numbers_of_the_host", "sort", "cumulative_prod", "concat", "nextafter"),
 )
+OTHERWISE = {
+    ("astype", "device"),  # D28 and C14 have asarray with both
+    ("default_dtype", "device"),  # which makes no array
+    ("einsum", "dtype"),  # which is refused
+    ("from_dlpack", "device"),  # the family "exchange" has it
+    ("isdtype", "dtype"),  # D28 has it beside the functions in the table
+}
+"""Functions and parameters that are not in the tables of spellings."""
 
 
 def _outcomes(device: object, lacks: Capabilities | None = None, families: str | None = None) -> list[Outcome]:
@@ -155,3 +164,16 @@ def test_a_chain_of_errors_that_bites_its_tail_ends() -> None:
     assert _missing(one, None) is None
     other.__cause__ = MissingFunction("x", "exp")
     assert _missing(one, None) == "exp"
+
+
+def test_every_function_that_takes_a_dtype_or_a_device_is_called_with_each_spelling():
+    dtypes, devices = {*spellings.OF_ARRAYS, *spellings.CREATORS}, {*spellings.INDICES, *spellings.CREATORS}
+    missing = set()
+    for prefix, module in (("", array_api), ("linalg.", array_api.linalg), ("fft.", array_api.fft)):
+        for name in dir(module):
+            function = getattr(module, name)
+            given = inspect.signature(function).parameters if inspect.isroutine(function) else {}
+            for parameter, called in (("dtype", dtypes), ("device", devices)):
+                if parameter in given and f"{prefix}{name}" not in called:
+                    missing.add((f"{prefix}{name}", parameter))
+    assert missing == OTHERWISE

@@ -143,13 +143,6 @@ def test_error_of_a_backward_without_its_input_says_what_was_retained(apply: Cal
     assert "call self.retain_inputs" in note
 
 
-def test_device_of_another_library_in_creation_says_how() -> None:
-    with pytest.raises(xpgrad.BackendMismatch, match=r".*inside xpgrad\.using_device\('@strict:cpu'\)"):
-        xp.zeros(3, device="@strict")
-    with xpgrad.using_device("@strict"):
-        assert str(xp.zeros(3).device) == "@strict:cpu"
-
-
 @pytest.mark.parametrize(
     ("wrong", "meant"),
     [

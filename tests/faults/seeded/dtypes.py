@@ -1,5 +1,6 @@
 """Faults in dtypes: what becomes of two, of scalars, of conversions."""
 
+import math
 from typing import Any
 
 import numpy as np
@@ -457,6 +458,17 @@ FAULTS = (
         "Backend.dtype_name gives the text of a class",
         "D",
         on_backend(dtype_name=lambda dtype: str(dtype).rpartition(".")[2]),
+    ),
+    Fault(
+        "empty-without-elements-is-wide",
+        "empty of a shape without elements has the default dtype",
+        "D",
+        replace(
+            "empty",
+            lambda original, shape, *, dtype=None, device=None: original(
+                shape, dtype=None if math.prod(np.atleast_1d(shape)) == 0 else dtype
+            ),
+        ),
     ),
     Fault(
         "imag-of-complex64-is-float64",

@@ -1,0 +1,160 @@
+"""Family D, third part: every function that takes a dtype or a device takes it in every spelling."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from xpgrad import Variable, array_api, functions, get_device, initializers, random
+from xpgrad.backend.standard import FUNCTIONS
+from xpgrad_conformance.check import check
+from xpgrad_conformance.subject import Subject
+
+OF_ARRAYS: dict[str, Callable[..., Any]] = {
+    "astype": lambda x, dtype: array_api.astype(x, dtype),
+    "Variable.astype": lambda x, dtype: x.astype(dtype),
+    "functions.cast": lambda x, dtype: functions.cast(x, dtype),
+    "sum": lambda x, dtype: array_api.sum(x, dtype=dtype),
+    "Variable.sum": lambda x, dtype: x.sum(dtype=dtype),
+    "prod": lambda x, dtype: array_api.prod(x, axis=0, dtype=dtype),
+    "cumulative_sum": lambda x, dtype: array_api.cumulative_sum(x, axis=0, dtype=dtype),
+    "cumulative_prod": lambda x, dtype: array_api.cumulative_prod(x, axis=0, dtype=dtype),
+    "linalg.trace": lambda x, dtype: array_api.linalg.trace(x, dtype=dtype),
+    "nansum": lambda x, dtype: array_api.nansum(x, dtype=dtype),
+    "nanprod": lambda x, dtype: array_api.nanprod(x, dtype=dtype),
+    "nancumsum": lambda x, dtype: array_api.nancumsum(x, axis=0, dtype=dtype),
+    "nancumprod": lambda x, dtype: array_api.nancumprod(x, axis=0, dtype=dtype),
+    "one_hot": lambda x, dtype: array_api.one_hot(array_api.argmax(x, axis=0), 2, dtype=dtype),
+    "concatenate": lambda x, dtype: array_api.concatenate([x, x], dtype=dtype),
+    "hstack": lambda x, dtype: array_api.hstack([x, x], dtype=dtype),
+    "vstack": lambda x, dtype: array_api.vstack([x, x], dtype=dtype),
+    "cumsum": lambda x, dtype: array_api.cumsum(x, dtype=dtype),
+    "cumprod": lambda x, dtype: array_api.cumprod(x, dtype=dtype),
+    "cov": lambda x, dtype: array_api.cov(x, dtype=dtype),
+    "corrcoef": lambda x, dtype: array_api.corrcoef(x, dtype=dtype),
+    "nanmean": lambda x, dtype: array_api.nanmean(x, axis=0, dtype=dtype),
+    "nanvar": lambda x, dtype: array_api.nanvar(x, axis=0, dtype=dtype),
+    "nanstd": lambda x, dtype: array_api.nanstd(x, axis=0, dtype=dtype),
+    "trace": lambda x, dtype: array_api.trace(x, dtype=dtype),
+    "result_type": lambda x, dtype: array_api.zeros_like(x, dtype=array_api.result_type(dtype)),
+}
+"""Functions of an array that take a dtype."""
+CREATORS: dict[str, Callable[..., Any]] = {
+    "arange": lambda x, **place: array_api.arange(3, **place),
+    "asarray": lambda x, **place: array_api.asarray([1, 2], **place),
+    "asarray of a Variable": lambda x, **place: array_api.asarray(x, **place),
+    "empty": lambda x, **place: array_api.empty(2, **place),
+    "empty_like": lambda x, **place: array_api.empty_like(x, **place),
+    "eye": lambda x, **place: array_api.eye(2, **place),
+    "fft.fftfreq": lambda x, **place: array_api.fft.fftfreq(4, **place),
+    "fft.rfftfreq": lambda x, **place: array_api.fft.rfftfreq(4, **place),
+    "full": lambda x, **place: array_api.full((2,), 1, **place),
+    "full_like": lambda x, **place: array_api.full_like(x, 1, **place),
+    "linspace": lambda x, **place: array_api.linspace(0, 1, 3, **place),
+    "ones": lambda x, **place: array_api.ones(2, **place),
+    "ones_like": lambda x, **place: array_api.ones_like(x, **place),
+    "random.normal": lambda x, dtype, device: random.normal((2,), dtype, device),
+    "random.uniform": lambda x, dtype, device: random.uniform((2,), dtype, device),
+    "initializers.generate_array": lambda x, dtype, device: initializers.generate_array(
+        initializers.One(dtype), (2,), device=device
+    ),
+    "zeros": lambda x, **place: array_api.zeros(2, **place),
+    "zeros_like": lambda x, **place: array_api.zeros_like(x, **place),
+}
+"""Functions that take a dtype and a device."""
+INDICES: dict[str, Callable[..., Any]] = {
+    "diag_indices": lambda device: array_api.diag_indices(2, device=device)[0],
+    "tril_indices": lambda device: array_api.tril_indices(2, device=device)[0],
+    "triu_indices": lambda device: array_api.triu_indices(2, device=device)[0],
+}
+"""Functions that take a device, but no dtype."""
+
+NEEDS: dict[str, tuple[str, ...]] = {
+    "Variable.sum": ("sum",), "nansum": ("isnan", "sum"), "nanprod": ("isnan", "prod"),
+    "nancumsum": ("isnan", "cumulative_sum"), "nancumprod": ("isnan", "cumulative_prod"), "one_hot": ("argmax",),
+    **dict.fromkeys(("nanmean", "nanvar", "nanstd"), ("isnan", "sum", "where")),
+    **dict.fromkeys(("cov", "corrcoef"), ("matmul", "sum", "sqrt")),
+    "linalg.trace": ("linalg",), "trace": ("linalg",),
+    "cumsum": ("cumulative_sum",), "cumprod": ("cumulative_prod",), "fft.fftfreq": ("fft",), "fft.rfftfreq": ("fft",),
+    **dict.fromkeys(("tril_indices", "triu_indices"), ("nonzero", "data_dependent_shapes")),
+}  # fmt: skip
+"""Facts that a function takes beside the one of its name."""
+
+
+class OfAnotherLibrary:
+    """A dtype of a library that nobody knows; the text of such an object ends in the standard's name.
+
+    Parameters
+    ----------
+    name : str
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __repr__(self) -> str:
+        return f"another.{self.name}"
+
+
+def spellings(s: Subject, name: str) -> Iterator[tuple[str, Any]]:
+    """Yield the spellings of a dtype with what they are: the library's own, names, NumPy's and another library's."""
+    dtype = np.dtype(name)
+    yield "the namespace's", s.dtype_of(name)
+    yield "that of an array", s.array(np.ones(2, name), name).dtype
+    yield "the standard's name", name
+    yield "NumPy's short name", f"{dtype.kind}{dtype.itemsize}"
+    yield "NumPy's", dtype
+    yield "NumPy's type", dtype.type
+    yield "another library's", OfAnotherLibrary(name)
+
+
+def devices(s: Subject, x: Variable) -> Iterator[tuple[str, Any]]:
+    """Yield the spellings of the device with what they are."""
+    yield "the device", s.device
+    yield "that of a Variable", x.device
+    if get_device(s.device.name) == s.device:  # a device of a transformation has no name
+        yield "its name", s.device.name
+
+
+def _present(s: Subject, functions: dict[str, Callable[..., Any]]) -> list[tuple[str, Callable[..., Any]]]:
+    """Return the functions that the library has what it takes for, with their names."""
+    own = {title: (title,) if title in FUNCTIONS else () for title in functions}
+    return [(title, call) for title, call in functions.items() if s.has(*own[title], *NEEDS.get(title, ()))]
+
+
+@check("D28")
+def spellings_of_dtypes(s: Subject) -> None:
+    """A dtype in any spelling is the library's own to each function that takes one, whatever device is current."""
+    x = s.variable(s.values((2, 2), 0.5, 2.0, s.wide), s.wide)
+    for name in s.dtypes("f"):
+        for which, dtype in spellings(s, name):
+            for title, call in _present(s, OF_ARRAYS):
+                _expect(s, call(x, dtype), name, f"{title} with dtype={which} {name}")
+            for title, call in _present(s, CREATORS):
+                _expect(s, call(x, dtype=dtype, device=s.device), name, f"{title} with dtype={which} {name}")
+            for other in s.dtypes("f", "i"):
+                same = array_api.is_same_dtype(dtype, s.dtype_of(other))
+                assert same is (other == name), f"is_same_dtype of {which} {name} and {other} is {same}"
+                same = array_api.isdtype(dtype, s.dtype_of(other))
+                assert same is (other == name), f"isdtype of {which} {name} and {other} is {same}"
+            assert array_api.isdtype(dtype, "real floating"), f"isdtype({which} {name}, 'real floating') is False"
+            assert not array_api.isdtype(dtype, "integral"), f"isdtype({which} {name}, 'integral') is True"
+            bits = array_api.finfo(dtype).bits
+            assert bits == np.finfo(name).bits, f"finfo({which} {name}).bits is {bits}"
+            assert array_api.can_cast(dtype, s.dtype_of(name)), f"can_cast({which} {name}, {name}) is False"
+
+
+@check("C14")
+def spellings_of_devices(s: Subject) -> None:
+    """A device in any spelling is where each function that takes one makes its array, whatever device is current."""
+    x = s.variable(s.values((2, 2), 0.5, 2.0, s.wide), s.wide)
+    for which, device in devices(s, x):
+        for title, call in _present(s, CREATORS):
+            _expect(s, call(x, dtype="float32", device=device), "float32", f"{title} with device={which}")
+        for title, call in _present(s, INDICES):
+            _expect(s, call(device), "", f"{title} with device={which}")
+
+
+def _expect(s: Subject, made: Any, dtype: str, what: str) -> None:
+    """Raise AssertionError unless `made` is an array on the device, of the dtype with this name; "" is any."""
+    s.expect(made, s.host(made), what, dtype=dtype)
