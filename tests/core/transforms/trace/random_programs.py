@@ -39,6 +39,18 @@ def interpreted(program, inputs):
     return tuple(np.array(opened(item, arrays), copy=True) for item in program.outputs)
 
 
+def rounding(program, inputs):
+    """Return by how much sums may differ in another order: 16 units of the largest value of each dtype on the way."""
+    arrays = dict(zip(program.inputs, inputs, strict=True))
+    for call in program.calls:
+        evaluate(call, arrays)
+    found = 0.0
+    for array in arrays.values():
+        if isinstance(array, np.ndarray) and array.dtype.kind in "fc" and np.any(finite := np.isfinite(array)):
+            found = max(found, 16 * np.finfo(array.dtype).eps * np.max(np.abs(array[finite])))
+    return found
+
+
 class Dice:
     """Random numbers that a program draws; `reset` starts them again."""
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from tests.core.transforms.trace.random_programs import BACKEND, Maker, Runs, interpreted
+from tests.core.transforms.trace.random_programs import BACKEND, Maker, Runs, interpreted, rounding
 
 import xpgrad
 import xpgrad.functions as F
@@ -191,17 +191,10 @@ def test_special_values(name):
         check(REDUCED[name], x, exact=False)
 
 
-def rounding(y):
-    """Return by how much a sum may differ that is computed in another order: four units of its largest element."""
-    if y.dtype.kind not in "fc":
-        return 0.0
-    finite = y[np.isfinite(y)]
-    return 4 * np.finfo(y.dtype).eps * np.max(np.abs(finite)) if finite.size else 0.0
-
-
 @settings(max_examples=150, deadline=None)
 @example(seed=16033, count=27, elements=2)  # sums that nearly cancel, in float32
 @example(seed=19021, count=3, elements=2)  # an integer without axes
+@example(seed=1098671, count=48, elements=2)  # sums of 36 numbers in float32 that nearly cancel
 @example(seed=1_000_842, count=1_000_842 % 60, elements=2)  # an output with more axes than the space of its group
 @given(seed=st.integers(0, 2**32), count=st.integers(0, 60), elements=st.integers(2, 4))
 def test_random_programs(seed, count, elements):
@@ -217,9 +210,10 @@ def test_random_programs(seed, count, elements):
             except ValueError:  # a view that can be written to in one layout only
                 continue
             _, results, inputs = runs.run(run, order)
+            _, atol, _ = runs.run(lambda *arrays: rounding(program, arrays), order)
             for a, b in zip(results, expected, strict=True):
                 assert (a.shape, a.dtype) == (b.shape, b.dtype)
-                np.testing.assert_allclose(a, b, rtol=1e-6, atol=1e-9 + rounding(b))
+                np.testing.assert_allclose(a, b, rtol=1e-6, atol=1e-9 + atol)
             for a, b in itertools.combinations([*results, *inputs, *maker.captured], 2):
                 assert not (any(a is x or b is x for x in results) and np.shares_memory(a, b)), seed
 
