@@ -210,7 +210,7 @@ def test_random_programs(seed, count, elements):
             except ValueError:  # a view that can be written to in one layout only
                 continue
             _, results, inputs = runs.run(run, order)
-            _, atol, _ = runs.run(lambda *arrays: rounding(program, arrays), order)
+            _, (atol,), _ = runs.run(lambda *arrays: (rounding(program, arrays),), order)
             for a, b in zip(results, expected, strict=True):
                 assert (a.shape, a.dtype) == (b.shape, b.dtype)
                 np.testing.assert_allclose(a, b, rtol=1e-6, atol=1e-9 + atol)
