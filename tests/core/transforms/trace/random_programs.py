@@ -48,7 +48,7 @@ def rounding(program, inputs):
     for array in arrays.values():
         if isinstance(array, np.ndarray) and array.dtype.kind in "fc" and np.any(finite := np.isfinite(array)):
             found = max(found, 16 * np.finfo(array.dtype).eps * np.max(np.abs(array[finite])))
-    return found
+    return np.asarray(found)
 
 
 class Dice:
