@@ -6,7 +6,7 @@ Source: Dormand and Prince, A family of embedded Runge-Kutta formulae, J. Comp. 
 from collections.abc import Callable, Sequence
 from typing import Any
 
-Derivative = Callable[[list[Any], float], list[Any]]
+Derivative = Callable[[list[Any], Any], list[Any]]
 """The right-hand side: from the leaves of the solution and the time to their derivatives."""
 
 NODES = 1 / 5, 3 / 10, 4 / 5, 8 / 9, 1.0, 1.0
@@ -21,9 +21,7 @@ STAGES = (
 ERROR = 71 / 57600, 0.0, -71 / 16695, 71 / 1920, -17253 / 339200, 22 / 525, -1 / 40
 
 
-def stepped(
-    f: Derivative, y: list[Any], k: list[Any], t: float, h: float
-) -> tuple[list[Any], list[Any], list[list[Any]]]:
+def stepped(f: Derivative, y: list[Any], k: list[Any], t: Any, h: Any) -> tuple[list[Any], list[Any], list[list[Any]]]:
     """Return the solution after a step, its derivative there, and the derivatives of all stages.
 
     Parameters
@@ -31,19 +29,19 @@ def stepped(
     f : callable
     y, k : list of Variable
         The solution, and its derivative.
-    t, h : float
+    t, h : float or Variable
         The time, and the step.
     """
     stages, x = [k], y
     for node, weights in zip(NODES, STAGES, strict=True):
-        x = combined(y, stages, [h * w for w in weights])
+        x = combined(y, stages, weights, h)
         stages.append(f(x, t + node * h))
     return x, stages[-1], stages
 
 
-def combined(y: Sequence[Any] | None, stages: Sequence[Sequence[Any]], weights: Sequence[float]) -> list[Any]:
-    """Return ``y + sum(weights * stages)`` for each leaf; None for `y` means zeros."""
-    pairs = [(k, w) for k, w in zip(stages, weights, strict=True) if w]
+def combined(y: Sequence[Any] | None, stages: Sequence[Sequence[Any]], weights: Sequence[float], h: Any) -> list[Any]:
+    """Return ``y + sum(h * weights * stages)`` for each leaf; None for `y` means zeros."""
+    pairs = [(k, h * w) for k, w in zip(stages, weights, strict=True) if w]
     found = []
     for i in range(len(stages[0])):
         total = None if y is None else y[i]

@@ -11,11 +11,13 @@ from typing import Any
 
 from xpgrad import array_api
 from xpgrad.errors import DtypeError, ShapeError
-from xpgrad.graph.variable import Variable, as_variable, constant_variable
+from xpgrad.graph.variable import Variable, as_variable
 from xpgrad.transforms.call import Mode, recording
+from xpgrad.transforms.custom import stop_gradient
 from xpgrad.transforms.leaves import is_array
 from xpgrad.transforms.loops.adjoint import continuous
 from xpgrad.transforms.loops.arguments import check_checkpoints, check_function, handed, integer, leaves_of
+from xpgrad.transforms.loops.dormand_prince import stepped
 from xpgrad.transforms.loops.integration import RightHandSide, integrated
 from xpgrad.transforms.loops.step_control import StepControl
 from xpgrad.transforms.trees import map_leaves, where
@@ -69,8 +71,7 @@ def odeint(
     Notes
     -----
     Sizes of steps are constants in derivatives. Gradients by `t` are those of the exact solution,
-    ``f(y(t[i]), t[i])``. Gradients can be differentiated again; those by a time at first order only. In each step
-    numbers are read to control the error, so that a compiled function with an integration runs without a program.
+    ``f(y(t[i]), t[i])``. Gradients can be differentiated again; those by times up to order 5. In each step numbers are read to control the error, so that a compiled function with an integration runs without a program.
     """
     check_function("odeint", f)
     if adjoint not in ADJOINTS:
@@ -87,14 +88,14 @@ def odeint(
     moments, times = _times(t, rhs)
     kept = check_checkpoints("odeint", checkpoints)
     control = _control(y, rtol, atol, integer("odeint", "max_steps", max_steps))
-    differentiated = times is not None and recording() and times._node.requires_grad
-    start = _shifted(rhs, y, times, 0, -1.0) if differentiated else y
+    differentiated = times is not None and _is_differentiated(times)
+    start = _shifted(rhs, y, times, 0) if differentiated else y
     if adjoint == "continuous" and recording():
         solutions = continuous(rhs, start, moments, control)
     else:
         solutions = _discrete(rhs, start, moments, control, kept)
     if differentiated:
-        solutions = [_shifted(rhs, x, times, i + 1, 1.0) for i, x in enumerate(solutions)]
+        solutions = [_shifted(rhs, x, times, i + 1) for i, x in enumerate(solutions)]
     columns = zip(y, *solutions, strict=True)
     return handed(mode, [array_api.stack(list(column)) for column in columns], structure)
 
@@ -113,12 +114,18 @@ def _discrete(
     return found
 
 
-def _shifted(rhs: RightHandSide, y: list[Variable], times: Any, index: int, sign: float) -> list[Variable]:
-    """Return the solution at one of the times, connected to that: its value is the same."""
-    moment = times[index]
-    difference = array_api.astype(moment - constant_variable(moment._array), rhs.time.dtype)
-    derivative = rhs.at(y, rhs.variable(float(moment._array)))
-    return [x + k * (sign * difference) for x, k in zip(y, derivative, strict=True)]
+def _is_differentiated(times: Variable) -> bool:
+    """Return whether there may be derivatives by the times."""
+    node = times._node
+    return (recording() and node.requires_grad) or node.spec.backend.carries_tangents
+
+
+def _shifted(rhs: RightHandSide, y: list[Variable], times: Any, index: int) -> list[Variable]:
+    """Return the solution at one of the times, connected to that by a step of length 0; the first time is its start."""
+    moment = array_api.astype(times[index], rhs.time.dtype)
+    fixed = stop_gradient(moment)
+    start, step = (fixed, moment - fixed) if index else (moment, fixed - moment)
+    return stepped(rhs.at, y, rhs.at(y, start), start, step)[0]
 
 
 def _times(t: Any, rhs: RightHandSide) -> tuple[list[float], Variable | None]:

@@ -66,7 +66,7 @@ class StepControl:
 
     def accepts(self, y: list[Any], after: list[Any], stages: Sequence[list[Any]], h: float) -> bool:
         """Return whether the error of a step is small enough, and choose the size of the next one."""
-        errors = combined(None, stages, [h * w for w in ERROR])
+        errors = combined(None, stages, ERROR, h)
         scales = [self._scale(a, b) for a, b in zip(y, after, strict=True)]
         error = self._norm(errors, scales)
         if not math.isfinite(error):

@@ -18,7 +18,7 @@ def errors(h: float) -> tuple[float, float]:
     f = lambda y, t: [y[0] * math.cos(t)]  # noqa: E731
     (y,), (k,), stages = stepped(f, [1.0], f([1.0], 0.0), 0.0, h)
     assert k == f([y], h)[0]
-    return abs(y - math.exp(math.sin(h))), abs(combined(None, stages, [h * w for w in ERROR])[0])
+    return abs(y - math.exp(math.sin(h))), abs(combined(None, stages, ERROR, h)[0])
 
 
 def test_orders() -> None:
