@@ -22,7 +22,7 @@ MAX_LINES = {
     "xpgrad/links/": 2_500,
     "xpgrad/models/": 1_300,
     "xpgrad/optimizers/": 2_300,
-    "xpgrad/training/": 1_350,
+    "xpgrad/training/": 1_650,
     "xpgrad/drawing/": 1_350,
     "xpgrad/cli/": 2_050,
     "xpgrad/hints.py": 220,
