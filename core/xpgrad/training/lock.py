@@ -50,7 +50,10 @@ def _opened(path: str) -> int:
                 _described(path, descriptor, problem)
                 return descriptor
         except BaseException:
-            _close(descriptor)
+            if _lock(descriptor) is None:
+                _release(path, descriptor)
+            else:
+                _close(descriptor)
             raise
         _close(descriptor)  # who held the lock has removed the file meanwhile
     raise RuntimeError(f"Trainer.run: {path} is made and removed by others all the time; pass another out=")

@@ -1,4 +1,4 @@
-"""States that a snapshot of a trainer holds as text: what was observed, and random numbers."""
+"""States that only a snapshot of a trainer holds: what was observed, random numbers, and what links remember."""
 
 import json
 import random as python_random
@@ -8,7 +8,9 @@ from typing import Any
 from xpgrad.backend import random
 from xpgrad.backend.plugins import plugins
 from xpgrad.graph.variable import Variable, constant_variable
+from xpgrad.links.state import Stateful
 from xpgrad.reporter import dtype_name
+from xpgrad.serializers.base import Deserializer
 from xpgrad.serializers.dictionary import on_host
 
 
@@ -60,3 +62,13 @@ def restore_random(text: str) -> None:
     random.restore(random.Snapshot(initial, states))
     host.set_random_state(None, of_host)
     python_random.setstate((version, tuple(numbers), gauss))
+
+
+def serialize_state(link: Stateful, serializer: Any) -> None:
+    """Save or load what a link remembers, without its graph; `Link.serialize` leaves it out, as Chainer does."""
+    loads, found = isinstance(serializer, Deserializer), {}
+    for name in link.states:
+        x = getattr(link, name)
+        found[name] = serializer(name, None if x is None or loads else x.array)
+    for name, array in found.items() if loads else ():
+        setattr(link, name, None if array is None else Variable(link.device.send(array)))

@@ -1,7 +1,7 @@
 """Updaters: one step of a training loop."""
 
 from collections.abc import Callable, Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING, Any
 
 from xpgrad.backend.device import Device
@@ -11,7 +11,9 @@ from xpgrad.chainer.undo import undone_by_errors
 from xpgrad.dataset.convert import Converter, concat_examples, device_or_none
 from xpgrad.errors import BackendUnavailable
 from xpgrad.iterators.serial import reading
+from xpgrad.links.state import Stateful
 from xpgrad.listing import listed as _listed
+from xpgrad.training.resuming import serialize_state
 
 __all__ = ["StandardUpdater", "Updater"]
 
@@ -165,12 +167,16 @@ class StandardUpdater(Updater):
             iterator.finalize()
 
     def serialize(self, serializer: Any) -> None:
-        """Save or load iterators, optimizers, their models and the number of steps."""
+        """Save or load iterators, optimizers, their models with the states of links, and the number of steps."""
         for name, iterator in self._iterators.items():
             iterator.serialize(serializer[f"iterator:{name}"])
         for name, optimizer in self._optimizers.items():
             optimizer.serialize(serializer[f"optimizer:{name}"])
             optimizer.target.serialize(serializer[f"model:{name}"])
+            with suppress(KeyError):  # not saved by Chainer
+                for path, link in optimizer.target.namedlinks():
+                    if isinstance(link, Stateful):
+                        serialize_state(link, serializer[f"state:{name}"][path])
         self.iteration = int(serializer("iteration", self.iteration))
 
 

@@ -37,6 +37,23 @@ class Net(xpgrad.Chain):
         return loss
 
 
+class Remembering(xpgrad.Chain):
+    """A link with a state, whose graph is cut after each step."""
+
+    def __init__(self, dtype=None):
+        super().__init__()
+        with self.init_scope():
+            self.l1, self.rnn, self.l2 = L.Linear(3, 4), L.LSTM(4, 4), L.Linear(4, 1)
+
+    def forward(self, x):
+        if xpgrad.config.train and self.rnn.h is not None:
+            self.rnn.h.unchain_backward()
+            self.rnn.c.unchain_backward()
+        loss = F.mean(F.square(self.l2(self.rnn(F.concat([self.l1(x)] * 2, 0)[:2])) - 1))
+        xpgrad.report({"loss": loss, "weighted": (loss, 0.5), "seen": 2.0}, self)
+        return loss
+
+
 class InThreads(iterators.MultiprocessIterator):
     """`MultiprocessIterator` without the time that processes take to start."""
 
@@ -115,6 +132,7 @@ CASES = {
     **{f"schedule: {name}": {"optimizer": partial(optimizers.SGD, rate)} for name, rate in SCHEDULES.items()},
     **{device: {"device": device} for device in ("@strict:cpu", "native:0", "@torch:cpu", "@jax:cpu")},
     "float16": {"optimizer": scaled, "dtype": "float16"},
+    "LSTM": {"net": Remembering, "iterator": "in order"},
     "compiled": {"compiled": True},
     "compiled with options": {"compiled": {"exact": True}, "stop": "early"},
     "snapshot first": {"priority": 1000, "stop": "early"},
@@ -132,8 +150,8 @@ def seed(value):
 
 
 def made(out, iterator="ahead", shift="ExponentialShift", trigger="iterations", stop=None, optimizer=optimizers.SGD,
-         dtype=None, compiled=False, device="@numpy", priority=None, saves=True):  # fmt: skip
-    data, model = DATA.astype(dtype or "float32"), Net(dtype)
+         net=Net, dtype=None, compiled=False, device="@numpy", priority=None, saves=True):  # fmt: skip
+    data, model = DATA.astype(dtype or "float32"), net(dtype)
     rule = optimizer().setup(model)
     for hook in HOOKS if optimizer is optimizers.MomentumSGD else ():
         rule.add_hook(hook)

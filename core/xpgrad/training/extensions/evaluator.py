@@ -2,9 +2,10 @@
 
 import copy
 from collections.abc import Callable, Mapping
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from typing import Any
 
+from xpgrad.chainer.undo import attributes_restored
 from xpgrad.config import no_backprop_mode, using_config
 from xpgrad.dataset.convert import concat_examples, device_or_none
 from xpgrad.reporter import DictSummary, Reporter, report, report_scope
@@ -74,9 +75,12 @@ class Evaluator(Extension):
         for name, target in self._targets.items():
             reporter.add_observer(prefix + name, target)
             reporter.add_observers(prefix + name, target.namedlinks(skipself=True))
-        with reporter, using_config("train", False):
-            result = self.evaluate()
-        report(result)
+        with ExitStack() as stack:
+            for iterator in self._iterators.values():
+                stack.enter_context(attributes_restored(iterator))
+            with reporter, using_config("train", False):
+                result = self.evaluate()
+            report(result)
         return result
 
     def evaluate(self) -> dict[str, Any]:

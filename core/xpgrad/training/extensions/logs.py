@@ -63,12 +63,13 @@ class LogReport(Extension):
         record |= {"epoch": updater.epoch, "iteration": updater.iteration, "elapsed_time": trainer.elapsed_time}
         if self._postprocess is not None:
             self._postprocess(record)
+        rest = DictSummary()
         if self._filename is not None:
             # with indent= it takes ten times as long
             lines = ",\n".join(json.dumps(each, default=float) for each in (*self.log, record))
             with written(os.path.join(trainer.out, self._filename.format(trainer)), settled=False) as file:
                 file.write(f"[\n{lines}\n]\n".encode())
-        self.log, self._summary = [*self.log, record], DictSummary()
+        self.log, self._summary = [*self.log, record], rest
 
     def serialize(self, serializer: Any) -> None:
         """Save or load the records, and the sums of the interval."""
@@ -140,8 +141,8 @@ class MicroAverage(Extension):
             if all(key in trainer.observation for key in self._keys):
                 self._sums.add(dict(zip(SUMS, (trainer.observation[key] for key in self._keys), strict=True)))
             if self._interval(trainer) and (means := self._sums.compute_mean()):
-                trainer.observation[self._result] = means[SUMS[0]] / means[SUMS[1]]
                 self._sums = DictSummary()
+                trainer.observation[self._result] = means[SUMS[0]] / means[SUMS[1]]
 
     def serialize(self, serializer: Any) -> None:
         """Save or load the sums."""

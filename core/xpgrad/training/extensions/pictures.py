@@ -127,8 +127,9 @@ class PlotReport(Extension):
                 x = getattr(trainer.updater, "epoch_detail" if self._x_key == "epoch" else self._x_key)
                 more = {key: [(float(x), float(value))] for key, value in means.items()}
                 self._data = {key: [*points, *more.get(key, [])] for key, points in self._data.items()}
+                rest = DictSummary()
                 self._draw(os.path.join(trainer.out, self._filename))
-                self._summary = DictSummary()
+                self._summary = rest
 
     def _draw(self, path: str) -> None:
         try:
