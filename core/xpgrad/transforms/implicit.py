@@ -15,8 +15,12 @@ from xpgrad.graph.methods.ending import Watch
 from xpgrad.graph.variable import Variable, constant_variable, variable_over
 from xpgrad.transforms.call import recording
 from xpgrad.transforms.capture import Trace
+from xpgrad.transforms.dual.parts import Parts
+from xpgrad.transforms.dual.values import component_by_component, forward_levels, of_values
+from xpgrad.transforms.forward import along
 from xpgrad.transforms.leaves import alias, as_leaf, cotangents, or_zeros, root
-from xpgrad.transforms.trees import Structure, flatten, map_leaves
+from xpgrad.transforms.products import vjp
+from xpgrad.transforms.trees import Structure, flatten
 from xpgrad.watch import inspection
 
 Map = Callable[[Any], Any]
@@ -52,12 +56,22 @@ def custom_linear_solve(
     leaves, structure = flatten(b)
     inputs = [as_leaf(x, "custom_linear_solve: b") for x in leaves]
     start = structure.build([constant_variable(x._array) for x in inputs])
-    level = innermost()
-    if level is not None and level.tangents is not None:
-        xs = _linear_tangents(level.tangents, matvec, inputs, structure, solve)
+    levels, what = forward_levels(innermost()), "custom_linear_solve: the solution"
+
+    def solved(bs: list[Variable]) -> list[Variable]:
+        found = of_values("custom_linear_solve", solve, matvec, structure.build(bs))
+        return cotangents(structure, found, inputs, what)
+
+    def misfit(xs: list[Variable]) -> list[Variable]:
+        made = called_with(backprop_mode(False), matvec, structure.build(xs))
+        products = cotangents(structure, made, inputs, "custom_linear_solve: what the function returned")
+        return [constant_variable(b._array) - y for b, y in zip(inputs, products, strict=True)]
+
+    if levels:
+        xs = _with_tangents(levels, solved(inputs), misfit, solved)
     else:
         found = called_with(backprop_mode(False), solve, matvec, start)
-        xs = cotangents(structure, found, inputs, "custom_linear_solve: the solution")
+        xs = cotangents(structure, found, inputs, what)
     if not recording():
         return structure.build([constant_variable(x._array) for x in xs])
     transposed = (matvec, solve) if symmetric else (None, transpose_solve)
@@ -86,73 +100,49 @@ def custom_root(f: Map, initial: Any, solve: Solve, tangent_solve: Solve) -> Any
     """
     leaves, structure = flatten(initial)
     start = [as_leaf(x, "custom_root: initial") for x in leaves]
-    level = innermost()
-    if level is not None and level.tangents is not None:
-        xs = _root_tangents(level.tangents, f, start, structure, solve, tangent_solve)
+    initial = structure.build([constant_variable(x._array) for x in start])
+    levels, what = forward_levels(innermost()), "custom_root: the root"
+    if levels:
+        xs = cotangents(structure, of_values("custom_root", solve, f, initial), start, what)
+        root_of_values = structure.build(xs)
+
+        def misfit(xs: list[Variable]) -> list[Variable]:
+            made = called_with(backprop_mode(False), f, structure.build(xs))
+            return cotangents(structure, made, start, "custom_root: what the function returned")
+
+        def step(root: Any, ys: Any) -> Any:
+            def tangent(direction: Any) -> Any:
+                return along("custom_root", f, (root,), (direction,), False, True)[1]
+
+            return tangent_solve(tangent, ys)
+
+        def linear(ys: list[Variable]) -> list[Variable]:
+            found = of_values("custom_root", step, root_of_values, structure.build([-y for y in ys]))
+            return cotangents(structure, found, start, "custom_root: the tangent")
+
+        xs = _with_tangents(levels, xs, misfit, linear)
     else:
-        initial = structure.build([constant_variable(x._array) for x in start])
         found = called_with(backprop_mode(False), solve, f, initial)
-        xs = cotangents(structure, found, start, "custom_root: the root")
+        xs = cotangents(structure, found, start, what)
     if not recording():
         return structure.build([constant_variable(x._array) for x in xs])
     return structure.build(Root(f, structure, tangent_solve).connected([], xs))
 
 
-# In forward mode the tangent of a solution is found as its gradient is: by one more linear solve.
+def _with_tangents(
+    levels: Sequence[Parts], xs: list[Variable], misfit: Callable[[list[Variable]], list[Variable]],
+    linear: Callable[[list[Variable]], list[Variable]],
+) -> list[Variable]:  # fmt: skip
+    """Return a solution with its tangents at all levels in forward mode, by one solution for each component.
 
-
-def _linear_tangents(
-    level: Any, matvec: Map, inputs: list[Variable], structure: Structure, solve: Solve
-) -> list[Variable]:
-    """Return the solution of ``A x = b`` with its tangent, ``A dx = db - dA x``."""
-    what = "custom_linear_solve: the solution"
-
-    def plain(x: Any) -> Any:
-        return map_leaves(lambda leaf: level.primal_of(as_leaf(leaf, what)), matvec(x))
-
-    def solved(bs: list[Variable]) -> list[Variable]:
-        found = called_with(backprop_mode(False), solve, plain, structure.build(bs))
-        return [level.primal_of(x) for x in cotangents(structure, found, inputs, what)]
-
-    xs = solved([level.primal_of(b) for b in inputs])
-    made = called_with(backprop_mode(False), matvec, structure.build(xs))
-    products = cotangents(structure, made, inputs, "custom_linear_solve: what the function returned")
-    if not any(map(level.has_tangent, [*inputs, *products])):
-        return xs
-    changes = [level.tangent_of(b) - level.tangent_of(y) for b, y in zip(inputs, products, strict=True)]
-    return [level.joined(x, t) for x, t in zip(xs, solved(changes), strict=True)]
-
-
-def _root_tangents(
-    level: Any, f: Map, start: list[Variable], structure: Structure, solve: Solve, tangent_solve: Solve
-) -> list[Variable]:
-    """Return the root of `f` with its tangent, the solution of ``J dx = -df``."""
-    what = "custom_root: the root"
-
-    def plain(x: Any) -> Any:
-        return map_leaves(lambda leaf: level.primal_of(as_leaf(leaf, what)), f(x))
-
-    def values(xs: list[Variable]) -> list[Variable]:
-        found = called_with(backprop_mode(False), f, structure.build(xs))
-        return cotangents(structure, found, start, "custom_root: what the function returned")
-
-    initial = structure.build([level.primal_of(x) for x in start])
-    found = called_with(backprop_mode(False), solve, plain, initial)
-    xs = [level.primal_of(x) for x in cotangents(structure, found, start, what)]
-    ys = values(xs)
-    if not any(map(level.has_tangent, ys)):
-        return xs
-    own = [level.tangent_of(y) for y in ys]
-
-    def along(direction: Any) -> Any:
-        """Return the product of the Jacobian of `f` at the root with a tangent of it."""
-        ts = cotangents(structure, direction, start, "custom_root: argument of the linear map")
-        made = values([level.joined(x, t) for x, t in zip(xs, ts, strict=True)])
-        return structure.build([level.tangent_of(y) - t for y, t in zip(made, own, strict=True)])
-
-    found = called_with(backprop_mode(False), tangent_solve, along, structure.build([-t for t in own]))
-    ts = cotangents(structure, found, start, "custom_root: the tangent")
-    return [level.joined(x, t) for x, t in zip(xs, ts, strict=True)]
+    Each correction by `linear`, which solves the equation linearised at the values, makes the components of one order
+    more right: those of the misfit are then 0 up to that order.
+    """
+    for order in range(1, len(levels) + 1):
+        found = component_by_component(levels, order, linear, misfit(xs))
+        if found is not None:
+            xs = [x + change for x, change in zip(xs, found, strict=True)]
+    return xs
 
 
 class _Implicit(FunctionNode):
@@ -195,9 +185,11 @@ class _Implicit(FunctionNode):
         recorded = recording()
         xs = self.get_retained_outputs()
         roots = [alias(x) if recorded and x._node.requires_grad else root(x._array) for x in xs]
-        trace = self.traced(roots)
+        trace, level = self.traced(roots), innermost()
 
         def transposed(u: Any) -> Any:
+            if innermost() is not level:  # the solver transforms it, to have its matrix
+                return vjp(self.f, self.structure.build(xs), allow_constant=True)[1](u)[0]
             us = cotangents(self.structure, u, roots, f"{self.label}: argument of the transposed map")
             found = trace.gradients(us, range(len(roots)), recorded=recording())
             return self.structure.build(or_zeros(found, roots))

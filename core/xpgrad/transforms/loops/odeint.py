@@ -71,7 +71,8 @@ def odeint(
     Notes
     -----
     Sizes of steps are constants in derivatives. Gradients by `t` are those of the exact solution,
-    ``f(y(t[i]), t[i])``. Gradients can be differentiated again; those by times up to order 5. In each step numbers are read to control the error, so that a compiled function with an integration runs without a program.
+    ``f(y(t[i]), t[i])``. Gradients can be differentiated again; those by times up to order 5. In each step numbers are
+    read to control the error, so that a compiled function with an integration runs without a program.
     """
     check_function("odeint", f)
     if adjoint not in ADJOINTS:
