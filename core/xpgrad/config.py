@@ -171,16 +171,17 @@ class Switches:
         self._plain: Switches | None = None
         self.refresh()
         with _lock:
-            _every_switches.add(self)
+            _every_switches.add(weakref.ref(self, _every_switches.discard))
 
     def refresh(self) -> None:
         """Recompute `mode` after a global entry has changed."""
-        read = global_config.__dict__ | self.overlay
-        recording = 0 if read.get("enable_backprop", True) else NO_GRAD
-        watched = WATCHED if read.get("debug", False) or self.hooks else 0
+        own, entries = self.overlay, global_config.__dict__
+        recording = 0 if own.get("enable_backprop", entries.get("enable_backprop", True)) else NO_GRAD
+        watched = WATCHED if self.hooks or own.get("debug", entries.get("debug", False)) else 0
         lifted = LIFTED if self.level is not None and self.lifts else 0
+        guarded = GUARDED if own.get("detect_mutation", entries.get("detect_mutation", False)) else 0
         self.constant = bool(recording) and not self.internal
-        self.mode = recording | watched | lifted | (GUARDED if read.get("detect_mutation", False) else 0)
+        self.mode = recording | watched | lifted | guarded
 
     def unguarded(self) -> "Switches":
         """Return these switches without the detection of mutations."""
@@ -226,14 +227,17 @@ class Switches:
 def _refresh() -> None:
     with _lock:
         current = tuple(_every_switches)
-    for switches in current:
-        switches.refresh()
+    for reference in current:
+        switches = reference()
+        if switches is not None:
+            switches.refresh()
 
 
 on_unrecorded: ContextVar[Callable[[], None] | None] = ContextVar("xpgrad_on_unrecorded", default=None)
 """What is called when the user switches recording off."""
 _lock = shared_lock()
-_every_switches: "weakref.WeakSet[Switches]" = weakref.WeakSet()
+_every_switches: "set[weakref.ref[Switches]]" = set()
+"""No `WeakSet`, which adds and removes by Python functions: each call of a transform makes switches."""
 global_config = GlobalConfig()
 _current: "ContextVar[Switches]" = ContextVar("xpgrad_switches", default=Switches({}, {}))  # noqa: B039 - replaced, never written to
 switches = _current.get
@@ -279,7 +283,10 @@ def configured(**entries: Any) -> dict[ContextVar[Any], Any]:
 def backprop_mode(recording: bool) -> dict[ContextVar[Any], Any]:
     """Return, for `called_with`, the mode in which operations are recorded in the graph, or not."""
     now = _current.get()
-    return {_current: now.with_entry("enable_backprop", True) if recording else now.unrecorded()}
+    if not recording:
+        return {_current: now.unrecorded()}
+    found = None if now.internal else now._modes.get(True)
+    return {_current: now.with_entry("enable_backprop", True) if found is None else found}
 
 
 def unguarded_mode() -> dict[ContextVar[Any], Any]:

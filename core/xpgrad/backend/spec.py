@@ -36,7 +36,7 @@ class Spec:
 
     __slots__ = (
         "backend", "blocked", "complex", "constants", "device", "differentiable", "dtype", "half", "large", "shape",
-        "wide",
+        "size", "wide",
     )  # fmt: skip
 
     def __init__(self, shape: Shape, dtype: Dtype, device: DeviceHandle, backend: "Backend") -> None:
@@ -45,7 +45,7 @@ class Spec:
         self.differentiable = self.complex or backend.is_kind(dtype, "real floating")
         self.wide = backend.wide(dtype)
         self.half = bool(self.wide != dtype)
-        size = self.size
+        size = self.size = math.prod(shape)
         self.large, self.blocked = size >= backend.in_place_from, size >= backend.blocks_from
         self.constants: dict[Any, Any] = backend.constants_of(dtype)
 
@@ -53,11 +53,6 @@ class Spec:
     def ndim(self) -> int:
         """Number of axes."""
         return len(self.shape)
-
-    @property
-    def size(self) -> int:
-        """Number of elements."""
-        return math.prod(self.shape)
 
     @property
     def itemsize(self) -> int:

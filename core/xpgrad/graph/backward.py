@@ -1,7 +1,7 @@
 """`backward` and `grad`: the functions that start a sweep, and store its results."""
 
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from operator import attrgetter
 from typing import Any
 
@@ -38,10 +38,10 @@ def backward_from(
         _check_level([y])
     if y._array is None:
         raise GradientError("backward: the Variable is uninitialised")
-    y._current("backward")
-    if y._grad is None and y.size != 1:
+    spec = y._current("backward")
+    if y._grad is None and spec.size != 1:
         raise GradientError(
-            f"backward: cannot start from {y.size} elements of shape {y.shape} without a gradient; "
+            f"backward: cannot start from {spec.size} elements of shape {spec.shape} without a gradient; "
             "set y.grad first, or reduce to one element"
         )
     if not y._node.requires_grad:
@@ -51,7 +51,7 @@ def backward_from(
     if grad is None:
         grad = _ones(y, loss_scale, enable_double_backprop)
     else:
-        check_gradient(y.grad, y._node.spec)  # the constructor took it as it came
+        check_gradient(y.grad, spec)  # the constructor took it as it came
     _sweep([(y, grad)], retain_grad, enable_double_backprop, loss_scale, retain_graph)
 
 
@@ -106,11 +106,17 @@ def _sweep(
     seeds: list[tuple[Variable, Any]], retain_grad: bool, recorded: bool, loss_scale: float | None, retain_graph: bool,
     clear: Sequence[Variable] | None = None,
 ) -> None:  # fmt: skip
-    pairs = [(y._node, g) for y, g in seeds]
-    level = innermost()
+    pairs: Seeds = []
+    used: list[tuple[Variable, Any]] = []
+    for y, g in seeds:
+        pairs.append((y._node, g))
+        if clear is None:
+            used.append((y, y._grad))
+    for y in clear or ():
+        used.append((y, y._grad))
+    level = innermost() if live else None
     if level is not None:
         level.note_sweep(node for node, _ in pairs)
-    used = [(y, y._grad) for y in ([y for y, _ in seeds] if clear is None else clear)]
     sweep = Sweep(pairs, recorded=recorded, retain=retain_grad, retain_graph=retain_graph).run()
     found: dict[Variable, list[tuple[VariableNode, Any]]] = {}
     for key, g in sweep.totals.items():
@@ -141,7 +147,10 @@ def _deposit(
 
     Other threads may store at the same time; what was computed from a gradient that is gone is computed again.
     """
-    kept = [(x, g) for node, g in retained if (x := node.get_variable_or_none()) is not None]
+    kept: list[tuple[Variable, Any]] = []
+    for node, g in retained:
+        if (x := node.get_variable_or_none()) is not None:
+            kept.append((x, g))
     read: dict[Variable, Any] = {}
     sums: dict[Variable, Any] = {}
     while True:
@@ -158,14 +167,18 @@ def _deposit(
                 check_gradient(array, x._node.spec)  # the constructor took it as it came
                 total = held if recorded else array
             for node, g in parts:
-                total = _added(total, g if x._node is node else moved_to(g, x), recorded)
+                g = g if x._node is node else moved_to(g, x)
+                total = g if total is None else _added(total, g, recorded)
             sums[x] = note_constant(total) if recorded else total
         with lock:
             for x, held in read.items():
                 if x._grad is not held:
                     break
             else:
-                stores = {y: None for y, before in used if y._grad is before}
+                stores: dict[Any, Any] = {}
+                for y, before in used:
+                    if y._grad is before:
+                        stores[y] = None
                 stores.update(kept)
                 stores.update(sums)
                 left = store(stores)
@@ -212,8 +225,6 @@ def moved_to(g: Any, x: Variable) -> Any:
 
 
 def _added(held: Any, g: Any, recorded: bool) -> Any:
-    if held is None:
-        return g
     if recorded:
         held = held if isinstance(held, Variable) else constant_variable(held)
         return called_with(backprop_mode(True), slot.functions.add, held, g)
@@ -292,46 +303,68 @@ def grad(
         if g is not None:
             _check_cotangent(x, g, "grad", i)
             seeds.append((x._node, g if enable_double_backprop else g._array))
-    keys = {
-        x: [(node, key_of(node)) for node in (x._node.lineage() if x._node.extra is not None else (x._node,))]
-        for x in xs
-    }
-    watch = frozenset([key for each in keys.values() for _, key in each])
-    sweep = Sweep(
-        seeds,
-        recorded=enable_double_backprop,
-        active=between([node for node, _ in seeds], watch),
-        watch=watch,
-        retain=retain_grad,
-    ).run()
-    found: dict[Variable, Variable | None] = {}
-    for x, each in keys.items():
-        total: Any = None
-        for node, key in each:
-            if key in sweep.totals and x._node.requires_grad:
-                g = sweep.totals[key]
-                total = _added(total, g if node is x._node else moved_to(g, x), enable_double_backprop)
-        if total is not None:
-            total = note_constant(total) if type(total) is Variable else output(total, x._node.spec, None, 0)
-        found[x] = total
-    results = [found[x] for x in xs]
-    for node, g in sweep.retained:
-        variable = node.get_variable_or_none()
-        if variable is not None:
-            variable._grad = g
+    results = _swept(seeds, xs, enable_double_backprop, retain_grad)
     if set_grad:
         for x, g in zip(xs, results, strict=True):
             x.grad_var = g
     return results
 
 
-def between(outputs: Sequence[VariableNode], wanted: frozenset[Key]) -> dict[FunctionBase, bool]:
+def gradients(
+    starts: Sequence[tuple[Variable, Variable]], inputs: Sequence[Variable], recorded: bool
+) -> list[Variable | None]:
+    """Return what `grad` does, from pairs of outputs and cotangents, for a transform that has checked them."""
+    if live:
+        _check_level([y for y, _ in starts], inputs)
+    seeds: Seeds = []
+    for y, g in starts:
+        y._current("grad")
+        seeds.append((y._node, g if recorded else g._array))
+    return _swept(seeds, inputs, recorded, False)
+
+
+def _swept(seeds: Seeds, xs: Sequence[Variable], recorded: bool, retain: bool) -> list[Variable | None]:
+    """Return the gradients of `xs` by a sweep of what is between them and the seeds."""
+    keys: dict[Variable, list[tuple[VariableNode, Key]]] = {}
+    watch: set[Key] = set()
+    for x in xs:
+        keys[x] = []
+        moved = x._node.extra is not None and x._node.extra.predecessors
+        for node in x._node.lineage() if moved else (x._node,):
+            key = key_of(node)
+            keys[x].append((node, key))
+            watch.add(key)
+    active = between([node for node, _ in seeds], watch)
+    sweep = Sweep(seeds, recorded=recorded, active=active, watch=watch, retain=retain).run()
+    found: dict[Variable, Variable | None] = {}
+    for x, each in keys.items():
+        total: Any = None
+        for node, key in each:
+            if key in sweep.totals and x._node.requires_grad:
+                g = sweep.totals[key]
+                g = g if node is x._node else moved_to(g, x)
+                total = g if total is None else _added(total, g, recorded)
+        if total is not None:
+            total = note_constant(total) if type(total) is Variable else output(total, x._node.spec, None, 0)
+        found[x] = total
+    for node, g in sweep.retained:
+        variable = node.get_variable_or_none()
+        if variable is not None:
+            variable._grad = g
+    return list(map(found.__getitem__, xs))
+
+
+def between(outputs: Iterable[VariableNode], wanted: Set[Key]) -> dict[FunctionBase, bool]:
     """Return the functions on the paths from `wanted` to `outputs`, without recursion.
 
     The value of each is whether it also has inputs that no such path contains, whose gradients are not needed.
     """
     functions: dict[Any, Any] = {}  # with their inputs
-    waiting: list[Any] = [f for node in outputs if (f := node.live_creator()) is not None]
+    waiting: list[Any] = []
+    for node in outputs:
+        f = node.live_creator()
+        if f is not None:
+            waiting.append(f)
     while waiting:
         f = waiting.pop()
         if f in functions:

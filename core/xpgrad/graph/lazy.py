@@ -3,8 +3,10 @@
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
+from xpgrad.backend.backend import Backend
+from xpgrad.backend.plugins import plugins
 from xpgrad.backend.spec import Spec
-from xpgrad.types import Dtype, Shape
+from xpgrad.types import Array, Dtype, Shape
 
 
 class Lazy:
@@ -94,3 +96,11 @@ def dense(item: Any, recorded: bool) -> Any:
     if isinstance(item, Gathered):
         return item.total()
     return item.total([item], recorded) if isinstance(item, Lazy) else item
+
+
+def as_array(g: Any, backend: Backend) -> Array:
+    """Return a library's scalar as an array; a function's outputs may be of another library than its inputs."""
+    if type(g) in plugins.by_type:
+        return g
+    own = backend if isinstance(g, backend.scalar_types) else plugins.backend_of_scalar(g) or backend
+    return own.restore(g)

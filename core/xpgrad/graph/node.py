@@ -361,10 +361,11 @@ class VariableNode(weakref.ref["Variable"]):
 
         A Variable that moved to another device since the graph was made is found, too.
         """
-        variable = self.variable()
+        extra = self.extra
+        variable = self() if extra is None or extra.variable is None else extra.variable()
         if variable is None or variable._node is self:
             return variable
-        successor = None if self.extra is None else self.extra.successor
+        successor = None if extra is None else extra.successor
         return variable if successor is not None and variable._node is successor else None
 
     def lineage(self) -> "list[VariableNode]":

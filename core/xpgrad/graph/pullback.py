@@ -117,9 +117,9 @@ def _direct(definition: Definition, backend: Backend, needed: list[str]) -> Pull
             return lambda f, gy: (rule(xp, gy, f.second),)
         if places[0] == ["result"]:
             return lambda f, gy: (rule(xp, gy, f.result),)
-        if places[0] == ["own", "rest"] and len(inputs) == 1 and definition.asks[inputs[0]][1] in definition.parameters:
-            parameter = definition.asks[inputs[0]][1]
-            return lambda f, gy: (rule(xp, gy, f.input.spec, f.rest[parameter]),)
+        parameters = definition.asks[inputs[0]][1:]
+        if places[0][0] == "own" and len(inputs) == 1 and set(parameters) <= definition.parameters.keys():
+            return _direct_of_spec(rule, xp, parameters)
         return None
     other = rules[1]
     if rule is identity is other:
@@ -135,6 +135,19 @@ def _direct(definition: Definition, backend: Backend, needed: list[str]) -> Pull
             return rule(xp, gy, f.second, f.input.spec), other(xp, gy, f.first, own.spec)
 
         return pull
+    return None
+
+
+def _direct_of_spec(rule: Rule, xp: Namespace, parameters: Sequence[str]) -> Pull | None:
+    """Return the same for the rule of the only input that takes its spec and up to two parameters."""
+    if not parameters:
+        return lambda f, gy: (rule(xp, gy, f.input.spec),)
+    if len(parameters) == 1:
+        (one,) = parameters
+        return lambda f, gy: (rule(xp, gy, f.input.spec, f.rest[one]),)
+    if len(parameters) == 2:
+        one, two = parameters
+        return lambda f, gy: (rule(xp, gy, f.input.spec, f.rest[one], f.rest[two]),)
     return None
 
 
@@ -178,17 +191,6 @@ def _raw_vjp(definition: Definition, backend: Backend, x: str) -> Callable[..., 
         if index:
             return lambda f, gy: rule(xp, gy, value(f), f.other.spec)
         return lambda f, gy: rule(xp, gy, value(f), f.input.spec)
-    parameters = names[1:]
-    only = len(definition.inputs) == 1 and not definition.variadic
-    if only and names[0] == f"{x}_spec" and set(parameters) <= definition.parameters.keys():
-        if not parameters:
-            return lambda f, gy: rule(xp, gy, f.input.spec)
-        if len(parameters) == 1:
-            (one,) = parameters
-            return lambda f, gy: rule(xp, gy, f.input.spec, f.rest[one])
-        if len(parameters) == 2:
-            one, two = parameters
-            return lambda f, gy: rule(xp, gy, f.input.spec, f.rest[one], f.rest[two])
     getters = [getter(definition, name) for name in names]
     if len(getters) == 1:
         (get,) = getters

@@ -6,12 +6,11 @@ trace.
 Inside, a complex cotangent is the conjugate of the gradient that users see.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from itertools import zip_longest
 from sys import getrefcount
 from typing import Any
 
-from xpgrad.backend.backend import Backend
 from xpgrad.backend.checks import same_place
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.spec import Spec
@@ -23,7 +22,7 @@ from xpgrad.graph.blockwise import IN_A_LOCAL, IN_AN_ARGUMENT, blocks_of
 from xpgrad.graph.fitting import fit
 from xpgrad.graph.function_node import RELEASED
 from xpgrad.graph.gradients import check_device
-from xpgrad.graph.lazy import Gathered, Lazy, added, dense
+from xpgrad.graph.lazy import Gathered, Lazy, added, as_array, dense
 from xpgrad.graph.methods.cuts import active, running
 from xpgrad.graph.node import FunctionBase, VariableNode
 from xpgrad.graph.private import check_unwritten, private
@@ -74,7 +73,7 @@ class Sweep:
 
     def __init__(
         self, seeds: Iterable[tuple[VariableNode, Any]], *, recorded: bool = False,
-        active: dict[FunctionBase, bool] | None = None, watch: frozenset[Key] = frozenset(), retain: bool = False,
+        active: dict[FunctionBase, bool] | None = None, watch: Set[Key] = frozenset(), retain: bool = False,
         retain_graph: bool = True,
     ) -> None:  # fmt: skip
         if recorded and not retain_graph:
@@ -93,13 +92,17 @@ class Sweep:
         self.retained: list[tuple[VariableNode, Any]] = []
         self.queue = RankQueue()
         self.queued: set[FunctionBase] = set()  # those that are not primitives
-        self.wanted = retain or any(not isinstance(key, VariableNode) for key in watch)  # totals of intermediate values
+        self.wanted = retain  # totals of intermediate values
+        for key in watch:
+            self.wanted |= not isinstance(key, VariableNode)
         self.note_all = recorded or self.wanted
-        self.seeds = [(node, self._conjugated(g, node.spec)) for node, g in seeds]
-        arrays = (g._array if isinstance(g, Variable) else g for _, g in self.seeds)
-        self.given: dict[int, Array] = {
-            id(array): array for array in arrays
-        }  # arrays that users hold already, kept alive
+        self.seeds: list[tuple[VariableNode, Any]] = []
+        self.given: dict[int, Array] = {}  # arrays that users hold already, kept alive
+        for node, g in seeds:
+            g = self._conjugated(g, node.spec) if node.spec.complex else g
+            self.seeds.append((node, g))
+            array = g._array if isinstance(g, Variable) else g
+            self.given[id(array)] = array
 
     def __repr__(self) -> str:
         kind = "recorded" if self.recorded else "raw"
@@ -187,7 +190,7 @@ class Sweep:
             if candidate is not None and (batch or (ranks and candidate.rank <= -ranks[0])):
                 push(candidate)
                 candidate = None
-            f = pop() if candidate is None else candidate
+            f = candidate if candidate is not None else pop() if batch or ranks else None
         return self._finished()
 
     def _prepared(
@@ -265,8 +268,9 @@ class Sweep:
 
     def _finished(self) -> "Sweep":
         everything = self.active is None
-        for key in [k for k in self.slots if k in self.watch or (everything and isinstance(k, VariableNode))]:
-            self._finish(key)
+        for key in tuple(self.slots):
+            if key in self.watch or (everything and isinstance(key, VariableNode)):
+                self._finish(key)
         self.made.clear()
         for node, g in self.named.items():
             if node.variable() is None:
@@ -289,8 +293,9 @@ class Sweep:
 
     def _deposit(self, node: VariableNode, gx: Any, borrowed: bool) -> None:
         """Put a contribution that did not come from a primitive into its slot, and queue the function that made it."""
-        key = key_of(node)
-        self.nodes[key] = node
+        key, creator = key_of(node), node.creator_node
+        if self.note_all or self.careful or node.spec.blocked or node.extra is not None:
+            self.nodes[key] = node
         held = self.slots.get(key)
         if held is not None:
             self.slots[key] = self._sum(key, held, gx, node.spec)
@@ -298,7 +303,10 @@ class Sweep:
         self.slots[key] = gx
         if borrowed:
             self.borrowed.add(key)
-        creator = self._reached(key, node, borrowed)
+        if creator is None:
+            return
+        if creator.pullback is None or self.active is not None:
+            creator = self._reached(key, node, borrowed)
         if creator is not None:
             self.queue.push(creator)
 
@@ -344,7 +352,7 @@ class Sweep:
         for hook in tuple(node.extra.hooks.values()):  # type: ignore[union-attr]  # the caller looked
             before = seen
             if not isinstance(seen, Variable):
-                before = Variable(_as_array(seen, node.spec.backend), requires_grad=False)
+                before = Variable(as_array(seen, node.spec.backend), requires_grad=False)
             given = private(before)
             result = by_user(hook, given)
             if self.recorded and given._node is before._node:
@@ -369,7 +377,7 @@ class Sweep:
         if type(g) not in plugins.by_type and type(g) is not Variable:
             g = dense(g, self.recorded)
             if not self.recorded:
-                g = _as_array(g, spec.backend)
+                g = as_array(g, spec.backend)
         if node.extra is not None and node.extra.hooks:
             g = self._hooked(node, g)
             self.borrowed.add(key)  # the hook may have kept it
@@ -467,7 +475,7 @@ class Sweep:
             if g is not None:
                 g = dense(g, self.recorded)
                 if not isinstance(g, Variable) and type(g) not in plugins.by_type:
-                    g = _as_array(g, f.inputs[0].spec.backend)
+                    g = as_array(g, f.inputs[0].spec.backend)
                 if node is not None:
                     g = self._total(key, node, g)
                 mine = g = g if isinstance(g, Variable) else Variable(g, requires_grad=False)
@@ -492,16 +500,8 @@ class Sweep:
                 self._deposit(node, given, True)
 
 
-def _as_array(g: Any, backend: Backend) -> Array:
-    """Return a library's scalar as an array; a function's outputs may be of another library than its inputs."""
-    if type(g) in plugins.by_type:
-        return g
-    own = backend if isinstance(g, backend.scalar_types) else plugins.backend_of_scalar(g) or backend
-    return own.restore(g)
-
-
 def _check_array(node: VariableNode) -> None:
     """Raise if the array of a live Variable was given another shape or dtype in place: its gradient has the node's."""
-    variable = node.variable()
+    variable = node() if node.extra is None else node.variable()
     if variable is not None and variable._node is node:
         variable._current("backward")

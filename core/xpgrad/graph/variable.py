@@ -360,7 +360,9 @@ class Variable(ArrayHolder, Convertible):
 
     def cleargrad(self) -> None:
         """Forget the gradient."""
-        inside(self)._grad = None
+        if live:
+            self = inside(self)
+        self._grad = None
 
     __hash__ = object.__hash__
 
@@ -405,9 +407,24 @@ def over(node: VariableNode | None, array: Array) -> Any:
     return live if live is not None and live._array is array and live._node is node else variable_over(node, array)
 
 
+def leaf_variable(array: Array | None, spec: Spec | None, requires_grad: bool) -> Variable:
+    """Return a root over an array of `spec` that is known to be valid, of any level; no level replaces it."""
+    x: Variable = new(Variable)
+    x._array, x._grad = array, None
+    x._node = leaf_node(x, spec, requires_grad)
+    return x
+
+
 def constant_variable(array: Array) -> Variable:
     """Return a Variable that requires no gradient."""
-    return Variable(array, requires_grad=False)
+    if live:
+        array = entered(array)
+    kind = type(array)
+    backend = plugins.by_type.get(kind)
+    if backend is None or kind in plugins.carriers:
+        return Variable(array, requires_grad=False)
+    backend.check(array)
+    return leaf_variable(array, backend.spec(array), False)
 
 
 def as_variable(obj: AnyArray) -> Variable:

@@ -1,19 +1,20 @@
 """`Call`: one evaluation of a user's function on roots of its own, which all transforms share."""
 
 import operator
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextvars import ContextVar
 from typing import Any
 
 from xpgrad.backend.plugins import plugins
 from xpgrad.config import NO_GRAD, backprop_mode, called_with, switches
 from xpgrad.errors import DtypeError
-from xpgrad.graph.backward import grad as sweep
+from xpgrad.graph.backward import gradients
 from xpgrad.graph.methods.cuts import GraphEnds
 from xpgrad.graph.methods.ending import Watch
+from xpgrad.graph.node import VariableNode
 from xpgrad.graph.variable import Variable, constant_variable
 from xpgrad.transforms.containers import is_array_like
-from xpgrad.transforms.leaves import alias, as_leaves, cotangents, real_scalar, requires_grad, root, variables_in
+from xpgrad.transforms.leaves import alias, as_leaves, cotangents, real_scalar, requires_grad, root_over, variables_in
 from xpgrad.transforms.trees import Structure, flatten, leaves_in, map_leaves
 
 OUTSIDE, WITHIN, RECORDED = range(3)
@@ -22,7 +23,12 @@ _inside: ContextVar[int] = ContextVar("xpgrad_inside_transform", default=OUTSIDE
 
 def transforming(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
     """Return the result of a user's function; a graph is recorded, and transforms within it return Variables."""
-    return called_with({_inside: RECORDED, **backprop_mode(True)}, function, *args, **kwargs)
+    return called_with(transformed_mode(), function, *args, **kwargs)
+
+
+def transformed_mode() -> dict[ContextVar[Any], Any]:
+    """Return, for `called_with`, the mode of `transforming`."""
+    return {_inside: RECORDED, **backprop_mode(True)}
 
 
 def within(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
@@ -49,9 +55,10 @@ class Mode:
     """
 
     def __init__(self, *arguments: Any) -> None:
-        inside, found = _inside.get() if recording() else OUTSIDE, variables_in(arguments)
+        unrecorded = switches().mode & NO_GRAD
+        inside, found = OUTSIDE if unrecorded else _inside.get(), variables_in(arguments)
         self.variables, self.within = bool(inside or found), bool(inside)
-        self.recorded = inside == RECORDED or (recording() and requires_grad(found))
+        self.recorded = inside == RECORDED or bool(found and not unrecorded and requires_grad(found))
 
     def computed(self, function: Callable[..., Any], *args: Any) -> Any:
         """Return ``function(*args)``, which records a graph only if the results are to be connected."""
@@ -59,9 +66,10 @@ class Mode:
 
     def for_user(self, tree: Any) -> Any:
         """Return `tree` with its Variables as the user receives them."""
-        return map_leaves(self._for_user, tree)
+        return map_leaves(self.leaf_for_user, tree)
 
-    def _for_user(self, leaf: Any) -> Any:
+    def leaf_for_user(self, leaf: Any) -> Any:
+        """Return what `for_user` does for one leaf."""
         if not isinstance(leaf, Variable):
             return leaf
         if not self.variables:
@@ -94,14 +102,20 @@ class Argument:
     ) -> None:
         leaves, self.structure = flatten(value)
         variables = as_leaves(leaves, self.structure, what)
-        self.counts = [x._node.spec.differentiable for x in variables]
-        if not any(self.counts) and (self.structure.kind is None or leaves):
+        self.counts: list[bool] = []
+        self.roots: list[Variable] = []
+        self._leaves: list[Any] = []
+        make = make or _root
+        for leaf, x in zip(leaves, variables, strict=True):
+            counts = x._node.spec.differentiable
+            if counts:
+                leaf = make(x, mode)
+                self.roots.append(leaf)
+            self._leaves.append(leaf)
+            self.counts.append(counts)
+        if not self.roots and (self.structure.kind is None or leaves):
             got = ", ".join(sorted({repr(x._node.spec) for x in variables}))
             raise DtypeError(f"{what}: integers and booleans have no gradient, got {got}; give floating-point numbers")
-        pairs = list(zip(leaves, variables, self.counts, strict=True))
-        make = make or _root
-        self._leaves = [make(x, mode) if counts else leaf for leaf, x, counts in pairs]
-        self.roots: list[Variable] = [x for x, counts in zip(self._leaves, self.counts, strict=True) if counts]
         self.tree = self.structure.build(self._leaves)
 
     def replaced(self, roots: Iterator[Variable]) -> Any:
@@ -109,10 +123,12 @@ class Argument:
         pairs = zip(self._leaves, self.counts, strict=True)
         return self.structure.build([next(roots) if counts else leaf for leaf, counts in pairs])
 
-    def filled(self, values: Sequence[Any]) -> Any:
-        """Return the tree with one value for each root, and None for the other leaves."""
-        remaining = iter(values)
-        return self.structure.build([next(remaining) if counts else None for counts in self.counts])
+    def filled(self, values: Iterable[Any]) -> Any:
+        """Return the tree with the next of `values` for each root, and None for the other leaves."""
+        remaining, leaves = iter(values), []
+        for counts in self.counts:
+            leaves.append(next(remaining) if counts else None)
+        return self.structure.build(leaves)
 
     def picked(self, leaves: Sequence[Any]) -> list[Any]:
         """Return those of `leaves`, one for each leaf of the argument, that belong to roots."""
@@ -122,7 +138,7 @@ class Argument:
 def _root(x: Variable, mode: Mode) -> Variable:
     if mode.recorded and x._node.requires_grad:
         return called_with(backprop_mode(True), alias, x)  # type: ignore[no-any-return]  # a primitive
-    return root(x._array)
+    return root_over(x)
 
 
 class Call:
@@ -151,17 +167,22 @@ class Call:
         self.mode = Mode(args, kwargs, more)
         places = places_of(argnums, len(args), name)
         passed, made = list(args), dict[int, Argument]()
+        self.arguments: list[Argument] = []
+        self.roots: list[Variable] = []
+        self._watched: list[VariableNode] = []
         for i in places:
             if i not in made:
                 made[i] = Argument(args[i], self.mode, f"{name}: argument {i}")
                 passed[i] = made[i].tree
-        self.arguments = [made[i] for i in places]
-        self.roots = [x for argument in self.arguments for x in argument.roots]
-        self._allow_constant = allow_constant
-        self._watched = [(i, [x._node for x in made[i].roots]) for i in places]
-        self.watch = Watch([x._node for x in self.roots], self.mode.recorded or self.mode.within)
+            self.arguments.append(made[i])
+            for x in made[i].roots:
+                self.roots.append(x)
+                self._watched.append(x._node)
+        self._places, self._allow_constant = places, allow_constant
+        self.watch = Watch(self._watched, self.mode.recorded or self.mode.within)
         cuts = GraphEnds(None, lambda given: bool(self.watch.roots_of(x._node for x in given)))
-        result = called_with(self.watch.entered() | cuts.entered(), transforming, f, *passed, **kwargs)
+        entered = self.watch.entered() | cuts.entered() | transformed_mode()
+        result = called_with(entered, f, *passed, **kwargs)
         self.aux: Any = None
         if has_aux:
             result, self.aux = with_aux(name, result)
@@ -181,8 +202,9 @@ class Call:
         """
         if self._allow_constant or not self.watch:
             return
-        nodes = [y._node for y in outputs if y is not None]
-        for i, roots in self._watched:
+        nodes, remaining = [y._node for y in outputs if y is not None], iter(self._watched)
+        for i, argument in zip(self._places, self.arguments, strict=True):
+            roots = [next(remaining) for _ in argument.roots]
             text = f"{self.name}: {what} does not depend on argument {i}"
             self.watch.refuse(nodes, roots, text, "; allow_constant=True gives zeros")
 
@@ -207,16 +229,16 @@ class Call:
         """Return the auxiliary output as the user receives it."""
         return self.mode.for_user(self.aux)
 
-    def over_arguments(self, values: Sequence[Any]) -> Any:
+    def over_arguments(self, values: Iterable[Any]) -> Any:
         """Return what the function of this name does."""
         return over_arguments(self.arguments, values, single=self.single)
 
 
-def over_arguments(arguments: Sequence[Argument], values: Sequence[Any], *, single: bool) -> Any:
+def over_arguments(arguments: Sequence[Argument], values: Iterable[Any], *, single: bool) -> Any:
     """Return a tuple with a tree of the roots' `values` for each argument; only the tree if `argnums` is an int."""
     remaining, trees = iter(values), []
     for argument in arguments:
-        trees.append(argument.filled([next(remaining) for _ in argument.roots]))
+        trees.append(argument.filled(remaining))
     return trees[0] if single else tuple(trees)
 
 
@@ -233,11 +255,13 @@ def output_leaves(name: str, result: Any, allow_constant: bool) -> tuple[list[Va
     """Return what a function returned as Variables and their structure; raise if none can have a derivative."""
     leaves, structure = flatten(result)
     outputs = as_leaves(leaves, structure, f"{name}: what the function returned")
-    differ = (
-        y._node.spec.differentiable or (plugins.is_scalar(leaf) and not y._node.spec.backend.is_kind(y.dtype, "bool"))
-        for leaf, y in zip(leaves, outputs, strict=True)
-    )
-    if leaves and not any(differ) and not allow_constant:
+    differ = allow_constant or not leaves
+    for leaf, y in zip(leaves, outputs, strict=True):
+        spec = y._node.spec
+        differ = differ or spec.differentiable
+        if not differ and plugins.is_scalar(leaf):
+            differ = not spec.backend.is_kind(y.dtype, "bool")
+    if not differ:
         got = ", ".join(sorted({repr(y._node.spec) for y in outputs}))
         raise DtypeError(
             f"{name}: the function must return floating-point numbers, got {got}: integers and booleans have no "
@@ -250,12 +274,14 @@ def pulled(
     outputs: Sequence[Variable], roots: Sequence[Variable], cotangents: Sequence[Variable | None], *, recorded: bool
 ) -> list[Variable | None]:
     """Return the gradients of `roots`, from those outputs that have a cotangent and a graph."""
-    pairs = [(y, g) for y, g in zip(outputs, cotangents, strict=True) if g is not None and y._node.requires_grad]
-    if not pairs:
+    starts = []
+    for y, g in zip(outputs, cotangents, strict=True):
+        if g is not None and y._node.requires_grad:
+            starts.append((y, g))
+    if not starts:
         return [None] * len(roots)
-    ys, gys = [y for y, _ in pairs], [g for _, g in pairs]
     # The sweep may call a user's function again: a checkpoint, a backward rule.
-    return transforming(sweep, ys, list(roots), gys, enable_double_backprop=recorded)  # type: ignore[no-any-return]  # as `sweep`
+    return called_with(transformed_mode(), gradients, starts, roots, recorded)  # type: ignore[no-any-return]  # as that
 
 
 def directions(name: str, arguments: Sequence[Argument], tangents: Any) -> list[Variable]:
@@ -277,6 +303,8 @@ def directions(name: str, arguments: Sequence[Argument], tangents: Any) -> list[
 
 def places_of(argnums: int | Sequence[int], count: int, name: str) -> list[int]:
     """Return `argnums` as positions among `count` arguments of the transform `name`."""
+    if type(argnums) is int and -count <= argnums < count:
+        return [argnums % count]
     return [_place(i, count, name) for i in _numbers(argnums, name)]
 
 

@@ -4,7 +4,7 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from xpgrad.graph.variable import Variable, constant_variable
+from xpgrad.graph.variable import Variable, leaf_variable
 from xpgrad.transforms.call import Call
 from xpgrad.transforms.leaves import or_zeros
 
@@ -52,8 +52,9 @@ def value_and_grad(
 
     @documented(f, "value_and_grad")
     def value_and_gradient(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
-        value, aux, gradient = _run("value_and_grad", f, argnums, has_aux, args, kwargs, allow_constant)
-        return ((value, aux) if has_aux else value), gradient
+        call, gradient = _run("value_and_grad", f, argnums, has_aux, args, kwargs, allow_constant)
+        value = call.output()
+        return ((value, call.aux_for_user()) if has_aux else value), gradient
 
     return value_and_gradient
 
@@ -68,8 +69,8 @@ def grad(
 
     @documented(f, "grad")
     def gradient(*args: Any, **kwargs: Any) -> Any:
-        _, aux, found = _run("grad", f, argnums, has_aux, args, kwargs, allow_constant)
-        return (found, aux) if has_aux else found
+        call, found = _run("grad", f, argnums, has_aux, args, kwargs, allow_constant)
+        return (found, call.aux_for_user()) if has_aux else found
 
     return gradient
 
@@ -77,16 +78,16 @@ def grad(
 def _run(
     name: str, f: Callable[..., Any], argnums: int | Sequence[int], has_aux: bool, args: tuple[Any, ...],
     kwargs: dict[str, Any], allow_constant: bool,
-) -> tuple[Any, Any, Any]:  # fmt: skip
+) -> tuple[Call, Any]:  # fmt: skip
     call = Call(name, f, argnums, has_aux, args, kwargs, allow_constant=allow_constant)
-    y = call.number()
-    gradients = or_zeros(call.gradients([ones_like(y)], recorded=call.mode.recorded), call.roots)
-    return call.output(), call.aux_for_user(), call.over_arguments([call.mode.for_user(g) for g in gradients])
+    found = call.gradients([ones_like(call.number())], recorded=call.mode.recorded)
+    return call, call.over_arguments(map(call.mode.leaf_for_user, or_zeros(found, call.roots)))
 
 
 def ones_like(y: Variable) -> Variable:
     """Return ones of the shape, dtype and device of `y`, the cotangent that a sweep starts with."""
-    return constant_variable(y._node.spec.backend.ones(y._node.spec))
+    spec = y._node.spec
+    return leaf_variable(spec.backend.ones(spec), spec, False)
 
 
 def documented(f: Callable[..., Any], transform: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:

@@ -1,15 +1,16 @@
 """The leaves of users' trees: Variables, arrays and scalars, distinguished and converted to Variables."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from xpgrad.backend.checks import same_place, spec_of
 from xpgrad.backend.current import current_device
+from xpgrad.backend.levels import live
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.spec import Spec
 from xpgrad.errors import DtypeError, GradientError, UnknownArray
 from xpgrad.graph.primitive import primitive
-from xpgrad.graph.variable import Variable, as_array, constant_variable, inside
+from xpgrad.graph.variable import Variable, as_array, constant_variable, inside, leaf_variable
 from xpgrad.transforms.trees import Path, Structure, leaves_in, where
 from xpgrad.types import Array, Namespace
 
@@ -25,6 +26,13 @@ def root(array: Array) -> Variable:
     x = Variable(array)
     x._node.own_extra().passed = True
     return x
+
+
+def root_over(x: Variable) -> Variable:
+    """Return what `root` does for the array of `x`, which is of the innermost level."""
+    made = leaf_variable(x._array, x._node.spec, True)
+    made._node.own_extra().passed = True
+    return made
 
 
 def is_array(leaf: Any) -> bool:
@@ -50,12 +58,23 @@ def is_differentiable(leaf: Any) -> bool:
 
 def variables_in(tree: Any) -> list[Variable]:
     """Return the leaves of `tree` that are Variables, in any order."""
-    return [leaf for leaf in leaves_in(tree) if isinstance(leaf, Variable)]
+    found = []
+    for leaf in leaves_in(tree):
+        if isinstance(leaf, Variable):
+            found.append(leaf)
+    return found
 
 
 def requires_grad(variables: Iterable[Variable]) -> bool:
     """Return whether any of these requires a gradient."""
     return any(x._node.requires_grad for x in variables)
+
+
+def known_leaf(leaf: Any) -> Variable | None:
+    """Return a Variable, or an array of a known type, as a Variable of the innermost level; None for other leaves."""
+    if isinstance(leaf, Variable):
+        return None if leaf._array is None else inside(leaf) if live else leaf
+    return constant_variable(leaf) if type(leaf) in plugins.by_type else None
 
 
 def as_leaf(leaf: Any, what: str, path: Path = ()) -> Variable:
@@ -72,13 +91,11 @@ def as_leaf(leaf: Any, what: str, path: Path = ()) -> Variable:
     UnknownArray
         It is neither a Variable, nor an array, nor a scalar.
     """
+    x = known_leaf(leaf)
+    if x is not None:
+        return x
     if isinstance(leaf, Variable):
-        if leaf._array is None:
-            raise UnknownArray(f"{what}{where(path)}: the Variable is uninitialised; set its array first")
-        return inside(leaf)
-    if type(leaf) in plugins.by_type:
-        plugins.by_type[type(leaf)].check(leaf)
-        return constant_variable(leaf)
+        raise UnknownArray(f"{what}{where(path)}: the Variable is uninitialised; set its array first")
     if not plugins.is_scalar(leaf):
         spec_of(leaf, f"{what}{where(path)}")
         return constant_variable(leaf)
@@ -89,25 +106,19 @@ def as_leaf(leaf: Any, what: str, path: Path = ()) -> Variable:
     return constant_variable(device.backend.restore(device.backend.asarray(leaf, device=device.handle)))
 
 
-def as_leaves(leaves: Iterable[Any], structure: Structure, what: str) -> list[Variable]:
-    """Return what `as_leaf` does for each leaf of a tree, whose path follows `what` in errors."""
-    return _as_leaves(leaves, _titles(structure, what))
+def as_leaves(
+    leaves: Iterable[Any], structure: Structure, what: str, places: Sequence[int] | None = None
+) -> list[Variable]:
+    """Return what `as_leaf` does for each leaf of a tree, whose path follows `what` in errors.
 
-
-def _titles(structure: Structure, what: str) -> Callable[[int], str]:
-    """Return what gives the text for a leaf in errors, which takes longer than what the leaf is needed for."""
-    return lambda i: what + where(list(structure.paths())[i])
-
-
-def _as_leaves(leaves: Iterable[Any], title: Callable[[int], str]) -> list[Variable]:
+    `places` are the positions of the leaves in the tree, by default all.
+    """
     found: list[Variable] = []
     for i, leaf in enumerate(leaves):
-        if isinstance(leaf, Variable) and leaf._array is not None:
-            found.append(inside(leaf))
-        elif type(leaf) in plugins.by_type:
-            found.append(constant_variable(leaf))
-        else:
-            found.append(as_leaf(leaf, title(i)))
+        x = known_leaf(leaf)
+        if x is None:
+            x = as_leaf(leaf, what, structure.paths()[i if places is None else places[i]])
+        found.append(x)
     return found
 
 
@@ -135,18 +146,17 @@ def cotangents(
     if counts is not None and not all(counts):
         places = [i for i, n in enumerate(counts) if n]
         given = [given[i] for i in places]
-    titles = _titles(structure, what)
-    title = titles if places is None else lambda i: titles(places[i])
     for i, (leaf, reference) in enumerate(zip(given, references, strict=True)):
         spec = reference._node.spec
         if not spec.shape and plugins.is_scalar(leaf):
             given[i] = spec.backend.restore(spec.backend.asarray(leaf, dtype=spec.dtype, device=spec.device))
-    found = _as_leaves(given, title)
+    found = as_leaves(given, structure, what, places)
     for i, (made, reference) in enumerate(zip(found, references, strict=True)):
         spec = reference._node.spec
         if made._node.spec is not spec and not same_place(made._node.spec, spec):
             got = f"{made._node.spec!r} on {made.device}"
-            raise GradientError(f"{title(i)}: expected {spec!r} on {reference.device}, got {got}; convert it")
+            path = structure.paths()[i if places is None else places[i]]
+            raise GradientError(f"{what}{where(path)}: expected {spec!r} on {reference.device}, got {got}; convert it")
     return found
 
 
@@ -164,7 +174,10 @@ def zeros_like(x: Variable) -> Variable:
 
 def or_zeros(gradients: Iterable[Variable | None], references: Iterable[Variable]) -> list[Variable]:
     """Return `gradients` with zeros, of the shape of the reference, in place of None."""
-    return [zeros_like(x) if g is None else g for g, x in zip(gradients, references, strict=True)]
+    found = []
+    for g, x in zip(gradients, references, strict=True):
+        found.append(zeros_like(x) if g is None else g)
+    return found
 
 
 def real_scalar(y: Variable, name: str) -> Variable:

@@ -8,7 +8,7 @@ parameters. Any other object is a leaf; None is a tree without leaves. A field o
 import copy
 import dataclasses
 import functools
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from xpgrad.errors import StructureError
@@ -39,14 +39,14 @@ class Structure:
 
     def build(self, leaves: Iterable[Any]) -> Any:
         """Return the tree with these leaves, in the order of `flatten`."""
-        return self._built(iter(leaves))
-
-    def _built(self, leaves: Iterator[Any]) -> Any:
+        remaining = iter(leaves)
         if self.kind is None:
-            return next(leaves)
+            return next(remaining)
         if self.kind is type(None):
             return None
-        children = [next(leaves) if child is LEAF else child._built(leaves) for child in self.children]
+        children = []
+        for child in self.children:
+            children.append(next(remaining) if child is LEAF else child.build(remaining))
         if issubclass(self.kind, dict):
             made = copy.copy(self.empty)
             made.update(zip(self.keys, children, strict=True))
@@ -113,19 +113,19 @@ LEAF = Structure()
 
 def flatten(tree: Any) -> tuple[list[Any], Structure]:
     """Return the leaves of `tree`, and its structure."""
+    if _container(type(tree)) is None:
+        return [tree], LEAF
     leaves: list[Any] = []
     return leaves, _flattened(tree, leaves)
 
 
 def _flattened(tree: Any, leaves: list[Any]) -> Structure:
     opened = _opened(tree)
-    if opened is None:
-        leaves.append(tree)
-        return LEAF
-    kind, keys, children = opened
+    assert opened is not None
+    kind, keys, items = opened
     empty = None
-    container = container_of(kind)
-    if container is not None:
+    container = _container(kind)
+    if isinstance(container, Container):
         empty = container.emptied(tree)
     elif kind is not type(None) and not issubclass(kind, (tuple, list)):
         empty = copy.copy(tree)
@@ -134,25 +134,39 @@ def _flattened(tree: Any, leaves: list[Any]) -> Structure:
                 empty[key] = None
             else:
                 object.__setattr__(empty, key, None)
-    return Structure(kind, keys, tuple([_flattened(child, leaves) for child in children]), empty)
+    children = []
+    for item in items:
+        if _container(type(item)) is None:
+            leaves.append(item)
+            children.append(LEAF)
+        else:
+            children.append(_flattened(item, leaves))
+    return Structure(kind, keys, tuple(children), empty)
 
 
-def leaves_in(tree: Any) -> Iterator[Any]:
-    """Yield the leaves of `tree`, in any order."""
-    waiting = [tree]
+def leaves_in(tree: Any) -> list[Any]:
+    """Return the leaves of `tree`, in any order."""
+    leaves, waiting = [], [tree]
     while waiting:
         item = waiting.pop()
-        opened = _opened(item)
-        if opened is None:
-            yield item
-        else:
-            waiting.extend(opened[2])
+        container = _container(type(item))
+        if container is None:
+            leaves.append(item)
+        elif container is tuple:
+            waiting.extend(item)
+        elif container is dict:
+            waiting.extend(item.values())
+        elif container is not type(None):
+            waiting.extend(_opened(item)[2])  # type: ignore[index]  # no leaf
+    return leaves
 
 
 def map_leaves(function: Callable[[Any], Any], tree: Any) -> Any:
     """Return `tree` with ``function(leaf)`` in place of each leaf."""
+    if _container(type(tree)) is None:
+        return function(tree)
     leaves, structure = flatten(tree)
-    return function(tree) if structure is LEAF else structure.build([function(leaf) for leaf in leaves])
+    return structure.build(map(function, leaves))
 
 
 def where(path: Path) -> str:
@@ -179,8 +193,7 @@ def _opened(tree: Any) -> tuple[type, tuple[Any, ...], tuple[Any, ...]] | None:
     return kind, names, tuple(getattr(tree, name) for name in names)
 
 
-@functools.lru_cache(maxsize=1024)
-def _container(kind: type) -> type | Container | None:
+def _container_of(kind: type) -> type | Container | None:
     """Return how a type is treated: `tuple`, for lists too, `dict`, `NoneType`, `object` for dataclasses, or None.
 
     A type of another library is treated as its `Container` says.
@@ -191,6 +204,9 @@ def _container(kind: type) -> type | Container | None:
         if issubclass(kind, (tuple, list) if container is tuple else container):
             return container
     return object if dataclasses.is_dataclass(kind) else container_of(kind)
+
+
+_container: Callable[[Any], type | Container | None] = functools.lru_cache(maxsize=1024)(_container_of)
 
 
 def _labels(tree: Any) -> str:

@@ -142,11 +142,11 @@ class Watch(_Running):
     __slots__ = ("_lines", "recorded", "rejecting", "roots")
 
     def __init__(self, roots: Iterable["VariableNode"], recorded: bool) -> None:
-        self.roots, self.recorded, self.rejecting = frozenset(roots), recorded, rejecting_name()
+        self.roots, self.recorded, self.rejecting = frozenset(roots), recorded, _rejecting.get()
         self._lines: dict[tuple[str, int], _Line] = {}
 
     def __bool__(self) -> bool:
-        return any(line.taken for line in self._lines.values())
+        return bool(self._lines) and any(line.taken for line in self._lines.values())
 
     def note(self, node: "VariableNode", place: Place) -> bool:
         """Note that `place` took the value of `node`; return whether a value taken there depends on the roots."""

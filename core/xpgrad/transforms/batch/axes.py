@@ -1,22 +1,20 @@
 """Axes of the batch for the leaves of trees."""
 
-from collections.abc import Iterator
 from typing import Any
 
 from xpgrad.errors import StructureError
 from xpgrad.transforms.containers import container_of
-from xpgrad.transforms.trees import Structure
+from xpgrad.transforms.trees import LEAF, Structure
 
 Axes = Any
 """An integer, None, or a tree of these whose leaves stand for whole trees of arrays."""
 
 
-def axes_of(title: str, name: str, axes: Axes, structure: Structure, what: str) -> Iterator[int | None]:
-    """Yield the axis of the batch for each leaf of a tree of `structure`, of which `axes` is a prefix."""
+def axes_of(title: str, name: str, axes: Axes, structure: Structure, what: str) -> list[int | None]:
+    """Return the axis of the batch for each leaf of a tree of `structure`, of which `axes` is a prefix."""
     if axes is None or hasattr(axes, "__index__"):
         axis = None if axes is None else axes.__index__()
-        yield from (axis for _ in structure.paths())
-        return
+        return [axis] if structure is LEAF else [axis] * len(structure.paths())
     if structure.kind is None:
         raise StructureError(f"{title}: {name} for {what}: expected an integer or None, got {type(axes).__name__}")
     if isinstance(axes, dict):
@@ -32,5 +30,7 @@ def axes_of(title: str, name: str, axes: Axes, structure: Structure, what: str) 
     if parts.keys() != set(structure.keys):
         wanted, got = (", ".join(map(repr, keys)) or "nothing" for keys in (structure.keys, parts))
         raise StructureError(f"{title}: {name} for {what}: expected items {wanted}, got {got}")
+    found: list[int | None] = []
     for key, child in zip(structure.keys, structure.children, strict=True):
-        yield from axes_of(title, name, parts[key], child, f"{what}[{key!r}]")
+        found += axes_of(title, name, parts[key], child, f"{what}[{key!r}]")
+    return found

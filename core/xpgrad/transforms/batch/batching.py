@@ -4,8 +4,9 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from xpgrad.backend.device import Device
+from xpgrad.backend.plugins import plugins
 from xpgrad.errors import BatchError, EscapedArray
+from xpgrad.graph.variable import Variable
 from xpgrad.transforms.batch.later import Later
 from xpgrad.transforms.enclosing.backend import TransformedBackend
 from xpgrad.transforms.enclosing.level import EnclosingLevel
@@ -185,8 +186,8 @@ class BatchRun(EnclosingLevel):
 
     Attributes
     ----------
-    home : Device or None
-        The device of the level below where the first argument is.
+    lead : Variable or None
+        The first argument that has an axis of the batch, of the level below.
 
     Notes
     -----
@@ -198,7 +199,7 @@ class BatchRun(EnclosingLevel):
     def __init__(self, title: str, size: int, randomness: str = "different", axis_name: str | None = None) -> None:
         super().__init__(title)
         self.size, self.randomness, self.axis_name = size, randomness, axis_name
-        self.home: Device | None = None
+        self.lead: Variable | None = None
         self._batchings: dict[TransformedBackend, Batching] = {}
 
     def batching(self, backend: TransformedBackend) -> Batching:
@@ -210,7 +211,7 @@ class BatchRun(EnclosingLevel):
 
     def over(self, array: Array) -> Batching:
         """Return this batch for the library of an array of the level below."""
-        return self.batching(self.backend(self.below(array)))
+        return self.batching(self.backend(plugins.by_type[type(array)]))
 
     def __repr__(self) -> str:
         return f"{super().__repr__()[:-1]}, {self.size} members>"

@@ -50,7 +50,7 @@ def pmean(x: AnyArray, axis_name: str) -> Variable:
 def axis_index(axis_name: str) -> Variable:
     """Return the position of each member in the batch named `axis_name`, a 0-d integer; errors are those of `psum`."""
     level = _named("axis_index", axis_name)
-    device = level.home
+    device = None if level.lead is None else level.lead._node.device  # its own attribute would enter the batch
     assert device is not None  # `vmap` has set it
     places = device.backend.restore(device.backend.xp.arange(level.size, device=device.handle))
     return constant_variable(level.over(places).made(places))

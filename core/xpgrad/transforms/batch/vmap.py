@@ -1,8 +1,8 @@
 """`vmap`: a function of one member, called once for all members of a batch."""
 
 import functools
-from collections.abc import Callable, Iterator, Sequence
-from itertools import pairwise
+from collections.abc import Callable, Iterable, Sequence
+from itertools import accumulate, pairwise
 from typing import Any, Literal
 
 from xpgrad import array_api
@@ -17,7 +17,7 @@ from xpgrad.transforms.batch.level import BatchLevel
 from xpgrad.transforms.call import Mode
 from xpgrad.transforms.enclosing.node import Output, left
 from xpgrad.transforms.enclosing.port import Port
-from xpgrad.transforms.leaves import as_leaf, is_array
+from xpgrad.transforms.leaves import as_leaf, as_leaves, is_array, known_leaf
 from xpgrad.transforms.trees import Structure, flatten, where
 
 Randomness = Literal["different", "same"]
@@ -77,7 +77,10 @@ def vmap(
             results, structure = batch.called(f, out_axes, randomness)
         else:
             results, structure = _in_chunks(batch, f, out_axes, randomness, chunk_size)
-        return structure.build(batch.for_user(y) for y, _ in results)
+        found = []
+        for y, _ in results:
+            found.append(batch.for_user(y))
+        return structure.build(found)
 
     return batched
 
@@ -98,37 +101,61 @@ class Arguments:
     def __init__(self, name: str | None, args: tuple[Any, ...], kwargs: dict[str, Any], in_axes: Axes) -> None:
         title = "vmap" if name is None else f"vmap over {name}"
         self.name, self.title, self.mode = name, title, Mode(args, kwargs)
-        positional, self.structure = flatten((args, kwargs))
-        given = _axes_of_arguments(title, args, kwargs, in_axes)
+        self.count, self.names = len(args), tuple(kwargs)
+        self.structures: list[Structure] = []
         self.leaves: list[Any] = []
         self.axes: list[int | None] = []
-        sizes: dict[int, str] = {}
-        for leaf, axis, path in zip(positional, given, self.structure.paths(), strict=True):
-            what = f"{title}: argument{where(path[1:])}"
-            if axis is None and not is_array(leaf):
-                self.leaves.append(leaf)
-                self.axes.append(None)
-                continue
-            x = as_leaf(leaf, what)
-            if axis is not None:
-                if not -len(x.shape) <= axis < len(x.shape):
-                    raise ShapeError(
-                        f"{what} has no axis {axis}, its shape is {x.shape}; pass in_axes=None for what is the same "
-                        "for all members"
-                    )
-                axis %= len(x.shape)
-                sizes.setdefault(x.shape[axis], f"{where(path[1:]) or ' 0'} of shape {x.shape} along axis {axis}")
-            self.leaves.append(x)
-            self.axes.append(axis)
+        self.lead: Variable | None = None
+        sizes: dict[int, tuple[int, int]] = {}  # with the argument and the leaf
+        given = [*_axes_of_arguments(title, len(args), in_axes), *[0] * len(kwargs)]
+        for i, (tree, axes) in enumerate(zip((*args, *kwargs.values()), given, strict=True)):
+            leaves, structure = flatten(tree)
+            self.structures.append(structure)
+            for j, (leaf, axis) in enumerate(
+                zip(leaves, axes_of(title, "in_axes", axes, structure, f"argument {i}"), strict=True)
+            ):
+                if axis is None and not is_array(leaf):
+                    self.leaves.append(leaf)
+                    self.axes.append(None)
+                    continue
+                x = known_leaf(leaf)
+                if x is None:
+                    x = as_leaf(leaf, self._what(i, j))
+                if axis is not None:
+                    shape = x.shape
+                    if not -len(shape) <= axis < len(shape):
+                        raise ShapeError(
+                            f"{self._what(i, j)} has no axis {axis}, its shape is {shape}; pass in_axes=None for what "
+                            "is the same for all members"
+                        )
+                    axis %= len(shape)
+                    sizes.setdefault(shape[axis], (i, j))
+                    if self.lead is None:
+                        self.lead = x
+                self.leaves.append(x)
+                self.axes.append(axis)
         if not sizes:
             raise ValueError(f"{title}: no argument has an axis of the batch; give at least one an axis by in_axes")
         if len(sizes) > 1:
-            (n, first), (m, second) = list(sizes.items())[:2]
-            raise ShapeError(
-                f"{title}: the batch has one size for all arguments, got {n} in argument{first}, and {m} in "
-                f"argument{second}"
-            )
+            raise self._sizes_differ(list(sizes.items())[:2])
         (self.size,) = sizes
+
+    def _what(self, i: int, j: int) -> str:
+        """Return how messages call leaf `j` of argument `i`."""
+        return f"{self.title}: argument{self._where(i, j)}"
+
+    def _where(self, i: int, j: int) -> str:
+        return where((i if i < self.count else self.names[i - self.count], *self.structures[i].paths()[j]))
+
+    def _sizes_differ(self, found: Iterable[tuple[int, tuple[int, int]]]) -> ShapeError:
+        """Return the error for arguments whose batches have different sizes, from size and leaf of two of them."""
+        starts = accumulate((len(structure.paths()) for structure in self.structures), initial=0)
+        first = list(starts)
+        texts = []
+        for n, (i, j) in found:
+            x, axis = self.leaves[first[i] + j], self.axes[first[i] + j]
+            texts.append(f"{n} in argument{self._where(i, j)} of shape {x.shape} along axis {axis}")
+        return ShapeError(f"{self.title}: the batch has one size for all arguments, got {', and '.join(texts)}")
 
     def part(self, start: int, stop: int) -> "Arguments":
         """Return the arguments for some of the members."""
@@ -144,21 +171,24 @@ class Arguments:
     def called(self, f: Callable[..., Any], out_axes: Axes, randomness: str) -> tuple[list[Result], Structure]:
         """Return the leaves of what `f` returns for all members, outside, and their structure."""
         level = BatchLevel(self.title, self.size, randomness, self.name)
-        level.home = next(x.device for x, axis in zip(self.leaves, self.axes, strict=True) if axis is not None)
-        inside = [self._entered(level, x, axis) for x, axis in zip(self.leaves, self.axes, strict=True)]
-        args, kwargs = self.structure.build(inside)
-        outputs, structure, axes = level.run(_returned, level, f, args, kwargs, out_axes)
+        level.lead = self.lead
+        inside = []
+        for x, axis in zip(self.leaves, self.axes, strict=True):
+            if isinstance(x, Variable) and x._array is not None:
+                port: Port = ports.shared(level) if axis is None else ports.member(level, axis)
+                inside.append(level.entered((x,), port.inward((x._array,)), port).inside)
+            else:
+                inside.append(x)
+        remaining, passed = iter(inside), []
+        for structure in self.structures:
+            passed.append(structure.build(remaining))
+        kwargs = dict(zip(self.names, passed[self.count :], strict=True))
+        outputs, structure, axes = level.run(_returned, level, f, passed[: self.count], kwargs, out_axes)
         level.store()
-        flat = left(level, outputs, unshared=True)
-        return [(y, axis) for (y,), axis in zip(flat, axes, strict=True)], structure
-
-    def _entered(self, level: BatchLevel, x: Any, axis: int | None) -> Any:
-        if not isinstance(x, Variable):
-            return x
-        if x._array is None:
-            return x
-        port: Port = ports.shared(level) if axis is None else ports.member(level, axis)
-        return level.entered((x,), port.inward((x._array,)), port).inside
+        results = []
+        for (y,), axis in zip(left(level, outputs, unshared=True), axes, strict=True):
+            results.append((y, axis))
+        return results, structure
 
     def for_user(self, y: Any) -> Any:
         """Return a result as the user receives it: a Variable if arguments were, or if it is connected."""
@@ -173,22 +203,24 @@ def _returned(
     """Call `f`, and return its results as outputs, with the axis of the batch in each."""
     result = f(*args, **kwargs)
     leaves, structure = flatten(result)
-    axes = list(axes_of(level.title, "out_axes", out_axes, structure, "what the function returned"))
+    what = f"{level.title}: what the function returned"
+    axes = axes_of(level.title, "out_axes", out_axes, structure, "what the function returned")
     outputs, places = [], []
-    for leaf, axis, path in zip(leaves, axes, structure.paths(), strict=True):
-        what = f"{level.title}: what the function returned{where(path)}"
-        y = as_leaf(leaf, what)
+    for i, (y, axis) in enumerate(zip(as_leaves(leaves, structure, what), axes, strict=True)):
         if axis is None:
             if y._array.batched:
                 raise BatchError(
-                    f"{what} has a value for each member, but out_axes is None; give an axis, or reduce it after the "
-                    "call"
+                    f"{what}{where(structure.paths()[i])} has a value for each member, but out_axes is None; "
+                    "give an axis, or reduce it after the call"
                 )
             outputs.append(Output(y, ports.only(level)))
         else:
             ndim = len(y.shape) + 1
             if not -ndim <= axis < ndim:
-                raise ShapeError(f"{what}: out_axes is {axis}, but the result has {ndim} axes with that of the batch")
+                raise ShapeError(
+                    f"{what}{where(structure.paths()[i])}: out_axes is {axis}, but the result has {ndim} axes "
+                    "with that of the batch"
+                )
             axis %= ndim
             outputs.append(Output(y, ports.member(level, axis)))
         places.append(axis)
@@ -218,22 +250,15 @@ def _in_chunks(
 # Axes
 
 
-def _axes_of_arguments(
-    title: str, args: tuple[Any, ...], kwargs: dict[str, Any], in_axes: Axes
-) -> Iterator[int | None]:
-    """Yield the axis of the batch for each leaf of ``(args, kwargs)``."""
+def _axes_of_arguments(title: str, count: int, in_axes: Axes) -> Sequence[Axes]:
+    """Return the axes of the batch for each of `count` positional arguments."""
     if isinstance(in_axes, (tuple, list)):
-        if len(in_axes) != len(args):
+        if len(in_axes) != count:
             raise ValueError(
                 f"{title}: in_axes must be an integer, None or a tuple with one for each positional argument; got "
-                f"{len(in_axes)} for {len(args)} arguments"
+                f"{len(in_axes)} for {count} arguments"
             )
-        given: Sequence[Any] = in_axes
-    elif in_axes is None or hasattr(in_axes, "__index__"):
-        given = [in_axes] * len(args)
-    else:
-        raise TypeError(f"{title}: in_axes must be an integer, None or a tuple, got {type(in_axes).__name__}")
-    for i, (axes, x) in enumerate(zip(given, args, strict=True)):
-        yield from axes_of(title, "in_axes", axes, flatten(x)[1], f"argument {i}")
-    for x in kwargs.values():
-        yield from axes_of(title, "in_axes", 0, flatten(x)[1], "")
+        return in_axes
+    if in_axes is None or hasattr(in_axes, "__index__"):
+        return [in_axes] * count
+    raise TypeError(f"{title}: in_axes must be an integer, None or a tuple, got {type(in_axes).__name__}")

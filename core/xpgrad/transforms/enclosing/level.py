@@ -12,8 +12,8 @@ from xpgrad.backend.plugins import plugins
 from xpgrad.config import NO_GRAD, at_level, called_with, switches
 from xpgrad.errors import EscapedArray, GraphError
 from xpgrad.graph.function_node import raw_rule
-from xpgrad.graph.node import VariableNode, leaf_node
-from xpgrad.graph.variable import Variable, new
+from xpgrad.graph.node import VariableNode
+from xpgrad.graph.variable import Variable, leaf_variable
 from xpgrad.transforms.enclosing.backend import TransformedBackend
 from xpgrad.transforms.enclosing.port import Entry, Port
 from xpgrad.types import Array
@@ -133,8 +133,11 @@ class EnclosingLevel(Level):
 
     def entered(self, outside: Sequence[Variable | None], array: Array, port: Port) -> Entry:
         """Note Variables of the level below that have entered as one `array` of this level."""
-        needed = any(x is not None and x._node.requires_grad for x in outside)
-        self.outside.update(id(x._array) for x in outside if x is not None)
+        needed = False
+        for x in outside:
+            if x is not None:
+                needed = needed or x._node.requires_grad
+                self.outside.add(id(x._array))
         entry = Entry(outside, root(array, needed), port)
         if needed:
             self.entries.append(entry)
@@ -161,7 +164,7 @@ class EnclosingLevel(Level):
 
     def check_sweep(self, outputs: Iterable[Any], inputs: Iterable[Any] | None = None) -> None:
         """Raise `GraphError` if a Variable is reached that was computed outside, where this sweep cannot go on."""
-        if self._pulling:
+        if self._pulling or not self.entries:
             return
         border = {e.inside._node: e for e in self.entries if any(_computed(x) for x in e.outside)}
         if inputs is not None:  # what they are computed from counts only if one of them is from outside, too
@@ -208,10 +211,7 @@ class EnclosingLevel(Level):
 
 def root(array: Array | None, requires_grad: bool) -> Variable:
     """Return a Variable over an array of any level, which no level replaces."""
-    x: Variable = new(Variable)
-    x._array, x._grad = array, None
-    x._node = leaf_node(x, None if array is None else plugins.backend_of(array).spec(array), requires_grad)
-    return x
+    return leaf_variable(array, None if array is None else plugins.by_type[type(array)].spec(array), requires_grad)
 
 
 def _computed(x: Variable | None) -> bool:

@@ -38,25 +38,27 @@ def connected(
     level: EnclosingLevel, entries: Sequence[Entry], outputs: Sequence[Output], *, unshared: bool = False
 ) -> list[list[Variable | None]]:
     """Return what `left` does, with the Variables of `entries` as the inputs."""
-    arrays = [port.outward(y._array) for y, port in outputs]
-    if unshared:
-        arrays = _unshared(arrays, level)
-    found: list[list[Variable | None]] = [[None] * len(group) for group in arrays]
+    seen = set(level.outside) if unshared else None
+    found: list[list[Variable | None]] = []
     node_outputs: list[tuple[Output, list[int | None]]] = []
     flat: list[Array] = []
     places: list[tuple[int, int]] = []
     needed = bool(entries) and recording()
-    for i, (output, group) in enumerate(zip(outputs, arrays, strict=True)):
-        if not (needed and output.inside._node.requires_grad):
-            found[i] = [None if array is None else constant_variable(array) for array in group]
-            continue
+    for i, output in enumerate(outputs):
+        y, port = output
+        depends = needed and y._node.requires_grad
         positions: list[int | None] = []
-        for j, array in enumerate(group):
+        found.append([])
+        for j, array in enumerate(port.outward(y._array)):
+            if array is not None and seen is not None:
+                array = _unshared(array, seen)
             positions.append(None if array is None else len(flat))
-            if array is not None:
+            found[i].append(None if array is None or depends else constant_variable(array))
+            if array is not None and depends:
                 flat.append(array)
                 places.append((i, j))
-        node_outputs.append((output, positions))
+        if depends:
+            node_outputs.append((output, positions))
     if flat:
         made = Enclosed(level, entries, node_outputs).connected(flat)
         for (i, j), y in zip(places, made, strict=True):
@@ -64,20 +66,13 @@ def connected(
     return found
 
 
-def _unshared(arrays: list[list[Array | None]], level: EnclosingLevel) -> list[list[Array | None]]:
-    """Return arrays of which no two share memory, nor any with what has entered."""
-    seen = set(level.outside)
-
-    def own(array: Array | None) -> Array | None:
-        if array is None:
-            return None
-        backend = plugins.backend_of(array)
-        if not backend.immutable and (id(array) in seen or backend.is_view(array)):
-            array = backend.copy(array)
-        seen.add(id(array))
-        return array
-
-    return [[own(array) for array in group] for group in arrays]
+def _unshared(array: Array, seen: set[int]) -> Array:
+    """Return `array`, or a copy of one that shares memory with those `seen` before, to which it is added."""
+    backend = plugins.by_type[type(array)]
+    if not backend.immutable and (id(array) in seen or backend.is_view(array)):
+        array = backend.copy(array)
+    seen.add(id(array))
+    return array
 
 
 class Enclosed(FunctionNode):

@@ -23,10 +23,18 @@ def elementwise(b: Batching, function: Callable[..., Any], *args: Any, **options
     """Return an elementwise function of arrays and scalars; arrays may be given by name, as those of `clip`."""
     kind = b.kind
     ndim = 0
-    for x in args:
-        if type(x) is kind and x.ndim > ndim:
-            ndim = x.ndim
+    for x in (*args, *options.values()) if options else args:
+        if type(x) is kind:
+            own = len(x.values.shape) - x.batched
+            ndim = own if own > ndim else ndim
     if options:
-        ndim = max([ndim, *(x.ndim for x in options.values() if type(x) is kind)])
         options = {name: b.aligned(x, ndim) for name, x in options.items()}
-    return b.made(b.base.restore(function(*[b.aligned(x, ndim) for x in args], **options)))
+    aligned = []
+    for x in args:
+        if type(x) is not kind:
+            aligned.append(x)
+        elif x.batched and len(x.values.shape) <= ndim:
+            aligned.append(b.aligned(x, ndim))
+        else:
+            aligned.append(x.values)
+    return b.made(b.base.restore(function(*aligned, **options)))

@@ -110,9 +110,9 @@ def multiply(b: Batching, function: Callable[..., Any], x1: Any, x2: Any, /) -> 
     """Return products; those of a column and a row are of matrices."""
     kind = b.kind
     if type(x1) is kind and type(x2) is kind and x1.batched and x2.batched:
-        shape1, shape2 = x1.shape, x2.shape
-        if len(shape1) == 2 and shape1[1] == 1 < shape1[0] and (1, *shape2)[-2:-1] == (1,) and len(shape2) in (1, 2):
-            columns = shape2[-1]
+        shape1 = x1.shape
+        if len(shape1) == 2 and shape1[1] == 1 < shape1[0] and x2.ndim in (1, 2) and (1, *x2.shape)[-2] == 1:
+            columns = x2.shape[-1]
             v1, v2 = x1.values, b.shaped(x2.values, (b.size, 1, columns))
             return product(b, v1, v2, (shape1[0], columns), lambda: function(v1, v2))
     return elementwise(b, function, x1, x2)

@@ -1,0 +1,142 @@
+"""Calls of Python functions in small operations: `python -m benchmarks.frames [NAME] [--calls]` prints a table.
+
+Where arrays are small, an operation costs what its Python functions cost. A frame is a call of one, comprehensions
+included; a return is a frame in another file than the frame before it, of a file that has already been left. Neither
+depends on the machine, only on the version of Python: 3.12 and later count no list comprehensions.
+"""
+
+import argparse
+import sys
+from collections.abc import Callable
+from types import FrameType
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import xpgrad
+from xpgrad import Variable, optimizers, transforms
+from xpgrad.links import Linear
+
+WARM = 20
+PARAMETERS = 100
+
+
+class Case(NamedTuple):
+    """An operation: what is called before each call, the call, and the limit of its frames."""
+
+    prepare: Callable[[], object]
+    run: Callable[[], object]
+    limit: int | None = None
+
+
+class Frames(NamedTuple):
+    """The calls of one operation, each with its depth, in order."""
+
+    calls: list[tuple[int, FrameType]]
+
+    @property
+    def returns(self) -> int:
+        """Number of returns to a file that has been left."""
+        files = [frame.f_code.co_filename for _, frame in self.calls]
+        seen: set[str] = set()
+        count = 0
+        for i, file in enumerate(files):
+            count += bool(i and file != files[i - 1] and file in seen)
+            seen.add(file)
+        return count
+
+    def __str__(self) -> str:
+        names = ((depth, frame.f_globals.get("__name__", ""), frame.f_code.co_qualname) for depth, frame in self.calls)
+        return "\n".join(f"{'  ' * depth}{module}: {name}" for depth, module, name in names)
+
+
+def frames(case: Case) -> Frames:
+    """Return the frames of a warm call of `case`, without that of its own function."""
+    for _ in range(WARM):
+        case.prepare()
+        case.run()
+    calls: list[tuple[int, FrameType]] = []
+    depth = -1
+
+    def note(frame: FrameType, event: str, _: object) -> None:
+        nonlocal depth
+        if event == "call":
+            calls.append((depth, frame))
+            depth += 1
+        elif event == "return":
+            depth -= 1
+
+    case.prepare()
+    before = sys.getprofile()
+    sys.setprofile(note)
+    try:
+        case.run()
+    finally:
+        sys.setprofile(before)
+    return Frames(calls[1:])
+
+
+def model(count: int) -> Any:
+    """Return a model of linear layers with `count` parameters."""
+    return xpgrad.Sequential(*[Linear(3, 3) for _ in range(count // 2)])
+
+
+def cases() -> dict[str, Case]:
+    """Return the operations by their names; those with limits are the ones that `tests/benchmarks` checks."""
+
+    def f(x: Variable) -> Variable:
+        return (x * x).sum()
+
+    def nothing() -> None:
+        pass
+
+    def clear() -> None:
+        x.cleargrad()
+        y.cleargrad()
+
+    rows, row = np.ones((4, 3), np.float32), np.ones(3, np.float32)
+    x, y = Variable(row), Variable(row)
+    grad, vmapped, hessian = transforms.grad(f), transforms.vmap(transforms.grad(f)), transforms.hessian(f)
+    net = model(2)
+    adam = optimizers.Adam().setup(net)
+    net.cleargrads()
+    f(net(rows)).backward()
+    large = model(PARAMETERS)
+    step = optimizers.SGD(1e-9).setup(large).compile(lambda x: f(large(x)))
+    twice = transforms.vmap(lambda x: x * 2.0)
+    return {
+        "x * y": Case(nothing, lambda: x * y),
+        "(x * y).sum().backward()": Case(clear, lambda: (x * y).sum().backward(), 45),
+        "grad(f)(x)": Case(nothing, lambda: grad(row), 101),
+        "vmap(f)(x)": Case(nothing, lambda: twice(rows)),
+        "vmap(grad(f))(x)": Case(nothing, lambda: vmapped(rows), 278),
+        "jvp(f, x, t)": Case(nothing, lambda: transforms.jvp(f, (row,), (row,))),
+        "hessian(f)(x)": Case(nothing, lambda: hessian(row)),
+        "optimizer.update(), 2 parameters": Case(nothing, lambda: adam.update()),
+        f"compiled step, {PARAMETERS} parameters": Case(nothing, lambda: step(rows)),
+    }
+
+
+def main() -> int:
+    """Print the frames of all operations, or of one; exit status 1 if there are more than the limit."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.frames", description=__doc__)
+    parser.add_argument("name", nargs="?", default="", help="a part of the operation's name; default: all")
+    parser.add_argument("--calls", action="store_true", help="print the calls, too")
+    arguments = parser.parse_args()
+    failed = False
+    print(f"xpgrad {xpgrad.__version__}, Python {sys.version.split()[0]}")
+    print(f"{'operation':<40}{'frames':>8}{'returns':>9}{'limit':>7}")
+    for name, case in cases().items():
+        if arguments.name not in name:
+            continue
+        found = frames(case)
+        count = len(found.calls)
+        failed |= case.limit is not None and count > case.limit
+        print(f"{name:<40}{count:>8}{found.returns:>9}{case.limit or '':>7}", flush=True)
+        if arguments.calls:
+            print(found)
+    return int(failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
