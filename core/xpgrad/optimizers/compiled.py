@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from xpgrad import array_api
 from xpgrad.backend.device import Device
+from xpgrad.backend.spec import Spec
 from xpgrad.chainer.parameter import Parameter
 from xpgrad.errors import TraceError
 from xpgrad.graph.variable import Variable, constant_variable
@@ -72,30 +73,39 @@ class Step:
         """Return the loss, as an array, after a step by its gradients."""
         with self.optimizer._in_turn.lock:
             optimizer = self.optimizer
-            params = list(optimizer.target.params())
-            if any(param._array is None for param in params):
-                return self._eager(args, kwds)
-            params = [param for param in params if param.update_rule is not None and param.update_rule.enabled]
+            params: list[Parameter] = []
+            for param in optimizer.target.params():
+                if param._array is None:
+                    return self._eager(args, kwds)
+                if param.update_rule is not None and param.update_rule.enabled:
+                    params.append(param)
             if not params:
                 raise ValueError(f"{self!r}: expected a model with parameters to update, got none that is enabled")
             known: dict[Any, int] = {}
             numbers: list[Numbers] = []
-            places = [self._place(param, known, numbers) for param in params]
+            groups: list[tuple[int, Spec]] = []
+            hooks: list[tuple[Any, ...]] = [_of_hooks(optimizer)]
+            for param in params:
+                groups.append((self._group(param, known, numbers), param._node.spec))
+                rule: UpdateRule = param.update_rule
+                hooks.append(_of_hooks(rule) if rule._hooks["pre"] or rule._hooks["post"] else ())
             options = [{name: x for name, x in each.items() if x is None or isinstance(x, bool)} for each in numbers]
             scale = optimizer._scale
             dynamic = None if scale is None else scale.interval is not None
             key = (
-                tuple(places), tuple(tuple(each.items()) for each in options), tuple(map(id, params)), dynamic,
-                tuple([_of_hooks(owner) for owner in (optimizer, *(param.update_rule for param in params))]),
+                tuple(groups), tuple([tuple(each.items()) for each in options]), tuple(map(id, params)), dynamic,
+                tuple(hooks),
             )  # fmt: skip
             program = self.programs.get(key)
             if program is None:
+                places = [Place(i, param.device, real_spec(spec).dtype)
+                          for (i, spec), param in zip(groups, params, strict=True)]  # fmt: skip
                 program = self.programs[key] = Program(self, params, places, options)
             with gradients_restored(params):
                 return program.run(numbers, args, kwds)
 
-    def _place(self, param: Parameter, known: dict[Any, int], numbers: list[Numbers]) -> Place:
-        """Return whose coefficients a parameter has: the place in `numbers`, their device and dtype."""
+    def _group(self, param: Parameter, known: dict[Any, int], numbers: list[Numbers]) -> int:
+        """Return the place in `numbers` of a parameter's coefficients."""
         rule: UpdateRule = param.update_rule
         if rule.formula is None:
             raise TypeError(f"{self!r}: {type(rule).__name__} has no formulas; call optimizer.update(lossfun)")
@@ -105,7 +115,7 @@ class Step:
         if key not in known:
             known[key] = len(numbers)
             numbers.append(rule.formula.coefficients(rule.hyperparam.at(rule.t + 1), rule.t + 1))
-        return Place(known[key], param.device, real_spec(param._node.spec).dtype)
+        return known[key]
 
     def _eager(self, args: tuple[Any, ...], kwds: dict[str, Any]) -> Any:
         """Make a step without a program: it initialises parameters."""
@@ -120,12 +130,12 @@ class Step:
 
     def variables(self, rule: UpdateRule) -> dict[str, Variable]:
         """Return Variables over the state of a rule."""
-        kept, state = self.states.setdefault(rule, {}), rule.state or {}
+        kept, state = self.states.setdefault(rule, {}), rule._state or {}
         for name, array in state.items():
             variable = kept.get(name)
             if variable is None:
                 kept[name] = Variable(array, requires_grad=False)
-            elif variable.array is not array:
+            elif variable._array is not array:
                 variable.array = array
         return kept
 
@@ -166,7 +176,9 @@ class Program:
         for i, (param, state) in enumerate(zip(self.params, states, strict=True)):
             rule: UpdateRule = param.update_rule
             rule.t += safe and i not in skipped
-            rule._state = {name: state[name].array for name in rule.state or {}}
+            if rule._state is not None:
+                for name in rule._state:
+                    rule._state[name] = state[name]._array
         optimizer.t += safe
         if optimizer._scale is not None:
             optimizer._scale.after(safe)

@@ -37,7 +37,8 @@ class Hyperparameter:
     def get_dict(self) -> dict[str, Any]:
         """Return all values by name, those of the parents included."""
         found = {} if self._parent is None else self._parent.get_dict()
-        found.update((name, value) for name, value in self.__dict__.items() if name != "_parent")
+        found.update(self.__dict__)
+        del found["_parent"]
         return found
 
     def at(self, t: int) -> dict[str, Any]:

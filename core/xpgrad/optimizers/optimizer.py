@@ -2,6 +2,7 @@
 
 import inspect
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Self
 
 from xpgrad.backend.levels import innermost
@@ -21,6 +22,8 @@ from xpgrad.optimizers.update_rule import UpdateRule, held_by, register, unregis
 from xpgrad.types import Array
 from xpgrad.utils.pictures import drawer
 from xpgrad.utils.threads import InTurn
+
+NOTHING_TO_RESTORE: AbstractContextManager[None] = nullcontext()
 
 
 class Optimizer:
@@ -255,7 +258,7 @@ class GradientMethod(Optimizer, Formula):
             changed = (
                 params if lossfun is not None or hooked else [param for param in params if needs_preparation(param)]
             )
-            with gradients_restored(changed, lossfun is None and hooked):
+            with gradients_restored(changed, lossfun is None and hooked) if changed else NOTHING_TO_RESTORE:
                 if lossfun is not None:
                     self._differentiate(lossfun(*args, **kwds))
                     params = [*self.target.params(False)]  # some may be initialised now

@@ -29,6 +29,7 @@ class Pack:
 
     def __init__(self, params: Sequence[Parameter], formula: type[Formula], names: Sequence[str]) -> None:
         self.params, self.names = params, names
+        self.keys = [(name, f"state {name}") for name in names]
         self.spec = spec = params[0]._node.spec
         backend = spec.backend
         self.assign = backend.follow(operator.setitem)
@@ -52,14 +53,14 @@ class Pack:
 
     def holds(self) -> bool:
         """Return whether the states are still the parts of the common arrays: nobody has replaced them."""
-        keys = [(name, f"state {name}") for name in self.names]
-        return all(
-            part[""].shape == param._node.spec.shape for param, part in zip(self.params, self.parts, strict=True)
-        ) and all(
-            rule._state is not None and rule._state.get(name) is part[key]
-            for rule, part in zip(self._rules(), self.parts, strict=True)
-            for name, key in keys
-        )
+        for param, part in zip(self.params, self.parts, strict=True):
+            state = param.update_rule._state
+            if state is None or part[""].shape != param._node.spec.shape:
+                return False
+            for name, key in self.keys:
+                if state.get(name) is not part[key]:
+                    return False
+        return True
 
     def update(self, formula: type[Formula], c: Numbers) -> None:
         """Update all parameters by a formula, with these coefficients."""

@@ -119,7 +119,7 @@ def store(write: Write, outputs: Sequence[Array], leaves: Sequence[Any]) -> None
         node = x._node
         if (
             array is not None
-            and node.extra is None
+            and (node.extra is None or node.extra.data is None)
             and node.spec is not None
             and node.spec.backend.spec(array) is node.spec
         ):
