@@ -74,6 +74,8 @@ def reduced(x: Variable) -> tuple[Any, ...]:
             f"pickle: expected a Variable in no graph, got {x._title()}, made by {_maker(x)}, whose gradient would be "
             "lost; pickle v.array"
         )
+    if x._array is not None and plugins.backend_of(x._array).base is not None:
+        x._array.__reduce__()  # raises: it belongs to one call of a transformation
     grad, extra, host = x._grad, x._node.extra, plugins.host.default_device
     array, grad = (None if a is None else transfer(a, host) for a in (x._array, as_array(grad)))
     intended = None if extra is None or extra.device is None else str(extra.device)

@@ -197,8 +197,12 @@ class BatchBackend(TransformedBackend):
         return drawn
 
     def protocol(self, ufunc: Any, method: str, inputs: tuple[Any, ...], options: dict[str, Any]) -> Any:
-        """Call a ufunc of NumPy with batched arrays, or decline."""
-        return self.array_function(ufunc, inputs, options) if method == "__call__" else NotImplemented
+        """Call a ufunc of NumPy with batched arrays: by the row of its name, or as a function of Variables."""
+        if options.get("out") is not None:
+            return NotImplemented
+        if method == "__call__" and ufunc.__name__ in rows:
+            return self.array_function(ufunc, inputs, options)
+        return self.by_variables(ufunc if method == "__call__" else getattr(ufunc, method), inputs, options)
 
     def array_function(self, function: Any, args: Any, kwargs: Any) -> Any:
         """Call the function of this name in the library with batched arrays, or decline."""

@@ -8,14 +8,11 @@ from xpgrad.backend import random
 from xpgrad.backend.backend import Backend
 from xpgrad.backend.device import Device
 from xpgrad.backend.kernels import OWNER, Declaration, table
-from xpgrad.backend.levels import around
 from xpgrad.backend.spec import Spec
 from xpgrad.backend.transfer import transfer
-from xpgrad.config import at_level, call_plain, called_with
 from xpgrad.errors import EscapedArray, GradientError
 from xpgrad.graph.definition import Definition
 from xpgrad.graph.slot import slot
-from xpgrad.graph.variable import Variable, constant_variable
 from xpgrad.transforms.dual.array import DualArray
 from xpgrad.transforms.dual.tangents import derived
 from xpgrad.transforms.dual.transposition import node_outputs
@@ -162,28 +159,6 @@ class DualBackend(TransformedBackend):
             "or apply stop_gradient to its arguments"
         )
 
-    def by_variables(self, function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
-        """Call a function of Variables with dual arrays, and return dual arrays."""
-        level, called = self.level(), self._called_plain
-        if around() is level:
-            return call_plain(called, function, args, kwargs)
-        return called_with(at_level(level), call_plain, called, function, args, kwargs)  # not at that of a batch within
-
-    def _called_plain(self, function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
-        return _unwrapped(function(*self._wrapped(args), **self._wrapped(kwargs)))
-
-    def _wrapped(self, tree: Any) -> Any:
-        kind = type(tree)
-        if kind is self.kind:
-            return constant_variable(tree)
-        if kind in self._base_types:
-            return constant_variable(self.constant(tree))
-        if kind is tuple or kind is list:
-            return kind([self._wrapped(item) for item in tree])
-        if kind is dict:
-            return {name: self._wrapped(item) for name, item in tree.items()}
-        return tree
-
     def array_function(self, function: Any, args: Any, kwargs: Any) -> Any:
         """Call a function of NumPy, as one of Variables."""
         return self.by_variables(function, args, kwargs)
@@ -302,14 +277,6 @@ def _asarray(
 def _astype(backend: DualBackend, x: Any, dtype: Dtype, /, *, copy: bool = True, device: Any = None) -> Any:
     cast = backend.base.xp.astype
     return backend.mapped("astype", x, lambda each: cast(each, dtype, copy=copy))
-
-
-def _unwrapped(tree: Any) -> Any:
-    if isinstance(tree, Variable):
-        return tree._array
-    if isinstance(tree, (tuple, list)):
-        return getattr(tree, "_make", type(tree))([_unwrapped(item) for item in tree])
-    return tree
 
 
 def over(base: Backend, depth: int = 1) -> DualBackend:

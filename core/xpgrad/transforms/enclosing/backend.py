@@ -5,6 +5,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
+from xpgrad.array_api.array_object import METHODS
 from xpgrad.backend.backend import Backend
 from xpgrad.backend.device import Device
 from xpgrad.backend.kernels import Declaration
@@ -12,8 +13,9 @@ from xpgrad.backend.levels import around
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.spec import Spec
 from xpgrad.backend.standard import OPERATORS, python_operator
-from xpgrad.config import shared_lock
+from xpgrad.config import at_level, call_plain, called_with, shared_lock
 from xpgrad.errors import EscapedArray
+from xpgrad.graph.variable import Variable, constant_variable
 from xpgrad.transforms.enclosing.namespace import TransformedKernels, TransformedNamespace
 from xpgrad.types import Array, DeviceHandle, Dtype, Kernel
 
@@ -140,11 +142,37 @@ class TransformedBackend(Backend):
         )
 
     def attribute(self, array: Array, name: str) -> Any:
-        """Return an attribute that the standard does not have, or raise."""
-        raise AttributeError(
-            f"{array.noun} has no attribute {name!r}; use functions of the Array API standard, or methods of Variables",
-            name=name, obj=array,
-        )  # fmt: skip
+        """Return an attribute that the library's arrays have beyond the standard, as Variables have it; or raise."""
+        found = METHODS.get(name)
+        if found is None or not hasattr(self.root.array_types[0], name):
+            raise AttributeError(
+                f"{array.noun} has no attribute {name!r}; use functions of the Array API standard", name=name, obj=array
+            )
+        if isinstance(found, property):
+            return self.by_variables(found.fget, (array,), {})
+        return lambda *args, **kwargs: self.by_variables(found, (array, *args), kwargs)
+
+    def by_variables(self, function: Any, args: Any, kwargs: Any) -> Any:
+        """Call a function of Variables with arrays of this backend, and return arrays."""
+        level, called = self.level(), self._called_plain
+        if around() is level:
+            return call_plain(called, function, args, kwargs)
+        return called_with(at_level(level), call_plain, called, function, args, kwargs)  # not at that of one within
+
+    def _called_plain(self, function: Any, args: Any, kwargs: Any) -> Any:
+        return _unwrapped(function(*self._wrapped(args), **self._wrapped(kwargs)))
+
+    def _wrapped(self, tree: Any) -> Any:
+        kind = type(tree)
+        if kind is self.kind:
+            return constant_variable(tree)
+        if kind in self._base_types:
+            return constant_variable(self.constant(tree))
+        if kind is tuple or kind is list:
+            return kind([self._wrapped(item) for item in tree])
+        if kind is dict:
+            return {name: self._wrapped(item) for name, item in tree.items()}
+        return tree
 
     # Levels, and arrays in nested arguments
 
@@ -345,6 +373,14 @@ class TransformedBackend(Backend):
     def refusal(self, error: Exception) -> Any:
         """Return the error class for an exception of the base."""
         return self.base.refusal(error)
+
+
+def _unwrapped(tree: Any) -> Any:
+    if isinstance(tree, Variable):
+        return tree._array
+    if isinstance(tree, (tuple, list)):
+        return getattr(tree, "_make", type(tree))([_unwrapped(item) for item in tree])
+    return tree
 
 
 def _values(x: Array) -> Array:
