@@ -94,6 +94,11 @@ def by_hand(x):
     return xp.sum((x - total) / (1 + xp.var(x, axis=1, keepdims=True)))
 
 
+def masked(x):
+    inside = (x.array > 0) & (x.array < 1)  # by operators of arrays
+    return xp.sum(xp.where(inside, xp.sin(x), x))
+
+
 def columns(x):
     return xp.sum(xp.exp(xp.mean(x, axis=0)))
 
@@ -107,6 +112,7 @@ def columns(x):
         (elements, (1000,), (1, 1)),
         (rows, (40, 100), (40, 100)),
         (by_hand, (40, 100), (40, 100)),
+        (masked, (5000,), (1, 5000)),
     ],
 )
 def test_value_and_gradient_are_one_group(f, shape, expected):
