@@ -111,7 +111,8 @@ class BatchBackend(TransformedBackend):
             elif not b.level.live:
                 b.level.check()
             if not some:
-                return self._same_for_all(b, function, args, kwargs)
+                given = [self.replaced(x, _values) for x in args]
+                return self.made_of(function(*given, **self.replaced(kwargs, _values)), b.same)
             if row is None:
                 raise BatchError(NO_RULE.format(b.title, name))
             return self._computed(b, row, function, args, kwargs)
@@ -127,7 +128,8 @@ class BatchBackend(TransformedBackend):
             b = b or self.current()
             b.check()
             if not some:
-                return self._same_for_all(b, function, args, kwargs)
+                given = [self.replaced(x, _values) for x in args]
+                return self.made_of(function(*given, **self.replaced(kwargs, _values)), b.same)
             return self._computed(b, elementwise, function, args, kwargs)
 
         def batched(x1: Any, x2: Any = None, /, *args: Any, **kwargs: Any) -> Any:
@@ -170,11 +172,6 @@ class BatchBackend(TransformedBackend):
             raise own
         finally:
             del own  # which holds this frame, and its arguments
-
-    def _same_for_all(self, b: Batching, function: Kernel, args: Any, kwargs: Any) -> Any:
-        """Return what a function of the base gives for arrays that are the same for all members."""
-        out = function(*[self.replaced(x, _values) for x in args], **self.replaced(kwargs, _values))
-        return self.made_of(out, b.same)
 
     def _of_a_member(self, function: Callable[..., Any], args: Any, kwargs: Any) -> Exception | None:
         """Return the error that `function` raises for one member, in terms of its shape, or None."""

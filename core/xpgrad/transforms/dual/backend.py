@@ -257,7 +257,10 @@ def joined(level: Any, array: DualArray) -> Any:
 
 
 def _opened(levels: list[Any], x: Array) -> Array:
-    levels.append(joined(levels[-1] if levels else None, x))
+    own = x.level
+    if not own.live or (levels and own is not levels[-1]):
+        joined(levels[-1] if levels else None, x)  # raises
+    levels.append(own)
     return x.primal
 
 
