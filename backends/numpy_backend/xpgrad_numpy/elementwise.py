@@ -12,6 +12,7 @@ import numpy as np
 
 from xpgrad.plugin import Spec
 from xpgrad.types import Array, Kernel, Shape
+from xpgrad_numpy.kernels.elementwise import tanh_x
 from xpgrad_numpy.kernels.neural import expit_x
 
 BLOCK = 2**19  # bytes of a cotangent: with less, the calls count; the processor's own cache holds one to four blocks
@@ -29,13 +30,6 @@ LOOPS: dict[str, np.ufunc] = {
     "log.x": np.divide,
 }
 """Vjps that are one loop over the cotangent, alone or with one kept array."""
-
-
-def tanh_x(gy: Array, y: Array, out: Array, /) -> None:
-    """Write ``gy * (1 - y * y)`` into `out`, which may be `gy`."""
-    rest = np.multiply(y, y)
-    np.subtract(1, rest, out=rest)
-    np.multiply(gy, rest, out=out)
 
 
 INTO: dict[str, Kernel] = {"tanh.x": tanh_x, "special.expit.x": expit_x}

@@ -147,7 +147,7 @@ def takes_scalars(function: Kernel) -> bool:
     return function is scatter_add
 
 
-_ELEMENTWISE = {"tanh_x", "square_x", "expit", "expit_x", "relu", "gate"}
+_ELEMENTWISE = {"tanh_slope", "tanh_x", "square_x", "expit", "expit_x", "relu", "gate"}
 """Kernels, by their names, that compute element by element."""
 
 

@@ -62,13 +62,11 @@ def expit_x(gy: Array, x: Array, y: Array, /, *, out: Array) -> Array:
     return np.multiply(gx, gy, out=out)
 
 
-def tanh_x(gy: Array, y: Array, /, *, out: Array) -> Array:
-    """Write ``gy * (1 - y * y)``."""
-    if not normalization.alike(out, gy, y):
-        return _stored(elementwise.tanh_x(gy, y), out)
-    gx = np.multiply(y, y, out=_apart(out, gy))
-    np.subtract(ONES.get(y.dtype, 1), gx, out=gx)
-    return np.multiply(gy, gx, out=out)
+def tanh_x(gy: Array, x: Array, t: Array, /, *, out: Array) -> Array:
+    """Write ``gy * tanh_slope(x, t)``."""
+    if not normalization.alike(out, gy, x, t):
+        return _stored(elementwise.tanh_x(gy, x, t), out)
+    return elementwise.tanh_x(gy, x, t, out, _apart(out, gy, x, t))
 
 
 WRITERS: dict[Kernel, Kernel] = {

@@ -191,7 +191,7 @@ def rrelu(x: AnyArray, l: float = 1 / 8, u: float = 1 / 3, *, r: AnyArray | None
 
 
 @floating
-@elementwise(x=lambda xp, gy, x, y, alpha: xp.where(x >= 0, gy, gy * (y + alpha)))
+@elementwise(x=lambda xp, gy, x, alpha: xp.where(x >= 0, gy, gy * (alpha * xp.exp(xp.where(x > 0, 0.0, x)))))
 def elu(xp: Namespace, x: AnyArray, /, alpha: float = 1.0) -> Array:
     """Exponential linear unit, `x` where it is positive, else ``alpha * (exp(x) - 1)``. The derivative at 0 is 1.
 

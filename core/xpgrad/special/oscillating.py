@@ -3,7 +3,7 @@
 import math
 
 from xpgrad.graph.variable import Variable
-from xpgrad.special.constants import EULER
+from xpgrad.special.constants import EULER, polynomial
 from xpgrad.special.operands import composed, special
 from xpgrad.special.quadrature import integral, unit_integral
 from xpgrad.types import AnyArray, Array, Namespace, RealOperand
@@ -14,6 +14,7 @@ __all__ = [
 ]  # fmt: skip
 
 NEAR = 6.0
+SINHC = tuple(1 / math.factorial(2 * k + 1) for k in range(9))
 
 
 def _auxiliary(xp: Namespace, x: Array) -> tuple[Array, Array]:
@@ -79,9 +80,10 @@ def sici(x: AnyArray, /) -> tuple[Variable, Variable]:
 
 
 def _sinhc(xp: Namespace, x: Array) -> Array:
-    zero = x == 0
-    safe = xp.where(zero, 1.0, x)
-    return xp.where(zero, 1.0, xp.sinh(safe) / safe)
+    near = xp.abs(x) < 1
+    square = xp.square(xp.where(near, x, 0.0))  # whose series has the digits of the derivative at small numbers
+    large = xp.where(near, 1.0, x)
+    return xp.where(near, polynomial(square, SINHC), xp.sinh(large) / large)
 
 
 @special(x=lambda xp, gy, x: gy * _sinhc(xp, x))

@@ -1,6 +1,7 @@
 """Write references.txt: values, first and second derivatives of special functions by mpmath, at 50 digits or more.
 
-Run ``python -m tests.core.special.references [NAME ...]``; without names all functions are computed again.
+Run ``python -m tests.core.special.references [NAME ...]``; without names all functions are computed again. The name
+``elementary`` stands for all functions of `elementary`, whose third derivatives are computed, too, in a minute.
 """
 
 import itertools
@@ -13,6 +14,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from mpmath import mp
+from tests.core.special import elementary
 
 Number = Any  # an mpf: mpmath is untyped
 FILE = pathlib.Path(__file__).with_name("references.txt")
@@ -402,9 +404,12 @@ SOLVED = ("gammaincinv", "gammainccinv", "betaincinv", "betainccinv", "chdtri", 
 QUADRATURE = ("owens_t",)
 
 
-def points(name: str) -> list[tuple[float, ...]]:
+TABLES = {FILE: TABLE, elementary.FILE: elementary.TABLE}
+"""The functions of each file."""
+
+
+def points(name: str, axes: tuple[Axis, ...]) -> list[tuple[float, ...]]:
     """Return the arguments at which `name` is compared: all of them, or some combinations that have each of them."""
-    _, axes = TABLE[name]
     combinations = list(itertools.product(*axes))
     if len(axes) == 1 or len(combinations) <= POINTS:
         return combinations
@@ -417,29 +422,33 @@ def points(name: str) -> list[tuple[float, ...]]:
     return sorted(set(found))
 
 
-def derivatives(f: Callable[..., Number], args: tuple[float, ...], place: int) -> tuple[Number, ...]:
-    """Return the first and second derivative with respect to one argument, by differences of numbers of more digits."""
+def derivatives(f: Callable[..., Number], args: tuple[float, ...], place: int, orders: int) -> list[Number]:
+    """Return the first derivatives with respect to one argument, by differences of numbers of more digits."""
     x = mp.mpf(args[place])
     step = (min(abs(x), 1) or mp.mpf(1)) * mp.mpf(10) ** -25
-    low, middle, high = (
-        f(*map(mp.mpf, args[:place]), x + k * step, *map(mp.mpf, args[place + 1 :])) for k in (-1, 0, 1)
+    lowest, low, middle, high, highest = (
+        f(*map(mp.mpf, args[:place]), x + k * step, *map(mp.mpf, args[place + 1 :])) if abs(k) < orders else 0
+        for k in (-2, -1, 0, 1, 2)
     )
-    found = (high - low) / (2 * step), (high - 2 * middle + low) / step**2
-    return tuple(d if abs(d) > 1e-40 or x else mp.mpf(0) for d in found)  # at 0, `step` is absolute
+    found = [(high - low) / (2 * step), (high - 2 * middle + low) / step**2]
+    if orders == 3:
+        found.append((highest - 2 * high + 2 * low - lowest) / (2 * step**3))
+    return [d if abs(d) > 1e-40 or x else mp.mpf(0) for d in found]  # at 0, `step` is absolute
 
 
-def reference(name: str, args: tuple[float, ...]) -> list[float] | None:
-    """Return the value and, for each argument, both derivatives, or None where they are not normal numbers."""
-    f, _ = TABLE[name]
+def reference(name: str, f: Callable[..., Number], args: tuple[float, ...], orders: int) -> list[float] | None:
+    """Return the value and, for each argument, its derivatives, or None where the value is not a normal number."""
     size = sum(abs(math.log10(abs(x))) for x in args if x)
     digits = 80 if name in QUADRATURE else 130 + int((1 if name in SOLVED else 3) * size)
+    if orders == 3:
+        digits += 450  # for the tails of exponentials, which are added to 1
     with mp.workdps(digits):
         value = f(*map(mp.mpf, args))
         if not mp.isfinite(value) or mp.im(value):
             return None
         row = [mp.re(value)]
         for place in range(CONSTANT.get(name, 0), len(args)):
-            row += map(mp.re, derivatives(f, args, place))
+            row += map(mp.re, derivatives(f, args, place, orders))
         found = [float(x) for x in row]
     return found if math.isfinite(found[0]) else None
 
@@ -452,13 +461,14 @@ def _stop(*_: Any) -> None:
     raise TooSlow
 
 
-def rows(name: str) -> Iterator[str]:
+def rows(name: str, row: Row, orders: int) -> Iterator[str]:
     """Compute the lines of one function."""
     signal.signal(signal.SIGALRM, _stop)
-    for args in points(name):
+    f, axes = row
+    for args in points(name, axes):
         signal.alarm(SECONDS)
         try:
-            found = reference(name, args)
+            found = reference(name, f, args, orders)
         except (TooSlow, ArithmeticError, ValueError, mp.NoConvergence, TypeError) as error:
             print(f"{name}{args}: {type(error).__name__} {error}", file=sys.stderr)
             found = None
@@ -469,14 +479,15 @@ def rows(name: str) -> Iterator[str]:
 
 
 def main(names: list[str]) -> None:
-    """Replace the lines of the functions `names` in the file."""
-    kept = FILE.read_text().splitlines() if FILE.exists() and names else []
-    names = names or list(TABLE)
-    for name in names:
-        kept = [line for line in kept if line.split(" ", 1)[0] != name]
-        kept += rows(name)
-        FILE.write_text("\n".join(sorted(kept)) + "\n")
-        print(name, sum(line.split(" ", 1)[0] == name for line in kept), flush=True)
+    """Replace the lines of the functions `names` in the files."""
+    for file, table in TABLES.items():
+        own = [name for name in table if not names or name in names or file.stem in names]
+        kept = file.read_text().splitlines() if file.exists() and names else []
+        for name in own:
+            kept = [line for line in kept if line.split(" ", 1)[0] != name]
+            kept += rows(name, table[name], 3 if table is elementary.TABLE else 2)
+            file.write_text("\n".join(sorted(kept)) + "\n")
+            print(name, sum(line.split(" ", 1)[0] == name for line in kept), flush=True)
 
 
 if __name__ == "__main__":

@@ -35,7 +35,7 @@ def matmul_x_sums_twice(bed: Testbed) -> None:
     "tanh-x-in-float32", "fused tanh backward computes in float32, so raw and recorded sweeps differ", "FGH", ("tanh",)
 )
 def tanh_x_in_float32(bed: Testbed) -> None:
-    def wrong(gy: Any, y: Any) -> Any:
+    def wrong(gy: Any, x: Any, y: Any) -> Any:
         small = y.astype(np.float32 if y.dtype.kind == "f" else np.complex64)
         return (gy * (1 - small * small)).astype(gy.dtype)
 
@@ -149,7 +149,7 @@ FAULTS = (
         "tanh-x-of-input",
         "fused tanh backward takes its output for its input",
         "FGH",
-        kernel("tanh.x", lambda gy, y: gy * (1 - np.tanh(y) ** 2)),
+        kernel("tanh.x", lambda gy, x, y: gy * (1 - np.tanh(y) ** 2)),
         ("tanh",),
     ),
     Fault(
@@ -157,7 +157,7 @@ FAULTS = (
         "fused tanh backward gives float64 for float32",
         "F",
         kernel(
-            "tanh.x", lambda gy, y: (gy * (1 - y * y)).astype(np.float64 if gy.dtype.kind == "f" else np.complex128)
+            "tanh.x", lambda gy, x, y: (gy * (1 - y * y)).astype(np.float64 if gy.dtype.kind == "f" else np.complex128)
         ),
         ("tanh",),
     ),

@@ -53,7 +53,7 @@ def inv_overwrites(bed: Testbed) -> None:
 
 @fault("vjp-writes-to-cotangent", "the kernel tanh.x writes its result over the cotangent", "A", ("tanh",))
 def vjp_writes_to_cotangent(bed: Testbed) -> None:
-    def tanh_x(gy: Any, y: Any) -> Any:
+    def tanh_x(gy: Any, x: Any, y: Any) -> Any:
         return np.multiply(gy, 1 - y * y, out=gy if gy.flags.writeable else None)
 
     bed.kernel("tanh.x", tanh_x)
@@ -61,7 +61,7 @@ def vjp_writes_to_cotangent(bed: Testbed) -> None:
 
 @fault("vjp-writes-to-output", "the kernel tanh.x squares the output that the graph keeps in place", "A", ("tanh",))
 def vjp_writes_to_output(bed: Testbed) -> None:
-    def tanh_x(gy: Any, y: Any) -> Any:
+    def tanh_x(gy: Any, x: Any, y: Any) -> Any:
         return gy * (1 - np.multiply(y, y, out=y if y.flags.writeable else None))
 
     bed.kernel("tanh.x", tanh_x)

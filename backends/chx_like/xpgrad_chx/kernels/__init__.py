@@ -9,7 +9,7 @@ from xpgrad.types import Kernel
 from xpgrad_chx.evaluation import anything, binary, parameterised, unary
 
 _MORE_OF_ONE = "duplicate matrix_transpose relu special.expit"
-_MORE_OF_TWO = "matmul tanh.x affine.x affine.W"
+_MORE_OF_TWO = "matmul tanh_slope affine.x affine.W"
 _OF_ONE_AND_PARAMETERS = """broadcast_to cumulative_sum expand_dims flip log_softmax max mean min moveaxis
 permute_dims prod reshape softmax squeeze std sum sum_to var"""
 

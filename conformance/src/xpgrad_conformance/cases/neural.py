@@ -32,13 +32,13 @@ IMAGES = (Input((2, 3, 2, 2)),)
 ACTIVATIONS = (
     _activation("relu", lambda x: (x + abs(x)) / 2, ("y",)),
     _activation("leaky_relu", lambda x: 0.6 * x + 0.4 * abs(x), ("x",)),
-    _activation("elu", lambda x: np.where(x > 0, x, np.exp(x) - 1), ("x", "y")),
+    _activation("elu", lambda x: np.where(x > 0, x, np.exp(x) - 1), ("x",)),
     _activation("selu", lambda x: 1.05070098 * np.where(x > 0, x, 1.67326324 * (np.exp(x) - 1)), None,
         # the reference's constants have nine digits
         rtol={"float64": 1e-8}),
     _activation("sigmoid", _sigmoid, ("x", "y")),
     _activation("softplus", lambda x: np.logaddexp(0, x), ("y",)),
-    _activation("tanh", lambda x: 1 - 2 / (1 + np.exp(2 * x)), ("y",), complex=True),
+    _activation("tanh", lambda x: 1 - 2 / (1 + np.exp(2 * x)), ("x", "y"), complex=True),
     _f("softplus-beta", lambda F, x: F.softplus(x, beta=3.0), lambda x: np.logaddexp(0, 3 * x) / 3, keeps=("y",)),
     _f("hard_sigmoid", lambda F, x: F.hard_sigmoid(x), lambda x: np.interp(x, [-2.5, 2.5], [0, 1]), WIDE, keeps=("y",)),
     _f("clipped_relu", lambda F, x: F.clipped_relu(x, z=1.5), lambda x: np.interp(x, [0, 1.5], [0, 1.5]), keeps=("y",)),

@@ -12,10 +12,8 @@ ANY = Input(low=-1.4, high=1.4)
 ABOVE_ONE = Input(low=1.2, high=3.0)
 
 
-def _unary(name: str, reference: Callable[..., Any], x: Input, keeps: str) -> Case:
-    return Case(
-        name, lambda xp, x: getattr(xp, name)(x), reference, (x,), keeps=(keeps,), elementwise=True, complex=True
-    )
+def _unary(name: str, reference: Callable[..., Any], x: Input, *keeps: str) -> Case:
+    return Case(name, lambda xp, x: getattr(xp, name)(x), reference, (x,), keeps=keeps, elementwise=True, complex=True)
 
 
 # By exponentials and logarithms of complex numbers; the real results are those of real numbers.
@@ -32,7 +30,7 @@ CASES = (
     _unary("atan", _real_if_real(lambda z: (np.log(1 + 1j * z) - np.log(1 - 1j * z)) / 2j), INSIDE, "x"),
     _unary("sinh", lambda x: (np.exp(x) - np.exp(-x)) / 2, Input(), "x"),
     _unary("cosh", lambda x: (np.exp(x) + np.exp(-x)) / 2, Input(), "x"),
-    _unary("tanh", lambda x: (np.exp(2 * x) - 1) / (np.exp(2 * x) + 1), ANY, "y"),
+    _unary("tanh", lambda x: (np.exp(2 * x) - 1) / (np.exp(2 * x) + 1), ANY, "x", "y"),
     _unary("asinh", lambda x: np.log(x + np.sqrt(x * x + 1)), INSIDE, "x"),
     _unary("acosh", lambda x: np.log(x + np.sqrt(x - 1) * np.sqrt(x + 1)), ABOVE_ONE, "x"),
     _unary("atanh", lambda x: (np.log(1 + x) - np.log(1 - x)) / 2, INSIDE, "x"),

@@ -45,6 +45,7 @@ INSIDE = {
     "take_along_axis": ("scatter_add",),
     "setitem": ("scatter_add",),
     "linear": ("affine",),
+    "tanh": ("tanh_slope",),
     "softmax_cross_entropy": (
         "cross_entropy", "softmax_from_log", "labels_one_hot", "labels_weight", "labels_count", "masked_product",
     ),

@@ -53,10 +53,10 @@ def log10(xp: Namespace, x: AnyArray, /) -> Array:
 
 def weighted(xp: Namespace, gy: Array, x: Array, other: Array, log_of_base: float = 1.0) -> Array:
     """Return `gy` times the share of `x` in the sum of two powers of a base; 0 where both powers are 0."""
-    equal = x == other
-    difference = xp.where(equal, 0.0, xp.where(equal, 0.0, x) - other)  # that of equal infinities is NaN
+    infinite = (x == other) & xp.isinf(x)  # whose difference is NaN
+    difference = xp.where(infinite, 0.0, x) - xp.where(infinite, 0.0, other)
     weight = xp.special.expit(difference * log_of_base)
-    return xp.where(equal & (x == -math.inf), 0.0, gy * weight)
+    return xp.where(infinite & (x < 0), 0.0, gy * weight)
 
 
 @elementwise(

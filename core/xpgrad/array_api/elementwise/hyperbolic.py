@@ -1,5 +1,6 @@
 """Hyperbolic functions and their inverses, elementwise."""
 
+from xpgrad.array_api.elementwise.trigonometric import one_minus_square
 from xpgrad.array_api.shared.precision import narrowed, widened
 from xpgrad.backend.spec import Spec
 from xpgrad.graph.primitive import elementwise
@@ -18,7 +19,23 @@ def cosh(xp: Namespace, x: AnyArray, /) -> Array:
     return xp.cosh(x)
 
 
-@elementwise(x=lambda xp, gy, y: gy * (1 - y * y))
+CANCELS = 1 / 32
+"""Where ``1 - t * t`` is less than this number, its error may exceed 32 units in the last place."""
+
+
+@elementwise(x=lambda xp, gy, t, y: gy * (-2 * (t * y)))
+def tanh_slope(xp: Namespace, x: Array, t: Array, /) -> Array:
+    """Derivative of `tanh` at `x`, from ``t = tanh(x)``, and from `x` where ``1 - t * t`` cancels, elementwise.
+
+    It is a function of `x` only: `t` has no gradient.
+    """
+    slope = 1 - t * t
+    if xp.spec_of(t).complex:
+        return slope
+    return xp.where(slope < CANCELS, xp.square(1 + xp.abs(t)) * xp.exp(-2 * xp.abs(x)), slope)
+
+
+@elementwise(x=lambda xp, gy, x, y: gy * xp.tanh_slope(x, y))
 def tanh(xp: Namespace, x: AnyArray, /) -> Array:
     """Hyperbolic tangent, elementwise."""
     return xp.tanh(x)
@@ -43,7 +60,7 @@ def acosh(xp: Namespace, x: AnyArray, /) -> Array:
 
 def _atanh_rule(xp: Namespace, gy: Array, x: Array, x_spec: Spec) -> Array:
     x = widened(xp, x, x_spec)
-    return narrowed(xp, widened(xp, gy, x_spec) / xp.multiply(1 - x, 1 + x), x_spec)
+    return narrowed(xp, widened(xp, gy, x_spec) / one_minus_square(xp, x), x_spec)
 
 
 @elementwise(x=_atanh_rule)

@@ -25,23 +25,35 @@ def tan(xp: Namespace, x: AnyArray, /) -> Array:
     return xp.tan(x)
 
 
-# (1 - x) * (1 + x) keeps the digits that 1 - x * x loses near 1. By name, because the `*` of a
-# library's complex scalars may round differently from its product of arrays.
-@elementwise(x=lambda xp, gy, x: gy / xp.sqrt(xp.multiply(1 - x, 1 + x)))
+def one_minus_square(xp: Namespace, x: Array) -> Array:
+    """Return ``1 - x * x``, as a product where the difference loses digits; the derivative of that does so near 0.
+
+    Products are called by name, because the `*` of a library's complex scalars may round differently from its product
+    of arrays.
+    """
+    return xp.where(xp.abs(x) < 0.5, 1 - xp.multiply(x, x), xp.multiply(1 - x, 1 + x))
+
+
+@elementwise(x=lambda xp, gy, x: gy / xp.sqrt(one_minus_square(xp, x)))
 def asin(xp: Namespace, x: AnyArray, /) -> Array:
     """Angle in [-π/2, π/2] with this sine, elementwise. The derivative at -1 and 1 is infinite."""
     return xp.asin(x)
 
 
-@elementwise(x=lambda xp, gy, x: gy / -xp.sqrt(xp.multiply(1 - x, 1 + x)))
+@elementwise(x=lambda xp, gy, x: gy / -xp.sqrt(one_minus_square(xp, x)))
 def acos(xp: Namespace, x: AnyArray, /) -> Array:
     """Angle in [0, π] with this cosine, elementwise. The derivative at -1 and 1 is infinite."""
     return xp.acos(x)
 
 
 def _atan_rule(xp: Namespace, gy: Array, x: Array, x_spec: Spec) -> Array:
-    x = widened(xp, x, x_spec)
-    return narrowed(xp, widened(xp, gy, x_spec) / (1 + x * x), x_spec)
+    if x_spec.complex:
+        return gy / (1 + x * x)
+    x, gy = widened(xp, x, x_spec), widened(xp, gy, x_spec)
+    far = xp.abs(x) > 1  # the derivative of 1 + x * x overflows first
+    near, large = xp.where(far, 0.0, x), xp.where(far, x, 1.0)
+    slope = xp.where(far, (1 / large) / (large + 1 / large), 1 / (1 + xp.square(near)))
+    return narrowed(xp, gy * slope, x_spec)
 
 
 @elementwise(x=_atan_rule)

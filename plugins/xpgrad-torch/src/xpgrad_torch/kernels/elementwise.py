@@ -1,5 +1,7 @@
 """Elementwise kernels: PyTorch's own functions, without the casts around them that xpgrad's core has done already."""
 
+from typing import Any
+
 import numpy as np
 import torch
 from torch.utils.dlpack import from_dlpack
@@ -23,14 +25,48 @@ def pow(x1: Array, x2: Array, /) -> Array:
     return torch.pow(x1, x2)
 
 
-def tanh_x(gy: Array, y: Array, /) -> Array:
-    """Return ``gy * (1 - y * y)``."""
-    return gy * (ONES.get(y.dtype, 1) - y * y)
+CANCELS = 1 / 32
+"""Below it ``1 - t * t`` loses digits in the derivative of tanh."""
+
+
+def tanh_slope(x: Array, t: Array, /) -> Array:
+    """Return ``1 - t * t``, and where it cancels the derivative of tanh at `x` from its exponential."""
+    slope = ONES.get(t.dtype, 1) - t * t
+    if t.dtype.is_complex:
+        return slope
+    least = extreme(slope, torch.amin)
+    if least is None:
+        return torch.where(slope < CANCELS, _of_tails(x, t), slope)
+    if not least >= CANCELS:  # or a NaN, which hides the others
+        if not t.ndim:
+            return torch.where(slope < CANCELS, _of_tails(x, t), slope)
+        places = slope < CANCELS
+        slope[places] = _of_tails(x[places], t[places])
+    return slope
+
+
+def _of_tails(x: Array, t: Array) -> Array:
+    return torch.square(1 + torch.abs(t)) * torch.exp(-2 * torch.abs(x))
+
+
+def extreme(y: Array, reduction: Any) -> float | None:
+    """Return the maximum or minimum of `y` in host memory; None if it is empty or has no values to look at."""
+    try:
+        look = y.is_cpu and not torch.compiler.is_compiling()  # to look would be to wait for an accelerator
+        return reduction(y).item() if look else None
+    except RuntimeError:  # it is empty, or under torch.func.vmap
+        return None
+
+
+def tanh_x(gy: Array, x: Array, t: Array, /) -> Array:
+    """Return ``gy * tanh_slope(x, t)``."""
+    return gy * tanh_slope(x, t)
 
 
 ELEMENTWISE = {
     **{OPERATORS[name]: python_operator(name) for name in _OPERATORS},
     **{name: getattr(torch, name) for name in _SAME_NAME.split()},
     "pow": pow,
+    "tanh_slope": tanh_slope,
     "tanh.x": tanh_x,
 }

@@ -5,7 +5,7 @@ from typing import Any
 import torch
 
 from xpgrad.types import Array
-from xpgrad_torch.kernels.elementwise import ONES
+from xpgrad_torch.kernels.elementwise import ONES, extreme
 
 HALF = frozenset((torch.float16, torch.bfloat16))
 """Dtypes whose products with probabilities vanish, and whose sums are made in single precision."""
@@ -28,11 +28,7 @@ def expit_x(gy: Array, x: Array, y: Array, /) -> Array:
     if y.dtype in HALF:
         return expit_x(gy.float(), x.float(), y.float()).to(y.dtype)
     gx = ONES.get(y.dtype, 1) - y
-    try:
-        look = y.is_cpu and not torch.compiler.is_compiling()  # to look would be to wait for an accelerator
-        largest = y.amax().item() if look else None
-    except RuntimeError:  # it is empty, or has no values to look at, as under torch.func.vmap
-        largest = None
+    largest = extreme(y, torch.amax)
     if largest is None:
         gx = torch.where(y > NEARLY_ONE, torch.sigmoid(-x), gx)
     elif not largest <= NEARLY_ONE:  # or a NaN, which hides the others
