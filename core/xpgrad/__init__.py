@@ -53,6 +53,7 @@ from xpgrad.errors import (
     SingularMatrix,
     SparsityError,
     SpecifierError,
+    StaleProgramWarning,
     StructureError,
     TraceError,
     UnknownArray,
@@ -83,7 +84,8 @@ __all__ = [  # noqa: RUF022 - the most important names first
     "AnomalyError", "AxisError", "BackendMismatch", "BackendUnavailable", "BatchError", "BatchWarning", "ChangedArray",
     "CompileWarning", "DeviceMismatch", "DtypeError", "EscapedArray", "GradientError", "GraphEndWarning", "GraphError",
     "IterationError", "NotANumber", "PluginError", "SerializationError", "ShapeError", "SingularMatrix",
-    "SparsityError", "SpecifierError", "StructureError", "TraceError", "UnknownArray", "XpgradError",
+    "SparsityError", "SpecifierError", "StaleProgramWarning", "StructureError", "TraceError", "UnknownArray",
+    "XpgradError",
     "__version__",
 ]  # fmt: skip
 

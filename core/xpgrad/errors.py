@@ -151,3 +151,7 @@ class BatchWarning(UserWarning):
 
 class CompileWarning(UserWarning):
     """A function that was to be compiled runs without a program; the message says why, and what to write instead."""
+
+
+class StaleProgramWarning(CompileWarning):
+    """A compiled function has computed something else than its program: the last calls may have been wrong."""

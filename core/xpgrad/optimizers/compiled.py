@@ -157,6 +157,7 @@ class Program:
         function = functools.partial(_stepped, self, owner.lossfun)  # where constants of the loss are looked for
         functools.update_wrapper(function, owner.lossfun, updated=())
         self.function = compile(function, **owner.options)
+        self.function.instead = self._eager
 
     def run(self, numbers: Sequence[Numbers], args: tuple[Any, ...], kwds: dict[str, Any]) -> Any:
         """Return the loss after a step with these coefficients."""
@@ -172,6 +173,8 @@ class Program:
         self.scale.set(optimizer._loss_scale or 1.0)
         states = [self.owner.variables(param.update_rule) for param in self.params]
         loss, safe, skipped = self.function(args, kwds)
+        if safe is None:
+            return loss
         safe = all(map(bool, safe))
         for i, (param, state) in enumerate(zip(self.params, states, strict=True)):
             rule: UpdateRule = param.update_rule
@@ -183,6 +186,12 @@ class Program:
         if optimizer._scale is not None:
             optimizer._scale.after(safe)
         return loss
+
+    def _eager(self, args: tuple[Any, ...], kwds: dict[str, Any]) -> tuple[Any, ...]:
+        """Make a step without a program, by `optimizer.update`; return the loss, and None for what is left to do."""
+        loss = self.owner._eager(args, kwds)
+        self.owner.optimizer.target.cleargrads()
+        return loss, None, ()
 
     @contextmanager
     def borrowed(self, states: Sequence[dict[str, Variable]]) -> Iterator[None]:

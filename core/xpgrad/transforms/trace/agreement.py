@@ -41,6 +41,9 @@ def difference(first: Trace, second: Trace) -> str | None:
     objects = zip(first.results, second.results, strict=True)
     if any(a.kind == "object" and not (same(a.content, b.content) or a.content == b.content) for a, b in objects):
         return "it returned another Python value at its second run"
+    sets = first.facts.sets, second.facts.sets
+    if len(sets[0]) != len(sets[1]) or not all(a.equals(b) for a, b in zip(*sets, strict=True)):
+        return "it set something else outside at its second run"
     if not _same(first.program.outputs, second.program.outputs, pairs):
         return "it returned other values at its second run"
     if (first.pullback is None) != (second.pullback is None):

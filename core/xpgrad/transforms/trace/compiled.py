@@ -5,13 +5,13 @@ import inspect
 import types
 import warnings
 from collections.abc import Callable
-from typing import Any, Generic, NamedTuple, ParamSpec, TypeVar, overload
+from typing import Any, Generic, Literal, NamedTuple, ParamSpec, TypeVar, overload
 
 from xpgrad.backend.levels import around
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.random import Snapshot, held_states, restore
 from xpgrad.config import WATCHED, shared_lock, switches
-from xpgrad.errors import CompileWarning, TraceError
+from xpgrad.errors import CompileWarning, StaleProgramWarning, TraceError
 from xpgrad.graph.variable import Variable
 from xpgrad.transforms.callers import depth
 from xpgrad.transforms.leaves import is_array
@@ -29,6 +29,14 @@ from xpgrad.utils.threads import InTurn
 
 P = ParamSpec("P")
 R = TypeVar("R")
+
+
+Verify = bool | int | Literal["always"]
+RECORDED = 2
+"""How many calls of a kind are recorded before its program runs."""
+FIRST_CHECK = 5
+MAX_SHOWN = 20
+"""How many of the values that a stale program has read are shown."""
 
 
 class CacheInfo(NamedTuple):
@@ -61,20 +69,20 @@ class Kind:
         The program's `entry`, and what runs it, which other threads get together.
     eager : str or None
         Why there is no program.
-    runs : int
-        Number of runs of the program since it was last verified.
+    runs, due : int
+        Number of calls, and the number of the one that is recorded again and compared with the program.
     tries : int
         How often a run has differed from the one before: what is cached at the first call makes the second differ.
     """
 
-    __slots__ = ("eager", "entry", "ready", "runs", "trace", "tries")
+    __slots__ = ("due", "eager", "entry", "ready", "runs", "trace", "tries")
 
     def __init__(self, entry: Entry, trace: Trace | None) -> None:
         self.entry = entry
         self.trace = trace
         self.ready: tuple[Entry, Runner] | None = None
         self.eager: str | None = None
-        self.runs = self.tries = 0
+        self.runs = self.tries = self.due = 0
 
     @property
     def runner(self) -> Runner | None:
@@ -94,7 +102,7 @@ class Compiled(Generic[P, R]):
         The function as it was written.
     """
 
-    def __init__(self, f: Callable[P, R], *, verify: int | None, cache_size: int, options: Options) -> None:
+    def __init__(self, f: Callable[P, R], *, verify: Verify, cache_size: int, options: Options) -> None:
         functools.update_wrapper(self, f)
         self.function = f
         self._strict, self._verify, self._cache_size, self._options = options.strict, verify, cache_size, options
@@ -105,6 +113,9 @@ class Compiled(Generic[P, R]):
         self._hits = self._misses = 0
         self._warned = False
         self._changes = 0
+        self._said: set[str] = set()
+        self.instead: Callable[..., Any] = f
+        """What is called where there is no program."""
 
     def __repr__(self) -> str:
         return f"<compiled {getattr(self.function, '__qualname__', self.function)!s}: {len(self._kinds)} programs>"
@@ -132,12 +143,11 @@ class Compiled(Generic[P, R]):
             if self._kinds[0] is not kind:
                 self._use(kind)
             self._hits += 1
-            if self._verify is not None:
-                kind.runs += 1
-                if kind.runs >= self._verify:
-                    with self._recording.lock:
-                        result = self._confirmed(kind, args, kwargs)
-                    return result
+            kind.runs += 1
+            if kind.runs == kind.due:
+                with self._recording.lock:
+                    result = self._confirmed(kind, args, kwargs)
+                return result
             result = ready[1].run(arrays, args, kwargs)
             return result
         result = self._call(args, kwargs)
@@ -226,8 +236,11 @@ class Compiled(Generic[P, R]):
             return self._without_trace(error, held, args, kwargs)
         trace.failure = failure_of(trace)
         other = trace.failure if trace.failure is not None or first is None else difference(first, trace)
-        if other is not None and trace.failure is None and kind.tries == 0 and kind.ready is None:
-            kind.trace, kind.tries = trace, 1
+        stale = kind.ready is not None and other is not None
+        if stale:
+            self._warn_stale(kind, str(other), first)
+        if other is not None and trace.failure is None and (stale or kind.tries == 0):
+            kind.trace, kind.ready, kind.tries = trace, None, 1
             kind.entry = entry_of(trace)
             return self._result(trace)
         if other is not None:
@@ -244,9 +257,27 @@ class Compiled(Generic[P, R]):
         runner = Runner(trace, self._options)
         result = runner.first(trace)
         runner.prepare()
-        kind.trace, kind.runs = trace, 0
+        for text in trace.facts.warnings:
+            if text not in self._said:
+                self._said.add(text)
+                self._warn(text)
+        kind.trace = trace
         kind.entry, kind.ready = found, (found, runner)
+        kind.runs = max(kind.runs, RECORDED)
+        kind.due = next_of(kind.runs, self._verify)
         return result
+
+    def _warn_stale(self, kind: Kind, what: str, first: Trace | None) -> None:
+        """Warn that a program has missed a change, and say what it had read."""
+        guards = [] if first is None else [str(guard) for guard in first.facts.guards.values()]
+        shown = "; ".join(guards[:MAX_SHOWN]) + ("; ..." if len(guards) > MAX_SHOWN else "")
+        warnings.warn(
+            f"compile: {self._name}: call {kind.runs} was compared with its program, which is stale: {what}. Results "
+            f"of earlier calls may be wrong, this one is right. The program had read: {shown or 'nothing'}. "
+            "Please report what it missed",
+            StaleProgramWarning,
+            stacklevel=depth(),
+        )
 
     def _give_up(self, kind: Kind, why: str) -> None:
         kind.eager, kind.trace, kind.ready = why, None, None
@@ -276,7 +307,7 @@ class Compiled(Generic[P, R]):
             elif (backend := plugins.backend_of_scalar(leaf)) is not None:
                 made[id(leaf)] = Variable(backend.restore(leaf), requires_grad=False)
         args, kwargs = structure.build([made.get(id(leaf), leaf) for leaf in leaves])
-        result = self.function(*args, **kwargs)
+        result = self.instead(*args, **kwargs)
         return result if given else map_leaves(_array_unless_connected, result)
 
     def __xpgrad_transformed__(
@@ -327,6 +358,18 @@ class Compiled(Generic[P, R]):
         raise TraceError(f"compile: {self._name} has no program for these arguments: each call changes what it reads")
 
 
+def next_of(runs: int, verify: Verify) -> int:
+    """Return the number of the next call that is compared with its program: 5, 10, 20, 40, ... if `verify` is True."""
+    if verify == "always":
+        return runs + 1
+    if verify is True:
+        due = FIRST_CHECK
+        while due <= runs:
+            due *= 2
+        return due
+    return runs + verify if verify else 0
+
+
 def entry_of(trace: Trace) -> Entry:
     """Return the entry of the program that a run has recorded."""
     writes = any(call.writes for call in trace.program.calls)
@@ -353,16 +396,16 @@ def _array_unless_connected(leaf: Any) -> Any:
 
 @overload
 def compile(
-    f: Callable[P, R], *, exact: bool = ..., executor: str | None = ..., strict: bool = ..., verify: int | None = ...,
+    f: Callable[P, R], *, exact: bool = ..., executor: str | None = ..., strict: bool = ..., verify: Verify = ...,
     cache_size: int = ..., without: frozenset[str] | set[str] = ...,
 ) -> Compiled[P, R]: ...  # fmt: skip
 @overload
 def compile(
-    *, exact: bool = ..., executor: str | None = ..., strict: bool = ..., verify: int | None = ...,
+    *, exact: bool = ..., executor: str | None = ..., strict: bool = ..., verify: Verify = ...,
     cache_size: int = ..., without: frozenset[str] | set[str] = ...,
 ) -> Callable[[Callable[P, R]], Compiled[P, R]]: ...  # fmt: skip
 def compile(
-    f: Any = None, *, exact: bool = False, executor: str | None = None, strict: bool = False, verify: int | None = None,
+    f: Any = None, *, exact: bool = False, executor: str | None = None, strict: bool = False, verify: Verify = True,
     cache_size: int = 32, without: frozenset[str] | set[str] = frozenset(),
 ) -> Any:  # fmt: skip
     """Return `f` as a function that is traced once for each kind of arguments, and then runs as a program.
@@ -382,8 +425,11 @@ def compile(
     strict : bool
         Raise `TraceError` for what cannot be in a program, instead of running such calls without one, and where
         `executor` does not take a program.
-    verify : int, optional
-        Trace again after this many runs, and compare; by default only the second call is compared with the first.
+    verify : bool, int or "always"
+        Of each kind of calls, the second one is recorded as well and compared with the first, and then, by default,
+        those with the numbers 5, 10, 20, 40, ... are recorded again and compared with the program: if that has missed a
+        change, their results are right, and a `StaleProgramWarning` says so. False turns this off; a number n compares
+        after every n runs; "always" at each, to find a mistake.
     cache_size : int
         How many kinds of arguments to keep programs for; the least recently used is forgotten.
     without : set of str
@@ -434,8 +480,11 @@ def compile(
         )
     if unknown := set(without) - PASSES.keys():
         raise ValueError(f"compile: without names no pass: {sorted(unknown)}; the passes are {', '.join(PASSES)}")
-    if cache_size < 1 or (verify is not None and verify < 1):
-        raise ValueError(f"compile: cache_size and verify must be at least 1, got {cache_size} and {verify}")
+    if cache_size < 1 or (type(verify) is int and verify < 1) or (isinstance(verify, str) and verify != "always"):
+        raise ValueError(
+            f"compile: expected a cache_size of at least 1, and verify=True, False, a number of calls or 'always', got "
+            f"{cache_size} and {verify!r}"
+        )
     check_executor(executor, exact)
     options = Options(frozenset(without), exact, executor, strict)
     return Compiled(plain, verify=verify, cache_size=cache_size, options=options)

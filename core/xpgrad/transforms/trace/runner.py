@@ -52,7 +52,8 @@ class Runner:
             write.source.kind == "argument" for write in self._writes
         )
         self._ends = trace.ends
-        self._plain = self._half is None and not self._writes and not self._ends
+        self._sets = trace.facts.sets
+        self._plain = self._half is None and not self._writes and not self._ends and not self._sets
         self._leaves = reader(trace.arguments) if needed or self._ends or self._half is not None else None
         self._run: Run | None = None
 
@@ -75,7 +76,7 @@ class Runner:
         """Return the result of the run that was recorded, after storing what it has written."""
         outputs, residuals, leaves = trace.outputs(), trace.residuals(), trace.leaves
         trace.forget()
-        return self._finished(outputs, residuals, leaves, trace.surroundings.states)
+        return self._finished(outputs, residuals, leaves, trace.surroundings.states, sets=False)
 
     def run(self, arrays: list[Array], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run the program, and return the result."""
@@ -87,8 +88,9 @@ class Runner:
         return self._finished(list(outputs[: self._count]), outputs[self._count :], leaves, streams)
 
     def _finished(
-        self, outputs: list[Any], residuals: Sequence[Array], leaves: Sequence[Any], streams: random.Snapshot | None
-    ) -> Any:
+        self, outputs: list[Any], residuals: Sequence[Array], leaves: Sequence[Any], streams: random.Snapshot | None,
+        *, sets: bool = True,
+    ) -> Any:  # fmt: skip
         results = outputs
         if self._ends:
             ended_before(self._ends, [x for x in leaves if isinstance(x, Variable)])
@@ -98,6 +100,8 @@ class Runner:
         result = self._leave(results, leaves)
         for write in self._writes:
             store(write, outputs, leaves)
+        for each in self._sets if sets else ():
+            each.run()
         return result
 
 

@@ -1,13 +1,16 @@
 """What a compiled function reads from outside of its arguments: never stale, whatever changes between calls."""
 
+import contextlib
 import functools
+import inspect
+import io
 import types
 import warnings
 
 import numpy as np
 import pytest
 
-from xpgrad import CompileWarning, TraceError, Variable, compile
+from xpgrad import CompileWarning, StaleProgramWarning, TraceError, Variable, compile
 
 X = np.asarray([1.0, -2.0, 3.0])
 NUMBERS = 2.0, 2.0, 2.0, 3.0, 3.0, 3.0, -0.0, 0.0, 2, True, 2.0
@@ -291,3 +294,28 @@ def test_what_is_made_at_the_first_call_and_stays_is_no_reason_against_a_program
         warnings.simplefilter("error")
         assert all(np.array_equal(compiled(X), X * 4) for _ in range(4))
     assert compiled.cache_info().hits
+
+
+@pytest.mark.parametrize(
+    ("verify", "calls"), [(True, [5, 10, 20]), (False, []), (4, [6, 10, 14, 18, 22]), ("always", [*range(3, 25)])]
+)
+def test_the_calls_that_are_compared_with_their_program(verify, calls):
+    compiled, ran = compile(lambda x: (x * 2, print("."))[0], verify=verify), []
+    for number in range(1, 25):
+        text = io.StringIO()
+        with contextlib.redirect_stdout(text):
+            compiled(X)
+        ran += [number] * (number > 2 and bool(text.getvalue()))
+    assert ran == calls
+
+
+def test_a_program_that_is_stale_is_made_anew_with_a_warning(monkeypatch):
+    compiled = compile(lambda x: x * inspect.factor, verify=4)  # no state of that module is guarded
+    found = []
+    for number in range(1, 12):
+        monkeypatch.setattr(inspect, "factor", 2.0 if number < 4 else 3.0, raising=False)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            found.append((float(compiled(X)[0]), [each.category for each in caught]))
+    right = (3.0, [])
+    assert found == [*[(2.0, [])] * 5, (3.0, [StaleProgramWarning]), *[right] * 5]

@@ -50,7 +50,7 @@ class Within:
         if event == "exception":
             self.raised = True
         if event == "return":
-            self.observer.finish(frame, arg, self.raised)
+            self.observer.finish(frame, arg, raised=self.raised)
         if self.theirs is not None:
             self.theirs = self.theirs(frame, event, arg)
         return self
@@ -103,7 +103,7 @@ class Monitor:
             self._tool = tool
             callbacks: list[tuple[int, Callable[..., Any]]] = [
                 (events.PY_START, self._start), (events.INSTRUCTION, self._step), (events.PY_RETURN, self._finish),
-                (events.PY_YIELD, self._finish),
+                (events.PY_YIELD, self._yield),
             ]  # fmt: skip
             for event, function in callbacks:
                 watch.register_callback(tool, event, function)
@@ -139,6 +139,11 @@ class Monitor:
             observer = self._observers.get(threading.get_ident())
             if observer is not None:
                 observer.finish(sys._getframe(1), value)
+
+        def _yield(self, code: CodeType, offset: int, value: Any) -> None:
+            observer = self._observers.get(threading.get_ident())
+            if observer is not None:
+                observer.finish(sys._getframe(1), value, yields=True)
 
     else:
 

@@ -2,6 +2,7 @@
 
 import collections
 import functools
+import operator
 import types
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
@@ -9,7 +10,17 @@ from typing import Any, NamedTuple
 from xpgrad.backend.plugins import plugins
 from xpgrad.graph.variable import Variable
 from xpgrad.transforms.containers import container_of
-from xpgrad.transforms.trace.guards.guard import ABSENT, BOXES, READ, Guard, contents, inherited, same, values
+from xpgrad.transforms.trace.guards.guard import (
+    ABSENT,
+    BOXES,
+    READ,
+    Guard,
+    contents,
+    inherited,
+    is_tree_of_plain,
+    same,
+    values,
+)
 from xpgrad.transforms.trace.guards.trust import (
     ARRAY,
     BOX,
@@ -30,6 +41,8 @@ FUNCTIONS = (
 )
 SLOTS = types.MemberDescriptorType, types.GetSetDescriptorType
 PROPERTIES = property, functools.cached_property
+MAX_BYTES = 2**20
+"""Values of larger arrays are not compared at each call."""
 CLASS_KINDS = frozenset(["attribute", "method", "class attribute", "inherited"])
 SETTINGS = frozenset(["name", "initializer", "update_rule", "requires_grad", "label"])
 """Attributes of a Variable that are no part of a program."""
@@ -81,6 +94,32 @@ class Effect(NamedTuple):
             del owner[key]
 
 
+class Set(NamedTuple):
+    """What a program sets outside at each run, or appends to a list: a constant.
+
+    Attributes
+    ----------
+    effect : Effect
+    value : object
+    """
+
+    effect: Effect
+    value: Any
+
+    def run(self) -> None:
+        """Set it."""
+        if self.effect.kind == "contents":
+            self.effect.owner.extend(self.value)
+        else:
+            self.effect.set(self.value)
+
+    def equals(self, other: "Set") -> bool:
+        """Return whether two runs have set the same."""
+        return self.effect[:2] == other.effect[:2] and same(
+            (self.effect.key, self.value), (other.effect.key, other.value)
+        )
+
+
 def refill(box: Any, items: tuple[Any, ...]) -> None:
     """Give a container what it held: the keys and values of a dictionary, or items."""
     box.clear()
@@ -105,6 +144,10 @@ class Facts:
     ----------
     guards : dict from tuple to Guard
     effects : dict from tuple to Effect
+    sets : list of Set
+        Those effects that a program repeats.
+    warnings : list of str
+        What is not guarded.
     reason : str or None
         Why no guards can say whether a program fits.
     changed : list of Guard
@@ -119,6 +162,9 @@ class Facts:
         self.reason: str | None = None
         self._meets = meets
         self.changed: list[Guard] = []
+        self.sets: list[Set] = []
+        self.warnings: list[str] = []
+        self.at: Any = None
         self.made: dict[int, Any] = {}
         self.known: dict[int, Any] = {}
         self.seen: set[Any] = set()
@@ -234,7 +280,15 @@ class Facts:
     def array(self, x: Any) -> None:
         """Note that the values of an array from outside are read."""
         if type(x) in plugins.by_type and not plugins.backend_of(x).immutable:
-            self.read("values", x, None, values(x))
+            spec = plugins.backend_of(x).spec(x)
+            if spec.size * spec.itemsize <= MAX_BYTES:
+                self.read("values", x, None, values(x))
+            else:
+                line = "" if self.at is None else self.at.line
+                self.warnings.append(
+                    f"the values of an array of {spec!r} from outside are read{line} by code that is no part of the "
+                    "program, which does not notice when they change: pass it as an argument, or read a part of it"
+                )
         elif type(x) not in plugins.by_type:
             self.refuse(f"values of a {type(x).__name__} are read, whose state is not seen")
 
@@ -444,9 +498,14 @@ class Facts:
     # At the end
 
     def settle(self) -> None:
-        """Drop effects that have left all as it was, and guards that the call itself has broken."""
+        """Decide at the end which effects a program repeats, and drop guards that the call itself has broken."""
         for place, effect in list(self.effects.items()):
-            if same(effect.guard.now(), effect.before):
+            now = effect.guard.now()
+            read = any((kind, *place) in self.guards for kind in READ)
+            if same(now, effect.before) and (read or effect.kind == "contents"):
+                del self.effects[place]  # as it was
+            elif not read and (found := self._repeated(effect, now)) is not None:
+                self.sets.append(found)
                 del self.effects[place]
         for key, guard in list(self.guards.items()):
             if not guard.holds():
@@ -456,6 +515,16 @@ class Facts:
         self.made.clear()
         self.known.clear()
         self.seen.clear()
+
+    def _repeated(self, effect: Effect, now: Any) -> "Set | None":
+        """Return what a program sets at each run, or None for what it cannot."""
+        if effect.kind != "contents":
+            kept = is_tree_of_plain(now) or now is ABSENT or (id(now) in self.known and not is_inside(now))
+            return Set(effect, now) if kept else None
+        count = len(effect.before)
+        grown = isinstance(effect.owner, list) and all(map(operator.is_, now, effect.before)) and len(now) >= count
+        read = any(guard.owner is effect.owner for guard in self.guards.values())
+        return Set(effect, now[count:]) if grown and not read and is_tree_of_plain(now[count:]) else None
 
     def undo(self) -> None:
         """Set all that the call has set to what it was."""

@@ -139,7 +139,7 @@ class Observer(Calls):
                     return f
         return None
 
-    def finish(self, frame: types.FrameType, value: Any, raised: bool = False) -> None:
+    def finish(self, frame: types.FrameType, value: Any, *, raised: bool = False, yields: bool = False) -> None:
         """Take note of what a frame returns or yields, or that it ends by an exception."""
         sh = self.shadows.get(frame)
         parent = self.shadows.get(frame.f_back) if frame.f_back is not None else None
@@ -149,7 +149,7 @@ class Observer(Calls):
             fresh = fresh and name == "RETURN_VALUE" and kind_of(value) is not SIMPLE and not is_inside(value)
             if fresh and id(value) not in self.known:
                 self.made[id(value)] = value
-            if not name.startswith("YIELD"):
+            if not yields and not name.startswith("YIELD"):
                 del self.shadows[frame]
                 sh.frame, sh.stack = None, []
         if raised or parent is None:
@@ -168,6 +168,7 @@ class Observer(Calls):
         self._followed.clear()
         self._handed.clear()
         self._meets = _nothing
+        self.at = None
 
     def cell(self, sh: Shadow, name: str) -> Any:
         """Return the cell of a variable of an enclosing function; None if the call has made it."""
@@ -203,6 +204,7 @@ class Observer(Calls):
             del stack[step.depth :]
         while len(stack) < step.depth:
             stack.append(UNSEEN)
+        self.at = sh
         rule = RULES.get(step.name)
         try:
             if rule is not None:
