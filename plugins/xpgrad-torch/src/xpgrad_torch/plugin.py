@@ -24,14 +24,17 @@ def xpgrad_backend() -> Backend:
 
 @hookimpl
 def xpgrad_kernels(backend: Backend) -> Mapping[str, Kernel]:
-    """Return the kernels that may decline: random numbers on the host, losses elsewhere, cofactors without inverse."""
+    """Return the kernels that may decline: those whose function of PyTorch lacks some arguments, dtypes or devices."""
     if backend.name != "torch":
         return {}
+    from xpgrad_torch.kernels.activations import ACTIVATIONS
     from xpgrad_torch.kernels.linalg import LINALG
     from xpgrad_torch.kernels.losses import LOSSES
+    from xpgrad_torch.kernels.normalization import NORMALIZATION
     from xpgrad_torch.kernels.random import RANDOM
+    from xpgrad_torch.kernels.windows import WINDOWS
 
-    return RANDOM | LOSSES | LINALG
+    return RANDOM | LOSSES | LINALG | ACTIVATIONS | NORMALIZATION | WINDOWS
 
 
 @hookimpl
