@@ -104,10 +104,7 @@ def softmax_x(gy: Array, y: Array, axis: Any, /, *, out: Array) -> Array:
     """Write ``y * (gy - sum(gy * y))``."""
     if is_half(y.dtype) or not normalization.alike(out, gy, y):
         return _stored(neural.softmax_x(gy, y, axis), out)
-    gx = np.multiply(gy, y, out=out)
-    total = np.add.reduce(gx, axis, keepdims=True)
-    np.subtract(gy, total, out=gx)
-    return np.multiply(gx, y, out=gx)
+    return neural.softmax_x_into(gy, y, axis, out, out)
 
 
 def normalized(

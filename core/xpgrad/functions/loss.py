@@ -23,6 +23,7 @@ from xpgrad.functions.checks import (
 from xpgrad.functions.mixed import in_dtype_of
 from xpgrad.graph.primitive import elementwise, primitive
 from xpgrad.graph.variable import Variable, as_array, as_variable
+from xpgrad.special.exponentials import probabilities_rule
 from xpgrad.types import AnyArray, Array, Namespace
 
 __all__ = ["sigmoid_cross_entropy", "softmax_cross_entropy"]
@@ -79,7 +80,7 @@ def labels_count(xp: Namespace, t: AnyArray, /, spec: Spec, ignore_label: int) -
 
 
 def _softmax_from_log_rule(xp: Namespace, gy: Array, y: Array) -> Array:
-    return y * (gy - xp.sum(gy * y, axis=1, keepdims=True))
+    return probabilities_rule(xp, gy, y, 1)
 
 
 @primitive(x=_softmax_from_log_rule)

@@ -40,10 +40,22 @@ def expit(xp: Namespace, x: Array, /) -> Array:
     return fitted(xp, xp.where(wide < 0, e, 1.0) / (1 + e), x)
 
 
+DOMINANT = 0.9
+"""Above this, the cotangent of a probability is subtracted from all others before their mean is taken."""
+
+
+def probabilities_rule(xp: Namespace, gy: Array, y: Array, axis: Axis) -> Array:
+    """Return ``y * (gy - sum(gy * y))`` for probabilities `y`.
+
+    Where one of them is nearly 1, the mean is nearly its cotangent, so that their difference would have no digits.
+    """
+    gy = gy - xp.sum(xp.where(y > DOMINANT, gy, 0.0), axis=axis, keepdims=True)
+    return y * (gy - xp.sum(gy * y, axis=axis, keepdims=True))
+
+
 def _softmax_rule(xp: Namespace, gy: Array, y: Array, axis: Axis) -> Array:
     spec = xp.spec_of(y)
-    y, gy = widened(xp, y, spec), widened(xp, gy, spec)
-    return narrowed(xp, y * (gy - xp.sum(gy * y, axis=axis, keepdims=True)), spec)
+    return narrowed(xp, probabilities_rule(xp, widened(xp, gy, spec), widened(xp, y, spec), axis), spec)
 
 
 @primitive(x=_softmax_rule)
@@ -92,17 +104,18 @@ def log_softmax(xp: Namespace, x: Array, /, axis: Axis = None) -> Array:
 
 
 def _logsumexp_rule(xp: Namespace, gy: Array, x: Array, y: Array, x_spec: Spec, axis: Axis, keepdims: bool) -> Array:
-    if x_spec.half:  # the logarithm has been rounded
-        x, gy = widened(xp, x, x_spec), widened(xp, gy, x_spec)
-        y = xp.logsumexp(x, axis=axis, keepdims=keepdims)
-    # Where all elements are -inf, the gradient is 0.
-    known = with_kept_axes(xp, xp.where(y == -math.inf, 0.0, y), x_spec, axis, keepdims)
-    return narrowed(xp, with_kept_axes(xp, gy, x_spec, axis, keepdims) * xp.exp(x - known), x_spec)
+    # The logarithm has been rounded, so that the exponential of a difference from it is not as accurate as softmax.
+    empty = with_kept_axes(xp, y == -math.inf, x_spec, axis, keepdims)  # where the gradient is 0
+    gy = with_kept_axes(xp, widened(xp, gy, x_spec), x_spec, axis, keepdims)
+    share = xp.softmax(xp.where(empty, 0.0, widened(xp, x, x_spec)), axis=axis)
+    return narrowed(xp, xp.where(empty, 0.0, gy) * share, x_spec)
 
 
 @primitive(x=_logsumexp_rule)
 def logsumexp(xp: Namespace, x: Array, /, *, axis: Axis = None, keepdims: bool = False) -> Array:
     """Logarithm of the sum of exponentials over `axis`, without overflow.
+
+    Near 0 the absolute error is that of the logarithm of a number near 1.
 
     Parameters
     ----------

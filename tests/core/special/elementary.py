@@ -71,6 +71,8 @@ TABLE: dict[str, Row] = {
     "atanh": (mp.atanh, (_both((*BELOW_1, *EDGE)),)),
     "logaddexp": (lambda x, y: mp.log(mp.exp(x) + mp.exp(y)), (PAIRS, PAIRS)),
     "logaddexp2": (lambda x, y: mp.log(mp.mpf(2) ** x + mp.mpf(2) ** y) / mp.log(2), (PAIRS, PAIRS)),
+    "logsumexp": (lambda x, y: mp.log(mp.exp(x) + mp.exp(y)), (PAIRS, PAIRS)),
+    "softmax": (lambda x, y: _sigmoid(x - y), (PAIRS, PAIRS)),
     "expit": (_sigmoid, (_both(POSITIVE, 700),)),
     "log_expit": (lambda x: -_softplus(-x), (_both(POSITIVE, 700),)),
     "softplus": (_softplus, (_both(POSITIVE, 700),)),

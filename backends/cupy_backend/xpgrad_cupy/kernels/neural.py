@@ -16,6 +16,8 @@ _sigmoid_x = loop(
     "T gx",
     "T e = exp(T(-abs(x))); gx = gy * T(y * (y > T(0.995) ? T(e / (T(1) + e)) : T(T(1) - y)))",
 )
+DOMINANT = 0.9
+"""Above this probability the gradient of softmax is computed from differences from its cotangent."""
 _sum_of_exp = total("sum_of_exp", "T x, T top", "T s", "exp(x - top)")
 _softmax = loop("softmax", "T x, T top, T s", "T y", "y = exp(x - top) / s")
 _softmax_x = loop("softmax_x", "T gy, T y, T s", "T gx", "gx = y * T(gy - s)")
@@ -103,6 +105,7 @@ def softmax_x(gy: Array, y: Array, axis: Any, /) -> Array:
     """Return ``y * (gy - sum(gy * y))``; the sum is CuPy's own, as in the formula."""
     if _is_half(y):
         return softmax_x(gy.astype(cupy.float32), y.astype(cupy.float32), axis).astype(y.dtype)
+    gy = gy - cupy.sum(cupy.where(y > DOMINANT, gy, gy.dtype.type(0)), axis=axis, keepdims=True)
     return _softmax_x(gy, y, cupy.sum(gy * y, axis=axis, keepdims=True))
 
 

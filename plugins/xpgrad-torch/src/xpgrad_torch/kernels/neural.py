@@ -13,6 +13,9 @@ HALF = frozenset((torch.float16, torch.bfloat16))
 NEARLY_ONE = 0.995
 """From here on ``1 - y`` loses digits of the gradient of `expit`."""
 
+DOMINANT = 0.9
+"""Above this probability the gradient of softmax is computed from differences from its cotangent."""
+
 _threshold = torch.ops.aten.threshold_backward.default
 
 
@@ -51,9 +54,15 @@ def softmax_x(gy: Array, y: Array, axis: Any, /) -> Array:
     """Return ``y * (gy - sum(gy * y))`` in one new tensor."""
     if y.dtype in HALF:
         return softmax_x(gy.float(), y.float(), axis).to(y.dtype)
+    most = extreme(y, torch.amax)
+    if most is None or not most <= DOMINANT:
+        gy = gy - _sum(torch.where(y > DOMINANT, gy, 0.0), axis)
     gx = gy * y
-    total = gx.sum(axis, keepdim=True) if axis is not None else gx.sum()
-    return torch.sub(gy, total, out=gx).mul_(y)
+    return torch.sub(gy, _sum(gx, axis), out=gx).mul_(y)
+
+
+def _sum(x: Array, axis: Any) -> Array:
+    return x.sum(axis, keepdim=True) if axis is not None else x.sum()
 
 
 def log_softmax(x: Array, /, axis: Any) -> Array:
