@@ -33,6 +33,7 @@ MODULES = {
     "SCAN": "scan",
     "COMPILE": "programs",
     "OPTIMIZERS": "optimizers",
+    "TORCH": "fused",
 }
 """Where each workload is defined: an entry of that module's WORKLOADS."""
 
