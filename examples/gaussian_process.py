@@ -80,8 +80,7 @@ def load() -> tuple[np.ndarray, np.ndarray]:
 
 def fitting(a: np.ndarray, device: xpgrad.Device) -> np.ndarray:
     """`a` in 32 bits if `device` does not have its dtype: jax has 64 bits only when it is told so."""
-    with xpgrad.using_device(device):
-        here = xp.__array_namespace_info__().dtypes()
+    here = xp.__array_namespace_info__().dtypes(device=device)
     return a if a.dtype.name in here else a.astype(NARROW[a.dtype.name])
 
 
@@ -100,7 +99,7 @@ def covariance(p: dict[str, Any], d: Any) -> Any:
     medium = q["medium"] ** 2 * (1 + d2 / (2 * shape * q["medium years"] ** 2)) ** -shape
     noise = q["noise"] ** 2 * xp.exp(-d2 / (2 * q["noise years"] ** 2))
     # So that the matrix is positive definite in 32 bits, too; in 64 it is nothing.
-    jitter = 1000 * d.__array_namespace__().finfo(d.dtype).eps * q["trend"] ** 2
+    jitter = 1000 * xp.finfo(d.dtype).eps * q["trend"] ** 2
     white = (q["white noise"] ** 2 + jitter) * xp.astype(d == 0, d.dtype)
     return trend + season + medium + noise + white
 
@@ -132,7 +131,7 @@ def gradient_error(f: Callable[..., Any], start: dict[str, Any], device: xpgrad.
 
 
 def run(
-    device: str = "@numpy", first: float = 1958, split: float = 1992, last: float = 2002, *, compiled: bool = False
+    device: str | None = None, first: float = 1958, split: float = 1992, last: float = 2002, *, compiled: bool = False
 ) -> Result:
     """Fit the months in [first, split), forecast those in [split, last)."""
     years, ppm = load()
@@ -188,7 +187,7 @@ def draw(result: Result, plot: Path) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--device", default="@numpy", help="where to compute; `xpgrad devices` lists them")
+    parser.add_argument("--device", help="where to compute; by default XPGRAD_DEVICE, or NumPy; `xpgrad devices` lists all")
     parser.add_argument("--quick", action="store_true", help="learn from 1976 to 1992 only, forecast three years")
     parser.add_argument("--plot", type=picture, help="draw the record and the forecast into this file")
     parser.add_argument(

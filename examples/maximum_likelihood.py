@@ -81,8 +81,7 @@ def load(rows: int | None, seed: int) -> tuple[list[str], np.ndarray, np.ndarray
 
 def fitting(a: np.ndarray, device: xpgrad.Device) -> np.ndarray:
     """`a` in 32 bits if `device` does not have its dtype: jax has 64 bits only when it is told so."""
-    with xpgrad.using_device(device):
-        here = xp.__array_namespace_info__().dtypes()
+    here = xp.__array_namespace_info__().dtypes(device=device)
     return a if a.dtype.name in here else a.astype(NARROW[a.dtype.name])
 
 
@@ -129,7 +128,7 @@ def fit(
 
 
 def run(
-    device: str = "@numpy", rows: int | None = None, points: int = 13, seed: int = 0, *, compiled: bool = False
+    device: str | None = None, rows: int | None = None, points: int = 13, seed: int = 0, *, compiled: bool = False
 ) -> Result:
     """Fit `rows` person-years (None: all), and the profile at so many points."""
     names, X, y = load(rows, seed)
@@ -204,7 +203,7 @@ def draw(result: Result, plot: Path) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--device", default="@numpy", help="where to compute; `xpgrad devices` lists them")
+    parser.add_argument("--device", help="where to compute; by default XPGRAD_DEVICE, or NumPy; `xpgrad devices` lists all")
     parser.add_argument("--quick", action="store_true", help="2,000 rows, drawn by --seed")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--plot", type=picture, help="draw estimates and profile into this file")

@@ -124,8 +124,7 @@ def load() -> Sea:
 
 def fitting(a: np.ndarray, device: xpgrad.Device) -> np.ndarray:
     """`a` in 32 bits if `device` does not have its dtype: jax has 64 bits only when it is told so."""
-    with xpgrad.using_device(device):
-        here = xp.__array_namespace_info__().dtypes()
+    here = xp.__array_namespace_info__().dtypes(device=device)
     return a if a.dtype.name in here else a.astype(NARROW[a.dtype.name])
 
 
@@ -170,7 +169,7 @@ def source(sea: Sea) -> np.ndarray:
 
 
 def run(
-    device: str = "@numpy",
+    device: str | None = None,
     minutes: int = 40,
     dt: float = 20.0,
     iterations: int = 60,
@@ -255,7 +254,7 @@ def draw(result: Result, plot: Path) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--device", default="@numpy", help="where to compute; `xpgrad devices` lists them")
+    parser.add_argument("--device", help="where to compute; by default XPGRAD_DEVICE, or NumPy; `xpgrad devices` lists all")
     parser.add_argument("--quick", action="store_true", help="25 minutes, fewer iterations")
     parser.add_argument("--seed", type=int, default=0, help="of the noise")
     parser.add_argument("--plot", type=picture, help="draw the source and the record that was held back into this file")

@@ -76,8 +76,7 @@ def load(size: int) -> np.ndarray:
 
 def fitting(a: np.ndarray, device: xpgrad.Device) -> np.ndarray:
     """`a` in 32 bits if `device` does not have its dtype: jax has 64 bits only when it is told so."""
-    with xpgrad.using_device(device):
-        here = xp.__array_namespace_info__().dtypes()
+    here = xp.__array_namespace_info__().dtypes(device=device)
     return a if a.dtype.name in here else a.astype(NARROW[a.dtype.name])
 
 
@@ -101,7 +100,7 @@ def aligned(x: np.ndarray, original: np.ndarray) -> np.ndarray:
 
 
 def run(
-    device: str = "@numpy",
+    device: str | None = None,
     size: int = 104,
     masks: int = 6,
     steps: int = 100,
@@ -168,7 +167,7 @@ def draw(result: Result, plot: Path) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--device", default="@numpy", help="where to compute; `xpgrad devices` lists them")
+    parser.add_argument("--device", help="where to compute; by default XPGRAD_DEVICE, or NumPy; `xpgrad devices` lists all")
     parser.add_argument("--quick", action="store_true", help="a picture of 52 × 52 pixels")
     parser.add_argument("--seed", type=int, default=0, help="of masks, noise and start")
     parser.add_argument("--plot", type=picture, help="draw original, start and recovered picture into this file")

@@ -23,8 +23,8 @@ ON_DEVICES = pytest.mark.parametrize("device", ["@numpy", "@strict:device1", "na
 
 
 def quick(example: Any, device: str = "@numpy") -> Any:
-    device_or_skip(device)
-    return example.run(device, **example.QUICK)
+    with xpgrad.using_device(device_or_skip(device)):  # as with XPGRAD_DEVICE
+        return example.run(**example.QUICK)
 
 
 def wrong(f: Callable[..., Any]) -> Callable[..., Any]:

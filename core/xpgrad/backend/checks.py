@@ -44,9 +44,11 @@ def check_cast(obj: Any, dtype: Any, operation: str) -> Dtype:
         There is no such dtype, or it is real and `obj` complex: libraries drop the imaginary part, or only warn.
     """
     array = unwrap(obj)
-    if dtype is None or (plugins.by_type.get(type(array)) is None and plugins.is_scalar(array)):
+    backend = plugins.by_type.get(type(array))
+    if dtype is None or (backend is None and plugins.is_scalar(array)):
         return dtype
-    backend = plugins.backend_of(array)
+    if backend is None:
+        backend = plugins.backend_of(array)
     try:
         own = backend.dtypes[type(dtype), dtype]
     except (KeyError, TypeError):  # as in `dtype_of`, whose frame is saved
