@@ -187,7 +187,7 @@ def draw(result: Result, plot: Path) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--device", help="where to compute; by default XPGRAD_DEVICE, or NumPy; `xpgrad devices` lists all")
+    parser.add_argument("--device", help="where to compute; by default XPGRAD_DEVICE, or NumPy (see `xpgrad devices`)")
     parser.add_argument("--quick", action="store_true", help="learn from 1976 to 1992 only, forecast three years")
     parser.add_argument("--plot", type=picture, help="draw the record and the forecast into this file")
     parser.add_argument(

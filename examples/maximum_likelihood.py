@@ -203,7 +203,7 @@ def draw(result: Result, plot: Path) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--device", help="where to compute; by default XPGRAD_DEVICE, or NumPy; `xpgrad devices` lists all")
+    parser.add_argument("--device", help="where to compute; by default XPGRAD_DEVICE, or NumPy (see `xpgrad devices`)")
     parser.add_argument("--quick", action="store_true", help="2,000 rows, drawn by --seed")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--plot", type=picture, help="draw estimates and profile into this file")

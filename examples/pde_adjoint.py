@@ -254,7 +254,7 @@ def draw(result: Result, plot: Path) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--device", help="where to compute; by default XPGRAD_DEVICE, or NumPy; `xpgrad devices` lists all")
+    parser.add_argument("--device", help="where to compute; by default XPGRAD_DEVICE, or NumPy (see `xpgrad devices`)")
     parser.add_argument("--quick", action="store_true", help="25 minutes, fewer iterations")
     parser.add_argument("--seed", type=int, default=0, help="of the noise")
     parser.add_argument("--plot", type=picture, help="draw the source and the record that was held back into this file")
