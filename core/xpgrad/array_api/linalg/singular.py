@@ -113,7 +113,7 @@ class SVD(Spectral):
         if gu is not None and self._leaves(u, k):
             left = left + outsides.pop(0)
         if zero is not None and gu is not None and gvh is not None:
-            left = left + self._jumps(gys, ys, zero)
+            left = left * self._jumps(gys, ys, zero)
         gx = xp.matmul(left, vh1)
         return (gx + xp.matmul(u1, adjoint(xp, outsides[0], is_complex)) if outsides else gx,)
 
@@ -130,7 +130,7 @@ class SVD(Spectral):
         return bool(u.shape[-2] > k)
 
     def _jumps(self, gys: Arrays, ys: Arrays, zero: Array) -> Array:
-        """Return NaN as a row where a function jumps at a singular value 0, else 0.
+        """Return NaN as a row where a function jumps at a singular value 0, else 1.
 
         A pair of vectors there is determined up to the sign of one of them. A function that is linear in both, such
         as ``U V^H``, has cotangents with equal components along them; those of ``U diag(S) V^H`` vanish.
@@ -142,7 +142,7 @@ class SVD(Spectral):
         right = kernels.sum(kernels.real(kernels.conj(vh[..., :k, :]) * gvh[..., :k, :]), axis=-1)
         bound = epsilon(self.spec) ** 0.5 * kernels.max(kernels.abs(left), axis=-1, keepdims=True)
         jump = zero & (kernels.abs(left) > bound) & (kernels.abs(left - right) <= bound)
-        return kernels.where(jump, kernels.full_like(left, NAN), 0.0)[..., None, :]
+        return kernels.where(jump, kernels.full_like(left, NAN), 1.0)[..., None, :]
 
 
 def _without_kinks(xp: Namespace, gs: Any, s: Any, zero: Any) -> Any:
