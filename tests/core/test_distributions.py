@@ -15,7 +15,7 @@ import xpgrad
 
 MAX_LINES = {
     "xpgrad/transforms/trace/executors/": 3_800,
-    "xpgrad/transforms/trace/": 6_500,
+    "xpgrad/transforms/trace/": 7_600,
     "xpgrad/transforms/batch/": 2_600,
     "xpgrad/transforms/dual/": 1_300,
     "xpgrad/transforms/loops/": 2_400,
