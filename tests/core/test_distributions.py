@@ -27,7 +27,7 @@ MAX_LINES = {
     "xpgrad/cli/": 2_050,
     "xpgrad/hints.py": 220,
     "xpgrad/special/": 3_750,
-    "xpgrad/": 32_600,
+    "xpgrad/": 34_000,
 }
 """Blank ones are not counted; the first folder that fits counts."""
 

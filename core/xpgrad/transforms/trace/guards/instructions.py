@@ -247,7 +247,8 @@ def load_special(self: Calls, sh: Any, s: Stack, arg: Any, value: Any) -> None:
 
 def binary(self: Calls, sh: Any, s: Stack, arg: int, value: Any) -> None:
     a, b = s[-2:]
-    sign = dis._nb_ops[arg][1]  # type: ignore[attr-defined]  # the names of the operators, by their numbers
+    module: Any = dis
+    sign = module._nb_ops[arg][1]  # the names of the operators, by their numbers
     if sign == "[]":
         return subscript(self, sh, s, arg, value)
     kinds = kind_of(a), kind_of(b)

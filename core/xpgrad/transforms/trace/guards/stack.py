@@ -49,7 +49,8 @@ def plan(code: types.CodeType) -> dict[int, Step]:
     listed = list(dis.get_instructions(code))
     after = {a.offset: b for a, b in itertools.pairwise(listed)}
     places = {each.offset: each for each in listed}
-    entries = dis.Bytecode(code).exception_entries  # type: ignore[attr-defined]  # typeshed has no such attribute
+    bytecode: Any = dis.Bytecode(code)  # typeshed has no such attribute
+    entries = bytecode.exception_entries
     handlers = [(e.target, e.depth + e.lasti + 1) for e in entries]
     depths = _depths(places, after, handlers)
     caught = [target for target, _ in handlers]
