@@ -14,16 +14,15 @@ AbstractSerializer AnomalyError AxisError BackendMismatch BackendUnavailable Bat
 ChangedArray CompileWarning DebugMode Deserializer Device DeviceMismatch DictSummary DtypeError EscapedArray Function
 FunctionAdapter FunctionHook FunctionNode GradientError GradientMethod GraphEndWarning GraphError Initializer
 IterationError Link LinkHook NotANumber Optimizer Parameter PluginError Reporter Scatter Sequential SerializationError
-Serializer
-ShapeError SingularMatrix SparsityError SpecifierError StaleProgramWarning StructureError Summary TraceError
-UnknownArray UpdateRule Variable VariableNode XpgradError __version__ anomaly_detection array_api as_array as_variable
-backend backends backward compile computational_graph config configuration cuda dataset datasets debug_print drawing
-elementwise fft force_backprop_mode function function_hook function_hooks function_node functions get_array_module
-get_array_types get_cpu_array_types get_current_reporter get_device get_device_from_array get_dtype get_function_hooks
-global_config grad gradient_check initializers is_arrays_compatible is_debug iterators linalg link link_hooks links
-mixed16 models no_backprop_mode ops optimizer optimizer_hooks optimizers plugin primitive print_runtime_info random
-report report_scope reporter scipy serializers set_debug special testing training transforms use using_config
-using_device utils variable
+Serializer ShapeError SingularMatrix SparsityError SpecifierError StaleProgramWarning StructureError Summary
+TraceError UnknownArray UpdateRule Variable VariableNode XpgradError __version__ anomaly_detection array_api as_array
+as_variable backend backends backward compile computational_graph config configuration cuda dataset datasets
+debug_print drawing elementwise fft force_backprop_mode function function_hook function_hooks function_node functions
+get_array_module get_array_types get_cpu_array_types get_current_reporter get_device get_device_from_array get_dtype
+get_function_hooks global_config grad gradient_check initializers is_arrays_compatible is_debug iterators linalg link
+link_hooks links mixed16 models no_backprop_mode ops optimizer optimizer_hooks optimizers plugin primitive
+print_runtime_info random report report_scope reporter scipy serializers set_debug special testing training transforms
+use using_config using_device utils variable
 """
 LATE = """
 backends computational_graph cuda dataset datasets drawing fft function_hooks functions gradient_check initializers

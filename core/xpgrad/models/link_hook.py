@@ -74,7 +74,7 @@ class LinkHook:
         return self
 
     def __exit__(self, *_: object) -> None:
-        _active.set({name: hook for name, hook in get_link_hooks().items() if name != self.name})
+        _active.set({name: hook for name, hook in get_link_hooks().items() if name != self.name} or None)
         self.deleted(None)
 
     def added(self, link: Link | None) -> None:

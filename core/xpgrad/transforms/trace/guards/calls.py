@@ -220,6 +220,9 @@ class Calls(Facts):
                 return self.read("context", owner, None, owner.get())
             except LookupError:
                 return FRESH
+        if isinstance(owner, contextvars.ContextVar):
+            self.write("context", owner, None)
+            return UNSEEN
         if isinstance(owner, types.GeneratorType):
             if id(owner) in self.known:
                 self.refuse("it advances a generator from outside")

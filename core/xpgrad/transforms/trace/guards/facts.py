@@ -86,6 +86,8 @@ class Effect(NamedTuple):
             refill(owner, value)
         elif kind == "attribute":
             setattr(owner, key, value) if value is not ABSENT else delattr(owner, key)
+        elif kind == "context":
+            owner.set(value)
         elif kind == "cell":
             owner.cell_contents = value
         elif value is not ABSENT:

@@ -1,0 +1,298 @@
+"""Programs that read state from outside of their arguments: each kind of state, in each place where code may read it.
+
+``python -m tests.core.transforms.trace.outside_programs [executor] [device]`` runs them all and prints what is wrong.
+"""
+
+import collections
+import contextvars
+import dataclasses
+import functools
+import importlib
+import itertools
+import math
+import operator
+import os
+import sys
+import textwrap
+import threading
+import types
+import warnings
+import weakref
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import xpgrad
+from xpgrad import CompileWarning, Variable
+from xpgrad.testing.arrays import on_host
+from xpgrad.transforms.trees import flatten
+
+K = "class K:\n    rate = 2.0\n    def act(self): return self.rate\nk = K()\n"
+STATES = {
+    # What there is at first; an expression of a number that reads it; a statement that changes it.
+    "a global": ("g = 2.0", "g", "g = 3.0"),
+    "an equal global": ("g = 2", "0.5 * g if type(g) is int else g", "g = 2.0"),
+    "the sign of zero": ("g = 0.0", "math.copysign(1.0, g)", "g = -0.0"),
+    "a global function": ("def h(): return 2.0", "h()", "def h(): return 3.0"),
+    "the code of a function": ("def h(): return 2.0\ndef h2(): return 3.0", "h()", "h.__code__ = h2.__code__"),
+    "a builtin that is shadowed": ("", "abs(-2.0)", "abs = lambda v: 5.0"),
+    "a cell": ("def cells():\n    v = 2.0\n    def get(): return v\n    def put(w):\n        nonlocal v\n"
+        "        v = w\n    return get, put\nget, put = cells()", "get()", "put(3.0)"),
+    "a default": ("def h(v=2.0): return v", "h()", "h.__defaults__ = (3.0,)"),
+    "an item of a default": ("def h(o={'v': 2.0}): return o['v']", "h()", "h.__defaults__[0]['v'] = 3.0"),
+    "a keyword default": ("def h(*, v=2.0): return v", "h()", "h.__kwdefaults__['v'] = 3.0"),
+    "an attribute": ("class K:\n    rate = 2.0\n    def act(self): return self.rate\nk = K()\n", "k.rate",
+        "k.rate = 3.0"),
+    "an attribute of a class": ("class K:\n    rate = 2.0\n    def act(self): return self.rate\nk = K()\n", "k.rate",
+        "K.rate = 3.0"),
+    "an overridden attribute": (
+        "class K:\n    rate = 2.0\n    def act(self): return self.rate\nk = K()\nclass S(K): rate = 4.0\n" "s = S()",
+        "s.rate", "S.rate = 3.0"),
+    "a method": ("class K:\n    rate = 2.0\n    def act(self): return self.rate\nk = K()\n", "k.act()",
+        "K.act = lambda self: 5.0"),
+    "a method of an object": ("class K:\n    rate = 2.0\n    def act(self): return self.rate\nk = K()\n", "k.act()",
+        "k.act = lambda: 5.0"),
+    "a class of an object": ("class K:\n    rate = 2.0\n    def act(self): return self.rate\nk = K()\nclass S(K):\n"
+        "    def act(self): return 7.0", "k.act()", "k.__class__ = S"),
+    "what super finds": ("class K:\n    rate = 2.0\n    def act(self): return self.rate\nk = K()\nclass S(K):\n"
+        "    def act(self): return super().act()\ns = S()", "s.act()", "K.act = lambda self: 9.0"),
+    "a callable object": ("class C:\n    v = 2.0\n    def __call__(self): return self.v\nc = C()", "c()",
+        "c.v = 3.0"),
+    "the call of a class": ("class C:\n    def __call__(self): return 2.0\nc = C()", "c()",
+        "C.__call__ = lambda self: 3.0"),
+    "an operator": ("class C:\n    v = 2.0\n    def __add__(self, o): return self.v + o\nc = C()", "(c + 1.0)",
+        "c.v = 3.0"),
+    "an item by a method": ("class C:\n    v = 2.0\n    def __getitem__(self, i): return self.v\nc = C()", "c[0]",
+        "c.v = 3.0"),
+    "an attribute by a method": ("class C:\n    def __init__(self): self.d = {'a': 2.0}\n"
+        "    def __getattr__(self, n): return self.d[n]\nc = C()", "c.a", "c.d['a'] = 3.0"),
+    "an attribute that was missing": ("class C:\n    def __getattr__(self, n): return 2.0\nc = C()", "c.a",
+        "c.a = 3.0"),
+    "a property": ("class C:\n    inner = NS(v=2.0)\n    @property\n    def p(self): return self.inner.v\nc = C()",
+        "c.p", "c.inner.v = 3.0"),
+    "a replaced property": ("class C:\n    @property\n    def p(self): return 2.0\nc = C()", "c.p",
+        "C.p = property(lambda self: 3.0)"),
+    "a descriptor": (
+        "class D:\n    def __get__(self, o, t=None): return o.__dict__['_r']\nclass C: r = D()\nc = C()\n"
+        "c._r = 2.0", "c.r", "c._r = 3.0"),
+    "a slot": ("class C: __slots__ = ('a', 'b')\nc = C()\nc.a = 2.0", "c.a", "c.a = 3.0"),
+    "a property of a metaclass": ("class T(type):\n    _r = 2.0\n    @property\n    def r(cls): return cls._r\n"
+        "class C(metaclass=T): pass", "C.r", "T._r = 3.0"),
+    "a cached property": (
+        "class C:\n    k = 2.0\n    @functools.cached_property\n    def s(self): return self.k\nc = C()\n" "c.s",
+        "c.s", "C.k = 3.0; del c.s"),
+    "a dataclass": ("@dataclasses.dataclass\nclass D: a: float = 2.0\nd = D()", "d.a", "d.a = 3.0"),
+    "a frozen dataclass": ("@dataclasses.dataclass(frozen=True)\nclass D: a: float = 2.0\nbox = NS(d=D())", "box.d.a",
+        "box.d = D(3.0)"),
+    "a factory of a dataclass": ("g = {'a': 2.0}\n@dataclasses.dataclass\nclass D:\n"
+        "    a: float = dataclasses.field(default_factory=lambda: g['a'])", "D().a", "g['a'] = 3.0"),
+    "a named tuple": ("P = collections.namedtuple('P', 'a b')\nbox = NS(p=P(2.0, 1.0))", "box.p.a",
+        "box.p = P(3.0, 1.0)"),
+    "whether there is an attribute": ("o = NS()", "(o.v if hasattr(o, 'v') else 2.0)", "o.v = 3.0"),
+    "an attribute with a default": ("o = NS()", "getattr(o, 'v', 2.0)", "o.v = 3.0"),
+    "an attribute by a text": ("o = NS(rate=2.0)\nn = 'ra'", "getattr(o, n + 'te')", "o.rate = 3.0"),
+    "an exception": ("o = NS()\ndef h():\n    try: return o.v\n    except AttributeError: return 2.0", "h()",
+        "o.v = 3.0"),
+    "vars": ("o = NS(rate=2.0)", "vars(o)['rate']", "o.rate = 3.0"),
+    "the dictionary of an object": ("o = NS(rate=2.0)", "o.__dict__.get('rate', 1.0)", "o.rate = 3.0"),
+    "all attributes": ("o = NS(rate=2.0)", "sum(vars(o).values())", "o.rate = 3.0"),
+    "an attrgetter": ("o = NS(a=NS(b=2.0))\nread = operator.attrgetter('a.b')", "read(o)", "o.a.b = 3.0"),
+    "an itemgetter": ("d = {'a': {'b': 2.0}}\nread = operator.itemgetter('a')", "read(d)['b']", "d['a']['b'] = 3.0"),
+    "a methodcaller": ("class K:\n    rate = 2.0\n    def act(self): return self.rate\nk = K()\n"
+        "call = operator.methodcaller('act')", "call(k)", "k.rate = 3.0"),
+    "globals": ("g = 2.0", "globals()['g']", "g = 3.0"),
+    "a dictionary": ("d = {'a': 2.0, 'b': 1.0}", "d['a']", "d['a'] = 3.0"),
+    "a missing key": ("d = {'b': 1.0}", "d.get('a', 2.0)", "d['a'] = 3.0"),
+    "membership": ("d = {'b': 1.0}", "(3.0 if 'a' in d else 2.0)", "d['a'] = 3.0"),
+    "all items": ("d = {'b': 2.0}", "sum(v for n, v in d.items())", "d['a'] = 3.0"),
+    "the order of keys": ("d = {'a': 2.0, 'b': 5.0}", "d[next(iter(d))]", "v = d.pop('a'); d['a'] = v"),
+    "containers in containers": ("d = {'a': [1, {'b': 2.0}]}", "d['a'][1]['b']", "d['a'][1]['b'] = 3.0"),
+    "the end of a list": ("a = [1.0, 2.0]", "a[-1]", "a.append(3.0)"),
+    "a computed index": ("a = [1.0, 2.0, 3.0]\ni = NS(v=0)", "a[i.v + 1]", "i.v = 1"),
+    "a slice": ("a = [1.0, 2.0, 3.0]", "sum(a[1:])", "a[2] = 7.0"),
+    "a length": ("a = [1.0]", "len(a)", "a.append(1)"),
+    "a truth": ("a = []", "(2.0 if a else 1.0)", "a.append(1)"),
+    "a sum": ("a = [1.0, 2.0]", "sum(a)", "a[1] = 3.0"),
+    "objects in a list": ("ks = [NS(s=2.0), NS(s=3.0)]", "sum(k.s for k in ks)", "ks[1].s = 5.0"),
+    "objects in a comprehension": ("ks = [NS(s=2.0), NS(s=3.0)]", "sum([k.s for k in ks])", "ks[0].s = 5.0"),
+    "a generator function": ("ks = [NS(s=2.0)]\ndef each():\n    for k in ks: yield k.s", "sum(each())",
+        "ks[0].s = 5.0"),
+    "enumerate and zip": ("ks = [NS(s=2.0)]", "sum(k.s * j.s + i for i, (k, j) in enumerate(zip(ks, ks)))",
+        "ks[0].s = 5.0"),
+    "map": ("g = 2.0\ndef h(v): return v * g", "sum(map(h, [1.0, 2.0]))", "g = 3.0"),
+    "sorted with a key": ("ks = [NS(s=2.0), NS(s=1.0)]\ndef h():\n    first = sorted(ks, key=lambda k: k.s)[0]\n"
+        "    return first.s", "h()", "ks[0].s = 0.5"),
+    "reduce": ("ks = [NS(s=2.0), NS(s=3.0)]", "functools.reduce(lambda a, k: a * k.s, ks, 1.0)", "ks[1].s = 9.0"),
+    "a set": ("s = {1}", "(2.0 if 2 in s else 3.0)", "s.add(2)"),
+    "a deque": ("q = collections.deque([2.0, 1.0])", "q[0]", "q[0] = 3.0"),
+    "a UserDict": ("d = collections.UserDict(a=2.0)", "d['a']", "d['a'] = 3.0"),
+    "a ChainMap": ("d = collections.ChainMap({}, {'a': 2.0})", "d['a']", "d['a'] = 3.0"),
+    "a Counter": ("d = collections.Counter('aab')", "d['a']", "d['a'] = 5"),
+    "a subclass of dict": ("class C(dict): pass\nd = C(a=2.0)", "d['a']", "d['a'] = 3.0"),
+    "a subclass of list": ("class C(list): pass\nd = C([2.0])", "d[0]", "d[0] = 3.0"),
+    "a mapping proxy": ("d = {'a': 2.0}\np = types.MappingProxyType(d)", "p['a']", "d['a'] = 3.0"),
+    "a bytearray": ("b = bytearray([2, 1])", "b[0]", "b[0] = 3"),
+    "a large dictionary": ("d = {i: float(i) for i in range(20000)}", "d[7]", "d[7] = 3.0"),
+    "the environment": ("os.environ['OUTSIDE_A'] = '2'", "float(os.environ['OUTSIDE_A'])",
+        "os.environ['OUTSIDE_A'] = '3'"),
+    "a thread-local": ("t = threading.local()\nt.k = 2.0", "t.k", "t.k = 3.0"),
+    "a context variable": ("v = contextvars.ContextVar('v', default=2.0)", "v.get()", "v.set(3.0)"),
+    "a weak reference": ("class K:\n    rate = 2.0\n    def act(self): return self.rate\nk = K()\nr = weakref.ref(k)",
+        "r().rate", "k.rate = 3.0"),
+    "a module": ("mod = types.ModuleType('outside_mod')\nmod.r = 2.0", "mod.r", "mod.r = 3.0"),
+    "an imported module": (
+        "mod = types.ModuleType('outside_mod')\nmod.r = 2.0\nsys.modules['outside_mod'] = mod\ndef h():\n"
+        "    import outside_mod\n    return outside_mod.r", "h()", "mod.r = 3.0"),
+    "keywords of a partial": ("p = functools.partial(lambda s: s, s=2.0)", "p()", "p.keywords['s'] = 3.0"),
+    "a decorator": ("box = [2.0]\ndef deco(h):\n    @functools.wraps(h)\n    def w(): return h() * box[0]\n"
+        "    return w\nh = deco(lambda: 1.0)", "h()", "box[0] = 3.0"),
+    "a decorator that is a class": (
+        "class Deco:\n    def __init__(self, h):\n        functools.update_wrapper(self, h)\n"
+        "        self.h, self.s = h, 2.0\n    def __call__(self): return self.h() * self.s\n" "h = Deco(lambda: 1.0)",
+        "h()", "h.s = 3.0"),
+    "single dispatch": ("st = {'k': 2.0}\n@functools.singledispatch\ndef act(v): return v * st['k']", "act(1.0)",
+        "st['k'] = 3.0"),
+    "what __init__ reads": ("g = {'a': 2.0}\nclass C:\n    def __init__(self): self.a = g['a']", "C().a",
+        "g['a'] = 3.0"),
+    "an attribute of a class that is made inside": (
+        "class K:\n    rate = 2.0\n    def act(self): return self.rate\nk = K()\n", "K().rate", "K.rate = 3.0"),
+    "a context manager": ("import contextlib\nst = {'k': 2.0}\n@contextlib.contextmanager\ndef ctx(): yield st['k']\n"
+        "def h():\n    with ctx() as v: return v", "h()", "st['k'] = 3.0"),
+    "a match": ("o = {'kind': 'a', 'v': 2.0}\ndef h():\n    match o:\n"
+        "        case {'kind': 'a', 'v': v}: return v\n    return 1.0", "h()", "o['v'] = 3.0"),
+    "a text": ("cfg = NS(n='a')\nd = {'ka': 2.0, 'kb': 3.0}", "d[f'k{cfg.n}']", "cfg.n = 'b'"),
+    "a count of loops": ("c = NS(n=3)", "float(sum(1 for _ in range(c.n)))", "c.n = 5"),
+    "an element of an array": ("w = np.ones(3)", "float(w[0])", "w[0] = 5.0"),
+    "item of an array": ("w = np.array(2.0)", "w.item()", "w[...] = 5.0"),
+    "a function of an array": ("w = np.ones(3)", "float(np.exp(w).sum())", "w[0] = 2.0"),
+    "a norm": ("w = np.ones(3)", "float(np.linalg.norm(w))", "w[0] = 2.0"),
+    "an iterated array": ("w = np.ones(3)", "sum(float(v) for v in w)", "w[1] = 2.0"),
+    "the list of an array": ("w = np.ones(3)", "sum(w.tolist())", "w[1] = 2.0"),
+    "whether all are true": ("w = np.ones(3)", "(2.0 if w.all() else 1.0)", "w[1] = 0.0"),
+    "an index from an array": ("i = np.array([1, 2])\na = [1.0, 2.0, 3.0]", "a[int(i[0])]", "i[0] = 2"),
+    "a range from an array": ("i = np.array(2)", "float(sum(1 for _ in range(int(i))))", "i[...] = 3"),
+    "an array of objects": ("a = np.array([NS(v=2.0), None], dtype=object)", "a[0].v", "a[0].v = 3.0"),
+    "the shape of an array": ("w = [np.ones(3)]", "w[0].shape[0]", "w[0] = np.ones(4)"),
+    "arrays in a list": ("ws = [np.array([1.0]), np.array([2.0])]", "sum(float(w[0]) for w in ws)", "ws[1][0] = 9.0"),
+    "a setting of an optimizer": ("opt = xpgrad.optimizers.SGD(2.0)", "opt.lr", "opt.lr = 3.0"),
+    "the name of a Parameter": ("p = xpgrad.Parameter(np.ones(3), name='ab')", "len(p.name)", "p.name = 'abc'"),
+    "the shape of a Variable": ("v = Variable(np.ones(3))", "v.shape[0]", "v.array = np.ones(4)"),
+}  # fmt: skip
+PLACES = {
+    # How `f`, a function of one Variable, reads it.
+    "a function": "def f(x): return x * READ",
+    "a function within": "def inner(x): return x * READ\ndef f(x): return inner(x) + 1",
+    "a lambda in a dictionary": "acts = {'a': lambda x: x * READ}\ndef f(x): return acts['a'](x)",
+    "a method": "class T:\n    def run(self, x): return x * READ\nf = T().run",
+    "a partial": "f = functools.partial(lambda n, x: x * READ + n, 1)",
+    "a model": "class Net(xpgrad.Chain):\n    def forward(self, x): return x * READ\nnet = Net()\n"
+        "def f(x): return net(x)",
+    "a model itself": "class Net(xpgrad.Link):\n    def forward(self, x): return x * READ\nf = Net()",
+    "a model in a model": "class Net(xpgrad.Link):\n    def forward(self, x): return x * READ\n"
+        "chain = xpgrad.Sequential(Net(), F.relu, Net())\ndef f(x): return chain(x)",
+    "an argument's model": "class Net(xpgrad.Link):\n    def forward(self, x): return x * READ\nnet = Net()\n"
+        "def f(x, net=net): return value_and_grad(lambda n, x: (n(x) ** 2).sum(), 1)(net, x)[1]",
+    "a function node": "class Node(xpgrad.FunctionNode):\n    def forward(self, xs): return xs[0] * READ,\n"
+        "    def backward(self, i, gys): return gys[0] * READ,\ndef f(x): return Node().apply((x,))[0]",
+    "a backward pass": "node = custom_vjp(lambda x: x * 2.0)\n"
+        "node.defvjp(lambda x: (x * 2.0, ()), lambda _, gy: (gy * READ,))\n"
+        "def f(x): return grad(lambda x: node(x).sum())(x)",
+    "a hook": "def loss(x):\n    y = x * x\n    y.register_hook(lambda gy: gy * READ)\n    return (y * y).sum()\n"
+        "def f(x): return grad(loss)(x)",
+    "a link hook": "class Hook(xpgrad.LinkHook):\n    def forward_preprocess(self, args): self.last = READ\n"
+        "hook = Hook()\nlink = xpgrad.Sequential(F.relu)\ndef f(x):\n    with hook: y = link(x)\n"
+        "    return y * hook.last",
+    "a loop": "def f(x): return scan(lambda carry, _: (carry * READ, None), x, None, 3)[0]",
+    "a batch": "def f(x): return vmap(lambda row: row * READ)(x)",
+    "a gradient": "def f(x): return grad(lambda x: (x * x * READ).sum())(x)",
+}  # fmt: skip
+
+
+class Program(NamedTuple):
+    """One program: its name, its source, and the statement that changes what it reads."""
+
+    name: str
+    source: str
+    change: str
+
+
+def programs() -> list[Program]:
+    """Return the programs: each kind of state in several of the places, all places equally often."""
+    made = []
+    for number, (state, (setup, read, change)) in enumerate(STATES.items()):
+        for turn in range(5):
+            place = list(PLACES)[(number + 3 * turn) % len(PLACES)]
+            body = PLACES[place].replace("READ", f"({read})")
+            made.append(Program(f"{state} in {place}", f"{setup}\n{body}\n", change))
+    return made
+
+
+class Outcome(NamedTuple):
+    """What came of a program: where it differed from an eager run, its warnings, and whether a program ran."""
+
+    differs: list[int]
+    warnings: list[str]
+    ran: bool
+
+
+def space_of(program: Program) -> dict[str, Any]:
+    """Return the names of a program, after its source has run."""
+    modules = collections, contextvars, dataclasses, functools, itertools, math, operator, os, sys, threading, types
+    space: dict[str, Any] = {module.__name__: module for module in (*modules, weakref)}
+    transforms = importlib.import_module("xpgrad.transforms")
+    names = ("grad", "value_and_grad", "scan", "vmap", "custom_vjp")
+    space |= {"np": np, "NS": types.SimpleNamespace, "xpgrad": xpgrad, "F": xpgrad.functions, "Variable": Variable}
+    space |= {name: getattr(transforms, name) for name in names}
+    space |= {"__name__": "outside"}
+    exec(textwrap.dedent(program.source), space)
+    return space
+
+
+def outcome(program: Program, executor: str = "python", device: str = "@numpy") -> Outcome:
+    """Run a program compiled beside an eager run, before and after the change."""
+    space = space_of(program)
+    f = space["f"]
+    compiled = xpgrad.compile(f, executor=executor)
+    x = xpgrad.get_device(device).send(np.asarray([[1.5, -2.0, 0.5]]))
+    differs = []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        for call in range(7):
+            if call == 4:
+                exec(program.change, space)
+            got, wanted = flatten(compiled(x))[0], flatten(f(Variable(x)))[0]
+            pairs = [(on_host(a), on_host(b)) for a, b in zip(got, wanted, strict=True)]
+            if not all(np.allclose(a, b, rtol=1e-12) for a, b in pairs):
+                differs.append(call)
+    texts = [str(each.message) for each in caught if issubclass(each.category, CompileWarning)]
+    return Outcome(differs, texts, compiled.cache_info().hits > 0)
+
+
+def main() -> int:
+    """Run all programs with an executor on a device, and print those that differ or run without a program."""
+    given = [*sys.argv[1:], "python", "@numpy"][: max(2, len(sys.argv) - 1)]
+    executor, device = given[0], given[1] if len(sys.argv) > 2 else "@numpy"
+    only = sys.argv[3] if len(sys.argv) > 3 else ""
+    wrong = ran = count = 0
+    for program in programs():
+        if only not in program.name:
+            continue
+        count += 1
+        try:
+            found = outcome(program, executor, device)
+        except Exception as error:
+            wrong += 1
+            print(f"ERROR {program.name}: {type(error).__name__}: {error}"[:400])
+            continue
+        ran += found.ran
+        if found.differs:
+            wrong += 1
+            print(f"STALE {program.name}: {found}"[:500])
+        elif not found.ran:
+            print(f"EAGER {program.name}: {found.warnings}"[:400])
+    print(f"{count} programs, {ran} ran as programs, {wrong} wrong")
+    return bool(wrong)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,29 @@
+"""Programs that read state from outside: never stale, whatever kind of state it is and wherever it is read."""
+
+import pytest
+from tests.core.transforms.trace.outside_programs import outcome, programs
+from tests.devices import device_or_skip
+
+PROGRAMS = programs()
+
+
+def executor_of(number):
+    """Return an executor and a device for a program, so that all kinds of state meet all of them."""
+    if number % 16 == 3:
+        return "c", "@numpy"
+    if number % 7 == 2:
+        return "python", "@torch:cpu"
+    return ("python", "host")[number % 2], "@numpy"
+
+
+@pytest.mark.parametrize("number", range(len(PROGRAMS)), ids=lambda number: PROGRAMS[number].name)
+def test_a_change_outside_is_noticed(number):
+    program, (executor, device) = PROGRAMS[number], executor_of(number)
+    device_or_skip(device)
+    found = outcome(program, executor, device)
+    assert not found.differs, found
+    assert found.ran, found.warnings
+
+
+def test_there_are_enough_programs():
+    assert len(PROGRAMS) >= 450
