@@ -1,8 +1,8 @@
-"""Activations by PyTorch's fused functions.
+"""Activations by PyTorch's fused functions, and their gradients with the formulas' own bits.
 
-Their gradients are not PyTorch's: those have other bits than formulas, which recorded sweeps compute. Besides, the
-gradients of `leaky_relu` and `elu` differ at 0 or for NaN, that of `hardtanh` for NaN, and those of `tanh` and
-`sigmoid` lose digits where the output is close to 1.
+PyTorch's gradients are not used where they have other bits than the formulas, which recorded sweeps compute: `softmax`,
+`tanh`, `sigmoid`, the last two of which also lose digits where the output is close to 1. Where they differ at a kink or
+for NaN only, they get an input that decides those as the formulas do.
 """
 
 import torch
@@ -10,10 +10,21 @@ import torch
 from xpgrad.types import Array, Kernel
 from xpgrad_torch.kernels.windows import FLOATS
 
+_hardtanh_x = torch.ops.aten.hardtanh_backward.default
+_leaky_relu_x = torch.ops.aten.leaky_relu_backward.default
+SMALLEST = {torch.float32: 2.0**-149, torch.float64: 2.0**-1074}
+
 
 def clipped_relu(x: Array, /, z: float) -> Array:
     """Return the elements between 0 and `z`."""
     return torch.clamp(x, 0.0, z) if x.dtype in FLOATS else NotImplemented
+
+
+def clipped_relu_x(gy: Array, y: Array, z: float, /) -> Array:
+    """Return `gy` where `y` is between the kinks, else 0, which PyTorch's function returns for 0 but not for NaN."""
+    if not _alike(gy, y):
+        return NotImplemented
+    return _hardtanh_x(gy, torch.nan_to_num(y, 0.0, torch.inf, 0.0), 0.0, z)
 
 
 def elu(x: Array, /, alpha: float) -> Array:
@@ -21,9 +32,30 @@ def elu(x: Array, /, alpha: float) -> Array:
     return torch.nn.functional.elu(x, alpha) if x.dtype in FLOATS else NotImplemented
 
 
+def elu_x(gy: Array, x: Array, y: Array, alpha: float, /) -> Array:
+    """Return `gy`, times ``y + alpha`` where `x` is negative or NaN, in one new tensor."""
+    if not _alike(gy, y):
+        return NotImplemented
+    gx = torch.add(y, alpha).mul_(gy)
+    return torch.where(x >= 0, gy, gx, out=gx)
+
+
 def leaky_relu(x: Array, /, slope: float) -> Array:
     """Return ``x`` where it is positive, else ``slope * x``."""
     return torch.nn.functional.leaky_relu(x, slope) if x.dtype in FLOATS else NotImplemented
+
+
+def leaky_relu_x(gy: Array, x: Array, slope: float, /) -> Array:
+    """Return `gy`, times `slope` where `x` is negative or NaN; PyTorch's function takes 0 for negative."""
+    return _leaky_relu_x(gy, x + SMALLEST[x.dtype], slope, False) if _alike(gy, x) else NotImplemented
+
+
+def log_softmax_x(gy: Array, y: Array, axis: int, /) -> Array:
+    """Return ``gy - exp(y) * sum(gy)`` in one new tensor."""
+    if type(axis) is not int or not _alike(gy, y):
+        return NotImplemented
+    gx = torch.exp(y).mul_(gy.sum(axis, keepdim=True))
+    return torch.sub(gy, gx, out=gx)
 
 
 def softplus(x: Array, /, beta: float) -> Array:
@@ -31,9 +63,23 @@ def softplus(x: Array, /, beta: float) -> Array:
     return torch.nn.functional.softplus(x, beta, 40) if x.dtype in FLOATS and beta > 0 else NotImplemented
 
 
+def softplus_x(gy: Array, y: Array, beta: float, /) -> Array:
+    """Return ``gy * -expm1(-beta * y)`` in one new tensor."""
+    return torch.mul(y, -beta).expm1_().neg_().mul_(gy) if _alike(gy, y) else NotImplemented
+
+
+def _alike(gy: torch.Tensor, y: torch.Tensor) -> bool:
+    return gy.dtype is y.dtype and y.dtype in FLOATS and gy.shape == y.shape
+
+
 ACTIVATIONS: dict[str, Kernel] = {
     "clipped_relu": clipped_relu,
+    "clipped_relu.x": clipped_relu_x,
     "elu": elu,
+    "elu.x": elu_x,
     "leaky_relu": leaky_relu,
+    "leaky_relu.x": leaky_relu_x,
+    "log_softmax.x": log_softmax_x,
     "softplus": softplus,
+    "softplus.x": softplus_x,
 }

@@ -39,9 +39,11 @@ def _parts(x: torch.Tensor) -> Any:
 
 def standardize(x: Array, mean: Array, inverse: Array, /, axis: Axes, eps: float) -> Array:
     """Return ``(x - mean) * inverse``."""
-    if not _is_layer(x, axis):
-        return NotImplemented
-    return _aten.native_layer_norm(x, x.shape[-1:], None, None, eps)[0]
+    if _is_layer(x, axis):
+        return _aten.native_layer_norm(x, x.shape[-1:], None, None, eps)[0]
+    if _is_batch(x, axis):
+        return _aten.native_batch_norm(x, None, None, None, None, True, 0.0, eps)[0]
+    return NotImplemented
 
 
 def normalized(x: Array, gamma: Array, beta: Array, mean: Array, inverse: Array, /, axis: Axes, eps: float) -> Array:
@@ -57,11 +59,17 @@ def normalized(x: Array, gamma: Array, beta: Array, mean: Array, inverse: Array,
 
 def standardize_backward(g: Array, direction: Array, scale: Array, /, axis: Axes) -> Array:
     """Return `g` without its mean and its component along `direction`, times `scale`: that of standardized rows."""
-    if not _is_layer(g, axis) or g.dtype is not direction.dtype or g.shape != direction.shape:
+    if g.dtype is not direction.dtype or g.shape != direction.shape:
         return NotImplemented
-    mean, inverse = torch.zeros_like(scale), torch.ones_like(scale)
+    mean, inverse = torch.zeros_like(scale).reshape(-1, 1), torch.ones_like(scale).reshape(-1, 1)
     needed = [True, False, False]
-    found = _aten.native_layer_norm_backward(g, direction, g.shape[-1:], mean, inverse, None, None, needed)[0]
+    if _is_layer(g, axis):
+        found = _aten.native_layer_norm_backward(g, direction, g.shape[-1:], mean, inverse, None, None, needed)[0]
+    elif _is_batch(g, axis):
+        saved = mean.reshape(-1), inverse.reshape(-1)
+        found = _aten.native_batch_norm_backward(g, direction, None, None, None, *saved, True, 0.0, needed)[0]
+    else:
+        return NotImplemented
     return found.mul_(scale)
 
 

@@ -1,9 +1,12 @@
 """Convolutions and pooling by PyTorch's fused functions, in both directions.
 
 They decline windows that exceed the end of an image by more than the padding (`cover_all`), since PyTorch pads both
-ends alike. The gradient of maximum pooling is not among them: PyTorch gives that of a tie to one element.
+ends alike. The gradient of maximum pooling is none of them: PyTorch gives that of a tie to one element. It is computed
+from strided views, one for each element of a window.
 """
 
+import itertools
+from collections.abc import Iterator
 from typing import Any
 
 import torch
@@ -95,10 +98,41 @@ def max_pool(x: Array, /, geometry: Geometry) -> Array:
     return _aten.max_pool2d_with_indices(x, g.ksize, g.stride, g.pad, g.dilate)[0]
 
 
+def max_pool_backward(g: Array, x: Array, top: Array, /, geometry: Geometry) -> Array:
+    """Return the gradient of `max_pool`: each element of `g` is shared by the largest elements of its window."""
+    if geometry.ndim != 2 or not _fits(geometry, g, x, top):
+        return NotImplemented
+    count = torch.zeros_like(g)
+    for inside, under in _elements(geometry):
+        count[under].add_(x[inside] == top[under])
+    share = g / count.clamp_(min=1)
+    gx = torch.zeros_like(x, memory_format=torch.contiguous_format)
+    for inside, under in _elements(geometry):
+        gx[inside].add_(torch.where(x[inside] == top[under], share[under], 0.0))
+    return gx
+
+
+def _elements(g: Geometry) -> Iterator[tuple[Any, Any]]:
+    """Yield, for each element of a window, the index of the images where it lies, and of the windows that have it."""
+    axes: list[list[tuple[slice, slice]]] = []
+    for n, k, s, p, d, out in zip(g.size, g.ksize, g.stride, g.pad, g.dilate, g.out, strict=True):
+        axes.append([])
+        for offset in range(-p, d * k - p, d):
+            first = max(0, -(offset // s))  # the first window whose element is inside
+            last = min(out - 1, (n - 1 - offset) // s)
+            if first <= last:
+                place = slice(s * first + offset, s * last + offset + 1, s)
+                axes[-1].append((place, slice(first, last + 1)))
+    for pairs in itertools.product(*axes):
+        inside, under = zip(*pairs, strict=True)
+        yield (..., *inside), (..., *under)
+
+
 WINDOWS: dict[str, Kernel] = {
     "convolution": convolution,
     "convolution_filter_backward": convolution_filter_backward,
     "max_pool": max_pool,
+    "max_pool_backward": max_pool_backward,
     "sum_pool": sum_pool,
     "transposed_convolution": transposed_convolution,
     "unpool": unpool,
