@@ -111,6 +111,21 @@ FIRST: dict[str, tuple[Callable[[], Any], Any, str]] = {
         TypeError,
         r"^astype: unknown dtype 'float33'; did you mean 'float32'\?$",
     ),
+    "a dtype that the library does not have": (
+        lambda: xp.astype(xp.ones(2, device="@strict"), "float16"),
+        TypeError,
+        r"^astype: strict has no dtype float16; it has bool, int8, .*, complex128$",
+    ),
+    "a dtype that the device does not have": (
+        lambda: xp.zeros(2, dtype="float64", device="@strict:no_float64"),
+        TypeError,
+        r"^zeros: @strict:no_float64 has no dtype float64; it has int8, .*float32, complex64, bool$",
+    ),
+    "a cast that the device does not have": (
+        lambda: xp.astype(xp.ones(2, dtype="float32", device="@strict:no_float64"), complex),
+        TypeError,
+        r"^astype: @strict:no_float64 has no dtype complex128; it has int8, .*float32, complex64, bool$",
+    ),
     # of Variables
     "a Variable of a list": (
         lambda: Variable([1.0, 2.0]),

@@ -13,12 +13,12 @@ from xpgrad.backend.backend import Backend
 from xpgrad.backend.checks import require_together
 from xpgrad.backend.levels import entered
 from xpgrad.backend.plugins import plugins
-from xpgrad.backend.spellings import dtype_of, name_of
+from xpgrad.backend.spellings import dtype_of, missing_on, name_of
 from xpgrad.errors import BackendMismatch
 from xpgrad.graph.operands import as_variables, promoted_dtype
 from xpgrad.graph.primitive import primitive
 from xpgrad.graph.variable import Variable, as_array, constant_variable, inside
-from xpgrad.types import WHOLE, AnyArray, Array, Dtype, Namespace, Operand, Shape
+from xpgrad.types import WHOLE, AnyArray, Array, DeviceHandle, Dtype, Namespace, Operand, Shape
 
 Lengths = int | Shape
 
@@ -111,8 +111,27 @@ def _constant(
     if dtype is not None:
         dtype = dtype_of(dtype, backend, name)
     values = [a if plugins.backend_of_scalar(a) is backend else plugins.plain(as_array(a)) for a in args]
-    made = getattr(backend.namespace, name)(*values, dtype=dtype, device=handle, **kwargs)
-    return constant_variable(backend.restore(made))
+    return created(backend, name, getattr(backend.namespace, name), *values, dtype=dtype, device=handle, **kwargs)
+
+
+def created(
+    backend: Backend, name: str, make: Callable[..., Array], /, *args: Any, device: DeviceHandle, **kwargs: Any
+) -> Variable:
+    """Return what a creation function of the library makes, as a Variable that requires no gradient.
+
+    Raises
+    ------
+    DtypeError
+        The device does not have the dtype.
+    """
+    try:
+        return constant_variable(backend.restore(make(*args, device=device, **kwargs)))
+    except (TypeError, ValueError, RuntimeError) as error:
+        dtype = kwargs.get("dtype")
+        missing = None if dtype is None else missing_on(name, dtype, backend, device)
+        if missing is None:
+            raise
+        raise missing from error
 
 
 def _counted(backend: Backend, start: Any, stop: Any, step: Any, dtype: Dtype | None, device: Any) -> Variable:
@@ -163,7 +182,7 @@ def _as_variable(backend: Backend, obj: Any, dtype: Dtype | None, device: Any, c
         return _converted(obj, dtype, device, copy)
     backend, handle = place_of(backend, device)
     dtype = dtype if dtype is None else dtype_of(dtype, backend, "asarray")
-    return constant_variable(backend.restore(backend.namespace.asarray(obj, dtype=dtype, device=handle, copy=copy)))
+    return created(backend, "asarray", backend.namespace.asarray, obj, dtype=dtype, device=handle, copy=copy)
 
 
 def _converted(obj: Any, dtype: Dtype | None, device: Any, copy: bool | None) -> Variable:
@@ -244,11 +263,9 @@ def _like(name: str, x: Any, *args: Any, dtype: Dtype | None, device: Any) -> Va
     if dtype is not None or owner is not backend:
         dtype = dtype_of(array.dtype if dtype is None else dtype, owner, name)
     if owner is backend:
-        made = getattr(backend.namespace, name)(array, *args, dtype=dtype, device=handle)
-    else:
-        make = getattr(owner.namespace, name.removesuffix("_like"))
-        made = make(tuple(array.shape), *args, dtype=dtype, device=handle)
-    return constant_variable(owner.restore(made))
+        return created(owner, name, getattr(owner.namespace, name), array, *args, dtype=dtype, device=handle)
+    make = getattr(owner.namespace, name.removesuffix("_like"))
+    return created(owner, name, make, tuple(array.shape), *args, dtype=dtype, device=handle)
 
 
 def empty_like(x: AnyArray, /, *, dtype: Dtype | None = None, device: Any = None) -> Variable:

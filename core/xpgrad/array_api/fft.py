@@ -11,6 +11,7 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from xpgrad.array_api.creation import created
 from xpgrad.array_api.shared.placement import place_of
 from xpgrad.backend.backend import Backend
 from xpgrad.backend.current import current_device
@@ -18,7 +19,7 @@ from xpgrad.backend.indexing import at_axis
 from xpgrad.backend.spec import Spec
 from xpgrad.backend.spellings import dtype_of
 from xpgrad.graph.primitive import primitive
-from xpgrad.graph.variable import Variable, constant_variable
+from xpgrad.graph.variable import Variable
 from xpgrad.listing import missing_name
 from xpgrad.types import AnyArray, Array, Dtype, Namespace
 
@@ -300,10 +301,8 @@ def creators(backend: Backend) -> dict[str, Callable[..., Variable]]:
     def creator(name: str) -> Callable[..., Variable]:
         def create(n: int, /, *, d: float = 1.0, dtype: Dtype | None = None, device: Any = None) -> Variable:
             owner, handle = place_of(backend, device)
-            make, options = getattr(owner.namespace.fft, name), {"d": d, "device": handle}
-            if dtype is not None:
-                options["dtype"] = dtype_of(dtype, owner, name)
-            return constant_variable(owner.restore(make(n, **options)))
+            options = {} if dtype is None else {"dtype": dtype_of(dtype, owner, name)}
+            return created(owner, name, getattr(owner.namespace.fft, name), n, d=d, device=handle, **options)
 
         create.__name__ = create.__qualname__ = name
         create.__doc__ = f"""Return the frequencies of {name.removesuffix("freq")}, in cycles per unit of `d`.

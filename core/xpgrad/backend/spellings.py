@@ -9,7 +9,7 @@ from xpgrad.backend.plugins import plugins
 from xpgrad.backend.standard import DTYPES
 from xpgrad.config import config
 from xpgrad.errors import DtypeError
-from xpgrad.types import Dtype
+from xpgrad.types import DeviceHandle, Dtype
 
 NAMES = (*DTYPES, "float16", "bfloat16")
 OF_PYTHON = {bool: "bool", int: "int64", float: "float64", complex: "complex128"}
@@ -57,6 +57,23 @@ def resolve(dtype: Any, backend: Backend, operation: str) -> Dtype:
     if hasattr(xp, name) and is_name(name):
         return resolve(name, backend, operation)
     raise _missing(dtype, name, backend.root, called(operation))
+
+
+def missing_on(operation: str, dtype: Dtype, backend: Backend, handle: DeviceHandle) -> DtypeError | None:
+    """Return the error for a dtype of the library that a device does not have; None if it has it, as far as is known.
+
+    It is asked after the library has raised an error of its own.
+    """
+    try:
+        known = backend.root.namespace.__array_namespace_info__().dtypes(device=handle)
+    except Exception:  # not every library tells
+        return None
+    name = backend.dtype_name(dtype)
+    if not known or name in known or name not in DTYPES:
+        return None
+    return DtypeError(
+        f"{called(operation)}: {backend.device_for(handle)} has no dtype {name}; it has {', '.join(known)}"
+    )
 
 
 def name_of(dtype: Any) -> str:

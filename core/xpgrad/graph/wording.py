@@ -8,6 +8,7 @@ from xpgrad.backend.backend import Backend
 from xpgrad.backend.caller import called
 from xpgrad.backend.kernels import missing_name
 from xpgrad.backend.plugins import plugins
+from xpgrad.backend.spellings import missing_on
 from xpgrad.errors import AxisError, DtypeError, MissingFunction, ShapeError, SingularMatrix, XpgradError
 from xpgrad.graph.definition import Definition
 from xpgrad.types import Shape
@@ -73,6 +74,11 @@ def explained(
     """
     if (missing := missing_name(error, backend.namespace)) is not None:
         return MissingFunction(backend.name, missing)
+    dtype, arrays_given = parameters.get("dtype"), [a for a in arrays if type(a) in plugins.by_type]
+    if dtype is not None and arrays_given:
+        lacking = missing_on(definition.title, dtype, backend, backend.handle_of(arrays_given[0]))
+        if lacking is not None:
+            return lacking
     name = called(definition.title)
     operands = [x for each in arrays for x in (each if isinstance(each, (list, tuple)) else (each,))]
     got = ", ".join(repr(found.spec(a)) if (found := plugins.by_type.get(type(a))) else repr(a) for a in operands)
