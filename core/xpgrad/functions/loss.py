@@ -23,7 +23,7 @@ from xpgrad.functions.checks import (
 from xpgrad.functions.mixed import in_dtype_of
 from xpgrad.graph.primitive import elementwise, primitive
 from xpgrad.graph.variable import Variable, as_array, as_variable
-from xpgrad.special.exponentials import probabilities_rule
+from xpgrad.special.exponentials import DOMINANT, probabilities_rule
 from xpgrad.types import AnyArray, Array, Namespace
 
 __all__ = ["sigmoid_cross_entropy", "softmax_cross_entropy"]
@@ -115,7 +115,10 @@ def _cross_entropy_rule(
         share = xp.reshape(gy, shape=weights.shape)
     else:
         share = gy / _count(xp, t, x_spec, normalize, ignore_label)
-    return xp.masked_product(xp.softmax_from_log(x, score) - chosen, weights, share)
+    p = xp.softmax_from_log(x, score)
+    sure = (chosen == 1) & (p > DOMINANT)  # where 1 - p is the sum of the others
+    rest = xp.sum(xp.where(sure, 0.0, p), axis=1, keepdims=True)
+    return xp.masked_product(xp.where(sure, -rest, p - chosen), weights, share)
 
 
 @primitive(label="softmax_cross_entropy", x=_cross_entropy_rule)

@@ -83,7 +83,11 @@ def softmax(xp: Namespace, x: Array, /, axis: Axis = None) -> Array:
 def _log_softmax_rule(xp: Namespace, gy: Array, y: Array, axis: Axis) -> Array:
     spec = xp.spec_of(y)
     y, gy = widened(xp, y, spec), widened(xp, gy, spec)
-    return narrowed(xp, gy - xp.exp(y) * xp.sum(gy, axis=axis, keepdims=True), spec)
+    p = xp.exp(y)
+    dominant = p > DOMINANT  # for which 1 - p is the sum of the others
+    rest, others = (xp.sum(xp.where(dominant, 0.0, each), axis=axis, keepdims=True) for each in (p, gy))
+    plain = gy - p * xp.sum(gy, axis=axis, keepdims=True)
+    return narrowed(xp, xp.where(dominant, gy * rest - p * others, plain), spec)
 
 
 @primitive(x=_log_softmax_rule)

@@ -73,6 +73,8 @@ TABLE: dict[str, Row] = {
     "logaddexp2": (lambda x, y: mp.log(mp.mpf(2) ** x + mp.mpf(2) ** y) / mp.log(2), (PAIRS, PAIRS)),
     "logsumexp": (lambda x, y: mp.log(mp.exp(x) + mp.exp(y)), (PAIRS, PAIRS)),
     "softmax": (lambda x, y: _sigmoid(x - y), (PAIRS, PAIRS)),
+    "log_softmax": (lambda x, y: -_softplus(y - x), (PAIRS, PAIRS)),
+    "softmax_cross_entropy": (lambda x, y: _softplus(y - x), (PAIRS, PAIRS)),
     "expit": (_sigmoid, (_both(POSITIVE, 700),)),
     "log_expit": (lambda x: -_softplus(-x), (_both(POSITIVE, 700),)),
     "softplus": (_softplus, (_both(POSITIVE, 700),)),

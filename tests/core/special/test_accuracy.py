@@ -36,15 +36,19 @@ SECOND = (
 TERMS: dict[str, Any] = {
     "kl_div": lambda a, row, k: np.max(np.abs(a)),
     "hyp0f1": lambda a, row, k: abs(special.hyp0f1(a[0], np.asarray(abs(a[1]))).array),
-    "logsumexp": lambda a, row, k: 1.0 if k == 0 else 0.0,  # the logarithm of a sum
+    **dict.fromkeys(("logsumexp", "log_softmax", "softmax_cross_entropy"), lambda a, row, k: 1.0 if k == 0 else 0.0),
     "binom": lambda a, row, k: abs(row[0]),  # times differences of psi
-    **dict.fromkeys(("expit", "softmax"), lambda a, row, k: abs(row[1]) if k % 3 == 2 else 0.0),  # times a difference
+    **dict.fromkeys(
+        ("expit", "softmax"),
+        lambda a, row, k: abs(row[1]) if k % 3 == 2 else 0.0,
+    ),  # times a difference
 }
 """Largest terms of functions that are differences of them."""
 
 
 @functools.cache
-def _references(file: Path) -> dict[str, list[tuple[tuple[float, ...], tuple[float, ...]]]]:
+def references(file: Path) -> dict[str, list[tuple[tuple[float, ...], tuple[float, ...]]]]:
+    """Return the arguments and results of each function in a file."""
     found = defaultdict(list)
     for line in file.read_text().splitlines():
         args, row = line.split("|")
@@ -56,11 +60,16 @@ def _references(file: Path) -> dict[str, list[tuple[tuple[float, ...], tuple[flo
 OF_ROWS: dict[str, Any] = {
     "logsumexp": lambda *xs: special.logsumexp(array_api.stack(xs, axis=1), axis=1),
     "softmax": lambda *xs: special.softmax(array_api.stack(xs, axis=1), axis=1)[:, 0],
+    "log_softmax": lambda *xs: special.log_softmax(array_api.stack(xs, axis=1), axis=1)[:, 0],
+    "softmax_cross_entropy": lambda *xs: functions.softmax_cross_entropy(
+        array_api.stack(xs, axis=1), (array_api.argmax(array_api.stack(xs, axis=1), axis=1) * 0).array, reduce="no"
+    ),
 }
 """Functions along an axis, as functions of its elements."""
 
 
-def _function(name: str) -> Any:
+def function(name: str) -> Any:
+    """Return the function of a name, of separate arguments."""
     if name in OF_ROWS:
         return OF_ROWS[name]
     return next(getattr(module, name) for module in (special, array_api, ops, functions) if hasattr(module, name))
@@ -74,7 +83,7 @@ def _evaluated(name: str, points: list[tuple[float, ...]], specifier: str, dtype
     ones = Variable(placed(np.ones(len(points), dtype), device))
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
-        y = _function(name)(*xs)
+        y = function(name)(*xs)
         found = [on_host(y)]
         slopes = xpgrad.grad([y], xs[first:], grad_outputs=[ones], enable_double_backprop=orders > 1)
         for x, slope in zip(xs[first:], slopes, strict=True):
@@ -86,11 +95,11 @@ def _evaluated(name: str, points: list[tuple[float, ...]], specifier: str, dtype
 
 
 def _bound(name: str) -> float | None:
-    found = re.search(r"errors are up to (\d+e-\d+)", _function(name).__doc__)
+    found = re.search(r"errors are up to (\d+e-\d+)", function(name).__doc__)
     return float(found[1]) if found else None
 
 
-def _scale(name: str, args: tuple[float, ...], row: tuple[float, ...], k: int, orders: int) -> float:
+def scale(name: str, args: tuple[float, ...], row: tuple[float, ...], k: int, orders: int) -> float:
     """Return the largest term of number `k` of the row: the value, and `orders` derivatives by each argument."""
     first, scale = CONSTANT.get(name, 0), abs(row[k])
     sizes = [min(abs(a), 1.0) for a in args[first:]]
@@ -108,16 +117,16 @@ def _wrong(name: str, device: str, step: int = 1, file: Path = FILE, dtype: str 
     """Return descriptions of results that are not within their bounds, at every `step`-th point."""
     exact = file is elementary.FILE  # with derivatives to third order, and of more digits
     smallest, largest = RANGES[dtype]
-    references = [
+    rows = [
         (args, row)
-        for args, row in _references(file)[name][::step]
+        for args, row in references(file)[name][::step]
         if dtype == "float64" or all(not a or smallest < abs(a) < largest for a in args)
     ]
     stored, orders = (3 if exact else 2), 2 if exact or name in SECOND else 1
-    found = _evaluated(name, [args for args, _ in references], device, dtype, orders)
+    found = _evaluated(name, [args for args, _ in rows], device, dtype, orders)
     eps, bound = float(np.finfo(dtype).eps), None if exact else _bound(name)
     wrong = []
-    for i, (args, row) in enumerate(references):
+    for i, (args, row) in enumerate(rows):
         for number, got in enumerate(found):
             place, order = divmod(number - 1, 2)
             k = 1 + place * stored + order if number else 0
@@ -129,7 +138,7 @@ def _wrong(name: str, device: str, step: int = 1, file: Path = FILE, dtype: str 
             ):
                 continue
             limit = 1e-12 if second and not exact else bound or eps * (64 + 2 * abs(math.log(abs(expected))))
-            error = abs(float(got[i]) - expected) / _scale(name, args, row, k, stored)
+            error = abs(float(got[i]) - expected) / scale(name, args, row, k, stored)
             if not error <= limit:
                 wrong.append(f"{name}{args}, number {k}: got {got[i]!r}, expected {expected!r}, {error:.0e}")
     return wrong
@@ -164,7 +173,7 @@ def test_every_function_has_references() -> None:
     named = {name for name in special.__all__ if not re.search(r"_(of|moment|slope|rise)$|^eval_|^complex_", name)}
     composed = {
         "berp", "beip", "kerp", "keip", "kelvin", "digamma", "ellipj", "expn", "fresnel", "gammasgn", "hankel1",
-        "hankel2", "huber", "jn", "multigammaln", "polygamma", "radian", "shichi", "sici", "log_softmax", "carlson",
+        "hankel2", "huber", "jn", "multigammaln", "polygamma", "radian", "shichi", "sici", "carlson",
         "yn",
     }  # fmt: skip
     assert named - families == composed

@@ -22,7 +22,12 @@ _sum_of_exp = total("sum_of_exp", "T x, T top", "T s", "exp(x - top)")
 _softmax = loop("softmax", "T x, T top, T s", "T y", "y = exp(x - top) / s")
 _softmax_x = loop("softmax_x", "T gy, T y, T s", "T gx", "gx = y * T(gy - s)")
 _log_softmax = loop("log_softmax", "T x, T top, T s", "T y", "y = (x - top) - log(s)")
-_log_softmax_x = loop("log_softmax_x", "T gy, T y, T s", "T gx", "gx = gy - T(T(exp(y)) * s)")
+_log_softmax_x = loop(
+    "log_softmax_x",
+    "T gy, T y, T s, T rest, T others",
+    "T gx",
+    "T p = exp(y); gx = p > T(0.9) ? T(T(gy * rest) - T(p * others)) : T(gy - T(p * s))",
+)
 
 # Labels, of any integer dtype. One that is neither a class nor `ignored` gives NaN.
 _one_hot = loop(
@@ -56,12 +61,14 @@ _losses = loop(
 )
 _cross_entropy_x = loop(
     "cross_entropy_x",
-    "T score, L t, int64 number, T weight, T share, int64 ignored",
+    "T score, L t, int64 number, T weight, T share, T rest, int64 ignored",
     "T gx",
     """
     long long k = t;
-    T chosen = T(k == number && k != ignored ? 1 : 0);
-    gx = weight == T(0) ? T(0) : T(T(T(exp(score)) - chosen) * T(weight * share));
+    bool chosen = k == number && k != ignored;
+    T p = exp(score);
+    T slope = chosen && p > T(0.9) ? -rest : T(p - T(chosen ? 1 : 0));
+    gx = weight == T(0) ? T(0) : T(slope * T(weight * share));
     """,
 )
 _counted = total("counted", "L t, int64 ignored", "int64 n", "(long long)t != ignored ? 1 : 0")
@@ -105,7 +112,7 @@ def softmax_x(gy: Array, y: Array, axis: Any, /) -> Array:
     """Return ``y * (gy - sum(gy * y))``; the sum is CuPy's own, as in the formula."""
     if _is_half(y):
         return softmax_x(gy.astype(cupy.float32), y.astype(cupy.float32), axis).astype(y.dtype)
-    gy = gy - cupy.sum(cupy.where(y > DOMINANT, gy, gy.dtype.type(0)), axis=axis, keepdims=True)
+    gy = gy - _sum_where(y > DOMINANT, gy, axis)
     return _softmax_x(gy, y, cupy.sum(gy * y, axis=axis, keepdims=True))
 
 
@@ -123,7 +130,13 @@ def log_softmax_x(gy: Array, y: Array, axis: Any, /) -> Array:
     """Return ``gy - exp(y) * sum(gy)``; the sum is CuPy's own, as in the formula."""
     if _is_half(y):
         return log_softmax_x(gy.astype(cupy.float32), y.astype(cupy.float32), axis).astype(y.dtype)
-    return _log_softmax_x(gy, y, cupy.sum(gy, axis=axis, keepdims=True))
+    p = cupy.exp(y)
+    rest, others = (_sum_where(p <= DOMINANT, each, axis) for each in (p, gy))
+    return _log_softmax_x(gy, y, cupy.sum(gy, axis=axis, keepdims=True), rest, others)
+
+
+def _sum_where(condition: Array, x: Array, axis: Any) -> Array:
+    return cupy.sum(cupy.where(condition, x, x.dtype.type(0)), axis=axis, keepdims=True)
 
 
 def _column(t: Array) -> Array:
@@ -179,7 +192,7 @@ def cross_entropy_x(
     gy: Array, x: Array, t: Array, score: Array | None, weight: Array | None, x_spec: Spec, normalize: bool,
     ignore_label: int, reduce: str, /,
 ) -> Array:  # fmt: skip
-    """Return the gradient of the cross entropy in one launch for the logits and a few for the labels."""
+    """Return the gradient of the cross entropy in a few launches."""
     score = log_softmax(x, 1) if score is None else score
     weights = labels_weight(t, weight, spec=x_spec, ignore_label=ignore_label)
     if reduce == "no":
@@ -187,7 +200,9 @@ def cross_entropy_x(
     else:
         wide = gy.astype(cupy.float32) if _is_half(gy) else gy
         share = (wide / _count(t, score, normalize, ignore_label)).astype(gy.dtype, copy=False)
-    return _cross_entropy_x(score, _column(t), _numbers(x_spec), weights, share, ignore_label)
+    column, numbers, p = _column(t), _numbers(x_spec), cupy.exp(score)
+    rest = _sum_where((column != numbers) | (column == ignore_label) | (p <= DOMINANT), p, 1)
+    return _cross_entropy_x(score, column, numbers, weights, share, rest, ignore_label)
 
 
 NEURAL = {

@@ -186,9 +186,17 @@ def log_softmax_x(gy: Array, y: Array, axis: Any, /) -> Array:
 
 
 def _log_softmax_x(gy: Array, y: Array, axis: Any, out: Array | None = None) -> Array:
-    gx = np.exp(y, out=array_for(y, out))
-    gx *= np.add.reduce(gy, axis, keepdims=True)
-    return np.subtract(gy, gx, out=gx)
+    p = np.exp(y, out=array_for(y, out))
+    dominant, zero = None, ZEROS.get(y.dtype, 0)
+    if p.size and not p.item(p.argmax()) <= DOMINANT:
+        dominant = p > DOMINANT
+        rest, others = (np.add.reduce(np.where(dominant, zero, each), axis, keepdims=True) for each in (p, gy))
+        special = gy * rest - p * others
+    p *= np.add.reduce(gy, axis, keepdims=True)
+    gx = np.subtract(gy, p, out=p)
+    if dominant is not None:
+        np.copyto(gx, special, where=dominant)
+    return gx
 
 
 def logsumexp(x: Array, /, axis: Any, keepdims: Any) -> Array:
@@ -338,7 +346,14 @@ def cross_entropy_x(
 def _less_one(score: Array, t: Array, share: Array, out: Array | None = None) -> Array:
     """Return the probabilities, that of each label less 1, times `share`."""
     gx = np.exp(score, out=out)
-    gx[_places(score, t)] -= 1
+    places = _places(score, t)
+    chosen = gx[places]
+    slopes = np.subtract(chosen, ONES.get(gx.dtype, 1))
+    if chosen.size and not chosen.item(chosen.argmax()) <= DOMINANT:
+        sure = chosen > DOMINANT  # where 1 - p is the sum of the others
+        gx[places] = np.where(sure, ZEROS.get(gx.dtype, 0), chosen)
+        slopes = np.where(sure, -np.add.reduce(np.ascontiguousarray(gx), 1), slopes)  # as in the formula
+    gx[places] = slopes
     gx *= share
     return gx
 

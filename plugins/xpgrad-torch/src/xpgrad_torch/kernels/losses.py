@@ -4,7 +4,7 @@ import torch
 
 from xpgrad.plugin import Spec
 from xpgrad.types import Array, Kernel
-from xpgrad_torch.kernels.neural import HALF
+from xpgrad_torch.kernels.neural import DOMINANT, HALF
 
 
 def cross_entropy(
@@ -32,8 +32,16 @@ def cross_entropy_x(
             return NotImplemented
         return _of_some(gy, x, t, score, normalize, ignore_label, reduce)
     gx = torch.exp(torch.log_softmax(x, 1) if score is None else score)
-    gx.scatter_(1, labels, gx.gather(1, labels) - 1)
+    _subtract_one(gx, labels)
     return gx.mul_(gy.unsqueeze(1) if reduce == "no" else gy / _count(t, normalize))
+
+
+def _subtract_one(p: torch.Tensor, labels: torch.Tensor) -> None:
+    """Subtract 1 from the probabilities of the labels; if nearly 1, 1 - p is the sum of the others."""
+    chosen = p.gather(1, labels)
+    sure = chosen > DOMINANT
+    rest = p.scatter_(1, labels, torch.where(sure, 0.0, chosen)).sum(1, keepdim=True)
+    p.scatter_(1, labels, torch.where(sure, -rest, chosen - 1))
 
 
 def _of_some(
@@ -51,7 +59,7 @@ def _of_some(
         if low < 0 or high >= log_p.shape[1]:
             return NotImplemented
     gx = torch.exp(log_p)
-    gx.scatter_(1, labels, gx.gather(1, labels) - 1)
+    _subtract_one(gx, labels)
     count = counted.sum().clamp(min=1) if normalize else t.shape[0]
     gx.mul_(gy.unsqueeze(1) if reduce == "no" else gy / count)
     return gx.masked_fill_(~counted.unsqueeze(1), 0)
