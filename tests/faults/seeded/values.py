@@ -238,12 +238,6 @@ def expit_x_cancels(bed: Testbed) -> None:
     bed.kernel("special.expit.x", lambda gy, x, y: gy * y * (1 - y))
 
 
-@fault("tanh-slope-cancels", "tanh_slope is 1 - t * t, which cancels for large inputs", "G", ("tanh",))
-def tanh_slope_cancels(bed: Testbed) -> None:
-    bed.kernel("tanh_slope", lambda x, t: 1 - t * t)
-    bed.kernel("tanh.x", lambda gy, x, y: gy * (1 - y * y))
-
-
 @fault("max-x-of-three-ties", "max.x gives each of three equal maxima a half", "N")
 def max_x_of_three_ties(bed: Testbed) -> None:
     def max_x(gy: Any, x: Any, y: Any, x_spec: Any, axis: Any, keepdims: bool) -> Any:
