@@ -18,6 +18,8 @@ from xpgrad.backend.modules import (
     get_device_from_array,
     is_arrays_compatible,
 )
+from xpgrad.boundary import as_bounded as _as_bounded
+from xpgrad.boundary import bound as _bound
 from xpgrad.chainer.function import Function, FunctionAdapter
 from xpgrad.chainer.parameter import Parameter
 from xpgrad.config import (
@@ -31,6 +33,7 @@ from xpgrad.config import (
     using_config,
 )
 from xpgrad.errors import (
+    AllocationError,
     AnomalyError,
     AxisError,
     BackendMismatch,
@@ -81,11 +84,11 @@ __all__ = [  # noqa: RUF022 - the most important names first
     "is_arrays_compatible", "utils",
     "Device", "get_device", "get_device_from_array", "get_array_module", "use", "using_device", "random",
     "array_api",
-    "AnomalyError", "AxisError", "BackendMismatch", "BackendUnavailable", "BatchError", "BatchWarning", "ChangedArray",
-    "CompileWarning", "DeviceMismatch", "DtypeError", "EscapedArray", "GradientError", "GraphEndWarning", "GraphError",
-    "IterationError", "NotANumber", "PluginError", "SerializationError", "ShapeError", "SingularMatrix",
-    "SparsityError", "SpecifierError", "StaleProgramWarning", "StructureError", "TraceError", "UnknownArray",
-    "XpgradError",
+    "AllocationError", "AnomalyError", "AxisError", "BackendMismatch", "BackendUnavailable", "BatchError",
+    "BatchWarning", "ChangedArray", "CompileWarning", "DeviceMismatch", "DtypeError", "EscapedArray",
+    "GradientError", "GraphEndWarning", "GraphError", "IterationError", "NotANumber", "PluginError",
+    "SerializationError", "ShapeError", "SingularMatrix", "SparsityError", "SpecifierError", "StaleProgramWarning",
+    "StructureError", "TraceError", "UnknownArray", "XpgradError",
     "__version__",
 ]  # fmt: skip
 
@@ -223,8 +226,8 @@ else:
         if name in _LATE_FUNCTIONS:
             import importlib
 
-            found = globals()[name] = getattr(importlib.import_module(_LATE_FUNCTIONS[name]), name)
-            return found
+            found = getattr(importlib.import_module(_LATE_FUNCTIONS[name]), name)
+            return globals().setdefault(name, _as_bounded(__name__, name, found))
         if not name.startswith("_"):
             from xpgrad.interop.names import find
 
@@ -239,6 +242,8 @@ def __dir__() -> list[str]:
     return sorted({*__all__, *_LATE, *_LATE_FUNCTIONS})
 
 
+_bound(__name__, (name for name in __all__ if not isinstance(globals()[name], type)))  # a Variable costs less
+_bound("xpgrad.backend.random", ("seed", "uniform", "normal", "get_state", "set_state"))
 _numpy_protocol.bind()
 _attributes.bind()
 if "einops" in _sys.modules:  # otherwise its users import the module: there is no hook for later imports

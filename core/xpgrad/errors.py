@@ -89,6 +89,10 @@ class UnknownArray(XpgradError, TypeError):
     """An object that is not an array of any backend."""
 
 
+class AllocationError(XpgradError, MemoryError):
+    """An array is larger than the memory of its device; the message names the function and what it was given."""
+
+
 class SerializationError(XpgradError, ValueError):
     """A file of arrays is damaged, or holds what is not loaded; the message names file, entry, expected and got."""
 

@@ -1,10 +1,11 @@
-"""The names that a public module lists in `dir`, and its AttributeError for other names."""
+"""The names that a public module lists in `dir`, whose functions it bounds, and its AttributeError for other names."""
 
 import importlib
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from xpgrad.boundary import as_bounded, bound
 from xpgrad.hints import elsewhere
 
 
@@ -58,11 +59,12 @@ def listed(
     late : mapping of str, optional
         The modules of names that are imported at their first use.
     """
+    bound(module, names)
 
     def find(name: str) -> Any:
         if late is not None and name in late:
-            found = sys.modules[module].__dict__[name] = getattr(importlib.import_module(late[name]), name)
-            return found
+            found = getattr(importlib.import_module(late[name]), name)
+            return sys.modules[module].__dict__.setdefault(name, as_bounded(module, name, found))
         raise missing_name(module, name, listing)
 
     def listing() -> list[str]:

@@ -1,6 +1,8 @@
 """Type aliases for the arrays, dtypes and namespaces of array libraries, which the core does not import."""
 
-from collections.abc import Callable, Sequence
+import operator
+import sys
+from collections.abc import Callable, Collection, Sequence
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
@@ -64,6 +66,33 @@ Size: TypeAlias = int | Sequence[int]
 """One number for all axes, or one for each."""
 WHOLE = (int, Integral)
 """The classes of integers, Python's and those of libraries."""
+MAX_INTEGERS = 1_000_000
+"""Integers that an argument may have: axes, lengths or numbers of repetitions."""
+
+
+def integers(given: Size, function: str = "") -> tuple[int, ...]:
+    """Return an integer, or a sequence of integers, as a tuple; an iterator, which might not end, is refused.
+
+    Raises
+    ------
+    TypeError, ValueError
+        It is something else, or too large for the shape of an array; the message names `function`.
+    """
+    numbers = (given,) if isinstance(given, WHOLE) else given
+    try:
+        count = len(numbers) if isinstance(numbers, Collection) or hasattr(numbers, "__getitem__") else None
+        found = tuple([operator.index(n) for n in numbers]) if count is not None and count <= MAX_INTEGERS else None
+    except (OverflowError, TypeError):
+        found = None
+    name = f"{function}: " if function else ""
+    if found is None:
+        kind = type(given).__name__
+        raise TypeError(f"{name}expected an integer or a sequence of integers, got an object of type {kind}")
+    if any(not -sys.maxsize <= number <= sys.maxsize for number in found):
+        raise ValueError(f"{name}expected integers of 64 bits, got one of {max(map(int.bit_length, found))} bits")
+    return found
+
+
 Index: TypeAlias = Any
 """Any index, as in ``x[index]``."""
 Kernel: TypeAlias = Callable[..., Any]

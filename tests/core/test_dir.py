@@ -10,7 +10,8 @@ import pytest
 import xpgrad
 
 ROOT = """
-AbstractSerializer AnomalyError AxisError BackendMismatch BackendUnavailable BatchError BatchWarning Chain ChainList
+AbstractSerializer AllocationError AnomalyError AxisError BackendMismatch BackendUnavailable BatchError BatchWarning
+Chain ChainList
 ChangedArray CompileWarning DebugMode Deserializer Device DeviceMismatch DictSummary DtypeError EscapedArray Function
 FunctionAdapter FunctionHook FunctionNode GradientError GradientMethod GraphEndWarning GraphError Initializer
 IterationError Link LinkHook NotANumber Optimizer Parameter PluginError Reporter Scatter Sequential SerializationError

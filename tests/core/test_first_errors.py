@@ -248,17 +248,17 @@ FIRST: dict[str, tuple[Callable[[], Any], Any, str]] = {
     "the class of an initializer": (
         lambda: L.Linear(2, 1, initialW=initializers.HeNormal),
         TypeError,
-        r"^initializer: expected an initializer, got the class HeNormal; write HeNormal\(\)$",
+        r"^Linear: initializer: expected an initializer, got the class HeNormal; write HeNormal\(\)$",
     ),
     "the name of an initializer": (
         lambda: L.Linear(2, 1, initialW="HeNormal"),
         TypeError,
-        r"^initializer: expected None, a scalar, an array or a callable, got str$",
+        r"^Linear: initializer: expected None, a scalar, an array or a callable, got str$",
     ),
     "initial values of another shape": (
         lambda: L.Linear(2, 1, initialW=rows()),
         xpgrad.ShapeError,
-        r"^Constant: expected values that broadcast to shape \(1, 2\), got shape \(3, 2\)$",
+        r"^Linear: Constant: expected values that broadcast to shape \(1, 2\), got shape \(3, 2\)$",
     ),
     "a stack of one model": (
         lambda: models.stack(model()),
@@ -310,7 +310,7 @@ FIRST: dict[str, tuple[Callable[[], Any], Any, str]] = {
     "a trainer that stops after a number": (
         lambda: training.Trainer(training.StandardUpdater(iterators.SerialIterator(rows(), 1), sgd()), 20),
         TypeError,
-        r"^trigger: expected a pair such as \(1, 'epoch'\) or a function of the trainer, got 20$",
+        r"^Trainer: trigger: expected a pair such as \(1, 'epoch'\) or a function of the trainer, got 20$",
     ),
     # of files
     "a file of another model": (
@@ -321,7 +321,7 @@ FIRST: dict[str, tuple[Callable[[], Any], Any, str]] = {
     "a file of a model of another size": (
         lambda: serializers.load_npz(saved(model()), L.Linear(2, 5)),
         xpgrad.ShapeError,
-        r"^W: expected shape \(5, 2\), the file has \(1, 2\)$",
+        r"^load_npz: W: expected shape \(5, 2\), the file has \(1, 2\)$",
     ),
     "a file that is no npz": (
         lambda: serializers.load_npz(io.BytesIO(b"text"), model()),
@@ -331,12 +331,12 @@ FIRST: dict[str, tuple[Callable[[], Any], Any, str]] = {
     "object and file exchanged": (
         lambda: serializers.save_npz(model(), "file"),
         TypeError,
-        r"^save: expected an object with a method serialize, .*, got str; the file is the first argument",
+        r"^save_npz: expected an object with a method serialize, .*, got str; the file is the first argument",
     ),
     "object and file exchanged in loading": (
         lambda: serializers.load_npz(model(), "file"),
         TypeError,
-        r"^load: expected a path or a binary file first, and the object second; got Linear$",
+        r"^load_npz: load: expected a path or a binary file first, and the object second; got Linear$",
     ),
 }
 

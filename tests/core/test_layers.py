@@ -9,8 +9,9 @@ import xpgrad
 
 ROOT = Path(xpgrad.__file__).parent
 PACKAGES = (
-    "hints",
-    "config types errors listing",
+    "hints errors",
+    "boundary",
+    "config types listing",
     "backend",
     "watch utils",
     "graph",

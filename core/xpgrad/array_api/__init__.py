@@ -15,6 +15,7 @@ from xpgrad.array_api.namespace import namespace as _namespace
 from xpgrad.array_api.namespace import slot as _names
 from xpgrad.array_api.shared.copying import copy as _copy
 from xpgrad.array_api.shared.primitives import sum_to as _sum_to
+from xpgrad.boundary import bound as _bound
 from xpgrad.graph.methods.convertible import API_VERSIONS as _API_VERSIONS
 from xpgrad.graph.slot import slot as _slot
 from xpgrad.listing import missing_name as _missing_name
@@ -91,7 +92,6 @@ from xpgrad.array_api.utility import all as all, any as any, diff as diff
 # fmt: on
 
 _functions = {name: value for name, value in vars().items() if callable(value) and not name.startswith("_")}
-_names.functions = _functions | _CONSTANTS
 
 
 class _Functions:
@@ -108,6 +108,8 @@ class _Functions:
 
 _slot.functions = _Functions()
 _bind_operators()
+_bound(__name__, _functions)
+_names.functions = {name: globals()[name] for name in _functions} | _CONSTANTS
 
 
 __array_api_version__ = _API_VERSIONS[-1]

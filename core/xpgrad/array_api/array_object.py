@@ -21,6 +21,7 @@ from xpgrad.array_api.shared import copying
 from xpgrad.array_api.shared.axes import Axis, checked_axes
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.standard import BINARY_OPERATORS, COMPARISONS, UNARY_OPERATORS
+from xpgrad.boundary import as_bounded
 from xpgrad.errors import ShapeError
 from xpgrad.graph.primitive import operators
 from xpgrad.graph.variable import Variable, as_variable, constant_variable
@@ -239,6 +240,8 @@ METHODS: dict[str, Any] = {
     "var": var,
 }
 _FUNCTIONS = ChainMap(*map(vars, (arithmetic, bitwise, comparison, magnitude, linear_algebra)))
+_COMPOSED = frozenset(("astype", "copy", "diagonal", "dot", "repeat", "round", "swapaxes", "take", "trace"))
+"""Methods that fail outside of a primitive, which would name them."""
 
 
 def bind() -> None:
@@ -251,7 +254,7 @@ def bind() -> None:
     for name, function in UNARY_OPERATORS.items():
         _set(f"__{name}__", _FUNCTIONS[function])
     for name, method in METHODS.items():
-        _set(name, method)
+        _set(name, as_bounded(__name__, name, method) if name in _COMPOSED else method)
 
 
 def _set(name: str, function: Callable[..., Any]) -> None:

@@ -18,7 +18,7 @@ from xpgrad.errors import BackendMismatch
 from xpgrad.graph.operands import as_variables, promoted_dtype
 from xpgrad.graph.primitive import primitive
 from xpgrad.graph.variable import Variable, as_array, constant_variable, inside
-from xpgrad.types import WHOLE, AnyArray, Array, DeviceHandle, Dtype, Namespace, Operand, Shape
+from xpgrad.types import AnyArray, Array, DeviceHandle, Dtype, Namespace, Operand, Shape, integers
 
 Lengths = int | Shape
 
@@ -73,7 +73,7 @@ def creators(backend: Backend) -> dict[str, Callable[..., Variable]]:
         """Return a new Variable filled with one value, which gets a gradient if it is a 0-d Variable."""
         if _is_array(fill_value):
             value = _as_variable(backend, fill_value, dtype, device, None)
-            return broadcast_to(value, shape=(shape,) if isinstance(shape, WHOLE) else tuple(shape))
+            return broadcast_to(value, shape=integers(shape))
         return constant("full", shape, fill_value, dtype=dtype, device=device)
 
     def linspace(

@@ -21,7 +21,7 @@ from xpgrad.backend.spellings import dtype_of
 from xpgrad.graph.primitive import primitive
 from xpgrad.graph.variable import Variable
 from xpgrad.listing import missing_name
-from xpgrad.types import AnyArray, Array, Dtype, Namespace
+from xpgrad.types import AnyArray, Array, Dtype, Namespace, integers
 
 __all__ = [  # noqa: RUF022 - in the standard's order
     "fft", "ifft", "fftn", "ifftn", "rfft", "irfft", "rfftn", "irfftn", "hfft", "ihfft", "fftshift", "ifftshift",
@@ -140,7 +140,7 @@ def _lengths(x: Array, s: Axes, axes: Axes) -> tuple[Axes, Axes]:
     """Return `s` and `axes` in a form that all libraries accept: axes are given if `s` is, and `s` has no -1."""
     if s is None:
         return None, axes
-    axes = tuple(range(x.ndim - len(s), x.ndim)) if axes is None else tuple(axes)
+    axes = tuple(range(x.ndim - len(s), x.ndim)) if axes is None else integers(axes)
     if len(axes) == len(s):  # else the library raises
         s = tuple(x.shape[a] if n == -1 else n for n, a in zip(s, axes, strict=True))
     return s, axes

@@ -11,6 +11,7 @@ from xpgrad.backend.backend import Backend
 from xpgrad.backend.caller import called
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.spec import Spec
+from xpgrad.boundary import bounded
 from xpgrad.config import NO_GRAD, WATCHED, config, switches
 from xpgrad.errors import BackendMismatch, DeviceMismatch, DtypeError, GraphError, UnknownArray
 from xpgrad.graph.lifting import entered
@@ -36,7 +37,7 @@ def _checked_getitem(x: Variable, index: Index) -> Variable:
     return getitem(x, index=prepared(x, index, "getitem"))
 
 
-index_operator = indexed(getitem.definition, _checked_getitem)  # type: ignore[attr-defined]  # primitives have it
+index_operator = indexed(getitem.definition, bounded(_checked_getitem, "getitem"))  # type: ignore[attr-defined]  # primitives have it
 
 
 def prepared(x: Variable, index: Index, operation: str) -> Index:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import accumulate
 from typing import Any
 
-from xpgrad.array_api.shared.axes import Axes, checked_axes
+from xpgrad.array_api.shared.axes import Axes, checked_axes, reusable
 from xpgrad.backend.checks import beside
 from xpgrad.backend.indexing import at_axis
 from xpgrad.backend.spec import Spec
@@ -75,7 +75,7 @@ def moveaxis(x: AnyArray, source: Axes, destination: Axes, /) -> Variable:
 @primitive(linear=("x",), x=lambda xp, gy, axis: xp.flip(gy, axis=axis))
 def flip(xp: Namespace, x: AnyArray, /, *, axis: Axes | None = None) -> Array:
     """The elements in reverse order along `axis`, by default along all axes."""
-    return xp.flip(x, axis=axis)
+    return xp.flip(x, axis=reusable(axis))
 
 
 def _roll_rule(xp: Namespace, gy: Array, shift: Axes, axis: Axes | None) -> Array:
@@ -94,7 +94,7 @@ def roll(xp: Namespace, x: AnyArray, /, shift: Axes, *, axis: Axes | None = None
     axis : int, tuple of int or None
         None rolls the flattened array, and restores the shape.
     """
-    return xp.roll(x, shift, axis=axis)
+    return xp.roll(x, reusable(shift), axis=reusable(axis))
 
 
 def _concat_rule(xp: Namespace, gy: Array, specs: tuple[Spec, ...], axis: int | None) -> list[Array]:

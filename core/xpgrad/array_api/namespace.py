@@ -10,6 +10,7 @@ from xpgrad.array_api.creation import creators
 from xpgrad.array_api.data_types import DTYPES, dtype_functions
 from xpgrad.array_api.inspection import NamespaceInfo
 from xpgrad.backend.backend import Backend
+from xpgrad.boundary import as_bounded
 from xpgrad.graph.methods.convertible import API_VERSIONS
 from xpgrad.listing import listed, missing_name
 
@@ -50,8 +51,8 @@ def namespace(backend: Backend) -> types.ModuleType:
     for name in DTYPES:
         if hasattr(backend.namespace, name):
             names[name] = getattr(backend.namespace, name)
-    names |= creators(backend)
-    names |= dtype_functions(backend)
+    made_here = creators(backend) | dtype_functions(backend)
+    names |= {name: as_bounded(made.__name__, name, function) for name, function in made_here.items()}
     names["__array_api_version__"] = API_VERSIONS[-1]
     names["__array_namespace_info__"] = functools.partial(NamespaceInfo, backend)
     names["linalg"] = _extension(made, linalg, {})
@@ -66,7 +67,8 @@ def namespace(backend: Backend) -> types.ModuleType:
 def _extension(parent: types.ModuleType, shared: types.ModuleType, own: dict[str, Any]) -> types.ModuleType:
     """Return the namespace of an extension: the shared functions, and those of the backend."""
     made = types.ModuleType(f"{parent.__name__}.{shared.__name__.rpartition('.')[2]}", shared.__doc__)
-    names = {name: getattr(shared, name) for name in shared.__all__} | own
+    names = {name: getattr(shared, name) for name in shared.__all__}
+    names |= {name: as_bounded(made.__name__, name, function) for name, function in own.items()}
     vars(made).update(names)
     vars(made)["__getattr__"], vars(made)["__dir__"] = listed(made.__name__, list(names))
     return made

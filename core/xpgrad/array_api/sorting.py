@@ -11,6 +11,7 @@ def argsort(xp: Namespace, x: AnyArray, /, *, axis: int = -1, descending: bool =
 
 
 def _sort_rule(xp: Namespace, gy: Array, x: Array, axis: int, descending: bool) -> Array:
+    axis = int(axis)  # which may be True
     order = xp.argsort(x, axis=axis, descending=descending, stable=True)
     return xp.take_along_axis(gy, xp.argsort(order, axis=axis, descending=False, stable=True), axis=axis)
 

@@ -32,7 +32,10 @@ def spec_of(array: Array, operation: str) -> Spec:
                 f"{plugins.remedy(array)}"
             ) from None
     backend.check(array)
-    return backend.spec(array)
+    try:
+        return backend.spec(array)
+    except TypeError as error:  # of a dtype that is no number's
+        raise DtypeError(f"{operation}: {error}") from None
 
 
 def check_cast(obj: Any, dtype: Any, operation: str) -> Dtype:

@@ -16,6 +16,7 @@ from xpgrad.backend.discovery import Entry, Installed, scan
 from xpgrad.backend.providers import Provided, Providers, call, provided_by
 from xpgrad.backend.record import PluginRecord, PluginWarning
 from xpgrad.backend.third_party import is_interrupt, text_of
+from xpgrad.boundary import libraries
 from xpgrad.errors import BackendUnavailable, PluginError, XpgradError
 
 if TYPE_CHECKING:
@@ -152,6 +153,8 @@ class Loader:
         self._providers.add(provided, self._hooks("xpgrad_kernels"), {**self.records, record.module: record}.values())
         if backend is not None:
             self.by_type = {**self.by_type, **dict.fromkeys(backend.array_types, backend)}
+            libraries.update(map(root_of, backend.array_types))
+            libraries.add(str(getattr(backend.namespace, "__name__", "")).partition(".")[0])
             if backend.carries_graphs:
                 self.carriers = {**self.carriers, **dict.fromkeys(backend.array_types, backend)}
             self.scalar_types += tuple(t for t in backend.scalar_types if t not in self.scalar_types)

@@ -19,7 +19,7 @@ from xpgrad.backend.spec import Spec
 from xpgrad.backend.spellings import dtype_of
 from xpgrad.backend.transfer import transfer
 from xpgrad.errors import DtypeError
-from xpgrad.types import Array, DeviceHandle, Dtype, Namespace, Shape
+from xpgrad.types import Array, DeviceHandle, Dtype, Namespace, Shape, integers
 
 
 class _Streams:
@@ -198,7 +198,7 @@ def _draw(name: str, shape: Shape, dtype: Dtype | None, device: Device) -> Array
         dtype = backend.namespace.asarray(0.0, device=device.handle).dtype
     elif not backend.is_kind(dtype := dtype_of(dtype, backend, name), "real floating"):
         raise DtypeError(f"{name}: expected a real floating-point dtype, got {dtype}; cast the numbers afterwards")
-    return draw(name, tuple(shape), dtype, device)
+    return draw(name, integers(shape), dtype, device)
 
 
 def draw(name: str, shape: Shape, dtype: Dtype, device: Device) -> Array:

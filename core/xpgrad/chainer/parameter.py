@@ -13,7 +13,7 @@ from xpgrad.errors import ShapeError
 from xpgrad.graph.calls import variable_types
 from xpgrad.graph.gradients import check_gradient, check_gradient_variable
 from xpgrad.graph.variable import Variable, given_gradient, inside
-from xpgrad.types import Array, Dtype, Shape
+from xpgrad.types import Array, Dtype, Shape, integers
 
 
 class Parameter(Variable):
@@ -104,7 +104,7 @@ class Parameter(Variable):
 
         The gradient is None instead if `cleargrad` was called, and zeros if `zerograd` was.
         """
-        device, shape = self._node.intended_device(), (shape,) if isinstance(shape, int) else tuple(shape)
+        device, shape = self._node.intended_device(), integers(shape)
         array = moved_if_unsuitable(_generate(self.initializer, shape, device), device)
         backend = plugins.backend_of(array)
         xp, valid = backend.xp, True

@@ -28,7 +28,7 @@ class PrintHook(FunctionHook):
 
     def __init__(self, sep: Any = None, end: str = "\n", file: TextIO | None = None, flush: bool = True) -> None:
         if sep is not None:
-            warnings.warn("PrintHook: sep has no effect and is deprecated", DeprecationWarning, stacklevel=2)
+            warnings.warn("PrintHook: sep has no effect and is deprecated", DeprecationWarning, stacklevel=3)
         self.sep, self.end, self.file, self.flush = sep, end, file, flush
 
     def forward_preprocess(self, function: FunctionNode, in_data: tuple[Any, ...]) -> None:

@@ -1,6 +1,5 @@
 """Changing shape, order, dtype and device of arrays, under Chainer's names and with its defaults."""
 
-import operator
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any, overload
@@ -12,7 +11,7 @@ from xpgrad.errors import ShapeError
 from xpgrad.functions.arguments import named
 from xpgrad.functions.checks import integral, invalid, known_spec, require_axis
 from xpgrad.graph.variable import Variable, as_variable, constant_variable
-from xpgrad.types import WHOLE, AnyArray, Dtype, Index, Shape
+from xpgrad.types import WHOLE, AnyArray, Dtype, Index, Shape, integers
 
 __all__ = [
     "as_strided", "broadcast", "broadcast_to", "cast", "concat", "copy", "dstack", "expand_dims", "flatten", "flip",
@@ -49,7 +48,7 @@ def as_strided(x: AnyArray, shape: Shape, strides: Sequence[int], storage_offset
         `shape` and `strides` are not of one length, or there is no element with one of these numbers.
     """
     x, start = as_variable(x), storage_offset or 0
-    lengths, steps = tuple(map(operator.index, shape)), tuple(map(operator.index, strides))
+    lengths, steps = integers(shape), integers(strides)
     if len(lengths) != len(steps) or min(lengths, default=0) < 0:
         raise ValueError(f"as_strided: expected a shape and as many strides, got {shape!r} and {strides!r}")
     spec = x.node.spec
@@ -81,7 +80,7 @@ def broadcast(*args: AnyArray) -> Any:
 
 def broadcast_to(x: AnyArray, shape: Shape) -> Variable:
     """Broadcast `x` to `shape`."""
-    return array_api.broadcast_to(x, shape=tuple(shape))
+    return array_api.broadcast_to(x, shape=integers(shape))
 
 
 def cast(x: AnyArray, typ: Dtype) -> Variable:
@@ -177,7 +176,7 @@ def repeat(x: AnyArray, repeats: int | Sequence[int], axis: int | None = None) -
     ValueError
         `repeats` is negative, or is neither one number nor one for each position.
     """
-    counts = [operator.index(count) for count in ([repeats] if isinstance(repeats, WHOLE) else repeats)]
+    counts = integers(repeats)
     x = array_api.reshape(x, shape=(-1,)) if axis is None else as_variable(x)
     axis = require_axis(x.node.spec, 0 if axis is None else axis, "repeat")
     length = x.shape[axis]
@@ -186,9 +185,8 @@ def repeat(x: AnyArray, repeats: int | Sequence[int], axis: int | None = None) -
     if len(counts) == 1:
         return array_api.repeat(x, counts[0], axis=axis)
     spec = x.node.spec
-    places = [place for place, count in enumerate(counts) for _ in range(count)]
-    indices = spec.backend.asarray(places, dtype=spec.backend.default_dtype("int"), device=spec.device)
-    return array_api.take(x, indices, axis=axis)
+    found = spec.backend.asarray(counts, dtype=spec.backend.default_dtype("int"), device=spec.device)
+    return array_api.repeat(x, found, axis=axis)
 
 
 def rollaxis(x: AnyArray, axis: int, start: int = 0) -> Variable:
@@ -250,7 +248,7 @@ def split_axis(
         step = length // indices_or_sections
         cuts = [step * i for i in range(1, indices_or_sections)]
     else:
-        cuts = [sorted((0, int(i) + length * (int(i) < 0), length))[1] for i in indices_or_sections]
+        cuts = [sorted((0, i + length * (i < 0), length))[1] for i in integers(indices_or_sections)]
     before = (slice(None),) * axis
     parts = tuple(x[(*before, slice(start, max(start, end)))] for start, end in pairwise([0, *cuts, length]))
     return parts if force_tuple or len(parts) > 1 else next(iter(parts))
@@ -277,7 +275,7 @@ def swapaxes(x: AnyArray, axis1: int, axis2: int) -> Variable:
 
 def tile(x: AnyArray, reps: int | Sequence[int]) -> Variable:
     """Return `x` repeated as a whole `reps` times along each axis, the last entry for the last axis."""
-    return array_api.tile(x, (reps,) if isinstance(reps, WHOLE) else tuple(reps))
+    return array_api.tile(x, integers(reps))
 
 
 def transpose(x: AnyArray, axes: Sequence[int] | None = None) -> Variable:

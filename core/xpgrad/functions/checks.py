@@ -94,6 +94,7 @@ def real(function: Callable[P, Variable], name: str) -> Callable[P, Variable]:
 
     checked.__name__ = checked.__qualname__ = name
     checked.__module__ = "xpgrad.functions"  # where pickle finds it
+    checked.bounded = True  # type: ignore[attr-defined]  # it raises nothing but what names it
     return cast("Callable[P, Variable]", checked)
 
 
@@ -110,6 +111,7 @@ def inexact(function: Callable[P, Variable], name: str) -> Callable[P, Variable]
 
     checked.__name__ = checked.__qualname__ = name
     checked.__module__ = "xpgrad.functions"  # where pickle finds it
+    checked.bounded = True  # type: ignore[attr-defined]  # it raises nothing but what names it
     return cast("Callable[P, Variable]", checked)
 
 

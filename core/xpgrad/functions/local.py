@@ -9,7 +9,7 @@ from xpgrad.functions.mixed import in_dtype_of, unified
 from xpgrad.functions.sequences import pad
 from xpgrad.functions.windows import geometry_on, images, per_axis, windows
 from xpgrad.graph.variable import Variable, as_variable
-from xpgrad.types import AnyArray, Size
+from xpgrad.types import AnyArray, Size, integers
 
 __all__ = ["local_convolution_2d", "shift"]
 
@@ -40,7 +40,7 @@ def local_convolution_2d(x: AnyArray, W: AnyArray, b: AnyArray | None = None, st
         expect = f"W of shape (out, OH, OW, {spec.shape[1]}, KH, KW) and a floating-point dtype, as x is {spec!r}"
         raise invalid(name, expect, f"W is {filters!r}")
     out, oh, ow, c, *ksize = filters.shape
-    geometry = geometry_on(name, spec, per_axis(tuple(ksize), 2, "the last lengths of W", name), stride, 0)
+    geometry = geometry_on(name, spec, per_axis(integers(ksize), 2, "the last lengths of W", name), stride, 0)
     if geometry.out != (oh, ow):
         raise invalid(name, f"W of shape {(out, *geometry.out, c, *ksize)}, as x is {spec!r}", f"W is {filters!r}")
     if b is not None and (not (bias := known_spec(b, name)).differentiable or bias.shape != (out, oh, ow)):

@@ -13,7 +13,7 @@ from xpgrad.functions.arguments import named
 from xpgrad.functions.checks import inexact, invalid, known_spec, real_floating
 from xpgrad.graph.variable import Variable, as_variable
 from xpgrad.special import exponentials
-from xpgrad.types import AnyArray, Array, Operand, Shape
+from xpgrad.types import AnyArray, Array, Operand, Shape, integers
 
 __all__ = [
     "absolute", "add", "arccos", "arcsin", "arctan", "arctan2", "arctanh", "argmax", "argmin", "average",
@@ -166,7 +166,7 @@ def sum(x: AnyArray, axis: Axis = None, keepdims: bool = False) -> Variable:
 
 def sum_to(x: AnyArray, shape: Shape) -> Variable:
     """Return `x` summed to `shape`, over the axes that broadcasting from `shape` would add or expand."""
-    return _sum_to(x, shape=tuple(shape))
+    return _sum_to(x, shape=integers(shape))
 
 
 def tensordot(a: AnyArray, b: AnyArray, axes: int | tuple[Sequence[int], Sequence[int]] = 2) -> Variable:

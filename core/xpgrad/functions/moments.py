@@ -13,7 +13,7 @@ from xpgrad.config import config
 from xpgrad.errors import ShapeError
 from xpgrad.functions.checks import invalid, known_spec, require_real_floating
 from xpgrad.graph.variable import Variable, as_array, inside
-from xpgrad.types import WHOLE, Array, Namespace, Shape
+from xpgrad.types import WHOLE, Array, Namespace, Shape, integers
 
 Axes = tuple[int, ...]
 
@@ -44,7 +44,7 @@ def batch_axes(function: str, spec: Spec, gamma: Spec, axis: int | Sequence[int]
     """Return the axes over which statistics are taken, sorted."""
     if axis is None:
         return (0, *range(gamma.ndim + 1, spec.ndim))
-    wanted = (axis,) if isinstance(axis, WHOLE) else tuple(axis)
+    wanted = integers(axis)
     found = tuple(sorted(a % spec.ndim for a in wanted if -spec.ndim <= a < spec.ndim))
     if len(set(found)) < len(wanted):
         raise ValueError(f"{function}: expected different axes of an array with {spec.ndim} of them, got {axis}")

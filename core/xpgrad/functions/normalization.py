@@ -15,7 +15,7 @@ from xpgrad.functions.moments import Axes, batch_axes, group_size, moving, per_f
 from xpgrad.functions.windows import sum_pool
 from xpgrad.graph.primitive import elementwise, primitive
 from xpgrad.graph.variable import Variable, as_variable
-from xpgrad.types import WHOLE, AnyArray, Array, Namespace
+from xpgrad.types import WHOLE, AnyArray, Array, Namespace, integers
 
 __all__ = [
     "batch_normalization", "fixed_batch_normalization", "group_normalization", "layer_normalization",
@@ -289,7 +289,7 @@ def normalize(x: AnyArray, eps: float = 1e-5, axis: int | Sequence[int] = 1) -> 
         Where the norm is 0, its derivative is taken to be 0.
     """
     real_floating(x, "normalize")
-    x, along = as_variable(x), axis if isinstance(axis, WHOLE) else tuple(axis)
+    x, along = as_variable(x), axis if isinstance(axis, WHOLE) else integers(axis)
     return x / (linalg.vector_norm(x, axis=along, keepdims=True) + eps)
 
 
@@ -320,7 +320,7 @@ def local_response_normalization(
         raise invalid(name, "x of shape (N, C, ...)", f"x is {spec!r}")
     if n < 1:
         raise ValueError(f"{name}: n must be at least 1, got {n}")
-    x, half, channels = as_variable(x), n // 2, spec.shape[1]
+    x, half, channels = as_variable(x), min(n // 2, spec.shape[1]), spec.shape[1]
     rest = spec.size // (spec.shape[0] * channels or 1)
     size, ones = (channels, rest), (1, 1)
     geometry = Geometry(size, (2 * half + 1, 1), ones, (half, 0), ones, size)

@@ -306,8 +306,8 @@ def spatial_pyramid_pooling_2d(x: AnyArray, pyramid_height: int, pooling: str | 
     name = "spatial_pyramid_pooling_2d"
     require_option(name, "pooling", pooling, ("max", None))
     spec = require_real_floating(images(x, name, 2), name)
-    if pyramid_height < 1:
-        raise ValueError(f"{name}: pyramid_height must be at least 1, got {pyramid_height}")
+    if not 1 <= pyramid_height < 32:
+        raise ValueError(f"{name}: pyramid_height must be from 1 to 31, got {pyramid_height}")
     levels = []
     for parts in [2**level for level in range(pyramid_height)]:
         ksize = tuple(-(-n // parts) for n in spec.shape[2:])

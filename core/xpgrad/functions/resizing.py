@@ -5,7 +5,7 @@ from xpgrad.array_api.half_precision import in_single_precision
 from xpgrad.functions.checks import invalid, real_floating, require_option
 from xpgrad.functions.windows import per_axis
 from xpgrad.graph.variable import Variable, as_variable, constant_variable
-from xpgrad.types import AnyArray
+from xpgrad.types import AnyArray, integers
 
 __all__ = ["resize_images"]
 
@@ -43,7 +43,7 @@ def resize_images(
     require_option("resize_images", "mode", mode, ("bilinear", "nearest"))
     if spec.ndim != 4 or 0 in spec.shape[2:]:
         raise invalid("resize_images", "x of shape (N, C, H, W) with pixels", f"x is {spec!r}")
-    lengths = per_axis(tuple(output_shape), 2, "output_shape", "resize_images")
+    lengths = per_axis(integers(output_shape), 2, "output_shape", "resize_images")
     y = as_variable(x)
     for axis, length in zip((2, 3), lengths, strict=True):
         if mode == "bilinear":

@@ -3,6 +3,7 @@
 The values of rectangles are not needed on the host.
 """
 
+import math
 import operator
 from collections.abc import Callable
 from typing import Any
@@ -27,6 +28,7 @@ from xpgrad.array_api.half_precision import in_single_precision
 from xpgrad.backend.spec import Spec
 from xpgrad.functions.checks import integral, invalid, real_floating
 from xpgrad.functions.samplers import numbers
+from xpgrad.functions.windows import MAX_ELEMENTS
 from xpgrad.graph.variable import Variable, as_array, as_variable, constant_variable
 from xpgrad.types import WHOLE, AnyArray, Shape, Size
 
@@ -41,6 +43,8 @@ def positive(function: str, option: str, values: Any, nullable: bool = False) ->
     if len(pair) != 2 or any(not (v is None and nullable) and (not isinstance(v, WHOLE) or v < 1) for v in pair):
         expect = "an int of at least 1 or a pair of them" + (", or None" if nullable else "")
         raise TypeError(f"{function}: expected {option} to be {expect}, got {values!r}")
+    if math.prod(v or 1 for v in pair) > MAX_ELEMENTS:
+        raise ValueError(f"{function}: expected {option} of at most {MAX_ELEMENTS} elements, got {values!r}")
     return pair[0], pair[1]
 
 

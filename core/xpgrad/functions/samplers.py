@@ -26,7 +26,7 @@ from xpgrad.functions.convolution import convolution_nd
 from xpgrad.functions.sequences import pad
 from xpgrad.functions.windows import geometry_on, per_axis
 from xpgrad.graph.variable import Variable, constant_variable
-from xpgrad.types import AnyArray, Dtype, Shape, Size
+from xpgrad.types import AnyArray, Dtype, Shape, Size, integers
 
 __all__ = ["deformable_convolution_2d_sampler", "spatial_transformer_grid", "spatial_transformer_sampler"]
 
@@ -106,7 +106,7 @@ def spatial_transformer_grid(theta: AnyArray, output_shape: tuple[int, int]) -> 
     spec = real_floating(theta, name, "theta")
     if spec.ndim != 3 or spec.shape[1:] != (2, 3):
         raise invalid(name, "theta of shape (N, 2, 3)", f"theta is {spec!r}")
-    h, w = per_axis(tuple(output_shape), 2, "output_shape", name)
+    h, w = per_axis(integers(output_shape), 2, "output_shape", name)
     xp = spec.backend.namespace
     y, x = (xp.linspace(-1.0, 1.0, n, dtype=spec.wide, device=spec.device) for n in (h, w))
     ones = constant_variable(xp.ones((1, h * w), dtype=spec.wide, device=spec.device))

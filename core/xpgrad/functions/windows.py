@@ -4,6 +4,7 @@
 """
 
 import inspect
+import math
 from collections.abc import Callable
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
@@ -13,10 +14,12 @@ from xpgrad.backend.spec import Spec
 from xpgrad.functions.checks import invalid, known_spec
 from xpgrad.graph.primitive import primitive
 from xpgrad.graph.variable import Variable, as_variable
-from xpgrad.types import AnyArray, Array, Namespace, Shape, Size
+from xpgrad.types import WHOLE, AnyArray, Array, Namespace, Shape, Size, integers
 
 __all__ = ["im2col"]
 
+MAX_ELEMENTS = 2**30
+"""Elements of a window or of a picture, above which a computation would not end."""
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -112,11 +115,13 @@ def unpool(xp: Namespace, x: Array, /, geometry: Geometry) -> Array:
 
 def per_axis(value: Any, ndim: int, name: str, function: str, least: int = 1) -> Shape:
     """Return an option that is an int for all axes, or one for each, as a tuple."""
-    values = tuple(int(v) for v in value) if isinstance(value, (tuple, list)) else (int(value),) * ndim
+    values = integers(value, function) * (ndim if isinstance(value, WHOLE) else 1)
     if len(values) != ndim or any(v < least for v in values):
         raise ValueError(
             f"{function}: expected {name} to be an int or {ndim} ints, each at least {least}, got {value!r}"
         )
+    if math.prod(values) > MAX_ELEMENTS or max(values, default=0) > MAX_ELEMENTS:
+        raise ValueError(f"{function}: expected {name} of at most {MAX_ELEMENTS} elements, got {value!r}")
     return values
 
 

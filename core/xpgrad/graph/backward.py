@@ -87,11 +87,11 @@ def backward(
     for i, y in enumerate(outputs):
         given = y.grad_var if grad_outputs is None else starts[i]
         if grad_outputs is None and id(y) in seen:
-            warnings.warn(f"backward: output {i} occurs twice; its gradient is used once", RuntimeWarning, stacklevel=2)
+            warnings.warn(f"backward: output {i} occurs twice; its gradient is used once", RuntimeWarning, stacklevel=3)
             continue
         seen.add(id(y))
         if given is None:
-            warnings.warn(f"backward: output {i} has no gradient and is passed over", RuntimeWarning, stacklevel=2)
+            warnings.warn(f"backward: output {i} has no gradient and is passed over", RuntimeWarning, stacklevel=3)
             continue
         _check_cotangent(y, given, "backward", i)
         if y._node.requires_grad:

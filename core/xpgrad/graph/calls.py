@@ -120,7 +120,10 @@ def binary(definition: Definition, *, is_operator: bool) -> Function:  # noqa: C
             if array2 is None:
                 if not spec.differentiable:
                     return general(definition, x1, x2)
-                array2 = plan.backend.prepare(x2, spec)
+                try:
+                    array2 = plan.backend.prepare(x2, spec)
+                except Exception as error:
+                    return after_error(error, definition, (x1, x2), [array1, x2], {})
             node2 = None
         elif kind is type(array1) and plan.takes_any_array:
             node2 = None
@@ -140,7 +143,10 @@ def binary(definition: Definition, *, is_operator: bool) -> Function:  # noqa: C
             else:
                 same_spec = same
             if not same_spec or not spec.differentiable:
-                spec = plan.backend.spec(out)
+                try:
+                    spec = plan.backend.spec(out)
+                except Exception as error:
+                    return after_error(error, definition, (x1, x2), [array1, array2], {})
             if mode or not rule1 or not node1.requires_grad or not spec.differentiable:
                 if not differentiable and running():
                     ended(definition.name, spec, x1)
@@ -209,7 +215,10 @@ def reflected(definition: Definition) -> Function:
             if constant is None:
                 if not spec.differentiable:
                     return operate(definition, x1, x2)
-                constant = plan.backend.prepare(x1, spec)
+                try:
+                    constant = plan.backend.prepare(x1, spec)
+                except Exception as error:
+                    return after_error(error, definition, (x1, x2), [x1, own], {})
         elif kind is type(own) and plan.takes_any_array:
             constant = x1
         else:
@@ -222,7 +231,10 @@ def reflected(definition: Definition) -> Function:
         if type(out) is not plan.array_type:
             out = plan.restore(out)
         if not is_scalar or not same or not spec.differentiable:
-            spec = plan.backend.spec(out)
+            try:
+                spec = plan.backend.spec(out)
+            except Exception as error:
+                return after_error(error, definition, (x1, x2), [constant, own], {})
         if mode or not differentiable or not node.requires_grad or not spec.differentiable:
             if not definition.rules and running():
                 ended(definition.name, spec, x2)
@@ -250,8 +262,9 @@ def _kept(definition: Definition, needed: tuple[bool, ...]) -> tuple[bool, ...]:
 
 
 def plain_scalar(x: Any, kind: type) -> Any:
-    """Return a library's scalar as Python's, anything else as it is."""
+    """Return a scalar of a library, or of a class of a user, as Python's, anything else as it is."""
     if kind in PLAIN_SCALARS or not issubclass(kind, plugins.scalar_types):
         return x
-    scalar = x.item()
+    kinds: tuple[Callable[[Any], Any], ...] = (int, float, complex)
+    scalar = x.item() if hasattr(x, "item") else next(base(x) for base in kinds if isinstance(x, base))  # type: ignore[arg-type]  # classes
     return scalar if type(scalar) in PLAIN_SCALARS else x

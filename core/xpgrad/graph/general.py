@@ -8,7 +8,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from xpgrad.backend.backend import Backend
+from xpgrad.backend.caller import called
 from xpgrad.backend.plugins import plugins
+from xpgrad.boundary import described, reworded
 from xpgrad.config import GUARDED, LIFTED, NO_GRAD, WATCHED, called_with, config, switches, unguarded_mode
 from xpgrad.errors import UnknownArray
 from xpgrad.graph import carried
@@ -19,7 +21,7 @@ from xpgrad.graph.methods.cuts import ended, running
 from xpgrad.graph.operands import common_backend, is_operand, plain_parameters, promoted, with_arrays_only
 from xpgrad.graph.outputs import output
 from xpgrad.graph.pullback import Plan
-from xpgrad.graph.variable import Variable
+from xpgrad.graph.variable import Variable, as_array
 from xpgrad.graph.wording import raise_explained
 from xpgrad.types import Array
 from xpgrad.watch import inspection
@@ -28,6 +30,17 @@ from xpgrad.watch.observation import observed
 
 def apply(definition: Definition, operands: Sequence[Any], parameters: dict[str, Any]) -> Variable:
     """Call a primitive on Variables, arrays and scalars, with every check; return its output as a Variable."""
+    try:
+        return _apply(definition, operands, parameters)
+    except Exception as error:
+        name, function = called(definition.title), definition.paths.get("public", definition.body)
+        found = reworded(error, name, function, tuple(operands), parameters)
+        if found is error:
+            raise
+        raise found from error
+
+
+def _apply(definition: Definition, operands: Sequence[Any], parameters: dict[str, Any]) -> Variable:
     mode = switches().mode
     if mode & LIFTED:
         entered: Variable = call_lifted(definition, operands, parameters, "public")
@@ -115,6 +128,19 @@ def after_error(
     if any(plain[name] is not value for name, value in parameters.items()):
         return apply(definition, operands, plain)
     raise_explained(error, definition, arrays, parameters, backend)
+
+
+def given_arrays(definition: Definition, operands: Any) -> list[Any]:
+    """Return the arrays that a variadic primitive gets from an iterable, up to the first that is none."""
+    found = []
+    try:
+        for x in operands:
+            plugins.backend_of(as_array(x))
+            found.append(x)
+    except TypeError as error:
+        text = f"{called(definition.title)}: expected a sequence of Variables or arrays, got {described(operands)}"
+        raise UnknownArray(f"{text}; {error}") from None
+    return found
 
 
 def plan_for(definition: Definition, kind: type, backend: Backend | None = None) -> Plan:

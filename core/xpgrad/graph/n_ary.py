@@ -11,7 +11,7 @@ from xpgrad.config import switches
 from xpgrad.graph.application import Application
 from xpgrad.graph.calls import variable_types
 from xpgrad.graph.definition import Definition
-from xpgrad.graph.general import after_error, apply, plan_for, planned
+from xpgrad.graph.general import after_error, apply, given_arrays, plan_for, planned
 from xpgrad.graph.methods.cuts import ended, running
 from xpgrad.graph.outputs import output
 from xpgrad.graph.pullback import Plan
@@ -32,7 +32,10 @@ def n_ary(definition: Definition) -> Function:
         else:
             operands, parameters = bind(args, kwargs)
         mode = switches().mode
-        sorted_out = None if mode > 1 else _sorted_out(definition, operands, bits)
+        try:
+            sorted_out = None if mode > 1 else _sorted_out(definition, operands, bits)
+        except Exception:  # explained by `apply`, which finds it again
+            sorted_out = None
         if sorted_out is None:
             return apply(definition, operands, parameters)
         plan, arrays, nodes, scalar, needed, rank = sorted_out
@@ -42,7 +45,10 @@ def n_ary(definition: Definition) -> Function:
             return after_error(error, definition, operands, arrays, parameters)
         if type(out) is not plan.array_type:
             out = plan.restore(out)
-        spec = plan.backend.spec(out)
+        try:
+            spec = plan.backend.spec(out)
+        except Exception as error:
+            return after_error(error, definition, operands, arrays, parameters)
         if mode or not needed or not spec.differentiable:
             if not differentiable and running():
                 ended(definition.name, spec, *operands)
@@ -130,7 +136,7 @@ def sequence(definition: Definition) -> Function:
             (operands,) = args
         else:
             (operands,), parameters = bind(args, kwargs)
-        operands = list(operands)  # which may be an iterator
+        operands = list(operands) if type(operands) in (list, tuple) else given_arrays(definition, operands)
         try:
             nodes = [x._node for x in operands]
             arrays = [x._array for x in operands]

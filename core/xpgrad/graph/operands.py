@@ -8,6 +8,7 @@ from xpgrad.backend.backend import Backend
 from xpgrad.backend.caller import called
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.spellings import dtype_of
+from xpgrad.boundary import MAX_DEPTH, described
 from xpgrad.errors import BackendMismatch, DeviceMismatch, UnknownArray
 from xpgrad.graph.slot import slot
 from xpgrad.graph.variable import Variable, as_variable, constant_variable
@@ -51,7 +52,7 @@ def common_backend(name: str, operands: Sequence[Any]) -> tuple[Backend, Array]:
     for x in operands:
         array = x._array if isinstance(x, Variable) else x
         if array is None and isinstance(x, Variable):
-            raise UnknownArray(f"{name}: the Variable is uninitialised; give it data first")
+            raise UnknownArray(f"{called(name)}: the Variable is uninitialised; give it data first")
         if array is None or (type(array) not in plugins.by_type and plugins.is_scalar(array)):
             continue
         backend = _backend_of(name, array)
@@ -64,9 +65,8 @@ def common_backend(name: str, operands: Sequence[Any]) -> tuple[Backend, Array]:
             _check_together(name, found, lead, backend, array)
     if found is None:
         kinds = ", ".join(type(x).__name__ for x in operands) or "nothing"
-        raise UnknownArray(
-            f"{name}: expected at least one Variable or array, got {kinds}; make one with xpgrad.array_api.asarray"
-        )
+        text = f"{called(name)}: expected at least one Variable or array, got {kinds}"
+        raise UnknownArray(f"{text}; make one with xpgrad.array_api.asarray")
     return found, lead
 
 
@@ -75,13 +75,12 @@ def _backend_of(name: str, array: Any) -> Backend:
     if backend is not None:
         return backend
     if isinstance(array, (list, tuple, str, dict)):
-        raise UnknownArray(
-            f"{name}: expected a Variable, an array or a scalar, got {type(array).__name__}; {plugins.remedy(array)}"
-        )
+        text = f"{called(name)}: expected a Variable, an array or a scalar, got {type(array).__name__}"
+        raise UnknownArray(f"{text}; {plugins.remedy(array)}")
     try:
         return plugins.backend_of(array)
     except UnknownArray as error:
-        raise UnknownArray(f"{name}: {error}") from None
+        raise UnknownArray(f"{called(name)}: {error}") from None
 
 
 def _check_together(name: str, found: Backend, lead: Array, backend: Backend, array: Array) -> None:
@@ -208,14 +207,27 @@ def _weak_target(array: Array | None, kind: type, backend: Backend) -> Any:
 
 def plain_parameters(operation: str, parameters: dict[str, Any], backend: Backend) -> dict[str, Any]:
     """Return parameters as the library takes them; those that are so already are the same objects."""
-    plain = {name: _plain(name, value) for name, value in parameters.items()}
+    plain = {}
+    for name, value in parameters.items():
+        try:
+            plain[name] = _plain(name, value)
+        except _TooDeep:
+            raise ValueError(
+                f"{called(operation)}: expected {name} to be nested at most {MAX_DEPTH} deep, got {described(value)}"
+            ) from None
     if plain.get("dtype") is not None:
         plain["dtype"] = dtype_of(plain["dtype"], backend, operation)
     return plain
 
 
-def _plain(name: str, value: Any) -> Any:
+class _TooDeep(Exception):
+    """A parameter contains itself, or is nested so deeply that it might."""
+
+
+def _plain(name: str, value: Any, depth: int = 0) -> Any:
     """Return a parameter as libraries take it: lists as tuples, a length as a shape, a library's scalar as Python's."""
+    if depth > MAX_DEPTH:
+        raise _TooDeep
     if name == "shape" and isinstance(value, WHOLE):
         return (int(value),)
     if isinstance(value, slice):  # in an index
@@ -223,7 +235,7 @@ def _plain(name: str, value: Any) -> Any:
         plain = [part if part is None or type(part) is int else part.__index__() for part in parts]
         return value if all(a is b for a, b in zip(plain, parts, strict=True)) else slice(*plain)
     if isinstance(value, (list, tuple)) and all(isinstance(item, _NESTED) for item in value):
-        items = tuple([_plain("", item) for item in value])
+        items = tuple([_plain("", item, depth + 1) for item in value])
         same = type(value) is tuple and all(a is b for a, b in zip(items, value, strict=True))
         return value if same else items
     return plugins.plain(value)

@@ -6,13 +6,14 @@ What else a Variable can do is declared in `methods.declared`, and bound by the 
 from collections.abc import Callable
 from typing import Any, Never
 
-from xpgrad.backend.checks import check_still, same_place, spec_of
+from xpgrad.backend.caller import called
+from xpgrad.backend.checks import check_still, naming, same_place, spec_of
 from xpgrad.backend.device import Device
 from xpgrad.backend.holder import ArrayHolder
 from xpgrad.backend.levels import entered, innermost, live, shown
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.spec import Spec
-from xpgrad.errors import GradientError
+from xpgrad.errors import GradientError, UnknownArray
 from xpgrad.graph import carried
 from xpgrad.graph.exchange import replace
 from xpgrad.graph.gradients import check_gradient, check_gradient_variable
@@ -436,7 +437,10 @@ def as_variable(obj: AnyArray) -> Variable:
         return inside(obj) if live else obj
     obj = plugins.array_of(obj)
     known = carried.variable_of(obj) if type(obj) in plugins.carriers else None
-    return constant_variable(obj) if known is None else known
+    try:
+        return constant_variable(obj) if known is None else known
+    except UnknownArray as error:
+        raise naming(error, called("Variable")) from None
 
 
 def as_array(obj: Any) -> Array:

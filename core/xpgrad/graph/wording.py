@@ -9,6 +9,7 @@ from xpgrad.backend.caller import called
 from xpgrad.backend.kernels import missing_name
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.spellings import missing_on
+from xpgrad.boundary import described, reworded
 from xpgrad.errors import AxisError, DtypeError, MissingFunction, ShapeError, SingularMatrix, XpgradError
 from xpgrad.graph.definition import Definition
 from xpgrad.types import Shape
@@ -40,6 +41,10 @@ def raise_explained(
 ) -> NoReturn:
     """Raise the error of a kernel, reworded if it is about the arguments."""
     refusal = None
+    if not isinstance(error, XpgradError) and isinstance(error, (ArithmeticError, MemoryError, RecursionError)):
+        function = definition.paths.get("public", definition.body)
+        found = reworded(error, called(definition.title), function, tuple(arrays), parameters)
+        raise found from (None if found is error else error)
     if isinstance(error, XpgradError) or not isinstance(error, _ABOUT_ARGUMENTS):
         raise error
     if isinstance(error, RuntimeError):
@@ -81,7 +86,7 @@ def explained(
             return lacking
     name = called(definition.title)
     operands = [x for each in arrays for x in (each if isinstance(each, (list, tuple)) else (each,))]
-    got = ", ".join(repr(found.spec(a)) if (found := plugins.by_type.get(type(a))) else repr(a) for a in operands)
+    got = ", ".join(map(_described, operands))
     if definition.elementwise and not _broadcast([a.shape for a in arrays if type(a) in plugins.by_type]):
         return ShapeError(f"{name}: shapes do not broadcast; got {got}")
     shapes = [tuple(a.shape) for a in operands if type(a) in plugins.by_type]
@@ -110,6 +115,14 @@ def explained(
         if parameter in _INTEGERS and not _integral(value):
             return TypeError(f"{name}: {parameter} must be an integer or a tuple of integers, got {value!r}")
     return (DtypeError if re.search(_ABOUT_DTYPES, said) else TypeError)(text)
+
+
+def _described(operand: Any) -> str:
+    backend = plugins.by_type.get(type(operand))
+    try:
+        return described(operand) if backend is None else repr(backend.spec(operand))
+    except TypeError:  # its dtype is no number's
+        return described(operand)
 
 
 def _why_no_product(a: Shape, b: Shape) -> str | None:

@@ -11,7 +11,7 @@ from xpgrad.backend.plugins import plugins
 from xpgrad.backend.spellings import dtype_of
 from xpgrad.backend.transfer import transfer
 from xpgrad.errors import DtypeError
-from xpgrad.types import Array, Dtype, Shape
+from xpgrad.types import Array, Dtype, Shape, integers
 
 
 class Initializer:
@@ -85,7 +85,7 @@ def generate_array(initializer: Any, shape: Shape, xp: Any = None, dtype: Any = 
     found = dtype_of(own if dtype is None else dtype, backend, "generate_array")
     if own is not None and dtype_of(own, backend, "generate_array") != found:
         raise ValueError(f"generate_array: dtype is {dtype}, but that of the initializer is {own}; give one of them")
-    array = backend.xp.zeros(tuple(shape), dtype=found, device=target.handle)
+    array = backend.xp.zeros(integers(shape), dtype=found, device=target.handle)
     made = backend.follow(initializer)(array)
     return array if made is None else made
 

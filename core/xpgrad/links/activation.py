@@ -9,7 +9,7 @@ from xpgrad.graph.variable import Variable, as_variable
 from xpgrad.links.linear import Linear
 from xpgrad.links.parameters import fitted, once, waits, weight
 from xpgrad.models import Chain, Link
-from xpgrad.types import AnyArray
+from xpgrad.types import AnyArray, integers
 
 
 class PReLU(Link):
@@ -29,7 +29,7 @@ class PReLU(Link):
     def __init__(self, shape: Sequence[int] = (), init: Any = 0.25) -> None:
         super().__init__()
         with self.init_scope():
-            self.W = weight(init, tuple(shape))
+            self.W = weight(init, integers(shape))
 
     def forward(self, x: AnyArray) -> Variable:
         """Return `x` where it is positive, and ``W * x`` elsewhere."""
@@ -53,7 +53,7 @@ class Swish(Link):
     def __init__(self, beta_shape: Sequence[int] | None = (), beta_init: Any = 1.0) -> None:
         super().__init__()
         with self.init_scope():
-            self.beta = weight(beta_init, None if beta_shape is None else tuple(beta_shape))
+            self.beta = weight(beta_init, None if beta_shape is None else integers(beta_shape))
 
     def initialize_for(self, x: Any) -> None:
         """Initialise `beta` for inputs like `x`, if it is not."""

@@ -15,7 +15,7 @@ from xpgrad.graph.variable import Variable
 from xpgrad.initializers import Identity, Initializer, _get_initializer, generate_array
 from xpgrad.links.parameters import once
 from xpgrad.models import Link, Running
-from xpgrad.types import AnyArray
+from xpgrad.types import AnyArray, integers
 
 
 class _Averaging(Link):
@@ -109,8 +109,8 @@ class BatchNormalization(_Averaging):
     ) -> None:  # fmt: skip
         super().__init__(decay, eps)
         if size is None and axis is None:
-            raise RuntimeError(f"{type(self).__name__}: expected size or axis, got neither")
-        self.axis = (axis,) if isinstance(axis, int) else None if axis is None else tuple(axis)
+            raise TypeError(f"{type(self).__name__}: expected size or axis, got neither")
+        self.axis = None if axis is None else integers(axis)
         self._dtype = config.dtype if dtype is None else dtype
         self._initial_averages = initial_avg_mean, initial_avg_var
         with self.init_scope():
@@ -120,7 +120,7 @@ class BatchNormalization(_Averaging):
                 self.beta = Parameter(self._initializer(initial_beta, 0))
         self.avg_mean = self.avg_var = None
         if size is not None:
-            self._initialize_params((size,) if isinstance(size, int) else tuple(size))
+            self._initialize_params(integers(size))
 
     @property
     def printable_specs(self) -> Iterator[tuple[str, Any]]:

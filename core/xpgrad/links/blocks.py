@@ -125,7 +125,7 @@ class InceptionBN(Chain):
     ) -> None:  # fmt: skip
         super().__init__()
         if pooltype not in ("max", "avg"):
-            raise NotImplementedError(f"InceptionBN: pooltype must be 'max' or 'avg', got {pooltype!r}")
+            raise ValueError(f"InceptionBN: pooltype must be 'max' or 'avg', got {pooltype!r}")
         if out1 and (stride != 1 or proj_pool is None):
             raise ValueError(f"InceptionBN: with out1, stride must be 1 and proj_pool given, got {stride}, {proj_pool}")
         self.out1, self.proj_pool, self.stride, self.pooltype = out1, proj_pool, stride, pooltype

@@ -9,7 +9,7 @@ from xpgrad.chainer.parameter import Parameter as _Parameter
 from xpgrad.graph.variable import Variable, as_array
 from xpgrad.links.parameters import bias, fitted, once, waits, weight
 from xpgrad.models import Chain, Link
-from xpgrad.types import AnyArray
+from xpgrad.types import AnyArray, integers
 
 
 class Bias(Link):
@@ -32,7 +32,7 @@ class Bias(Link):
         self.axis = axis
         if shape is not None:
             with self.init_scope():
-                self.b = weight(0, tuple(shape))
+                self.b = weight(0, integers(shape))
 
     def forward(self, *xs: AnyArray) -> Variable:
         """Return the sum of ``x`` and the parameter, or of ``x, b``."""
@@ -69,7 +69,7 @@ class Scale(Chain):
             raise ValueError("Scale: bias_term needs W_shape or bias_shape, got neither")
         with self.init_scope():
             if W_shape is not None:
-                self.W = weight(1, tuple(W_shape))
+                self.W = weight(1, integers(W_shape))
             if bias_term:
                 self.bias = Bias(axis, shape)
 

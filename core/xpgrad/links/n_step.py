@@ -12,6 +12,9 @@ from xpgrad.links.parameters import weight, zeros_beside
 from xpgrad.models import ChainList, Link
 from xpgrad.types import AnyArray
 
+MAX_LAYERS = 10_000
+"""Layers above which the construction of a network would not end."""
+
 
 class NStepRNNBase(ChainList):
     """Base of recurrent networks over whole sequences.
@@ -43,6 +46,8 @@ class NStepRNNBase(ChainList):
         self.direction = 2 if self.use_bi_direction else 1
         super().__init__()
         self.n_layers, self.in_size, self.out_size, self.dropout = n_layers, in_size, out_size, dropout
+        if n_layers > MAX_LAYERS:
+            raise ValueError(f"{type(self).__name__}: expected at most {MAX_LAYERS} layers, got {n_layers}")
         for layer in range(n_layers):
             of_x = in_size if layer == 0 else out_size * self.direction
             for _ in range(self.direction):

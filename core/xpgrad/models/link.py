@@ -8,9 +8,10 @@ from typing import Any, ClassVar, Literal, Self
 from xpgrad.backend.modules import device_of
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.transfer import copyto
+from xpgrad.boundary import reworded
 from xpgrad.chainer.parameter import Parameter
 from xpgrad.chainer.undo import undone_by_errors
-from xpgrad.errors import ShapeError, StructureError
+from xpgrad.errors import ShapeError, StructureError, XpgradError
 from xpgrad.graph.variable import Variable
 from xpgrad.hints import OF_LINKS, bind
 from xpgrad.models.link_hook import ForwardPostprocessArgs, ForwardPreprocessArgs, LinkHook, get_link_hooks
@@ -51,7 +52,15 @@ class Link(Resident):
         if self._local_link_hooks:
             hooks = hooks | self._local_link_hooks
         if not hooks:
-            return self.forward(*args, **kwargs)
+            try:
+                return self.forward(*args, **kwargs)
+            except XpgradError:  # it names the function that the link calls
+                raise
+            except Exception as error:
+                found = reworded(error, type(self).__name__, self.forward, args, kwargs)
+                if found is error:
+                    raise
+                raise found from error
         before = ForwardPreprocessArgs(self, "forward", args, kwargs)
         for hook in hooks.values():
             hook.forward_preprocess(before)

@@ -8,7 +8,7 @@ from xpgrad.array_api.manipulation import moveaxis
 from xpgrad.errors import ShapeError
 from xpgrad.graph.variable import Variable, as_variable, constant_variable
 from xpgrad.ops.dtypes import default_dtype
-from xpgrad.types import AnyArray, Dtype
+from xpgrad.types import AnyArray, Dtype, integers
 
 
 def one_hot(x: AnyArray, /, num_classes: int, *, dtype: Dtype | None = None, axis: int = -1) -> Variable:
@@ -41,7 +41,7 @@ def unravel_index(indices: AnyArray, shape: Sequence[int], /) -> tuple[Variable,
         Negative ones count from the end.
     shape : sequence of int
     """
-    shape = tuple(shape)
+    shape = integers(shape)
     if not math.prod(shape):
         raise ShapeError(f"unravel_index: expected a shape with elements, got {shape}")
     flat = as_variable(indices) % math.prod(shape)

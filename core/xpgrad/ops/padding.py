@@ -1,5 +1,6 @@
 """Padding: an array with more elements at its edges, in every mode of NumPy's."""
 
+import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -21,6 +22,8 @@ from xpgrad.ops.order import median
 from xpgrad.types import AnyArray, Array, Dtype
 
 Pair = tuple[Any, Any]
+MAX_WIDTH = 2**27
+"""Elements of a padding, above which a computation would not end."""
 
 PERIODS: dict[str, Callable[[int], int]] = {
     "reflect": lambda n: 2 * (n - 1),
@@ -165,7 +168,10 @@ def _widths(pad_width: Any, ndim: int) -> list[Pair]:
     pairs = _pairs(pad_width, ndim, "pad_width")
     if any(width < 0 for pair in pairs for width in pair):
         raise ShapeError(f"pad: expected widths of 0 or more, got {pad_width!r}")
-    return [(int(before), int(after)) for before, after in pairs]
+    widths = [(operator.index(before), operator.index(after)) for before, after in pairs]
+    if sum(before + after for before, after in widths) > MAX_WIDTH:
+        raise ShapeError(f"pad: expected at most {MAX_WIDTH} elements on all sides, got {pad_width!r}")
+    return widths
 
 
 def _pairs(given: Any, ndim: int, option: str) -> list[Pair]:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from xpgrad.scipy.minimizing import minimize as minimize
     from xpgrad.scipy.roots import root as root
 else:
+    from xpgrad.boundary import as_bounded as _as_bounded
     from xpgrad.listing import listed as _listed
 
     _missing, __dir__ = _listed(__name__, __all__)
@@ -42,5 +43,5 @@ else:
             if str(error.name).partition(".")[0] != "scipy":
                 raise
             raise ImportError(f"{name}: needs SciPy, which is not installed; pip install scipy") from None
-        globals()[name] = found = getattr(module, name)
+        globals()[name] = found = _as_bounded(__name__, name, getattr(module, name))
         return found

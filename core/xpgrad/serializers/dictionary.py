@@ -205,7 +205,7 @@ def _check_names(obj: Link, deserializer: NpzDeserializer, wanted: Iterable[str]
     if missing:
         raise KeyError(text)
     if more:
-        warnings.warn(text, stacklevel=4)
+        warnings.warn(text, stacklevel=5)
 
 
 def _text(names: list[str]) -> str:

@@ -6,6 +6,7 @@ p-values are differentiable. Derivatives by shape parameters exist too. `catalog
 
 import typing as _typing
 
+from xpgrad.boundary import bound as _bound
 from xpgrad.special.logistic import expit as expit
 from xpgrad.special.logistic import log_expit as log_expit
 from xpgrad.special.logistic import log_softmax as log_softmax
@@ -23,11 +24,14 @@ if not _typing.TYPE_CHECKING:
 
     from xpgrad.listing import missing_name as _missing_name
 
+    _bound(__name__, list(vars()))
+
     def __getattr__(name):
         """Import the catalogue, whose names then are this module's, too."""
         if not name.startswith("__") or name == "__all__":
             catalogue = _importlib.import_module("xpgrad.special.catalogue")
             globals().update({each: getattr(catalogue, each) for each in ("__all__", *catalogue.__all__)})
+            _bound(__name__, catalogue.__all__)
             if name in globals():
                 return globals()[name]
         raise _missing_name(__name__, name, __dir__)

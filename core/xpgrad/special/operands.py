@@ -20,6 +20,9 @@ from xpgrad.graph.primitive import elementwise
 from xpgrad.graph.variable import Variable, as_variable
 from xpgrad.types import Array, Namespace
 
+MAX_ORDER = 100_000
+"""Order of a derivative, above which its loop would not end."""
+
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -151,9 +154,17 @@ def promoted(
                     return of_complex(x)
                 operands = *as_floating(name, arrays), *operands[count:]
                 break
+        if parameters or len(operands) > count:
+            _check_orders(name, *operands[count:], *parameters.values())
         return call(*operands, **parameters)
 
     return promoting
+
+
+def _check_orders(name: str, *parameters: Any) -> None:
+    """Raise if an integer among the parameters, as the order of a derivative, asks for a loop that would not end."""
+    if any(isinstance(value, int) and value > MAX_ORDER for value in parameters):
+        raise ValueError(f"{name}: expected an order of at most {MAX_ORDER}, got {max(parameters)}")
 
 
 def where_scalars(xp: Namespace, condition: Array, x1: float, x2: float, like: Array) -> Array:

@@ -14,12 +14,16 @@ __all__ = [
     "eval_sh_jacobi", "eval_sh_legendre",
 ]  # fmt: skip
 
+MAX_DEGREE = 1_000_000
+"""Steps of a recurrence, above which it would not end."""
 Step = Callable[[int, Any, Any], Any]
 composed_of_degree = composed_of_order("degree")
 
 
 def _recurrence(n: int, p1: Any, step: Step) -> Variable:
     """Return polynomial `n` of the sequence 1, `p1`, ...; ``step(k, p, before)`` is number k, from the two before."""
+    if n > MAX_DEGREE:
+        raise ValueError(f"expected a degree of at most {MAX_DEGREE}, got {n}")
     before: Any = p1.__array_namespace__().ones_like(p1)
     if not n:
         return before  # type: ignore[no-any-return]  # a Variable

@@ -1,7 +1,7 @@
 """`WalkerAlias`: random integers with given probabilities."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Collection
 from typing import Any, Self
 
 from xpgrad.backend import random
@@ -36,7 +36,9 @@ class WalkerAlias:
     Walker: An efficient method for generating discrete random variables with general distributions, 1977.
     """
 
-    def __init__(self, probs: Iterable[float]) -> None:
+    def __init__(self, probs: Collection[float]) -> None:
+        if not hasattr(probs, "__len__"):
+            raise TypeError(f"WalkerAlias: expected a sequence or an array of numbers, got {type(probs).__name__}")
         weights = [float(p) for p in probs]
         total = math.fsum(weights)
         if not (all(p >= 0 for p in weights) and 0 < total < math.inf):

@@ -61,7 +61,7 @@ def test_axes():
     link(x)
     assert link.avg_mean.shape == link.gamma.shape == (2,)
     assert L.BatchNormalization((3, 2))(x).shape == x.shape
-    with pytest.raises(RuntimeError, match="BatchNormalization: expected size or axis, got neither"):
+    with pytest.raises(TypeError, match="BatchNormalization: expected size or axis, got neither"):
         L.BatchNormalization()
 
 

@@ -68,7 +68,7 @@ def test_paths_of_blocks():
     x = np.random.default_rng(0).standard_normal((2, 3, 6, 6)).astype("f")
     assert L.Inception(3, 2, 1, 3, 1, 4, 5)(x).shape == (2, 14, 6, 6)
     assert L.InceptionBN(3, 0, 1, 2, 1, 4, "max", stride=2)(x).shape == (2, 9, 3, 3)
-    with pytest.raises(NotImplementedError, match="pooltype must be 'max' or 'avg', got 'min'"):
+    with pytest.raises(ValueError, match="pooltype must be 'max' or 'avg', got 'min'"):
         L.InceptionBN(3, 0, 1, 2, 1, 4, "min")
     with pytest.raises(ValueError, match="with out1, stride must be 1 and proj_pool given, got 2, None"):
         L.InceptionBN(3, 1, 1, 2, 1, 4, "max", stride=2)

@@ -128,7 +128,7 @@ WRONG = {
     "a number in place of a link": (
         lambda: setattr(Net(), "l1", 3), TypeError, "Net.l1: expected a link in place of a link, got int",
     ),
-    "what is no link": (lambda: Chain(l1=3), TypeError, "add_link: expected a link called 'l1', got int"),
+    "what is no link": (lambda: Chain(l1=3), TypeError, "Chain: expected a link called 'l1', got int"),
     "a name for a link of a list": (
         lambda: scoped(ChainList(), l1=Linear(2, 2)), TypeError, "the links of a ChainList have no names; append it",
     ),

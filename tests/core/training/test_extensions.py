@@ -215,7 +215,7 @@ def test_objects_are_saved_by_a_function_of_file_and_object(tmp_path) -> None:
     loop.run()
     assert saved == ["target"]
     assert set(np.load(tmp_path / "out" / "linear")) == {"W", "b"}
-    with pytest.raises(TypeError, match=r"^snapshot: autoload finds files by the text of filename"):
+    with pytest.raises(TypeError, match=r"^snapshot_object: snapshot: autoload finds files by the text of filename"):
         extensions.snapshot_object(None, len, autoload=True)
 
 

@@ -112,5 +112,7 @@ def test_pairs_functions_and_none_are_triggers(tmp_path) -> None:
     assert get_trigger(None)(loop) is False
     assert get_trigger(len) is len
     assert isinstance(get_trigger((1, "epoch")), IntervalTrigger)
-    with pytest.raises(ValueError, match=r"^IntervalTrigger: unit must be 'epoch' or 'iteration', got 'day'$"):
+    with pytest.raises(
+        ValueError, match=r"^get_trigger: IntervalTrigger: unit must be 'epoch' or 'iteration', got 'day'$"
+    ):
         get_trigger((1, "day"))

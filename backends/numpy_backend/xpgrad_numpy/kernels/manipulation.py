@@ -46,10 +46,8 @@ def stack(arrays: Sequence[Array], /, axis: int = 0) -> Array:
 MANIPULATION: dict[str, Kernel] = {
     "concat": concat,
     "expand_dims": expand_dims,
-    "flip": np.flip,
     "permute_dims": permute_dims,
     "reshape": reshape,
-    "roll": np.roll,
     "squeeze": squeeze,
     "stack": stack,
 }

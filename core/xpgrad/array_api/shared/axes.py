@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from xpgrad.backend.spec import Spec
 from xpgrad.errors import AxisError, ShapeError
-from xpgrad.types import WHOLE, Array, Namespace, Shape
+from xpgrad.types import Array, Namespace, Shape, integers
 
 Axis = int | Sequence[int] | None
 Axes = int | Sequence[int]
@@ -13,10 +13,15 @@ Axes = int | Sequence[int]
 
 def checked_axes(axis: Axes, ndim: int, operation: str) -> tuple[int, ...]:
     """Return `axis` as a tuple of distinct axes, none negative."""
-    given = (axis,) if isinstance(axis, WHOLE) else tuple(axis)
+    given = integers(axis, operation)
     if any(not -ndim <= a < ndim for a in given) or len({a % ndim for a in given}) < len(given):
         raise AxisError(f"{operation}: expected distinct axes of an array with {ndim} axes, got {axis}")
     return tuple(a % ndim for a in given)
+
+
+def reusable(axis: Axes | None) -> Axes | None:
+    """Return `axis` for a rule that uses it again: an iterator, which the function would use up, is refused."""
+    return axis if axis is None or isinstance(axis, (int, tuple)) else integers(axis)
 
 
 def axis_of_vectors(axis: int, ndim1: int, ndim2: int, operation: str) -> int:

@@ -1,0 +1,134 @@
+"""What a call with a wrong argument must do: refuse it in words within a second, or return the right result.
+
+An error that is refused in words is a TypeError, a ValueError, an IndexError or an error of xpgrad, and names the
+function. A result is right if it has its gradient: the slope of its sum along a random direction.
+"""
+
+import contextlib
+import re
+import signal
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from tests.robust.calls import Call
+from tests.robust.wrong import WRONG, HostileError
+
+import xpgrad
+from xpgrad import Variable
+
+ALLOWED = TypeError, ValueError, IndexError, xpgrad.XpgradError
+ABOUT_DEVICES = xpgrad.BackendUnavailable, xpgrad.SpecifierError
+"""Errors that name a device instead."""
+STEP = 1e-6
+MOST = 10_000
+"""Elements of results whose slopes are computed."""
+
+
+class HangError(BaseException):
+    """A call takes longer than a second of this process."""
+
+
+@contextlib.contextmanager
+def limited(seconds: float = 1.0) -> Iterator[None]:
+    """Raise `HangError` where the block computes for longer."""
+
+    def hang(*_: Any) -> None:
+        raise HangError
+
+    before = signal.signal(signal.SIGPROF, hang)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
+
+
+def fault(call: Call, place: Any, value: str) -> str | None:
+    """Return what is wrong with the answer to a call with a wrong value at a place, or None."""
+    with warnings.catch_warnings(), np.errstate(all="ignore"), contextlib.redirect_stdout(None):
+        warnings.simplefilter("ignore")
+        try:
+            with limited():
+                xpgrad.random.seed(0)
+                args, kwargs = call.made(place, WRONG[value]())
+                y = call.function(*args, **kwargs)
+        except HangError:
+            return "takes longer than a second"
+        except HostileError:
+            return None
+        except ALLOWED as error:
+            return (
+                None
+                if is_named(error, call.name) or _is_the_users(error)
+                else f"{type(error).__name__} without the name: {error}"
+            )
+        except Exception as error:
+            return None if _is_the_users(error) else f"raises {type(error).__name__}: {error}"
+        return _wrong_gradient(call, place, value, args, y)
+
+
+def _is_the_users(error: Exception) -> bool:
+    """Return whether a function that the call got has raised an error."""
+    step = error.__traceback__
+    while step is not None:
+        if step.tb_frame.f_globals.get("__name__") == Call.__module__ and step.tb_frame.f_code.co_name != "made":
+            return True
+        step = step.tb_next
+    return False
+
+
+def is_named(error: Exception, name: str) -> bool:
+    """Return whether the text of an error names a function; errors of a link name one that the link calls."""
+    text = str(error)
+    if name.endswith(".forward") or name.startswith("Variable."):
+        return re.match(r"\w+: |Invalid operation is performed in: \w+", text) is not None
+    return isinstance(error, ABOUT_DEVICES) or re.search(rf"\b_?{name.rpartition('.')[2].strip('_')}", text) is not None
+
+
+def _wrong_gradient(call: Call, place: Any, value: str, args: list[Any], y: Any) -> str | None:
+    """Return how the gradient of a result differs from its slope, or None."""
+    xs = [x for x in _variables(args) if x.node.spec.differentiable and not x.node.spec.complex]
+    loss = _total(y)
+    if loss is None or not xs or loss.dtype != np.float64 or any(x.dtype != np.float64 for x in xs):
+        return None
+    rng = np.random.default_rng(0)
+    ways = [rng.standard_normal(x.shape) for x in xs]
+    try:
+        found = xpgrad.grad([loss], xs)
+    except Exception as error:
+        return f"its gradient raises {type(error).__name__}: {error}"
+    slopes = [np.sum(np.asarray(g.array) * way) for g, way in zip(found, ways, strict=True) if g is not None]
+    values = []
+    for sign in (1, -1):
+        xpgrad.random.seed(0)
+        moved, kwargs = call.made(place, WRONG[value]())
+        for x, way in zip([x for x in _variables(moved) if x.node.spec.differentiable], ways, strict=True):
+            x.array = np.asarray(x.array + sign * STEP * way)
+        again = _total(call.function(*moved, **kwargs))
+        values.append(np.nan if again is None else float(again.array))
+    got, expected = float(sum(slopes)), (values[0] - values[1]) / (2 * STEP)
+    if not np.isfinite([got, expected]).all() or abs(values[0]) > 1e8:
+        return None
+    return None if np.isclose(got, expected, rtol=1e-3, atol=1e-4) else f"slope {got}, expected {expected}"
+
+
+def _variables(args: Any) -> list[Variable]:
+    found: list[Variable] = []
+    for x in args:
+        if type(x) is Variable and x.requires_grad and x.array is not None:
+            found.append(x)
+        elif type(x) in (list, tuple) and len(x) < 9:
+            found += [v for v in x if type(v) is Variable and v.requires_grad and v.array is not None]
+    return found
+
+
+def _total(y: Any) -> Variable | None:
+    """Return the sum of all elements of a result that have a gradient; None if there are none, or too many."""
+    parts = [x for x in (y if isinstance(y, (list, tuple)) else [y]) if isinstance(x, Variable) and x.requires_grad]
+    if not parts or sum(x.size for x in parts) > MOST:
+        return None
+    sums = [xpgrad.array_api.sum(x) for x in parts]
+    return sum(sums[1:], sums[0])

@@ -1,0 +1,25 @@
+"""Wrong arguments of public functions: refused in words, or the right value; each commit tries a part of the values."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from tests.robust import calls
+from tests.robust.arguments import fault
+from tests.robust.wrong import WRONG
+from tests.turn import part_of
+
+PARTS = 4
+FAMILIES: dict[str, Callable[[], list[calls.Call]]] = {
+    "cases": calls.of_cases, "links": calls.of_links, "modules": calls.of_modules, "methods": calls.of_methods,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("value", part_of(list(WRONG), PARTS))
+@pytest.mark.parametrize("family", FAMILIES)
+def test_wrong_arguments_are_refused_in_words(
+    family: str, value: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    found = [(call.name, place, fault(call, place, value)) for call in FAMILIES[family]() for place in call.places()]
+    assert not [each for each in found if each[2]]
