@@ -14,7 +14,7 @@ OLDEST_VENV ?= .venv-oldest
 PYTEST := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2
 
 .PHONY: help demo test quick check self-test check-dpnp check-oldest certify bench docs docs-check docs-links dist \
-	dist-check bump lint-workflows clean
+	dist-check dist-evidence release-requirements bump lint-workflows clean
 .NOTPARALLEL: # two pips must not write to one environment
 .DEFAULT_GOAL := help
 
@@ -103,6 +103,16 @@ dist-check: $(VENV)/stamp-release ## check what is in dist/, and try each wheel 
 	$(BIN)/python -m release check
 	$(BIN)/python -m release smoke $(SMOKE)
 
+dist-evidence: $(VENV)/stamp-release ## write SHA256SUMS and the bill of materials of dist/, and look for vulnerabilities
+	$(BIN)/python -m release evidence
+	$(BIN)/python -m release audit
+
+release-requirements: | $(BIN)/pip ## hold what a release installs by version and hash, in release/requirements.txt
+	$(BIN)/python -m pip install -qq --disable-pip-version-check pip-tools
+	$(BIN)/python -m piptools compile -q --allow-unsafe --generate-hashes --strip-extras --no-emit-index-url \
+		--no-emit-trusted-host --no-emit-find-links --no-header --extra release --upgrade \
+		--output-file release/requirements.txt pyproject.toml
+
 bump: | $(BIN)/pip ## set the version of all distributions: make bump VERSION=0.2.0
 	@$(BIN)/python -m release bump "$(VERSION)"
 
@@ -148,6 +158,12 @@ $(VENV)/stamp-oldest: pyproject.toml conformance/pyproject.toml plugins/xpgrad-s
 	$(BIN)/python tests/oldest.py > $(VENV)/constraints.txt
 	$(BIN)/python -m pip install -qq --disable-pip-version-check --constraint $(VENV)/constraints.txt \
 		--editable . --editable conformance --editable plugins/xpgrad-strict pytest-timeout pytest-xdist hypothesis threadpoolctl
+	@touch $@
+
+# By version and hash: what builds a release is what was looked at.
+$(VENV)/stamp-release: pyproject.toml release/requirements.txt | $(BIN)/pip
+	$(BIN)/python -m pip install -qq --disable-pip-version-check --require-hashes --requirement release/requirements.txt
+	$(BIN)/python -m pip install -qq --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	@touch $@
 
 # One stamp for each other extra of pyproject.toml.

@@ -8,9 +8,10 @@ from pathlib import Path
 from release import versions
 from release.archives import build_twice, changes, digests
 from release.distributions import ROOT
+from release.evidence import audit, write_contents, write_digests
 from release.smoke import smoke
 
-DIST = ROOT / "dist"
+DIST, EVIDENCE = ROOT / "dist", ROOT / "build" / "release"
 
 
 def main() -> int:
@@ -24,6 +25,8 @@ def main() -> int:
     commands.add_parser("check", help="check the metadata and the contents of what was built")
     tried = commands.add_parser("smoke", help="install each wheel into a fresh environment, and try it")
     tried.add_argument("names", nargs="*", help="distributions; by default all but those of gigabytes")
+    commands.add_parser("evidence", help="write the digests and the bill of materials of what was built")
+    commands.add_parser("audit", help="look for known vulnerabilities in what the wheel installs")
     options = parser.parse_args()
     try:
         return COMMANDS[options.command](options)
@@ -80,7 +83,22 @@ def smoke_(options: argparse.Namespace) -> int:
     return 0
 
 
-COMMANDS = {"version": show_version, "bump": bump, "build": build, "check": check, "smoke": smoke_}
+def evidence(_: argparse.Namespace) -> int:
+    """Write what a release is verified with."""
+    for file in (write_digests(DIST, EVIDENCE), write_contents(DIST, EVIDENCE)):
+        print(file.relative_to(ROOT))
+    return 0
+
+
+def audit_(_: argparse.Namespace) -> int:
+    """Look for known vulnerabilities."""
+    return audit(DIST)
+
+
+COMMANDS = {
+    "version": show_version, "bump": bump, "build": build, "check": check, "smoke": smoke_, "evidence": evidence,
+    "audit": audit_,
+}  # fmt: skip
 
 
 if __name__ == "__main__":
