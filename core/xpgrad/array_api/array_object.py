@@ -1,7 +1,6 @@
 """The array object: the operators, methods and attributes of `Variable` that are functions of this package."""
 
 import operator
-from collections import ChainMap
 from collections.abc import Callable
 from typing import Any
 
@@ -20,7 +19,7 @@ from xpgrad.array_api.linalg import diagonals
 from xpgrad.array_api.shared import copying
 from xpgrad.array_api.shared.axes import Axis, checked_axes
 from xpgrad.backend.plugins import plugins
-from xpgrad.backend.standard import BINARY_OPERATORS, COMPARISONS, UNARY_OPERATORS
+from xpgrad.backend.standard import BINARY_OPERATORS, COMPARISONS, OPERATORS, UNARY_OPERATORS
 from xpgrad.boundary import as_bounded
 from xpgrad.errors import ShapeError
 from xpgrad.graph.primitive import operators
@@ -239,7 +238,8 @@ METHODS: dict[str, Any] = {
     "transpose": transpose,
     "var": var,
 }
-_FUNCTIONS = ChainMap(*map(vars, (arithmetic, bitwise, comparison, magnitude, linear_algebra)))
+_MODULES = arithmetic, bitwise, comparison, magnitude, linear_algebra
+_FUNCTIONS = {name: getattr(m, name) for m in _MODULES for name in OPERATORS.values() if hasattr(m, name)}
 _COMPOSED = frozenset(("astype", "copy", "diagonal", "dot", "repeat", "round", "swapaxes", "take", "trace"))
 """Methods that fail outside of a primitive, which would name them."""
 

@@ -28,7 +28,7 @@ class DualArray(TransformedArray):
     __slots__ = ("later", "level", "primal", "tangent")
 
     noun = "an array in forward mode"
-    level: "DualLevel"
+    level: "DualLevel"  # pyright: ignore[reportIncompatibleMethodOverride]  # a slot is read faster than a property
 
     def __init__(self, level: "DualLevel", primal: Array, tangent: Array | None) -> None:
         self.level, self.primal, self.tangent = level, primal, tangent
