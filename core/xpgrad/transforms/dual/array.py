@@ -28,10 +28,11 @@ class DualArray(TransformedArray):
     __slots__ = ("later", "level", "primal", "tangent")
 
     noun = "an array in forward mode"
-    level: "DualLevel"  # pyright: ignore[reportIncompatibleMethodOverride]  # a slot is read faster than a property
+    level: "DualLevel"
 
     def __init__(self, level: "DualLevel", primal: Array, tangent: Array | None) -> None:
-        self.level, self.primal, self.tangent = level, primal, tangent
+        self.level = level  # pyright: ignore[reportIncompatibleMethodOverride]  # a slot is faster than a property
+        self.primal, self.tangent = primal, tangent
         self.later: Callable[[], Array] | None = None
 
     @classmethod
