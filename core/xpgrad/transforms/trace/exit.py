@@ -30,7 +30,7 @@ def leaving(results: Sequence[Leaf], structure: Structure, *, variables: bool) -
             leaves.append(f"leaves[{leaf.content}]")
         elif leaf.kind == "variable" and leaf.connected:
             leaves.append(f"outputs[{leaf.content}]")  # a Variable already
-        elif leaf.kind == "variable" and variables:
+        elif leaf.kind == "variable" and (variables or leaf.kept):
             leaves.append(f"variable(outputs[{leaf.content}])")
         else:
             leaves.append(f"outputs[{leaf.content}]")

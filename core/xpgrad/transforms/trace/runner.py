@@ -76,7 +76,7 @@ class Runner:
         """Return the result of the run that was recorded, after storing what it has written."""
         outputs, residuals, leaves = trace.outputs(), trace.residuals(), trace.leaves
         trace.forget()
-        return self._finished(outputs, residuals, leaves, trace.surroundings.states, sets=False)
+        return self._finished(outputs, residuals, leaves, trace.surroundings.states, first=True)
 
     def run(self, arrays: list[Array], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run the program, and return the result."""
@@ -84,12 +84,12 @@ class Runner:
         outputs = self._run(*arrays)  # type: ignore[misc]  # `prepare` has been called
         leaves = self._leaves(args, kwargs) if self._leaves is not None else ()
         if self._plain:
-            return self._leave(outputs, leaves)
+            return self._leave(outputs, leaves)[0]
         return self._finished(list(outputs[: self._count]), outputs[self._count :], leaves, streams)
 
     def _finished(
         self, outputs: list[Any], residuals: Sequence[Array], leaves: Sequence[Any], streams: random.Snapshot | None,
-        *, sets: bool = True,
+        *, first: bool = False,
     ) -> Any:  # fmt: skip
         results = outputs
         if self._ends:
@@ -97,11 +97,11 @@ class Runner:
         if self._half is not None:
             results = list(outputs)
             connect(self._half, results, residuals, leaves, streams)
-        result = self._leave(results, leaves)
+        result, sets = self._leave(results, leaves)
         for write in self._writes:
             store(write, outputs, leaves)
-        for each in self._sets if sets else ():
-            each.run()
+        for each, value in zip(self._sets, sets, strict=True):
+            (each.first if first else each.run)(value)
         return result
 
 

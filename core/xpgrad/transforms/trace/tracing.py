@@ -50,11 +50,14 @@ class Leaf(NamedTuple):
     content : object
     connected : bool
         Whether it requires a gradient.
+    kept : bool
+        Whether it is what the function has set outside, and not returned.
     """
 
     kind: str
     content: Any
     connected: bool = False
+    kept: bool = False
 
 
 class Pullback(NamedTuple):
@@ -93,7 +96,7 @@ class Trace:
         Where each input of the program comes from.
     results : list of Leaf
     structure : Structure
-        Of the result.
+        Of the result, together with what was set outside.
     writes : list of Write
     connected : tuple of int
         The outputs of the program that require a gradient.
@@ -133,8 +136,6 @@ class Trace:
         self.facts = Observer(f, self._met)
         try:
             self.level.run(self._run, f, (args, kwargs))
-            self.facts.settle()
-            self._check_effects()
         except Unrecordable as error:  # who catches it asks the level
             error.facts = self.facts
             raise
@@ -162,10 +163,14 @@ class Trace:
                 "keep it in a Variable x, and assign x.array = x.array + ...",
                 here=False,
             )
-        leaves, self.structure = flatten(returned)
+        self.facts.settle()
+        self._check_effects()
+        sets = [each.value if each.arrays else None for each in self.facts.sets]
+        leaves, self.structure = flatten((returned, sets))
+        count = len(leaves) - len(flatten(sets)[0])
         outputs: list[Any] = []
-        for leaf in leaves:
-            self.results.append(self._result(leaf, outputs))
+        for i, leaf in enumerate(leaves):
+            self.results.append(self._result(leaf, outputs, kept=i >= count))
         for captured in {id(c): c for c in level.captured.values()}.values():
             self._note_writes(captured, outputs)
         inputs, calls = tuple(level.inputs), tuple(level.recording.calls)
@@ -233,8 +238,8 @@ class Trace:
             "is an argument, which a program does not; return what changes, or change a copy"
         )
 
-    def _result(self, leaf: Any, outputs: list[Any]) -> Leaf:
-        """Return how one leaf of the result is made again, and add its value to the outputs."""
+    def _result(self, leaf: Any, outputs: list[Any], *, kept: bool) -> Leaf:
+        """Return how one leaf of the result is made again, or of what is `kept`; add its value to the outputs."""
         level = self.level
         if isinstance(leaf, Variable):
             captured = level.captured.get(id(leaf))
@@ -245,11 +250,11 @@ class Trace:
             array = leaf._array
             if array is None or not level.holds(array):
                 return Leaf("object", leaf)
-            connected = leaf._node.requires_grad and leaf._node not in level.swept
+            connected = leaf._node.requires_grad and leaf._node not in level.swept and not kept
             if connected:
                 self._connected.append(leaf)
             outputs.append((array.value, array))
-            return Leaf("variable", len(outputs) - 1, connected)
+            return Leaf("variable", len(outputs) - 1, connected, kept)
         if isinstance(leaf, TracedArray) and level.holds(leaf):
             outputs.append((leaf.value, leaf))
             return Leaf("array", len(outputs) - 1)

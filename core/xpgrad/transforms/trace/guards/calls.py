@@ -9,8 +9,9 @@ import weakref
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from xpgrad.transforms.trace.guards.facts import FRESH, MIXED, SLOTS, UNSEEN, Facts, Token
+from xpgrad.transforms.trace.guards.facts import SLOTS, Facts
 from xpgrad.transforms.trace.guards.guard import ABSENT, inherited
+from xpgrad.transforms.trace.guards.stack import FRESH, MIXED, UNSEEN, Token
 from xpgrad.transforms.trace.guards.trust import (
     ARRAY,
     BOX,
@@ -54,6 +55,8 @@ OF_OBJECTS = frozenset(
 )
 """Methods of all objects that read nothing."""
 GIVES = frozenset(["pop", "get", "popleft", "__getitem__", "setdefault", "__next__"])
+TRANSFORMS = "xpgrad.transforms"
+CACHES = (type(functools.lru_cache(len)),)
 DESCRIPTORS = types.MethodDescriptorType, types.WrapperDescriptorType
 BUILTINS = (
     *(types.BuiltinFunctionType, types.MethodDescriptorType, types.WrapperDescriptorType, types.MethodWrapperType),
@@ -112,7 +115,10 @@ class Calls(Facts):
             return FRESH
         if is_trusted(f.__module__ or ""):
             for x in args:
-                self.tree(x)
+                if (f.__module__ or "").startswith(TRANSFORMS):
+                    self.tree(x)
+                if kind_of(x) is BOX:
+                    self.look(x, arrays=False)
         return UNSEEN
 
     def _recorded(self, args: Sequence[Any]) -> bool:
@@ -172,7 +178,14 @@ class Calls(Facts):
         if f is next:
             sh.waits = True  # the frame of a generator says what it yields
         if not isinstance(f, BUILTINS):
-            sh.waits = True  # a cache, for instance: it may return the same object each time
+            sh.waits = True
+            if isinstance(f, CACHES):
+                if all(kind_of(x) is SIMPLE for x in args):
+                    self.cached.append((f, tuple(args)))
+                else:
+                    self.refuse(
+                        f"it calls {getattr(f, '__name__', f)}, which has a cache, with arguments that are not seen"
+                    )
             return UNSEEN
         return (UNSEEN if id(f) in PICKS else MIXED) if self._danger(f, args) else FRESH
 
@@ -321,6 +334,16 @@ def _type(self: Calls, sh: Any, args: Sequence[Any]) -> Any:
     return type(args[0]) if kind_of(args[0]) is not OTHER else self.read("class", args[0], None, type(args[0]))
 
 
+def _isinstance(self: Calls, sh: Any, args: Sequence[Any]) -> Any:
+    x, kinds = args
+    if not isinstance(x, Token) and kind_of(x) is OTHER and not isinstance(x, type) and not is_ours(type(x).__module__):
+        if isinstance(kinds, type) and type(kinds) is type:
+            self.read("class", x, None, type(x))
+        elif not isinstance(kinds, Token) and id(x) not in self.made:
+            self.read("instance", x, kinds, isinstance(x, kinds))
+    return FRESH
+
+
 def _len(self: Calls, sh: Any, args: Sequence[Any]) -> Any:
     x = args[0]
     if isinstance(x, Token):
@@ -337,7 +360,7 @@ def _len(self: Calls, sh: Any, args: Sequence[Any]) -> Any:
 
 _SPECIAL: list[tuple[Any, Any]] = [
     (getattr, _getattr), (hasattr, _hasattr), (setattr, _setattr), (delattr, _setattr), (vars, _vars), (super, _super),
-    (type, _type), (len, _len), (globals, lambda self, sh, args: sh.frame.f_globals),
+    (type, _type), (len, _len), (isinstance, _isinstance), (globals, lambda self, sh, args: sh.frame.f_globals),
     (id, lambda self, sh, args: FRESH if isinstance(args[0], Token) else id(args[0])),
 ]  # fmt: skip
 SPECIAL = {id(f): rule for f, rule in _SPECIAL}

@@ -2,25 +2,24 @@
 
 import collections
 import functools
-import operator
 import types
 from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple
+from typing import Any
 
 from xpgrad.backend.plugins import plugins
 from xpgrad.graph.variable import Variable
 from xpgrad.transforms.containers import container_of
+from xpgrad.transforms.trace.guards.effects import Effect, Set, repeated
 from xpgrad.transforms.trace.guards.guard import (
     ABSENT,
-    BOXES,
     READ,
     Guard,
     contents,
     inherited,
-    is_tree_of_plain,
     same,
     values,
 )
+from xpgrad.transforms.trace.guards.stack import FRESH, MIXED, UNSEEN, Token
 from xpgrad.transforms.trace.guards.trust import (
     ARRAY,
     BOX,
@@ -48,92 +47,6 @@ SETTINGS = frozenset(["name", "initializer", "update_rule", "requires_grad", "la
 """Attributes of a Variable that are no part of a program."""
 
 
-class Token:
-    """A value on the stack that is not seen.
-
-    Attributes
-    ----------
-    fresh, risky : bool
-        Whether the call has made it; whether it may be, or hold, an object from outside.
-    """
-
-    __slots__ = ("fresh", "risky")
-
-    def __init__(self, fresh: bool, risky: bool) -> None:
-        self.fresh, self.risky = fresh, risky
-
-
-FRESH, MIXED, UNSEEN = Token(True, False), Token(True, True), Token(False, True)
-
-
-class Effect(NamedTuple):
-    """What a call has set outside: ``READ[kind](owner, key)`` was `before`."""
-
-    kind: str
-    owner: Any
-    key: Any
-    before: Any
-
-    @property
-    def guard(self) -> Guard:
-        """The same as a guard on what was there before."""
-        return Guard(*self)
-
-    def set(self, value: Any) -> None:
-        """Set it to a value, `ABSENT` deletes it."""
-        kind, owner, key, _ = self
-        if kind == "contents":
-            refill(owner, value)
-        elif kind == "attribute":
-            setattr(owner, key, value) if value is not ABSENT else delattr(owner, key)
-        elif kind == "context":
-            owner.set(value)
-        elif kind == "cell":
-            owner.cell_contents = value
-        elif value is not ABSENT:
-            owner[key] = value
-        else:
-            del owner[key]
-
-
-class Set(NamedTuple):
-    """What a program sets outside at each run, or appends to a list: a constant.
-
-    Attributes
-    ----------
-    effect : Effect
-    value : object
-    """
-
-    effect: Effect
-    value: Any
-
-    def run(self) -> None:
-        """Set it."""
-        if self.effect.kind == "contents":
-            self.effect.owner.extend(self.value)
-        else:
-            self.effect.set(self.value)
-
-    def equals(self, other: "Set") -> bool:
-        """Return whether two runs have set the same."""
-        return self.effect[:2] == other.effect[:2] and same(
-            (self.effect.key, self.value), (other.effect.key, other.value)
-        )
-
-
-def refill(box: Any, items: tuple[Any, ...]) -> None:
-    """Give a container what it held: the keys and values of a dictionary, or items."""
-    box.clear()
-    if isinstance(box, dict):
-        count = len(items) // 2
-        box.update(zip(items[:count], items[count:], strict=True))
-    elif hasattr(box, "update"):
-        box.update(items)
-    else:
-        box.extend(items)
-
-
 class Facts:
     """What a call has read and set, and which objects it has made.
 
@@ -148,6 +61,8 @@ class Facts:
     effects : dict from tuple to Effect
     sets : list of Set
         Those effects that a program repeats.
+    cached : list of pairs
+        Functions with a cache that were called, and their arguments.
     warnings : list of str
         What is not guarded.
     reason : str or None
@@ -165,6 +80,7 @@ class Facts:
         self._meets = meets
         self.changed: list[Guard] = []
         self.sets: list[Set] = []
+        self.cached: list[tuple[Any, tuple[Any, ...]]] = []
         self.warnings: list[str] = []
         self.at: Any = None
         self.made: dict[int, Any] = {}
@@ -200,6 +116,10 @@ class Facts:
         if id(owner) in self.made:
             if kind in CLASS_KINDS and not isinstance(owner, type) and key not in getattr(owner, "__dict__", ()):
                 self._of_class(type(owner), key)
+            return value
+        whole = self.effects.get((id(owner), name_of(None)))
+        if whole is not None and whole.kind == "contents":  # it was changed as a whole: what was in it counts
+            self.guards.setdefault(("contents", id(owner), name_of(None)), Guard("contents", owner, None, whole.before))
             return value
         if (id(owner), name) in self.effects:
             if kind_of(value) in (BOX, OTHER) and id(value) not in self.known and not isinstance(value, type):
@@ -260,13 +180,13 @@ class Facts:
             return whole or (inside and type(x) is not tuple)
         return not isinstance(x, (type, types.FunctionType, types.BuiltinFunctionType))
 
-    def look(self, x: Any, deep: bool = True) -> None:
-        """Note that something reads all of a container or array."""
+    def look(self, x: Any, deep: bool = True, arrays: bool = True) -> None:
+        """Note that something reads all of a container or array; without `arrays` of no array that is in it."""
         if type(x) is Token or id(x) in self.made:
             return
         kind = kind_of(x)
         if kind is ARRAY:
-            if id(x) in self.known:
+            if id(x) in self.known and arrays:
                 self.array(x)
         elif kind is BOX and not (isinstance(x, (list, dict)) and any(map(is_inside, contents(x)))):
             now = contents(x)
@@ -275,7 +195,7 @@ class Facts:
             for item in now:
                 self.know(item)
                 if deep and kind_of(item) in (BOX, ARRAY):
-                    self.look(item)
+                    self.look(item, arrays=arrays)
         elif kind is VIEW and hasattr(x, "mapping"):
             self.read("contents", x, None, contents(x))
 
@@ -506,9 +426,11 @@ class Facts:
             read = any((kind, *place) in self.guards for kind in READ)
             if same(now, effect.before) and (read or effect.kind == "contents"):
                 del self.effects[place]  # as it was
-            elif not read and (found := self._repeated(effect, now)) is not None:
+            elif not read and (found := repeated(effect, now, self.guards.values(), self.known)) is not None:
                 self.sets.append(found)
                 del self.effects[place]
+        for function, args in self.cached:
+            self.read("call", function, args, function(*args))
         for key, guard in list(self.guards.items()):
             if not guard.holds():
                 del self.guards[key]
@@ -518,19 +440,9 @@ class Facts:
         self.known.clear()
         self.seen.clear()
 
-    def _repeated(self, effect: Effect, now: Any) -> "Set | None":
-        """Return what a program sets at each run, or None for what it cannot."""
-        if effect.kind != "contents":
-            kept = is_tree_of_plain(now) or now is ABSENT or (id(now) in self.known and not is_inside(now))
-            return Set(effect, now) if kept else None
-        count = len(effect.before)
-        grown = isinstance(effect.owner, list) and all(map(operator.is_, now, effect.before)) and len(now) >= count
-        read = any(guard.owner is effect.owner for guard in self.guards.values())
-        return Set(effect, now[count:]) if grown and not read and is_tree_of_plain(now[count:]) else None
-
     def undo(self) -> None:
         """Set all that the call has set to what it was."""
-        for effect in reversed(self.effects.values()):
+        for effect in (*(each.effect for each in self.sets), *self.effects.values()):
             effect.set(effect.before)
 
     def copied(self, copy: Any, original: Any) -> None:
@@ -553,6 +465,3 @@ class Facts:
 def name_of(key: Any) -> Any:
     """Return a key of a dictionary as a name of a guard."""
     return (type(key), key) if type(key) in (str, int) else repr(key) if kind_of(key) is SIMPLE else id(key)
-
-
-__all__ = ["BOXES", "READ", "Effect", "Facts", "Token"]

@@ -113,6 +113,8 @@ READ: dict[str, Callable[[Any, Any], Any]] = {
     "result": lambda o, k: o(),
     "context": lambda o, k: o.get(),
     "tree": lambda o, k: o,
+    "call": lambda o, k: o(*k),
+    "instance": isinstance,
 }
 """How each kind is read again."""
 TITLES = {
@@ -159,8 +161,8 @@ def same_tree(x: Any, empty: Any) -> bool:
     return container is not None and type(x) is type(empty) and container.same(x, empty)
 
 
-def is_tree_of_plain(value: Any) -> bool:
+def is_constant(value: Any) -> bool:
     """Return whether a value is plain, or a tuple of such: it can be set again at each run."""
     if isinstance(value, (tuple, frozenset)):
-        return all(map(is_tree_of_plain, value))
-    return isinstance(value, PLAIN) or callable(value)
+        return all(map(is_constant, value))
+    return isinstance(value, (*PLAIN, Absent))

@@ -7,9 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 from xpgrad.transforms.trace.guards.calls import Calls
-from xpgrad.transforms.trace.guards.facts import FRESH, MIXED, SLOTS, UNSEEN, Token
-from xpgrad.transforms.trace.guards.guard import ABSENT, BOXES, inherited
-from xpgrad.transforms.trace.guards.stack import effect_of
+from xpgrad.transforms.trace.guards.guard import ABSENT, inherited
+from xpgrad.transforms.trace.guards.stack import FRESH, MIXED, UNSEEN, Token, effect_of
 from xpgrad.transforms.trace.guards.trust import ARRAY, BOX, OTHER, SIMPLE, TRACED, VIEW, is_ours, kind_of
 
 VERSION = sys.version_info[:2]
@@ -84,24 +83,8 @@ def store_fast_load_fast(self: Calls, sh: Any, s: Stack, arg: Any, names: Any) -
     sh.late = names[1] if same else None
 
 
-def load_const(self: Calls, sh: Any, s: Stack, arg: Any, value: Any) -> None:
-    s.append(value)
-
-
-def push_null(self: Calls, sh: Any, s: Stack, arg: Any, value: Any) -> None:
-    s.append(NULL)
-
-
-def copy(self: Calls, sh: Any, s: Stack, arg: Any, value: Any) -> None:
-    s.append(s[-arg])
-
-
 def swap(self: Calls, sh: Any, s: Stack, arg: Any, value: Any) -> None:
     s[-1], s[-arg] = s[-arg], s[-1]
-
-
-def nothing(self: Calls, sh: Any, s: Stack, arg: Any, value: Any) -> None:
-    pass
 
 
 def push(s: Stack, value: Any, null: Any) -> None:
@@ -158,10 +141,6 @@ def load_attr(self: Calls, sh: Any, s: Stack, arg: Any, name: str) -> None:
     push(s, self.attribute(sh, s.pop(), name), VERSION >= (3, 12) and arg & 1)
 
 
-def load_method(self: Calls, sh: Any, s: Stack, arg: Any, name: str) -> None:
-    push(s, self.attribute(sh, s.pop(), name), True)
-
-
 def load_super_attr(self: Calls, sh: Any, s: Stack, arg: Any, name: str) -> None:
     _, kind, first = [s.pop() for _ in range(3)][::-1]
     s.append(super(kind, first))
@@ -172,10 +151,6 @@ def store_attr(self: Calls, sh: Any, s: Stack, arg: Any, name: str) -> None:
     owner = s.pop()
     s.pop()
     self.assign(sh, owner, name)
-
-
-def delete_attr(self: Calls, sh: Any, s: Stack, arg: Any, name: str) -> None:
-    self.assign(sh, s.pop(), name)
 
 
 def subscript(self: Calls, sh: Any, s: Stack, arg: Any, value: Any) -> None:
@@ -197,11 +172,6 @@ def build_slice(self: Calls, sh: Any, s: Stack, arg: Any, value: Any) -> None:
 def store_subscript(self: Calls, sh: Any, s: Stack, arg: Any, value: Any) -> None:
     key, owner = s.pop(), s.pop()
     s.pop()
-    _set_item(self, owner, key)
-
-
-def delete_subscript(self: Calls, sh: Any, s: Stack, arg: Any, value: Any) -> None:
-    key, owner = s.pop(), s.pop()
     _set_item(self, owner, key)
 
 
@@ -286,10 +256,6 @@ def compare(self: Calls, sh: Any, s: Stack, arg: Any, value: Any) -> None:
         replace(self, s, 2, True, FRESH)
     else:
         s[-2:] = [FRESH]
-
-
-def is_op(self: Calls, sh: Any, s: Stack, arg: Any, value: Any) -> None:
-    s[-2:] = [FRESH]
 
 
 def contains(self: Calls, sh: Any, s: Stack, arg: Any, value: Any) -> None:
@@ -401,14 +367,6 @@ def format_value(self: Calls, sh: Any, s: Stack, arg: Any, value: Any) -> None:
     replace(self, s, n, True, format(s[-1]) if plain else FRESH)
 
 
-def format_simple(self: Calls, sh: Any, s: Stack, arg: Any, value: Any) -> None:
-    format_value(self, sh, s, 0, value)
-
-
-def format_with_spec(self: Calls, sh: Any, s: Stack, arg: Any, value: Any) -> None:
-    replace(self, s, 2, True, FRESH)
-
-
 def match_class(self: Calls, sh: Any, s: Stack, arg: int, value: Any) -> None:
     names, kind, x = s.pop(), s.pop(), s.pop()
     if type(x) is not Token and isinstance(x, kind):
@@ -422,14 +380,6 @@ def match_keys(self: Calls, sh: Any, s: Stack, arg: Any, value: Any) -> None:
     for key in s[-1] if isinstance(s[-1], tuple) and isinstance(s[-2], dict) else ():
         self.item(sh, s[-2], key)
     s.append(UNSEEN)
-
-
-def match_kind(self: Calls, sh: Any, s: Stack, arg: Any, value: Any) -> None:
-    s.append(FRESH)
-
-
-def get_len(self: Calls, sh: Any, s: Stack, arg: Any, value: Any) -> None:
-    s.append(self.call(sh, len, [s[-1]]))
 
 
 # Functions
@@ -455,10 +405,6 @@ def import_name(self: Calls, sh: Any, s: Stack, arg: Any, name: str) -> None:
     if not is_ours(name):
         self.read("item", sys.modules, name, sys.modules.get(name, ABSENT))
     s[-2:] = [sys.modules.get(whole, UNSEEN)]
-
-
-def import_from(self: Calls, sh: Any, s: Stack, arg: Any, name: str) -> None:
-    s.append(self.attribute(sh, s[-1], name))
 
 
 def call(self: Calls, sh: Any, s: Stack, arg: int, value: Any) -> None:
@@ -487,31 +433,46 @@ def call_function_ex(self: Calls, sh: Any, s: Stack, arg: int, value: Any) -> No
 
 RULES: dict[str, Rule] = {
     # of all versions
-    "LOAD_FAST": load_fast, "STORE_FAST": store_fast, "LOAD_CONST": load_const, "PUSH_NULL": push_null, "COPY": copy,
+    "LOAD_FAST": load_fast, "STORE_FAST": store_fast,
+    "LOAD_CONST": lambda self, sh, s, arg, value: s.append(value),
+    "PUSH_NULL": lambda self, sh, s, arg, value: s.append(NULL),
+    "COPY": lambda self, sh, s, arg, value: s.append(s[-arg]),
     "SWAP": swap, "LOAD_GLOBAL": load_global, "LOAD_NAME": load_name, "LOAD_DEREF": load_deref,
     "STORE_DEREF": store_deref, "STORE_GLOBAL": store_global, "LOAD_ATTR": load_attr, "STORE_ATTR": store_attr,
-    "DELETE_ATTR": delete_attr, "STORE_SUBSCR": store_subscript, "DELETE_SUBSCR": delete_subscript,
+    "DELETE_ATTR": lambda self, sh, s, arg, name: self.assign(sh, s.pop(), name),
+    "STORE_SUBSCR": store_subscript,
+    "DELETE_SUBSCR": lambda self, sh, s, arg, value: _set_item(self, s.pop(-2), s.pop()),
     "BUILD_SLICE": build_slice, "UNARY_NEGATIVE": unary, "UNARY_INVERT": unary, "UNARY_NOT": to_bool,
-    "BINARY_OP": binary, "COMPARE_OP": compare, "IS_OP": is_op, "CONTAINS_OP": contains, "GET_ITER": get_iter,
+    "BINARY_OP": binary, "COMPARE_OP": compare,
+    "IS_OP": lambda self, sh, s, arg, value: replace(self, s, 2, False, FRESH),
+    "CONTAINS_OP": contains, "GET_ITER": get_iter,
     "FOR_ITER": for_iter, "UNPACK_SEQUENCE": unpack, "UNPACK_EX": unpack_rest, "BUILD_LIST": build(lambda n: n),
     "BUILD_SET": build(lambda n: n), "BUILD_TUPLE": build_tuple, "BUILD_MAP": build(lambda n: 2 * n),
     "LIST_EXTEND": extend, "SET_UPDATE": extend, "DICT_UPDATE": extend, "DICT_MERGE": extend, "LIST_APPEND": append,
     "SET_ADD": append, "MAP_ADD": map_add, "BUILD_STRING": build_string, "MATCH_CLASS": match_class,
-    "MATCH_KEYS": match_keys, "MATCH_MAPPING": match_kind, "MATCH_SEQUENCE": match_kind, "GET_LEN": get_len,
-    "MAKE_FUNCTION": make_function, "IMPORT_NAME": import_name, "IMPORT_FROM": import_from, "CALL": call,
+    "MATCH_KEYS": match_keys,
+    "MATCH_MAPPING": lambda self, sh, s, arg, value: s.append(FRESH),
+    "MATCH_SEQUENCE": lambda self, sh, s, arg, value: s.append(FRESH),
+    "GET_LEN": lambda self, sh, s, arg, value: s.append(self.call(sh, len, [s[-1]])),
+    "MAKE_FUNCTION": make_function, "IMPORT_NAME": import_name,
+    "IMPORT_FROM": lambda self, sh, s, arg, name: s.append(self.attribute(sh, s[-1], name)),
+    "CALL": call,
     "CALL_FUNCTION_EX": call_function_ex,
 }  # fmt: skip
 OF_VERSIONS: list[tuple[tuple[int, int], tuple[int, int], dict[str, Rule]]] = [
     ((3, 11), (3, 11), {
-        "LOAD_METHOD": load_method, "PRECALL": nothing, "LOAD_CLASSDEREF": load_deref,
+        "LOAD_METHOD": lambda self, sh, s, arg, name: push(s, self.attribute(sh, s.pop(), name), True),
+        "PRECALL": lambda self, sh, s, arg, value: None, "LOAD_CLASSDEREF": load_deref,
         **{f"POP_JUMP_{way}_IF_{value}": jump_if for way in ("FORWARD", "BACKWARD") for value in ("TRUE", "FALSE")},
         "JUMP_IF_TRUE_OR_POP": jump_or_pop, "JUMP_IF_FALSE_OR_POP": jump_or_pop,
     }),
-    ((3, 11), (3, 12), {"KW_NAMES": nothing, "FORMAT_VALUE": format_value}),
+    ((3, 11), (3, 12), {
+        "KW_NAMES": lambda self, sh, s, arg, value: None, "FORMAT_VALUE": format_value,
+        "LOAD_CLOSURE": lambda self, sh, s, arg, value: s.append(value),
+    }),
     ((3, 11), (3, 13), {
         "BINARY_SUBSCR": subscript, "BEFORE_WITH": before_with, "BUILD_CONST_KEY_MAP": build(lambda n: n + 1),
     }),
-    ((3, 11), (3, 12), {"LOAD_CLOSURE": load_const}),
     ((3, 12), (3, 99), {
         "LOAD_FAST_CHECK": load_fast, "LOAD_FAST_AND_CLEAR": load_fast, "LOAD_FROM_DICT_OR_DEREF": load_deref,
         "LOAD_SUPER_ATTR": load_super_attr, "BINARY_SLICE": binary_slice, "STORE_SLICE": store_slice,
@@ -519,11 +480,14 @@ OF_VERSIONS: list[tuple[tuple[int, int], tuple[int, int], dict[str, Rule]]] = [
     }),
     ((3, 13), (3, 99), {
         "LOAD_FAST_LOAD_FAST": load_fast, "STORE_FAST_STORE_FAST": store_fast, "TO_BOOL": to_bool,
-        "STORE_FAST_LOAD_FAST": store_fast_load_fast, "FORMAT_SIMPLE": format_simple, "CALL_KW": call_kw,
-        "FORMAT_WITH_SPEC": format_with_spec, "SET_FUNCTION_ATTRIBUTE": set_function_attribute,
+        "STORE_FAST_LOAD_FAST": store_fast_load_fast, "CALL_KW": call_kw,
+        "FORMAT_SIMPLE": lambda self, sh, s, arg, value: format_value(self, sh, s, 0, value),
+        "FORMAT_WITH_SPEC": lambda self, sh, s, arg, value: replace(self, s, 2, True, FRESH),
+        "SET_FUNCTION_ATTRIBUTE": set_function_attribute,
     }),
     ((3, 14), (3, 99), {
-        "LOAD_FAST_BORROW": load_fast, "LOAD_FAST_BORROW_LOAD_FAST_BORROW": load_fast, "LOAD_SMALL_INT": load_const,
+        "LOAD_FAST_BORROW": load_fast, "LOAD_FAST_BORROW_LOAD_FAST_BORROW": load_fast,
+        "LOAD_SMALL_INT": lambda self, sh, s, arg, value: s.append(value),
         "LOAD_SPECIAL": load_special,
     }),
 ]  # fmt: skip
@@ -532,4 +496,4 @@ for _first, _last, _rules in OF_VERSIONS:
     if _first <= VERSION <= _last:
         RULES.update(_rules)
 
-__all__ = ["BOXES", "RULES", "SLOTS", "other"]
+__all__ = ["RULES", "local", "other"]

@@ -8,9 +8,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from xpgrad.transforms.trace.guards.calls import Calls
-from xpgrad.transforms.trace.guards.facts import UNSEEN, Token
 from xpgrad.transforms.trace.guards.instructions import RULES, local, other
-from xpgrad.transforms.trace.guards.stack import Shadow
+from xpgrad.transforms.trace.guards.stack import UNSEEN, Shadow, Token
 from xpgrad.transforms.trace.guards.trust import SIMPLE, is_inside, is_installed, is_ours, is_trusted, kind_of
 
 WRAPPERS = "fget", "fset", "__func__", "func", "__wrapped__"

@@ -10,6 +10,24 @@ from typing import Any, NamedTuple
 ENDS = "RETURN_V", "RETURN_C", "RAISE", "RERAISE", "JUMP_FORW", "JUMP_BACK", "JUMP_NO", "INTERPRETER_EXIT"
 
 
+class Token:
+    """A value on the stack that is not seen.
+
+    Attributes
+    ----------
+    fresh, risky : bool
+        Whether the call has made it; whether it may be, or hold, an object from outside.
+    """
+
+    __slots__ = ("fresh", "risky")
+
+    def __init__(self, fresh: bool, risky: bool) -> None:
+        self.fresh, self.risky = fresh, risky
+
+
+FRESH, MIXED, UNSEEN = Token(True, False), Token(True, True), Token(False, True)
+
+
 class Step(NamedTuple):
     """One instruction of a function.
 

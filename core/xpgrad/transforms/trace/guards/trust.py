@@ -2,6 +2,7 @@
 
 import functools
 import os
+import re
 import sysconfig
 from typing import Any
 
@@ -91,7 +92,7 @@ def _kind(x: Any, kind: type) -> str:
         return TRACED
     if kind in plugins.by_type:
         return TRACED if isinstance(plugins.by_type[kind], TransformedBackend) else ARRAY
-    if issubclass(kind, (*PLAIN, slice)) or plugins.is_scalar(x):
+    if issubclass(kind, (*PLAIN, slice, re.Pattern)) or plugins.is_scalar(x):
         return SIMPLE
     if issubclass(kind, BOXES):
         return BOX

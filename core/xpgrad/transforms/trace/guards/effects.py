@@ -1,0 +1,101 @@
+"""`Effect` and `Set`: what a call sets outside, and what of that a program sets at each run."""
+
+import operator
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+from xpgrad.transforms.trace.guards.guard import ABSENT, Guard, is_constant
+from xpgrad.transforms.trace.guards.trust import BOX, TRACED, is_inside, kind_of
+from xpgrad.transforms.trees import flatten
+
+
+class Effect(NamedTuple):
+    """What a call has set outside: ``READ[kind](owner, key)`` was `before`."""
+
+    kind: str
+    owner: Any
+    key: Any
+    before: Any
+
+    @property
+    def guard(self) -> Guard:
+        """The same as a guard on what was there before."""
+        return Guard(*self)
+
+    def set(self, value: Any) -> None:
+        """Set it to a value, `ABSENT` deletes it."""
+        kind, owner, key, _ = self
+        if kind == "contents":
+            refill(owner, value)
+        elif kind == "attribute":
+            setattr(owner, key, value) if value is not ABSENT else delattr(owner, key)
+        elif kind == "context":
+            owner.set(value)
+        elif kind == "cell":
+            owner.cell_contents = value
+        elif value is not ABSENT:
+            owner[key] = value
+        else:
+            del owner[key]
+
+
+class Set(NamedTuple):
+    """What a program sets outside at each run, or appends to a list: a constant, or arrays that it computes.
+
+    Attributes
+    ----------
+    effect : Effect
+    value : object
+    arrays : bool
+        Whether there are arrays in the value.
+    """
+
+    effect: Effect
+    value: Any
+    arrays: bool
+
+    def run(self, computed: Any) -> None:
+        """Set it, to what a run has computed if there are arrays in it."""
+        value = computed if self.arrays else self.value
+        if self.effect.kind == "contents":
+            self.effect.owner.extend(value)
+        else:
+            self.effect.set(value)
+
+    def first(self, value: Any) -> None:
+        """Set it after the run that was recorded, which has set arrays of its own."""
+        if not self.arrays:
+            return
+        if self.effect.kind == "contents":
+            self.effect.owner[len(self.effect.before) :] = value
+        else:
+            self.effect.set(value)
+
+
+def refill(box: Any, items: tuple[Any, ...]) -> None:
+    """Give a container what it held: the keys and values of a dictionary, or items."""
+    box.clear()
+    if isinstance(box, dict):
+        count = len(items) // 2
+        box.update(zip(items[:count], items[count:], strict=True))
+    elif hasattr(box, "update"):
+        box.update(items)
+    else:
+        box.extend(items)
+
+
+def repeated(effect: Effect, now: Any, guards: Iterable[Guard], known: Mapping[int, Any]) -> Set | None:
+    """Return what a program sets at each run, or None for what it cannot.
+
+    It can set constants, objects from outside that the call has met, and arrays that it computes.
+    """
+    if effect.kind == "contents":
+        count = len(effect.before)
+        grown = isinstance(effect.owner, list) and len(now) >= count and all(map(operator.is_, now, effect.before))
+        if not grown or any(guard.owner is effect.owner for guard in guards):
+            return None
+        now = now[count:]
+    if is_constant(now) or (id(now) in known and not is_inside(now)):
+        return Set(effect, now, False)
+    leaves = flatten(now)[0] if kind_of(now) in (BOX, TRACED) else []
+    return Set(effect, now, True) if leaves and all(is_inside(x) or is_constant(x) for x in leaves) else None
