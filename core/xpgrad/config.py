@@ -330,6 +330,14 @@ def call_plain(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> An
         _current.set(now)
 
 
+def plain_at(level: Any) -> dict[ContextVar[Any], Any]:
+    """Return, for `called_with`, the mode of `call_plain` with `level` as the innermost transformation.
+
+    Operands enter it: a user's function may have arrays of lower levels.
+    """
+    return {_current: Switches(_current.get().plain().overlay, {}, level)}
+
+
 def _without(changed: Switches, names: Iterable[str], before: Switches) -> Switches:
     """Return the switches that were `changed` since, with the entries `names` as they were `before`."""
     overlay = {name: value for name, value in changed.overlay.items() if name not in names}

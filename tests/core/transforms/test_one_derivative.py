@@ -7,11 +7,23 @@ import pytest
 from tests.building import array
 
 import xpgrad
+from xpgrad import FunctionNode, random
 from xpgrad import array_api as xp
 from xpgrad import functions as F
-from xpgrad import random
 from xpgrad.testing.arrays import on_host
-from xpgrad.transforms import custom_linear_solve, custom_root, grad, hessian, jacfwd, jacrev, jvp, odeint, vmap
+from xpgrad.transforms import (
+    custom_linear_solve,
+    custom_root,
+    custom_vjp,
+    grad,
+    hessian,
+    jacfwd,
+    jacrev,
+    jvp,
+    odeint,
+    stop_gradient,
+    vmap,
+)  # fmt: skip
 from xpgrad_conformance.table.one_derivative import disagreements
 
 linalg = xp.linalg
@@ -118,6 +130,39 @@ def normalized(function: Any) -> Any:
     return lambda x: weighted(function(x, xp.ones_like(x[0]), xp.zeros_like(x[0])) ** 3, x)
 
 
+class Cube(FunctionNode):
+    """A user's function whose gradient is multiplied by an array of the library."""
+
+    def forward(self, xs: Any) -> Any:
+        self.retain_inputs((0,))
+        self.three = 0.0 * xs[0] + 3.0
+        return (xs[0] ** 3,)
+
+    def backward(self, indexes: Any, gys: Any) -> Any:
+        (x,) = self.get_retained_inputs()
+        return (gys[0] * x * x * self.three,)
+
+
+@custom_vjp
+def stopped_cube(x: Any) -> Any:
+    """The cube, whose derivatives are those of its rules alone."""
+    return stop_gradient(x) ** 3
+
+
+stopped_cube.defvjp(lambda x: (stopped_cube(x), x), lambda x, gy: (gy * 3.0 * x * x,))
+stopped_cube.defjvp(lambda xs, ts: (stopped_cube(xs[0]), 3.0 * xs[0] * xs[0] * ts[0]))
+
+
+def of_captured(x: Any) -> Any:
+    """Return the sum of cubes, which forward mode captures."""
+    return xp.sum(jvp(lambda y: stopped_cube(x) * y, (xp.ones_like(x),), (xp.ones_like(x),))[1])
+
+
+def along_itself(x: Any) -> Any:
+    """Return a function of a tangent whose primal is constant."""
+    return xp.sum(jvp(xp.sin, (xp.ones_like(x),), (x,))[1] ** 3)
+
+
 POINTS: dict[str, tuple[Any, Any]] = {
     "eigvalsh of equal values": (lambda a: xp.sum(linalg.eigvalsh(symmetric(a)) ** 2), np.eye(2)),
     "eigh of equal values": (by_eigenvalues, np.eye(2)),
@@ -137,6 +182,10 @@ POINTS: dict[str, tuple[Any, Any]] = {
     "power with exponent 1": (lambda x: x[0] ** x[1], np.asarray([2.0, 1.0])),
     "batch normalization": (normalized(F.batch_normalization), np.asarray([[1.0, 2.0], [0.5, -1.0], [2.0, 0.0]])),
     "layer normalization": (normalized(F.layer_normalization), np.asarray([[1.0, 2.0, 4.0], [0.5, -1.0, 0.0]])),
+    "a user's function": (lambda x: xp.sum(Cube().apply((x,))[0]), np.asarray([1.0, 2.0])),
+    "a user's rules in forward mode": (of_captured, np.asarray([1.0, 2.0])),
+    "tangent of a constant": (along_itself, np.asarray([1.0, 2.0])),
+    "matrices of a batch": (lambda a: xp.sum(vmap(by_eigenvalues)(a)), np.stack([np.eye(2), np.diag([1.0, 2.0])])),
     "root by bisection": (cube_root(bisected, by_matrix), np.asarray([2.0])),
     "root by Newton's method": (cube_root(by_newton, by_matrix), np.asarray([2.0, 3.0])),
     "root by gradients": (cube_root(by_gradients, by_columns), np.asarray([2.0, 3.0])),

@@ -21,7 +21,9 @@ def custom_output(parts: "Parts", rule: custom_vjp[..., Any], args: tuple[Any, .
     leaves, structure = flatten(args)
     counts = [is_differentiable(leaf) for leaf in leaves]
     inputs = [as_variable(x) for x, n in zip(leaves, counts, strict=True) if n]
-    if not any(map(parts.has_tangent, inputs)):
+    around = None if parts.level.outer is None else parts.level.outer.tangents
+    moving = any(map(parts.has_tangent, inputs))
+    if not moving and around is None:
         return NotImplemented
     rest = [None if n else leaf for leaf, n in zip(leaves, counts, strict=True)]
 
@@ -32,12 +34,18 @@ def custom_output(parts: "Parts", rule: custom_vjp[..., Any], args: tuple[Any, .
         )
         return built
 
-    push = _by_rule if rule.pushforward is not None else _by_transposition
-    made, shape, tangents = called_with(backprop_mode(True), push, parts, rule, inputs, filled)
-    around = None if parts.level.outer is None else parts.level.outer.tangents
-    if around is not None:  # the primals have tangents of that level, which agree with the user's gradient, too
+    below: Any = NotImplemented
+    if around is not None:  # the primals may have tangents of that level, which agree with the user's gradient, too
         below = around.custom_output(rule, filled(map(parts.primal_of, inputs)))
+    if moving:
+        push = _by_rule if rule.pushforward is not None else _by_transposition
+        made, shape, tangents = called_with(backprop_mode(True), push, parts, rule, inputs, filled)
         made = made if below is NotImplemented else _leaves(rule, below)[0]
+    elif below is NotImplemented:
+        return NotImplemented
+    else:
+        made, shape = _leaves(rule, below)
+        tangents = [None] * len(made)
     arrays: list[Array] = []
     outputs: list[Variable] = []
     for y, t in zip(made, tangents, strict=True):

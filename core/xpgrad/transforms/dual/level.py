@@ -73,7 +73,7 @@ class DualLevel(EnclosingLevel):
         A cotangent c of a dual number y stands for the derivative of the tangent of c y, so that the gradient by the
         primal is its tangent, and that by the tangent its primal.
         """
-        return Port(lambda given: self.dual(given[0], given[1]), lambda g: [g.tangent, g.primal])
+        return Port(self._argument, lambda g: [g.tangent, g.primal])
 
     def output_port(self) -> Port:
         """Return how an array leaves as its primal and its tangent."""
@@ -83,12 +83,16 @@ class DualLevel(EnclosingLevel):
         """Return how the tangent of an array leaves alone."""
         return Port(lambda given: self.dual(given[0], None), lambda y: [y.tangent])
 
+    def _argument(self, given: Outer) -> DualArray:
+        primal, tangent = given
+        if primal is None:
+            assert tangent is not None  # one of them is there
+            primal = plugins.backend_of(tangent).xp.zeros_like(tangent)
+        return self.dual(primal, tangent)
+
     def _cotangent(self, given: Outer) -> DualArray:
         of_primal, of_tangent = given
-        if of_tangent is None:
-            assert of_primal is not None  # one of them is there
-            of_tangent = plugins.backend_of(of_primal).xp.zeros_like(of_primal)
-        return self.dual(of_tangent, of_primal)
+        return self._argument((of_tangent, of_primal))
 
     def stored(self, array: Array, x: Variable) -> Array:
         """Return the primal: what is kept outside has no tangent."""

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from xpgrad.backend.plugins import plugins
-from xpgrad.config import call_plain
+from xpgrad.config import call_plain, called_with, plain_at
 from xpgrad.errors import GradientError
 from xpgrad.graph.backward import grad as sweep
 from xpgrad.graph.definition import Definition
@@ -165,10 +165,11 @@ def node_outputs(backend: "DualBackend", function: FunctionNode, arrays: tuple[A
             raise NotStepwise(levels[-1])
         return ys
 
+    plain = plain_at(levels[-1].outer)
     if all(t is None for t in tangents):
-        pairs: list[Any] = [(y, None) for y in call_plain(twin._forward, primals)]
+        pairs: list[Any] = [(y, None) for y in called_with(plain, twin._forward, primals)]
     else:
-        pairs = [(y._array, t) for y, t in call_plain(pushed, function.label, call, primals, tangents, users)]
+        pairs = [(y._array, t) for y, t in called_with(plain, pushed, function.label, call, primals, tangents, users)]
     for name, value in twin.__getstate__().items():
         setattr(function, name, value)
     function._kept_inputs, function._kept_outputs = (
