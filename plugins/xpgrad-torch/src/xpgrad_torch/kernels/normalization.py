@@ -13,7 +13,7 @@ from xpgrad.types import Array, Kernel, Shape
 from xpgrad_torch.kernels.windows import FLOATS
 
 Axes = tuple[int, ...]
-CACHED = 2**18
+CACHED = 2**20
 """Bytes of the rows whose statistics are taken in one call; the normalized rows are thrown away."""
 _aten: Any = torch.ops.aten
 

@@ -108,7 +108,8 @@ def max_pool_backward(g: Array, x: Array, top: Array, /, geometry: Geometry) -> 
     share = g / count.clamp_(min=1)
     gx = torch.zeros_like(x, memory_format=torch.contiguous_format)
     for inside, under in _elements(geometry):
-        gx[inside].add_(torch.where(x[inside] == top[under], share[under], 0.0))
+        largest = (x[inside] == top[under]).to(g.dtype)
+        gx[inside].add_(_aten.threshold_backward(share[under], largest, 0))  # `torch.where` takes ten times as long
     return gx
 
 
