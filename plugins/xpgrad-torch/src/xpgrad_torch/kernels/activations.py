@@ -32,9 +32,9 @@ def elu(x: Array, /, alpha: float) -> Array:
     return torch.nn.functional.elu(x, alpha) if x.dtype in FLOATS else NotImplemented
 
 
-def elu_x(gy: Array, x: Array, y: Array, alpha: float, /) -> Array:
-    """Return `gy`, times ``y + 1`` where `x` is negative or NaN; `torch.where` takes longer than all of it."""
-    return torch.clamp(y, max=0.0).add_(1.0).mul_(gy) if alpha == 1 and _alike(gy, y) else NotImplemented
+def elu_x(gy: Array, x: Array, alpha: float, /) -> Array:
+    """Return `gy`, times ``exp(x)`` where `x` is negative or NaN; `torch.where` takes longer than all of it."""
+    return torch.clamp(x, max=0.0).exp_().mul_(gy) if alpha == 1 and _alike(gy, x) else NotImplemented
 
 
 def leaky_relu(x: Array, /, slope: float) -> Array:
