@@ -10,7 +10,6 @@ import math
 import threading
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from xpgrad.backend.levels import innermost
@@ -127,18 +126,17 @@ def report(values: Mapping[str, Any], observer: object = None) -> None:
     are_variables = tuple(isinstance(leaf, Variable) for leaf in leaves)
     arrays = tuple(map(_plain, leaves))
     backend = trace_of(arrays)
-    if backend is not None:
-        backend.effect("report", partial(_run, observer, structure, are_variables), arrays)
+    if backend is None:
+        return
 
+    def rebuilt(arrays: tuple[Any, ...]) -> None:
+        leaves = [constant_variable(x) if wraps else x for x, wraps in zip(arrays, are_variables, strict=True)]
+        _reported(observer, structure.build(leaves))
 
-def _run(observer: object, structure: Any, are_variables: tuple[bool, ...], *arrays: Any) -> None:
-    """Report the arrays of one run; while the program is recorded, outside of the transformation."""
-    called_with(at_level(None), _rebuilt, observer, structure, are_variables, arrays)
+    def run(*arrays: Any) -> None:  # outside of the transformation, while the program is recorded
+        called_with(at_level(None), rebuilt, arrays)
 
-
-def _rebuilt(observer: object, structure: Any, are_variables: tuple[bool, ...], arrays: tuple[Any, ...]) -> None:
-    leaves = [constant_variable(x) if wraps else x for x, wraps in zip(arrays, are_variables, strict=True)]
-    _reported(observer, structure.build(leaves))
+    backend.effect("report", run, arrays)
 
 
 def _reported(observer: object, values: Mapping[str, Any]) -> None:
@@ -167,6 +165,7 @@ class Summary:
 
     def add(self, value: Any, weight: float = 1) -> None:
         """Add a number or a 0-d array."""
+        value = plugins.array_of(value)
         device = device_of(value)
         if device is not None:
             value = device.backend.namespace.astype(value, device.backend.wide(value.dtype))
@@ -244,8 +243,9 @@ class DictSummary:
 
 
 def dtype_name(value: Any) -> str:
-    """Return the name of the dtype of an array; empty for Python's numbers."""
-    return plugins.backend_of(value).dtype_name(value.dtype) if device_of(value) is not None else ""
+    """Return the name of the dtype of an array or a library's scalar; empty for Python's numbers."""
+    array = plugins.array_of(value)
+    return plugins.backend_of(array).dtype_name(array.dtype) if device_of(array) is not None else ""
 
 
 def _plain(value: Any) -> float | Array:

@@ -1,10 +1,11 @@
-"""`gradients_restored`: gradients and states stay as they were if what comes before an update fails."""
+"""`gradients_restored`, `model_restored`: gradients, states and models stay as they were if an update fails before."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from xpgrad.chainer.parameter import Parameter
 from xpgrad.chainer.undo import Journal
+from xpgrad.models.link import Link
 from xpgrad.optimizers.packed import gradient
 
 
@@ -35,6 +36,24 @@ def gradients_restored(params: Sequence[Parameter], arrays: bool = False) -> Ite
                 param._node.extra.loss_scale = scale
         for rule, state in rules:
             rule._state, rule._held = state, None
+        raise
+
+
+@contextmanager
+def model_restored(model: Link) -> Iterator[None]:
+    """On errors, give links back persistent values and states, and remove arrays that parameters got meanwhile."""
+    links = [link for link in model.links() if link._persistent or hasattr(link, "states")]
+    held = [(link.__dict__, link.__dict__.copy()) for link in links]
+    values = [link.__dict__.get(name) for link in links for name in link._persistent]
+    journal = Journal([*values, *(param for param in model.params() if param._array is None)])
+    for value in values:
+        journal.keep(value)
+    try:
+        yield
+    except BaseException:
+        journal.restore()
+        for now, before in held:
+            now.update(before)
         raise
 
 

@@ -35,7 +35,7 @@ def observation_of(text: str) -> dict[str, Any]:
 
 def _described(value: Any) -> tuple[str, Any, bool] | None:
     """Return dtype, value, and whether it is a Variable."""
-    array = value.array if isinstance(value, Variable) else value
+    array = value.array if isinstance(value, Variable) else plugins.array_of(value)
     dtype = dtype_name(array)
     if dtype and array.ndim == 0:
         array = on_host(array).item()

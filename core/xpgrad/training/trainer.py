@@ -68,7 +68,7 @@ class Trainer:
             self.reporter.add_observer(name, optimizer.target)
             self.reporter.add_observers(name, optimizer.target.namedlinks(skipself=True))
         self._entries: dict[str, _Entry] = {}
-        self._asked: list[str] = []  # the names of extensions that were asked in this step, and STOP
+        self._asked: list[str] | None = None  # the names of extensions that were asked in this step, and STOP
         self._random: str | None = None
         self._seconds = 0.0  # of the runs before a snapshot, and of this one when it has ended
         self._since: float | None = None
@@ -178,7 +178,7 @@ class Trainer:
         first = [entry for entry in entries if entry.call_before_training]
         if self.is_before_training:
             self._extend(first, asks=False)
-        elif self._asked:  # the rest of the step in which a snapshot was taken
+        elif self._asked is not None:  # the rest of the step in which a snapshot was taken
             self._extend(entries)
         while not self._stops():
             self._update()
@@ -196,27 +196,29 @@ class Trainer:
 
     def _extend(self, entries: list[_Entry], asks: bool = True) -> None:
         """Call the extensions whose triggers fire, except those asked before a snapshot was taken in this step."""
+        asked = self._asked = self._asked or []
         with self.reporter.scope(self.observation):
             for entry in entries:
-                if entry.name in self._asked:
+                if entry.name in asked:
                     continue
-                self._asked.append(entry.name)
+                asked.append(entry.name)
                 try:
                     with attributes_restored(entry.trigger):
                         if not asks or entry.trigger(self):
                             entry.extension(self)
                 except BaseException:
-                    self._asked.remove(entry.name)
+                    asked.remove(entry.name)
                     raise
 
     def _stops(self) -> bool:
         """Ask the stop trigger, once after each step."""
-        if STOP in self._asked:
+        asked = self._asked = [*self._entries] if self._asked is None else self._asked
+        if STOP in asked:
             return False
         with attributes_restored(self.stop_trigger):
             stops = bool(self.stop_trigger(self))
         if not stops:
-            self._asked.append(STOP)
+            asked.append(STOP)
         return stops
 
     @property
@@ -243,14 +245,16 @@ class Trainer:
         self._seconds = float(serializer("_snapshot_elapsed_time", self.elapsed_time))
         self._since = None if self._since is None else time.perf_counter()
         steps = [*self._entries, STOP]
-        left = json.dumps([name for name in steps if name not in self._asked])
+        asked = [*self._entries] if self._asked is None else self._asked
+        own = json.dumps([name for name in steps if name not in asked])
         observed, numbers = observation_text(self.observation), random_text()
         try:
             found, drawn = str(serializer("_observation", observed)), str(serializer("_random", numbers))
-            left = str(serializer("_left", left))
+            left = str(serializer("_left", own))
         except KeyError:  # saved by Chainer, after the last extension
             left, found, drawn = json.dumps([STOP]), "{}", numbers
-        self._asked = [name for name in steps if name not in json.loads(left)]
+        if left != own:
+            self._asked = [name for name in steps if name not in json.loads(left)]
         if found != observed:
             self.observation = observation_of(found)
         if drawn != numbers:

@@ -13,6 +13,7 @@ from xpgrad.errors import BackendUnavailable
 from xpgrad.iterators.serial import reading
 from xpgrad.links.state import Stateful
 from xpgrad.listing import listed as _listed
+from xpgrad.optimizers.undo import model_restored
 from xpgrad.training.resuming import serialize_state
 
 __all__ = ["StandardUpdater", "Updater"]
@@ -109,11 +110,11 @@ class StandardUpdater(Updater):
         self.iteration += 1
 
     def update_core(self) -> None:
-        """Do one step; if it fails, the next one gets the same batch and the same random numbers of `xpgrad.random`."""
+        """Do one step; if it fails, the next one gets the same batch, model and random numbers of `xpgrad.random`."""
         iterator, optimizer = self.get_iterator("main"), self.get_optimizer("main")
         held = held_states()
         try:
-            with reading(iterator):
+            with reading(iterator), model_restored(optimizer.target):
                 batch = convert(self.converter, iterator.next(), self.input_device)
                 loss = self.loss_func or optimizer.target
                 if not self.compiled:

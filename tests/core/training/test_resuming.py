@@ -4,11 +4,13 @@ import io
 import os
 import random
 import shutil
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
 import numpy as np
 import pytest
+from tests.core.test_failures import Injector
 from tests.devices import device_or_skip
 
 import xpgrad
@@ -187,14 +189,18 @@ def made(out, iterator="ahead", shift="ExponentialShift", trigger="iterations", 
     return loop
 
 
-def run(loop, monkeypatch):
-    """Train, while a second passes in each iteration."""
-    monkeypatch.setattr(module.time, "perf_counter", lambda: float(loop.updater.iteration))
-    loop.run()
+def printed(loop):
+    return loop.get_extension("PrintReport")._out.getvalue()
+
+
+def state(loop, train, monkeypatch):
+    """Train, while a second passes in each iteration, and return the state."""
+    with monkeypatch.context() as patched:
+        patched.setattr(module.time, "perf_counter", lambda: float(loop.updater.iteration))
+        train()
     saved = xpgrad.serializers.DictionarySerializer()
     saved.save(loop)
-    log = loop.get_extension("PrintReport")._out.getvalue()
-    return {name: (x.dtype, x.tobytes()) for name, x in saved.target.items()}, log
+    return {name: (x.dtype, x.tobytes()) for name, x in saved.target.items()}
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -204,7 +210,8 @@ def test_training_broken_off_at_each_iteration_goes_on_to_the_bit(name, tmp_path
     monkeypatch.setattr(PlotReport, "_draw", lambda self, path: None)  # takes a tenth of a second
     monkeypatch.setattr(os, "fsync", lambda descriptor: None)
     seed(1)
-    whole, log = run(made(tmp_path / "whole", **options), monkeypatch)
+    loop = made(tmp_path / "whole", **options)
+    whole, log = state(loop, loop.run, monkeypatch), printed(loop)
     snapshots = sorted(tmp_path.glob("whole/snapshot_iter_*"))
     assert len(snapshots) > (2 if "stop" in options else STEPS - 1)
     for i, snapshot in enumerate(snapshots):
@@ -215,7 +222,48 @@ def test_training_broken_off_at_each_iteration_goes_on_to_the_bit(name, tmp_path
             xpgrad.serializers.load_npz(snapshot, loop)
         else:
             shutil.copy(snapshot, out)
-        found, more = run(loop, monkeypatch)
+        found = state(loop, loop.run, monkeypatch)
         assert [key for key in whole if found.get(key) != whole[key]] == [], snapshot.name
         assert found.keys() == whole.keys()
-        assert log.endswith(more)
+        assert log.endswith(printed(loop))
+
+
+class Interrupting(Injector):
+    """Raises nowhere between the first change of a parameter and the end of the update."""
+
+    def __call__(self, frame, event, arg):
+        name = frame.f_code.co_qualname
+        if event == "call" and name in ("GradientMethod._step", "Trainer._extend"):
+            self.updates = name == "GradientMethod._step"
+        if not getattr(self, "updates", False):
+            super().__call__(frame, event, arg)
+
+
+def interrupted(out):
+    model = Net()
+    rule = optimizers.MomentumSGD(0.1).setup(model)
+    loop = Trainer(StandardUpdater(ITERATORS["ahead"](DATA), rule), STOPS["early"](), str(out))
+    loop.extend(extensions.Evaluator(iterators.SerialIterator(DATA, 2, repeat=False, shuffle=False), model))
+    loop.extend(extensions.LogReport(trigger=(2, "iteration")))
+    loop.extend(extensions.MicroAverage("main/loss", "main/seen", "ratio", (2, "iteration")))
+    loop.extend(extensions.ExponentialShift("lr", 0.9), trigger=TRIGGERS["MinValueTrigger"]())
+    loop.extend(extensions.snapshot(snapshot_on_error=True, autoload=True), trigger=(3, "iteration"))
+    return loop
+
+
+def test_training_interrupted_at_any_call_goes_on_to_the_bit(tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr(os, "fsync", lambda descriptor: None)
+    seed(1)
+    whole = state(loop := interrupted(tmp_path / "whole"), loop.run, monkeypatch)
+    seed(1)
+    counting = Interrupting(sys.maxsize, "")
+    state(loop := interrupted(tmp_path / "counted"), lambda: counting.run(loop.run), monkeypatch)
+    for place in range(0, counting.count, -(-counting.count // 60)):
+        out = tmp_path / str(place)
+        seed(1)
+        loop = interrupted(out)
+        training = partial(loop.run, show_loop_exception_msg=False)
+        state(loop, partial(Interrupting(place, "").run, training), monkeypatch)
+        seed(place if list(out.glob("snapshot_iter_*")) else 1)
+        found = state(loop := interrupted(out), loop.run, monkeypatch)
+        assert [key for key in whole if found[key] != whole[key]] == [], f"call {place} of {counting.count}"

@@ -7,6 +7,7 @@ import types
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from xpgrad.config import switches
 from xpgrad.transforms.trace.guards.calls import Calls
 from xpgrad.transforms.trace.guards.instructions import RULES, local, other
 from xpgrad.transforms.trace.guards.stack import UNSEEN, Shadow, Token
@@ -64,7 +65,9 @@ class Observer(Calls):
     # Frames
 
     def start(self, frame: types.FrameType) -> bool:
-        """Return whether to follow a frame that starts."""
+        """Return whether to follow a frame that starts: not of effects, which run outside of the transformation."""
+        if switches().level is None:
+            return False
         code = frame.f_code
         known = self._followed.get(id(code))
         if known is None:
