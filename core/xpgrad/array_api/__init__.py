@@ -1,7 +1,9 @@
 """The differentiable functions, with a module for each chapter of the Array API standard.
 
-Each takes Variables and arrays and returns Variables. Dtypes and creation functions are those of the default device's
-backend; `Variable.__array_namespace__` returns the same functions with those of the Variable's backend.
+Each takes Variables and arrays of any library and returns Variables. Where a dtype is asked for, its name, NumPy's and
+any library's mean the same, and `device=` may be a device of any library. The dtypes of this namespace are those of the
+current device's library, on which arrays are created without `device=`; `Variable.__array_namespace__()` returns the
+same functions with the dtypes and the default device of the Variable's library.
 
 Besides the chapters there are `namespace`, which makes the namespace of each backend, `declared`, which declares
 their names for type checkers, and `shared`, with code that several chapters use.

@@ -40,7 +40,7 @@ def get_dtype(dtype: Any = None, map_mixed16: Any = None) -> Dtype:
 
     Parameters
     ----------
-    dtype : dtype, str or None
+    dtype : dtype of any library, str or None
         None means ``config.dtype``.
     map_mixed16 : dtype or str, optional
         The dtype to which `mixed16` is mapped; by default `mixed16` itself is returned.

@@ -13,6 +13,7 @@ from xpgrad.types import DeviceHandle, Dtype
 
 NAMES = (*DTYPES, "float16", "bfloat16")
 OF_PYTHON = {bool: "bool", int: "int64", float: "float64", complex: "complex128"}
+MAX_REMEMBERED = 1024
 PARAMETERS_OF_MIXED16 = "float32"
 
 
@@ -37,7 +38,10 @@ def dtype_of(dtype: Any, backend: Backend, operation: str = "get_dtype") -> Dtyp
     try:
         return backend.dtypes[type(dtype), dtype]
     except KeyError:
-        found = backend.dtypes[type(dtype), dtype] = resolve(dtype, backend, operation)
+        found = resolve(dtype, backend, operation)
+        if len(backend.dtypes) >= MAX_REMEMBERED:  # some libraries make a new object each time
+            backend.dtypes.clear()
+        backend.dtypes[type(dtype), dtype] = found
     except TypeError:  # it has no hash
         found = resolve(dtype, backend, operation)
     return found
