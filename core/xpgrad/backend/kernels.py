@@ -305,16 +305,28 @@ class KernelNamespace(LazyNamespace):
         """Return the best replacement of the kernel `name`, or None."""
         own = self.backend.overrides().get(name)
         given = [kernels[name] for _, kernels in self._providers if name in kernels]
+        titles = [provider for provider, kernels in self._providers if name in kernels]
         if OWNER in name:
             meant = table.meant.get(name, ())
             own, given = own if own in meant else None, [each for each in given if each in meant]
+            titles = [provider for provider, kernels in self._providers if kernels.get(name) in given]
         elif own is None:
             own = self.backend.lazy_override(name)
         if not given:
             return own
         declaration = table.declared[name]
         last = own if own is not None else self._default(declaration)
-        return _first_that_accepts(given, last)
+        pure = table.definition(name) is not None and declaration.body is not None  # others may write to their arrays
+        checks = [_FirstResult(f"{title}: kernel {name!r}", last if pure else None) for title in titles]
+        return _first_that_accepts(list(zip(given, checks, strict=True)), last)
+
+    def foreign(self) -> Iterator[tuple[str, str, Kernel, Kernel]]:
+        """Yield provider, name, kernel and default body of the kernels that other plugins give for this backend."""
+        for provider, kernels in self._providers:
+            for name, given in kernels.items():
+                default = self._default(table.declared[name]) if name in table.declared else None
+                if default is not None:
+                    yield provider, name, given, default
 
     def replacement(self, declaration: Declaration) -> Kernel | None:
         """Return the best replacement of a kernel, or None; a primitive that has been redefined has none."""
@@ -393,13 +405,46 @@ def check_kernels(kernels: Mapping[str, Kernel], provider: str, backend: str) ->
             table.meant.setdefault(name, []).append(function)
 
 
-def _first_that_accepts(given: list[Kernel], last: Kernel | None) -> Kernel:
+class _FirstResult:
+    """Compares the first result of a third-party kernel with that of the kernel that it replaces."""
+
+    def __init__(self, title: str, usual: Kernel | None) -> None:
+        self.title, self.usual = title, usual
+
+    def check(self, result: Any, arrays: Sequence[Any], parameters: Mapping[str, Any]) -> None:
+        """Raise `PluginError` if the first result has another type, shape or dtype; later ones are not looked at."""
+        if self.usual is None or not any(hasattr(array, "shape") for array in arrays):
+            return
+        usual, self.usual = self.usual, None
+        try:
+            expected = usual(*arrays, **parameters)
+        except Exception:  # it computes what the usual kernel does not
+            return
+        if (found := difference(result, expected)) is not None:
+            self.usual = usual
+            raise PluginError(f"{self.title} gave {found}; remove the plugin, or repair the kernel")
+
+
+def difference(result: Any, expected: Any) -> str | None:
+    """Return how the type, shape or dtype of a kernel's result differs from the expected one's, or None."""
+    if not hasattr(expected, "shape") or not hasattr(expected, "dtype"):
+        return None
+    if not hasattr(result, "shape") or not hasattr(result, "dtype"):
+        return f"{type(result).__name__}, expected {type(expected).__name__}"
+    if (tuple(result.shape), result.dtype) == (tuple(expected.shape), expected.dtype):
+        return None
+    return f"{result.dtype} {tuple(result.shape)}, expected {expected.dtype} {tuple(expected.shape)}"
+
+
+def _first_that_accepts(given: list[tuple[Kernel, _FirstResult]], last: Kernel | None) -> Kernel:
     """Return a kernel that tries `given` in order, then `last`; a kernel declines by returning `NotImplemented`."""
 
     def call(*arrays: Any, **parameters: Any) -> Any:
-        for kernel in given:
+        for kernel, first in given:
             result = kernel(*arrays, **parameters)
             if result is not NotImplemented:
+                if first.usual is not None:
+                    first.check(result, arrays, parameters)
                 return result
         return NotImplemented if last is None else last(*arrays, **parameters)
 

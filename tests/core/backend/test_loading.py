@@ -292,6 +292,23 @@ def test_a_plugin_with_only_kernels_is_loaded_with_their_backend(strangers: Stra
     assert list(numpy.xp.providers("add")) == [module, "numpy"]
 
 
+@pytest.mark.parametrize(
+    ("result", "text"),
+    [
+        ("x1.astype('float32')", r"gave float32 \(2,\), expected float64 \(2,\)"),
+        ("x1[:1]", r"gave float64 \(1,\), expected float64 \(2,\)"),
+        ("[1.0, 2.0]", "gave list, expected ndarray"),
+    ],
+)
+def test_a_kernel_of_another_result_is_refused_at_its_first_use(strangers: Strangers, result: str, text: str) -> None:
+    module = strangers.install("fast", accelerator("fast", result), modules="numpy")
+    numpy = strangers.plugins().backend("numpy")
+    x = np.asarray([1.0, 2.0])
+    for _ in range(2):
+        with pytest.raises(PluginError, match=rf"^{module}: kernel 'add' {text}; remove the plugin, or repair the ker"):
+            numpy.xp.add(x, x)
+
+
 def test_a_kernel_that_declines_lets_the_next_one_run(strangers: Strangers) -> None:
     first = strangers.install("fast", accelerator("fast", "42"), modules="lib")
     second = strangers.install("faster", accelerator("faster", "NotImplemented"), modules="lib")

@@ -231,6 +231,20 @@ def test_an_array_that_holds_false_must_not_count_as_true(strangers: Strangers) 
     assert finding["text"] == "tests.core.parcels.Parcel: an array that holds False counts as true"
 
 
+def test_kernels_of_other_plugins_that_differ_from_the_usual_ones_are_named(strangers: Strangers) -> None:
+    given = (
+        "{'tanh': lambda x: x, 'exp': lambda x: np.exp(x), 'log': lambda x: x.oops, 'sin': lambda x: NotImplemented}"
+    )
+    module = strangers.install("xpgrad-fast", kernels(given, "numpy"), modules="numpy")
+    result = doctor("numpy", "--json")
+    (facts,) = json.loads(result.stdout)["backends"]
+    found = [finding["text"] for finding in facts["findings"] if finding["kind"] == "foreign-kernel"]
+    assert [text.partition(" gave ")[0] for text in found] == [
+        f"@numpy: the kernel {name} of {module}" for name in ("log", "tanh")
+    ]
+    assert result.exit_code == 1
+
+
 def test_a_plugin_that_works_is_fine(strangers: Strangers) -> None:
     strangers.install("xpgrad-npu", WORKING, backends="npu", modules="tests", version="2.5")
     facts = examined("@npu", code=0)

@@ -8,7 +8,7 @@ from typing import Any
 import xpgrad
 from xpgrad.backend.backend import Backend
 from xpgrad.backend.device import Device
-from xpgrad.backend.kernels import library_function, table
+from xpgrad.backend.kernels import difference, library_function, table
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.standard import DTYPES, FUNCTIONS
 from xpgrad.backend.third_party import text_of
@@ -147,6 +147,41 @@ def creation_faults(device: Device) -> dict[str, str]:
         except Exception as error:  # a library can raise anything
             faults[name] = text_of(error)
     return faults
+
+
+def foreign_faults(device: Device) -> dict[str, str]:
+    """Return what is wrong with the kernels that other plugins give for a backend, on a sample; by their names."""
+    faults: dict[str, str] = {}
+    for provider, name, given, default in device.backend.xp.foreign():
+        x = _sample(device)
+        for sample in (x, device.backend.xp.reshape(x[:1], (1, 1))):
+            found = _compared(given, default, [sample] * table.declared[name].arrays)
+            if found is not None:
+                faults[f"{name} of {provider}"] = found
+                break
+    return faults
+
+
+def _compared(given: Callable[..., Any], default: Callable[..., Any], arrays: list[Array]) -> str | None:
+    """Return how a kernel's result differs from that of the default body, or None."""
+    try:
+        expected = default(*arrays)
+    except Exception:  # it needs other arrays, or parameters
+        return None
+    try:
+        result = given(*arrays)
+        return None if result is NotImplemented else difference(result, expected) or _unequal(result, expected)
+    except Exception as error:  # third-party code
+        return text_of(error)
+
+
+def _unequal(result: Array, expected: Array) -> str | None:
+    host = plugins.host.default_device
+    got, wanted = (transfer(array, host).reshape(-1).tolist() for array in (result, expected))
+    equal = all(
+        a == b or (a != a and b != b) or math.isclose(a, b, rel_tol=1e-4) for a, b in zip(got, wanted, strict=True)
+    )
+    return None if equal else f"{got}, expected {wanted}"
 
 
 def missing_names(backend: Backend) -> list[str]:

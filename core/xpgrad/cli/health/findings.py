@@ -218,6 +218,8 @@ def _arrays(facts: Facts) -> Iterator[Finding]:
                 f"{row['device']}: {names} with device=: {said}",
                 "make the namespace's creation functions use device=; array-api-compat may do so",
             )
+        for kernel, said in sorted((row.get("foreign") or {}).items()):
+            yield wrong("foreign-kernel", f"{row['device']}: the kernel {kernel} gave {said}", "remove that plugin")
 
 
 def _namespace(facts: Facts) -> Iterator[Finding]:
