@@ -115,7 +115,7 @@ def huber(xp: Namespace, delta: RealOperand, r: RealOperand, /) -> Array:
 
 @special(
     delta=lambda xp, gy, delta, r: gy * _pseudo_delta(xp, delta, r),
-    r=lambda xp, gy, delta, r: gy * (r * (delta / xp.hypot(delta, r))),
+    r=lambda xp, gy, delta, r: gy * _pseudo_slope(xp, delta, r),
 )
 def pseudo_huber(xp: Namespace, delta: RealOperand, r: RealOperand, /) -> Array:
     """Smooth form of Huber's loss, ``delta**2 * (sqrt(1 + (r / delta)**2) - 1)``, elementwise.
@@ -126,6 +126,15 @@ def pseudo_huber(xp: Namespace, delta: RealOperand, r: RealOperand, /) -> Array:
     total = root + xp.abs(delta) + where_scalars(xp, root == 0, 1.0, 0.0, root)
     loss = (xp.abs(delta) * r) * (r / total)
     return xp.where(delta < 0, math.inf, loss)
+
+
+def _pseudo_slope(xp: Namespace, delta: Array, r: Array) -> Array:
+    """Return ``delta * r / hypot(delta, r)``, for large `r` in a form whose derivative is no difference."""
+    far = xp.abs(r) > xp.abs(delta)
+    large, quotient = xp.where(far, r, 1.0), xp.where(far, delta, 0.0) / xp.where(far, r, 1.0)
+    outer = delta * xp.sign(large) / xp.hypot(xp.ones_like(quotient), quotient)
+    small, width = xp.where(far, 0.0, r), xp.where(far, 1.0, delta)
+    return xp.where(far, outer, small * (width / xp.hypot(width, small)))
 
 
 def _pseudo_delta(xp: Namespace, delta: Array, r: Array) -> Array:
