@@ -44,12 +44,14 @@ DOMINANT = 0.9
 """Above this, the cotangent of a probability is subtracted from all others before their mean is taken."""
 
 
-def probabilities_rule(xp: Namespace, gy: Array, y: Array, axis: Axis) -> Array:
-    """Return ``y * (gy - sum(gy * y))`` for probabilities `y`.
+def from_dominant(xp: Namespace, t: Array, p: Array, axis: Axis) -> Array:
+    """Return `t` less its element at a probability near 1: its difference from the mean of `t` would have no digits."""
+    return t - xp.sum(xp.where(p > DOMINANT, t, 0.0), axis=axis, keepdims=True)
 
-    Where one of them is nearly 1, the mean is nearly its cotangent, so that their difference would have no digits.
-    """
-    gy = gy - xp.sum(xp.where(y > DOMINANT, gy, 0.0), axis=axis, keepdims=True)
+
+def probabilities_rule(xp: Namespace, gy: Array, y: Array, axis: Axis) -> Array:
+    """Return ``y * (gy - sum(gy * y))`` for probabilities `y`."""
+    gy = from_dominant(xp, gy, y, axis)
     return y * (gy - xp.sum(gy * y, axis=axis, keepdims=True))
 
 

@@ -21,7 +21,7 @@ from tests.core.special.references import CONSTANT, FILE, TABLE
 from tests.devices import device_or_skip
 
 import xpgrad
-from xpgrad import Variable, array_api, functions, ops, special
+from xpgrad import Variable, array_api, as_variable, functions, ops, special, transforms
 from xpgrad.testing.arrays import on_host, placed
 
 RANGES = {"float32": (1e-36, 1e37), "float64": (1e-290, 1e300)}
@@ -75,6 +75,21 @@ def function(name: str) -> Any:
     return next(getattr(module, name) for module in (special, array_api, ops, functions) if hasattr(module, name))
 
 
+def _forward(name: str, points: list[tuple[float, ...]]) -> list[Any]:
+    """Return the value and, for each input, the first and second derivative in forward mode."""
+    xs = tuple(np.asarray(column) for column in zip(*points, strict=True))
+    found: list[Any] = [function(name)(*map(Variable, xs))]
+    for place, x in enumerate(xs):
+        tangents = tuple(np.ones_like(x) if i == place else np.zeros_like(x) for i in range(len(xs)))
+
+        def slope(*xs: Any, tangents: Any = tangents) -> Any:
+            return transforms.jvp(lambda *xs: function(name)(*map(as_variable, xs)), xs, tangents)[1]
+
+        with np.errstate(all="ignore"):
+            found += transforms.jvp(slope, xs, tangents)
+    return [on_host(each) for each in found]
+
+
 def _evaluated(name: str, points: list[tuple[float, ...]], specifier: str, dtype: str, orders: int) -> list[Any]:
     """Return the value and, for each input that has a gradient, its derivatives, None where they are not compared."""
     device, first = device_or_skip(specifier), CONSTANT.get(name, 0)
@@ -113,8 +128,11 @@ def scale(name: str, args: tuple[float, ...], row: tuple[float, ...], k: int, or
     return scale if math.isfinite(scale) else abs(row[k])
 
 
-def _wrong(name: str, device: str, step: int = 1, file: Path = FILE, dtype: str = "float64") -> list[str]:
-    """Return descriptions of results that are not within their bounds, at every `step`-th point."""
+def _wrong(name: str, device: str | None, step: int = 1, file: Path = FILE, dtype: str = "float64") -> list[str]:
+    """Return descriptions of results that are not within their bounds, at every `step`-th point.
+
+    Without a device, derivatives are those of forward mode.
+    """
     exact = file is elementary.FILE  # with derivatives to third order, and of more digits
     smallest, largest = RANGES[dtype]
     rows = [
@@ -123,7 +141,8 @@ def _wrong(name: str, device: str, step: int = 1, file: Path = FILE, dtype: str 
         if dtype == "float64" or all(not a or smallest < abs(a) < largest for a in args)
     ]
     stored, orders = (3 if exact else 2), 2 if exact or name in SECOND else 1
-    found = _evaluated(name, [args for args, _ in rows], device, dtype, orders)
+    points = [args for args, _ in rows]
+    found = _evaluated(name, points, device, dtype, orders) if device else _forward(name, points)
     eps, bound = float(np.finfo(dtype).eps), None if exact else _bound(name)
     wrong = []
     for i, (args, row) in enumerate(rows):
@@ -166,6 +185,11 @@ def test_first_and_second_derivatives_of_elementary_functions_are_within_their_b
     name: str, device: str, dtype: str
 ) -> None:
     assert _wrong(name, device, file=elementary.FILE, dtype=dtype) == []
+
+
+@pytest.mark.parametrize("name", sorted(elementary.TABLE))
+def test_derivatives_in_forward_mode_are_within_the_same_bounds(name: str) -> None:
+    assert _wrong(name, None, file=elementary.FILE) == []
 
 
 def test_every_function_has_references() -> None:

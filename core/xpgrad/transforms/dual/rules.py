@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from xpgrad.backend.backend import Backend
+from xpgrad.special.exponentials import from_dominant, probabilities_rule
 from xpgrad.types import Array, Kernel
 
 Row = Callable[[Backend, Kernel, Array, Sequence[Any], Sequence[Any], dict[str, Any]], Any]
@@ -65,8 +66,7 @@ def softmax(
     base: Backend, kernel: Kernel, y: Array, primals: Arrays, tangents: Arrays, parameters: dict[str, Any]
 ) -> Any:
     """Return ``y * (t - sum(y * t))``."""
-    weighted = y * tangents[0]
-    return base.restore(weighted - y * base.xp.sum(weighted, axis=parameters["axis"], keepdims=True))
+    return base.restore(probabilities_rule(base.xp, tangents[0], y, parameters["axis"]))
 
 
 @row("log_softmax")
@@ -74,8 +74,9 @@ def log_softmax(
     base: Backend, kernel: Kernel, y: Array, primals: Arrays, tangents: Arrays, parameters: dict[str, Any]
 ) -> Any:
     """Return ``t - sum(exp(y) * t)``."""
-    xp, (t,) = base.xp, tangents
-    return base.restore(t - xp.sum(xp.exp(y) * t, axis=parameters["axis"], keepdims=True))
+    xp, p, axis = base.xp, base.xp.exp(y), parameters["axis"]
+    t = from_dominant(xp, tangents[0], p, axis)
+    return base.restore(t - xp.sum(p * t, axis=axis, keepdims=True))
 
 
 @row("softmax_from_log")
@@ -95,8 +96,9 @@ def cross_entropy(
     if tx is None:
         return None
     xp, spec, ignored = base.xp, base.spec(x), {"ignore_label": parameters["ignore_label"]}
-    slopes = xp.subtract(xp.softmax_from_log(x, score), xp.labels_one_hot(labels, spec=spec, **ignored))
-    sums = xp.sum(xp.multiply(slopes, tx), axis=1, keepdims=True, dtype=spec.dtype)
+    p = xp.softmax_from_log(x, score)
+    slopes = xp.subtract(p, xp.labels_one_hot(labels, spec=spec, **ignored))
+    sums = xp.sum(xp.multiply(slopes, from_dominant(xp, tx, p, 1)), axis=1, keepdims=True, dtype=spec.dtype)
     weights = xp.labels_weight(labels, weight, spec=spec, **ignored)
     losses = xp.where(xp.equal(weights, 0), 0.0, xp.multiply(sums, weights))
     if parameters["reduce"] == "no":
