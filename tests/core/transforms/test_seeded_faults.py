@@ -8,13 +8,16 @@ import pytest
 from tests.core.transforms.batch.batched_cases import WITHOUT_BATCH, differences
 from tests.core.transforms.levels import by_reverse_mode, difference
 from tests.core.transforms.references import looped
+from tests.core.transforms.test_one_derivative import POINTS
 from tests.fuzz.batched import batched
 from tests.fuzz.forward import forward
 
 import xpgrad
 from xpgrad import Parameter, Variable, random, transforms
 from xpgrad import array_api as xp
+from xpgrad.array_api.linalg.spectral import Spectral
 from xpgrad.errors import XpgradError
+from xpgrad.transforms import implicit
 from xpgrad.transforms.batch import ports
 from xpgrad.transforms.batch.array import BatchArray
 from xpgrad.transforms.batch.batching import Batching
@@ -24,6 +27,7 @@ from xpgrad.transforms.dual.level import DualLevel
 from xpgrad.transforms.enclosing.level import EnclosingLevel
 from xpgrad.transforms.enclosing.port import Port
 from xpgrad_conformance.cases import CASES
+from xpgrad_conformance.table.one_derivative import disagreements
 
 BATCH_PROGRAMS, FORWARD_PROGRAMS = 120, 80
 FOUND = AssertionError, XpgradError, ValueError, IndexError, AttributeError
@@ -81,7 +85,14 @@ def shared_cotangents() -> None:
     assert np.array_equal(swept(transforms.vmap), swept(looped))
 
 
-PROBES: tuple[Callable[[], None], ...] = (batches, tangents, cases, nested, draws, shared_cotangents)
+def modes() -> None:
+    """All modes give one derivative at special points."""
+    for name in "eigh of equal values", "nuclear norm at 0", "norm at 0", "root by bisection", "tangent of a constant":
+        f, x = POINTS[name]
+        assert not list(disagreements(f, [x], [np.cos(np.arange(x.size)).reshape(x.shape)], 1e-6))
+
+
+PROBES: tuple[Callable[[], None], ...] = (batches, tangents, cases, nested, draws, shared_cotangents, modes)
 
 
 @pytest.mark.parametrize("probe", PROBES)
@@ -156,12 +167,17 @@ FAULTS: dict[str, tuple[Any, str, Any, Callable[[], None]]] = {
     "members draw the same numbers": (BatchLevel, "__init__", _same_draws, draws),
     "gradients by primal and tangent are swapped": (DualLevel, "argument_port", _swapped, tangents),
     "the gradient by the primal is lost": (DualLevel, "argument_port", _tangent_only, tangents),
+    "a decomposition has tangents of its own at equal values": (Spectral, "has_tangents", lambda self, ys: True, modes),
+    "a solution has the tangents of one level": (implicit, "forward_levels", lambda level: LEVELS(level)[:1], modes),
+    "an absent primal is refused": (
+        DualLevel, "_argument", lambda self, given: self.dual(given[0], given[1]), modes,
+    ),
     "captured Variables that need a gradient are constants": (
         EnclosingLevel, "entered",
         lambda self, outside, array, port: ENTERED(self, tuple(_cut(x) for x in outside), array, port), batches,
     ),
 }  # fmt: skip
-ENTERED = EnclosingLevel.entered
+ENTERED, LEVELS = EnclosingLevel.entered, implicit.forward_levels
 
 
 def _cut(x: Any) -> Any:
