@@ -1,6 +1,7 @@
 """A step as one program: the same results as `update`, and no other program when numbers change."""
 
 import functools
+import warnings
 
 import numpy as np
 import pytest
@@ -216,6 +217,32 @@ def test_a_loss_that_reads_numbers_from_outside_gets_another_program():
     one = [float(step(*data())) for _ in range(3)]
     factor["value"] = 3.0
     assert float(step(*data())) == pytest.approx(3.0 * one[-1])
+
+
+@pytest.mark.parametrize("debug", [False, True])
+def test_a_step_that_no_program_can_make_is_that_of_update(debug):
+    def looking(model):
+        def loss(x, y):
+            found = loss_of(model)(x, y)
+            return found if debug or found < 1e9 else 0 * found
+
+        return loss
+
+    results = []
+    for compiled in (False, True):
+        model = Model()
+        optimizer = optimizers.Adam(alpha=0.1).setup(model)
+        loss = looking(model)
+        step = optimizer.compile(loss) if compiled else functools.partial(optimizer.update, loss)
+        with xpgrad.using_config("debug", debug), warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", xpgrad.CompileWarning)
+            for _ in range(5):
+                step(*data())
+        results.append((*values(model).values(), np.asarray(optimizer.t)))
+        assert bool(caught) is compiled
+    for one, other in zip(*results, strict=True):
+        np.testing.assert_allclose(other, one, rtol=1e-13)
+    assert all(param.grad is None for param in model.params())
 
 
 def test_a_step_that_fails_changes_nothing():

@@ -339,13 +339,23 @@ class Compiled(Generic[P, R]):
         TraceError
             It has no program for such arguments; the text says why.
         """
-        return self._runner(args, kwargs).program
+        return self._trace_of(args, kwargs)[1].program
+
+    def guards(self, *args: P.args, **kwargs: P.kwargs) -> str:
+        """Return what the program for these arguments has read from outside, a line each: it runs while all holds.
+
+        Raises
+        ------
+        TraceError
+            It has no program for such arguments; the text says why.
+        """
+        return "\n".join(map(str, self._trace_of(args, kwargs)[0].facts.guards.values()))
 
     def source(self, *args: P.args, **kwargs: P.kwargs) -> str:
         """Return the generated Python source of the program for these arguments."""
         return self.program(*args, **kwargs).source()
 
-    def _runner(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Runner:
+    def _trace_of(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Trace, Runner]:
         for _ in range(3):
             for kind in self._kinds:
                 if kind.entry(args, kwargs) is None:
@@ -353,7 +363,7 @@ class Compiled(Generic[P, R]):
                 if kind.eager is not None:
                     raise TraceError(f"compile: {self._name} has no program for these arguments: {kind.eager}")
                 if kind.trace is not None:
-                    return kind.runner or Runner(kind.trace, self._options)
+                    return kind.trace, kind.runner or Runner(kind.trace, self._options)
             self(*args, **kwargs)
         raise TraceError(f"compile: {self._name} has no program for these arguments: each call changes what it reads")
 

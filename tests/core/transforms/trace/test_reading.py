@@ -319,3 +319,41 @@ def test_a_program_that_is_stale_is_made_anew_with_a_warning(monkeypatch):
             found.append((float(compiled(X)[0]), [each.category for each in caught]))
     right = (3.0, [])
     assert found == [*[(2.0, [])] * 5, (3.0, [StaleProgramWarning]), *[right] * 5]
+
+
+def test_guards_say_what_a_program_has_read():
+    held = types.SimpleNamespace(k=2.0, inner=[3.0, 4.0])
+
+    def f(x):
+        return x * held.k + held.inner[1]
+
+    lines = compile(f).guards(X).splitlines()
+    assert lines[1:] == [
+        "a variable of a cell: namespace(k=2.0, inner=[3.0, 4.0])",
+        "the attribute 'k' of a SimpleNamespace: 2.0",
+        "the attribute 'inner' of a SimpleNamespace: [3.0, 4.0]",
+        "the item 1 of a list: 4.0",
+    ]
+    with (
+        pytest.warns(CompileWarning, match="the value of a traced array"),
+        pytest.raises(TraceError, match="no program for these arguments: the value of a traced array"),
+    ):
+        compile(lambda x: x if x.sum() > 0 else -x).guards(X)
+
+
+def test_constants_that_a_call_sets_are_set_at_each_run():
+    held, log, seen = types.SimpleNamespace(), [], {}
+
+    def f(x):
+        held.mode = "train"
+        log.append(3)
+        seen["x"] = (1, "a")
+        return x * 2
+
+    compiled = compile(f)
+    for number in range(1, 7):
+        held.mode = None
+        seen.clear()
+        assert np.array_equal(compiled(X), X * 2)
+        assert (held.mode, log, seen) == ("train", [3] * number, {"x": (1, "a")})
+    assert compiled.cache_info().hits == 4
