@@ -13,7 +13,7 @@ from xpgrad.types import Array, Kernel, Shape
 from xpgrad_torch.kernels.windows import FLOATS
 
 Axes = tuple[int, ...]
-CACHED = 2**20
+CACHED = 2**22
 """Bytes of the rows whose statistics are taken in one call; the normalized rows are thrown away."""
 _aten: Any = torch.ops.aten
 
@@ -34,7 +34,7 @@ def moments(x: Array, /, axis: Axes) -> Any:
 
 def _parts(x: torch.Tensor) -> Any:
     rows: Any = x.reshape(-1, x.shape[-1])
-    return rows.split(max(1, CACHED // (x.shape[-1] * x.element_size()) * torch.get_num_threads()))
+    return rows.split(max(1, CACHED // (x.shape[-1] * x.element_size())))
 
 
 def standardize(x: Array, mean: Array, inverse: Array, /, axis: Axes, eps: float) -> Array:
@@ -48,18 +48,19 @@ def standardize(x: Array, mean: Array, inverse: Array, /, axis: Axes, eps: float
 
 def normalized(x: Array, gamma: Array, beta: Array, mean: Array, inverse: Array, /, axis: Axes, eps: float) -> Array:
     """Return ``(x - mean) * inverse * gamma + beta``."""
-    if not gamma.dtype is beta.dtype is x.dtype:
+    if not gamma.dtype is beta.dtype is x.dtype or gamma.shape != beta.shape:
         return NotImplemented
-    if _is_layer(x, axis):
+    if _is_layer(x, axis) and gamma.shape[-1:] == x.shape[-1:] and gamma.numel() == x.shape[-1]:
         return _aten.native_layer_norm(x, x.shape[-1:], gamma.reshape(-1), beta.reshape(-1), eps)[0]
-    if _is_batch(x, axis):
+    if _is_batch(x, axis) and gamma.shape == _features(x):
         return _aten.native_batch_norm(x, gamma.reshape(-1), beta.reshape(-1), None, None, True, 0.0, eps)[0]
     return NotImplemented
 
 
 def standardize_backward(g: Array, direction: Array, scale: Array, /, axis: Axes) -> Array:
     """Return `g` without its mean and its component along `direction`, times `scale`: that of standardized rows."""
-    if g.dtype is not direction.dtype or g.shape != direction.shape:
+    statistics = tuple(1 if i in axis else n for i, n in enumerate(g.shape))
+    if g.dtype is not direction.dtype or g.shape != direction.shape or scale.shape != statistics:
         return NotImplemented
     mean, inverse = torch.zeros_like(scale).reshape(-1, 1), torch.ones_like(scale).reshape(-1, 1)
     needed = [True, False, False]
