@@ -13,7 +13,7 @@ OLDEST_VENV ?= .venv-oldest
 # One thread of BLAS for each of the two processes: those of two would wait for each other, and take far longer.
 PYTEST := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2
 
-.PHONY: help demo test quick check self-test check-dpnp check-oldest certify bench docs docs-check docs-links dist \
+.PHONY: help demo test quick check robust self-test check-dpnp check-oldest certify bench docs docs-check docs-links dist \
 	dist-check dist-evidence release-requirements bump lint-workflows clean
 .NOTPARALLEL: # two pips must not write to one environment
 .DEFAULT_GOAL := help
@@ -60,6 +60,11 @@ check: $(VENV)/stamp-test $(VENV)/stamp-check $(VENV)/stamp-gpu-syntax ## run ev
 	@if $(BIN)/python -m tests.turn 8 0; then $(MAKE) --no-print-directory docs-check; else echo "not for this commit: make docs-check"; fi
 	@echo "== oldest libraries"
 	@if $(BIN)/python -m tests.turn 8 4; then $(MAKE) --no-print-directory check-oldest; else echo "not for this commit: make check-oldest"; fi
+
+MINUTES ?= 60
+SEED ?= 0
+robust: $(VENV)/stamp-test ## run the robustness tests, and try wrong arguments for MINUTES with a SEED
+	$(BIN)/python -m tests.robust --minutes $(MINUTES) --seed $(SEED)
 
 self-test: $(VENV)/stamp-test ## plant the seeded faults in a backend: the conformance suite must find each
 	$(BIN)/python -m tests.faults

@@ -2,6 +2,7 @@
 
 import functools
 from collections.abc import Callable
+from numbers import Rational
 from typing import Any, ParamSpec, cast
 
 from xpgrad.backend.backend import MAX_SPECS
@@ -9,6 +10,7 @@ from xpgrad.backend.checks import spec_of
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.spec import Spec
 from xpgrad.graph.variable import Variable, as_array
+from xpgrad.types import WHOLE
 from xpgrad.utils.type_check import InvalidType
 
 P = ParamSpec("P")
@@ -70,7 +72,9 @@ PYTHON_TYPES = frozenset((bool, int, float, str, tuple, type(None)))
 
 def _as_python(option: Any) -> Any:
     """Return a library's scalar as Python's, which never widens an array; any other option as it is."""
-    return option if type(option) in PYTHON_TYPES else plugins.plain(option)
+    if type(option) in PYTHON_TYPES:
+        return option
+    return float(option) if isinstance(option, Rational) and not isinstance(option, WHOLE) else plugins.plain(option)
 
 
 def floating(function: Callable[P, Variable]) -> Callable[P, Variable]:

@@ -149,6 +149,7 @@ def log_softmax(x: Array, /, axis: Any) -> Array:
     if is_half(x.dtype):
         return log_softmax(x.astype(SINGLE), axis).astype(x.dtype)
     if not x.size:
+        np.add.reduce(x, axis)  # raises for a wrong axis
         return np.zeros_like(x)
     if x.ndim == 2 and x.shape[1] <= FEW_CLASSES and axis in (1, -1):
         y = np.array(x.T, order="C", copy=True)
