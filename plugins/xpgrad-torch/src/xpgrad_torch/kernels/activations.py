@@ -8,6 +8,8 @@ for NaN only, they get an input that decides those as the formulas do.
 import torch
 
 from xpgrad.types import Array, Kernel
+from xpgrad_torch.kernels.elementwise import extreme
+from xpgrad_torch.kernels.neural import DOMINANT
 from xpgrad_torch.kernels.windows import FLOATS
 
 _hardtanh_x = torch.ops.aten.hardtanh_backward.default
@@ -48,10 +50,16 @@ def leaky_relu_x(gy: Array, x: Array, slope: float, /) -> Array:
 
 
 def log_softmax_x(gy: Array, y: Array, axis: int, /) -> Array:
-    """Return ``gy - exp(y) * sum(gy)`` in one new tensor."""
+    """Return ``gy - exp(y) * sum(gy)``; where the exponential is nearly 1, from the sums of the others."""
     if type(axis) is not int or not _alike(gy, y):
         return NotImplemented
-    gx = torch.exp(y).mul_(gy.sum(axis, keepdim=True))
+    p, total = torch.exp(y), gy.sum(axis, keepdim=True)
+    most = extreme(p, torch.amax)
+    if most is None or not most <= DOMINANT:
+        dominant = p > DOMINANT
+        rest, others = (torch.where(dominant, 0.0, each).sum(axis, keepdim=True) for each in (p, gy))
+        return torch.where(dominant, gy * rest - p * others, gy - p * total)
+    gx = p.mul_(total)
     return torch.sub(gy, gx, out=gx)
 
 
