@@ -21,7 +21,6 @@ from xpgrad.models.link_hook import ForwardPostprocessArgs, ForwardPreprocessArg
 from xpgrad.types import Array
 
 __all__ = ["SpectralNormalization", "TimerHook", "WeightStandardization"]
-__getattr__, __dir__ = _listed(__name__, __all__)
 
 
 class _WeightHook(LinkHook):
@@ -241,3 +240,6 @@ class TimerHook(LinkHook):
         table = io.StringIO()
         self._times.print_report(unit, table)
         print(table.getvalue().replace("FunctionName", "    LinkName", 1), end="", file=file or sys.stdout)
+
+
+__getattr__, __dir__ = _listed(__name__, __all__)

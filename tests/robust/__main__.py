@@ -15,7 +15,7 @@ from tests.robust.arguments import fault
 from tests.robust.wrong import WRONG
 
 ROOT = Path(__file__).parents[2]
-FAMILIES = calls.of_cases, calls.of_links, calls.of_methods
+FAMILIES = calls.of_cases, calls.of_links, calls.of_modules, calls.of_methods
 
 
 def named_tests() -> list[str]:

@@ -226,6 +226,8 @@ class EarlyStoppingTrigger(_Watched):
     ) -> None:
         if mode not in ("auto", "max", "min"):
             raise ValueError(f"EarlyStoppingTrigger: mode must be 'auto', 'max' or 'min', got {mode!r}")
+        if not isinstance(monitor, str):
+            raise TypeError(f"EarlyStoppingTrigger: monitor must be a key of a report, got {monitor!r:.60}")
         larger = mode == "max" or (mode == "auto" and "accuracy" in monitor)
         super().__init__(monitor, operator.lt if larger else operator.gt, check_trigger)
         self.monitor, self.patience, self.verbose, self.count = monitor, patience, verbose, 0
