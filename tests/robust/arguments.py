@@ -69,7 +69,10 @@ def fault(call: Call, place: Any, value: str) -> str | None:
             )
         except Exception as error:
             return None if _is_the_users(error) else f"raises {type(error).__name__}: {error}"
-        return _wrong_gradient(call, place, value, args, y)
+        try:
+            return _wrong_gradient(call, place, value, args, y)
+        except xpgrad.ChangedArray as error:
+            return f"its result is not what it says: {error}"
 
 
 def _is_the_users(error: Exception) -> bool:

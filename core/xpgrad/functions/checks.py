@@ -70,6 +70,13 @@ def require_option(function: str, option: str, value: Any, choices: tuple[Any, .
 PYTHON_TYPES = frozenset((bool, int, float, str, tuple, type(None)))
 
 
+def _as_real(option: Any, function: str) -> Any:
+    """Return an option of a function of real numbers, as `_as_python` does, or raise a TypeError if it is complex."""
+    if isinstance(option, complex):
+        raise TypeError(f"{function}: expected real options, got {option!r}")
+    return _as_python(option)
+
+
 def _as_python(option: Any) -> Any:
     """Return a library's scalar as Python's, which never widens an array; any other option as it is."""
     if type(option) in PYTHON_TYPES:
@@ -91,7 +98,7 @@ def real(function: Callable[P, Variable], name: str) -> Callable[P, Variable]:
         if type(x) is not Variable or (spec := x._node.spec) is None or spec.complex or not spec.differentiable:
             real_floating(x, name)
         return (
-            call(x, *map(_as_python, args), **{k: _as_python(v) for k, v in kwargs.items()})
+            call(x, *[_as_real(v, name) for v in args], **{k: _as_real(v, name) for k, v in kwargs.items()})
             if args or kwargs
             else call(x)
         )
