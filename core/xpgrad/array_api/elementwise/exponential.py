@@ -56,7 +56,7 @@ def weighted(xp: Namespace, gy: Array, x: Array, other: Array, log_of_base: floa
     infinite = (x == other) & xp.isinf(x)  # whose difference is NaN
     difference = xp.where(infinite, 0.0, x) - xp.where(infinite, 0.0, other)
     weight = xp.special.expit(difference * log_of_base)
-    return xp.where(infinite & (x < 0), 0.0, gy * weight)
+    return xp.where(infinite & (x != xp.abs(x)), 0.0, gy * weight)
 
 
 @elementwise(
