@@ -17,7 +17,7 @@ import xpgrad
 from xpgrad import Variable, optimizers, transforms
 from xpgrad.links import Linear
 
-WARM = 20
+WARM = 30  # no power of two times 5: those calls of a program confirm it by recording another one
 PARAMETERS = 100
 
 
