@@ -289,6 +289,13 @@ class Calls(Facts):
             self.write("attribute", owner, name)
         return None
 
+    def local(self, sh: Any, name: str) -> Any:
+        """Return what a variable of a frame holds."""
+        value = sh.frame.f_locals.get(name, FRESH)
+        if name in sh.fresh and kind_of(value) in (BOX, OTHER, VIEW) and id(value) not in self.known:
+            self.made[id(value)] = value
+        return value
+
     def cell(self, sh: Any, name: str) -> Any:
         """Return the cell of a variable of an enclosing function; None if the call has made it."""
         raise NotImplementedError("Observer.cell")

@@ -9,7 +9,7 @@ from typing import Any
 from xpgrad.transforms.trace.guards.calls import Calls
 from xpgrad.transforms.trace.guards.guard import ABSENT, inherited
 from xpgrad.transforms.trace.guards.stack import FRESH, MIXED, UNSEEN, Token, effect_of
-from xpgrad.transforms.trace.guards.trust import ARRAY, BOX, OTHER, SIMPLE, TRACED, VIEW, is_ours, kind_of
+from xpgrad.transforms.trace.guards.trust import ARRAY, BOX, OTHER, SIMPLE, TRACED, is_ours, kind_of
 
 VERSION = sys.version_info[:2]
 NULL = Token(True, False)
@@ -55,19 +55,11 @@ def replace(self: Calls, s: Stack, n: int, looked: bool, result: Any = None) -> 
     s.append(result if result is not None else MIXED if any(self.is_risky(x, True) for x in taken) else FRESH)
 
 
-def local(self: Calls, sh: Any, name: str) -> Any:
-    """Return what a variable holds."""
-    value = sh.frame.f_locals.get(name, FRESH)
-    if name in sh.fresh and kind_of(value) in (BOX, OTHER, VIEW) and id(value) not in self.known:
-        self.made[id(value)] = value
-    return value
-
-
 # Variables
 
 
 def load_fast(self: Calls, sh: Any, s: Stack, arg: Any, names: Any) -> None:
-    s.extend([local(self, sh, name) for name in ((names,) if isinstance(names, str) else names)])
+    s.extend([self.local(sh, name) for name in ((names,) if isinstance(names, str) else names)])
 
 
 def store_fast(self: Calls, sh: Any, s: Stack, arg: Any, names: Any) -> None:
@@ -78,9 +70,8 @@ def store_fast(self: Calls, sh: Any, s: Stack, arg: Any, names: Any) -> None:
 
 def store_fast_load_fast(self: Calls, sh: Any, s: Stack, arg: Any, names: Any) -> None:
     store_fast(self, sh, s, arg, names[0])
-    same = names[0] == names[1]
-    s.append(UNSEEN if same else local(self, sh, names[1]))
-    sh.late = names[1] if same else None
+    sh.late = names[1] if names[0] == names[1] else None
+    s.append(UNSEEN if sh.late else self.local(sh, names[1]))
 
 
 def swap(self: Calls, sh: Any, s: Stack, arg: Any, value: Any) -> None:
@@ -111,10 +102,15 @@ def load_name(self: Calls, sh: Any, s: Stack, arg: Any, name: str) -> None:
         load_global(self, sh, s, 0, name)
 
 
+def store_name(self: Calls, sh: Any, value: Any, name: str) -> None:
+    if sh.frame.f_locals is sh.frame.f_globals:
+        self.write("global", sh.frame.f_globals, name)
+
+
 def load_deref(self: Calls, sh: Any, s: Stack, arg: Any, name: str) -> None:
     value, cell = sh.frame.f_locals.get(name, FRESH), self.cell(sh, name)
     if cell is None:
-        value = local(self, sh, name)
+        value = self.local(sh, name)
     elif value is not FRESH and not is_ours(sh.frame.f_globals.get("__name__")):
         self.read("cell", cell, None, value)
     s.append(value)
@@ -199,7 +195,7 @@ def _set_item(self: Calls, owner: Any, key: Any) -> None:
 
 
 def unary(self: Calls, sh: Any, s: Stack, arg: Any, value: Any) -> None:
-    self.special(s[-1], "__neg__", "__invert__")
+    self.special(s[-1], "__neg__", "__invert__", "__pos__")
     sh.waits = True
     replace(self, s, 1, kind_of(s[-1]) is not TRACED, FRESH if kind_of(s[-1]) is not OTHER else UNSEEN)
 
@@ -300,8 +296,7 @@ def get_iter(self: Calls, sh: Any, s: Stack, arg: Any, value: Any) -> None:
     sh.waits = True
     if type(x) is not Token and hasattr(type(x), "__next__") and id(x) in self.known and kind_of(x) is OTHER:
         self.refuse(f"it goes on with an iterator from outside{sh.line}")
-    if kind_of(x) is OTHER and not isinstance(x, Token):
-        self.special(x, "__iter__", "__getitem__")
+    self.special(x, "__iter__", "__getitem__")
     s.append(MIXED if self.is_risky(x) else FRESH)
 
 
@@ -456,11 +451,15 @@ RULES: dict[str, Rule] = {
     "GET_LEN": lambda self, sh, s, arg, value: s.append(self.call(sh, len, [s[-1]])),
     "MAKE_FUNCTION": make_function, "IMPORT_NAME": import_name,
     "IMPORT_FROM": lambda self, sh, s, arg, name: s.append(self.attribute(sh, s[-1], name)),
-    "CALL": call,
-    "CALL_FUNCTION_EX": call_function_ex,
+    "CALL": call, "CALL_FUNCTION_EX": call_function_ex,
+    "STORE_NAME": lambda self, sh, s, arg, name: store_name(self, sh, s.pop(), name),
+    "DELETE_NAME": lambda self, sh, s, arg, name: store_name(self, sh, None, name),
+    "DELETE_GLOBAL": lambda self, sh, s, arg, name: self.write("global", sh.frame.f_globals, name),
+    "DELETE_DEREF": lambda self, sh, s, arg, name: store_deref(self, sh, [*s, FRESH], arg, name),
 }  # fmt: skip
 OF_VERSIONS: list[tuple[tuple[int, int], tuple[int, int], dict[str, Rule]]] = [
     ((3, 11), (3, 11), {
+        "LIST_TO_TUPLE": lambda self, sh, s, arg, value: None, "UNARY_POSITIVE": unary,
         "LOAD_METHOD": lambda self, sh, s, arg, name: push(s, self.attribute(sh, s.pop(), name), True),
         "PRECALL": lambda self, sh, s, arg, value: None, "LOAD_CLASSDEREF": load_deref,
         **{f"POP_JUMP_{way}_IF_{value}": jump_if for way in ("FORWARD", "BACKWARD") for value in ("TRUE", "FALSE")},
@@ -474,6 +473,8 @@ OF_VERSIONS: list[tuple[tuple[int, int], tuple[int, int], dict[str, Rule]]] = [
         "BINARY_SUBSCR": subscript, "BEFORE_WITH": before_with, "BUILD_CONST_KEY_MAP": build(lambda n: n + 1),
     }),
     ((3, 12), (3, 99), {
+        "LOAD_FROM_DICT_OR_GLOBALS": lambda self, sh, s, arg, name: load_name(self, sh, s, 0 * bool(s.pop()), name),
+        "CALL_INTRINSIC_2": lambda self, sh, s, arg, value: replace(self, s, 2, False, MIXED),
         "LOAD_FAST_CHECK": load_fast, "LOAD_FAST_AND_CLEAR": load_fast, "LOAD_FROM_DICT_OR_DEREF": load_deref,
         "LOAD_SUPER_ATTR": load_super_attr, "BINARY_SLICE": binary_slice, "STORE_SLICE": store_slice,
         "POP_JUMP_IF_TRUE": jump_if, "POP_JUMP_IF_FALSE": jump_if,
@@ -496,4 +497,4 @@ for _first, _last, _rules in OF_VERSIONS:
     if _first <= VERSION <= _last:
         RULES.update(_rules)
 
-__all__ = ["RULES", "local", "other"]
+__all__ = ["RULES", "other"]

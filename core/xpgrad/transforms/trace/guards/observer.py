@@ -9,7 +9,7 @@ from typing import Any
 
 from xpgrad.config import switches
 from xpgrad.transforms.trace.guards.calls import Calls
-from xpgrad.transforms.trace.guards.instructions import RULES, local, other
+from xpgrad.transforms.trace.guards.instructions import RULES, other
 from xpgrad.transforms.trace.guards.stack import UNSEEN, Shadow, Token
 from xpgrad.transforms.trace.guards.trust import SIMPLE, is_inside, is_installed, is_ours, is_trusted, kind_of
 
@@ -74,6 +74,9 @@ class Observer(Calls):
             module = frame.f_globals.get("__name__") or ""
             known = self._followed[id(code)] = not is_trusted(module), is_installed(code.co_filename), code
         parent = self.shadows.get(frame.f_back) if frame.f_back is not None else None
+        imported = code.co_name == "<module>"
+        if imported and (parent is None or getattr(frame.f_globals.get("__spec__"), "_initializing", False)):
+            return False  # a module that is imported: what is read from it is guarded then
         if not known[0] or (parent is None and known[1] and not is_ours(frame.f_globals.get("__name__"))):
             return False
         self._begin(frame, code, parent)
@@ -198,7 +201,7 @@ class Observer(Calls):
         if sh.late is not None:
             late, sh.late = sh.late, None
             if stack and isinstance(late, str):
-                stack[-1] = local(self, sh, late)
+                stack[-1] = self.local(sh, late)
             elif stack and isinstance(stack[-1], Token):
                 stack[-1] = late[0]
         sh.waits = False
