@@ -105,7 +105,8 @@ class Compiled(Generic[P, R]):
     def __init__(self, f: Callable[P, R], *, verify: Verify, cache_size: int, options: Options) -> None:
         functools.update_wrapper(self, f)
         self.function = f
-        self._strict, self._verify, self._cache_size, self._options = options.strict, verify, cache_size, options
+        self._verify: Verify = verify
+        self._strict, self._cache_size, self._options = options.strict, cache_size, options
         self._kinds: list[Kind] = []  # the most recently used first
         self._lock = shared_lock()
         self._recording = InTurn()

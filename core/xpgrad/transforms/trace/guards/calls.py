@@ -328,9 +328,10 @@ def _vars(self: Calls, sh: Any, args: Sequence[Any]) -> Any:
 
 def _super(self: Calls, sh: Any, args: Sequence[Any]) -> Any:
     names = sh.frame.f_locals
+    made: Any = super
     if not args:
-        return super(names["__class__"], names[sh.code.co_varnames[0]])
-    return super(*args) if not any(isinstance(x, Token) for x in args) else NotImplemented
+        return made(names["__class__"], names[sh.code.co_varnames[0]])
+    return made(*args) if not any(isinstance(x, Token) for x in args) else NotImplemented
 
 
 def _type(self: Calls, sh: Any, args: Sequence[Any]) -> Any:

@@ -132,7 +132,7 @@ class Observer(Calls):
         return functions[0] if functions else None
 
     def _method_of(self, first: Any, code: types.CodeType) -> Any:
-        lines = (first.__mro__ if isinstance(first, type) else (), type(first).__mro__)
+        lines: Any = (first.__mro__ if isinstance(first, type) else (), type(first).__mro__)
         for kind in (kind for line in lines for kind in line):
             found = vars(kind).get(code.co_name)
             if found is None:
