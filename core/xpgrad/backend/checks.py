@@ -51,7 +51,10 @@ def check_cast(obj: Any, dtype: Any, operation: str) -> Dtype:
     if dtype is None or (backend is None and plugins.is_scalar(array)):
         return dtype
     if backend is None:
-        backend = plugins.backend_of(array)
+        try:
+            backend = plugins.backend_of(array)
+        except UnknownArray:
+            return dtype  # the function refuses it by its own name
     try:
         own = backend.dtypes[type(dtype), dtype]
     except (KeyError, TypeError):  # as in `dtype_of`, whose frame is saved
