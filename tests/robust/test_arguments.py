@@ -15,13 +15,27 @@ FAMILIES: dict[str, Callable[[], list[calls.Call]]] = {
 }  # fmt: skip
 
 KNOWN = {
-    "BinaryHierarchicalSoftmax": (1, (1, 1)), "BlackOut": (1,), "CRF1d.forward": (1, 2),
-    "F.batch_normalization": ("eps",), "F.batch_renormalization": (4, "eps"), "F.clipped_relu": ("z",), "F.decorrelated_batch_normalization": ("eps",),
-    "F.roi_average_align_2d": ("spatial_scale",), "F.roi_max_align_2d": ("spatial_scale",), "NegativeSampling": (1,),
-    "Variable.take": (1,), "linalg.pinv": ("rtol",), "ops.interp": (0, "period"), "permute_dims": (1,),
-    "roll": ((1, 1),), "sort": ("axis",), "special.ellipkm1_of": ("n",), "special.expn_of": ("n",), "special.log_softmax": ("axis",),
+    "BinaryHierarchicalSoftmax": (1, (1, 1)),
+    "BlackOut": (1,),
+    "CRF1d.forward": (1, 2),
+    "F.batch_normalization": ("eps",),
+    "F.batch_renormalization": (4, "eps"),
+    "F.clipped_relu": ("z",),
+    "F.decorrelated_batch_normalization": ("eps",),
+    "F.roi_average_align_2d": ("spatial_scale",),
+    "F.roi_max_align_2d": ("spatial_scale",),
+    "NegativeSampling": (1,),
+    "Variable.take": (1,),
+    "linalg.pinv": ("rtol",),
+    "ops.interp": (0, "period"),
+    "permute_dims": (1,),
+    "roll": ((1, 1),),
+    "sort": ("axis",),
+    "special.ellipkm1_of": ("n",),
+    "special.expn_of": ("n",),
+    "special.log_softmax": ("axis",),
     "special.sinc_of": ("n",),
-}  # fmt: skip
+}
 """Arguments for which a wrong value is not refused yet: it takes too long, or only the gradient fails or is wrong."""
 
 
