@@ -1,0 +1,159 @@
+"""The namespace ``autograd.numpy``: NumPy's functions of boxes, and those that autograd has besides."""
+
+from typing import Any
+
+import numpy as np
+
+from xpgrad import array_api
+from xpgrad_autograd import nodes
+from xpgrad_autograd.boxes import ArrayBox, Box, boxed, functions, inside, is_box, value_of_all
+from xpgrad_autograd.wrapping import has_box, namespace, wrapped
+
+names = namespace(np)
+functions().update(names)
+
+
+def array(A: Any, *args: Any, **kwargs: Any) -> Any:
+    """Return an array of nested sequences, some of whose elements are boxes."""
+    if type(A) is ArrayBox:
+        made: Any = A.astype(_dtype(args, kwargs)) if _dtype(args, kwargs) is not None else A
+        return made
+    if not has_box([A]):
+        return np.array(A, *args, **kwargs)
+    if nodes.among([A]) or nodes.is_traced(A):
+        return _stacked(A)
+    made = boxed(array_api.asarray(inside(list(A) if isinstance(A, np.ndarray) else A)))
+    if _dtype(args, kwargs) is not None:
+        made = made.astype(_dtype(args, kwargs))
+    missing = kwargs.get("ndmin", 0) - made.ndim
+    return made.reshape((1,) * missing + made.shape) if missing > 0 else made
+
+
+def _dtype(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    return args[0] if args else kwargs.get("dtype")
+
+
+def _stacked(A: Any) -> Any:
+    if is_box(A) or not isinstance(A, (list, tuple, np.ndarray)):
+        return A if is_box(A) else np.asarray(A)
+    return functions()["stack"]([_stacked(each) for each in A])
+
+
+def array_from_args(array_args: Any, array_kwargs: Any, *args: Any) -> Any:
+    """Return an array of the arguments."""
+    return array(list(args), *array_args, **array_kwargs)
+
+
+def concatenate_args(axis: int, *args: Any) -> Any:
+    """Return the arguments, concatenated along an axis."""
+    return functions()["concatenate"](list(args), axis)
+
+
+def where(condition: Any, *args: Any, **kwargs: Any) -> Any:
+    """Return elements of one of two arrays; if all three are Python's, a list or number of Python's."""
+    if not args and not kwargs:
+        return functions()["nonzero"](condition)
+    x = args[0] if args else kwargs.get("x")
+    y = args[1] if len(args) > 1 else kwargs.get("y")
+    if x is None or y is None:
+        raise ValueError("where: expected both of x and y, or neither, got one")
+    result = _where(condition, x, y)
+    if isinstance(result, np.ndarray) and not any(_has_array(each) for each in (condition, x, y)):
+        return result.tolist()
+    return result
+
+
+def _has_array(x: Any) -> bool:
+    if isinstance(x, (list, tuple)):
+        return any(map(_has_array, x))
+    return isinstance(x, (Box, np.ndarray, np.generic))
+
+
+def make_diagonal(D: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
+    """Return matrices whose diagonals are the vectors along the last axis; only for the last two axes."""
+    if (offset, axis1, axis2) not in ((0, -1, -2), (0, -2, -1)):
+        raise NotImplementedError(f"make_diagonal: expected the last two axes, got {(offset, axis1, axis2)}")
+    xp = functions()
+    return xp["multiply"](xp["expand_dims"](D, -1), np.eye(D.shape[-1]))
+
+
+def _astype(A: Any, dtype: Any, **options: Any) -> Any:
+    return A.astype(dtype, **options)
+
+
+def _getitem(A: Any, index: Any) -> Any:
+    return A[index]
+
+
+def select(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
+    """Return for each element that of the first choice whose condition is true."""
+    made = default
+    for condition, choice in reversed(list(zip(condlist, choicelist, strict=True))):
+        made = functions()["where"](condition, choice, made)
+    return made
+
+
+def append(arr: Any, values: Any, axis: int | None = None) -> Any:
+    """Return two arrays, concatenated: as vectors by default."""
+    xp = functions()
+    arr, values = array(arr), array(values)
+    if axis is None:
+        arr, values, axis = xp["ravel"](arr), xp["ravel"](values), 0
+    return xp["concatenate"]((arr, values), axis)
+
+
+def column_stack(tup: Any) -> Any:
+    """Return a matrix with vectors as columns; matrices are concatenated."""
+    xp = functions()
+    arrays = [array(x) for x in tup]
+    return xp["concatenate"]([x if x.ndim > 1 else xp["reshape"](x, (-1, 1)) for x in arrays], 1)
+
+
+def real_if_close(a: Any, tol: float = 100) -> Any:
+    """Return the real parts if all imaginary parts are close to 0."""
+    values = np.real_if_close(value_of_all(a), tol)
+    return functions()["real"](a) if not np.iscomplexobj(values) and np.iscomplexobj(value_of_all(a)) else a
+
+
+def metadata(A: Any) -> tuple[Any, int, Any, bool]:
+    """Return shape, number of axes, dtype, and whether the array is complex."""
+    return np.shape(value_of_all(A)), np.ndim(value_of_all(A)), np.result_type(value_of_all(A)), np.iscomplexobj(
+        value_of_all(A)
+    )  # fmt: skip
+
+
+class _Concatenating:
+    """``np.r_`` or ``np.c_`` of boxes."""
+
+    def __init__(self, columns: bool) -> None:
+        self.columns = columns
+
+    def __getitem__(self, args: Any) -> Any:
+        if not has_box(args if isinstance(args, tuple) else (args,)):
+            return (np.c_ if self.columns else np.r_)[args]
+        xp = functions()
+        given = args if isinstance(args, tuple) else (args,)
+        parts = [xp["atleast_1d"](np.r_[x] if isinstance(x, slice) else array(x)) for x in given]
+        return column_stack(parts) if self.columns else xp["concatenate"](parts)
+
+
+def wrap_intdtype(kind: type) -> type:
+    """Return a type of integers that converts boxes, too, to arrays without derivatives."""
+
+    def new(cls: type, x: Any = 0, *args: Any) -> Any:
+        return kind(value_of_all(x), *args)
+
+    return type(kind.__name__, (kind,), {"__new__": new, "__doc__": kind.__doc__})
+
+
+_where = wrapped(np.where)
+INTEGERS = {kind.__name__: wrap_intdtype(kind) for kind in (np.int8, np.int16, np.int32, np.int64)}
+OWN = {
+    "append": append, "array": array, "array_from_args": array_from_args, "asarray": array,
+    "column_stack": column_stack, "concatenate_args": concatenate_args, "make_diagonal": make_diagonal,
+    "metadata": metadata, "real_if_close": real_if_close, "select": select, "where": where, "r_": _Concatenating(False),
+    "c_": _Concatenating(True), "_astype": wrapped(_astype), "_getitem": wrapped(_getitem),
+    "wrap_intdtype": wrap_intdtype, **INTEGERS, "true_divide": names["divide"], "row_stack": names["vstack"],
+    "array_from_scalar_or_array": lambda args, kwargs, x: array(x, *args, **kwargs),
+}  # fmt: skip
+functions().update(OWN)

@@ -1,0 +1,370 @@
+"""`make_vjp`, `make_jvp` and `primitive`: autograd's engine, by xpgrad's."""
+
+import functools
+import warnings
+from collections.abc import Callable, Sequence
+from itertools import count
+from typing import Any
+
+import numpy as np
+
+from xpgrad import FunctionNode, Variable, array_api, as_variable, no_backprop_mode
+from xpgrad.transforms import linearize, vjp
+from xpgrad_autograd import nodes
+from xpgrad_autograd.boxes import ArrayBox, Box, boxed, inside, is_box, plain, value_of
+from xpgrad_autograd.spaces import numpy_dtype, vspace
+from xpgrad_autograd.trees import filled, leaves, mapped
+from xpgrad_autograd.wrapping import as_primitive, has_box
+
+INDEPENDENT = "Output seems independent of input."
+
+
+class Evaluation:
+    """A function of one tree, and what it returned.
+
+    Parameters
+    ----------
+    fun : callable
+    x : tree of boxes, arrays or floats
+
+    Attributes
+    ----------
+    inputs : list of Variable or array
+    result : tree
+        What the function returned, with boxes.
+    """
+
+    def __init__(self, fun: Callable[[Any], Any], x: Any) -> None:
+        self.fun, self.x = fun, x
+        self.inputs = [_input(leaf) for leaf in leaves(x)]
+
+    def __call__(self, roots: list[Variable]) -> list[Variable]:
+        """Return the outputs that are in the graph, for `vjp` and `linearize`."""
+        given = iter(map(_root, roots))
+        self.result = self.fun(mapped(lambda leaf: next(given), self.x))
+        return [box.in_graph for box in leaves(self.result) if type(box) is ArrayBox]
+
+    def value(self, outputs: Sequence[Any]) -> Any:
+        """Return what the function returned, without this evaluation's boxes."""
+        found = iter(map(_outside, outputs))
+        return filled(self.result, found, lambda leaf: type(leaf) is ArrayBox)
+
+    def gradient(self, found: Sequence[Any]) -> Any:
+        """Return gradients as a tree like the argument."""
+        given = iter([_outside(_conjugate(g)) for g in found])
+        return mapped(lambda leaf: next(given), self.x)
+
+
+def _root(variable: Variable) -> ArrayBox:
+    box = ArrayBox.__new__(ArrayBox)
+    box.in_graph = variable
+    return box
+
+
+def _outside(x: Any) -> Any:
+    return boxed(x) if isinstance(x, Variable) else plain(x)
+
+
+def _input(leaf: Any) -> Any:
+    kind = type(leaf)
+    if kind is ArrayBox:
+        return leaf.in_graph
+    if kind not in Box.type_mappings and not hasattr(leaf, "__array_namespace__") and not hasattr(leaf, "detach"):
+        raise TypeError(f"Can't differentiate w.r.t. type {kind}")
+    if hasattr(leaf, "detach") or (kind is not np.ndarray and hasattr(leaf, "__array_namespace__") and leaf.ndim):
+        return leaf
+    array = np.asarray(leaf)
+    if array.dtype == object and has_box([array]):
+        return inside(array)
+    return array if array.dtype.kind in "fc" else array.astype(float)
+
+
+def _conjugate(x: Any) -> Any:
+    """Return autograd's gradient of a complex array for xpgrad's, and the other way round."""
+    return x.conj() if numpy_dtype(x).kind == "c" else x
+
+
+HOST = "cpu", "@numpy"
+"""How NumPy and xpgrad call the device of NumPy's arrays."""
+
+
+def _cotangent(g: Any, like: Any) -> Any:
+    """Return a cotangent of the shape and dtype of an output."""
+    g = inside(g) if is_box(g) else g
+    if not isinstance(g, Variable) and str(like.device) not in HOST:
+        g = as_variable(g).to_device(like.device)  # of another library
+    if isinstance(g, Variable):
+        if numpy_dtype(g).kind == "c" and numpy_dtype(like).kind != "c":
+            g = array_api.real(g)
+        g = g.astype(like.dtype) if g.dtype != like.dtype else g
+    else:
+        g = np.asarray(g)
+        g = (g.real if g.dtype.kind == "c" and like.dtype.kind != "c" else g).astype(like.dtype)
+    if tuple(g.shape) != tuple(like.shape):
+        g = g.reshape(like.shape) if g.size == like.size else np.broadcast_to(g, like.shape)
+    return _conjugate(g)
+
+
+def make_vjp(fun: Callable[[Any], Any], x: Any) -> tuple[Callable[[Any], Any], Any]:
+    """Return the pullback of a function of one argument, and its value.
+
+    Parameters
+    ----------
+    fun : callable
+    x : array, float, or tuple, list or dictionary of these
+
+    Returns
+    -------
+    pullback : callable
+        Takes a cotangent like the value, returns a gradient like `x`; with autograd's convention for complex numbers.
+    value : object
+    """
+    if nodes.needed(x):
+        return nodes.make_vjp(fun, x)
+    evaluation = Evaluation(fun, x)
+    outputs, pullback = vjp(evaluation, evaluation.inputs, allow_constant=True)
+    value = evaluation.value(outputs)
+    if not outputs:
+        warnings.warn(INDEPENDENT, stacklevel=3)
+        return lambda g: vspace(x).zeros(), value
+
+    def pulled(g: Any) -> Any:
+        """Return the gradient for a cotangent."""
+        pairs = zip(leaves(evaluation.result), leaves(g), strict=True)
+        given = [_cotangent(each, box.in_graph) for box, each in pairs if type(box) is ArrayBox]
+        (found,) = pullback(given)
+        return evaluation.gradient(found)
+
+    return pulled, value
+
+
+def make_jvp(fun: Callable[[Any], Any], x: Any) -> Callable[[Any], tuple[Any, Any]]:
+    """Return the function from a tangent of `x` to the value of a function and its tangent."""
+    if nodes.needed(x):
+        return nodes.make_jvp(fun, x)
+
+    def pushed(v: Any) -> tuple[Any, Any]:
+        """Return the value and its tangent."""
+        evaluation = Evaluation(fun, x)
+        try:
+            outputs, push = linearize(evaluation, evaluation.inputs, allow_constant=True)
+        except NotImplementedError:  # a primitive of the program has no gradient, but perhaps a tangent
+            return nodes.make_jvp(fun, x)(v)
+        value = evaluation.value(outputs)
+        if not outputs:
+            return value, vspace(value).zeros()
+        tangents = [_conjugate(_cotangent(t, like)) for t, like in zip(leaves(v), evaluation.inputs, strict=True)]
+        found = iter(map(_outside, push(tangents)))
+        return value, mapped(
+            lambda leaf: next(found) if type(leaf) is ArrayBox else vspace(leaf).zeros(), evaluation.result
+        )
+
+    return pushed
+
+
+# Functions with rules of their own
+
+Rule = Callable[..., Any]
+primitive_vjps: dict[Any, Rule] = nodes.primitive_vjps
+primitive_jvps: dict[Any, Rule] = nodes.primitive_jvps
+
+
+def primitive(function: Callable[..., Any]) -> Any:
+    """Return a function of plain values whose derivatives are given by `defvjp` or `defjvp`."""
+
+    @functools.wraps(function, updated=())
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if not has_box(args) and not any(nodes.inside_dict(x) for x in args):
+            return function(*args, **kwargs)
+        if nodes.among(args):
+            return nodes.applied(call, args, kwargs, constant=call in nodes.constant)
+        if call in nodes.constant:
+            return call(*[mapped(value_of, x) for x in args], **kwargs)
+        return _applied(call, args, kwargs)
+
+    return as_primitive(call, function)
+
+
+def primitive_with_deprecation_warnings(function: Callable[..., Any]) -> Any:
+    """Return a primitive with the methods by which rules were given before `defvjp`."""
+    made: Any = primitive(function)
+    rules: dict[int, Rule | None] = {}
+
+    def define(argnum: int, rule: Rule | None) -> None:
+        warnings.warn("rules are given by autograd.extend.defvjp; methods of primitives are deprecated", stacklevel=4)
+        rules[argnum] = rule
+        defvjp(made, *rules.values(), argnums=list(rules))
+
+    def staged(rule: Rule, argnum: int) -> Rule:
+        def of_all(ans: Any, *args: Any, **kwargs: Any) -> Any:
+            return lambda g: rule(g, ans, vspace(args[argnum]), vspace(g), *args, **kwargs)
+
+        return of_all
+
+    def zero(argnum: int) -> bool:
+        define(argnum, None)
+        return True
+
+    made.defgrad = lambda rule, argnum=0: define(argnum, rule)
+    made.defvjp = lambda rule, argnum=0: define(argnum, staged(rule, argnum))
+    made.defvjp_is_zero = lambda argnums=(0,): all(map(zero, argnums))
+    return made
+
+
+def notrace_primitive(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function of plain values whose results have no derivatives."""
+
+    @functools.wraps(function, updated=())
+    def call(*args: Any, **kwargs: Any) -> Any:
+        return function(*[mapped(value_of, x) for x in args], **kwargs)
+
+    return call
+
+
+class Application(FunctionNode):
+    """A primitive of the program that was applied.
+
+    Parameters
+    ----------
+    function : callable
+    args, kwargs : tuple, dict
+        Its arguments, with boxes.
+    """
+
+    def __init__(self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        self.function, self.args, self.kwargs = function, args, kwargs
+        self.argnums = tuple(i for i, arg in enumerate(args) if any(map(is_box, leaves(arg))))
+
+    @property
+    def label(self) -> str:
+        """Name of the function."""
+        return getattr(self.function, "__name__", "primitive")
+
+    def with_arrays(self, values: Sequence[Any]) -> tuple[Any, ...]:
+        """Return the arguments with `values` in place of the boxes."""
+        given = iter(values)
+        return tuple(filled(arg, given, is_box) for arg in self.args)
+
+    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Return the arrays of the result."""
+        self.retain_inputs(range(len(inputs)))
+        with no_backprop_mode():  # derivatives that it takes itself are of plain values
+            self.result = self.function(*self.with_arrays(list(map(plain, inputs))), **self.kwargs)
+        outputs = tuple(map(_array, leaves(self.result)))
+        self.retain_outputs(range(len(outputs)))
+        return outputs
+
+    def backward(self, indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Return the gradients by the rule of the program."""
+        args = self.with_arrays([boxed(x) for x in self.get_retained_inputs()])
+        kept = self.get_retained_outputs()
+        outputs = iter(map(boxed, kept))
+        answer = mapped(lambda leaf: next(outputs), self.result)
+        seeds = iter([_seed(g, y) for g, y in zip(grad_outputs, kept, strict=True)])
+        cotangent = mapped(lambda leaf: next(seeds), self.result)
+        made = list(nodes.vjp_of(self.function)(self.argnums, answer, args, self.kwargs)(cotangent))
+        found = [g for arg, g in zip(self.argnums, made, strict=True) for g in _of_boxes(self.args[arg], g)]
+        inputs = self.inputs
+        return tuple(_gradient(found[i], inputs[i]) for i in indexes)
+
+
+def _of_boxes(arg: Any, gradient: Any) -> list[Any]:
+    return [g for leaf, g in zip(leaves(arg), leaves(gradient), strict=True) if is_box(leaf)]
+
+
+def _array(leaf: Any) -> Any:
+    array = np.asarray(leaf)
+    return array if array.dtype.kind in "fc" else array.astype(float)
+
+
+def _seed(g: Any, y: Any) -> Any:
+    return plain(np.zeros(y.shape, y.dtype)) if g is None else boxed(_conjugate(g))
+
+
+def _gradient(g: Any, node: Any) -> Any:
+    if g is None:
+        return None
+    g = _cotangent(g, node)
+    return g if isinstance(g, Variable) else Variable(g)
+
+
+def _applied(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    if function in nodes.transposing:
+        raise nodes.not_defined(function)
+    node = Application(function, args, kwargs)
+    inputs = [x.in_graph for arg in args for x in leaves(arg) if is_box(x)]
+    outputs = iter(map(boxed, node.apply(inputs)))
+    return mapped(lambda leaf: next(outputs), node.result)
+
+
+def defvjp_argnums(function: Callable[..., Any], rule: Rule) -> None:
+    """Give a primitive a rule ``rule(argnums, ans, args, kwargs)`` that returns a function of the cotangent."""
+    primitive_vjps[function] = rule
+
+
+def defvjp_argnum(function: Callable[..., Any], rule: Rule) -> None:
+    """Give a primitive a rule ``rule(argnum, ans, args, kwargs)`` for each argument."""
+
+    def of_all(argnums: Sequence[int], *rest: Any) -> Callable[[Any], Any]:
+        pulled = [rule(argnum, *rest) for argnum in argnums]
+        return lambda g: (pull(g) for pull in pulled)
+
+    primitive_vjps[function] = of_all
+
+
+def defvjp(function: Callable[..., Any], *rules: Rule | None, argnums: Any = None) -> None:
+    """Give a primitive one rule ``rule(ans, *args, **kwargs)`` for each argument; None where the gradient is zero."""
+    given = dict(zip(count() if argnums is None else argnums, rules, strict=False))
+    name = getattr(function, "__name__", function)
+    for rule in rules:
+        if rule is not None and not callable(rule):
+            raise TypeError(f"defvjp: expected a function or None for {name}, got {rule!r}")
+
+    def of_one(argnum: int, ans: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Callable[[Any], Any]:
+        if argnum not in given:
+            raise NotImplementedError(f"VJP of {name} wrt argnum {argnum} not defined")
+        rule = given[argnum]
+        return (lambda g: vspace(args[argnum]).zeros()) if rule is None else rule(ans, *args, **kwargs)
+
+    defvjp_argnum(function, of_one)
+
+
+def defjvp_argnums(function: Callable[..., Any], rule: Rule) -> None:
+    """Give a primitive a rule ``rule(argnums, tangents, ans, args, kwargs)`` that returns the tangent."""
+    primitive_jvps[function] = rule
+
+
+def defjvp_argnum(function: Callable[..., Any], rule: Rule) -> None:
+    """Give a primitive a rule ``rule(argnum, tangent, ans, args, kwargs)`` for each argument."""
+
+    def of_all(argnums: Sequence[int], tangents: Sequence[Any], *rest: Any) -> Any:
+        return nodes.sum_outgrads(rule(argnum, t, *rest) for argnum, t in zip(argnums, tangents, strict=True))
+
+    primitive_jvps[function] = of_all
+
+
+def defjvp(function: Callable[..., Any], *rules: Any, argnums: Any = None) -> None:
+    """Give a primitive a rule ``rule(tangent, ans, *args, **kwargs)`` for each argument.
+
+    "same" is for arguments in which it is linear, None for those on which it does not depend.
+    """
+    given = dict(zip(count() if argnums is None else argnums, rules, strict=False))
+
+    def of_one(argnum: int, tangent: Any, ans: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        rule = given[argnum]
+        if rule is None:
+            return vspace(ans).zeros()
+        if rule == "same":
+            return function(*args[:argnum], tangent, *args[argnum + 1 :], **kwargs)
+        return rule(tangent, ans, *args, **kwargs)
+
+    defjvp_argnum(function, of_one)
+
+
+def def_linear(function: Callable[..., Any]) -> None:
+    """Say that a primitive is linear in each of its arguments."""
+
+    def rule(argnum: int, tangent: Any, ans: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        return function(*args[:argnum], tangent, *args[argnum + 1 :], **kwargs)
+
+    defjvp_argnum(function, rule)

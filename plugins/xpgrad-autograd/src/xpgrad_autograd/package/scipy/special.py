@@ -1,0 +1,57 @@
+"""``scipy.special`` of arrays whose derivatives are taken."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import scipy.special
+
+import xpgrad.special
+from xpgrad_autograd.boxes import boxed, functions, inside
+from xpgrad_autograd.wrapping import has_box, namespace
+
+
+def _of_boxes(name: str) -> Callable[..., Any]:
+    """Return a function of SciPy for plain arguments, xpgrad's for boxes."""
+    plain, differentiated = getattr(scipy.special, name, None), getattr(xpgrad.special, name)
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if plain is not None and not has_box(args):
+            return plain(*args, **kwargs)
+        return boxed(differentiated(*map(inside, args), **kwargs))
+
+    call.__name__, call.__doc__ = name, getattr(plain, "__doc__", None)
+    return call
+
+
+globals().update(namespace(scipy.special))
+for _name in xpgrad.special.__all__:  # of SciPy's functions that are no ufuncs
+    if not isinstance(getattr(scipy.special, _name, None), np.ufunc):
+        globals()[_name] = _of_boxes(_name)
+
+
+def logsumexp(x: Any, axis: Any = None, b: Any = 1.0, keepdims: bool = False, return_sign: bool = False) -> Any:
+    """Return the logarithm of the sum of ``b * exp(x)`` along axes."""
+    if not has_box([x, b]):
+        return scipy.special.logsumexp(x, axis=axis, b=b, keepdims=keepdims, return_sign=return_sign)
+    xp = functions()
+    x = xp["array"](x)
+    top = scipy.special.logsumexp(getattr(x, "_value", x), axis=axis, keepdims=True)
+    sums = xp["sum"](b * xp["exp"](x - top), axis=axis, keepdims=True)
+    result = xp["log"](xp["abs"](sums) if return_sign else sums) + top
+    if not keepdims:
+        result = xp["reshape"](result, xp["shape"](xp["sum"](result, axis=axis)))
+    return (result, xp["sign"](xp["reshape"](sums, xp["shape"](result)))) if return_sign else result
+
+
+def multigammaln(a: Any, d: int) -> Any:
+    """Return the logarithm of the multivariate gamma function of dimension `d`."""
+    if not has_box([a]):
+        return scipy.special.multigammaln(a, d)
+    xp = functions()
+    halves = sum(globals()["gammaln"](a - i / 2) for i in range(d))
+    return halves + d * (d - 1) / 4 * xp["log"](3.141592653589793)
+
+
+def __getattr__(name: str) -> Any:  # tells checkers that there are more names, the library's
+    raise AttributeError(f"{__name__} has no attribute {name!r}")

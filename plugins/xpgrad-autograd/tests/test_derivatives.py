@@ -1,0 +1,225 @@
+"""Operators, rules of programs, kinds of values and traces, with autograd's names."""
+
+import numpy as onp
+import pytest
+
+X = onp.array([0.5, 1.0, -2.0])
+
+
+@pytest.fixture
+def ag():
+    import autograd
+
+    return autograd
+
+
+@pytest.fixture
+def np():
+    import autograd.numpy
+
+    return autograd.numpy
+
+
+@pytest.fixture
+def check():
+    from autograd.test_util import check_grads
+
+    return check_grads
+
+
+def test_operators_on_functions(ag, np):
+    def f(x):
+        return np.sum(np.sin(x) * x**2)
+
+    slope = onp.cos(X) * X**2 + 2 * X * onp.sin(X)
+    second = onp.diag(-onp.sin(X) * X**2 + 4 * X * onp.cos(X) + 2 * onp.sin(X))
+    onp.testing.assert_allclose(ag.grad(f)(X), slope)
+    onp.testing.assert_allclose(ag.elementwise_grad(np.sin)(X), onp.cos(X))
+    onp.testing.assert_allclose(ag.jacobian(lambda x: np.outer(x, x))(X).shape, (3, 3, 3))
+    onp.testing.assert_allclose(ag.hessian(f)(X), second)
+    onp.testing.assert_allclose(ag.hessian_vector_product(f)(X, X), second @ X)
+    onp.testing.assert_allclose(ag.make_hvp(f)(X)[0](X), second @ X)
+    onp.testing.assert_allclose(ag.make_ggnvp(lambda x: x**2)(X)(X), 4 * X**3)
+    onp.testing.assert_allclose(ag.make_jvp(f)(X)(X)[1], slope @ X)
+    assert ag.value_and_grad(lambda x: x**2)(3.0) == (9.0, 6.0)
+    assert type(ag.grad(lambda x: x**2)(3.0)) is onp.float64
+    assert ag.deriv(np.exp)(0.0) == 1.0
+    assert ag.holomorphic_grad(lambda z: z**2)(1 + 2j) == 2 + 4j
+    assert ag.grad_named(lambda a, b: a * b, "b")(2.0, 3.0) == 2.0
+    assert dict(ag.multigrad_dict(lambda a, b=2.0: a * b)(3.0)) == {"a": 2.0, "b": 3.0}
+    assert ag.checkpoint(np.sin)(1.0) == onp.sin(1.0)
+    onp.testing.assert_allclose(ag.grad(lambda x: np.sum(ag.checkpoint(np.sin)(x)))(X), onp.cos(X))
+
+
+def test_containers_stay_what_they_are(ag, np):
+    def f(given):
+        assert type(given) is dict
+        assert type(given["a"]) is list
+        return np.sum(given["a"][0] * given["b"])
+
+    found = ag.grad(f)({"a": [2.0, X], "b": X})
+    assert found["a"][0] == X.sum()
+    onp.testing.assert_array_equal(found["a"][1], 0 * X)
+    onp.testing.assert_array_equal(found["b"], 2 + 0 * X)
+
+
+@pytest.mark.parametrize("operand", [[1.0, 2.0, 3.0], (1.0, 2.0, 3.0), 2, 2.0, onp.float32(2), X])
+def test_operands(operand, ag, np):
+    plain = onp.asarray(operand)
+    onp.testing.assert_allclose(ag.grad(lambda x: np.sum(x * operand))(X), plain + 0 * X)
+    onp.testing.assert_allclose(ag.grad(lambda x: np.sum(operand * x))(X), plain + 0 * X)
+    onp.testing.assert_allclose(ag.grad(lambda x: np.sum(onp.multiply(operand, x)))(X), plain + 0 * X)
+
+
+def test_tables(ag, np):
+    pandas = pytest.importorskip("pandas")
+    column = pandas.Series([1.0, 2.0, 3.0])
+    onp.testing.assert_allclose(ag.grad(lambda x: np.sum(x * column))(X), column.to_numpy())
+    onp.testing.assert_allclose(ag.grad(lambda x: np.sum(np.dot(x, column)))(X), column.to_numpy())
+    onp.testing.assert_allclose(ag.grad(lambda x: np.sum(x[column.astype(int) - 1] * 2))(X), [2, 2, 2])
+
+
+def test_what_cannot_be_differentiated(ag, np):
+    with pytest.raises(TypeError, match=r"Can't differentiate w.r.t. type <class 'int'>"):
+        ag.grad(lambda x: x)(3)
+    with pytest.raises(TypeError, match="grad: expected a function with a real scalar result"):
+        ag.grad(lambda x: x)(X)
+    with pytest.raises(TypeError, match="does not support item assignment"):
+        ag.grad(lambda x: x.__class__ and exec("x[0] = 1.0", {"x": x}))(X)
+    with pytest.warns(UserWarning, match="Output seems independent of input"):
+        onp.testing.assert_array_equal(ag.grad(lambda x: 1.0)(X), 0 * X)
+
+
+def test_rules_of_the_program(ag, np, check):
+    from autograd.extend import defjvp, defvjp, primitive
+
+    @primitive
+    def cube(x, y):
+        assert type(x) in (onp.ndarray, onp.float64, float)
+        return x**3 * y
+
+    with pytest.raises(NotImplementedError, match="VJP of cube not defined"):
+        ag.grad(cube)(2.0, 1.0)
+    defvjp(cube, lambda ans, x, y: lambda g: 3 * g * x**2 * y, lambda ans, x, y: lambda g: g * x**3)
+    check(cube, argnum=(0, 1))(2.0, 3.0)
+    check(lambda x: np.sum(cube(x, 2.0) * x))(X)
+
+    @primitive
+    def twice(x):
+        return 2 * x
+
+    defjvp(twice, "same")
+    check(twice, modes=["fwd"])(X)
+    check(lambda x: np.sin(twice(x)), modes=["fwd"])(X)
+    with pytest.raises(NotImplementedError, match="VJP of twice not defined"):
+        ag.grad(lambda x: np.sum(twice(x)))(X)
+
+    @primitive
+    def halved(x):
+        return x / 2
+
+    defjvp(halved, lambda g, ans, x: g / 2)
+    check(lambda x: np.sum(halved(x) ** 2))(X)
+
+    @primitive
+    def parts(x):
+        return x[0], {"rest": x[1:]}
+
+    def of_parts(ans, x):
+        return lambda g: np.concatenate([np.reshape(g[0], (1,)), g[1]["rest"]])
+
+    defvjp(parts, of_parts)
+    check(lambda x: parts(x)[0] * np.sum(parts(x)[1]["rest"] ** 2), modes=["rev"])(X)
+
+
+def test_values_of_the_program(ag, np):
+    from autograd.extend import Box, VSpace, defvjp, primitive
+
+    class Point:
+        def __init__(self, x, y):
+            self.x, self.y = x, y
+
+    class PointBox(Box):
+        __slots__ = ()
+
+    class PointSpace(VSpace):
+        def zeros(self):
+            return Point(0.0, 0.0)
+
+        def _add(self, a, b):
+            return Point(a.x + b.x, a.y + b.y)
+
+    PointBox.register(Point)
+    PointSpace.register(Point)
+
+    @primitive
+    def length(point):
+        return point.x**2 + point.y**2
+
+    defvjp(length, lambda ans, point: lambda g: Point(2 * g * point.x, 2 * g * point.y))
+    found = ag.grad(lambda point: np.sin(length(point)) + length(point))(Point(0.5, 1.0))
+    scale = 2 * (onp.cos(1.25) + 1)
+    assert (found.x, found.y) == pytest.approx((scale * 0.5, scale * 1.0))
+
+
+def test_traces_of_nodes(ag, np):
+    from autograd.tracer import Node, trace
+
+    class Named(Node):
+        __slots__ = ("text",)
+
+        def __init__(self, value, fun, args, kwargs, parent_argnums, parents):
+            texts = dict(zip(parent_argnums, [parent.text for parent in parents], strict=True))
+            given = [texts.get(i, str(arg)) for i, arg in enumerate(args)]
+            self.text = f"{fun.__name__}({', '.join(given)})"
+
+        def initialize_root(self):
+            self.text = "x"
+
+    value, node = trace(Named.new_root(), lambda x: np.sin(x) * 2.0 + x, 1.5)
+    assert value == onp.sin(1.5) * 2 + 1.5
+    assert node.text == "add(multiply(sin(x), 2.0), x)"
+
+
+def test_other_libraries_in_the_same_program(ag, np):
+    torch = pytest.importorskip("torch")
+    found = ag.grad(lambda x: np.sum(np.sin(x) * x))(torch.tensor([0.5, 1.0]))
+    assert isinstance(found, torch.Tensor)
+    torch.testing.assert_close(found, torch.cos(torch.tensor([0.5, 1.0])) * torch.tensor([0.5, 1.0]) + torch.sin(
+        torch.tensor([0.5, 1.0])
+    ))  # fmt: skip
+
+
+def test_distributions_and_solvers_of_scipy(ag, np, check):
+    from autograd.scipy import linalg, signal, special, stats
+
+    matrix = onp.array([[2.0, 0.3], [0.3, 1.0]])
+    check(stats.norm.logpdf, argnum=(0, 1, 2))(0.3, 0.5, 1.5)
+    check(stats.norm.logcdf, argnum=(0, 1, 2))(0.3, 0.5, 1.5)
+    check(stats.t.logpdf, argnum=(0, 1, 2, 3))(0.3, 4.0, 0.5, 1.5)
+    check(stats.beta.logpdf, argnum=(0, 1, 2))(0.3, 2.0, 3.0)
+    check(stats.gamma.cdf, argnum=(0, 1), modes=["rev"], order=1)(0.7, 2.0)
+    check(stats.poisson.logpmf, argnum=1)(3, 2.0)
+    check(stats.multivariate_normal.logpdf, argnum=(0, 1))(onp.array([0.1, 0.2]), onp.array([0.3, 0.4]), matrix)
+    check(special.logsumexp)(X)
+    check(linalg.solve_triangular, argnum=(0, 1))(matrix, X[:2])
+    check(linalg.sqrtm)(matrix)
+    check(signal.convolve, argnum=(0, 1))(X, X[:2])
+
+
+def test_parameters_are_found_by_the_optimizers(ag, np):
+    from autograd.misc import flatten
+    from autograd.misc.optimizers import adam, rmsprop, sgd
+
+    start = {"w": onp.zeros(2), "b": 0.0}
+
+    def loss(p, i):
+        return np.sum((p["w"] - 1) ** 2) + (p["b"] + 2) ** 2
+
+    for optimize, steps in ((sgd, {}), (adam, {"step_size": 0.1, "num_iters": 400}), (rmsprop, {"num_iters": 400})):
+        found = optimize(ag.grad(loss), start, **steps)
+        onp.testing.assert_allclose(found["w"], 1, atol=0.05)
+        assert found["b"] == pytest.approx(-2, abs=0.05)
+    vector, unflatten = flatten({"b": 1.0, "a": [X, ()]})
+    onp.testing.assert_array_equal(vector, [*X, 1.0])
+    assert unflatten(vector)["b"] == 1.0

@@ -1,0 +1,72 @@
+"""Modules under another name: in this process, for scripts, beside the real package."""
+
+import subprocess
+import sys
+
+import pytest
+
+import xpgrad
+import xpgrad_autograd
+from xpgrad.interop.stand_in import StandIn
+
+PROGRAM = """
+import sys
+import autograd.numpy as np
+from autograd import grad
+import autograd, autograd.scipy.stats
+print(autograd.__name__, autograd.numpy is sys.modules["autograd.numpy"], sys.argv[1:])
+print(grad(lambda x: np.sum(x**2))(np.array([1.0, 2.0])))
+"""
+
+
+def run(*arguments, cwd):
+    command = [sys.executable, "-W", "error", "-m", "xpgrad_autograd", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, cwd=cwd, check=False)
+
+
+@pytest.mark.parametrize("form", [["program.py"], ["-m", "program"]], ids=["script", "module"])
+def test_programs_run(form, tmp_path):
+    (tmp_path / "program.py").write_text(PROGRAM)
+    done = run(*form, "a", "b", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == ["xpgrad_autograd.package True ['a', 'b']", "[2. 4.]"]
+
+
+def test_no_program(tmp_path):
+    done = run(cwd=tmp_path)
+    assert done.returncode == 1
+    assert "expected a program" in done.stderr
+
+
+def test_a_module_that_is_not_there():
+    with pytest.raises(ModuleNotFoundError, match=r"xpgrad_autograd.package provides no module 'autograd.spam'"):
+        import autograd.spam  # noqa: F401
+
+
+def test_the_real_one_comes_back(tmp_path, monkeypatch):
+    (tmp_path / "other_library").mkdir()
+    (tmp_path / "other_library" / "__init__.py").write_text("value = 'real'\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    import other_library
+
+    stand_in = StandIn("other_library", "xpgrad_autograd.package")
+    stand_in.install()
+    stand_in.install()
+    import other_library as served
+
+    assert served.grad is sys.modules["xpgrad_autograd.package"].grad
+    assert served.__spec__.name == "xpgrad_autograd.package"
+    stand_in.uninstall()
+    import other_library as again
+
+    assert again is other_library
+    assert again.value == "real"
+    assert not [finder for finder in sys.meta_path if finder is stand_in]
+
+
+def test_installed_is_told_from_the_file():
+    import autograd
+
+    assert "xpgrad_autograd" in autograd.__file__
+    assert xpgrad_autograd.stand_in.name == "autograd"
+    assert xpgrad.__version__
