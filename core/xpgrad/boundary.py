@@ -52,7 +52,7 @@ def bounded(function: Function, name: str | None = None) -> Function:
                 raise
             raise found from error
 
-    call.bounded = True  # type: ignore[attr-defined]  # read by `as_bounded`
+    vars(call)["bounded"] = True  # read by `as_bounded`
     return call
 
 
@@ -87,7 +87,7 @@ def _bound_constructor(kind: type) -> None:
     for base in kind.__mro__:
         made = vars(base).get("__init__")
         if inspect.isfunction(made) and not hasattr(made, "bounded") and base.__module__.startswith(f"{PACKAGE}."):
-            base.__init__ = bounded(made)  # type: ignore[misc]  # it has the same signature
+            type.__setattr__(base, "__init__", bounded(made))
 
 
 def reworded(

@@ -105,7 +105,7 @@ def real(function: Callable[P, Variable], name: str) -> Callable[P, Variable]:
 
     checked.__name__ = checked.__qualname__ = name
     checked.__module__ = "xpgrad.functions"  # where pickle finds it
-    checked.bounded = True  # type: ignore[attr-defined]  # it raises nothing but what names it
+    vars(checked)["bounded"] = True  # it raises nothing but what names it
     return cast("Callable[P, Variable]", checked)
 
 
@@ -122,7 +122,7 @@ def inexact(function: Callable[P, Variable], name: str) -> Callable[P, Variable]
 
     checked.__name__ = checked.__qualname__ = name
     checked.__module__ = "xpgrad.functions"  # where pickle finds it
-    checked.bounded = True  # type: ignore[attr-defined]  # it raises nothing but what names it
+    vars(checked)["bounded"] = True  # it raises nothing but what names it
     return cast("Callable[P, Variable]", checked)
 
 

@@ -157,7 +157,8 @@ def leaves_in(tree: Any) -> list[Any]:
         elif container is dict:
             waiting.extend(item.values())
         elif container is not type(None):
-            waiting.extend(_opened(item)[2])  # type: ignore[index]  # no leaf
+            opened: Any = _opened(item)  # no leaf
+            waiting.extend(opened[2])
     return leaves
 
 
