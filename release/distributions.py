@@ -25,8 +25,14 @@ class Distribution:
 
     @property
     def backend(self) -> str | None:
-        """The name of the backend of a plugin, None for xpgrad and the suite."""
-        return self.folder.name.removeprefix("xpgrad-") if self.folder.parts[:1] == ("plugins",) else None
+        """The name of the backend of a plugin, None for xpgrad, the suite and plugins that are no backend."""
+        points = project(ROOT / self.folder / "pyproject.toml").get("entry-points", {})
+        return next(iter(points.get("xpgrad.backends", ())), None) if self.is_plugin else None
+
+    @property
+    def is_plugin(self) -> bool:
+        """Whether it is a package beside xpgrad, which needs that."""
+        return self.folder.parts[:1] == ("plugins",)
 
 
 def distributions(root: Path = ROOT) -> list[Distribution]:

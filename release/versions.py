@@ -24,7 +24,7 @@ def places(root: Path = ROOT) -> Iterator[tuple[Path, re.Pattern[str]]]:
     for distribution in distributions(root):
         file = root / distribution.folder / "pyproject.toml"
         yield file, re.compile(rf'^version = "({TEXT})"', re.MULTILINE)
-        if distribution.backend is not None:
+        if distribution.is_plugin:
             yield file, re.compile(rf'"xpgrad>=({TEXT})"')
 
 
