@@ -24,8 +24,8 @@ ONCE = [("@numpy", case) for case in DIFFERENTIABLE] + [
     ("@strict:device1", case) for case in part_of(DIFFERENTIABLE, 4)
 ]
 TWICE = [case for case in CASES if case.order > 1]
-WITH_SPECIAL_VALUES = {case.name for case in part_of(TWICE, 12)}
-"""Others at each commit: each takes a second or more."""
+WITH_SPECIAL_VALUES = {case.name for case in part_of(TWICE, 60)}
+"""Others at each commit: each takes seconds, decompositions half a minute."""
 MIXED = [("@numpy", case) for case in TWICE] + [("@strict:device1", case) for case in TWICE[::8]]
 CONSTANT = {"allow_constant": True}
 WITH_GRADIENTS = (
