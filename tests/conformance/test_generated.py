@@ -35,7 +35,7 @@ def _printed(reason: str, capsys: pytest.CaptureFixture[str]) -> str:
 
 def test_program_of_a_wrong_gradient_prints_it(capsys: pytest.CaptureFixture[str]) -> None:
     bed = Testbed()
-    bed.kernel("tanh.x", lambda gy, y: np.where(y.size > 5, 7.5, gy * (1 - y * y)).astype(gy.dtype))
+    bed.kernel("tanh.x", lambda gy, x, y: np.where(y.size > 5, 7.5, gy * (1 - y * y)).astype(gy.dtype))
     reason = _failure(bed, "G50", "tanh")
     assert "gradients of xp.tanh(x0): the gradient of x0" in reason
     assert "7.5" in _printed(reason, capsys)

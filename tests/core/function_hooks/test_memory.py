@@ -47,9 +47,9 @@ def test_results_and_what_was_given_count_while_they_are_held(anywhere):
 def test_the_graph_holds_what_its_rules_need():
     x = leaf(xpgrad.get_device("@numpy"))
     with MemoryHook() as hook:
-        y = ap.tanh(ap.tanh(x) + 1)  # each tanh keeps its result, the addition nothing
+        y = ap.exp(ap.exp(x) + 1)  # each exp keeps its result, the addition nothing
     assert hook.summary()["add"]["live_bytes"] == 0
-    assert hook.summary()["tanh"]["live_bytes"] == 2 * BYTES
+    assert hook.summary()["exp"]["live_bytes"] == 2 * BYTES
     assert y is not None
 
 
@@ -137,7 +137,7 @@ def test_it_keeps_nothing_alive_under_vmap_and_jvp():
         jvp(ap.tanh, (x,), (x,))
     gc.collect()
     assert hook.live_bytes <= BYTES
-    assert hook.summary()["tanh"]["allocated_bytes"] >= 2 * BYTES
+    assert hook.summary()["exp"]["allocated_bytes"] >= 2 * BYTES
 
 
 def test_the_report(capsys):

@@ -54,7 +54,7 @@ def log10(xp: Namespace, x: AnyArray, /) -> Array:
 def weighted(xp: Namespace, gy: Array, x: Array, other: Array, log_of_base: float = 1.0) -> Array:
     """Return `gy` times the share of `x` in the sum of two powers of a base; 0 where both powers are 0."""
     infinite = (x == other) & xp.isinf(x)  # whose difference is NaN
-    difference = xp.where(infinite, 0.0, x) - xp.where(infinite, 0.0, other)
+    difference = xp.where(infinite, 0.0, xp.where(infinite, 0.0, x) - other)
     weight = xp.special.expit(difference * log_of_base)
     return xp.where(infinite & (x != xp.abs(x)), 0.0, gy * weight)
 

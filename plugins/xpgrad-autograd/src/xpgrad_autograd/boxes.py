@@ -1,5 +1,6 @@
 """Boxes: the arrays that a program sees while its derivatives are taken."""
 
+import importlib
 import operator
 from collections.abc import Callable, Iterable
 from typing import Any, ClassVar
@@ -93,9 +94,7 @@ class ArrayBox(Box):
         return boxed(self.in_graph.astype(np.dtype(dtype)))
 
     def __array_namespace__(self, *, api_version: str | None = None) -> Any:
-        from xpgrad_autograd.package import numpy
-
-        return numpy
+        return importlib.import_module("xpgrad_autograd.package.numpy")
 
     def __pos__(self) -> Any:
         return self

@@ -162,6 +162,8 @@ def make_jvp(fun: Callable[[Any], Any], x: Any) -> Callable[[Any], tuple[Any, An
     return pushed
 
 
+nodes.graph.update(vjp=make_vjp, jvp=make_jvp)
+
 # Functions with rules of their own
 
 Rule = Callable[..., Any]

@@ -11,10 +11,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, ClassVar, Self
 
 from xpgrad_autograd.boxes import ArrayBox, Box, NodeBox, is_box
+from xpgrad_autograd.spaces import vspace
 from xpgrad_autograd.trees import leaves, mapped
 
 primitive_vjps: dict[Any, Callable[..., Any]] = {}
 primitive_jvps: dict[Any, Callable[..., Any]] = {}
+graph: dict[str, Callable[..., Any]] = {}
+"""`make_vjp` and `make_jvp` by xpgrad's graph, under "vjp" and "jvp"; set by `derivatives`."""
 constant: set[Any] = set()
 """Primitives whose results have no derivatives."""
 
@@ -231,7 +234,7 @@ def _computed(function: Any, argnums: Sequence[int], ans: Any, args: tuple[Any, 
 
 def _pullback(function: Any, argnums: tuple[int, ...], kwargs: dict[str, Any]) -> Callable[..., Any]:
     """Return the function of a cotangent and the arguments that gives the gradients; a call of it can be traced."""
-    from xpgrad_autograd.derivatives import make_vjp as by_graph
+    by_graph = graph["vjp"]
 
     def call(g: Any, *args: Any) -> Any:
         if among((g, *args)):
@@ -251,7 +254,7 @@ def _pullback(function: Any, argnums: tuple[int, ...], kwargs: dict[str, Any]) -
 def _pushforward(function: Any) -> Callable[..., Any]:
     """Return the rule for tangents of a function of arrays, by xpgrad's graph; a call of it can be traced."""
     vjp_of(function)  # of a primitive without rules it raises
-    from xpgrad_autograd.derivatives import make_jvp as by_graph
+    by_graph = graph["jvp"]
 
     def call(argnums: tuple[int, ...], tangents: Sequence[Any], ans: Any, args: tuple[Any, ...], kwargs: Any) -> Any:
         def pushed(*given: Any) -> Any:
@@ -273,9 +276,7 @@ def _pushforward(function: Any) -> Callable[..., Any]:
 
 def _transposed(function: Any, argnums: Sequence[int], ans: Any, args: tuple[Any, ...], kwargs: Any) -> Any:
     """Return the pullback of a primitive that has a rule for tangents only, which is linear in them."""
-    from xpgrad_autograd.derivatives import make_vjp as by_graph
-    from xpgrad_autograd.spaces import vspace
-
+    by_graph = graph["vjp"]
     rule = primitive_jvps[function]
     zeros = tuple(vspace(args[i]).zeros() for i in argnums)
     transposing.append(function)
@@ -302,8 +303,6 @@ class VJPNode(Node):
 
 def _of_item(argnums: Sequence[int], ans: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Return the pullback of taking an entry of a tree."""
-    from xpgrad_autograd.spaces import vspace
-
     tree, key = args
 
     def pulled(g: Any) -> tuple[Any]:
@@ -338,8 +337,6 @@ def needed(x: Any) -> bool:
 
 def make_vjp(fun: Callable[[Any], Any], x: Any) -> tuple[Callable[[Any], Any], Any]:
     """Return the pullback of a function, and its value, by a trace."""
-    from xpgrad_autograd.spaces import vspace
-
     value, end = trace(VJPNode.new_root(), fun, x)
     if end is None:
         return lambda g: vspace(x).zeros(), value
@@ -348,7 +345,6 @@ def make_vjp(fun: Callable[[Any], Any], x: Any) -> tuple[Callable[[Any], Any], A
 
 def make_jvp(fun: Callable[[Any], Any], x: Any) -> Callable[[Any], tuple[Any, Any]]:
     """Return the function from a tangent to a value and its tangent, by a trace."""
-    from xpgrad_autograd.spaces import vspace
 
     def pushed(g: Any) -> tuple[Any, Any]:
         """Return the value and its tangent."""
@@ -372,8 +368,6 @@ def backward_pass(g: Any, end_node: Any) -> Any:
 
 def add_outgrads(total: Any, g: Any) -> Any:
     """Return the sum of two gradients of one value; the first may be None."""
-    from xpgrad_autograd.spaces import vspace
-
     if isinstance(g, SparseObject):
         return g.mut_add(g.vs.zeros() if total is None else g.vs.add(g.vs.zeros(), total))
     return g if total is None else vspace(g).add(total, g)

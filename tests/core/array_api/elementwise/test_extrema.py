@@ -38,5 +38,5 @@ def test_clip_without_bounds_is_a_copy(device):
 
 
 def test_bounds_that_are_no_arrays_are_refused(device):
-    with pytest.raises(UnknownArray, match="maximum: expected a Variable, an array or a scalar, got list"):
+    with pytest.raises(UnknownArray, match="clip: expected a Variable, an array or a scalar, got list"):
         array_api.clip(variable(device, [1.0]), [0.0])

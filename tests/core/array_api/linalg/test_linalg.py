@@ -265,7 +265,9 @@ MATRICES = ("diagonal", "matrix_norm", "matrix_rank", "pinv", "qr", "svd", "svdv
 @pytest.mark.parametrize("name", SQUARE_ONLY)
 @pytest.mark.parametrize("shape", [(2, 3), (3,), ()])
 def test_what_is_not_square_is_refused(device, name, shape):
-    with pytest.raises(ShapeError, match=rf"{name.replace('vals', '')}\w*: .*square.*\({str(shape)[1:-1]}\)"):
+    with pytest.raises(
+        ShapeError, match=rf"{name.removesuffix('valsh').removesuffix('vals')}\w*: .*square.*\({str(shape)[1:-1]}\)"
+    ):
         getattr(linalg, name)(variable(device, np.ones(shape)))
 
 

@@ -1,5 +1,6 @@
 """Small helpers."""
 
+import importlib
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
@@ -32,7 +33,6 @@ def quick_grad_check(
     **options: Any,
 ) -> None:  # fmt: skip
     """Compare the gradient by the first argument with finite differences; deprecated for `check_grads`."""
-    from xpgrad_autograd.package.test_util import check_grads
-
+    check_grads: Any = importlib.import_module("xpgrad_autograd.package.test_util").check_grads
     warnings.warn("quick_grad_check: deprecated; use autograd.test_util.check_grads", stacklevel=2)
     check_grads(lambda x: fun(x, *extra_args, **(kwargs or {})), modes=["rev"], order=1)(arg0)
