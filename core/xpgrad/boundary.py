@@ -131,9 +131,8 @@ def _renamed(error: Exception, name: str) -> str:
     """Return the text of an error with the name of the function that the user called, in place of one that it calls."""
     head, _, rest = str(error.args[0]).partition(": ")
     inner = head == "Variable" or any(head == frame.f_code.co_name for frame, _ in _steps(error))
-    is_named = (
-        not inner and bool(rest) and head.replace(".", "").isidentifier()
-    )  # by the function outside, or the library
+    # What names it already is the function outside, or the library.
+    is_named = not inner and bool(rest) and head.replace(".", "").isidentifier()
     return str(error.args[0]) if is_named else f"{name}: {rest if inner else error.args[0]}"
 
 

@@ -195,9 +195,9 @@ def test_an_unknown_kernel_raises_with_similar_names() -> None:
 
 
 def test_a_vjp_kernel_takes_the_cotangent_and_what_its_rule_asks_for() -> None:
-    assert table.declared["tanh.x"].arrays == 2
-    check_kernels({"tanh.x": lambda gy, y: gy}, "me 1.0", "toy")
-    with pytest.raises(PluginError, match=r"kernel 'tanh.x' must take \(array1, array2\)"):
+    assert table.declared["tanh.x"].arrays == 3
+    check_kernels({"tanh.x": lambda gy, x, y: gy}, "me 1.0", "toy")
+    with pytest.raises(PluginError, match=r"kernel 'tanh.x' must take \(array1, array2, array3\)"):
         check_kernels({"tanh.x": lambda gy: gy}, "me 1.0", "toy")
 
 
