@@ -57,9 +57,9 @@ def intermediates(s: Subject) -> None:
     xp = s.xp
     host = s.values((3, 4), 0.2, 0.9, s.wide)
     programs: dict[str, Callable[[Any, Any], Any]] = {
-        "add": lambda x, watch: xp.tanh(_seen(x + 1.0, watch)),
+        "add": lambda x, watch: xp.exp(_seen(x + 1.0, watch)),
         "multiply": lambda x, watch: xp.exp(_seen(x * 2.0, watch)),
-        "negative": lambda x, watch: xp.tanh(_seen(-x, watch)),
+        "negative": lambda x, watch: xp.exp(_seen(-x, watch)),
         "subtract": lambda x, watch: xp.sum(_seen(x - 0.5, watch)),
         "sum": lambda x, watch: xp.sum(_seen(xp.sum(x * 3.0, axis=0), watch)),
         "matmul": lambda x, watch: xp.sum(_seen(xp.matmul(x, s.array(host.T, s.wide)), watch)),
