@@ -187,7 +187,7 @@ def formulas_in_recorded_sweeps(s: Subject) -> None:
     x, gy = s.values((3, 4), dtype=s.wide), s.values((3, 4), dtype=s.wide)
     asked: list[str] = []
 
-    def fused(g: Any, y: Any) -> Any:
+    def fused(g: Any, x: Any, y: Any) -> Any:
         asked.append("tanh.x")
         return s.kernels.multiply(g, s.kernels.subtract(1.0, s.kernels.multiply(y, y)))
 
