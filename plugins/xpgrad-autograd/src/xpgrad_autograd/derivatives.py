@@ -256,7 +256,7 @@ class Application(FunctionNode):
         self.retain_outputs(range(len(outputs)))
         return outputs
 
-    def backward(self, indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> tuple[Any, ...]:
         """Return the gradients by the rule of the program."""
         args = self.with_arrays([boxed(x) for x in self.get_retained_inputs()])
         kept = self.get_retained_outputs()
@@ -267,7 +267,7 @@ class Application(FunctionNode):
         made = list(nodes.vjp_of(self.function)(self.argnums, answer, args, self.kwargs)(cotangent))
         found = [g for arg, g in zip(self.argnums, made, strict=True) for g in _of_boxes(self.args[arg], g)]
         inputs = self.inputs
-        return tuple(_gradient(found[i], inputs[i]) for i in indexes)
+        return tuple(_gradient(found[i], inputs[i]) for i in target_input_indexes)
 
 
 def _of_boxes(arg: Any, gradient: Any) -> list[Any]:

@@ -7,4 +7,5 @@ from xpgrad_autograd.package.numpy import fft, linalg, numpy_boxes, numpy_vspace
 
 globals().update(names | {name: made for name, made in OWN.items() if not name.startswith("_get")})
 
-__all__ = ["fft", "linalg", "numpy_boxes", "numpy_vspaces", "random", *names, *OWN]
+__all__ = ["fft", "linalg", "numpy_boxes", "numpy_vspaces", "random"]
+__all__ += [*names, *OWN]

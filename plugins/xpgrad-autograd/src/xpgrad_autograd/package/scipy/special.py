@@ -47,7 +47,8 @@ def logsumexp(x: Any, axis: Any = None, b: Any = 1.0, keepdims: bool = False, re
 def multigammaln(a: Any, d: int) -> Any:
     """Return the logarithm of the multivariate gamma function of dimension `d`."""
     if not has_box([a]):
-        return scipy.special.multigammaln(a, d)
+        plain: Any = scipy.special
+        return plain.multigammaln(a, d)
     xp = functions()
     halves = sum(globals()["gammaln"](a - i / 2) for i in range(d))
     return halves + d * (d - 1) / 4 * xp["log"](3.141592653589793)
