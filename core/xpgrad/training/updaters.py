@@ -128,10 +128,11 @@ class StandardUpdater(Updater):
             optimizer.new_epoch()
 
     def _compiled(self, optimizer: Any, loss: Callable[..., Any]) -> Callable[..., Any]:
-        if self._step is None:
+        step = self._step
+        if step is None:
             options = {"exact": True} if isinstance(self.compiled, bool) else dict(self.compiled)
-            self._step = optimizer.compile(loss, **options)
-        return self._step
+            step = self._step = optimizer.compile(loss, **options)
+        return step
 
     def get_iterator(self, name: str) -> Any:
         """Return the iterator with this name."""

@@ -188,14 +188,14 @@ def log_softmax_x(gy: Array, y: Array, axis: Any, /) -> Array:
 
 def _log_softmax_x(gy: Array, y: Array, axis: Any, out: Array | None = None) -> Array:
     p = np.exp(y, out=array_for(y, out))
-    dominant, zero = None, ZEROS.get(y.dtype, 0)
+    dominant, special, zero = None, None, ZEROS.get(y.dtype, 0)
     if p.size and not p.item(p.argmax()) <= DOMINANT:
         dominant = p > DOMINANT
         rest, others = (np.add.reduce(np.where(dominant, zero, each), axis, keepdims=True) for each in (p, gy))
         special = gy * rest - p * others
     p *= np.add.reduce(gy, axis, keepdims=True)
     gx = np.subtract(gy, p, out=p)
-    if dominant is not None:
+    if dominant is not None and special is not None:
         np.copyto(gx, special, where=dominant)
     return gx
 
