@@ -54,6 +54,7 @@ EXPECTED_IN_CALLS = {
     "H06[*": BELOW,
     "T10[*": OTHERS,
     "T14[*": OTHERS,
+    "R01[*": "an array of a transformation cannot be pickled: it is of one call of a function",
     "R02[*": "what is unpickled is not of the function that is called",
 }
 EXPECTED = {
