@@ -81,7 +81,7 @@ def inherited(kind: type, name: str) -> Any:
 
 def contents(box: Any) -> tuple[Any, ...]:
     """Return what a container holds, of a dictionary also the keys."""
-    return (*box, *box.values()) if hasattr(box, "values") else tuple(box)
+    return (*box, *box.values()) if not isinstance(box, tuple) and hasattr(box, "values") else tuple(box)
 
 
 def values(x: Any) -> Any:
