@@ -185,8 +185,9 @@ def repeat(x: AnyArray, repeats: int | Sequence[int], axis: int | None = None) -
     if len(counts) == 1:
         return array_api.repeat(x, counts[0], axis=axis)
     spec = x.node.spec
-    found = spec.backend.asarray(counts, dtype=spec.backend.default_dtype("int"), device=spec.device)
-    return array_api.repeat(x, found, axis=axis)
+    places = [place for place, count in enumerate(counts) for _ in range(count)]  # known where values are traced, too
+    indices = spec.backend.asarray(places, dtype=spec.backend.default_dtype("int"), device=spec.device)
+    return array_api.take(x, indices, axis=axis)
 
 
 def rollaxis(x: AnyArray, axis: int, start: int = 0) -> Variable:
