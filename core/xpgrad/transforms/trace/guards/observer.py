@@ -4,6 +4,7 @@ import functools
 import gc
 import inspect
 import types
+import weakref
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -14,6 +15,8 @@ from xpgrad.transforms.trace.guards.stack import UNSEEN, Shadow, Token
 from xpgrad.transforms.trace.guards.trust import SIMPLE, is_inside, is_installed, is_ours, is_trusted, kind_of
 
 WRAPPERS = "fget", "fset", "__func__", "func", "__wrapped__"
+MAX_KNOWN = 10_000
+"""Code objects whose function is remembered."""
 
 
 def _holds_all(f: types.FunctionType, held: Mapping[str, Any]) -> bool:
@@ -24,6 +27,24 @@ def _holds_all(f: types.FunctionType, held: Mapping[str, Any]) -> bool:
 
 def _nothing(x: Any) -> None:
     pass
+
+
+_known: dict[int, tuple[weakref.ref[types.CodeType], weakref.ref[types.FunctionType]]] = {}
+"""The only function of a code object without free variables, by its address."""
+
+
+def functions_of(code: types.CodeType) -> list[types.FunctionType]:
+    """Return the functions of a code object; those of closures are searched among all objects of the process."""
+    found = _known.get(id(code))
+    function = None if found is None or found[0]() is not code else found[1]()
+    if function is not None and function.__code__ is code:
+        return [function]
+    functions = [f for f in gc.get_referrers(code) if isinstance(f, types.FunctionType)]
+    if len(functions) == 1 and not code.co_freevars:
+        if len(_known) >= MAX_KNOWN:
+            _known.clear()
+        _known[id(code)] = weakref.ref(code), weakref.ref(functions[0])
+    return functions
 
 
 class Observer(Calls):
@@ -120,7 +141,7 @@ class Observer(Calls):
             return None
         if code in self._handed:
             return self._handed[code]
-        functions = [f for f in gc.get_referrers(code) if isinstance(f, types.FunctionType)]
+        functions = functions_of(code)
         if len(functions) != 1:
             held = frame.f_locals
             functions = [f for f in functions if _holds_all(f, held)]
