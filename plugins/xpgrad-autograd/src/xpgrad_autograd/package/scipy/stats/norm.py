@@ -24,28 +24,20 @@ def pdf(xp: Any, x: Any, loc: Any = 0.0, scale: Any = 1.0) -> Any:
     return xp["exp"](logpdf(x, loc, scale))
 
 
-@by_formula(norm.cdf)
-def cdf(xp: Any, x: Any, loc: Any = 0.0, scale: Any = 1.0) -> Any:
-    """Return the distribution function."""
-    return special.ndtr((x - loc) / scale)
+def _standardized(exact: Any, function: Any, sign: int) -> Any:
+    """Return a function of the distribution by one of the standard normal distribution, of `x` or its negative."""
+
+    @by_formula(exact)
+    def call(xp: Any, x: Any, loc: Any = 0.0, scale: Any = 1.0) -> Any:
+        return function(sign * (x - loc) / scale)
+
+    return call
 
 
-@by_formula(norm.logcdf)
-def logcdf(xp: Any, x: Any, loc: Any = 0.0, scale: Any = 1.0) -> Any:
-    """Return the logarithm of the distribution function."""
-    return special.log_ndtr((x - loc) / scale)
-
-
-@by_formula(norm.sf)
-def sf(xp: Any, x: Any, loc: Any = 0.0, scale: Any = 1.0) -> Any:
-    """Return one minus the distribution function."""
-    return special.ndtr((loc - x) / scale)
-
-
-@by_formula(norm.logsf)
-def logsf(xp: Any, x: Any, loc: Any = 0.0, scale: Any = 1.0) -> Any:
-    """Return the logarithm of one minus the distribution function."""
-    return special.log_ndtr((loc - x) / scale)
+cdf = _standardized(norm.cdf, special.ndtr, 1)
+sf = _standardized(norm.sf, special.ndtr, -1)
+logcdf = _standardized(norm.logcdf, special.log_ndtr, 1)
+logsf = _standardized(norm.logsf, special.log_ndtr, -1)
 
 
 @by_formula(norm.ppf)
