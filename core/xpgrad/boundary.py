@@ -48,9 +48,12 @@ def bounded(function: Function, name: str | None = None) -> Function:
             return function(*args, **kwargs)
         except Exception as error:
             found = reworded(error, name or type(args[0]).__name__, function, args, kwargs)
-            if found is error:
-                raise
-            raise found from error
+            try:
+                if found is error:
+                    raise
+                raise found from error
+            finally:
+                del found  # else this frame and its arrays would be a cycle with the error
 
     vars(call)["bounded"] = True  # read by `as_bounded`
     return call

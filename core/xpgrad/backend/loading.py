@@ -153,8 +153,9 @@ class Loader:
         self._providers.add(provided, self._hooks("xpgrad_kernels"), {**self.records, record.module: record}.values())
         if backend is not None:
             self.by_type = {**self.by_type, **dict.fromkeys(backend.array_types, backend)}
-            libraries.update(map(root_of, backend.array_types))
-            libraries.add(str(getattr(backend.namespace, "__name__", "")).partition(".")[0])
+            if not needs_backend:  # else it is a part of this program, whose errors are the user's
+                libraries.update(map(root_of, backend.array_types))
+                libraries.add(str(getattr(backend.namespace, "__name__", "")).partition(".")[0])
             if backend.carries_graphs:
                 self.carriers = {**self.carriers, **dict.fromkeys(backend.array_types, backend)}
             self.scalar_types += tuple(t for t in backend.scalar_types if t not in self.scalar_types)

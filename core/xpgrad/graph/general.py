@@ -35,9 +35,12 @@ def apply(definition: Definition, operands: Sequence[Any], parameters: dict[str,
     except Exception as error:
         name, function = called(definition.title), definition.paths.get("public", definition.body)
         found = reworded(error, name, function, tuple(operands), parameters)
-        if found is error:
-            raise
-        raise found from error
+        try:
+            if found is error:
+                raise
+            raise found from error
+        finally:
+            del found  # else this frame and its arrays would be a cycle with the error
 
 
 def _apply(definition: Definition, operands: Sequence[Any], parameters: dict[str, Any]) -> Variable:

@@ -44,7 +44,10 @@ def raise_explained(
     if not isinstance(error, XpgradError) and isinstance(error, (ArithmeticError, MemoryError, RecursionError)):
         function = definition.paths.get("public", definition.body)
         found = reworded(error, called(definition.title), function, tuple(arrays), parameters)
-        raise found from (None if found is error else error)
+        try:
+            raise found from (None if found is error else error)
+        finally:
+            del found, error  # see `bounded`
     if isinstance(error, XpgradError) or not isinstance(error, _ABOUT_ARGUMENTS):
         raise error
     if isinstance(error, RuntimeError):

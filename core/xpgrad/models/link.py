@@ -58,9 +58,12 @@ class Link(Resident):
                 raise
             except Exception as error:
                 found = reworded(error, type(self).__name__, self.forward, args, kwargs)
-                if found is error:
-                    raise
-                raise found from error
+                try:
+                    if found is error:
+                        raise
+                    raise found from error
+                finally:
+                    del found  # see `bounded`
         before = ForwardPreprocessArgs(self, "forward", args, kwargs)
         for hook in hooks.values():
             hook.forward_preprocess(before)
