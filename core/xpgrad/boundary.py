@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import FrameType
 from typing import Any
 
-from xpgrad.errors import AllocationError, XpgradError
+from xpgrad.errors import AllocationError, BackendUnavailable, BatchError, EscapedArray, TraceError, XpgradError
 
 Function = Callable[..., Any]
 PACKAGE = __name__.partition(".")[0]
@@ -31,6 +31,8 @@ KINDS: tuple[tuple[type[Exception], type[Exception]], ...] = (
     (AttributeError, TypeError),
 )
 """What is raised in place of Python's error for a wrong argument, which depends on what could not be done with it."""
+NAMED = BackendUnavailable, BatchError, EscapedArray, TraceError
+"""Errors that begin with the device or the transformation that they are about."""
 MAX_DEPTH = 100
 """Levels of nested sequences from which on a RecursionError is about them."""
 libraries = {"opt_einsum"}
@@ -133,10 +135,25 @@ def _is_worded(error: Exception) -> bool:
 def _renamed(error: Exception, name: str) -> str:
     """Return the text of an error with the name of the function that the user called, in place of one that it calls."""
     head, _, rest = str(error.args[0]).partition(": ")
-    inner = head == "Variable" or any(head == frame.f_code.co_name for frame, _ in _steps(error))
-    # What names it already is the function outside, or the library.
-    is_named = not inner and bool(rest) and head.replace(".", "").isidentifier()
-    return str(error.args[0]) if is_named else f"{name}: {rest if inner else error.args[0]}"
+    inner = head == "Variable" or any(head in _names(frame) for frame, _ in _steps(error))
+    if isinstance(error, NAMED) or (not inner and _is_running(head)):
+        return str(error.args[0])
+    return f"{name}: {rest if inner else error.args[0]}"
+
+
+def _names(frame: FrameType) -> tuple[Any, ...]:
+    """Return the name of the function of a frame, and that of the primitive that it computes, if it does."""
+    return frame.f_code.co_name, getattr(frame.f_locals.get("definition"), "title", None)
+
+
+def _is_running(name: str) -> bool:
+    """Return whether a function of this name is being called, which errors of those that it calls name then."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        if frame.f_code.co_name == name:
+            return True
+        frame = frame.f_back
+    return False
 
 
 def _steps(error: Exception) -> Iterator[tuple[FrameType, int]]:

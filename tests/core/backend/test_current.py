@@ -96,7 +96,7 @@ def test_the_environment_sets_the_default(strangers: Strangers) -> None:
     ("specifier", "error"),
     [
         ("@foo", "SpecifierError: XPGRAD_DEVICE=@foo: get_device: unknown device '@foo'"),
-        ("@chx:7", "BackendUnavailable: get_device: XPGRAD_DEVICE=@chx:7: chx: disabled by XPGRAD_DISABLE_BACKENDS"),
+        ("@chx:7", "BackendUnavailable: XPGRAD_DEVICE=@chx:7: chx: disabled by XPGRAD_DISABLE_BACKENDS"),
     ],
 )
 def test_a_wrong_default_in_the_environment_is_an_error(strangers: Strangers, specifier: str, error: str) -> None:
