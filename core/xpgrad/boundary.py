@@ -15,7 +15,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import FrameType
 from typing import Any
 
-from xpgrad.errors import AllocationError, BackendUnavailable, BatchError, EscapedArray, TraceError, XpgradError
+from xpgrad.errors import (
+    AllocationError,
+    AnomalyError,
+    BackendUnavailable,
+    BatchError,
+    EscapedArray,
+    TraceError,
+    XpgradError,
+)
 
 Function = Callable[..., Any]
 PACKAGE = __name__.partition(".")[0]
@@ -31,8 +39,8 @@ KINDS: tuple[tuple[type[Exception], type[Exception]], ...] = (
     (AttributeError, TypeError),
 )
 """What is raised in place of Python's error for a wrong argument, which depends on what could not be done with it."""
-NAMED = BackendUnavailable, BatchError, EscapedArray, TraceError
-"""Errors that begin with the device or the transformation that they are about."""
+NAMED = AnomalyError, BackendUnavailable, BatchError, EscapedArray, TraceError
+"""Errors that begin with the function, the device or the transformation that they are about."""
 MAX_DEPTH = 100
 """Levels of nested sequences from which on a RecursionError is about them."""
 libraries = {"opt_einsum"}

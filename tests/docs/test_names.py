@@ -54,18 +54,22 @@ WORDS = {
     "CONTRIBUTING.md": "make xp.sech",  # the example of a new function
     "backends.md": "boxed chx conformance cpu dask dpnp generator integers jax json make numpy schema soak strict"
     " torch mlx xpgrad_npu",
-    "compile.md": "cc clang cupy gcc",
+    "compile.md": "cc clang cupy gcc monitoring settrace sys",
     "design.md": "cpu cupy gpu native protocol.py xp.device_of xp.spec_of",
     "devices.md": "available",
     "half-a-standard.md": "lean builtins concatenate transpose fine lean.gather operator.add expected",
     "howto": "array_api_strict array_namespace dependencies fsum jax_enable_x64 xpgrad_npu",
     "interop.md": "xp.array xpgrad.interop.spam xpgrad.interop.from_spam",  # asked for in vain; of an example
+    "xpgrad-autograd": "VSpace integrate misc odeint register stats test_rfftn_odd_not_implemented test_util trace tracer"
+    " uninstall xpgrad_autograd",
     "xpgrad-dask": "compute_chunk_sizes persist",  # methods of dask's arrays
     "xpgrad-jax": "Auto Explicit donate_argnums",
     "xpgrad-mlx": "mx compile eval set_default_device xpgrad_mlx namespace",
     "xpgrad-sparse": "sparse COO GCXS tocoo todense xpgrad_sparse",
     "xpgrad-strict": "CPU_DEVICE device2",
-    "xpgrad-torch": "cpu detach meta requires_grad_",
+    "xpgrad-torch": "cpu detach meta requires_grad_ _backward avg_pool2d avg_pool2d_backward clamp convolution_backward"
+    " hardtanh_backward leaky_relu_backward max_pool2d_with_indices native_batch_norm native_layer_norm"
+    " threshold_backward",
     "models.md": "model.named_parameters model.state_dict named_parameters state_dict",  # PyTorch's
     "port-from-chainer.md": "xpgrad.training.triggers.Interval",  # a name that the command breaks
     "scaling.md": "freeze gc",

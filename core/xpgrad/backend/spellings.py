@@ -7,6 +7,7 @@ from xpgrad.backend.backend import Backend
 from xpgrad.backend.caller import called
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.standard import DTYPES
+from xpgrad.boundary import described
 from xpgrad.config import config
 from xpgrad.errors import DtypeError
 from xpgrad.types import DeviceHandle, Dtype
@@ -88,7 +89,7 @@ def name_of(dtype: Any) -> str:
     host = plugins.host
     try:  # a short name, as of Chainer's programs, or a dtype that another package has added
         return host.dtype_name(host.namespace.empty(0, dtype=dtype).dtype)
-    except (AttributeError, TypeError, ValueError):
+    except (AttributeError, TypeError, ValueError, RecursionError):  # the last one: of nested lists
         return name
 
 
@@ -96,7 +97,10 @@ def _direct_name(dtype: Any) -> str:
     """Return the name of a dtype, as far as its library and Python give one."""
     if isinstance(dtype, type) and dtype in OF_PYTHON:
         return OF_PYTHON[dtype]
-    name = getattr(dtype, "__name__", None) or str(dtype).rpartition(".")[2]
+    try:
+        name = getattr(dtype, "__name__", None) or str(dtype).rpartition(".")[2]
+    except RecursionError:  # of nested lists
+        name = type(dtype).__name__
     return PARAMETERS_OF_MIXED16 if name == "mixed16" else name
 
 
@@ -114,4 +118,4 @@ def _missing(dtype: Any, name: str, backend: Backend, operation: str) -> DtypeEr
         return DtypeError(f"{operation}: {backend.name} has no dtype {name}; it has {', '.join(known)}")
     close = difflib.get_close_matches(name, known, n=1)
     advice = f"did you mean {close[0]!r}?" if close else f"{backend.name} has {', '.join(known)}"
-    return DtypeError(f"{operation}: unknown dtype {dtype!r}; {advice}")
+    return DtypeError(f"{operation}: unknown dtype {described(dtype)}; {advice}")

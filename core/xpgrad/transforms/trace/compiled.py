@@ -257,14 +257,15 @@ class Compiled(Generic[P, R]):
         found = entry_of(trace)
         runner = Runner(trace, self._options)
         result = runner.first(trace)
-        runner.prepare()
-        for text in trace.facts.warnings:
-            if text not in self._said:
-                self._said.add(text)
-                self._warn(text)
-        kind.trace = trace
-        kind.entry, kind.ready = found, (found, runner)
-        kind.runs = max(kind.runs, RECORDED)
+        if kind.ready is None:
+            runner.prepare()
+            for text in trace.facts.warnings:
+                if text not in self._said:
+                    self._said.add(text)
+                    self._warn(text)
+            kind.trace = trace
+            kind.entry, kind.ready = found, (found, runner)
+            kind.runs = max(kind.runs, RECORDED)
         kind.due = next_of(kind.runs, self._verify)
         return result
 
