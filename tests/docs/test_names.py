@@ -60,8 +60,8 @@ WORDS = {
     "half-a-standard.md": "lean builtins concatenate transpose fine lean.gather operator.add expected",
     "howto": "array_api_strict array_namespace dependencies fsum jax_enable_x64 xpgrad_npu",
     "interop.md": "xp.array xpgrad.interop.spam xpgrad.interop.from_spam",  # asked for in vain; of an example
-    "xpgrad-autograd": "VSpace integrate misc odeint register stats test_rfftn_odd_not_implemented test_util trace tracer"
-    " uninstall xpgrad_autograd",
+    "xpgrad-autograd": "VSpace integrate misc odeint register stats test_rfftn_odd_not_implemented test_util trace"
+    " tracer uninstall xpgrad_autograd",
     "xpgrad-dask": "compute_chunk_sizes persist",  # methods of dask's arrays
     "xpgrad-jax": "Auto Explicit donate_argnums",
     "xpgrad-mlx": "mx compile eval set_default_device xpgrad_mlx namespace",
