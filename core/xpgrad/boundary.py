@@ -43,7 +43,7 @@ NAMED = AnomalyError, BackendUnavailable, BatchError, EscapedArray, TraceError
 """Errors that begin with the function, the device or the transformation that they are about."""
 MAX_DEPTH = 100
 """Levels of nested sequences from which on a RecursionError is about them."""
-libraries = {"opt_einsum"}
+libraries = {"opt_einsum", "scipy"}
 """Root packages of libraries whose errors are those of the call: what plugins add, and what xpgrad needs."""
 _short = reprlib.Repr()
 _short.maxstring = _short.maxother = 60

@@ -93,6 +93,13 @@ def integers(given: Size, function: str = "") -> tuple[int, ...]:
     return found
 
 
+def as_list(given: Any, what: str) -> list[Any]:
+    """Return the items of a collection in a list; an iterator, which might not end, is refused with a TypeError."""
+    if not isinstance(given, Collection) or len(given) > MAX_INTEGERS:
+        raise TypeError(f"expected a sequence of {what}, got an object of type {type(given).__name__}")
+    return list(given)
+
+
 Index: TypeAlias = Any
 """Any index, as in ``x[index]``."""
 Kernel: TypeAlias = Callable[..., Any]

@@ -2,6 +2,7 @@
 
 import importlib
 import inspect
+import io
 import types
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
@@ -117,9 +118,48 @@ def of_links() -> list[Call]:
 
 # Calls that no table makes
 
+
+def cubes(x: Any) -> Any:
+    """Return a scalar."""
+    return xpgrad.array_api.sum(x * x * x)
+
+
+def squares(x: Any) -> Any:
+    """Return a scalar with a minimum."""
+    return xpgrad.array_api.sum(x * x)
+
+
+def scaled(x: Any) -> Any:
+    """Return a linear function."""
+    return 2 * x
+
+
+def halved(f: Any, y: Any) -> Any:
+    """Solve the equation of `scaled`."""
+    return y / 2
+
+
 X, W = np.asarray([[0.5, -1.0, 2.0], [1.5, 0.25, -0.75]]), np.asarray([0.3, 0.7, -0.2])
-A, LINK = New(lambda: Variable(X)), New(lambda: L.Linear(3, 2))
+A, B, LINK = New(lambda: Variable(X)), New(lambda: Variable(W)), New(lambda: L.Linear(3, 2))
+ROWS, STATE = [1.0, 2.0], New(xpgrad.random.get_state)
+ITERATOR, OPTIMIZER = (
+    New(lambda: xpgrad.iterators.SerialIterator(ROWS, 1)),
+    New(lambda: optimizers.SGD().setup(L.Linear(3, 2))),
+)
 PAIR, SPEC = (1, "epoch"), "@numpy"
+
+
+def file_of(save: Callable[[Any, Any], None]) -> Any:
+    """Return a file of a link."""
+    file = io.BytesIO()
+    save(file, LINK.make())
+    file.seek(0)
+    return file
+
+
+NPZ = New(lambda: file_of(xpgrad.serializers.save_npz))
+SAFETENSORS = New(lambda: file_of(xpgrad.serializers.save_safetensors))
+
 TABLE: dict[str, dict[str, Arguments]] = {
     "xpgrad.initializers": {
         "Constant": (0.5,), "generate_array": (xpgrad.initializers.Normal(), (2, 3)), "get_fans": ((2, 3),),
@@ -142,6 +182,53 @@ TABLE: dict[str, dict[str, Arguments]] = {
     },
     "xpgrad.models": {"ChainList": (LINK,), "Sequential": (LINK, F.relu), "stack": ([LINK, LINK],)},
     "xpgrad.link_hooks": {"SpectralNormalization": (), "WeightStandardization": ()},
+    "xpgrad.transforms": {
+        "checkpoint": (cubes,), "custom_linear_solve": (scaled, A, halved, halved),
+        "custom_root": (scaled, A, halved, halved),
+        "custom_vjp": (cubes,), "custom_vmap": (cubes,), "fori_loop": (0, 3, lambda i, x: 2 * x, A),
+        "grad": (cubes,), "hessian": (cubes,), "hvp": (cubes, (A,), (A,)), "jacfwd": (cubes,), "jacobian": (cubes,),
+        "jacrev": (cubes,), "jvp": (cubes, (A,), (A,)), "linearize": (cubes, A),
+        "odeint": (lambda y, t: -y, A, np.asarray([0.0, 0.1])), "per_example": (cubes,), "psum": (A, "i"),
+        "pmean": (A, "i"), "scan": (lambda carry, x: (carry + x, x), B, A), "sparse_hessian": (cubes,),
+        "sparse_jacobian": (scaled,), "stop_gradient": (A,), "value_and_grad": (cubes,), "vjp": (cubes, A),
+        "vmap": (cubes,), "while_loop": (lambda x: xpgrad.array_api.max(x) < 8.5, lambda x: x + 1, A),
+    },
+    "xpgrad.scipy": {
+        "hess": (cubes,), "hvp": (cubes,), "jac": (cubes,), "least_squares": (scaled, W), "minimize": (squares, W),
+        "ravel": ([A],), "residuals": (cubes,), "root": (scaled, W), "solve_ivp": (lambda t, y: -y, (0.0, 0.1), W),
+        "value_and_grad": (cubes,),
+    },
+    "xpgrad.serializers": {
+        "load_npz": (NPZ, LINK), "load_safetensors": (SAFETENSORS, LINK), "save_npz": ("made.npz", LINK),
+        "save_safetensors": ("made", LINK), "DictionarySerializer": (), "NpzDeserializer": ({},),
+    },
+    "xpgrad.datasets": {
+        "ConcatenatedDataset": (ROWS, ROWS), "SubDataset": (ROWS, 0, 1), "TransformDataset": (ROWS, tuple),
+        "TupleDataset": (ROWS, ROWS), "get_cross_validation_datasets": (ROWS, 2), "split_dataset": (ROWS, 1),
+        "get_cross_validation_datasets_random": (ROWS, 2), "split_dataset_n": (ROWS, 2),
+        "split_dataset_n_random": (ROWS, 2), "split_dataset_random": (ROWS, 1),
+    },
+    "xpgrad.dataset": {"concat_examples": (ROWS,), "to_device": (SPEC, X)},
+    "xpgrad.iterators": {
+        "MultithreadIterator": (ROWS, 1), "SerialIterator": (ROWS, 1), "ShuffleOrderSampler": (),
+    },
+    "xpgrad.training": {"StandardUpdater": (ITERATOR, OPTIMIZER), "get_trigger": (PAIR,), "make_extension": ()},
+    "xpgrad.training.extensions": {
+        "DumpGraph": ("loss",), "Evaluator": (ITERATOR, LINK), "ExponentialShift": ("lr", 0.5),
+        "InverseShift": ("lr", 0.5, 1.0), "LinearShift": ("lr", (1.0, 0.0), (0, 9)), "LogReport": (),
+        "MicroAverage": ("a", "b", "c"), "MultistepShift": ("lr", 0.5, [3]), "PlotReport": (["a"],),
+        "PolynomialShift": ("lr", 0.5, 9), "PrintReport": (["a"],), "ProgressBar": (), "StepShift": ("lr", 0.5, 3),
+        "WarmupShift": ("lr", 0.1, 3, 1.0), "observe_lr": (), "observe_value": ("a", len), "snapshot": (),
+        "snapshot_object": (LINK, "name"),
+    },
+    "xpgrad.backend.random": {
+        "get_state": (), "normal": ((2,),), "seed": (0,), "set_state": (STATE,), "uniform": ((2,),),
+    },
+    "xpgrad": {
+        "as_array": (X,), "as_variable": (X,), "compile": (cubes,), "get_array_module": (X,), "get_device": (SPEC,),
+        "get_device_from_array": (X,), "get_dtype": ("float32",), "is_arrays_compatible": ([X],), "report": ({},),
+        "report_scope": ({},), "using_device": (SPEC,),
+    },
 }  # fmt: skip
 """Arguments by module and function."""
 METHODS: dict[str, Arguments] = {

@@ -37,6 +37,8 @@ KNOWN = {
     "special.expn_of": ("n",),
     "special.log_softmax": ("axis",),
     "special.sinc_of": ("n",),
+    "xpgrad.scipy.solve_ivp": ((1, 1),),
+    "xpgrad.transforms.custom_linear_solve": (3,),
 }
 """Arguments for which a wrong value is not refused yet: it takes too long, or only the gradient fails or is wrong."""
 

@@ -4,6 +4,7 @@ Streams are generators of the host. The default kernels draw numbers on the host
 draws on its device takes its seed from the stream, so that `seed`, `get_state` and `set_state` apply to it, too.
 """
 
+import operator
 import threading
 from collections.abc import Iterable
 from contextvars import ContextVar
@@ -84,6 +85,7 @@ def seed(value: int | None, device: Any = None) -> None:
         of their own, which must be seeded there.
     """
     _outside("seed")
+    value = None if value is None else operator.index(value)
     streams, started = _streams(), plugins.host.generator(value)
     if device is None:
         streams.initial, streams.by_device = value, {}

@@ -8,6 +8,7 @@ from xpgrad.backend.current import get_device
 from xpgrad.backend.device import Device
 from xpgrad.backend.modules import device_of
 from xpgrad.backend.plugins import plugins
+from xpgrad.boundary import bounded
 from xpgrad.listing import listed as _listed
 from xpgrad.types import Array
 
@@ -53,6 +54,7 @@ def to_device(device: Any, x: Any) -> Any:
 
 
 @converter()
+@functools.partial(bounded, name="concat_examples")
 def concat_examples(batch: Sequence[Any], device: Any = None, padding: Any = None) -> Any:
     """Examples stacked along a new first axis: an array, or for tuples and dictionaries one array for each member.
 

@@ -1,5 +1,6 @@
 """Parts of data sets: ranges, splits and folds."""
 
+import operator
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any
@@ -53,7 +54,7 @@ def split_dataset_random(dataset: Any, first_size: int, seed: int | None = None)
 
 def split_dataset_n(dataset: Any, n: int, order: Sequence[int] | None = None) -> list[SubDataset]:
     """Return `n` parts of equal size; what is left over at the end is in none."""
-    size = len(dataset) // n
+    size = len(dataset) // _checked("split_dataset_n", n, len(dataset))
     return [SubDataset(dataset, size * i, size * (i + 1), order) for i in range(n)]
 
 
@@ -67,6 +68,7 @@ def get_cross_validation_datasets(
 ) -> list[tuple[SubDataset, SubDataset]]:
     """Return `n_folds` pairs of training and held-out examples; each example is held out once."""
     n = len(dataset)
+    _checked("get_cross_validation_datasets", n_folds, n)
     order = range(n) if order is None else order
     edges = [n * i // n_folds for i in range(n_folds + 1)]
     pairs = []
@@ -82,6 +84,13 @@ def get_cross_validation_datasets_random(
 ) -> list[tuple[SubDataset, SubDataset]]:
     """Return pairs as `get_cross_validation_datasets` does, of examples in a random order."""
     return get_cross_validation_datasets(dataset, n_folds, _order(len(dataset), seed))
+
+
+def _checked(function: str, parts: int, examples: int) -> int:
+    """Return the number of parts of so many examples, at most one for each."""
+    if not 1 <= operator.index(parts) <= max(examples, 1):
+        raise ValueError(f"{function}: expected from 1 to {max(examples, 1)} parts of {examples} examples, got {parts}")
+    return parts
 
 
 def _order(n: int, seed: int | None) -> Sequence[int]:

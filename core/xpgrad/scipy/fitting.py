@@ -1,6 +1,7 @@
 """`least_squares`: SciPy's fits with exact Jacobians, over trees."""
 
 import inspect
+import operator
 from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
@@ -87,7 +88,8 @@ def least_squares(
         solve: Any = scipy.optimize.least_squares  # checkers infer types from its defaults
         found = solve(
             watched, unknowns.vector, matrix, method=method, ftol=ftol, xtol=xtol, gtol=gtol, x_scale=scale, loss=loss,
-            f_scale=f_scale, max_nfev=max_nfev, tr_solver=tr_solver, tr_options=dict(tr_options or {}),
+            f_scale=f_scale, max_nfev=None if max_nfev is None else operator.index(max_nfev), tr_solver=tr_solver,
+            tr_options=dict(tr_options or {}),
             args=args if isinstance(args, tuple) else (args,), callback=_callback(callback, unknowns), **further,
         )  # fmt: skip
     found.x, found.grad = unknowns.like(found.x), unknowns.like(found.grad)

@@ -1,6 +1,7 @@
 """`solve_ivp`: SciPy's solvers of ordinary differential equations with exact Jacobians, over trees."""
 
 import inspect
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -18,7 +19,7 @@ from xpgrad.transforms.leaves import as_leaf
 from xpgrad.transforms.matrices import JacobianMode
 from xpgrad.transforms.trees import where
 from xpgrad.transforms.vectors import host_number, placed
-from xpgrad.types import Array
+from xpgrad.types import Array, as_list
 
 IMPLICIT = (scipy.integrate.Radau, scipy.integrate.BDF, scipy.integrate.LSODA)
 Time = float | Array
@@ -110,7 +111,8 @@ def solve_ivp(
         found = solve(
             derivative, t_span, unknowns.vector, method=method, t_eval=t_eval, dense_output=dense_output,
             events=_events(events, unknowns, time, args), rtol=_tolerance(rtol, unknowns, "rtol"),
-            atol=_tolerance(atol, unknowns, "atol"), first_step=first_step, max_step=max_step, **further,
+            atol=_tolerance(atol, unknowns, "atol"), first_step=_number(first_step, "first_step"), max_step=max_step,
+            **further,
         )  # fmt: skip
     return _result(found, unknowns)
 
@@ -175,11 +177,20 @@ def _events(events: Any, unknowns: Unknowns, time: _Clock, args: tuple[Any, ...]
                 setattr(function, name, getattr(event, name))
         return function
 
-    return of_vector(events) if callable(events) else [of_vector(event) for event in events]
+    return of_vector(events) if callable(events) else [of_vector(event) for event in as_list(events, "functions")]
 
 
 def _tolerance(given: Any, unknowns: Unknowns, name: str) -> Any:
-    return given if isinstance(given, (int, float)) else unknowns.spread(given, 0.0, f"solve_ivp: {name}")
+    if not isinstance(given, (int, float)):
+        return unknowns.spread(given, 0.0, f"solve_ivp: {name}")
+    return _number(given, name)
+
+
+def _number(given: Any, name: str) -> Any:
+    """Return a number; SciPy takes steps without end for NaN."""
+    if isinstance(given, float) and math.isnan(given):
+        raise ValueError(f"solve_ivp: {name} is NaN")
+    return given
 
 
 def _result(found: Any, unknowns: Unknowns) -> Any:

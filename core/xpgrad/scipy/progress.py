@@ -26,6 +26,8 @@ class Progress:
     """
 
     def __init__(self, shown: Shown, title: str, columns: Sequence[str]) -> None:
+        if not isinstance(shown, bool) and not hasattr(shown, "set_live"):
+            raise TypeError(f"expected progress=True, False or a rich.console.Console, got {type(shown).__name__}")
         self.shown, self.title, self.columns = shown, title, columns
         self.count, self._next = 0, 0.0
         self._last: tuple[float | None, ...] = (None,) * len(columns)

@@ -119,6 +119,8 @@ def _of_type(leaf: Any, array: Array) -> Any:
 
 def compiled_if(f: Callable[..., Any], compiled: bool) -> Callable[..., Any]:
     """Return ``compile(f)`` if `compiled`, unless `f` is compiled already; else `f`."""
+    if not callable(f):
+        raise TypeError(f"expected a function, got {type(f).__name__}")
     if not compiled or hasattr(f, "__xpgrad_transformed__"):
         return f
     return compile(f)

@@ -12,7 +12,7 @@ from xpgrad.errors import DtypeError, SerializationError, ShapeError
 from xpgrad.graph.variable import Variable
 from xpgrad.models.link import Link
 from xpgrad.serializers.base import Deserializer, Serializer
-from xpgrad.types import Array
+from xpgrad.types import Array, as_list
 
 MAX_VALUE = 2**26
 """Bytes of a number, a text or a list in a file."""
@@ -234,7 +234,7 @@ def on_host(value: Any) -> Any:
 def _as_list(names: Ignored | Iterable[Ignored] | None) -> list[Ignored]:
     if names is None:
         return []
-    return [names] if isinstance(names, str) or callable(names) else list(names)
+    return [names] if isinstance(names, str) or callable(names) else as_list(names, "names")
 
 
 def _python_value(name: str, value: Any, loaded: Array) -> Any:

@@ -74,6 +74,10 @@ def custom_linear_solve(
         xs = cotangents(structure, found, inputs, what)
     if not recording():
         return structure.build([constant_variable(x._array) for x in xs])
+    if transpose_solve is not None and not callable(transpose_solve):
+        raise TypeError(
+            f"custom_linear_solve: expected transpose_solve as a function, got {type(transpose_solve).__name__}"
+        )
     transposed = (matvec, solve) if symmetric else (None, transpose_solve)
     node = LinearSolution(matvec, structure, solve, transposed)
     return structure.build(node.connected(inputs, xs))

@@ -33,7 +33,14 @@ def _data(x: Any, key: Any) -> Any:
 
 
 def _emptied(x: Any) -> Any:
-    return x.copy(deep=False, data=_placeholder(x.shape))
+    return _with_attributes(x.copy(deep=False, data=_placeholder(x.shape)))
+
+
+def _with_attributes(x: Any) -> Any:
+    """Return `x`, whose coordinates have their attributes: xarray makes them when they are first read."""
+    for coordinate in getattr(x, "coords", {}).values():
+        coordinate.attrs  # noqa: B018
+    return x
 
 
 def _array(empty: Any, children: Sequence[Any]) -> Any:
@@ -45,7 +52,7 @@ def _array(empty: Any, children: Sequence[Any]) -> Any:
     if shape is None or tuple(shape[max(0, len(shape) - empty.ndim) :]) != empty.shape or len(shape) < empty.ndim:
         return child
     if len(shape) == empty.ndim:
-        return empty.copy(deep=False, data=child)
+        return _with_attributes(empty.copy(deep=False, data=child))
     dims = (*_more_dims(shape, empty.dims), *empty.dims)
     if not hasattr(empty, "coords"):
         return type(empty)(dims, child, empty.attrs)
@@ -93,7 +100,7 @@ def _of_name(x: Any, key: Any) -> Any:
 
 
 def _emptied_dataset(x: Any) -> Any:
-    return x.copy(deep=False, data={name: _placeholder(x[name].shape) for name in x.data_vars})
+    return _with_attributes(x.copy(deep=False, data={name: _placeholder(x[name].shape) for name in x.data_vars}))
 
 
 def _dataset(empty: Any, children: Sequence[Any]) -> Any:
@@ -106,7 +113,7 @@ def _dataset(empty: Any, children: Sequence[Any]) -> Any:
         if child is not None:
             dims = (*_more_dims(getattr(child, "shape", known.shape), known.dims), *known.dims)
             made[name] = (dims, child, known.attrs)
-    return empty.drop_vars(list(empty.data_vars)).assign(made)
+    return _with_attributes(empty.drop_vars(list(empty.data_vars)).assign(made))
 
 
 def _by_variables(empty: Any, children: Sequence[Any]) -> Any:

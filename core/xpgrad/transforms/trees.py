@@ -109,6 +109,8 @@ class Structure:
 
 
 LEAF = Structure()
+MAX_UNCHECKED = 10_000
+"""Containers that are opened before a tree is checked for containing itself."""
 
 
 def flatten(tree: Any) -> tuple[list[Any], Structure]:
@@ -146,13 +148,17 @@ def _flattened(tree: Any, leaves: list[Any]) -> Structure:
 
 def leaves_in(tree: Any) -> list[Any]:
     """Return the leaves of `tree`, in any order."""
-    leaves, waiting = [], [tree]
+    leaves, waiting, opened_before = [], [tree], 0
     while waiting:
         item = waiting.pop()
         container = _container(type(item))
         if container is None:
             leaves.append(item)
-        elif container is tuple:
+            continue
+        opened_before += 1
+        if opened_before == MAX_UNCHECKED:
+            flatten(tree)  # raises RecursionError where the tree contains itself
+        if container is tuple:
             waiting.extend(item)
         elif container is dict:
             waiting.extend(item.values())

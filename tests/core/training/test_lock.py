@@ -15,9 +15,9 @@ HOLDER = """
 import os, sys, time
 from xpgrad.training.lock import locked
 with locked(sys.argv[1]):
-    child = os.fork() if sys.argv[2] == "forked" else 1
-    if child:
-        print(child, flush=True)
+    child = os.fork() if sys.argv[2] == "forked" else 0
+    if not child:  # which has closed what it does not hold
+        print(os.getpid(), flush=True)
     time.sleep(60)
 """
 

@@ -12,6 +12,7 @@ from xpgrad.reporter import DictSummary
 from xpgrad.serializers.files import written
 from xpgrad.training.extension import PRIORITY_EDITOR, PRIORITY_WRITER, Extension, make_extension
 from xpgrad.training.triggers import get_trigger
+from xpgrad.types import as_list
 
 SUMS = "numerator", "denominator"
 """Of `MicroAverage`."""
@@ -44,7 +45,8 @@ class LogReport(Extension):
         postprocess: Callable[[dict[str, Any]], None] | None = None,
         filename: str | None = "log",
     ) -> None:
-        self._keys, self._interval, self._postprocess = keys, get_trigger(trigger), postprocess
+        self._keys = None if keys is None else as_list(keys, "keys")
+        self._interval, self._postprocess = get_trigger(trigger), postprocess
         self._filename = filename
         self._summary, self.writes = DictSummary(), filename is not None
         self.log: list[dict[str, Any]] = []
@@ -95,7 +97,8 @@ class PrintReport(Extension):
     def __init__(
         self, entries: Sequence[str] | None = None, log_report: Any = "LogReport", out: TextIO | None = None
     ) -> None:
-        self._entries, self._log_report, self._out, self._printed = entries, log_report, out, 0
+        self._entries = None if entries is None else as_list(entries, "keys")
+        self._log_report, self._out, self._printed = log_report, out, 0
 
     def __call__(self, trainer: Any) -> None:
         """Print the records that are new."""

@@ -12,6 +12,7 @@ from xpgrad.reporter import DictSummary
 from xpgrad.serializers.files import written
 from xpgrad.training.extension import Extension
 from xpgrad.training.triggers import get_trigger
+from xpgrad.types import as_list
 
 
 class ProgressBar(Extension):
@@ -106,7 +107,7 @@ class PlotReport(Extension):
         postprocess: Callable[[Any, Any, Any], None] | None = None, filename: str = "plot.png",
         marker: str | None = "x", grid: bool = True, *, file_name: str | None = None,
     ) -> None:  # fmt: skip
-        self._keys, self._x_key = [y_keys] if isinstance(y_keys, str) else list(y_keys), x_key
+        self._keys, self._x_key = [y_keys] if isinstance(y_keys, str) else as_list(y_keys, "keys"), x_key
         self._interval, self._postprocess, self._filename = get_trigger(trigger), postprocess, file_name or filename
         self._marker, self._grid, self._summary = marker, grid, DictSummary()
         self._data: dict[str, list[tuple[float, float]]] = {key: [] for key in self._keys}

@@ -3,6 +3,7 @@
 from typing import Any
 
 from xpgrad.backend.levels import around
+from xpgrad.errors import BatchError
 from xpgrad.graph.primitive import primitive
 from xpgrad.graph.variable import Variable, constant_variable
 from xpgrad.transforms.batch.batching import Batching
@@ -35,7 +36,7 @@ def psum(x: AnyArray, axis_name: str) -> Variable:
 
     Raises
     ------
-    NameError
+    BatchError
         No active `vmap` has this name.
     """
     return sum_of_members(x, level=_named("psum", axis_name))
@@ -66,4 +67,4 @@ def _named(function: str, axis_name: str) -> BatchLevel:
             names.append(repr(level.axis_name))
         level = level.outer
     known = f"the active ones are {', '.join(names)}" if names else "none is active"
-    raise NameError(f"{function}: no vmap with axis_name={axis_name!r} is active; {known}")
+    raise BatchError(f"{function}: no vmap with axis_name={axis_name!r} is active; {known}")

@@ -21,6 +21,7 @@ from xpgrad.transforms.loops.dormand_prince import stepped
 from xpgrad.transforms.loops.integration import RightHandSide, integrated
 from xpgrad.transforms.loops.step_control import StepControl
 from xpgrad.transforms.trees import map_leaves, where
+from xpgrad.types import as_list
 
 ADJOINTS = "discrete", "continuous"
 MAX_STEPS = 10_000
@@ -132,7 +133,7 @@ def _shifted(rhs: RightHandSide, y: list[Variable], times: Any, index: int) -> l
 def _times(t: Any, rhs: RightHandSide) -> tuple[list[float], Variable | None]:
     """Return the times as numbers, and as a Variable if they are an array."""
     if not is_array(t):
-        given, times = [float(x) for x in t], None
+        given, times = [float(x) for x in as_list(t, "times")], None
         shape: tuple[int, ...] = (len(given),)
     else:
         times = as_variable(t)

@@ -24,6 +24,7 @@ from xpgrad.transforms.trace.program import Program
 from xpgrad.transforms.trace.runner import Runner
 from xpgrad.transforms.trace.tracing import Trace
 from xpgrad.transforms.trees import flatten, map_leaves
+from xpgrad.types import as_list
 from xpgrad.utils.pictures import drawer
 from xpgrad.utils.threads import InTurn
 
@@ -490,7 +491,7 @@ def compile(
             f"compile: {getattr(f, '__name__', f)} is a generator or a coroutine, which runs in parts; compile the "
             "function that it calls for each part"
         )
-    if unknown := set(without) - PASSES.keys():
+    if unknown := set(as_list(without, "names of passes")) - PASSES.keys():
         raise ValueError(f"compile: without names no pass: {sorted(unknown)}; the passes are {', '.join(PASSES)}")
     if cache_size < 1 or (type(verify) is int and verify < 1) or (isinstance(verify, str) and verify != "always"):
         raise ValueError(

@@ -124,6 +124,13 @@ STATES = {
         "    return first.s", "h()", "ks[0].s = 0.5"),
     "reduce": ("ks = [NS(s=2.0), NS(s=3.0)]", "functools.reduce(lambda a, k: a * k.s, ks, 1.0)", "ks[1].s = 9.0"),
     "a set": ("s = {1}", "(2.0 if 2 in s else 3.0)", "s.add(2)"),
+    "a set comprehension": (
+        "k = [2.0, 3.0]\ndef h():\n    s = {v for v in k}\n    s.discard(3.0)\n    return s.pop()", "h()",
+        "k[0] = 4.0"),
+    "a defaultdict": (
+        "k = [2.0, 3.0]\ndef h():\n    d = collections.defaultdict(list)\n    for i, v in enumerate(k):\n"
+        "        d[i % 2].append(v)\n    return d[0][0]", "h()", "k[0] = 4.0"),
+    "an array of text": ("names = np.asarray(['a', 'b'])", "(2.0 if (names == 'a').any() else 3.0)", "names[0] = 'c'"),
     "a deque": ("q = collections.deque([2.0, 1.0])", "q[0]", "q[0] = 3.0"),
     "a UserDict": ("d = collections.UserDict(a=2.0)", "d['a']", "d['a'] = 3.0"),
     "a ChainMap": ("d = collections.ChainMap({}, {'a': 2.0})", "d['a']", "d['a'] = 3.0"),

@@ -1,6 +1,7 @@
 """`Facts`: what is known of the objects that a call has met, and what it has read and set outside."""
 
 import collections
+import math
 import functools
 import types
 from collections.abc import Callable, Iterable
@@ -202,13 +203,14 @@ class Facts:
     def array(self, x: Any) -> None:
         """Note that the values of an array from outside are read."""
         if type(x) in plugins.by_type and not plugins.backend_of(x).immutable:
-            spec = plugins.backend_of(x).spec(x)
-            if spec.size * spec.itemsize <= MAX_BYTES:
+            if getattr(x.dtype, "hasobject", False):
+                self.refuse("the values of an array of objects are read, whose state is not seen")
+            elif math.prod(x.shape) * getattr(x.dtype, "itemsize", 16) <= MAX_BYTES:
                 self.read("values", x, None, values(x))
             else:
-                line = "" if self.at is None else self.at.line
+                line, what = "" if self.at is None else self.at.line, f"an array of {x.dtype} {tuple(x.shape)}"
                 self.warnings.append(
-                    f"the values of an array of {spec!r} from outside are read{line} by code that is no part of the "
+                    f"the values of {what} from outside are read{line} by code that is no part of the "
                     "program, which does not notice when they change: pass it as an argument, or read a part of it"
                 )
         elif type(x) not in plugins.by_type:
@@ -414,7 +416,12 @@ class Facts:
             self.read("item", o, key, ABSENT)
             if isinstance(o, collections.defaultdict):
                 self.write("item", o, key)
+                if o.default_factory in (dict, list, set):
+                    return FRESH
             return self._waiting(sh)
+        by_factory = isinstance(o, collections.defaultdict) and type(value) in (dict, list, set) and id(o) in self.made
+        if by_factory and id(value) not in self.known:
+            self.made[id(value)] = value
         return self.read("item", o, key, value)
 
     # At the end

@@ -452,6 +452,7 @@ RULES: dict[str, Rule] = {
     "MAKE_FUNCTION": make_function, "IMPORT_NAME": import_name,
     "IMPORT_FROM": lambda self, sh, s, arg, name: s.append(self.attribute(sh, s[-1], name)),
     "CALL": call, "CALL_FUNCTION_EX": call_function_ex,
+    "RETURN_VALUE": lambda self, sh, s, arg, value: None,  # `Observer.finish` looks at what is returned
     "STORE_NAME": lambda self, sh, s, arg, name: store_name(self, sh, s.pop(), name),
     "DELETE_NAME": lambda self, sh, s, arg, name: store_name(self, sh, None, name),
     "DELETE_GLOBAL": lambda self, sh, s, arg, name: self.write("global", sh.frame.f_globals, name),
