@@ -6,6 +6,7 @@ gradient: the slope of its sum along a random direction.
 """
 
 import contextlib
+import gc
 import re
 import signal
 import warnings
@@ -41,12 +42,14 @@ def limited(seconds: float = 1.0) -> Iterator[None]:
         raise HangError
 
     before = signal.signal(signal.SIGPROF, hang)
+    gc.disable()  # a collection takes long in a process of many tests, and no exception leaves it
     signal.setitimer(signal.ITIMER_PROF, seconds)
     try:
         yield
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0)
         signal.signal(signal.SIGPROF, before)
+        gc.enable()
 
 
 def fault(call: Call, place: Any, value: str) -> str | None:

@@ -1,8 +1,8 @@
 """`Facts`: what is known of the objects that a call has met, and what it has read and set outside."""
 
 import collections
-import math
 import functools
+import math
 import types
 from collections.abc import Callable, Iterable
 from typing import Any
