@@ -94,8 +94,9 @@ def integers(given: Size, function: str = "") -> tuple[int, ...]:
 
 
 def as_list(given: Any, what: str) -> list[Any]:
-    """Return the items of a collection in a list; an iterator, which might not end, is refused with a TypeError."""
-    if not isinstance(given, Collection) or len(given) > MAX_INTEGERS:
+    """Return the items of a sequence or collection in a list; a TypeError refuses an iterator, which might not end."""
+    sized = isinstance(given, Collection) or (hasattr(given, "__getitem__") and hasattr(given, "__len__"))
+    if not sized or len(given) > MAX_INTEGERS:
         raise TypeError(f"expected a sequence of {what}, got an object of type {type(given).__name__}")
     return list(given)
 

@@ -43,6 +43,7 @@ KNOWN = {
 """Arguments for which a wrong value is not refused yet: it takes too long, or only the gradient fails or is wrong."""
 
 
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.parametrize("value", part_of(list(WRONG), PARTS))
 @pytest.mark.parametrize("family", FAMILIES)
 def test_wrong_arguments_are_refused_in_words(

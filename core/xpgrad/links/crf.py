@@ -9,7 +9,7 @@ from xpgrad.functions.sequences import transpose_sequence
 from xpgrad.graph.variable import Variable
 from xpgrad.links.parameters import weight
 from xpgrad.models import Link
-from xpgrad.types import AnyArray
+from xpgrad.types import AnyArray, as_list
 
 
 class CRF1d(Link):
@@ -37,11 +37,11 @@ class CRF1d(Link):
         """Return the loss for scores `xs` and labels `ys` of each step, or of each sequence if `transpose`."""
         if transpose:
             xs, ys = transpose_sequence(xs), transpose_sequence(ys)
-        cost, *xs = unified("crf1d", self.cost, *xs)
+        cost, *xs = unified("crf1d", self.cost, *as_list(xs, "arrays"))
         return crf1d(cost, xs, ys, reduce)
 
     def argmax(self, xs: Sequence[AnyArray], transpose: bool = False) -> tuple[Variable, Any]:
         """Return the scores of the best paths, and their labels at each step, or of each sequence if `transpose`."""
-        cost, *xs = unified("argmax_crf1d", self.cost, *(transpose_sequence(xs) if transpose else xs))
+        cost, *xs = unified("argmax_crf1d", self.cost, *as_list(transpose_sequence(xs) if transpose else xs, "arrays"))
         score, path = argmax_crf1d(cost, xs)
         return score, transpose_sequence(path) if transpose else path
