@@ -240,8 +240,8 @@ class GradientMethod(Optimizer, Formula):
         Notes
         -----
         If `lossfun`, the backward computation, a check or a hook before the update raises, parameters, gradients,
-        states and `t` are as they were. What fails later, a user's own update rule or a hook after the update, finds
-        parameters that were updated.
+        states and `t` are as they were; running averages that `lossfun` has updated stay updated. What fails later, a
+        user's own update rule or a hook after the update, finds parameters that were updated.
         """
         level = innermost()
         if level is not None:
