@@ -83,8 +83,20 @@ def stdtr(xp: Namespace, df: RealOperand, t: RealOperand, /) -> Array:
     return xp.where(t < 0, upper, 1 - upper)
 
 
+def _quantile_by_df(xp: Namespace, df: Array, p: Array, y: Array) -> Array:
+    """Return the derivative of a quantile by `df`; far out in the tail that of the first term of its power series."""
+    log_tail, log_size = xp.log(2 * xp.minimum(p, 1 - p)), xp.log(xp.abs(y))
+    far = (log_tail < -600) & (2 * log_size - xp.log(df) > 40)
+    half = 0.5 * df
+    psi, constant = xp.special.psi, xp.log(half) + xp.special.betaln(half, xp.full_like(half, 0.5))
+    slope = (log_tail + constant) / (df * df) - (1 / df + 0.5 * (psi(half) - psi(half + 0.5))) / df
+    first = y * (0.5 / df + slope)
+    near = xp.where(far, 1.0, y)
+    return xp.where(far, first, -xp.special.stdtr_slope(df, near) / _student(xp, df, near))
+
+
 @special(
-    df=lambda xp, gy, df, y: gy * (-xp.special.stdtr_slope(df, y) / _student(xp, df, y)),
+    df=lambda xp, gy, df, p, y: gy * _quantile_by_df(xp, df, p, y),
     p=lambda xp, gy, df, y: gy / _student(xp, df, y),
 )
 def stdtrit(xp: Namespace, df: RealOperand, p: RealOperand, /) -> Array:
