@@ -118,7 +118,7 @@ def _lower_and_upper(xp: Namespace, a: Array, x: Array) -> tuple[Array, Array]:
     return p, q
 
 
-def _density(xp: Namespace, a: Array, x: Array) -> Array:
+def gamma_density(xp: Namespace, a: Array, x: Array) -> Array:
     """Return the density of the gamma distribution of shape `a` at `x`."""
     large = (a >= STIRLING_FROM) & (x > 0)
     shape, at = xp.where(large, a, STIRLING_FROM), xp.where(large, x, STIRLING_FROM)
@@ -130,7 +130,7 @@ def _density(xp: Namespace, a: Array, x: Array) -> Array:
 
 @special(
     a=lambda xp, gy, a, x: gy * xp.special.gammainc_moment(a, x, n=1),
-    x=lambda xp, gy, a, x: gy * _density(xp, a, x),
+    x=lambda xp, gy, a, x: gy * gamma_density(xp, a, x),
 )
 def gammainc(xp: Namespace, a: RealOperand, x: RealOperand, /) -> Array:
     """Regularised lower incomplete gamma function, elementwise: the distribution function of the gamma distribution.
@@ -143,7 +143,7 @@ def gammainc(xp: Namespace, a: RealOperand, x: RealOperand, /) -> Array:
 
 @special(
     a=lambda xp, gy, a, x: -gy * xp.special.gammainc_moment(a, x, n=1),
-    x=lambda xp, gy, a, x: -gy * _density(xp, a, x),
+    x=lambda xp, gy, a, x: -gy * gamma_density(xp, a, x),
 )
 def gammaincc(xp: Namespace, a: RealOperand, x: RealOperand, /) -> Array:
     """Regularised upper incomplete gamma function, ``1 - gammainc(a, x)``, accurate where it is small, elementwise.
@@ -155,7 +155,7 @@ def gammaincc(xp: Namespace, a: RealOperand, x: RealOperand, /) -> Array:
 
 @special(
     a=lambda xp, gy, a, x, n: gy * _moment_slope(xp, a, x, n),
-    x=lambda xp, gy, a, x, n: gy * ((log_beside_1(xp, a, x) - xp.special.psi(a)) ** n * _density(xp, a, x)),
+    x=lambda xp, gy, a, x, n: gy * ((log_beside_1(xp, a, x) - xp.special.psi(a)) ** n * gamma_density(xp, a, x)),
 )
 def gammainc_moment(xp: Namespace, a: RealOperand, x: RealOperand, /, n: int) -> Array:
     """Integral of the gamma distribution's density times ``(log(t) - psi(a))**n``, elementwise.
@@ -239,8 +239,8 @@ def halley(
 
 
 @special(
-    a=lambda xp, gy, a, y: gy * (-xp.special.gammainc_moment(a, y, n=1) / _density(xp, a, y)),
-    p=lambda xp, gy, a, y: gy / _density(xp, a, y),
+    a=lambda xp, gy, a, y: gy * (-xp.special.gammainc_moment(a, y, n=1) / gamma_density(xp, a, y)),
+    p=lambda xp, gy, a, y: gy / gamma_density(xp, a, y),
 )
 def gammaincinv(xp: Namespace, a: RealOperand, p: RealOperand, /) -> Array:
     """Inverse of `gammainc` in its second argument, elementwise.
@@ -252,8 +252,8 @@ def gammaincinv(xp: Namespace, a: RealOperand, p: RealOperand, /) -> Array:
 
 
 @special(
-    a=lambda xp, gy, a, y: gy * (-xp.special.gammainc_moment(a, y, n=1) / _density(xp, a, y)),
-    q=lambda xp, gy, a, y: -gy / _density(xp, a, y),
+    a=lambda xp, gy, a, y: gy * (-xp.special.gammainc_moment(a, y, n=1) / gamma_density(xp, a, y)),
+    q=lambda xp, gy, a, y: -gy / gamma_density(xp, a, y),
 )
 def gammainccinv(xp: Namespace, a: RealOperand, q: RealOperand, /) -> Array:
     """Inverse of `gammaincc` in its second argument, elementwise.
