@@ -1,0 +1,58 @@
+"""Families of integers; between integers their logarithms of probabilities are interpolated."""
+
+from xpgrad.array_api import ceil, exp, expm1, floor, log, log1p, maximum
+from xpgrad.distributions.families.family import Family
+from xpgrad.graph.variable import Variable
+from xpgrad.special.beta_functions import betaln
+from xpgrad.special.distributions import bdtr, bdtrc
+from xpgrad.special.entropy import entr, xlog1py, xlogy
+from xpgrad.special.gamma_functions import gammaln
+from xpgrad.special.incomplete_gamma import pdtr, pdtrc
+
+GEOMETRIC = Family(
+    name="geometric",
+    low=1.0,
+    inner=1.0,
+    logpdf=lambda k, p: xlog1py(k - 1, -p) + log(p),
+    cdf=lambda k, p: -expm1(floor(k) * log1p(-p)),
+    sf=lambda k, p: exp(floor(k) * log1p(-p)),
+    logsf=lambda k, p: floor(k) * log1p(-p),
+    ppf=lambda q, p: maximum(ceil(log1p(-q) / log1p(-p)), 1.0),
+    mean=lambda p: 1 / p,
+    variance=lambda p: (1 - p) / p**2,
+    mode=lambda p: 1.0 + 0 * p,
+    entropy=lambda p: (entr(p) + entr(1 - p)) / p,
+    sample=lambda draws, p: maximum(ceil(log(draws.uniform()) / log1p(-p)), 1.0),
+)
+
+POISSON = Family(
+    name="Poisson",
+    low=0.0,
+    inner=0.0,
+    logpdf=lambda k, lam: xlogy(k, lam) - gammaln(k + 1) - lam,
+    cdf=pdtr,
+    sf=pdtrc,
+    mean=lambda lam: lam,
+    variance=lambda lam: lam,
+    mode=floor,
+    sample=lambda draws, lam: draws.poisson(lam),
+)
+
+
+def _binomial_log_probability(k: Variable, n: Variable, p: Variable) -> Variable:
+    return xlogy(k, p) + xlog1py(n - k, -p) - log1p(n) - betaln(n - k + 1, k + 1)
+
+
+BINOMIAL = Family(
+    name="binomial",
+    low=0.0,
+    high=lambda n, p: n,
+    inner=0.0,
+    logpdf=_binomial_log_probability,
+    cdf=bdtr,
+    sf=bdtrc,
+    mean=lambda n, p: n * p,
+    variance=lambda n, p: n * p * (1 - p),
+    mode=lambda n, p: floor((n + 1) * p),
+    sample=lambda draws, n, p: draws.binomial(n, p),
+)
