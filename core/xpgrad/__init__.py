@@ -100,6 +100,7 @@ _LATE = {
     "cuda": "xpgrad.chainer.cuda",
     "dataset": "xpgrad.dataset",
     "datasets": "xpgrad.datasets",
+    "distributions": "xpgrad.distributions",
     "drawing": "xpgrad.drawing",
     "fft": "xpgrad.fft",
     "function": "xpgrad",
@@ -164,6 +165,7 @@ if TYPE_CHECKING:
     from xpgrad import computational_graph as computational_graph
     from xpgrad import dataset as dataset
     from xpgrad import datasets as datasets
+    from xpgrad import distributions as distributions
     from xpgrad import drawing as drawing
     from xpgrad import fft as fft
     from xpgrad import function_hooks as function_hooks

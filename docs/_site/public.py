@@ -20,6 +20,7 @@ MODULES = {
     "xpgrad.functions": "Functions of neural networks, by Chainer's names",
     "xpgrad.linalg": "`numpy.linalg` of Variables",
     "xpgrad.fft": "`numpy.fft` of Variables",
+    "xpgrad.distributions": "Probability distributions",
     "xpgrad.scipy": "SciPy's optimisers and solvers with exact derivatives",
     "xpgrad.models": "Links, chains, and models as trees",
     "xpgrad.links": "Layers with parameters",

@@ -18,7 +18,7 @@ IterationError Link LinkHook NotANumber Optimizer Parameter PluginError Reporter
 Serializer ShapeError SingularMatrix SparsityError SpecifierError StaleProgramWarning StructureError Summary
 TraceError UnknownArray UpdateRule Variable VariableNode XpgradError __version__ anomaly_detection array_api as_array
 as_variable backend backends backward compile computational_graph config configuration cuda dataset datasets
-debug_print drawing elementwise fft force_backprop_mode function function_hook function_hooks function_node functions
+debug_print distributions drawing elementwise fft force_backprop_mode function function_hook function_hooks function_node functions
 get_array_module get_array_types get_cpu_array_types get_current_reporter get_device get_device_from_array get_dtype
 get_function_hooks global_config grad gradient_check initializers is_arrays_compatible is_debug iterators linalg link
 link_hooks links mixed16 models no_backprop_mode ops optimizer optimizer_hooks optimizers plugin primitive
@@ -26,13 +26,13 @@ print_runtime_info random report report_scope reporter scipy serializers set_deb
 use using_config using_device utils variable
 """
 LATE = """
-backends computational_graph cuda dataset datasets drawing fft function_hooks functions gradient_check initializers
+backends computational_graph cuda dataset datasets distributions drawing fft function_hooks functions gradient_check initializers
 iterators linalg link_hooks links models ops optimizer optimizer_hooks optimizers plugin reporter scipy serializers
 special testing training transforms
 """
 DOORS = """
 xpgrad xpgrad.array_api xpgrad.array_api.fft xpgrad.array_api.linalg xpgrad.backend xpgrad.backends
-xpgrad.computational_graph xpgrad.dataset xpgrad.datasets xpgrad.drawing xpgrad.fft xpgrad.function_hooks
+xpgrad.computational_graph xpgrad.dataset xpgrad.datasets xpgrad.distributions xpgrad.drawing xpgrad.fft xpgrad.function_hooks
 xpgrad.functions xpgrad.initializers xpgrad.iterators xpgrad.linalg xpgrad.link_hooks xpgrad.links xpgrad.models
 xpgrad.ops xpgrad.optimizer xpgrad.optimizer_hooks xpgrad.optimizers xpgrad.plugin xpgrad.reporter xpgrad.scipy
 xpgrad.serializers xpgrad.special xpgrad.testing xpgrad.training xpgrad.transforms xpgrad.utils
