@@ -20,6 +20,7 @@ PACKAGES = (
     "ops",
     "transforms",
     "chainer initializers function_hooks",
+    "distributions",
     "functions scipy",
     "reporter",
     "models",
