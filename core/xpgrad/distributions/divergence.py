@@ -68,16 +68,17 @@ def cross_entropy(dist1: Distribution, dist2: Distribution) -> Variable:
     return dist1.entropy + kl_divergence(dist1, dist2)
 
 
-def _weighted(p: Variable, log_ratio: Variable) -> Variable:
-    """Return ``p * log_ratio``, and 0 where `p` is 0."""
-    return p * where(p > 0, log_ratio, 0.0)
+def _weighted(p: Variable, log_p: Variable, other: Variable) -> Variable:
+    """Return ``p * (log_p - other)``, and 0 where `p` is 0."""
+    positive = p > 0
+    return p * (where(positive, log_p, 0.0) - where(positive, other, 0.0))
 
 
 @register_kl(Bernoulli, Bernoulli)
 def _bernoulli(dist1: Bernoulli, dist2: Bernoulli) -> Variable:
     first, second = dist1.log_probabilities(), dist2.log_probabilities()
     q, p = exp(first[0]), exp(first[1])
-    return _weighted(q, first[0] - second[0]) + _weighted(p, first[1] - second[1])
+    return _weighted(q, first[0], second[0]) + _weighted(p, first[1], second[1])
 
 
 @register_kl(Beta, Beta)
@@ -91,7 +92,7 @@ def _beta(dist1: Beta, dist2: Beta) -> Variable:
 @register_kl(Categorical, Categorical)
 @register_kl(OneHotCategorical, OneHotCategorical)
 def _categorical(dist1: Categorical, dist2: Categorical) -> Variable:
-    return sum_(_weighted(dist1.p, dist1.log_p - dist2.log_p), axis=-1)
+    return sum_(_weighted(dist1.p, dist1.log_p, dist2.log_p), axis=-1)
 
 
 @register_kl(Cauchy, Cauchy)

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from xpgrad.array_api import broadcast_shapes, broadcast_to, exp, full_like, isfinite, log, where
+from xpgrad.array_api import broadcast_shapes, broadcast_to, exp, full_like, isfinite, log, log1p, where
 from xpgrad.array_api.half_precision import in_single_precision
 from xpgrad.distributions.sampling import Draws, draws_for
 from xpgrad.graph.variable import Variable
@@ -243,25 +243,34 @@ def _log_density(family: Family, x: Variable, shapes: Shapes, loc: Any, scale: A
     return y if outside is None else where(outside, -math.inf, y)
 
 
-_TAILS: dict[str, tuple[str, float, float, Callable[[Any], Any] | None]] = {
-    "cdf": ("sf", 0.0, 1.0, lambda y: 1 - y),
-    "sf": ("cdf", 1.0, 0.0, lambda y: 1 - y),
-    "logcdf": ("cdf", -math.inf, 0.0, log),
-    "logsf": ("sf", 0.0, -math.inf, log),
+_TAILS = {
+    "cdf": ("sf", 0.0, 1.0),
+    "sf": ("cdf", 1.0, 0.0),
+    "logcdf": ("cdf", -math.inf, 0.0),
+    "logsf": ("sf", 0.0, -math.inf),
 }
-"""The formula from which one is computed if it is missing, its values below and above the support, and how."""
+"""The formula from which one is computed if it is missing, and its values below and above the support."""
 
 
-def _tail_formula(family: Family, name: str, tried: tuple[str, ...] = ()) -> Formula:
-    """Return the formula `name` of a family, or a composition of another one."""
+def _tail_formula(family: Family, name: str) -> Formula:
+    """Return the formula `name` of a family, or a composition of others."""
     formula: Formula | None = getattr(family, name)
     if formula is not None:
         return formula
-    source, _, _, computed = _TAILS[name]
-    if source in tried or computed is None:
+    source = _TAILS[name][0]
+    if name.startswith("log"):
+        own, other = _tail_formula(family, source), _tail_formula(family, _TAILS[source][0])
+        return lambda z, *shapes: _log_of_tail(own(z, *shapes), other(z, *shapes))
+    inner: Formula | None = getattr(family, source)
+    if inner is None:
         _missing(family, "distribution function")
-    inner = _tail_formula(family, source, (*tried, name))
-    return lambda z, *shapes: computed(inner(z, *shapes))
+    return lambda z, *shapes: 1 - inner(z, *shapes)
+
+
+def _log_of_tail(tail: Variable, other: Variable) -> Variable:
+    """Return the logarithm of a tail, by the other one where that is the smaller."""
+    small = tail < 0.5
+    return where(small, log(where(small, tail, 0.5)), log1p(-where(small, 0.5, other)))
 
 
 @in_single_precision
@@ -271,7 +280,7 @@ def _tail(
     z = _standardized(x, loc, scale)
     below, above = family.sides(z, shapes)
     y = _tail_formula(family, name)(family.moved_inside(z, _either(below, above), shapes), *shapes)
-    _, low, high, _ = _TAILS[name]
+    _, low, high = _TAILS[name]
     y = y if below is None else where(below, low, y)
     return y if above is None else where(above, high, y)
 
