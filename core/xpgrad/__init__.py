@@ -137,6 +137,7 @@ _LATE_FUNCTIONS = {
     "ChainList": "xpgrad.models",
     "Deserializer": "xpgrad.serializers",
     "DictSummary": "xpgrad.reporter",
+    "Distribution": "xpgrad.distributions",
     "GradientMethod": "xpgrad.optimizer",
     "Initializer": "xpgrad.initializers",
     "Link": "xpgrad.models",
@@ -148,9 +149,12 @@ _LATE_FUNCTIONS = {
     "Summary": "xpgrad.reporter",
     "UpdateRule": "xpgrad.optimizer",
     "compile": "xpgrad.transforms.trace.compiled",
+    "cross_entropy": "xpgrad.distributions",
     "debug_print": "xpgrad.transforms.trace.printing",
     "get_current_reporter": "xpgrad.reporter",
+    "kl_divergence": "xpgrad.distributions",
     "print_runtime_info": "xpgrad.cli.runtime",
+    "register_kl": "xpgrad.distributions",
     "report": "xpgrad.reporter",
     "report_scope": "xpgrad.reporter",
 }
@@ -190,6 +194,10 @@ if TYPE_CHECKING:
     from xpgrad import transforms as transforms
     from xpgrad.chainer import cuda as cuda
     from xpgrad.cli.runtime import print_runtime_info as print_runtime_info
+    from xpgrad.distributions import Distribution as Distribution
+    from xpgrad.distributions import cross_entropy as cross_entropy
+    from xpgrad.distributions import kl_divergence as kl_divergence
+    from xpgrad.distributions import register_kl as register_kl
     from xpgrad.initializers import Initializer as Initializer
     from xpgrad.models import Chain as Chain
     from xpgrad.models import ChainList as ChainList

@@ -11,31 +11,31 @@ import xpgrad
 
 ROOT = """
 AbstractSerializer AllocationError AnomalyError AxisError BackendMismatch BackendUnavailable BatchError BatchWarning
-Chain ChainList
-ChangedArray CompileWarning DebugMode Deserializer Device DeviceMismatch DictSummary DtypeError EscapedArray Function
-FunctionAdapter FunctionHook FunctionNode GradientError GradientMethod GraphEndWarning GraphError Initializer
-IterationError Link LinkHook NotANumber Optimizer Parameter PluginError Reporter Scatter Sequential SerializationError
-Serializer ShapeError SingularMatrix SparsityError SpecifierError StaleProgramWarning StructureError Summary
-TraceError UnknownArray UpdateRule Variable VariableNode XpgradError __version__ anomaly_detection array_api as_array
-as_variable backend backends backward compile computational_graph config configuration cuda dataset datasets
-debug_print distributions drawing elementwise fft force_backprop_mode function function_hook function_hooks function_node functions
-get_array_module get_array_types get_cpu_array_types get_current_reporter get_device get_device_from_array get_dtype
-get_function_hooks global_config grad gradient_check initializers is_arrays_compatible is_debug iterators linalg link
-link_hooks links mixed16 models no_backprop_mode ops optimizer optimizer_hooks optimizers plugin primitive
-print_runtime_info random report report_scope reporter scipy serializers set_debug special testing training transforms
-use using_config using_device utils variable
+Chain ChainList ChangedArray CompileWarning DebugMode Deserializer Device DeviceMismatch DictSummary Distribution
+DtypeError EscapedArray Function FunctionAdapter FunctionHook FunctionNode GradientError GradientMethod GraphEndWarning
+GraphError Initializer IterationError Link LinkHook NotANumber Optimizer Parameter PluginError Reporter Scatter
+Sequential SerializationError Serializer ShapeError SingularMatrix SparsityError SpecifierError StaleProgramWarning
+StructureError Summary TraceError UnknownArray UpdateRule Variable VariableNode XpgradError __version__
+anomaly_detection array_api as_array as_variable backend backends backward compile computational_graph config
+configuration cross_entropy cuda dataset datasets debug_print distributions drawing elementwise fft force_backprop_mode
+function function_hook function_hooks function_node functions get_array_module get_array_types get_cpu_array_types
+get_current_reporter get_device get_device_from_array get_dtype get_function_hooks global_config grad gradient_check
+initializers is_arrays_compatible is_debug iterators kl_divergence linalg link link_hooks links mixed16 models
+no_backprop_mode ops optimizer optimizer_hooks optimizers plugin primitive print_runtime_info random register_kl report
+report_scope reporter scipy serializers set_debug special testing training transforms use using_config using_device
+utils variable
 """
 LATE = """
-backends computational_graph cuda dataset datasets distributions drawing fft function_hooks functions gradient_check initializers
-iterators linalg link_hooks links models ops optimizer optimizer_hooks optimizers plugin reporter scipy serializers
-special testing training transforms
+backends computational_graph cuda dataset datasets distributions drawing fft function_hooks functions gradient_check
+initializers iterators linalg link_hooks links models ops optimizer optimizer_hooks optimizers plugin reporter scipy
+serializers special testing training transforms
 """
 DOORS = """
 xpgrad xpgrad.array_api xpgrad.array_api.fft xpgrad.array_api.linalg xpgrad.backend xpgrad.backends
-xpgrad.computational_graph xpgrad.dataset xpgrad.datasets xpgrad.distributions xpgrad.drawing xpgrad.fft xpgrad.function_hooks
-xpgrad.functions xpgrad.initializers xpgrad.iterators xpgrad.linalg xpgrad.link_hooks xpgrad.links xpgrad.models
-xpgrad.ops xpgrad.optimizer xpgrad.optimizer_hooks xpgrad.optimizers xpgrad.plugin xpgrad.reporter xpgrad.scipy
-xpgrad.serializers xpgrad.special xpgrad.testing xpgrad.training xpgrad.transforms xpgrad.utils
+xpgrad.computational_graph xpgrad.dataset xpgrad.datasets xpgrad.distributions xpgrad.drawing xpgrad.fft
+xpgrad.function_hooks xpgrad.functions xpgrad.initializers xpgrad.iterators xpgrad.linalg xpgrad.link_hooks xpgrad.links
+xpgrad.models xpgrad.ops xpgrad.optimizer xpgrad.optimizer_hooks xpgrad.optimizers xpgrad.plugin xpgrad.reporter
+xpgrad.scipy xpgrad.serializers xpgrad.special xpgrad.testing xpgrad.training xpgrad.transforms xpgrad.utils
 """
 IMPLIED = {"array_api", "__array_api_version__", "__array_namespace_info__", "__version__"}
 

@@ -87,7 +87,7 @@ def test_the_functions_that_are_here_and_not_in_chainer_are_few() -> None:
         ("chainer.functions.activation.relu.relu", "renamed", "xpgrad.functions.relu"),
         ("chainer.links.model.classifier.Classifier", "renamed", "xpgrad.links.Classifier"),
         ("chainer.datasets.tuple_dataset.TupleDataset", "same", "xpgrad.datasets.TupleDataset"),
-        ("chainer.distributions.Normal", "gone", None),
+        ("chainer.distributions.Normal", "same", "xpgrad.distributions.Normal"),
         ("chainermn.create_communicator", "gone", None),
         ("chainer.links.model.vision.resnet.prepare", "gone", None),
         ("chainer.functions.nonsense", "not known", None),
