@@ -216,7 +216,7 @@ def random_uniform(xp: Namespace, /, shape: Shape, dtype: Dtype, device: DeviceH
     """Return numbers from [0, 1): by default drawn on the host by `generator`, then moved."""
     values, spacing = generator.random(shape), float(xp.backend.finfo(dtype).eps) / 2
     if spacing > 2**-53:  # rounding to a narrower dtype could give 1
-        values = values // spacing * spacing
+        values = plugins.host.namespace.floor(values / spacing) * spacing
     return _from_host(xp.backend, values, dtype, device)
 
 
