@@ -17,8 +17,8 @@ from xpgrad.special.incomplete_gamma import gamma_density
 from xpgrad.transforms.custom import stop_gradient
 from xpgrad.types import AnyArray, Array, Dtype, Namespace, Shape
 
-GAMMA_ROUNDS = 8
-"""Proposals for each gamma variate, of which at least 95 % are accepted: one in 3e10 is the last proposal."""
+GAMMA_ROUNDS = 6
+"""Proposals for each gamma variate, of which at least 95 % are accepted: one in 6e7 is the last proposal."""
 COUNT_ROUNDS = 16
 """Proposals for each Poisson or binomial variate, of which at least 75 % are accepted."""
 SMALL_MEAN = 10.0
@@ -59,15 +59,13 @@ class Draws:
         d = where(small, fixed + 1, fixed) - 1 / 3
         factor = 1 / sqrt(9 * d)
 
-        def propose() -> tuple[Variable, Variable]:
-            x = self.normal()
+        def propose(x: Variable, u: Variable) -> tuple[Variable, Variable]:
             root = 1 + factor * x
             positive = root > 0
             log_v = 3 * log(where(positive, root, 1.0))
-            accepted = positive & (log(self.uniform()) < 0.5 * x * x + d - d * exp(log_v) + d * log_v)
-            return log_v, accepted
+            return log_v, positive & (log(u) < 0.5 * x * x + d - d * exp(log_v) + d * log_v)
 
-        y = log(d) + _first_accepted(propose, GAMMA_ROUNDS)
+        y = log(d) + _first_accepted((self.normal, self.uniform), propose, GAMMA_ROUNDS)
         return _log_gamma_quantile(a, where(small, y + log(self.uniform()) / fixed, y))
 
     def poisson(self, mean: Variable) -> Variable:
@@ -81,7 +79,7 @@ class Draws:
         mean = stop_gradient(mean)
         small = mean < SMALL_MEAN
         low, high = where(small, mean, 1.0), where(small, SMALL_MEAN, mean)
-        few = _counted(self.uniform(), exp(-low), lambda k: low / (k + 1))
+        few = _counted(where(small, self.uniform(), 0.0), exp(-low), lambda k: low / (k + 1))
         b = 0.931 + 2.53 * sqrt(high)
         log_high = log(high)
 
@@ -89,7 +87,7 @@ class Draws:
             return k * log_high - high - gammaln(k + 1)
 
         many = self._transformed_rejection(
-            b, 0.02483 * b - 0.059, high + 0.43, log(1.1239 + 1.1328 / (b - 3.4)), log_ratio, math.inf
+            b, 0.02483 * b - 0.059, high + 0.43, log(1.1239 + 1.1328 / (b - 3.4)), log_ratio, math.inf, small
         )
         return where(small, few, many)
 
@@ -105,9 +103,9 @@ class Draws:
         swapped = p > 0.5
         p = where(swapped, 1 - p, p)
         small = n * p < SMALL_MEAN
-        odds = p / (1 - p)
         left, odds = where(small, n, 0.0), p / (1 - p)
-        few = _counted(self.uniform(), exp(left * log1p(-p)), lambda k: maximum(left - k, 0.0) * odds / (k + 1))
+        u = where(small, self.uniform(), 0.0)
+        few = _counted(u, exp(left * log1p(-p)), lambda k: maximum(left - k, 0.0) * odds / (k + 1))
         trials, chance = where(small, 40.0, n), where(small, 0.5, p)
         deviation = sqrt(trials * chance * (1 - chance))
         b = 1.15 + 2.53 * deviation
@@ -121,27 +119,29 @@ class Draws:
 
         many = self._transformed_rejection(
             b, 0.0248 * b - 0.0873 + 0.01 * chance, trials * chance + 0.5, log((2.83 + 5.1 / b) * deviation),
-            log_ratio, trials,
+            log_ratio, trials, small,
         )  # fmt: skip
         count = where(small, few, many)
         return where(swapped, n - count, count)
 
     def _transformed_rejection(
         self, b: Variable, a: Variable, centre: Variable, log_factor: Variable,
-        log_ratio: Callable[[Variable], Variable], most: Any,
+        log_ratio: Callable[[Variable], Variable], most: Any, skipped: Variable,
     ) -> Variable:  # fmt: skip
-        """Return counts that are accepted with a probability proportional to ``exp(log_ratio(count))``."""
+        """Return counts that are accepted with a probability proportional to ``exp(log_ratio(count))``.
 
-        def propose() -> tuple[Variable, Variable]:
-            u = self.uniform()
+        Any counts do where `skipped` is true.
+        """
+
+        def propose(u: Variable, v: Variable) -> tuple[Variable, Variable]:
             rest = minimum(u, 1 - u)
             k = floor((2 * a / rest + b) * (u - 0.5) + centre)
             valid = (k >= 0) & (k <= most)
             k = where(valid, k, 0.0)
-            log_v = log(self.uniform()) + log_factor - log(a / (rest * rest) + b)
-            return k, valid & (log_v <= log_ratio(k))
+            log_v = log(v) + log_factor - log(a / (rest * rest) + b)
+            return k, skipped | (valid & (log_v <= log_ratio(k)))
 
-        return _first_accepted(propose, COUNT_ROUNDS)
+        return _first_accepted((self.uniform, self.uniform), propose, COUNT_ROUNDS)
 
 
 def draws_for(shape: Shape, *parameters: Any) -> Draws:
@@ -155,13 +155,28 @@ def draws_for(shape: Shape, *parameters: Any) -> Draws:
     return Draws(shape, spec.wide, device if level is None else level.device(device))
 
 
-def _first_accepted(propose: Callable[[], tuple[Variable, Variable]], rounds: int) -> Variable:
-    """Return the first proposal that is accepted, elementwise; the last one if none is."""
-    value, accepted = propose()
+def _first_accepted(
+    draws: tuple[Callable[[], Variable], ...],
+    propose: Callable[..., tuple[Variable, Variable]],
+    rounds: int,
+) -> Variable:
+    """Return the first proposal that is accepted, elementwise; the last one if none is.
+
+    Programs draw the numbers of all rounds, so they are drawn here even if no element needs them.
+    """
+    value, accepted = propose(*(draw() for draw in draws))
     for _ in range(rounds - 1):
-        other, also = propose()
-        value, accepted = where(accepted, value, other), accepted | also
+        numbers = [draw() for draw in draws]
+        if not none_known_true(~accepted):
+            other, also = propose(*numbers)
+            value, accepted = where(accepted, value, other), accepted | also
     return value
+
+
+def none_known_true(condition: Variable) -> bool:
+    """Return whether the elements of `condition` are available, and none is true."""
+    backend, array = condition.node.spec.backend, condition.array
+    return backend.has_values(array) and not backend.is_pending(array) and not backend.any_true(array)
 
 
 def _counted(u: Variable, first: Variable, ratio: Callable[[int], Variable]) -> Variable:
@@ -169,7 +184,10 @@ def _counted(u: Variable, first: Variable, ratio: Callable[[int], Variable]) -> 
     probability = total = first
     count = 0 * u
     for k in range(MAX_SMALL_COUNT):
-        count = count + astype(u >= total, u.dtype)
+        beyond = u >= total
+        if none_known_true(beyond):
+            break
+        count = count + astype(beyond, u.dtype)
         probability = probability * ratio(k)
         total = total + probability
     return count
