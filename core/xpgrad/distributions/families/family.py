@@ -269,8 +269,9 @@ def _tail_formula(family: Family, name: str) -> Formula:
 
 def _log_of_tail(tail: Variable, other: Variable) -> Variable:
     """Return the logarithm of a tail, by the other one where that is the smaller."""
-    small = tail < 0.5
-    return where(small, log(where(small, tail, 0.5)), log1p(-where(small, 0.5, other)))
+    small, zero = tail < 0.5, tail <= 0
+    of_small = log(where(small & ~zero, tail, 0.5))
+    return where(zero, -math.inf, where(small, of_small, log1p(-where(small, 0.5, other))))
 
 
 @in_single_precision

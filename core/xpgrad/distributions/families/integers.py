@@ -1,0 +1,133 @@
+"""Further families of integers, under SciPy's parametrisation."""
+
+from xpgrad.array_api import abs as abs_
+from xpgrad.array_api import exp, expm1, floor, log, log1p, maximum, sqrt, tanh, where
+from xpgrad.distributions.families.family import Family
+from xpgrad.graph.variable import Variable
+from xpgrad.special.beta_functions import betaln
+from xpgrad.special.entropy import xlog1py, xlogy
+from xpgrad.special.incomplete_beta import betainc, betaincc
+from xpgrad.special.polygamma import zeta
+from xpgrad.special.real_orders import ive
+
+BERNOULLI = Family(
+    name="Bernoulli",
+    low=0.0,
+    high=1.0,
+    logpdf=lambda k, p: xlogy(k, p) + xlog1py(1 - k, -p),
+    cdf=lambda k, p: where(k < 1, 1 - p, 1.0),
+    sf=lambda k, p: where(k < 1, p, 0.0),
+    mean=lambda p: p,
+    variance=lambda p: p * (1 - p),
+)
+NEGATIVE_BINOMIAL = Family(
+    name="negative binomial",
+    low=0.0,
+    logpdf=lambda k, n, p: xlogy(n, p) + xlog1py(k, -p) - log(n + k) - betaln(n, k + 1),
+    cdf=lambda k, n, p: betainc(n, floor(k) + 1, p),
+    sf=lambda k, n, p: betaincc(n, floor(k) + 1, p),
+    mean=lambda n, p: n * (1 - p) / p,
+    variance=lambda n, p: n * (1 - p) / p**2,
+)
+
+
+def _log_choices(n: Variable, k: Variable) -> Variable:
+    """Return the logarithm of the binomial coefficient."""
+    return -log1p(n) - betaln(n - k + 1, k + 1)
+
+
+BETA_BINOMIAL = Family(
+    name="beta-binomial",
+    low=0.0,
+    high=lambda n, a, b: n,
+    logpdf=lambda k, n, a, b: _log_choices(n, k) + betaln(k + a, n - k + b) - betaln(a, b),
+    mean=lambda n, a, b: n * a / (a + b),
+    variance=lambda n, a, b: n * a * b * (a + b + n) / ((a + b) ** 2 * (a + b + 1)),
+)
+HYPERGEOMETRIC = Family(
+    name="hypergeometric",
+    low=lambda M, n, N: maximum(N - (M - n), 0.0),
+    high=lambda M, n, N: where(n < N, n, N),
+    inner=lambda M, n, N: where(n < N, n, N),
+    logpdf=lambda k, M, n, N: _log_choices(n, k) + _log_choices(M - n, N - k) - _log_choices(M, N),
+    mean=lambda M, n, N: n * N / M,
+    variance=lambda M, n, N: n * N / M * (M - n) / M * (M - N) / (M - 1),
+)
+LOG_SERIES = Family(
+    name="logarithmic series",
+    low=1.0,
+    inner=1.0,
+    logpdf=lambda k, p: k * log(p) - log(k) - log(-log1p(-p)),
+    mean=lambda p: -p / ((1 - p) * log1p(-p)),
+)
+PLANCK = Family(
+    name="Planck",
+    low=0.0,
+    logpdf=lambda k, r: log(-expm1(-r)) - r * k,
+    cdf=lambda k, r: -expm1(-r * (floor(k) + 1)),
+    sf=lambda k, r: exp(-r * (floor(k) + 1)),
+    logsf=lambda k, r: -r * (floor(k) + 1),
+    mean=lambda r: 1 / expm1(r),
+    variance=lambda r: exp(-r) / expm1(-r) ** 2,
+)
+BOLTZMANN = Family(
+    name="Boltzmann",
+    low=0.0,
+    high=lambda r, n: n - 1,
+    logpdf=lambda k, r, n: log(-expm1(-r)) - log(-expm1(-r * n)) - r * k,
+    cdf=lambda k, r, n: expm1(-r * (floor(k) + 1)) / expm1(-r * n),
+)
+UNIFORM_INTEGER = Family(
+    name="uniform integer",
+    low=lambda low, high: low,
+    high=lambda low, high: high - 1,
+    inner=lambda low, high: low,
+    logpdf=lambda k, low, high: -log(high - low) + 0 * k,
+    cdf=lambda k, low, high: (floor(k) - low + 1) / (high - low),
+    mean=lambda low, high: 0.5 * (low + high - 1),
+    variance=lambda low, high: ((high - low) ** 2 - 1) / 12,
+)
+
+
+def _laplace_tail(k: Variable, a: Variable) -> Variable:
+    """Return the probability of at most a negative `k`."""
+    return exp(a * (k + 1)) / (exp(a) + 1)
+
+
+DISCRETE_LAPLACE = Family(
+    name="discrete Laplace",
+    logpdf=lambda k, a: log(tanh(0.5 * a)) - a * abs_(k),
+    cdf=lambda k, a: where(k < 0, _laplace_tail(-abs_(floor(k)), a), 1 - _laplace_tail(-abs_(floor(k)) - 1, a)),
+    mean=lambda a: 0 * a,
+    variance=lambda a: 0.5 / _squared_sinh(a),
+)
+
+
+def _squared_sinh(a: Variable) -> Variable:
+    return (0.5 * (exp(0.5 * a) - exp(-0.5 * a))) ** 2
+
+
+ZIPF = Family(name="zeta", low=1.0, inner=1.0, logpdf=lambda k, a: -a * log(k) - log(zeta(a, 1.0)))
+YULE_SIMON = Family(
+    name="Yule-Simon",
+    low=1.0,
+    inner=1.0,
+    logpdf=lambda k, a: log(a) + betaln(k, a + 1),
+    cdf=lambda k, a: 1 - exp(log(floor(k)) + betaln(floor(k), a + 1)),
+    sf=lambda k, a: exp(log(floor(k)) + betaln(floor(k), a + 1)),
+)
+
+
+def _skellam(k: Variable, mu1: Variable, mu2: Variable) -> Variable:
+    root1, root2 = sqrt(mu1), sqrt(mu2)
+    bessel = log(ive(abs_(k), 2 * root1 * root2))
+    return 0.5 * k * (log(mu1) - log(mu2)) - (root1 - root2) ** 2 + bessel
+
+
+SKELLAM = Family(
+    name="Skellam",
+    logpdf=_skellam,
+    mean=lambda mu1, mu2: mu1 - mu2,
+    variance=lambda mu1, mu2: mu1 + mu2,
+    sample=lambda draws, mu1, mu2: draws.poisson(mu1) - draws.poisson(mu2),
+)

@@ -1,0 +1,152 @@
+"""Further families on an interval, under SciPy's parametrisation."""
+
+import math
+
+from xpgrad.array_api import asin, cos, exp, expm1, log, log1p, sin, sqrt, where, zeros_like
+from xpgrad.distributions.families.composed import transformed
+from xpgrad.distributions.families.family import Family
+from xpgrad.distributions.families.half_line import BETA, EXPONENTIAL, UNIFORM
+from xpgrad.distributions.families.real_line import NORMAL
+from xpgrad.graph.variable import Variable
+from xpgrad.special import expit, logit
+from xpgrad.special.entropy import xlogy
+from xpgrad.special.error_functions import log_ndtr, ndtr, ndtri
+
+POWER_LAW = transformed(
+    "power law", EXPONENTIAL, lambda x, a: -a * log(x), lambda x, a: log(a) - log(x), lambda y, a: exp(-y / a),
+    decreasing=True, low=0.0, high=1.0, inner=0.5, logpdf=lambda x, a: log(a) + xlogy(a - 1, x),
+)  # fmt: skip
+JOHNSON_BOUNDED = transformed(
+    "Johnson's SB", NORMAL, lambda x, a, b: a + b * logit(x), lambda x, a, b: log(b) - log(x) - log1p(-x),
+    lambda y, a, b: expit((y - a) / b), low=0.0, high=1.0, inner=0.5,
+)  # fmt: skip
+LOG_UNIFORM = transformed(
+    "log-uniform", UNIFORM, lambda x, a, b: log(x / a) / log(b / a), lambda x, a, b: -log(x) - log(log(b / a)),
+    lambda y, a, b: a * exp(y * log(b / a)), low=lambda a, b: a, high=lambda a, b: b, inner=lambda a, b: sqrt(a * b),
+)  # fmt: skip
+BRADFORD = transformed(
+    "Bradford", UNIFORM, lambda x, c: log1p(c * x) / log1p(c), lambda x, c: log(c) - log1p(c * x) - log(log1p(c)),
+    lambda y, c: expm1(y * log1p(c)) / c, low=0.0, high=1.0, inner=0.5,
+)  # fmt: skip
+R_DISTRIBUTION = transformed(
+    "R", BETA, lambda x, c: 0.5 + 0.5 * x, lambda x, c: -math.log(2), lambda y, c: 2 * y - 1,
+    shapes=lambda c: (0.5 * c, 0.5 * c), low=-1.0, high=1.0,
+)  # fmt: skip
+ARCSINE = Family(
+    name="arcsine",
+    low=0.0,
+    high=1.0,
+    inner=0.5,
+    logpdf=lambda x: -math.log(math.pi) - 0.5 * log(x * (1 - x)),
+    cdf=lambda x: (2 / math.pi) * asin(sqrt(x)),
+    sf=lambda x: (2 / math.pi) * asin(sqrt(1 - x)),
+    ppf=lambda q: sin((math.pi / 2) * q) ** 2,
+    isf=lambda q: cos((math.pi / 2) * q) ** 2,
+    mean=lambda: 0.5,
+    variance=lambda: 1 / 8,
+)
+ANGLIT = Family(
+    name="anglit",
+    low=-math.pi / 4,
+    high=math.pi / 4,
+    logpdf=lambda x: log(cos(2 * x)),
+    cdf=lambda x: sin(x + math.pi / 4) ** 2,
+    sf=lambda x: cos(x + math.pi / 4) ** 2,
+    ppf=lambda q: asin(sqrt(q)) - math.pi / 4,
+    isf=lambda q: math.pi / 4 - asin(sqrt(q)),
+    mean=lambda: 0.0,
+    variance=lambda: math.pi**2 / 16 - 0.5,
+    mode=lambda: 0.0,
+    entropy=lambda: 1 - math.log(2),
+)
+COSINE = Family(
+    name="cosine",
+    low=-math.pi,
+    high=math.pi,
+    logpdf=lambda x: log1p(cos(x)) - math.log(2 * math.pi),
+    cdf=lambda x: (math.pi + x + sin(x)) / (2 * math.pi),
+    sf=lambda x: (math.pi - x - sin(x)) / (2 * math.pi),
+    mean=lambda: 0.0,
+    variance=lambda: math.pi**2 / 3 - 2,
+    mode=lambda: 0.0,
+    entropy=lambda: math.log(4 * math.pi) - 1,
+)
+SEMICIRCULAR = Family(
+    name="semicircular",
+    low=-1.0,
+    high=1.0,
+    logpdf=lambda x: math.log(2 / math.pi) + 0.5 * log1p(-x * x),
+    cdf=lambda x: 0.5 + (x * sqrt(1 - x * x) + asin(x)) / math.pi,
+    sf=lambda x: 0.5 - (x * sqrt(1 - x * x) + asin(x)) / math.pi,
+    mean=lambda: 0.0,
+    variance=lambda: 0.25,
+    mode=lambda: 0.0,
+)
+
+
+def _triangle(x: Variable, c: Variable, left: Variable, right: Variable) -> Variable:
+    """Return `left` below the mode and `right` above it, where the mode may be an end."""
+    return where(x < c, left, right)
+
+
+def _safe(c: Variable) -> tuple[Variable, Variable]:
+    """Return the lengths of both sides of the mode, 1 for 0, which no point divides by."""
+    return where(c > 0, c, 1.0), where(c < 1, 1 - c, 1.0)
+
+
+TRIANGULAR = Family(
+    name="triangular",
+    low=0.0,
+    high=1.0,
+    inner=0.5,
+    logpdf=lambda x, c: _triangle(x, c, log(2 * x / _safe(c)[0]), log(2 * (1 - x) / _safe(c)[1])),
+    cdf=lambda x, c: _triangle(x, c, x * x / _safe(c)[0], 1 - (1 - x) ** 2 / _safe(c)[1]),
+    sf=lambda x, c: _triangle(x, c, 1 - x * x / _safe(c)[0], (1 - x) ** 2 / _safe(c)[1]),
+    ppf=lambda q, c: _triangle(q, c, sqrt(c * q), 1 - sqrt((1 - c) * (1 - q))),
+    mean=lambda c: (1 + c) / 3,
+    variance=lambda c: (1 - c + c * c) / 18,
+    mode=lambda c: c,
+    entropy=lambda c: 0.5 - math.log(2) + 0 * c,
+)
+
+TRUNCATED_EXPONENTIAL = Family(
+    name="truncated exponential",
+    low=0.0,
+    high=lambda b: b,
+    inner=lambda b: 0.5 * b,
+    logpdf=lambda x, b: -x - log(-expm1(-b)),
+    cdf=lambda x, b: expm1(-x) / expm1(-b),
+    sf=lambda x, b: exp(-x) * expm1(x - b) / expm1(-b),
+    ppf=lambda q, b: -log1p(q * expm1(-b)),
+)
+
+
+def _log_mass(a: Variable, b: Variable) -> Variable:
+    """Return the logarithm of the probability that a standard normal number is between `a` and `b`."""
+    flipped = a > 0
+    upper = log_ndtr(where(flipped, -a, b))
+    lower = log_ndtr(where(flipped, -b, a))
+    share = -expm1(lower - upper)
+    empty = share <= 0
+    return where(empty, -math.inf, upper + log(where(empty, 1.0, share)))
+
+
+def _truncated_quantile(q: Variable, a: Variable, b: Variable) -> Variable:
+    flipped = a > 0
+    low, high = ndtr(where(flipped, -a, a)), ndtr(where(flipped, -b, b))
+    z = ndtri(low + q * (high - low))
+    return where(flipped, -z, z)
+
+
+TRUNCATED_NORMAL = Family(
+    name="truncated normal",
+    low=lambda a, b: a,
+    high=lambda a, b: b,
+    inner=lambda a, b: _truncated_quantile(0.5 + zeros_like(a), a, b),
+    logpdf=lambda x, a, b: NORMAL.logpdf(x) - _log_mass(a, b),
+    cdf=lambda x, a, b: exp(_log_mass(a, x) - _log_mass(a, b)),
+    sf=lambda x, a, b: exp(_log_mass(x, b) - _log_mass(a, b)),
+    logcdf=lambda x, a, b: _log_mass(a, x) - _log_mass(a, b),
+    logsf=lambda x, a, b: _log_mass(x, b) - _log_mass(a, b),
+    ppf=_truncated_quantile,
+)

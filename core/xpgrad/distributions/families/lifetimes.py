@@ -1,0 +1,231 @@
+"""Further families of positive numbers, under SciPy's parametrisation."""
+
+import math
+from typing import Any
+
+from xpgrad.array_api import abs as abs_
+from xpgrad.array_api import atan, atan2, atanh, exp, expm1, log, log1p, logaddexp, ones_like, sqrt, tan, tanh, where
+from xpgrad.distributions.families.composed import reflected, transformed
+from xpgrad.distributions.families.family import Family
+from xpgrad.distributions.families.half_line import EXPONENTIAL, F_RATIO, GAMMA
+from xpgrad.distributions.families.real_line import LAPLACE, LOG_ROOT_2_PI, NORMAL, log1p_square
+from xpgrad.graph.variable import Variable
+from xpgrad.special import expit
+from xpgrad.special.elementary import exprel, log1prel_of
+from xpgrad.special.entropy import xlogy
+from xpgrad.special.error_functions import erf, log_ndtr, ndtr, ndtri
+from xpgrad.special.gamma_functions import gammaln
+
+POSITIVE: dict[str, Any] = {"low": 0.0, "inner": 1.0}
+
+WEIBULL = transformed(
+    "Weibull", EXPONENTIAL, lambda x, c: x**c, lambda x, c: log(c) + xlogy(c - 1, x), lambda y, c: y ** (1 / c),
+    **POSITIVE,
+)  # fmt: skip
+WEIBULL_OF_MAXIMA = reflected("Weibull of maxima", WEIBULL)
+RAYLEIGH = transformed(
+    "Rayleigh", EXPONENTIAL, lambda x: 0.5 * x * x, log, lambda y: sqrt(2 * y), **POSITIVE
+)  # fmt: skip
+MAXWELL = transformed(
+    "Maxwell", GAMMA, lambda x: 0.5 * x * x, log, lambda y: sqrt(2 * y), shapes=lambda: (1.5,), **POSITIVE,
+    logpdf=lambda x: 2 * log(x) - 0.5 * x * x + 0.5 * math.log(2 / math.pi),
+)  # fmt: skip
+CHI = transformed(
+    "chi", GAMMA, lambda x, df: 0.5 * x * x, lambda x, df: log(x), lambda y, df: sqrt(2 * y),
+    shapes=lambda df: (0.5 * df,), **POSITIVE,
+    logpdf=lambda x, df: xlogy(df - 1, x) - 0.5 * x * x - (0.5 * df - 1) * math.log(2) - gammaln(0.5 * df),
+)  # fmt: skip
+NAKAGAMI = transformed(
+    "Nakagami", GAMMA, lambda x, nu: nu * x * x, lambda x, nu: log(2 * nu * x), lambda y, nu: sqrt(y / nu),
+    shapes=lambda nu: (nu,), **POSITIVE,
+    logpdf=lambda x, nu: math.log(2) + xlogy(nu, nu) - gammaln(nu) + xlogy(2 * nu - 1, x) - nu * x * x,
+)  # fmt: skip
+INVERSE_GAMMA = transformed(
+    "inverse gamma", GAMMA, lambda x, a: 1 / x, lambda x, a: -2 * log(x), lambda y, a: 1 / y, decreasing=True,
+    shapes=lambda a: (a,), open=True, **POSITIVE,
+)  # fmt: skip
+INVERSE_WEIBULL = transformed(
+    "inverse Weibull", EXPONENTIAL, lambda x, c: x**-c, lambda x, c: log(c) - (c + 1) * log(x),
+    lambda y, c: y ** (-1 / c), decreasing=True, open=True, **POSITIVE,
+)  # fmt: skip
+LEVY = transformed(
+    "Lévy", GAMMA, lambda x: 0.5 / x, lambda x: -2 * log(x) - math.log(2), lambda y: 0.5 / y, decreasing=True,
+    shapes=lambda: (0.5,), open=True, **POSITIVE,
+    logpdf=lambda x: -0.5 * math.log(2 * math.pi) - 1.5 * log(x) - 0.5 / x,
+)  # fmt: skip
+LEVY_OF_NEGATIVE = reflected("left-skewed Lévy", LEVY)
+GENERALIZED_HALF_NORMAL = transformed(
+    "generalized half normal", GAMMA, lambda x, b: x**b, lambda x, b: log(b) + xlogy(b - 1, x),
+    lambda y, b: y ** (1 / b), shapes=lambda b: (1 / b,), **POSITIVE,
+    logpdf=lambda x, b: log(b) - gammaln(1 / b) - x**b,
+)  # fmt: skip
+BURR12 = transformed(
+    "Burr XII", EXPONENTIAL, lambda x, c, d: d * log1p(x**c),
+    lambda x, c, d: log(c * d) + xlogy(c - 1, x) - log1p(x**c), lambda y, c, d: expm1(y / d) ** (1 / c), **POSITIVE,
+)  # fmt: skip
+BURR = transformed(
+    "Burr III", EXPONENTIAL, lambda x, c, d: d * log1p(x**-c),
+    lambda x, c, d: log(c * d) - (c + 1) * log(x) - log1p(x**-c), lambda y, c, d: expm1(y / d) ** (-1 / c),
+    decreasing=True, open=True, **POSITIVE,
+)  # fmt: skip
+MIELKE = transformed(
+    "Mielke", BURR, lambda x, k, s: x, lambda x, k, s: 0.0, lambda y, k, s: y, shapes=lambda k, s: (s, k / s),
+    open=True, **POSITIVE,
+)  # fmt: skip
+FISK = transformed(
+    "Fisk", BURR12, lambda x, c: x, lambda x, c: 0.0, lambda y, c: y, shapes=lambda c: (c, ones_like(c)), **POSITIVE
+)  # fmt: skip
+BETA_PRIME = transformed(
+    "beta prime", F_RATIO, lambda x, a, b: x * b / a, lambda x, a, b: log(b / a), lambda y, a, b: y * a / b,
+    shapes=lambda a, b: (2 * a, 2 * b), **POSITIVE,
+)  # fmt: skip
+GOMPERTZ = transformed(
+    "Gompertz", EXPONENTIAL, lambda x, c: c * expm1(x), lambda x, c: log(c) + x, lambda y, c: log1p(y / c), **POSITIVE
+)  # fmt: skip
+EXPONENTIAL_POWER = transformed(
+    "exponential power", EXPONENTIAL, lambda x, b: expm1(x**b), lambda x, b: log(b) + xlogy(b - 1, x) + x**b,
+    lambda y, b: log1p(y) ** (1 / b), **POSITIVE,
+)  # fmt: skip
+LOG_LAPLACE = transformed(
+    "log-Laplace", LAPLACE, lambda x, c: c * log(x), lambda x, c: log(c) - log(x), lambda y, c: exp(y / c), open=True,
+    **POSITIVE,
+)  # fmt: skip
+
+
+def _end_of_pareto(c: Variable) -> Variable:
+    negative = c < 0
+    return where(negative, -1 / where(negative, c, -1.0), math.inf)
+
+
+GENERALIZED_PARETO = transformed(
+    "generalized Pareto", EXPONENTIAL, lambda x, c: x * log1prel_of(c * x, n=0), lambda x, c: -log1p(c * x),
+    lambda y, c: y * exprel(c * y), low=0.0, high=_end_of_pareto,
+    inner=lambda c: where(c < 0, -0.5 / where(c < 0, c, -1.0), 1.0),
+)  # fmt: skip
+
+
+def _fatigue_quantile(y: Variable, c: Variable) -> Variable:
+    half = 0.5 * c * y
+    return (half + sqrt(half * half + 1)) ** 2
+
+
+FATIGUE_LIFE = transformed(
+    "fatigue life", NORMAL, lambda x, c: (sqrt(x) - 1 / sqrt(x)) / c,
+    lambda x, c: log1p(x) - log(2 * c) - 1.5 * log(x), _fatigue_quantile, open=True, **POSITIVE,
+)  # fmt: skip
+
+HALF_NORMAL = Family(
+    name="half normal",
+    low=0.0,
+    inner=1.0,
+    logpdf=lambda x: 0.5 * math.log(2 / math.pi) - 0.5 * x * x,
+    cdf=lambda x: erf(x / math.sqrt(2)),
+    sf=lambda x: 2 * ndtr(-x),
+    logsf=lambda x: math.log(2) + log_ndtr(-x),
+    ppf=lambda q: ndtri(0.5 + 0.5 * q),
+    isf=lambda q: -ndtri(0.5 * q),
+    mean=lambda: math.sqrt(2 / math.pi),
+    variance=lambda: 1 - 2 / math.pi,
+    mode=lambda: 0.0,
+    entropy=lambda: 0.5 * math.log(math.pi / 2) + 0.5,
+    sample=lambda draws: abs_(draws.normal()),
+)
+
+HALF_CAUCHY = Family(
+    name="half Cauchy",
+    low=0.0,
+    inner=1.0,
+    logpdf=lambda x: math.log(2 / math.pi) - log1p_square(x),
+    cdf=lambda x: (2 / math.pi) * atan(x),
+    sf=lambda x: (2 / math.pi) * atan2(ones_like(x), x),
+    ppf=lambda q: tan((math.pi / 2) * q),
+    isf=lambda q: 1 / tan((math.pi / 2) * q),
+    entropy=lambda: math.log(2 * math.pi),
+)
+
+HALF_LOGISTIC = Family(
+    name="half logistic",
+    low=0.0,
+    inner=1.0,
+    logpdf=lambda x: math.log(2) - x - 2 * log1p(exp(-x)),
+    cdf=lambda x: tanh(0.5 * x),
+    sf=lambda x: 2 * expit(-x),
+    ppf=lambda q: 2 * atanh(q),
+    isf=lambda q: log((2 - q) / q),
+    mean=lambda: math.log(4),
+    variance=lambda: math.pi**2 / 3 - math.log(4) ** 2,
+    mode=lambda: 0.0,
+    entropy=lambda: 2 - math.log(2),
+)
+
+LOMAX = Family(
+    name="Lomax",
+    low=0.0,
+    inner=1.0,
+    logpdf=lambda x, c: log(c) - (c + 1) * log1p(x),
+    cdf=lambda x, c: -expm1(-c * log1p(x)),
+    sf=lambda x, c: exp(-c * log1p(x)),
+    logsf=lambda x, c: -c * log1p(x),
+    ppf=lambda q, c: expm1(-log1p(-q) / c),
+    isf=lambda q, c: expm1(-log(q) / c),
+)
+
+EXPONENTIATED_WEIBULL = Family(
+    name="exponentiated Weibull",
+    low=0.0,
+    inner=1.0,
+    logpdf=lambda x, a, c: log(a * c) + xlogy(a - 1, -expm1(-(x**c))) - x**c + xlogy(c - 1, x),
+    cdf=lambda x, a, c: (-expm1(-(x**c))) ** a,
+    sf=lambda x, a, c: -expm1(a * log(-expm1(-(x**c)))),
+    ppf=lambda q, a, c: (-log1p(-(q ** (1 / a)))) ** (1 / c),
+)
+
+
+def _inverse_gauss(x: Variable, mu: Variable, upper: bool) -> Variable:
+    root = sqrt(x)
+    first = (x / mu - 1) / root
+    second = exp(2 / mu + log_ndtr(-(x / mu + 1) / root))
+    return ndtr(-first) - second if upper else ndtr(first) + second
+
+
+INVERSE_GAUSS = Family(
+    name="inverse Gauss",
+    low=0.0,
+    open=True,
+    inner=1.0,
+    logpdf=lambda x, mu: -LOG_ROOT_2_PI - 1.5 * log(x) - 0.5 * (x / mu - 1) ** 2 / x,
+    cdf=lambda x, mu: _inverse_gauss(x, mu, False),
+    sf=lambda x, mu: _inverse_gauss(x, mu, True),
+    mean=lambda mu: mu,
+    variance=lambda mu: mu**3,
+)
+
+ALPHA = Family(
+    name="alpha",
+    low=0.0,
+    open=True,
+    inner=1.0,
+    logpdf=lambda x, a: NORMAL.logpdf(a - 1 / x) - 2 * log(x) - log_ndtr(a),
+    cdf=lambda x, a: ndtr(a - 1 / x) / ndtr(a),
+    logcdf=lambda x, a: log_ndtr(a - 1 / x) - log_ndtr(a),
+    ppf=lambda q, a: 1 / (a - ndtri(q * ndtr(a))),
+)
+
+FOLDED_NORMAL = Family(
+    name="folded normal",
+    low=0.0,
+    inner=1.0,
+    logpdf=lambda x, c: logaddexp(NORMAL.logpdf(x - c), NORMAL.logpdf(x + c)),
+    cdf=lambda x, c: ndtr(x - c) - ndtr(-x - c),
+    sf=lambda x, c: ndtr(c - x) + ndtr(-x - c),
+    sample=lambda draws, c: abs_(draws.normal() + c),
+)
+
+FOLDED_CAUCHY = Family(
+    name="folded Cauchy",
+    low=0.0,
+    inner=1.0,
+    logpdf=lambda x, c: logaddexp(-log1p_square(x - c), -log1p_square(x + c)) - math.log(math.pi),
+    cdf=lambda x, c: (atan(x - c) + atan(x + c)) / math.pi,
+    sf=lambda x, c: (atan2(ones_like(x + c), x - c) + atan2(ones_like(x + c), x + c)) / math.pi,
+)
