@@ -1,0 +1,21 @@
+"""SciPy's distributions of Variables and arrays of any backend, differentiable by points and all parameters.
+
+Methods are SciPy's: `logpdf`, `pdf`, `cdf`, `logcdf`, `sf`, `logsf`, `ppf`, `isf`, and `logpmf` and `pmf` of discrete
+distributions. `mean`, `var`, `std`, `entropy` and `rvs` exist where a formula is known. SciPy is not imported.
+"""
+
+import typing as _typing
+
+from xpgrad.scipy.stats.distributions import *  # noqa: F403
+from xpgrad.scipy.stats.distributions import __all__ as __all__
+
+if not _typing.TYPE_CHECKING:
+    from xpgrad.listing import missing_name as _missing_name
+
+    def __dir__():
+        """List the distributions."""
+        return sorted(__all__)
+
+    def __getattr__(name):
+        """Raise an error with the closest name."""
+        raise _missing_name(__name__, name, __dir__)
