@@ -5,7 +5,7 @@ import math
 from xpgrad.array_api import astype, log, log1p, where
 from xpgrad.distributions.distribution import Distribution, Tabulated, as_parameters
 from xpgrad.distributions.families.counts import BINOMIAL, GEOMETRIC, POISSON
-from xpgrad.distributions.families.family import Member
+from xpgrad.distributions.families.member import Member
 from xpgrad.distributions.sampling import draws_for, integer_dtype, points
 from xpgrad.graph.variable import Variable
 from xpgrad.special import expit, log_expit
@@ -87,6 +87,10 @@ class Bernoulli(Distribution):
     def cdf(self, x: AnyArray) -> Variable:
         x, _ = as_floating("Bernoulli", (x, self._given))
         return where(x < 0, 0.0, where(x < 1, 1 - self.p, 1.0))
+
+    def icdf(self, x: AnyArray) -> Variable:
+        x, _ = as_floating("Bernoulli", (x, self._given))
+        return astype(x > 1 - self.p, self._given.dtype)
 
     def sample_n(self, n: int) -> Variable:
         draws = draws_for((n, *self.batch_shape), self._given)

@@ -6,7 +6,7 @@ from typing import Any, NoReturn
 
 from xpgrad.array_api import asarray, broadcast_shapes, exp, log, reshape, sqrt
 from xpgrad.backend.modules import get_array_module
-from xpgrad.distributions.families.family import Member
+from xpgrad.distributions.families.member import Member
 from xpgrad.graph.variable import Variable
 from xpgrad.special.operands import as_floating
 from xpgrad.types import WHOLE, AnyArray, Namespace, Operand, Shape, Size, integers

@@ -1,8 +1,8 @@
 """Distributions of positive numbers, and of numbers from 0 to 1."""
 
 from xpgrad.distributions.distribution import Tabulated, as_parameters
-from xpgrad.distributions.families.family import Member
 from xpgrad.distributions.families.half_line import BETA, EXPONENTIAL, F_RATIO, GAMMA, PARETO
+from xpgrad.distributions.families.member import Member
 from xpgrad.types import Operand
 
 __all__ = ["Beta", "Chisquare", "Exponential", "FisherSnedecor", "Gamma", "Pareto"]

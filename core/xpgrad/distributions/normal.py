@@ -5,8 +5,8 @@ from xpgrad.array_api import exp, expand_dims, log, matmul, matrix_transpose, sq
 from xpgrad.array_api import sum as sum_
 from xpgrad.array_api.linalg import diagonal, inv
 from xpgrad.distributions.distribution import Distribution, LocationScale, Tabulated, as_parameters, broadcast_shape
-from xpgrad.distributions.families.family import Member
 from xpgrad.distributions.families.half_line import LOG_NORMAL
+from xpgrad.distributions.families.member import Member
 from xpgrad.distributions.families.real_line import LOG_ROOT_2_PI, NORMAL
 from xpgrad.distributions.sampling import draws_for
 from xpgrad.graph.variable import Variable

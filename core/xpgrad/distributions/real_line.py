@@ -4,8 +4,8 @@ import warnings
 
 from xpgrad.array_api import log, where
 from xpgrad.distributions.distribution import LocationScale, Tabulated, as_parameters
-from xpgrad.distributions.families.family import Member
 from xpgrad.distributions.families.half_line import UNIFORM
+from xpgrad.distributions.families.member import Member
 from xpgrad.distributions.families.real_line import CAUCHY, GUMBEL, LAPLACE, STUDENT
 from xpgrad.graph.variable import Variable
 from xpgrad.special.operands import as_floating

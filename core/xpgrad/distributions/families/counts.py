@@ -11,6 +11,7 @@ from xpgrad.special.incomplete_gamma import pdtr, pdtrc
 
 GEOMETRIC = Family(
     name="geometric",
+    integers=True,
     low=1.0,
     inner=1.0,
     logpdf=lambda k, p: xlog1py(k - 1, -p) + log(p),
@@ -27,6 +28,7 @@ GEOMETRIC = Family(
 
 POISSON = Family(
     name="Poisson",
+    integers=True,
     low=0.0,
     inner=0.0,
     logpdf=lambda k, lam: xlogy(k, lam) - gammaln(k + 1) - lam,
@@ -45,6 +47,7 @@ def _binomial_log_probability(k: Variable, n: Variable, p: Variable) -> Variable
 
 BINOMIAL = Family(
     name="binomial",
+    integers=True,
     low=0.0,
     high=lambda n, p: n,
     inner=0.0,

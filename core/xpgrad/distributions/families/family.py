@@ -1,16 +1,16 @@
-"""A family of distributions in standard form, and its members with shapes, a location and a scale."""
+"""A family of distributions in standard form, and its distribution functions."""
 
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from xpgrad.array_api import broadcast_shapes, broadcast_to, exp, full_like, isfinite, log, log1p, where
-from xpgrad.array_api.half_precision import in_single_precision
-from xpgrad.distributions.sampling import Draws, draws_for
+from xpgrad.array_api import (
+    log,
+    log1p,
+    where,
+)
 from xpgrad.graph.variable import Variable
-from xpgrad.special.operands import as_floating
-from xpgrad.types import AnyArray, Shape
 
 Formula = Callable[..., Any]
 """A function of Variables: of a point and the shapes, or of the shapes."""
@@ -32,6 +32,8 @@ class Family:
         Name for error messages.
     logpdf : callable
         Logarithm of the density, or of the probability of an integer.
+    integers : bool
+        Whether the support is of integers.
     low, high : float or callable
         Ends of the support; outside the density is 0.
     open : bool
@@ -50,6 +52,7 @@ class Family:
 
     name: str
     logpdf: Formula
+    integers: bool = False
     low: Bound = -math.inf
     high: Bound = math.inf
     open: bool = False
@@ -68,7 +71,7 @@ class Family:
 
     def sides(self, z: Variable, shapes: Shapes) -> tuple[Variable | None, Variable | None]:
         """Return where `z` is below the support and where above it; None for an infinite end."""
-        low, high = _bound(self.low, shapes), _bound(self.high, shapes)
+        low, high = bound_of(self.low, shapes), bound_of(self.high, shapes)
         below = None if low is None else (z <= low if self.open else z < low)
         return below, None if high is None else z > high
 
@@ -79,168 +82,23 @@ class Family:
         return where(outside, self.inner(*shapes) if callable(self.inner) else self.inner, z)
 
 
-def _bound(bound: Bound, shapes: Shapes) -> Any:
+def bound_of(bound: Bound, shapes: Shapes) -> Any:
+    """Return an end of the support, None if it is infinite for all shapes."""
     if callable(bound):
         return bound(*shapes)
     return None if math.isinf(bound) else bound
 
 
-def _either(below: Variable | None, above: Variable | None) -> Variable | None:
+def either(below: Variable | None, above: Variable | None) -> Variable | None:
+    """Return where one of two conditions holds; None holds nowhere."""
     if below is None or above is None:
         return above if below is None else below
     return below | above
 
 
-@dataclass(frozen=True)
-class Member:
-    """A distribution of a family: `loc` plus `scale` times one of the standard form.
-
-    Attributes
-    ----------
-    family : Family
-    shapes : tuple of Variable
-    loc, scale : Variable, float or None
-        None is 0 and 1.
-    log_scale : Variable or None
-        Logarithm of the scale, if it is known.
-    """
-
-    family: Family
-    shapes: Shapes = ()
-    loc: Any = None
-    scale: Any = None
-    log_scale: Variable | None = None
-
-    def log_prob(self, x: AnyArray) -> Variable:
-        """Return the logarithm of the density, -inf outside of the support."""
-        return _log_density(self.family, *self._with(x))
-
-    def prob(self, x: AnyArray) -> Variable:
-        """Return the density."""
-        return exp(self.log_prob(x))
-
-    def cdf(self, x: AnyArray) -> Variable:
-        """Return the probability of at most `x`."""
-        return _tail(self.family, "cdf", *self._with(x))
-
-    def survival_function(self, x: AnyArray) -> Variable:
-        """Return the probability of more than `x`."""
-        return _tail(self.family, "sf", *self._with(x))
-
-    def log_cdf(self, x: AnyArray) -> Variable:
-        """Return the logarithm of `cdf`."""
-        return _tail(self.family, "logcdf", *self._with(x))
-
-    def log_survival_function(self, x: AnyArray) -> Variable:
-        """Return the logarithm of `survival_function`."""
-        return _tail(self.family, "logsf", *self._with(x))
-
-    def icdf(self, q: AnyArray) -> Variable:
-        """Return the inverse of `cdf`."""
-        return _quantile(self.family, False, *self._with(q))
-
-    def isf(self, q: AnyArray) -> Variable:
-        """Return the inverse of `survival_function`."""
-        return _quantile(self.family, True, *self._with(q))
-
-    @property
-    def mean(self) -> Variable:
-        """Mean."""
-        return self._placed(self._moment("mean"))
-
-    @property
-    def mode(self) -> Variable:
-        """A point at which the density is largest."""
-        return self._placed(self._moment("mode"))
-
-    @property
-    def variance(self) -> Variable:
-        """Variance."""
-        variance = self._moment("variance")
-        return self._full(_times(variance, None if self.scale is None else self.scale**2))
-
-    @property
-    def entropy(self) -> Variable:
-        """Entropy, in nats."""
-        entropy = self._moment("entropy")
-        if self.log_scale is not None:
-            entropy = self.log_scale + entropy
-        elif self.scale is not None:
-            entropy = entropy + _log_of(self.scale)
-        return self._full(entropy)
-
-    def sample(self, n: int, batch_shape: Shape) -> Variable:
-        """Return `n` independent samples, of shape ``(n, *batch_shape)``."""
-        formula = self.family.sample
-        if formula is None:
-            if self.family.ppf is None:
-                _missing(self.family, "samples")
-            formula = _by_inversion(self.family.ppf)
-        return _sample((n, *batch_shape), formula, self.shapes, self.loc, self.scale)
-
-    def _with(self, x: AnyArray) -> tuple[Any, ...]:
-        """Return `x`, the shapes, the location and the scale, as operands of one library and floating-point dtypes."""
-        given = (*self.shapes, *(v for v in (self.loc, self.scale) if isinstance(v, Variable)))
-        floating = as_floating(self.family.name, (x, *given))
-        return floating[0], self.shapes, self.loc, self.scale, self.log_scale
-
-    def _moment(self, name: str) -> Any:
-        formula = getattr(self.family, name)
-        if formula is None:
-            _missing(self.family, name)
-        return formula(*self.shapes)
-
-    def _placed(self, value: Any) -> Variable:
-        """Return a point of the standard form as one of this member."""
-        if isinstance(value, float) and value == 0 and self.loc is not None:
-            return self._full(self.loc)
-        value = _times(value, self.scale)
-        return self._full(value if self.loc is None else value + self.loc)
-
-    def _full(self, value: Any) -> Variable:
-        """Return `value` as a Variable of the shape to which all parameters broadcast."""
-        parameters = [x for x in (*self.shapes, self.loc, self.scale) if isinstance(x, Variable)]
-        full: Variable = value if isinstance(value, Variable) else full_like(parameters[0], value)
-        if all(full.shape == x.shape for x in parameters):
-            return full
-        return broadcast_to(full, broadcast_shapes(*(x.shape for x in parameters)))
-
-
-def _times(value: Any, factor: Any) -> Any:
-    """Return ``value * factor``, without a gradient by `factor` where `value` is infinite."""
-    if factor is None:
-        return value
-    if not isinstance(value, Variable):
-        return value * factor if math.isfinite(value) else value
-    finite = isfinite(value)
-    return where(finite, where(finite, value, 0.0) * factor, value)
-
-
-def _missing(family: Family, what: str) -> NoReturn:
+def missing(family: Family, what: str) -> NoReturn:
+    """Raise the error of a family without a formula."""
     raise NotImplementedError(f"{family.name}: there is no formula of its {what}")
-
-
-def _log_of(scale: Any) -> Any:
-    return log(scale) if isinstance(scale, Variable) else math.log(scale)
-
-
-def _by_inversion(ppf: Formula) -> Formula:
-    return lambda draws, *shapes: ppf(draws.uniform(), *shapes)
-
-
-def _standardized(x: Any, loc: Any, scale: Any) -> Any:
-    z = x if loc is None else x - loc
-    return z if scale is None else z / scale
-
-
-@in_single_precision
-def _log_density(family: Family, x: Variable, shapes: Shapes, loc: Any, scale: Any, log_scale: Any) -> Variable:
-    z = _standardized(x, loc, scale)
-    outside = _either(*family.sides(z, shapes))
-    y = family.logpdf(family.moved_inside(z, outside, shapes), *shapes)
-    if scale is not None:
-        y = y - (_log_of(scale) if log_scale is None else log_scale)
-    return y if outside is None else where(outside, -math.inf, y)
 
 
 _TAILS = {
@@ -263,7 +121,7 @@ def _tail_formula(family: Family, name: str) -> Formula:
         return lambda z, *shapes: _log_of_tail(own(z, *shapes), other(z, *shapes))
     inner: Formula | None = getattr(family, source)
     if inner is None:
-        _missing(family, "distribution function")
+        missing(family, "distribution function")
     return lambda z, *shapes: 1 - inner(z, *shapes)
 
 
@@ -274,36 +132,10 @@ def _log_of_tail(tail: Variable, other: Variable) -> Variable:
     return where(zero, -math.inf, where(small, of_small, log1p(-where(small, 0.5, other))))
 
 
-@in_single_precision
-def _tail(
-    family: Family, name: str, x: Variable, shapes: Shapes, loc: Any, scale: Any, log_scale: Any
-) -> Variable:  # fmt: skip
-    z = _standardized(x, loc, scale)
+def tail(family: Family, name: str, z: Variable, shapes: Shapes) -> Variable:
+    """Return a distribution function, survival function or the logarithm of one, in standard form."""
     below, above = family.sides(z, shapes)
-    y = _tail_formula(family, name)(family.moved_inside(z, _either(below, above), shapes), *shapes)
+    y: Variable = _tail_formula(family, name)(family.moved_inside(z, either(below, above), shapes), *shapes)
     _, low, high = _TAILS[name]
     y = y if below is None else where(below, low, y)
     return y if above is None else where(above, high, y)
-
-
-@in_single_precision
-def _quantile(
-    family: Family, upper: bool, q: Variable, shapes: Shapes, loc: Any, scale: Any, log_scale: Any
-) -> Variable:
-    formula, other = (family.isf, family.ppf) if upper else (family.ppf, family.isf)
-    if formula is not None:
-        z = formula(q, *shapes)
-    elif other is not None:
-        z = other(1 - q, *shapes)
-    else:
-        _missing(family, "quantiles")
-    z = z if scale is None else z * scale
-    return z if loc is None else z + loc  # type: ignore[no-any-return]  # a formula's
-
-
-@in_single_precision
-def _sample(shape: Shape, formula: Formula, shapes: Shapes, loc: Any, scale: Any) -> Variable:
-    draws: Draws = draws_for(shape, *shapes, loc, scale)
-    z = formula(draws, *shapes)
-    z = z if scale is None else z * scale
-    return z if loc is None else z + loc  # type: ignore[no-any-return]  # a formula's

@@ -12,6 +12,7 @@ from xpgrad.special.real_orders import ive
 
 BERNOULLI = Family(
     name="Bernoulli",
+    integers=True,
     low=0.0,
     high=1.0,
     logpdf=lambda k, p: xlogy(k, p) + xlog1py(1 - k, -p),
@@ -22,6 +23,7 @@ BERNOULLI = Family(
 )
 NEGATIVE_BINOMIAL = Family(
     name="negative binomial",
+    integers=True,
     low=0.0,
     logpdf=lambda k, n, p: xlogy(n, p) + xlog1py(k, -p) - log(n + k) - betaln(n, k + 1),
     cdf=lambda k, n, p: betainc(n, floor(k) + 1, p),
@@ -38,6 +40,7 @@ def _log_choices(n: Variable, k: Variable) -> Variable:
 
 BETA_BINOMIAL = Family(
     name="beta-binomial",
+    integers=True,
     low=0.0,
     high=lambda n, a, b: n,
     logpdf=lambda k, n, a, b: _log_choices(n, k) + betaln(k + a, n - k + b) - betaln(a, b),
@@ -46,6 +49,7 @@ BETA_BINOMIAL = Family(
 )
 HYPERGEOMETRIC = Family(
     name="hypergeometric",
+    integers=True,
     low=lambda M, n, N: maximum(N - (M - n), 0.0),
     high=lambda M, n, N: where(n < N, n, N),
     inner=lambda M, n, N: where(n < N, n, N),
@@ -55,6 +59,7 @@ HYPERGEOMETRIC = Family(
 )
 LOG_SERIES = Family(
     name="logarithmic series",
+    integers=True,
     low=1.0,
     inner=1.0,
     logpdf=lambda k, p: k * log(p) - log(k) - log(-log1p(-p)),
@@ -62,6 +67,7 @@ LOG_SERIES = Family(
 )
 PLANCK = Family(
     name="Planck",
+    integers=True,
     low=0.0,
     logpdf=lambda k, r: log(-expm1(-r)) - r * k,
     cdf=lambda k, r: -expm1(-r * (floor(k) + 1)),
@@ -72,6 +78,7 @@ PLANCK = Family(
 )
 BOLTZMANN = Family(
     name="Boltzmann",
+    integers=True,
     low=0.0,
     high=lambda r, n: n - 1,
     logpdf=lambda k, r, n: log(-expm1(-r)) - log(-expm1(-r * n)) - r * k,
@@ -79,6 +86,7 @@ BOLTZMANN = Family(
 )
 UNIFORM_INTEGER = Family(
     name="uniform integer",
+    integers=True,
     low=lambda low, high: low,
     high=lambda low, high: high - 1,
     inner=lambda low, high: low,
@@ -96,6 +104,7 @@ def _laplace_tail(k: Variable, a: Variable) -> Variable:
 
 DISCRETE_LAPLACE = Family(
     name="discrete Laplace",
+    integers=True,
     logpdf=lambda k, a: log(tanh(0.5 * a)) - a * abs_(k),
     cdf=lambda k, a: where(k < 0, _laplace_tail(-abs_(floor(k)), a), 1 - _laplace_tail(-abs_(floor(k)) - 1, a)),
     mean=lambda a: 0 * a,
@@ -107,9 +116,10 @@ def _squared_sinh(a: Variable) -> Variable:
     return (0.5 * (exp(0.5 * a) - exp(-0.5 * a))) ** 2
 
 
-ZIPF = Family(name="zeta", low=1.0, inner=1.0, logpdf=lambda k, a: -a * log(k) - log(zeta(a, 1.0)))
+ZIPF = Family(name="zeta", integers=True, low=1.0, inner=1.0, logpdf=lambda k, a: -a * log(k) - log(zeta(a, 1.0)))
 YULE_SIMON = Family(
     name="Yule-Simon",
+    integers=True,
     low=1.0,
     inner=1.0,
     logpdf=lambda k, a: log(a) + betaln(k, a + 1),
@@ -126,6 +136,7 @@ def _skellam(k: Variable, mu1: Variable, mu2: Variable) -> Variable:
 
 SKELLAM = Family(
     name="Skellam",
+    integers=True,
     logpdf=_skellam,
     mean=lambda mu1, mu2: mu1 - mu2,
     variance=lambda mu1, mu2: mu1 + mu2,

@@ -6,7 +6,8 @@ from typing import Any
 
 from xpgrad.array_api import broadcast_shapes, exp, floor, reshape, sqrt, where
 from xpgrad.distributions.distribution import as_parameters
-from xpgrad.distributions.families.family import Family, Member
+from xpgrad.distributions.families.family import Family
+from xpgrad.distributions.families.member import Member
 from xpgrad.graph.variable import Variable
 from xpgrad.types import Operand, Shape, Size, integers
 
