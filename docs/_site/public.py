@@ -22,6 +22,7 @@ MODULES = {
     "xpgrad.fft": "`numpy.fft` of Variables",
     "xpgrad.distributions": "Probability distributions",
     "xpgrad.scipy": "SciPy's optimisers and solvers with exact derivatives",
+    "xpgrad.scipy.stats": "SciPy's distributions",
     "xpgrad.models": "Links, chains, and models as trees",
     "xpgrad.links": "Layers with parameters",
     "xpgrad.link_hooks": "Hooks of links",

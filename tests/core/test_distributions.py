@@ -27,7 +27,8 @@ MAX_LINES = {
     "xpgrad/cli/": 2_050,
     "xpgrad/hints.py": 220,
     "xpgrad/special/": 3_750,
-    "xpgrad/distributions/": 2_100,
+    "xpgrad/distributions/": 2_700,
+    "xpgrad/scipy/stats/": 300,
     "xpgrad/": 34_000,
 }
 """Blank ones are not counted; the first folder that fits counts."""
