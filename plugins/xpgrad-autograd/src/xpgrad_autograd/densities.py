@@ -1,11 +1,12 @@
-"""Densities and distribution functions by formulas, for arrays whose derivatives are taken."""
+"""Densities and distribution functions of arrays whose derivatives are taken."""
 
 import functools
 from collections.abc import Callable
 from typing import Any
 
+import xpgrad.scipy.stats
 from xpgrad_autograd.boxes import functions
-from xpgrad_autograd.wrapping import has_box
+from xpgrad_autograd.wrapping import has_box, wrapped
 
 
 def by_formula(exact: Callable[..., Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -21,3 +22,19 @@ def by_formula(exact: Callable[..., Any]) -> Callable[[Callable[..., Any]], Call
         return call
 
     return decorated
+
+
+def methods_of(distribution: Any, *names: str) -> list[Callable[..., Any]]:
+    """Return methods of SciPy's distribution: its own for plain arguments, those of xpgrad for arguments with boxes."""
+    differentiated = getattr(xpgrad.scipy.stats, distribution.name)
+    return [_either(getattr(distribution, name), getattr(differentiated, name)) for name in names]
+
+
+def _either(exact: Callable[..., Any], differentiated: Callable[..., Any]) -> Callable[..., Any]:
+    of_boxes = wrapped(differentiated)
+
+    @functools.wraps(exact)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        return (of_boxes if has_box(args) or has_box(kwargs.values()) else exact)(*args, **kwargs)
+
+    return call
