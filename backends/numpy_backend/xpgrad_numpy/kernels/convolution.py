@@ -11,6 +11,7 @@ import numpy as np
 
 from xpgrad.plugin import Geometry
 from xpgrad.types import Array, Dtype, Kernel
+from xpgrad_numpy.kernels import direct
 from xpgrad_numpy.kernels.patches import Patches
 from xpgrad_numpy.kernels.precision import wide
 
@@ -30,6 +31,9 @@ def _bias(b: Array | None, ndim: int) -> Array | None:
 
 def convolution(x: Array, W: Array, b: Array | None, /, geometry: Geometry, groups: int) -> Array:
     """Return the products of windows and filters."""
+    by_loops = direct.convolution(x, W, b, geometry, groups)
+    if by_loops is not NotImplemented:
+        return by_loops
     result = np.result_type(*[a for a in (x, W, b) if a is not None])
     dtype, b = wide(result), _bias(b, geometry.ndim)
     y = np.empty((x.shape[0], W.shape[0], *geometry.out), result)
@@ -116,6 +120,9 @@ def transposed_convolution(x: Array, W: Array, b: Array | None, /, geometry: Geo
 
 def convolution_filter_backward(x: Array, g: Array, /, geometry: Geometry, groups: int) -> Array:
     """Return the sums over batch and windows of windows times `g`."""
+    by_loops = direct.convolution_filter_backward(x, g, geometry, groups)
+    if by_loops is not NotImplemented:
+        return by_loops
     result = np.result_type(x, g)
     dtype, filters, channels = wide(result), g.shape[1] // groups, x.shape[1] // groups
     shape = (g.shape[1], channels, *geometry.ksize)

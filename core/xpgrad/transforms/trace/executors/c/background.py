@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from xpgrad.transforms.trace.executors.c.process import Build
 
-Job = Callable[[], None]
+Job = Callable[[], object]
 
 
 class Background:

@@ -1,0 +1,65 @@
+"""`Written`: a C library whose source is a text, compiled for the processes that come after this one."""
+
+import dataclasses
+import threading
+
+from xpgrad.transforms.trace.executors.c.background import background
+from xpgrad.transforms.trace.executors.c.compiler import Compiler
+from xpgrad.transforms.trace.executors.c.glue import GLUE
+from xpgrad.transforms.trace.executors.c.library import Library
+from xpgrad.transforms.trace.executors.c.process import Closing
+from xpgrad.transforms.trace.executors.c.toolchain import Toolchain, disabled, toolchain
+
+
+class Written:
+    """A library whose functions are called by address.
+
+    A process decides once, at the first use, by the files on the disk. A missing library is compiled in the background
+    and serves the next process, so that no result depends on how long a compiler takes.
+
+    Parameters
+    ----------
+    text : str
+        The source.
+    flags : tuple of str
+        Further flags for the compiler.
+    """
+
+    def __init__(self, text: str, flags: tuple[str, ...] = ()) -> None:
+        self._text, self._flags = text + GLUE, flags
+        self._lock = threading.Lock()
+        self._decided = False
+        self._library: Library | None = None
+
+    def library(self) -> Library | None:
+        """Return the library, or None for the whole process."""
+        if not self._decided:
+            with self._lock:
+                if not self._decided:
+                    self._library = self._stored()
+                    self._decided = True
+        return self._library
+
+    def _stored(self) -> Library | None:
+        tools = toolchain()
+        if disabled() is not None or tools.off is not None:
+            return None
+        compiler = tools.known_compiler()
+        found = None if compiler is None else tools.loaded(self._with_flags(compiler), self._text)
+        if found is None:
+            background.submit(lambda: self._compile(tools))
+        return found
+
+    def build(self) -> bool:
+        """Compile the library unless it is on the disk; return whether this was possible."""
+        return disabled() is None and self._compile(toolchain())
+
+    def _compile(self, tools: Toolchain) -> bool:
+        try:
+            compiler = tools.compiler()
+            return compiler is not None and tools.made(self._with_flags(compiler), self._text) is not None
+        except Closing:
+            return False
+
+    def _with_flags(self, compiler: Compiler) -> Compiler:
+        return dataclasses.replace(compiler, flags=(*compiler.flags, *self._flags))
