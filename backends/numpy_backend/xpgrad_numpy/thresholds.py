@@ -4,13 +4,13 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from xpgrad_numpy import blocks, buffers, elementwise
-from xpgrad_numpy.kernels import gathers, linear, neural, patches
+from xpgrad_numpy.kernels import direct, gathers, linear, neural, patches
 
 DOUBLE, SINGLE = 8, 4
 """Bytes of a number."""
 WINDOWS = (
     *(patches.MIN_COLUMNS, patches.LONG, patches.MAX_SHEARED, patches.MIN_SHEARED, patches.MIN_FILTERS),
-    patches.MIN_LINE,
+    *(patches.MIN_LINE, direct.MIN_WIDTH, direct.MIN_SUMMED),
 )
 GATHERS = gathers.MANY, gathers.WIDE
 ROWS = neural.FEW_CLASSES, neural.IN_PLACE_FROM

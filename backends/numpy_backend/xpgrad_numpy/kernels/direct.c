@@ -80,7 +80,7 @@ static real *image_of(const struct shape *s, const real *x, long number, real *t
    (channel, K, K, OB). */
 #define TILE(OB, PV)                                                                                                   \
     static void tile_##OB##_##PV(const real *x, long channels, long plane, long pitch, const real *w, const real *b,   \
-        real *y, long y_plane, long step, long y_step, long left)                                                      \
+        real *y, long y_plane, long step, long y_step, long left, long less)                                           \
     {                                                                                                                  \
         vec sum[OB][PV];                                                                                               \
         EACH(o, OB) EACH(p, PV) sum[o][p] = (vec){};                                                                   \
@@ -98,13 +98,13 @@ static real *image_of(const struct shape *s, const real *x, long number, real *t
         EACH(o, OB) EACH(p, PV)                                                                                        \
         {                                                                                                              \
             real *to = y + o * y_plane + p * y_step;                                                                   \
-            long n = left - p * (y_step == V ? V : 0);                                                                 \
+            long n = left - p * less;                                                                                  \
             if (n >= V) STORE(to, sum[o][p]);                                                                          \
             else                                                                                                       \
                 for (long j = 0; j < n; j++) to[j] = sum[o][p][j];                                                     \
         }                                                                                                              \
     }
-typedef void tile(const real *, long, long, long, const real *, const real *, real *, long, long, long, long);
+typedef void tile(const real *, long, long, long, const real *, const real *, real *, long, long, long, long, long);
 #define BLOCK 6 /* outputs: 12 sums hide the latency of products and leave four of 16 registers */
 #define TILES(PV) TILE(1, PV) TILE(2, PV) TILE(3, PV) TILE(4, PV) TILE(5, PV) TILE(6, PV)
 TILES(1)
@@ -141,7 +141,7 @@ int convolve(const struct shape *s, const real *x, const real *packed, const rea
                 for (long p = 0; p < width;) {
                     int two = many || (!narrow && width - p > V);
                     tiles[two][outs](image + r * pitch + p, s->channels, rows * pitch, pitch, w, b ? b + o : 0, to + p,
-                        plane, many ? pitch : V, many ? width : V, width - p);
+                        plane, many ? pitch : V, many ? width : V, width - p, many ? 0 : V);
                     p += two && !many ? 2 * V : V;
                 }
             }
