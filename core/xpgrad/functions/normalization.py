@@ -52,7 +52,7 @@ def standardize_backward(xp: Namespace, g: Array, direction: Array, scale: Array
     It is the gradient of `standardize`, whose output is the direction, with mean 0 and mean square 1 except for `eps`.
     """
     along = direction * xp.mean(g * direction, axis=axis, keepdims=True)
-    return (g - xp.mean(g, axis=axis, keepdims=True) - along) * scale
+    return (g - along - xp.mean(g, axis=axis, keepdims=True)) * scale  # in the order of NumPy's kernel
 
 
 def _standardized_rule(xp: Namespace, gy: Array, x: Array, y: Array, inverse: Array, axis: Axes, eps: float) -> Array:

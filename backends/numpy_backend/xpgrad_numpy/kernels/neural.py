@@ -11,11 +11,8 @@ from xpgrad_numpy.blocks import FROM, blocks, in_order
 from xpgrad_numpy.buffers import on_rows
 from xpgrad_numpy.kernels.linear import matmul
 from xpgrad_numpy.kernels.precision import SINGLE, divided, is_half, wide
+from xpgrad_numpy.kernels.rows import FEW_CLASSES, compiled
 from xpgrad_numpy.kernels.statistical import sum
-
-# Up to this number of classes, NumPy's loops run along the examples, the longer axis. With 10 classes that takes 0.8
-# times as long for 64 examples, and half as long for 4096.
-FEW_CLASSES = 64
 
 NEARLY_ONE = 0.995  # from this value on, 1 - y loses digits in the gradient of `expit`
 
@@ -28,11 +25,13 @@ ZEROS = {dtype: np.zeros((), dtype) for dtype in map(np.dtype, ("float16", "floa
 ONES = {dtype: np.ones((), dtype) for dtype in ZEROS}
 
 
+@compiled((0,), axis=None)
 def relu(x: Array, /) -> Array:
     """Return ``max(x, 0)``."""
     return np.maximum(x, ZEROS.get(x.dtype, 0))
 
 
+@compiled((0, 1), axis=None)
 def gate(x1: Array, x2: Array, /) -> Array:
     """Return ``x1 * (x2 > 0)``; for large arrays in the memory of the factors 0 and 1."""
     positive = x2 > ZEROS.get(x2.dtype, 0)
@@ -81,6 +80,7 @@ def array_for(x: Array, out: Array | None) -> Array | None:
     return out if out is not None or x.ndim else np.empty_like(x)
 
 
+@compiled((0,))
 def softmax(x: Array, /, axis: Any) -> Array:
     """Return exponentials normalised along `axis`, in one new array."""
     if is_half(x.dtype):
@@ -108,6 +108,7 @@ def softmax_into(x: Array, out: Array | None, axis: Any = -1) -> Array:
     return y
 
 
+@compiled((0, 1), axis=2)
 def softmax_x(gy: Array, y: Array, axis: Any, /) -> Array:
     """Return ``y * (gy - sum(gy * y))`` in one new array."""
     if is_half(y.dtype):
@@ -144,6 +145,7 @@ def softmax_from_log_x(gy: Array, y: Array, /) -> Array:
     return softmax_x(gy, y, 1)
 
 
+@compiled((0,))
 def log_softmax(x: Array, /, axis: Any) -> Array:
     """Return the logarithm of `softmax`; a transposed view if there are few classes."""
     if is_half(x.dtype):
@@ -172,6 +174,7 @@ def _log_softmax(x: Array, axis: Any, out: Array | None = None) -> Array:
     return y
 
 
+@compiled((0, 1), axis=2)
 def log_softmax_x(gy: Array, y: Array, axis: Any, /) -> Array:
     """Return ``gy - exp(y) * sum(gy)`` in one new array."""
     if is_half(y.dtype):

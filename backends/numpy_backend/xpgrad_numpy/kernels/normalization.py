@@ -9,6 +9,7 @@ from xpgrad.types import Array, Kernel
 from xpgrad_numpy.aligned import scratch
 from xpgrad_numpy.blocks import Index, blocks, in_order
 from xpgrad_numpy.buffers import on_rows
+from xpgrad_numpy.kernels.rows import compiled, run
 from xpgrad_numpy.kernels.statistical import sum_to
 
 Axes = tuple[int, ...]
@@ -20,6 +21,7 @@ def _count(x: Array, axis: Axes) -> int:
     return math.prod(x.shape[a] for a in axis)
 
 
+@compiled((0,))
 def moments(x: Array, /, axis: Axes) -> tuple[Array, Array]:
     """Return mean and variance over `axis`, which is kept with length 1."""
     count = _count(x, axis)
@@ -41,6 +43,7 @@ def moments(x: Array, /, axis: Axes) -> tuple[Array, Array]:
     return mean, var
 
 
+@compiled((0, 1, 2))
 def standardize(x: Array, mean: Array, inverse: Array, /, axis: Axes, eps: float) -> Array:
     """Return ``(x - mean) * inverse`` in one new array."""
     y = np.empty(x.shape, np.result_type(x, mean, inverse))
@@ -54,6 +57,7 @@ def standardize(x: Array, mean: Array, inverse: Array, /, axis: Axes, eps: float
     return y
 
 
+@compiled((0, 1, 2))
 def standardize_backward(g: Array, direction: Array, scale: Array, /, axis: Axes) -> Array:
     """Return ``(g - mean(g) - direction * mean(g * direction)) * scale``."""
     y = np.empty(g.shape, np.result_type(g, direction, scale))
@@ -91,6 +95,7 @@ def alike(x: Array, *others: Array) -> bool:
     return all(other.dtype == x.dtype for other in others)
 
 
+@compiled(range(5))
 def normalized(
     x: Array, gamma: Array, beta: Array, mean: Array, inverse: Array, /, axis: Axes, eps: float
 ) -> Array:  # fmt: skip
@@ -111,6 +116,7 @@ def normalized(
     return y
 
 
+@compiled(range(5), axis=5)
 def normalized_x(
     gy: Array, x: Array, gamma: Array, mean: Array, inverse: Array, axis: Axes, eps: float, /
 ) -> Array:  # fmt: skip
@@ -135,6 +141,10 @@ def normalized_gamma(
     gy: Array, x: Array, gamma_spec: Spec, mean: Array, inverse: Array, axis: Axes, eps: float, /
 ) -> Array:
     """Return the sum of the cotangent times the standardized `x`, without an array of the size of `x`."""
+    if gamma_spec.size == _count(x, axis):
+        total = run("normalized_gamma", (gy, x, mean, inverse), axis)
+        if total is not NotImplemented:
+            return total.reshape(gamma_spec.shape)
     parts = blocks(x, axis)
     if not (alike(x, gy, mean, inverse) and len(parts) > 1 and in_order(gy, x)):
         return NotImplemented

@@ -40,11 +40,11 @@ KEPT = 2**18
 """Bytes of values that a block keeps between loops, at most where blocks may be smaller."""
 
 # Pieces hand values to one another in memory; gcc 12, told about several of them at once, leaves out some that store.
-_PRELUDE = """\
+PRELUDE = """\
 #include <stdint.h>
 #include <string.h>
-#ifndef XPGRAD_PRELUDE
-#define XPGRAD_PRELUDE
+#ifndef XPGRADPRELUDE
+#define XPGRADPRELUDE
 #if defined(__GNUC__) && !defined(__clang__)
 #define PIECE static __attribute__((noipa))
 #else
@@ -211,9 +211,9 @@ class _Generator:
                 main.partials[node] = f"(s + {scratch.take(bytes_of(node.dtype, self.group))})"
                 main.partial[node] = f"({main.partials[node]} + row % {self.group} * {size})"
             partials += bytes_of(node.dtype, self.groups * each)
-        main.offsets = first.offsets | self._place(self.main, scratch, self.group if space.flat else columns)
+        main.offsets = {**first.offsets, **self._place(self.main, scratch, self.group if space.flat else columns)}
         after = _Memory()
-        end.offsets = self._place(self.end, after, columns)
+        end.offsets = {**self._place(self.end, after, columns)}
         functions: list[str] = []
         calls = [
             self._pieces(phase, places, letter, functions)
@@ -232,7 +232,7 @@ class _Generator:
             f"void {PLACEHOLDER}(char *const *arrays, long first, long last, char *s, char *partials) {{\n"
             f"{before}{body if self.main.nodes else ''}{finish}}}\n"
         )
-        text = _PRELUDE.format(select=SELECT, prototypes=self._prototypes()) + self._helpers() + "\n".join(functions)
+        text = PRELUDE.format(select=SELECT, prototypes=self._prototypes()) + self._helpers() + "\n".join(functions)
         return Source(name, text, self.chunks, scratch.size, partials + after.size, ends and self.chunks > 1)
 
     def _pieces(self, phase: Phase, places: Places, letter: str, functions: list[str]) -> str:

@@ -17,14 +17,14 @@ class Places:
 
     Attributes
     ----------
-    columns : int
-        Of the space.
+    columns : int or str
+        Of the space; in C, where its size is known only when it is computed.
     width : str
         The number of columns of a loop, in C.
     inputs : int
         The number of inputs of the group.
-    offsets : dict from Node to int
-        Where in the scratch memory a value is kept.
+    offsets : dict from Node to int or str
+        Where in the scratch memory a value is kept, in bytes.
     outputs : dict from Node to list of int
         Which outputs a node is.
     partials : dict from Node to str
@@ -35,10 +35,10 @@ class Places:
         The number of partial results.
     """
 
-    columns: int
+    columns: int | str
     width: str
     inputs: int
-    offsets: dict[Node, int] = field(default_factory=dict)
+    offsets: dict[Node, int | str] = field(default_factory=dict)
     outputs: dict[Node, list[int]] = field(default_factory=dict)
     partials: dict[Node, str] = field(default_factory=dict)
     partial: dict[Node, str] = field(default_factory=dict)
@@ -79,11 +79,11 @@ class PieceWriter:
         self.names: dict[Node, str] = {}
         self.pointers: dict[str, str] = {}
 
-    def text(self, name: str) -> str:
+    def text(self, name: str, parameters: str = PARAMETERS) -> str:
         """Return the C function."""
         for node in self.piece.nodes:
             self._compute(node)
-        lines = [f"PIECE void {name}({PARAMETERS}) {{", *self.head]
+        lines = [f"PIECE void {name}({parameters}) {{", *self.head]
         if self.piece.vector:
             lines += ["#pragma omp simd", f"for (long i = 0; i < {self.places.width}; i++) {{", *self.body, "}"]
         else:

@@ -1,0 +1,250 @@
+"""Kernels along rows in C: what fusion makes of their default bodies, with NumPy's own loops and order of additions.
+
+Results have the bits of the kernels that `compiled` decorates, which compute until the library is there and all other
+arrays. So the library is compiled and loaded in a thread, at the first use of a large array.
+"""
+
+import ctypes
+import functools
+import math
+import os
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from xpgrad.types import Array, Dtype, Kernel, Shape
+
+LARGE = 2**15  # elements from which a call of C is worth it
+SHARED = 2**18  # elements from which threads share the rows
+LINE = 64  # columns of which a thread has a multiple
+# Up to this number of classes, NumPy's loops run along the examples, the longer axis. With 10 classes that takes 0.8
+# times as long for 64 examples, and half as long for 4096.
+FEW_CLASSES = 64
+MAX_COLUMNS = 2**16  # of which a few rows are kept in the cache
+LEVELS = {"p": "point", "r": "row", "c": "column"}
+POINTER, LONG = ctypes.c_void_p, ctypes.c_long
+
+
+class Entry(NamedTuple):
+    """A kernel: the levels of its arrays, its formula (see `RowKernel`), and the least number of columns.
+
+    For fewer columns NumPy's kernel adds in another order. Levels are p (a number at each point), r (one for each row)
+    and c (one for each column).
+    """
+
+    levels: str
+    formula: Callable[..., Any]
+    least: int = 1
+
+
+def _of_gamma(xp: Any, gy: Any, x: Any, mean: Any, inverse: Any) -> Any:
+    gamma_spec = xp.spec(x.shape[1:], x.dtype, x)
+    return xp.kernel("normalized.gamma")(gy, x, gamma_spec, mean, inverse, (1,), 0.0)
+
+
+TABLE = {
+    "relu": Entry("p", lambda xp, x: xp.kernel("relu")(x)),
+    "gate": Entry("pp", lambda xp, x1, x2: xp.kernel("gate")(x1, x2)),
+    "softmax": Entry("p", lambda xp, x: xp.kernel("softmax")(x, axis=1)),
+    "softmax_x": Entry("pp", lambda xp, gy, y: xp.kernel("softmax.x")(gy, y, 1)),
+    "log_softmax": Entry("p", lambda xp, x: xp.kernel("log_softmax")(x, axis=1), least=FEW_CLASSES + 1),
+    "log_softmax_x": Entry("pp", lambda xp, gy, y: xp.kernel("log_softmax.x")(gy, y, 1)),
+    "moments": Entry("p", lambda xp, x: xp.kernel("moments")(x, axis=(1,))),
+    "standardize": Entry("prr", lambda xp, *xs: xp.kernel("standardize")(*xs, axis=(1,), eps=0.0)),
+    "standardize_backward": Entry("ppr", lambda xp, *xs: xp.kernel("standardize_backward")(*xs, axis=(1,))),
+    "normalized": Entry("pccrr", lambda xp, *xs: xp.kernel("normalized")(*xs, axis=(1,), eps=0.0)),
+    "normalized_x": Entry("ppcrr", lambda xp, *xs: xp.kernel("normalized.x")(*xs, (1,), 0.0)),
+    "normalized_gamma": Entry("pprr", _of_gamma),
+}
+"""The kernels, by the names of their functions, with rows along axis 1."""
+
+
+class Ufunc(ctypes.Structure):
+    """The first fields of ``PyUFuncObject``, which are public."""
+
+    _fields_ = (
+        *(("head", ctypes.c_ssize_t), ("type", POINTER)),
+        *((name, ctypes.c_int) for name in ("nin", "nout", "nargs", "identity")),
+        *((name, ctypes.POINTER(POINTER)) for name in ("functions", "data")),
+        *(("ntypes", ctypes.c_int), ("reserved", ctypes.c_int), ("name", ctypes.c_char_p)),
+    )
+
+
+class Function(NamedTuple):
+    """A kernel in C, the levels of its results, and whether threads share its columns, not its rows."""
+
+    call: Any
+    levels: tuple[str, ...]
+    by_column: bool
+
+
+@functools.cache
+def loop(name: str, dtype: Dtype) -> tuple[int, int | None] | None:
+    """Return the addresses of the loop of a ufunc and of its data; None unless it computes what the ufunc does."""
+    ufunc = getattr(np, name, None)
+    if type(ufunc) is not np.ufunc or f"{dtype.char}->{dtype.char}" not in ufunc.types:
+        return None
+    fields, number = Ufunc.from_address(id(ufunc)), ufunc.types.index(f"{dtype.char}->{dtype.char}")
+    if (fields.nin, fields.nout, fields.ntypes, fields.name) != (1, 1, len(ufunc.types), name.encode()):
+        return None
+    address, data = fields.functions[number], fields.data[number]
+    x = np.linspace(0.1, 0.9, 37, dtype=dtype)
+    y = np.empty_like(x)
+    run = ctypes.CFUNCTYPE(None, *[POINTER] * 4)(address)
+    run((POINTER * 2)(x.ctypes.data, y.ctypes.data), (LONG * 1)(37), (LONG * 2)(x.itemsize, x.itemsize), data)
+    return (address, data) if np.array_equal(y, ufunc(x)) else None
+
+
+class Library:
+    """The functions for one dtype, by name; none until they are compiled and loaded."""
+
+    def __init__(self, dtype: Dtype) -> None:
+        self.dtype = dtype
+        self.functions: dict[str, Function] = {}
+        self._thread: threading.Thread | None = None
+
+    def start(self) -> None:
+        """Prepare the functions in a thread, unless that has been begun."""
+        if self._thread is None and os.environ.get("XPGRAD_CODEGEN", "").strip() != "0":
+            self._thread = threading.Thread(target=self.prepare, name="xpgrad-rows", daemon=True)
+            self._thread.start()
+
+    def wait(self) -> None:
+        """Wait until the functions are there."""
+        self.start()
+        if self._thread is not None:
+            self._thread.join()
+
+    def prepare(self) -> bool:
+        """Compile what is not on the disk, and load it; return whether that was possible."""
+        try:
+            self.functions = self._functions()
+        except Exception as error:  # NumPy's kernels compute everything
+            from xpgrad.transforms.trace.executors.c.toolchain import toolchain
+
+            toolchain().failures.append(f"kernels of rows: {type(error).__name__}: {error}")
+        return bool(self.functions)
+
+    def _functions(self) -> dict[str, Function]:
+        import xpgrad  # loads the transforms: not at the import of the backend
+        import xpgrad.functions
+        from xpgrad.transforms.trace.executors.c.rows import RowKernel, row_source, rows_text
+        from xpgrad.transforms.trace.executors.c.written import Written
+
+        backend, sources = xpgrad.get_device("@numpy").backend, {}
+        for name, entry in TABLE.items():
+            kernel = RowKernel(name, tuple(map(LEVELS.__getitem__, entry.levels)), entry.formula)
+            source = row_source(backend, kernel, self.dtype.name)
+            if source is not None and all(loop(op, self.dtype) for op, _ in source.called):
+                sources[name] = source
+        text, called = rows_text(list(sources.values()))
+        written = Written(text)
+        library = written.library() if written.build() else None
+        if library is None:
+            return {}
+        set_loop = ctypes.CFUNCTYPE(None, LONG, POINTER, POINTER)(library.address("set_loop"))
+        for number, (op, _) in enumerate(called):
+            set_loop(number, *(loop(op, self.dtype) or ()))
+        kind = ctypes.CFUNCTYPE(ctypes.c_int, POINTER, *[LONG] * 4)
+        return {
+            name: Function(kind(library.address(f"{name}_{self.dtype.name}")), source.levels, source.by_column)
+            for name, source in sources.items()
+        }
+
+
+@functools.cache
+def library(dtype: Dtype) -> Library:
+    """Return the functions for a dtype."""
+    return Library(dtype)
+
+
+def build() -> bool:
+    """Compile the functions of all dtypes; return whether that was possible."""
+    done = [library(np.dtype(char)).prepare() for char in "fd"]
+    return all(done)
+
+
+def _split(shape: Shape, axis: Any) -> int | None:
+    """Return the number of leading axes where `axis` are all others, but not all; else None."""
+    ndim = len(shape)
+    axes = sorted({a % ndim for a in ((axis,) if isinstance(axis, int) else axis)}) if axis is not None and ndim else []
+    return axes[0] if axes and axes[0] and axes == list(range(axes[0], ndim)) else None
+
+
+def _fits(x: Array, level: str, shape: Shape, split: int, dtype: Dtype) -> bool:
+    """Return whether an array has a dtype, is in order, and has the shape of a level."""
+    ndim = len(shape)
+    if level == "r":
+        shape = shape[:split] + (1,) * (ndim - split)
+    elif level == "c":
+        shape = ((1,) * split + shape[split:])[min(ndim - x.ndim, split) :]
+    return bool(x.shape == shape and x.dtype == dtype and x.flags.c_contiguous and x.flags.aligned)
+
+
+def run(name: str, arrays: Sequence[Array], axis: Any) -> Any:
+    """Return the results of a kernel in C along trailing axes, or `NotImplemented`; `axis` is () for one without."""
+    x = arrays[0]
+    shape, dtype = x.shape, x.dtype
+    if x.size < LARGE or dtype.char not in "fd":
+        return NotImplemented
+    found = library(dtype)
+    function = found.functions.get(name)
+    if function is None:
+        found.start()
+        return NotImplemented
+    entry, split = TABLE[name], 0 if axis == () else _split(shape, axis)
+    if split is None or (columns := math.prod(shape[split:])) < entry.least:
+        return NotImplemented
+    if columns > MAX_COLUMNS and not function.by_column:
+        return NotImplemented
+    if not all(_fits(a, level, shape, split, dtype) for a, level in zip(arrays, entry.levels, strict=True)):
+        return NotImplemented
+    rows = math.prod(shape[:split])
+    shapes = {"point": shape, "row": shape[:split] + (1,) * (len(shape) - split), "column": shape[split:]}
+    results = [np.empty(shapes[level], dtype) for level in function.levels]
+    addresses = (POINTER * (len(arrays) + len(results)))(*(a.ctypes.data for a in (*arrays, *results)))
+    count = columns if function.by_column else rows
+
+    def task(first: int, last: int) -> None:
+        if not function.call(addresses, rows, columns, first, last):
+            raise MemoryError(f"{name}: no memory for a row")
+
+    if x.size < SHARED:
+        task(0, count)
+    else:
+        from xpgrad.transforms.trace.executors.threads import run_all, threads  # loaded with the library
+
+        step = -(-count // threads() // LINE) * LINE if function.by_column else None
+
+        run_all(task, count, step)
+    return results[0] if len(results) == 1 else tuple(results)
+
+
+def compiled(arrays: Sequence[int], axis: int | str | None = "axis") -> Callable[[Kernel], Kernel]:
+    """Return a decorator of kernels in `TABLE`, which are then computed in C where arrays are large and in order.
+
+    Parameters
+    ----------
+    arrays : sequence of int
+        Which arguments the arrays of the formula are.
+    axis : int, str or None
+        Which argument the axes of the columns are; None for functions that have no axes.
+    """
+
+    def decorate(kernel: Kernel) -> Kernel:
+        name = kernel.__name__
+
+        @functools.wraps(kernel)
+        def by_rows(*args: Any, **parameters: Any) -> Any:
+            if args[0].size >= LARGE:
+                axes = () if axis is None else parameters[axis] if isinstance(axis, str) else args[axis]
+                result = run(name, [args[i] for i in arrays], axes)
+                if result is not NotImplemented:
+                    return result
+            return kernel(*args, **parameters)
+
+        return by_rows
+
+    return decorate

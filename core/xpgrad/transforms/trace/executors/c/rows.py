@@ -1,0 +1,239 @@
+"""C source of a library's kernels for arrays with any number of rows and columns.
+
+The statements of a kernel are those of its default body. Its functions of libm are the library's own loops, on one row
+or block in the cache, and its sums add in the order of the library's, so that results have the bits of the default
+body, for any number of threads.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from xpgrad.backend.backend import Backend
+from xpgrad.transforms.trace.calls import Value
+from xpgrad.transforms.trace.executors.c.functions import C_TYPES, ITEMSIZES, ROWS, SELECT, has_row
+from xpgrad.transforms.trace.executors.c.generator import PRELUDE
+from xpgrad.transforms.trace.executors.c.nodes import LEAVES, Node, nodes_of
+from xpgrad.transforms.trace.executors.c.phases import Phase
+from xpgrad.transforms.trace.executors.c.pieces import PARAMETERS, PieceWriter, Places
+from xpgrad.transforms.trace.executors.c.reductions import reduction
+from xpgrad.transforms.trace.fusion.group import Fused
+from xpgrad.transforms.trace.fusion.space import Space, Unfusible
+from xpgrad.transforms.trace.fusion.statements import REDUCTIONS, Statement
+from xpgrad.transforms.trace.fusion.symbols import Builder, Symbol
+
+EXAMPLE = {"point": (1021, 1031), "row": (1021, 1), "column": (1031,), "one": ()}
+"""Shapes with which a body is called; a constant that is the number of columns is one that depends on the shape."""
+COUNT = 1031.0
+BLOCK = 4096
+"""Columns that are computed before the next ones, where they are independent."""
+APART = 320
+"""Bytes between values of a row: at the same place in two pages, what is read next waits for what is written."""
+CALLED = frozenset(op for op, row in ROWS.items() if row.vector and op not in ("pow", "atan2", "hypot"))
+"""Functions that are computed by the library's loops."""
+SIZES = ", long columns, long stride"
+
+# Blocks of up to 128 numbers in eight sums each, and pairs of blocks: the order of NumPy's sums along a row.
+_PAIRWISE = """\
+static {type} sum_{dtype}_pair(const {type} *x, long n) {{
+    if (n < 8) {{
+        {type} y = -0.0;
+        for (long i = 0; i < n; i++) y += x[i];
+        return y;
+    }}
+    if (n <= 128) {{
+        {type} r[8];
+        long i = 8;
+        for (int k = 0; k < 8; k++) r[k] = x[k];
+        for (; i < n - n % 8; i += 8)
+            for (int k = 0; k < 8; k++) r[k] += x[i + k];
+        {type} y = ((r[0] + r[1]) + (r[2] + r[3])) + ((r[4] + r[5]) + (r[6] + r[7]));
+        for (; i < n; i++) y += x[i];
+        return y;
+    }}
+    long half = n / 2 / 8 * 8;
+    return sum_{dtype}_pair(x, half) + sum_{dtype}_pair(x + half, n - half);
+}}
+static {type} sum_{dtype}(const {type} *x, long n) {{ return 0 + sum_{dtype}_pair(x, n); }}
+"""
+_LOOPS = """\
+static struct {{ void (*run)(char **, const long *, const long *, void *); void *data; }} loops[{count}];
+void set_loop(long number, void *run, void *data) {{
+    loops[number].run = (void (*)(char **, const long *, const long *, void *))run;
+    loops[number].data = data;
+}}
+"""
+_LOOP = """\
+static void {op}_{dtype}_n(const {type} *x, {type} *y, long n) {{
+    char *arrays[2] = {{(char *)x, (char *)y}};
+    const long steps[2] = {{sizeof *x, sizeof *y}};
+    loops[{number}].run(arrays, &n, steps, loops[{number}].data);
+}}
+static inline {type} {op}_{dtype}_1({type} x) {{
+    {type} y;
+    {op}_{dtype}_n(&x, &y, 1);
+    return y;
+}}
+"""
+
+Formula = Callable[..., Any]
+
+
+class RowKernel(NamedTuple):
+    """A kernel of arrays of one dtype.
+
+    Attributes
+    ----------
+    name : str
+        Of the function in C, to which an underscore and the dtype are added.
+    levels : tuple of str
+        Those of its arrays: "point", "row" (with one column) or "column".
+    formula : callable
+        ``formula(xp, *arrays)`` returns the results, by the kernels' default bodies.
+    """
+
+    name: str
+    levels: tuple[str, ...]
+    formula: Formula
+
+
+class RowSource(NamedTuple):
+    """The C function of a kernel, ``int NAME(char *const *arrays, long rows, long columns, long first, long last)``.
+
+    It computes the rows, or `by_column` the columns, from `first` to before `last`, and returns 0 without memory for
+    scratch. Arrays are the inputs, then the outputs.
+
+    Attributes
+    ----------
+    text : str
+    levels : tuple of str
+        Those of the results; "point" for kernels without rows.
+    by_column : bool
+    called : frozenset of tuple
+        Functions and dtypes of the library's loops that it needs.
+    reductions : frozenset of tuple
+        Those that it needs.
+    """
+
+    text: str
+    levels: tuple[str, ...]
+    by_column: bool
+    called: frozenset[tuple[str, str]]
+    reductions: frozenset[tuple[str, str]]
+
+
+class _RowPhase(Phase):
+    def loops(self, node: Node) -> bool:
+        """Whether a node is computed in a loop over the columns, and not by the library's."""
+        return not (node.op in CALLED and node.vector) and Phase.loops(self, node)
+
+
+class _RowWriter(PieceWriter):
+    def _compute(self, node: Node) -> None:
+        if node.op in CALLED and node.vector:
+            x, places = node.operands[0], self.places
+            self.body.append(f"{node.op}_{node.dtype}_n({self._whole(x)}, {places.kept(node)}, {places.width});")
+            return
+        PieceWriter._compute(self, node)
+
+    def _expression(self, node: Node) -> str:
+        if node.op in CALLED:
+            return f"{node.op}_{node.dtype}_1({self._name(node.operands[0])})"
+        return PieceWriter._expression(self, node)
+
+    def _name(self, node: Node) -> str:
+        if node.op == "constant" and node.value == COUNT:
+            return f"(({C_TYPES[node.dtype]})columns)"
+        return PieceWriter._name(self, node)
+
+
+def row_source(backend: Backend, kernel: RowKernel, dtype: str) -> RowSource | None:
+    """Return the source of a kernel for arrays of a dtype; None if its body has no statements, or other ones."""
+    found = _nodes(backend, kernel, dtype)
+    if found is None:
+        return None
+    nodes, outputs, flat = found
+    phase = _RowPhase(nodes, set())
+    places = Places("columns", "n", len(kernel.levels))
+    for number, node in enumerate(outputs):
+        if node.terminal:
+            places.partial[node] = f"(arrays[{places.inputs + number}] + start * {ITEMSIZES[node.dtype]})"
+        else:
+            places.outputs.setdefault(node, []).append(number)
+    kept = [n for n in nodes if n in phase.kept or (n.op in CALLED and n.vector)]
+    vectors = [n for n in kept if n.vector and n not in places.outputs]
+    scalars = [n for n in kept if not n.vector and n not in places.outputs]
+    places.offsets |= {node: f"{i} * stride" for i, node in enumerate(vectors)}
+    places.offsets |= {node: f"{len(vectors)} * stride + {8 * i}" for i, node in enumerate(scalars)}
+    name, functions, calls = f"{kernel.name}_{dtype}", "", ""
+    for number in range(len(phase.pieces)):
+        functions += _RowWriter(phase, number, places).text(f"{name}_{number}", f"{PARAMETERS}{SIZES}")
+        calls += f"{name}_{number}(arrays, s, 0, row, start, n, columns, stride);\n"
+    by_column = flat or any(node.terminal for node in outputs)
+    zeros = "".join(
+        f"memset({places.partial[node]}, 0, n * {ITEMSIZES[node.dtype]});\n" for node in outputs if node.terminal
+    )
+    length = f"(last - first < {BLOCK} ? last - first : {BLOCK})" if by_column else "columns"
+    size = ITEMSIZES[dtype]
+    loop = f"for (long row = first; row < last; row++) {{\nconst long start = 0, n = columns;\n{calls}}}\n"
+    if by_column:
+        loop = (
+            f"for (long start = first; start < last; start += {BLOCK}) {{\n"
+            f"const long n = last - start < {BLOCK} ? last - start : {BLOCK};\n"
+            f"{zeros}for (long row = 0; row < rows; row++) {{\n{calls}}}\n}}\n"
+        )
+    text = (
+        f"{functions}int {name}(char *const *arrays, long rows, long columns, long first, long last) {{\n"
+        f"const long stride = ({size} * {length} + 63) / 64 * 64 + {APART};\n"
+        f"char *s = aligned_alloc(64, {len(vectors)} * stride + {-(-8 * len(scalars) // 64) * 64} + 64);\n"
+        f"if (!s) return 0;\n{loop}free(s);\nreturn 1;\n}}\n"
+    )
+    called = frozenset((node.op, node.dtype) for node in nodes if node.op in CALLED)
+    reductions = frozenset((node.op, node.dtype) for node in nodes if node.op in REDUCTIONS)
+    return RowSource(text, tuple(node.level for node in outputs), by_column, called, reductions)
+
+
+def _nodes(backend: Backend, kernel: RowKernel, dtype: str) -> tuple[list[Node], list[Node], bool] | None:
+    """Return the nodes of a kernel in order, those of its results, and whether it has neither rows nor sums."""
+    one = backend.spec(backend.asarray(1.0, backend.namespace.asarray(1.0, dtype=dtype).dtype))
+    builder = Builder(backend, Space(EXAMPLE["point"], 1), lambda item: _accepts(item, dtype))
+    try:
+        loaded = [
+            builder.load(number, backend.spec_for(EXAMPLE[level], one.dtype, one.device))
+            for number, level in enumerate(kernel.levels)
+        ]
+        found = kernel.formula(builder, *loaded)
+        symbols: Sequence[Symbol] = found if isinstance(found, (tuple, list)) else [found]
+        values = [Value(symbol.spec, f"y{number}") for number, symbol in enumerate(symbols)]
+        levels = {value: builder.space.level(value.spec.shape) for value in values}
+    except Unfusible:
+        return None
+    results = tuple(symbol.statement for symbol in symbols)
+    rows, columns = EXAMPLE["point"]
+    fused = Fused(rows, columns, (), tuple(values), levels, tuple(builder.statements), results, ())
+    space = nodes_of(fused)
+    if space is None:
+        return None
+    outputs = [node.operands[0] if node.late and not node.terminal else node for node in space.outputs]
+    nodes = [node for node in space.nodes if node.op not in LEAVES and (not node.late or node in outputs)]
+    if any(node.late for node in nodes) and not all(node.terminal and node.level == "column" for node in outputs):
+        return None
+    return nodes, outputs, space.flat and not any(node.op in REDUCTIONS for node in nodes)
+
+
+def _accepts(statement: Statement, dtype: str) -> bool:
+    own = (statement.dtype, *(item.dtype for item in statement.operands))
+    if statement.op in REDUCTIONS and statement.op not in ("sum", "max", "min"):
+        return False
+    has_loop = statement.op in CALLED or statement.op not in ROWS or not ROWS[statement.op].vector
+    return has_loop and all(item in (dtype, "bool") for item in own) and has_row(statement)
+
+
+def rows_text(sources: Sequence[RowSource]) -> tuple[str, list[tuple[str, str]]]:
+    """Return the text of a library of kernels, and the loops of the library that it needs, by their numbers."""
+    loops = sorted({item for source in sources for item in source.called})
+    text = "#include <stdlib.h>\n" + PRELUDE.format(select=SELECT, prototypes="") + _LOOPS.format(count=len(loops) or 1)
+    for number, (op, dtype) in enumerate(loops):
+        text += _LOOP.format(op=op, dtype=dtype, type=C_TYPES[dtype], number=number)
+    for op, dtype in sorted({item for source in sources for item in source.reductions}):
+        text += _PAIRWISE.format(dtype=dtype, type=C_TYPES[dtype]) if op == "sum" else reduction(op, dtype)
+    return text + "".join(source.text for source in sources), loops

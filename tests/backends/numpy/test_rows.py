@@ -1,0 +1,161 @@
+"""Kernels of rows in C, which have the bits of NumPy's kernels."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.core.transforms.trace.executors.c_programs import needs_compiler
+
+import xpgrad
+from xpgrad import functions as F
+from xpgrad.backend.kernels import table
+from xpgrad.transforms.trace.executors.c.toolchain import toolchain
+from xpgrad_numpy.kernels import neural, normalization, rows
+
+pytestmark = needs_compiler
+BACKEND = xpgrad.get_device("@numpy").backend
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A folder in which the kernels are compiled."""
+    path = str(tmp_path_factory.mktemp("rows"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XPGRAD_CACHE_DIR", path)
+        patch.delenv("XPGRAD_CODEGEN", raising=False)
+        assert rows.build(), toolchain().failures
+    return path
+
+
+@pytest.fixture
+def _compiled(folder: str, codegen: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The kernels, for arrays of any size."""
+    monkeypatch.setenv("XPGRAD_CACHE_DIR", folder)
+    monkeypatch.setattr(rows, "LARGE", 1)
+    monkeypatch.setattr(rows, "SHARED", 1)
+    yield
+    rows.library.cache_clear()
+
+
+def without(function: Any, *args: Any, **parameters: Any) -> Any:
+    """Return what NumPy's kernel gives, or the rule that it leaves the arguments to."""
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (rows, normalization):
+            patch.setattr(module, "run", lambda *args: NotImplemented)
+        result = function(*args, **parameters)
+        if result is NotImplemented:
+            name = {"normalized_x": "normalized.x", "normalized_gamma": "normalized.gamma"}[function.__name__]
+            declaration = table.find(name)
+            assert declaration is not None
+            assert declaration.rule is not None
+            result = declaration.rule(BACKEND.xp, *args, **parameters)
+    return result
+
+
+def assert_same(function: Any, *args: Any, **parameters: Any) -> Any:
+    """Compare a kernel in C with NumPy's, to the bit, and return its result."""
+    result, expected = function(*args, **parameters), without(function, *args, **parameters)
+    assert result is not NotImplemented
+    pairs = zip(result, expected, strict=True) if isinstance(result, tuple) else [(result, expected)]
+    for y, wanted in pairs:
+        np.testing.assert_array_equal(y, wanted, strict=True, err_msg=f"{function.__name__} {args[0].shape}")
+    return result
+
+
+def shape_of(rng: np.random.Generator, turn: int) -> tuple[int, ...]:
+    if turn % 8 == 0:
+        return int(rng.integers(1, 300)), int(rng.integers(64, 2500))
+    return tuple(int(n) for n in rng.integers(1, 40, rng.integers(2, 4)))
+
+
+@pytest.mark.usefixtures("_compiled")
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_kernels_have_the_bits_of_those_of_numpy(rng: np.random.Generator, dtype: str) -> None:
+    rows.library(np.dtype(dtype)).wait()
+    assert set(rows.library(np.dtype(dtype)).functions) == set(rows.TABLE)
+    for turn in range(40):
+        shape = shape_of(rng, turn)
+        split = int(rng.integers(1, len(shape)))
+        axes = tuple(range(split, len(shape)))
+        axis = axes[0] if len(axes) == 1 and rng.integers(2) else axes
+        x, gy = (rng.standard_normal(shape).astype(dtype) for _ in range(2))
+        x *= np.asarray(rng.choice([1, 10, 100]), dtype)
+        if turn % 5 == 0:
+            x.ravel()[rng.integers(x.size)] = rng.choice([np.inf, -np.inf, np.nan, -0.0])
+        gamma, beta = (rng.standard_normal(shape[split:]).astype(dtype) for _ in range(2))
+        if rng.integers(2):
+            gamma = gamma.reshape((1,) * split + gamma.shape)
+        assert_same(neural.relu, x)
+        assert_same(neural.gate, gy, x)
+        assert_same(neural.softmax_x, gy, assert_same(neural.softmax, x, axis=axis), axis)
+        assert_same(neural.log_softmax_x, gy, assert_same(neural.log_softmax, x, axis=axis), axis)
+        mean, var = assert_same(normalization.moments, x, axis=axes)
+        inverse = 1 / np.sqrt(var + np.asarray(1e-5, dtype))
+        direction = assert_same(normalization.standardize, x, mean, inverse, axis=axes, eps=1e-5)
+        assert_same(normalization.standardize_backward, gy, direction, inverse, axis=axes)
+        assert_same(normalization.normalized, x, gamma, beta, mean, inverse, axis=axes, eps=1e-5)
+        assert_same(normalization.normalized_x, gy, x, gamma, mean, inverse, axes, 1e-5)
+        assert_same(normalization.normalized_gamma, gy, x, BACKEND.spec(gamma), mean, inverse, axes, 1e-5)
+
+
+@pytest.mark.usefixtures("_compiled")
+def test_bits_do_not_depend_on_the_number_of_threads(rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch) -> None:
+    x = rng.standard_normal((37, 700), np.float32)
+    gamma = rng.standard_normal(700, np.float32)
+    rows.library(x.dtype).wait()
+    found = set()
+    for number in range(1, 5):
+        monkeypatch.setenv("XPGRAD_NUM_THREADS", str(number))
+        leaves = [xpgrad.Variable(a) for a in (x, gamma)]
+        y = F.softmax(F.relu(F.layer_normalization(leaves[0], leaves[1], gamma)))
+        grads = xpgrad.grad([y], leaves, [xpgrad.Variable(x)])
+        found.add(b"".join(v.array.tobytes() for v in (y, *grads) if v is not None))
+    assert len(found) == 1
+
+
+@pytest.mark.usefixtures("_compiled")
+@pytest.mark.parametrize("function", [F.softmax, F.log_softmax, lambda x: F.layer_normalization(x, x[0], x[0])])
+def test_raw_and_recorded_gradients_have_the_same_bits(rng: np.random.Generator, function: Any) -> None:
+    x = rng.standard_normal((9, 130), np.float32)
+    rows.library(x.dtype).wait()
+
+    def gradient(recorded: bool) -> Any:
+        leaf = xpgrad.Variable(x)
+        (gx,) = xpgrad.grad([function(leaf)], [leaf], [xpgrad.Variable(x)], enable_double_backprop=recorded)
+        return gx.array if gx is not None else None
+
+    np.testing.assert_array_equal(gradient(False), gradient(True), strict=True)
+
+
+@pytest.mark.usefixtures("_compiled")
+def test_other_arrays_are_left_to_numpy(rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch) -> None:
+    x = rng.standard_normal((8, 12), np.float32)
+    rows.library(x.dtype).wait()
+    assert rows.run("softmax", (x,), 1) is not NotImplemented
+    for array, axis in ((x.T, 1), (x[:, ::2], 1), (x, 0), (x, None), (x, (0, 1)), (x.astype("f2"), 1), (x[0], 0)):
+        assert rows.run("softmax", (array,), axis) is NotImplemented
+    assert rows.run("gate", (x, x.astype(float)), ()) is NotImplemented
+    assert rows.run("gate", (x, x[:1]), ()) is NotImplemented
+    monkeypatch.setattr(rows, "MAX_COLUMNS", 11)
+    assert rows.run("softmax", (x,), 1) is NotImplemented
+    assert rows.run("relu", (x,), ()) is not NotImplemented
+
+
+def test_kernels_are_those_of_numpy_without_code(rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XPGRAD_CODEGEN", "0")
+    monkeypatch.setattr(rows, "LARGE", 1)
+    rows.library.cache_clear()
+    x = rng.standard_normal((8, 12), np.float32)
+    assert rows.run("softmax", (x,), 1) is NotImplemented
+    rows.library(x.dtype).wait()
+    assert not rows.library(x.dtype).functions
+
+
+@pytest.mark.usefixtures("_compiled")
+def test_a_failure_leaves_all_to_numpy(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rows, "loop", lambda *args: 1 / 0)
+    found = rows.Library(np.dtype("f"))
+    assert not found.prepare()
+    assert "division by zero" in toolchain().failures[-1]
