@@ -75,6 +75,12 @@ class NumPyBackend(Backend):
         """Return a kernel of `xpgrad.functions`, or SciPy's special function if SciPy is installed."""
         return network(name) or special.find(name, self.xp)
 
+    def build(self) -> bool:
+        """Compile the kernels in C; return whether that was possible."""
+        from xpgrad_numpy.kernels import direct, rows  # only for this command
+
+        return all([rows.build(), *(direct.source(itemsize).build() for itemsize in (4, 8))])
+
     def blockwise(self, names: Sequence[str | None], rules: Sequence[Kernel]) -> Kernel:
         """Return the vjps of an elementwise function of large arrays, in blocks."""
         return elementwise.vjps(names, rules)

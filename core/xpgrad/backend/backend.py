@@ -126,6 +126,10 @@ class Backend:
         """Return this backend's own kernel `name`, created or imported at its first use, or None."""
         return None
 
+    def build(self) -> bool | None:
+        """Compile kernels in advance; return whether that was possible, or None if there are none to compile."""
+        return None
+
     def blockwise(self, names: Sequence[str | None], rules: Sequence[Kernel]) -> Kernel | None:
         """Return a function that computes the vjps of an elementwise function of large arrays, or None.
 

@@ -7,6 +7,7 @@ import sys
 import click
 from rich.console import Console
 
+from xpgrad.backend.current import get_device
 from xpgrad.backend.discovery import Installed, scan, to_install
 from xpgrad.cli.health.examination import examination
 from xpgrad.cli.health.report import show
@@ -24,7 +25,8 @@ from xpgrad.errors import XpgradError
     metavar="SECONDS",
     help="Time limit for each plugin.",
 )
-def doctor(name: str | None, as_json: bool, timeout: float) -> None:
+@click.option("--build", is_flag=True, help="First compile kernels in C, which otherwise begins at their first use.")
+def doctor(name: str | None, as_json: bool, timeout: float, build: bool) -> None:
     """Examine the backend NAME, by default every one that is installed.
 
     Each plugin is loaded in a process of its own, so that one that hangs or crashes is reported, too.
@@ -37,6 +39,8 @@ def doctor(name: str | None, as_json: bool, timeout: float) -> None:
     except XpgradError as error:  # an environment variable names a backend that is not installed
         raise click.UsageError(str(error)) from None
     names = _names(installed, name)
+    if build:
+        _build(names)
     console = Console(highlight=False, markup=False)
     with Console(stderr=True).status("") as status:
         report = examination(installed, names, timeout, lambda each: status.update(f"examining {each}"))
@@ -46,6 +50,19 @@ def doctor(name: str | None, as_json: bool, timeout: float) -> None:
         show(report, console)
     bad = {"wrong"} if name is None else {"wrong", "off"}
     sys.exit(int(any(facts["verdict"] in bad for facts in report["backends"])))
+
+
+def _build(names: list[str]) -> None:
+    """Compile the kernels of backends, and print for which of them that was possible."""
+    for name in names:
+        try:
+            built = get_device(f"@{name}").backend.build()
+        except XpgradError:  # its library is missing, or it is broken: the examination says so
+            continue
+        if built is not None:
+            click.echo(
+                f"{name}: {'kernels in C are compiled' if built else 'kernels in C cannot be compiled'}", err=True
+            )
 
 
 def _names(installed: Installed, name: str | None) -> list[str]:

@@ -8,6 +8,7 @@ import pytest
 from click.testing import CliRunner, Result
 from tests.core.backend.strangers import GOOD, Strangers, gives, kernels
 
+from xpgrad import get_device
 from xpgrad.cli import main
 from xpgrad.cli.health.findings import findings
 from xpgrad.errors import BackendUnavailable
@@ -381,3 +382,12 @@ def test_the_report_fits_into_eighty_columns(strangers: Strangers, monkeypatch: 
     assert "numpy fine library" in text
     assert "OMP_NUM_THREADS=1" in text
     assert "Traceback" not in text
+
+
+def test_build_compiles_kernels_in_advance(monkeypatch: pytest.MonkeyPatch) -> None:
+    backend = get_device("@numpy").backend
+    for built, text in ((True, "numpy: kernels in C are compiled"), (False, "numpy: kernels in C cannot be compiled")):
+        monkeypatch.setattr(type(backend), "build", lambda self, built=built: built)
+        result = CliRunner().invoke(main, ["doctor", "numpy", "--build", "--json"])
+        assert text in result.stderr
+        assert json.loads(result.stdout)["backends"]
