@@ -17,6 +17,7 @@ from xpgrad_numpy.aligned import aligned
 from xpgrad_numpy.buffers import Buffers
 from xpgrad_numpy.kernels import KERNELS, network, special
 from xpgrad_numpy.kernels.precision import foreign_limits, is_foreign, is_foreign_float, wide
+from xpgrad_numpy.kernels.rows import pointwise
 from xpgrad_numpy.namespace import NAMESPACE
 
 MAX_CONSTANTS = 1024
@@ -73,7 +74,7 @@ class NumPyBackend(Backend):
 
     def lazy_override(self, name: str) -> Kernel | None:
         """Return a kernel of `xpgrad.functions`, or SciPy's special function if SciPy is installed."""
-        return network(name) or special.find(name, self.xp)
+        return network(name) or pointwise(name, self.xp) or special.find(name, self.xp)
 
     def build(self) -> bool:
         """Compile the kernels in C; return whether that was possible."""

@@ -347,6 +347,10 @@ class KernelNamespace(LazyNamespace):
             )
         return self.backend.follow(found)
 
+    def default(self, name: str) -> Kernel | None:
+        """Return the default body of the kernel `name` with this namespace, or None without one."""
+        return self._default(table.declared[name])
+
     def providers(self, name: str) -> Iterator[str]:
         """Yield the providers of the kernel `name` in order of preference."""
         for provider, kernels in self._providers:

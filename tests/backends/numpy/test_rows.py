@@ -1,5 +1,6 @@
 """Kernels of rows in C, which have the bits of NumPy's kernels."""
 
+import functools
 from collections.abc import Iterator
 from typing import Any
 
@@ -38,28 +39,28 @@ def _compiled(folder: str, codegen: None, monkeypatch: pytest.MonkeyPatch) -> It
     rows.library.cache_clear()
 
 
-def without(function: Any, *args: Any, **parameters: Any) -> Any:
+def without(function: Any, rule: str, *args: Any, **parameters: Any) -> Any:
     """Return what NumPy's kernel gives, or the rule that it leaves the arguments to."""
     with pytest.MonkeyPatch.context() as patch:
         for module in (rows, normalization):
             patch.setattr(module, "run", lambda *args: NotImplemented)
         result = function(*args, **parameters)
         if result is NotImplemented:
-            name = {"normalized_x": "normalized.x", "normalized_gamma": "normalized.gamma"}[function.__name__]
-            declaration = table.find(name)
+            declaration = table.find(rule)
             assert declaration is not None
             assert declaration.rule is not None
             result = declaration.rule(BACKEND.xp, *args, **parameters)
     return result
 
 
-def assert_same(function: Any, *args: Any, **parameters: Any) -> Any:
+def assert_same(function: Any, *args: Any, rule: str = "", **parameters: Any) -> Any:
     """Compare a kernel in C with NumPy's, to the bit, and return its result."""
-    result, expected = function(*args, **parameters), without(function, *args, **parameters)
+    result, expected = function(*args, **parameters), without(function, rule, *args, **parameters)
     assert result is not NotImplemented
     pairs = zip(result, expected, strict=True) if isinstance(result, tuple) else [(result, expected)]
     for y, wanted in pairs:
-        np.testing.assert_array_equal(y, wanted, strict=True, err_msg=f"{function.__name__} {args[0].shape}")
+        text = f"{rule or function.__name__} {args[0].shape}"
+        np.testing.assert_array_equal(y, wanted, strict=True, err_msg=text)
     return result
 
 
@@ -89,6 +90,12 @@ def test_kernels_have_the_bits_of_those_of_numpy(rng: np.random.Generator, dtype
             gamma = gamma.reshape((1,) * split + gamma.shape)
         assert_same(neural.relu, x)
         assert_same(neural.gate, gy, x)
+        assert_same(neural.expit, x)
+        for name, parameter in (("elu", "alpha"), ("leaky_relu", "slope"), ("softplus", "beta")):
+            value = float(rng.uniform(0.1, 2.0))
+            y = assert_same(functools.partial(getattr(BACKEND.xp, name), **{parameter: value}), x, rule=name)
+            rule = f"{name}.x"
+            assert_same(getattr(BACKEND.xp, rule), gy, y if name == "softplus" else x, value, rule=rule)
         assert_same(neural.softmax_x, gy, assert_same(neural.softmax, x, axis=axis), axis)
         assert_same(neural.log_softmax_x, gy, assert_same(neural.log_softmax, x, axis=axis), axis)
         mean, var = assert_same(normalization.moments, x, axis=axes)
@@ -96,8 +103,9 @@ def test_kernels_have_the_bits_of_those_of_numpy(rng: np.random.Generator, dtype
         direction = assert_same(normalization.standardize, x, mean, inverse, axis=axes, eps=1e-5)
         assert_same(normalization.standardize_backward, gy, direction, inverse, axis=axes)
         assert_same(normalization.normalized, x, gamma, beta, mean, inverse, axis=axes, eps=1e-5)
-        assert_same(normalization.normalized_x, gy, x, gamma, mean, inverse, axes, 1e-5)
-        assert_same(normalization.normalized_gamma, gy, x, BACKEND.spec(gamma), mean, inverse, axes, 1e-5)
+        assert_same(normalization.normalized_x, gy, x, gamma, mean, inverse, axes, 1e-5, rule="normalized.x")
+        given = gy, x, BACKEND.spec(gamma), mean, inverse, axes, 1e-5
+        assert_same(normalization.normalized_gamma, *given, rule="normalized.gamma")
 
 
 @pytest.mark.usefixtures("_compiled")

@@ -11,7 +11,7 @@ from xpgrad_numpy.blocks import FROM, blocks, in_order
 from xpgrad_numpy.buffers import on_rows
 from xpgrad_numpy.kernels.linear import matmul
 from xpgrad_numpy.kernels.precision import SINGLE, divided, is_half, wide
-from xpgrad_numpy.kernels.rows import FEW_CLASSES, compiled
+from xpgrad_numpy.kernels.rows import FEW_CLASSES, compiled, run
 from xpgrad_numpy.kernels.statistical import sum
 
 NEARLY_ONE = 0.995  # from this value on, 1 - y loses digits in the gradient of `expit`
@@ -25,13 +25,13 @@ ZEROS = {dtype: np.zeros((), dtype) for dtype in map(np.dtype, ("float16", "floa
 ONES = {dtype: np.ones((), dtype) for dtype in ZEROS}
 
 
-@compiled((0,), axis=None)
+@compiled
 def relu(x: Array, /) -> Array:
     """Return ``max(x, 0)``."""
     return np.maximum(x, ZEROS.get(x.dtype, 0))
 
 
-@compiled((0, 1), axis=None)
+@compiled
 def gate(x1: Array, x2: Array, /) -> Array:
     """Return ``x1 * (x2 > 0)``; for large arrays in the memory of the factors 0 and 1."""
     positive = x2 > ZEROS.get(x2.dtype, 0)
@@ -42,6 +42,7 @@ def gate(x1: Array, x2: Array, /) -> Array:
     return y
 
 
+@compiled
 def expit(x: Array, /) -> Array:
     """Return ``1 / (1 + exp(-x))`` in one new array."""
     if is_half(x.dtype):
@@ -80,7 +81,7 @@ def array_for(x: Array, out: Array | None) -> Array | None:
     return out if out is not None or x.ndim else np.empty_like(x)
 
 
-@compiled((0,))
+@compiled
 def softmax(x: Array, /, axis: Any) -> Array:
     """Return exponentials normalised along `axis`, in one new array."""
     if is_half(x.dtype):
@@ -102,13 +103,15 @@ def softmax(x: Array, /, axis: Any) -> Array:
 
 def softmax_into(x: Array, out: Array | None, axis: Any = -1) -> Array:
     """Return `softmax`, in a new array or in `out`, which may be `x` itself."""
+    if out is not None and (found := run("softmax", (x,), axis, out)) is not NotImplemented:
+        return found
     y = np.subtract(x, np.maximum.reduce(x, axis, keepdims=True), out=array_for(x, out))
     np.exp(y, out=y)
     y /= np.add.reduce(y, axis, keepdims=True)
     return y
 
 
-@compiled((0, 1), axis=2)
+@compiled
 def softmax_x(gy: Array, y: Array, axis: Any, /) -> Array:
     """Return ``y * (gy - sum(gy * y))`` in one new array."""
     if is_half(y.dtype):
@@ -145,7 +148,7 @@ def softmax_from_log_x(gy: Array, y: Array, /) -> Array:
     return softmax_x(gy, y, 1)
 
 
-@compiled((0,))
+@compiled
 def log_softmax(x: Array, /, axis: Any) -> Array:
     """Return the logarithm of `softmax`; a transposed view if there are few classes."""
     if is_half(x.dtype):
@@ -174,7 +177,7 @@ def _log_softmax(x: Array, axis: Any, out: Array | None = None) -> Array:
     return y
 
 
-@compiled((0, 1), axis=2)
+@compiled
 def log_softmax_x(gy: Array, y: Array, axis: Any, /) -> Array:
     """Return ``gy - exp(y) * sum(gy)`` in one new array."""
     if is_half(y.dtype):

@@ -21,7 +21,7 @@ def _count(x: Array, axis: Axes) -> int:
     return math.prod(x.shape[a] for a in axis)
 
 
-@compiled((0,))
+@compiled
 def moments(x: Array, /, axis: Axes) -> tuple[Array, Array]:
     """Return mean and variance over `axis`, which is kept with length 1."""
     count = _count(x, axis)
@@ -43,7 +43,7 @@ def moments(x: Array, /, axis: Axes) -> tuple[Array, Array]:
     return mean, var
 
 
-@compiled((0, 1, 2))
+@compiled
 def standardize(x: Array, mean: Array, inverse: Array, /, axis: Axes, eps: float) -> Array:
     """Return ``(x - mean) * inverse`` in one new array."""
     y = np.empty(x.shape, np.result_type(x, mean, inverse))
@@ -57,7 +57,7 @@ def standardize(x: Array, mean: Array, inverse: Array, /, axis: Axes, eps: float
     return y
 
 
-@compiled((0, 1, 2))
+@compiled
 def standardize_backward(g: Array, direction: Array, scale: Array, /, axis: Axes) -> Array:
     """Return ``(g - mean(g) - direction * mean(g * direction)) * scale``."""
     y = np.empty(g.shape, np.result_type(g, direction, scale))
@@ -95,7 +95,7 @@ def alike(x: Array, *others: Array) -> bool:
     return all(other.dtype == x.dtype for other in others)
 
 
-@compiled(range(5))
+@compiled
 def normalized(
     x: Array, gamma: Array, beta: Array, mean: Array, inverse: Array, /, axis: Axes, eps: float
 ) -> Array:  # fmt: skip
@@ -116,7 +116,7 @@ def normalized(
     return y
 
 
-@compiled(range(5), axis=5)
+@compiled
 def normalized_x(
     gy: Array, x: Array, gamma: Array, mean: Array, inverse: Array, axis: Axes, eps: float, /
 ) -> Array:  # fmt: skip

@@ -23,19 +23,23 @@ LINE = 64  # columns of which a thread has a multiple
 # times as long for 64 examples, and half as long for 4096.
 FEW_CLASSES = 64
 MAX_COLUMNS = 2**16  # of which a few rows are kept in the cache
-LEVELS = {"p": "point", "r": "row", "c": "column"}
+LEVELS = {"p": "point", "r": "row", "c": "column", "s": "one"}
+NUMBERS = (float, int)
 POINTER, LONG = ctypes.c_void_p, ctypes.c_long
 
 
 class Entry(NamedTuple):
-    """A kernel: the levels of its arrays, its formula (see `RowKernel`), and the least number of columns.
+    """A kernel: the levels of its arrays, its formula (see `RowKernel`), and which of its arguments they are.
 
-    For fewer columns NumPy's kernel adds in another order. Levels are p (a number at each point), r (one for each row)
-    and c (one for each column).
+    Levels are p (a number at each point), r (one for each row), c (one for each column) and s (a Python number). The
+    argument `axis` has the axes of the columns; None for functions of elements. For less than `least` columns NumPy's
+    kernel adds in another order.
     """
 
     levels: str
     formula: Callable[..., Any]
+    arguments: tuple[int | str, ...] = (0,)
+    axis: int | str | None = "axis"
     least: int = 1
 
 
@@ -44,19 +48,43 @@ def _of_gamma(xp: Any, gy: Any, x: Any, mean: Any, inverse: Any) -> Any:
     return xp.kernel("normalized.gamma")(gy, x, gamma_spec, mean, inverse, (1,), 0.0)
 
 
+def _expit(xp: Any, x: Any) -> Any:
+    return 1 / (1 + xp.exp(-x))  # as NumPy's kernel does
+
+
+def _point(name: str, *parameters: str) -> dict[str, Entry]:
+    """Return the entries of a function of one array and numbers, and of its gradient."""
+    n = len(parameters)
+
+    def function(xp: Any, x: Any, *numbers: Any) -> Any:
+        return xp.kernel(name)(x, **dict(zip(parameters, numbers, strict=True)))
+
+    def gradient(xp: Any, *args: Any) -> Any:
+        return xp.kernel(f"{name}.x")(*args)
+
+    return {
+        name: Entry("p" + n * "s", function, (0, *parameters), None),
+        f"{name}_x": Entry("pp" + n * "s", gradient, tuple(range(n + 2)), None),
+    }
+
+
+POINTWISE = _point("elu", "alpha") | _point("leaky_relu", "slope") | _point("softplus", "beta")
+"""Functions for which NumPy has no other kernel."""
 TABLE = {
-    "relu": Entry("p", lambda xp, x: xp.kernel("relu")(x)),
-    "gate": Entry("pp", lambda xp, x1, x2: xp.kernel("gate")(x1, x2)),
+    **POINTWISE,
+    "relu": Entry("p", lambda xp, x: xp.kernel("relu")(x), axis=None),
+    "gate": Entry("pp", lambda xp, x1, x2: xp.kernel("gate")(x1, x2), (0, 1), None),
+    "expit": Entry("p", _expit, axis=None),
     "softmax": Entry("p", lambda xp, x: xp.kernel("softmax")(x, axis=1)),
-    "softmax_x": Entry("pp", lambda xp, gy, y: xp.kernel("softmax.x")(gy, y, 1)),
+    "softmax_x": Entry("pp", lambda xp, gy, y: xp.kernel("softmax.x")(gy, y, 1), (0, 1), 2),
     "log_softmax": Entry("p", lambda xp, x: xp.kernel("log_softmax")(x, axis=1), least=FEW_CLASSES + 1),
-    "log_softmax_x": Entry("pp", lambda xp, gy, y: xp.kernel("log_softmax.x")(gy, y, 1)),
+    "log_softmax_x": Entry("pp", lambda xp, gy, y: xp.kernel("log_softmax.x")(gy, y, 1), (0, 1), 2),
     "moments": Entry("p", lambda xp, x: xp.kernel("moments")(x, axis=(1,))),
-    "standardize": Entry("prr", lambda xp, *xs: xp.kernel("standardize")(*xs, axis=(1,), eps=0.0)),
-    "standardize_backward": Entry("ppr", lambda xp, *xs: xp.kernel("standardize_backward")(*xs, axis=(1,))),
-    "normalized": Entry("pccrr", lambda xp, *xs: xp.kernel("normalized")(*xs, axis=(1,), eps=0.0)),
-    "normalized_x": Entry("ppcrr", lambda xp, *xs: xp.kernel("normalized.x")(*xs, (1,), 0.0)),
-    "normalized_gamma": Entry("pprr", _of_gamma),
+    "standardize": Entry("prr", lambda xp, *xs: xp.kernel("standardize")(*xs, axis=(1,), eps=0.0), (0, 1, 2)),
+    "standardize_backward": Entry("ppr", lambda xp, *xs: xp.kernel("standardize_backward")(*xs, axis=(1,)), (0, 1, 2)),
+    "normalized": Entry("pccrr", lambda xp, *xs: xp.kernel("normalized")(*xs, axis=(1,), eps=0.0), tuple(range(5))),
+    "normalized_x": Entry("ppcrr", lambda xp, *xs: xp.kernel("normalized.x")(*xs, (1,), 0.0), tuple(range(5)), 5),
+    "normalized_gamma": Entry("pprr", _of_gamma, (0, 1, 3, 4), 5),
 }
 """The kernels, by the names of their functions, with rows along axis 1."""
 
@@ -176,15 +204,20 @@ def _split(shape: Shape, axis: Any) -> int | None:
 def _fits(x: Array, level: str, shape: Shape, split: int, dtype: Dtype) -> bool:
     """Return whether an array has a dtype, is in order, and has the shape of a level."""
     ndim = len(shape)
-    if level == "r":
+    if level == "s":
+        shape = ()
+    elif level == "r":
         shape = shape[:split] + (1,) * (ndim - split)
     elif level == "c":
         shape = ((1,) * split + shape[split:])[min(ndim - x.ndim, split) :]
     return bool(x.shape == shape and x.dtype == dtype and x.flags.c_contiguous and x.flags.aligned)
 
 
-def run(name: str, arrays: Sequence[Array], axis: Any) -> Any:
-    """Return the results of a kernel in C along trailing axes, or `NotImplemented`; `axis` is () for one without."""
+def run(name: str, arrays: Sequence[Any], axis: Any, out: Array | None = None) -> Any:
+    """Return the results of a kernel in C along trailing axes, or `NotImplemented`; `axis` is () for one without.
+
+    The only result may be written to `out`, which may be one of the arrays.
+    """
     x = arrays[0]
     shape, dtype = x.shape, x.dtype
     if x.size < LARGE or dtype.char not in "fd":
@@ -199,11 +232,13 @@ def run(name: str, arrays: Sequence[Array], axis: Any) -> Any:
         return NotImplemented
     if columns > MAX_COLUMNS and not function.by_column:
         return NotImplemented
-    if not all(_fits(a, level, shape, split, dtype) for a, level in zip(arrays, entry.levels, strict=True)):
+    arrays = [np.array(a, dtype) if type(a) in NUMBERS else a for a in arrays]
+    given = [*zip(arrays, entry.levels, strict=True), *([] if out is None else [(out, "p")])]
+    if not all(_fits(a, level, shape, split, dtype) for a, level in given):
         return NotImplemented
     rows = math.prod(shape[:split])
     shapes = {"point": shape, "row": shape[:split] + (1,) * (len(shape) - split), "column": shape[split:]}
-    results = [np.empty(shapes[level], dtype) for level in function.levels]
+    results = [out] if out is not None else [np.empty(shapes[level], dtype) for level in function.levels]
     addresses = (POINTER * (len(arrays) + len(results)))(*(a.ctypes.data for a in (*arrays, *results)))
     count = columns if function.by_column else rows
 
@@ -216,35 +251,37 @@ def run(name: str, arrays: Sequence[Array], axis: Any) -> Any:
     else:
         from xpgrad.transforms.trace.executors.threads import run_all, threads  # loaded with the library
 
-        step = -(-count // threads() // LINE) * LINE if function.by_column else None
-
-        run_all(task, count, step)
+        run_all(task, count, -(-count // threads() // LINE) * LINE if function.by_column else None)
     return results[0] if len(results) == 1 else tuple(results)
 
 
-def compiled(arrays: Sequence[int], axis: int | str | None = "axis") -> Callable[[Kernel], Kernel]:
-    """Return a decorator of kernels in `TABLE`, which are then computed in C where arrays are large and in order.
+def compiled(kernel: Kernel, name: str = "") -> Kernel:
+    """Return a kernel in `TABLE`, which is computed in C where arrays are large and in order."""
+    name = name or kernel.__name__
+    entry = TABLE[name]
 
-    Parameters
-    ----------
-    arrays : sequence of int
-        Which arguments the arrays of the formula are.
-    axis : int, str or None
-        Which argument the axes of the columns are; None for functions that have no axes.
-    """
+    @functools.wraps(kernel)
+    def by_rows(*args: Any, **parameters: Any) -> Any:
+        if args[0].size >= LARGE:
+            arrays = [parameters[i] if isinstance(i, str) else args[i] for i in entry.arguments]
+            axis = entry.axis
+            axes = () if axis is None else parameters[axis] if isinstance(axis, str) else args[axis]
+            result = run(name, arrays, axes)
+            if result is not NotImplemented:
+                return result
+        return kernel(*args, **parameters)
 
-    def decorate(kernel: Kernel) -> Kernel:
-        name = kernel.__name__
+    return by_rows
 
-        @functools.wraps(kernel)
-        def by_rows(*args: Any, **parameters: Any) -> Any:
-            if args[0].size >= LARGE:
-                axes = () if axis is None else parameters[axis] if isinstance(axis, str) else args[axis]
-                result = run(name, [args[i] for i in arrays], axes)
-                if result is not NotImplemented:
-                    return result
-            return kernel(*args, **parameters)
 
-        return by_rows
+def pointwise(name: str, xp: Any) -> Kernel | None:
+    """Return a kernel of `POINTWISE`, or None; other arrays are left to the default body, or to the rule."""
+    own = name.replace(".", "_")
+    if own not in POINTWISE:
+        return None
+    default = xp.default(name)
 
-    return decorate
+    def otherwise(*args: Any, **parameters: Any) -> Any:
+        return NotImplemented if default is None else default(*args, **parameters)
+
+    return compiled(otherwise, own)
