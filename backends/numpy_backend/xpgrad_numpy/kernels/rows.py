@@ -31,15 +31,15 @@ POINTER, LONG = ctypes.c_void_p, ctypes.c_long
 class Entry(NamedTuple):
     """A kernel: the levels of its arrays, its formula (see `RowKernel`), and which of its arguments they are.
 
-    Levels are p (a number at each point), r (one for each row), c (one for each column) and s (a Python number). The
-    argument `axis` has the axes of the columns; None for functions of elements. For less than `least` columns NumPy's
-    kernel adds in another order.
+    Levels are p (a number at each point), r (one for each row), c (one for each column) and s (a Python number).
+    Functions `along` axes have those of the columns as an argument behind these; others are functions of elements. For
+    less than `least` columns NumPy's kernel adds in another order.
     """
 
     levels: str
     formula: Callable[..., Any]
     arguments: tuple[int | str, ...] = (0,)
-    axis: int | str | None = "axis"
+    along: bool = True
     least: int = 1
 
 
@@ -63,8 +63,8 @@ def _point(name: str, *parameters: str) -> dict[str, Entry]:
         return xp.kernel(f"{name}.x")(*args)
 
     return {
-        name: Entry("p" + n * "s", function, (0, *parameters), None),
-        f"{name}_x": Entry("pp" + n * "s", gradient, tuple(range(n + 2)), None),
+        name: Entry("p" + n * "s", function, (0, *parameters), False),
+        f"{name}_x": Entry("pp" + n * "s", gradient, tuple(range(n + 2)), False),
     }
 
 
@@ -72,19 +72,19 @@ POINTWISE = _point("elu", "alpha") | _point("leaky_relu", "slope") | _point("sof
 """Functions for which NumPy has no other kernel."""
 TABLE = {
     **POINTWISE,
-    "relu": Entry("p", lambda xp, x: xp.kernel("relu")(x), axis=None),
-    "gate": Entry("pp", lambda xp, x1, x2: xp.kernel("gate")(x1, x2), (0, 1), None),
-    "expit": Entry("p", _expit, axis=None),
+    "relu": Entry("p", lambda xp, x: xp.kernel("relu")(x), along=False),
+    "gate": Entry("pp", lambda xp, x1, x2: xp.kernel("gate")(x1, x2), (0, 1), False),
+    "expit": Entry("p", _expit, along=False),
     "softmax": Entry("p", lambda xp, x: xp.kernel("softmax")(x, axis=1)),
-    "softmax_x": Entry("pp", lambda xp, gy, y: xp.kernel("softmax.x")(gy, y, 1), (0, 1), 2),
+    "softmax_x": Entry("pp", lambda xp, gy, y: xp.kernel("softmax.x")(gy, y, 1), (0, 1)),
     "log_softmax": Entry("p", lambda xp, x: xp.kernel("log_softmax")(x, axis=1), least=FEW_CLASSES + 1),
-    "log_softmax_x": Entry("pp", lambda xp, gy, y: xp.kernel("log_softmax.x")(gy, y, 1), (0, 1), 2),
+    "log_softmax_x": Entry("pp", lambda xp, gy, y: xp.kernel("log_softmax.x")(gy, y, 1), (0, 1)),
     "moments": Entry("p", lambda xp, x: xp.kernel("moments")(x, axis=(1,))),
     "standardize": Entry("prr", lambda xp, *xs: xp.kernel("standardize")(*xs, axis=(1,), eps=0.0), (0, 1, 2)),
     "standardize_backward": Entry("ppr", lambda xp, *xs: xp.kernel("standardize_backward")(*xs, axis=(1,)), (0, 1, 2)),
     "normalized": Entry("pccrr", lambda xp, *xs: xp.kernel("normalized")(*xs, axis=(1,), eps=0.0), tuple(range(5))),
-    "normalized_x": Entry("ppcrr", lambda xp, *xs: xp.kernel("normalized.x")(*xs, (1,), 0.0), tuple(range(5)), 5),
-    "normalized_gamma": Entry("pprr", _of_gamma, (0, 1, 3, 4), 5),
+    "normalized_x": Entry("ppcrr", lambda xp, *xs: xp.kernel("normalized.x")(*xs, (1,), 0.0), tuple(range(5))),
+    "normalized_gamma": Entry("pprr", _of_gamma, (0, 1, 3, 4)),
 }
 """The kernels, by the names of their functions, with rows along axis 1."""
 
@@ -264,9 +264,8 @@ def compiled(kernel: Kernel, name: str = "") -> Kernel:
     def by_rows(*args: Any, **parameters: Any) -> Any:
         if args[0].size >= LARGE:
             arrays = [parameters[i] if isinstance(i, str) else args[i] for i in entry.arguments]
-            axis = entry.axis
-            axes = () if axis is None else parameters[axis] if isinstance(axis, str) else args[axis]
-            result = run(name, arrays, axes)
+            axis = parameters["axis"] if "axis" in parameters else args[len(arrays)] if entry.along else ()
+            result = run(name, arrays, axis)
             if result is not NotImplemented:
                 return result
         return kernel(*args, **parameters)
