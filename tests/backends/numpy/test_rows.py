@@ -12,7 +12,7 @@ import xpgrad
 from xpgrad import functions as F
 from xpgrad.backend.kernels import table
 from xpgrad.transforms.trace.executors.c.toolchain import toolchain
-from xpgrad_numpy.kernels import neural, normalization, rows
+from xpgrad_numpy.kernels import channels, neural, normalization, rows
 
 pytestmark = needs_compiler
 BACKEND = xpgrad.get_device("@numpy").backend
@@ -42,7 +42,7 @@ def _compiled(folder: str, codegen: None, monkeypatch: pytest.MonkeyPatch) -> It
 def without(function: Any, rule: str, *args: Any, **parameters: Any) -> Any:
     """Return what NumPy's kernel gives, or the rule that it leaves the arguments to."""
     with pytest.MonkeyPatch.context() as patch:
-        for module in (rows, normalization):
+        for module in (rows, channels, neural, normalization):
             patch.setattr(module, "run", lambda *args: NotImplemented)
         result = function(*args, **parameters)
         if result is NotImplemented:
@@ -106,6 +106,25 @@ def test_kernels_have_the_bits_of_those_of_numpy(rng: np.random.Generator, dtype
         assert_same(normalization.normalized_x, gy, x, gamma, mean, inverse, axes, 1e-5, rule="normalized.x")
         given = gy, x, BACKEND.spec(gamma), mean, inverse, axes, 1e-5
         assert_same(normalization.normalized_gamma, *given, rule="normalized.gamma")
+
+
+@pytest.mark.usefixtures("_compiled")
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_kernels_of_channels_have_the_bits_of_those_of_numpy(rng: np.random.Generator, dtype: str) -> None:
+    rows.library(np.dtype(dtype)).wait()
+    for turn in range(25):
+        shape = (40, 6, 41, 30) if turn == 0 else tuple(int(n) for n in rng.integers(2, 16, rng.integers(3, 5)))
+        axes, features = (0, *range(2, len(shape))), (1, shape[1]) + (1,) * (len(shape) - 2)
+        x, gy = (rng.standard_normal(shape).astype(dtype) for _ in range(2))
+        gamma, beta = (rng.standard_normal(features).astype(dtype) for _ in range(2))
+        mean, var = assert_same(normalization.moments, x, axis=axes)
+        assert channels.moments(x, axes) is not NotImplemented
+        given = mean, 1 / np.sqrt(var + np.asarray(1e-5, dtype))
+        assert_same(normalization.scale_and_shift, x, gamma, beta)
+        assert_same(normalization.normalized, x, gamma, beta, *given, axis=axes, eps=1e-5)
+        assert_same(normalization.normalized_x, gy, x, gamma, *given, axes, 1e-5, rule="normalized.x")
+        spec = BACKEND.spec(gamma)
+        assert_same(normalization.normalized_gamma, gy, x, spec, *given, axes, 1e-5, rule="normalized.gamma")
 
 
 @pytest.mark.usefixtures("_compiled")

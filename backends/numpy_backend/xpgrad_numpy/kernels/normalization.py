@@ -9,6 +9,7 @@ from xpgrad.types import Array, Kernel
 from xpgrad_numpy.aligned import scratch
 from xpgrad_numpy.blocks import Index, blocks, in_order
 from xpgrad_numpy.buffers import on_rows
+from xpgrad_numpy.kernels import channels
 from xpgrad_numpy.kernels.rows import compiled, run
 from xpgrad_numpy.kernels.statistical import sum_to
 
@@ -24,6 +25,9 @@ def _count(x: Array, axis: Axes) -> int:
 @compiled
 def moments(x: Array, /, axis: Axes) -> tuple[Array, Array]:
     """Return mean and variance over `axis`, which is kept with length 1."""
+    found = channels.moments(x, axis)
+    if found is not NotImplemented:
+        return found  # type: ignore[no-any-return]
     count = _count(x, axis)
     if not count or x.dtype.char not in "fd":
         return np.mean(x, axis=axis, keepdims=True), np.var(x, axis=axis, keepdims=True)
@@ -100,6 +104,9 @@ def normalized(
     x: Array, gamma: Array, beta: Array, mean: Array, inverse: Array, /, axis: Axes, eps: float
 ) -> Array:  # fmt: skip
     """Return ``(x - mean) * inverse * gamma + beta`` in one new array."""
+    found = channels.normalized(x, gamma, beta, mean, inverse, axis)
+    if found is not NotImplemented:
+        return found
     if not alike(x, gamma, beta, mean, inverse):
         return scale_and_shift(standardize(x, mean, inverse, axis, eps), gamma, beta)
     y = np.empty(x.shape, x.dtype)
@@ -121,6 +128,9 @@ def normalized_x(
     gy: Array, x: Array, gamma: Array, mean: Array, inverse: Array, axis: Axes, eps: float, /
 ) -> Array:  # fmt: skip
     """Return the gradient of `normalized` for `x` in one new array."""
+    found = channels.normalized_x(gy, x, gamma, mean, inverse, axis)
+    if found is not NotImplemented:
+        return found
     if not alike(x, gy, gamma, mean, inverse):
         return NotImplemented
     gx = np.empty(x.shape, x.dtype)
@@ -145,6 +155,9 @@ def normalized_gamma(
         total = run("normalized_gamma", (gy, x, mean, inverse), axis)
         if total is not NotImplemented:
             return total.reshape(gamma_spec.shape)
+    total = channels.normalized_gamma(gy, x, gamma_spec.shape, mean, inverse, axis)
+    if total is not NotImplemented:
+        return total
     parts = blocks(x, axis)
     if not (alike(x, gy, mean, inverse) and len(parts) > 1 and in_order(gy, x)):
         return NotImplemented
@@ -172,6 +185,9 @@ def normalized_gamma(
 
 def scale_and_shift(x: Array, gamma: Array, beta: Array, /) -> Array:
     """Return ``x * gamma + beta``, `beta` added in place if shape and dtype allow it."""
+    found = channels.scale_and_shift(x, gamma, beta)
+    if found is not NotImplemented:
+        return found
     y = np.multiply(x, gamma)
     if y.ndim and np.result_type(y, beta) == y.dtype and np.broadcast_shapes(y.shape, beta.shape) == y.shape:
         return np.add(y, beta, out=y)

@@ -23,7 +23,7 @@ LINE = 64  # columns of which a thread has a multiple
 # times as long for 64 examples, and half as long for 4096.
 FEW_CLASSES = 64
 MAX_COLUMNS = 2**16  # of which a few rows are kept in the cache
-LEVELS = {"p": "point", "r": "row", "c": "column", "s": "one"}
+LEVELS = {"p": "point", "r": "row", "f": "row", "c": "column", "s": "one"}
 NUMBERS = (float, int)
 POINTER, LONG = ctypes.c_void_p, ctypes.c_long
 
@@ -31,7 +31,8 @@ POINTER, LONG = ctypes.c_void_p, ctypes.c_long
 class Entry(NamedTuple):
     """A kernel: the levels of its arrays, its formula (see `RowKernel`), and which of its arguments they are.
 
-    Levels are p (a number at each point), r (one for each row), c (one for each column) and s (a Python number).
+    Levels are p (a number at each point), r (one for each row), c (one for each column) and s (a Python number); where
+    there is an f (one for each channel), rows are the channels of images.
     Functions `along` axes have those of the columns as an argument behind these; others are functions of elements. For
     less than `least` columns NumPy's kernel adds in another order.
     """
@@ -46,6 +47,20 @@ class Entry(NamedTuple):
 def _of_gamma(xp: Any, gy: Any, x: Any, mean: Any, inverse: Any) -> Any:
     gamma_spec = xp.spec(x.shape[1:], x.dtype, x)
     return xp.kernel("normalized.gamma")(gy, x, gamma_spec, mean, inverse, (1,), 0.0)
+
+
+def _gamma_sums(xp: Any, gy: Any, x: Any, mean: Any, inverse: Any) -> Any:
+    return xp.sum(gy * ((x - mean) * inverse), axis=1, keepdims=True)
+
+
+def _projection_sums(xp: Any, gy: Any, x: Any, gamma: Any, mean: Any, inverse: Any) -> Any:
+    g, direction = gy * gamma, (x - mean) * inverse
+    return xp.sum(g * direction, axis=1, keepdims=True), xp.sum(g, axis=1, keepdims=True)
+
+
+def _projected(xp: Any, gy: Any, x: Any, gamma: Any, mean: Any, inverse: Any, share: Any, shift: Any) -> Any:
+    g, direction = gy * gamma, (x - mean) * inverse
+    return (g - direction * share - shift) * inverse
 
 
 def _expit(xp: Any, x: Any) -> Any:
@@ -84,6 +99,13 @@ TABLE = {
     "standardize_backward": Entry("ppr", lambda xp, *xs: xp.kernel("standardize_backward")(*xs, axis=(1,)), (0, 1, 2)),
     "normalized": Entry("pccrr", lambda xp, *xs: xp.kernel("normalized")(*xs, axis=(1,), eps=0.0), tuple(range(5))),
     "normalized_x": Entry("ppcrr", lambda xp, *xs: xp.kernel("normalized.x")(*xs, (1,), 0.0), tuple(range(5))),
+    "row_sums": Entry("p", lambda xp, x: xp.sum(x, axis=1, keepdims=True)),
+    "square_sums": Entry("pf", lambda xp, x, mean: xp.sum(xp.square(x - mean), axis=1, keepdims=True)),
+    "scale_and_shift": Entry("pff", lambda xp, *xs: xp.kernel("scale_and_shift")(*xs), (0, 1, 2)),
+    "normalized_channels": Entry("pffff", lambda xp, *xs: xp.kernel("normalized")(*xs, axis=(1,), eps=0.0)),
+    "gamma_sums": Entry("ppff", _gamma_sums),
+    "projection_sums": Entry("ppfff", _projection_sums),
+    "projected": Entry("ppfffff", _projected),
     "normalized_gamma": Entry("pprr", _of_gamma, (0, 1, 3, 4)),
 }
 """The kernels, by the names of their functions, with rows along axis 1."""
@@ -206,6 +228,8 @@ def _fits(x: Array, level: str, shape: Shape, split: int, dtype: Dtype) -> bool:
     ndim = len(shape)
     if level == "s":
         shape = ()
+    elif level == "f":
+        shape = (1, shape[1]) + (1,) * (ndim - 2)
     elif level == "r":
         shape = shape[:split] + (1,) * (ndim - split)
     elif level == "c":
@@ -239,12 +263,22 @@ def run(name: str, arrays: Sequence[Any], axis: Any, out: Array | None = None) -
     rows = math.prod(shape[:split])
     shapes = {"point": shape, "row": shape[:split] + (1,) * (len(shape) - split), "column": shape[split:]}
     results = [out] if out is not None else [np.empty(shapes[level], dtype) for level in function.levels]
-    addresses = (POINTER * (len(arrays) + len(results)))(*(a.ctypes.data for a in (*arrays, *results)))
+    used = [*arrays, *results]
+    addresses = (POINTER * len(used))(*(a.ctypes.data for a in used))
     count = columns if function.by_column else rows
 
     def task(first: int, last: int) -> None:
         if not function.call(addresses, rows, columns, first, last):
             raise MemoryError(f"{name}: no memory for a row")
+
+    def of_images(first: int, last: int) -> None:
+        for image in range(first, last):
+            places = (POINTER * len(used))(*(a.ctypes.data + (image * a.strides[0] if len(a) > 1 else 0) for a in used))
+            if not function.call(places, channels, columns, 0, channels):
+                raise MemoryError(f"{name}: no memory for a row")
+
+    if "f" in entry.levels:
+        task, count, channels = of_images, shape[0], shape[1]
 
     if x.size < SHARED:
         task(0, count)

@@ -24,7 +24,7 @@ from xpgrad.transforms.trace.fusion.symbols import Builder, Symbol
 EXAMPLE = {"point": (1021, 1031), "row": (1021, 1), "column": (1031,), "one": ()}
 """Shapes with which a body is called; a constant that is the number of columns is one that depends on the shape."""
 COUNT = 1031.0
-BLOCK = 4096
+BLOCK = 1024
 """Columns that are computed before the next ones, where they are independent."""
 APART = 320
 """Bytes between values of a row: at the same place in two pages, what is read next waits for what is written."""

@@ -1,0 +1,64 @@
+"""Normalization of each channel over a batch of images, by the kernels of rows: a row is a channel of an image.
+
+NumPy's sums over images and positions add the sums of rows, image by image, where there are several channels.
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from xpgrad.types import Array, Shape
+from xpgrad_numpy.kernels.rows import run
+
+_add: Any = np.add.reduce
+Axes = tuple[int, ...]
+
+
+def suits(x: Array, axis: Axes) -> bool:
+    """Return whether `axis` are all axes but that of several channels."""
+    return x.ndim > 2 and axis == (0, *range(2, x.ndim)) and x.shape[1] > 1
+
+
+def run_rows(name: str, *arrays: Array) -> Any:
+    """Return the results of a kernel whose rows are along all axes after the channels, or `NotImplemented`."""
+    return run(name, arrays, tuple(range(2, arrays[0].ndim)))
+
+
+def _mean(sums: Array, x: Array) -> Array:
+    """Return sums of rows, added over the images, divided by the number of elements of a channel."""
+    return _add(sums, 0, None, None, True) / (x.size // x.shape[1])
+
+
+def moments(x: Array, axis: Axes) -> Any:
+    """Return mean and variance of each channel, or `NotImplemented`."""
+    if not suits(x, axis) or (sums := run_rows("row_sums", x)) is NotImplemented:
+        return NotImplemented
+    mean = _mean(sums, x)
+    return mean, _mean(run_rows("square_sums", x, mean), x)
+
+
+def normalized(x: Array, gamma: Array, beta: Array, mean: Array, inverse: Array, axis: Axes) -> Any:
+    """Return ``(x - mean) * inverse * gamma + beta``, or `NotImplemented`."""
+    return run_rows("normalized_channels", x, gamma, beta, mean, inverse) if suits(x, axis) else NotImplemented
+
+
+def normalized_x(gy: Array, x: Array, gamma: Array, mean: Array, inverse: Array, axis: Axes) -> Any:
+    """Return the gradient of `normalized` for `x`, or `NotImplemented`."""
+    arrays = gy, x, gamma, mean, inverse
+    if not suits(x, axis) or (sums := run_rows("projection_sums", *arrays)) is NotImplemented:
+        return NotImplemented
+    return run_rows("projected", *arrays, *(_mean(each, x) for each in sums))
+
+
+def normalized_gamma(gy: Array, x: Array, shape: Shape, mean: Array, inverse: Array, axis: Axes) -> Any:
+    """Return the gradient of `normalized` for its factors, of this shape, or `NotImplemented`."""
+    if not suits(x, axis) or math.prod(shape) != x.shape[1]:
+        return NotImplemented
+    sums = run_rows("gamma_sums", gy, x, mean, inverse)
+    return NotImplemented if sums is NotImplemented else _add(sums, 0).reshape(shape)
+
+
+def scale_and_shift(x: Array, gamma: Array, beta: Array) -> Any:
+    """Return ``x * gamma + beta`` for factors and summands of channels, or `NotImplemented`."""
+    return run_rows("scale_and_shift", x, gamma, beta) if x.ndim > 2 else NotImplemented
