@@ -121,6 +121,7 @@ def test_kernels_of_channels_have_the_bits_of_those_of_numpy(rng: np.random.Gene
         assert channels.moments(x, axes) is not NotImplemented
         given = mean, 1 / np.sqrt(var + np.asarray(1e-5, dtype))
         assert_same(normalization.scale_and_shift, x, gamma, beta)
+        assert_same(normalization.scale_and_shift_x, gy, gamma)
         assert_same(normalization.normalized, x, gamma, beta, *given, axis=axes, eps=1e-5)
         assert_same(normalization.normalized_x, gy, x, gamma, *given, axes, 1e-5, rule="normalized.x")
         spec = BACKEND.spec(gamma)

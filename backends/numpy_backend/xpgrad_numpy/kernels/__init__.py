@@ -30,7 +30,8 @@ NETWORKS = {
         affine affine.x affine.b softmax_from_log softmax_from_log.x labels_one_hot labels_weight labels_count
         masked_product cross_entropy cross_entropy.x""",
     "normalization": """
-        moments normalized normalized.x normalized.gamma standardize standardize_backward scale_and_shift""",
+        moments normalized normalized.x normalized.gamma standardize standardize_backward scale_and_shift
+        scale_and_shift.x""",
     "pooling": "max_pool max_pool_backward max_pool_gather",
     "windows": "windows fold sum_pool unpool",
 }

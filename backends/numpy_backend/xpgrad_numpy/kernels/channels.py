@@ -62,3 +62,8 @@ def normalized_gamma(gy: Array, x: Array, shape: Shape, mean: Array, inverse: Ar
 def scale_and_shift(x: Array, gamma: Array, beta: Array) -> Any:
     """Return ``x * gamma + beta`` for factors and summands of channels, or `NotImplemented`."""
     return run_rows("scale_and_shift", x, gamma, beta) if x.ndim > 2 else NotImplemented
+
+
+def scaled(gy: Array, gamma: Array) -> Any:
+    """Return ``gy * gamma`` for factors of channels, or `NotImplemented`."""
+    return run_rows("scaled", gy, gamma) if gy.ndim > 2 else NotImplemented

@@ -194,6 +194,12 @@ def scale_and_shift(x: Array, gamma: Array, beta: Array, /) -> Array:
     return y + beta
 
 
+def scale_and_shift_x(gy: Array, gamma: Array, /) -> Array:
+    """Return the gradient of `scale_and_shift` for `x`."""
+    found = channels.scaled(gy, gamma)
+    return gy * gamma if found is NotImplemented else found
+
+
 NORMALIZATION: dict[str, Kernel] = {
     "moments": moments,
     "normalized": normalized,
@@ -202,4 +208,5 @@ NORMALIZATION: dict[str, Kernel] = {
     "standardize": standardize,
     "standardize_backward": standardize_backward,
     "scale_and_shift": scale_and_shift,
+    "scale_and_shift.x": scale_and_shift_x,
 }

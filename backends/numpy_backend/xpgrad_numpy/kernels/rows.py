@@ -102,6 +102,7 @@ TABLE = {
     "row_sums": Entry("p", lambda xp, x: xp.sum(x, axis=1, keepdims=True)),
     "square_sums": Entry("pf", lambda xp, x, mean: xp.sum(xp.square(x - mean), axis=1, keepdims=True)),
     "scale_and_shift": Entry("pff", lambda xp, *xs: xp.kernel("scale_and_shift")(*xs), (0, 1, 2)),
+    "scaled": Entry("pf", lambda xp, gy, gamma: gy * gamma, (0, 1)),
     "normalized_channels": Entry("pffff", lambda xp, *xs: xp.kernel("normalized")(*xs, axis=(1,), eps=0.0)),
     "gamma_sums": Entry("ppff", _gamma_sums),
     "projection_sums": Entry("ppfff", _projection_sums),
@@ -273,13 +274,13 @@ def run(name: str, arrays: Sequence[Any], axis: Any, out: Array | None = None) -
 
     def of_images(first: int, last: int) -> None:
         for image in range(first, last):
-            places = (POINTER * len(used))(*(a.ctypes.data + (image * a.strides[0] if len(a) > 1 else 0) for a in used))
+            places = (POINTER * len(used))(*(start + image * step for start, step in steps))
             if not function.call(places, channels, columns, 0, channels):
                 raise MemoryError(f"{name}: no memory for a row")
 
     if "f" in entry.levels:
         task, count, channels = of_images, shape[0], shape[1]
-
+        steps = [(a, x.strides[0] if len(x) > 1 else 0) for a, x in zip(addresses, used, strict=True)]
     if x.size < SHARED:
         task(0, count)
     else:
