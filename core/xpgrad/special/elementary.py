@@ -150,14 +150,9 @@ def sinc_of(xp: Namespace, x: AnyArray, /, n: int) -> Array:
     return xp.where(near, inner * small if n % 2 else inner, outer)
 
 
-def _boxcox_by_x(xp: Namespace, x: Array, lmbda: Array) -> Array:
-    edge = xp.where(lmbda > 1, 0.0, xp.where(lmbda == 1, 1.0, xp.full_like(lmbda, math.inf)))
-    power = xp.pow(xp.where(x == 0, 1.0, x), lmbda - 1)
-    return xp.where(x == 0, edge, power)
-
-
 def _boxcox_by_power(xp: Namespace, x: Array, lmbda: Array) -> Array:
     log, edge = xp.log(xp.where(x == 0, 1.0, x)), 1 / xp.square(xp.where(lmbda > 0, lmbda, math.nan))
+    edge = edge + xp.cornered(xp.zeros_like(edge), (x == 0) & (lmbda < 1), x)
     return xp.where(x == 0, edge, xp.square(log) * xp.special.exprel_of(lmbda * log, n=1))
 
 
@@ -167,7 +162,7 @@ def _boxcox1p_by_power(xp: Namespace, x: Array, lmbda: Array) -> Array:
 
 
 @special(
-    x=lambda xp, gy, x, lmbda: gy * _boxcox_by_x(xp, x, lmbda),
+    x=lambda xp, gy, x, lmbda: gy * xp.pow(x, lmbda - 1),
     lmbda=lambda xp, gy, x, lmbda: gy * _boxcox_by_power(xp, x, lmbda),
 )
 def boxcox(xp: Namespace, x: RealOperand, lmbda: RealOperand, /) -> Array:

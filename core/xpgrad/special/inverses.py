@@ -38,7 +38,8 @@ def _ndtri_exp_slope(xp: Namespace, x: Array, y: Array) -> Array:
     low, edge = x < -0.7, x == 0
     right = xp.where(low | edge, -0.7, x)
     upper = xp.exp(right) / (-xp.expm1(right) * xp.special.inverse_mills(xp.where(low, 0.0, -y)))
-    return xp.where(low, 1 / xp.special.inverse_mills(xp.where(low, y, 0.0)), xp.where(edge, math.inf, upper))
+    upper = xp.where(edge, math.inf, upper) + xp.cornered(xp.zeros_like(x), edge, x)
+    return xp.where(low, 1 / xp.special.inverse_mills(xp.where(low, y, 0.0)), upper)
 
 
 @special(x=lambda xp, gy, x, y: gy * _ndtri_exp_slope(xp, x, y))

@@ -3,6 +3,7 @@
 import math
 from typing import Any
 
+from xpgrad.array_api.creation import zeros_like
 from xpgrad.array_api.elementwise.exponential import exp
 from xpgrad.array_api.searching import where
 from xpgrad.graph.variable import Variable
@@ -144,8 +145,7 @@ def zeta(x: RealOperand, q: RealOperand | None = None, /) -> Variable:
         (x,) = as_floating("zeta", (x,))
         return 1 + zetac(x)
     x, q = as_floating("zeta", (x, q))
-    low = x < 1
-    return where(low, math.nan, zeta_moment(where(low, 2.0, x), q, m=0))
+    return zeta_moment(x + where(x < 1, math.nan, zeros_like(x)), q, m=0)
 
 
 def zetac(x: AnyArray, /) -> Variable:

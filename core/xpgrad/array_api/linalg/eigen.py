@@ -82,7 +82,8 @@ class Eig(Spectral):
         if gw is not None:
             scaled = gw[..., :, None] * adjoint_v
             inner = scaled if inner is None else inner + scaled
-        inverse = xp.linalg.inv_or_nan(adjoint_v)
+        # Another adjoint, so that both contributions to v are seen, which cancel for functions of values: see `repeated`.
+        inverse = xp.linalg.inv_or_nan(adjoint(xp, v, True))
         gx = xp.matmul(inverse, inner)
         gx = xp.where(self._defective(as_array(inverse)), NAN, gx if self.spec.complex else xp.real(gx))
         return (gx,)

@@ -2,11 +2,13 @@
 
 from typing import Any, Literal, NamedTuple
 
-from xpgrad.array_api.linalg.checks import adjoint, square
+from xpgrad.array_api.linalg.checks import adjoint, epsilon, square
 from xpgrad.array_api.linalg.decomposition import Arrays, Decomposition, Targets
+from xpgrad.array_api.linalg.limits import NAN
+from xpgrad.backend.plugins import plugins
 from xpgrad.backend.spec import Spec
 from xpgrad.graph.primitive import primitive
-from xpgrad.graph.variable import Variable
+from xpgrad.graph.variable import Variable, as_array
 from xpgrad.types import AnyArray, Array, Namespace
 
 
@@ -122,7 +124,18 @@ def _tall(xp: Namespace, q: Array, r: Array, gq: Any, gr: Any, is_complex: bool)
     skew = difference - adjoint(xp, difference, is_complex)
     inner = xp.matmul(q, xp.linalg.lower_half(skew) - difference)
     left = inner if gq is None else gq + inner
-    return adjoint(xp, xp.linalg.solve(r, adjoint(xp, left, is_complex)), is_complex)
+    return adjoint(xp, xp.linalg.solve(r, adjoint(xp, left, is_complex)), is_complex) * _dependent(r)
+
+
+def _dependent(r: Any) -> Array:
+    """Return NaN for matrices of which a column depends on those before up to rounding, else 1."""
+    plain = as_array(r)
+    backend = plugins.backend_of(plain)
+    kernels, spec = backend.xp, backend.spec(plain)
+    sizes = kernels.linalg.vector_norm(plain, axis=-2)
+    ends = kernels.abs(kernels.linalg.diagonal(plain))
+    found = kernels.any(ends <= epsilon(spec) * spec.shape[-1] * sizes, axis=-1)[..., None, None]
+    return kernels.where(found, NAN, kernels.ones(found.shape, dtype=sizes.dtype, device=spec.device))
 
 
 def qr(x: AnyArray, /, *, mode: Literal["reduced", "complete"] = "reduced") -> QRResult:
@@ -144,7 +157,7 @@ def qr(x: AnyArray, /, *, mode: Literal["reduced", "complete"] = "reduced") -> Q
     ------
     SingularMatrix
         In the backward computation: the first K columns of a matrix are linearly dependent, so that its factors have no
-        derivative.
+        derivative. Where they are so up to rounding, the gradient is NaN.
 
     Notes
     -----
