@@ -23,7 +23,10 @@ QUICK: dict[str, tuple[str, ...]] = {
 float32 where no operation calls the function."""
 WIDE = "float64", "complex128"
 GENERATED = frozenset(operation.name.rpartition(".")[2] for operation in OPERATIONS)
-FULL: dict[str, tuple[str, ...]] = {"recorded": WIDE, "second_order": WIDE, "aliasing": ("float64",)}
+FULL: dict[str, tuple[str, ...]] = {
+    "recorded": WIDE, "second_order": WIDE, "aliasing": ("float64",), "one_derivative": ("float64",),
+    "special_derivative": ("float64",),
+}  # fmt: skip
 """Assertions that the full profile makes in these dtypes only, because others would give the same result."""
 
 
@@ -69,6 +72,18 @@ def small(s: Subject) -> None:
 def special(s: Subject) -> None:
     """At special values, no element's derivatives depend on its neighbours, nor on the order of two inputs."""
     _run(s, "special")
+
+
+@check("H11", scope="case", applies=_applies("one_derivative"), quick=False)
+def one_derivative(s: Subject) -> None:
+    """Reverse and forward mode, each over each, in batches and compiled, give the same derivatives."""
+    _run(s, "one_derivative")
+
+
+@check("H12", scope="case", applies=_applies("special_derivative"), quick=False, one_in=10)
+def special_derivative(s: Subject) -> None:
+    """At zeros, ones, ties and singular matrices all modes give the same derivatives, or all of them none."""
+    _run(s, "special_derivative")
 
 
 @check("N07", scope="case", applies=_applies("ties"))

@@ -1,14 +1,17 @@
 """The assertion that there is one derivative: all modes, nested to order two, give the same, or all of them nothing."""
 
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
-from xpgrad import Variable, array_api
+from xpgrad import Variable, array_api, as_variable
+from xpgrad import compile as compile_function
 from xpgrad.testing.arrays import on_host
 from xpgrad.testing.differences import random_values
 from xpgrad.transforms import grad, hvp, jvp, vmap
+from xpgrad.transforms.trace.executors.c.background import background
 from xpgrad_conformance.table.scenario import REAL, Scenario
 
 RTOL = 1e-6
@@ -55,7 +58,7 @@ def _batched(f: Callable[..., Any]) -> Callable[..., Any]:
 
 
 FIRST: dict[str, Way] = {
-    "reverse": lambda f, xs, ts: [_along(f, ts)(*map(Variable, xs))],
+    "reverse": lambda f, xs, ts: [_along(f, ts)(*map(as_variable, xs))],
     "forward": lambda f, xs, ts: [_pushed(f, ts)(*xs)],
     "forward in a batch": lambda f, xs, ts: [_batched(_pushed(f, ts))(*map(_stacked, xs))[1]],
     "a batch in forward": lambda f, xs, ts: [
@@ -74,23 +77,49 @@ SECOND: dict[str, Way] = {
 }
 """The products of the Hessian with a direction."""
 NUMBER: dict[str, Way] = {
-    "reverse over reverse": lambda f, xs, ts: [_along(_along(f, ts), ts)(*map(Variable, xs))],
+    "reverse over reverse": lambda f, xs, ts: [_along(_along(f, ts), ts)(*map(as_variable, xs))],
     "forward over forward": lambda f, xs, ts: [_pushed(_pushed(f, ts), ts)(*xs)],
     "forward over forward in a batch": lambda f, xs, ts: [_batched(_pushed(_pushed(f, ts), ts))(*map(_stacked, xs))[1]],
 }
 """The second derivative along a direction."""
 ORDERS = FIRST, SECOND, NUMBER
+COMPILED = "reverse", "forward", "reverse over reverse", "forward over reverse", "reverse over forward"
+"""The ways that are compiled, too."""
+
+
+def _compiled(way: Way, executor: str | None) -> Way:
+    """Return a way whose second call is a program, unless values decide what it computes."""
+
+    def run(f: Loss, xs: Arrays, ts: Arrays) -> Sequence[Any]:
+        step = compile_function(lambda *given: tuple(way(f, given, ts)), executor=executor)
+        step(*xs)
+        background.wait()
+        found: Sequence[Any] = step(*xs)
+        return found
+
+    return run
 
 
 def disagreements(
-    f: Loss, xs: Arrays, ts: Arrays, rtol: float, order: int = 2, *, defined: bool = True
+    f: Loss,
+    xs: Arrays,
+    ts: Arrays,
+    rtol: float,
+    order: int = 2,
+    *,
+    defined: bool = True,
+    executors: Sequence[str | None] = (),
 ) -> Iterator[str]:
     """Yield how ways to compute one derivative of `f`, a real number, differ from reverse mode.
 
     A finite number must be the same in all ways. Where there is none, each gives NaN or an infinity; or an error,
-    unless the derivative is `defined`.
+    unless the derivative is `defined`. Some ways are also compiled by each of the `executors`; None is the default.
     """
-    for ways in ORDERS[: 1 if order < 2 else 3]:
+    for eager in ORDERS[: 1 if order < 2 else 3]:
+        ways = dict(eager)
+        for executor in executors:
+            for name in ways.keys() & set(COMPILED):
+                ways[f"{name}, compiled by {executor or 'default'}"] = _compiled(eager[name], executor)
         found = {name: _computed(way, f, xs, ts) for name, way in ways.items()}
         (first, expected), *rest = found.items()
         if defined and isinstance(expected, str):
@@ -114,7 +143,8 @@ def disagreements(
 
 def _computed(way: Way, f: Loss, xs: Arrays, ts: Arrays) -> Any:
     """Return numbers as one vector, or the text of an error."""
-    with np.errstate(all="ignore"):
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")  # also those of programs that values decide
         try:
             found = [on_host(g) for g in way(f, xs, ts)]
         except Exception as error:
@@ -124,19 +154,31 @@ def _computed(way: Way, f: Loss, xs: Arrays, ts: Arrays) -> Any:
 
 
 def assert_one_derivative(s: Scenario) -> None:
-    """All modes give the same derivatives, at ordinary points and where elements are 0, 1, or equal."""
-    for what, values in _points(s):
-        for text in disagreements_at(s, values, defined=values is s.inputs):
-            raise AssertionError(f"{what}: {text}")
+    """All modes give the same derivatives, and so do their programs."""
+    _assert_none(disagreements_at(s, s.inputs, executors=(None,)))
 
 
-def disagreements_at(s: Scenario, values: Sequence[Any], *, defined: bool = True) -> Iterator[str]:
+def assert_special_derivative(s: Scenario) -> None:
+    """All modes give the same derivatives where elements are 0, 1, or equal, or all of them none."""
+    for what, values in special_points(s):
+        _assert_none(f"{what}: {text}" for text in disagreements_at(s, values, defined=False))
+
+
+def _assert_none(found: Iterator[str]) -> None:
+    for text in found:
+        raise AssertionError(text)
+
+
+def disagreements_at(
+    s: Scenario, values: Sequence[Any], *, defined: bool = True, executors: Sequence[str | None] = ()
+) -> Iterator[str]:
     """Yield how the derivatives of a case at these inputs differ between modes."""
     rng = s.generator()
     given = [values[i] for i in s.floating]
     directions = [random_values(x.shape, np.iscomplexobj(x), rng).astype(x.dtype) for x in given]
     xs, ts = ([s.placed(each) for each in arrays] for arrays in (given, directions))
-    return disagreements(_loss(s, values), xs, ts, RTOL * s.widened(s.dtype), s.case.order, defined=defined)
+    rtol = RTOL * s.widened(s.dtype)
+    return disagreements(_loss(s, values), xs, ts, rtol, s.case.order, defined=defined, executors=executors)
 
 
 def _loss(s: Scenario, values: Sequence[Any]) -> Loss:
@@ -157,9 +199,8 @@ def _loss(s: Scenario, values: Sequence[Any]) -> Loss:
     return loss
 
 
-def _points(s: Scenario) -> Iterator[tuple[str, list[Any]]]:
-    """Yield values of all inputs: those of the case, and special ones for those that have a gradient."""
-    yield "at ordinary values", s.inputs
+def special_points(s: Scenario) -> Iterator[tuple[str, list[Any]]]:
+    """Yield values of all inputs, special ones for those that have a gradient."""
     for what, special in SPECIAL.items():
         if not any(s.case.name.startswith(name) and what in places for name, places in WITHOUT.items()):
             yield what, [special(x).astype(x.dtype) if i in s.floating else x for i, x in enumerate(s.inputs)]

@@ -1,0 +1,122 @@
+"""Costs of tangents in units of their functions: `python -m benchmarks.ratios [NAME ...] [--all]` prints a table.
+
+The functions are those of the case table of the standard and of `special`, on NumPy, with larger inputs. The cost of a
+tangent is that of `jvp` less that of the function; no tangent should cost more than `LIMIT` functions.
+"""
+
+import argparse
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from time import perf_counter
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import xpgrad
+from xpgrad import Variable, as_array
+from xpgrad.testing.arrays import is_floating
+from xpgrad.transforms import jvp
+from xpgrad_conformance.cases import CASES
+from xpgrad_conformance.table.case import Case, Input
+from xpgrad_conformance.table.scenario import Scenario
+
+LIMIT = 4.0
+SECONDS, CALLS = 0.01, 3
+"""How long, and how often at least, each is repeated; the fastest call counts."""
+ELEMENTS = 40_000
+"""Number of elements of each input of an elementwise function."""
+GROWTH = 16
+"""Factor of the lengths of all axes of the inputs of the other functions."""
+
+
+class Ratio(NamedTuple):
+    """One function: its seconds, and those of its tangent and of its gradient in units of them."""
+
+    name: str
+    seconds: float
+    tangent: float
+    gradient: float
+
+    def __str__(self) -> str:
+        return f"{self.name:34}{self.seconds * 1e6:10.0f} µs{self.tangent:9.1f}{self.gradient:9.1f}"
+
+
+def enlarged(case: Case) -> Case:
+    """Return a case with larger inputs; those whose values are given keep them."""
+
+    def larger(x: Input) -> Input:
+        if x.values is not None:
+            return x
+        if case.elementwise:
+            return replace(x, shape=(ELEMENTS,))
+        return replace(x, shape=tuple(GROWTH * n if n > 1 else n for n in x.shape), diagonal=GROWTH * x.diagonal)
+
+    return replace(case, inputs=tuple(map(larger, case.inputs)))
+
+
+def ratio(case: Case) -> Ratio | None:
+    """Return the costs of a case; None if it has no large inputs."""
+    scenario = Scenario(enlarged(case), xpgrad.get_device("@numpy"), "float64")
+    arrays, floating = scenario.arrays(), scenario.floating
+    xs = tuple(arrays[i] for i in floating)
+    rng = np.random.default_rng(0)
+    ts = tuple(rng.standard_normal(x.shape) for x in xs)
+
+    def call(*given: Any) -> tuple[Any, ...]:
+        every = list(arrays)
+        for i, x in zip(floating, given, strict=True):
+            every[i] = x
+        return tuple(y for y in scenario.call(every) if is_floating(as_array(y)))
+
+    def pulled() -> None:
+        leaves = list(map(Variable, xs))
+        ys = [y for y in call(*leaves) if y.requires_grad]
+        xpgrad.grad(ys, leaves, [Variable(np.ones_like(y.array)) for y in ys])
+
+    try:
+        call(*xs)
+    except (xpgrad.errors.XpgradError, ValueError, IndexError):  # its arguments belong to the small inputs
+        return None
+    alone, moved, swept = map(_seconds, (lambda: call(*xs), lambda: jvp(call, xs, ts, allow_constant=True), pulled))
+    return Ratio(case.name, alone, moved / alone - 1, swept / alone - 1)
+
+
+def _seconds(run: Callable[[], Any]) -> float:
+    run()
+    best, calls, end = np.inf, 0, perf_counter() + SECONDS
+    while calls < CALLS or perf_counter() < end:
+        start = perf_counter()
+        run()
+        best, calls = min(best, perf_counter() - start), calls + 1
+    return best
+
+
+def ratios(names: list[str]) -> Iterator[Ratio]:
+    """Yield the costs of the differentiable functions of the standard and of `special`, or of those named."""
+    for case in CASES:
+        wanted = any(case.name == name or case.name.startswith(f"{name}-") for name in names) if names else True
+        if case.area == "xp" and case.order and wanted and any(x.kind in ("float", "real") for x in case.inputs):
+            found = ratio(case)
+            if found is not None:
+                yield found
+
+
+def main() -> None:
+    """Print the functions whose tangents cost more than the limit, or all."""
+    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser.add_argument("names", nargs="*")
+    parser.add_argument("--all", action="store_true")
+    given = parser.parse_args()
+    print(f"{'':34}{'function':>13}{'tangent':>9}{'gradient':>9}")
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        found = list(ratios(given.names))
+    for each in sorted(found, key=lambda each: -each.tangent):
+        if given.all or given.names or each.tangent > LIMIT:
+            print(each)
+    print(f"{len(found)} functions, {sum(each.tangent > LIMIT for each in found)} above {LIMIT:g}")
+
+
+if __name__ == "__main__":
+    main()
