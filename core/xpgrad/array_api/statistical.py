@@ -68,7 +68,7 @@ def _products_of_others(xp: Namespace, lines: Array) -> Array:
     return xp.concat([outside * right, rest[:, :-1] if odd else rest], axis=1)
 
 
-@primitive(x=_prod_rule)
+@primitive(reduction=True, x=_prod_rule)
 def prod(
     xp: Namespace, x: AnyArray, /, axis: Axis = None, *, dtype: Dtype | None = None, keepdims: bool = False
 ) -> Array:
@@ -111,7 +111,7 @@ def _extremum_rule(xp: Namespace, gy: Array, x: Array, y: Array, x_spec: Spec, a
     return xp.where(extreme, share, xp.zeros_like(share))
 
 
-@primitive(x=_extremum_rule)
+@primitive(reduction=True, x=_extremum_rule)
 def max(xp: Namespace, x: AnyArray, /, axis: Axis = None, *, keepdims: bool = False) -> Array:
     """Maximum over `axis`; elements that tie share the gradient equally.
 
@@ -125,7 +125,7 @@ def max(xp: Namespace, x: AnyArray, /, axis: Axis = None, *, keepdims: bool = Fa
     return xp.max(x, axis=axis, keepdims=keepdims)
 
 
-@primitive(x=_extremum_rule)
+@primitive(reduction=True, x=_extremum_rule)
 def min(xp: Namespace, x: AnyArray, /, axis: Axis = None, *, keepdims: bool = False) -> Array:
     """Minimum over `axis`; elements that tie share the gradient equally.
 
@@ -153,7 +153,7 @@ def _variance_rule(
     return narrowed(xp, with_kept_axes(xp, share, x_spec, axis, keepdims) * _centred(xp, x, x_spec, axis), x_spec)
 
 
-@primitive(x=_variance_rule)
+@primitive(reduction=True, x=_variance_rule)
 def var(xp: Namespace, x: AnyArray, /, axis: Axis = None, *, correction: float = 0.0, keepdims: bool = False) -> Array:
     """Variance over `axis`: the mean of the squares of the distances from the mean, real for complex numbers too.
 
@@ -184,7 +184,7 @@ def _deviation_rule(
     return narrowed(xp, with_kept_axes(xp, share, x_spec, axis, keepdims) * _centred(xp, x, x_spec, axis), x_spec)
 
 
-@primitive(x=_deviation_rule)
+@primitive(reduction=True, x=_deviation_rule)
 def std(xp: Namespace, x: AnyArray, /, axis: Axis = None, *, correction: float = 0.0, keepdims: bool = False) -> Array:
     """Standard deviation over `axis`; where it is 0, its derivative is 0, and there is no second one.
 

@@ -28,7 +28,7 @@ def _inverse_rule(xp: Namespace, gy: Array, x: Array, y: Array, x_spec: Spec, ax
     return centred * (gy * (y * y * y) / -reduced_count(x_spec, axis))
 
 
-@primitive(x=_inverse_rule)
+@primitive(reduction=True, x=_inverse_rule)
 def inverse_std(xp: Namespace, x: AnyArray, known: AnyArray | None, /, axis: Axes, eps: float) -> Array:
     """``1 / sqrt(var(x) + eps)`` over `axis`, which stays with length 1; or `known`, if it is not None."""
     return 1.0 / xp.sqrt(xp.var(x, axis=axis, keepdims=True) + eps) if known is None else known
@@ -42,6 +42,7 @@ def _projected_direction(xp: Namespace, gy: Array, g: Array, direction: Array, s
 
 
 @primitive(
+    linear=("g", "scale"),
     g=lambda xp, gy, direction, scale, axis: xp.standardize_backward(gy, direction, scale, axis=axis),
     direction=_projected_direction,
     scale=lambda xp, gy, y, scale, axis: xp.sum(gy * y, axis=axis, keepdims=True) / scale,
@@ -60,7 +61,7 @@ def _standardized_rule(xp: Namespace, gy: Array, x: Array, y: Array, inverse: Ar
     return xp.standardize_backward(gy, y, scale, axis=axis)
 
 
-@primitive(x=_standardized_rule)
+@primitive(symmetric=("x",), x=_standardized_rule)
 def standardize(xp: Namespace, x: AnyArray, mean: AnyArray, inverse: AnyArray, /, axis: Axes, eps: float) -> Array:
     """``(x - mean(x)) / sqrt(var(x) + eps)`` over `axis`, from the mean of `x` and its `inverse_std`.
 

@@ -46,6 +46,10 @@ class Definition:
     variadic : bool
     linear : tuple of str
         The inputs in each of which it is linear while the others are constant.
+    symmetric : tuple of str
+        The inputs by which the Jacobian is symmetric, so that a rule maps tangents, too.
+    reduction : bool
+        Each element of the first input affects one element of the result, over the parameter `axis`.
     several : bool
         It takes more than two inputs, or a sequence: its applications hold their input nodes in a tuple.
     title : str
@@ -58,13 +62,14 @@ class Definition:
 
     __slots__ = (
         "__weakref__", "asks", "body", "elementwise", "inputs", "kernel", "label", "linear", "name", "parameters",
-        "paths", "plans", "positional", "required", "rules", "same_dtype", "several", "signature", "title", "variadic",
-        "vjps",
+        "paths", "plans", "positional", "reduction", "required", "rules", "same_dtype", "several", "signature",
+        "symmetric", "title", "variadic", "vjps",
     )  # fmt: skip
 
     def __init__(
         self, body: Callable[..., Any], rules: dict[str, Rule], *, elementwise: bool, same_dtype: bool,
         variadic: bool = False, label: str | None = None, extension: str | None = None, linear: tuple[str, ...] = (),
+        symmetric: tuple[str, ...] = (), reduction: bool = False,
     ) -> None:  # fmt: skip
         self.body, self.rules, self.name = body, rules, full_name(body, extension)
         self.elementwise, self.same_dtype, self.variadic = elementwise, same_dtype, variadic
@@ -85,12 +90,15 @@ class Definition:
         self.required = {name for name, value in self.parameters.items() if value is inspect.Parameter.empty}
         self.label = label or body.__name__
         self.title = label if label and label.isidentifier() and not label.startswith("_") else self.name
-        self.linear = linear
-        if type(linear) is not tuple or not all(x in rules for x in linear):
-            raise PluginError(
-                f"{self.name}: linear must be a tuple of the names of inputs that have rules, of "
-                f"{', '.join(rules) or 'none'}; got {linear!r}"
-            )
+        self.linear, self.symmetric, self.reduction = linear, symmetric, reduction
+        for word, inputs in (("linear", linear), ("symmetric", symmetric)):
+            if type(inputs) is not tuple or not all(x in rules for x in inputs):
+                raise PluginError(
+                    f"{self.name}: {word} must be a tuple of the names of inputs that have rules, of "
+                    f"{', '.join(rules) or 'none'}; got {inputs!r}"
+                )
+        if reduction and not ("axis" in self.parameters and self.inputs[0] in rules):
+            raise PluginError(f"{self.name}: a reduction has a parameter axis, and a rule for its first input")
         self.asks = {x: self._asked(x, rule) for x, rule in rules.items()}
         self.plans: dict[Any, Any] = {}
         self.signature = self._signature()

@@ -18,7 +18,7 @@ P = ParamSpec("P")  # what is left of a body's arguments without `xp`: those of 
 
 def primitive(
     *, variadic: bool = False, label: str | None = None, extension: str | None = None, linear: tuple[str, ...] = (),
-    **rules: Rule,
+    symmetric: tuple[str, ...] = (), reduction: bool = False, **rules: Rule,
 ) -> Callable[[Callable[Concatenate[Namespace, P], Array]], Callable[P, Variable]]:  # fmt: skip
     """Define a differentiable function from a formula on arrays and one vjp for each input.
 
@@ -33,6 +33,11 @@ def primitive(
     linear : tuple of str
         The inputs in each of which it is linear while the others are constant: forward mode applies it to their
         tangents. A variadic one is linear in all its arrays together.
+    symmetric : tuple of str
+        The inputs by which the Jacobian is symmetric, as that of softmax: forward mode applies their rules to tangents.
+    reduction : bool
+        Each element of the first input affects one element of the result, as in a maximum over the parameter `axis`:
+        the gradient from ones has the whole Jacobian, and forward mode sums its product with the tangent.
     **rules : callable
         From an input's name to its vjp, written ``lambda xp, gy, ...: gx``. The names of the further arguments say what
         the graph keeps: an input, the output ``y``, ``x_spec`` (shape, dtype and device of input x), or a parameter.
@@ -44,13 +49,14 @@ def primitive(
 
     Notes
     -----
-    Forward mode (`xpgrad.transforms.jvp`) needs nothing more: what is not `linear` is derived from the rules.
+    Forward mode (`xpgrad.transforms.jvp`) needs nothing more: what has none of these properties is transposed.
 
     The function belongs to its module: it never meets another one of its name, neither xpgrad's own nor another
     module's. Its kernel is called ``module:f``. Where a cell of a notebook is run twice, or a module is reloaded, the
     new function replaces the old one, which still works where a program holds it.
     """
     kind = {"variadic": variadic, "label": label, "extension": extension, "linear": linear}
+    kind |= {"symmetric": symmetric, "reduction": reduction}
     return _decorator(rules, elementwise=False, same_dtype=False, **kind)
 
 

@@ -60,7 +60,7 @@ def _softmax_rule(xp: Namespace, gy: Array, y: Array, axis: Axis) -> Array:
     return narrowed(xp, probabilities_rule(xp, widened(xp, gy, spec), widened(xp, y, spec), axis), spec)
 
 
-@primitive(x=_softmax_rule)
+@primitive(symmetric=("x",), x=_softmax_rule)
 def softmax(xp: Namespace, x: Array, /, axis: Axis = None) -> Array:
     """Exponentials divided by their sum over `axis`, without overflow.
 
@@ -117,7 +117,7 @@ def _logsumexp_rule(xp: Namespace, gy: Array, x: Array, y: Array, x_spec: Spec, 
     return narrowed(xp, xp.where(empty, 0.0, gy) * share, x_spec)
 
 
-@primitive(x=_logsumexp_rule)
+@primitive(reduction=True, x=_logsumexp_rule)
 def logsumexp(xp: Namespace, x: Array, /, *, axis: Axis = None, keepdims: bool = False) -> Array:
     """Logarithm of the sum of exponentials over `axis`, without overflow.
 

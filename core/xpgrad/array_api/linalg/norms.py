@@ -27,7 +27,7 @@ def _euclidean_rule(xp: Namespace, gy: Array, x: Array, y: Array, x_spec: Spec, 
     return with_kept_axes(xp, gy, x_spec, axis, keepdims) * inverse * (xp.conj(x) if x_spec.complex else x)
 
 
-@primitive(extension="linalg", label="vector_norm", x=_euclidean_rule)
+@primitive(extension="linalg", label="vector_norm", reduction=True, x=_euclidean_rule)
 def euclidean_norm(xp: Namespace, x: AnyArray, /, axis: Axis = None, *, keepdims: bool = False) -> Array:
     """The square root of the sum of squared moduli over `axis`; the gradient at the origin is 0."""
     factor = rescaling(xp, xp.linalg.vector_norm(x, axis=axis, keepdims=True, ord=2))
@@ -46,7 +46,7 @@ def _power_rule(
     return with_kept_axes(xp, gy, x_spec, axis, keepdims) * slope
 
 
-@primitive(extension="linalg", label="vector_norm", x=_power_rule)
+@primitive(extension="linalg", label="vector_norm", reduction=True, x=_power_rule)
 def power_norm(xp: Namespace, x: AnyArray, /, ord: float, axis: Axis = None, *, keepdims: bool = False) -> Array:
     """The sum over `axis` of powers `ord` of nonnegative numbers, to the power ``1 / ord``."""
     if not reduced_count(xp.spec_of(x), axis):

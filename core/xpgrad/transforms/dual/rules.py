@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from xpgrad.backend.backend import Backend
-from xpgrad.special.exponentials import from_dominant, probabilities_rule
+from xpgrad.special.exponentials import from_dominant
 from xpgrad.types import Array, Kernel
 
 Row = Callable[[Backend, Kernel, Array, Sequence[Any], Sequence[Any], dict[str, Any]], Any]
@@ -61,14 +61,6 @@ def setitem(
     return kernel(tx, tu, **parameters)
 
 
-@row("softmax")
-def softmax(
-    base: Backend, kernel: Kernel, y: Array, primals: Arrays, tangents: Arrays, parameters: dict[str, Any]
-) -> Any:
-    """Return ``y * (t - sum(y * t))``."""
-    return base.restore(probabilities_rule(base.xp, tangents[0], y, parameters["axis"]))
-
-
 @row("log_softmax")
 def log_softmax(
     base: Backend, kernel: Kernel, y: Array, primals: Arrays, tangents: Arrays, parameters: dict[str, Any]
@@ -77,14 +69,6 @@ def log_softmax(
     xp, p, axis = base.xp, base.xp.exp(y), parameters["axis"]
     t = from_dominant(xp, tangents[0], p, axis)
     return base.restore(t - xp.sum(p * t, axis=axis, keepdims=True))
-
-
-@row("softmax_from_log")
-def softmax_from_log(
-    base: Backend, kernel: Kernel, y: Array, primals: Arrays, tangents: Arrays, parameters: dict[str, Any]
-) -> Any:
-    """Return that of `softmax` along axis 1; the score, which belongs to the same input, has no tangent of its own."""
-    return None if tangents[0] is None else softmax(base, kernel, y, primals, tangents, {"axis": 1})
 
 
 @row("cross_entropy")

@@ -46,12 +46,15 @@ def derived(backend: "DualBackend", definition: Definition, kernel: Kernel | Non
         tangent, whole = tangent and functools.partial(uncollected, tangent), functools.partial(uncollected, whole)
     base_types, restore, plain = frozenset(base.array_types), base.restore, not definition.parameters
     differentiable, later = bool(definition.rules), definition.kernel.name in LATER
+    bind = definition.bind if definition.reduction else None  # its tangent is computed over the same axis
 
     def called(*operands: Any, **parameters: Any) -> Any:
         level: Any = None
         given = False
         primals: list[Any] = []
         tangents: list[Any] = []
+        if bind is not None:
+            operands, parameters = bind(operands, parameters)
         for x in operands:
             if type(x) is kind:
                 own = x.level
@@ -136,7 +139,9 @@ def _tangent(backend: "DualBackend", definition: Definition, kernel: Kernel) -> 
         return _linear(backend, definition, kernel)
     if definition.elementwise:
         return _elementwise(backend, definition, any_complex=own and name not in NOT_HOLOMORPHIC)
-    return None
+    if definition.symmetric:
+        return _symmetric(backend, definition)
+    return _reduction(backend, definition) if definition.reduction else None
 
 
 def _linear(backend: "DualBackend", definition: Definition, kernel: Kernel) -> Tangent:
@@ -170,11 +175,7 @@ def _elementwise(backend: "DualBackend", definition: Definition, any_complex: bo
     """
     base = backend.base
     xp, is_kind, restore = base.xp, base.is_kind, base.restore
-    rows = []
-    for x in definition.rules:
-        rule = rule_of(definition, base, x)
-        getters = [_getter(backend, definition, name) for name in definition.asks[x]]
-        rows.append((definition.inputs.index(x), None if rule is identity else rule, getters))
+    rows = [_pulled(backend, definition, x) for x in definition.rules]
     is_product = definition.kernel.name == "multiply"
 
     def tangent(y: Array, primals: Sequence[Any], tangents: Sequence[Any], parameters: dict[str, Any]) -> Any:
@@ -196,10 +197,10 @@ def _elementwise(backend: "DualBackend", definition: Definition, any_complex: bo
                 return NotImplemented
             if t.shape != shape:
                 t = xp.broadcast_to(t, shape=shape)
-            if rule is not None:
+            if rule is not identity:
                 t = rule(xp, t, *[get(y, primals, parameters) for get in getters])
             if total is None:
-                total, owned = t, rule is not None and not any(t is each for each in (y, *primals, *tangents))
+                total, owned = t, rule is not identity and not any(t is each for each in (y, *primals, *tangents))
             else:
                 total = (xp.accumulate if owned and not base.is_view(total) else xp.add)(total, t)
         if total is not None:
@@ -211,6 +212,53 @@ def _elementwise(backend: "DualBackend", definition: Definition, any_complex: bo
         return total
 
     return tangent
+
+
+def _symmetric(backend: "DualBackend", definition: Definition) -> Tangent:
+    """Return the sum of the rules' results for the tangents in place of the cotangent: the Jacobians are symmetric."""
+    base, rows = backend.base, [_pulled(backend, definition, x) for x in definition.symmetric]
+    places = [definition.inputs.index(x) for x in definition.rules]
+
+    def tangent(y: Array, primals: Sequence[Any], tangents: Sequence[Any], parameters: dict[str, Any]) -> Any:
+        moving = [i for i in places if tangents[i] is not None]
+        if not base.is_kind(y.dtype, "real floating") or any(tangents[i].dtype != y.dtype for i in moving):
+            return NotImplemented
+        total = None
+        for i, rule, getters in rows:
+            if i in moving:
+                moving.remove(i)
+                part = rule(base.xp, tangents[i], *[get(y, primals, parameters) for get in getters])
+                total = part if total is None else base.xp.add(total, part)
+        return NotImplemented if moving else None if total is None else base.restore(total)
+
+    return tangent
+
+
+def _reduction(backend: "DualBackend", definition: Definition) -> Tangent:
+    """Return the sum of the products of the tangent with the gradient from ones, which has the whole Jacobian."""
+    base = backend.base
+    xp = base.xp
+    i, rule, getters = _pulled(backend, definition, definition.inputs[0])
+
+    def tangent(y: Array, primals: Sequence[Any], tangents: Sequence[Any], parameters: dict[str, Any]) -> Any:
+        t = tangents[i]
+        if t is None:
+            return None
+        if t.dtype != y.dtype or not base.is_kind(y.dtype, "real floating"):
+            return NotImplemented
+        slopes = rule(xp, xp.ones_like(y), *[get(y, primals, parameters) for get in getters])
+        wide = base.wide(y.dtype)
+        axis, keepdims = parameters["axis"], parameters.get("keepdims", True)
+        total = xp.sum(xp.multiply(slopes, t), axis=axis, keepdims=keepdims, dtype=wide)
+        return base.restore(total if wide == y.dtype else xp.astype(total, y.dtype))
+
+    return tangent
+
+
+def _pulled(backend: "DualBackend", definition: Definition, x: str) -> tuple[int, Any, list[Callable[..., Any]]]:
+    """Return the place of an input, its rule on arrays of the base, and what fetches the values that it asks for."""
+    getters = [_getter(backend, definition, name) for name in definition.asks[x]]
+    return definition.inputs.index(x), rule_of(definition, backend.base, x), getters
 
 
 def _getter(backend: "DualBackend", definition: Definition, name: str) -> Callable[..., Any]:

@@ -23,9 +23,6 @@ REMEDY = (
     "and give its tangent by defjvp"
 )
 
-REDUCTIONS = frozenset(("max", "min", "prod", "std", "var", "linalg.euclidean_norm", "linalg.power_norm"))
-"""Reductions: their tangent takes one sweep, where the transposition takes two."""
-
 
 class NotStepwise(BaseException):
     """A function has no tangent of its own: the whole function that `jvp` was given must be transposed.
@@ -55,14 +52,13 @@ def transposed(
     rules = [definition.variadic or x in definition.rules for x in definition.inputs]
     if not definition.variadic:
         tangents = [t if has else None for t, has in zip(tangents, rules, strict=True)]
-    reduced = parameters if definition.kernel.name in REDUCTIONS else None
-    ((y, t),) = call_plain(pushed, definition.name, call, primals, tangents, False, reduced)
+    ((y, t),) = call_plain(pushed, definition.name, call, primals, tangents)
     return y._array, t
 
 
 def pushed(
     name: str, call: Callable[[Sequence[Any]], Sequence[Variable]], primals: Sequence[Any], tangents: Sequence[Any],
-    users: bool = False, reduced: dict[str, Any] | None = None,
+    users: bool = False,
 ) -> list[tuple[Variable, Array | None]]:  # fmt: skip
     """Return the results of a function of Variables, each with the array that is its tangent, or None.
 
@@ -75,8 +71,6 @@ def pushed(
     primals, tangents : sequence of arrays
     users : bool
         Whether the gradient is the user's code, which may not be differentiable.
-    reduced : dict, optional
-        The parameters of a reduction of one array.
 
     Raises
     ------
@@ -89,11 +83,8 @@ def pushed(
     if not tracked:
         return [(y, None) for y in outputs]
     roots = [(x, t) for x, t in zip(xs, tangents, strict=True) if t is not None]
-    if len(outputs) == 1 and not any(x._node.spec.complex for x, _ in roots):
-        if _is_number(outputs[0]):
-            return [(outputs[0], _along(outputs[0], roots, None, False))]
-        if reduced is not None and outputs[0]._node.spec.dtype == xs[0]._node.spec.dtype:
-            return [(outputs[0], _along(outputs[0], roots, reduced["axis"], reduced["keepdims"]))]
+    if len(outputs) == 1 and _is_number(outputs[0]) and not any(x._node.spec.complex for x, _ in roots):
+        return [(outputs[0], _along(outputs[0], roots))]
     start = ones_like if users else zeros_like  # a gradient that ignores a cotangent of 0 could be right
     seeds = [Variable(start(y)._array) for y in tracked]
     try:
@@ -136,16 +127,13 @@ def _is_number(y: Variable) -> bool:
     return not (spec.shape or spec.complex)
 
 
-def _along(y: Variable, roots: list[tuple[Variable, Array]], axis: Any, keepdims: bool) -> Array | None:
-    """Return the tangent of a real number, or of a reduction: sums of the products of the gradient with tangents.
-
-    Each element has an effect on one element of a reduction, so the pullback of ones has all of its Jacobian.
-    """
+def _along(y: Variable, roots: list[tuple[Variable, Array]]) -> Array | None:
+    """Return the tangent of a real number: the sum of the products of the gradient with the tangents."""
     spec = y._node.spec
     xp, total = spec.backend.xp, None
     for g, (_, t) in zip(sweep([y], [x for x, _ in roots], [ones_like(y)]), roots, strict=True):
         if g is not None:
-            part = xp.sum(xp.multiply(g._array, t), axis=axis, keepdims=keepdims, dtype=spec.wide)
+            part = xp.sum(xp.multiply(g._array, t), axis=None, keepdims=False, dtype=spec.wide)
             total = part if total is None else xp.add(total, part)
     if total is None:
         return None

@@ -28,6 +28,7 @@ WITH_GRADIENTS = (
     "F.convolution",
     "F.decorrelated_batch_normalization",
     "F.im2col",
+    "F.layer_normalization",
     "F.max_pooling",
     "F.unpooling",
     "F.upsampling",
