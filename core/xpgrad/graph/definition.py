@@ -48,8 +48,8 @@ class Definition:
         The inputs in each of which it is linear while the others are constant.
     symmetric : tuple of str
         The inputs by which the Jacobian is symmetric, so that a rule maps tangents, too.
-    reduction : bool
-        Each element of the first input affects one element of the result, over the parameter `axis`.
+    reduction : bool or tuple of int
+        Each element of the first input affects one element of the result, over the parameter `axis`, or these axes.
     several : bool
         It takes more than two inputs, or a sequence: its applications hold their input nodes in a tuple.
     title : str
@@ -69,7 +69,7 @@ class Definition:
     def __init__(
         self, body: Callable[..., Any], rules: dict[str, Rule], *, elementwise: bool, same_dtype: bool,
         variadic: bool = False, label: str | None = None, extension: str | None = None, linear: tuple[str, ...] = (),
-        symmetric: tuple[str, ...] = (), reduction: bool = False,
+        symmetric: tuple[str, ...] = (), reduction: bool | tuple[int, ...] = False,
     ) -> None:  # fmt: skip
         self.body, self.rules, self.name = body, rules, full_name(body, extension)
         self.elementwise, self.same_dtype, self.variadic = elementwise, same_dtype, variadic
@@ -97,8 +97,8 @@ class Definition:
                     f"{self.name}: {word} must be a tuple of the names of inputs that have rules, of "
                     f"{', '.join(rules) or 'none'}; got {inputs!r}"
                 )
-        if reduction and not ("axis" in self.parameters and self.inputs[0] in rules):
-            raise PluginError(f"{self.name}: a reduction has a parameter axis, and a rule for its first input")
+        if reduction and not (("axis" in self.parameters or reduction is not True) and self.inputs[0] in rules):
+            raise PluginError(f"{self.name}: a reduction has a rule for its first input, and a parameter axis or its axes")
         self.asks = {x: self._asked(x, rule) for x, rule in rules.items()}
         self.plans: dict[Any, Any] = {}
         self.signature = self._signature()

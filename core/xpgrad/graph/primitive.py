@@ -18,7 +18,7 @@ P = ParamSpec("P")  # what is left of a body's arguments without `xp`: those of 
 
 def primitive(
     *, variadic: bool = False, label: str | None = None, extension: str | None = None, linear: tuple[str, ...] = (),
-    symmetric: tuple[str, ...] = (), reduction: bool = False, **rules: Rule,
+    symmetric: tuple[str, ...] = (), reduction: bool | tuple[int, ...] = False, **rules: Rule,
 ) -> Callable[[Callable[Concatenate[Namespace, P], Array]], Callable[P, Variable]]:  # fmt: skip
     """Define a differentiable function from a formula on arrays and one vjp for each input.
 
@@ -35,9 +35,10 @@ def primitive(
         tangents. A variadic one is linear in all its arrays together.
     symmetric : tuple of str
         The inputs by which the Jacobian is symmetric, as that of softmax: forward mode applies their rules to tangents.
-    reduction : bool
-        Each element of the first input affects one element of the result, as in a maximum over the parameter `axis`:
-        the gradient from ones has the whole Jacobian, and forward mode sums its product with the tangent.
+    reduction : bool or tuple of int
+        Each element of the first input affects one element of the result, as in a maximum over the parameter `axis`, or
+        over these axes: the gradient from ones has the whole Jacobian, and forward mode sums its product with the
+        tangent.
     **rules : callable
         From an input's name to its vjp, written ``lambda xp, gy, ...: gx``. The names of the further arguments say what
         the graph keeps: an input, the output ``y``, ``x_spec`` (shape, dtype and device of input x), or a parameter.

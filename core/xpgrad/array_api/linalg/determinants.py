@@ -131,7 +131,11 @@ def _changes_by_inverse(xp: Namespace, g: Array, inverse: Array, d: Array) -> Ar
     return d[..., None, None] * xp.matrix_transpose(change)
 
 
-@primitive(extension="linalg", x=lambda xp, gy, x, y: gy[..., None, None] * xp.linalg.cofactors(x, y))
+@primitive(
+    extension="linalg",
+    reduction=(-2, -1),
+    x=lambda xp, gy, x, y: gy[..., None, None] * xp.linalg.cofactors(x, y),
+)
 def det(xp: Namespace, x: AnyArray, /) -> Array:
     """Determinants of square matrices.
 
@@ -173,6 +177,15 @@ class Slogdet(Decomposition):
             return (None,)
         inverse = adjoint(xp, xp.linalg.inv_or_nan(x), is_complex)
         return (factor[..., None, None] * inverse,)
+
+    def push(self, xp: Namespace, xs: tuple[Array, ...], ts: Arrays) -> tuple[Arrays, Arrays] | None:
+        """Return the trace of ``x^-1 t`` as the tangent of the logarithm; the sign of a real matrix has none."""
+        (x,), (t,) = xs, ts
+        if xp.backend.is_kind(x.dtype, "complex floating"):
+            return None
+        ys = self._forward(xs)
+        product = xp.multiply(xp.matrix_transpose(xp.linalg.inv_or_nan(x)), t)
+        return ys, (None, xp.sum(product, axis=(-2, -1), keepdims=False, dtype=x.dtype))
 
 
 def slogdet(x: AnyArray, /) -> SlogdetResult:

@@ -89,6 +89,22 @@ class Solve(Decomposition):
             gxs.append(gb if gb.shape == b_spec.shape else xp.sum_to(gb, shape=b_spec.shape))
         return gxs
 
+    def push(self, xp: Namespace, xs: tuple[Array, ...], ts: Arrays) -> tuple[Arrays, Arrays] | None:
+        """Return the solution, and ``solve(a, tb - ta y)`` as its tangent."""
+        (a, b), (ta, tb) = xs, ts
+        if a.dtype != b.dtype:
+            return None
+        (y,) = self._forward(xs)
+        if ta is None:
+            return (y,), (xp.linalg.solve(a, tb),)
+        vector = len(b.shape) == 1
+        columns = y[..., None] if vector else y
+        right = xp.negative(xp.matmul(ta, columns))
+        if tb is not None:
+            right = xp.add(right, tb[..., None] if vector else tb)
+        found = xp.linalg.solve(a, right)
+        return (y,), (found[..., 0] if vector else found,)
+
 
 def solve(x1: AnyArray, x2: AnyArray, /) -> Variable:
     """Return the solution `y` of ``x1 y = x2``.

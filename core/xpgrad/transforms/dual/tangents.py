@@ -248,8 +248,8 @@ def _reduction(backend: "DualBackend", definition: Definition) -> Tangent:
             return NotImplemented
         slopes = rule(xp, xp.ones_like(y), *[get(y, primals, parameters) for get in getters])
         wide = base.wide(y.dtype)
-        axis, keepdims = parameters["axis"], parameters.get("keepdims", True)
-        total = xp.sum(xp.multiply(slopes, t), axis=axis, keepdims=keepdims, dtype=wide)
+        axis = parameters["axis"] if definition.reduction is True else definition.reduction
+        total = xp.sum(xp.multiply(slopes, t), axis=axis, keepdims=len(y.shape) == len(t.shape), dtype=wide)
         return base.restore(total if wide == y.dtype else xp.astype(total, y.dtype))
 
     return tangent

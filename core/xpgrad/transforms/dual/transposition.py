@@ -166,8 +166,12 @@ def node_outputs(backend: "DualBackend", function: FunctionNode, arrays: tuple[A
         return ys
 
     plain = plain_at(levels[-1].outer)
+    push = getattr(twin, "push", None)
     if all(t is None for t in tangents):
         pairs: list[Any] = [(y, None) for y in called_with(plain, twin._forward, primals)]
+    elif push is not None and (made := called_with(plain, push, backend.base.xp, primals, tangents)) is not None:
+        restore = backend.base.restore
+        pairs = [(y, None if t is None else restore(t)) for y, t in zip(*made, strict=True)]
     else:
         pairs = [(y._array, t) for y, t in called_with(plain, pushed, function.label, call, primals, tangents, users)]
     for name, value in twin.__getstate__().items():
