@@ -8,7 +8,7 @@ import argparse
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from time import perf_counter
+from time import process_time
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -84,11 +84,11 @@ def ratio(case: Case) -> Ratio | None:
 
 def _seconds(run: Callable[[], Any]) -> float:
     run()
-    best, calls, end = np.inf, 0, perf_counter() + SECONDS
-    while calls < CALLS or perf_counter() < end:
-        start = perf_counter()
+    best, calls, end = np.inf, 0, process_time() + SECONDS
+    while calls < CALLS or process_time() < end:
+        start = process_time()
         run()
-        best, calls = min(best, perf_counter() - start), calls + 1
+        best, calls = min(best, process_time() - start), calls + 1
     return best
 
 

@@ -97,8 +97,11 @@ class Definition:
                     f"{self.name}: {word} must be a tuple of the names of inputs that have rules, of "
                     f"{', '.join(rules) or 'none'}; got {inputs!r}"
                 )
-        if reduction and not (("axis" in self.parameters or reduction is not True) and self.inputs[0] in rules):
-            raise PluginError(f"{self.name}: a reduction has a rule for its first input, and a parameter axis or its axes")
+        if reduction and (self.inputs[0] not in rules or (reduction is True and "axis" not in self.parameters)):
+            raise PluginError(
+                f"{self.name}: expected a reduction with a rule for its first input, over a parameter axis or given axes; "
+                f"got reduction={reduction!r}"
+            )
         self.asks = {x: self._asked(x, rule) for x, rule in rules.items()}
         self.plans: dict[Any, Any] = {}
         self.signature = self._signature()

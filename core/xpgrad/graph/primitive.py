@@ -57,8 +57,7 @@ def primitive(
     new function replaces the old one, which still works where a program holds it.
     """
     kind = {"variadic": variadic, "label": label, "extension": extension, "linear": linear}
-    kind |= {"symmetric": symmetric, "reduction": reduction}
-    return _decorator(rules, elementwise=False, same_dtype=False, **kind)
+    return _decorator(rules, elementwise=False, same_dtype=False, symmetric=symmetric, reduction=reduction, **kind)
 
 
 def elementwise(

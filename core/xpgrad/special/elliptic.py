@@ -9,7 +9,7 @@ from typing import cast
 from xpgrad.array_api.elementwise.arithmetic import sqrt
 from xpgrad.array_api.elementwise.trigonometric import cos, sin
 from xpgrad.graph.variable import Variable
-from xpgrad.special.integrals import ellipkm1
+from xpgrad.special.integrals import ellipkm1, first_integrals
 from xpgrad.special.operands import composed, special
 from xpgrad.special.quadrature import integral, trapezoids, weighted_sum
 from xpgrad.types import AnyArray, Array, Namespace, RealOperand
@@ -37,9 +37,14 @@ def ellipe_of(xp: Namespace, m: AnyArray, /, n: int) -> Array:
 
     Notes
     -----
-    The trapezoidal rule for the logarithm of ``tan(u)``, whose error falls exponentially.
+    The arithmetic-geometric mean for order 1. Otherwise, the trapezoidal rule for the logarithm of ``tan(u)``, whose
+    error falls exponentially.
     """
     inside, far = m < 1, m < -1e17
+    if n == 1:
+        first, share = first_integrals(xp, 1 - xp.where(inside & ~far, m, 0.0), 9)
+        total = xp.where(far, 1 / xp.sqrt(xp.where(far, xp.abs(m), 1.0)), first * share)
+        return xp.where(inside, total, xp.where(m == 1, math.inf, xp.full_like(m, math.nan)))
     rest = xp.where(inside & ~far, 1 - m, 1.0)
     half = -0.5 * xp.log(rest)
     low = -40 / (2 * n + 1) + xp.minimum(half, xp.zeros_like(half))

@@ -130,6 +130,24 @@ def ellipkm1(xp: Namespace, x: AnyArray, /) -> Array:
     return xp.where(inside, math.pi / (a + root), where_scalars(xp, x == 0, math.inf, math.nan, x))
 
 
+def first_integrals(xp: Namespace, x: Array, count: int) -> tuple[Array, Array]:
+    """Return the integral K of the first kind for ``x = 1 - m``, and ``(K - E) / (m * K)``, E that of the second kind.
+
+    13 steps are enough for all numbers, 9 for those from 1e-16 to 1e17.
+    In the sum ``1 - E / K`` of squares of differences from the arithmetic-geometric mean (NIST DLMF 19.8), each is
+    ``m`` times a square that is computed without a difference.
+    """
+    a, b, m = xp.ones_like(x), xp.sqrt(x), 1 - x
+    term, share, weight = xp.ones_like(x), xp.full_like(x, 0.5), 1.0
+    for _ in range(count):
+        a, b = 0.5 * (a + b), xp.sqrt(a * b)
+        ratio = term / (4 * a)
+        term = m * (ratio * ratio)
+        share = share + weight * term
+        weight *= 2
+    return math.pi / (a + b), share
+
+
 @special(x=lambda xp, gy, x, n: gy * (-(n + 0.5) * xp.special.ellipkm1_of(x, n=n + 1)))
 def ellipkm1_of(xp: Namespace, x: AnyArray, /, n: int) -> Array:
     """Integral of ``sin(u)**(2 * n) / (1 - (1 - x) * sin(u)**2)**(n + 1 / 2)`` over a right angle, elementwise.
@@ -138,9 +156,15 @@ def ellipkm1_of(xp: Namespace, x: AnyArray, /, n: int) -> Array:
 
     Notes
     -----
-    The trapezoidal rule for the logarithm of ``tan(u)``, whose error falls exponentially.
+    The arithmetic-geometric mean for order 1. Above, the trapezoidal rule for the logarithm of ``tan(u)``, whose error
+    falls exponentially.
     """
     inside = x > 0
+    if n == 1:
+        plain = inside & ~xp.isinf(x)
+        safe = xp.where(plain, x, 1.0)
+        first, share = first_integrals(xp, safe, 13)
+        return xp.where(plain, first * (1 - share) / safe, xp.where(inside, 0.0, xp.full_like(x, math.nan)))
     small, large = inside & (x < 1e-17), (x > 1e17) & ~xp.isinf(x)
     safe = xp.where(inside & ~small & ~large, x, 1.0)
     half = -0.5 * xp.log(safe)  # if positive, the integrand is constant from 0 to about here

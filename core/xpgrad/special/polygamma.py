@@ -54,15 +54,35 @@ def polygamma_of(xp: Namespace, x: Array, /, n: int) -> Array:
     """
     if n == 0:
         return xp.special.psi(x)
-    order = xp.full_like(x, float(n + 1))
     negative = x < 0
     factor = (-1) ** (n + 1) * float(math.factorial(n))  # beyond 20! it does not fit in an int64
-    value = factor * xp.special.zeta_moment(order, xp.where(negative, 1 - x, x), m=0)
+    value = factor * _sum_of_powers(xp.where(x == 0, 1.0, xp.where(negative, 1 - x, x)), n + 1)
     sine, cosine = sine_and_cosine(xp, xp.where(negative, x, 0.5))
     pole = sine == 0
     cotangent = cosine / xp.where(pole, 1.0, sine)
     reflected = (-1) ** n * value - math.pi * polynomial(cotangent, derivative_of_cotangent(n))
     return xp.where(negative, xp.where(pole, math.nan, reflected), xp.where(x == 0, math.nan, value))
+
+
+def _sum_of_powers(x: Array, s: int) -> Array:
+    """Return the sum of ``1 / (x + k)**s`` over k from 0 on, by Euler–Maclaurin summation from the 12th summand on."""
+    total: Any = 0.0
+    for k in range(12):
+        total = total + _power(1 / (x + k), s)
+    inverse = 1 / (x + 12)
+    coefficients, rising = [1 / (s - 1)], 1.0
+    for j, b in enumerate(BERNOULLI[:12], 1):
+        rising *= float(s) if j == 1 else (s + 2 * j - 3) * (s + 2 * j - 2)
+        coefficients.append(b / math.factorial(2 * j) * rising)
+    return total + _power(inverse, s - 1) * (polynomial(inverse * inverse, tuple(coefficients)) + 0.5 * inverse)
+
+
+def _power(x: Array, n: int) -> Array:
+    """Return ``x**n`` for a positive integer, by repeated squares."""
+    if n == 1:
+        return x
+    half = _power(x, n // 2)
+    return half * half * x if n % 2 else half * half
 
 
 def polygamma(n: RealOperand, x: RealOperand, /) -> Variable:

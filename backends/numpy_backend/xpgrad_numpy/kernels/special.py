@@ -18,10 +18,14 @@ ellipkm1 exp1 expi hyp1f1 spence
 dawsn ellipe ellipeinc ellipkinc erfi hyp0f1 hyp2f1 iv ive jv kve modstruve ndtri_exp struve
 wrightomega yv"""
 ORDERED = {
-    "expn_of": "expn", "iv_of": "iv", "ive_of": "ive", "jn_of": "jv", "polygamma_of": "polygamma", "yn_of": "yn",
+    "expn_of": "expn", "iv_of": "iv", "ive_of": "ive", "jn_of": "jv", "yn_of": "yn",
 }  # fmt: skip
-FAST = {"jn_of": ("j0", "j1"), "yn_of": ("y0", "y1")}
+FAST = {"iv_of": ("i0", "i1"), "ive_of": ("i0e", "i1e"), "jn_of": ("j0", "j1"), "yn_of": ("y0", "y1")}
 """Functions of the orders 0 and 1, which take less time."""
+SECOND = {"iv_of": -1.0, "ive_of": -1.0, "jn_of": 1.0}
+"""Functions whose order 2 is that times the difference of 2 / x times order 1 and order 0, if `x` is not small."""
+RECURRENT = 2.0, 25.0
+"""Moduli from which on that difference keeps its digits, and up to which the functions of the orders 0 and 1 do."""
 NUMPYS: dict[str, Kernel] = {
     "special.cbrt": np.cbrt,
     "special.exp2": np.exp2,
@@ -70,7 +74,8 @@ def find(name: str, xp: Namespace) -> Kernel | None:
     if name == "ive":
         return lambda v, x, /: _with_expansion(found, v, x)
     if name in ORDERED:
-        return _of_order(found, [getattr(scipy_special, each) for each in FAST.get(name, ())])
+        first = [getattr(scipy_special, each) for each in FAST.get(name, ())]
+        return _of_order(found, first, SECOND.get(name))
     return _with_half(found, part)
 
 
@@ -111,9 +116,23 @@ def _with_expansion(ive: Any, v: Array, x: Array) -> Array:
     return y
 
 
-def _of_order(function: Any, first: list[Any]) -> Kernel:
+def _of_order(function: Any, first: list[Any], sign: float | None) -> Kernel:
     def kernel(x: Array, /, n: int) -> Array:
+        if n == 2 and sign is not None and x.ndim and x.itemsize == 8:
+            return _second_order(function, first, sign, x)
         # the order, an integer, would make float64 of it
         return np.asarray(first[n](x) if n < len(first) else function(n, x), x.dtype)
 
     return kernel
+
+
+def _second_order(function: Any, first: list[Any], sign: float, x: Array) -> Array:
+    """Return a Bessel function of order 2 by the recurrence of its orders, in a tenth of the time, where it can."""
+    low, high = RECURRENT
+    size = np.abs(x)
+    with np.errstate(all="ignore"):
+        y = sign * (2.0 / x * first[1](x) - first[0](x))
+    others = ~((size >= low) & (size <= high))
+    if others.any():
+        y[others] = function(2, x[others])
+    return y

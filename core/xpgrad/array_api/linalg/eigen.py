@@ -82,7 +82,7 @@ class Eig(Spectral):
         if gw is not None:
             scaled = gw[..., :, None] * adjoint_v
             inner = scaled if inner is None else inner + scaled
-        # Another adjoint, so that both contributions to v are seen, which cancel for functions of values: see `repeated`.
+        # Another adjoint: so `repeated` sees both contributions to v, which cancel for functions of values alone.
         inverse = xp.linalg.inv_or_nan(adjoint(xp, v, True))
         gx = xp.matmul(inverse, inner)
         gx = xp.where(self._defective(as_array(inverse)), NAN, gx if self.spec.complex else xp.real(gx))
