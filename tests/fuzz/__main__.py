@@ -15,15 +15,16 @@ from tests.fuzz.compiled import compiled, compiled_threads
 from tests.fuzz.executors import executors, executors_threads
 from tests.fuzz.forward import forward
 from tests.fuzz.mixes import mixes
+from tests.fuzz.modes import modes
 
 FAMILIES: dict[str, Callable[..., str | None]] = {
     "graph": checks.graph, "threads": checks.threads, "ties": checks.ties, "half": checks.half,
     "compiled": compiled, "compiled threads": compiled_threads,
-    "batched": batched, "forward": forward, "mixes": mixes,
+    "batched": batched, "forward": forward, "mixes": mixes, "modes": modes,
 }  # fmt: skip
 SHARES = {
     "graph": 0.24, "threads": 0.05, "ties": 0.12, "half": 0.02, "compiled": 0.16, "compiled threads": 0.02,
-    "batched": 0.18, "forward": 0.16, "mixes": 0.05,
+    "batched": 0.18, "forward": 0.12, "mixes": 0.05, "modes": 0.04,
 }  # fmt: skip
 BY_EXECUTOR: dict[str, Callable[..., str | None]] = {"compiled": executors, "compiled threads": executors_threads}
 

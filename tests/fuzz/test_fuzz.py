@@ -13,6 +13,7 @@ from tests.fuzz.compiled import compiled, compiled_threads
 from tests.fuzz.executors import executors, executors_threads
 from tests.fuzz.forward import forward
 from tests.fuzz.mixes import mixes
+from tests.fuzz.modes import modes
 
 
 @pytest.mark.parametrize("name", ["@numpy", "@torch", "native:0"])
@@ -66,6 +67,8 @@ def test_compiled_functions_are_near_the_eager_ones_by(
         (forward, "native:0", 40),
         (forward, "@strict:device1", 40),
         (mixes, "@numpy", 6),
+        (modes, "@numpy", 60),
+        (modes, "native:0", 10),
     ],
 )
 def test_transformations_agree_with_loops_and_reverse_mode_and_jax(

@@ -2,10 +2,15 @@
 
 import time
 import zlib
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
+from xpgrad import Variable, as_variable
 from xpgrad.errors import MissingFunction
+from xpgrad.testing.arrays import is_floating
+from xpgrad.testing.differences import random_values
 from xpgrad_conformance.check import check
 from xpgrad_conformance.generated.programs import Program
 from xpgrad_conformance.generated.programs_compared import program_error
@@ -13,11 +18,14 @@ from xpgrad_conformance.generated.programs_drawn import drawn
 from xpgrad_conformance.generated.programs_shrunk import program_text, smallest
 from xpgrad_conformance.generated.sample import kind_of, raised
 from xpgrad_conformance.subject import Subject
+from xpgrad_conformance.table.one_derivative import RTOL, disagreements
 
 COUNT = {True: 150, False: 1500}
 """Programs for each dtype, in the quick profile and in others."""
 LIMIT = {True: 10.0, False: 60.0}
 """Seconds after which no other program begins: libraries that compile each call have fewer."""
+MODES = 300
+"""Programs of which all modes are compared."""
 
 
 @check("W50", scope="dtype", dtypes=("float64", "float32"), generated=True)
@@ -33,6 +41,41 @@ def generated_programs(s: Subject) -> None:
             return
 
 
+@check("W51", scope="dtype", dtypes=("float64",), quick=False, generated=True)
+def modes_of_generated_programs(s: Subject) -> None:
+    """Reverse and forward mode, each over each, in batches and compiled, give the same derivatives of random programs."""
+    start = time.monotonic()
+    for number in range(MODES):
+        program = drawn(np.random.default_rng([51, s.seed, number]), s.dtype, s.has)
+        wrong = _modes_error(s, program)
+        if wrong is not None:
+            _report(s, program, wrong, _modes_error)
+        if time.monotonic() - start > LIMIT[False]:
+            return
+
+
+def _modes_error(s: Subject, program: Program) -> str | None:
+    """Return how modes differ in the derivatives of a program, or None; an error of all of them is no difference."""
+    rng = np.random.default_rng(0)
+    moving = {n: x for n, x in program.inputs.items() if x.dtype.kind in "fc"}
+    still = {n: s.variable(x, x.dtype.name) for n, x in program.inputs.items() if n not in moving}
+    if not moving:
+        return None
+    directions = [random_values(x.shape, x.dtype.kind == "c", rng).astype(x.dtype) for x in moving.values()]
+    xs, ts = ([s.array(x, x.dtype.name) for x in each] for each in (moving.values(), directions))
+
+    def loss(*given: Any) -> Any:
+        values = program.run(s.xp, {**dict(zip(moving, map(as_variable, given), strict=True)), **still})
+        ys = [y for n in program.outputs if isinstance(y := values[n], Variable) and is_floating(y.array)]
+        parts = [s.xp.sum(s.xp.real(y) if y.node.spec.complex else y) for y in ys]
+        return sum(parts, start=0.0 * s.xp.sum(s.xp.real(as_variable(given[0]))))
+
+    executors = (None,) if len(program.steps) % 4 == 0 else ()
+    found = disagreements(loss, xs, ts, RTOL, program.order, defined=False, executors=executors)
+    text = next(found, None)
+    return None if text is None else f"the modes of it: {text}"
+
+
 def _error(s: Subject, program: Program) -> str | None:
     """Return what is wrong with a program, or None; also if it needs a function that is declared missing."""
     try:
@@ -43,15 +86,15 @@ def _error(s: Subject, program: Program) -> str | None:
         return raised(error)
 
 
-def _report(s: Subject, program: Program, wrong: str) -> None:
+def _report(s: Subject, program: Program, wrong: str, error: Callable[[Subject, Program], str | None] = _error) -> None:
     kind = _kind(wrong)
 
     def failing(other: Program) -> bool:
-        found = _error(s, other)
+        found = error(s, other)
         return found is not None and _kind(found) == kind
 
     program = smallest(program, failing)
-    wrong = _error(s, program) or wrong
+    wrong = error(s, program) or wrong
     raise AssertionError(f"a program: {wrong}\n{program_text(s, program, wrong)}")
 
 
