@@ -182,6 +182,29 @@ STATES = {
     "the shape of an array": ("w = [np.ones(3)]", "w[0].shape[0]", "w[0] = np.ones(4)"),
     "arrays in a list": ("ws = [np.array([1.0]), np.array([2.0])]", "sum(float(w[0]) for w in ws)", "ws[1][0] = 9.0"),
     "a setting of an optimizer": ("opt = xpgrad.optimizers.SGD(2.0)", "opt.lr", "opt.lr = 3.0"),
+    "a setting of a group": ("opt = xpgrad.optimizers.Adam()", "opt.alpha", "opt.hyperparam.alpha = 0.5"),
+    "a mask from an array": ("w = np.ones(3)\nm = np.array([True, False, True])", "float(w[m].sum())", "m[1] = True"),
+    "a list as an index": ("w = np.arange(3.0)\ni = [0, 1]", "float(w[i].sum())", "i[1] = 2"),
+    "an iterator of NumPy": ("w = np.ones(3)", "sum(float(v) for v in np.nditer(w))", "w[1] = 7.0"),
+    "a dictionary of weak keys": ("d = weakref.WeakKeyDictionary()\nclass K: pass\nk = K()\nd[k] = 2.0",
+        "d[k]", "d[k] = 3.0"),
+    "a level of logging": ("import logging\nlog = logging.getLogger('outside')\nlog.setLevel(10)",
+        "float(log.getEffectiveLevel())", "log.setLevel(20)"),
+    "a setting of the interpreter": ("limit = sys.getrecursionlimit()", "float(sys.getrecursionlimit() - limit)",
+        "sys.setrecursionlimit(limit + 10)"),
+    "a generator of another": ("a = [2.0]\ndef one(): yield from a\ndef two(): yield from one()", "sum(two())",
+        "a[0] = 3.0"),
+    "a class that is called": ("T = type('T', (), {'v': 2.0})", "T().v", "T.v = 3.0"),
+    "an operator of a new object": ("class C:\n    def __neg__(self): return 2.0", "-C()",
+        "C.__neg__ = lambda self: 3.0"),
+    "what __new__ returns": ("class C:\n    one = None\n    def __new__(cls):\n        if cls.one is None:\n"
+        "            cls.one = object.__new__(cls)\n            cls.one.v = 2.0\n        return cls.one\nC()", "C().v",
+        "C.one.v = 3.0"),
+    "the end of an iteration": ("class C:\n    v = [1.0, 2.0]\n    def __getitem__(self, i): return self.v[i]\nc = C()",
+        "sum(list(c))", "c.v = [1.0, 5.0]"),
+    "a regular expression": ("import re\no = NS(t='v=2')", "float(re.search('[0-9]', o.t).group())", "o.t = 'v=5'"),
+    "a time": ("import datetime\no = NS(v=datetime.timedelta(seconds=2))", "o.v.total_seconds()",
+        "o.v = datetime.timedelta(seconds=5)"),
     "the name of a Parameter": ("p = xpgrad.Parameter(np.ones(3), name='ab')", "len(p.name)", "p.name = 'abc'"),
     "the shape of a Variable": ("v = Variable(np.ones(3))", "v.shape[0]", "v.array = np.ones(4)"),
 }  # fmt: skip
@@ -210,9 +233,15 @@ PLACES = {
         "hook = Hook()\nlink = xpgrad.Sequential(F.relu)\ndef f(x):\n    with hook: y = link(x)\n"
         "    return y * hook.last",
     "a loop": "def f(x): return scan(lambda carry, _: (carry * READ, None), x, None, 3)[0]",
+    "a cell of a loop": "class Cell(xpgrad.Link):\n    def forward(self, carry, x): return carry * READ, None\n"
+        "cell = Cell()\ndef f(x): return scan(cell, x, None, 3)[0]",
+    "an index": "first = [0, 1]\ndef f(x): return x[:, first + [int(0 * READ)]] * READ",
     "a batch": "def f(x): return vmap(lambda row: row * READ)(x)",
     "a gradient": "def f(x): return grad(lambda x: (x * x * READ).sum())(x)",
 }  # fmt: skip
+
+CHANGED = 5
+"""The call before which the state changes: not one of those that are compared with the program."""
 
 
 class Program(NamedTuple):
@@ -264,8 +293,8 @@ def outcome(program: Program, executor: str = "python", device: str = "@numpy") 
     differs = []
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        for call in range(7):
-            if call == 4:
+        for call in range(8):
+            if call == CHANGED:
                 exec(program.change, space)
             got, wanted = flatten(compiled(x))[0], flatten(f(Variable(x)))[0]
             pairs = [(on_host(a), on_host(b)) for a, b in zip(got, wanted, strict=True)]

@@ -681,3 +681,16 @@ def test_an_output_without_a_cotangent_costs_nothing_and_adds_no_nan():
                 found.append((x.grad, w.grad))
         np.testing.assert_array_equal(found[0][0], found[1][0])
         assert found[0][1] is None is found[1][1]
+
+
+def test_parameters_of_another_precision_are_computed_in_the_common_one():
+    link = xpgrad.links.BatchNormalization(3)
+    x = np.asarray([[1.0, -2.0, 3.0]])
+
+    @compile(exact=True)
+    def f(x):
+        with xpgrad.using_config("train", False):
+            return link(x)
+
+    for _ in range(3):
+        assert np.array_equal(f(x), f.function(Variable(x)).array)

@@ -42,6 +42,11 @@ QUIET = frozenset(
     ]
 )
 """Functions that look at no items and no values."""
+CLOCKS = frozenset(["now", "today", "utcnow"])
+LEVELS = frozenset(["isEnabledFor", "getEffectiveLevel"])
+"""Functions of ``logging`` that ask for a level; the others write messages, at recorded calls only."""
+STATES = frozenset(["sys", "gc"])
+"""Modules, written in C, whose functions give the state of the interpreter."""
 LAZY = frozenset(map(id, [map, filter, next, iter, enumerate, zip, reversed]))
 PICKS = frozenset(map(id, [next, max, min, sum]))
 READS = frozenset(["pop", "popitem", "popleft", "setdefault", "sort", "reverse", "remove"])
@@ -94,7 +99,7 @@ class Calls(Facts):
         if isinstance(f, weakref.ref):
             return self.read("result", f, None, f())
         if isinstance(f, type):
-            return self._class(f, args)
+            return self._class(sh, f, args)
         owner = getattr(f, "__self__", None)
         if isinstance(f, DESCRIPTORS) and args and not isinstance(args[0], Token):
             return self._method_in_c(sh, f, args[0], args[1:])
@@ -113,6 +118,8 @@ class Calls(Facts):
                 for x in args:
                     self.look(x)
             return FRESH
+        if f.__module__ == "logging" and f.__name__ in LEVELS and not any(isinstance(x, Token) for x in args):
+            self.read("call", f, tuple(args), f(*args))
         if is_trusted(f.__module__ or ""):
             for x in args:
                 if (f.__module__ or "").startswith(TRANSFORMS):
@@ -139,7 +146,8 @@ class Calls(Facts):
                 value = get(sh, value, name)
         return value if len(given) == 1 else MIXED
 
-    def _class(self, f: type, args: Sequence[Any]) -> Any:
+    def _class(self, sh: Any, f: type, args: Sequence[Any]) -> Any:
+        called = isinstance(inherited(type(f), "__call__"), types.FunctionType)
         if not is_ours(f.__module__):
             for name in ("__call__", "__new__", "__init__"):
                 own = inherited(type(f) if name == "__call__" else f, name)
@@ -148,9 +156,12 @@ class Calls(Facts):
                         self.read("class attribute", f, name, own)
                     else:
                         self.read("attribute", f, name, getattr(f, name))
-        if id(f) not in QUIET and not is_trusted(f.__module__):
+                    sh.waits = True
+        if id(f) not in QUIET and (not is_trusted(f.__module__) or is_of_arrays(f.__module__)):
             for x in args:
                 self.look(x)
+        if not is_ours(f.__module__) and f.__module__ != "builtins" and not called:
+            return Token(True, self._danger(f, args), f)
         return MIXED if self._danger(f, args) else FRESH
 
     def _builtin(self, sh: Any, f: Any, args: Sequence[Any]) -> Any:
@@ -168,6 +179,8 @@ class Calls(Facts):
                 for x in args:
                     self.look(x)
             return FRESH
+        if getattr(f, "__module__", None) in STATES:
+            return self._state(f, args)
         if id(f) not in QUIET:
             for x in args:
                 self.look(x)
@@ -189,6 +202,13 @@ class Calls(Facts):
             return UNSEEN
         return (UNSEEN if id(f) in PICKS else MIXED) if self._danger(f, args) else FRESH
 
+    def _state(self, f: Any, args: Sequence[Any]) -> Any:
+        """Note what a function returns that depends on the interpreter's state."""
+        if any(kind_of(x) is not SIMPLE for x in args):
+            self.refuse(f"it calls {getattr(f, '__name__', f)}, whose result depends on what is not seen")
+            return UNSEEN
+        return self.read("call", f, tuple(args), f(*args))
+
     def _objects(self, args: Sequence[Any]) -> None:
         """Note the attributes of objects that code in C may read."""
         for x in args:
@@ -198,6 +218,8 @@ class Calls(Facts):
     def _method_in_c(self, sh: Any, f: Any, owner: Any, args: Sequence[Any]) -> Any:
         """A method of a type that is written in C."""
         name, kind = f.__name__, kind_of(owner)
+        if isinstance(owner, type) and (name == "__subclasses__" or (owner.__module__ in IMPURE and name in CLOCKS)):
+            self.refuse(f"it calls {name} of {owner.__name__}, which may give something else at each call")
         if kind in (SIMPLE, VIEW) or isinstance(owner, type) or id(owner) in self.made:
             for x in (owner, *args) if kind is VIEW else args:
                 self.look(x)
@@ -271,7 +293,12 @@ class Calls(Facts):
 
     def special(self, x: Any, *names: str) -> None:
         """Note what the class of an object has, or has not, under names that Python looks up itself."""
-        if type(x) is Token or kind_of(x) is not OTHER or isinstance(x, (type, types.FunctionType)):
+        if type(x) is Token:
+            if x.kind is not None:
+                for name in names:
+                    self.of_class(x.kind, name)
+            return
+        if kind_of(x) is not OTHER or isinstance(x, (type, types.FunctionType)):
             return
         if is_ours(type(x).__module__) or type(x).__module__ == "builtins" or id(x) in self.made:
             return

@@ -116,7 +116,7 @@ class Facts:
         name = name_of(key)
         if id(owner) in self.made:
             if kind in CLASS_KINDS and not isinstance(owner, type) and key not in getattr(owner, "__dict__", ()):
-                self._of_class(type(owner), key)
+                self.of_class(type(owner), key)
             return value
         whole = self.effects.get((id(owner), name_of(None)))
         if whole is not None and whole.kind == "contents":  # it was changed as a whole: what was in it counts
@@ -148,9 +148,9 @@ class Facts:
         """Note that the library takes a model or another tree apart."""
         container = container_of(type(x)) if kind_of(x) is OTHER and id(x) in self.known else None
         if container is not None:
-            self.read("tree", x, None, container.emptied(x))
+            self.read("tree", x, None, (type(x), container.emptied(x)))
 
-    def _of_class(self, kind: type, name: str) -> None:
+    def of_class(self, kind: type, name: str) -> None:
         """Note what an object that the call has made has from its class."""
         found = inherited(kind, name)
         if not isinstance(found, SLOTS) and not is_ours(kind.__module__) and kind.__module__ != "builtins":
@@ -225,6 +225,9 @@ class Facts:
         if isinstance(o, Token):
             if o is UNSEEN:
                 self.refuse(f"where the object comes from whose {name!r} is read{sh.line} is not seen")
+            if o.kind is not None:
+                self.of_class(o.kind, name)
+                return self._waiting(sh)
             return UNSEEN if o.risky else FRESH
         kind = kind_of(o)
         if kind is TRACED:
@@ -330,6 +333,8 @@ class Facts:
 
     def _of_descriptor(self, sh: Any, o: Any, name: str, found: Any) -> Any:
         """Return what a property or another descriptor gives: its code is followed, or it is read again."""
+        if is_ours(type(found).__module__) and is_trusted(type(found).__module__):
+            return self.read("attribute", o, name, getattr(o, name, ABSENT))
         plain = isinstance(found, PROPERTIES)
         code = getattr(found, "fget", None) or getattr(found, "func", None)
         if plain and is_trusted(getattr(code, "__module__", None) or ""):
@@ -368,6 +373,7 @@ class Facts:
             return UNSEEN if o.risky else FRESH
         kind = kind_of(o)
         if kind is TRACED:
+            self.look_at_index(key)
             sh.waits = True
             return FRESH
         if kind is ARRAY:
@@ -385,6 +391,17 @@ class Facts:
             self.refuse(f"items of a {type(o).__name__} are read, whose state is not seen")
         return UNSEEN
 
+    def look_at_boxes(self, items: Iterable[Any]) -> None:
+        """Note the containers that are put into another one, which is not seen."""
+        for x in items:
+            if kind_of(x) is BOX:
+                self.look(x, arrays=False)
+
+    def look_at_index(self, key: Any, arrays: bool = False) -> None:
+        """Note the lists, and with `arrays` the arrays, in an index of an array."""
+        for k in key if type(key) is tuple else (key,):
+            self.look(k, arrays=arrays)
+
     def _of_elements(self, o: Any, key: Any) -> Any:
         if id(o) not in self.known:
             return FRESH
@@ -393,6 +410,7 @@ class Facts:
             for k in (key if type(key) is tuple else (key,))
         ):
             self.look(o)
+            self.look_at_index(key, arrays=True)
             return FRESH
         value = o[key]
         if kind_of(value) is ARRAY:  # a view: what reads its values notes that

@@ -67,7 +67,7 @@ class Guard(NamedTuple):
         return same_tree(now, self.value) if self.kind == "tree" else same(now, self.value)
 
     def __str__(self) -> str:
-        shown = "its contents" if self.kind in ("contents", "values") else f"{self.value!r:.60}"
+        shown = "its contents" if self.kind in ("contents", "values", "tree") else f"{self.value!r:.60}"
         return f"{self.title}: {shown}"
 
 
@@ -90,7 +90,10 @@ def values(x: Any) -> Any:
 
 
 def _item(owner: Any, key: Any) -> Any:
-    return ABSENT if hasattr(owner, "keys") and key not in owner else owner[key]
+    try:
+        return ABSENT if hasattr(owner, "keys") and key not in owner else owner[key]
+    except IndexError:
+        return ABSENT
 
 
 READ: dict[str, Callable[[Any, Any], Any]] = {
@@ -155,10 +158,11 @@ def same(a: Any, b: Any) -> bool:
     return False
 
 
-def same_tree(x: Any, empty: Any) -> bool:
-    """Return whether a model or another tree is what it was, but for its leaves."""
-    container = container_of(type(x))
-    return container is not None and type(x) is type(empty) and container.same(x, empty)
+def same_tree(x: Any, known: tuple[type, Any]) -> bool:
+    """Return whether a model or another tree is of the known type and structure, whatever its leaves are."""
+    kind, empty = known
+    container = container_of(kind)
+    return container is not None and type(x) is kind and container.same(x, empty)
 
 
 def is_constant(value: Any) -> bool:

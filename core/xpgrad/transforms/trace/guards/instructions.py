@@ -16,7 +16,7 @@ NULL = Token(True, False)
 """What some instructions put beside a function."""
 INERT = (
     *("RESUME", "NOP", "CACHE", "COPY_FREE", "MAKE_CELL", "SETUP", "PUSH_EXC", "POP_", "JUMP", "RERAISE", "CHECK_"),
-    *("END", "CLEANUP", "RAISE", "RETURN", "YIELD", "SEND", "GET_YIELD", "DELETE_FAST", "CONVERT", "INSTRUMENTED"),
+    *("END", "CLEANUP", "RAISE", "RETURN", "YIELD", "SEND", "DELETE_FAST", "CONVERT", "INSTRUMENTED"),
     *("CALL_INTRINSIC_1", "LOAD_ASSERTION", "LOAD_BUILD_CLASS", "LOAD_LOCALS", "EXTENDED", "GEN_START", "WITH_EXCEPT"),
     *("PREP_RERAISE", "GET_AWAITABLE", "INTERPRETER_EXIT", "NOT_TAKEN"),
 )
@@ -123,11 +123,6 @@ def store_deref(self: Calls, sh: Any, s: Stack, arg: Any, name: str) -> None:
     else:
         self.write("cell", cell, None)
         s.pop()
-
-
-def store_global(self: Calls, sh: Any, s: Stack, arg: Any, name: str) -> None:
-    self.write("global", sh.frame.f_globals, name)
-    s.pop()
 
 
 # Attributes and items
@@ -325,6 +320,7 @@ def build(count: Callable[[int], int]) -> Rule:
     """Return the rule of an instruction that makes a container from so many values."""
 
     def rule(self: Calls, sh: Any, s: Stack, arg: int, value: Any) -> None:
+        self.look_at_boxes(s[len(s) - count(arg) :])
         replace(self, s, count(arg), False)
 
     return rule
@@ -332,7 +328,9 @@ def build(count: Callable[[int], int]) -> Rule:
 
 def build_tuple(self: Calls, sh: Any, s: Stack, arg: int, value: Any) -> None:
     taken = tuple(s[len(s) - arg :])
-    replace(self, s, arg, False, None if any(isinstance(x, Token) for x in taken) else (taken or None))
+    hidden = any(isinstance(x, Token) for x in taken)
+    self.look_at_boxes(taken if hidden else ())
+    replace(self, s, arg, False, None if hidden else (taken or None))
 
 
 def extend(self: Calls, sh: Any, s: Stack, arg: int, value: Any) -> None:
@@ -433,14 +431,14 @@ RULES: dict[str, Rule] = {
     "PUSH_NULL": lambda self, sh, s, arg, value: s.append(NULL),
     "COPY": lambda self, sh, s, arg, value: s.append(s[-arg]),
     "SWAP": swap, "LOAD_GLOBAL": load_global, "LOAD_NAME": load_name, "LOAD_DEREF": load_deref,
-    "STORE_DEREF": store_deref, "STORE_GLOBAL": store_global, "LOAD_ATTR": load_attr, "STORE_ATTR": store_attr,
+    "STORE_DEREF": store_deref, "LOAD_ATTR": load_attr, "STORE_ATTR": store_attr,
     "DELETE_ATTR": lambda self, sh, s, arg, name: self.assign(sh, s.pop(), name),
     "STORE_SUBSCR": store_subscript,
     "DELETE_SUBSCR": lambda self, sh, s, arg, value: _set_item(self, s.pop(-2), s.pop()),
     "BUILD_SLICE": build_slice, "UNARY_NEGATIVE": unary, "UNARY_INVERT": unary, "UNARY_NOT": to_bool,
     "BINARY_OP": binary, "COMPARE_OP": compare,
     "IS_OP": lambda self, sh, s, arg, value: replace(self, s, 2, False, FRESH),
-    "CONTAINS_OP": contains, "GET_ITER": get_iter,
+    "CONTAINS_OP": contains, "GET_ITER": get_iter, "GET_YIELD_FROM_ITER": get_iter,
     "FOR_ITER": for_iter, "UNPACK_SEQUENCE": unpack, "UNPACK_EX": unpack_rest, "BUILD_LIST": build(lambda n: n),
     "BUILD_SET": build(lambda n: n), "BUILD_TUPLE": build_tuple, "BUILD_MAP": build(lambda n: 2 * n),
     "LIST_EXTEND": extend, "SET_UPDATE": extend, "DICT_UPDATE": extend, "DICT_MERGE": extend, "LIST_APPEND": append,
@@ -455,6 +453,7 @@ RULES: dict[str, Rule] = {
     "RETURN_VALUE": lambda self, sh, s, arg, value: None,  # `Observer.finish` looks at what is returned
     "STORE_NAME": lambda self, sh, s, arg, name: store_name(self, sh, s.pop(), name),
     "DELETE_NAME": lambda self, sh, s, arg, name: store_name(self, sh, None, name),
+    "STORE_GLOBAL": lambda self, sh, s, arg, name: self.write("global", sh.frame.f_globals, name),
     "DELETE_GLOBAL": lambda self, sh, s, arg, name: self.write("global", sh.frame.f_globals, name),
     "DELETE_DEREF": lambda self, sh, s, arg, name: store_deref(self, sh, [*s, FRESH], arg, name),
 }  # fmt: skip

@@ -25,6 +25,12 @@ def _holds_all(f: types.FunctionType, held: Mapping[str, Any]) -> bool:
     return all(cell.cell_contents is held.get(name) for name, cell in pairs)
 
 
+def _made_by(frame: types.FrameType) -> Any:
+    """Return the object that an `__init__` has filled; UNSEEN if its variable holds another one."""
+    code = frame.f_code
+    return frame.f_locals.get(code.co_varnames[0], UNSEEN) if code.co_argcount else UNSEEN
+
+
 def _nothing(x: Any) -> None:
     pass
 
@@ -183,7 +189,7 @@ class Observer(Calls):
         if sh is None and type(value) in (list, dict, set, tuple) and id(value) not in self.known:
             self.made[id(value)] = value  # the library returns nothing of its own
         if parent.waits:
-            parent.late = (value,)
+            parent.late = (_made_by(frame) if frame.f_code.co_name == "__init__" else value,)
 
     def end(self) -> None:
         """Forget all frames and objects."""

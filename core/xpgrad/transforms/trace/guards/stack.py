@@ -17,12 +17,14 @@ class Token:
     ----------
     fresh, risky : bool
         Whether the call has made it; whether it may be, or hold, an object from outside.
+    kind : type or None
+        Its class, if that is known.
     """
 
-    __slots__ = ("fresh", "risky")
+    __slots__ = ("fresh", "kind", "risky")
 
-    def __init__(self, fresh: bool, risky: bool) -> None:
-        self.fresh, self.risky = fresh, risky
+    def __init__(self, fresh: bool, risky: bool, kind: type | None = None) -> None:
+        self.fresh, self.risky, self.kind = fresh, risky, kind
 
 
 FRESH, MIXED, UNSEEN = Token(True, False), Token(True, True), Token(False, True)

@@ -1,5 +1,7 @@
 """Which code is not followed, because what it returns depends on its arguments alone, and what objects are seen as."""
 
+import datetime
+import decimal
 import functools
 import os
 import re
@@ -22,7 +24,7 @@ TREES = "models.plan", "models.tree"
 MODULES = frozenset(
     [
         *("_collections_abc", "abc", "ast", "enum", "importlib", "inspect", "linecache", "logging", "numbers", "re"),
-        *("threading", "traceback", "typing", "warnings", "weakref", "_weakrefset", "dis", "opcode", "tokenize"),
+        *("threading", "traceback", "typing", "warnings", "_weakrefset", "dis", "opcode", "tokenize"),
     ]
 )
 """Modules of Python whose functions keep nothing that a program could miss; all others are followed."""
@@ -35,6 +37,8 @@ VIEWS: tuple[type, ...] = (type({}.keys()), type({}.values()), type({}.items()))
 PLACES = tuple(
     {os.path.normcase(sysconfig.get_path(name)) + os.sep for name in ("stdlib", "platstdlib", "purelib", "platlib")}
 )
+DATES = datetime.date, datetime.time, datetime.timedelta, datetime.tzinfo, decimal.Decimal
+"""Types written in C whose objects never change."""
 _kinds: dict[type, str] = {}
 
 
@@ -92,7 +96,7 @@ def _kind(x: Any, kind: type) -> str:
         return TRACED
     if kind in plugins.by_type:
         return TRACED if isinstance(plugins.by_type[kind], TransformedBackend) else ARRAY
-    if issubclass(kind, (*PLAIN, slice, re.Pattern)) or plugins.is_scalar(x):
+    if issubclass(kind, (*PLAIN, slice, re.Pattern, re.Match, *DATES)) or plugins.is_scalar(x):
         return SIMPLE
     if issubclass(kind, BOXES):
         return BOX
