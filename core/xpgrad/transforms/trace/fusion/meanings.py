@@ -1,8 +1,10 @@
 """What the calls of a program mean: each name of a function as a function of symbols."""
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
+from xpgrad.backend.backend import Backend
 from xpgrad.transforms.trace.calls import Call, Value
 from xpgrad.transforms.trace.fusion.space import Unfusible
 from xpgrad.transforms.trace.fusion.statements import BINARY, REDUCTIONS, UNARY
@@ -102,10 +104,28 @@ def _positive(builder: Builder, x: Symbol) -> Symbol:
     return x
 
 
+def _power(builder: Builder, x: Symbol, exponent: Any) -> Any:
+    """Return a power with a number as the exponent; square roots differ from ``pow`` at -0 and -inf."""
+    if exponent == 0.5 and takes_roots(builder.backend):
+        return builder.elementwise("sqrt", x)
+    return builder.kernel("constant_power")(x, exponent=exponent)
+
+
+@functools.cache
+def takes_roots(backend: Backend) -> bool:
+    """Return whether the power 0.5 is a square root in a library."""
+    try:
+        zero = backend.asarray(-0.0, backend.default_dtype("float"))
+        return bool(backend.xp.signbit(backend.xp.constant_power(zero, exponent=0.5)))
+    except Exception:  # of a library without its device
+        return False
+
+
 BUILDERS: dict[str, Callable[..., Any]] = {
     "expand_dims": _expanded,
     "squeeze": _squeezed,
     "positive": _positive,
+    "constant_power": _power,
     "copy": _positive,  # what leaves a group is new
 }
 

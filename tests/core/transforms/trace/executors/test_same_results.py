@@ -42,6 +42,21 @@ def test_blocks_give_what_calls_give(name):
 
 
 @pytest.mark.usefixtures("_small")
+@both
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_roots_keep_the_signs_of_zeros_and_have_none_of_minus_infinity(name, dtype):
+    x = np.full(100, -0.0, dtype)
+    x[::3] = -np.inf
+    f = xpgrad.compile(lambda x: (x**0.5, x**0.5 * 2 + 1, x * 2 + 1 + x), executor=name)
+    with np.errstate(invalid="ignore"):
+        for _ in range(4):
+            found = f(x)
+            assert c_executors.wait()
+        expected = f.function(xpgrad.Variable(x))
+    np.testing.assert_array_equal(found[0], expected[0].array)
+    assert np.signbit(found[0][1::3]).all()
+
+
 def test_random_programs_by_blocks_give_what_calls_give():
     probes.check_random(range(60))
 
