@@ -1,5 +1,6 @@
 """L-BFGS through SciPy."""
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -14,6 +15,7 @@ from xpgrad.optimizers.hyperparameter import Hyperparameter, HyperparameterProxy
 from xpgrad.optimizers.optimizer import Optimizer
 from xpgrad.optimizers.undo import gradients_restored
 from xpgrad.optimizers.update_rule import store
+from xpgrad.transforms.trace.compiled import compile
 from xpgrad.transforms.vectors import arrays_of, vector_of
 from xpgrad.types import Array
 
@@ -72,20 +74,59 @@ class LBFGS(Optimizer):
             raise TypeError("LBFGS.update: expected lossfun, which is evaluated many times; got None")
         if self.target is None:
             raise RuntimeError("LBFGS.update: there is no model; call setup(model) first")
+        self._update(functools.partial(self._evaluated, lossfun), args, kwds)
+
+    def compile(self, lossfun: Callable[..., Any], **options: Any) -> Callable[..., float]:
+        """Return a function that makes an update, in which each evaluation of the loss and its gradient is one program.
+
+        Parameters
+        ----------
+        lossfun : callable
+            ``lossfun(*args, **kwds)`` returns the loss. Arrays among its arguments are Variables.
+        **options
+            As for `xpgrad.compile`.
+
+        Returns
+        -------
+        callable
+            ``step(*args, **kwds)`` returns the smallest loss that it found.
+        """
+        if self.target is None:
+            raise RuntimeError("LBFGS.compile: there is no model; call setup(model) first")
+        if not callable(lossfun):
+            raise TypeError(f"LBFGS.compile: expected a function, got {type(lossfun).__name__}")
+        program = compile(functools.partial(self._evaluated, lossfun), **options)
+
+        @functools.wraps(lossfun)
+        def step(*args: Any, **kwds: Any) -> float:
+            self._update(program, args, kwds)
+            return float(self.result.fun)
+
+        return step
+
+    def _evaluated(self, lossfun: Callable[..., Any], *args: Any, **kwds: Any) -> Any:
+        """Return the loss, after its gradients have been stored in the parameters."""
+        loss = lossfun(*args, **kwds)
+        self.target.cleargrads()
+        loss.backward()
+        return loss
+
+    def _update(self, evaluate: Callable[..., Any], args: tuple[Any, ...], kwds: dict[str, Any]) -> None:
+        """Make an update by a function that returns the loss and stores gradients."""
         try:
             from scipy.optimize import minimize  # an optional library
         except ImportError as error:
             raise ImportError("LBFGS: needs SciPy; pip install scipy") from error
         with self._in_turn.lock:
             if any(param._array is None for param in self.target.params()):
-                lossfun(*args, **kwds)  # which initialises them
+                evaluate(*args, **kwds)  # which initialises them
             with gradients_restored([*self.target.params(False)]):
-                self._search(minimize, lossfun, args, kwds)
+                self._search(minimize, evaluate, args, kwds)
             self.t += 1
             self.call_hooks("post")
 
     def _search(
-        self, minimize: Callable[..., Any], lossfun: Callable[..., Any], args: tuple[Any, ...], kwds: dict[str, Any]
+        self, minimize: Callable[..., Any], evaluate: Callable[..., Any], args: tuple[Any, ...], kwds: dict[str, Any]
     ) -> None:
         """Give the parameters the values that `scipy.optimize.minimize` finds."""
         self.call_hooks("pre")
@@ -93,12 +134,10 @@ class LBFGS(Optimizer):
 
         def evaluated(vector: Array) -> tuple[float, Array]:
             _set(params, vector)
-            loss = lossfun(*args, **kwds)
-            self.target.cleargrads()
-            loss.backward()
+            loss = evaluate(*args, **kwds)
             zero = plugins.host.namespace.zeros
             grads = [zero(param.shape) if param.grad is None else param.grad for param in params]
-            return float(loss.array), _vector(grads)
+            return float(loss.array if isinstance(loss, Variable) else loss), _vector(grads)
 
         h, start = self.hyperparam, _vector([param.array for param in params])
         options = {

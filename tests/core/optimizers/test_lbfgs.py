@@ -84,3 +84,23 @@ def test_wrong_calls_are_refused():
         LBFGS().setup(Model()).update()
     with pytest.raises(RuntimeError, match=r"LBFGS.update: there is no model; call setup\(model\) first"):
         LBFGS().update(print)
+
+
+def test_evaluations_as_a_program_find_the_same():
+    found = []
+    for make in (lambda optimizer, loss: lambda *args: optimizer.update(loss, *args), LBFGS.compile):
+        model = Model()
+        optimizer = LBFGS(max_iter=20).setup(model)
+        step = make(optimizer, loss_of(model))
+        returned = [step(*data()) for _ in range(2)][-1]
+        found.append([optimizer.result.nfev, *values(model).values()])
+    assert returned == optimizer.result.fun
+    for a, b in zip(*found, strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-6)
+
+
+def test_compile_needs_a_model_and_a_function():
+    with pytest.raises(RuntimeError, match=r"LBFGS.compile: there is no model; call setup\(model\) first"):
+        LBFGS().compile(len)
+    with pytest.raises(TypeError, match=r"LBFGS.compile: expected a function, got int"):
+        LBFGS().setup(Model()).compile(1)
