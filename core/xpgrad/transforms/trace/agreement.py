@@ -116,9 +116,8 @@ def _at(line: Line | None) -> str:
 
 
 def _sources(source: Source) -> tuple[str, Any]:
-    return source.kind, None if source.kind == "constant" else source.holder if type(source.holder) is int else id(
-        source.holder
-    )
+    plain = source.kind == "number" or type(source.holder) is int
+    return source.kind, None if source.kind == "constant" else source.holder if plain else id(source.holder)
 
 
 def _same(a: Any, b: Any, pairs: dict[Value, Value]) -> bool:

@@ -5,7 +5,7 @@ import inspect
 import types
 import warnings
 from collections.abc import Callable
-from typing import Any, Generic, Literal, NamedTuple, ParamSpec, TypeVar, overload
+from typing import Any, Generic, ParamSpec, TypeVar, overload
 
 from xpgrad.backend.levels import around
 from xpgrad.backend.plugins import plugins
@@ -16,14 +16,16 @@ from xpgrad.graph.variable import Variable
 from xpgrad.transforms.callers import depth
 from xpgrad.transforms.leaves import is_array
 from xpgrad.transforms.trace.agreement import difference
-from xpgrad.transforms.trace.entry import Entry, entry
+from xpgrad.transforms.trace.entry import entry
 from xpgrad.transforms.trace.executors import Options, check_executor
+from xpgrad.transforms.trace.kinds import RECORDED, CacheInfo, Kind, Verify, entry_of, failure_of, next_of
 from xpgrad.transforms.trace.level import Unrecordable
+from xpgrad.transforms.trace.numbers import with_numbers
 from xpgrad.transforms.trace.passes import PASSES
 from xpgrad.transforms.trace.program import Program
 from xpgrad.transforms.trace.runner import Runner
 from xpgrad.transforms.trace.tracing import Trace
-from xpgrad.transforms.trees import flatten, map_leaves
+from xpgrad.transforms.trees import flatten, map_leaves, where
 from xpgrad.types import as_list
 from xpgrad.utils.pictures import drawer
 from xpgrad.utils.threads import InTurn
@@ -32,63 +34,10 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
-Verify = bool | int | Literal["always"]
-RECORDED = 2
-"""How many calls of a kind are recorded before its program runs."""
-FIRST_CHECK = 5
+MAX_VALUES = 4
+"""How many values of a number have a program each before a warning names it."""
 MAX_SHOWN = 20
 """How many of the values that a stale program has read are shown."""
-
-
-class CacheInfo(NamedTuple):
-    """How often calls found a program.
-
-    Attributes
-    ----------
-    hits, misses : int
-        Calls that ran a program, and calls that were traced or ran without one.
-    size, maximum : int
-        Number of kinds of arguments that are known, and how many are kept.
-    """
-
-    hits: int
-    misses: int
-    size: int
-    maximum: int
-
-
-class Kind:
-    """The calls of a compiled function that one program serves.
-
-    Attributes
-    ----------
-    entry : callable
-        Collects the inputs of a call of this kind; None for other calls.
-    trace : Trace or None
-        The first recorded run, until a second one has confirmed it.
-    ready : tuple of callable and Runner, or None
-        The program's `entry`, and what runs it, which other threads get together.
-    eager : str or None
-        Why there is no program.
-    runs, due : int
-        Number of calls, and the number of the one that is recorded again and compared with the program.
-    tries : int
-        How often a run has differed from the one before: what is cached at the first call makes the second differ.
-    """
-
-    __slots__ = ("due", "eager", "entry", "ready", "runs", "trace", "tries")
-
-    def __init__(self, entry: Entry, trace: Trace | None) -> None:
-        self.entry = entry
-        self.trace = trace
-        self.ready: tuple[Entry, Runner] | None = None
-        self.eager: str | None = None
-        self.runs = self.tries = self.due = 0
-
-    @property
-    def runner(self) -> Runner | None:
-        """What runs the program."""
-        return None if self.ready is None else self.ready[1]
 
 
 class Compiled(Generic[P, R]):
@@ -116,6 +65,7 @@ class Compiled(Generic[P, R]):
         self._warned = False
         self._changes = 0
         self._said: set[str] = set()
+        self._values: dict[Any, set[Any]] = {}  # of numbers among the arguments that were constants of programs
         self.instead: Callable[..., Any] = f
         """What is called where there is no program."""
 
@@ -192,13 +142,51 @@ class Compiled(Generic[P, R]):
         if trace.facts.changed and trace.failure is None and self._changes == 0:
             self._changes = 1  # perhaps it was made at the first call, and stays
             return self._result(trace)
-        kind = Kind(entry_of(trace), trace)
         failure = failure_of(trace)
-        if failure is not None:
-            self._give_up(kind, failure)
+        kind = self._merged(trace, args, kwargs) if failure is None else None
+        if kind is None:
+            kind = Kind(entry_of(trace), trace)
+            if failure is not None:
+                self._give_up(kind, failure)
+            elif trace.facts.numbers:
+                kind.loose = entry_of(trace, trace.facts.numbers.leaves)
+            self._count_values(trace)
         with self._lock:
             self._kinds = [kind, *self._kinds][: self._cache_size]
         return self._result(trace)
+
+    def _merged(self, trace: Trace, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Kind | None:
+        """Return a kind for a run and those of another kind, if they differ in floats among their arguments only."""
+        for other in self._kinds:
+            if other.trace is None or other.loose is None or other.loose(args, kwargs) is None:
+                continue
+            first, second = with_numbers(other.trace, trace)
+            if difference(first, second) is not None:
+                other.loose = None
+                continue
+            made = Kind(entry_of(second, second.loosened), second)
+            runner = Runner(second, self._options)
+            runner.prepare()
+            made.ready, made.loose = (made.entry, runner), other.loose
+            made.runs = max(other.runs, RECORDED)
+            made.due = next_of(made.runs, self._verify)
+            with self._lock:
+                self._kinds = [kind for kind in self._kinds if kind is not other]
+            return made
+        return None
+
+    def _count_values(self, trace: Trace) -> None:
+        """Warn about a number among the arguments each value of which has needed a program of its own."""
+        for leaf, path in zip(trace.leaves, trace.arguments.paths(), strict=True):
+            if type(leaf) not in (int, float):
+                continue
+            known = self._values.setdefault(path, set())
+            known.add(leaf)
+            if len(known) == MAX_VALUES:
+                self._warn(
+                    f"{len(known)} values of the {type(leaf).__name__} argument{where(path[1:])} have needed a program "
+                    "each: pass it as an array if it is computed with, or round it to few values if it decides a shape"
+                )
 
     def _result(self, trace: Trace) -> Any:
         """Return the result of a run that was recorded."""
@@ -237,12 +225,15 @@ class Compiled(Generic[P, R]):
         except Unrecordable as error:
             return self._without_trace(error, held, args, kwargs)
         trace.failure = failure_of(trace)
-        other = trace.failure if trace.failure is not None or first is None else difference(first, trace)
+        other = trace.failure
+        if other is None and first is not None:
+            pair = with_numbers(first, trace)
+            other = difference(*pair)
         stale = kind.ready is not None and other is not None
         if stale:
             self._warn_stale(kind, str(other), first)
         if other is not None and trace.failure is None and (stale or kind.tries == 0):
-            kind.trace, kind.ready, kind.tries = trace, None, 1
+            kind.trace, kind.ready, kind.loose, kind.tries = trace, None, None, 1
             kind.entry = entry_of(trace)
             return self._result(trace)
         if other is not None:
@@ -369,38 +360,6 @@ class Compiled(Generic[P, R]):
                     return kind.trace, kind.runner or Runner(kind.trace, self._options)
             self(*args, **kwargs)
         raise TraceError(f"compile: {self._name} has no program for these arguments: each call changes what it reads")
-
-
-def next_of(runs: int, verify: Verify) -> int:
-    """Return the number of the next call that is compared with its program: 5, 10, 20, 40, ... if `verify` is True."""
-    if verify == "always":
-        return runs + 1
-    if verify is True:
-        due = FIRST_CHECK
-        while due <= runs:
-            due *= 2
-        return due
-    return runs + verify if verify else 0
-
-
-def entry_of(trace: Trace) -> Entry:
-    """Return the entry of the program that a run has recorded."""
-    writes = any(call.writes for call in trace.program.calls)
-    return entry(trace.leaves, trace.arguments, trace.sources, trace.facts.guards.values(), writes=writes)
-
-
-def failure_of(trace: Trace) -> str | None:
-    """Return why a run that was recorded cannot be a program, or None."""
-    facts = trace.facts
-    if trace.failure is not None:
-        return trace.failure
-    if facts.changed or facts.effects:
-        what = (facts.changed or [effect.guard for effect in facts.effects.values()])[0]
-        return (
-            f"it changed {what.title} from outside, which no program repeats: return it, or keep it in a Variable and "
-            "assign x.array"
-        )
-    return None if facts.reason is None else f"{facts.reason}; pass it as an argument, or in a Variable"
 
 
 def _array_unless_connected(leaf: Any) -> Any:

@@ -2,7 +2,7 @@
 
 import keyword
 import operator
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 from xpgrad.backend.current import current_device
@@ -13,11 +13,13 @@ from xpgrad.graph.variable import Variable
 from xpgrad.transforms.containers import container_of
 from xpgrad.transforms.leaves import is_array
 from xpgrad.transforms.trace.guards.guard import ABSENT, READ, SOURCE, Guard, contents, same, same_tree
+from xpgrad.transforms.trace.guards.numbers import source_of
 from xpgrad.transforms.trace.level import Source
 from xpgrad.transforms.trees import Structure
 
 Entry = Callable[[tuple[Any, ...], dict[str, Any]], "list[Any] | None"]
 EXACT = (dict, list, tuple)
+CAUGHT = "(ArithmeticError, AttributeError, LookupError, ReferenceError, TypeError, ValueError)"
 
 
 class Writer:
@@ -65,7 +67,7 @@ class Writer:
 
 def entry(
     leaves: Sequence[Any], structure: Structure, sources: Iterable[Source], guards: Iterable[Guard], *,
-    writes: bool = True,
+    writes: bool = True, loosened: Collection[int] = (),
 ) -> Entry:  # fmt: skip
     """Return a function of ``(args, kwargs)``: the inputs' arrays, or None for a call that does not fit.
 
@@ -79,6 +81,8 @@ def entry(
         What the call has read from outside.
     writes : bool
         Whether the program writes to arrays, so that it matters whether two arguments are one array.
+    loosened : collection of int
+        The leaves that may be any float.
     """
     w = Writer()
     sources = list(sources)
@@ -86,8 +90,11 @@ def entry(
     places: list[str] = []
     _open(w, structure, "(args, kwargs)", places)
     _check_identity(w, leaves, places, writes)
-    for leaf, place in zip(leaves, places, strict=True):
-        _check_leaf(w, leaf, place)
+    for i, (leaf, place) in enumerate(zip(leaves, places, strict=True)):
+        if i in loosened:
+            w.fail_if(f"type({place}) is not float")
+        else:
+            _check_leaf(w, leaf, place)
     variables = dict.fromkeys(s.holder for s in sources if s.kind in ("array", "gradient"))
     captured = {x: w.name(x, "v") for x in variables}
     for x, name in captured.items():
@@ -100,6 +107,9 @@ def entry(
         if kind == "constant":
             arrays.append(w.name(holder))
             continue
+        if kind == "number":
+            arrays.append(f"{w.name(holder.array)}({source_of(holder.expression, places)})")
+            continue
         place = captured[holder] if isinstance(holder, Variable) else places[holder]
         if kind.startswith("gradient"):
             arrays.append(f"(g if type(g := {place}._grad) is not Variable else g._array)")
@@ -107,7 +117,7 @@ def entry(
             arrays.append(_array(w, holder if isinstance(holder, Variable) else leaves[holder], place))
     w.add(f"return [{', '.join(arrays)}]")
     w.names["Variable"] = Variable
-    return w.made("def enter(args, kwargs):", "(AttributeError, LookupError, ReferenceError, TypeError, ValueError)")
+    return w.made("def enter(args, kwargs):", CAUGHT)
 
 
 def reader(structure: Structure) -> Callable[[tuple[Any, ...], dict[str, Any]], list[Any]]:

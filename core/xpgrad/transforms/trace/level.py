@@ -27,8 +27,9 @@ class Source(NamedTuple):
     ----------
     kind : str
         "argument": the array of the leaf number `holder` of the arguments, or its gradient ("gradient of an argument");
-        "array", "gradient": those of the Variable `holder`; "constant": the array `holder` itself.
-    holder : int, Variable or array
+        "array", "gradient": those of the Variable `holder`; "constant": the array `holder` itself; "number": that of
+        the `Number` `holder`, made of Python floats among the arguments.
+    holder : int, Variable, array or Number
     """
 
     kind: str

@@ -14,6 +14,7 @@ from xpgrad.transforms.leaves import is_array
 from xpgrad.transforms.surroundings import Surroundings
 from xpgrad.transforms.trace.array import TracedArray
 from xpgrad.transforms.trace.guards.events import following
+from xpgrad.transforms.trace.guards.numbers import Numbers
 from xpgrad.transforms.trace.guards.observer import Observer
 from xpgrad.transforms.trace.level import Captured, Source, TraceLevel, Unrecordable
 from xpgrad.transforms.trace.program import Program, Value
@@ -110,6 +111,10 @@ class Trace:
         In which it began.
     facts : Observer
         What was read from outside, and set there.
+    numbers : dict from int to float
+        The floats among the leaves.
+    loosened : frozenset of int
+        Those of them that are inputs of the program.
     failure : str or None
         Why the program is not the whole computation.
     """
@@ -134,6 +139,9 @@ class Trace:
         self._residuals: list[Array] = []
         self.surroundings = Surroundings(())
         self.facts = Observer(f, self._met)
+        self.facts.numbers = Numbers(self.leaves)
+        self.numbers = {i: self.leaves[i] for i in self.facts.numbers.leaves}
+        self.loosened: frozenset[int] = frozenset()
         try:
             self.level.run(self._run, f, (args, kwargs))
         except Unrecordable as error:  # who catches it asks the level

@@ -78,6 +78,7 @@ class Calls(Facts):
             if isinstance(x, types.FunctionType):
                 sh.handed.setdefault(x.__code__, x)
         if isinstance(f, Token):
+            self.numbers.use(args)
             sh.waits = True
             return MIXED if f.fresh and not self._danger(f, args) else UNSEEN
         if isinstance(f, types.MethodType):
@@ -121,8 +122,10 @@ class Calls(Facts):
         if f.__module__ == "logging" and f.__name__ in LEVELS and not any(isinstance(x, Token) for x in args):
             self.read("call", f, tuple(args), f(*args))
         if is_trusted(f.__module__ or ""):
+            transforms = (f.__module__ or "").startswith(TRANSFORMS)
+            self.numbers.use(() if transforms else args)
             for x in args:
-                if (f.__module__ or "").startswith(TRANSFORMS):
+                if transforms:
                     self.tree(x)
                 if kind_of(x) is BOX:
                     self.look(x, arrays=False)
@@ -148,6 +151,7 @@ class Calls(Facts):
 
     def _class(self, sh: Any, f: type, args: Sequence[Any]) -> Any:
         called = isinstance(inherited(type(f), "__call__"), types.FunctionType)
+        self.numbers.use(args)
         if not is_ours(f.__module__):
             for name in ("__call__", "__new__", "__init__"):
                 own = inherited(type(f) if name == "__call__" else f, name)
@@ -170,7 +174,9 @@ class Calls(Facts):
             if not is_ours(called.__module__):
                 self.read("class attribute", f, "__call__", called)
             sh.waits, sh.calling = True, called
+            self.numbers.use(args if is_trusted(called.__module__) and f.__module__ != TRANSFORMS else ())
             return UNSEEN
+        self.numbers.use(args)
         if getattr(f, "__module__", None) in IMPURE or f is open:
             self.refuse(f"it calls {f.__name__}, which may give something else at each call")
         if is_of_arrays(type(f).__module__) or is_of_arrays(getattr(f, "__module__", None) or ""):
@@ -218,6 +224,7 @@ class Calls(Facts):
     def _method_in_c(self, sh: Any, f: Any, owner: Any, args: Sequence[Any]) -> Any:
         """A method of a type that is written in C."""
         name, kind = f.__name__, kind_of(owner)
+        self.numbers.use((owner, *args))
         if isinstance(owner, type) and (name == "__subclasses__" or (owner.__module__ in IMPURE and name in CLOCKS)):
             self.refuse(f"it calls {name} of {owner.__name__}, which may give something else at each call")
         if kind in (SIMPLE, VIEW) or isinstance(owner, type) or id(owner) in self.made:

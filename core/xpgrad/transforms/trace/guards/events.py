@@ -50,7 +50,7 @@ class Within:
         if event == "exception":
             self.raised = True
         if event == "return":
-            self.observer.finish(frame, arg, raised=self.raised)
+            self.observer.finish(frame, arg, raised=self.raised and arg is None)  # else it has caught the exception
         if self.theirs is not None:
             self.theirs = self.theirs(frame, event, arg)
         return self

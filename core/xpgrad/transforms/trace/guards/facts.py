@@ -4,7 +4,7 @@ import collections
 import functools
 import math
 import types
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from xpgrad.backend.plugins import plugins
@@ -20,6 +20,7 @@ from xpgrad.transforms.trace.guards.guard import (
     same,
     values,
 )
+from xpgrad.transforms.trace.guards.numbers import Numbers
 from xpgrad.transforms.trace.guards.stack import FRESH, MIXED, UNSEEN, Token
 from xpgrad.transforms.trace.guards.trust import (
     ARRAY,
@@ -70,6 +71,8 @@ class Facts:
         Why no guards can say whether a program fits.
     changed : list of Guard
         What the call has read, and then changed.
+    numbers : Numbers
+        The floats among the arguments.
     made, known : dict from int to object
         The objects that it has made, and those from outside that it has met, by their identities.
     """
@@ -87,6 +90,7 @@ class Facts:
         self.made: dict[int, Any] = {}
         self.known: dict[int, Any] = {}
         self.seen: set[Any] = set()
+        self.numbers = Numbers()
 
     def refuse(self, why: str) -> None:
         """Note why the call has to run eagerly; the first reason counts."""
@@ -391,8 +395,9 @@ class Facts:
             self.refuse(f"items of a {type(o).__name__} are read, whose state is not seen")
         return UNSEEN
 
-    def look_at_boxes(self, items: Iterable[Any]) -> None:
-        """Note the containers that are put into another one, which is not seen."""
+    def look_at_boxes(self, items: Sequence[Any]) -> None:
+        """Note the containers, and numbers, that are put into a container which is not seen."""
+        self.numbers.use(items)
         for x in items:
             if kind_of(x) is BOX:
                 self.look(x, arrays=False)

@@ -1,15 +1,28 @@
 """`RULES`: what each instruction of Python reads, and what it leaves on the stack, for the versions that there are."""
 
 import dis
-import operator
 import sys
 from collections.abc import Callable
 from typing import Any
 
 from xpgrad.transforms.trace.guards.calls import Calls
 from xpgrad.transforms.trace.guards.guard import ABSENT, inherited
+from xpgrad.transforms.trace.guards.operators import (
+    Rule,
+    Stack,
+    binary,
+    compare,
+    contains,
+    jump_if,
+    jump_or_pop,
+    negative,
+    replace,
+    subscript,
+    to_bool,
+    unary,
+)
 from xpgrad.transforms.trace.guards.stack import FRESH, MIXED, UNSEEN, Token, effect_of
-from xpgrad.transforms.trace.guards.trust import ARRAY, BOX, OTHER, SIMPLE, TRACED, is_ours, kind_of
+from xpgrad.transforms.trace.guards.trust import ARRAY, BOX, OTHER, TRACED, is_ours, kind_of
 
 VERSION = sys.version_info[:2]
 NULL = Token(True, False)
@@ -21,18 +34,6 @@ INERT = (
     *("PREP_RERAISE", "GET_AWAITABLE", "INTERPRETER_EXIT", "NOT_TAKEN"),
 )
 """Instructions, by the beginnings of their names, that read nothing of what they take."""
-ARITHMETIC: dict[str, Callable[[Any, Any], Any]] = {
-    "+": operator.add, "-": operator.sub, "*": operator.mul, "//": operator.floordiv, "%": operator.mod,
-}  # fmt: skip
-METHODS = {
-    "+": "add", "-": "sub", "*": "mul", "@": "matmul", "/": "truediv", "//": "floordiv", "%": "mod", "**": "pow",
-    "&": "and", "|": "or", "^": "xor", "<<": "lshift", ">>": "rshift",
-}  # fmt: skip
-MAX_CHARACTERS = 1000
-
-Stack = list[Any]
-Rule = Callable[[Calls, Any, Stack, Any, Any], None]
-"""``rule(calls, shadow, stack, arg, value)`` changes the stack as the instruction does."""
 
 
 def other(self: Calls, sh: Any, s: Stack, name: str, arg: int | None) -> None:
@@ -44,15 +45,6 @@ def other(self: Calls, sh: Any, s: Stack, name: str, arg: int | None) -> None:
             self.refuse(f"the instruction {name}{sh.line} takes an object, and has no rule in this version of Python")
         s[i] = UNSEEN
     s[:] = s[:effect] if effect < 0 else [*s, *[MIXED] * effect]
-
-
-def replace(self: Calls, s: Stack, n: int, looked: bool, result: Any = None) -> None:
-    """Take `n` values, look at them if asked, and push one."""
-    taken = s[len(s) - n :]
-    del s[len(s) - n :]
-    for x in taken if looked else ():
-        self.look(x)
-    s.append(result if result is not None else MIXED if any(self.is_risky(x, True) for x in taken) else FRESH)
 
 
 # Variables
@@ -144,11 +136,6 @@ def store_attr(self: Calls, sh: Any, s: Stack, arg: Any, name: str) -> None:
     self.assign(sh, owner, name)
 
 
-def subscript(self: Calls, sh: Any, s: Stack, arg: Any, value: Any) -> None:
-    key, owner = s.pop(), s.pop()
-    s.append(self.item(sh, owner, key))
-
-
 def binary_slice(self: Calls, sh: Any, s: Stack, arg: Any, value: Any) -> None:
     build_slice(self, sh, s, 2, None)
     subscript(self, sh, s, arg, None)
@@ -186,13 +173,7 @@ def _set_item(self: Calls, owner: Any, key: Any) -> None:
         self.write("item", owner, key)
 
 
-# Operators
-
-
-def unary(self: Calls, sh: Any, s: Stack, arg: Any, value: Any) -> None:
-    self.special(s[-1], "__neg__", "__invert__", "__pos__")
-    sh.waits = True
-    replace(self, s, 1, kind_of(s[-1]) is not TRACED, FRESH if kind_of(s[-1]) is not OTHER else UNSEEN)
+# Loops and containers
 
 
 def before_with(self: Calls, sh: Any, s: Stack, arg: Any, value: Any) -> None:
@@ -204,85 +185,6 @@ def before_with(self: Calls, sh: Any, s: Stack, arg: Any, value: Any) -> None:
 def load_special(self: Calls, sh: Any, s: Stack, arg: Any, value: Any) -> None:
     self.special(s[-1], "__enter__", "__exit__")
     s[-1:] = (FRESH, NULL)
-
-
-def binary(self: Calls, sh: Any, s: Stack, arg: int, value: Any) -> None:
-    a, b = s[-2:]
-    module: Any = dis
-    sign = module._nb_ops[arg][1]  # the names of the operators, by their numbers
-    if sign == "[]":
-        return subscript(self, sh, s, arg, value)
-    kinds = kind_of(a), kind_of(b)
-    if type(a) is type(b) and type(a) in (int, str):
-        s[-2:] = [_computed(sign, a, b)]
-        return None
-    sh.waits = True
-    if TRACED in kinds or all(x is FRESH or kind is SIMPLE for x, kind in zip((a, b), kinds, strict=True)):
-        s[-2:] = [FRESH]
-    else:
-        name = METHODS.get(sign.removesuffix("="), "")
-        for x in (a, b):
-            self.special(x, f"__{name}__", f"__r{name}__", f"__i{name}__")
-        if sign.endswith("=") and kinds[0] is BOX:
-            self.write("contents", a, None)
-        replace(self, s, 2, not any(type(x) is Token for x in (a, b)) or BOX in kinds or ARRAY in kinds)
-        if sign.endswith("=") and kinds[0] in (ARRAY, BOX):
-            s[-1] = a
-    return None
-
-
-def _computed(sign: str, a: Any, b: Any) -> Any:
-    sign = sign.removesuffix("=")
-    if type(a) is str:
-        return a + b if sign == "+" and len(a) + len(b) < MAX_CHARACTERS else FRESH
-    return ARITHMETIC[sign](a, b) if sign in ARITHMETIC and (b or sign not in ("//", "%")) else FRESH
-
-
-def compare(self: Calls, sh: Any, s: Stack, arg: Any, value: Any) -> None:
-    a, b = s[-2:]
-    if TRACED not in (kind_of(a), kind_of(b)):
-        sh.waits = True
-        for x in (a, b):
-            self.special(x, "__eq__", "__lt__", "__gt__")
-        replace(self, s, 2, True, FRESH)
-    else:
-        s[-2:] = [FRESH]
-
-
-def contains(self: Calls, sh: Any, s: Stack, arg: Any, value: Any) -> None:
-    key, box = s[-2:]
-    sh.waits = True
-    hashed = kind_of(box) is BOX and (hasattr(box, "keys") or isinstance(box, (set, frozenset)))
-    hashed = hashed and not isinstance(key, Token)
-    if hashed:
-        self.read("membership", box, key, key in box)
-    self.special(box, "__contains__", "__iter__")
-    replace(self, s, 2, not hashed, FRESH)
-
-
-def to_bool(self: Calls, sh: Any, s: Stack, arg: Any, value: Any) -> None:
-    x = s[-1]
-    kind = kind_of(x)
-    if kind is BOX:
-        if not isinstance(x, (tuple, frozenset)):
-            self.read("length", x, None, len(x))
-    elif kind is OTHER and type(x) is not Token:
-        self.special(x, "__bool__", "__len__")
-    replace(self, s, 1, kind is ARRAY, FRESH)
-
-
-def jump_if(self: Calls, sh: Any, s: Stack, arg: Any, value: Any) -> None:
-    to_bool(self, sh, s, arg, value)
-    s.pop()
-
-
-def jump_or_pop(self: Calls, sh: Any, s: Stack, arg: Any, value: Any) -> None:
-    x = s[-1]
-    to_bool(self, sh, s, arg, value)
-    s[-1] = x
-
-
-# Loops and containers
 
 
 def get_iter(self: Calls, sh: Any, s: Stack, arg: Any, value: Any) -> None:
@@ -356,6 +258,7 @@ def build_string(self: Calls, sh: Any, s: Stack, arg: int, value: Any) -> None:
 
 def format_value(self: Calls, sh: Any, s: Stack, arg: Any, value: Any) -> None:
     n = 2 if arg and arg & 4 else 1
+    self.numbers.use(s[-n:])
     plain = n == 1 and not arg and type(s[-1]) in (str, int)
     replace(self, s, n, True, format(s[-1]) if plain else FRESH)
 
@@ -435,7 +338,7 @@ RULES: dict[str, Rule] = {
     "DELETE_ATTR": lambda self, sh, s, arg, name: self.assign(sh, s.pop(), name),
     "STORE_SUBSCR": store_subscript,
     "DELETE_SUBSCR": lambda self, sh, s, arg, value: _set_item(self, s.pop(-2), s.pop()),
-    "BUILD_SLICE": build_slice, "UNARY_NEGATIVE": unary, "UNARY_INVERT": unary, "UNARY_NOT": to_bool,
+    "BUILD_SLICE": build_slice, "UNARY_NEGATIVE": negative, "UNARY_INVERT": unary, "UNARY_NOT": to_bool,
     "BINARY_OP": binary, "COMPARE_OP": compare,
     "IS_OP": lambda self, sh, s, arg, value: replace(self, s, 2, False, FRESH),
     "CONTAINS_OP": contains, "GET_ITER": get_iter, "GET_YIELD_FROM_ITER": get_iter,

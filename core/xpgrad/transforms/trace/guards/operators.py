@@ -1,0 +1,144 @@
+"""What the instructions for operators, comparisons and truth read, and what they leave on the stack."""
+
+import dis
+import operator
+from collections.abc import Callable
+from typing import Any
+
+from xpgrad.transforms.trace.guards.calls import Calls
+from xpgrad.transforms.trace.guards.stack import FRESH, MIXED, UNSEEN, Token
+from xpgrad.transforms.trace.guards.trust import ARRAY, BOX, OTHER, SIMPLE, TRACED, kind_of
+
+ARITHMETIC: dict[str, Callable[[Any, Any], Any]] = {
+    "+": operator.add, "-": operator.sub, "*": operator.mul, "//": operator.floordiv, "%": operator.mod,
+}  # fmt: skip
+METHODS = {
+    "+": "add", "-": "sub", "*": "mul", "@": "matmul", "/": "truediv", "//": "floordiv", "%": "mod", "**": "pow",
+    "&": "and", "|": "or", "^": "xor", "<<": "lshift", ">>": "rshift",
+}  # fmt: skip
+MAX_CHARACTERS = 1000
+
+Stack = list[Any]
+Rule = Callable[[Calls, Any, Stack, Any, Any], None]
+"""``rule(calls, shadow, stack, arg, value)`` changes the stack as the instruction does."""
+
+
+def replace(self: Calls, s: Stack, n: int, looked: bool, result: Any = None) -> None:
+    """Take `n` values, look at them if asked, and push one."""
+    taken = s[len(s) - n :]
+    del s[len(s) - n :]
+    for x in taken if looked else ():
+        self.look(x)
+    s.append(result if result is not None else MIXED if any(self.is_risky(x, True) for x in taken) else FRESH)
+
+
+def subscript(self: Calls, sh: Any, s: Stack, arg: Any, value: Any) -> None:
+    """Follow ``owner[key]``."""
+    key, owner = s.pop(), s.pop()
+    self.numbers.use((key,))
+    s.append(self.item(sh, owner, key))
+
+
+def unary(self: Calls, sh: Any, s: Stack, arg: Any, value: Any) -> None:
+    """Follow an operator of one operand."""
+    self.special(s[-1], "__neg__", "__invert__", "__pos__")
+    sh.waits = True
+    replace(self, s, 1, kind_of(s[-1]) is not TRACED, FRESH if kind_of(s[-1]) is not OTHER else UNSEEN)
+
+
+def negative(self: Calls, sh: Any, s: Stack, arg: Any, value: Any) -> None:
+    """Follow ``-x``."""
+    if self.numbers and self.numbers.knows(s[-1]):
+        s[-1] = self.numbers.computed("-", s[-1])
+    else:
+        unary(self, sh, s, arg, value)
+
+
+def binary(self: Calls, sh: Any, s: Stack, arg: int, value: Any) -> None:
+    """Follow an operator of two operands, also in place."""
+    a, b = s[-2:]
+    module: Any = dis
+    sign = module._nb_ops[arg][1]  # the names of the operators, by their numbers
+    if sign == "[]":
+        return subscript(self, sh, s, arg, value)
+    kinds = kind_of(a), kind_of(b)
+    if type(a) is type(b) and type(a) in (int, str):
+        s[-2:] = [_computed(sign, a, b)]
+        return None
+    if self.numbers and (self.numbers.knows(a) or self.numbers.knows(b)) and TRACED not in kinds:
+        value = self.numbers.computed(sign.removesuffix("="), a, b) if {type(a), type(b)} <= {int, float} else None
+        self.numbers.use(() if value is not None else (a, b))
+        s[-2:] = [FRESH if value is None else value]
+        return None
+    sh.waits = True
+    if TRACED in kinds or all(x is FRESH or kind is SIMPLE for x, kind in zip((a, b), kinds, strict=True)):
+        s[-2:] = [FRESH]
+    else:
+        name = METHODS.get(sign.removesuffix("="), "")
+        for x in (a, b):
+            self.special(x, f"__{name}__", f"__r{name}__", f"__i{name}__")
+        if sign.endswith("=") and kinds[0] is BOX:
+            self.write("contents", a, None)
+        replace(self, s, 2, not any(type(x) is Token for x in (a, b)) or BOX in kinds or ARRAY in kinds)
+        if sign.endswith("=") and kinds[0] in (ARRAY, BOX):
+            s[-1] = a
+    return None
+
+
+def _computed(sign: str, a: Any, b: Any) -> Any:
+    sign = sign.removesuffix("=")
+    if type(a) is str:
+        return a + b if sign == "+" and len(a) + len(b) < MAX_CHARACTERS else FRESH
+    return ARITHMETIC[sign](a, b) if sign in ARITHMETIC and (b or sign not in ("//", "%")) else FRESH
+
+
+def compare(self: Calls, sh: Any, s: Stack, arg: Any, value: Any) -> None:
+    """Follow a comparison."""
+    a, b = s[-2:]
+    if TRACED not in (kind_of(a), kind_of(b)):
+        self.numbers.use((a, b))
+        sh.waits = True
+        for x in (a, b):
+            self.special(x, "__eq__", "__lt__", "__gt__")
+        replace(self, s, 2, True, FRESH)
+    else:
+        s[-2:] = [FRESH]
+
+
+def contains(self: Calls, sh: Any, s: Stack, arg: Any, value: Any) -> None:
+    """Follow ``key in box``."""
+    key, box = s[-2:]
+    self.numbers.use((key, box))
+    sh.waits = True
+    hashed = kind_of(box) is BOX and (hasattr(box, "keys") or isinstance(box, (set, frozenset)))
+    hashed = hashed and not isinstance(key, Token)
+    if hashed:
+        self.read("membership", box, key, key in box)
+    self.special(box, "__contains__", "__iter__")
+    replace(self, s, 2, not hashed, FRESH)
+
+
+def to_bool(self: Calls, sh: Any, s: Stack, arg: Any, value: Any) -> None:
+    """Follow the truth of a value."""
+    x = s[-1]
+    kind = kind_of(x)
+    self.numbers.use((x,))
+    if kind is BOX:
+        if not isinstance(x, (tuple, frozenset)):
+            self.read("length", x, None, len(x))
+    elif kind is OTHER and type(x) is not Token:
+        self.special(x, "__bool__", "__len__")
+    replace(self, s, 1, kind is ARRAY, FRESH)
+
+
+def jump_if(self: Calls, sh: Any, s: Stack, arg: Any, value: Any) -> None:
+    """Follow a jump that depends on a value, which is taken."""
+    to_bool(self, sh, s, arg, value)
+    s.pop()
+
+
+def jump_or_pop(self: Calls, sh: Any, s: Stack, arg: Any, value: Any) -> None:
+    """Follow ``and`` and ``or``."""
+    x = s[-1]
+    to_bool(self, sh, s, arg, value)
+    s[-1] = x

@@ -1,0 +1,100 @@
+"""`Kind`: the calls of a compiled function that one program serves."""
+
+from collections.abc import Collection
+from typing import Literal, NamedTuple
+
+from xpgrad.transforms.trace.entry import Entry, entry
+from xpgrad.transforms.trace.runner import Runner
+from xpgrad.transforms.trace.tracing import Trace
+
+Verify = bool | int | Literal["always"]
+RECORDED = 2
+"""How many calls of a kind are recorded before its program runs."""
+FIRST_CHECK = 5
+
+
+class CacheInfo(NamedTuple):
+    """How often calls found a program.
+
+    Attributes
+    ----------
+    hits, misses : int
+        Calls that ran a program, and calls that were traced or ran without one.
+    size, maximum : int
+        Number of kinds of arguments that are known, and how many are kept.
+    """
+
+    hits: int
+    misses: int
+    size: int
+    maximum: int
+
+
+class Kind:
+    """The calls of a compiled function that one program serves.
+
+    Attributes
+    ----------
+    entry : callable
+        Collects the inputs of a call of this kind; None for other calls.
+    trace : Trace or None
+        The first recorded run, until a second one has confirmed it.
+    ready : tuple of callable and Runner, or None
+        The program's `entry`, and what runs it, which other threads get together.
+    eager : str or None
+        Why there is no program.
+    loose : callable or None
+        An entry that takes any floats among the arguments; None where a program is not the same for others.
+    runs, due : int
+        Number of calls, and the number of the one that is recorded again and compared with the program.
+    tries : int
+        How often a run has differed from the one before: what is cached at the first call makes the second differ.
+    """
+
+    __slots__ = ("due", "eager", "entry", "loose", "ready", "runs", "trace", "tries")
+
+    def __init__(self, entry: Entry, trace: Trace | None) -> None:
+        self.entry = entry
+        self.trace = trace
+        self.ready: tuple[Entry, Runner] | None = None
+        self.eager: str | None = None
+        self.loose: Entry | None = None
+        self.runs = self.tries = self.due = 0
+
+    @property
+    def runner(self) -> Runner | None:
+        """What runs the program."""
+        return None if self.ready is None else self.ready[1]
+
+
+def next_of(runs: int, verify: Verify) -> int:
+    """Return the number of the next call that is compared with its program: 5, 10, 20, 40, ... if `verify` is True."""
+    if verify == "always":
+        return runs + 1
+    if verify is True:
+        due = FIRST_CHECK
+        while due <= runs:
+            due *= 2
+        return due
+    return runs + verify if verify else 0
+
+
+def entry_of(trace: Trace, loosened: Collection[int] = ()) -> Entry:
+    """Return the entry of the program that a run has recorded, for any floats in place of those `loosened`."""
+    writes = any(call.writes for call in trace.program.calls)
+    guards = trace.facts.guards.values()
+    return entry(trace.leaves, trace.arguments, trace.sources, guards, writes=writes, loosened=loosened)
+
+
+def failure_of(trace: Trace) -> str | None:
+    """Return why a run that was recorded cannot be a program, or None."""
+    facts = trace.facts
+    if trace.failure is not None:
+        return trace.failure
+    if facts.changed or facts.effects:
+        what = (facts.changed or [effect.guard for effect in facts.effects.values()])[0]
+        return (
+            f"it changed {what.title} from outside, which no program repeats: return it, or keep it in a Variable and "
+            "assign x.array"
+        )
+    return None if facts.reason is None else f"{facts.reason}; pass it as an argument, or in a Variable"
