@@ -66,6 +66,9 @@ class Step:
         self.states: dict[UpdateRule, dict[str, Variable]] = {}
         functools.update_wrapper(self, lossfun, updated=())
 
+    def __reduce__(self) -> Any:
+        return type(self), (self.optimizer, self.lossfun, self.options)
+
     def __repr__(self) -> str:
         return f"<compiled step of {type(self.optimizer).__name__}: {len(self.programs)} programs>"
 

@@ -22,6 +22,7 @@ from xpgrad.transforms.trace.kinds import RECORDED, CacheInfo, Kind, Verify, ent
 from xpgrad.transforms.trace.level import Unrecordable
 from xpgrad.transforms.trace.numbers import with_numbers
 from xpgrad.transforms.trace.passes import PASSES
+from xpgrad.transforms.trace.pickles import global_name
 from xpgrad.transforms.trace.program import Program
 from xpgrad.transforms.trace.runner import Runner
 from xpgrad.transforms.trace.tracing import Trace
@@ -73,6 +74,10 @@ class Compiled(Generic[P, R]):
         return f"<compiled {getattr(self.function, '__qualname__', self.function)!s}: {len(self._kinds)} programs>"
 
     _repr_html_ = drawer.html("programs")
+
+    def __reduce__(self) -> Any:
+        options = self._verify, self._cache_size, self._options
+        return global_name(self) or (_again, (self.function, self.instead, *options))
 
     def __get__(self, owner: Any, kind: type | None = None) -> Any:
         return self if owner is None else types.MethodType(self, owner)
@@ -360,6 +365,13 @@ class Compiled(Generic[P, R]):
                     return kind.trace, kind.runner or Runner(kind.trace, self._options)
             self(*args, **kwargs)
         raise TraceError(f"compile: {self._name} has no program for these arguments: each call changes what it reads")
+
+
+def _again(f: Any, instead: Any, verify: Verify, cache_size: int, options: Options) -> Compiled[Any, Any]:
+    """Return a compiled function without programs, as unpickling and copying do."""
+    made = Compiled(f, verify=verify, cache_size=cache_size, options=options)
+    made.instead = instead
+    return made
 
 
 def _array_unless_connected(leaf: Any) -> Any:
