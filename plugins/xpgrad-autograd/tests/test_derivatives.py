@@ -71,6 +71,23 @@ def test_operands(operand, ag, np):
     onp.testing.assert_allclose(ag.grad(lambda x: np.sum(onp.multiply(operand, x)))(X), plain + 0 * X)
 
 
+def test_new_axis(ag, np):
+    assert np.newaxis is None
+    onp.testing.assert_allclose(ag.grad(lambda x: np.sum(x[:, np.newaxis] * x))(X), onp.full(3, 2 * X.sum()))
+
+
+def test_functions_for_rules(ag, np):
+    from autograd.numpy.numpy_vjps import match_complex, repeat_to_match_shape, unbroadcast_f
+
+    pull = unbroadcast_f(onp.ones((1, 3)), lambda g: 2 * g)
+    onp.testing.assert_array_equal(pull(onp.ones((4, 2, 3))), onp.full((1, 3), 16.0))
+    assert pull(1j + onp.ones((2, 3))).dtype == float
+    assert match_complex(1j, X).dtype == complex
+    repeated, count = repeat_to_match_shape(X, (3, 2), float, 1, False)
+    onp.testing.assert_array_equal(repeated, onp.stack([X, X], 1))
+    assert count == 2
+
+
 def test_tables(ag, np):
     pandas = pytest.importorskip("pandas")
     column = pandas.Series([1.0, 2.0, 3.0])

@@ -123,8 +123,8 @@ def namespace(source: ModuleType, chosen: Iterable[str] | None = None) -> dict[s
     """Return the public names of a module of NumPy or SciPy: functions wrapped, types and constants as they are."""
     made: dict[str, Any] = {}
     for name in chosen or dir(source):
-        found = getattr(source, name, None)
-        if name.startswith("_") or found is None or isinstance(found, ModuleType):
+        found = getattr(source, name)
+        if name.startswith("_") or isinstance(found, ModuleType):
             continue
         made[name] = wrapped(found, name) if callable(found) and not isinstance(found, type) else found
     return made

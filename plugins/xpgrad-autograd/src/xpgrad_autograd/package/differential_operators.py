@@ -11,14 +11,14 @@ import numpy as onp
 from xpgrad.transforms import jacobian as matrix
 from xpgrad_autograd.boxes import boxed, functions, is_box
 from xpgrad_autograd.derivatives import INDEPENDENT, Evaluation, defvjp_argnum, primitive
-from xpgrad_autograd.derivatives import make_jvp as jvp_of_one
-from xpgrad_autograd.derivatives import make_vjp as vjp_of_one
+from xpgrad_autograd.derivatives import make_jvp as _make_jvp
+from xpgrad_autograd.derivatives import make_vjp as _make_vjp
 from xpgrad_autograd.package.wrap_util import unary_to_nary
 from xpgrad_autograd.spaces import vspace
 
 Function = Callable[..., Any]
-make_vjp = unary_to_nary(vjp_of_one)
-make_jvp = unary_to_nary(jvp_of_one)
+make_vjp = unary_to_nary(_make_vjp)
+make_jvp = unary_to_nary(_make_jvp)
 
 
 def _of_scalar(name: str, ans: Any) -> Any:
@@ -51,14 +51,14 @@ def grad(fun: Function, x: Any) -> Any:
     TypeError
         The result is no real scalar, or the argument is no floating-point number, array or container of these.
     """
-    vjp, ans = vjp_of_one(fun, x)
+    vjp, ans = _make_vjp(fun, x)
     return vjp(_of_scalar("grad", ans))
 
 
 @unary_to_nary
 def elementwise_grad(fun: Function, x: Any) -> Any:
     """Return the sums of the columns of the Jacobian of a real function: its derivative, if that is elementwise."""
-    vjp, ans = vjp_of_one(fun, x)
+    vjp, ans = _make_vjp(fun, x)
     if vspace(ans).iscomplex:
         raise TypeError("elementwise_grad: expected a function with a real result, got a complex one")
     return vjp(vspace(ans).ones())
@@ -67,7 +67,7 @@ def elementwise_grad(fun: Function, x: Any) -> Any:
 @unary_to_nary
 def deriv(fun: Function, x: Any) -> Any:
     """Return the derivative of a function of a scalar, by forward mode."""
-    return jvp_of_one(fun, x)(vspace(x).ones())[1]
+    return _make_jvp(fun, x)(vspace(x).ones())[1]
 
 
 @unary_to_nary
@@ -93,7 +93,7 @@ def jacobian(fun: Function, x: Any) -> Any:
 
 
 def _by_rows(fun: Function, x: Any) -> Any:
-    vjp, ans = vjp_of_one(fun, x)
+    vjp, ans = _make_vjp(fun, x)
     space = vspace(ans)
     rows = [vjp(each) for each in space.standard_basis()]
     xp = functions()
@@ -122,7 +122,7 @@ def hessian(fun: Function, x: Any) -> Any:
 @unary_to_nary
 def make_hvp(fun: Function, x: Any) -> Any:
     """Return the product of the Hessian with a vector as a function of the vector, and the gradient."""
-    return vjp_of_one(grad(fun), x)
+    return _make_vjp(grad(fun), x)
 
 
 def hessian_tensor_product(fun: Function, argnum: int = 0) -> Any:
@@ -155,8 +155,8 @@ vector_jacobian_product = tensor_jacobian_product
 @unary_to_nary
 def make_jvp_reversemode(fun: Function, x: Any) -> Any:
     """Return the product of the Jacobian with a vector as a function of the vector."""
-    vjp, y = vjp_of_one(fun, x)
-    return vjp_of_one(vjp, vspace(y).zeros())[0]
+    vjp, y = _make_vjp(fun, x)
+    return _make_vjp(vjp, vspace(y).zeros())[0]
 
 
 def make_ggnvp(f: Function, g: Function | None = None, f_argnum: int = 0) -> Any:
@@ -167,9 +167,9 @@ def make_ggnvp(f: Function, g: Function | None = None, f_argnum: int = 0) -> Any
 
     @unary_to_nary
     def make(f: Function, x: Any) -> Any:
-        f_vjp, value = vjp_of_one(f, x)
-        g_hvp, gradient = vjp_of_one(grad(g or half), value)
-        f_jvp, _ = vjp_of_one(f_vjp, vspace(gradient).zeros())
+        f_vjp, value = _make_vjp(f, x)
+        g_hvp, gradient = _make_vjp(grad(g or half), value)
+        f_jvp, _ = _make_vjp(f_vjp, vspace(gradient).zeros())
         return lambda v: f_vjp(g_hvp(f_jvp(v)))
 
     return make(f, f_argnum)
@@ -178,14 +178,14 @@ def make_ggnvp(f: Function, g: Function | None = None, f_argnum: int = 0) -> Any
 @unary_to_nary
 def value_and_grad(fun: Function, x: Any) -> Any:
     """Return the value, a real scalar, and the gradient."""
-    vjp, ans = vjp_of_one(fun, x)
+    vjp, ans = _make_vjp(fun, x)
     return ans, vjp(_of_scalar("value_and_grad", ans))
 
 
 @unary_to_nary
 def grad_and_aux(fun: Function, x: Any) -> Any:
     """Return the gradient of the first result, and the second one."""
-    vjp, (ans, aux) = vjp_of_one(lambda x: tuple(fun(x)), x)
+    vjp, (ans, aux) = _make_vjp(lambda x: tuple(fun(x)), x)
     return vjp((vspace(ans).ones(), vspace(aux).zeros())), aux
 
 

@@ -1,5 +1,73 @@
-"""Rules are xpgrad's; what programs import from here."""
+"""Functions for the rules of programs; the rules of NumPy's functions are xpgrad's."""
 
+from collections.abc import Callable
+from typing import Any
+
+from xpgrad_autograd.arrays import metadata
+from xpgrad_autograd.boxes import functions
 from xpgrad_autograd.derivatives import defjvp, defvjp, primitive_jvps, primitive_vjps
 
-__all__ = ["defjvp", "defvjp", "primitive_jvps", "primitive_vjps"]
+__all__ = [
+    "balanced_eq", "defjvp", "defvjp", "match_complex", "primitive_jvps", "primitive_vjps", "repeat_to_match_shape",
+    "replace_zero", "unbroadcast", "unbroadcast_f",
+]  # fmt: skip
+
+
+def unbroadcast(x: Any, target_meta: tuple[Any, int, Any, bool], broadcast_idx: int = 0) -> Any:
+    """Return the sums of `x` over the axes that broadcasting has added or stretched.
+
+    Parameters
+    ----------
+    x : array
+    target_meta : tuple
+        The `metadata` of the array that was broadcast.
+    broadcast_idx : int
+        The position at which axes were added.
+    """
+    xp = functions()
+    shape, ndim, _, is_complex = target_meta
+    while xp["ndim"](x) > ndim:
+        x = xp["sum"](x, axis=broadcast_idx)
+    stretched = tuple(axis for axis, length in enumerate(shape) if length == 1)
+    if stretched:
+        x = xp["sum"](x, axis=stretched, keepdims=True)
+    return x if is_complex else match_complex(0.0, x)
+
+
+def unbroadcast_f(target: Any, f: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Return the function of a cotangent that applies `f` and sums the result to the shape of `target`."""
+    target_meta = metadata(target)
+    return lambda g: unbroadcast(f(g), target_meta)
+
+
+def match_complex(target: Any, x: Any) -> Any:
+    """Return `x` as complex or real array, as `target` is."""
+    xp = functions()
+    wanted, given = xp["iscomplexobj"](target), xp["iscomplexobj"](x)
+    if given and not wanted:
+        return xp["real"](x)
+    return x + 0j if wanted and not given else x
+
+
+def repeat_to_match_shape(g: Any, shape: Any, dtype: Any, axis: Any, keepdims: bool) -> tuple[Any, Any]:
+    """Return the cotangent of a reduction, repeated along the reduced axes, and the number of repetitions."""
+    xp = functions()
+    if shape == ():
+        return g, 1
+    axes = range(len(shape)) if axis is None else axis if isinstance(axis, tuple) else (axis,)
+    reduced = {i % len(shape) for i in axes}
+    kept = [1 if i in reduced else length for i, length in enumerate(shape)]
+    count = 1
+    for i in reduced:
+        count *= shape[i]
+    return xp["broadcast_to"](xp["reshape"](g, kept), shape), count
+
+
+def balanced_eq(x: Any, z: Any, y: Any) -> Any:
+    """Return 1 where `x` equals `z`, but 0.5 where `y` does, too; else 0."""
+    return (x == z) / (1.0 + (x == y))
+
+
+def replace_zero(x: Any, val: Any) -> Any:
+    """Return `x` with `val` in place of zeros."""
+    return functions()["where"](x, x, val)
