@@ -3,6 +3,7 @@
 import importlib
 import runpy
 import sys
+import sysconfig
 from collections.abc import Sequence
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
@@ -20,7 +21,8 @@ class StandIn(MetaPathFinder, Loader):
     name : str
         The top-level name that programs import.
     package : str
-        The package whose modules they get: ``name.a.b`` is ``package.a.b``, one object under both names.
+        The package whose modules they get: ``name.a.b`` is ``package.a.b``, one object under both names. For `enable`,
+        the top-level module of the package has the instance as attribute `stand_in`.
     """
 
     def __init__(self, name: str, package: str) -> None:
@@ -45,8 +47,13 @@ class StandIn(MetaPathFinder, Loader):
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
         """Return the module of the package."""
-        module = importlib.import_module(self.ours(spec.name))
+        ours = self.ours(spec.name)
+        module = importlib.import_module(ours)
         self._spec = module.__spec__
+        # The import system sets a submodule as attribute of its package when it loads it, which has happened under our
+        # name; a second time would replace a function that the package has of the same name.
+        for key in [key for key in sys.modules if key.startswith(f"{ours}.")]:
+            sys.modules.setdefault(spec.name + key[len(ours) :], sys.modules[key])
         return module
 
     def exec_module(self, module: ModuleType) -> None:
@@ -72,8 +79,73 @@ class StandIn(MetaPathFinder, Loader):
                 del sys.modules[key]
             sys.modules.update(self._replaced)
 
+    def found_last(self) -> ModuleSpec | None:
+        """Serve `name`, which no other finder has found, and return where it comes from."""
+        self.install()
+        return self.find_spec(self.name)
+
+    def enable(self, directory: Path | None = None) -> Path:
+        """Have all programs of this Python find the package under `name` if the real one is not installed.
+
+        A ``.pth`` file adds a finder at the end of `sys.meta_path` when Python starts; it imports nothing before a
+        program imports `name`.
+
+        Parameters
+        ----------
+        directory : Path, optional
+            A directory whose ``.pth`` files Python reads; by default ``site-packages``.
+
+        Returns
+        -------
+        Path
+            The file.
+
+        Raises
+        ------
+        FileExistsError
+            Another file has its name.
+        """
+        file = self._file(directory)
+        if not self._is_ours(file):
+            with file.open("x", encoding="utf-8") as stream:
+                stream.write(self._line)
+        return file
+
+    def disable(self, directory: Path | None = None) -> Path:
+        """Remove the file that `enable` has written, if it exists, and return its path.
+
+        Raises
+        ------
+        FileExistsError
+            Another file has its name.
+        """
+        file = self._file(directory)
+        if self._is_ours(file):
+            file.unlink()
+        return file
+
+    @property
+    def _line(self) -> str:
+        found = f'__import__("{self._top}").stand_in.found_last() if name == "{self.name}" else None'
+        find_spec = f'"find_spec": staticmethod(lambda name, path=None, target=None: {found})'
+        return f'import sys; sys.meta_path.append(type("StandInFinder", (), {{{find_spec}}})())\n'
+
+    @property
+    def _top(self) -> str:
+        return self.package.partition(".")[0]
+
+    def _file(self, directory: Path | None) -> Path:
+        return (directory or Path(sysconfig.get_path("purelib"))) / f"{self._top}_stand_in.pth"
+
+    def _is_ours(self, file: Path) -> bool:
+        if file.exists() and file.read_text(encoding="utf-8") != self._line:
+            raise FileExistsError(f"{file} was not written by {self._top}; rename it")
+        return file.exists()
+
     def run(self, arguments: Sequence[str]) -> None:
         """Run a program as ``python`` does, with this name served: ``script.py ...`` or ``-m module ...``.
+
+        ``--enable`` and ``--disable`` call the methods of these names instead.
 
         Parameters
         ----------
@@ -85,6 +157,12 @@ class StandIn(MetaPathFinder, Loader):
         SystemExit
             No program is given.
         """
+        if list(arguments) == ["--enable"]:
+            sys.stdout.write(f"{self.enable()}: {self.name} is served by {self.package} where it is not installed\n")
+            return
+        if list(arguments) == ["--disable"]:
+            sys.stdout.write(f"{self.disable()} removed\n")
+            return
         self.install()
         if len(arguments) > 1 and arguments[0] == "-m":
             sys.argv = list(arguments[1:])
@@ -94,4 +172,6 @@ class StandIn(MetaPathFinder, Loader):
             sys.path[0] = str(Path(arguments[0]).resolve().parent)
             runpy.run_path(arguments[0], run_name="__main__")
         else:
-            raise SystemExit("expected a program: SCRIPT [ARGUMENT ...], or -m MODULE [ARGUMENT ...]")
+            raise SystemExit(
+                "expected a program: SCRIPT [ARGUMENT ...], or -m MODULE [ARGUMENT ...]; or --enable or --disable"
+            )

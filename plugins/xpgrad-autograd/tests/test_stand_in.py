@@ -1,5 +1,6 @@
 """Modules under another name: in this process, for scripts, beside the real package."""
 
+import os
 import subprocess
 import sys
 
@@ -62,6 +63,62 @@ def test_the_real_one_comes_back(tmp_path, monkeypatch):
     assert again is other_library
     assert again.value == "real"
     assert not [finder for finder in sys.meta_path if finder is stand_in]
+
+
+ENABLED = """
+import site, sys, time
+start = time.perf_counter()
+site.addsitedir(sys.argv[1])
+seconds = time.perf_counter() - start
+imported = [name for name in sys.modules if name.startswith("xpgrad")]
+import other_library.numpy
+print(other_library.__name__, other_library.numpy.__name__, imported, seconds < 0.05)
+try:
+    import other_library.spam
+except ImportError as error:
+    print(error.name)
+"""
+
+
+def test_enabled_finder_serves_only_a_missing_package(tmp_path):
+    stand_in = StandIn("other_library", "served.package")
+    for name in ("served", "served/package", "real", "real/other_library"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "__init__.py").touch()
+    (tmp_path / "served" / "__init__.py").write_text(
+        "from xpgrad.interop.stand_in import StandIn\nstand_in = StandIn('other_library', 'served.package')\n"
+    )
+    for directory in ("served/package", "real/other_library"):
+        (tmp_path / directory / "numpy.py").touch()
+
+    def printed(*path):
+        paths = os.pathsep.join([*map(str, path), *sys.path])
+        command = [sys.executable, "-c", ENABLED, str(tmp_path)]
+        environment = os.environ | {"PYTHONPATH": paths}
+        return subprocess.run(command, capture_output=True, text=True, check=True, env=environment).stdout.splitlines()
+
+    file = stand_in.enable(tmp_path)
+    assert stand_in.enable(tmp_path) == file
+    assert printed(tmp_path) == ["served.package served.package.numpy [] True", "other_library.spam"]
+    assert printed(tmp_path, tmp_path / "real") == [
+        "other_library other_library.numpy [] True", "other_library.spam"
+    ]  # fmt: skip
+    assert stand_in.disable(tmp_path) == file
+    assert not file.exists()
+    file.write_text("another file")
+    with pytest.raises(FileExistsError, match="was not written by served"):
+        stand_in.enable(tmp_path)
+    with pytest.raises(FileExistsError, match="was not written by served"):
+        stand_in.disable(tmp_path)
+    assert file.read_text() == "another file"
+
+
+def test_function_named_as_its_module_stays_after_the_import_of_the_module():
+    import autograd.misc.flatten
+    from autograd.misc import flatten
+
+    assert callable(flatten)
+    assert autograd.misc.flatten is flatten
 
 
 def test_installed_is_told_from_the_file():
