@@ -49,6 +49,14 @@ def concatenate_args(axis: int, *args: Any) -> Any:
     return functions()["concatenate"](list(args), axis)
 
 
+def full(shape: Any, fill_value: Any, dtype: Any = None, **options: Any) -> Any:
+    """Return an array of equal elements, or of copies of an array."""
+    if not has_box([fill_value]):
+        return np.full(shape, fill_value, dtype, **options)
+    made = functions()["broadcast_to"](array(fill_value), shape)
+    return made if dtype is None else made.astype(dtype)
+
+
 def where(condition: Any, *args: Any, **kwargs: Any) -> Any:
     """Return elements of one of two arrays; if all three are Python's, a list or number of Python's."""
     if not args and not kwargs:
@@ -122,6 +130,36 @@ def metadata(A: Any) -> tuple[Any, int, Any, bool]:
     )  # fmt: skip
 
 
+def unbroadcast(x: Any, target_meta: tuple[Any, int, Any, bool], broadcast_idx: int = 0) -> Any:
+    """Return the sums of `x` over the axes that broadcasting has added or stretched.
+
+    Parameters
+    ----------
+    x : array
+    target_meta : tuple
+        The `metadata` of the array that was broadcast.
+    broadcast_idx : int
+        The position at which axes were added.
+    """
+    xp = functions()
+    shape, ndim, _, is_complex = target_meta
+    while xp["ndim"](x) > ndim:
+        x = xp["sum"](x, axis=broadcast_idx)
+    stretched = tuple(axis for axis, length in enumerate(shape) if length == 1)
+    if stretched:
+        x = xp["sum"](x, axis=stretched, keepdims=True)
+    return x if is_complex else match_complex(0.0, x)
+
+
+def match_complex(target: Any, x: Any) -> Any:
+    """Return `x` as complex or real array, as `target` is."""
+    xp = functions()
+    wanted, given = xp["iscomplexobj"](target), xp["iscomplexobj"](x)
+    if given and not wanted:
+        return xp["real"](x)
+    return x + 0j if wanted and not given else x
+
+
 class _Concatenating:
     """``np.r_`` or ``np.c_`` of boxes."""
 
@@ -149,10 +187,11 @@ def wrap_intdtype(kind: type) -> type:
 _where = wrapped(np.where)
 INTEGERS = {kind.__name__: wrap_intdtype(kind) for kind in (np.int8, np.int16, np.int32, np.int64)}
 OWN = {
-    "append": append, "array": array, "array_from_args": array_from_args, "asarray": array,
-    "column_stack": column_stack, "concatenate_args": concatenate_args, "make_diagonal": make_diagonal,
-    "metadata": metadata, "real_if_close": real_if_close, "select": select, "where": where, "r_": _Concatenating(False),
-    "c_": _Concatenating(True), "_astype": wrapped(_astype), "_getitem": wrapped(_getitem),
+    "append": append, "array": array, "array_from_args": array_from_args, "asanyarray": array, "asarray": array,
+    "ascontiguousarray": array, "column_stack": column_stack, "concatenate_args": concatenate_args, "full": full,
+    "make_diagonal": make_diagonal, "metadata": metadata, "real_if_close": real_if_close, "select": select,
+    "where": where, "r_": _Concatenating(False), "c_": _Concatenating(True), "_astype": wrapped(_astype),
+    "_getitem": wrapped(_getitem), "_unbroadcast": lambda x, like: unbroadcast(x, metadata(like)),
     "wrap_intdtype": wrap_intdtype, **INTEGERS, "true_divide": names["divide"], "row_stack": names["vstack"],
     "array_from_scalar_or_array": lambda args, kwargs, x: array(x, *args, **kwargs),
 }  # fmt: skip

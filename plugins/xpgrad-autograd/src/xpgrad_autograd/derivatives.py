@@ -1,6 +1,7 @@
 """`make_vjp`, `make_jvp` and `primitive`: autograd's engine, by xpgrad's."""
 
 import functools
+import threading
 import warnings
 from collections.abc import Callable, Sequence
 from itertools import count
@@ -8,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+import xpgrad
 from xpgrad import FunctionNode, Variable, array_api, as_variable, no_backprop_mode
 from xpgrad.transforms import linearize, vjp
 from xpgrad_autograd import nodes
@@ -17,6 +19,15 @@ from xpgrad_autograd.trees import filled, leaves, mapped
 from xpgrad_autograd.wrapping import as_primitive, has_box
 
 INDEPENDENT = "Output seems independent of input."
+
+
+class Nesting(threading.local):
+    """The number of functions that are being evaluated within each other, and of rules that are recorded."""
+
+    depth = 0
+
+
+nesting = Nesting()
 
 
 class Evaluation:
@@ -41,7 +52,11 @@ class Evaluation:
     def __call__(self, roots: list[Variable]) -> list[Variable]:
         """Return the outputs that are in the graph, for `vjp` and `linearize`."""
         given = iter(map(_root, roots))
-        self.result = self.fun(mapped(lambda leaf: next(given), self.x))
+        nesting.depth += 1
+        try:
+            self.result = self.fun(mapped(lambda leaf: next(given), self.x))
+        finally:
+            nesting.depth -= 1
         return [box.in_graph for box in leaves(self.result) if type(box) is ArrayBox]
 
     def value(self, outputs: Sequence[Any]) -> Any:
@@ -90,6 +105,8 @@ HOST = "cpu", "@numpy"
 
 def _cotangent(g: Any, like: Any) -> Any:
     """Return a cotangent of the shape and dtype of an output."""
+    if type(g) is np.float64 and like.dtype == g.dtype and not like.shape:
+        return np.asarray(g)
     g = inside(g) if is_box(g) else g
     if not isinstance(g, Variable) and str(like.device) not in HOST:
         g = as_variable(g).to_device(like.device)  # of another library
@@ -122,7 +139,11 @@ def make_vjp(fun: Callable[[Any], Any], x: Any) -> tuple[Callable[[Any], Any], A
     if nodes.needed(x):
         return nodes.make_vjp(fun, x)
     evaluation = Evaluation(fun, x)
-    outputs, pullback = vjp(evaluation, evaluation.inputs, allow_constant=True)
+    outermost = not nesting.depth and all(type(leaf) is np.ndarray for leaf in evaluation.inputs)
+    made = (
+        _outermost_vjp if outermost and xpgrad.config.enable_backprop else functools.partial(vjp, allow_constant=True)
+    )
+    outputs, pullback = made(evaluation, evaluation.inputs)
     value = evaluation.value(outputs)
     if not outputs:
         warnings.warn(INDEPENDENT, stacklevel=3)
@@ -136,6 +157,21 @@ def make_vjp(fun: Callable[[Any], Any], x: Any) -> tuple[Callable[[Any], Any], A
         return evaluation.gradient(found)
 
     return pulled, value
+
+
+def _outermost_vjp(evaluation: Evaluation, inputs: list[Any]) -> tuple[list[Any], Callable[[list[Any]], Any]]:
+    """Return what `vjp` does for NumPy's arrays outside all transforms, which needs less bookkeeping."""
+    roots = list(map(Variable, inputs))
+    outputs = evaluation(roots)
+
+    def pullback(cotangents: list[Any]) -> tuple[list[Any]]:
+        recorded = any(isinstance(g, Variable) and g.requires_grad for g in cotangents)
+        seeds = [g if isinstance(g, Variable) else Variable(g, requires_grad=False) for g in cotangents]
+        found = xpgrad.grad(outputs, roots, seeds, enable_double_backprop=recorded)
+        made = [np.zeros(x.shape, x.dtype) if g is None else g for g, x in zip(found, roots, strict=True)]
+        return ([g if recorded or not isinstance(g, Variable) else g.array for g in made],)
+
+    return [y.array for y in outputs], pullback
 
 
 def make_jvp(fun: Callable[[Any], Any], x: Any) -> Callable[[Any], tuple[Any, Any]]:
@@ -264,7 +300,12 @@ class Application(FunctionNode):
         answer = mapped(lambda leaf: next(outputs), self.result)
         seeds = iter([_seed(g, y) for g, y in zip(grad_outputs, kept, strict=True)])
         cotangent = mapped(lambda leaf: next(seeds), self.result)
-        made = list(nodes.vjp_of(self.function)(self.argnums, answer, args, self.kwargs)(cotangent))
+        recorded = any(x is not None and x.requires_grad for x in (*self.get_retained_inputs(), *grad_outputs))
+        nesting.depth += recorded
+        try:
+            made = list(nodes.vjp_of(self.function)(self.argnums, answer, args, self.kwargs)(cotangent))
+        finally:
+            nesting.depth -= recorded
         found = [g for arg, g in zip(self.argnums, made, strict=True) for g in _of_boxes(self.args[arg], g)]
         inputs = self.inputs
         return tuple(_gradient(found[i], inputs[i]) for i in target_input_indexes)

@@ -10,7 +10,10 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, ClassVar, Self
 
-from xpgrad_autograd.boxes import ArrayBox, Box, NodeBox, is_box
+import numpy as np
+
+from xpgrad import array_api
+from xpgrad_autograd.boxes import ArrayBox, Box, NodeBox, functions, is_box, value_of
 from xpgrad_autograd.spaces import vspace
 from xpgrad_autograd.trees import leaves, mapped
 
@@ -227,9 +230,55 @@ transposing: list[Any] = []
 
 
 def _computed(function: Any, argnums: Sequence[int], ans: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Return the pullback of a function of arrays, by xpgrad's graph."""
+    """Return the pullback of a function of arrays: by rules if it is elementwise and real, else by xpgrad's graph."""
+    rules = _elementwise_rules(function)
+    if rules is not None and not kwargs and all(map(_is_real, args)):
+        return lambda g: [_by_rule(rules[i], g, ans, args, i) for i in argnums]
     pull = _pullback(function, tuple(argnums), kwargs)
     return lambda g: pull(g, *args)
+
+
+Rules = tuple[tuple[Callable[..., Any], tuple[int, ...]], ...]
+
+
+@functools.cache
+def _elementwise_rules(function: Any) -> Rules | None:
+    """Return xpgrad's rule for each argument of an elementwise function, and the numbers of the arrays that it takes.
+
+    The result has the number -1. None if xpgrad's function has another signature.
+    """
+    name = ARRAY_API.get(function.__name__, function.__name__)
+    definition = getattr(getattr(array_api, name, None), "definition", None)
+    if definition is None or not definition.elementwise or definition.parameters or not hasattr(np, name):
+        return None
+    numbers = {"y": -1} | {x: i for i, x in enumerate(definition.inputs)}
+    if definition.asks.keys() != set(definition.inputs) or not numbers.keys() >= set().union(*definition.asks.values()):
+        return None
+    return tuple((definition.rules[x], tuple(map(numbers.__getitem__, definition.asks[x]))) for x in definition.inputs)
+
+
+ARRAY_API = {"power": "pow", "true_divide": "divide"}
+"""Names of the Array API for those of NumPy."""
+
+
+class Functions:
+    """The functions of ``autograd.numpy`` as the namespace of a rule."""
+
+    def __getattr__(self, name: str) -> Any:
+        return functions()[name]
+
+
+def _by_rule(rule: Any, g: Any, ans: Any, args: tuple[Any, ...], i: int) -> Any:
+    """Return the gradient by one argument, summed to its shape."""
+    formula, numbers = rule
+    made = formula(Functions(), g, *[ans if k < 0 else args[k] for k in numbers])
+    shape = np.shape(value_of(args[i]))
+    return made if np.shape(value_of(made)) == shape else functions()["_unbroadcast"](made, args[i])
+
+
+def _is_real(x: Any) -> bool:
+    kind = type(value_of(x))
+    return kind in (float, int, np.float64) or (kind is np.ndarray and value_of(x).dtype.kind == "f")
 
 
 def _pullback(function: Any, argnums: tuple[int, ...], kwargs: dict[str, Any]) -> Callable[..., Any]:

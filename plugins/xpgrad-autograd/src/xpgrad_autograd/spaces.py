@@ -1,5 +1,6 @@
 """Vector spaces of values: shapes, zeros, ones, bases, sums and inner products."""
 
+import math
 from collections.abc import Callable, Iterator
 from typing import Any, ClassVar
 
@@ -102,7 +103,7 @@ class ArrayVSpace(VSpace):
     @property
     def size(self) -> int:
         """The number of real coordinates."""
-        return int(np.prod(self.shape)) * (2 if self.iscomplex else 1)
+        return int(math.prod(self.shape)) * (2 if self.iscomplex else 1)
 
     @property
     def ndim(self) -> int:

@@ -19,9 +19,12 @@ from xpgrad_autograd.spaces import vspace
 Function = Callable[..., Any]
 make_vjp = unary_to_nary(_make_vjp)
 make_jvp = unary_to_nary(_make_jvp)
+ONE = onp.float64(1.0)
 
 
 def _of_scalar(name: str, ans: Any) -> Any:
+    if type(ans) is onp.float64:
+        return ONE
     try:
         space = vspace(ans)
     except TypeError as error:

@@ -53,7 +53,7 @@ def unary_to_nary(unary_operator: Callable[..., Any]) -> Any:
             def unary_f(x: Any) -> Any:
                 return fun(*subvals(args, [(argnum, x)] if single else zip(argnum, x, strict=True)), **kwargs)
 
-            wraps(fun)(unary_f)
+            unary_f.__name__, unary_f.__doc__ = get_name(fun), get_doc(fun)
             x = args[argnum] if single else tuple(args[i] for i in argnum)
             return unary_operator(unary_f, x, *op_args, **op_kwargs)
 

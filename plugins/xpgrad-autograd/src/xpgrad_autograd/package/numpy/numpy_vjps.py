@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from xpgrad_autograd.arrays import metadata
+from xpgrad_autograd.arrays import match_complex, metadata, unbroadcast
 from xpgrad_autograd.boxes import functions
 from xpgrad_autograd.derivatives import defjvp, defvjp, primitive_jvps, primitive_vjps
 
@@ -13,40 +13,10 @@ __all__ = [
 ]  # fmt: skip
 
 
-def unbroadcast(x: Any, target_meta: tuple[Any, int, Any, bool], broadcast_idx: int = 0) -> Any:
-    """Return the sums of `x` over the axes that broadcasting has added or stretched.
-
-    Parameters
-    ----------
-    x : array
-    target_meta : tuple
-        The `metadata` of the array that was broadcast.
-    broadcast_idx : int
-        The position at which axes were added.
-    """
-    xp = functions()
-    shape, ndim, _, is_complex = target_meta
-    while xp["ndim"](x) > ndim:
-        x = xp["sum"](x, axis=broadcast_idx)
-    stretched = tuple(axis for axis, length in enumerate(shape) if length == 1)
-    if stretched:
-        x = xp["sum"](x, axis=stretched, keepdims=True)
-    return x if is_complex else match_complex(0.0, x)
-
-
 def unbroadcast_f(target: Any, f: Callable[[Any], Any]) -> Callable[[Any], Any]:
     """Return the function of a cotangent that applies `f` and sums the result to the shape of `target`."""
     target_meta = metadata(target)
     return lambda g: unbroadcast(f(g), target_meta)
-
-
-def match_complex(target: Any, x: Any) -> Any:
-    """Return `x` as complex or real array, as `target` is."""
-    xp = functions()
-    wanted, given = xp["iscomplexobj"](target), xp["iscomplexobj"](x)
-    if given and not wanted:
-        return xp["real"](x)
-    return x + 0j if wanted and not given else x
 
 
 def repeat_to_match_shape(g: Any, shape: Any, dtype: Any, axis: Any, keepdims: bool) -> tuple[Any, Any]:
