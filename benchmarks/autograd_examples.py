@@ -1,0 +1,128 @@
+"""Times of autograd's own examples by autograd and by xpgrad: `python -m benchmarks.autograd_examples SOURCES` prints a table.
+
+SOURCES is the unpacked source distribution of autograd, which has the examples:
+
+    pip download autograd==1.9.1 --no-deps --no-binary :all: && tar xf autograd-1.9.1.tar.gz
+
+The programs are unchanged (`benchmarks.autograd_program`). Each runs several times by both in turn, in fresh processes; the
+times are minima, of the processor, without imports. The exit status is 1 if numbers differ or a limit is missed.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from benchmarks.peers import threads
+
+LIBRARIES = "autograd", "xpgrad"
+TOLERANCE = 1e-4
+EACH, SUM = 1.0, 0.5
+"""The limits of the ratio of times, for each example and for their sum."""
+
+
+class Example(NamedTuple):
+    """A program, and the steps that its optimizers take."""
+
+    name: str
+    steps: int
+    random_text: bool = False
+    """Whether it prints numbers within text that it draws at random."""
+
+
+EXAMPLES = (
+    Example("bayesian_neural_net", 100),
+    Example("black_box_svi", 200),
+    Example("deep_gaussian_process", 20),
+    Example("define_gradient", 1),
+    Example("fixed_points", 1),
+    Example("fluidsim/fluidsim", 1),
+    Example("fluidsim/wing", 1),
+    Example("gaussian_process", 20),
+    Example("gmm", 10),
+    Example("gplvm", 20),
+    Example("ica", 50),
+    Example("logistic_regression", 1),
+    Example("lstm", 5, random_text=True),
+    Example("mixture_variational_inference", 20),
+    Example("natural_gradient_black_box_svi", 10),
+    Example("negative_binomial_maxlike", 50),
+    Example("neural_net_regression", 200),
+    Example("ode_net", 2),
+    Example("print_trace", 1),
+    Example("rkhs", 1),
+    Example("rnn", 5, random_text=True),
+    Example("rosenbrock", 50),
+    Example("sinusoid", 1),
+    Example("tanh", 1),
+    Example("neural_net", 10),
+    Example("variational_autoencoder", 10),
+)
+"""Not among them: `bayesian_optimization`, which fails with autograd, `hmm_em`, `convnet` and
+`generative_adversarial_net`, which take minutes, `dot_graph`, which only prints a graph, and `data`, `data_mnist`."""
+
+
+def main() -> int:
+    """Print the table, and return whether an example differs or is too slow."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.autograd_examples", description=__doc__)
+    parser.add_argument("sources", type=Path, metavar="SOURCES")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="default: all")
+    parser.add_argument("--runs", type=int, default=3, metavar="COUNT")
+    arguments = parser.parse_intermixed_args()
+    print("| Example | Steps | autograd, s | xpgrad, s | Ratio | Largest difference |\n|---|---:|---:|---:|---:|---:|")
+    sums, passed = [0.0, 0.0], True
+    for example in EXAMPLES:
+        if arguments.names and example.name not in arguments.names:
+            continue
+        done = [[run(library, arguments.sources, example) for library in LIBRARIES] for _ in range(arguments.runs)]
+        theirs, ours = (min(run["seconds"] for run in runs) for runs in zip(*done, strict=True))
+        apart = difference(*done[0], example.random_text)
+        passed &= ours <= EACH * theirs and apart <= TOLERANCE
+        sums = [sums[0] + theirs, sums[1] + ours]
+        cells = f"{example.name} | {example.steps} | {theirs:.4f} | {ours:.4f} | {ours / theirs:.2f} | {apart:.0e}"
+        print(f"| {cells} |", flush=True)
+    print(f"| Sum | | {sums[0]:.4f} | {sums[1]:.4f} | {sums[1] / sums[0]:.2f} | |")
+    return int(not passed or sums[1] > SUM * sums[0])
+
+
+def run(library: str, sources: Path, example: Example) -> dict[str, Any]:
+    """Return the seconds and the numbers of one run.
+
+    Raises
+    ------
+    RuntimeError
+        The program has failed.
+    """
+    program = sources / "examples" / f"{example.name}.py"
+    command = [sys.executable, "-m", "benchmarks.autograd_program", library, str(sources), str(program)]
+    done = subprocess.run(
+        [*command, str(example.steps)], capture_output=True, text=True, check=False,
+        cwd=Path(__file__).parent.parent, env=os.environ | threads(1),
+    )  # fmt: skip
+    if done.returncode:
+        raise RuntimeError(f"{example.name} failed with {library}: {done.stderr[-2000:]}")
+    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return found
+
+
+def difference(theirs: dict[str, Any], ours: dict[str, Any], random_text: bool) -> float:
+    """Return the largest relative difference of printed and drawn numbers; infinite if their counts differ."""
+    found = 0.0
+    for key in ("drawn",) if random_text else ("numbers", "drawn"):
+        a, b = np.asarray(theirs[key], float), np.asarray(ours[key], float)
+        if len(a) != len(b):
+            return float("inf")
+        if len(a):
+            scale = np.maximum(np.abs(a), np.nanmean(np.abs(a)))
+            apart = np.abs(a - b) / np.where(scale > 0, scale, 1)
+            found = max(found, float(np.nanmax(apart, initial=0.0)))
+    return found
+
+
+if __name__ == "__main__":
+    sys.exit(main())
