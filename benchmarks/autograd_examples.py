@@ -31,24 +31,24 @@ class Example(NamedTuple):
 
     name: str
     steps: int
-    random_text: bool = False
-    """Whether it prints numbers within text that it draws at random."""
+    drawn: bool = True
+    """Whether drawings are compared: samples of an unseeded generator are not."""
 
 
 EXAMPLES = (
     Example("bayesian_neural_net", 100),
     Example("black_box_svi", 200),
-    Example("deep_gaussian_process", 20),
+    Example("deep_gaussian_process", 20, drawn=False),
     Example("define_gradient", 1),
     Example("fixed_points", 1),
     Example("fluidsim/fluidsim", 1),
     Example("fluidsim/wing", 1),
-    Example("gaussian_process", 20),
+    Example("gaussian_process", 20, drawn=False),
     Example("gmm", 10),
     Example("gplvm", 20),
     Example("ica", 50),
     Example("logistic_regression", 1),
-    Example("lstm", 5, random_text=True),
+    Example("lstm", 5),
     Example("mixture_variational_inference", 20),
     Example("natural_gradient_black_box_svi", 10),
     Example("negative_binomial_maxlike", 50),
@@ -56,7 +56,7 @@ EXAMPLES = (
     Example("ode_net", 2),
     Example("print_trace", 1),
     Example("rkhs", 1),
-    Example("rnn", 5, random_text=True),
+    Example("rnn", 5),
     Example("rosenbrock", 50),
     Example("sinusoid", 1),
     Example("tanh", 1),
@@ -81,7 +81,7 @@ def main() -> int:
             continue
         done = [[run(library, arguments.sources, example) for library in LIBRARIES] for _ in range(arguments.runs)]
         theirs, ours = (min(run["seconds"] for run in runs) for runs in zip(*done, strict=True))
-        apart = difference(*done[0], example.random_text)
+        apart = difference(*done[0], example.drawn)
         passed &= ours <= EACH * theirs and apart <= TOLERANCE
         sums = [sums[0] + theirs, sums[1] + ours]
         cells = f"{example.name} | {example.steps} | {theirs:.4f} | {ours:.4f} | {ours / theirs:.2f} | {apart:.0e}"
@@ -110,10 +110,10 @@ def run(library: str, sources: Path, example: Example) -> dict[str, Any]:
     return found
 
 
-def difference(theirs: dict[str, Any], ours: dict[str, Any], random_text: bool) -> float:
+def difference(theirs: dict[str, Any], ours: dict[str, Any], drawn: bool) -> float:
     """Return the largest relative difference of printed and drawn numbers; infinite if their counts differ."""
     found = 0.0
-    for key in ("drawn",) if random_text else ("numbers", "drawn"):
+    for key in ("numbers", "drawn") if drawn else ("numbers",):
         a, b = np.asarray(theirs[key], float), np.asarray(ours[key], float)
         if len(a) != len(b):
             return float("inf")

@@ -9,7 +9,7 @@ import numpy as np
 
 from xpgrad import as_variable
 from xpgrad_autograd import nodes
-from xpgrad_autograd.boxes import ArrayBox, Box, boxed, functions, inside, plain, value_of, value_of_all
+from xpgrad_autograd.boxes import DIRECT, ArrayBox, Box, boxed, functions, inside, plain, value_of, value_of_all
 
 CONSTANT = frozenset(
     (
@@ -44,7 +44,7 @@ def has_box(values: Iterable[Any]) -> bool:
             return True
         if (kind is list or kind is tuple) and has_box(x):
             return True
-        if kind is np.ndarray and x.dtype == object and any(type(each) in types for each in x.flat):
+        if kind is np.ndarray and x.dtype.hasobject and any(type(each) in types for each in x.flat):
             return True
     return False
 
@@ -99,7 +99,7 @@ def _hidden(args: Iterable[Any]) -> bool:
 
 def _unboxed(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Return the result for plain arguments; arrays of other libraries are computed by xpgrad on their library."""
-    if args and _other(type(args[0])):
+    if args and type(args[0]) not in DIRECT and _other(type(args[0])):
         made = function(*[as_variable(x) if _other(type(x)) else x for x in args], **kwargs)
         return _arrays(made)
     return function(*args, **kwargs)
@@ -114,8 +114,9 @@ def _arrays(made: Any) -> Any:
 OTHERS = "cupy", "torch", "jax", "jaxlib"
 
 
+@functools.cache
 def _other(kind: type) -> bool:
-    """Return whether a type is one of arrays that neither NumPy nor the program converts."""
+    """Return whether a type is that of an array of another library, which NumPy would convert."""
     return kind.__module__.partition(".")[0] in OTHERS
 
 

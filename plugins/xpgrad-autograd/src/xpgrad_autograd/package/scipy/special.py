@@ -7,7 +7,7 @@ import numpy as np
 import scipy.special
 
 import xpgrad.special
-from xpgrad_autograd.boxes import boxed, functions, inside
+from xpgrad_autograd.boxes import boxed, functions, inside, value_of
 from xpgrad_autograd.wrapping import has_box, namespace
 
 
@@ -30,18 +30,33 @@ for _name in xpgrad.special.__all__:  # of SciPy's functions that are no ufuncs
         globals()[_name] = _of_boxes(_name)
 
 
-def logsumexp(x: Any, axis: Any = None, b: Any = 1.0, keepdims: bool = False, return_sign: bool = False) -> Any:
+ONE = 1.0
+"""The default of `b`."""
+
+
+def logsumexp(x: Any, axis: Any = None, b: Any = ONE, keepdims: bool = False, return_sign: bool = False) -> Any:
     """Return the logarithm of the sum of ``b * exp(x)`` along axes."""
+    if type(x) is np.ndarray and x.ndim and x.size and x.dtype.kind == "f" and b is ONE and not return_sign:
+        with np.errstate(divide="ignore"):  # SciPy's function takes many times longer
+            top = _top(x, axis)
+            made = np.log(np.sum(np.exp(x - top), axis=axis, keepdims=True)) + top
+        return made if keepdims else np.squeeze(made, axis)[()]
     if not has_box([x, b]):
         return scipy.special.logsumexp(x, axis=axis, b=b, keepdims=keepdims, return_sign=return_sign)
     xp = functions()
     x = xp["array"](x)
-    top = scipy.special.logsumexp(getattr(x, "_value", x), axis=axis, keepdims=True)
+    top = _top(value_of(x), axis)
     sums = xp["sum"](b * xp["exp"](x - top), axis=axis, keepdims=True)
     result = xp["log"](xp["abs"](sums) if return_sign else sums) + top
     if not keepdims:
         result = xp["reshape"](result, xp["shape"](xp["sum"](result, axis=axis)))
     return (result, xp["sign"](xp["reshape"](sums, xp["shape"](result)))) if return_sign else result
+
+
+def _top(x: Any, axis: Any) -> Any:
+    """Return the finite maxima along axes, and 0 for the others."""
+    top = np.max(x, axis=axis, keepdims=True)
+    return np.where(np.isfinite(top), top, 0)
 
 
 def multigammaln(a: Any, d: int) -> Any:
