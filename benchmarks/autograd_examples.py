@@ -1,11 +1,11 @@
-"""Times of autograd's own examples by autograd and by xpgrad: `python -m benchmarks.autograd_examples SOURCES` prints a table.
+"""Times of the examples of autograd by both libraries: `python -m benchmarks.autograd_examples SOURCES` prints a table.
 
 SOURCES is the unpacked source distribution of autograd, which has the examples:
 
     pip download autograd==1.9.1 --no-deps --no-binary :all: && tar xf autograd-1.9.1.tar.gz
 
-The programs are unchanged (`benchmarks.autograd_program`). Each runs several times by both in turn, in fresh processes; the
-times are minima, of the processor, without imports. The exit status is 1 if numbers differ or a limit is missed.
+The programs are unchanged (`benchmarks.autograd_program`). Each runs several times by both in turn, in fresh processes;
+the times are minima, of the processor, without imports. The exit status is 1 if numbers differ or a limit is missed.
 """
 
 import argparse
@@ -81,7 +81,7 @@ def main() -> int:
             continue
         done = [[run(library, arguments.sources, example) for library in LIBRARIES] for _ in range(arguments.runs)]
         theirs, ours = (min(run["seconds"] for run in runs) for runs in zip(*done, strict=True))
-        apart = difference(*done[0], example.drawn)
+        apart = difference(done[0][0], done[0][1], example.drawn)
         passed &= ours <= EACH * theirs and apart <= TOLERANCE
         sums = [sums[0] + theirs, sums[1] + ours]
         cells = f"{example.name} | {example.steps} | {theirs:.4f} | {ours:.4f} | {ours / theirs:.2f} | {apart:.0e}"

@@ -28,7 +28,7 @@ MODULES = ("numpy", "numpy.linalg", "numpy.random", "scipy.stats", "scipy.specia
 IMAGES = 2000
 MAX_SAMPLES = 200
 """The elements of a drawn array that are compared, at most."""
-NUMBER = re.compile(r"[-+]?\d+\.?\d*(?:[eE][-+]?\d+)?")
+NUMBER = re.compile(r"(?<![A-Za-z\d])[-+]?\d+\.?\d*(?:[eE][-+]?\d+)?")
 
 
 class LIMIT:
