@@ -76,6 +76,29 @@ def test_new_axis(ag, np):
     onp.testing.assert_allclose(ag.grad(lambda x: np.sum(x[:, np.newaxis] * x))(X), onp.full(3, 2 * X.sum()))
 
 
+def test_iterators_of_arrays(ag, np):
+    for join in (np.stack, np.concatenate, np.hstack, np.vstack):
+        onp.testing.assert_array_equal(join(k * X for k in (1, 2)), join([X, 2 * X]))
+        found = ag.grad(lambda x, join=join: np.sum(join(k * x for k in (1, 2))))(X)
+        onp.testing.assert_allclose(found, 3 + 0 * X)
+
+
+def test_full_and_logsumexp(ag, np):
+    from autograd.scipy.special import logsumexp
+
+    assert ag.grad(lambda x: np.sum(np.full((2, 3), x) ** 2))(1.5) == 18.0
+    rows = onp.array([[0.0, 1.0], [-onp.inf, -onp.inf], [onp.inf, 0.0]])
+    onp.testing.assert_allclose(logsumexp(rows, axis=1), [onp.log1p(onp.e), -onp.inf, onp.inf])
+    onp.testing.assert_allclose(ag.grad(lambda x: logsumexp([x[0], x[1]]))(X), [0.37754067, 0.62245933, 0])
+    assert type(logsumexp(X)) is onp.float64
+
+
+def test_boxes_are_of_the_module_that_dispatchers_expect(ag, np):
+    from autograd.numpy.numpy_boxes import ArrayBox
+
+    assert ArrayBox.__module__ == "autograd.numpy.numpy_boxes"
+
+
 def test_functions_for_rules(ag, np):
     from autograd.numpy.numpy_vjps import match_complex, repeat_to_match_shape, unbroadcast_f
 

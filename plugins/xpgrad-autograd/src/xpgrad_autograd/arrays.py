@@ -1,5 +1,7 @@
 """The namespace ``autograd.numpy``: NumPy's functions of boxes, and those that autograd has besides."""
 
+import functools
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -47,6 +49,16 @@ def array_from_args(array_args: Any, array_kwargs: Any, *args: Any) -> Any:
 def concatenate_args(axis: int, *args: Any) -> Any:
     """Return the arguments, concatenated along an axis."""
     return functions()["concatenate"](list(args), axis)
+
+
+def _of_iterators(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function of a sequence of arrays that takes an iterator, too."""
+
+    @functools.wraps(function)
+    def call(arrays: Any, *args: Any, **kwargs: Any) -> Any:
+        return function(list(arrays) if isinstance(arrays, Iterator) else arrays, *args, **kwargs)
+
+    return call
 
 
 def full(shape: Any, fill_value: Any, dtype: Any = None, **options: Any) -> Any:
@@ -187,12 +199,14 @@ def wrap_intdtype(kind: type) -> type:
 _where = wrapped(np.where)
 INTEGERS = {kind.__name__: wrap_intdtype(kind) for kind in (np.int8, np.int16, np.int32, np.int64)}
 OWN = {
+    **{name: _of_iterators(names[name]) for name in ("concatenate", "dstack", "hstack", "stack", "vstack")},
     "append": append, "array": array, "array_from_args": array_from_args, "asanyarray": array, "asarray": array,
     "ascontiguousarray": array, "column_stack": column_stack, "concatenate_args": concatenate_args, "full": full,
     "make_diagonal": make_diagonal, "metadata": metadata, "real_if_close": real_if_close, "select": select,
     "where": where, "r_": _Concatenating(False), "c_": _Concatenating(True), "_astype": wrapped(_astype),
     "_getitem": wrapped(_getitem), "_unbroadcast": lambda x, like: unbroadcast(x, metadata(like)),
-    "wrap_intdtype": wrap_intdtype, **INTEGERS, "true_divide": names["divide"], "row_stack": names["vstack"],
+    "wrap_intdtype": wrap_intdtype, **INTEGERS, "true_divide": names["divide"],
+    "row_stack": _of_iterators(names["vstack"]),
     "array_from_scalar_or_array": lambda args, kwargs, x: array(x, *args, **kwargs),
 }  # fmt: skip
 functions().update(OWN)

@@ -25,6 +25,7 @@ class Box:
     _node : Node or None
     """
 
+    __module__ = "autograd.tracer"  # libraries that serve several kinds of arrays read it
     __slots__ = ("__weakref__", "_node", "_trace", "_value")
     _node: Any
     _trace: Any
@@ -52,6 +53,7 @@ class Box:
 class ArrayBox(Box):
     """An array in xpgrad's graph, with NumPy's operators and methods; operands and indexes may be lists and Series."""
 
+    __module__ = "autograd.numpy.numpy_boxes"
     __slots__ = ("in_graph",)
 
     in_graph: Variable
@@ -208,6 +210,7 @@ for _type in (np.ndarray, float, np.longdouble, np.float64, np.float32, np.float
 class NodeBox(ArrayBox):
     """An array in a trace of nodes (`xpgrad_autograd.nodes`), with the same operators and methods."""
 
+    __module__ = "autograd.numpy.numpy_boxes"
     __slots__ = ("_inner", "_number", "_start")
 
     def __init__(self, value: Any, trace: int, node: Any) -> None:

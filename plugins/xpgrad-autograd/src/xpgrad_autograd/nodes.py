@@ -234,6 +234,14 @@ def _computed(function: Any, argnums: Sequence[int], ans: Any, args: tuple[Any, 
     rules = _elementwise_rules(function)
     if rules is not None and not kwargs and all(map(_is_real, args)):
         return lambda g: [_by_rule(rules[i], g, ans, args, i) for i in argnums]
+    if (
+        function.__name__ == "power"
+        and argnums == (0,)
+        and type(args[1]) in (int, float)
+        and args[1]
+        and _is_real(args[0])
+    ):
+        return lambda g: [g * (args[1] * args[0] ** (args[1] - 1))]
     pull = _pullback(function, tuple(argnums), kwargs)
     return lambda g: pull(g, *args)
 

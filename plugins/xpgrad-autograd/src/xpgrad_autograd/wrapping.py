@@ -1,7 +1,7 @@
 """Functions of NumPy and SciPy that take boxes."""
 
 import functools
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from types import ModuleType
 from typing import Any
 
@@ -115,7 +115,7 @@ OTHERS = "cupy", "torch", "jax", "jaxlib"
 
 
 @functools.cache
-def _other(kind: type) -> bool:
+def _other(kind: Hashable) -> bool:
     """Return whether a type is that of an array of another library, which NumPy would convert."""
     return kind.__module__.partition(".")[0] in OTHERS
 
