@@ -2,6 +2,8 @@
 
 `minimize`, `least_squares`, `root` and `solve_ivp` are one call each. The other functions make functions of flat
 vectors, for any other of SciPy's functions. Only the former import SciPy, when they are first used.
+
+The chapters, `linalg` and others, have SciPy's functions themselves, of arrays of any library and with derivatives.
 """
 
 from typing import TYPE_CHECKING
@@ -20,7 +22,11 @@ _LATE = {
 }
 """Functions of modules that import SciPy, an optional library."""
 
+_CHAPTERS = ("linalg",)
+"""Packages that are imported at their first use."""
+
 if TYPE_CHECKING:
+    from xpgrad.scipy import linalg as linalg
     from xpgrad.scipy.fitting import least_squares as least_squares
     from xpgrad.scipy.initial_values import solve_ivp as solve_ivp
     from xpgrad.scipy.minimizing import minimize as minimize
@@ -29,14 +35,16 @@ else:
     from xpgrad.boundary import as_bounded as _as_bounded
     from xpgrad.listing import listed as _listed
 
-    _missing, __dir__ = _listed(__name__, __all__)
+    _missing, __dir__ = _listed(__name__, [*__all__, *_CHAPTERS])
 
     def __getattr__(name: str) -> object:
-        """Return a function whose module imports SciPy."""
-        if name not in _LATE:
-            _missing(name)
+        """Return a chapter, or a function whose module imports SciPy."""
         import importlib
 
+        if name in _CHAPTERS:
+            return importlib.import_module(f"{__name__}.{name}")
+        if name not in _LATE:
+            _missing(name)
         try:
             module = importlib.import_module(_LATE[name])
         except ModuleNotFoundError as error:

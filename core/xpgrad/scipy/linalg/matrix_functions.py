@@ -1,0 +1,250 @@
+"""Functions of matrices: exponential, logarithm, square root and powers."""
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from xpgrad import array_api as xpa
+from xpgrad.array_api.linalg.checks import adjoint, readable, square
+from xpgrad.array_api.linalg.decomposition import Arrays, Decomposition, Targets
+from xpgrad.backend.levels import innermost
+from xpgrad.backend.plugins import plugins
+from xpgrad.graph.variable import Variable, as_variable
+from xpgrad.scipy.linalg.reference import by_matrix, reference
+from xpgrad.transforms.leaves import is_differentiable
+from xpgrad.types import AnyArray, Array, Namespace
+
+PADE = (
+    64764752532480000.0, 32382376266240000.0, 7771770303897600.0, 1187353796428800.0, 129060195264000.0,
+    10559470521600.0, 670442572800.0, 33522128640.0, 1323241920.0, 40840800.0, 960960.0, 16380.0, 182.0, 1.0,
+)  # fmt: skip
+"""Coefficients of the numerator of the Padé approximant of order 13 of the exponential function."""
+MAX_NORM = 5.371920351148152
+"""1-norm up to which that approximant has the precision of float64 (N. J. Higham, "The scaling and squaring method for
+the matrix exponential revisited", 2005)."""
+MAX_SQUARINGS = 16
+"""Squarings where values cannot be read: the 1-norm of matrices is at most `MAX_NORM` times 2 to this power."""
+MAX_ROOTS = 10
+"""Square roots of a logarithm where values cannot be read."""
+MAX_ITERATIONS = 40
+LEGENDRE = (
+    (0.0950125098376374, 0.1894506104550685), (0.2816035507792589, 0.1826034150449236),
+    (0.4580167776572274, 0.1691565193950025), (0.6178762444026438, 0.1495959888165767),
+    (0.7554044083550030, 0.1246289712555339), (0.8656312023878318, 0.0951585116824928),
+    (0.9445750230732326, 0.0622535239386479), (0.9894009349916499, 0.0271524594117541),
+)  # fmt: skip
+"""Positive nodes and weights of the quadrature of Gauss and Legendre with 16 points."""
+
+
+class MatrixFunction(NamedTuple):
+    """A function of matrices.
+
+    Attributes
+    ----------
+    name : str
+        That of SciPy's function.
+    compute : callable
+        ``compute(xp, x)`` by functions of the standard.
+    arguments : tuple
+        Further arguments of SciPy's function.
+    """
+
+    name: str
+    compute: Callable[[Namespace, Array], Any]
+    arguments: tuple[Any, ...] = ()
+
+
+class OfMatrices(Decomposition):
+    """A function of matrices, a class because its rule is the function itself, of matrices of twice the size."""
+
+    keeps_inputs = (0,)
+
+    def __init__(self, function: MatrixFunction) -> None:
+        self.function = function
+
+    @property
+    def label(self) -> str:
+        """The function's name."""
+        return self.function.name
+
+    def compute(self, xp: Namespace, *xs: Array) -> Sequence[Array]:
+        """Return the function of each matrix."""
+        (x,) = xs
+        square(x, self.label)
+        return (self.value(xp, x),)
+
+    def value(self, xp: Namespace, x: Any) -> Any:
+        """Return the function of arrays or Variables."""
+        if isinstance(x, Variable):
+            return OfMatrices(self.function).apply((x,))[0]
+        own = reference("scipy.linalg", self.function.name, x)
+        if own is None or not x.size:
+            return self.function.compute(xp, x)
+        (y,) = by_matrix(lambda x: (own(x, *self.function.arguments),), (x,), (2,))
+        is_complex = xp.isdtype(y.dtype, "complex floating")  # in double precision for some inputs in single precision
+        return xp.astype(y, xp.result_type(x.dtype, xp.complex64) if is_complex else x.dtype, copy=False)
+
+    def rule(self, xp: Namespace, gys: Arrays, xs: Arrays, ys: Arrays, targets: Targets) -> Arrays:
+        """Return the upper right block of the function of ``[[x^H, gy], [0, x^H]]``: its Fréchet derivative.
+
+        See R. Mathias, "A chain rule for matrix functions and applications" (1996).
+        """
+        (gy,), (x,) = gys, xs
+        n = self.spec.shape[-1]
+        x = adjoint(xp, x, self.spec.complex)
+        if gy.dtype != x.dtype:
+            x = xp.astype(x, gy.dtype)
+        upper = xp.concat([x, gy], axis=-1)
+        lower = xp.concat([xp.zeros_like(x), x], axis=-1)
+        y = self.value(xp, xp.concat([upper, lower], axis=-2))[..., :n, n:]
+        return (y if self.spec.complex or not xp.isdtype(y.dtype, "complex floating") else xp.real(y),)
+
+
+def _eye(xp: Namespace, x: Array) -> Any:
+    return xp.eye(x.shape[-1], dtype=x.dtype, device=xp.device_of(x))
+
+
+def _norm(xp: Namespace, x: Array) -> Any:
+    """Return the 1-norms of matrices, with two axes of length 1."""
+    return xp.max(xp.sum(xp.abs(x), axis=-2, keepdims=True), axis=-1, keepdims=True)
+
+
+def _read(xp: Namespace, x: Array, values: Any, otherwise: float) -> float:
+    """Return the largest of `values`, or a bound where they cannot be read."""
+    if innermost() is not None or not readable(x, plugins.backend_of(x).spec(x)):
+        return otherwise
+    found = float(xp.max(values))
+    return found if math.isfinite(found) else 0.0
+
+
+def _expm(xp: Namespace, x: Array) -> Any:
+    """Return the exponential by scaling and squaring."""
+    if not math.prod(x.shape):
+        return x
+    squarings = xp.ceil(xp.log2(xp.maximum(_norm(xp, x) / MAX_NORM, xp.ones_like(_norm(xp, x)))))
+    most = int(_read(xp, x, squarings, MAX_SQUARINGS))
+    squarings = xp.minimum(squarings, xp.full_like(squarings, float(most)))
+    x = x * xp.pow(xp.full_like(squarings, 2.0), -squarings)
+    x2 = xp.matmul(x, x)
+    powers = [_eye(xp, x), x2, xp.matmul(x2, x2)]
+    powers.append(xp.matmul(powers[2], x2))
+    total = lambda start: sum(PADE[start + 2 * i] * powers[i] for i in range(4))  # noqa: E731
+    high = lambda start: sum(PADE[start + 2 * i] * powers[i] for i in range(1, 4))  # noqa: E731
+    odd = xp.matmul(x, xp.matmul(powers[3], high(7)) + total(1))
+    even = xp.matmul(powers[3], high(6)) + total(0)
+    y = xp.linalg.solve(even - odd, even + odd)
+    for i in range(most):
+        y = xp.where(squarings > i, xp.matmul(y, y), y)
+    return y
+
+
+def _sqrtm(xp: Namespace, x: Array) -> Any:
+    """Return the principal square root by the product form of the iteration of Denman and Beavers.
+
+    See S. H. Cheng, N. J. Higham, C. S. Kenney and A. J. Laub, "Approximating the logarithm of a matrix to specified
+    accuracy" (2001).
+    """
+    if not math.prod(x.shape):
+        return x
+    eye, y, m = _eye(xp, x), x, x
+    tolerance = float(xp.finfo(x.dtype).eps) * x.shape[-1]
+    for _ in range(MAX_ITERATIONS):
+        inverse = xp.linalg.inv(m)
+        y, m = 0.5 * xp.matmul(y, eye + inverse), 0.5 * (eye + 0.5 * (m + inverse))
+        if _read(xp, x, _norm(xp, m - eye), 1.0) <= tolerance:
+            break
+    return y
+
+
+def _logm(xp: Namespace, x: Array) -> Any:
+    """Return the logarithm by square roots, until an integral of a rational function is accurate."""
+    if not math.prod(x.shape):
+        return x
+    eye, roots = _eye(xp, x), 0
+    while roots < 60 and _read(xp, x, _norm(xp, x - eye), float(roots < MAX_ROOTS)) > 0.5:
+        x, roots = _sqrtm(xp, x), roots + 1
+    x = x - eye
+    y = xp.zeros_like(x)
+    for node, weight in LEGENDRE:
+        for t in (0.5 + 0.5 * node, 0.5 - 0.5 * node):
+            y = y + (0.5 * weight) * xp.linalg.solve(eye + t * x, x)
+    return 2.0**roots * y
+
+
+EXPM = MatrixFunction("expm", _expm)
+LOGM = MatrixFunction("logm", _logm)
+SQRTM = MatrixFunction("sqrtm", _sqrtm)
+
+
+def _applied(function: MatrixFunction, a: AnyArray) -> Variable:
+    y: Variable = OfMatrices(function).apply((as_variable(a),))[0]
+    return y
+
+
+def expm(A: AnyArray) -> Variable:
+    """Return the exponential of matrices.
+
+    Parameters
+    ----------
+    A : Variable or array, shape (..., M, M), floating-point
+
+    Returns
+    -------
+    Variable, shape (..., M, M)
+        Where values cannot be read, as in programs, matrices may have a 1-norm of at most 350,000.
+    """
+    return _applied(EXPM, A)
+
+
+def logm(A: AnyArray) -> Variable:
+    """Return the principal logarithm of matrices.
+
+    Parameters
+    ----------
+    A : Variable or array, shape (..., M, M), floating-point
+        Without eigenvalues on the closed negative real axis. For NumPy, SciPy returns complex logarithms of real
+        matrices that have some; for other libraries, pass complex matrices.
+
+    Returns
+    -------
+    Variable, shape (..., M, M)
+    """
+    return _applied(LOGM, A)
+
+
+def sqrtm(A: AnyArray) -> Variable:
+    """Return the principal square root of matrices.
+
+    Parameters
+    ----------
+    A : Variable or array, shape (..., M, M), floating-point
+        As for `logm`.
+
+    Returns
+    -------
+    Variable, shape (..., M, M)
+    """
+    return _applied(SQRTM, A)
+
+
+def fractional_matrix_power(A: AnyArray, t: Any) -> Variable:
+    """Return powers of matrices with a real exponent.
+
+    Parameters
+    ----------
+    A : Variable or array, shape (..., M, M), floating-point
+        As for `logm`, unless `t` is an integer.
+    t : float or Variable, shape ()
+
+    Returns
+    -------
+    Variable, shape (..., M, M)
+        Differentiable by both arguments.
+    """
+    if isinstance(t, Variable) or is_differentiable(t):
+        return expm(t * logm(A))
+    t = float(t)
+    if t == int(t):
+        return xpa.linalg.matrix_power(A, int(t))
+    compute = lambda xp, x: _expm(xp, t * _logm(xp, x))  # noqa: E731
+    return _applied(MatrixFunction("fractional_matrix_power", compute, (t,)), A)

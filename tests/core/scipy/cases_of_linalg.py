@@ -1,0 +1,152 @@
+"""Cases of `xpgrad.scipy.linalg`."""
+
+import numpy as np
+import pytest
+from tests.core.scipy.table import ScipyCase, complex_uniform, definite, uniform
+
+from xpgrad.scipy import linalg
+
+ref = pytest.importorskip("scipy.linalg")
+
+A = uniform(4, 4) + 3 * np.eye(4)
+C = complex_uniform(4, 4) + 4 * np.eye(4)
+B = uniform(4, 2)
+SMALL = uniform(2, 2) + 2 * np.eye(2)
+TOEPLITZ = np.asarray([4.0, 1.0, 0.5, 0.2])
+
+
+def lu_of(a):
+    p, lower, upper = ref.lu(a)
+    return p, lower, upper
+
+
+CASES = [
+    ScipyCase("linalg.solve_triangular", linalg.solve_triangular, ref.solve_triangular, (A, B)),
+    ScipyCase(
+        "linalg.solve_triangular:lower,adjoint,unit",
+        lambda a, b: linalg.solve_triangular(a, b, "C", True, True),
+        lambda a, b: ref.solve_triangular(a, b, trans="C", lower=True, unit_diagonal=True),
+        (C, complex_uniform(4)),
+    ),
+    ScipyCase(
+        "linalg.cho_solve",
+        lambda m, b: linalg.cho_solve(linalg.cho_factor((m + m.mT) / 2), b),
+        lambda m, b: ref.cho_solve(ref.cho_factor(m), b),
+        (definite(4), B),
+    ),
+    ScipyCase("linalg.lu", linalg.lu, lu_of, (A[[2, 0, 3, 1]],)),
+    ScipyCase("linalg.lu:tall", linalg.lu, lu_of, (uniform(5, 3),)),
+    ScipyCase("linalg.lu:wide,complex", linalg.lu, lu_of, (complex_uniform(3, 5),)),
+    ScipyCase(
+        "linalg.lu:permute_l", lambda a: linalg.lu(a, permute_l=True), lambda a: ref.lu(a, permute_l=True), (A,)
+    ),
+    ScipyCase("linalg.lu_factor", lambda a: linalg.lu_factor(a)[0], lambda a: ref.lu_factor(a)[0], (uniform(4, 4),)),
+    ScipyCase(
+        "linalg.lu_solve",
+        lambda a, b: linalg.lu_solve(linalg.lu_factor(a), b),
+        lambda a, b: ref.lu_solve(ref.lu_factor(a), b),
+        (A[[2, 0, 3, 1]], B),
+    ),
+    ScipyCase(
+        "linalg.lu_solve:adjoint",
+        lambda a, b: linalg.lu_solve(linalg.lu_factor(a), b, 2),
+        lambda a, b: ref.lu_solve(ref.lu_factor(a), b, 2),
+        (C[[2, 0, 3, 1]], complex_uniform(4)),
+    ),
+    ScipyCase(
+        "linalg.solve_banded",
+        lambda ab, b: linalg.solve_banded((2, 1), ab, b),
+        lambda ab, b: ref.solve_banded((2, 1), ab, b),
+        (uniform(4, 5) + 4 * np.eye(4)[1][:, None], uniform(5, 2)),
+    ),
+    ScipyCase(
+        "linalg.solve_banded:complex",
+        lambda ab, b: linalg.solve_banded((1, 1), ab, b),
+        lambda ab, b: ref.solve_banded((1, 1), ab, b),
+        (complex_uniform(3, 4) + 4 * np.eye(3)[1][:, None], complex_uniform(4)),
+    ),
+    ScipyCase(
+        "linalg.solveh_banded",
+        linalg.solveh_banded,
+        ref.solveh_banded,
+        (uniform(3, 5) + 6 * np.eye(3)[2][:, None], uniform(5)),
+    ),
+    ScipyCase(
+        "linalg.solveh_banded:lower",
+        lambda ab, b: linalg.solveh_banded(ab, b, lower=True),
+        lambda ab, b: ref.solveh_banded(ab, b, lower=True),
+        (uniform(3, 5) + 6 * np.eye(3)[0][:, None], uniform(5)),
+    ),
+    ScipyCase("linalg.solve_toeplitz", linalg.solve_toeplitz, ref.solve_toeplitz, (TOEPLITZ, B)),
+    ScipyCase(
+        "linalg.solve_toeplitz:row",
+        lambda c, r, b: linalg.solve_toeplitz((c, r), b),
+        lambda c, r, b: ref.solve_toeplitz((c, r), b),
+        (TOEPLITZ, TOEPLITZ + uniform(4), uniform(4)),
+    ),
+    ScipyCase("linalg.expm", linalg.expm, ref.expm, (uniform(4, 4),)),
+    ScipyCase("linalg.expm:large", linalg.expm, ref.expm, (6 * uniform(3, 3),)),
+    ScipyCase("linalg.expm:complex", linalg.expm, ref.expm, (complex_uniform(3, 3),)),
+    ScipyCase("linalg.logm", linalg.logm, ref.logm, (A,)),
+    ScipyCase("linalg.logm:complex", linalg.logm, ref.logm, (C,)),
+    ScipyCase("linalg.sqrtm", linalg.sqrtm, ref.sqrtm, (A,)),
+    ScipyCase("linalg.sqrtm:complex", linalg.sqrtm, ref.sqrtm, (C,)),
+    ScipyCase(
+        "linalg.fractional_matrix_power",
+        lambda a: linalg.fractional_matrix_power(a, 0.3),
+        lambda a: ref.fractional_matrix_power(a, 0.3),
+        (A,),
+    ),
+    ScipyCase(
+        "linalg.fractional_matrix_power:exponent",
+        linalg.fractional_matrix_power,
+        lambda a, t: ref.fractional_matrix_power(a, float(t)),
+        (A, np.asarray(0.3)),
+    ),
+    ScipyCase("linalg.polar", linalg.polar, ref.polar, (uniform(4, 3),)),
+    ScipyCase("linalg.polar:left", lambda a: linalg.polar(a, "left"), lambda a: ref.polar(a, "left"), (C,)),
+    ScipyCase("linalg.solve_sylvester", linalg.solve_sylvester, ref.solve_sylvester, (A, SMALL, B)),
+    ScipyCase(
+        "linalg.solve_sylvester:complex", linalg.solve_sylvester, ref.solve_sylvester, (C, SMALL, complex_uniform(4, 2))
+    ),
+    ScipyCase(
+        "linalg.solve_continuous_lyapunov",
+        linalg.solve_continuous_lyapunov,
+        ref.solve_continuous_lyapunov,
+        (A, uniform(4, 4)),
+    ),
+    ScipyCase(
+        "linalg.solve_discrete_lyapunov",
+        linalg.solve_discrete_lyapunov,
+        ref.solve_discrete_lyapunov,
+        (0.3 * C, complex_uniform(4, 4)),
+    ),
+    ScipyCase(
+        "linalg.solve_discrete_lyapunov:bilinear",
+        lambda a, q: linalg.solve_discrete_lyapunov(a, q, "bilinear"),
+        lambda a, q: ref.solve_discrete_lyapunov(a, q, "bilinear"),
+        (0.3 * A, uniform(4, 4)),
+    ),
+    ScipyCase(
+        "linalg.solve_continuous_are",
+        lambda a, b, q, r: linalg.solve_continuous_are(a, b, (q + q.mT) / 2, (r + r.mT) / 2),
+        ref.solve_continuous_are,
+        (A, B, definite(4), definite(2)),
+    ),
+    ScipyCase(
+        "linalg.solve_continuous_are:general",
+        lambda a, b, e, s: linalg.solve_continuous_are(a, b, 4 * np.eye(3), np.eye(2), e, s),
+        lambda a, b, e, s: ref.solve_continuous_are(a, b, 4 * np.eye(3), np.eye(2), e, s),
+        (A[:3, :3], uniform(3, 2), uniform(3, 3) + 3 * np.eye(3), 0.1 * uniform(3, 2)),
+        libraries=False,
+    ),
+    ScipyCase("linalg.block_diag", linalg.block_diag, ref.block_diag, (A, B, uniform(3), np.asarray(2.0))),
+    ScipyCase("linalg.khatri_rao", linalg.khatri_rao, ref.khatri_rao, (uniform(3, 2), complex_uniform(4, 2))),
+    ScipyCase(
+        "linalg.null_space",
+        lambda a: linalg.null_space(a) @ linalg.null_space(a).mT,
+        lambda a: ref.null_space(a) @ ref.null_space(a).T,
+        (uniform(3, 5),),
+        batched=False,
+    ),
+]

@@ -1,0 +1,57 @@
+"""The case table of SciPy's functions: each case is a line, and drives the checks of `test_differentiated`."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+
+class ScipyCase(NamedTuple):
+    """A function of arrays, and SciPy's.
+
+    Attributes
+    ----------
+    name : str
+        Chapter and function, with what distinguishes the case.
+    function : callable
+        Takes Variables, returns one or a tuple of them.
+    reference : callable or None
+        Takes NumPy's arrays, returns what SciPy does.
+    inputs : tuple of arrays
+    rtol : float
+        Of values; derivatives are compared with finite differences.
+    batched : bool
+        Whether the function is mapped over a batch.
+    orders : int
+        Orders of derivatives to check.
+    libraries : bool
+        Whether all libraries compute it.
+    """
+
+    name: str
+    function: Callable[..., Any]
+    reference: Callable[..., Any] | None
+    inputs: tuple[Any, ...]
+    rtol: float = 1e-9
+    batched: bool = True
+    orders: int = 2
+    libraries: bool = True
+
+
+RNG = np.random.default_rng(7)
+
+
+def uniform(*shape: int, low: float = -1.0, high: float = 1.0) -> Any:
+    """Return fixed numbers from `low` to `high`."""
+    return RNG.uniform(low, high, shape)
+
+
+def complex_uniform(*shape: int) -> Any:
+    """Return fixed complex numbers."""
+    return uniform(*shape) + 1j * uniform(*shape)
+
+
+def definite(n: int) -> Any:
+    """Return a symmetric positive definite matrix."""
+    a = uniform(n, n)
+    return a @ a.T + n * np.eye(n)

@@ -1,0 +1,122 @@
+"""SciPy's functions of Variables: values beside SciPy's, two orders of derivatives, forward mode, batches, libraries."""
+
+import contextlib
+
+import numpy as np
+import pytest
+from tests.core.scipy.cases_of_linalg import CASES as LINALG
+
+from xpgrad import Variable, as_variable, get_device
+from xpgrad import array_api as xp
+from xpgrad.testing.arrays import on_host, placed
+from xpgrad.transforms import grad, jvp, vmap
+
+CASES = [*LINALG]
+STEP = 1e-5
+
+
+def floating(y):
+    """Return the floating-point results of a function as a list."""
+    ys = y if isinstance(y, (tuple, list)) else [y]
+    return [y for y in ys if hasattr(y, "dtype") and np.dtype(str(y.dtype).rpartition(".")[2]).kind in "fc"]
+
+
+def weights(y, seed):
+    rng = np.random.default_rng(seed)
+    w = rng.uniform(0.5, 1.5, y.shape)
+    return w + 1j * rng.uniform(0.5, 1.5, y.shape) if np.iscomplexobj(y) else w
+
+
+def loss_of(case):
+    """Return the real part of a weighted sum of all results, with its weights on the device of the inputs."""
+
+    def loss(*xs):
+        total = 0.0
+        for i, y in enumerate(floating(case.function(*xs))):
+            dtype = str(y.dtype).rpartition(".")[2]
+            w = weights(np.empty(y.shape, dtype), i).astype(dtype)
+            product = y * placed(w, as_variable(xs[0]).device)
+            total = total + xp.sum(xp.real(product) if "complex" in dtype else product)
+        return total
+
+    return loss
+
+
+def directions(case):
+    rng = np.random.default_rng(3)
+    return [
+        rng.uniform(-1, 1, x.shape) + (1j * rng.uniform(-1, 1, x.shape) if np.iscomplexobj(x) else 0)
+        for x in case.inputs
+    ]
+
+
+def inner(gs, vs):
+    return float(sum(np.sum(np.real(np.conj(np.asarray(g)) * v)) for g, v in zip(gs, vs, strict=True)))
+
+
+def gradients(f, xs):
+    found = grad(f, argnums=tuple(range(len(xs))))(*xs)
+    return [np.asarray(on_host(g)) for g in found]
+
+
+def shifted(xs, vs, t):
+    return [np.asarray(x + t * v) for x, v in zip(xs, vs, strict=True)]
+
+
+@pytest.fixture
+def stack():
+    with contextlib.ExitStack() as stack:
+        yield stack
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+class TestDifferentiated:
+    def test_value(self, case):
+        found, expected = case.function(*map(Variable, case.inputs)), case.reference(*case.inputs)
+        for y, e in zip(floating(found), floating(expected), strict=True):
+            np.testing.assert_allclose(on_host(y), e, rtol=case.rtol, atol=case.rtol)
+
+    def test_first_and_second_order(self, case):
+        f, xs, vs = loss_of(case), list(case.inputs), directions(case)
+        value = lambda t: float(on_host(f(*map(Variable, shifted(xs, vs, t)))))  # noqa: E731
+        slope = inner(gradients(f, xs), vs)
+        numeric = (value(STEP) - value(-STEP)) / (2 * STEP)
+        assert slope == pytest.approx(numeric, rel=1e-5, abs=1e-6)
+        forward = jvp(f, tuple(xs), tuple(vs))[1]
+        assert float(on_host(forward)) == pytest.approx(slope, rel=1e-8, abs=1e-9)
+        if case.orders > 1:
+            along = lambda *xs: jvp(f, xs, tuple(vs))[1]  # noqa: E731
+            second = inner(gradients(along, xs), vs)
+            ends = [inner(gradients(f, shifted(xs, vs, t)), vs) for t in (STEP, -STEP)]
+            assert second == pytest.approx((ends[0] - ends[1]) / (2 * STEP), rel=1e-5, abs=1e-5)
+
+            def twice(*xs):
+                gs = grad(f, argnums=tuple(range(len(xs))))(*xs)
+                return sum(xp.sum(xp.real(xp.conj(g) * v)) for g, v in zip(gs, vs, strict=True))
+
+            assert inner(gradients(twice, xs), vs) == pytest.approx(second, rel=1e-7, abs=1e-8)
+
+    def test_batch(self, case):
+        if not case.batched:
+            pytest.skip("reads values")
+        f, vs = loss_of(case), directions(case)
+        stacks = [np.stack([x, x + 1e-2 * v]) for x, v in zip(case.inputs, vs, strict=True)]
+        g = grad(f, argnums=tuple(range(len(stacks))))
+        for each, stack in zip(vmap(g)(*stacks), range(len(stacks)), strict=True):
+            for i in range(2):
+                expected = gradients(f, [x[i] for x in stacks])[stack]
+                np.testing.assert_allclose(on_host(each)[i], expected, rtol=1e-7, atol=1e-8)
+
+    @pytest.mark.parametrize("name", ["@torch:cpu", "@jax", "@strict", "native:0"])
+    def test_libraries(self, case, name, stack):
+        if not case.libraries:
+            pytest.skip("only NumPy's arrays")
+        device, f = get_device(name), loss_of(case)
+        if name == "@jax":
+            stack.enter_context(pytest.importorskip("jax").enable_x64(True))
+        xs = [placed(np.asarray(x), device) for x in case.inputs]
+        expected = case.function(*map(Variable, case.inputs))
+        for y, e in zip(floating(case.function(*map(Variable, xs))), floating(expected), strict=True):
+            np.testing.assert_allclose(on_host(y), on_host(e), rtol=1e-7, atol=1e-8)
+        for found, e in zip(gradients(f, xs), gradients(f, list(case.inputs)), strict=True):
+            np.testing.assert_allclose(found, e, rtol=1e-6, atol=1e-7)
