@@ -37,9 +37,7 @@ CASES = [
     ScipyCase("linalg.lu", linalg.lu, lu_of, (A[[2, 0, 3, 1]],)),
     ScipyCase("linalg.lu:tall", linalg.lu, lu_of, (uniform(5, 3),)),
     ScipyCase("linalg.lu:wide,complex", linalg.lu, lu_of, (complex_uniform(3, 5),)),
-    ScipyCase(
-        "linalg.lu:permute_l", lambda a: linalg.lu(a, permute_l=True), lambda a: ref.lu(a, permute_l=True), (A,)
-    ),
+    ScipyCase("linalg.lu:permute_l", lambda a: linalg.lu(a, permute_l=True), lambda a: ref.lu(a, permute_l=True), (A,)),
     ScipyCase("linalg.lu_factor", lambda a: linalg.lu_factor(a)[0], lambda a: ref.lu_factor(a)[0], (uniform(4, 4),)),
     ScipyCase(
         "linalg.lu_solve",

@@ -4,6 +4,7 @@ import contextlib
 
 import numpy as np
 import pytest
+from tests.core.scipy.cases_of_fft import CASES as FFT
 from tests.core.scipy.cases_of_linalg import CASES as LINALG
 
 from xpgrad import Variable, as_variable, get_device
@@ -11,7 +12,7 @@ from xpgrad import array_api as xp
 from xpgrad.testing.arrays import on_host, placed
 from xpgrad.transforms import grad, jvp, vmap
 
-CASES = [*LINALG]
+CASES = [*LINALG, *FFT]
 STEP = 1e-5
 
 

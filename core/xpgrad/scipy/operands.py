@@ -1,0 +1,75 @@
+"""Arrays beside an operand: constants of the host, integers and zeros in its library and on its device."""
+
+from typing import Any
+
+from xpgrad import array_api as xpa
+from xpgrad.array_api.shared.axes import checked_axes
+from xpgrad.backend.indexing import at_axis
+from xpgrad.backend.plugins import plugins
+from xpgrad.errors import DtypeError
+from xpgrad.graph.variable import Variable, as_variable, constant_variable
+from xpgrad.transforms.vectors import placed
+
+
+def inexact(x: Any, function: str) -> Variable:
+    """Return an operand as a Variable of floating-point numbers; integers become those of the default dtype."""
+    x = as_variable(x)
+    spec = x.node.spec
+    if spec.differentiable:
+        return x
+    if not spec.backend.namespace.isdtype(spec.dtype, "integral"):
+        raise DtypeError(f"{function}: expected numbers, got {spec!r}")
+    return xpa.astype(x, spec.backend.default_dtype("real floating"))
+
+
+def from_host(x: Variable, values: Any) -> Variable:
+    """Return numbers of the host as a constant beside `x`, of its dtype."""
+    host = plugins.host
+    array = host.asarray(values, host.namespace.float64)
+    return constant_variable(placed(array, x.node.spec, x.device, shape=tuple(array.shape)))
+
+
+def real_part_of(x: Variable) -> Variable:
+    """Return a Variable whose dtype is that of the real parts of `x`."""
+    return xpa.real(x) if x.node.spec.complex else x
+
+
+def integers_beside(x: Variable, start: int, stop: int) -> Variable:
+    """Return the integers from `start` to `stop`, exclusive, for indices."""
+    spec = x.node.spec
+    return constant_variable(spec.backend.namespace.arange(start, stop, device=spec.device))
+
+
+def numbers_beside(x: Variable, start: int, stop: int) -> Variable:
+    """Return the integers from `start` to `stop`, exclusive, in the dtype of the real parts of `x`."""
+    real = real_part_of(x).node.spec
+    return constant_variable(real.backend.namespace.arange(start, stop, dtype=real.dtype, device=real.device))
+
+
+def zeros_beside(x: Variable, shape: tuple[int, ...]) -> Variable:
+    """Return zeros in the dtype of `x`."""
+    spec = x.node.spec
+    return constant_variable(spec.backend.namespace.zeros(shape, dtype=spec.dtype, device=spec.device))
+
+
+def one_axis(axis: int, x: Variable, function: str) -> int:
+    """Return an axis of `x` that is not negative."""
+    return checked_axes(axis, x.ndim, function)[0]
+
+
+def padded(x: Variable, axis: int, before: int, after: int) -> Variable:
+    """Return `x` with zeros before and after it along an axis."""
+    parts = [x]
+    for place, count in (0, before), (2, after):
+        if count:
+            shape = (*x.shape[:axis], count, *x.shape[axis + 1 :])
+            parts.insert(place, zeros_beside(x, shape))
+    return xpa.concat(parts, axis=axis) if len(parts) > 1 else x
+
+
+def resized(x: Variable, axis: int, count: int) -> Variable:
+    """Return `x` with `count` elements along an axis, cut off at the end or followed by zeros."""
+    n = x.shape[axis]
+    if count <= n:
+        return x if count == n else x[at_axis(axis, slice(0, count))]
+    return padded(x, axis, 0, count - n)
