@@ -1,4 +1,4 @@
-"""SciPy's functions of Variables: values beside SciPy's, two orders of derivatives, forward mode, batches, libraries."""
+"""SciPy's functions of Variables: values beside SciPy's, two orders of derivatives, batches and libraries."""
 
 import contextlib
 
@@ -6,13 +6,14 @@ import numpy as np
 import pytest
 from tests.core.scipy.cases_of_fft import CASES as FFT
 from tests.core.scipy.cases_of_linalg import CASES as LINALG
+from tests.core.scipy.cases_of_signal import CASES as SIGNAL
 
 from xpgrad import Variable, as_variable, get_device
 from xpgrad import array_api as xp
 from xpgrad.testing.arrays import on_host, placed
 from xpgrad.transforms import grad, jvp, vmap
 
-CASES = [*LINALG, *FFT]
+CASES = [*LINALG, *FFT, *SIGNAL]
 STEP = 1e-5
 
 

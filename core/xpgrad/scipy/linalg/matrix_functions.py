@@ -10,7 +10,7 @@ from xpgrad.array_api.linalg.decomposition import Arrays, Decomposition, Targets
 from xpgrad.backend.levels import innermost
 from xpgrad.backend.plugins import plugins
 from xpgrad.graph.variable import Variable, as_variable
-from xpgrad.scipy.linalg.reference import by_matrix, reference
+from xpgrad.scipy.reference import by_matrix, reference
 from xpgrad.transforms.leaves import is_differentiable
 from xpgrad.types import AnyArray, Array, Namespace
 

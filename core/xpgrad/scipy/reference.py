@@ -42,3 +42,11 @@ def by_matrix(function: Callable[..., Sequence[Array]], xs: Sequence[Array], ndi
     ]
     results = [function(*(x[i] for x in stacks)) for i in range(math.prod(lead))]
     return [xp.reshape(xp.stack(ys), lead + tuple(ys[0].shape)) for ys in zip(*results, strict=True)]
+
+
+def required(module: str, function: str) -> Any:
+    """Return a module of SciPy, which `function` needs for constants such as windows."""
+    found = _module(module)
+    if found is None:
+        raise ImportError(f"{function}: needs SciPy, which is not installed; pip install scipy")
+    return found

@@ -1,0 +1,119 @@
+"""Smoothing by local polynomials, and the removal of trends."""
+
+import functools
+import itertools
+from typing import Any
+
+from xpgrad import array_api as xpa
+from xpgrad.array_api.half_precision import in_single_precision
+from xpgrad.backend.plugins import plugins
+from xpgrad.errors import ShapeError
+from xpgrad.graph.variable import Variable
+from xpgrad.ops.padding import pad
+from xpgrad.scipy.operands import from_host, inexact, numbers_beside, one_axis
+from xpgrad.scipy.reference import required
+from xpgrad.types import AnyArray, Array
+
+PADDING = {"mirror": "reflect", "nearest": "edge", "wrap": "wrap", "constant": "constant"}
+"""Modes of `pad` by SciPy's names."""
+
+
+@functools.lru_cache(maxsize=64)
+def _polynomial(length: int, order: int, derivative: int, delta: float) -> Array:
+    """Return the matrix that takes one window to the polynomial that fits it best, at each of its places."""
+    eye = plugins.host.namespace.eye(length)
+    return required("scipy.signal", "savgol_filter").savgol_filter(
+        eye, length, order, derivative, delta, axis=0, mode="interp"
+    )
+
+
+@in_single_precision
+def savgol_filter(
+    x: AnyArray, window_length: int, polyorder: int, deriv: int = 0, delta: float = 1.0, axis: int = -1,
+    mode: str = "interp", cval: float = 0.0,
+) -> Variable:  # fmt: skip
+    """Return the values, or derivatives, of polynomials that are fitted to windows along an axis.
+
+    Parameters
+    ----------
+    x : Variable or array, floating-point
+    window_length : int
+        Odd.
+    polyorder : int
+        The degree of the polynomials, below `window_length`.
+    deriv : int
+        The order of the derivative.
+    delta : float
+        The distance of the samples, for derivatives.
+    axis : int
+    mode : {"interp", "mirror", "nearest", "wrap", "constant"}
+        Use the polynomials of the first and last windows at the ends, or continue the signal.
+    cval : float
+        The value in the mode "constant".
+
+    Returns
+    -------
+    Variable, like `x`
+    """
+    x = inexact(x, "savgol_filter")
+    along = one_axis(axis, x, "savgol_filter")
+    x = xpa.moveaxis(x, along, -1)
+    if window_length % 2 == 0:
+        raise ValueError(f"savgol_filter: expected an odd window_length, got {window_length}; SciPy shifts even ones")
+    if mode not in ("interp", *PADDING):
+        raise ValueError(f"savgol_filter: expected the mode interp, {', '.join(PADDING)}, got {mode!r}")
+    matrix, half, n = _polynomial(window_length, polyorder, deriv, float(delta)), window_length // 2, x.shape[-1]
+    if mode == "interp" and n < window_length:
+        raise ShapeError(f"savgol_filter: expected at least {window_length} elements along axis {axis}, got {n}")
+    if mode != "interp":
+        options: dict[str, Any] = {"constant_values": cval} if mode == "constant" else {}
+        x = pad(x, [(0, 0)] * (x.ndim - 1) + [(half, half)], PADDING[mode], **options)
+        n += 2 * half
+    total: Any = None
+    for k in range(window_length):
+        term = float(matrix[half, k]) * x[..., k : n - window_length + 1 + k]
+        total = term if total is None else total + term
+    if mode == "interp":
+        edges = from_host(x, matrix.T)
+        first, last = xpa.matmul(x[..., :window_length], edges), xpa.matmul(x[..., n - window_length :], edges)
+        total = xpa.concat([first[..., :half], total, last[..., half + 1 :]], axis=-1)
+    return xpa.moveaxis(total, -1, along)
+
+
+@in_single_precision
+def detrend(data: AnyArray, axis: int = -1, type: str = "linear", bp: Any = 0) -> Variable:
+    """Return a signal without its mean, or without the lines that fit its parts best.
+
+    Parameters
+    ----------
+    data : Variable or array, floating-point
+    axis : int
+    type : {"linear", "constant"}
+    bp : int or sequence of int
+        Places at which a new line begins, if the type is "linear".
+
+    Returns
+    -------
+    Variable, like `data`
+    """
+    x = inexact(data, "detrend")
+    if type not in ("linear", "l", "constant", "c"):
+        raise ValueError(f"detrend: expected type 'linear' or 'constant', got {type!r}")
+    along = one_axis(axis, x, "detrend")
+    if type[0] == "c":
+        return x - xpa.mean(x, axis=along, keepdims=True)
+    x = xpa.moveaxis(x, along, -1)
+    n = x.shape[-1]
+    places = sorted({0, n, *([bp] if isinstance(bp, int) else [int(each) for each in bp])})
+    if places[0] < 0 or places[-1] > n:
+        raise ValueError(f"detrend: expected bp from 0 to {n}, got {bp!r}")
+    parts = []
+    for start, stop in itertools.pairwise(places):
+        part, count = x[..., start:stop], stop - start
+        part = part - xpa.mean(part, axis=-1, keepdims=True)
+        if count > 1:
+            t = numbers_beside(x, 0, count) - (count - 1) / 2
+            slope = xpa.sum(part * t, axis=-1, keepdims=True) / (count * (count * count - 1) / 12)
+            part = part - slope * t
+        parts.append(part)
+    return xpa.moveaxis(xpa.concat(parts, axis=-1) if parts else x, -1, along)
