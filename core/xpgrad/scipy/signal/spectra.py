@@ -194,7 +194,7 @@ def istft(
     -------
     times : Variable, one axis
     signal : Variable
-        Along an axis in the place of `freq_axis`, or of `time_axis` if that comes before.
+        Along the axis of the times.
     """
     z = inexact(Zxx, "istft")
     if z.ndim < 2:
@@ -222,7 +222,7 @@ def istft(
         total, norm = total[..., half : n - half], norm[half : n - half]
     y = total / xpa.where(norm > 1e-10, norm, 1.0)
     times = numbers_beside(y, 0, y.shape[-1]) / fs
-    return times, xpa.moveaxis(y, -1, frequency if frequency < time else time) if order else y
+    return times, xpa.moveaxis(y, -1, time - (frequency < time))
 
 
 def _overlapped(parts: Variable, step: int) -> Variable:
@@ -240,8 +240,8 @@ def _overlapped(parts: Variable, step: int) -> Variable:
 @in_single_precision
 def spectrogram(
     x: AnyArray, fs: float = 1.0, window: Any = ("tukey", 0.25), nperseg: int | None = None,
-    noverlap: int | None = None, nfft: int | None = None, detrend: Any = "constant", return_onesided: bool = True, scaling: str = "density",
-    axis: int = -1, mode: str = "psd",
+    noverlap: int | None = None, nfft: int | None = None, detrend: Any = "constant", return_onesided: bool = True,
+    scaling: str = "density", axis: int = -1, mode: str = "psd",
 ) -> Spectra:  # fmt: skip
     """Return frequencies, times and the powers of overlapping parts of a signal.
 
@@ -268,9 +268,7 @@ def spectrogram(
         nperseg = min(256 if nperseg is None else nperseg, x.shape[-1])
     w = _window(x, window, nperseg, "spectrogram")
     nperseg = w.shape[0]
-    if noverlap is None:
-        noverlap = nperseg // 8 if mode == "psd" else nperseg // 2
-    step = nperseg - noverlap
+    step = nperseg - (nperseg // 8 if noverlap is None else noverlap)
     frequencies, y = _spectra(x, w, fs, step, nfft, detrend, return_onesided, "spectrogram")
     scale = _scale(w, fs, scaling, "spectrogram")
     if mode == "psd":
