@@ -22,12 +22,13 @@ _LATE = {
 }
 """Functions of modules that import SciPy, an optional library."""
 
-_CHAPTERS = ("fft", "linalg", "signal")
+_CHAPTERS = ("fft", "linalg", "ndimage", "signal")
 """Packages that are imported at their first use."""
 
 if TYPE_CHECKING:
     from xpgrad.scipy import fft as fft
     from xpgrad.scipy import linalg as linalg
+    from xpgrad.scipy import ndimage as ndimage
     from xpgrad.scipy import signal as signal
     from xpgrad.scipy.fitting import least_squares as least_squares
     from xpgrad.scipy.initial_values import solve_ivp as solve_ivp

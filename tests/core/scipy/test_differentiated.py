@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from tests.core.scipy.cases_of_fft import CASES as FFT
 from tests.core.scipy.cases_of_linalg import CASES as LINALG
+from tests.core.scipy.cases_of_ndimage import CASES as NDIMAGE
 from tests.core.scipy.cases_of_signal import CASES as SIGNAL
 
 from xpgrad import Variable, as_variable, get_device
@@ -13,7 +14,7 @@ from xpgrad import array_api as xp
 from xpgrad.testing.arrays import on_host, placed
 from xpgrad.transforms import grad, jvp, vmap
 
-CASES = [*LINALG, *FFT, *SIGNAL]
+CASES = [*LINALG, *FFT, *SIGNAL, *NDIMAGE]
 STEP = 1e-5
 
 

@@ -1,0 +1,277 @@
+"""Filters: weighted sums, and extrema, of the neighbourhoods of all elements."""
+
+import itertools
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from xpgrad import array_api as xpa
+from xpgrad.array_api.half_precision import in_single_precision
+from xpgrad.array_api.shared.axes import checked_axes
+from xpgrad.backend.indexing import at_axis
+from xpgrad.errors import ShapeError
+from xpgrad.graph.operands import as_variables, is_operand
+from xpgrad.graph.variable import Variable
+from xpgrad.ops.padding import pad
+from xpgrad.scipy.operands import inexact, one_axis
+from xpgrad.scipy.signal.convolution import MAX_TERMS, fftconvolve
+from xpgrad.types import AnyArray
+
+MODES = {
+    "reflect": "symmetric", "grid-mirror": "symmetric", "constant": "constant", "grid-constant": "constant",
+    "nearest": "edge", "mirror": "reflect", "wrap": "wrap", "grid-wrap": "wrap",
+}  # fmt: skip
+"""Modes of `pad` by SciPy's names."""
+
+
+def per_axis(given: Any, count: int, name: str, function: str) -> list[Any]:
+    """Return an option for each axis: a number or a string is that of all."""
+    found = [given] * count if isinstance(given, str) or not isinstance(given, Sequence) else list(given)
+    if len(found) != count:
+        raise ShapeError(f"{function}: expected {name} for each of {count} axes, got {given!r}")
+    return found
+
+
+def extended(x: Variable, axis: int, before: int, after: int, mode: str, cval: float, function: str) -> Variable:
+    """Return an image continued beyond both ends of an axis."""
+    if mode not in MODES:
+        raise ValueError(f"{function}: expected the mode {', '.join(MODES)}, got {mode!r}")
+    if not (before or after):
+        return x
+    options: dict[str, Any] = {"constant_values": cval} if MODES[mode] == "constant" else {}
+    widths = [(before, after) if i == axis else (0, 0) for i in range(x.ndim)]
+    return pad(x, widths, MODES[mode], **options)
+
+
+def _reach(size: int, origin: int, function: str) -> tuple[int, int]:
+    """Return how far a window of `size` elements reaches before and after its place."""
+    before = size // 2 + origin
+    if not 0 <= before < size:
+        raise ValueError(f"{function}: expected an origin within the window of {size} elements, got {origin}")
+    return before, size - 1 - before
+
+
+def windows(x: Variable, axis: int, size: int, mode: str, cval: float, origin: int, function: str) -> list[Variable]:
+    """Return the elements at each place of the windows along an axis."""
+    before, after = _reach(size, origin, function)
+    n = x.shape[axis]
+    x = extended(x, axis, before, after, mode, cval, function)
+    return [x[at_axis(axis, slice(k, k + n))] for k in range(size)]
+
+
+def weighted(terms: Sequence[Variable], weights: Sequence[Any]) -> Variable:
+    """Return a weighted sum; weights of 0 that are Python numbers are left out."""
+    total: Any = None
+    for term, weight in zip(terms, weights, strict=True):
+        if not isinstance(weight, float) or weight:
+            product = term * weight
+            total = product if total is None else total + product
+    return xpa.zeros_like(terms[0]) if total is None else total
+
+
+def summed(
+    x: Variable, weights: Sequence[Any], axis: int, mode: str, cval: float, function: str, origin: int = 0
+) -> Variable:
+    """Return the correlation along an axis with weights, which are numbers or Variables."""
+    if not weights:
+        raise ShapeError(f"{function}: expected at least one weight, got none")
+    return weighted(windows(x, axis, len(weights), mode, cval, origin, function), weights)
+
+
+def _weights(weights: Any, x: Variable, name: str) -> tuple[Variable, list[Any]]:
+    """Return an image and a vector of weights as a list."""
+    if not is_operand(weights) or isinstance(weights, (int, float)):
+        return x, [float(w) for w in weights]
+    x, w = as_variables(name, x, weights)
+    if w.ndim != 1:
+        raise ShapeError(f"{name}: expected a vector of weights, got shape {w.shape}")
+    return x, [w[i] for i in range(w.shape[0])]
+
+
+@in_single_precision
+def correlate1d(
+    input: AnyArray, weights: Any, axis: int = -1, mode: str = "reflect", cval: float = 0.0, origin: int = 0
+) -> Variable:
+    """Return the correlation of an image with a vector along an axis.
+
+    Parameters
+    ----------
+    input : Variable or array, floating-point
+    weights : Variable, array or sequence of float, shape (K,)
+    axis : int
+    mode : {"reflect", "constant", "nearest", "mirror", "wrap"}
+        How the image continues: ``d c b a | a b c d | d c b a``, by `cval`, by its last element, as
+        ``d c b | a b c d | c b a``, or from its other end.
+    cval : float
+    origin : int
+        Shift of the window; 0 centres it, positive values shift it to the left.
+
+    Returns
+    -------
+    Variable, like `input`
+    """
+    x, w = _weights(weights, inexact(input, "correlate1d"), "correlate1d")
+    return summed(x, w, one_axis(axis, x, "correlate1d"), mode, cval, "correlate1d", origin)
+
+
+@in_single_precision
+def convolve1d(
+    input: AnyArray, weights: Any, axis: int = -1, mode: str = "reflect", cval: float = 0.0, origin: int = 0
+) -> Variable:
+    """Return the convolution of an image with a vector along an axis; arguments as for `correlate1d`."""
+    x, w = _weights(weights, inexact(input, "convolve1d"), "convolve1d")
+    shifted = -origin - (len(w) % 2 == 0)
+    return summed(x, w[::-1], one_axis(axis, x, "convolve1d"), mode, cval, "convolve1d", shifted)
+
+
+def _neighbourhoods(input: Any, weights: Any, axes: Any, name: str) -> tuple[Variable, Variable, tuple[int, ...]]:
+    x, w = as_variables(name, inexact(input, name), weights)
+    along = tuple(range(x.ndim)) if axes is None else checked_axes(axes, x.ndim, name)
+    if w.ndim != len(along):
+        raise ShapeError(f"{name}: expected weights with {len(along)} axes, got shape {w.shape}")
+    return x, w, along
+
+
+def _correlated(
+    x: Variable, w: Variable, along: tuple[int, ...], mode: Any, cval: float, origins: list[int], name: str
+) -> Variable:
+    shape = x.shape
+    for axis, size, each, origin in zip(along, w.shape, per_axis(mode, len(along), "mode", name), origins, strict=True):
+        x = extended(x, axis, *_reach(size, origin, name), each, cval, name)
+    if math.prod(w.shape) > MAX_TERMS and not (x.node.spec.complex or w.node.spec.complex):
+        wide = [1] * x.ndim
+        for axis, size in zip(along, w.shape, strict=True):
+            wide[axis] = size
+        order = sorted(range(len(along)), key=lambda i: along[i])
+        w = xpa.flip(w)
+        w = xpa.permute_dims(w, tuple(order)) if order != list(range(len(along))) else w
+        return fftconvolve(x, xpa.reshape(w, tuple(wide)), "valid", along)
+    total: Any = None
+    for index in itertools.product(*map(range, w.shape)):
+        place = [slice(None)] * x.ndim
+        for axis, i in zip(along, index, strict=True):
+            place[axis] = slice(i, i + shape[axis])
+        term = w[index] * x[tuple(place)]
+        total = term if total is None else total + term
+    return xpa.zeros_like(x) if total is None else total
+
+
+@in_single_precision
+def correlate(
+    input: AnyArray, weights: Any, mode: Any = "reflect", cval: float = 0.0, origin: Any = 0, axes: Any = None
+) -> Variable:
+    """Return the correlation of an image with an array of weights.
+
+    Parameters
+    ----------
+    input : Variable or array, floating-point
+    weights : Variable or array, with an axis for each of `axes`
+    mode, cval, origin
+        As for `correlate1d`; modes and origins may be given for each axis.
+    axes : int or sequence of int, optional
+        By default all.
+
+    Returns
+    -------
+    Variable, like `input`
+    """
+    x, w, along = _neighbourhoods(input, weights, axes, "correlate")
+    return _correlated(x, w, along, mode, cval, per_axis(origin, len(along), "origin", "correlate"), "correlate")
+
+
+@in_single_precision
+def convolve(
+    input: AnyArray, weights: Any, mode: Any = "reflect", cval: float = 0.0, origin: Any = 0, axes: Any = None
+) -> Variable:
+    """Return the convolution of an image with an array of weights; arguments as for `correlate`."""
+    x, w, along = _neighbourhoods(input, weights, axes, "convolve")
+    given = per_axis(origin, len(along), "origin", "convolve")
+    origins = [-each - (size % 2 == 0) for each, size in zip(given, w.shape, strict=True)]
+    return _correlated(x, xpa.flip(w), along, mode, cval, origins, "convolve")
+
+
+@in_single_precision
+def uniform_filter1d(
+    input: AnyArray, size: int, axis: int = -1, mode: str = "reflect", cval: float = 0.0, origin: int = 0
+) -> Variable:
+    """Return the means of windows of `size` elements along an axis; other arguments as for `correlate1d`."""
+    x = inexact(input, "uniform_filter1d")
+    if size < 1:
+        raise ValueError(f"uniform_filter1d: expected a size of at least 1, got {size}")
+    along, name = one_axis(axis, x, "uniform_filter1d"), "uniform_filter1d"
+    if size <= MAX_TERMS:
+        return summed(x, [1.0] * size, along, mode, cval, name, origin) / size
+    n = x.shape[along]  # each sum is the difference of two sums from the beginning
+    x = extended(x, along, *_reach(size, origin, name), mode, cval, name)
+    sums = xpa.cumulative_sum(x, axis=along, include_initial=True)
+    return (sums[at_axis(along, slice(size, size + n))] - sums[at_axis(along, slice(0, n))]) / size
+
+
+def uniform_filter(
+    input: AnyArray, size: Any = 3, mode: Any = "reflect", cval: float = 0.0, origin: Any = 0, axes: Any = None
+) -> Variable:
+    """Return the means of neighbourhoods of `size` elements along each axis; arguments as for `correlate`."""
+    x = inexact(input, "uniform_filter")
+    along = tuple(range(x.ndim)) if axes is None else checked_axes(axes, x.ndim, "uniform_filter")
+    options = (per_axis(o, len(along), "an option", "uniform_filter") for o in (size, mode, origin))
+    for axis, count, each, place in zip(along, *options, strict=True):
+        if count > 1:
+            x = uniform_filter1d(x, count, axis, each, cval, place)
+    return x
+
+
+def _edges(input: Any, axis: int, mode: Any, cval: float, smooth: list[float], name: str) -> Variable:
+    x = inexact(input, name)
+    along = one_axis(axis, x, name)
+    modes = per_axis(mode, x.ndim, "mode", name)
+    x = summed(x, [-1.0, 0.0, 1.0], along, modes[along], cval, name)
+    for other in range(x.ndim):
+        if other != along:
+            x = summed(x, smooth, other, modes[other], cval, name)
+    return x
+
+
+@in_single_precision
+def sobel(input: AnyArray, axis: int = -1, mode: Any = "reflect", cval: float = 0.0) -> Variable:
+    """Return differences along an axis, smoothed along the others by 1, 2, 1; arguments as for `correlate1d`."""
+    return _edges(input, axis, mode, cval, [1.0, 2.0, 1.0], "sobel")
+
+
+@in_single_precision
+def prewitt(input: AnyArray, axis: int = -1, mode: Any = "reflect", cval: float = 0.0) -> Variable:
+    """Return differences along an axis, smoothed along the others by 1, 1, 1; arguments as for `correlate1d`."""
+    return _edges(input, axis, mode, cval, [1.0, 1.0, 1.0], "prewitt")
+
+
+def _extremum(
+    input: Any, size: Any, mode: Any, cval: float, origin: Any, axes: Any, sign: float, name: str
+) -> Variable:
+    x = inexact(input, name)
+    along = tuple(range(x.ndim)) if axes is None else checked_axes(axes, x.ndim, name)
+    options = (per_axis(o, len(along), "an option", name) for o in (size, mode, origin))
+    for axis, count, each, place in zip(along, *options, strict=True):
+        stacked = xpa.stack(windows(x, axis, count, each, cval, place, name), axis=0)
+        x = xpa.max(stacked, axis=0) if sign > 0 else xpa.min(stacked, axis=0)
+    return x
+
+
+@in_single_precision
+def maximum_filter(
+    input: AnyArray, size: Any, mode: Any = "reflect", cval: float = 0.0, origin: Any = 0, axes: Any = None
+) -> Variable:
+    """Return the maxima of neighbourhoods of `size` elements along each axis; arguments as for `correlate`.
+
+    Elements that tie along an axis share the gradient equally.
+    """
+    return _extremum(input, size, mode, cval, origin, axes, 1.0, "maximum_filter")
+
+
+@in_single_precision
+def minimum_filter(
+    input: AnyArray, size: Any, mode: Any = "reflect", cval: float = 0.0, origin: Any = 0, axes: Any = None
+) -> Variable:
+    """Return the minima of neighbourhoods of `size` elements along each axis; arguments as for `correlate`.
+
+    Elements that tie along an axis share the gradient equally.
+    """
+    return _extremum(input, size, mode, cval, origin, axes, -1.0, "minimum_filter")

@@ -1,0 +1,146 @@
+"""Gaussian filters, with derivatives of the Gaussian, and Laplace filters."""
+
+import math
+from typing import Any
+
+from xpgrad import array_api as xpa
+from xpgrad.array_api.half_precision import in_single_precision
+from xpgrad.array_api.shared.axes import checked_axes
+from xpgrad.graph.operands import as_variables
+from xpgrad.graph.variable import Variable, as_array
+from xpgrad.scipy.ndimage.filters import per_axis, summed
+from xpgrad.scipy.operands import inexact, one_axis
+from xpgrad.types import AnyArray
+
+
+def _weights(sigma: Any, order: int, radius: int) -> list[Any]:
+    """Return the weights of a Gaussian or its derivative; `sigma` is a float or a Variable."""
+    exp = xpa.exp if isinstance(sigma, Variable) else math.exp
+    inverse = 1.0 / (sigma * sigma)
+    phi = [exp(inverse * (-0.5 * k * k)) for k in range(-radius, radius + 1)]
+    total = phi[0]
+    for each in phi[1:]:
+        total = total + each
+    polynomial: list[Any] = [1.0]  # q of the derivative q * phi: a step is q' - q * k / sigma**2
+    for _ in range(order):
+        grown: list[Any] = [0.0] * (len(polynomial) + 1)
+        for power, c in enumerate(polynomial):
+            grown[power + 1] = grown[power + 1] - c * inverse
+            if power:
+                grown[power - 1] = grown[power - 1] + power * c
+        polynomial = grown
+    found = []
+    for k, each in zip(range(-radius, radius + 1), phi, strict=True):
+        factor: Any = 0.0
+        for power, c in enumerate(polynomial):
+            factor = factor + c * float(k) ** power
+        found.append(factor * each / total)
+    return found[::-1]  # of a correlation
+
+
+@in_single_precision
+def gaussian_filter1d(
+    input: AnyArray, sigma: Any, axis: int = -1, order: int = 0, mode: str = "reflect", cval: float = 0.0,
+    truncate: float = 4.0, *, radius: int | None = None,
+) -> Variable:  # fmt: skip
+    """Return the convolution with a Gaussian, or one of its derivatives, along an axis.
+
+    Parameters
+    ----------
+    input : Variable or array, floating-point
+    sigma : float, or Variable, shape ()
+        The standard deviation; the radius of the window is that of its value, and has no derivative.
+    axis : int
+    order : int
+        The order of the derivative.
+    mode, cval
+        As for `correlate1d`.
+    truncate : float
+        The radius of the window in standard deviations.
+    radius : int, optional
+
+    Returns
+    -------
+    Variable, like `input`
+    """
+    x = inexact(input, "gaussian_filter1d")
+    if order < 0:
+        raise ValueError(f"gaussian_filter1d: expected an order of at least 0, got {order}")
+    along = one_axis(axis, x, "gaussian_filter1d")
+    if hasattr(sigma, "dtype") and not isinstance(sigma, (int, float)):
+        x, sigma = as_variables("gaussian_filter1d", x, sigma)
+        if radius is None:
+            radius = int(truncate * float(as_array(sigma)) + 0.5)
+    else:
+        sigma = float(sigma)
+        radius = int(truncate * sigma + 0.5) if radius is None else radius
+    return summed(x, _weights(sigma, order, radius), along, mode, cval, "gaussian_filter1d")
+
+
+def gaussian_filter(
+    input: AnyArray, sigma: Any, order: Any = 0, mode: Any = "reflect", cval: float = 0.0, truncate: float = 4.0, *,
+    radius: Any = None, axes: Any = None,
+) -> Variable:  # fmt: skip
+    """Return the convolution with a Gaussian, or one of its derivatives.
+
+    Parameters
+    ----------
+    input : Variable or array, floating-point
+    sigma, order, mode, radius
+        As for `gaussian_filter1d`; they may be given for each axis, too.
+    cval, truncate : float
+    axes : int or sequence of int, optional
+        By default all.
+
+    Returns
+    -------
+    Variable, like `input`
+    """
+    x = inexact(input, "gaussian_filter")
+    along = tuple(range(x.ndim)) if axes is None else checked_axes(axes, x.ndim, "gaussian_filter")
+    options = (per_axis(o, len(along), "an option", "gaussian_filter") for o in (sigma, order, mode, radius))
+    for axis, deviation, degree, each, reach in zip(along, *options, strict=True):
+        if not isinstance(deviation, (int, float)) or deviation > 1e-15:
+            x = gaussian_filter1d(x, deviation, axis, degree, each, cval, truncate, radius=reach)
+    return x
+
+
+@in_single_precision
+def laplace(input: AnyArray, mode: Any = "reflect", cval: float = 0.0, *, axes: Any = None) -> Variable:
+    """Return the sum of the second differences along each axis; arguments as for `correlate`."""
+    x = inexact(input, "laplace")
+    along = tuple(range(x.ndim)) if axes is None else checked_axes(axes, x.ndim, "laplace")
+    modes = per_axis(mode, len(along), "mode", "laplace")
+    parts = [summed(x, [1.0, -2.0, 1.0], a, m, cval, "laplace") for a, m in zip(along, modes, strict=True)]
+    return _total(parts, x)
+
+
+def _total(parts: list[Variable], x: Variable) -> Variable:
+    total: Any = None
+    for part in parts:
+        total = part if total is None else total + part
+    return xpa.zeros_like(x) if total is None else total
+
+
+def _derivatives(input: Any, sigma: Any, degree: int, mode: Any, cval: float, axes: Any, options: Any) -> Any:
+    """Return the derivative of a filtered image along each axis."""
+    x = inexact(input, "gaussian_filter")
+    along = tuple(range(x.ndim)) if axes is None else checked_axes(axes, x.ndim, "gaussian_filter")
+    orders = [[degree if i == k else 0 for i in range(len(along))] for k in range(len(along))]
+    return x, [gaussian_filter(x, sigma, order, mode, cval, axes=along, **options) for order in orders]
+
+
+def gaussian_laplace(
+    input: AnyArray, sigma: Any, mode: Any = "reflect", cval: float = 0.0, *, axes: Any = None, **options: Any
+) -> Variable:
+    """Return the Laplacian of the convolution with a Gaussian; arguments as for `gaussian_filter`."""
+    x, parts = _derivatives(input, sigma, 2, mode, cval, axes, options)
+    return _total(parts, x)
+
+
+def gaussian_gradient_magnitude(
+    input: AnyArray, sigma: Any, mode: Any = "reflect", cval: float = 0.0, *, axes: Any = None, **options: Any
+) -> Variable:
+    """Return the length of the gradient of the convolution with a Gaussian; arguments as for `gaussian_filter`."""
+    x, parts = _derivatives(input, sigma, 1, mode, cval, axes, options)
+    return xpa.sqrt(_total([part * part for part in parts], x))

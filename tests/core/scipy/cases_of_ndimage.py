@@ -1,0 +1,89 @@
+"""Cases of `xpgrad.scipy.ndimage`."""
+
+import numpy as np
+import pytest
+from tests.core.scipy.table import ScipyCase, complex_uniform, uniform
+
+from xpgrad.scipy import ndimage
+
+ref = pytest.importorskip("scipy.ndimage")
+
+
+def of(name, *inputs, args=(), orders=1, libraries=False, batched=True, label="", **kwargs):
+    """Return a case whose first arguments are arrays."""
+    found, expected = getattr(ndimage, name), getattr(ref, name)
+    return ScipyCase(
+        f"ndimage.{name}{label}",
+        lambda *xs: found(*xs, *args, **kwargs),
+        lambda *xs: expected(*xs, *args, **kwargs),
+        inputs,
+        rtol=1e-8,
+        orders=orders,
+        libraries=libraries,
+        batched=batched,
+    )
+
+
+X = uniform(5, 6)
+MODES = ("reflect", "constant", "nearest", "mirror", "wrap", "grid-wrap", "grid-constant")
+POINTS = np.asarray([[0.3, 2.7, 3.6, -0.4, 4.3, -7.2], [1.2, 4.4, 0.7, 2.6, 5.3, 9.1]])
+WEIGHTS = uniform(2, 3)
+
+CASES = [
+    of("correlate1d", X, uniform(3), libraries=True, orders=2),
+    *(of("correlate1d", X, uniform(4), mode=mode, cval=1.5, axis=0, label=f":{mode}") for mode in MODES),
+    of("convolve1d", X, uniform(4), origin=1, label=":origin"),
+    of("convolve1d", uniform(3), uniform(5), origin=-1, mode="mirror", label=":long"),
+    of("correlate", X, WEIGHTS, libraries=True, orders=2),
+    of("correlate", X, uniform(9, 9), mode="wrap", label=":fft"),
+    of("convolve", X, WEIGHTS, mode="constant", cval=2.0, origin=[0, 1], label=":origins"),
+    of("convolve", complex_uniform(4, 4), WEIGHTS, label=":complex"),
+    of("gaussian_filter", X, sigma=1.1, libraries=True),
+    of("gaussian_filter", X, sigma=(0.8, 1.3), order=(1, 2), mode=("wrap", "mirror"), truncate=3.0, label=":orders"),
+    of("gaussian_filter", uniform(2, 3, 4), sigma=0.7, axes=(0, 2), radius=2, label=":axes"),
+    ScipyCase(
+        "ndimage.gaussian_filter1d:sigma",
+        lambda x, s: ndimage.gaussian_filter1d(x, s, order=1),
+        lambda x, s: ref.gaussian_filter1d(x, float(s), order=1),
+        (X, np.asarray(1.1)),
+        batched=False,
+    ),
+    of("uniform_filter", X, size=3, libraries=True),
+    of("uniform_filter", X, size=(2, 4), origin=(0, -1), mode="nearest", label=":even"),
+    of("uniform_filter1d", X, size=70, label=":long"),
+    of("sobel", X),
+    of("prewitt", uniform(3, 4, 2), axis=1, mode="wrap"),
+    of("laplace", X, mode=("wrap", "nearest")),
+    of("gaussian_laplace", X, sigma=0.9),
+    of("gaussian_gradient_magnitude", X, sigma=0.9, orders=2),
+    of("maximum_filter", X, size=3),
+    of("minimum_filter", X, size=(2, 3), mode="constant", cval=0.1),
+    of("spline_filter1d", X, order=4, axis=0),
+    of("spline_filter", X, order=3, mode="grid-wrap"),
+    *(
+        of("map_coordinates", X, POINTS, order=order, mode=mode, cval=0.7, label=f":{order},{mode}",
+           orders=2 if order > 2 else 1, libraries=order == 3 and mode == "constant")
+        for order in (0, 1, 2, 3)
+        for mode in MODES
+    ),
+    of("map_coordinates", uniform(7), uniform(1, 2, 3, low=0.1, high=5.8), order=5, label=":5,one axis"),
+    of("map_coordinates", complex_uniform(4, 4), POINTS / 3, order=1, mode="mirror", label=":complex"),
+    of("shift", X, np.asarray([0.4, -1.3]), orders=2, libraries=True),
+    of("shift", X, np.asarray([0.4, -1.3]), order=1, mode="grid-constant", cval=0.6, label=":grid-constant"),
+    of("zoom", X, zoom=(1.7, 0.6)),
+    of("zoom", X, zoom=2.0, order=1, mode="nearest", grid_mode=True, label=":grid"),
+    of("affine_transform", X, np.asarray([[0.8, 0.3], [-0.2, 1.1]]), np.asarray([0.45, 0.23]), orders=2),
+    of("affine_transform", X, np.asarray([0.8, 1.1]), np.asarray([0.4, 0.2]), mode="reflect", label=":diagonal"),
+    of("affine_transform", X, np.asarray([[0.8, 0.3, 0.1], [-0.2, 1.1, 0.7]]), output_shape=(4, 3), order=2,
+       mode="mirror", label=":homogeneous"),
+    of("rotate", X, args=(30.0,)),
+    ScipyCase(
+        "ndimage.rotate:angle",
+        lambda x, angle: ndimage.rotate(x, angle, reshape=False, axes=(0, 2), mode="nearest"),
+        lambda x, angle: ref.rotate(x, float(angle), reshape=False, axes=(0, 2), mode="nearest"),
+        (uniform(4, 2, 5), np.asarray(20.0)),
+        rtol=1e-8,
+        orders=1,
+        libraries=False,
+    ),
+]  # fmt: skip
