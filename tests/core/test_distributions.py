@@ -28,7 +28,7 @@ MAX_LINES = {
     "xpgrad/hints.py": 220,
     "xpgrad/special/": 3_750,
     "xpgrad/distributions/": 2_700,
-    "xpgrad/scipy/stats/": 300,
+    "xpgrad/scipy/stats/": 450,
     "xpgrad/": 34_000,
 }
 """Blank ones are not counted; the first folder that fits counts."""

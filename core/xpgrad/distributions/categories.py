@@ -114,7 +114,7 @@ class OneHotCategorical(Distribution):
         Probabilities of the categories, with sum 1.
     """
 
-    support = "one-hot vector"
+    _support = "one-hot vector"
     _names = ("p",)
 
     def __init__(self, p: AnyArray) -> None:
@@ -173,7 +173,7 @@ class Dirichlet(Distribution):
     """
 
     has_rsample = True
-    support = "[0, 1]"
+    _support = "[0, 1]"
     _names = ("alpha",)
 
     def __init__(self, alpha: AnyArray) -> None:

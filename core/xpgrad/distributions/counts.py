@@ -34,7 +34,7 @@ class Bernoulli(Distribution):
         Both or none of `p` and `logit` are given.
     """
 
-    support = "{0, 1}"
+    _support = "{0, 1}"
     _names = ("logit",)
 
     def __init__(self, p: Operand | None = None, logit: Operand | None = None, binary_check: bool = False) -> None:
@@ -127,7 +127,7 @@ class Binomial(Tabulated):
         Probability of success.
     """
 
-    support = "non negative integer"
+    _support = "non negative integer"
     _names = ("n", "p")
 
     def __init__(self, n: Operand, p: Operand) -> None:
@@ -146,7 +146,7 @@ class Geometric(Tabulated):
         Probability of success.
     """
 
-    support = "positive integer"
+    _support = "positive integer"
     _names = ("p",)
 
     def __init__(self, p: Operand) -> None:
@@ -165,7 +165,7 @@ class Poisson(Tabulated):
         Mean.
     """
 
-    support = "non negative integer"
+    _support = "non negative integer"
     _names = ("lam",)
 
     def __init__(self, lam: Operand) -> None:

@@ -26,6 +26,7 @@ class Distribution:
     has_rsample = False
     """Whether samples have derivatives by the parameters."""
     _names: tuple[str, ...] = ()
+    _support = ""
 
     @property
     def batch_shape(self) -> Shape:
@@ -45,7 +46,7 @@ class Distribution:
     @property
     def support(self) -> str:
         """The set of points of positive density, as a text."""
-        self._lacks("support")
+        return self._support or self._lacks("support")
 
     @property
     def xp(self) -> Namespace:
@@ -207,7 +208,7 @@ class LocationScale(Tabulated):
     """A distribution whose parameters are a location and a scale."""
 
     has_rsample = True
-    support = "real"
+    _support = "real"
     _names: tuple[str, ...] = ("loc", "scale")
 
     def __init__(self, loc: Operand, scale: Operand) -> None:

@@ -18,7 +18,7 @@ class Beta(Tabulated):
     """
 
     has_rsample = True
-    support = "[0, 1]"
+    _support = "[0, 1]"
     _names = ("a", "b")
 
     def __init__(self, a: Operand, b: Operand) -> None:
@@ -38,7 +38,7 @@ class Chisquare(Tabulated):
     """
 
     has_rsample = True
-    support = "positive"
+    _support = "positive"
     _names = ("k",)
 
     def __init__(self, k: Operand) -> None:
@@ -58,7 +58,7 @@ class Exponential(Tabulated):
     """
 
     has_rsample = True
-    support = "positive"
+    _support = "positive"
     _names = ("lam",)
 
     def __init__(self, lam: Operand) -> None:
@@ -78,7 +78,7 @@ class FisherSnedecor(Tabulated):
     """
 
     has_rsample = True
-    support = "positive"
+    _support = "positive"
     _names = ("d1", "d2")
 
     def __init__(self, d1: Operand, d2: Operand) -> None:
@@ -98,7 +98,7 @@ class Gamma(Tabulated):
     """
 
     has_rsample = True
-    support = "positive"
+    _support = "positive"
     _names = ("k", "theta")
 
     def __init__(self, k: Operand, theta: Operand) -> None:
@@ -118,7 +118,7 @@ class Pareto(Tabulated):
     """
 
     has_rsample = True
-    support = "[scale, inf]"
+    _support = "[scale, inf]"
     _names = ("scale", "alpha")
 
     def __init__(self, scale: Operand, alpha: Operand) -> None:

@@ -66,7 +66,7 @@ class LogNormal(Tabulated):
     """
 
     has_rsample = True
-    support = "positive"
+    _support = "positive"
     _names = ("mu", "sigma")
 
     def __init__(self, mu: Operand, sigma: Operand) -> None:
@@ -93,7 +93,7 @@ class MultivariateNormal(Distribution):
     """
 
     has_rsample = True
-    support = "real"
+    _support = "real"
     _names = ("loc", "scale_tril")
 
     def __init__(self, loc: AnyArray, *, scale_tril: AnyArray | None = None) -> None:

@@ -97,7 +97,7 @@ class Uniform(Tabulated):
     """
 
     has_rsample = True
-    support = "[low, high]"
+    _support = "[low, high]"
 
     def __init__(
         self, *, low: Operand | None = None, high: Operand | None = None, loc: Operand | None = None,

@@ -7,10 +7,19 @@ distributions. `mean`, `var`, `std`, `entropy` and `rvs` exist where a formula i
 import typing as _typing
 
 from xpgrad.scipy.stats.distributions import *  # noqa: F403
-from xpgrad.scipy.stats.distributions import __all__ as __all__
+from xpgrad.scipy.stats.multivariate import dirichlet as dirichlet
+from xpgrad.scipy.stats.multivariate import gaussian_kde as gaussian_kde
+from xpgrad.scipy.stats.multivariate import multinomial as multinomial
+from xpgrad.scipy.stats.multivariate import multivariate_normal as multivariate_normal
 
-if not _typing.TYPE_CHECKING:
+if _typing.TYPE_CHECKING:
+    __all__: list[str]
+else:
     from xpgrad.listing import missing_name as _missing_name
+    from xpgrad.scipy.stats import distributions as _distributions
+    from xpgrad.scipy.stats import multivariate as _multivariate
+
+    __all__ = [*_distributions.__all__, *_multivariate.__all__]
 
     def __dir__():
         """List the distributions."""

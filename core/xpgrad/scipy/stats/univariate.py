@@ -177,8 +177,9 @@ class Frozen:
         self.dist, self.args, self.kwds = distribution, args, kwargs
 
     def __getattr__(self, name: str) -> Callable[..., Variable]:
-        method = None if name.startswith("_") else getattr(self.dist, name)
-        if not callable(method):
+        method: Any = None if name.startswith("_") else getattr(self.dist, name)
+        is_method = callable(method)
+        if not is_method:
             raise AttributeError(f"{self.dist.name} has no method {name!r}")
         if name in ("mean", "var", "std", "entropy"):
             return lambda: method(*self.args, **self.kwds)

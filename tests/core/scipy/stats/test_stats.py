@@ -56,7 +56,7 @@ def test_at_least_as_many_as_people_use() -> None:
         _ = stats.nrom
 
 
-@pytest.mark.parametrize("name", stats.__all__)
+@pytest.mark.parametrize("name", CONTINUOUS + DISCRETE)
 def test_densities(name: str) -> None:
     own, exact, parameters = both(name)
     x = points_of(exact, parameters)
@@ -68,7 +68,7 @@ def test_densities(name: str) -> None:
 
 
 @pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("name", stats.__all__)
+@pytest.mark.parametrize("name", CONTINUOUS + DISCRETE)
 def test_tails_and_quantiles(name: str, method: str) -> None:
     own, exact, parameters = both(name)
     at = LEVELS if method in ("ppf", "isf") else points_of(exact, parameters)
@@ -81,7 +81,7 @@ def test_tails_and_quantiles(name: str, method: str) -> None:
 
 
 @pytest.mark.parametrize("method", ["mean", "var", "std", "entropy"])
-@pytest.mark.parametrize("name", stats.__all__)
+@pytest.mark.parametrize("name", CONTINUOUS + DISCRETE)
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_moments(name: str, method: str) -> None:
     own, exact, parameters = both(name)
@@ -92,7 +92,7 @@ def test_moments(name: str, method: str) -> None:
     np.testing.assert_allclose(actual.array, getattr(exact, method)(*parameters), rtol=1e-6, atol=1e-12)
 
 
-@pytest.mark.parametrize("name", stats.__all__)
+@pytest.mark.parametrize("name", CONTINUOUS + DISCRETE)
 def test_gradients(name: str) -> None:
     own, exact, parameters = both(name)
     continuous = isinstance(own, Continuous)
