@@ -55,6 +55,7 @@ def transformed(
         low=low,
         high=high,
         open=open,
+        finite=True,
         inner=inner,
         cdf=at(lower),
         sf=at(upper),
@@ -73,7 +74,8 @@ def reflected(name: str, base: Family) -> Family:
     inner = base.inner
     return transformed(
         name, base, lambda x, *shapes: -x, lambda x, *shapes: 0.0, lambda y, *shapes: -y, decreasing=True,
-        shapes=lambda *shapes: shapes, low=-low, high=-high, inner=-inner if isinstance(inner, float) else 0.0,
+        shapes=lambda *shapes: shapes, low=-low, high=-high, open=base.open,
+        inner=-inner if isinstance(inner, float) else 0.0,
     )  # fmt: skip
 
 
@@ -94,6 +96,7 @@ def mirrored(name: str, half: Family) -> Family:
     return Family(
         name=name,
         logpdf=lambda x, *shapes: half.logpdf(abs_(x), *shapes) - math.log(2),
+        finite=half.finite,
         inner=1.0,
         cdf=lower,
         sf=lambda x, *shapes: lower(-x, *shapes),

@@ -37,7 +37,9 @@ class Family:
     low, high : float or callable
         Ends of the support; outside the density is 0.
     open : bool
-        Whether the lower end is not part of the support.
+        Whether finite ends are not part of the support.
+    finite : bool
+        Whether formulas are for finite points only.
     inner : float or callable
         A point inside of the support, at which formulas are evaluated instead of points outside.
     cdf, sf, logcdf, logsf : callable or None
@@ -56,6 +58,7 @@ class Family:
     low: Bound = -math.inf
     high: Bound = math.inf
     open: bool = False
+    finite: bool = False
     inner: Bound = 0.0
     cdf: Formula | None = None
     sf: Formula | None = None
@@ -70,10 +73,14 @@ class Family:
     sample: Formula | None = None
 
     def sides(self, z: Variable, shapes: Shapes) -> tuple[Variable | None, Variable | None]:
-        """Return where `z` is below the support and where above it; None for an infinite end."""
+        """Return where `z` is below the support and where above it; None is nowhere."""
         low, high = bound_of(self.low, shapes), bound_of(self.high, shapes)
         below = None if low is None else (z <= low if self.open else z < low)
-        return below, None if high is None else z > high
+        above = None if high is None else (z >= high if self.open else z > high)
+        if self.finite:
+            below = either(below, None if isinstance(low, float) else z == -math.inf)
+            above = either(above, None if isinstance(high, float) else z == math.inf)
+        return below, above
 
     def moved_inside(self, z: Variable, outside: Variable | None, shapes: Shapes) -> Variable:
         """Return `z` with the points outside of the support replaced, so that no formula gives NaN there."""

@@ -60,6 +60,7 @@ EXPONENTIAL = Family(
 
 GAMMA = Family(
     name="gamma",
+    finite=True,
     low=0.0,
     inner=1.0,
     logpdf=lambda z, a: xlogy(a - 1, z) - z - gammaln(a),
@@ -167,6 +168,7 @@ def _ratio_entropy(d1: Variable, d2: Variable) -> Variable:
 
 F_RATIO = Family(
     name="F",
+    finite=True,
     low=0.0,
     inner=1.0,
     logpdf=_ratio_log_density,

@@ -18,7 +18,7 @@ POWER_LAW = transformed(
 )  # fmt: skip
 JOHNSON_BOUNDED = transformed(
     "Johnson's SB", NORMAL, lambda x, a, b: a + b * logit(x), lambda x, a, b: log(b) - log(x) - log1p(-x),
-    lambda y, a, b: expit((y - a) / b), low=0.0, high=1.0, inner=0.5,
+    lambda y, a, b: expit((y - a) / b), low=0.0, high=1.0, open=True, inner=0.5,
 )  # fmt: skip
 LOG_UNIFORM = transformed(
     "log-uniform", UNIFORM, lambda x, a, b: log(x / a) / log(b / a), lambda x, a, b: -log(x) - log(log(b / a)),

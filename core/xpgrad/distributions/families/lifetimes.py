@@ -4,7 +4,22 @@ import math
 from typing import Any
 
 from xpgrad.array_api import abs as abs_
-from xpgrad.array_api import atan, atan2, atanh, exp, expm1, log, log1p, logaddexp, ones_like, sqrt, tan, tanh, where
+from xpgrad.array_api import (
+    atan,
+    atan2,
+    atanh,
+    exp,
+    expm1,
+    isinf,
+    log,
+    log1p,
+    logaddexp,
+    ones_like,
+    sqrt,
+    tan,
+    tanh,
+    where,
+)
 from xpgrad.distributions.families.composed import reflected, transformed
 from xpgrad.distributions.families.family import Family
 from xpgrad.distributions.families.half_line import EXPONENTIAL, F_RATIO, GAMMA
@@ -97,16 +112,24 @@ def _end_of_pareto(c: Variable) -> Variable:
     return where(negative, -1 / where(negative, c, -1.0), math.inf)
 
 
+def unscaled(y: Variable, c: Variable) -> Variable:
+    """Return ``(exp(c * y) - 1) / c``, and `y` where `c` is 0."""
+    infinite = isinf(y) & (c != 0)
+    inside = where(infinite, 0.0, y)
+    return where(infinite, expm1(c * y) / where(c == 0, 1.0, c), inside * exprel(c * inside))
+
+
 GENERALIZED_PARETO = transformed(
     "generalized Pareto", EXPONENTIAL, lambda x, c: x * log1prel_of(c * x, n=0), lambda x, c: -log1p(c * x),
-    lambda y, c: y * exprel(c * y), low=0.0, high=_end_of_pareto,
+    unscaled, low=0.0, high=_end_of_pareto,
     inner=lambda c: where(c < 0, -0.5 / where(c < 0, c, -1.0), 1.0),
 )  # fmt: skip
 
 
 def _fatigue_quantile(y: Variable, c: Variable) -> Variable:
-    half = 0.5 * c * y
-    return (half + sqrt(half * half + 1)) ** 2
+    half = 0.5 * c * abs_(y)
+    root = (half + sqrt(half * half + 1)) ** 2
+    return where(y < 0, 1 / root, root)
 
 
 FATIGUE_LIFE = transformed(
@@ -172,6 +195,7 @@ LOMAX = Family(
 
 EXPONENTIATED_WEIBULL = Family(
     name="exponentiated Weibull",
+    finite=True,
     low=0.0,
     inner=1.0,
     logpdf=lambda x, a, c: log(a * c) + xlogy(a - 1, -expm1(-(x**c))) - x**c + xlogy(c - 1, x),
@@ -190,6 +214,7 @@ def _inverse_gauss(x: Variable, mu: Variable, upper: bool) -> Variable:
 
 INVERSE_GAUSS = Family(
     name="inverse Gauss",
+    finite=True,
     low=0.0,
     open=True,
     inner=1.0,

@@ -93,6 +93,7 @@ CAUCHY = Family(
 
 GUMBEL = Family(
     name="Gumbel",
+    finite=True,
     logpdf=lambda z: -z - exp(-z),
     cdf=lambda z: exp(-exp(-z)),
     sf=lambda z: -expm1(-exp(-z)),

@@ -25,7 +25,7 @@ def searched(family: Family, q: Variable, shapes: Shapes) -> Variable:
         return tail(family, "cdf", z, fixed) >= goal
 
     low, high = bound_of(family.low, fixed), bound_of(family.high, fixed)
-    lower, upper = -ones_like(goal) if low is None else 0 * goal + (low - family.integers), ones_like(goal)
+    lower, upper = -ones_like(goal) if low is None else 0 * goal + (low - int(family.integers)), ones_like(goal)
     if low is None:
         lower = _doubled(lower, reaches)
     elif callable(family.low) or low > 0:
@@ -43,7 +43,7 @@ def searched(family: Family, q: Variable, shapes: Shapes) -> Variable:
     if not family.integers:
         for _ in range(2):
             z = z - (tail(family, "cdf", z, shapes) - where(inner, q, 0.5)) / exp(family.logpdf(z, *shapes))
-    first = -math.inf if low is None else low - family.integers
+    first = -math.inf if low is None else low - int(family.integers)
     ends = where(q <= 0, 0 * goal + first, math.inf if high is None else high)
     return where(inner, z, where((q >= 0) & (q <= 1), ends, math.nan))
 

@@ -8,11 +8,11 @@ from xpgrad.array_api import asinh, atan, exp, expm1, log, log1p, sinh, tan, whe
 from xpgrad.distributions.families.composed import mirrored, reflected, transformed
 from xpgrad.distributions.families.family import Family
 from xpgrad.distributions.families.half_line import GAMMA
-from xpgrad.distributions.families.lifetimes import GENERALIZED_HALF_NORMAL, WEIBULL
+from xpgrad.distributions.families.lifetimes import GENERALIZED_HALF_NORMAL, WEIBULL, unscaled
 from xpgrad.distributions.families.real_line import GUMBEL, NORMAL, log1p_square
 from xpgrad.graph.variable import Variable
 from xpgrad.special import expit, log_expit, logit
-from xpgrad.special.elementary import exprel, log1prel_of
+from xpgrad.special.elementary import log1prel_of
 from xpgrad.special.error_functions import log_ndtr, ndtr, ndtri
 from xpgrad.special.gamma_functions import gammaln
 from xpgrad.special.oscillating import owens_t
@@ -46,12 +46,19 @@ HYPERBOLIC_SECANT = Family(
     logpdf=lambda x: math.log(2 / math.pi) - abs_(x) - log1p(exp(-2 * abs_(x))),
     cdf=lambda x: (2 / math.pi) * atan(exp(x)),
     sf=lambda x: (2 / math.pi) * atan(exp(-x)),
-    ppf=lambda q: log(tan((math.pi / 2) * q)),
-    isf=lambda q: -log(tan((math.pi / 2) * q)),
+    ppf=lambda q: _secant_quantile(q),
+    isf=lambda q: -_secant_quantile(q),
     mean=lambda: 0.0,
     variance=lambda: math.pi**2 / 4,
     mode=lambda: 0.0,
 )
+
+
+def _secant_quantile(q: Variable) -> Variable:
+    left = q < 0.5
+    size = log(tan((math.pi / 2) * where(left, q, 1 - q)))
+    return where(left, size, -size)
+
 
 GUMBEL_OF_MINIMA = reflected("Gumbel of minima", GUMBEL)
 GENERALIZED_NORMAL = mirrored("generalized normal", GENERALIZED_HALF_NORMAL)
@@ -87,7 +94,8 @@ def generalized_high(c: Variable) -> Variable:
 
 GENERALIZED_EXTREME = transformed(
     "generalized extreme value", GUMBEL, lambda x, c: _scaled(x, -c), lambda x, c: -log1p(-c * x),
-    lambda y, c: y * exprel(-c * y), shapes=lambda c: (), low=lambda c: -generalized_high(-c), high=generalized_high,
+    lambda y, c: unscaled(y, -c), shapes=lambda c: (), low=lambda c: -generalized_high(-c), high=generalized_high,
+    open=True,
 )  # fmt: skip
 
 POWER_NORMAL = Family(
@@ -119,6 +127,7 @@ def _modified_tail(x: Variable, k: Variable) -> Any:
 
 EXPONENTIALLY_MODIFIED_NORMAL = Family(
     name="exponentially modified normal",
+    finite=True,
     logpdf=lambda x, k: -log(k) + 0.5 / k**2 - x / k + log_ndtr(x - 1 / k),
     cdf=lambda x, k: ndtr(x) - _modified_tail(x, k),
     sf=lambda x, k: ndtr(-x) + _modified_tail(x, k),

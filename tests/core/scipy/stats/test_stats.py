@@ -10,6 +10,7 @@ import xpgrad
 from xpgrad import array_api as xp
 from xpgrad.scipy import stats
 from xpgrad.scipy.stats.univariate import Continuous, Discrete
+from xpgrad.testing.arrays import on_host
 from xpgrad.transforms import grad, jvp, vmap
 
 SHAPES = {
@@ -67,6 +68,16 @@ def test_densities(name: str) -> None:
         assert own.pmf(x[0] + 0.5, *parameters).array == 0
 
 
+@pytest.mark.parametrize("name", CONTINUOUS + DISCRETE)
+def test_densities_of_a_library_that_follows_the_standard_only(name: str) -> None:
+    own, _, parameters = both(name)
+    device = xpgrad.get_device("@strict:cpu")
+    x = np.asarray([0.5, 1.0, 2.1, 9.0])
+    log = "logpdf" if isinstance(own, Continuous) else "logpmf"
+    moved = getattr(own, log)(device.send(x), *(device.send(np.asarray(float(p))) for p in parameters))
+    np.testing.assert_allclose(on_host(moved.array), getattr(own, log)(x, *parameters).array, rtol=1e-9)
+
+
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("name", CONTINUOUS + DISCRETE)
 def test_tails_and_quantiles(name: str, method: str) -> None:
@@ -119,6 +130,18 @@ def test_gradients(name: str) -> None:
     np.testing.assert_allclose(xpgrad.as_array(tangent), total, rtol=1e-8, atol=1e-10)
     batch = tuple(np.stack([v, v]) for v in arguments)
     np.testing.assert_allclose(xpgrad.as_array(vmap(f)(*batch)), [float(f(*arguments).array)] * 2, rtol=1e-10)
+
+
+@pytest.mark.parametrize("name", CONTINUOUS)
+@pytest.mark.filterwarnings("ignore:divide by zero")
+def test_ends_of_the_support(name: str) -> None:
+    own, exact, shapes = getattr(stats, name), getattr(scipy.stats, name), SHAPES.get(name, ())
+    ends = np.asarray(exact.support(*shapes), float)
+    for method in ("logpdf", "cdf", "sf"):
+        with np.errstate(all="ignore"):
+            expected = getattr(exact, method)(ends, *shapes)
+        expected = np.where(np.isnan(expected), -np.inf, expected)
+        np.testing.assert_allclose(getattr(own, method)(ends, *shapes).array, expected, rtol=1e-6, atol=1e-12)
 
 
 def test_special_values_of_shapes() -> None:
