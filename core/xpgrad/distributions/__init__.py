@@ -1,7 +1,7 @@
 """Probability distributions under Chainer's names, whose parameters are Variables or arrays of any backend.
 
 Densities, moments, entropies and divergences are differentiable by the parameters, and samples are where
-`has_rsample` is True: those of the gamma family by implicit derivatives. Samples are drawn from `xpgrad.random`.
+`has_rsample` is True; samples of the gamma family have implicit derivatives. Samples are drawn from `xpgrad.random`.
 """
 
 import typing as _typing

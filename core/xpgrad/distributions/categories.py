@@ -38,7 +38,7 @@ def _indices(p: Variable, n: int) -> Variable:
 
 
 class Categorical(Distribution):
-    """Categorical distribution, of integers from 0 on.
+    """Categorical distribution over the integers 0 to K - 1.
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ class Categorical(Distribution):
 
 
 class OneHotCategorical(Distribution):
-    """Categorical distribution, of vectors of which one element is 1 and the others 0.
+    """Categorical distribution of one-hot vectors.
 
     Parameters
     ----------
@@ -164,7 +164,7 @@ class OneHotCategorical(Distribution):
 
 
 class Dirichlet(Distribution):
-    """Dirichlet distribution, of vectors of probabilities.
+    """Dirichlet distribution over vectors of probabilities.
 
     Parameters
     ----------

@@ -18,7 +18,7 @@ __all__ = ["Bernoulli", "Binomial", "Geometric", "Poisson"]
 
 
 class Bernoulli(Distribution):
-    """Bernoulli distribution, of 0 and 1.
+    """Bernoulli distribution over 0 and 1.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The interface of all distributions, and what computes it from a table of formulas."""
+"""The interface of distributions, and base classes that implement it with a family."""
 
 import math
 from abc import abstractmethod
@@ -79,7 +79,7 @@ class Distribution:
         self._lacks("sample_n")
 
     def log_prob(self, x: AnyArray) -> Variable:
-        """Return the logarithm of the density, or of the probability of a discrete `x`; -inf outside of the support."""
+        """Return the log density, or log probability of a discrete `x`; -inf outside of the support."""
         self._lacks("log_prob")
 
     def prob(self, x: AnyArray) -> Variable:
@@ -216,14 +216,14 @@ class LocationScale(Tabulated):
 
 
 def as_parameters(name: str, *values: Any) -> tuple[Variable, ...]:
-    """Return parameters as Variables of floating-point dtypes; numbers become arrays beside the others."""
+    """Return parameters as floating-point Variables; numbers become arrays of the same library."""
     if all(isinstance(value, (int, float)) for value in values):
         return tuple(asarray(float(value)) for value in values)
     return as_floating(name, values)
 
 
 def broadcast_shape(*parameters: Variable) -> Shape:
-    """Return the shape to which parameters broadcast."""
+    """Return the broadcast shape of parameters."""
     first = parameters[0].shape
     if all(parameter.shape == first for parameter in parameters):
         return first

@@ -1,4 +1,4 @@
-"""Kullback-Leibler divergences of pairs of distributions, by formulas that are registered."""
+"""Kullback-Leibler divergences of pairs of distributions, from registered formulas."""
 
 import math
 from collections.abc import Callable
@@ -34,7 +34,7 @@ def register_kl(Dist1: type, Dist2: type) -> Callable[[F], F]:
     Parameters
     ----------
     Dist1, Dist2 : type
-        Subclasses of `Distribution`. A formula applies to their subclasses too, unless they have one of their own.
+        Subclasses of `Distribution`. Subclasses inherit the formula unless another is registered for them.
     """
 
     def register(formula: F) -> F:
@@ -45,7 +45,7 @@ def register_kl(Dist1: type, Dist2: type) -> Callable[[F], F]:
 
 
 def kl_divergence(dist1: Distribution, dist2: Distribution) -> Variable:
-    """Return the Kullback-Leibler divergence of `dist2` from `dist1`, of their batch shape.
+    """Return the Kullback-Leibler divergence of `dist2` from `dist1`, for each pair of the batch.
 
     It is the mean of ``dist1.log_prob(x) - dist2.log_prob(x)`` over `x` from `dist1`.
 

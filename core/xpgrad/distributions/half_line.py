@@ -69,7 +69,7 @@ class Exponential(Tabulated):
 
 
 class FisherSnedecor(Tabulated):
-    """F distribution: of the ratio of two mean squares.
+    """F distribution, the ratio of two mean squares.
 
     Parameters
     ----------

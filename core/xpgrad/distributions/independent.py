@@ -123,7 +123,7 @@ class Independent(Distribution):
 
     @property
     def covariance(self) -> Variable:
-        """Covariance matrix of a flattened event, whose blocks beside the diagonal are 0."""
+        """Block-diagonal covariance matrix of a flattened event."""
         inner, batch = self._distribution, self.batch_shape
         size = math.prod(inner.event_shape)
         count = math.prod(self.event_shape) // size if size else 0

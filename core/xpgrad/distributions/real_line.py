@@ -54,7 +54,7 @@ class Laplace(LocationScale):
     Parameters
     ----------
     loc, scale : Variable, array or float
-        Mean, and mean absolute deviation from it.
+        Mean and mean absolute deviation.
     """
 
     def _member(self) -> Member:

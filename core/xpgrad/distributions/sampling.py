@@ -45,9 +45,9 @@ class Draws:
         return constant_variable(random.normal(self.shape, self.dtype, self.device))
 
     def log_gamma(self, a: Variable) -> Variable:
-        """Return logarithms of gamma variates of shape parameter `a`, which do not underflow for a small one.
+        """Return logarithms of gamma variates of shape parameter `a`; they do not underflow if `a` is small.
 
-        The derivative by `a` is that of the quantile function at the sample.
+        The derivative by `a` equals the derivative of the quantile function at the sample.
 
         Notes
         -----
@@ -145,7 +145,7 @@ class Draws:
 
 
 def draws_for(shape: Shape, *parameters: Any) -> Draws:
-    """Return draws in the dtype and on the device of a distribution's parameters; within `vmap`, of each member."""
+    """Return draws with the dtype and device of the parameters; each batch element of `vmap` has its own."""
     specs: list[Spec] = [x.node.spec for x in parameters if isinstance(x, Variable)]
     spec = specs[0]
     device = spec.backend.device_for(spec.device)
@@ -160,7 +160,7 @@ def _first_accepted(
     propose: Callable[..., tuple[Variable, Variable]],
     rounds: int,
 ) -> Variable:
-    """Return the first proposal that is accepted, elementwise; the last one if none is.
+    """Return the first accepted proposal, elementwise, or the last proposal if all are rejected.
 
     Programs draw the numbers of all rounds, so they are drawn here even if no element needs them.
     """
@@ -180,7 +180,10 @@ def none_known_true(condition: Variable) -> bool:
 
 
 def _counted(u: Variable, first: Variable, ratio: Callable[[int], Variable]) -> Variable:
-    """Return the count at which the sum of the probabilities exceeds `u`; `ratio` is that of successive ones."""
+    """Return the count at which the sum of the probabilities exceeds `u`.
+
+    `ratio(k)` is the probability of ``k + 1`` divided by the probability of `k`.
+    """
     probability = total = first
     count = 0 * u
     for k in range(MAX_SMALL_COUNT):

@@ -1,4 +1,4 @@
-"""Families made of others: by a monotonic function, and by a random sign."""
+"""Families derived from a base family by a monotonic function or a random sign."""
 
 import math
 from collections.abc import Callable
@@ -29,7 +29,7 @@ def transformed(
         Its inverse.
     decreasing : bool
     shapes : callable
-        Takes the shapes of the new family, and returns those of `base`; by default it has none.
+        Converts the shapes of the new family to the shapes of `base`; by default `base` has no shapes.
     low, high, open, inner
         As in `Family`.
     logpdf : callable, optional

@@ -23,15 +23,14 @@ Shapes = tuple[Variable, ...]
 class Family:
     """Formulas of a family of distributions with location 0 and scale 1.
 
-    Formulas take a point of the support and the shapes. Where one is None, it is computed from others or does not
-    exist.
+    Formulas take a point of the support and the shapes. A missing formula is computed from other formulas if possible.
 
     Attributes
     ----------
     name : str
         Name for error messages.
     logpdf : callable
-        Logarithm of the density, or of the probability of an integer.
+        Log density, or log probability of an integer.
     integers : bool
         Whether the support is of integers.
     low, high : float or callable
@@ -118,7 +117,7 @@ _TAILS = {
 
 
 def _tail_formula(family: Family, name: str) -> Formula:
-    """Return the formula `name` of a family, or a composition of others."""
+    """Return the formula `name` of a family, or compose it from other formulas."""
     formula: Formula | None = getattr(family, name)
     if formula is not None:
         return formula
@@ -133,7 +132,7 @@ def _tail_formula(family: Family, name: str) -> Formula:
 
 
 def _log_of_tail(tail: Variable, other: Variable) -> Variable:
-    """Return the logarithm of a tail, by the other one where that is the smaller."""
+    """Return the logarithm of a tail, computed from the smaller tail."""
     small, zero = tail < 0.5, tail <= 0
     of_small = log(where(small & ~zero, tail, 0.5))
     return where(zero, -math.inf, where(small, of_small, log1p(-where(small, 0.5, other))))

@@ -20,7 +20,7 @@ from xpgrad.special.polygamma import psi
 
 
 def if_above(x: Variable, bound: float, value: Any, otherwise: float) -> Variable:
-    """Return ``value(x)`` where `x` is larger than `bound`, and `otherwise` elsewhere, without NaN in gradients."""
+    """Return ``value(x)`` where `x` exceeds `bound`, else `otherwise`, without NaN in gradients."""
     above = x > bound
     return where(above, value(where(above, x, bound + 1.0)), otherwise)
 

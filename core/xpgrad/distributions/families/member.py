@@ -93,7 +93,7 @@ class Member:
         return self._full(entropy)
 
     def sample(self, n: int, batch_shape: Shape) -> Variable:
-        """Return `n` independent samples, of shape ``(n, *batch_shape)``."""
+        """Return `n` independent samples with shape ``(n, *batch_shape)``."""
         formula = self.family.sample
         if formula is None:
             if self.family.ppf is None:
@@ -121,7 +121,7 @@ class Member:
         return self._full(value if self.loc is None else value + self.loc)
 
     def _full(self, value: Any) -> Variable:
-        """Return `value` as a Variable of the shape to which all parameters broadcast."""
+        """Broadcast `value` to the common shape of all parameters."""
         parameters = [x for x in (*self.shapes, self.loc, self.scale) if isinstance(x, Variable)]
         full: Variable = value if isinstance(value, Variable) else full_like(parameters[0], value)
         if all(full.shape == x.shape for x in parameters):

@@ -1,4 +1,4 @@
-"""Quantiles of families without a formula for them."""
+"""Quantiles of families that have no quantile formula."""
 
 import math
 from collections.abc import Callable

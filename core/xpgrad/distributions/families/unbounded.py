@@ -117,7 +117,7 @@ SKEW_NORMAL = Family(
 
 
 def _skewed(first: Variable, half: Variable, a: Variable) -> Variable:
-    """Return a skew normal number of a normal and a half normal one."""
+    """Combine a normal and a half normal number to a skew normal number."""
     return (a * half + first) / (1 + a * a) ** 0.5
 
 

@@ -51,7 +51,7 @@ class _MultivariateNormal:
         return law.log_prob(x)
 
     def pdf(self, x: AnyArray, mean: AnyArray | None = None, cov: Operand = 1.0) -> Variable:
-        """Return the density; parameters are those of `logpdf`."""
+        """Return the density; the parameters are as for `logpdf`."""
         return exp(self.logpdf(x, mean, cov))
 
     def entropy(self, mean: AnyArray | None = None, cov: Operand = 1.0) -> Variable:
@@ -91,7 +91,7 @@ class _Dirichlet:
         return Dirichlet(alpha).log_prob(matrix_transpose(x) if x.ndim > 1 else x)
 
     def pdf(self, x: AnyArray, alpha: AnyArray) -> Variable:
-        """Return the density; parameters are those of `logpdf`."""
+        """Return the density; the parameters are as for `logpdf`."""
         return exp(self.logpdf(x, alpha))
 
 
@@ -114,12 +114,12 @@ class _Multinomial:
         return gammaln(n + 1) + sum_(xlogy(x, p) - gammaln(x + 1), axis=-1)
 
     def pmf(self, x: AnyArray, n: Operand, p: AnyArray) -> Variable:
-        """Return the probability; parameters are those of `logpmf`."""
+        """Return the probability; the parameters are as for `logpmf`."""
         return exp(self.logpmf(x, n, p))
 
 
 class gaussian_kde:  # noqa: N801 - SciPy's name
-    """Estimate of a density from a sample, by normal distributions around its points.
+    """Kernel density estimate with normal kernels.
 
     Everything is differentiable by the sample, its weights and the bandwidth.
 
@@ -127,7 +127,7 @@ class gaussian_kde:  # noqa: N801 - SciPy's name
     ----------
     dataset : Variable or array, shape (n,) or (d, n)
     bw_method : {"scott", "silverman"}, float or Variable, optional
-        The factor of the standard deviation, or a rule for it.
+        Factor of the standard deviation, or a rule that computes the factor.
     weights : Variable or array, shape (n,), optional
     """
 

@@ -22,7 +22,7 @@ def unchanged(*shapes: Variable) -> tuple[Shapes, float]:
 
 
 class Univariate:
-    """A distribution of SciPy's, with functions of Variables and arrays.
+    """Univariate distribution with SciPy's interface, for Variables and arrays.
 
     Arguments after the first are the shapes, `loc`, and for a continuous distribution `scale`, in this order or by
     name. They are numbers, Variables or arrays of one library, and broadcast.
@@ -103,7 +103,7 @@ class Univariate:
         *args, **kwargs
             Shapes, `loc` and `scale`.
         size : int or tuple of int, optional
-            Shape of the result, to which the parameters broadcast; by default theirs.
+            Shape of the result; by default the broadcast shape of the parameters.
         """
         member = self._member(args, kwargs)
         parameters = [p for p in (*member.shapes, member.loc, member.scale) if isinstance(p, Variable)]
@@ -142,7 +142,7 @@ class Univariate:
 
 
 class Continuous(Univariate):
-    """A continuous distribution of SciPy's."""
+    """Continuous distribution with SciPy's interface."""
 
     options = ("loc", "scale")
 
@@ -157,7 +157,7 @@ class Continuous(Univariate):
 
 
 class Discrete(Univariate):
-    """A discrete distribution of SciPy's."""
+    """Discrete distribution with SciPy's interface."""
 
     def logpmf(self, k: Operand, *args: Any, **kwargs: Any) -> Variable:
         """Return the logarithm of the probability of `k`, -inf outside of the support and where it is no integer."""
@@ -170,7 +170,7 @@ class Discrete(Univariate):
 
 
 class Frozen:
-    """A distribution with parameters: methods are those of the distribution, without them."""
+    """Distribution with fixed parameters, which its methods omit."""
 
     def __init__(self, distribution: Univariate, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         distribution._given(args, kwargs)
