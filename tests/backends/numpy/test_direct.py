@@ -26,8 +26,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> str:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XPGRAD_CACHE_DIR", path)
         patch.delenv("XPGRAD_CODEGEN", raising=False)
-        assert direct.source(4).build()
-        assert direct.source(8).build()
+        assert direct.build()
     return path
 
 
@@ -47,13 +46,13 @@ def _compiled(folder: str, codegen: None, monkeypatch: pytest.MonkeyPatch) -> It
 
 def arrays(rng: np.random.Generator, dtype: str) -> Any:
     """Return windows, images, filters, biases and outputs of random shapes."""
-    n, c, out = rng.integers(1, 8, 3)
-    size, pad = rng.integers(3, 20, 2), rng.integers(0, 4, 2)
-    outs = tuple(int(s + 2 * p - 2) for s, p in zip(size, pad, strict=True))
-    shapes = (n, c, *size), (out, c, 3, 3), (out,), (n, out, *outs)
+    n, c, out = (int(number) for number in rng.integers(1, 8, 3))
+    k = int(rng.choice(direct.SIZES))
+    size, pad = (tuple(int(each) for each in rng.integers(*limits, 2)) for limits in ((k, 20), (0, k + 1)))
+    outs = tuple(s + 2 * p - k + 1 for s, p in zip(size, pad, strict=True))
+    shapes = (n, c, *size), (out, c, k, k), (out,), (n, out, *outs)
     made = [rng.standard_normal(shape).astype(dtype) for shape in shapes]
-    ones = (1, 1)
-    return Geometry(tuple(map(int, size)), (3, 3), ones, tuple(map(int, pad)), ones, outs), *made
+    return Geometry(size, (k, k), (1, 1), pad, (1, 1), outs), *made
 
 
 def expected(function: Any, *args: Any) -> Any:
@@ -123,7 +122,7 @@ def test_infinity_and_nan_reach_the_windows_that_hold_them(rng: np.random.Genera
         with np.errstate(invalid="ignore"):
             gW = direct.convolution_filter_backward(x, g, geometry, 1)
         windows = np.lib.stride_tricks.sliding_window_view(
-            np.pad(x, ((0, 0), (0, 0), *((p, p) for p in geometry.pad))), (3, 3), (2, 3)
+            np.pad(x, ((0, 0), (0, 0), *((p, p) for p in geometry.pad))), geometry.ksize, (2, 3)
         )
         with np.errstate(invalid="ignore"):
             wanted = np.einsum("nohw,nchwij->ocij", g.astype(float), windows.astype(float))

@@ -1,6 +1,6 @@
-/* Convolutions of pictures with 3x3 filters, stride 1, and the gradient of the filters, by direct loops.
+/* Convolutions of pictures with K x K filters, stride 1, and the gradient of the filters, by direct loops.
 
-   BYTES is defined before this text: 4 for float, 8 for double. One picture at a time is copied into zeros; a few outputs
+   BYTES, 4 for float or 8 for double, and K are defined before this text. One picture at a time is copied into zeros; a few outputs
    times a few vectors of its rows stay in registers over all channels and all elements of a window. Every function
    computes a range of pictures, or of chunks of them, so that threads can share them: no result depends on how.
 
@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define K 3
 #if BYTES == 4
 typedef float real;
 typedef int mask;
@@ -182,6 +181,11 @@ int convolve(const struct shape *s, const real *x, const real *packed, const rea
 typedef void adder(const real *, long, const real *, long, long, long, long, const lanes *, real *, long);
 SUMS(1) SUMS(2) SUMS(3)
 SUMS(4)
+#if K == 3 || defined(__AVX512F__)
+#define MANY 4 /* outputs whose sums stay in registers, of which there are 32 with AVX-512, else 16 */
+#else
+#define MANY (K == 5 ? 2 : 1)
+#endif
 static adder *const adders[] = {0, sums_1, sums_2, sums_3, sums_4};
 
 /* Sums over the pictures of chunks of windows times `g`, (chunks, outs, channels, K, K), for chunks from `first` to before
@@ -205,9 +209,9 @@ int filter_backward(const struct shape *s, const real *x, const real *g, real *p
                     s->out_height, g_pitch);
                 from = given;
             }
-            for (long o = 0; o < s->outs; o += 4)
+            for (long o = 0; o < s->outs; o += MANY)
                 for (long c = 0; c < s->channels; c++)
-                    adders[s->outs - o < 4 ? s->outs - o : 4](image + c * rows * pitch, pitch, from + o * plane, plane,
+                    adders[s->outs - o < MANY ? s->outs - o : MANY](image + c * rows * pitch, pitch, from + o * plane, plane,
                         g_pitch, s->out_height, s->out_width, &end, sums + o * step + c * K * K * V, step);
         }
         for (long k = 0; k < size; k++) {

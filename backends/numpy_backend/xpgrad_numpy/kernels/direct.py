@@ -15,7 +15,7 @@ from xpgrad.types import Array, Dtype
 if TYPE_CHECKING:
     from xpgrad.transforms.trace.executors.c.written import Written
 
-KSIZE = (3, 3)  # whose sums for four filters stay in registers
+SIZES = (3, 5, 7)  # of filters
 ONES = (1, 1)
 WORTH = 2**22  # multiplications below which loading the library takes longer than it saves
 MAX_CHUNKS = 16  # of images, whose sums are added in their order whatever the number of threads
@@ -37,12 +37,12 @@ class Shape(ctypes.Structure):
 
 
 @functools.cache
-def source(itemsize: int) -> "Written":
-    """Return the library for a size of numbers."""
+def source(itemsize: int, size: int) -> "Written":
+    """Return the library for a size of numbers and of filters."""
     from xpgrad.transforms.trace.executors.c.written import Written  # loads the transforms: only for large convolutions
 
     text = Path(__file__).with_suffix(".c").read_text(encoding="utf-8")
-    return Written(f"#define BYTES {itemsize}\n{text}", ("-ffp-contract=fast",))
+    return Written(f"#define BYTES {itemsize}\n#define K {size}\n{text}", ("-ffp-contract=fast",))
 
 
 class Loops:
@@ -64,9 +64,9 @@ class Loops:
 
 
 @functools.cache
-def loops(dtype: Dtype) -> Loops | None:
-    """Return the functions for numbers of a dtype, or None; a process decides once."""
-    library = None if os.environ.get("XPGRAD_CODEGEN", "").strip() == "0" else source(dtype.itemsize).library()
+def loops(dtype: Dtype, size: int) -> Loops | None:
+    """Return the functions for numbers of a dtype and a size of filters, or None; a process decides once."""
+    library = None if os.environ.get("XPGRAD_CODEGEN", "").strip() == "0" else source(dtype.itemsize, size).library()
     return None if library is None else Loops(library)
 
 
@@ -74,14 +74,16 @@ def suits(x: Array, outs: int, dtype: Dtype, geometry: Geometry, groups: int, *o
     """Return whether the loops take a convolution, by its shapes alone, in arrays of one dtype."""
     g = geometry
     return (
-        g.ksize == KSIZE
+        g.ndim == 2
+        and g.ksize[0] == g.ksize[1]
+        and g.ksize[0] in SIZES
         and g.stride == g.dilate == ONES
         and groups == 1
         and dtype.char in "fd"
         and g.out[1] >= MIN_WIDTH
-        and x.size * outs * 9 >= WORTH
+        and x.size * outs * math.prod(g.ksize) >= WORTH
         and all(a is None or (a.dtype == dtype and a.flags.aligned) for a in (x, *others))
-        and g.out == tuple(n + 2 * p - 2 for n, p in zip(g.size, g.pad, strict=True))
+        and g.out == tuple(n + 2 * p - k + 1 for n, p, k in zip(g.size, g.pad, g.ksize, strict=True))
     )
 
 
@@ -103,7 +105,10 @@ def _in_threads(function: Any, count: int, *arguments: Any) -> None:
 
 def convolution(x: Array, W: Array, b: Array | None, geometry: Geometry, groups: int) -> Any:
     """Return the products of windows and filters, or `NotImplemented`."""
-    if not suits(x, W.shape[0], x.dtype, geometry, groups, W, b) or (found := loops(x.dtype)) is None:
+    if (
+        not suits(x, W.shape[0], x.dtype, geometry, groups, W, b)
+        or (found := loops(x.dtype, geometry.ksize[0])) is None
+    ):
         return NotImplemented
     W, b = np.ascontiguousarray(W), None if b is None else np.ascontiguousarray(b)
     packed, y = np.empty(W.size, W.dtype), np.empty((x.shape[0], W.shape[0], *geometry.out), x.dtype)
@@ -119,10 +124,16 @@ def convolution_filter_backward(x: Array, g: Array, geometry: Geometry, groups: 
     size, width, lanes = (g.shape[1], x.shape[1], *geometry.ksize), geometry.out[-1], VECTOR // x.itemsize
     if VECTOR * math.prod(size) > MAX_SUMS or width < MIN_SUMMED or -(-width // lanes) * lanes > MAX_WASTE * width:
         return NotImplemented
-    if not suits(x, g.shape[1], x.dtype, geometry, groups, g) or (found := loops(x.dtype)) is None:
+    if not suits(x, g.shape[1], x.dtype, geometry, groups, g) or (found := loops(x.dtype, geometry.ksize[0])) is None:
         return NotImplemented
     parts = np.empty((min(len(x), MAX_CHUNKS), *size), x.dtype)
     shape = _shape(x, geometry, g.shape[1], g, len(parts))
     addresses = ctypes.addressof(shape), x.ctypes.data, g.ctypes.data, parts.ctypes.data
     _in_threads(found.filter_backward, len(parts), *addresses)
     return np.add.reduce(parts, 0)
+
+
+def build() -> bool:
+    """Compile the libraries; return whether that was possible."""
+    done = [source(itemsize, size).build() for itemsize in (4, 8) for size in SIZES]
+    return all(done)
