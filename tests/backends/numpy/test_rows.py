@@ -98,6 +98,7 @@ def test_kernels_have_the_bits_of_those_of_numpy(rng: np.random.Generator, dtype
             assert_same(getattr(BACKEND.xp, rule), gy, y if name == "softplus" else x, value, rule=rule)
         assert_same(neural.softmax_x, gy, assert_same(neural.softmax, x, axis=axis), axis)
         assert_same(neural.log_softmax_x, gy, assert_same(neural.log_softmax, x, axis=axis), axis)
+        assert_same(neural.logsumexp, x, axis=axis, keepdims=bool(rng.integers(2)))
         mean, var = assert_same(normalization.moments, x, axis=axes)
         inverse = 1 / np.sqrt(var + np.asarray(1e-5, dtype))
         direction = assert_same(normalization.standardize, x, mean, inverse, axis=axes, eps=1e-5)

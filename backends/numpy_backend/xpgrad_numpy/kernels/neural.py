@@ -212,6 +212,9 @@ def logsumexp(x: Array, /, axis: Any, keepdims: Any) -> Array:
         return logsumexp(x.astype(SINGLE), axis, keepdims).astype(x.dtype)
     if not x.size:
         return np.add.reduce(x, axis, keepdims=keepdims) - np.inf
+    found = run("logsumexp", (x,), axis)
+    if found is not NotImplemented:
+        return found if keepdims else found.reshape(x.shape[: x.ndim - np.size(axis)])
     top = np.maximum.reduce(x, axis, keepdims=True)
     if not np.isfinite(top).all():
         top = np.where(np.isfinite(top), top, ZEROS.get(x.dtype, 0))

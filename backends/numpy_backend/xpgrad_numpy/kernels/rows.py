@@ -94,6 +94,7 @@ TABLE = {
     "softmax_x": Entry("pp", lambda xp, gy, y: xp.kernel("softmax.x")(gy, y, 1), (0, 1)),
     "log_softmax": Entry("p", lambda xp, x: xp.kernel("log_softmax")(x, axis=1), least=FEW_CLASSES + 1),
     "log_softmax_x": Entry("pp", lambda xp, gy, y: xp.kernel("log_softmax.x")(gy, y, 1), (0, 1)),
+    "logsumexp": Entry("p", lambda xp, x: xp.kernel("logsumexp")(x, axis=1, keepdims=True)),
     "moments": Entry("p", lambda xp, x: xp.kernel("moments")(x, axis=(1,))),
     "standardize": Entry("prr", lambda xp, *xs: xp.kernel("standardize")(*xs, axis=(1,), eps=0.0), (0, 1, 2)),
     "standardize_backward": Entry("ppr", lambda xp, *xs: xp.kernel("standardize_backward")(*xs, axis=(1,)), (0, 1, 2)),
@@ -257,7 +258,7 @@ def run(name: str, arrays: Sequence[Any], axis: Any, out: Array | None = None) -
         return NotImplemented
     if columns > MAX_COLUMNS and not function.by_column:
         return NotImplemented
-    arrays = [np.array(a, dtype) if type(a) in NUMBERS else a for a in arrays]
+    arrays = [a if isinstance(a, np.ndarray) else np.asarray(a, dtype if type(a) in NUMBERS else None) for a in arrays]
     given = [*zip(arrays, entry.levels, strict=True), *([] if out is None else [(out, "p")])]
     if not all(_fits(a, level, shape, split, dtype) for a, level in given):
         return NotImplemented
