@@ -23,13 +23,9 @@ def modes(rng: np.random.Generator, device: Device) -> str | None:
     shapes = [SHAPES[i] for i in rng.integers(0, len(SHAPES), 2)]
     program = Ranked(rng, shapes, (*STEPS, *OURS), most=7)
     special = bool(rng.random() < SPECIAL)
-    xs, ts = (
-        [
-            placed(np.round(x) if special and rounded else x, device)
-            for x in (rng.normal(size=shape) for shape in shapes)
-        ]
-        for rounded in (True, False)
-    )
+    hosts, directions = ([rng.normal(size=shape) for shape in shapes] for _ in range(2))
+    xs = [placed(np.round(x) if special else x, device) for x in hosts]
+    ts = [placed(t, device) for t in directions]
     executors = (None,) if rng.random() < COMPILED else ()
 
     def loss(*given: Any) -> Any:

@@ -43,7 +43,7 @@ def generated_programs(s: Subject) -> None:
 
 @check("W51", scope="dtype", dtypes=("float64",), quick=False, generated=True)
 def modes_of_generated_programs(s: Subject) -> None:
-    """Reverse and forward mode, each over each, in batches and compiled, give the same derivatives of random programs."""
+    """All modes, each over each, in batches and compiled, give the same derivatives of random programs."""
     start = time.monotonic()
     for number in range(MODES):
         program = drawn(np.random.default_rng([51, s.seed, number]), s.dtype, s.has)

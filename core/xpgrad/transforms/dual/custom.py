@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from xpgrad.config import backprop_mode, called_with
+from xpgrad.config import backprop_mode, called_with, config
 from xpgrad.errors import GradientError
 from xpgrad.graph.variable import Variable, as_variable, constant_variable
 from xpgrad.transforms.call import recording
@@ -100,7 +100,7 @@ def _by_transposition(parts: "Parts", rule: custom_vjp[..., Any], inputs: list[V
     primals = [parts.primal_of(x)._array for x in inputs]
     tangents = [parts.tangent_of(x)._array if parts.has_tangent(x) else None for x in inputs]
     xs = [constant_variable(x) if t is None else x for x, t in zip(primals, tangents, strict=True)]
-    pairs = pushed(f"custom_vjp of {rule.name}", call, xs, tangents, users=True)
+    pairs = pushed(f"custom_vjp of {rule.name}", call, xs, tangents, users=True, checked=config.debug)
     return [y for y, _ in pairs], shapes[0], [None if t is None else constant_variable(t) for _, t in pairs]
 
 

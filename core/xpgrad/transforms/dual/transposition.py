@@ -4,8 +4,9 @@ import copy
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from xpgrad.backend.kernels import OWNER
 from xpgrad.backend.plugins import plugins
-from xpgrad.config import call_plain, called_with, plain_at
+from xpgrad.config import call_plain, called_with, config, plain_at
 from xpgrad.errors import GradientError
 from xpgrad.graph.backward import grad as sweep
 from xpgrad.graph.definition import Definition
@@ -22,6 +23,8 @@ REMEDY = (
     "so forward mode cannot transpose it; compute it by functions of Variables, or write the function as a custom_vjp "
     "and give its tangent by defjvp"
 )
+MISFIT = 1e-2
+"""The share of a gradient whose loss is an error in debug mode; dtypes of two digits round so much."""
 
 
 class NotStepwise(BaseException):
@@ -52,13 +55,14 @@ def transposed(
     rules = [definition.variadic or x in definition.rules for x in definition.inputs]
     if not definition.variadic:
         tangents = [t if has else None for t, has in zip(tangents, rules, strict=True)]
-    ((y, t),) = call_plain(pushed, definition.name, call, primals, tangents)
+    users = OWNER in definition.kernel.name
+    ((y, t),) = call_plain(pushed, definition.name, call, primals, tangents, users, users and config.debug)
     return y._array, t
 
 
 def pushed(
     name: str, call: Callable[[Sequence[Any]], Sequence[Variable]], primals: Sequence[Any], tangents: Sequence[Any],
-    users: bool = False,
+    users: bool = False, checked: bool = False,
 ) -> list[tuple[Variable, Array | None]]:  # fmt: skip
     """Return the results of a function of Variables, each with the array that is its tangent, or None.
 
@@ -71,11 +75,13 @@ def pushed(
     primals, tangents : sequence of arrays
     users : bool
         Whether the gradient is the user's code, which may not be differentiable.
+    checked : bool
+        Check that the tangent and the gradient are of one function, as in debug mode.
 
     Raises
     ------
     GradientError
-        The user's gradient is not computed by functions of Variables.
+        The user's gradient is not computed by functions of Variables; if `checked`, also if a part of it is not.
     """
     xs = [x if t is None else Variable(x) for x, t in zip(primals, tangents, strict=True)]
     outputs = list(call(xs))
@@ -100,6 +106,8 @@ def pushed(
         _check_connected(name, [g for g, _ in pairs], {x._node for x in seeds})
     pairs = [(g, t) for g, t in pairs if g._node.requires_grad]
     found = sweep([g for g, _ in pairs], seeds, [t for _, t in pairs]) if pairs else [None] * len(seeds)
+    if checked:
+        _check_adjoint(name, seeds, found, pulled, [t for _, t in roots])
     remaining = iter(found)
     made = [next(remaining) if y._node.requires_grad else None for y in outputs]
     return [(y, None if t is None else t._array) for y, t in zip(outputs, made, strict=True)]
@@ -120,6 +128,31 @@ def _check_connected(name: str, gradients: list[Variable], seeds: set[Any]) -> N
         else:
             if _is_nonzero(g):
                 raise GradientError(f"{name}: its gradient is computed outside of the graph, {REMEDY}")
+
+
+def _check_adjoint(
+    name: str, seeds: Sequence[Variable], found: Sequence[Any], pulled: Sequence[Any], tangents: Sequence[Array]
+) -> None:
+    """Raise unless cotangents times the tangents of outputs are the gradients times the tangents of inputs.
+
+    A gradient that is computed outside of the graph in part loses that part when it is transposed.
+    """
+    difference = scale = 0.0
+    for sign, left, right in ((1.0, seeds, [None if t is None else t._array for t in found]), (-1.0, pulled, tangents)):
+        for x, y in zip(left, right, strict=True):
+            if x is None or y is None:
+                continue
+            spec = x._node.spec
+            if spec.complex or not spec.backend.has_values(y):
+                return
+            product = spec.backend.xp.astype(spec.backend.xp.multiply(x._array, y), spec.wide)
+            total, size = (spec.backend.xp.sum(each, axis=None, keepdims=False) for each in (product, abs(product)))
+            difference, scale = difference + sign * float(total), scale + float(size)
+    if abs(difference) > MISFIT * scale:
+        raise GradientError(
+            f"{name}: its tangent and its gradient are not those of one function: they differ by {difference:.3g} of "
+            f"{scale:.3g}, because a part of its gradient is computed outside of the graph, {REMEDY}"
+        )
 
 
 def _is_number(y: Variable) -> bool:
@@ -173,7 +206,9 @@ def node_outputs(backend: "DualBackend", function: FunctionNode, arrays: tuple[A
         restore = backend.base.restore
         pairs = [(y, None if t is None else restore(t)) for y, t in zip(*made, strict=True)]
     else:
-        pairs = [(y._array, t) for y, t in called_with(plain, pushed, function.label, call, primals, tangents, users)]
+        checked = users and config.debug
+        made = called_with(plain, pushed, function.label, call, primals, tangents, users, checked)
+        pairs = [(y._array, t) for y, t in made]
     for name, value in twin.__getstate__().items():
         setattr(function, name, value)
     function._kept_inputs, function._kept_outputs = (

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from tests.building import array
 
-from xpgrad import FunctionNode, Variable
+from xpgrad import FunctionNode, Variable, primitive, using_config
 from xpgrad import array_api as xp
 from xpgrad.errors import GradientError
 from xpgrad.testing.arrays import on_host
@@ -101,6 +101,30 @@ def test_defjvp_is_enough_where_no_gradient_is_asked(point):
     f.defjvp(lambda primals, tangents: primals[0]["x"])
     with pytest.raises(TypeError, match=r"custom_vjp of f: the rule of defjvp must return \(output, tangent\)"):
         jvp(lambda x: f({"x": x}, 3)["y"], (x,), (t,))
+
+
+class PartlyOutside(Sine):
+    def backward(self, target_input_indexes, grad_outputs):
+        (x,) = self.get_retained_inputs()
+        slope = self.library.cos(x.array)
+        return (grad_outputs[0] * slope + Variable(slope * grad_outputs[0].array),)
+
+
+def test_debug_mode_finds_a_gradient_that_is_computed_outside_of_the_graph_in_part(point):
+    x, t = point
+    with using_config("debug", True):
+        jvp(lambda x: Sine().apply((x,))[0], (x,), (t,))
+        with pytest.raises(GradientError, match=r"PartlyOutside: its tangent and its gradient are not those of one"):
+            jvp(lambda x: PartlyOutside().apply((x,))[0], (x,), (t,))
+
+
+def test_a_rule_of_a_primitive_outside_of_the_graph_is_an_error():
+    @primitive(x=lambda xp, gy, x: np.flip(np.cumsum(np.flip(on_host(gy)))) * on_host(x))
+    def accumulated(xp, x, /):
+        return np.cumsum(x * x) / 2
+
+    with pytest.raises(GradientError, match=r"its gradient is computed outside of the graph"):
+        jvp(accumulated, (X,), (T,))
 
 
 def test_a_gradient_that_cannot_be_transposed_is_an_error_that_names_defjvp(point):
