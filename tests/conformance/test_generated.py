@@ -41,6 +41,14 @@ def test_program_of_a_wrong_gradient_prints_it(capsys: pytest.CaptureFixture[str
     assert "7.5" in _printed(reason, capsys)
 
 
+def test_modes_of_a_generated_program_differ_where_only_raw_sweeps_are_wrong() -> None:
+    bed = Testbed()
+    bed.kernel("tanh.x", lambda gy, x, y: 1.5 * gy * (1 - y * y))
+    reason = _failure(bed, "W51")
+    assert "reverse" in reason
+    assert "xp.tanh" in reason
+
+
 def test_generated_program_is_shrunk_to_the_step_that_fails(capsys: pytest.CaptureFixture[str]) -> None:
     bed = Testbed()
     bed.replace("cumulative_sum", lambda original, x, /, **options: original(x, **options) + 0.125)

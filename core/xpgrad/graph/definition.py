@@ -99,8 +99,8 @@ class Definition:
                 )
         if reduction and (self.inputs[0] not in rules or (reduction is True and "axis" not in self.parameters)):
             raise PluginError(
-                f"{self.name}: expected a rule for the first input of a reduction, and a parameter axis or given axes; got "
-                f"reduction={reduction!r}"
+                f"{self.name}: expected a rule for the first input of a reduction, and a parameter axis or given axes; "
+                f"got reduction={reduction!r}"
             )
         self.asks = {x: self._asked(x, rule) for x, rule in rules.items()}
         self.plans: dict[Any, Any] = {}

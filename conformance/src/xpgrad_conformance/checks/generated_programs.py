@@ -24,7 +24,7 @@ COUNT = {True: 150, False: 1500}
 """Programs for each dtype, in the quick profile and in others."""
 LIMIT = {True: 10.0, False: 60.0}
 """Seconds after which no other program begins: libraries that compile each call have fewer."""
-MODES = 300
+MODES = {True: 20, False: 300}
 """Programs of which all modes are compared."""
 
 
@@ -41,16 +41,16 @@ def generated_programs(s: Subject) -> None:
             return
 
 
-@check("W51", scope="dtype", dtypes=("float64",), quick=False, generated=True)
+@check("W51", scope="dtype", dtypes=("float64",), generated=True)
 def modes_of_generated_programs(s: Subject) -> None:
     """All modes, each over each, in batches and compiled, give the same derivatives of random programs."""
     start = time.monotonic()
-    for number in range(MODES):
+    for number in range(MODES[s.quick]):
         program = drawn(np.random.default_rng([51, s.seed, number]), s.dtype, s.has)
         wrong = _modes_error(s, program)
         if wrong is not None:
             _report(s, program, wrong, _modes_error)
-        if time.monotonic() - start > LIMIT[False]:
+        if time.monotonic() - start > LIMIT[s.quick]:
             return
 
 
