@@ -153,6 +153,7 @@ _LATE_FUNCTIONS = {
     "debug_print": "xpgrad.transforms.trace.printing",
     "get_current_reporter": "xpgrad.reporter",
     "kl_divergence": "xpgrad.distributions",
+    "load_program": "xpgrad.programs",
     "print_runtime_info": "xpgrad.cli.runtime",
     "register_kl": "xpgrad.distributions",
     "report": "xpgrad.reporter",
@@ -217,6 +218,7 @@ if TYPE_CHECKING:
     from xpgrad.serializers import Deserializer as Deserializer
     from xpgrad.serializers import Serializer as Serializer
     from xpgrad.testing import gradient_check as gradient_check
+    from xpgrad.programs import load_program as load_program
     from xpgrad.transforms.trace.compiled import compile as compile
     from xpgrad.transforms.trace.printing import debug_print as debug_print
 

@@ -1,5 +1,6 @@
 """`Program`: the calls of an array library that a traced function made, in order, with what enters and what leaves."""
 
+import importlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -11,10 +12,13 @@ from xpgrad.transforms.trace.constant_arrays import constants_as_inputs
 from xpgrad.transforms.trace.explanation import explanation_of
 from xpgrad.transforms.trace.lifetimes import peak
 from xpgrad.transforms.trace.loading import load
+from xpgrad.transforms.trace.origin import Origin
 from xpgrad.transforms.trace.source import Source, source_of
 from xpgrad.transforms.trace.text import text_of
 from xpgrad.utils.pictures import drawer
 
+SAVED = "xpgrad.programs"
+"""The package that saves programs, which is imported then."""
 __all__ = ["Call", "Program", "Value", "itemsize", "substituted", "values_in"]
 
 
@@ -36,6 +40,8 @@ class Program:
         What passes have done, for readers.
     executor : str
         The name of what runs it, if that has been chosen.
+    origin : Origin or None
+        What it was recorded from, in the programs of compiled functions.
     """
 
     name: str
@@ -45,6 +51,7 @@ class Program:
     private: int = 0
     notes: tuple[str, ...] = field(default=())
     executor: str = ""
+    origin: Origin | None = None
 
     def replaced(self, **changes: Any) -> "Program":
         """Return the program with some attributes replaced."""
@@ -104,6 +111,24 @@ class Program:
     def explain(self) -> str:
         """Return for readers what runs the program, what is computed together, and what memory that takes."""
         return explanation_of(self)
+
+    def save(self, file: Any, weights: bool = False) -> None:
+        """Save the program to a file, which `xpgrad.load_program` reads: for inference, or for other processes.
+
+        Parameters
+        ----------
+        file : str, path or binary file
+            JSON and arrays in an .npz file. Reading it runs no code.
+        weights : bool
+            Whether the file has the arrays that the function had from outside, such as parameters.
+
+        Raises
+        ------
+        SerializationError
+            It calls what is no function of the standard and no kernel of xpgrad, draws random numbers, or stores
+            values outside.
+        """
+        importlib.import_module(SAVED).save(self, file, weights)
 
     def __str__(self) -> str:
         return text_of(self)

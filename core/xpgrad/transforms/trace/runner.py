@@ -11,6 +11,7 @@ from xpgrad.transforms.trace.entry import reader
 from xpgrad.transforms.trace.executors import Options, chosen
 from xpgrad.transforms.trace.exit import leaving
 from xpgrad.transforms.trace.node import Half, connect
+from xpgrad.transforms.trace.origin import Origin
 from xpgrad.transforms.trace.passes import apply_passes
 from xpgrad.transforms.trace.program import Program
 from xpgrad.transforms.trace.tracing import Trace, Write
@@ -45,6 +46,7 @@ class Runner:
             self._half = Half(trace, functools.partial(_compiled, options))
         self._draws = self._half is not None and any(call.draws for call in recorded.calls)
         self._recorded = recorded
+        self._origin = origin_of(trace)
         self._made: Program | None = None
         self._variables = trace.variables
         self._leave = leaving(trace.results, trace.structure, variables=self._variables)
@@ -70,7 +72,7 @@ class Runner:
         made = passed(self._recorded, self._options)
         name, self._run = chosen(made, made.backend, self._options)
         shown: Program = getattr(self._run, "program", made)  # as the executor has changed it
-        self._made = shown.replaced(executor=name)
+        self._made = shown.replaced(executor=name, origin=self._origin)
 
     def first(self, trace: Trace) -> Any:
         """Return the result of the run that was recorded, after storing what it has written."""
@@ -103,6 +105,17 @@ class Runner:
         for each, value in zip(self._sets, sets, strict=True):
             (each.first if first else each.run)(value)
         return result
+
+
+def origin_of(trace: Trace) -> Origin:
+    """Return what the program of a run was recorded from."""
+    words = {"variable": "output", "array": "output", "argument": "argument", "object": "is"}
+    leaves = [[words[leaf.kind], leaf.content] for leaf in trace.results]
+    effects = bool(trace.writes or trace.facts.sets)
+    structure = trace.structure if effects else trace.structure.children[0]
+    return Origin(
+        trace.program, tuple(trace.sources), trace.arguments, structure, trace.kinds, trace.statics, leaves, effects
+    )
 
 
 def passed(program: Program, options: Options) -> Program:

@@ -113,6 +113,8 @@ class Trace:
         What was read from outside, and set there.
     numbers : dict from int to float
         The floats among the leaves.
+    kinds, statics : tuple of bool, dict from int to object
+        Which of the leaves are arrays or Variables, and the others.
     loosened : frozenset of int
         Those of them that are inputs of the program.
     failure : str or None
@@ -142,6 +144,8 @@ class Trace:
         self.facts.numbers = Numbers(self.leaves)
         self.numbers = {i: self.leaves[i] for i in self.facts.numbers.leaves}
         self.loosened: frozenset[int] = frozenset()
+        self.kinds = tuple(map(is_array, self.leaves))
+        self.statics = {i: x for i, x in enumerate(self.leaves) if not is_array(x)}
         try:
             self.level.run(self._run, f, (args, kwargs))
         except Unrecordable as error:  # who catches it asks the level

@@ -1,0 +1,39 @@
+"""`Origin`: what a program was recorded from, for those who save it."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from xpgrad.transforms.trees import Structure
+
+if TYPE_CHECKING:
+    from xpgrad.transforms.trace.program import Program
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Origin:
+    """The recorded program, and what its inputs and outputs are.
+
+    Attributes
+    ----------
+    recorded : Program
+        Before all passes.
+    sources : tuple of Source
+        Of its inputs.
+    arguments, structure : Structure
+        Of the arguments and of the results.
+    kinds, statics : tuple of bool, dict from int to object
+        Which leaves of the arguments are arrays, and the others.
+    leaves : list of pairs
+        Of the results: ``["output", i]``, ``["argument", i]`` or ``["is", x]``.
+    effects : bool
+        Whether runs store something outside.
+    """
+
+    recorded: "Program"
+    sources: tuple[Any, ...]
+    arguments: Structure
+    structure: Structure
+    kinds: tuple[bool, ...]
+    statics: dict[int, Any]
+    leaves: list[Any]
+    effects: bool
