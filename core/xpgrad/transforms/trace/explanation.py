@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from xpgrad.transforms.trace.calls import Call, Value
-from xpgrad.transforms.trace.fusion.group import Fused, group_of
+from xpgrad.transforms.trace.fusion.group import LEFT_OUT, Fused, group_of
 from xpgrad.transforms.trace.groups import Group
 from xpgrad.transforms.trace.text import line_text
 from xpgrad.utils.quantities import bytes_text
@@ -33,9 +33,10 @@ def explanation_of(program: "Program") -> str:
         lines += [f"    and {len(groups) - MAX_GROUPS:,} more"] * (len(groups) > MAX_GROUPS)
     if single:
         lines.append(f"  on their own: {counted(len(single))}: {names(single)}")
-    if program.notes:
+        lines += (f"    {note.removeprefix(LEFT_OUT)}" for note in program.notes if note.startswith(LEFT_OUT))
+    if notes := [note for note in program.notes if not note.startswith(LEFT_OUT)]:
         lines.append("  passes:")
-        lines += (f"    {note}" for note in program.notes)
+        lines += (f"    {note}" for note in notes)
     return "\n".join(lines)
 
 

@@ -280,6 +280,24 @@ def test_an_explanation_names_what_is_computed_together() -> None:
     ]
 
 
+@pytest.mark.usefixtures("codegen")
+def test_an_explanation_says_why_calls_are_in_no_group() -> None:
+    xp = xpgrad.array_api
+    f = xpgrad.compile(
+        lambda x: (xp.sort(x) * 2 + 1, xp.astype(x, "float16"), x[::2], xp.cumulative_sum(x)), executor="host"
+    )
+    program = f.program(np.ones(200_000))
+    if program.executor != "host":
+        pytest.skip("host does not run here")
+    text = program.explain()
+    for reason in (
+        "sort: a function of the library, with no formula for each element", "astype: dtype float16",
+        "getitem: an index of several elements", "cumulative_sum: no statements for cumulative_sum",
+    ):  # fmt: skip
+        assert f"\n    {reason}" in text
+    assert text.count("cumulative_sum") == 3
+
+
 def test_a_very_long_program_is_warned_of(monkeypatch) -> None:
     monkeypatch.setattr(python, "MAX_CALLS", 10)
     with pytest.warns(CompileWarning, match=r"has 12 calls.*leave the loop outside"):

@@ -1,13 +1,13 @@
 """`fuse`: a program with groups of its calls in the place of these."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from xpgrad.backend.backend import Backend
 from xpgrad.backend.plugins import plugins
 from xpgrad.transforms.trace.aliases import Aliases
 from xpgrad.transforms.trace.calls import Call, Value, values_in
-from xpgrad.transforms.trace.fusion.group import Fused
+from xpgrad.transforms.trace.fusion.group import LEFT_OUT, Fused
 from xpgrad.transforms.trace.fusion.meanings import SHAPES, Whole, apply, is_known
 from xpgrad.transforms.trace.fusion.space import Space, Unfusible
 from xpgrad.transforms.trace.fusion.statements import Statement
@@ -43,8 +43,39 @@ def fuse(program: Program, accepts: Accepts, worth: Callable[[Fused], bool]) -> 
     notes = tuple(note for note in program.notes if not note.startswith("blocks:"))
     plain = plain.replaced(calls=tuple(call.replaced(out=None, frees=()) for call in plain.calls), notes=notes)
     calls = Grouping(plain, backend, accepts, worth).calls
-    found = plain.replaced(calls=tuple(calls))
+    notes = (*(note for note in notes if not note.startswith(LEFT_OUT)), *left_out(calls, backend, accepts))
+    found = plain.replaced(calls=tuple(calls), notes=notes)
     return buffers(found) if any(isinstance(call.function, Fused) for call in calls) else program
+
+
+def left_out(calls: Iterable[Call], backend: Backend, accepts: Accepts) -> Iterator[str]:
+    """Yield notes on the calls that are in no group: their functions, and why."""
+    reasons: dict[str, dict[str, None]] = {}
+    known: dict[Any, str] = {}
+    for call in calls:
+        if not isinstance(call.function, Fused):
+            key = call.name, call.pure, *(value.spec for value in call.operands())
+            if key not in known:
+                known[key] = _reason(call, backend, accepts)
+            reasons.setdefault(known[key], {})[call.name] = None
+    for reason, names in reasons.items():
+        yield f"{LEFT_OUT}{', '.join(names)}: {reason}"
+
+
+def _reason(call: Call, backend: Backend, accepts: Accepts) -> str:
+    shape = largest(call)
+    if not call.pure:
+        return "writes to an array" if call.writes else "draws random numbers, or has another effect"
+    if not is_known(call.name):
+        return "a function of the library, with no formula for each element"
+    if shape is None or not call.results:
+        return "no elements"
+    try:
+        alone = Members(backend, accepts, shape)
+        apply(alone.builder, call, alone._operand)
+    except Unfusible as error:
+        return str(error)
+    return "no faster together with its neighbours than the library's call"
 
 
 class Members:

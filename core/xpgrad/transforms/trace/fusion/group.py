@@ -7,6 +7,9 @@ from typing import Any
 from xpgrad.transforms.trace.calls import Call, Value, substituted
 from xpgrad.transforms.trace.fusion.statements import Statement
 
+LEFT_OUT = "left out: "
+"""How notes on calls begin that are in no group."""
+
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Fused:

@@ -135,7 +135,7 @@ def element(builder: Builder, call: Call, operand: Callable[[Any], Any]) -> Symb
     index = call.kwargs["index"] if call.kwargs else call.args[-1]
     array = call.args[0]
     if not isinstance(array, Value):
-        raise Unfusible("no single element")
+        raise Unfusible("an index of several elements")
     place = place_of(index, array.spec.shape)
     return builder.element(operand(Whole(array)), place, call.results[0].spec)
 
@@ -144,7 +144,7 @@ def scattered(builder: Builder, call: Call, operand: Callable[[Any], Any]) -> Sy
     """Return zeros with single elements added."""
     spec, parts = call.results[0].spec, call.args[-1]
     if not isinstance(parts, (list, tuple)) or len(call.args) != 2:
-        raise Unfusible("no single elements")
+        raise Unfusible("an index of several elements")
     places = [place_of(index, spec.shape) for index, _ in parts]
     symbols = [operand(value) for _, value in parts]
     if not all(isinstance(symbol, Symbol) for symbol in symbols):
@@ -162,7 +162,7 @@ def place_of(index: Any, shape: Shape) -> int:
     """
     given = index if type(index) is tuple else (index,)
     if any(type(i) is not int for i in given) or len(given) != len(shape):
-        raise Unfusible("no single element")
+        raise Unfusible("an index of several elements")
     place = 0
     for i, n in zip(given, shape, strict=True):
         if not -n <= i < n:
