@@ -18,7 +18,16 @@ from xpgrad.transforms.leaves import is_array
 from xpgrad.transforms.trace.agreement import difference
 from xpgrad.transforms.trace.entry import entry
 from xpgrad.transforms.trace.executors import Options, check_executor
-from xpgrad.transforms.trace.kinds import RECORDED, CacheInfo, Kind, Verify, entry_of, failure_of, next_of
+from xpgrad.transforms.trace.kinds import (
+    RECORDED,
+    CacheInfo,
+    Kind,
+    Verify,
+    entry_of,
+    failure_of,
+    next_of,
+    repeated_body,
+)
 from xpgrad.transforms.trace.level import Unrecordable
 from xpgrad.transforms.trace.numbers import with_numbers
 from xpgrad.transforms.trace.passes import PASSES
@@ -256,7 +265,7 @@ class Compiled(Generic[P, R]):
         result = runner.first(trace)
         if kind.ready is None:
             runner.prepare()
-            for text in trace.facts.warnings:
+            for text in filter(None, (*trace.facts.warnings, repeated_body(trace.program))):
                 if text not in self._said:
                     self._said.add(text)
                     self._warn(text)

@@ -1,13 +1,18 @@
 """`Kind`: the calls of a compiled function that one program serves."""
 
+import os
+from collections import Counter
 from collections.abc import Collection
 from typing import Literal, NamedTuple
 
 from xpgrad.transforms.trace.entry import Entry, entry
+from xpgrad.transforms.trace.program import Program
 from xpgrad.transforms.trace.runner import Runner
 from xpgrad.transforms.trace.tracing import Trace
 
 Verify = bool | int | Literal["always"]
+LONG, MIN_REPEATS = 5_000, 500
+"""Number of calls from which on a program is searched for a loop, and of those from one line that are taken for one."""
 RECORDED = 2
 """How many calls of a kind are recorded before its program runs."""
 FIRST_CHECK = 5
@@ -84,6 +89,20 @@ def entry_of(trace: Trace, loosened: Collection[int] = ()) -> Entry:
     writes = any(call.writes for call in trace.program.calls)
     guards = trace.facts.guards.values()
     return entry(trace.leaves, trace.arguments, trace.sources, guards, writes=writes, loosened=loosened)
+
+
+def repeated_body(program: Program) -> str | None:
+    """Return in words that a long program is a loop, most of whose calls come from few lines; else None."""
+    count = len(program.calls)
+    if count < LONG:
+        return None
+    (line, most), *_ = Counter(call.line for call in program.calls).most_common(1)
+    if line is None or most < MIN_REPEATS:
+        return None
+    return (
+        f"the program has {count:,} calls, {most:,} of them from line {line[1]} of {os.path.basename(line[0])}, in "
+        f"{line[2]}: write the loop by xpgrad.transforms.scan, which records its body once"
+    )
 
 
 def failure_of(trace: Trace) -> str | None:

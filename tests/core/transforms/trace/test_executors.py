@@ -17,7 +17,7 @@ from tests.core.transforms.trace.small_programs import Writer
 import xpgrad
 from xpgrad.backend.record import PluginWarning
 from xpgrad.errors import CompileWarning, TraceError
-from xpgrad.transforms.trace import source
+from xpgrad.transforms.trace import kinds, source
 from xpgrad.transforms.trace.executors import choice, executor_for, python
 from xpgrad.transforms.trace.fusion.group import Fused
 from xpgrad.transforms.trace.passes import apply_passes
@@ -278,6 +278,25 @@ def test_an_explanation_names_what_is_computed_together() -> None:
         "      sum: float16 is not summed in one loop",
         "  on their own: 1 call: sum",
     ]
+
+
+def test_a_long_program_from_few_lines_recommends_scan(monkeypatch) -> None:
+    monkeypatch.setattr(kinds, "LONG", 60)
+    monkeypatch.setattr(kinds, "MIN_REPEATS", 30)
+
+    def f(x, n):
+        for _ in range(n):
+            x = x * 0.5 + 1
+        return x
+
+    compiled = xpgrad.compile(f, executor="python")
+    compiled(X, 20)
+    compiled(X, 20)
+    compiled(X, 40)
+    with pytest.warns(
+        CompileWarning, match=r"has 80 calls, 80 of them from line \d+ of test_executors.py.*scan"
+    ):
+        compiled(X, 40)
 
 
 @pytest.mark.usefixtures("codegen")

@@ -20,10 +20,15 @@ class Tracer:
     def __call__(self, frame: Any, event: str, arg: Any) -> Any:
         """Take note of a frame that starts."""
         before: Any = self.before
-        theirs: Any = before(frame, event, arg) if self.before is not None else None
+        shadows = self.observer.shadows
+        if before is None and self.observer.is_left_out(frame.f_code):  # the usual case: the library's own frames
+            if frame.f_back not in shadows:
+                return None
+            frame.f_trace_lines = False
+            return Within(self.observer, None)
+        theirs: Any = before(frame, event, arg) if before is not None else None
         if sys.gettrace() is not self:
             sys.settrace(self)  # coverage's tracer has put itself back
-        shadows = self.observer.shadows
         frame.f_trace_lines = theirs is not None
         frame.f_trace_opcodes = ours = frame in shadows or self.observer.start(frame)
         if not ours and frame.f_back not in shadows:

@@ -109,6 +109,11 @@ class Observer(Calls):
         self._begin(frame, code, parent)
         return True
 
+    def is_left_out(self, code: types.CodeType) -> bool:
+        """Return whether code is known to be none that is followed."""
+        known = self._followed.get(id(code))
+        return known is not None and not known[0]
+
     def _begin(self, frame: types.FrameType, code: types.CodeType, parent: Shadow | None) -> None:
         function = None
         if parent is not None and isinstance(parent.calling, types.FunctionType) and parent.calling.__code__ is code:
