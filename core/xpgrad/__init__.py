@@ -208,6 +208,7 @@ if TYPE_CHECKING:
     from xpgrad.optimizer import GradientMethod as GradientMethod
     from xpgrad.optimizer import Optimizer as Optimizer
     from xpgrad.optimizer import UpdateRule as UpdateRule
+    from xpgrad.programs import load_program as load_program
     from xpgrad.reporter import DictSummary as DictSummary
     from xpgrad.reporter import Reporter as Reporter
     from xpgrad.reporter import Summary as Summary
@@ -218,7 +219,6 @@ if TYPE_CHECKING:
     from xpgrad.serializers import Deserializer as Deserializer
     from xpgrad.serializers import Serializer as Serializer
     from xpgrad.testing import gradient_check as gradient_check
-    from xpgrad.programs import load_program as load_program
     from xpgrad.transforms.trace.compiled import compile as compile
     from xpgrad.transforms.trace.printing import debug_print as debug_print
 

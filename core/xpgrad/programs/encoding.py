@@ -45,7 +45,7 @@ class Encoder:
         if type(x) in plugins.by_type:
             self.arrays.append(x)
             return {"array": len(self.arrays) - 1}
-        if type(x) in (tuple, list):
+        if isinstance(x, (tuple, list)) and type(x) in (tuple, list):
             return {type(x).__name__: [self.encode(item, where) for item in x]}
         if type(x) is dict and all(type(key) is str for key in x):
             return {"dict": [[key, self.encode(item, where)] for key, item in x.items()]}

@@ -91,9 +91,15 @@ class Compiled(Generic[P, R]):
     def __get__(self, owner: Any, kind: type | None = None) -> Any:
         return self if owner is None else types.MethodType(self, owner)
 
-    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
-        """Return what the function returns: by a program, where there is one."""
-        result: R
+    @overload
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R: ...
+    @overload
+    def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Call the function, by a program if one is available.
+
+        It takes arrays where the function takes Variables, and then returns arrays.
+        """
         if self._writes and not self._recording.lock._is_owned():
             with self._recording.lock:
                 return self(*args, **kwargs)
@@ -112,12 +118,9 @@ class Compiled(Generic[P, R]):
             kind.runs += 1
             if kind.runs == kind.due:
                 with self._recording.lock:
-                    result = self._confirmed(kind, args, kwargs)
-                return result
-            result = ready[1].run(arrays, args, kwargs)
-            return result
-        result = self._call(args, kwargs)
-        return result
+                    return self._confirmed(kind, args, kwargs)
+            return ready[1].run(arrays, args, kwargs)
+        return self._call(args, kwargs)
 
     def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Call the function where there is no program yet, or can be none."""
@@ -339,7 +342,7 @@ class Compiled(Generic[P, R]):
         with self._lock:
             self._kinds = []
 
-    def program(self, *args: P.args, **kwargs: P.kwargs) -> Program:
+    def program(self, *args: Any, **kwargs: Any) -> Program:
         """Return the program for these arguments; if there is none yet, the function is called to record it.
 
         Raises
@@ -349,7 +352,7 @@ class Compiled(Generic[P, R]):
         """
         return self._trace_of(args, kwargs)[1].program
 
-    def guards(self, *args: P.args, **kwargs: P.kwargs) -> str:
+    def guards(self, *args: Any, **kwargs: Any) -> str:
         """Return what the program for these arguments has read from outside, a line each: it runs while all holds.
 
         Raises
@@ -359,7 +362,7 @@ class Compiled(Generic[P, R]):
         """
         return "\n".join(map(str, self._trace_of(args, kwargs)[0].facts.guards.values()))
 
-    def source(self, *args: P.args, **kwargs: P.kwargs) -> str:
+    def source(self, *args: Any, **kwargs: Any) -> str:
         """Return the generated Python source of the program for these arguments."""
         return self.program(*args, **kwargs).source()
 
