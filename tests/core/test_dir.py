@@ -20,10 +20,10 @@ anomaly_detection array_api as_array as_variable backend backends backward compi
 configuration cross_entropy cuda dataset datasets debug_print distributions drawing elementwise fft force_backprop_mode
 function function_hook function_hooks function_node functions get_array_module get_array_types get_cpu_array_types
 get_current_reporter get_device get_device_from_array get_dtype get_function_hooks global_config grad gradient_check
-initializers is_arrays_compatible is_debug iterators kl_divergence linalg link link_hooks links mixed16 models
-no_backprop_mode ops optimizer optimizer_hooks optimizers plugin primitive print_runtime_info random register_kl report
-report_scope reporter scipy serializers set_debug special testing training transforms use using_config using_device
-utils variable
+initializers is_arrays_compatible is_debug iterators kl_divergence linalg link link_hooks links load_program mixed16
+models no_backprop_mode ops optimizer optimizer_hooks optimizers plugin primitive print_runtime_info random register_kl
+report report_scope reporter scipy serializers set_debug special testing training transforms use using_config
+using_device utils variable
 """
 LATE = """
 backends computational_graph cuda dataset datasets distributions drawing fft function_hooks functions gradient_check

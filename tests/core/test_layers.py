@@ -27,6 +27,7 @@ PACKAGES = (
     "links",
     "link_hooks",
     "optimizers serializers dataset",
+    "programs",
     "iterators datasets drawing optimizer_hooks",
     "optimizer computational_graph",
     "training",
