@@ -293,9 +293,7 @@ def test_a_long_program_from_few_lines_recommends_scan(monkeypatch) -> None:
     compiled(X, 20)
     compiled(X, 20)
     compiled(X, 40)
-    with pytest.warns(
-        CompileWarning, match=r"has 80 calls, 80 of them from line \d+ of test_executors.py.*scan"
-    ):
+    with pytest.warns(CompileWarning, match=r"has 80 calls, 80 of them from line \d+ of test_executors.py.*scan"):
         compiled(X, 40)
 
 

@@ -90,3 +90,74 @@ def test_an_error_of_the_numbers_is_raised():
     with pytest.raises(ZeroDivisionError):
         f(X, 0.0)
     np.testing.assert_allclose(f(X, 4.0), X / 4, rtol=1e-6)
+
+
+class Held:
+    def __init__(self, c):
+        self.c = c
+
+    def is_large(self):
+        return self.c > 0.5
+
+
+def generated(c):
+    yield c
+    if c > 0.5:
+        yield 1.0
+
+
+def matched(x, c):
+    match c:
+        case 0.9:
+            return x * 2
+        case v if v > 1:
+            return x * 3
+    return x * c
+
+
+def stored(x, c):
+    box = []
+    box.append(c)
+    return x * box[0] if box[0] > 0.5 else x
+
+
+def inverted(x, c):
+    try:
+        return x * (1 / c)
+    except ZeroDivisionError:
+        return x
+
+
+DECISIONS = {
+    "and": lambda x, c: x * ((c > 0.5 and 2.0) or c),
+    "a match": matched,
+    "min": lambda x, c: x * min(c, 0.5),
+    "round": lambda x, c: x * round(c, 1),
+    "isclose": lambda x, c: x * (2.0 if math.isclose(c, 0.9) else c),
+    "a text": lambda x, c: x * len(f"{c}"),
+    "membership": lambda x, c: x * (2.0 if c in {0.9, 1.5} else c),
+    "a key": lambda x, c: x * {0.9: 2.0}.get(c, c),
+    "an object": lambda x, c: x * c if Held(c).is_large() else x + c,
+    "a comprehension": lambda x, c: x * sum([v for v in [c, 0.5] if v > 0.45]),
+    "a filter": lambda x, c: x * sum(filter(lambda v: v > 0.45, [c, 0.5])),
+    "a generator": lambda x, c: x * sum(generated(c)),
+    "not": lambda x, c: x if not c else x * c + 1,
+    "a computed number": lambda x, c: x * c if 1 - c < 0.5 else x,
+    "a remainder": lambda x, c: x * (c % 0.5),
+    "a method": lambda x, c: x * c if c.is_integer() else x,
+    "a tuple": lambda x, c: x * c if (c, 1) > (0.5, 0) else x,
+    "a list": lambda x, c: x * c if [c] > [0.5] else x,
+    "a default": lambda x, c: (lambda y, d=c: y * d if d > 0.5 else y)(x),
+    "a list that is filled": stored,
+    "an exception": inverted,
+}
+
+
+@pytest.mark.parametrize("decision", DECISIONS)
+def test_decisions_on_numbers_are_never_those_of_other_numbers(decision):
+    f = DECISIONS[decision]
+    compiled = xpgrad.compile(f, executor="python", verify=False)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", CompileWarning)
+        for c in (0.1, 0.1, 0.1, 0.2, 0.3, 0.9, 1.5, -0.5, 0.0, 2.0):
+            np.testing.assert_allclose(compiled(X, c), f(Variable(X), c).array, rtol=1e-6)

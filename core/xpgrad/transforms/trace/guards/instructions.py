@@ -39,6 +39,7 @@ INERT = (
 def other(self: Calls, sh: Any, s: Stack, name: str, arg: int | None) -> None:
     """Follow an instruction without a rule: what it may take is looked at, and what it gives is not seen."""
     effect = effect_of(name, arg if dis.opmap[name] >= dis.HAVE_ARGUMENT else None)
+    self.numbers.use(() if name.startswith(INERT) else s[-3:])
     for i in () if name.startswith(INERT) else range(max(len(s) - 3, 0), len(s)):
         self.look(s[i])
         if type(s[i]) is not Token and kind_of(s[i]) is not BOX and self.is_risky(s[i]) and id(s[i]) not in self.made:
@@ -258,7 +259,6 @@ def build_string(self: Calls, sh: Any, s: Stack, arg: int, value: Any) -> None:
 
 def format_value(self: Calls, sh: Any, s: Stack, arg: Any, value: Any) -> None:
     n = 2 if arg and arg & 4 else 1
-    self.numbers.use(s[-n:])
     plain = n == 1 and not arg and type(s[-1]) in (str, int)
     replace(self, s, n, True, format(s[-1]) if plain else FRESH)
 

@@ -27,6 +27,7 @@ def replace(self: Calls, s: Stack, n: int, looked: bool, result: Any = None) -> 
     """Take `n` values, look at them if asked, and push one."""
     taken = s[len(s) - n :]
     del s[len(s) - n :]
+    self.numbers.use(taken if looked else ())
     for x in taken if looked else ():
         self.look(x)
     s.append(result if result is not None else MIXED if any(self.is_risky(x, True) for x in taken) else FRESH)
