@@ -17,7 +17,11 @@ import xpgrad
 from xpgrad.backend.standard import DTYPES
 from xpgrad_numpy.namespace import SAME, UNCHANGED
 
-OWN = {"astype", *(("ceil", "floor", "from_dlpack", "reshape", "trunc") if np.__version__.startswith("2.0.") else ())}
+OWN = {
+    "astype",
+    "roll",
+    *(("ceil", "floor", "from_dlpack", "reshape", "trunc") if np.__version__.startswith("2.0.") else ()),
+}
 """What the backend replaces, most of it in NumPy 2.0."""
 MODULES = {"__annotate__", "__annotations__", "__builtins__", "__dict__", "__dir__", "__name__"}
 """What each module has of its own, the first of them from Python 3.14 on."""
@@ -150,3 +154,12 @@ for _ in range(3):
 print(*sorted(set({HEAVY!r}) & set(sys.modules)))
 """
     assert fresh(program) == "numpy.random"
+
+
+@pytest.mark.parametrize("shape", [(5,), (3, 4), (2, 3, 4), (0, 3)])
+def test_roll_is_that_of_numpy(shape):
+    x = np.arange(float(np.prod(shape))).reshape(shape)
+    for shift in (0, 1, -2, 7):
+        for axis in (None, *range(-len(shape), len(shape))):
+            found = xpgrad.array_api.roll(x, shift, axis=axis).array
+            np.testing.assert_array_equal(found, np.roll(x, shift, axis))
