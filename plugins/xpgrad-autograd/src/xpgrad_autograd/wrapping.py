@@ -1,7 +1,7 @@
 """Functions of NumPy and SciPy that take boxes."""
 
 import functools
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Iterable
 from types import ModuleType
 from typing import Any
 
@@ -114,10 +114,15 @@ def _arrays(made: Any) -> Any:
 OTHERS = "cupy", "torch", "jax", "jaxlib"
 
 
-@functools.cache
-def _other(kind: Hashable) -> bool:
+_others: dict[type, bool] = {}
+
+
+def _other(kind: type) -> bool:
     """Return whether a type is that of an array of another library, which NumPy would convert."""
-    return kind.__module__.partition(".")[0] in OTHERS
+    found = _others.get(kind)
+    if found is None:
+        found = _others[kind] = kind.__module__.partition(".")[0] in OTHERS
+    return found
 
 
 def namespace(source: ModuleType, chosen: Iterable[str] | None = None) -> dict[str, Any]:
