@@ -52,6 +52,8 @@ OTHERS = {"autograd", "chainer", "da", "dask", "distributed", "jax", "jnp", "nn"
 """Libraries whose names are not looked up."""
 WORDS = {
     "CONTRIBUTING.md": "make xp.sech",  # the example of a new function
+    "autograd.md": "sys.meta_path test_autodiff test_interface test_rfftn_odd_not_implemented xpgrad_autograd.install"
+    " xpgrad_autograd_stand_in.pth",
     "backends.md": "boxed chx conformance cpu dask dpnp generator integers jax json make numpy schema soak strict"
     " torch mlx xpgrad_npu",
     "compile.md": "cc clang cupy gcc monitoring settrace sys",
@@ -60,8 +62,7 @@ WORDS = {
     "half-a-standard.md": "lean builtins concatenate transpose fine lean.gather operator.add expected",
     "howto": "array_api_strict array_namespace dependencies fsum jax_enable_x64 xpgrad_npu",
     "interop.md": "xp.array xpgrad.interop.spam xpgrad.interop.from_spam",  # asked for in vain; of an example
-    "xpgrad-autograd": "VSpace integrate misc odeint register stats test_rfftn_odd_not_implemented test_util trace"
-    " tracer uninstall xpgrad_autograd",
+    "xpgrad-autograd": "VSpace integrate misc odeint register stats test_util trace tracer uninstall xpgrad_autograd",
     "xpgrad-dask": "compute_chunk_sizes persist",  # methods of dask's arrays
     "xpgrad-jax": "Auto Explicit donate_argnums",
     "xpgrad-mlx": "mx compile eval set_default_device xpgrad_mlx namespace",
