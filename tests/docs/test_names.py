@@ -52,8 +52,8 @@ OTHERS = {"autograd", "chainer", "da", "dask", "distributed", "jax", "jnp", "nn"
 """Libraries whose names are not looked up."""
 WORDS = {
     "CONTRIBUTING.md": "make xp.sech",  # the example of a new function
-    "autograd.md": "sys.meta_path test_autodiff test_interface test_rfftn_odd_not_implemented xpgrad_autograd.install"
-    " xpgrad_autograd_stand_in.pth",
+    "autograd.md": "install meta_path pth sys test_autodiff test_interface test_rfftn_odd_not_implemented"
+    " xpgrad_autograd xpgrad_autograd_stand_in",
     "backends.md": "boxed chx conformance cpu dask dpnp generator integers jax json make numpy schema soak strict"
     " torch mlx xpgrad_npu",
     "compile.md": "cc clang cupy gcc monitoring settrace sys",
