@@ -83,6 +83,14 @@ def test_iterators_of_arrays(ag, np):
         onp.testing.assert_allclose(found, 3 + 0 * X)
 
 
+@pytest.mark.parametrize("shapes", [((3,), (3,)), ((2, 3), (3,)), ((3,), (3, 2)), ((2, 3), (3, 2)), ((), (3,)),
+                                    ((2, 3, 4), (4,)), ((2, 3), (4, 3, 2))])  # fmt: skip
+def test_dot(shapes, np, check):
+    a, b = (onp.arange(1.0, 1 + onp.prod(shape)).reshape(shape) / 5 for shape in shapes)
+    check(np.dot, argnum=(0, 1))(a, b)
+    check(lambda a: np.dot(a.tolist() if isinstance(a, onp.ndarray) else a, b.tolist()), modes=["rev"])(a)
+
+
 def test_full_and_logsumexp(ag, np):
     from autograd.scipy.special import logsumexp
 

@@ -9,7 +9,7 @@ import numpy as np
 from xpgrad import array_api
 from xpgrad_autograd import nodes
 from xpgrad_autograd.boxes import ArrayBox, Box, boxed, functions, inside, is_box, value_of_all
-from xpgrad_autograd.wrapping import has_box, namespace, wrapped
+from xpgrad_autograd.wrapping import as_primitive, has_box, namespace, wrapped
 
 names = namespace(np)
 functions().update(names)
@@ -59,6 +59,15 @@ def _of_iterators(function: Callable[..., Any]) -> Callable[..., Any]:
         return function(list(arrays) if isinstance(arrays, Iterator) else arrays, *args, **kwargs)
 
     return call
+
+
+def dot(a: Any, b: Any, out: Any = None) -> Any:
+    """Return the product of vectors and matrices, which `matmul` computes faster, or of arrays with more axes."""
+    if out is None and (type(a) is ArrayBox or type(b) is ArrayBox) and not nodes.among((a, b)):
+        a, b = array(a), array(b)
+        if 0 < a.ndim < 3 and 0 < b.ndim < 3:
+            return a @ b if type(a) is ArrayBox else b.__rmatmul__(a)
+    return _dot(a, b) if out is None else _dot(a, b, out)
 
 
 def full(shape: Any, fill_value: Any, dtype: Any = None, **options: Any) -> Any:
@@ -197,11 +206,13 @@ def wrap_intdtype(kind: type) -> type:
 
 
 _where = wrapped(np.where)
+_dot = wrapped(np.dot)
 INTEGERS = {kind.__name__: wrap_intdtype(kind) for kind in (np.int8, np.int16, np.int32, np.int64)}
 OWN = {
     **{name: _of_iterators(names[name]) for name in ("concatenate", "dstack", "hstack", "stack", "vstack")},
     "append": append, "array": array, "array_from_args": array_from_args, "asanyarray": array, "asarray": array,
-    "ascontiguousarray": array, "column_stack": column_stack, "concatenate_args": concatenate_args, "full": full,
+    "ascontiguousarray": array, "column_stack": column_stack, "concatenate_args": concatenate_args,
+    "dot": as_primitive(dot, np.dot), "full": full,
     "make_diagonal": make_diagonal, "metadata": metadata, "real_if_close": real_if_close, "select": select,
     "where": where, "r_": _Concatenating(False), "c_": _Concatenating(True), "_astype": wrapped(_astype),
     "_getitem": wrapped(_getitem), "_unbroadcast": lambda x, like: unbroadcast(x, metadata(like)),
