@@ -76,6 +76,34 @@ def test_new_axis(ag, np):
     onp.testing.assert_allclose(ag.grad(lambda x: np.sum(x[:, np.newaxis] * x))(X), onp.full(3, 2 * X.sum()))
 
 
+def test_unbroadcast_within_a_jacobian(ag, np):
+    from autograd.extend import defvjp, primitive
+    from autograd.numpy.numpy_vjps import unbroadcast_f
+
+    product = primitive(onp.multiply)
+    defvjp(
+        product,
+        lambda ans, x, y: unbroadcast_f(x, lambda g: g * y),
+        lambda ans, x, y: unbroadcast_f(y, lambda g: g * x),
+    )
+    found = ag.jacobian(lambda x: product(onp.ones((2, 3)), x))(X)
+    onp.testing.assert_allclose(found, onp.broadcast_to(onp.eye(3), (2, 3, 3)))
+    onp.testing.assert_allclose(ag.hessian(lambda x: np.sum(product(x, x)))(X), 2 * onp.eye(3))
+
+
+def test_derivatives_within_derivatives(ag, np):
+    def inner(x):
+        return ag.grad(lambda y: x * y**2)(3.0)  # the argument is constant, the function is not
+
+    assert ag.grad(inner)(2.0) == 6.0
+    assert ag.grad(lambda x: ag.deriv(lambda y: ag.grad(lambda z: x * y * z)(1.0))(2.0))(3.0) == 1.0
+    assert ag.grad(ag.grad(ag.grad(lambda x: x**4)))(2.0) == 48.0
+
+
+def test_complex_scalars(check):
+    check(lambda z: z * z, modes=["rev"])(0.5 + 1j)
+
+
 def test_iterators_of_arrays(ag, np):
     for join in (np.stack, np.concatenate, np.hstack, np.vstack):
         onp.testing.assert_array_equal(join(k * X for k in (1, 2)), join([X, 2 * X]))

@@ -9,6 +9,7 @@ import numpy as np
 from xpgrad import array_api
 from xpgrad_autograd import nodes
 from xpgrad_autograd.boxes import ArrayBox, Box, boxed, functions, inside, is_box, value_of_all
+from xpgrad_autograd.spaces import numpy_dtype
 from xpgrad_autograd.wrapping import as_primitive, has_box, namespace, wrapped
 
 names = namespace(np)
@@ -146,6 +147,8 @@ def real_if_close(a: Any, tol: float = 100) -> Any:
 
 def metadata(A: Any) -> tuple[Any, int, Any, bool]:
     """Return shape, number of axes, dtype, and whether the array is complex."""
+    if type(A) is ArrayBox:  # in a batch its value has more axes
+        return A.shape, A.ndim, A.dtype, numpy_dtype(A).kind == "c"
     return np.shape(value_of_all(A)), np.ndim(value_of_all(A)), np.result_type(value_of_all(A)), np.iscomplexobj(
         value_of_all(A)
     )  # fmt: skip
@@ -174,10 +177,9 @@ def unbroadcast(x: Any, target_meta: tuple[Any, int, Any, bool], broadcast_idx: 
 
 def match_complex(target: Any, x: Any) -> Any:
     """Return `x` as complex or real array, as `target` is."""
-    xp = functions()
-    wanted, given = xp["iscomplexobj"](target), xp["iscomplexobj"](x)
+    wanted, given = (metadata(each)[3] for each in (target, x))
     if given and not wanted:
-        return xp["real"](x)
+        return functions()["real"](x)
     return x + 0j if wanted and not given else x
 
 

@@ -1,7 +1,6 @@
 """`make_vjp`, `make_jvp` and `primitive`: autograd's engine, by xpgrad's."""
 
 import functools
-import threading
 import warnings
 from collections.abc import Callable, Sequence
 from itertools import count
@@ -12,6 +11,7 @@ import numpy as np
 import xpgrad
 from xpgrad import FunctionNode, Variable, array_api, as_variable, no_backprop_mode
 from xpgrad.transforms import linearize, vjp
+from xpgrad.transforms.call import Mode, transforming
 from xpgrad_autograd import nodes
 from xpgrad_autograd.boxes import ArrayBox, Box, boxed, inside, is_box, plain, value_of
 from xpgrad_autograd.spaces import numpy_dtype, vspace
@@ -19,15 +19,6 @@ from xpgrad_autograd.trees import filled, leaves, mapped
 from xpgrad_autograd.wrapping import as_primitive, has_box
 
 INDEPENDENT = "Output seems independent of input."
-
-
-class Nesting(threading.local):
-    """The number of functions that are being evaluated within each other, and of rules that are recorded."""
-
-    depth = 0
-
-
-nesting = Nesting()
 
 
 class Evaluation:
@@ -52,11 +43,7 @@ class Evaluation:
     def __call__(self, roots: list[Variable]) -> list[Variable]:
         """Return the outputs that are in the graph, for `vjp` and `linearize`."""
         given = iter(map(_root, roots))
-        nesting.depth += 1
-        try:
-            self.result = self.fun(mapped(lambda leaf: next(given), self.x))
-        finally:
-            nesting.depth -= 1
+        self.result = self.fun(mapped(lambda leaf: next(given), self.x))
         return [box.in_graph for box in leaves(self.result) if type(box) is ArrayBox]
 
     def value(self, outputs: Sequence[Any]) -> Any:
@@ -139,7 +126,7 @@ def make_vjp(fun: Callable[[Any], Any], x: Any) -> tuple[Callable[[Any], Any], A
     if nodes.needed(x):
         return nodes.make_vjp(fun, x)
     evaluation = Evaluation(fun, x)
-    outermost = not nesting.depth and all(type(leaf) is np.ndarray for leaf in evaluation.inputs)
+    outermost = not Mode().within and all(type(leaf) is np.ndarray for leaf in evaluation.inputs)
     made = (
         _outermost_vjp if outermost and xpgrad.config.enable_backprop else functools.partial(vjp, allow_constant=True)
     )
@@ -162,11 +149,11 @@ def make_vjp(fun: Callable[[Any], Any], x: Any) -> tuple[Callable[[Any], Any], A
 def _outermost_vjp(evaluation: Evaluation, inputs: list[Any]) -> tuple[list[Any], Callable[[list[Any]], Any]]:
     """Return what `vjp` does for NumPy's arrays outside all transforms, which needs less bookkeeping."""
     roots = list(map(Variable, inputs))
-    outputs = evaluation(roots)
+    outputs = transforming(evaluation, roots)
 
     def pullback(cotangents: list[Any]) -> tuple[list[Any]]:
         recorded = any(isinstance(g, Variable) and g.requires_grad for g in cotangents)
-        seeds = [g if isinstance(g, Variable) else Variable(g, requires_grad=False) for g in cotangents]
+        seeds = [g if isinstance(g, Variable) else Variable(np.asarray(g), requires_grad=False) for g in cotangents]
         found = xpgrad.grad(outputs, roots, seeds, enable_double_backprop=recorded)
         made = [np.zeros(x.shape, x.dtype) if g is None else g for g, x in zip(found, roots, strict=True)]
         return ([g if recorded or not isinstance(g, Variable) else g.array for g in made],)
@@ -300,12 +287,7 @@ class Application(FunctionNode):
         answer = mapped(lambda leaf: next(outputs), self.result)
         seeds = iter([_seed(g, y) for g, y in zip(grad_outputs, kept, strict=True)])
         cotangent = mapped(lambda leaf: next(seeds), self.result)
-        recorded = any(x is not None and x.requires_grad for x in (*self.get_retained_inputs(), *grad_outputs))
-        nesting.depth += recorded
-        try:
-            made = list(nodes.vjp_of(self.function)(self.argnums, answer, args, self.kwargs)(cotangent))
-        finally:
-            nesting.depth -= recorded
+        made = list(nodes.vjp_of(self.function)(self.argnums, answer, args, self.kwargs)(cotangent))
         found = [g for arg, g in zip(self.argnums, made, strict=True) for g in _of_boxes(self.args[arg], g)]
         inputs = self.inputs
         return tuple(_gradient(found[i], inputs[i]) for i in target_input_indexes)
