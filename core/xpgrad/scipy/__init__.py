@@ -22,11 +22,12 @@ _LATE = {
 }
 """Functions of modules that import SciPy, an optional library."""
 
-_CHAPTERS = ("fft", "linalg", "ndimage", "signal")
+_CHAPTERS = ("fft", "interpolate", "linalg", "ndimage", "signal")
 """Packages that are imported at their first use."""
 
 if TYPE_CHECKING:
     from xpgrad.scipy import fft as fft
+    from xpgrad.scipy import interpolate as interpolate
     from xpgrad.scipy import linalg as linalg
     from xpgrad.scipy import ndimage as ndimage
     from xpgrad.scipy import signal as signal

@@ -5,6 +5,7 @@ import contextlib
 import numpy as np
 import pytest
 from tests.core.scipy.cases_of_fft import CASES as FFT
+from tests.core.scipy.cases_of_interpolate import CASES as INTERPOLATE
 from tests.core.scipy.cases_of_linalg import CASES as LINALG
 from tests.core.scipy.cases_of_ndimage import CASES as NDIMAGE
 from tests.core.scipy.cases_of_signal import CASES as SIGNAL
@@ -14,7 +15,7 @@ from xpgrad import array_api as xp
 from xpgrad.testing.arrays import on_host, placed
 from xpgrad.transforms import grad, jvp, vmap
 
-CASES = [*LINALG, *FFT, *SIGNAL, *NDIMAGE]
+CASES = [*LINALG, *FFT, *SIGNAL, *NDIMAGE, *INTERPOLATE]
 STEP = 1e-5
 
 

@@ -1,0 +1,124 @@
+"""`BSpline`: splines as sums of basis splines, with gradients by knots, coefficients and arguments."""
+
+import math
+from typing import Any
+
+from xpgrad import array_api as xpa
+from xpgrad.errors import ShapeError
+from xpgrad.graph.operands import as_variables
+from xpgrad.graph.variable import Variable, as_variable
+from xpgrad.scipy.interpolate.polynomials import evaluated, piece
+from xpgrad.types import AnyArray
+
+
+class BSpline:
+    """A spline of the degree `k`.
+
+    Parameters
+    ----------
+    t : Variable or array, shape (N + k + 1,)
+        Knots, ascending.
+    c : Variable or array, with at least N elements along `axis`
+        Coefficients.
+    k : int
+    extrapolate : bool or "periodic"
+        Whether the first and last pieces continue beyond ``t[k]`` and ``t[N]``; else values there are NaN.
+    axis : int
+    """
+
+    def __init__(self, t: AnyArray, c: AnyArray, k: int, extrapolate: bool | str = True, axis: int = 0) -> None:
+        self.t, c = as_variables("BSpline", t, c)
+        self.k, self.extrapolate, self.axis = int(k), extrapolate, axis % max(c.ndim, 1)
+        self.c, n = xpa.moveaxis(c, axis, 0), self.t.shape[0] - k - 1
+        if self.t.ndim != 1 or k < 0 or n < k + 1 or self.c.shape[0] < n:
+            raise ShapeError(
+                f"BSpline: expected at least {2 * k + 2} knots of degree {k}, and as many coefficients as knots less "
+                f"{k + 1}, got {self.t.shape} and {c.shape}"
+            )
+
+    def __call__(self, x: Any, nu: int = 0, extrapolate: bool | str | None = None) -> Variable:
+        """Return the value, or the derivative of the order `nu`, at `x`."""
+        spline = self.derivative(nu) if nu else self
+        outside = self.extrapolate if extrapolate is None else extrapolate
+        return evaluated(x, self.t, self.axis, lambda v: spline._at(v, outside), "BSpline")
+
+    def _at(self, v: Variable, outside: bool | str) -> Variable:
+        n = self.t.shape[0] - self.k - 1
+        first, last = self.t[self.k], self.t[n]
+        if outside == "periodic":
+            v = first + xpa.remainder(v - first, last - first)
+        at, w = basis(self.t, v, self.k)
+        wide = (-1, *(1,) * (self.c.ndim - 1))
+        total: Any = None
+        for j, weight in enumerate(w):
+            term = xpa.reshape(weight, wide) * xpa.take(self.c, at + (j - self.k), axis=0)
+            total = term if total is None else total + term
+        if outside is False:
+            total = xpa.where(xpa.reshape((v >= first) & (v <= last), wide), total, math.nan)
+        return total
+
+    def derivative(self, nu: int = 1) -> "BSpline":
+        """Return the derivative of the order `nu`."""
+        t, c, k = self.t, self.c[: self.t.shape[0] - self.k - 1, ...], self.k
+        for _ in range(nu):
+            if not k:
+                return BSpline(t, xpa.moveaxis(xpa.zeros_like(c), 0, self.axis), 0, self.extrapolate, self.axis)
+            n = c.shape[0]
+            width = xpa.reshape(t[k + 1 : k + n] - t[1:n], (-1, *(1,) * (c.ndim - 1)))
+            wide = width != 0
+            c = xpa.where(wide, float(k) * (c[1:] - c[:-1]) / xpa.where(wide, width, 1.0), 0.0)
+            t, k = t[1:-1], k - 1
+        return BSpline(t, xpa.moveaxis(c, 0, self.axis), k, self.extrapolate, self.axis)
+
+
+def basis(t: Variable, v: Variable, k: int) -> tuple[Variable, list[Any]]:
+    """Return the last knot before each argument, and the ``k + 1`` basis splines that are not 0 there."""
+    at = piece(t, v, k, t.shape[0] - k - 2)
+    w: list[Any] = [xpa.ones_like(v)]
+    for d in range(1, k + 1):
+        grown: list[Any] = [0.0] * (d + 1)
+        for j in range(d):
+            low, high = xpa.take(t, at + (j + 1 - d)), xpa.take(t, at + (j + 1))
+            width = high - low
+            share = w[j] / xpa.where(width != 0, width, 1.0)
+            grown[j] = grown[j] + (high - v) * share
+            grown[j + 1] = grown[j + 1] + (v - low) * share
+        w = grown
+    return at, w
+
+
+def make_interp_spline(x: AnyArray, y: AnyArray, k: int = 3, t: AnyArray | None = None, axis: int = 0) -> BSpline:
+    """Return the spline of the degree `k` through given values, with SciPy's knots by default ("not-a-knot").
+
+    Parameters
+    ----------
+    x : Variable or array, shape (N,), ascending
+    y : Variable or array, with N elements along `axis`
+    k : int
+        Odd, unless knots are given.
+    t : Variable or array, shape (N + k + 1,), optional
+    axis : int
+
+    Returns
+    -------
+    BSpline
+    """
+    x, y = as_variables("make_interp_spline", x, y)
+    n = x.shape[0]
+    if n < k + 1 or y.shape[axis] != n:
+        raise ShapeError(f"make_interp_spline: expected at least {k + 1} values, one for each of {n}, got {y.shape}")
+    if t is None:
+        if k % 2 == 0:
+            raise ValueError(f"make_interp_spline: expected an odd degree where no knots are given, got {k}")
+        half = (k + 1) // 2
+        ends = [xpa.broadcast_to(end, (k + 1,)) for end in (x[:1], x[-1:])]
+        t = xpa.concat([ends[0], x[half : n - half], ends[1]])
+    knots = as_variable(t)
+    at, w = basis(knots, x, k)
+    numbers = x.node.spec.backend.xp.arange(n, device=x.node.spec.device)
+    matrix: Any = 0.0
+    for j, weight in enumerate(w):
+        matrix = matrix + xpa.where((at + (j - k))[:, None] == numbers, weight[:, None], 0.0)
+    values = xpa.moveaxis(y, axis, 0)
+    c = xpa.reshape(xpa.linalg.solve(matrix, xpa.reshape(values, (n, -1))), values.shape)
+    return BSpline(knots, xpa.moveaxis(c, 0, axis), k, axis=axis)

@@ -1,0 +1,118 @@
+"""`PPoly`: piecewise polynomials, in powers of the distance from the beginning of each piece."""
+
+import math
+from typing import Any
+
+from xpgrad import array_api as xpa
+from xpgrad.errors import ShapeError
+from xpgrad.graph.operands import as_variables, is_operand
+from xpgrad.graph.variable import Variable, as_variable
+from xpgrad.scipy.operands import from_host
+from xpgrad.types import AnyArray
+
+
+def beside(x: Variable, value: Any, name: str) -> Variable:
+    """Return an argument, a number or an array, as a Variable beside `x`."""
+    if is_operand(value) and not isinstance(value, (int, float)):
+        return as_variables(name, x, value)[1]
+    return from_host(x, value)
+
+
+def piece(x: Variable, v: Variable, first: int, last: int) -> Variable:
+    """Return for each element of `v`, a vector, the index from `first` to `last` of its piece between the knots `x`."""
+    values = as_variable(v.array) + 0.0  # contiguous, as torch wants them
+    found = xpa.searchsorted(as_variable(x.array), values, side="right") - 1
+    return xpa.clip(found, first, last)
+
+
+def evaluated(v: Any, x: Variable, axis: int, function: Any, name: str) -> Variable:
+    """Return the values of an interpolant at `v`, whose axes replace the axis of the interpolated values.
+
+    `function` takes a vector of arguments; the first axis of its result is that of the arguments.
+    """
+    v = beside(x, v, name)
+    y = function(xpa.reshape(v, (-1,)))
+    shape = y.shape[1:]
+    y = xpa.reshape(y, (*v.shape, *shape))
+    order = [*range(v.ndim, v.ndim + axis), *range(v.ndim), *range(v.ndim + axis, v.ndim + len(shape))]
+    return xpa.permute_dims(y, tuple(order)) if axis else y
+
+
+class PPoly:
+    """A piecewise polynomial.
+
+    Parameters
+    ----------
+    c : Variable or array, shape (K, M, ...)
+        Coefficients of each piece, that of the highest power first.
+    x : Variable or array, shape (M + 1,)
+        Ends of the pieces, ascending.
+    extrapolate : bool or "periodic"
+        Whether the first and last pieces continue beyond the ends; else values there are NaN.
+    axis : int
+        The place in results of the axes of the arguments.
+    """
+
+    def __init__(self, c: AnyArray, x: AnyArray, extrapolate: bool | str | None = None, axis: int = 0) -> None:
+        self.c, self.x = as_variables(type(self).__name__, c, x)
+        if self.x.ndim != 1 or self.c.ndim < 2 or self.c.shape[1] != self.x.shape[0] - 1:
+            raise ShapeError(
+                f"{type(self).__name__}: expected coefficients of shape (K, M, ...) and M + 1 ends, got {self.c.shape} "
+                f"and {self.x.shape}"
+            )
+        self.extrapolate: bool | str = True if extrapolate is None else extrapolate
+        self.axis = axis % (self.c.ndim - 1)
+
+    def __call__(self, x: Any, nu: int = 0, extrapolate: bool | str | None = None) -> Variable:
+        """Return the value, or the derivative of the order `nu`, at `x`.
+
+        Parameters
+        ----------
+        x : Variable, array or float, real
+        nu : int
+        extrapolate : bool or "periodic", optional
+        """
+        outside = self.extrapolate if extrapolate is None else extrapolate
+        return evaluated(x, self.x, self.axis, lambda v: self._at(v, nu, outside), type(self).__name__)
+
+    def _at(self, v: Variable, nu: int, outside: bool | str) -> Variable:
+        first, last = self.x[0], self.x[-1]
+        if outside == "periodic":
+            v = first + xpa.remainder(v - first, last - first)
+        at = piece(self.x, v, 0, self.x.shape[0] - 2)
+        wide = (-1, *(1,) * (self.c.ndim - 2))
+        step = xpa.reshape(v - xpa.take(self.x, at), wide)
+        c = xpa.take(self.c, at, axis=1)
+        total: Any = None
+        for k in range(self.c.shape[0] - nu):
+            power = self.c.shape[0] - 1 - k
+            term = c[k, ...] * float(math.perm(power, nu))
+            total = term if total is None else total * step + term
+        total = xpa.zeros_like(c[0, ...]) if total is None else total
+        if outside is False:
+            total = xpa.where(xpa.reshape((v >= first) & (v <= last), wide), total, math.nan)
+        return total
+
+    def derivative(self, nu: int = 1) -> "PPoly":
+        """Return the derivative of the order `nu`."""
+        k = self.c.shape[0]
+        if nu >= k:
+            return PPoly(xpa.zeros_like(self.c[:1, ...]), self.x, self.extrapolate, self.axis)
+        c = [self.c[i, ...] * float(math.perm(k - 1 - i, nu)) for i in range(k - nu)]
+        return PPoly(xpa.stack(c), self.x, self.extrapolate, self.axis)
+
+    def antiderivative(self) -> "PPoly":
+        """Return the integral from the first end."""
+        k, step = self.c.shape[0], xpa.reshape(self.x[1:] - self.x[:-1], (-1, *(1,) * (self.c.ndim - 2)))
+        c = [self.c[i, ...] / float(k - i) for i in range(k)]
+        total: Any = c[0]
+        for each in c[1:]:
+            total = total * step + each
+        sums = xpa.cumulative_sum(total * step, axis=0, include_initial=True)
+        outside = self.extrapolate if self.extrapolate != "periodic" else False
+        return PPoly(xpa.stack([*c, sums[:-1, ...]]), self.x, outside, self.axis)
+
+    def integrate(self, a: Any, b: Any) -> Variable:
+        """Return the integral from `a` to `b`."""
+        found = self.antiderivative()
+        return found(b) - found(a)

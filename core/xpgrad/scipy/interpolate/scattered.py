@@ -1,0 +1,216 @@
+"""Interpolation in several dimensions: on grids, and by radial functions."""
+
+import itertools
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from xpgrad import array_api as xpa
+from xpgrad.errors import ShapeError
+from xpgrad.graph.operands import as_variables, is_operand
+from xpgrad.graph.variable import Variable
+from xpgrad.scipy.interpolate.polynomials import beside, piece
+from xpgrad.types import AnyArray
+
+
+class RegularGridInterpolator:
+    """The interpolant of values on a rectangular grid.
+
+    Parameters
+    ----------
+    points : sequence of Variables or arrays, shape (M1,), ..., (MN,), ascending
+    values : Variable or array, shape (M1, ..., MN, ...)
+    method : {"linear", "nearest"}
+        SciPy's methods by splines are not implemented; `ndimage.map_coordinates` has splines on even grids.
+    bounds_error : bool
+        Raise ValueError for points outside, which reads values.
+    fill_value : float or None
+        The value outside; None extrapolates.
+    """
+
+    def __init__(
+        self, points: Sequence[AnyArray], values: AnyArray, method: str = "linear", bounds_error: bool = True,
+        fill_value: float | None = math.nan,
+    ) -> None:  # fmt: skip
+        self.method, self.bounds_error, self.fill_value = method, bounds_error, fill_value
+        self.values, *grid = as_variables("RegularGridInterpolator", values, *points)
+        self.grid = tuple(grid)
+        shape = tuple(x.shape[0] for x in self.grid)
+        if any(x.ndim != 1 or x.shape[0] < 2 for x in self.grid) or self.values.shape[: len(shape)] != shape:
+            raise ShapeError(
+                f"RegularGridInterpolator: expected values of shape {shape} for these points, at least two along each "
+                f"axis, got {self.values.shape}"
+            )
+        self._checked(method)
+
+    def _checked(self, method: str) -> str:
+        if method not in ("linear", "nearest"):
+            raise ValueError(f"RegularGridInterpolator: expected the method 'linear' or 'nearest', got {method!r}")
+        return method
+
+    def __call__(self, xi: Any, method: str | None = None) -> Variable:
+        """Return the values at points.
+
+        Parameters
+        ----------
+        xi : Variable or array, shape (..., N), or a tuple of N that broadcast
+        method : {"linear", "nearest"}, optional
+        """
+        method, n = self._checked(self.method if method is None else method), len(self.grid)
+        if isinstance(xi, (tuple, list)) and is_operand(xi[0]):
+            parts = xpa.broadcast_arrays(*(beside(self.values, x, "RegularGridInterpolator") for x in xi))
+            xi = xpa.stack(list(parts), axis=-1)
+        xi = beside(self.values, xi, "RegularGridInterpolator")
+        if not xi.ndim or (xi.shape[-1] != n and not (n == 1)):
+            raise ShapeError(f"RegularGridInterpolator: expected points of shape (..., {n}), got {xi.shape}")
+        if xi.shape[-1] != n:
+            xi = xi[..., None]
+        flat = xpa.reshape(xi, (-1, n))
+        y = self._at([flat[:, i] for i in range(n)], method)
+        return xpa.reshape(y, (*xi.shape[:-1], *y.shape[1:]))
+
+    def _at(self, parts: list[Variable], method: str) -> Variable:
+        places, shares, inside = [], [], None
+        for x, v in zip(self.grid, parts, strict=True):
+            within = (v >= x[0]) & (v <= x[-1])
+            inside = within if inside is None else inside & within
+            at = piece(x, v, 0, x.shape[0] - 2)
+            low, high = xpa.take(x, at), xpa.take(x, at + 1)
+            places.append(at)
+            shares.append((v - low) / (high - low))
+        assert inside is not None
+        if self.bounds_error and not bool(xpa.all(inside)):
+            raise ValueError("RegularGridInterpolator: expected points within the grid, got one outside")
+        n, shape = len(parts), self.values.shape[: len(parts)]
+        tail = self.values.shape[n:]
+        table = xpa.reshape(self.values, (math.prod(shape), *tail))
+        wide = (-1, *(1,) * len(tail))
+        total: Any = None
+        if method == "nearest":
+            at = self._flat([p + xpa.astype(s > 0.5, p.dtype) for p, s in zip(places, shares, strict=True)])
+            total = xpa.take(table, at, axis=0)
+        else:
+            for corner in itertools.product((0, 1), repeat=n):
+                weight: Any = None
+                for bit, share in zip(corner, shares, strict=True):
+                    factor = share if bit else 1.0 - share
+                    weight = factor if weight is None else weight * factor
+                at = self._flat([p + bit for p, bit in zip(places, corner, strict=True)])
+                term = xpa.reshape(weight, wide) * xpa.take(table, at, axis=0)
+                total = term if total is None else total + term
+        if self.fill_value is not None and not self.bounds_error:
+            total = xpa.where(xpa.reshape(inside, wide), total, self.fill_value)
+        return total
+
+    def _flat(self, places: list[Variable]) -> Variable:
+        at: Any = 0
+        for place, x in zip(places, self.grid, strict=True):
+            at = at * x.shape[0] + place
+        return at
+
+
+def _thin_plate(r2: Variable) -> Variable:
+    apart = r2 > 0
+    return xpa.where(apart, 0.5 * r2 * xpa.log(xpa.where(apart, r2, 1.0)), 0.0)
+
+
+def _power(degree: int, sign: float) -> Callable[[Variable], Variable]:
+    def function(r2: Variable) -> Variable:
+        apart = r2 > 0
+        return xpa.where(apart, sign * xpa.sqrt(xpa.where(apart, r2, 1.0)) ** degree, 0.0)
+
+    return function
+
+
+KERNELS: dict[str, tuple[Callable[[Variable], Variable], int]] = {
+    "linear": (_power(1, -1.0), 0),
+    "thin_plate_spline": (_thin_plate, 1),
+    "cubic": (_power(3, 1.0), 1),
+    "quintic": (_power(5, -1.0), 2),
+    "multiquadric": (lambda r2: -xpa.sqrt(r2 + 1.0), 0),
+    "inverse_multiquadric": (lambda r2: 1.0 / xpa.sqrt(r2 + 1.0), -1),
+    "inverse_quadratic": (lambda r2: 1.0 / (r2 + 1.0), -1),
+    "gaussian": (lambda r2: xpa.exp(-r2), -1),
+}
+"""Functions of squared distances, and the least degree of the polynomial beside each."""
+SCALE_INVARIANT = ("linear", "thin_plate_spline", "cubic", "quintic")
+
+
+class RBFInterpolator:
+    """The sum of radial functions around points, and of a polynomial, with given values at the points.
+
+    Parameters
+    ----------
+    y : Variable or array, shape (P, N)
+        The points.
+    d : Variable or array, shape (P, ...)
+        Values.
+    smoothing : float, or Variable or array, shape () or (P,)
+        0 interpolates; larger values approximate.
+    kernel : str
+        "linear", "thin_plate_spline", "cubic", "quintic", "multiquadric", "inverse_multiquadric", "inverse_quadratic"
+        or "gaussian".
+    epsilon : float, or Variable, shape ()
+        The factor of distances, 1 by default for those kernels that need none.
+    degree : int, optional
+        The degree of the polynomial; -1 for none.
+    """
+
+    def __init__(
+        self, y: AnyArray, d: AnyArray, smoothing: Any = 0.0, kernel: str = "thin_plate_spline", epsilon: Any = None,
+        degree: int | None = None,
+    ) -> None:  # fmt: skip
+        if kernel not in KERNELS:
+            raise ValueError(f"RBFInterpolator: expected the kernel {', '.join(KERNELS)}, got {kernel!r}")
+        if epsilon is None and kernel not in SCALE_INVARIANT:
+            raise ValueError(f"RBFInterpolator: expected epsilon for the kernel {kernel!r}, got None")
+        self.y, d = as_variables("RBFInterpolator", y, d)
+        if self.y.ndim != 2 or not d.ndim or d.shape[0] != self.y.shape[0]:
+            raise ShapeError(
+                f"RBFInterpolator: expected points of shape (P, N) and P values, got {self.y.shape} and {d.shape}"
+            )
+        self.function, least = KERNELS[kernel]
+        self.degree = max(least, 0) if degree is None else degree
+        self.epsilon, (count, n), self.tail = 1.0 if epsilon is None else epsilon, self.y.shape, d.shape[1:]
+        self.powers = [p for p in itertools.product(range(self.degree + 1), repeat=n) if sum(p) <= self.degree]
+        low, high = xpa.min(self.y, axis=0), xpa.max(self.y, axis=0)
+        self.shift, width = 0.5 * (low + high), 0.5 * (high - low)
+        self.scale = xpa.where(width == 0, 1.0, width)
+        spec = self.y.node.spec
+        eye = spec.backend.namespace.eye(count, dtype=spec.dtype, device=spec.device)
+        smooth = xpa.broadcast_to(beside(self.y, smoothing, "RBFInterpolator"), (count,))
+        matrix = self._radial(self.y) + smooth[:, None] * eye
+        values, r = xpa.reshape(d, (count, -1)), len(self.powers)
+        if r:
+            if count < r:
+                raise ShapeError(f"RBFInterpolator: expected at least {r} points for degree {self.degree}, got {count}")
+            p = self._polynomials(self.y)
+            zeros = spec.backend.namespace.zeros((r, r + values.shape[1]), dtype=spec.dtype, device=spec.device)
+            matrix = xpa.concat([
+                xpa.concat([matrix, p], axis=1), xpa.concat([xpa.matrix_transpose(p), zeros[:, :r]], axis=1)
+            ])  # fmt: skip
+            values = xpa.concat([values, zeros[:, r:]])
+        self.weights = xpa.linalg.solve(matrix, values)
+
+    def _radial(self, x: Variable) -> Variable:
+        difference = (x[:, None, :] - self.y[None, :, :]) * self.epsilon
+        return self.function(xpa.sum(difference * difference, axis=-1))
+
+    def _polynomials(self, x: Variable) -> Variable:
+        z, columns = (x - self.shift) / self.scale, []
+        for powers in self.powers:
+            column: Any = xpa.ones_like(z[:, 0])
+            for axis, power in enumerate(powers):
+                for _ in range(power):
+                    column = column * z[:, axis]
+            columns.append(column)
+        return xpa.stack(columns, axis=1)
+
+    def __call__(self, x: AnyArray) -> Variable:
+        """Return the values at points, shape (Q, N)."""
+        x = as_variables("RBFInterpolator", self.y, x)[1]
+        if x.ndim != 2 or x.shape[1] != self.y.shape[1]:
+            raise ShapeError(f"RBFInterpolator: expected points of shape (Q, {self.y.shape[1]}), got {x.shape}")
+        parts = [self._radial(x), *([self._polynomials(x)] if self.powers else [])]
+        matrix = xpa.concat(parts, axis=1) if len(parts) > 1 else parts[0]
+        return xpa.reshape(xpa.matmul(matrix, self.weights), (x.shape[0], *self.tail))

@@ -1,0 +1,112 @@
+"""Cases of `xpgrad.scipy.interpolate`: by knots, values and arguments."""
+
+import numpy as np
+import pytest
+from tests.core.scipy.table import ScipyCase, uniform
+
+from xpgrad.scipy import interpolate
+
+ref = pytest.importorskip("scipy.interpolate")
+
+X = np.asarray([0.0, 0.7, 1.5, 2.6, 3.1, 4.4])
+Y = uniform(6, 2)
+V = np.asarray([[0.3, 1.1, 4.2], [2.9, -0.4, 4.9]])
+INSIDE = np.asarray([0.3, 1.1, 4.2])
+GRID = (np.asarray([0.0, 0.6, 1.7]), np.asarray([-1.0, 0.2, 0.9, 2.0]))
+POINTS = np.asarray([[0.3, 0.5], [1.2, -0.6], [1.6, 1.7]])
+CLOUD, HEIGHTS = uniform(8, 2), uniform(8)
+
+
+def curve(name, x=X, y=Y, v=V, label="", nu=0, libraries=False, **kwargs):
+    """Return a case of a class that takes knots and values."""
+    found, expected = getattr(interpolate, name), getattr(ref, name)
+    return ScipyCase(
+        f"interpolate.{name}{label}",
+        lambda x, y, v: found(x, y, **kwargs)(v, nu),
+        lambda x, y, v: expected(x, y, **kwargs)(v, nu),
+        (x, y, v),
+        libraries=libraries,
+    )
+
+
+def radial(kernel, **kwargs):
+    return ScipyCase(
+        f"interpolate.RBFInterpolator:{kernel}",
+        lambda y, d, x: interpolate.RBFInterpolator(y, d, kernel=kernel, **kwargs)(x),
+        lambda y, d, x: ref.RBFInterpolator(y, d, kernel=kernel, **kwargs)(x),
+        (CLOUD, HEIGHTS, uniform(3, 2)),
+        rtol=1e-7,
+        libraries=kernel == "thin_plate_spline",
+    )
+
+
+CASES = [
+    curve("CubicSpline", libraries=True),
+    curve("CubicSpline", label=":natural,nu", bc_type="natural", nu=1),
+    curve("CubicSpline", label=":clamped,axis", y=Y.T, bc_type="clamped", axis=1),
+    curve("CubicSpline", label=":ends", y=uniform(6), bc_type=((2, 0.3), (1, -0.5))),
+    curve("CubicSpline", label=":periodic", y=np.concatenate([Y[:5], Y[:1]]), bc_type="periodic"),
+    curve("CubicSpline", label=":three", x=X[:3], y=Y[:3], v=INSIDE),
+    curve("CubicSpline", label=":two", x=X[:2], y=Y[:2], v=INSIDE),
+    curve("CubicSpline", label=":mixed", x=X[:3], y=Y[:3], v=INSIDE, bc_type=("not-a-knot", "natural")),
+    ScipyCase(
+        "interpolate.CubicSpline:integrate",
+        lambda x, y: interpolate.CubicSpline(x, y).integrate(0.2, 3.7),
+        lambda x, y: ref.CubicSpline(x, y).integrate(0.2, 3.7),
+        (X, Y),
+        libraries=False,
+    ),
+    curve("PchipInterpolator", libraries=True),
+    curve("PchipInterpolator", label=":monotonic", y=np.cumsum(uniform(6, low=0.1)), nu=1),
+    curve("Akima1DInterpolator", v=INSIDE, libraries=True),
+    curve("Akima1DInterpolator", label=":makima", y=uniform(6), method="makima", extrapolate=True),
+    ScipyCase(
+        "interpolate.CubicHermiteSpline",
+        lambda x, y, d, v: interpolate.CubicHermiteSpline(x, y, d)(v),
+        lambda x, y, d, v: ref.CubicHermiteSpline(x, y, d)(v),
+        (X, Y, uniform(6, 2), V),
+        libraries=False,
+    ),
+    ScipyCase(
+        "interpolate.BSpline",
+        lambda t, c, v: interpolate.BSpline(t, c, 3)(v),
+        lambda t, c, v: ref.BSpline(t, c, 3)(v),
+        (np.linspace(-2, 5, 11) + 0.1 * uniform(11), uniform(7, 2), V),
+    ),
+    ScipyCase(
+        "interpolate.BSpline:nu,axis",
+        lambda c, v: interpolate.BSpline(np.asarray([0.0, 0, 0, 1, 2.5, 4, 4, 4]), c, 2, axis=1)(v, 1),
+        lambda c, v: ref.BSpline(np.asarray([0.0, 0, 0, 1, 2.5, 4, 4, 4]), c, 2, axis=1)(v, 1),
+        (uniform(2, 5), INSIDE[:2]),
+        libraries=False,
+    ),
+    ScipyCase(
+        "interpolate.make_interp_spline",
+        lambda x, y, v: interpolate.make_interp_spline(x, y)(v),
+        lambda x, y, v: ref.make_interp_spline(x, y)(v),
+        (X, Y, INSIDE),
+        libraries=False,
+    ),
+    ScipyCase(
+        "interpolate.RegularGridInterpolator",
+        lambda a, b, y, v: interpolate.RegularGridInterpolator((a, b), y, bounds_error=False, fill_value=None)(v),
+        lambda a, b, y, v: ref.RegularGridInterpolator((a, b), y, bounds_error=False, fill_value=None)(v),
+        (*GRID, uniform(3, 4, 2), POINTS),
+    ),
+    ScipyCase(
+        "interpolate.RegularGridInterpolator:nearest",
+        lambda y: interpolate.RegularGridInterpolator(GRID, y, "nearest")(POINTS),
+        lambda y: ref.RegularGridInterpolator(GRID, y, "nearest")(POINTS),
+        (uniform(3, 4),),
+        orders=1,
+        libraries=False,
+    ),
+    radial("thin_plate_spline"),
+    radial("linear", smoothing=0.3),
+    radial("cubic", degree=2),
+    radial("quintic"),
+    radial("multiquadric", epsilon=1.3),
+    radial("inverse_multiquadric", epsilon=1.3, degree=0),
+    radial("inverse_quadratic", epsilon=2.0),
+    radial("gaussian", epsilon=1.5),
+]
