@@ -22,15 +22,17 @@ _LATE = {
 }
 """Functions of modules that import SciPy, an optional library."""
 
-_CHAPTERS = ("fft", "interpolate", "linalg", "ndimage", "signal")
+_CHAPTERS = ("fft", "integrate", "interpolate", "linalg", "ndimage", "signal", "spatial")
 """Packages that are imported at their first use."""
 
 if TYPE_CHECKING:
     from xpgrad.scipy import fft as fft
+    from xpgrad.scipy import integrate as integrate
     from xpgrad.scipy import interpolate as interpolate
     from xpgrad.scipy import linalg as linalg
     from xpgrad.scipy import ndimage as ndimage
     from xpgrad.scipy import signal as signal
+    from xpgrad.scipy import spatial as spatial
     from xpgrad.scipy.fitting import least_squares as least_squares
     from xpgrad.scipy.initial_values import solve_ivp as solve_ivp
     from xpgrad.scipy.minimizing import minimize as minimize

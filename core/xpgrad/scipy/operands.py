@@ -19,7 +19,7 @@ def inexact(x: Any, function: str) -> Variable:
         return x
     if not spec.backend.namespace.isdtype(spec.dtype, "integral"):
         raise DtypeError(f"{function}: expected numbers, got {spec!r}")
-    return xpa.astype(x, spec.backend.default_dtype("real floating"))
+    return xpa.astype(x, spec.backend.default_dtype("float"))
 
 
 def from_host(x: Variable, values: Any) -> Variable:

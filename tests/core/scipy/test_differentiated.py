@@ -5,23 +5,25 @@ import contextlib
 import numpy as np
 import pytest
 from tests.core.scipy.cases_of_fft import CASES as FFT
+from tests.core.scipy.cases_of_integrate import CASES as INTEGRATE
 from tests.core.scipy.cases_of_interpolate import CASES as INTERPOLATE
 from tests.core.scipy.cases_of_linalg import CASES as LINALG
 from tests.core.scipy.cases_of_ndimage import CASES as NDIMAGE
 from tests.core.scipy.cases_of_signal import CASES as SIGNAL
+from tests.core.scipy.cases_of_spatial import CASES as SPATIAL
 
 from xpgrad import Variable, as_variable, get_device
 from xpgrad import array_api as xp
 from xpgrad.testing.arrays import on_host, placed
 from xpgrad.transforms import grad, jvp, vmap
 
-CASES = [*LINALG, *FFT, *SIGNAL, *NDIMAGE, *INTERPOLATE]
+CASES = [*LINALG, *FFT, *SIGNAL, *NDIMAGE, *INTERPOLATE, *INTEGRATE, *SPATIAL]
 STEP = 1e-5
 
 
 def floating(y):
     """Return the floating-point results of a function as a list."""
-    ys = y if isinstance(y, (tuple, list)) else [y]
+    ys = y if isinstance(y, (tuple, list)) else [np.asarray(y) if isinstance(y, float) else y]
     return [y for y in ys if hasattr(y, "dtype") and np.dtype(str(y.dtype).rpartition(".")[2]).kind in "fc"]
 
 

@@ -1,0 +1,144 @@
+"""Integrals of functions, with gradients by limits and parameters.
+
+`quad` lets SciPy divide the interval, and integrates each part by one rule, which derivatives follow.
+"""
+
+import functools
+import math
+from collections.abc import Callable
+from typing import Any
+
+from xpgrad import array_api as xpa
+from xpgrad.backend.current import current_device
+from xpgrad.backend.plugins import plugins
+from xpgrad.errors import ShapeError
+from xpgrad.graph.operands import is_operand
+from xpgrad.graph.variable import Variable, as_variable, constant_variable
+from xpgrad.scipy.interpolate.polynomials import beside
+from xpgrad.scipy.operands import from_host
+from xpgrad.scipy.reference import required
+from xpgrad.transforms.batch.vmap import vmap
+from xpgrad.transforms.vectors import host_number
+from xpgrad.types import Array
+
+POINTS = 21
+"""Nodes in each part of an interval."""
+
+
+@functools.cache
+def _rule(n: int) -> tuple[Array, Array]:
+    """Return nodes and weights of the quadrature of Gauss and Legendre on the host."""
+    nodes, weights = required("scipy.special", "fixed_quad").roots_legendre(n)
+    return nodes, weights
+
+
+def _example(*values: Any) -> Variable:
+    """Return the first floating-point array, beside which numbers are created; else a number on the current device."""
+    for value in values:
+        if is_operand(value) and not isinstance(value, (int, float, complex)):
+            x = as_variable(value)
+            if x.node.spec.differentiable:
+                return xpa.real(x) if x.node.spec.complex else x
+    device = current_device()
+    xp = device.backend.namespace
+    return constant_variable(xp.zeros((), dtype=device.backend.default_dtype("float"), device=device.handle))
+
+
+def fixed_quad(func: Callable[..., Any], a: Any, b: Any, args: tuple[Any, ...] = (), n: int = 5) -> Any:
+    """Return the integral of a function by Gauss and Legendre's rule with `n` points, and None.
+
+    Parameters
+    ----------
+    func : callable
+        ``func(x, *args)`` takes a vector, and returns values along its last axis.
+    a, b : float or Variable
+        Finite limits; they have gradients, too.
+    args : tuple
+        Further arguments, with gradients.
+    n : int
+
+    Returns
+    -------
+    Variable, and None
+    """
+    like = _example(a, b, *args)
+    nodes, weights = (from_host(like, each) for each in _rule(n))
+    low, high = (beside(like, each, "fixed_quad") for each in (a, b))
+    half = 0.5 * (high - low)
+    return half * xpa.sum(weights * func(half * (nodes + 1.0) + low, *args), axis=-1), None
+
+
+def _value(x: Any) -> float:
+    """Return a Variable of one number as a number, which has no gradient."""
+    return host_number(as_variable(as_variable(x).array))
+
+
+Map = Callable[[Variable], tuple[Variable, Variable]]
+
+
+def _substitution(a: Any, b: Any, like: Variable) -> tuple[Map, float]:
+    """Return places and their slopes for numbers from the second result to 1."""
+    ends = [beside(like, each, "quad") for each in (a, b)]
+    if any(end.ndim for end in ends):
+        raise ShapeError(f"quad: expected numbers as limits, got shapes {ends[0].shape} and {ends[1].shape}")
+    low, high = (_value(end) for end in ends)
+    if math.isinf(low) and math.isinf(high):
+        sign = 1.0 if high > low else -1.0 if high < low else 0.0
+        return (lambda t: (t / (1.0 - t * t), sign * (1.0 + t * t) / (1.0 - t * t) ** 2)), -1.0
+    if math.isinf(high) or math.isinf(low):
+        end, sign = (ends[0], 1.0 if high > 0 else -1.0) if math.isinf(high) else (ends[1], 1.0 if low > 0 else -1.0)
+        slope = sign if math.isinf(high) else -sign
+        return (lambda t: (end + sign * t / (1.0 - t), slope / (1.0 - t) ** 2)), 0.0
+    return (lambda t: (ends[0] + (ends[1] - ends[0]) * t, (ends[1] - ends[0]) * xpa.ones_like(t))), 0.0
+
+
+def quad(
+    func: Callable[..., Any], a: Any, b: Any, args: tuple[Any, ...] = (), *, epsabs: float = 1.49e-8,
+    epsrel: float = 1.49e-8, limit: int = 50, points: Any = None,
+) -> tuple[Variable, float]:  # fmt: skip
+    """Return the integral of a function of one number, and an estimate of its error.
+
+    Parameters
+    ----------
+    func : callable
+        ``func(x, *args)`` takes and returns Variables of one number; it is mapped over the places, as by `vmap`.
+    a, b : float or Variable, shape ()
+        Limits; they have gradients, too, and may be infinite.
+    args : tuple
+        Further arguments, with gradients, as have Variables that `func` captures.
+    epsabs, epsrel, limit
+        As for ``scipy.integrate.quad``, which divides the interval.
+    points : sequence of float, optional
+        Places of discontinuities, for finite limits.
+
+    Returns
+    -------
+    Variable, shape (), and float
+    """
+    like = _example(a, b, *args)
+    place, start = _substitution(a, b, like)
+
+    def integrand(t: Variable) -> Any:
+        x, slope = place(t)
+        return func(x, *args) * slope
+
+    host = plugins.host
+
+    def value(t: float) -> float:
+        return _value(integrand(from_host(like, float(t))))
+
+    breaks = None
+    if points is not None:
+        low, high = (_value(beside(like, each, "quad")) for each in (a, b))
+        breaks = [(float(p) - low) / (high - low) for p in points]
+    found = required("scipy.integrate", "quad").quad(
+        value, start, 1.0, full_output=1, epsabs=epsabs, epsrel=epsrel, limit=limit, points=breaks
+    )
+    count = found[2]["last"]
+    nodes, weights = _rule(POINTS)
+    lows, highs = (found[2][key][:count, None] for key in ("alist", "blist"))
+    half = 0.5 * (highs - lows)
+    xp: Any = host.namespace
+    ts = from_host(like, xp.reshape(lows + half * (nodes + 1.0), (-1,)))
+    ws = from_host(like, xp.reshape(half * weights, (-1,)))
+    return xpa.sum(ws * vmap(integrand)(ts)), float(found[1])

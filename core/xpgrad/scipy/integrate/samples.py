@@ -1,0 +1,128 @@
+"""Integrals of values at given places."""
+
+from typing import Any
+
+from xpgrad import array_api as xpa
+from xpgrad.array_api.half_precision import in_single_precision
+from xpgrad.errors import ShapeError
+from xpgrad.graph.operands import as_variables
+from xpgrad.graph.variable import Variable
+from xpgrad.scipy.operands import inexact, one_axis
+from xpgrad.types import AnyArray
+
+
+def _placed(name: str, y: Any, x: Any, dx: Any, axis: int) -> tuple[Variable, Variable, int]:
+    """Return values with their axis last, the distances between them, and the axis."""
+    y = inexact(y, name)
+    along = one_axis(axis, y, name)
+    if not y.shape[along]:
+        raise ShapeError(f"{name}: expected at least one value along axis {axis}, got shape {y.shape}")
+    if x is None:
+        y = xpa.moveaxis(y, along, -1)
+        return y, xpa.broadcast_to(dx * xpa.ones_like(y[..., 1:]), (*y.shape[:-1], y.shape[-1] - 1)), along
+    y, x = as_variables(name, y, x)
+    if x.shape not in (y.shape, (y.shape[along],)):
+        raise ShapeError(f"{name}: expected x of shape {y.shape} or ({y.shape[along]},), got {x.shape}")
+    x = x if x.ndim == 1 else xpa.moveaxis(x, along, -1)
+    y = xpa.moveaxis(y, along, -1)
+    return y, xpa.broadcast_to(x[..., 1:] - x[..., :-1], (*y.shape[:-1], y.shape[-1] - 1)), along
+
+
+@in_single_precision
+def simpson(y: AnyArray, x: AnyArray | None = None, *, dx: Any = 1.0, axis: int = -1) -> Variable:
+    """Return the integral along an axis by Simpson's rule.
+
+    Parameters
+    ----------
+    y : Variable or array, floating-point
+    x : Variable or array, optional
+        Places of the values: a vector, or an array of the shape of `y`.
+    dx : float or Variable
+        The distance of the values, if `x` is not given.
+    axis : int
+
+    Returns
+    -------
+    Variable
+        For an even number of values, the last interval has the parabola through the last three.
+    """
+    y, h, _ = _placed("simpson", y, x, dx, axis)
+    n = y.shape[-1]
+    if n <= 2:
+        return xpa.sum(0.5 * h * (y[..., 1:] + y[..., :-1]), axis=-1)
+    end = n - 1 if n % 2 else n - 2
+    h0, h1 = h[..., 0:end:2], h[..., 1:end:2]
+    total, y0, y1, y2 = h0 + h1, y[..., 0:end:2], y[..., 1:end:2], y[..., 2 : end + 1 : 2]
+    terms = total / 6.0 * (y0 * (2.0 - h1 / h0) + y1 * (total * total / (h0 * h1)) + y2 * (2.0 - h0 / h1))
+    found = xpa.sum(terms, axis=-1)
+    if n % 2:
+        return found
+    a, b = h[..., -2], h[..., -1]
+    last = y[..., -1] * ((2.0 * b * b + 3.0 * a * b) / (6.0 * (a + b)))
+    return found + last + y[..., -2] * ((b * b + 3.0 * a * b) / (6.0 * a)) - y[..., -3] * (b**3 / (6.0 * a * (a + b)))
+
+
+def _accumulated(parts: Variable, along: int, initial: Any) -> Variable:
+    sums = xpa.cumulative_sum(parts, axis=-1)
+    if initial is not None:
+        first = xpa.zeros_like(parts[..., :1]) + initial
+        sums = xpa.concat([first, sums + first], axis=-1)
+    return xpa.moveaxis(sums, -1, along)
+
+
+@in_single_precision
+def cumulative_trapezoid(
+    y: AnyArray, x: AnyArray | None = None, dx: Any = 1.0, axis: int = -1, initial: Any = None
+) -> Variable:
+    """Return the integrals from the first place to each other one by the trapezoidal rule.
+
+    Parameters
+    ----------
+    y, x, dx, axis
+        As for `simpson`.
+    initial : 0 or None
+        With 0 the result begins with it, and has as many elements along `axis` as `y`.
+
+    Returns
+    -------
+    Variable
+    """
+    if initial not in (0, None):
+        raise ValueError(f"cumulative_trapezoid: expected initial 0 or None, got {initial!r}")
+    y, h, along = _placed("cumulative_trapezoid", y, x, dx, axis)
+    return _accumulated(0.5 * h * (y[..., 1:] + y[..., :-1]), along, initial)
+
+
+def _first_intervals(y: Variable, h: Variable) -> Variable:
+    """Return the integrals over the first of each two neighbouring intervals, of the parabola through both."""
+    a, b = h[..., :-1], h[..., 1:]
+    share = a / (a + b)
+    curved = share * (a / b)
+    return a / 6.0 * ((3.0 - share) * y[..., :-2] + (3.0 + curved + share) * y[..., 1:-1] - curved * y[..., 2:])
+
+
+@in_single_precision
+def cumulative_simpson(
+    y: AnyArray, *, x: AnyArray | None = None, dx: Any = 1.0, axis: int = -1, initial: Any = None
+) -> Variable:
+    """Return the integrals from the first place to each other one by Simpson's rule.
+
+    Parameters
+    ----------
+    y, x, dx, axis
+        As for `simpson`.
+    initial : float, Variable or array, optional
+        The result begins with it, and it is added to all elements.
+
+    Returns
+    -------
+    Variable
+    """
+    y, h, along = _placed("cumulative_simpson", y, x, dx, axis)
+    n = y.shape[-1]
+    if n < 3:
+        return _accumulated(0.5 * h * (y[..., 1:] + y[..., :-1]), along, initial)
+    first = _first_intervals(y, h)
+    second = xpa.flip(_first_intervals(xpa.flip(y, axis=-1), xpa.flip(h, axis=-1)), axis=-1)
+    parts = [second[..., j - 1] if j % 2 or j == n - 2 else first[..., j] for j in range(n - 1)]
+    return _accumulated(xpa.stack(parts, axis=-1), along, initial)
