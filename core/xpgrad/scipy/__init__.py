@@ -22,7 +22,7 @@ _LATE = {
 }
 """Functions of modules that import SciPy, an optional library."""
 
-_CHAPTERS = ("fft", "integrate", "interpolate", "linalg", "ndimage", "signal", "spatial")
+_CHAPTERS = ("fft", "integrate", "interpolate", "linalg", "ndimage", "signal", "sparse", "spatial")
 """Packages that are imported at their first use."""
 
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from xpgrad.scipy import linalg as linalg
     from xpgrad.scipy import ndimage as ndimage
     from xpgrad.scipy import signal as signal
+    from xpgrad.scipy import sparse as sparse
     from xpgrad.scipy import spatial as spatial
     from xpgrad.scipy.fitting import least_squares as least_squares
     from xpgrad.scipy.initial_values import solve_ivp as solve_ivp

@@ -10,6 +10,7 @@ from tests.core.scipy.cases_of_interpolate import CASES as INTERPOLATE
 from tests.core.scipy.cases_of_linalg import CASES as LINALG
 from tests.core.scipy.cases_of_ndimage import CASES as NDIMAGE
 from tests.core.scipy.cases_of_signal import CASES as SIGNAL
+from tests.core.scipy.cases_of_sparse import CASES as SPARSE
 from tests.core.scipy.cases_of_spatial import CASES as SPATIAL
 
 from xpgrad import Variable, as_variable, get_device
@@ -17,7 +18,7 @@ from xpgrad import array_api as xp
 from xpgrad.testing.arrays import on_host, placed
 from xpgrad.transforms import grad, jvp, vmap
 
-CASES = [*LINALG, *FFT, *SIGNAL, *NDIMAGE, *INTERPOLATE, *INTEGRATE, *SPATIAL]
+CASES = [*LINALG, *FFT, *SIGNAL, *NDIMAGE, *INTERPOLATE, *INTEGRATE, *SPATIAL, *SPARSE]
 STEP = 1e-5
 
 

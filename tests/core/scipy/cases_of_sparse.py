@@ -1,0 +1,102 @@
+"""Cases of `xpgrad.scipy.sparse.linalg`: by the elements of matrices, and by right-hand sides."""
+
+import numpy as np
+import pytest
+from tests.core.scipy.table import ScipyCase, complex_uniform, uniform
+
+from xpgrad.scipy import sparse
+
+ref = pytest.importorskip("scipy.sparse")
+linalg = pytest.importorskip("scipy.sparse.linalg")
+
+PATTERN = ref.random_array((6, 6), density=0.4, rng=np.random.default_rng(4), format="csr") + 4 * ref.eye_array(6)
+PATTERN = PATTERN.tocsr()
+INDICES, POINTERS, DATA = PATTERN.indices, PATTERN.indptr, PATTERN.data
+COMPLEX = DATA + 1j * uniform(len(DATA))
+
+
+def matrix(data):
+    return sparse.csr_array((data, INDICES, POINTERS), (6, 6))
+
+
+def reference(data):
+    return ref.csr_array((data, INDICES, POINTERS), (6, 6))
+
+
+def of(name, function, expected, *inputs, **kwargs):
+    return ScipyCase(f"sparse.linalg.{name}", function, expected, inputs, batched=False, **kwargs)
+
+
+def iterative(name, symmetric):
+    found, expected = getattr(sparse.linalg, name), getattr(linalg, name)
+
+    def by_xpgrad(data, b):
+        a = matrix(data)
+        if symmetric:
+            return found(sparse.linalg.LinearOperator((6, 6), lambda x: a.T @ (a @ x)), b, rtol=1e-13)[0]
+        return found(a, b, rtol=1e-13)[0]
+
+    def by_scipy(data, b):
+        a = reference(data)
+        return expected(a.T @ a if symmetric else a, b, rtol=1e-13)[0]
+
+    return of(name, by_xpgrad, by_scipy, DATA, uniform(6), rtol=1e-7, libraries=False)
+
+
+CASES = [
+    of("matmul", lambda d, x: matrix(d) @ x, lambda d, x: reference(d) @ x, DATA, uniform(6, 2)),
+    of("toarray", lambda d: matrix(d).toarray(), lambda d: reference(d).toarray(), DATA, orders=1),
+    of(
+        "spsolve",
+        lambda d, b: sparse.linalg.spsolve(matrix(d), b),
+        lambda d, b: linalg.spsolve(reference(d), b),
+        DATA,
+        uniform(6),
+    ),
+    of(
+        "splu",
+        lambda d, b: sparse.linalg.splu(matrix(d)).solve(b, "T"),
+        lambda d, b: linalg.splu(reference(d).tocsc()).solve(b, "T"),
+        DATA,
+        uniform(6, 2),
+        libraries=False,
+    ),
+    *(
+        of(
+            f"splu:complex,{trans}",
+            lambda d, b, trans=trans: sparse.linalg.splu(matrix(d)).solve(b, trans),
+            lambda d, b, trans=trans: linalg.splu(reference(d).tocsc()).solve(b, trans),
+            COMPLEX,
+            complex_uniform(6),
+            libraries=False,
+        )
+        for trans in "NTH"
+    ),
+    iterative("cg", True),
+    iterative("minres", True),
+    iterative("gmres", False),
+    of(
+        "eigsh",
+        lambda d: sparse.linalg.eigsh(matrix(d) @ matrix(d).T.toarray(), 3, return_eigenvectors=False),
+        lambda d: np.sort(linalg.eigsh(reference(d) @ reference(d).T, 3, return_eigenvectors=False)),
+        DATA,
+        rtol=1e-7,
+        libraries=False,
+    ),
+    of(
+        "svds",
+        lambda d: sparse.linalg.svds(matrix(d), 3, return_singular_vectors=False),
+        lambda d: np.sort(linalg.svds(reference(d), 3, return_singular_vectors=False)),
+        DATA,
+        rtol=1e-7,
+        libraries=False,
+    ),
+    of(
+        "expm_multiply",
+        lambda d, b: sparse.linalg.expm_multiply(matrix(d), b),
+        lambda d, b: linalg.expm_multiply(reference(d), b),
+        DATA,
+        uniform(6),
+        libraries=False,
+    ),
+]
