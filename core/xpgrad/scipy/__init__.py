@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 from xpgrad.scipy.vectors import hess, hvp, jac, ravel, residuals, value_and_grad
 
 __all__ = [
-    "hess", "hvp", "jac", "least_squares", "minimize", "ravel", "residuals", "root", "solve_ivp", "value_and_grad",
+    "fft", "hess", "hvp", "integrate", "interpolate", "jac", "least_squares", "linalg", "minimize", "ndimage", "ravel",
+    "residuals", "root", "signal", "solve_ivp", "sparse", "spatial", "value_and_grad",
 ]  # fmt: skip
 
 _LATE = {
@@ -42,7 +43,7 @@ else:
     from xpgrad.boundary import as_bounded as _as_bounded
     from xpgrad.listing import listed as _listed
 
-    _missing, __dir__ = _listed(__name__, [*__all__, *_CHAPTERS])
+    _missing, __dir__ = _listed(__name__, __all__)
 
     def __getattr__(name: str) -> object:
         """Return a chapter, or a function whose module imports SciPy."""

@@ -13,13 +13,13 @@ from xpgrad.transforms.vectors import placed
 
 def inexact(x: Any, function: str) -> Variable:
     """Return an operand as a Variable of floating-point numbers; integers become those of the default dtype."""
-    x = as_variable(x)
-    spec = x.node.spec
+    found = as_variable(x)
+    spec = found.node.spec
     if spec.differentiable:
-        return x
+        return found
     if not spec.backend.namespace.isdtype(spec.dtype, "integral"):
         raise DtypeError(f"{function}: expected numbers, got {spec!r}")
-    return xpa.astype(x, spec.backend.default_dtype("float"))
+    return xpa.astype(found, spec.backend.default_dtype("float"))
 
 
 def from_host(x: Variable, values: Any) -> Variable:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from xpgrad.transforms.batch.vmap import vmap
     from xpgrad.transforms.examples import per_example
     from xpgrad.transforms.forward import hvp, jvp
+    from xpgrad.transforms.laplacians import hessian_diagonal, laplacian
     from xpgrad.transforms.loops.conditional import while_loop
     from xpgrad.transforms.loops.counted import fori_loop
     from xpgrad.transforms.loops.odeint import odeint
@@ -24,8 +25,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "axis_index", "checkpoint", "custom_linear_solve", "custom_root", "custom_vjp", "custom_vmap", "fori_loop", "grad",
-    "hessian", "hvp", "jacfwd", "jacobian", "jacrev", "jvp", "linearize", "odeint", "per_example", "pmean", "psum",
-    "scan", "sparse_hessian", "sparse_jacobian", "stop_gradient", "value_and_grad", "vjp", "vmap", "while_loop",
+    "hessian", "hessian_diagonal", "hvp", "jacfwd", "jacobian", "jacrev", "jvp", "laplacian", "linearize", "odeint",
+    "per_example", "pmean", "psum", "scan", "sparse_hessian", "sparse_jacobian", "stop_gradient", "value_and_grad",
+    "vjp", "vmap", "while_loop",
 ]  # fmt: skip
 
 _LATE = {
@@ -34,6 +36,7 @@ _LATE = {
     "batch.vmap": ("vmap",),
     "examples": ("per_example",),
     "forward": ("hvp", "jvp"),
+    "laplacians": ("hessian_diagonal", "laplacian"),
     "loops.conditional": ("while_loop",),
     "loops.counted": ("fori_loop",),
     "loops.odeint": ("odeint",),

@@ -55,7 +55,8 @@ class BSpline:
             total = term if total is None else total + term
         if outside is False:
             total = xpa.where(xpa.reshape((v >= first) & (v <= last), wide), total, math.nan)
-        return total
+        found: Variable = total
+        return found
 
     def derivative(self, nu: int = 1) -> "BSpline":
         """Return the derivative of the order `nu`."""

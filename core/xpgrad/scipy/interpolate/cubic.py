@@ -104,7 +104,10 @@ def _slopes(x: Variable, y: Variable, ends: list[Any]) -> Variable:
         second = 2.0 * (slope[1:] - slope[:1]) / (h[:1] + h[1:])
         first = slope[:1] - 0.5 * second * h[:1]
         return xpa.concat([first, first + second * h[:1], first + second * (h[:1] + h[1:])], axis=0)
-    above, middle, below, right = [], [], [], []
+    above: list[Variable] = []
+    middle: list[Variable] = []
+    below: list[Variable] = []
+    right: list[Variable] = []
     for i, end in enumerate(ends):
         at, beyond, place = (0, 1, 1) if i == 0 else (n - 2, n - 3, -1)
         own, own_h, own_slope = step[at : at + 1], h[at : at + 1], slope[at : at + 1]

@@ -88,10 +88,10 @@ class PPoly:
             power = self.c.shape[0] - 1 - k
             term = c[k, ...] * float(math.perm(power, nu))
             total = term if total is None else total * step + term
-        total = xpa.zeros_like(c[0, ...]) if total is None else total
+        found: Variable = xpa.zeros_like(c[0, ...]) if total is None else total
         if outside is False:
-            total = xpa.where(xpa.reshape((v >= first) & (v <= last), wide), total, math.nan)
-        return total
+            found = xpa.where(xpa.reshape((v >= first) & (v <= last), wide), found, math.nan)
+        return found
 
     def derivative(self, nu: int = 1) -> "PPoly":
         """Return the derivative of the order `nu`."""

@@ -100,13 +100,15 @@ class RegularGridInterpolator:
                 total = term if total is None else total + term
         if self.fill_value is not None and not self.bounds_error:
             total = xpa.where(xpa.reshape(inside, wide), total, self.fill_value)
-        return total
+        found: Variable = total
+        return found
 
     def _flat(self, places: list[Variable]) -> Variable:
         at: Any = 0
         for place, x in zip(places, self.grid, strict=True):
             at = at * x.shape[0] + place
-        return at
+        found: Variable = at
+        return found
 
 
 def _thin_plate(r2: Variable) -> Variable:

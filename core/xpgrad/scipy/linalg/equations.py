@@ -1,7 +1,7 @@
 """Linear and quadratic matrix equations, whose derivatives solve linear ones."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from xpgrad import array_api as xpa
@@ -13,6 +13,7 @@ from xpgrad.graph.variable import Variable, as_variable
 from xpgrad.scipy.reference import by_matrix, reference
 from xpgrad.types import AnyArray, Array, Namespace
 
+Map = Callable[[Any], Any]
 MAX_UNKNOWNS = 400
 """Unknowns up to which the equation of Sylvester is solved as one linear system."""
 MAX_DIRECT = 10
@@ -42,7 +43,7 @@ class SylvesterSolution(Decomposition):
         """Return ``gq``, the solution for the adjoint matrices, ``ga = -gq y^H`` and ``gb = -y^H gq``."""
         (gy,), (a, b), (y,) = gys, xs, ys
         is_complex = any(x.spec.complex for x in self.inputs)
-        conjugate = lambda x: adjoint(xp, x, is_complex)  # noqa: E731
+        conjugate: Map = lambda x: adjoint(xp, x, is_complex)  # noqa: E731
         gq = sylvester(xp, conjugate(a), conjugate(b), gy)
         gxs = []
         for i in targets:
@@ -223,10 +224,12 @@ def solve_continuous_are(
     e = None if e is None else next(known)
     s = None if s is None else next(known)
     square(a, "solve_continuous_are")
-    conjugate = lambda x: adjoint(xpa, x, a.node.spec.complex)  # noqa: E731
+    conjugate: Map = lambda x: adjoint(xpa, x, a.node.spec.complex)  # noqa: E731
     solve = xpa.linalg.solve
     if e is not None:
-        right = lambda x: xpa.matrix_transpose(solve(xpa.matrix_transpose(e), xpa.matrix_transpose(x)))  # noqa: E731
+        right: Map = lambda x: xpa.matrix_transpose(  # noqa: E731
+            solve(xpa.matrix_transpose(e), xpa.matrix_transpose(x))
+        )
         a, q = right(a), right(solve(conjugate(e), q))
         s = None if s is None else solve(conjugate(e), s)
     if s is not None:

@@ -128,8 +128,8 @@ def _expm(xp: Namespace, x: Array) -> Any:
     x2 = xp.matmul(x, x)
     powers = [_eye(xp, x), x2, xp.matmul(x2, x2)]
     powers.append(xp.matmul(powers[2], x2))
-    total = lambda start: sum(PADE[start + 2 * i] * powers[i] for i in range(4))  # noqa: E731
-    high = lambda start: sum(PADE[start + 2 * i] * powers[i] for i in range(1, 4))  # noqa: E731
+    total: Callable[[int], Any] = lambda start: sum(PADE[start + 2 * i] * powers[i] for i in range(4))  # noqa: E731
+    high: Callable[[int], Any] = lambda start: sum(PADE[start + 2 * i] * powers[i] for i in range(1, 4))  # noqa: E731
     odd = xp.matmul(x, xp.matmul(powers[3], high(7)) + total(1))
     even = xp.matmul(powers[3], high(6)) + total(0)
     y = xp.linalg.solve(even - odd, even + odd)

@@ -103,4 +103,5 @@ def null_space(A: AnyArray, rcond: float | None = None) -> Variable:
     _, s, vh = xpa.linalg.svd(a, full_matrices=True)
     limit = epsilon(a.node.spec) * max(a.shape) if rcond is None else rcond
     rank = int(xpa.count_nonzero(s > limit * xpa.max(s))) if s.size else 0
-    return adjoint(xpa, vh[rank:, :], a.node.spec.complex)
+    basis: Variable = adjoint(xpa, vh[rank:, :], a.node.spec.complex)
+    return basis

@@ -1,6 +1,6 @@
 """Triangular factors: solutions, LU and Cholesky factorizations as SciPy stores them."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from xpgrad import array_api as xpa
@@ -11,6 +11,8 @@ from xpgrad.graph.operands import as_variables
 from xpgrad.graph.variable import Variable, as_variable
 from xpgrad.scipy.reference import by_matrix, reference
 from xpgrad.types import AnyArray, Array, Namespace
+
+Map = Callable[[Any], Any]
 
 
 def _trans(trans: int | str, function: str) -> int:
@@ -41,7 +43,8 @@ class TriangularSolution(Decomposition):
 
     def compute(self, xp: Namespace, *xs: Array) -> Sequence[Array]:
         """Return the solution."""
-        return (self.solved(xp, *xs, self.lower),)
+        a, b = xs
+        return (self.solved(xp, a, b, self.lower),)
 
     def solved(self, xp: Namespace, a: Array, b: Array, lower: bool) -> Any:
         """Return the solution for one triangle of `a`."""
@@ -193,8 +196,8 @@ class PackedLU(Decomposition):
         gl, gu = xp.tril(gys[0], k=-1)[..., :k], xp.triu(gys[0])[..., :k, :]
         solution = TriangularSolution(True, True), TriangularSolution(True, False)
         lower, upper = packed[..., :k, :k], adjoint(xp, packed[..., :k, :k], is_complex)
-        left = lambda x: solution[0].solved(xp, adjoint(xp, lower, is_complex), x, False)  # noqa: E731
-        right = lambda x: adjoint(  # noqa: E731
+        left: Map = lambda x: solution[0].solved(xp, adjoint(xp, lower, is_complex), x, False)  # noqa: E731
+        right: Map = lambda x: adjoint(  # noqa: E731
             xp, solution[1].solved(xp, adjoint(xp, upper, is_complex), adjoint(xp, x, is_complex), False), is_complex
         )
         parts, axis = [], -2

@@ -63,7 +63,7 @@ def _correlation(u: Variable, v: Variable, w: Any = None) -> Variable:
     for x in (u, v):
         mean = xpa.mean(x, axis=-1, keepdims=True) if w is None else (xpa.sum(x * w, axis=-1) / xpa.sum(w))[..., None]
         centred.append(x - mean)
-    return _cosine(*centred, w)
+    return _cosine(centred[0], centred[1], w)
 
 
 def _mahalanobis(u: Variable, v: Variable, VI: Variable) -> Variable:

@@ -47,7 +47,8 @@ def _by(name: str, symmetric: bool, A: Any, b: AnyArray, x0: Any, options: dict[
     n = operator.shape[0]
     if operator.shape != (n, n) or right.shape != (n,):
         raise ShapeError(f"{name}: expected a square matrix and a vector, got shapes {operator.shape}, {right.shape}")
-    linalg, reports = required("scipy.sparse.linalg", name), []
+    linalg = required("scipy.sparse.linalg", name)
+    reports: list[int] = []
     start = None if x0 is None else on_host(x0)
 
     def solve(matvec: Product, given: Variable) -> Variable:
