@@ -224,7 +224,8 @@ def solve_continuous_are(
     e = None if e is None else next(known)
     s = None if s is None else next(known)
     square(a, "solve_continuous_are")
-    conjugate: Map = lambda x: adjoint(xpa, x, a.node.spec.complex)  # noqa: E731
+    is_complex = as_variable(a).node.spec.complex
+    conjugate: Map = lambda x: adjoint(xpa, x, is_complex)  # noqa: E731
     solve = xpa.linalg.solve
     if e is not None:
         right: Map = lambda x: xpa.matrix_transpose(  # noqa: E731

@@ -80,8 +80,12 @@ class OfMatrices(Decomposition):
         own = reference("scipy.linalg", self.function.name, x)
         if own is None or not x.size:
             return self.function.compute(xp, x)
-        (y,) = by_matrix(lambda x: (own(x, *self.function.arguments),), (x,), (2,))
-        is_complex = xp.isdtype(y.dtype, "complex floating")  # in double precision for some inputs in single precision
+        double = (
+            xp.complex128 if xp.isdtype(x.dtype, "complex floating") else xp.float64
+        )  # SciPy's logm warns in single
+        wide = xp.astype(x, double, copy=False)
+        (y,) = by_matrix(lambda x: (own(x, *self.function.arguments),), (wide,), (2,))
+        is_complex = xp.isdtype(y.dtype, "complex floating")
         return xp.astype(y, xp.result_type(x.dtype, xp.complex64) if is_complex else x.dtype, copy=False)
 
     def rule(self, xp: Namespace, gys: Arrays, xs: Arrays, ys: Arrays, targets: Targets) -> Arrays:

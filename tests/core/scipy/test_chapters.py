@@ -1,0 +1,129 @@
+"""The chapters of `xpgrad.scipy`: complete in the case table and the page, without SciPy until it is needed, edges."""
+
+import importlib
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.core.scipy.test_differentiated import CASES
+from tests.core.scipy.test_library import run
+
+from xpgrad import Variable
+from xpgrad import array_api as xp
+from xpgrad.errors import DtypeError, GradientError, ShapeError, SingularMatrix
+from xpgrad.scipy import fft, integrate, interpolate, linalg, ndimage, signal, sparse
+from xpgrad.scipy.spatial import distance
+from xpgrad.testing.arrays import on_host
+
+CHAPTERS = ("fft", "integrate", "interpolate", "linalg", "ndimage", "signal", "sparse.linalg", "spatial.distance")
+PAGE = Path(__file__).parents[3] / "docs" / "scipy.md"
+INDIRECT = {
+    "cho_factor", "SuperLU", "LinearOperator", "aslinearoperator", "PPoly",
+}  # fmt: skip
+"""Functions that other cases call."""
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS)
+def test_every_function_has_a_case_and_stands_in_the_page(chapter):
+    names = importlib.import_module(f"xpgrad.scipy.{chapter}").__all__
+    cases = {re.split(r"[:,]", case.name)[0] for case in CASES}
+    page = PAGE.read_text()
+    for name in names:
+        assert name in INDIRECT or f"{chapter}.{name}" in cases, name
+        assert f"`{name}`" in page, name
+
+
+def test_chapters_do_not_import_scipy_and_compositions_do_without():
+    done = run("""
+import sys
+sys.modules["scipy"] = None
+import numpy as np, xpgrad
+for name in ("fft", "integrate", "interpolate", "linalg", "ndimage", "signal", "sparse", "spatial"):
+    getattr(xpgrad.scipy, name)
+a = np.asarray([[2.0, 1.0], [0.5, 3.0]])
+root = xpgrad.scipy.linalg.sqrtm(a)
+assert abs((root @ root).array - a).max() < 1e-12
+assert abs(xpgrad.scipy.linalg.expm(xpgrad.scipy.linalg.logm(a)).array - a).max() < 1e-12
+xpgrad.scipy.signal.lfilter(a[0], a[1], a)
+try:
+    xpgrad.scipy.ndimage.zoom(a, 2.0)
+except ImportError as error:
+    assert "needs SciPy, which is not installed; pip install scipy" in str(error), error
+else:
+    raise AssertionError
+""")
+    assert done.returncode == 0, done.stderr
+
+
+def test_single_precision_is_kept():
+    a = Variable(np.asarray([[2.0, 1.0], [0.5, 3.0]], np.float32))
+    for function in (linalg.expm, linalg.logm, linalg.sqrtm, fft.dct, ndimage.laplace, distance.pdist):
+        y = function(a)
+        assert y.dtype == np.float32
+        xp.sum(y).backward()
+        assert a.grad.dtype == np.float32
+
+
+def test_ill_conditioned_matrices_keep_their_digits():
+    n = 8
+    a = np.diag(np.logspace(0, 10, n)) + np.triu(np.ones((n, n)), 1)
+    y = on_host(linalg.solve_triangular(a, a @ np.ones(n)))
+    np.testing.assert_allclose(y, np.ones(n), rtol=1e-6)
+    defective = np.asarray([[2.0, 1.0], [0.0, 2.0]])
+    root = on_host(linalg.sqrtm(defective))
+    np.testing.assert_allclose(root @ root, defective, rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("call", "shape"),
+    [
+        (lambda x: linalg.expm(x[:, :0, :0]), (2, 0, 0)),
+        (lambda x: linalg.block_diag(x[0, :0]), (0, 3)),
+        (lambda x: linalg.solve_triangular(x[0], x[0, :, :0]), (3, 0)),
+        (lambda x: distance.pdist(x[0, :1]), (0,)),
+        (lambda x: fft.dct(x[:0]), (0, 3, 3)),
+        (lambda x: ndimage.gaussian_filter(x[:0], 1.0, axes=(1, 2)), (0, 3, 3)),
+        (lambda x: interpolate.CubicSpline(np.arange(3.0), x[0])(np.zeros(0)), (0, 3)),
+    ],
+)
+def test_empty_arrays(call, shape):
+    x = np.arange(18.0).reshape(2, 3, 3) + np.eye(3)
+    assert call(Variable(x)).shape == shape
+
+
+@pytest.mark.parametrize(
+    ("error", "text", "call"),
+    [
+        (ShapeError, r"expm: expected square matrices, \(..., M, M\), got shape \(2, 3\)", lambda: linalg.expm(X)),
+        (ShapeError, r"solve_triangular: expected right-hand sides of shape", lambda: linalg.solve_triangular(S, X)),
+        (ValueError, "solve_triangular: expected trans 0, 1, 2, 'N', 'T' or 'C', got 3",
+         lambda: linalg.solve_triangular(S, S, 3)),
+        (ShapeError, r"solve_banded: expected ab of shape \(..., 3, M\), got \(2, 3\)",
+         lambda: linalg.solve_banded((1, 1), X, X[0])),
+        (ValueError, "dct: expected type 1, 2, 3 or 4, got 5", lambda: fft.dct(X, 5)),
+        (ShapeError, "dct: expected more elements along axis -1 for type 1, got 1", lambda: fft.dct(X[:, :1], 1)),
+        (ValueError, "convolve: expected the mode 'full', 'same' or 'valid'", lambda: signal.convolve(X, X, "x")),
+        (ShapeError, "filtfilt: expected more than padlen=6 elements along axis -1, got 3",
+         lambda: signal.filtfilt(X[0, :2], X[0, :1] + 1, X)),
+        (DtypeError, "hilbert: expected real numbers", lambda: signal.hilbert(X + 0j)),
+        (ValueError, "correlate1d: expected the mode reflect, .*, got 'x'",
+         lambda: ndimage.correlate1d(X, [1.0, 1.0], mode="x")),
+        (ValueError, "shift: expected an order from 0 to 5, got 6", lambda: ndimage.shift(X, 1.0, order=6)),
+        (GradientError, "zoom: there is no gradient by zoom", lambda: ndimage.zoom(X, Variable(np.ones(2)))),
+        (ShapeError, "CubicSpline: expected at least 2 knots", lambda: interpolate.CubicSpline(X[0, :1], X[0, :1])),
+        (ValueError, "RegularGridInterpolator: expected points within the grid",
+         lambda: interpolate.RegularGridInterpolator((np.arange(3.0),), np.arange(3.0))(np.asarray([4.0]))),
+        (ValueError, "cdist: expected one of the metrics that have a derivative", lambda: distance.cdist(X, X, "dice")),
+        (ShapeError, r"simpson: expected x of shape \(2, 3\) or \(3,\), got \(2,\)",
+         lambda: integrate.simpson(X, X[:, 0])),
+        (SingularMatrix, "splu: Factor is exactly singular",
+         lambda: sparse.linalg.splu(sparse.coo_array((np.zeros(1), ([0], [0])), (2, 2)))),
+    ],
+)  # fmt: skip
+def test_errors_name_the_function_and_what_came(error, text, call):
+    with pytest.raises(error, match=text):
+        call()
+
+
+X, S = np.arange(6.0).reshape(2, 3), np.eye(3) + np.arange(9.0).reshape(3, 3)
