@@ -97,6 +97,9 @@ class GlobalConfig:
     warn_graph_end : bool
         Whether converting a Variable that requires a gradient to a number, and `backward` of one that requires none,
         give a `GraphEndWarning`, once per line.
+    cast_operands : bool
+        Whether operators cast arrays to the dtype of the Variable that they meet, as in Chainer, instead of promoting
+        both. Set it before the first operation: call paths that take any array are planned without the cast.
     """
 
     def __init__(self) -> None:
@@ -111,6 +114,7 @@ class GlobalConfig:
             "anomaly": None,
             "keep_graph_on_report": False,
             "warn_graph_end": True,
+            "cast_operands": False,
         }
         self.__dict__.update(values)
 

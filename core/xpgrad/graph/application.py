@@ -15,6 +15,9 @@ from xpgrad.graph.variable import Variable, constant_variable, over
 from xpgrad.types import Array
 from xpgrad.watch import inspection
 
+other_labels: dict[str, str] = {}
+"""Labels that functions have instead of their own, in programs that were written for another library."""
+
 
 class Application(FunctionNode):
     """One call of a primitive: its input nodes, and what its rules asked to keep.
@@ -93,6 +96,8 @@ class Application(FunctionNode):
         if pullback is RELEASED or pullback is None:
             return "a released function" if pullback is RELEASED else "an unchained function"
         label = pullback.definition.label
+        if label in other_labels:
+            return other_labels[label]
         if "{" in label:
             return label.format_map({k: _operand(v) for k, v in self.rest.items()})
         if label.count("_") != 2 or len(pullback.definition.inputs) != 2:

@@ -18,7 +18,14 @@ from xpgrad.graph.application import Application, DebugApplication
 from xpgrad.graph.definition import Definition
 from xpgrad.graph.lifting import call_lifted
 from xpgrad.graph.methods.cuts import ended, running
-from xpgrad.graph.operands import common_backend, is_operand, plain_parameters, promoted, with_arrays_only
+from xpgrad.graph.operands import (
+    cast_to_variable,
+    common_backend,
+    is_operand,
+    plain_parameters,
+    promoted,
+    with_arrays_only,
+)
 from xpgrad.graph.outputs import output
 from xpgrad.graph.pullback import Plan
 from xpgrad.graph.variable import Variable, as_array
@@ -59,6 +66,8 @@ def _apply(definition: Definition, operands: Sequence[Any], parameters: dict[str
         operands = [plugins.array_of(x) for x in operands]
         backend, lead = common_backend(definition.title, operands)
     parameters = plain_parameters(definition.title, parameters, backend)
+    if config.cast_operands and "operator" in definition.paths:
+        operands = cast_to_variable(operands, backend)
     if definition.elementwise:
         operands = promoted(operands, backend)
     arrays, nodes, scalar = _split(operands, backend, lead)

@@ -168,6 +168,17 @@ def promoted(operands: Sequence[Any], backend: Backend) -> Sequence[Any]:
     ]
 
 
+def cast_to_variable(operands: Sequence[Any], backend: Backend) -> Sequence[Any]:
+    """Return operands whose arrays have the dtype of the first Variable among them that is floating-point."""
+    target = next((x._array.dtype for x in operands if isinstance(x, Variable) and x._node.spec.differentiable), None)
+    if target is None:
+        return operands
+    return [
+        x if isinstance(x, Variable) or array is None or array.dtype == target else _cast(x, target, backend)
+        for x, array in zip(operands, _arrays(operands), strict=True)
+    ]
+
+
 def _arrays(operands: Sequence[Any]) -> list[Any]:
     """Return the arrays among `operands`, those of Variables too; None for each of the others."""
     arrays = [x._array if isinstance(x, Variable) else x for x in operands]

@@ -10,6 +10,7 @@ from xpgrad.backend.backend import Backend
 from xpgrad.backend.checks import check_still
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.spec import Spec
+from xpgrad.config import config
 from xpgrad.graph.definition import Definition, Rule, identity
 from xpgrad.graph.node import VariableNode
 from xpgrad.graph.retention import Retention
@@ -353,6 +354,8 @@ class Plan:
         self.mixes_dtypes = backend.zero_dimensional_widen or not definition.elementwise
         one_device = len(backend.devices()) == 1
         self.takes_any_array = one_device and self.mixes_dtypes and type(backend).check is Backend.check
+        if config.cast_operands and "operator" in definition.paths:
+            self.takes_any_array = False
         self.transformed = backend.base is not None
         self.outcomes: dict[Any, Spec] = {}
         # Pullbacks know their plan: a cycle, but plans are few and stay.

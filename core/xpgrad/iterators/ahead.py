@@ -6,7 +6,7 @@ from collections import deque
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from typing import Any, NamedTuple
 
-from xpgrad.iterators.serial import Sampler, SerialIterator, State
+from xpgrad.iterators.serial import Sampler, SerialIterator, State, read
 
 _DATASETS: list[Any] = []  # of a process that reads examples: there is one
 
@@ -28,7 +28,7 @@ class _Ahead(SerialIterator):
         self._prefetch = prefetch
         super().__init__(dataset, batch_size, *args)
 
-    def __next__(self) -> list[Any]:
+    def __next__(self) -> Any:
         with self._in_turn.lock:
             if self._pending and self._pending[0].begin is not self._state:  # the last batch failed, or is read again
                 self._pending.clear()
@@ -39,18 +39,21 @@ class _Ahead(SerialIterator):
                 except StopIteration:
                     break
                 self._executor = self._executor or self._start()
-                self._pending.append(_Pending(begin, [self._read(self._executor, int(i)) for i in indices], end))
+                self._pending.append(
+                    _Pending(begin, [self._read(self._executor, part) for part in self._parts(indices)], end)
+                )
             if not self._pending:
                 raise StopIteration
-            batch = [future.result() for future in self._pending[0].futures]
+            parts = [future.result() for future in self._pending[0].futures]
+            batch = parts[0] if self._reads_batches else parts
             self._go_on(self._pending.popleft().end)
         return batch
 
     def _start(self) -> Executor:
         raise NotImplementedError
 
-    def _read(self, executor: Executor, index: int) -> Future[Any]:
-        return executor.submit(self.dataset.__getitem__, index)
+    def _read(self, executor: Executor, part: Any) -> Future[Any]:
+        return executor.submit(read, self.dataset, part)
 
     def finalize(self) -> None:
         """Stop the threads or processes; the next batch starts others."""
@@ -103,7 +106,14 @@ class MultiprocessIterator(_Ahead):
         By default, as many as there are processors.
     n_prefetch : int
         The number of batches that are read ahead.
+
+    Attributes
+    ----------
+    start_method : str or None
+        Of `multiprocessing`: "spawn", and None for that of the system.
     """
+
+    start_method: str | None = "spawn"
 
     def __init__(
         self,
@@ -119,16 +129,16 @@ class MultiprocessIterator(_Ahead):
         super().__init__(dataset, batch_size, n_prefetch, repeat, shuffle, order_sampler)
 
     def _start(self) -> Executor:
-        context = multiprocessing.get_context("spawn")
+        context: Any = multiprocessing.get_context(self.start_method)
         return ProcessPoolExecutor(self.n_processes, context, _keep, (self.dataset,))
 
-    def _read(self, executor: Executor, index: int) -> Future[Any]:
-        return executor.submit(_example, index)
+    def _read(self, executor: Executor, part: Any) -> Future[Any]:
+        return executor.submit(_example, part)
 
 
 def _keep(dataset: Any) -> None:
     _DATASETS[:] = [dataset]
 
 
-def _example(index: int) -> Any:
-    return _DATASETS[0][index]
+def _example(part: Any) -> Any:
+    return read(_DATASETS[0], part)

@@ -54,6 +54,7 @@ class SerialIterator(Iterator):
     Parameters
     ----------
     dataset : sequence
+        If it has a method `get_batch`, that returns the batch of a list of indices.
     batch_size : int
     repeat : bool
         Whether it goes on for ever; the last batch of a sweep is then filled with examples of the next one. Else it
@@ -90,12 +91,23 @@ class SerialIterator(Iterator):
             order = self.order_sampler(plugins.host.module.arange(len(self.dataset)), 0)
         self._state, self._drawn = State(0, 0, False, order, -1.0), {}
 
-    def __next__(self) -> list[Any]:
+    def __next__(self) -> Any:
         with self._in_turn.lock:
             indices, state = self._advance(self._state)
-            batch = [self.dataset[int(i)] for i in indices]
+            parts = [read(self.dataset, part) for part in self._parts(indices)]
+            batch = parts[0] if self._reads_batches else parts
             self._go_on(state)
         return batch
+
+    @property
+    def _reads_batches(self) -> bool:
+        """Whether the data set makes a batch as a whole, by `get_batch`."""
+        return hasattr(self.dataset, "get_batch")
+
+    def _parts(self, indices: list[int]) -> list[Any]:
+        """Return what is read of the data set at once: each example, or the whole batch."""
+        found = [int(i) for i in indices]
+        return [found] if self._reads_batches else found
 
     def _go_on(self, state: State) -> None:
         """Set the state after a batch; the orders that it has used are kept until the next one, see `reading`."""
@@ -116,6 +128,7 @@ class SerialIterator(Iterator):
         order: Any = state.order
         indices: list[int] = []
         while True:
+            start = position
             taken = range(position, min(position + self.batch_size - len(indices), size))
             indices += taken if order is None else [order[i] for i in taken]
             position = taken.stop
@@ -124,8 +137,12 @@ class SerialIterator(Iterator):
             position, epoch = 0, epoch + 1
             if self.order_sampler is not None:  # also after the only sweep, so that seeds mean what they do in Chainer
                 if epoch not in self._drawn:
-                    self._drawn[epoch] = self.order_sampler(order, size)
+                    self._drawn[epoch] = self.order_sampler(order, start)
                 order = self._drawn[epoch]
+                if len(order) != size:
+                    raise ValueError(
+                        f"{type(self).__name__}: expected order_sampler to return {size} indices, got {len(order)}"
+                    )
             if not self._repeat or len(indices) == self.batch_size:
                 break
         before = state.epoch + state.position / size
@@ -168,19 +185,31 @@ class SerialIterator(Iterator):
         """Save or load the position, the order of the current sweep, those drawn already, and the order sampler."""
         position, epoch, new, order, before = self._state
         position, epoch = serializer("current_position", position), serializer("epoch", epoch)
-        new, before = serializer("is_new_epoch", new), serializer("previous_epoch_detail", before)
-        loads = isinstance(serializer, Deserializer)
+        new, loads = serializer("is_new_epoch", new), isinstance(serializer, Deserializer)
         if order is not None:  # a loaded one may be of another length
-            order = serializer("order", None if loads else order)
+            try:
+                order = serializer("order", None if loads else order)
+            except KeyError:  # of Chainer before version 5
+                order = serializer("_order", None)
+        try:
+            before = serializer("previous_epoch_detail", before)
+        except KeyError:  # of Chainer before version 3
+            size = len(self.dataset) if order is None else len(order)
+            before = max(epoch + (position - self.batch_size) / size, 0.0) if epoch or position else -1.0
         drawn: dict[int, Any] = {}
         with suppress(KeyError):  # not saved by Chainer
             known = sum(sweep > epoch for sweep in self._drawn)
             for i in range(1, 1 + int(serializer("orders_drawn", known))):
                 drawn[epoch + i] = serializer(f"order_{i}", None if loads else self._drawn[epoch + i])
             sampler: Any = self.order_sampler
-            if hasattr(sampler, "serialize"):
+            if hasattr(sampler, "serialize") and getattr(sampler, "_random", sampler) is not None:
                 sampler.serialize(serializer["order_sampler"])
         self._state, self._drawn = State(position, epoch, bool(new), order, before), drawn
+
+
+def read(dataset: Any, part: Any) -> Any:
+    """Return an example of a data set, or a batch for a list of indices."""
+    return dataset.get_batch(part) if isinstance(part, list) else dataset[part]
 
 
 @contextmanager

@@ -263,7 +263,7 @@ class Trainer:
 
 def _call(entry: _Entry, method: str, *args: Any) -> None:
     function = getattr(entry.extension, method, None)
-    if function is not None:
+    if callable(function):  # some extensions have a flag of this name
         function(*args)
 
 
