@@ -1,0 +1,35 @@
+"""Programs written for Chainer, run by xpgrad: ``import chainer`` finds the modules of this package.
+
+    python -m xpgrad_chainer script.py
+    python -m xpgrad_chainer -m pytest tests
+
+or ``xpgrad_chainer.install()`` before the program imports chainer.
+"""
+
+from xpgrad.interop.stand_in import StandIn
+from xpgrad_chainer.modules import ChainerModules
+from xpgrad_chainer.settings import Settings
+
+__all__ = ["install", "stand_in", "uninstall"]
+
+stand_in = ChainerModules("chainer")
+_chainerx = StandIn("chainerx", "xpgrad_chx")
+_settings = Settings()
+
+
+def install() -> None:
+    """Serve ``import chainer`` and ``import chainerx`` by xpgrad in this process, whether Chainer is installed or not.
+
+    Operators then cast arrays to the dtype of the Variable that they meet, and functions have Chainer's labels. Call it
+    before the program imports chainer: names that a module has taken from the real one stay those.
+    """
+    stand_in.install()
+    _chainerx.install()
+    _settings.install()
+
+
+def uninstall() -> None:
+    """Serve ``import chainer`` by the real package again, and restore the configuration."""
+    _settings.uninstall()
+    _chainerx.uninstall()
+    stand_in.uninstall()

@@ -1,0 +1,35 @@
+"""Converters of batches under Chainer's names."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from xpgrad.dataset.convert import Converter, _stacked, concat_examples
+
+concat_examples_func: Any = concat_examples
+
+
+class ConcatWithAsyncTransfer(Converter):
+    """`concat_examples`: the copy to a device does not wait for the device.
+
+    Parameters
+    ----------
+    stream, compute_stream : object, optional
+        Not used.
+    """
+
+    def __init__(self, stream: Any = None, compute_stream: Any = None) -> None:
+        self.stream, self.compute_stream = stream, compute_stream
+
+    def __call__(self, batch: Any, device: Any = None, padding: Any = None) -> Any:
+        """Return the examples of a batch, stacked, on a device."""
+        return concat_examples_func(batch, device, padding)
+
+
+def _concat_arrays(arrays: Sequence[Any], padding: Any = None) -> Any:
+    """Return arrays or scalars, stacked along a new first axis."""
+    return _stacked(arrays, padding)
+
+
+def _concat_arrays_with_padding(arrays: Sequence[Any], padding: Any) -> Any:
+    """Return arrays of several shapes, padded to one, stacked along a new first axis."""
+    return _stacked(arrays, padding)

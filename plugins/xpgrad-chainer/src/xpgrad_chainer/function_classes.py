@@ -1,0 +1,194 @@
+"""Classes of functions, as Chainer has them: ``ReLU().apply((x,))`` and classes that derive from `ReLU`."""
+
+import ast
+import functools
+import inspect
+import tomllib
+from collections.abc import Callable, Sequence
+from importlib.resources import files
+from typing import Any, ClassVar
+
+import xpgrad
+from xpgrad import FunctionNode, Variable, force_backprop_mode, grad, no_backprop_mode
+from xpgrad.graph.function_node import raw_rule
+from xpgrad_chainer import functions as further
+
+functions: Any = xpgrad.functions
+Call = Callable[[tuple[Any, ...], dict[str, Any]], Any]
+
+SEQUENCES = {"concat", "dstack", "hstack", "vstack", "stack"}
+"""Functions of one sequence of arrays."""
+
+
+class FunctionClass(type(FunctionNode)):  # type: ignore[misc]  # the type of a class is known only when it runs
+    """The type of these classes: a node of the function is an instance, as ``isinstance(y.creator, ReLU)`` asks."""
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        if super().__instancecheck__(instance):
+            return True
+        if FunctionOf not in cls.__bases__ or not isinstance(instance, FunctionNode):
+            return False
+        return instance.label in (cls.__name__, titles()[cls.__name__])
+
+
+class FunctionOf(FunctionNode, metaclass=FunctionClass):
+    """A function of Variables as a class, whose arguments are the parameters of the function.
+
+    `apply` calls the function. A class that overrides `forward` or `backward` is a `FunctionNode` of its own, and gets
+    the other one from here.
+    """
+
+    function: ClassVar[Callable[..., Any]]
+    call: ClassVar[Call]
+    parameters: ClassVar[inspect.Signature]
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        bound = self.parameters.bind(*args, **kwargs)
+        bound.apply_defaults()
+        self.options = dict(bound.arguments)
+        for name, parameter in self.parameters.parameters.items():
+            if parameter.kind is inspect.Parameter.VAR_KEYWORD:
+                self.options |= self.options.pop(name)
+        vars(self).update({name: value for name, value in self.options.items() if not hasattr(type(self), name)})
+
+    def __call__(self, *inputs: Any) -> Any:
+        """Return the outputs, one as itself: old-style functions are called."""
+        outputs = self.apply(inputs)
+        return outputs[0] if len(outputs) == 1 else outputs
+
+    def apply(self, inputs: Sequence[Any]) -> tuple[Variable, ...]:
+        """Return the outputs for Variables or arrays."""
+        cls = type(self)
+        if cls.forward is not FunctionOf.forward or cls.backward is not FunctionOf.backward:
+            return super().apply(inputs)
+        self._check_types(tuple(x.array if isinstance(x, Variable) else x for x in inputs))
+        return self._outputs(tuple(inputs))
+
+    def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Return the outputs as arrays."""
+        self.retain_inputs(range(len(inputs)))
+        with no_backprop_mode():
+            return tuple(y.array for y in self._outputs(inputs))
+
+    def forward_cpu(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Return the outputs for arrays in host memory."""
+        return self.forward(inputs)
+
+    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
+        """Return the gradients of the targets."""
+        again = raw_rule.get() is not self
+        xs = self.get_retained_inputs()
+        if not again:
+            xs = tuple(Variable(x.array, requires_grad=i in target_input_indexes) for i, x in enumerate(xs))
+        with force_backprop_mode():
+            ys = self._outputs(xs)
+        known = [(y, gy) for y, gy in zip(ys, grad_outputs, strict=True) if gy is not None]
+        outputs, gys = zip(*known, strict=True)
+        return grad(outputs, [xs[i] for i in target_input_indexes], gys, enable_double_backprop=again)
+
+    def _outputs(self, inputs: tuple[Any, ...]) -> tuple[Variable, ...]:
+        outputs = type(self).call(inputs, self.options)
+        return tuple(outputs) if isinstance(outputs, (tuple, list)) else (outputs,)
+
+
+@functools.cache
+def find_class(name: str) -> type[FunctionOf] | None:
+    """Return the class that Chainer calls `name`, or None if there is no such class."""
+    text = _table().get(name)
+    if text is None:
+        return None
+    title, _, parameters = text.partition("(")
+    function = function_of(name)
+    attributes = {
+        "__doc__": f"`{title}` of Variables as a class, whose arguments are the parameters of the function.",
+        "__module__": __name__,
+        "function": staticmethod(function),
+        "call": staticmethod(SPECIAL.get(name) or functools.partial(_plain, title, function)),
+        "parameters": _signature(parameters.removesuffix(")")),
+    }
+    return FunctionClass(name, (FunctionOf,), attributes)
+
+
+def titles() -> dict[str, str]:
+    """Return the name of the function of each class."""
+    return {name: text.partition("(")[0] for name, text in _table().items()}
+
+
+def function_of(name: str) -> Callable[..., Any]:
+    """Return the function of the class `name`."""
+    title = _table()[name].partition("(")[0]
+    found: Callable[..., Any] = getattr(further if hasattr(further, title) else functions, title)
+    return found
+
+
+def __getattr__(name: str) -> Any:  # for pickle
+    found = find_class(name)
+    if found is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return found
+
+
+@functools.cache
+def _table() -> dict[str, str]:
+    found: dict[str, str] = tomllib.loads((files(__package__) / "classes.toml").read_text(encoding="utf-8"))
+    return found
+
+
+def _plain(title: str, function: Callable[..., Any], inputs: tuple[Any, ...], options: dict[str, Any]) -> Any:
+    return function(inputs, **options) if title in SEQUENCES else function(*inputs, **options)
+
+
+def _signature(text: str) -> inspect.Signature:
+    """Return the signature with these parameters, whose defaults are literals."""
+    arguments = ast.parse(f"def f({text}): pass").body[0].args  # type: ignore[attr-defined]  # of a FunctionDef
+    kind = inspect.Parameter
+    defaults: list[Any] = [kind.empty] * (len(arguments.args) - len(arguments.defaults))
+    defaults += [ast.literal_eval(value) for value in arguments.defaults]
+    found = [
+        kind(argument.arg, kind.POSITIONAL_OR_KEYWORD, default=default)
+        for argument, default in zip(arguments.args, defaults, strict=True)
+    ]
+    if arguments.kwarg is not None:
+        found.append(kind(arguments.kwarg.arg, kind.VAR_KEYWORD))
+    return inspect.Signature(found)
+
+
+def _without_dimensions(title: str) -> Call:
+    """Return the call of a function that reads the number of dimensions from its input."""
+
+    def call(inputs: tuple[Any, ...], options: dict[str, Any]) -> Any:
+        kept = {name: value for name, value in options.items() if name not in ("ndim", "cover_all")}
+        if title.startswith(("convolution", "max")):
+            kept["cover_all"] = options["cover_all"]
+        return getattr(functions, title)(*inputs, **kept)
+
+    return call
+
+
+SPECIAL: dict[str, Call] = {
+    "AveragePooling2D": lambda xs, o: functions.average_pooling_2d(*xs, o["ksize"], o["stride"], o["pad"]),
+    "AveragePoolingND": _without_dimensions("average_pooling_nd"),
+    "BatchNormalization": lambda xs, o: functions.batch_normalization(
+        *xs, eps=o["eps"], running_mean=o["mean"], running_var=o["var"], decay=o["decay"], axis=o["axis"]
+    ),
+    "ConvolutionND": _without_dimensions("convolution_nd"),
+    "Copy": lambda xs, o: functions.copy(*xs, o["out_device"]),
+    "DeconvolutionND": _without_dimensions("deconvolution_nd"),
+    "EinSum": lambda xs, o: functions.einsum(f"{o['in_subs']}->{o['out_sub']}", *xs),
+    "FFT": lambda xs, o: getattr(functions, o["method"])(xs),
+    "Forget": lambda xs, o: functions.forget(o["func"], *xs),
+    "GroupNormalization": lambda xs, o: functions.group_normalization(xs[0], o["groups"], *xs[1:], eps=o["eps"]),
+    "MatMul": lambda xs, o: functions.matmul(*xs, transa=o["transa"], transb=o["transb"]),
+    "MaxPoolingND": _without_dimensions("max_pooling_nd"),
+    "PadSequence": lambda xs, o: functions.pad_sequence(list(xs), o["length"], o["padding"]),
+    "PolyGamma": lambda xs, _: functions.polygamma(*xs),
+    "ROIPooling2D": lambda xs, o: functions.roi_pooling_2d(*xs, o["outh"], o["outw"], o["spatial_scale"]),
+    "RReLU": lambda xs, o: functions.rrelu(*xs, o["lower"], o["upper"], r=o["r"]),
+    "ScatterAdd": lambda xs, o: functions.scatter_add(xs[0], o["slices"], xs[1]),
+    "SplitAxis": lambda xs, o: functions.split_axis(*xs, o["indices_or_sections"], o["axis"]),
+    "TensorDot": lambda xs, o: functions.tensordot(*xs, axes=o["axes"]),
+    "TransposeSequence": lambda xs, _: functions.transpose_sequence(xs),
+    "Where": lambda xs, o: functions.where(o["condition"], *xs),
+    "Zeta": lambda xs, o: functions.zeta(o["x"], *xs),
+}
+"""Calls of functions that take their inputs and parameters in another order, or under other names."""

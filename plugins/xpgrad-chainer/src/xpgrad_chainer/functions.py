@@ -1,0 +1,72 @@
+"""Functions that Chainer defines besides those of `chainer.functions`."""
+
+from typing import Any
+
+from xpgrad import Variable, functions
+from xpgrad.array_api import divide as div
+from xpgrad.array_api import floor_divide as floordiv
+from xpgrad.array_api import multiply as mul
+from xpgrad.array_api import negative as neg
+from xpgrad.array_api import pow as pow
+from xpgrad.array_api import subtract as sub
+
+__all__ = [
+    "div", "fbeta_score", "floordiv", "mul", "n_step_gru_base", "n_step_lstm_base", "n_step_rnn_base", "neg", "pow",
+    "rdiv", "rfloordiv", "rmatmul", "rpow", "rsub", "sub",
+]  # fmt: skip
+
+
+def rsub(x: Any, other: Any) -> Variable:
+    """Return ``other - x``."""
+    return sub(other, x)
+
+
+def rdiv(x: Any, other: Any) -> Variable:
+    """Return ``other / x``."""
+    return div(other, x)
+
+
+def rfloordiv(x: Any, other: Any) -> Variable:
+    """Return ``other // x``."""
+    return floordiv(other, x)
+
+
+def rpow(x: Any, other: Any) -> Variable:
+    """Return ``other ** x``."""
+    return pow(other, x)
+
+
+def rmatmul(x: Any, other: Any) -> Variable:
+    """Return ``other @ x``."""
+    return functions.matmul(other, x)
+
+
+def fbeta_score(y: Any, t: Any, label_num: int | None = None, beta: float = 1.0, ignore_label: int = -1) -> Any:
+    """Return the F-beta scores and the support of each label."""
+    _, _, score, support = functions.classification_summary(y, t, label_num, beta, ignore_label)
+    return score, support
+
+
+def n_step_rnn_base(
+    n_layers: int, dropout_ratio: float, hx: Any, ws: Any, bs: Any, xs: Any, activation: str, use_bi_direction: bool
+) -> Any:
+    """Return `n_step_birnn` or `n_step_rnn` of the other arguments."""
+    function = functions.n_step_birnn if use_bi_direction else functions.n_step_rnn
+    return function(n_layers, dropout_ratio, hx, ws, bs, xs, activation)
+
+
+def n_step_gru_base(
+    n_layers: int, dropout_ratio: float, hx: Any, ws: Any, bs: Any, xs: Any, use_bi_direction: bool, **kwargs: Any
+) -> Any:
+    """Return `n_step_bigru` or `n_step_gru` of the other arguments."""
+    function = functions.n_step_bigru if use_bi_direction else functions.n_step_gru
+    return function(n_layers, dropout_ratio, hx, ws, bs, xs, **kwargs)
+
+
+def n_step_lstm_base(
+    n_layers: int, dropout_ratio: float, hx: Any, cx: Any, ws: Any, bs: Any, xs: Any, use_bi_direction: bool,
+    **kwargs: Any,
+) -> Any:  # fmt: skip
+    """Return `n_step_bilstm` or `n_step_lstm` of the other arguments."""
+    function = functions.n_step_bilstm if use_bi_direction else functions.n_step_lstm
+    return function(n_layers, dropout_ratio, hx, cx, ws, bs, xs, **kwargs)

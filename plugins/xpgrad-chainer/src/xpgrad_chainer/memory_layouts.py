@@ -1,0 +1,23 @@
+"""Chainer's memory layouts: arrays here have none but their own, which is None."""
+
+from typing import Any
+
+CUDNN_CHANNEL_FIRST_X = None
+CUDNN_CHANNEL_LAST_X = "CUDNN_CHANNEL_LAST_X"
+CUDNN_CHANNEL_FIRST_W = None
+CUDNN_CHANNEL_LAST_W = "CUDNN_CHANNEL_LAST_W"
+
+
+def get_raw_shape(shape: Any, src_layout: Any, dst_layout: Any) -> tuple[int, ...]:
+    """Return a shape whose channels are moved from one layout to another."""
+    order = {None: "first", CUDNN_CHANNEL_LAST_X: "last", CUDNN_CHANNEL_LAST_W: "last"}
+    source, target = order[src_layout], order[dst_layout]
+    if source == target:
+        return tuple(shape)
+    batch, *rest = shape
+    return (batch, *rest[1:], rest[0]) if target == "last" else (batch, rest[-1], *rest[:-1])
+
+
+def get_semantic_shape(x: Any, assumed_layout: Any) -> tuple[int, ...]:
+    """Return the shape of an array of a layout with its channels first."""
+    return get_raw_shape(x.shape, assumed_layout, None)

@@ -1,0 +1,56 @@
+"""Names of `chainer` itself, and of modules that hold one or two."""
+
+from typing import TYPE_CHECKING, Any
+
+from xpgrad import config
+from xpgrad.chainer.cuda import should_use_cudnn
+from xpgrad.models import Link
+from xpgrad_chainer.cuda import should_use_cudnn_tensor_core
+from xpgrad_chainer.utils.decorators import disabled
+
+__all__ = [
+    "TYPE_CHECKING", "AbstractInitializer", "DeviceResident", "Fallback", "PerformanceWarning", "__version__",
+    "get_compute_mode", "should_use_cudnn", "should_use_cudnn_tensor_core",
+    "static_code", "static_graph", "variable_repr", "variable_str",
+]  # fmt: skip
+
+__version__ = "7.8.1"
+Fallback = NotImplemented
+AbstractInitializer = Any
+DeviceResident = Link
+
+
+class PerformanceWarning(RuntimeWarning):
+    """A program that is slower than it could be."""
+
+
+def get_compute_mode() -> Any:
+    """Return ``config.compute_mode``."""
+    return getattr(config, "compute_mode", None)
+
+
+def static_graph(*args: Any, **kwargs: Any) -> Any:
+    """Return a function unchanged: `xpgrad.compile` replaces Chainer's static graphs."""
+    if args and callable(args[0]):
+        return args[0]
+    return lambda function: function
+
+
+static_code = static_graph
+
+
+def variable_repr(x: Any) -> str:
+    """Return the text of a Variable."""
+    return repr(x)
+
+
+def variable_str(x: Any) -> str:
+    """Return the text of a Variable, without commas."""
+    return str(x)
+
+
+def __getattr__(name: str) -> Any:
+    """Return the switch that `disable_experimental_feature_warning` is."""
+    if name == "disable_experimental_feature_warning":
+        return bool(disabled.get())
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

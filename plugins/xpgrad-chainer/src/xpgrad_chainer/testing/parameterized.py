@@ -1,0 +1,72 @@
+"""Classes of tests for each of several sets of parameters."""
+
+import itertools
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import FunctionType
+from typing import Any
+
+from xpgrad_chainer.testing.bundle import make_decorator
+
+MAX_LENGTH = 100
+"""Of the parameters in the name of a class; the rest is left out."""
+
+
+def parameterize(*parameters: Mapping[str, Any]) -> Any:
+    """Return a decorator that makes a class of tests for each set of parameters, which become its attributes."""
+
+    def generate(cls: type) -> Iterator[tuple[str, dict[str, Any], Any]]:
+        for i, values in enumerate(parameters):
+            members = {
+                name: staticmethod(value) if isinstance(value, FunctionType) else value
+                for name, value in values.items()
+            }
+            yield _name(cls, i, values), members, None
+
+    return make_decorator(generate)
+
+
+def _name(cls: type, number: int, values: Mapping[str, Any]) -> str:
+    text = ", ".join(f"{name}={_text(value)}" for name, value in sorted(values.items()))
+    if len(text) > MAX_LENGTH:
+        text = f"{text[: MAX_LENGTH - 3]}..."
+    return f"{cls.__name__}_param_{number}_{{{text}}}"
+
+
+def _text(value: Any) -> str:
+    return value.__name__ if isinstance(value, type) else repr(value)
+
+
+def product(parameter: Any) -> list[Any]:
+    """Return all combinations: of the values of a dictionary of lists, or of the dictionaries of several lists."""
+    if isinstance(parameter, Mapping):
+        names = sorted(parameter)
+        return [
+            dict(zip(names, values, strict=True)) for values in itertools.product(*(parameter[name] for name in names))
+        ]
+    if isinstance(parameter, list) and all(isinstance(each, list) for each in parameter):
+        return product_dict(*parameter)
+    raise TypeError(f"product: expected a dictionary of lists or a list of lists, got {type(parameter).__name__}")
+
+
+def product_dict(*parameters: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return the union of one dictionary of each sequence, in all combinations."""
+    found = []
+    for dictionaries in itertools.product(*parameters):
+        union: dict[str, Any] = {}
+        for each in dictionaries:
+            union |= each
+        found.append(union)
+    return found
+
+
+def from_pytest_parameterize(names: str | Sequence[str], parameters: Iterable[Any]) -> list[dict[str, Any]]:
+    """Return the dictionaries of parameters given as for ``pytest.mark.parametrize``."""
+    listed = [name.strip() for name in names.split(",")] if isinstance(names, str) else list(names)
+    if len(listed) == 1:
+        return [{listed[0]: value} for value in parameters]
+    return [dict(zip(listed, values, strict=True)) for values in parameters]
+
+
+def parameterize_pytest(names: str | Sequence[str], parameters: Iterable[Any]) -> Any:
+    """Return the decorator `parameterize` with parameters given as for ``pytest.mark.parametrize``."""
+    return parameterize(*from_pytest_parameterize(names, parameters))

@@ -1,0 +1,98 @@
+"""Updaters with several models (`training.updaters`)."""
+
+import copy
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from xpgrad import force_backprop_mode, using_device
+from xpgrad.dataset import concat_examples
+from xpgrad.training.updaters import StandardUpdater, call
+
+__all__ = ["MultiprocessParallelUpdater", "ParallelUpdater"]
+
+
+class ParallelUpdater(StandardUpdater):
+    """A step on several devices of one process: each model has a part of the batch, and their gradients are added.
+
+    Parameters
+    ----------
+    iterator, optimizer, converter, loss_func, loss_scale, auto_new_epoch
+        As for `StandardUpdater`.
+    models : dict of Link, optional
+        One of them is the target of the optimizer.
+    devices : dict of device specifiers, optional
+        Of each model; without `models`, copies of the target are made, and "main" is its device.
+    """
+
+    def __init__(
+        self,
+        iterator: Any,
+        optimizer: Any,
+        converter: Callable[..., Any] = concat_examples,
+        models: Mapping[str, Any] | None = None,
+        devices: Mapping[str, Any] | None = None,
+        loss_func: Callable[..., Any] | None = None,
+        loss_scale: float | None = None,
+        auto_new_epoch: bool = True,
+    ) -> None:
+        super().__init__(
+            iterator, optimizer, converter, loss_func=loss_func, loss_scale=loss_scale, auto_new_epoch=auto_new_epoch
+        )
+        target = self.get_optimizer("main").target
+        if models is None:
+            if devices is None:
+                raise ValueError("either models or devices must be specified")
+            if "main" not in devices:
+                raise KeyError("'devices' must contain a 'main' key.")
+            models = {name: target if name == "main" else copy.deepcopy(target) for name in devices}
+            for name, model in models.items():
+                model.to_device(devices[name])
+        self._models, self._devices, self._loss_scale = dict(models), devices, loss_scale
+
+    def connect_trainer(self, trainer: Any) -> None:
+        """Let what the other models report be observed under their names."""
+        target = self.get_optimizer("main").target
+        for name, model in self._models.items():
+            if model is not target:
+                trainer.reporter.add_observer(name, model)
+
+    def update_core(self) -> None:
+        """Do one step."""
+        optimizer, iterator = self.get_optimizer("main"), self.get_iterator("main")
+        target, batch = optimizer.target, iterator.next()
+        others = [model for model in self._models.values() if model is not target]
+        devices = self._devices or {name: model.device for name, model in self._models.items()}
+        names = list(self._models)
+        parts = {name: self.converter(batch[i :: len(names)], devices[name]) for i, name in enumerate(names)}
+        for model in self._models.values():
+            model.cleargrads()
+        losses = []
+        for name, model in self._models.items():
+            with force_backprop_mode(), using_device(model.device):
+                losses.append(call(self.loss_func or model, parts[name]))
+        for model in self._models.values():  # parameters that were initialised now
+            model.cleargrads()
+        for loss in losses:
+            loss.backward(loss_scale=self._loss_scale)
+        for model in others:
+            target.addgrads(model)
+        optimizer.update()
+        for model in others:
+            model.copyparams(target)
+        if self.auto_new_epoch and iterator.is_new_epoch:
+            optimizer.new_epoch(auto=True) if optimizer.use_auto_new_epoch else optimizer.new_epoch()
+
+
+class MultiprocessParallelUpdater(StandardUpdater):
+    """Chainer's updater of several GPUs by NCCL, which is not available: see `available`."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        raise RuntimeError(
+            "MultiprocessParallelUpdater: not available, as in Chainer without NCCL; use ParallelUpdater, or "
+            "one process for each device"
+        )
+
+    @staticmethod
+    def available() -> bool:
+        """Return False."""
+        return False
