@@ -139,7 +139,7 @@ $(BIN)/pip:
 	"$(PYTHON)" -m venv $(VENV)
 
 # The tests run on the plugins too, each a distribution of its own.
-PLUGINS := plugins/xpgrad-strict plugins/xpgrad-torch plugins/xpgrad-dask plugins/xpgrad-jax plugins/xpgrad-autograd
+PLUGINS := plugins/xpgrad-strict plugins/xpgrad-torch plugins/xpgrad-dask plugins/xpgrad-jax plugins/xpgrad-autograd plugins/xpgrad-chainer
 $(VENV)/stamp-test: pyproject.toml conformance/pyproject.toml $(PLUGINS:%=%/pyproject.toml) | $(BIN)/pip
 	$(BIN)/python -m pip install -qq --disable-pip-version-check --editable '.[test]' --editable conformance $(PLUGINS:%=--editable %)
 	@touch $@
