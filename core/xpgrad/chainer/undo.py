@@ -46,7 +46,7 @@ class Journal:
             return list(item.values() if isinstance(item, dict) else item)
         if isinstance(item, tuple):
             return list(item)
-        if hasattr(item, "serialize") and type(getattr(item, "__dict__", None)) is dict:
+        if hasattr(type(item), "serialize") and type(getattr(item, "__dict__", None)) is dict:
             self._held.append((item, dict(item.__dict__)))
             return list(item.__dict__.values())
         return []
@@ -90,7 +90,7 @@ def attributes_restored(obj: Any) -> Iterator[None]:
     waiting, held, seen = [obj], [], set[int]()
     while waiting:
         item = waiting.pop()
-        if id(item) not in seen and hasattr(item, "serialize") and type(getattr(item, "__dict__", None)) is dict:
+        if id(item) not in seen and hasattr(type(item), "serialize") and type(getattr(item, "__dict__", None)) is dict:
             seen.add(id(item))
             held.append((item.__dict__, item.__dict__.copy()))
             waiting.extend(item.__dict__.values())

@@ -39,8 +39,13 @@ class Optimizer:
     epoch : int
     """
 
+    target: Any = None
+    t: int = 0
+    epoch: int = 0
+    use_auto_new_epoch: bool = False
+
     def __init__(self) -> None:
-        self.target: Any = None
+        self.target = None
         self.t = self.epoch = 0
         self.use_auto_new_epoch = False
         self._hooks: dict[str, dict[str, Callable[..., Any]]] = {"pre": {}, "post": {}}
@@ -52,6 +57,8 @@ class Optimizer:
             raise TypeError(f"{type(self).__name__}.setup: expected a Link, got {type(link).__name__}")
         self.target, self.t, self.epoch = link, 0, 0
         self._hooks = {"pre": {}, "post": {}}
+        if not hasattr(self, "_in_turn"):  # a derived class has not called __init__
+            self._in_turn = InTurn()
         return self
 
     def update(self, lossfun: Callable[..., Any] | None = None, *args: Any, **kwds: Any) -> Any:

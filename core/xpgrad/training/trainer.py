@@ -80,6 +80,9 @@ class Trainer:
     @property
     def elapsed_time(self) -> float:
         """Seconds of training, those before a snapshot that was loaded included."""
+        return self._elapsed()
+
+    def _elapsed(self) -> float:
         return self._seconds + (0.0 if self._since is None else time.perf_counter() - self._since)
 
     def extend(
@@ -160,13 +163,17 @@ class Trainer:
                 if show_loop_exception_msg and isinstance(error, Exception):
                     sys.stderr.write(f"Trainer.run: {type(error).__name__}: {error}; the extensions are finalized\n")
                     traceback.print_tb(error.__traceback__)
-                with ExitStack() as handlers:
-                    for entry in reversed(entries):
-                        handlers.callback(_call, entry, "on_error", self, error, error.__traceback__)
+                for entry in entries:
+                    try:
+                        _call(entry, "on_error", self, error, error.__traceback__)
+                    except Exception as other:  # the error of the loop is the one to see
+                        text = f"{type(other).__name__}: {other}"
+                        sys.stderr.write(f"Trainer.run: on_error of extension {entry.name!r}: {text}\n")
+                        traceback.print_tb(other.__traceback__)
                 raise
 
     def _end(self) -> None:
-        self._seconds, self._since, self._has_run = self.elapsed_time, None, True
+        self._seconds, self._since, self._has_run = self._elapsed(), None, True
 
     def _train(self, entries: list[_Entry]) -> None:
         for method in ("autoload", "initialize"):
@@ -242,7 +249,7 @@ class Trainer:
                 except KeyError as error:  # of a snapshot that was taken without it
                     warnings.warn(f"Trainer: extension {name!r} starts anew: {error.args[0]}", stacklevel=2)
                     break
-        self._seconds = float(serializer("_snapshot_elapsed_time", self.elapsed_time))
+        self._seconds = float(serializer("_snapshot_elapsed_time", self._elapsed()))
         self._since = None if self._since is None else time.perf_counter()
         steps = [*self._entries, STOP]
         asked = [*self._entries] if self._asked is None else self._asked

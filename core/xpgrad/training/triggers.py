@@ -63,6 +63,9 @@ class IntervalTrigger(_Progress):
         before, now = self._step(trainer)
         return before // self.period != now // self.period
 
+    def __str__(self) -> str:
+        return f"{type(self).__name__}({self.period}, {self.unit!r})"
+
     def get_training_length(self) -> tuple[float, str]:
         """Return the period and its unit."""
         return self.period, self.unit
@@ -86,6 +89,11 @@ class ManualScheduleTrigger(_Progress):
         before, now = self._step(trainer)
         return any(before < point <= now for point in self.points)
 
+    @property
+    def finished(self) -> bool:
+        """Whether all points are past."""
+        return self._before >= max(self.points)
+
 
 class OnceTrigger:
     """True the first time; with `call_on_resume`, also the first time after a snapshot was loaded."""
@@ -98,6 +106,11 @@ class OnceTrigger:
         fires = self._first or self._resumed
         self._first = self._resumed = False
         return fires
+
+    @property
+    def finished(self) -> bool:
+        """Whether it was called."""
+        return not (self._first or self._resumed)
 
     def serialize(self, serializer: Any) -> None:
         """Save or load whether it was called."""
