@@ -1,5 +1,6 @@
 """HDF5 files, which h5py reads and writes, and dictionaries of arrays (`chainer.serializers`)."""
 
+import importlib
 from typing import Any
 
 import numpy as np
@@ -7,8 +8,9 @@ import numpy as np
 from xpgrad import serializers
 from xpgrad.serializers import Deserializer, DictionarySerializer, NpzDeserializer, Serializer
 
+h5py: Any
 try:
-    import h5py
+    h5py = importlib.import_module("h5py")
 except ImportError:
     h5py = None
 

@@ -24,6 +24,7 @@ ENTRIES: dict[str, Any] = {
 }
 """Entries of `chainer.config`; those that choose kernels of cuDNN or iDeep have no effect."""
 LABELS = {title: name for name, title in titles().items() if title not in ("add", "sub", "mul", "div", "pow", "neg")}
+LABELS["permute_dims"] = "Transpose"
 """Labels of functions: the names of Chainer's classes; operators have the labels of Chainer already."""
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
+
 from xpgrad import get_array_module, get_array_types
 from xpgrad.dataset import DatasetMixin
 

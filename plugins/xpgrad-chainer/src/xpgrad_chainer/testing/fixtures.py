@@ -9,7 +9,7 @@ from unittest import mock
 import numpy as np
 
 from xpgrad import serializers
-from xpgrad.training import Trainer
+from xpgrad_chainer.training.trainer import Trainer
 
 Files = Callable[[str, Any], Any]
 

@@ -1,6 +1,7 @@
 """Marks of tests for devices and libraries that may be missing; such tests are skipped where they are."""
 
 import importlib
+import unittest
 from collections.abc import Callable
 from typing import Any
 
@@ -26,7 +27,7 @@ __all__ = [
 
 
 class Marks:
-    """A decorator that applies several marks of pytest; as a list of them, it is a value of ``pytestmark``."""
+    """A decorator that applies several marks."""
 
     def __init__(self, *marks: Any) -> None:
         self.marks = marks
@@ -40,14 +41,14 @@ class Marks:
 def multi_gpu(count: int) -> Marks:
     """Return the mark of tests that need `count` GPUs."""
     enough = bool(cuda.available) and len(plugins.backend_of_prefix("gpu").devices()) >= count
-    return Marks(pytest.mark.gpu, pytest.mark.skipif(not enough, reason=f"needs {count} GPU"))
+    return Marks(pytest.mark.gpu, unittest.skipIf(not enough, f"needs {count} GPU"))
 
 
 slow = pytest.mark.slow
 gpu = multi_gpu(1)
 cudnn = Marks(pytest.mark.cudnn, gpu)
 chainerx = pytest.mark.chainerx
-ideep = Marks(pytest.mark.ideep, pytest.mark.skipif(not intel64.is_ideep_available(), reason="needs iDeep"))
+ideep = Marks(pytest.mark.ideep, unittest.skipIf(not intel64.is_ideep_available(), "needs iDeep"))
 
 
 def is_available() -> bool:
@@ -65,7 +66,7 @@ def get_error() -> None:
 
 def skipif(condition: bool) -> Callable[[Any], Any]:
     """Return the mark of tests that are skipped under a condition."""
-    return pytest.mark.skipif(condition, reason="the condition of the test is not met")
+    return unittest.skipIf(condition, "the condition of the test is not met")
 
 
 def skipif_requires_satisfied(*modules: str) -> Callable[[Any], Any]:

@@ -82,14 +82,12 @@ def unary_math_function_unittest(
             "check_forward": check_forward,
             "check_backward": check_first,
             "test_forward_cpu": lambda self: self.check_forward(self.x),
-            "test_forward_gpu": marks.gpu(lambda self: self.check_forward(to_gpu(self.x))),
+            "test_forward_gpu": _on_gpu("check_forward", "x"),
             "test_backward_cpu": lambda self: self.check_backward(self.x, self.gy),
-            "test_backward_gpu": marks.gpu(lambda self: self.check_backward(to_gpu(self.x), to_gpu(self.gy))),
+            "test_backward_gpu": _on_gpu("check_backward", "x", "gy"),
             "check_double_backward": check_second,
             "test_double_backward_cpu": lambda self: self.check_double_backward(self.x, self.gy, self.ggx),
-            "test_double_backward_gpu": marks.gpu(
-                lambda self: self.check_double_backward(to_gpu(self.x), to_gpu(self.gy), to_gpu(self.ggx))
-            ),
+            "test_double_backward_gpu": _on_gpu("check_double_backward", "x", "gy", "ggx"),
         }
         if is_instance:
             members["test_label"] = lambda self: self.assertEqual(func.label, label_expected or name)  # type: ignore[attr-defined]  # a function node
@@ -99,3 +97,12 @@ def unary_math_function_unittest(
         return parameterize(*parameters)(cls)
 
     return decorate
+
+
+def _on_gpu(check: str, *names: str) -> Any:
+    """Return a test that calls a method with attributes that are sent to a GPU."""
+
+    def test(self: Any) -> None:
+        getattr(self, check)(*(to_gpu(getattr(self, name)) for name in names))
+
+    return marks.gpu(test)

@@ -31,6 +31,10 @@ def _find_stale_snapshots(fmt: str, path: str, n_retains: int = -1, **kwargs: An
     return (name for _, name in found[: max(len(found) - n_retains, 0)])
 
 
+def _always() -> bool:
+    return True
+
+
 def _retained(n_retains: int, kwargs: dict[str, Any]) -> int:
     if "num_retain" in kwargs:
         warnings.warn("num_retain is deprecated; use n_retains", DeprecationWarning, stacklevel=3)
@@ -55,7 +59,7 @@ class _Snapshot(Extension):
         **kwargs: Any,
     ) -> None:
         self._target, self.filename = target, filename
-        self.condition = (lambda: True) if condition is None else condition
+        self.condition = _always if condition is None else condition
         self.writer = SimpleWriter() if writer is None else writer
         self._snapshot_on_error, self.autoload = snapshot_on_error, autoload
         self.n_retains = _retained(n_retains, kwargs)

@@ -83,7 +83,7 @@ class ParameterStatistics(Extension):
     def _add(self, found: dict[str, Any], link: str, path: str, attribute: str, x: Any) -> None:
         has_nan = self._skips and bool(get_array_module(x).isnan(x).any())
         for name, function in self._statistics.items():
-            value = np.nan if has_nan else function(x)
+            value: Any = np.nan if has_nan else function(x)
             key = self.report_key_template.format(
                 prefix=f"{self._prefix}/" if self._prefix else "",
                 link_name=link,
@@ -91,7 +91,7 @@ class ParameterStatistics(Extension):
                 attr_name=attribute,
                 function_name=name,
             )
-            if isinstance(value, get_array_types()) and value.size > 1:
+            if type(value) in get_array_types() and value.size > 1:
                 found |= {f"{key}/{i}": each for i, each in enumerate(value)}
             else:
                 found[key] = value

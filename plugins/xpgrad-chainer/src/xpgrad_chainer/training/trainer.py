@@ -1,0 +1,58 @@
+"""The trainer, the log and triggers with Chainer's arguments and errors."""
+
+import warnings
+from typing import Any
+
+from xpgrad import training
+from xpgrad.training import extensions, triggers
+from xpgrad_chainer.utils.argument import parse_kwargs
+
+
+class Trainer(training.Trainer):
+    """The trainer of xpgrad, whose `elapsed_time` is an error before training."""
+
+    __doc__ = training.Trainer.__doc__
+
+    @property
+    def elapsed_time(self) -> float:
+        """Seconds of training.
+
+        Raises
+        ------
+        RuntimeError
+            Training has not started.
+        """
+        if self._since is None and not self._has_run:
+            raise RuntimeError("training has not been started yet")
+        return self._elapsed()
+
+
+class EarlyStoppingTrigger(triggers.EarlyStoppingTrigger):
+    """The trigger of xpgrad, which takes `patients` for `patience`."""
+
+    __doc__ = triggers.EarlyStoppingTrigger.__doc__
+
+    def __init__(
+        self, check_trigger: Any = (1, "epoch"), monitor: str = "main/loss", patience: Any = None, mode: str = "auto",
+        verbose: bool = False, max_trigger: Any = (100, "epoch"), **kwargs: Any,
+    ) -> None:  # fmt: skip
+        (patients,) = parse_kwargs(kwargs, ("patients", None))
+        if patients is not None:
+            if patience is not None:
+                raise TypeError("EarlyStoppingTrigger: expected patience or patients, got both")
+            warnings.warn("EarlyStoppingTrigger: use patience for patients", DeprecationWarning, stacklevel=2)
+            patience = patients
+        super().__init__(check_trigger, monitor, 3 if patience is None else patience, mode, verbose, max_trigger)
+
+
+class LogReport(extensions.LogReport):
+    """The extension of xpgrad, which takes `log_name` for `filename`."""
+
+    __doc__ = extensions.LogReport.__doc__
+
+    def __init__(
+        self, keys: Any = None, trigger: Any = (1, "epoch"), postprocess: Any = None, filename: Any = "log",
+        **kwargs: Any,
+    ) -> None:  # fmt: skip
+        (name,) = parse_kwargs(kwargs, ("log_name", "log"))
+        super().__init__(keys, trigger, postprocess, name if filename == "log" else filename)

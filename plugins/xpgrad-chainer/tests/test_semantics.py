@@ -1,0 +1,136 @@
+"""Results that programs under Chainer's name get, where those of xpgrad are others."""
+
+import numpy as np
+import pytest
+
+F32 = np.float32
+
+
+@pytest.fixture
+def x():
+    import chainer
+
+    return chainer.Variable(np.array([[1, -2, 3], [4, 5, -6]], F32))
+
+
+@pytest.mark.parametrize("operation", ["+", "-", "*", "/", "**"])
+def test_arrays_are_cast_to_the_dtype_of_the_variable(x, operation) -> None:
+    from chainer import Variable
+
+    x = Variable(np.abs(x.array))
+    other = np.full((2, 3), 2.0)
+    for expression in (f"x {operation} other", f"other {operation} x"):
+        y = eval(expression)
+        assert type(y) is Variable
+        assert y.dtype == F32
+        np.testing.assert_allclose(y.array, eval(expression, {"x": x.array, "other": other}), rtol=1e-6)
+
+
+def test_gradient_of_an_array_operand_has_the_dtype_of_the_variable(x) -> None:
+    import chainer.functions as F
+
+    F.sum(x * np.full((2, 3), 2.0)).backward()
+    assert x.grad.dtype == F32
+    np.testing.assert_array_equal(x.grad, np.full((2, 3), 2.0, F32))
+
+
+def test_labels_are_those_of_chainer(x) -> None:
+    import chainer.functions as F
+    import chainer.links as L
+
+    assert F.relu(x).creator.label == "ReLU"
+    assert L.Linear(3, 2)(x).creator.label == "LinearFunction"
+    assert (x + x).creator.label == "_ + _"
+
+
+def test_configuration_has_the_entries_of_chainer() -> None:
+    import chainer
+
+    assert chainer.config.dtype == np.float32
+    entries = {"use_cudnn": "never", "autotune": True, "use_ideep": "auto", "cudnn_deterministic": True}
+    for name, value in entries.items():
+        with chainer.using_config(name, value):
+            assert getattr(chainer.config, name) == value
+
+
+def test_numpy_integers_are_sizes() -> None:
+    import chainer.links as L
+
+    assert L.Linear(np.int64(4), np.max(np.array([2])) + 1).W.shape == (3, 4)
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "args", "function", "kwargs"),
+    [
+        ("activation.relu", "ReLU", (), "relu", {}),
+        ("activation.softmax", "Softmax", (0,), "softmax", {"axis": 0}),
+        ("array.transpose", "Transpose", ((1, 0),), "transpose", {"axes": (1, 0)}),
+        ("math.trigonometric", "Sin", (), "sin", {}),
+        ("math.sum", "Sum", (1,), "sum", {"axis": 1}),
+        ("math.logsumexp", "LogSumExp", (), "logsumexp", {}),
+    ],
+)
+def test_class_of_a_function_applies_it(x, module, name, args, function, kwargs) -> None:
+    import importlib
+
+    import chainer.functions as F
+
+    cls = getattr(importlib.import_module(f"chainer.functions.{module}"), name)
+    (y,) = cls(*args).apply((x,))
+    expected = getattr(F, function)(x, **kwargs)
+    np.testing.assert_array_equal(y.array, expected.array)
+    assert isinstance(y.creator, cls)
+    assert not isinstance((x + x).creator, cls)
+
+
+def test_derived_class_of_a_function_uses_its_own_backward(x) -> None:
+    import chainer
+    import chainer.functions as F
+    from chainer.functions.math.square import Square
+
+    class Doubled(Square):
+        def backward(self, indexes, gys):
+            return tuple(2 * g for g in super().backward(indexes, gys))
+
+    (y,) = Doubled().apply((x,))
+    (gx,) = chainer.grad([F.sum(y)], [x], enable_double_backprop=True)
+    np.testing.assert_allclose(gx.array, 4 * x.array)
+    (ggx,) = chainer.grad([F.sum(gx)], [x])
+    np.testing.assert_allclose(ggx.array, np.full((2, 3), 4, F32))
+
+
+def test_optimizer_need_not_call_init(x) -> None:
+    import chainer
+
+    class Counting(chainer.Optimizer):
+        def __init__(self):
+            self.updates = 0
+
+        def update(self, lossfun=None, *args, **kwds):
+            self.updates += 1
+
+    optimizer = Counting().setup(chainer.links.Linear(3, 2))
+    optimizer.update()
+    optimizer.new_epoch()
+    assert (optimizer.updates, optimizer.epoch) == (1, 1)
+
+
+def test_windows_as_columns_and_back() -> None:
+    from chainer.utils.conv import col2im_cpu, get_conv_outsize, get_deconv_outsize, im2col_cpu
+
+    image = np.arange(2 * 3 * 5 * 6, dtype=F32).reshape(2, 3, 5, 6)
+    column = im2col_cpu(image, 3, 2, 2, 1, 1, 0, dy=1, dx=2)
+    assert column.shape == (2, 3, 3, 2, get_conv_outsize(5, 3, 2, 1), get_conv_outsize(6, 2, 1, 0, d=2))
+    back = col2im_cpu(column, 2, 1, 1, 0, 5, 6, dy=1, dx=2)
+    np.testing.assert_allclose(np.vdot(column, column), np.vdot(back, image), rtol=1e-6)  # it is the adjoint
+    assert get_deconv_outsize(get_conv_outsize(7, 3, 2, 0), 3, 2, 0) == 7
+
+
+def test_expressions_of_type_checks_are_text_and_values() -> None:
+    from chainer.utils import type_check
+
+    types = type_check.get_types((np.zeros((2, 3), F32),), "in_types", False)
+    condition = types[0].ndim + 1 == types[0].shape[1] * 2
+    assert str(condition) == "in_types[0].ndim + 1 == in_types[0].shape[1] * 2"
+    with pytest.raises(type_check.InvalidType, match="3 != 6"):
+        condition.expect()

@@ -1,0 +1,135 @@
+"""Chainer's tools for tests, run as programs use them."""
+
+import unittest
+
+import numpy as np
+import pytest
+
+UNIFORM = np.random.default_rng(0).uniform
+
+
+def outcomes(bundle):
+    """Return the results of the tests of a bundle: (run, failed)."""
+    result = unittest.TestResult()
+    for case in bundle:
+        unittest.defaultTestLoader.loadTestsFromTestCase(case.cls).run(result)
+    return result.testsRun, len(result.failures) + len(result.errors)
+
+
+def relu_case(wrong=False):
+    import chainer.functions as F
+    from chainer import testing
+
+    @testing.parameterize(*testing.product({"shape": [(1,), (2, 3)], "dtype": [np.float32, np.float64]}))
+    @testing.inject_backend_tests(None, [{}, {"use_chainerx": True, "chainerx_device": "native:0"}])
+    @testing.fix_random()
+    class TestReLU(testing.FunctionTestCase):
+        dodge_nondifferentiable = True
+
+        def setUp(self):
+            self.check_forward_options["atol"] = 1e-4
+
+        def generate_inputs(self):
+            return (UNIFORM(-1, 1, self.shape).astype(self.dtype),)
+
+        def forward(self, inputs, device):
+            return (F.relu(inputs[0]),)
+
+        def forward_expected(self, inputs):
+            return (inputs[0] * (inputs[0] > 0) + np.asarray(wrong, self.dtype),)
+
+    return TestReLU
+
+
+def test_function_test_case() -> None:
+    assert outcomes(relu_case()) == (2 * 2 * 2 * 3, 0)
+
+
+def test_function_test_case_finds_wrong_outputs() -> None:
+    assert outcomes(relu_case(wrong=True)) == (24, 8)
+
+
+def test_link_test_cases() -> None:
+    import chainer
+    from chainer import testing
+
+    class Linear:
+        param_names = "W", "b"
+
+        def generate_params(self):
+            return UNIFORM(-1, 1, (3, 2)).astype("f"), UNIFORM(-1, 1, 3).astype("f")
+
+        def generate_inputs(self):
+            return (UNIFORM(-1, 1, (4, 2)).astype("f"),)
+
+        def create_link(self, initializers):
+            return chainer.links.Linear(2, 3, initialW=initializers[0], initial_bias=initializers[1])
+
+    @testing.inject_backend_tests(None, [{}])
+    class TestLinear(Linear, testing.LinkTestCase):
+        def forward_expected(self, link, inputs):
+            return (inputs[0] @ link.W.array.T + link.b.array,)
+
+    @testing.inject_backend_tests(None, [{}])
+    class TestInitializers(Linear, testing.LinkInitializersTestCase):
+        def get_initializers(self):
+            return [chainer.initializers.Constant(2), 3], [testing.InitializerArgument(None, 0), 1]
+
+    assert outcomes(TestLinear) == (2, 0)
+    assert outcomes(TestInitializers) == (1, 0)
+
+
+def test_unary_math_function_unittest() -> None:
+    import chainer.functions as F
+    from chainer import testing
+
+    @testing.unary_math_function_unittest(F.sin)
+    class TestSin(unittest.TestCase):
+        pass
+
+    assert outcomes(TestSin)[1] == 0
+
+
+def test_methods_that_are_not_injected_run_once() -> None:
+    from chainer import testing
+
+    @testing.inject_backend_tests(["test_one"], [{}, {"use_cudnn": "always"}])
+    class TestPair(unittest.TestCase):
+        def test_one(self, backend_config):
+            assert backend_config.xp is not None
+
+        def test_other(self):
+            pass
+
+    assert outcomes(TestPair) == (3, 0)
+
+
+def test_retry_passes_once_of_several_times() -> None:
+    from chainer.testing import condition
+
+    calls = []
+
+    class TestSometimes(unittest.TestCase):
+        @condition.retry(3)
+        def test_third(self):
+            calls.append(1)
+            assert len(calls) > 2
+
+        @condition.repeat(2)
+        def test_never(self):
+            raise AssertionError
+
+    result = unittest.TestResult()
+    unittest.defaultTestLoader.loadTestsFromTestCase(TestSometimes).run(result)
+    assert (len(calls), len(result.failures)) == (3, 1)
+
+
+def test_assert_warns() -> None:
+    import warnings
+
+    from chainer import testing
+
+    with testing.assert_warns(DeprecationWarning):
+        warnings.warn("old", DeprecationWarning, stacklevel=1)
+    with pytest.raises(AssertionError, match="FutureWarning not triggered"), testing.assert_warns(FutureWarning):
+        pass

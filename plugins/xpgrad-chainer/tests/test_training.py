@@ -1,0 +1,121 @@
+"""Training, iterators and data sets under Chainer's names."""
+
+import os
+
+import numpy as np
+import pytest
+
+
+def trainer_of(chainer, out, updater=None, length=(4, "iteration")):
+    model = chainer.links.Classifier(chainer.links.Linear(2, 3))
+    optimizer = chainer.optimizers.SGD().setup(model)
+    data = chainer.datasets.TupleDataset(np.arange(16, dtype="f").reshape(8, 2), np.zeros(8, "i"))
+    iterator = chainer.iterators.SerialIterator(data, 4, shuffle=False)
+    updater = updater or chainer.training.updaters.StandardUpdater
+    return chainer.training.Trainer(updater(iterator, optimizer), length, out=str(out))
+
+
+@pytest.mark.parametrize("name", ["SimpleWriter", "ThreadWriter", "ThreadQueueWriter", "ProcessWriter"])
+def test_snapshot_writers_keep_the_newest_files(name, tmp_path) -> None:
+    import chainer
+    from chainer.training import extensions
+
+    trainer = trainer_of(chainer, tmp_path)
+    writer = getattr(extensions.snapshot_writers, name)()
+    trainer.extend(extensions.snapshot(writer=writer, n_retains=2), trigger=(1, "iteration"))
+    trainer.run()
+    assert sorted(os.listdir(tmp_path)) == ["snapshot_iter_3", "snapshot_iter_4"]
+    again = trainer_of(chainer, tmp_path, length=(5, "iteration"))
+    again.extend(extensions.snapshot(autoload=True), trigger=(100, "iteration"))
+    again.run()
+    assert again.updater.iteration == 5
+
+
+def test_parallel_updater_makes_the_steps_of_one_device(tmp_path) -> None:
+    import chainer
+
+    def parallel(iterator, optimizer):
+        return chainer.training.updaters.ParallelUpdater(iterator, optimizer, devices={"main": "@numpy", "b": "@numpy"})
+
+    trainers = trainer_of(chainer, tmp_path / "a"), trainer_of(chainer, tmp_path / "b", parallel)
+    main, other = (trainer.updater.get_optimizer("main").target for trainer in trainers)
+    for model in trainers[1].updater._models.values():
+        model.copyparams(main)
+    for trainer, factor in zip(trainers, (2.0, 1.0), strict=True):  # two losses of half a batch each are added
+        trainer.updater.get_optimizer("main").lr *= factor
+        trainer.run()
+    np.testing.assert_allclose(main.predictor.W.array, other.predictor.W.array, rtol=1e-5)
+
+
+def test_elapsed_time_before_training_is_an_error(tmp_path) -> None:
+    import chainer
+
+    trainer = trainer_of(chainer, tmp_path)
+    with pytest.raises(RuntimeError, match="has not been started"):
+        trainer.elapsed_time  # noqa: B018 - a property
+    trainer.run()
+    assert trainer.elapsed_time > 0
+
+
+def test_old_names_of_arguments(tmp_path) -> None:
+    from chainer import testing
+    from chainer.training import extensions, triggers
+
+    trainer = testing.get_trainer_with_mock_updater((4, "iteration"))
+    trainer.out = str(tmp_path)
+    trainer.extend(extensions.LogReport(trigger=(2, "iteration"), log_name="other"))
+    trainer.run()
+    assert os.listdir(tmp_path) == ["other"]
+    with testing.assert_warns(DeprecationWarning):
+        assert triggers.EarlyStoppingTrigger(patients=5).patience == 5
+
+
+@pytest.mark.parametrize("kind", ["SerialIterator", "MultithreadIterator", "MultiprocessIterator"])
+def test_iterators_read_batches_of_tabular_datasets(kind) -> None:
+    from chainer import iterators
+    from chainer.dataset import tabular
+
+    dataset = tabular.from_data((("a", np.arange(5)), ("b", [0, 10, 20, 30, 40])))
+    iterator = getattr(iterators, kind)(dataset, 3, shuffle=False)
+    first = next(iterator)
+    iterator.finalize()
+    np.testing.assert_array_equal(first, ([0, 1, 2], [0, 10, 20]))
+
+
+def test_tabular_datasets_are_sliced_joined_and_transformed() -> None:
+    from chainer.dataset import tabular
+
+    a = tabular.from_data(("a", np.arange(5)))
+    b = tabular.from_data((("b", "c"), lambda i: (i * i, -i)), size=5)
+    both = a.join(b)
+    assert (both.keys, both[2]) == (("a", "b", "c"), (2, 4, -2))
+    assert both.slice[::-2, ("c", "a")].asdict().slice[1:, "a"][0] == 2
+    assert [*both.concat(both).slice[[9, 0], "b"]] == [16, 0]
+    assert both.transform("s", lambda a, b, c: a + b + c).slice[[1, 3]].fetch() == [1, 9]
+    with pytest.raises(KeyError):
+        both.slice[:, "d"]
+
+
+def test_dataset_without_a_network_names_the_place_of_its_file(tmp_path, monkeypatch) -> None:
+    from chainer import datasets
+    from chainer.dataset import download
+
+    monkeypatch.setattr("urllib.request.urlretrieve", lambda *_: (_ for _ in ()).throw(download_error()))
+    root = download.get_dataset_root()
+    download.set_dataset_root(str(tmp_path))
+    try:
+        with pytest.raises(OSError, match=r"put train.npz into .*mnist"):
+            datasets.get_mnist()
+        directory = download.get_dataset_directory("pfnet/chainer/mnist")
+        for part in ("train", "test"):
+            np.savez(os.path.join(directory, f"{part}.npz"), x=np.full((3, 784), 255, "u1"), y=np.arange(3))
+        train, test = datasets.get_mnist(ndim=3)
+        assert (train[1][0].shape, float(train[1][0].max()), int(test[2][1])) == ((1, 28, 28), 1.0, 2)
+    finally:
+        download.set_dataset_root(root)
+
+
+def download_error():
+    from urllib.error import URLError
+
+    return URLError("no network")
