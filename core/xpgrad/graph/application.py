@@ -111,7 +111,10 @@ class Application(FunctionNode):
 
     @property
     def _impl_name(self) -> str:
-        return self.label if self.pullback in (RELEASED, None) else self.pullback.definition.name
+        if self.pullback in (RELEASED, None):
+            return self.label
+        definition = self.pullback.definition
+        return other_labels.get(definition.label, definition.name)
 
     @property
     def unchained(self) -> bool:  # type: ignore[override]  # a constant for functions that know their outputs

@@ -47,7 +47,7 @@ class Registry:
         self._device, self._local_link_hooks, self.name = None, {}, None
         self._link_ready = True
         for name, value in params.items():
-            pair = isinstance(value, tuple) and len(value) == 2 and isinstance(value[0], tuple)
+            pair = isinstance(value, tuple) and len(value) == 2 and (value[0] is None or isinstance(value[0], tuple))
             self.add_param(name, *(value if pair else (value,)))
 
     def __getstate__(self) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from typing import Any, Self
 
 from xpgrad.backend.levels import innermost
 from xpgrad.chainer.parameter import Parameter
+from xpgrad.config import config
 from xpgrad.errors import DtypeError, ShapeError, TraceError
 from xpgrad.graph.variable import Variable
 from xpgrad.hints import OF_OPTIMIZERS, bind, hyperparameter
@@ -218,6 +219,12 @@ class GradientMethod(Optimizer, Formula):
     def _loss_scale(self) -> float | None:
         return None if self._scale is None else self._scale.value
 
+    def reallocate_cleared_grads(self) -> None:
+        """Give parameters without a gradient one of zeros."""
+        for param in self.target.params(False):
+            if param._grad is None and param._node.spec.differentiable:
+                param.grad = param._node.spec.backend.xp.zeros_like(param.array)
+
     def is_safe_to_update(self) -> bool:
         """Return whether all gradients are finite."""
         return all(map(bool, finite(list(self.target.params(False)))))
@@ -269,6 +276,8 @@ class GradientMethod(Optimizer, Formula):
                 if lossfun is not None:
                     self._differentiate(lossfun(*args, **kwds))
                     params = [*self.target.params(False)]  # some may be initialised now
+                if config.update_without_gradient:
+                    self.reallocate_cleared_grads()
                 params = self._checked(params)
                 safe, step = not self.check_nan_in_grads(), None
                 if safe:
