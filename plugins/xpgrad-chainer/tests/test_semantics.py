@@ -134,3 +134,42 @@ def test_expressions_of_type_checks_are_text_and_values() -> None:
     assert str(condition) == "in_types[0].ndim + 1 == in_types[0].shape[1] * 2"
     with pytest.raises(type_check.InvalidType, match="3 != 6"):
         condition.expect()
+
+
+def test_numpy_takes_variables_for_objects(x) -> None:
+    import chainer
+
+    found = np.asarray([chainer.Variable(np.array(1, F32)), chainer.Variable(np.array(2, F32))])
+    assert (found.dtype, found[1].item()) == (object, 2.0)
+
+
+def test_parameters_without_gradient_are_updated_as_if_it_was_zero() -> None:
+    import chainer
+
+    model = chainer.links.Linear(2, 3)
+    before = model.W.array.copy()
+    optimizer = chainer.optimizers.SGD(lr=1.0).setup(model)
+    optimizer.add_hook(chainer.optimizer_hooks.WeightDecay(0.5))
+    model.cleargrads()
+    optimizer.update()
+    np.testing.assert_allclose(model.W.array, before / 2)
+
+
+def test_nesterov_by_the_formula_of_chainer() -> None:
+    import chainer
+
+    link = chainer.Link()
+    with link.init_scope():
+        link.p = chainer.Parameter(np.ones(1, F32))
+    optimizer = chainer.optimizers.NesterovAG(lr=0.1, momentum=0.9).setup(link)
+    for _ in range(3):
+        link.p.grad = np.full(1, 2, F32)
+        optimizer.update()
+    np.testing.assert_allclose(link.p.array, [-1.04882], rtol=1e-5)  # what Chainer 7.8.1 gives
+
+
+def test_parameters_of_a_link_by_keywords() -> None:
+    import chainer
+
+    link = chainer.Link(u=(None, "d"), v=((2, 3), "f"), w=(4, 5))
+    assert (link.u.array, link.v.shape, link.w.shape) == (None, (2, 3), (4, 5))

@@ -8,6 +8,26 @@ from xpgrad.optimizer import UpdateRule
 from xpgrad.optimizers.hooks import exponential_decay_noise as exponential_decay_noise
 
 
+class NesterovAG(optimizers.NesterovAG):
+    """Nesterov's accelerated gradient by Chainer's formula, which applies the momentum after the step.
+
+    Parameters
+    ----------
+    lr, momentum : float or schedule
+        Learning rate, and the part of the velocity that is kept.
+    """
+
+    @staticmethod
+    def step(xp: Any, w: Any, g: Any, s: dict[str, Any], c: Any) -> Any:
+        """Return the parameter after a step."""
+        move = c["lr"] * g
+        s["v"] *= c["momentum"]
+        s["v"] -= move
+        w += c["momentum"] * c["momentum"] * s["v"]
+        w -= (1 + c["momentum"]) * move
+        return w
+
+
 class RuleOf(UpdateRule):
     """The update rule of an optimizer, with hyperparameters of its own.
 
@@ -30,7 +50,8 @@ class RuleOf(UpdateRule):
 
 @functools.cache
 def _rule(name: str) -> type[RuleOf]:
-    optimizer = getattr(optimizers, name.removesuffix("Rule"))
+    title = name.removesuffix("Rule")
+    optimizer = NesterovAG if title == "NesterovAG" else getattr(optimizers, title)
     return type(name, (RuleOf,), {"__doc__": RuleOf.__doc__, "__module__": __name__, "optimizer": optimizer})
 
 

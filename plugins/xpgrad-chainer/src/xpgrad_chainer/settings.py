@@ -4,12 +4,14 @@ from typing import Any
 
 import numpy as np
 
-from xpgrad import array_api, global_config
+from xpgrad import Variable, array_api, global_config
 from xpgrad.graph.application import other_labels
 from xpgrad_chainer.function_classes import titles
 
 ENTRIES: dict[str, Any] = {
     "cast_operands": True,
+    "update_without_gradient": True,
+    "warn_graph_end": False,
     "dtype": np.dtype(np.float32),
     "autotune": False,
     "compute_mode": None,
@@ -27,12 +29,16 @@ LABELS = {title: name for name, title in titles().items() if title not in ("add"
 LABELS["permute_dims"] = "Transpose"
 """Labels of functions: the names of Chainer's classes; operators have the labels of Chainer already."""
 
+CONVERTIBLE: Any = next(cls for cls in Variable.__mro__ if "__array__" in vars(cls))
+"""The class that has the method by which NumPy converts Variables."""
+
 
 class Settings:
     """The configuration for programs of Chainer, which `uninstall` takes back."""
 
     def __init__(self) -> None:
         self._before: dict[str, Any] | None = None
+        self._array: Any = None
 
     def install(self) -> None:
         """Set the entries, and let functions have the labels of Chainer's classes."""
@@ -43,6 +49,8 @@ class Settings:
         entries |= {name: value for name, value in ENTRIES.items() if name != "dtype" or entries["dtype"] == "float32"}
         _plan_again()
         other_labels.update(LABELS)
+        self._array = CONVERTIBLE.__array__
+        del CONVERTIBLE.__array__  # as in Chainer, NumPy takes a Variable for an object
 
     def uninstall(self) -> None:
         """Restore the entries and the labels."""
@@ -55,6 +63,7 @@ class Settings:
                 vars(global_config).pop(name, None)
         other_labels.clear()
         _plan_again()
+        CONVERTIBLE.__array__ = self._array
         self._before = None
 
 
