@@ -34,14 +34,37 @@ class CRF1d(Link):
     def forward(
         self, xs: Sequence[AnyArray], ys: Sequence[AnyArray], reduce: str = "mean", transpose: bool = False
     ) -> Variable:
-        """Return the loss for scores `xs` and labels `ys` of each step, or of each sequence if `transpose`."""
+        """Return the loss for scores `xs` and labels `ys` of each step, or of each sequence if `transpose`.
+
+        Sequences may be in any order; the steps of sequences that are the longest first are given without `transpose`.
+        """
+        order: list[int] = []
         if transpose:
-            xs, ys = transpose_sequence(xs), transpose_sequence(ys)
+            order = _longest_first(xs)
+            xs, ys = transpose_sequence([xs[i] for i in order]), transpose_sequence([ys[i] for i in order])
         cost, *xs = unified("crf1d", self.cost, *as_list(xs, "arrays"))
-        return crf1d(cost, xs, ys, reduce)
+        loss = crf1d(cost, xs, ys, reduce)
+        return _in_order(loss, order) if loss.ndim else loss
 
     def argmax(self, xs: Sequence[AnyArray], transpose: bool = False) -> tuple[Variable, Any]:
         """Return the scores of the best paths, and their labels at each step, or of each sequence if `transpose`."""
-        cost, *xs = unified("argmax_crf1d", self.cost, *as_list(transpose_sequence(xs) if transpose else xs, "arrays"))
+        order: list[int] = []
+        if transpose:
+            order = _longest_first(xs)
+            xs = transpose_sequence([xs[i] for i in order])
+        cost, *xs = unified("argmax_crf1d", self.cost, *as_list(xs, "arrays"))
         score, path = argmax_crf1d(cost, xs)
-        return score, transpose_sequence(path) if transpose else path
+        if not transpose:
+            return score, path
+        paths = dict(zip(order, transpose_sequence(path), strict=True))
+        return _in_order(score, order), [paths[i] for i in range(len(paths))]
+
+
+def _longest_first(xs: Sequence[AnyArray]) -> list[int]:
+    """Return the positions of sequences by their lengths, equal ones in their order."""
+    return sorted(range(len(xs)), key=lambda i: -xs[i].shape[0])
+
+
+def _in_order(values: Variable, order: list[int]) -> Variable:
+    """Return values of the sequences at the positions `order`, in the order of positions."""
+    return values if order == sorted(order) else values[sorted(range(len(order)), key=order.__getitem__)]

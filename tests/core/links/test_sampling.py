@@ -106,3 +106,16 @@ def test_a_sampler_of_a_program_may_take_the_place_of_ours(device):
     link.sampler = Sampler()
     _, samples = link.to_device(device).to_device("@numpy")(X[:1], T[:1], return_samples=True)
     np.testing.assert_array_equal(samples[0, 1:], [0, 0])
+
+
+def test_crf_of_whole_sequences_takes_them_in_any_order():
+    link = L.CRF1d(3, initial_cost=RNG.standard_normal((3, 3)))
+    xs = [RNG.standard_normal((n, 3)) for n in (2, 3, 1)]
+    ys = [RNG.integers(0, 3, n) for n in (2, 3, 1)]
+    apart = [link([x], [y], "no", transpose=True).array[0] for x, y in zip(xs, ys, strict=True)]
+    np.testing.assert_allclose(link(xs, ys, "no", transpose=True).array, apart)
+    scores, paths = link.argmax(xs, transpose=True)
+    for i, x in enumerate(xs):
+        score, path = link.argmax([x], transpose=True)
+        np.testing.assert_allclose(scores.array[i], score.array[0])
+        np.testing.assert_array_equal(xpgrad.as_array(paths[i]), xpgrad.as_array(path[0]))
