@@ -119,3 +119,17 @@ def download_error():
     from urllib.error import URLError
 
     return URLError("no network")
+
+
+def test_snapshot_has_what_chainer_loads(tmp_path) -> None:
+    import chainer
+    from chainer.training import extensions
+
+    trainer = trainer_of(chainer, tmp_path)
+    trainer.extend(extensions.DumpGraph("main/loss"))
+    trainer.extend(extensions.PlotReport(["main/loss"], trigger=(1, "iteration"), filename="loss.png"))
+    trainer.run()
+    serializer = chainer.serializers.DictionarySerializer()
+    serializer.save(trainer)
+    assert not serializer.target["extensions/dump_graph/_original_flag"]
+    assert "main/loss" in str(serializer.target["extensions/PlotReport/_plot_loss.png"])

@@ -3,7 +3,7 @@
 import json
 import os
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from typing import Any
 
 from xpgrad.chainer.undo import attributes_restored
@@ -156,7 +156,12 @@ class PlotReport(Extension):
         if hasattr(self._interval, "serialize"):
             self._interval.serialize(serializer["_trigger"])
         self._summary.serialize(serializer["_summary"])
-        self._data = json.loads(str(serializer("_plot", json.dumps(self._data))))
+        text = json.dumps(self._data)
+        try:
+            text = str(serializer(f"_plot_{self._filename}", text))  # the name that it has in Chainer
+        except KeyError:
+            text = str(serializer("_plot", text))
+        self._data = json.loads(text)
 
 
 class DumpGraph(Extension):
@@ -211,3 +216,5 @@ class DumpGraph(Extension):
     def serialize(self, serializer: Any) -> None:
         """Save or load whether the graph was drawn."""
         self._done = bool(serializer("_flag_called", self._done))
+        with suppress(KeyError):  # Chainer needs what `keep_graph_on_report` was, which is restored here in any case
+            serializer("_original_flag", False)
