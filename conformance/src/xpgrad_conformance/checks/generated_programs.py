@@ -71,7 +71,7 @@ def _modes_error(s: Subject, program: Program) -> str | None:
         return sum(parts, start=0.0 * s.xp.sum(s.xp.real(as_variable(given[0]))))
 
     executors = (None,) if len(program.steps) % 4 == 0 else ()
-    found = disagreements(loss, xs, ts, RTOL, program.order, defined=False, executors=executors)
+    found = disagreements(loss, xs, ts, RTOL[s.dtype], program.order, defined=False, executors=executors)
     text = next(found, None)
     return None if text is None else f"the modes of it: {text}"
 

@@ -14,7 +14,8 @@ from xpgrad.transforms import grad, hvp, jvp, vmap
 from xpgrad.transforms.trace.executors.c.background import background
 from xpgrad_conformance.table.scenario import REAL, Scenario
 
-RTOL = 1e-6
+RTOL = {"float64": 1e-6, "complex128": 1e-6, "float32": 1e-2, "complex64": 1e-2}
+"""By dtype, relative to the largest element; in the narrow ones second derivatives keep few digits."""
 INFINITE = 1e12
 """Numbers from here on are divisions by a rounding error, where there is no derivative."""
 ROUNDING = 1e-13
@@ -163,7 +164,9 @@ def assert_one_derivative(s: Scenario) -> None:
 
 
 def assert_special_derivative(s: Scenario) -> None:
-    """All modes give the same derivatives where elements are 0, 1, or equal, or all of them none."""
+    """All modes give the same derivatives where elements are 0, 1, or equal, or all of them none; in wide dtypes."""
+    if RTOL[s.dtype] > RTOL["float64"]:  # too few digits to tell a derivative from a division by a rounding error
+        return
     for what, values in special_points(s):
         _assert_none(f"{what}: {text}" for text in disagreements_at(s, values, defined=False))
 
@@ -181,7 +184,7 @@ def disagreements_at(
     given = [values[i] for i in s.floating]
     directions = [random_values(x.shape, np.iscomplexobj(x), rng).astype(x.dtype) for x in given]
     xs, ts = ([s.placed(each) for each in arrays] for arrays in (given, directions))
-    rtol = RTOL * s.widened(s.dtype)
+    rtol = RTOL[s.dtype] * s.widened(s.dtype)
     return disagreements(_loss(s, values), xs, ts, rtol, s.case.order, defined=defined, executors=executors)
 
 
