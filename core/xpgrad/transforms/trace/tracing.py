@@ -17,7 +17,7 @@ from xpgrad.transforms.trace.guards.events import following
 from xpgrad.transforms.trace.guards.numbers import Numbers
 from xpgrad.transforms.trace.guards.observer import Observer
 from xpgrad.transforms.trace.level import Captured, Source, TraceLevel, Unrecordable
-from xpgrad.transforms.trace.program import Program, Value
+from xpgrad.transforms.trace.program import Program, Value, values_in
 from xpgrad.transforms.trees import Structure, flatten, where
 from xpgrad.types import Array
 
@@ -205,6 +205,18 @@ class Trace:
             if level.recording.failure is not None:  # the gradients may depend on the values of cotangents
                 self.pullback, self._residuals = None, []
             level.recording.failure = failure or level.recording.failure
+        self._drop_gradients()
+
+    def _drop_gradients(self) -> None:
+        """Leave out the gradients of Variables from outside that nothing uses: those of parameters, most often."""
+        program = self.program
+        used = {value for call in program.calls for value in call.operands()}.union(values_in(program.outputs))
+        if self.pullback is not None:
+            used.update(self.pullback.residuals)
+        pairs = zip(program.inputs, self.sources, strict=True)
+        kept = [(v, s) for v, s in pairs if v in used or not s.kind.startswith("gradient")]
+        self.program = program.replaced(inputs=tuple(v for v, _ in kept))
+        self.sources = [s for _, s in kept]
 
     def _check_effects(self) -> None:
         """Raise if an array of this run was stored outside, where it cannot be used after the run."""
