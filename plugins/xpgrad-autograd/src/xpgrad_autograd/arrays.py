@@ -147,8 +147,8 @@ def real_if_close(a: Any, tol: float = 100) -> Any:
 
 def metadata(A: Any) -> tuple[Any, int, Any, bool]:
     """Return shape, number of axes, dtype, and whether the array is complex."""
-    if type(A) is ArrayBox:  # in a batch its value has more axes
-        return A.shape, A.ndim, A.dtype, numpy_dtype(A).kind == "c"
+    if hasattr(A, "dtype") and not hasattr(A, "to_numpy"):  # also arrays of transforms, of which NumPy takes no value
+        return tuple(A.shape), A.ndim, A.dtype, numpy_dtype(A).kind == "c"
     return np.shape(value_of_all(A)), np.ndim(value_of_all(A)), np.result_type(value_of_all(A)), np.iscomplexobj(
         value_of_all(A)
     )  # fmt: skip
