@@ -13,13 +13,15 @@ from tests.core.scipy.cases_of_signal import CASES as SIGNAL
 from tests.core.scipy.cases_of_sparse import CASES as SPARSE
 from tests.core.scipy.cases_of_spatial import CASES as SPATIAL
 
-from xpgrad import Variable, as_variable, get_device
+from xpgrad import Variable, as_variable, compile, get_device
 from xpgrad import array_api as xp
 from xpgrad.testing.arrays import on_host, placed
 from xpgrad.transforms import grad, jvp, vmap
 
 CASES = [*LINALG, *FFT, *SIGNAL, *NDIMAGE, *INTERPOLATE, *INTEGRATE, *SPATIAL, *SPARSE]
 STEP = 1e-5
+READING = ("linalg.polar", "interpolate.RegularGridInterpolator:nearest")
+"""Cases whose checks read values, which a program cannot."""
 
 
 def floating(y):
@@ -114,7 +116,26 @@ class TestDifferentiated:
                 expected = gradients(f, [x[i] for x in stacks])[stack]
                 np.testing.assert_allclose(on_host(each)[i], expected, rtol=1e-7, atol=1e-8)
 
-    @pytest.mark.parametrize("name", ["@torch:cpu", "@jax", "@strict", "native:0"])
+    @pytest.mark.slow
+    def test_program(self, case):
+        if not case.batched or case.name.startswith(READING):
+            pytest.skip("reads values")
+        xs, found = list(case.inputs), case.function(*case.inputs)
+        last = found[-1] if isinstance(found, tuple) else found
+        part = xp.real if "complex" in str(last.dtype) else xp.positive
+        if isinstance(found, tuple):
+            f = lambda *xs: xp.sum(part(case.function(*xs)[-1]))  # noqa: E731
+        else:
+            f = lambda *xs: xp.sum(part(case.function(*xs)))  # noqa: E731
+        program = compile(grad(f, argnums=tuple(range(len(xs)))))
+        for _ in range(3):
+            ys = program(*xs)
+        for y, e in zip(ys, gradients(f, xs), strict=True):
+            np.testing.assert_allclose(on_host(y), e, rtol=1e-6, atol=1e-7)
+
+    @pytest.mark.parametrize(
+        "name", ["@torch:cpu", pytest.param("@jax", marks=pytest.mark.slow), "@strict", "native:0"]
+    )
     def test_libraries(self, case, name, stack):
         if not case.libraries:
             pytest.skip("only NumPy's arrays")

@@ -82,10 +82,6 @@ def cumulative_trapezoid(
         As for `simpson`.
     initial : 0 or None
         With 0 the result begins with it, and has as many elements along `axis` as `y`.
-
-    Returns
-    -------
-    Variable
     """
     if initial not in (0, None):
         raise ValueError(f"cumulative_trapezoid: expected initial 0 or None, got {initial!r}")
@@ -113,10 +109,6 @@ def cumulative_simpson(
         As for `simpson`.
     initial : float, Variable or array, optional
         The result begins with it, and it is added to all elements.
-
-    Returns
-    -------
-    Variable
     """
     y, h, along = _placed("cumulative_simpson", y, x, dx, axis)
     n = y.shape[-1]

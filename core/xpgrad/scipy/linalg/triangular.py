@@ -165,9 +165,12 @@ class PackedLU(Decomposition):
             pivots = xp.astype(pivots, numbers.dtype)
             return packed, pivots, permutation(xp, pivots, rows)
         order = xp.broadcast_to(numbers, a.shape[:-1])
+        is_complex = xp.isdtype(a.dtype, "complex floating")  # whose pivots LAPACK chooses by the sum of their parts
         pivots = []
         for k in range(min(rows, columns)):
-            column = xp.where(numbers >= k, xp.abs(a[..., k]), -1.0)
+            column = a[..., k]
+            size = xp.abs(xp.real(column)) + xp.abs(xp.imag(column)) if is_complex else xp.abs(column)
+            column = xp.where(numbers >= k, size, -1.0)
             p = xp.argmax(column, axis=-1, keepdims=True)
             pivots.append(xp.astype(p, numbers.dtype))
             swap = xp.where(numbers == k, p, xp.where(numbers == p, k, numbers))

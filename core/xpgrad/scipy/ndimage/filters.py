@@ -105,10 +105,6 @@ def correlate1d(
     cval : float
     origin : int
         Shift of the window; 0 centres it, positive values shift it to the left.
-
-    Returns
-    -------
-    Variable, like `input`
     """
     x, w = _weights(weights, inexact(input, "correlate1d"), "correlate1d")
     return summed(x, w, one_axis(axis, x, "correlate1d"), mode, cval, "correlate1d", origin)
@@ -170,10 +166,6 @@ def correlate(
         As for `correlate1d`; modes and origins may be given for each axis.
     axes : int or sequence of int, optional
         By default all.
-
-    Returns
-    -------
-    Variable, like `input`
     """
     x, w, along = _neighbourhoods(input, weights, axes, "correlate")
     return _correlated(x, w, along, mode, cval, per_axis(origin, len(along), "origin", "correlate"), "correlate")

@@ -58,10 +58,6 @@ def gaussian_filter1d(
     truncate : float
         The radius of the window in standard deviations.
     radius : int, optional
-
-    Returns
-    -------
-    Variable, like `input`
     """
     x = inexact(input, "gaussian_filter1d")
     if order < 0:
@@ -91,10 +87,6 @@ def gaussian_filter(
     cval, truncate : float
     axes : int or sequence of int, optional
         By default all.
-
-    Returns
-    -------
-    Variable, like `input`
     """
     x = inexact(input, "gaussian_filter")
     along = tuple(range(x.ndim)) if axes is None else checked_axes(axes, x.ndim, "gaussian_filter")

@@ -108,10 +108,6 @@ def shift(
         The shift along each axis; it has a gradient, too.
     order, mode, cval, prefilter
         As for `map_coordinates`.
-
-    Returns
-    -------
-    Variable, like `input`
     """
     x = inexact(input, "shift")
     by = xpa.broadcast_to(_beside(_real(x), shift, "shift"), (x.ndim,))
@@ -135,10 +131,6 @@ def zoom(
         As for `map_coordinates`.
     grid_mode : bool
         Distances are those between the edges of the elements, not between their centres.
-
-    Returns
-    -------
-    Variable
     """
     x = inexact(input, "zoom")
     if isinstance(zoom, Variable) and zoom.node.requires_grad:
@@ -227,10 +219,6 @@ def rotate(
         The result contains the whole of `input`.
     order, mode, cval, prefilter
         As for `map_coordinates`.
-
-    Returns
-    -------
-    Variable
     """
     x = inexact(input, "rotate")
     if x.ndim < 2:

@@ -44,10 +44,6 @@ def spline_filter1d(input: AnyArray, order: int = 3, axis: int = -1, mode: str =
     axis : int
     mode : str
         As for `map_coordinates`.
-
-    Returns
-    -------
-    Variable, like `input`
     """
     x = inexact(input, "spline_filter1d")
     if checked_order(order, "spline_filter1d") < 2:

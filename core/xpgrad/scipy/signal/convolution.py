@@ -54,10 +54,6 @@ def fftconvolve(in1: AnyArray, in2: AnyArray, mode: str = "full", axes: Any = No
         Every overlap, the middle part with the shape of `in1`, or the overlaps of all of the smaller array.
     axes : int or sequence of int, optional
         By default all; along the others the arrays broadcast.
-
-    Returns
-    -------
-    Variable
     """
     x, v = _checked("fftconvolve", in1, in2, mode)
     along = tuple(range(x.ndim)) if axes is None else checked_axes(axes, x.ndim, "fftconvolve")
@@ -107,10 +103,6 @@ def convolve(in1: AnyArray, in2: AnyArray, mode: str = "full", method: str = "au
         As for `fftconvolve`.
     method : {"auto", "direct", "fft"}
         Sums of products, or Fourier transforms; by default the former if an array has at most 64 elements.
-
-    Returns
-    -------
-    Variable
     """
     x, v = _checked("convolve", in1, in2, mode)
     if method not in ("auto", "direct", "fft"):
@@ -140,10 +132,6 @@ def correlate(in1: AnyArray, in2: AnyArray, mode: str = "full", method: str = "a
     ----------
     in1, in2, mode, method
         As for `convolve`.
-
-    Returns
-    -------
-    Variable
     """
     x, v = _checked("correlate", in1, in2, mode)
     return convolve(x, xpa.flip(xpa.conj(v) if v.node.spec.complex else v), mode, method)

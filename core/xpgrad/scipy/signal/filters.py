@@ -253,10 +253,6 @@ def filtfilt(
         Number of elements of each continuation; by default three times the larger number of coefficients.
     method : {"pad"}
         SciPy's method "gust" is not implemented.
-
-    Returns
-    -------
-    Variable, like `x`
     """
     if method != "pad" or irlen is not None:
         raise ValueError(f"filtfilt: expected the method 'pad' without irlen, got {method!r}, {irlen!r}")

@@ -50,10 +50,6 @@ def savgol_filter(
         Use the polynomials of the first and last windows at the ends, or continue the signal.
     cval : float
         The value in the mode "constant".
-
-    Returns
-    -------
-    Variable, like `x`
     """
     x = inexact(x, "savgol_filter")
     along = one_axis(axis, x, "savgol_filter")
@@ -91,10 +87,6 @@ def detrend(data: AnyArray, axis: int = -1, type: str = "linear", bp: Any = 0) -
     type : {"linear", "constant"}
     bp : int or sequence of int
         Places at which a new line begins, if the type is "linear".
-
-    Returns
-    -------
-    Variable, like `data`
     """
     x = inexact(data, "detrend")
     if type not in ("linear", "l", "constant", "c"):

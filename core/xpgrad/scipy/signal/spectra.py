@@ -35,10 +35,6 @@ def hilbert(x: AnyArray, N: int | None = None, axis: int = -1) -> Variable:
     N : int, optional
         Number of elements: `x` is cut off, or followed by zeros.
     axis : int
-
-    Returns
-    -------
-    Variable, complex
     """
     x = inexact(x, "hilbert")
     if x.node.spec.complex:

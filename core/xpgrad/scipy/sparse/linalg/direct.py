@@ -126,9 +126,5 @@ def spsolve(A: Any, b: AnyArray) -> Variable:
     ----------
     A : SparseArray, or a sparse matrix of SciPy, shape (M, M)
     b : Variable or array, shape (M,) or (M, K)
-
-    Returns
-    -------
-    Variable, like `b`
     """
     return splu(A).solve(b)
