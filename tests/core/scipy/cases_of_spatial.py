@@ -5,8 +5,10 @@ import pytest
 from tests.core.scipy.table import ScipyCase, uniform
 
 from xpgrad.scipy.spatial import distance
+from xpgrad.scipy.spatial.transform import Rotation
 
 ref = pytest.importorskip("scipy.spatial.distance")
+transform = pytest.importorskip("scipy.spatial.transform")
 A, B = uniform(4, 3, low=0.1), uniform(5, 3, low=0.1)
 W = np.asarray([0.5, 1.0, 2.0])
 
@@ -47,5 +49,27 @@ CASES = [
         (uniform(4, 4),),
         orders=1,
         libraries=False,
+    ),
+    *(
+        ScipyCase(
+            f"spatial.transform.Rotation:{name}",
+            lambda *xs, function=function: function(Rotation, *xs),
+            lambda *xs, function=function: function(transform.Rotation, *xs),
+            inputs,
+            rtol=1e-9,
+            libraries=name == "apply",
+        )
+        for name, function, inputs in (
+            ("apply", lambda R, q, v: R.from_quat(q).apply(v), (uniform(4), uniform(3))),
+            ("apply inverse", lambda R, q, v: R.from_quat(q).apply(v, inverse=True), (uniform(2, 4), uniform(2, 3))),
+            ("rotvec", lambda R, v: R.from_rotvec(v).as_matrix(), (uniform(2, 3),)),
+            ("small", lambda R, v: R.from_rotvec(v).as_rotvec(), (1e-4 * uniform(3),)),
+            ("as_rotvec", lambda R, q: R.from_quat(q).as_rotvec(degrees=True), (uniform(2, 4),)),
+            ("euler", lambda R, a: R.from_euler("xzy", a).as_matrix(), (uniform(2, 3),)),
+            ("Euler", lambda R, a: R.from_euler("XY", a, degrees=True).as_matrix(), (90 * uniform(2, 2),)),
+            ("product", lambda R, p, q: (R.from_quat(p) * R.from_quat(q).inv()).as_quat(), (uniform(4), uniform(4))),
+            ("magnitude", lambda R, q: R.from_quat(q).magnitude(), (uniform(2, 4),)),
+            ("matrix", lambda R, v: R.from_matrix(R.from_rotvec(v).as_matrix()).as_rotvec(), (2 * uniform(4, 3),)),
+        )
     ),
 ]

@@ -16,7 +16,17 @@ from xpgrad.scipy import fft, integrate, interpolate, linalg, ndimage, signal, s
 from xpgrad.scipy.spatial import distance
 from xpgrad.testing.arrays import on_host
 
-CHAPTERS = ("fft", "integrate", "interpolate", "linalg", "ndimage", "signal", "sparse.linalg", "spatial.distance")
+CHAPTERS = (
+    "fft",
+    "integrate",
+    "interpolate",
+    "linalg",
+    "ndimage",
+    "signal",
+    "sparse.linalg",
+    "spatial.distance",
+    "spatial.transform",
+)
 PAGE = Path(__file__).parents[3] / "docs" / "scipy.md"
 INDIRECT = {
     "cho_factor", "SuperLU", "LinearOperator", "aslinearoperator", "PPoly",

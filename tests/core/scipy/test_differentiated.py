@@ -19,6 +19,7 @@ from xpgrad.testing.arrays import on_host, placed
 from xpgrad.transforms import grad, jvp, vmap
 
 CASES = [*LINALG, *FFT, *SIGNAL, *NDIMAGE, *INTERPOLATE, *INTEGRATE, *SPATIAL, *SPARSE]
+LIBRARIES = ["@torch:cpu", pytest.param("@jax", marks=pytest.mark.slow), "@strict", "native:0"]
 STEP = 1e-5
 READING = ("linalg.polar", "interpolate.RegularGridInterpolator:nearest")
 """Cases whose checks read values, which a program cannot."""
