@@ -96,6 +96,11 @@ class OfMatrices(Decomposition):
         (gy,), (x,) = gys, xs
         n = self.spec.shape[-1]
         x = adjoint(xp, x, self.spec.complex)
+        if self.function is EXPM and not (isinstance(x, Variable) or isinstance(gy, Variable)) and gy.dtype == x.dtype:
+            own = reference("scipy.linalg", "expm_frechet", x, gy)
+            if own is not None:
+                (y,) = by_matrix(lambda x, g: (own(x, g, compute_expm=False),), (x, gy), (2, 2))
+                return (xp.astype(y, x.dtype, copy=False),)
         if gy.dtype != x.dtype:
             x = xp.astype(x, gy.dtype)
         upper = xp.concat([x, gy], axis=-1)

@@ -161,9 +161,15 @@ class PackedLU(Decomposition):
         numbers = xp.arange(rows, device=xp.device_of(a))
         own = reference("scipy.linalg", "lu_factor", a)
         if own is not None and a.size:
-            packed, pivots = by_matrix(own, (a,), (2,))
-            pivots = xp.astype(pivots, numbers.dtype)
-            return packed, pivots, permutation(xp, pivots, rows)
+
+            def factors(a: Array) -> tuple[Array, Array, Array]:
+                packed, pivots = own(a)
+                order = list(range(rows))
+                for k, p in enumerate(pivots.tolist()):
+                    order[k], order[p] = order[p], order[k]
+                return packed, xp.astype(pivots, numbers.dtype), xp.asarray(order, dtype=numbers.dtype)
+
+            return by_matrix(factors, (a,), (2,))
         order = xp.broadcast_to(numbers, a.shape[:-1])
         is_complex = xp.isdtype(a.dtype, "complex floating")  # whose pivots LAPACK chooses by the sum of their parts
         pivots = []

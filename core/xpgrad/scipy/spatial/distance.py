@@ -3,11 +3,12 @@
 Distances of equal points have the derivative 0.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from xpgrad import array_api as xpa
 from xpgrad.array_api.half_precision import in_single_precision
+from xpgrad.array_api.linalg.decomposition import Arrays, Decomposition, Targets
 from xpgrad.errors import ShapeError
 from xpgrad.graph.operands import as_variables
 from xpgrad.graph.variable import Variable, as_variable, constant_variable
@@ -15,8 +16,9 @@ from xpgrad.listing import listed as _listed
 from xpgrad.ops.covariance import cov
 from xpgrad.scipy.interpolate.polynomials import beside
 from xpgrad.scipy.operands import inexact
+from xpgrad.scipy.reference import reference
 from xpgrad.special import rel_entr
-from xpgrad.types import AnyArray
+from xpgrad.types import AnyArray, Array, Namespace
 
 __all__ = ["cdist", "pdist", "squareform"]
 Metric = Callable[..., Variable]
@@ -78,6 +80,36 @@ def _jensenshannon(u: Variable, v: Variable, base: Any = None) -> Variable:
     return _root(total if base is None else total / xpa.log(beside(u, base, "jensenshannon")))
 
 
+class EuclideanDistances(Decomposition):
+    """Euclidean distances of all pairs, a class because their gradients are products of matrices."""
+
+    name = "cdist"
+    of_square = False
+    keeps_inputs = (0, 1)
+    keeps_outputs = (0,)
+
+    def compute(self, xp: Namespace, *xs: Array) -> Sequence[Array]:
+        """Return the distances."""
+        a, b = xs
+        own = reference("scipy.spatial.distance", "cdist", a, b)
+        if own is not None and a.ndim == b.ndim == 2:
+            return (xp.astype(own(a, b), a.dtype, copy=False),)
+        difference = a[..., :, None, :] - b[..., None, :, :]
+        return (xp.sqrt(xp.sum(difference * difference, axis=-1)),)
+
+    def rule(self, xp: Namespace, gys: Arrays, xs: Arrays, ys: Arrays, targets: Targets) -> Arrays:
+        """Return the weighted differences of each point from the others, with centred points against cancellation."""
+        (gy,), (a, b), (y,) = gys, xs, ys
+        apart = y > 0
+        w = xp.where(apart, gy, 0.0) / xp.where(apart, y, 1.0)
+        centre = xp.mean(b, axis=-2, keepdims=True)
+        a, b, gxs = a - centre, b - centre, []
+        for i in targets:
+            weights, own, other = (w, a, b) if i == 0 else (xp.matrix_transpose(w), b, a)
+            gxs.append(own * xp.sum(weights, axis=-1, keepdims=True) - xp.matmul(weights, other))
+        return gxs
+
+
 METRICS: dict[str, Metric] = {
     "braycurtis": _braycurtis,
     "canberra": _canberra,
@@ -133,6 +165,9 @@ def cdist(XA: AnyArray, XB: AnyArray, metric: Any = "euclidean", **kwargs: Any) 
     a, b = as_variables("cdist", inexact(XA, "cdist"), inexact(XB, "cdist"))
     if a.ndim != 2 or b.ndim != 2 or a.shape[1] != b.shape[1]:
         raise ShapeError(f"cdist: expected points of shapes (M, K) and (N, K), got {a.shape} and {b.shape}")
+    if metric == "euclidean" and not kwargs and a.shape[0] and b.shape[0] and a.dtype == b.dtype:
+        y: Variable = EuclideanDistances().apply((a, b))[0]
+        return y
     function, options = _prepared("cdist", metric, [a, b], kwargs)
     return function(a[:, None, :], b[None, :, :], **options)
 
