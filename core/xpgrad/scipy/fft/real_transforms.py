@@ -34,9 +34,11 @@ def _cosine_2(x: Variable) -> Variable:
     # J. Makhoul, "A fast cosine transform in one and two dimensions" (1980)
     n = x.shape[-1]
     v = xpa.concat([x[..., 0::2], xpa.flip(x[..., 1::2], axis=-1)], axis=-1)
-    angles = numbers_beside(x, 0, n) * (-math.pi / (2 * n))
-    y = xpa.fft.fft(v + 0j)
-    return 2.0 * (xpa.real(y) * xpa.cos(angles) - xpa.imag(y) * xpa.sin(angles))
+    y = xpa.fft.rfft(v)
+    angles = numbers_beside(x, 0, y.shape[-1]) * (-math.pi / (2 * n))
+    c, s = xpa.cos(angles), xpa.sin(angles)
+    first, last = xpa.real(y) * c - xpa.imag(y) * s, xpa.real(y) * s + xpa.imag(y) * c
+    return 2.0 * xpa.concat([first, -xpa.flip(last[..., 1 : (n + 1) // 2], axis=-1)], axis=-1)
 
 
 def _half_turns(x: Variable) -> Variable:
@@ -47,7 +49,15 @@ def _half_turns(x: Variable) -> Variable:
 
 
 def _cosine_3(x: Variable) -> Variable:
-    return 2.0 * xpa.real(_half_turns(x)) - x[..., :1]
+    n = x.shape[-1]
+    half = n // 2 + 1
+    reverse = xpa.flip(x[..., n - half + 1 :], axis=-1)
+    other = xpa.concat([zeros_beside(x, (*x.shape[:-1], 1)), reverse], axis=-1)
+    z = _turned(x[..., :half] - 1j * other, numbers_beside(x, 0, half) * (math.pi / (2 * n)))
+    v = n * xpa.fft.irfft(z, n=n)
+    even, odd = v[..., : (n + 1) // 2], xpa.flip(v[..., (n + 1) // 2 :], axis=-1)
+    pairs = xpa.stack([even, resized(odd, odd.ndim - 1, even.shape[-1])], axis=-1)
+    return xpa.reshape(pairs, (*x.shape[:-1], 2 * even.shape[-1]))[..., :n]
 
 
 def _cosine_4(x: Variable) -> Variable:
