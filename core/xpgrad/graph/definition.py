@@ -97,7 +97,7 @@ class Definition:
                     f"{self.name}: {word} must be a tuple of the names of inputs that have rules, of "
                     f"{', '.join(rules) or 'none'}; got {inputs!r}"
                 )
-        if reduction and (self.inputs[0] not in rules or (reduction is True and "axis" not in self.parameters)):
+        if reduction and (next(iter(self.inputs), None) not in rules or (reduction is True and "axis" not in self.parameters)):
             raise PluginError(
                 f"{self.name}: expected a rule for the first input of a reduction, and a parameter axis or given axes; "
                 f"got reduction={reduction!r}"

@@ -136,10 +136,11 @@ class Function(NamedTuple):
 def loop(name: str, dtype: Dtype) -> tuple[int, int | None] | None:
     """Return the addresses of the loop of a ufunc and of its data; None unless it computes what the ufunc does."""
     ufunc = getattr(np, name, None)
-    if type(ufunc) is not np.ufunc or f"{dtype.char}->{dtype.char}" not in ufunc.types:
+    types: list[str] = list(ufunc.types) if type(ufunc) is np.ufunc else []
+    if f"{dtype.char}->{dtype.char}" not in types:
         return None
-    fields, number = Ufunc.from_address(id(ufunc)), ufunc.types.index(f"{dtype.char}->{dtype.char}")
-    if (fields.nin, fields.nout, fields.ntypes, fields.name) != (1, 1, len(ufunc.types), name.encode()):
+    fields, number = Ufunc.from_address(id(ufunc)), types.index(f"{dtype.char}->{dtype.char}")
+    if (fields.nin, fields.nout, fields.ntypes, fields.name) != (1, 1, len(types), name.encode()):
         return None
     address, data = fields.functions[number], fields.data[number]
     x = np.linspace(0.1, 0.9, 37, dtype=dtype)

@@ -80,8 +80,9 @@ def summed(
 
 def _weights(weights: Any, x: Variable, name: str) -> tuple[Variable, list[Any]]:
     """Return an image and a vector of weights as a list."""
-    if not is_operand(weights) or isinstance(weights, (int, float)):
-        return x, [float(w) for w in weights]
+    if not is_operand(weights):
+        numbers: Any = weights
+        return x, [float(w) for w in numbers]
     x, w = as_variables(name, x, weights)
     if w.ndim != 1:
         raise ShapeError(f"{name}: expected a vector of weights, got shape {w.shape}")

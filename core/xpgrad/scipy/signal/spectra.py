@@ -87,8 +87,11 @@ def _spectra(
     if size < nperseg:
         raise ValueError(f"{name}: expected nfft of at least nperseg={nperseg}, got {nfft}")
     parts = _frames(x, nperseg, step)
-    if detrend:
-        parts = detrend(parts) if callable(detrend) else without_trend(parts, -1, detrend)
+    if callable(detrend):
+        changed: Any = detrend(parts)
+        parts = changed
+    elif detrend:
+        parts = without_trend(parts, -1, detrend)
     parts = resized(parts * w, parts.ndim - 1, size)
     if onesided and not x.node.spec.complex:
         return numbers_beside(x, 0, size // 2 + 1) * (fs / size), xpa.fft.rfft(parts)

@@ -57,7 +57,7 @@ class SparseArray:
     @property
     def T(self) -> "SparseArray":
         """The transpose."""
-        return SparseArray(self.data, self.col, self.row, self.shape[::-1])
+        return SparseArray(self.data, self.col, self.row, (self.shape[1], self.shape[0]))
 
     def conj(self) -> "SparseArray":
         """Return the complex conjugate."""
