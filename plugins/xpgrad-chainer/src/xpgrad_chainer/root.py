@@ -6,10 +6,12 @@ from xpgrad import config
 from xpgrad.chainer.cuda import should_use_cudnn
 from xpgrad.models import Link
 from xpgrad_chainer.cuda import should_use_cudnn_tensor_core
+from xpgrad_chainer.function_node import FunctionNode
 from xpgrad_chainer.utils.decorators import disabled
 
 __all__ = [
-    "TYPE_CHECKING", "AbstractInitializer", "DeviceResident", "Fallback", "PerformanceWarning", "__version__",
+    "TYPE_CHECKING", "AbstractInitializer", "DeviceResident", "Fallback", "FunctionNode", "PerformanceWarning",
+    "__version__",
     "get_compute_mode", "should_use_cudnn", "should_use_cudnn_tensor_core",
     "static_code", "static_graph", "variable_repr", "variable_str",
 ]  # fmt: skip

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from xpgrad import Variable, array_api, global_config
+from xpgrad import Variable, VariableNode, array_api, global_config
 from xpgrad.graph.application import other_labels
 from xpgrad_chainer.function_classes import titles
 
@@ -49,6 +49,7 @@ class Settings:
         entries |= {name: value for name, value in ENTRIES.items() if name != "dtype" or entries["dtype"] == "float32"}
         _plan_again()
         other_labels.update(LABELS)
+        VariableNode._rank = property(VariableNode.rank.__get__, VariableNode.rank.__set__)  # type: ignore[attr-defined]  # Chainer's
         self._array = CONVERTIBLE.__array__
         del CONVERTIBLE.__array__  # as in Chainer, NumPy takes a Variable for an object
 
@@ -64,6 +65,7 @@ class Settings:
         other_labels.clear()
         _plan_again()
         CONVERTIBLE.__array__ = self._array
+        del VariableNode._rank  # type: ignore[attr-defined]  # set above
         self._before = None
 
 

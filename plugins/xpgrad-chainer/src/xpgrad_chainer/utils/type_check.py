@@ -14,9 +14,25 @@ from xpgrad.utils import type_check
 from xpgrad.utils.type_check import InvalidType, TypeInfo, TypeInfoTuple
 
 __all__ = [
-    "Constant", "Expr", "InvalidType", "LightMode", "LightTypeInfoTuple", "Testable", "TypeInfo", "TypeInfoTuple",
-    "Variable", "eval", "get_function_check_context", "get_light_types", "get_types", "in_light_mode", "light_mode",
-    "make_variable", "same_types",
+    "Constant",
+    "Expr",
+    "InvalidType",
+    "LightMode",
+    "LightTypeInfoTuple",
+    "NamedTypes",
+    "Testable",
+    "TypeInfo",
+    "TypeInfoTuple",
+    "Variable",
+    "eval",
+    "expect",
+    "get_function_check_context",
+    "get_light_types",
+    "get_types",
+    "in_light_mode",
+    "light_mode",
+    "make_variable",
+    "same_types",
 ]  # fmt: skip
 
 LightTypeInfoTuple = TypeInfoTuple
@@ -193,8 +209,18 @@ def in_light_mode() -> bool:
     return bool(light_mode)
 
 
-def get_types(data: Sequence[Any], name: str, accept_none: bool) -> Expr:
-    """Return a `Variable` expression of the shapes and dtypes of arrays.
+class NamedTypes(TypeInfoTuple):
+    """Shapes and dtypes of all inputs, each an expression."""
+
+    name: str
+
+    def size(self) -> Any:
+        """Return the number of inputs, as an expression."""
+        return Variable(len(self), f"{self.name}.size")
+
+
+def get_types(data: Sequence[Any], name: str, accept_none: bool, *, plain: bool = False) -> TypeInfoTuple:
+    """Return shapes and dtypes of arrays, each a `Variable` expression.
 
     Parameters
     ----------
@@ -202,10 +228,33 @@ def get_types(data: Sequence[Any], name: str, accept_none: bool) -> Expr:
     name : str
     accept_none : bool
         Whether None is allowed; it has the type ``TypeInfo(None, None)``.
+    plain : bool
+        Whether they are values, not expressions.
     """
     if not isinstance(data, tuple):
         raise TypeError(f"get_types: expected a tuple, got {type(data).__name__}")
-    return Variable(TypeInfoTuple(_info(x, accept_none) for x in data), name)
+    infos = [_info(x, accept_none) for x in data]
+    if plain:
+        return TypeInfoTuple(infos)
+    found = NamedTypes(Variable(info, f"{name}[{i}]") for i, info in enumerate(infos))  # type: ignore[misc]  # expressions
+    found.name = name
+    return found
+
+
+def expect(*conditions: Any, actual: str = "") -> None:
+    """Raise `InvalidType` for the first condition that is not true; expressions are quoted.
+
+    Parameters
+    ----------
+    conditions : Testable or bool
+    actual : str
+        The actual value, for conditions that are not expressions.
+    """
+    for position, condition in enumerate(conditions):
+        if isinstance(condition, Testable):
+            condition.expect()
+        elif not condition:
+            raise InvalidType(f"condition {position + 1} of the check holds", actual or "it does not")
 
 
 def get_light_types(data: Sequence[Any]) -> TypeInfoTuple:
