@@ -90,3 +90,15 @@ def test_program_runs_by_the_command(tmp_path) -> None:
     path.write_text("import sys, chainer, chainerx; print(chainer.__version__, sys.argv[1], chainerx.is_available())")
     command = [sys.executable, "-m", "xpgrad_chainer", str(path), "argument"]
     assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == "7.8.1 argument True\n"
+
+
+def test_chainerx_has_its_tools_for_tests() -> None:
+    import chainerx
+    import chainerx.testing
+
+    a = chainerx.array([1.0, 2.0])
+    chainerx.testing.assert_array_equal_ex(a, np.array([1.0, 2.0], a.dtype.name))
+    with pytest.raises(AssertionError):
+        chainerx.testing.assert_allclose_ex(a, np.array([1.0, 2.5], a.dtype.name))
+    assert chainerx.testing.float_dtypes == ("float16", "float32", "float64")
+    assert len(chainerx.testing.parametrize_dtype_specifier("dtype", dtypes=["int8"]).args[1]) == 4

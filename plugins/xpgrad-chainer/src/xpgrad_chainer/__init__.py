@@ -6,14 +6,13 @@
 or ``xpgrad_chainer.install()`` before the program imports chainer.
 """
 
-from xpgrad.interop.stand_in import StandIn
-from xpgrad_chainer.modules import ChainerModules
+from xpgrad_chainer.modules import ChainerModules, ChainerxModules
 from xpgrad_chainer.settings import Settings
 
 __all__ = ["install", "stand_in", "uninstall"]
 
 stand_in = ChainerModules("chainer")
-_chainerx = StandIn("chainerx", "xpgrad_chx")
+_chainerx = ChainerxModules("chainerx", "xpgrad_chx")
 _settings = Settings()
 
 

@@ -54,6 +54,16 @@ class ChainerModules(StandIn):
         """Do nothing: the names are found later."""
 
 
+class ChainerxModules(StandIn):
+    """Imports ``chainerx`` from `xpgrad_chx`, and its module `testing` from this package."""
+
+    def ours(self, fullname: str) -> str:
+        """Return the name of the module that stands for `fullname`."""
+        if fullname == f"{self.name}.testing":
+            return "xpgrad_chainer.chainerx_testing"
+        return super().ours(fullname)
+
+
 class ChainerModule(ModuleType):
     """A module of Chainer's names, which other modules define: those of this package, then those of xpgrad.
 
