@@ -173,3 +173,45 @@ def test_parameters_of_a_link_by_keywords() -> None:
 
     link = chainer.Link(u=(None, "d"), v=((2, 3), "f"), w=(4, 5))
     assert (link.u.array, link.v.shape, link.w.shape) == (None, (2, 3), (4, 5))
+
+
+@pytest.mark.parametrize(
+    ("name", "function"),
+    [
+        ("AddConstant", lambda x: x + 2), ("SubFromConstant", lambda x: 2 - x), ("MulConstant", lambda x: x * 2),
+        ("DivFromConstant", lambda x: 2 / x), ("PowVarConst", lambda x: x**2), ("PowConstVar", lambda x: 2**x),
+    ],
+)  # fmt: skip
+def test_classes_of_operators_with_a_constant(x, name, function) -> None:
+    from chainer.functions.math import basic_math
+
+    (y,) = getattr(basic_math, name)(2.0).apply((x,))
+    np.testing.assert_allclose(y.array, function(x.array), rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("path", "name", "args", "shapes", "function"),
+    [
+        ("array.concat", "Concat", (0,), ((2, 3), (1, 3)), lambda F, xs: F.concat(xs, axis=0)),
+        ("array.split_axis", "SplitAxis", (3, 1), ((2, 3),), lambda F, xs: F.split_axis(*xs, 3, 1)),
+        ("array.scatter_add", "ScatterAdd", (0,), ((2, 3), (3,)), lambda F, xs: F.scatter_add(xs[0], 0, xs[1])),
+        ("connection.linear", "LinearFunction", (), ((2, 3), (4, 3), (4,)), lambda F, xs: F.linear(*xs)),
+        ("math.matmul", "MatMul", (False, True), ((2, 3), (4, 3)), lambda F, xs: F.matmul(*xs, transb=True)),
+        ("pooling.max_pooling_nd", "MaxPoolingND", (1, 2), ((1, 1, 4),), lambda F, xs: F.max_pooling_nd(*xs, 2)),
+        ("rnn.lstm", "LSTM", (), ((2, 3), (2, 12)), lambda F, xs: F.lstm(*xs)),
+        ("normalization.group_normalization", "GroupNormalization", (1,), ((2, 4, 3), (4,), (4,)),
+         lambda F, xs: F.group_normalization(xs[0], 1, *xs[1:])),
+    ],
+)  # fmt: skip
+def test_classes_whose_arguments_have_another_order(path, name, args, shapes, function) -> None:
+    import importlib
+
+    import chainer
+    import chainer.functions as F
+
+    generator = np.random.default_rng(0)
+    xs = [chainer.Variable(generator.standard_normal(shape).astype(F32)) for shape in shapes]
+    outputs = getattr(importlib.import_module(f"chainer.functions.{path}"), name)(*args).apply(xs)
+    expected = function(F, xs)
+    for y, wanted in zip(outputs, expected if isinstance(expected, tuple) else (expected,), strict=True):
+        np.testing.assert_array_equal(y.array, wanted.array)

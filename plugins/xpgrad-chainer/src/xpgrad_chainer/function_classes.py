@@ -166,6 +166,7 @@ def _without_dimensions(title: str) -> Call:
 
 
 SPECIAL: dict[str, Call] = {
+    "AddConstant": lambda xs, o: xs[0] + o["value"],
     "AveragePooling2D": lambda xs, o: functions.average_pooling_2d(*xs, o["ksize"], o["stride"], o["pad"]),
     "AveragePoolingND": _without_dimensions("average_pooling_nd"),
     "BatchNormalization": lambda xs, o: functions.batch_normalization(
@@ -174,18 +175,23 @@ SPECIAL: dict[str, Call] = {
     "ConvolutionND": _without_dimensions("convolution_nd"),
     "Copy": lambda xs, o: functions.copy(*xs, o["out_device"]),
     "DeconvolutionND": _without_dimensions("deconvolution_nd"),
+    "DivFromConstant": lambda xs, o: o["value"] / xs[0],
     "EinSum": lambda xs, o: functions.einsum(f"{o['in_subs']}->{o['out_sub']}", *xs),
     "FFT": lambda xs, o: getattr(functions, o["method"])(xs),
     "Forget": lambda xs, o: functions.forget(o["func"], *xs),
     "GroupNormalization": lambda xs, o: functions.group_normalization(xs[0], o["groups"], *xs[1:], eps=o["eps"]),
     "MatMul": lambda xs, o: functions.matmul(*xs, transa=o["transa"], transb=o["transb"]),
     "MaxPoolingND": _without_dimensions("max_pooling_nd"),
+    "MulConstant": lambda xs, o: xs[0] * o["value"],
     "PadSequence": lambda xs, o: functions.pad_sequence(list(xs), o["length"], o["padding"]),
     "PolyGamma": lambda xs, _: functions.polygamma(*xs),
+    "PowConstVar": lambda xs, o: o["value"] ** xs[0],
+    "PowVarConst": lambda xs, o: xs[0] ** o["value"],
     "ROIPooling2D": lambda xs, o: functions.roi_pooling_2d(*xs, o["outh"], o["outw"], o["spatial_scale"]),
     "RReLU": lambda xs, o: functions.rrelu(*xs, o["lower"], o["upper"], r=o["r"]),
     "ScatterAdd": lambda xs, o: functions.scatter_add(xs[0], o["slices"], xs[1]),
     "SplitAxis": lambda xs, o: functions.split_axis(*xs, o["indices_or_sections"], o["axis"]),
+    "SubFromConstant": lambda xs, o: o["value"] - xs[0],
     "TensorDot": lambda xs, o: functions.tensordot(*xs, axes=o["axes"]),
     "TransposeSequence": lambda xs, _: functions.transpose_sequence(xs),
     "Where": lambda xs, o: functions.where(o["condition"], *xs),

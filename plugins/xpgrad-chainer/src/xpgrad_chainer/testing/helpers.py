@@ -1,5 +1,6 @@
 """Decorators and contexts of tests."""
 
+import pkgutil
 import sys
 import unittest
 import warnings
@@ -56,9 +57,11 @@ def assert_warns(*expected: type[Warning]) -> Iterator[None]:
 
 
 def patch(target: str, *args: Any, **kwargs: Any) -> Any:
-    """Return ``unittest.mock.patch``; with ``wraps``, a mock of the signature that calls what it replaces."""
-    if "wraps" in kwargs and kwargs.pop("autospec", None):
-        original = kwargs.pop("wraps")
-        replacement = mock.create_autospec(original, side_effect=original, **kwargs)
-        return mock.patch(target, replacement)
-    return mock.patch(target, *args, **kwargs)
+    """Return ``unittest.mock.patch``; with ``autospec=True`` the mock calls what it replaces, or `wraps`."""
+    if kwargs.pop("autospec", None) is not True:
+        return mock.patch(target, *args, **kwargs)
+    module, _, name = target.rpartition(".")
+    original = kwargs.pop("wraps", None) or getattr(pkgutil.resolve_name(module), name)
+    if not kwargs.keys() & {"return_value", "side_effect"}:
+        kwargs["side_effect"] = original
+    return mock.patch(target, mock.create_autospec(original, **kwargs))
