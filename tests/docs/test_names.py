@@ -56,6 +56,9 @@ WORDS = {
     " xpgrad_autograd xpgrad_autograd_stand_in",
     "backends.md": "boxed chx conformance cpu dask dpnp generator integers jax json make numpy schema soak strict"
     " torch mlx xpgrad_npu",
+    "chainer.md": "CaffeFunction DaliIterator GoogLeNet LSTMBase MultiprocessParallelUpdater ReLUGrad2 ResNet50Layers"
+    " TheanoFunction VGG16Layers _backprop_utils memory_layouts AsLayout mask autotune cudnn_deterministic use_cudnn"
+    " use_ideep static_graph elapsed_time xpgrad_chainer chainerx",
     "compile.md": "cc clang cupy gcc monitoring settrace sys",
     "design.md": "cpu cupy gpu native protocol.py xp.device_of xp.spec_of",
     "devices.md": "available",
@@ -63,6 +66,7 @@ WORDS = {
     "howto": "array_api_strict array_namespace dependencies fsum jax_enable_x64 xpgrad_npu",
     "interop.md": "xp.array xpgrad.interop.spam xpgrad.interop.from_spam",  # asked for in vain; of an example
     "xpgrad-autograd": "VSpace integrate misc odeint register stats test_util trace tracer uninstall xpgrad_autograd",
+    "xpgrad-chainer": "Softmax dataset tabular uninstall xpgrad_chainer",
     "xpgrad-dask": "compute_chunk_sizes persist",  # methods of dask's arrays
     "xpgrad-jax": "Auto Explicit donate_argnums",
     "xpgrad-mlx": "mx compile eval set_default_device xpgrad_mlx namespace",

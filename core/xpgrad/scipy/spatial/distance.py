@@ -130,7 +130,7 @@ METRICS: dict[str, Metric] = {
 def _prepared(name: str, metric: Any, points: list[Variable], options: dict[str, Any]) -> tuple[Metric, dict[str, Any]]:
     """Return the function of a metric, and its options with defaults that depend on the points."""
     if callable(metric):
-        given: Metric = metric
+        given: Any = metric
         return given, options
     if metric not in METRICS:
         raise ValueError(

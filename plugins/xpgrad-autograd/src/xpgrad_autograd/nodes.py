@@ -255,7 +255,7 @@ def _elementwise_rules(function: Any) -> Rules | None:
 
     The result has the number -1. None if xpgrad's function has another signature.
     """
-    name: str = ARRAY_API.get(function.__name__, function.__name__)
+    name = ARRAY_API.get(str(function.__name__), str(function.__name__))
     definition = getattr(getattr(array_api, name, None), "definition", None)
     if definition is None or not definition.elementwise or definition.parameters or not hasattr(np, name):
         return None
