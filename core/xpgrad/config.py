@@ -100,7 +100,7 @@ class GlobalConfig:
     cast_operands : bool
         Whether operators cast arrays to the dtype of the Variable that they meet, as in Chainer, instead of promoting
         both. Set it before the first operation: call paths that take any array are planned without the cast.
-    update_without_gradient : bool
+    zero_missing_grads : bool
         Whether optimizers update parameters that have no gradient as if it was 0, as in Chainer: hooks and momentum
         then change them.
     """
@@ -118,7 +118,7 @@ class GlobalConfig:
             "keep_graph_on_report": False,
             "warn_graph_end": True,
             "cast_operands": False,
-            "update_without_gradient": False,
+            "zero_missing_grads": False,
         }
         self.__dict__.update(values)
 

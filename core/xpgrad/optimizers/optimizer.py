@@ -276,7 +276,7 @@ class GradientMethod(Optimizer, Formula):
                 if lossfun is not None:
                     self._differentiate(lossfun(*args, **kwds))
                     params = [*self.target.params(False)]  # some may be initialised now
-                if config.update_without_gradient:
+                if config.zero_missing_grads:
                     self.reallocate_cleared_grads()
                 params = self._checked(params)
                 safe, step = not self.check_nan_in_grads(), None

@@ -10,7 +10,7 @@ from xpgrad_chainer.function_classes import titles
 
 ENTRIES: dict[str, Any] = {
     "cast_operands": True,
-    "update_without_gradient": True,
+    "zero_missing_grads": True,
     "warn_graph_end": False,
     "dtype": np.dtype(np.float32),
     "autotune": False,
