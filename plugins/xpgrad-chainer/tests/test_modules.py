@@ -102,3 +102,15 @@ def test_chainerx_has_its_tools_for_tests() -> None:
         chainerx.testing.assert_allclose_ex(a, np.array([1.0, 2.5], a.dtype.name))
     assert chainerx.testing.float_dtypes == ("float16", "float32", "float64")
     assert len(chainerx.testing.parametrize_dtype_specifier("dtype", dtypes=["int8"]).args[1]) == 4
+
+
+def test_every_name_of_the_catalogue_is_found() -> None:
+    from xpgrad.cli.catalogue import load
+
+    missing = []
+    for module, entries in load().modules.items():
+        if module.removeprefix("chainer").lstrip(".") not in table()["modules"]:
+            continue
+        found = importlib.import_module(module)
+        missing += [entry.path for name, entry in entries.items() if entry.state != "gone" and not hasattr(found, name)]
+    assert missing == []
