@@ -133,3 +133,43 @@ def test_assert_warns() -> None:
         warnings.warn("old", DeprecationWarning, stacklevel=1)
     with pytest.raises(AssertionError, match="FutureWarning not triggered"), testing.assert_warns(FutureWarning):
         pass
+
+
+@pytest.mark.parametrize(("one_by_one", "error"), [(False, 0.0), (True, 0.0), (False, 0.5)])
+def test_distribution_unittest(one_by_one, error) -> None:
+    stats = pytest.importorskip("scipy.stats")
+    import chainer
+    from chainer import testing
+
+    class Normal:
+        support, event_shape = "real", ()
+
+        def __init__(self, loc, scale):
+            self.loc, self.scale = chainer.as_variable(loc), chainer.as_variable(scale)
+            self.batch_shape, self.mean = self.loc.shape, self.loc + error
+
+        def log_prob(self, x):
+            z = (chainer.as_variable(x) - self.loc) / self.scale
+            return -(z**2) / 2 - chainer.functions.log(self.scale * (2 * np.pi) ** 0.5)
+
+        def sample(self, sample_shape):
+            drawn = np.random.default_rng(0).standard_normal((*sample_shape, *self.batch_shape)).astype("f")
+            return self.loc + self.scale * drawn
+
+    @testing.parameterize(
+        *testing.product({"shape": [(3, 2), (2,)], "is_variable": [True, False], "sample_shape": [(2,)]})
+    )
+    class TestNormal(testing.distribution_unittest):
+        scipy_onebyone = one_by_one
+
+        def setUp_configure(self):  # noqa: N802 - Chainer's name
+            self.dist, self.scipy_dist = Normal, stats.norm
+            self.test_targets = {"batch_shape", "event_shape", "support", "mean", "log_prob", "sample"}
+            loc = UNIFORM(-1, 1, self.shape).astype("f")
+            self.params = self.scipy_params = {"loc": loc, "scale": np.exp(loc)}
+
+        def sample_for_test(self):
+            return UNIFORM(-1, 1, self.sample_shape + self.shape).astype("f")
+
+    run, failed = outcomes(TestNormal)
+    assert (run, failed) == (4 * 30, 4 if error else 0)
