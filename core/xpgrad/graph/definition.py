@@ -97,7 +97,8 @@ class Definition:
                     f"{self.name}: {word} must be a tuple of the names of inputs that have rules, of "
                     f"{', '.join(rules) or 'none'}; got {inputs!r}"
                 )
-        if reduction and (next(iter(self.inputs), None) not in rules or (reduction is True and "axis" not in self.parameters)):
+        first, named = next(iter(self.inputs), None), "axis" in self.parameters
+        if reduction and (first not in rules or (reduction is True and not named)):
             raise PluginError(
                 f"{self.name}: expected a rule for the first input of a reduction, and a parameter axis or given axes; "
                 f"got reduction={reduction!r}"

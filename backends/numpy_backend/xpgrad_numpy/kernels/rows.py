@@ -135,7 +135,7 @@ class Function(NamedTuple):
 @functools.cache
 def loop(name: str, dtype: Dtype) -> tuple[int, int | None] | None:
     """Return the addresses of the loop of a ufunc and of its data; None unless it computes what the ufunc does."""
-    ufunc = getattr(np, name, None)
+    ufunc: Any = getattr(np, name, None)
     types: list[str] = list(ufunc.types) if type(ufunc) is np.ufunc else []
     if f"{dtype.char}->{dtype.char}" not in types:
         return None

@@ -130,7 +130,7 @@ def __getattr__(name: str) -> Any:  # for pickle
 
 @functools.cache
 def _table() -> dict[str, str]:
-    found: dict[str, str] = tomllib.loads((files(__package__) / "classes.toml").read_text(encoding="utf-8"))
+    found: dict[str, str] = tomllib.loads((files("xpgrad_chainer") / "classes.toml").read_text(encoding="utf-8"))
     return found
 
 

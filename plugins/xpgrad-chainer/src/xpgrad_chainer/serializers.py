@@ -105,7 +105,7 @@ class HDF5Deserializer(Deserializer):
         """Return the deserializer for a child object."""
         group = None if self.group is None else self.group.get(key.strip("/"))
         if group is None and self.strict:
-            raise ValueError(f"the file has no group {key!r} in {self.group.name}")
+            raise ValueError(f"the file has no group {key!r} in {getattr(self.group, 'name', None)}")
         return HDF5Deserializer(group, self.strict)
 
     def __call__(self, key: str, value: Any) -> Any:

@@ -14,10 +14,9 @@ from xpgrad.dataset import DatasetMixin
 
 try:
     from PIL import Image
-
-    available = True
 except ImportError:
-    available = False
+    Image: Any = None  # type: ignore[no-redef]
+available = Image is not None
 
 Pairs = str | Sequence[tuple[str, Any]]
 
@@ -131,9 +130,9 @@ class ZippedImageDataset(DatasetMixin):
     def __getstate__(self) -> dict[str, Any]:
         return vars(self) | {"_zip": None}
 
-    def get_example(self, i_or_filename: int | str) -> Any:
+    def get_example(self, i: int | str) -> Any:
         """Return the image of a number, or of a name in the file."""
-        name = i_or_filename if isinstance(i_or_filename, str) else self._names[i_or_filename]
+        name = i if isinstance(i, str) else self._names[i]
         return _postprocess_image(_read_image_as_array(io.BytesIO(self._file().read(name)), self._dtype))
 
     def _file(self) -> zipfile.ZipFile:

@@ -88,7 +88,7 @@ class _Snapshot(Extension):
 
     def _make_snapshot(self, trainer: Any) -> None:
         target = trainer if self._target is None else self._target
-        name = self.filename(trainer) if callable(self.filename) else self.filename.format(trainer)
+        name: Any = self.filename(trainer) if callable(self.filename) else self.filename.format(trainer)
         self.writer(name, trainer.out, serialize(target))
 
     def finalize(self) -> None:

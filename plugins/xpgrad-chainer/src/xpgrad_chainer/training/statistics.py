@@ -37,7 +37,7 @@ class ParameterStatistics(Extension):
         Whether NaN is reported for parameters that have one.
     """
 
-    default_name = "parameter_statistics"
+    _default_name = "parameter_statistics"
     priority = PRIORITY_WRITER
     report_key_template = "{prefix}{link_name}{param_name}/{attr_name}/{function_name}"
     default_statistics: dict[str, Callable[[Any], Any]] = {  # noqa: RUF012 - a table, which instances copy

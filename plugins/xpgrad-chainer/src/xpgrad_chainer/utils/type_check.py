@@ -265,7 +265,7 @@ def get_light_types(data: Sequence[Any]) -> TypeInfoTuple:
 def _info(x: Any, accept_none: bool) -> TypeInfo:
     if x is None and accept_none:
         return TypeInfo(None, None)  # type: ignore[arg-type]  # what Chainer has for a gradient that is None
-    array = x.array if isinstance(x, _Variable) else x
+    array: Any = x.array if isinstance(x, _Variable) else x
     return TypeInfo(tuple(array.shape), array.dtype)
 
 
