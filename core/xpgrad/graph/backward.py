@@ -434,10 +434,10 @@ def _sequence(given: Any, operation: str, name: str, *, optional: bool = False) 
 def _optional(given: Any, fellows: Sequence[Any], operation: str, name: str, of: str) -> Sequence[Variable | None]:
     if given is None:
         return [None] * len(fellows)
-    given = _sequence(given, operation, name, optional=True)
-    if len(given) != len(fellows):
-        raise ValueError(f"{operation}: got {len(given)} {name} for {len(fellows)} {of}")
-    return given  # type: ignore[no-any-return]  # checked above
+    found: Sequence[Variable | None] = _sequence(given, operation, name, optional=True)
+    if len(found) != len(fellows):
+        raise ValueError(f"{operation}: got {len(found)} {name} for {len(fellows)} {of}")
+    return found
 
 
 bind(Variable, {"backward": backward_from})

@@ -49,7 +49,8 @@ def polyval(p: AnyArray | Sequence[Operand], x: Operand, /) -> Variable:
         y = zeros_like(x)
     for i, coefficient in enumerate(coefficients):
         y = y * x + coefficient if i else y + coefficient
-    return y  # type: ignore[no-any-return]  # a Variable
+    summed: Variable = y
+    return summed
 
 
 def _coefficients(p: Any) -> list[Any]:

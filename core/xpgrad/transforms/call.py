@@ -137,7 +137,8 @@ class Argument:
 
 def _root(x: Variable, mode: Mode) -> Variable:
     if mode.recorded and x._node.requires_grad:
-        return called_with(backprop_mode(True), alias, x)  # type: ignore[no-any-return]  # a primitive
+        connected: Variable = called_with(backprop_mode(True), alias, x)
+        return connected
     return root_over(x)
 
 
@@ -281,7 +282,8 @@ def pulled(
     if not starts:
         return [None] * len(roots)
     # The sweep may call a user's function again: a checkpoint, a backward rule.
-    return called_with(transformed_mode(), gradients, starts, roots, recorded)  # type: ignore[no-any-return]  # as that
+    found: list[Variable | None] = called_with(transformed_mode(), gradients, starts, roots, recorded)
+    return found
 
 
 def directions(name: str, arguments: Sequence[Argument], tangents: Any) -> list[Variable]:

@@ -25,9 +25,9 @@ def _count(x: Array, axis: Axes) -> int:
 @compiled
 def moments(x: Array, /, axis: Axes) -> tuple[Array, Array]:
     """Return mean and variance over `axis`, which is kept with length 1."""
-    found = channels.moments(x, axis)
+    found: tuple[Array, Array] = channels.moments(x, axis)
     if found is not NotImplemented:
-        return found  # type: ignore[no-any-return]
+        return found
     count = _count(x, axis)
     if not count or x.dtype.char not in "fd":
         return np.mean(x, axis=axis, keepdims=True), np.var(x, axis=axis, keepdims=True)

@@ -181,7 +181,8 @@ def _quantile(
     else:
         z = searched(family, 1 - q if upper else q, shapes)
     z = z if scale is None else z * scale
-    return z if loc is None else z + loc  # type: ignore[no-any-return]  # a formula's
+    moved: Variable = z if loc is None else z + loc
+    return moved
 
 
 @in_single_precision
@@ -189,4 +190,5 @@ def _sample(shape: Shape, formula: Formula, shapes: Shapes, loc: Any, scale: Any
     draws: Draws = draws_for(shape, *shapes, loc, scale)
     z = formula(draws, *shapes)
     z = z if scale is None else z * scale
-    return z if loc is None else z + loc  # type: ignore[no-any-return]  # a formula's
+    moved: Variable = z if loc is None else z + loc
+    return moved

@@ -140,7 +140,8 @@ def _plain(title: str, function: Callable[..., Any], inputs: tuple[Any, ...], op
 
 def _signature(text: str) -> inspect.Signature:
     """Return the signature with these parameters, whose defaults are literals."""
-    arguments = ast.parse(f"def f({text}): pass").body[0].args  # type: ignore[attr-defined]  # of a FunctionDef
+    (parsed,) = ast.parse(f"def f({text}): pass").body
+    arguments: Any = getattr(parsed, "args")  # noqa: B009 - of a FunctionDef
     kind = inspect.Parameter
     defaults: list[Any] = [kind.empty] * (len(arguments.args) - len(arguments.defaults))
     defaults += [ast.literal_eval(value) for value in arguments.defaults]

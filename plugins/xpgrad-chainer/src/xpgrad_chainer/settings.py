@@ -49,7 +49,8 @@ class Settings:
         entries |= {name: value for name, value in ENTRIES.items() if name != "dtype" or entries["dtype"] == "float32"}
         _plan_again()
         other_labels.update(LABELS)
-        VariableNode._rank = property(VariableNode.rank.__get__, VariableNode.rank.__set__)  # type: ignore[attr-defined]  # Chainer's
+        rank: Any = VariableNode.rank  # a slot
+        setattr(VariableNode, "_rank", property(rank.__get__, rank.__set__))  # noqa: B010 - Chainer's
         self._array = CONVERTIBLE.__array__
         del CONVERTIBLE.__array__  # as in Chainer, NumPy takes a Variable for an object
 
@@ -65,7 +66,7 @@ class Settings:
         other_labels.clear()
         _plan_again()
         CONVERTIBLE.__array__ = self._array
-        del VariableNode._rank  # type: ignore[attr-defined]  # set above
+        delattr(VariableNode, "_rank")
         self._before = None
 
 

@@ -1,5 +1,6 @@
 """Data sets that are downloaded from their authors: MNIST and its kin, CIFAR, SVHN, and words of the Penn Treebank."""
 
+import functools
 import gzip
 import os
 import pickle
@@ -88,7 +89,7 @@ def _get_mnist_like(
     dtype = get_dtype(dtype, map_mixed16=np.float32)
     train, test = (
         preprocess_mnist(
-            _cached(name, file, lambda names=names: _read_idx(SERVERS[name], *names)),  # type: ignore[misc]  # a default of a lambda
+            _cached(name, file, functools.partial(_read_idx, SERVERS[name], *names)),
             withlabel, ndim, scale, dtype, label_dtype, rgb_format,
         )
         for file, names in IDX_FILES.items()
@@ -188,7 +189,7 @@ def get_svhn(
     dtype = get_dtype(dtype, map_mixed16=np.float32)
     found = []
     for part in ("train", "test", "extra") if add_extra else ("train", "test"):
-        raw = _cached("svhn", f"{part}.npz", lambda part=part: _read_svhn(part))  # type: ignore[misc]  # a default of a lambda
+        raw = _cached("svhn", f"{part}.npz", functools.partial(_read_svhn, part))
         x = raw["x"].astype(dtype) * np.asarray(scale / 255.0, dtype=dtype)
         found.append(TupleDataset(x, raw["y"].astype(label_dtype) % 10) if withlabel else x)
     return tuple(found)
@@ -239,5 +240,5 @@ def get_ptb_words() -> tuple[Any, Any, Any]:
         vocabulary = get_ptb_words_vocabulary()
         return {"w": np.array([vocabulary[word] for word in _words(part)], dtype=np.int32)}
 
-    found = [_cached("ptb", f"{part}.npz", lambda part=part: words(part)) for part in ("train", "valid", "test")]  # type: ignore[misc]  # a default of a lambda
+    found = [_cached("ptb", f"{part}.npz", functools.partial(words, part)) for part in ("train", "valid", "test")]
     return found[0]["w"], found[1]["w"], found[2]["w"]

@@ -1,6 +1,7 @@
 """Data sets of image files and of texts (Pillow reads the images)."""
 
 import bisect
+import importlib.util
 import io
 import os
 import zipfile
@@ -12,16 +13,14 @@ import numpy as np
 from xpgrad import get_dtype
 from xpgrad.dataset import DatasetMixin
 
-try:
-    from PIL import Image
-except ImportError:
-    Image: Any = None  # type: ignore[no-redef]
-available = Image is not None
+available = importlib.util.find_spec("PIL") is not None
 
 Pairs = str | Sequence[tuple[str, Any]]
 
 
 def _read_image_as_array(file: Any, dtype: Any) -> Any:
+    from PIL import Image  # optional
+
     with Image.open(file) as image:
         return np.asarray(image, dtype=dtype)
 

@@ -236,7 +236,8 @@ def get_types(data: Sequence[Any], name: str, accept_none: bool, *, plain: bool 
     infos = [_info(x, accept_none) for x in data]
     if plain:
         return TypeInfoTuple(infos)
-    found = NamedTypes(Variable(info, f"{name}[{i}]") for i, info in enumerate(infos))  # type: ignore[misc]  # expressions
+    expressions: Any = [Variable(info, f"{name}[{i}]") for i, info in enumerate(infos)]
+    found = NamedTypes(expressions)
     found.name = name
     return found
 
@@ -264,7 +265,8 @@ def get_light_types(data: Sequence[Any]) -> TypeInfoTuple:
 
 def _info(x: Any, accept_none: bool) -> TypeInfo:
     if x is None and accept_none:
-        return TypeInfo(None, None)  # type: ignore[arg-type]  # what Chainer has for a gradient that is None
+        nothing: Any = None  # what Chainer has for a gradient that is None
+        return TypeInfo(nothing, nothing)
     array: Any = x.array if isinstance(x, _Variable) else x
     return TypeInfo(tuple(array.shape), array.dtype)
 
