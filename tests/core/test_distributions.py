@@ -14,21 +14,23 @@ from tests.docs.documents import ROOT
 import xpgrad
 
 MAX_LINES = {
-    "xpgrad/transforms/trace/executors/": 3_800,
-    "xpgrad/transforms/trace/": 7_600,
+    "xpgrad/transforms/trace/executors/": 4_000,
+    "xpgrad/transforms/trace/": 8_200,
     "xpgrad/transforms/batch/": 2_600,
     "xpgrad/transforms/dual/": 1_300,
     "xpgrad/transforms/loops/": 2_400,
     "xpgrad/links/": 2_500,
     "xpgrad/models/": 1_300,
-    "xpgrad/optimizers/": 2_300,
+    "xpgrad/optimizers/": 2_350,
     "xpgrad/training/": 1_650,
     "xpgrad/drawing/": 1_350,
-    "xpgrad/cli/": 2_050,
+    "xpgrad/cli/": 2_100,
     "xpgrad/hints.py": 220,
-    "xpgrad/special/": 3_750,
+    "xpgrad/special/": 3_800,
     "xpgrad/distributions/": 2_700,
     "xpgrad/scipy/stats/": 450,
+    "xpgrad/scipy/": 5_550,
+    "xpgrad/programs/": 450,
     "xpgrad/": 34_000,
 }
 """Blank ones are not counted; the first folder that fits counts."""
