@@ -140,7 +140,7 @@ def loop(name: str, dtype: Dtype) -> tuple[int, int | None] | None:
     if f"{dtype.char}->{dtype.char}" not in types:
         return None
     fields, number = Ufunc.from_address(id(ufunc)), types.index(f"{dtype.char}->{dtype.char}")
-    if (fields.nin, fields.nout, fields.ntypes, fields.name) != (1, 1, len(types), name.encode()):
+    if (fields.nin, fields.nout, fields.ntypes) != (1, 1, len(types)) or fields.name != name.encode():
         return None
     address, data = fields.functions[number], fields.data[number]
     x = np.linspace(0.1, 0.9, 37, dtype=dtype)
