@@ -67,7 +67,7 @@ _cross_entropy_x = loop(
     long long k = t;
     bool chosen = k == number && k != ignored;
     T p = exp(score);
-    T slope = chosen && p > T(0.9) ? -rest : T(p - T(chosen ? 1 : 0));
+    T slope = chosen && p > T(0.9) ? T(-rest) : T(p - T(chosen ? 1 : 0));
     gx = weight == T(0) ? T(0) : T(slope * T(weight * share));
     """,
 )
