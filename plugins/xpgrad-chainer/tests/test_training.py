@@ -5,6 +5,8 @@ import os
 import numpy as np
 import pytest
 
+pytestmark = pytest.mark.filterwarnings(r"ignore:os\.fork\(\) was called:RuntimeWarning")  # by JAX, after its tests
+
 
 def trainer_of(chainer, out, updater=None, length=(4, "iteration")):
     model = chainer.links.Classifier(chainer.links.Linear(2, 3))
