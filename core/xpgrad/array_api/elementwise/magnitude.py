@@ -21,11 +21,13 @@ def abs(xp: Namespace, x: AnyArray, /) -> Array:
 
 
 def _complex_sign_rule(xp: Namespace, gy: Array, x: Array, y: Array) -> Array:
-    # dy = (dx - y**2 conj(dx)) / (2 |x|): a change along the ray leaves the sign.
+    # dy = (dx - y**2 conj(dx)) / (2 |x|): a change along the ray leaves the sign. The factor y is taken out first, so
+    # that what is along the ray cancels exactly.
     modulus = xp.abs(x)
     origin = modulus == 0
     scale = xp.where(origin, 0.0, 0.5 / xp.where(origin, 1.0, modulus))
-    return (gy - xp.conj(gy * (y * y))) * scale
+    turned = gy * y
+    return xp.conj(y) * (turned - xp.conj(turned)) * scale
 
 
 @elementwise(label="sign", x=_complex_sign_rule)
