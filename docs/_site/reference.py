@@ -117,6 +117,8 @@ def _file(module: ModuleType, name: Name) -> str:
     if inspect.isclass(name.value) and issubclass(name.value, Exception):
         return "Errors and warnings"
     where = str(name.value.__module__)
+    if where not in sys.modules:  # a namespace's, of a function that is defined elsewhere
+        where = str(inspect.unwrap(name.value).__module__)
     if where == module.__name__:
         return "Others"
     first = summary(importlib.import_module(where).__doc__).partition(": ")[0].partition(", ")[0].partition("; ")[0]
