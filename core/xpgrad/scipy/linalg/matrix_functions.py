@@ -26,7 +26,8 @@ MAX_SQUARINGS = 16
 """Squarings where values cannot be read: the 1-norm of matrices is at most `MAX_NORM` times 2 to this power."""
 MAX_ROOTS = 10
 """Square roots of a logarithm where values cannot be read."""
-MAX_ITERATIONS = 40
+MAX_ITERATIONS, LAST_ITERATIONS = 40, 7
+"""Iterations of a square root where values cannot be read, and those of them that matrices near the identity need."""
 LEGENDRE = (
     (0.0950125098376374, 0.1894506104550685), (0.2816035507792589, 0.1826034150449236),
     (0.4580167776572274, 0.1691565193950025), (0.6178762444026438, 0.1495959888165767),
@@ -147,8 +148,8 @@ def _expm(xp: Namespace, x: Array) -> Any:
     return y
 
 
-def _sqrtm(xp: Namespace, x: Array) -> Any:
-    """Return the principal square root by the product form of the iteration of Denman and Beavers.
+def _sqrtm(xp: Namespace, x: Array, most: int = MAX_ITERATIONS) -> Any:
+    """Return the principal square root by at most `most` steps of the product form of Denman and Beavers' iteration.
 
     See S. H. Cheng, N. J. Higham, C. S. Kenney and A. J. Laub, "Approximating the logarithm of a matrix to specified
     accuracy" (2001).
@@ -157,7 +158,7 @@ def _sqrtm(xp: Namespace, x: Array) -> Any:
         return x
     eye, y, m = _eye(xp, x), x, x
     tolerance = float(xp.finfo(x.dtype).eps) * x.shape[-1]
-    for _ in range(MAX_ITERATIONS):
+    for _ in range(most):
         inverse = xp.linalg.inv(m)
         y, m = 0.5 * xp.matmul(y, eye + inverse), 0.5 * (eye + 0.5 * (m + inverse))
         if _read(xp, x, _norm(xp, m - eye), 1.0) <= tolerance:
@@ -171,7 +172,9 @@ def _logm(xp: Namespace, x: Array) -> Any:
         return x
     eye, roots = _eye(xp, x), 0
     while roots < 60 and _read(xp, x, _norm(xp, x - eye), float(roots < MAX_ROOTS)) > 0.5:
-        x, roots = _sqrtm(xp, x), roots + 1
+        # A step divides large eigenvalues by 4, so the root of a root takes half as many until all are near 1.
+        most = min(MAX_ITERATIONS, (MAX_ITERATIONS >> roots) + LAST_ITERATIONS)
+        x, roots = _sqrtm(xp, x, most), roots + 1
     x = x - eye
     y = xp.zeros_like(x)
     for node, weight in LEGENDRE:
