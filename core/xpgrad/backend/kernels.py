@@ -324,7 +324,8 @@ class KernelNamespace(LazyNamespace):
         """Yield provider, name, kernel and default body of the kernels that other plugins give for this backend."""
         for provider, kernels in self._providers:
             for name, given in kernels.items():
-                default = self._default(table.declared[name]) if name in table.declared else None
+                declaration = table.find(name)
+                default = None if declaration is None else self._default(declaration)
                 if default is not None:
                     yield provider, name, given, default
 

@@ -233,16 +233,20 @@ def test_an_array_that_holds_false_must_not_count_as_true(strangers: Strangers) 
 
 
 def test_kernels_of_other_plugins_that_differ_from_the_usual_ones_are_named(strangers: Strangers) -> None:
-    given = (
-        "{'tanh': lambda x: x, 'exp': lambda x: np.exp(x), 'log': lambda x: x.oops, 'sin': lambda x: NotImplemented}"
-    )
+    given = """{
+    'tanh': lambda x: x, 'exp': lambda x: np.exp(x), 'log': lambda x: x.oops, 'sin': lambda x: NotImplemented,
+    'argmax': lambda x, axis, keepdims: np.argmax(x, axis=axis, keepdims=keepdims),
+    'flip': lambda x, axis: np.flip(x), 'softmax': lambda x, axis: np.exp(x) / np.exp(x).sum(axis, keepdims=True),
+    'triu': lambda x, k: np.tril(x, k),
+}"""
     module = strangers.install("xpgrad-fast", kernels(given, "numpy"), modules="numpy")
     result = doctor("numpy", "--json")
     (facts,) = json.loads(result.stdout)["backends"]
     found = [finding["text"] for finding in facts["findings"] if finding["kind"] == "foreign-kernel"]
     assert [text.partition(" gave ")[0] for text in found] == [
-        f"@numpy: the kernel {name} of {module}" for name in ("log", "tanh")
+        f"@numpy: the kernel {name} of {module}" for name in ("flip", "log", "tanh", "triu")
     ]
+    assert found[0].endswith(" with axis=-1")
     assert result.exit_code == 1
 
 

@@ -3,12 +3,14 @@
 import math
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
+from itertools import islice, product
 from typing import Any
 
 import xpgrad
 from xpgrad.backend.backend import Backend
 from xpgrad.backend.device import Device
-from xpgrad.backend.kernels import difference, library_function, table
+from xpgrad.backend.kernels import Declaration, difference, library_function, table
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.standard import DTYPES, FUNCTIONS
 from xpgrad.backend.third_party import text_of
@@ -28,6 +30,43 @@ CREATION: Mapping[str, tuple[Any, ...]] = {
     "zeros": ((2,),),
 }
 """Functions that take `device=`, and the other arguments that they are called with."""
+PARAMETERS: Mapping[str, tuple[Any, ...]] = {
+    "alpha": (1.0,),
+    "axes": ((0,), 1),
+    "axis": (-1, (-1,), (0,), None),
+    "beta": (1.0,),
+    "copy": (None,),
+    "correction": (0.0,),
+    "descending": (False, True),
+    "dtype": (None,),
+    "eps": (0.001,),
+    "exponent": (2.0,),
+    "full_matrices": (False,),
+    "ignore_label": (-1,),
+    "include_initial": (False, True),
+    "invert": (False,),
+    "k": (0, 1),
+    "keepdims": (False, True),
+    "m": (1, 2),
+    "n": (None, 1, 2),
+    "norm": ("backward", "ortho"),
+    "offset": (0, 1),
+    "ord": (3.0,),
+    "repeats": (2,),
+    "rtol": (None, 0.1),
+    "s": (None,),
+    "scale": (1.0,),
+    "shape": ((1, -1), (1, 3)),
+    "shift": (1,),
+    "side": ("left",),
+    "slope": (0.2,),
+    "sorter": (None,),
+    "stable": (True,),
+    "upper": (False, True),
+    "z": (1.0,),
+}
+"""Values of the parameters of kernels by which kernels of other plugins are tried."""
+MAX_CALLS = 24  # calls of one kernel with different parameters
 ATTRIBUTES = "shape", "dtype", "ndim", "size"
 OPERATORS = """
     abs neg pos add sub mul truediv floordiv mod pow matmul radd rsub rmul rtruediv rpow
@@ -150,32 +189,58 @@ def creation_faults(device: Device) -> dict[str, str]:
 
 
 def foreign_faults(device: Device) -> dict[str, str]:
-    """Return what is wrong with the kernels that other plugins give for a backend, on a sample; by their names."""
+    """Return what is wrong with the kernels that other plugins give for a backend, on samples; by their names.
+
+    An error counts where no call succeeds: a default body may take parameters, an axis as an integer for instance,
+    that the function of its kernel never passes.
+    """
+    xp, x = device.backend.xp, _sample(device)
+    samples = x, xp.reshape(x[:1], (1, 1)), xp.reshape(xp.concat((x, x[2:])), (2, 2))
     faults: dict[str, str] = {}
-    for provider, name, given, default in device.backend.xp.foreign():
-        x = _sample(device)
-        for sample in (x, device.backend.xp.reshape(x[:1], (1, 1))):
-            found = _compared(given, default, [sample] * table.declared[name].arrays)
-            if found is not None:
-                faults[f"{name} of {provider}"] = found
+    for provider, name, given, default in xp.foreign():
+        declaration, failure, succeeded = table.declared[name], None, False
+        for sample, parameters in product(samples, _parameters(declaration)):
+            arrays = [sample] * declaration.arrays
+            expected = None
+            with suppress(Exception):  # it needs other arrays or parameters
+                expected = default(*arrays, **parameters)
+            if not hasattr(expected, "shape"):
+                continue  # none, or several
+            said = f" with {', '.join(f'{key}={value!r}' for key, value in parameters.items())}" if parameters else ""
+            try:
+                fault = _difference(device, given(*arrays, **parameters), expected)
+            except Exception as error:  # third-party code
+                failure = failure or text_of(error) + said
+                continue
+            succeeded = True
+            if fault is not None:
+                faults[f"{name} of {provider}"] = fault + said
                 break
+        if failure is not None and not succeeded:
+            faults[f"{name} of {provider}"] = failure
     return faults
 
 
-def _compared(given: Callable[..., Any], default: Callable[..., Any], arrays: list[Array]) -> str | None:
-    """Return how a kernel's result differs from that of the default body, or None."""
-    try:
-        expected = default(*arrays)
-    except Exception:  # it needs other arrays, or parameters
+def _parameters(declaration: Declaration) -> list[dict[str, Any]]:
+    """Return values of a kernel's parameters to call it with; none if there are no samples of one of them.
+
+    Gradient rules with parameters are not called, since their arrays must belong together.
+    """
+    names = declaration.parameters
+    if names and (declaration.name.rpartition(".")[0] in table.declared or not PARAMETERS.keys() >= set(names)):
+        return []
+    values = islice(product(*(PARAMETERS[name] for name in names)), MAX_CALLS)
+    return [dict(zip(names, each, strict=True)) for each in values]
+
+
+def _difference(device: Device, result: Any, expected: Array) -> str | None:
+    """Return how a kernel's result differs from the result of the default body, or None."""
+    if result is NotImplemented:
         return None
-    try:
-        result = given(*arrays)
-        return None if result is NotImplemented else difference(result, expected) or _unequal(result, expected)
-    except Exception as error:  # third-party code
-        return text_of(error)
-
-
-def _unequal(result: Array, expected: Array) -> str | None:
+    result, expected = map(device.backend.restore, (result, expected))
+    found = difference(result, expected)
+    if found is not None:
+        return found
     host = plugins.host.default_device
     got, wanted = (transfer(array, host).reshape(-1).tolist() for array in (result, expected))
     equal = all(
