@@ -183,7 +183,7 @@ def _integers(x: Variable, numbers: Any) -> Variable:
     if not isinstance(numbers, (list, tuple)) and not plugins.is_scalar(numbers):
         return as_variable(numbers)
     backend, device = x.node.spec.backend, x.node.spec.device
-    made = constant_variable(backend.asarray(numbers, device=device))
+    made = constant_variable(backend.asarray(int(numbers) if isinstance(numbers, bool) else numbers, device=device))
     return made if made.size else data_types.astype(made, backend.default_dtype("int"))
 
 

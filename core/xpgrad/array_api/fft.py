@@ -273,7 +273,8 @@ def irfftn(xp: Namespace, x: AnyArray, /, *, s: Axes = None, axes: Axes = None, 
     axes, norm
         As for `fftn`.
     """
-    if s is not None and s[-1] == -1:
+    s = None if s is None else integers(s, "fft.irfftn")
+    if s and s[-1] == -1:
         s = (*s[:-1], 2 * (x.shape[-1 if axes is None else axes[-1]] - 1))
     s, axes = _lengths(x, s, axes)
     return xp.fft.irfftn(x if s is None or axes is None else _not_empty(xp, x, *axes), s=s, axes=axes, norm=norm)

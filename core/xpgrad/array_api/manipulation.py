@@ -14,7 +14,7 @@ from xpgrad.errors import ShapeError
 from xpgrad.graph.operands import as_variables
 from xpgrad.graph.primitive import primitive
 from xpgrad.graph.variable import Variable, as_variable
-from xpgrad.types import WHOLE, AnyArray, Array, Namespace, Shape
+from xpgrad.types import WHOLE, AnyArray, Array, Namespace, Shape, integers
 
 
 @primitive(linear=("x",), x=lambda xp, gy, x_spec: xp.reshape(gy, shape=x_spec.shape))
@@ -54,7 +54,7 @@ def _inverse(axes: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(sorted(range(len(forward)), key=forward.__getitem__))
 
 
-@primitive(linear=("x",), x=lambda xp, gy, axes: xp.permute_dims(gy, axes=_inverse(tuple(axes))))
+@primitive(linear=("x",), x=lambda xp, gy, axes: xp.permute_dims(gy, axes=_inverse(tuple(map(int, axes)))))
 def permute_dims(xp: Namespace, x: AnyArray, /, axes: Sequence[int]) -> Array:
     """The array with its axes in another order: axis i of the result is axis ``axes[i]`` of `x`."""
     return xp.permute_dims(x, tuple(axes))
@@ -94,7 +94,7 @@ def roll(xp: Namespace, x: AnyArray, /, shift: Axes, *, axis: Axes | None = None
     axis : int, tuple of int or None
         None rolls the flattened array, and restores the shape.
     """
-    return xp.roll(x, reusable(shift), axis=reusable(axis))
+    return xp.roll(x, shift if isinstance(shift, WHOLE) else integers(shift), axis=reusable(axis))
 
 
 def _concat_rule(xp: Namespace, gy: Array, specs: tuple[Spec, ...], axis: int | None) -> list[Array]:

@@ -1,5 +1,7 @@
 """Sorting functions."""
 
+import operator
+
 from xpgrad.graph.primitive import primitive
 from xpgrad.types import AnyArray, Array, Namespace
 
@@ -29,4 +31,4 @@ def sort(xp: Namespace, x: AnyArray, /, *, axis: int = -1, descending: bool = Fa
     stable : bool
         Keep the order of equal elements.
     """
-    return xp.sort(x, axis=axis, descending=descending, stable=stable)
+    return xp.sort(x, axis=operator.index(axis), descending=descending, stable=stable)

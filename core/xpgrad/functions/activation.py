@@ -9,7 +9,16 @@ from xpgrad.array_api.shared.precision import fitted, narrowed, widened
 from xpgrad.backend import random
 from xpgrad.config import config
 from xpgrad.functions.arguments import without_removed
-from xpgrad.functions.checks import floating, inexact, invalid, known_spec, real, real_floating, require_axis
+from xpgrad.functions.checks import (
+    floating,
+    inexact,
+    invalid,
+    known_spec,
+    real,
+    real_floating,
+    real_number,
+    require_axis,
+)
 from xpgrad.graph.primitive import elementwise
 from xpgrad.graph.variable import Variable, as_array, as_variable
 from xpgrad.special import exponentials
@@ -46,6 +55,7 @@ def clipped_relu(xp: Namespace, x: AnyArray, /, z: float = 20.0) -> Array:
     x : Variable or array, real floating-point
     z : float
     """
+    real_number(z, "clipped_relu", "z")
     spec = xp.spec_of(x)
     return narrowed(xp, xp.clip(widened(xp, x, spec), 0.0, z), spec)
 

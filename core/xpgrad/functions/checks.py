@@ -2,7 +2,7 @@
 
 import functools
 from collections.abc import Callable
-from numbers import Rational
+from numbers import Rational, Real
 from typing import Any, ParamSpec, cast
 
 from xpgrad.backend.backend import MAX_SPECS
@@ -39,6 +39,14 @@ def require_real_floating(spec: Spec, function: str, name: str = "x") -> Spec:
 def real_floating(x: Any, function: str, name: str = "x") -> Spec:
     """Return the spec of `x`, or raise `InvalidType` if its dtype is not real floating-point."""
     return require_real_floating(known_spec(x, function), function, name)
+
+
+def real_number(value: Any, function: str, name: str) -> None:
+    """Raise a TypeError if `value` is neither a real number nor a 0-d array."""
+    if not isinstance(value, Real) and getattr(value, "shape", None) != ():
+        raise TypeError(
+            f"{function}: expected {name} to be a real number, got an object of type {type(value).__name__}"
+        )
 
 
 def require_integral(spec: Spec, function: str, name: str = "t") -> Spec:

@@ -166,7 +166,11 @@ def sum(x: AnyArray, axis: Axis = None, keepdims: bool = False) -> Variable:
 
 def sum_to(x: AnyArray, shape: Shape) -> Variable:
     """Return `x` summed to `shape`, over the axes that broadcasting from `shape` would add or expand."""
-    return _sum_to(x, shape=integers(shape))
+    lengths, spec = integers(shape, "sum_to"), known_spec(x, "sum_to")
+    pairs = zip(reversed(lengths), reversed(spec.shape), strict=False)
+    if len(lengths) > spec.ndim or any(length not in (1, whole) for length, whole in pairs):
+        raise invalid("sum_to", f"x of a shape that {lengths} broadcasts to", f"x is {spec!r}")
+    return _sum_to(x, shape=lengths)
 
 
 def tensordot(a: AnyArray, b: AnyArray, axes: int | tuple[Sequence[int], Sequence[int]] = 2) -> Variable:

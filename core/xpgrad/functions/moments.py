@@ -11,7 +11,7 @@ from xpgrad.backend.plugins import plugins
 from xpgrad.backend.spec import Spec
 from xpgrad.config import config
 from xpgrad.errors import ShapeError
-from xpgrad.functions.checks import invalid, known_spec, require_real_floating
+from xpgrad.functions.checks import invalid, known_spec, real_number, require_real_floating
 from xpgrad.graph.variable import Variable, as_array, inside
 from xpgrad.types import WHOLE, Array, Namespace, Shape, integers
 
@@ -31,6 +31,7 @@ def statistics(x: Any, function: str, axis: Axes, eps: float) -> tuple[Array, Ar
     """
     if isinstance(eps, Variable):
         raise TypeError("normalization: eps must be a number, not a Variable: it has no gradient")
+    real_number(eps, function, "eps")
     spec = known_spec(x, function)
     xp = spec.backend.xp
     if spec.size:

@@ -4,7 +4,7 @@ import math
 from typing import Any
 
 from xpgrad.array_api import astype, expand_dims, matmul, matrix_transpose, mean, permute_dims, reshape, sum
-from xpgrad.functions.checks import invalid, known_spec, real_floating, require_real_floating
+from xpgrad.functions.checks import invalid, known_spec, real_floating, real_number, require_real_floating
 from xpgrad.functions.mixed import in_dtype_of, unified
 from xpgrad.functions.moments import group_size, moving, unbiased, update
 from xpgrad.graph.primitive import primitive
@@ -89,6 +89,9 @@ def decorrelated_batch_normalization(
     name = "decorrelated_batch_normalization"
     spec = real_floating(x, name)
     size = group_size(name, spec, groups)
+    real_number(eps, name, "eps")
+    if not eps >= 0:
+        raise ValueError(f"{name}: expected eps of at least 0, got {eps!r}")
     running_mean = moving(name, spec, running_mean, "running_mean", (groups, size))
     running_projection = moving(name, spec, running_projection, "running_projection", (groups, size, size))
     rows = _rows(astype(x, spec.wide, copy=False), groups)

@@ -19,6 +19,8 @@ from xpgrad.models import Link
 from xpgrad.types import AnyArray, Array
 
 LEFT, RIGHT = 1.0, -1.0
+MAX_GAP = 1_000
+"""Maximum ratio of the largest word to the number of words: each number from 0 on takes memory."""
 
 
 class BinaryHierarchicalSoftmax(Link):
@@ -45,6 +47,11 @@ class BinaryHierarchicalSoftmax(Link):
         super().__init__()
         self.tree = tree
         paths, codes, children = _parsed(tree)
+        if max(paths) > MAX_GAP * len(paths):
+            raise ValueError(
+                f"BinaryHierarchicalSoftmax: expected words numbered from 0 on, got {len(paths)} words, one of them "
+                "with a much larger number"
+            )
         depth = max(map(len, paths.values()))
         rows = range(max(paths) + 1)
         host = plugins.host

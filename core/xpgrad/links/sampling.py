@@ -9,7 +9,7 @@ from xpgrad.graph.variable import Variable
 from xpgrad.initializers import Zero
 from xpgrad.links.parameters import weight
 from xpgrad.models import Link
-from xpgrad.types import AnyArray
+from xpgrad.types import AnyArray, as_list
 from xpgrad.utils.walker_alias import WalkerAlias
 
 
@@ -59,7 +59,7 @@ class NegativeSampling(_Sampling):
     def __init__(
         self, in_size: int, counts: Sequence[float], sample_size: int, power: float = 0.75, dtype: Any = None
     ) -> None:
-        super().__init__(in_size, [float(c) ** power for c in counts], sample_size, dtype)
+        super().__init__(in_size, [float(c) ** power for c in as_list(counts, "numbers")], sample_size, dtype)
 
     def forward(self, x: AnyArray, t: AnyArray, reduce: str = "sum", *, return_samples: bool = False) -> Any:
         """Return the loss for vectors `x` and labels `t`, and the samples if asked; see `F.negative_sampling`."""
@@ -92,7 +92,7 @@ class BlackOut(_Sampling):
     """
 
     def __init__(self, in_size: int, counts: Sequence[float], sample_size: int) -> None:
-        super().__init__(in_size, [float(c) for c in counts], sample_size, None)
+        super().__init__(in_size, [float(c) for c in as_list(counts, "numbers")], sample_size, None)
 
     def forward(self, x: AnyArray, t: AnyArray) -> Variable:
         """Return the loss for vectors `x` and labels `t`; see `F.black_out`."""

@@ -94,4 +94,4 @@ def log_softmax(x: AnyArray, /, axis: Axis = None) -> Variable:
     axis : int, tuple of int or None
     """
     (x,) = as_floating("log_softmax", (x,))
-    return exponentials.log_softmax(x, axis=axis)
+    return exponentials.log_softmax(x, axis=int(axis) if isinstance(axis, int) else axis)

@@ -15,6 +15,8 @@ def reshape(x: Array, /, shape: Shape, copy: bool | None = None) -> Array:
 
 def permute_dims(x: Array, /, axes: Sequence[int]) -> Array:
     """Return the array with its axes in another order."""
+    if axes is None:
+        raise TypeError("permute_dims: expected a sequence of axes, got None")
     return x.transpose(axes)
 
 
