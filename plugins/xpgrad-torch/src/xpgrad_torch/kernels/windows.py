@@ -21,7 +21,7 @@ _aten: Any = torch.ops.aten
 def _fits(g: Geometry, *arrays: torch.Tensor) -> bool:
     """Return whether PyTorch has windows of this geometry, and all arrays have elements of one dtype."""
     dtype = arrays[0].dtype
-    if dtype not in FLOATS or g.ndim > 3 or any(x.dtype is not dtype or not x.numel() for x in arrays):
+    if dtype not in FLOATS or g.ndim > 3 or 0 in g.size or any(x.dtype is not dtype or not x.numel() for x in arrays):
         return False
     axes = zip(g.out, g.size, g.ksize, g.stride, g.pad, g.dilate, strict=True)
     return all(out == (n + 2 * p - d * (k - 1) - 1) // s + 1 for out, n, k, s, p, d in axes)
@@ -87,6 +87,8 @@ def unpool(x: Array, /, geometry: Geometry) -> Array:
 def _pools(g: Geometry, x: torch.Tensor) -> bool:
     """Return whether PyTorch has sums over these windows: without dilation, padded by half of a window at most."""
     half = all(2 * p <= k for p, k in zip(g.pad, g.ksize, strict=True))
+    if g.ndim == 3 and any(n < k for n, k in zip(g.size, g.ksize, strict=True)):
+        return False  # its gradient is refused, whatever the padding is
     return g.ndim in (2, 3) and half and set(g.dilate) == {1} and _fits(g, x)
 
 
