@@ -15,6 +15,7 @@ from xpgrad.transforms.call import recording
 from xpgrad.transforms.capture import Trace as Captured
 from xpgrad.transforms.leaves import alias, root
 from xpgrad.transforms.trace.absent import without
+from xpgrad.transforms.trace.guards.effects import repeated_call
 from xpgrad.transforms.trace.program import Program
 from xpgrad.transforms.trace.tracing import Trace
 from xpgrad.transforms.trees import flatten
@@ -37,7 +38,7 @@ class Half:
         self.outputs, self.sources = trace.connected, trace.wanted
         self.function, self.arguments = trace.function, trace.arguments
         self.results, self.structure = trace.results, trace.structure
-        self.surroundings, self.writes = trace.surroundings, trace.writes
+        self.surroundings, self.writes, self.sets = trace.surroundings, trace.writes, trace.facts.sets
         self._runs: dict[tuple[int, ...], tuple[Callable[..., Any], Sequence[bool]]] = {}
 
     def run(self, residuals: Sequence[Array], cotangents: Sequence[Array | None]) -> Sequence[Array | None]:
@@ -131,10 +132,10 @@ class CompiledCall(FunctionNode):
             for i, leaf in enumerate(self.leaves)
         ]  # fmt: skip
         args, kwargs = half.arguments.build(leaves)
-        numbers = [n for n, leaf in enumerate(half.results) if leaf.connected]
+        numbers = {leaf.content: n for n, leaf in enumerate(half.results) if leaf.connected}.values()
 
         def run() -> list[Variable]:
-            found, _ = flatten(half.function(*args, **kwargs))
+            found, _ = flatten(repeated_call(half.sets, lambda: half.function(*args, **kwargs)))
             return [found[n] for n in numbers]
 
         order = list(roots.values())

@@ -50,7 +50,7 @@ class Leaf(NamedTuple):
         `content` itself; "object": `content` itself.
     content : object
     connected : bool
-        Whether it requires a gradient.
+        Whether it requires a gradient. What a function keeps outside after a backward computation of its own does not.
     kept : bool
         Whether it is what the function has set outside, and not returned.
     """
@@ -198,7 +198,7 @@ class Trace:
         if self._connected:
             unique = {id(c): c for c in level.captured.values()}.values()
             wanted = [c for c in unique if c.first._node.requires_grad]
-            self.connected = tuple(leaf.content for leaf in self.results if leaf.connected)
+            self.connected = self._connected_outputs()
             self.wanted = tuple(c.source for c in wanted)
             failure, level.recording.failure = level.recording.failure, None
             self._pull_back(name, wanted)
@@ -274,8 +274,11 @@ class Trace:
             array = leaf._array
             if array is None or not level.holds(array):
                 return Leaf("object", leaf)
-            connected = leaf._node.requires_grad and leaf._node not in level.swept and not kept
+            connected = leaf._node.requires_grad and leaf._node not in level.swept and not (kept and level.swept)
             if connected:
+                known = next((i for i, y in enumerate(self._connected) if y is leaf), None)
+                if known is not None:  # returned, and kept outside as well
+                    return Leaf("variable", self._connected_outputs()[known], True, kept)
                 self._connected.append(leaf)
             outputs.append((array.value, array))
             return Leaf("variable", len(outputs) - 1, connected, kept)
@@ -297,6 +300,9 @@ class Trace:
                 "holds an array that cannot leave the function in it; return dictionaries, lists, tuples or dataclasses"
             )
         return Leaf("object", leaf)
+
+    def _connected_outputs(self) -> tuple[int, ...]:
+        return tuple(dict.fromkeys(leaf.content for leaf in self.results if leaf.connected))
 
     def _note_writes(self, captured: Captured, outputs: list[Any]) -> None:
         source = captured.source

@@ -1,7 +1,7 @@
 """`Effect` and `Set`: what a call sets outside, and what of that a program sets at each run."""
 
 import operator
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from xpgrad.transforms.trace.guards.guard import ABSENT, Guard, is_constant
@@ -70,6 +70,22 @@ class Set(NamedTuple):
             self.effect.owner[len(self.effect.before) :] = value
         else:
             self.effect.set(value)
+
+
+def repeated_call(sets: Sequence[Set], f: Callable[[], Any]) -> tuple[Any, list[Any]]:
+    """Return the result of another call, and the arrays that it sets outside, which is as before afterwards."""
+    before = [each.effect.guard.now() for each in sets]
+    try:
+        result = f()
+        now = [each.effect.guard.now() for each in sets]
+    finally:
+        for each, value in zip(sets, before, strict=True):
+            each.effect.set(value)
+    found = [
+        None if not each.arrays else list(new[len(old) :]) if each.effect.kind == "contents" else new
+        for each, old, new in zip(sets, before, now, strict=True)
+    ]
+    return result, found
 
 
 def refill(box: Any, items: tuple[Any, ...]) -> None:
