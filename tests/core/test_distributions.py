@@ -15,7 +15,7 @@ import xpgrad
 
 MAX_LINES = {
     "xpgrad/transforms/trace/executors/": 4_000,
-    "xpgrad/transforms/trace/": 8_200,
+    "xpgrad/transforms/trace/": 8_350,
     "xpgrad/transforms/batch/": 2_600,
     "xpgrad/transforms/dual/": 1_300,
     "xpgrad/transforms/loops/": 2_400,

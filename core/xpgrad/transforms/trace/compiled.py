@@ -34,6 +34,7 @@ from xpgrad.transforms.trace.passes import PASSES
 from xpgrad.transforms.trace.pickles import global_name
 from xpgrad.transforms.trace.program import Program
 from xpgrad.transforms.trace.runner import Runner
+from xpgrad.transforms.trace.state import State, without_state
 from xpgrad.transforms.trace.tracing import Trace
 from xpgrad.transforms.trees import flatten, map_leaves, where
 from xpgrad.types import as_list
@@ -71,6 +72,7 @@ class Compiled(Generic[P, R]):
         self._lock = shared_lock()
         self._recording = InTurn()
         self._writes = False  # whether a recorded run has stored something in Variables from outside
+        self._state = State()
         self._hits = self._misses = 0
         self._warned = False
         self._changes = 0
@@ -103,6 +105,8 @@ class Compiled(Generic[P, R]):
         if self._writes and not self._recording.lock._is_owned():
             with self._recording.lock:
                 return self(*args, **kwargs)
+        if self._state.places:
+            kwargs = self._state.given(kwargs)
         for kind in self._kinds:
             ready = kind.ready
             if ready is None:
@@ -125,7 +129,7 @@ class Compiled(Generic[P, R]):
     def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Call the function where there is no program yet, or can be none."""
         if around() is not None:
-            return self.function(*args, **kwargs)  # within another compiled function: a part of its program
+            return self.function(*args, **without_state(kwargs))  # a part of the program of another function
         if switches().mode & WATCHED:
             if not self._warned:
                 self._warned = True
@@ -140,7 +144,7 @@ class Compiled(Generic[P, R]):
                     return self._traced(args, kwargs)
                 if kind.eager is None and kind.ready is None:
                     return self._confirmed(kind, args, kwargs)
-        return self._eager(args, kwargs) if kind.ready is None else self(*args, **kwargs)
+        return self._eager(args, kwargs) if kind.ready is None else self(*args, **without_state(kwargs))
 
     def _found(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Kind | None:
         """Return the kind of a call, which is the most recently used then."""
@@ -213,12 +217,21 @@ class Compiled(Generic[P, R]):
         """Call a function again, without a level, whose first run cannot be recorded, after undoing what that set."""
         text = str(error)
         error.facts.undo()
+        state = self._state.grown(error.places)
+        if state is not None and not error.level.watch.recorded:
+            restore(held)
+            error.level.forget()
+            self._state, self._writes, self._kinds = state, True, []
+            return self(*args, **without_state(kwargs))
         if self._strict or error.level.watch.recorded:
             error.level.forget()
             raise TraceError(f"compile: {self._name}: {text}") from None
         restore(held)
         leaves, structure = flatten((args, kwargs))
         made = Kind(entry(leaves, structure, error.level.sources, error.facts.guards.values()), None)
+        made.loose = entry(leaves, structure, (), ())
+        if sum(k.eager == text and k.loose is not None and k.loose(args, kwargs) is not None for k in self._kinds) > 2:
+            made.entry = made.loose  # what it reads changes at each call
         error.level.forget()
         self._give_up(made, text)
         with self._lock:
@@ -227,7 +240,7 @@ class Compiled(Generic[P, R]):
 
     def _recorded(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Trace:
         """Return a recorded call."""
-        trace = Trace(self.function, args, kwargs, self._strict)
+        trace = Trace(self.function, args, kwargs, self._strict, self._state)
         self._writes |= bool(trace.writes)
         failure = failure_of(trace)
         if failure is not None and self._strict:
@@ -307,6 +320,7 @@ class Compiled(Generic[P, R]):
                 self._kinds = [kind, *(other for other in self._kinds if other is not kind)]
 
     def _eager(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        kwargs = without_state(kwargs)
         leaves, structure = flatten((args, kwargs))
         given = any(isinstance(leaf, Variable) for leaf in leaves)
         made: dict[int, Variable] = {}
@@ -368,8 +382,9 @@ class Compiled(Generic[P, R]):
 
     def _trace_of(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Trace, Runner]:
         for _ in range(3):
+            given = self._state.given(kwargs) if self._state.places else kwargs
             for kind in self._kinds:
-                if kind.entry(args, kwargs) is None:
+                if kind.entry(args, given) is None:
                     continue
                 if kind.eager is not None:
                     raise TraceError(f"compile: {self._name} has no program for these arguments: {kind.eager}")
@@ -459,7 +474,8 @@ def compile(
     A function runs without a program, and a warning says why, if it changes what it reads, sets something outside,
     reads what is not seen (the state of an object written in C), or writes to a captured array by an operator between
     that and a number (``average *= 0.9``), which nothing records. Writes of computed arrays to captured ones
-    (``average += x.array``), and all writes to ``x.array`` of Variables, are parts of the program.
+    (``average += x.array``), and all writes to ``x.array`` of Variables, are parts of the program. So are arrays that
+    the function reads and replaces in attributes, items and variables outside (``self.h = f(self.h, x)``).
     """
     if f is None:
         given: dict[str, Any] = {"exact": exact, "executor": executor, "strict": strict, "verify": verify}

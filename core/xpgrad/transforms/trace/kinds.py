@@ -49,7 +49,8 @@ class Kind:
     eager : str or None
         Why there is no program.
     loose : callable or None
-        An entry that takes any floats among the arguments; None where a program is not the same for others.
+        An entry that takes any floats among the arguments; None where a program is not the same for other floats. For
+        calls without a program, an entry that compares nothing but the arguments.
     runs, due : int
         Number of calls, and the number of the one that is recorded again and compared with the program.
     tries : int

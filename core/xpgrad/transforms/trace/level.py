@@ -44,15 +44,17 @@ class Unrecordable(BaseException):
     Attributes
     ----------
     level : TraceLevel
+    places : list of Effect
+        Where it had replaced arrays from outside.
     facts : Observer
         What the function had read and set by then.
     """
 
     facts: Any
 
-    def __init__(self, level: "TraceLevel", text: str) -> None:
+    def __init__(self, level: "TraceLevel", text: str, places: Iterable[Any] = ()) -> None:
         super().__init__(text)
-        self.level = level
+        self.level, self.places = level, list(places)
 
 
 OUTER = "a Variable that was computed outside; compute it within the function"

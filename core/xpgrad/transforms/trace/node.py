@@ -17,6 +17,7 @@ from xpgrad.transforms.leaves import alias, root
 from xpgrad.transforms.trace.absent import without
 from xpgrad.transforms.trace.guards.effects import repeated_call
 from xpgrad.transforms.trace.program import Program
+from xpgrad.transforms.trace.state import without_state
 from xpgrad.transforms.trace.tracing import Trace
 from xpgrad.transforms.trees import flatten
 from xpgrad.types import Array
@@ -38,7 +39,8 @@ class Half:
         self.outputs, self.sources = trace.connected, trace.wanted
         self.function, self.arguments = trace.function, trace.arguments
         self.results, self.structure = trace.results, trace.structure
-        self.surroundings, self.writes, self.sets = trace.surroundings, trace.writes, trace.facts.sets
+        self.surroundings, self.state = trace.surroundings, trace.state
+        self.writes, self.sets = trace.writes, trace.facts.sets
         self._runs: dict[tuple[int, ...], tuple[Callable[..., Any], Sequence[bool]]] = {}
 
     def run(self, residuals: Sequence[Array], cotangents: Sequence[Array | None]) -> Sequence[Array | None]:
@@ -135,7 +137,8 @@ class CompiledCall(FunctionNode):
         numbers = {leaf.content: n for n, leaf in enumerate(half.results) if leaf.connected}.values()
 
         def run() -> list[Variable]:
-            found, _ = flatten(repeated_call(half.sets, lambda: half.function(*args, **kwargs)))
+            with half.state.held(kwargs):
+                found, _ = flatten(repeated_call(half.sets, lambda: half.function(*args, **without_state(kwargs))))
             return [found[n] for n in numbers]
 
         order = list(roots.values())

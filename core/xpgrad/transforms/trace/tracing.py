@@ -18,6 +18,7 @@ from xpgrad.transforms.trace.guards.numbers import Numbers
 from xpgrad.transforms.trace.guards.observer import Observer
 from xpgrad.transforms.trace.level import Captured, Source, TraceLevel, Unrecordable
 from xpgrad.transforms.trace.program import Program, Value, values_in
+from xpgrad.transforms.trace.state import State, is_place, without_state
 from xpgrad.transforms.trees import Structure, flatten, where
 from xpgrad.types import Array
 
@@ -85,6 +86,8 @@ class Trace:
     args, kwargs : tuple, dict
         What the user gave. Arrays enter as Variables.
     strict : bool
+    state : State
+        Arrays that the function reads and replaces outside, which are among `kwargs`.
 
     Attributes
     ----------
@@ -121,10 +124,12 @@ class Trace:
         Why the program is not the whole computation.
     """
 
-    def __init__(self, f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], strict: bool) -> None:
-        self.function = f
+    def __init__(
+        self, f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], strict: bool, state: State
+    ) -> None:
+        self.function, self.state = f, state
         self.leaves, self.arguments = flatten((args, kwargs))
-        self.variables = any(isinstance(leaf, Variable) for leaf in self.leaves)
+        self.variables = any(isinstance(leaf, Variable) for leaf in flatten((args, without_state(kwargs)))[0])
         check_static(self.leaves, self.arguments)
         self.level = TraceLevel("compile", strict)
         self.program: Program
@@ -163,8 +168,13 @@ class Trace:
         cuts = GraphEnds(None, lambda given: True)
         self.facts.copied((args, kwargs), given)
         try:
+            for place, value in self.state.entering(kwargs):
+                self.facts.enter(place, value)
             with following(self.facts):
-                returned = called_with(cuts.entered(), f, *args, **kwargs)
+                returned = called_with(cuts.entered(), f, *args, **without_state(kwargs))
+        except BaseException:
+            self.facts.leave()
+            raise
         finally:
             self.facts.end()
         self._check_arguments((args, kwargs), entered)
@@ -177,6 +187,7 @@ class Trace:
             )
         self.facts.settle()
         self._check_effects()
+        self._check_state()
         sets = [each.value if each.arrays else None for each in self.facts.sets]
         leaves, self.structure = flatten((returned, sets))
         count = len(leaves) - len(flatten(sets)[0])
@@ -223,7 +234,19 @@ class Trace:
         for effect in self.facts.effects.values():
             if self.level.escapes_in(effect.guard.now()):
                 text = f"it stored an array in {effect.guard.title}; return it, or assign x.array of a Variable x"
-                raise Unrecordable(self.level, f"{text} from outside")
+                raise Unrecordable(self.level, f"{text} from outside", filter(is_place, self.facts.effects.values()))
+
+    def _check_state(self) -> None:
+        """Raise if the next backward computation would go on in the graph of this run, which has had one."""
+        for each in self.facts.sets if self.level.swept else ():
+            if each.effect.key in [place.key for place in self.state.places if place.owner is each.effect.owner]:
+                found = [x for x in flatten(each.value)[0] if isinstance(x, Variable) and x._node.requires_grad]
+                if any(x._node.creator_node is not None and x._node not in self.level.swept for x in found):
+                    raise Unrecordable(
+                        self.level,
+                        f"{each.effect.guard.title} stays connected to the graph of a call that has computed its "
+                        "gradients: unchain it, or keep x.detach()",
+                    )
 
     def _met(self, x: Any) -> None:
         """Take note of a Variable or an array from outside that was met."""
@@ -274,7 +297,10 @@ class Trace:
             array = leaf._array
             if array is None or not level.holds(array):
                 return Leaf("object", leaf)
-            connected = leaf._node.requires_grad and leaf._node not in level.swept and not (kept and level.swept)
+            node = leaf._node
+            connected = node.requires_grad and node not in level.swept
+            if kept:
+                connected = connected and node.creator_node is not None and not level.swept
             if connected:
                 known = next((i for i, y in enumerate(self._connected) if y is leaf), None)
                 if known is not None:  # returned, and kept outside as well

@@ -288,18 +288,6 @@ def test_an_array_that_is_kept_outside_is_there_as_after_an_eager_run(f, kept):
     assert compiled.cache_info().hits == 2
 
 
-def test_a_state_that_a_call_reads_and_sets_is_that_of_an_eager_run():
-    def run(wrap):
-        link = xpgrad.links.LSTM(3, 2, lateral_init=1, upward_init=1)
-        f = wrap(lambda x: link(x) * 1)
-        return [array(f(Variable(np.ones((1, 3)) * i, requires_grad=False))) for i in range(5)], link.h.array
-
-    expected = run(lambda f: f)
-    with pytest.warns(CompileWarning, match="it stored an array in the attribute 'c' of a LSTM"):
-        found = run(compile)
-    assert all(np.array_equal(a, b) for a, b in zip(flatten(found)[0], flatten(expected)[0], strict=True))
-
-
 @pytest.mark.parametrize(
     "f",
     [lambda t: t.append(t[0]), lambda t: t.__setitem__(0, t[0] * 2), lambda t: t.clear()],

@@ -17,6 +17,7 @@ from xpgrad.transforms.trace.guards.guard import (
     Guard,
     contents,
     inherited,
+    is_constant,
     same,
     values,
 )
@@ -73,6 +74,8 @@ class Facts:
         What the call has read, and then changed.
     numbers : Numbers
         The floats among the arguments.
+    entered : dict from tuple to object
+        Arrays of the function's state, by the places where they are put for the call.
     made, known : dict from int to object
         The objects that it has made, and those from outside that it has met, by their identities.
     """
@@ -88,6 +91,7 @@ class Facts:
         self.warnings: list[str] = []
         self.at: Any = None
         self.made: dict[int, Any] = {}
+        self.entered: dict[tuple[int, Any], Any] = {}
         self.known: dict[int, Any] = {}
         self.seen: set[Any] = set()
         self.numbers = Numbers()
@@ -170,6 +174,18 @@ class Facts:
         if id(owner) not in self.made and place not in self.effects and kind_of(owner) is not TRACED:
             self.known[id(owner)] = owner
             self.effects[place] = Effect(kind, owner, key, Guard(kind, owner, key, None).now())
+
+    def enter(self, place: Effect, value: Any) -> None:
+        """Put an array of this call where the function will read it, in place of one from outside."""
+        self.write(place.kind, place.owner, place.key)
+        place.set(value)
+        self.entered[id(place.owner), name_of(place.key)] = value
+
+    def leave(self) -> None:
+        """Set what has entered to what it was, after a call that has failed."""
+        for place in self.entered:
+            if place in self.effects:
+                self.effects[place].set(self.effects[place].before)
 
     # What is read whole
 
@@ -451,22 +467,31 @@ class Facts:
 
     def settle(self) -> None:
         """Decide at the end which effects a program repeats, and drop guards that the call itself has broken."""
+        kept: set[Any] = set()
         for place, effect in list(self.effects.items()):
             now = effect.guard.now()
+            if place in self.entered and now is self.entered[place]:
+                effect.set(effect.before)
+                del self.effects[place]
+                continue
             read = any((kind, *place) in self.guards for kind in READ)
             if same(now, effect.before) and (read or effect.kind == "contents"):
                 del self.effects[place]  # as it was
-            elif not read and (found := repeated(effect, now, self.guards.values(), self.known)) is not None:
+            elif (found := repeated(effect, now, self.guards.values(), self.known)) is not None and (
+                not read or (found.arrays and is_constant(effect.before))
+            ):
                 self.sets.append(found)
+                kept.add(place)
                 del self.effects[place]
         for function, args in self.cached:
             self.read("call", function, args, function(*args))
         for key, guard in list(self.guards.items()):
-            if not guard.holds():
+            if key[1:] not in kept and not guard.holds():
                 del self.guards[key]
                 if guard.kind not in ("values", "part"):
                     self.changed.append(guard)
         self.made.clear()
+        self.entered.clear()
         self.known.clear()
         self.seen.clear()
 

@@ -1,0 +1,80 @@
+"""`State`: arrays outside of a function that it reads and replaces, which its programs take and return."""
+
+import contextlib
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from xpgrad.backend.plugins import plugins
+from xpgrad.graph.variable import Variable
+from xpgrad.transforms.leaves import is_array
+from xpgrad.transforms.trace.guards.effects import Effect
+from xpgrad.transforms.trace.guards.trust import is_inside
+
+KEY = "(state)"
+"""The keyword argument by which a recorded function gets the arrays of its state."""
+KINDS = "attribute", "item", "cell", "global"
+MAX_PLACES = 64
+MAX_GROWTHS = 4
+"""How often places are added, before a function is taken for one that has another state at each call."""
+
+
+class State:
+    """Attributes, items and variables outside of a function that hold arrays, which the function reads and replaces.
+
+    Attributes
+    ----------
+    places : tuple of Effect
+    """
+
+    def __init__(self, places: Sequence[Effect] = (), growths: int = 0) -> None:
+        self.places, self._growths = tuple(places), growths
+
+    def grown(self, places: Sequence[Effect]) -> "State | None":
+        """Return a state with more places, or None where none is new or there are too many."""
+        known = {(id(place.owner), place.key) for place in self.places}
+        more = [place for place in places if (id(place.owner), place.key) not in known]
+        if not more or len(more) + len(self.places) > MAX_PLACES or self._growths >= MAX_GROWTHS:
+            return None
+        return State((*self.places, *more), self._growths + 1)
+
+    def given(self, kwargs: Mapping[str, Any]) -> dict[str, Any]:
+        """Return keyword arguments together with the arrays in all places, and which of them are no Variables."""
+        found = [place.guard.now() for place in self.places]
+        values = tuple([x if is_state(x) else None for x in found])
+        return {**kwargs, KEY: (values, tuple([type(x) in plugins.by_type for x in values]))}
+
+    def entering(self, kwargs: Mapping[str, Any]) -> Iterator[tuple[Effect, Any]]:
+        """Yield the places that hold arrays, and what a function gets there."""
+        values, plain = kwargs.get(KEY, ((), ()))
+        for place, x, is_plain in zip(self.places, values, plain, strict=False):
+            if x is not None:
+                yield place, x._array if is_plain else x
+
+    @contextlib.contextmanager
+    def held(self, kwargs: Mapping[str, Any]) -> Iterator[None]:
+        """Put the arrays among keyword arguments in their places, and set these back at the end."""
+        before = [(place, place.guard.now()) for place in self.places]
+        try:
+            for place, value in self.entering(kwargs):
+                place.set(value)
+            yield
+        finally:
+            for place, value in before:
+                place.set(value)
+
+
+def without_state(kwargs: dict[str, Any]) -> dict[str, Any]:
+    """Return keyword arguments without the arrays of a state."""
+    return {name: value for name, value in kwargs.items() if name != KEY} if KEY in kwargs else kwargs
+
+
+def is_state(x: Any) -> bool:
+    """Return whether a value is an array, a Variable, or a tuple of Variables."""
+    return is_array(x) or (type(x) is tuple and bool(x) and all(isinstance(each, Variable) for each in x))
+
+
+def is_place(effect: Effect) -> bool:
+    """Return whether a function has replaced an array from outside by one that it has computed."""
+    now = effect.guard.now()
+    inside = all(map(is_inside, now)) if type(now) is tuple else is_inside(now)
+    return effect.kind in KINDS and is_state(effect.before) and is_state(now) and inside
