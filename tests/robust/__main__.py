@@ -12,6 +12,7 @@ from pathlib import Path
 import click
 from tests.robust import calls
 from tests.robust.arguments import fault
+from tests.robust.test_arguments import KNOWN
 from tests.robust.wrong import WRONG
 
 ROOT = Path(__file__).parents[2]
@@ -42,7 +43,9 @@ def main(minutes: float, seed: int, tests: bool) -> None:
         while time.monotonic() < end:
             call, value = rng.choice(known), rng.choice(list(WRONG))
             place = rng.choice(list(call.places()) or [None])
-            if place is not None and (text := fault(call, place, value)) and (call.name, place) not in found:
+            if place is None or place in KNOWN.get(call.name, ()):
+                continue
+            if (text := fault(call, place, value)) and (call.name, place) not in found:
                 found[call.name, place] = text
                 print(f"{call.name}, {place!r}: {value}: {text}"[:500], flush=True)
             count += 1
