@@ -1,14 +1,22 @@
 """Every Python block of README, CONTRIBUTING and docs runs, from top to bottom, and prints what it says."""
 
+import contextlib
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.docs.documents import ROOT, blocks, is_session, run_session
+from tests.devices import device_or_skip
+from tests.docs.documents import ROOT, blocks, examples, is_session, printed_by, run_session
+from tests.turn import part_of
+
+import xpgrad
 
 OWN_TEST = {"backends.md", "interop.md"}
 """The files of the first are those of a distribution; the second needs an environment of its own (tests/examples)."""
 DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+OF_NUMPY = {*OWN_TEST, "transforms.md"}
+"""The sessions of the last one use NumPy's arrays beside Python numbers, which are made on the current device."""
+SWITCHED = [p for p in [*DOCUMENTS, *sorted((ROOT / "docs" / "howto").glob("*.md"))] if p.name not in OF_NUMPY]
 
 
 @pytest.mark.parametrize("path", [p for p in DOCUMENTS if p.name not in OWN_TEST], ids=lambda path: path.name)
@@ -19,6 +27,20 @@ def test_every_block_runs(path: Path, capsys: pytest.CaptureFixture[str]) -> Non
             run_session(block, names)
         else:
             exec(compile(block, path.name, "exec"), names)
+
+
+@pytest.mark.parametrize("device", ["@torch", "@jax", "@strict", "native:0"])
+@pytest.mark.parametrize("path", part_of(SWITCHED, 8), ids=lambda path: path.name)
+def test_every_block_runs_on_the_device_that_is_chosen(path: Path, device: str) -> None:
+    """As with XPGRAD_DEVICE; what blocks print of values differs there, so it is not compared."""
+    names: dict[str, Any] = {"__name__": "document"}
+    with contextlib.ExitStack() as stack:
+        if device == "@jax":
+            stack.enter_context(pytest.importorskip("jax").enable_x64(True))
+        stack.enter_context(xpgrad.using_device(device_or_skip(device)))
+        for block in blocks(path):
+            for source in [source for source, _ in examples(block)] if is_session(block) else [block]:
+                printed_by(source, names)
 
 
 def test_there_are_blocks() -> None:
