@@ -22,10 +22,10 @@ import xpgrad.functions as F
 from benchmarks import alone, deep, mlp, peers
 from benchmarks.harness import Report, Row, Workload
 from xpgrad.transforms import value_and_grad
-from xpgrad.transforms.trace.executors.c import wait
-from xpgrad.transforms.trace.executors.c.groups import CompiledGroups
+from xpgrad.transforms.trace.executors import wait
 from xpgrad.transforms.trace.executors.python import python_executor
 from xpgrad.transforms.trace.passes import PASSES
+from xpgrad_c.groups import CompiledGroups
 
 COMPILED = {
     "P1": "chain",

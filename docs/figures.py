@@ -104,7 +104,7 @@ def cached_programs() -> str:
 
 def bytes_of_c() -> str:
     """Return the size of the cache of compiled C in megabytes, of 2**20 bytes."""
-    from xpgrad.transforms.trace.executors.c.process import MAX_BYTES
+    from xpgrad_c.process import MAX_BYTES
 
     return str(MAX_BYTES // 2**20)
 

@@ -8,6 +8,7 @@ from xpgrad.backend.capabilities import FACTS, Capabilities
 from xpgrad.backend.checks import check_cast
 from xpgrad.backend.contract import API_VERSION
 from xpgrad.backend.device import Device
+from xpgrad.backend.executors import RowFunction, RowKernel
 from xpgrad.backend.geometry import Geometry
 from xpgrad.backend.hookspecs import hookimpl
 from xpgrad.backend.indexing import block, checks_index_arrays, flat_index
@@ -24,9 +25,9 @@ from xpgrad.listing import listed as _listed
 
 __all__ = [
     "API_VERSION", "BINARY_OPERATORS", "CHAPTERS", "FACTS", "OPERATORS", "ArrayAPIBackend", "Backend",
-    "BackendUnavailable", "Capabilities", "Device", "FloatLimits", "Geometry", "PluginWarning", "Spec", "block",
-    "check_cast", "checks_index_arrays", "class_name", "config", "flat_index", "hookimpl", "python_operator",
-    "register", "scatter_add_by_sorting",
+    "BackendUnavailable", "Capabilities", "Device", "FloatLimits", "Geometry", "PluginWarning", "RowFunction",
+    "RowKernel", "Spec", "block", "check_cast", "checks_index_arrays", "class_name", "config", "flat_index",
+    "from_executors", "hookimpl", "python_operator", "register", "scatter_add_by_sorting",
 ]  # fmt: skip
 if not TYPE_CHECKING:
     __getattr__, __dir__ = _listed(__name__, __all__)
@@ -50,3 +51,12 @@ def register(plugin: Any, name: str) -> Backend:
         The plugin says that its library or hardware is missing.
     """
     return plugins.register(plugin, name)
+
+
+def from_executors(backend: Backend, name: str) -> Any:
+    """Return the attribute `name` of the first executor for a backend that has it, or None.
+
+    By ``row_functions`` and ``c_library`` the kernels of a backend are compiled, see the hook ``xpgrad_executor``.
+    """
+    found = (getattr(executor, name, None) for _, executor in plugins.executors(backend))
+    return next((attribute for attribute in found if attribute is not None), None)

@@ -80,7 +80,7 @@ def test_an_executor_of_the_page_is_asked_for_by_its_name(tmp_path: Path) -> Non
     metadata = tmp_path / "timed-1.0.dist-info"
     metadata.mkdir()
     (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: timed\nVersion: 1.0\n")
-    (metadata / "entry_points.txt").write_text("[xpgrad.array_modules]\nnumpy = timed\n")
+    (metadata / "entry_points.txt").write_text("[xpgrad.executors]\ntimed = timed\n")
     (tmp_path / "use_timed.py").write_text(FILES["use_timed.py"])
     assert run("-W", "error", "use_timed.py", path=tmp_path) == PRINTED["use_timed.py"]
 

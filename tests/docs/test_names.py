@@ -20,6 +20,7 @@ import xpgrad
 import xpgrad.functions
 import xpgrad.plugin
 import xpgrad.transforms
+import xpgrad_c
 import xpgrad_chx
 import xpgrad_conformance
 import xpgrad_numpy
@@ -46,7 +47,7 @@ ROOTS: dict[str, Any] = CLASSES | {
     "np": np,
     "numpy": np,
 }
-GROUPS = {"xpgrad.backends", "xpgrad.array_modules", "xpgrad.devices"}
+GROUPS = {"xpgrad.backends", "xpgrad.array_modules", "xpgrad.devices", "xpgrad.executors"}
 """Of entry points: no modules."""
 OTHERS = {"autograd", "chainer", "da", "dask", "distributed", "jax", "jnp", "nn", "scipy", "sklearn", "torch", "xarray"}
 """Libraries whose names are not looked up."""
@@ -110,7 +111,7 @@ def vocabulary() -> frozenset[str]:
     """Every name of a module, class, function, attribute, parameter, kernel or fact."""
     known = {*xpgrad.backend._CLASSES, "__torch_function__"}  # of backends that may not be here
     known |= {*dir(builtins), *keyword.kwlist, *dir(np), *dir(np.ndarray), *dir(np.linalg), *xpgrad.plugin.FACTS}
-    for module in modules(xpgrad, xpgrad_conformance, xpgrad_chx, xpgrad_numpy):
+    for module in modules(xpgrad, xpgrad_conformance, xpgrad_c, xpgrad_chx, xpgrad_numpy):
         known.update(module.__name__.split("."), dir(module))
         for value in list(vars(module).values()):
             known |= parameters(value)

@@ -12,15 +12,15 @@ from typing import Any
 from unittest.mock import patch
 
 import numpy as np
+from tests.backends.c_executor.table import cut_small
 from tests.core.transforms.trace.compiled_cases import same_leaf
-from tests.core.transforms.trace.executors.table import cut_small
 from tests.fuzz.compiled import STEPS, Function, Plan, Sums, World, _leaf, _outcome
 
 import xpgrad
 from xpgrad import Device, Variable
 from xpgrad.testing.arrays import placed
-from xpgrad.transforms.trace.executors.c import executor as c_executors
-from xpgrad.transforms.trace.executors.c.executor import wait
+from xpgrad_c import executor as c_executors
+from xpgrad_c.executor import wait
 
 SIZES = (
     *((1, 7), (3, 5), (8, 8), (9, 4), (2, 63), (17, 3), (33, 65), (5, 1025), (1, 4095), (1, 4097), (64, 65)),

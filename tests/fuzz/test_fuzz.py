@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.core.transforms.trace.executors.c_programs import has_compiler
+from tests.backends.c_executor.groups_to_compile import has_compiler
 from tests.devices import device_or_skip
 from tests.fuzz import checks
 from tests.fuzz.batched import batched

@@ -1,5 +1,1 @@
-"""C source of fused groups, and what compiles, keeps, loads and calls it."""
-
-from xpgrad.transforms.trace.executors.c.executor import c_executor, state, wait
-
-__all__ = ["c_executor", "state", "wait"]
+"""The executor ``c``: C source of fused groups, and its compilation, cache, loading and calls."""

@@ -6,7 +6,7 @@ import threading
 from collections import deque
 from collections.abc import Callable
 
-from xpgrad.transforms.trace.executors.c.process import Build
+from xpgrad_c.process import Build
 
 Job = Callable[[], object]
 

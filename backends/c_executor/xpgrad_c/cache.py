@@ -11,7 +11,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from xpgrad.transforms.trace.executors.c.directory import CacheError, open_directory, read_own
+from xpgrad_c.directory import CacheError, open_directory, read_own
 
 MAGIC = b"xpgradC1"
 """The end of each file, after the checksum of its name and content."""

@@ -11,12 +11,12 @@ import shutil
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 
-from xpgrad.transforms.trace.executors.c.cache import Cache
-from xpgrad.transforms.trace.executors.c.elf import check_dependencies
-from xpgrad.transforms.trace.executors.c.functions import BINARY_LIBM
-from xpgrad.transforms.trace.executors.c.generator import FLAGS, LIBRARIES
-from xpgrad.transforms.trace.executors.c.process import TIMEOUT, Build, BuildError, absolute
-from xpgrad.transforms.trace.executors.c.processor import machine_key
+from xpgrad_c.cache import Cache
+from xpgrad_c.elf import check_dependencies
+from xpgrad_c.functions import BINARY_LIBM
+from xpgrad_c.generator import FLAGS, LIBRARIES
+from xpgrad_c.process import TIMEOUT, Build, BuildError, absolute
+from xpgrad_c.processor import machine_key
 
 FORMAT = "1"
 """Another one for each change of what is stored."""

@@ -3,17 +3,18 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from xpgrad.transforms.trace.executors.c.background import background
-from xpgrad.transforms.trace.executors.c.functions import has_row
-from xpgrad.transforms.trace.executors.c.groups import CompiledGroups, Group
-from xpgrad.transforms.trace.executors.c.toolchain import State, disabled, toolchain
-from xpgrad.transforms.trace.executors.c.worth import worth
 from xpgrad.transforms.trace.executors.host.blocks import blocks_of
 from xpgrad.transforms.trace.executors.host.executor import grouped, is_large, whole
 from xpgrad.transforms.trace.fusion.fuse import fuse
 from xpgrad.transforms.trace.fusion.group import Fused
 from xpgrad.transforms.trace.loading import load
 from xpgrad.transforms.trace.program import Program
+from xpgrad_c.background import background
+from xpgrad_c.disabling import disabled
+from xpgrad_c.functions import has_row
+from xpgrad_c.groups import CompiledGroups, Group
+from xpgrad_c.toolchain import State, toolchain
+from xpgrad_c.worth import worth
 
 GROUPS = "__groups__"
 """The name of the `CompiledGroups` among the globals of a program."""

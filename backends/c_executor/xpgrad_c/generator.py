@@ -8,13 +8,13 @@ results do not depend on how chunks are shared among threads.
 
 from dataclasses import dataclass, field
 
-from xpgrad.transforms.trace.executors.c.functions import ITEMSIZES, SELECT, has_row, prototype
-from xpgrad.transforms.trace.executors.c.nodes import EFFECTS, LEAVES, Node, Space, nodes_of
-from xpgrad.transforms.trace.executors.c.phases import Phase, bytes_of
-from xpgrad.transforms.trace.executors.c.pieces import PieceWriter, Places
-from xpgrad.transforms.trace.executors.c.reductions import STORED, identity, reduction
 from xpgrad.transforms.trace.fusion.group import Fused
 from xpgrad.transforms.trace.fusion.statements import REDUCTIONS
+from xpgrad_c.functions import ITEMSIZES, SELECT, has_row, prototype
+from xpgrad_c.nodes import EFFECTS, LEAVES, Node, Space, nodes_of
+from xpgrad_c.phases import Phase, bytes_of
+from xpgrad_c.pieces import PieceWriter, Places
+from xpgrad_c.reductions import STORED, identity, reduction
 
 __all__ = ["FLAGS", "LIBRARIES", "Source", "generate", "has_row"]
 

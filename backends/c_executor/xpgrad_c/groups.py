@@ -3,19 +3,20 @@
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from xpgrad.backend.backend import Backend
-from xpgrad.transforms.trace.executors.c.background import background
-from xpgrad.transforms.trace.executors.c.compiler import Compiler
-from xpgrad.transforms.trace.executors.c.generator import Source, generate
-from xpgrad.transforms.trace.executors.c.index import Place, Places, index_name, read_index, write_index
-from xpgrad.transforms.trace.executors.c.layout import Layout, layout_of
-from xpgrad.transforms.trace.executors.c.library import Function, Library
-from xpgrad.transforms.trace.executors.c.process import Closing
-from xpgrad.transforms.trace.executors.c.structure import structure_of
-from xpgrad.transforms.trace.executors.c.text import library_text
-from xpgrad.transforms.trace.executors.c.toolchain import Toolchain, disabled, toolchain
+from xpgrad.plugin import Backend
 from xpgrad.transforms.trace.fusion.group import Fused
 from xpgrad.types import Array
+from xpgrad_c.background import background
+from xpgrad_c.compiler import Compiler
+from xpgrad_c.disabling import disabled
+from xpgrad_c.generator import Source, generate
+from xpgrad_c.index import Place, Places, index_name, read_index, write_index
+from xpgrad_c.layout import Layout, layout_of
+from xpgrad_c.library import Function, Library
+from xpgrad_c.process import Closing
+from xpgrad_c.structure import structure_of
+from xpgrad_c.text import library_text
+from xpgrad_c.toolchain import Toolchain, toolchain
 
 MOST_GROUPS, MOST_TEXT = 64, 100_000
 """Groups, and characters of source, of one library: more of them are compiled one library after the other."""

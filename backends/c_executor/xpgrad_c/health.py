@@ -1,20 +1,28 @@
-"""Compiled code: the C compiler, the folder for what it makes, the threads that run it, and what has failed."""
+"""`report`: the C compiler, the directory of the cache, the threads that run compiled code, and the last failure."""
 
 import time
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from xpgrad.cli.health.findings import Finding
-from xpgrad.transforms.trace.executors.c.cache import Cache, default_directory
-from xpgrad.transforms.trace.executors.c.directory import CacheError
-from xpgrad.transforms.trace.executors.c.toolchain import Toolchain, disabled
 from xpgrad.transforms.trace.executors.threads import threads
+from xpgrad_c.cache import Cache, default_directory
+from xpgrad_c.directory import CacheError
+from xpgrad_c.disabling import disabled
+from xpgrad_c.toolchain import Toolchain
 
 TIMEOUT = 30.0  # seconds for the compiler to compile a few loops
+Finding = tuple[str, str, str, str]
+"""Level, kind, text and remedy, see the hook ``xpgrad_report``."""
+
+
+def report() -> dict[str, Any]:
+    """Return what the hook ``xpgrad_report`` describes; a compiler that is not known yet is tested."""
+    facts = codegen()
+    return {"line": codegen_line(facts), "facts": facts, "findings": list(codegen_findings(facts))}
 
 
 def codegen() -> dict[str, Any]:
-    """Return what there is for compiled code; a compiler that is not known yet is tried.
+    """Return the state of code generation; a compiler that is not known yet is tested.
 
     Returns
     -------
@@ -46,28 +54,28 @@ def codegen() -> dict[str, Any]:
 
 
 def codegen_findings(facts: Mapping[str, Any]) -> Iterator[Finding]:
-    """Yield why programs are not compiled, or not all of them, with what to do."""
+    """Yield the reasons why some or all programs are not compiled, each with a remedy."""
     without = "until then programs run without C"
     if facts["threads_error"] is not None:
-        yield Finding("wrong", "threads", facts["threads_error"], "correct it, or unset it to use all cores")
+        yield ("wrong", "threads", facts["threads_error"], "correct it, or unset it to use all cores")
     if facts["disabled"] is not None:
         return
     if facts["folder_problem"] is not None:
         remedy = f"correct it, or name another folder in XPGRAD_CACHE_DIR; {without}"
-        yield Finding("advice", "cache", facts["folder_problem"], remedy)
+        yield ("advice", "cache", facts["folder_problem"], remedy)
     elif facts["off"] is not None:
-        yield Finding("advice", "compiler", facts["off"], f"install gcc or clang, or name one in CC; {without}")
+        yield ("advice", "compiler", facts["off"], f"install gcc or clang, or name one in CC; {without}")
     elif not facts["vector_math"]:
         text = f"{facts['compiler']} finds no functions for vectors, so that groups with exp and its like run without C"
-        yield Finding("advice", "vector-math", text, "use GCC with glibc 2.35 or newer")
+        yield ("advice", "vector-math", text, "use GCC with glibc 2.35 or newer")
     failure = facts["last_failure"]
     if failure is not None and failure["text"] != facts["off"]:
         text = f"the last failure of the compiler was {ago(failure['seconds_ago'])} ago: {failure['text']}"
-        yield Finding("advice", "compilation", text, "those programs ran without C; report it if it occurs again")
+        yield ("advice", "compilation", text, "those programs ran without C; report it if it occurs again")
 
 
 def codegen_line(facts: Mapping[str, Any]) -> str:
-    """Return the facts as a line of the report."""
+    """Return the facts in one line."""
     if facts["disabled"] is not None:
         parts = [facts["disabled"]]
     elif facts["compiler"] is None:
@@ -78,11 +86,11 @@ def codegen_line(facts: Mapping[str, Any]) -> str:
         parts.append(f"{facts['threads']} thread{'s'[: facts['threads'] != 1]}")
     files = f"{facts['files']} file{'s'[: facts['files'] != 1]}"
     parts.append(f"{files} ({facts['bytes'] / 1e3:.0f} kB) in {facts['folder']}")
-    return f"c: {', '.join(parts)}"
+    return ", ".join(parts)
 
 
 def ago(seconds: int) -> str:
-    """Return a time that has passed, in its largest unit."""
+    """Return a duration in its largest unit of at least two."""
     for name, length in (("days", 86_400), ("hours", 3600), ("minutes", 60)):
         if seconds >= 2 * length:
             return f"{seconds // length} {name}"

@@ -8,10 +8,10 @@ import os
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from xpgrad.transforms.trace.executors.c.cache import Cache
-from xpgrad.transforms.trace.executors.c.compiler import Compiler
-from xpgrad.transforms.trace.executors.c.generator import Source
-from xpgrad.transforms.trace.executors.c.process import Build, BuildError
+from xpgrad_c.cache import Cache
+from xpgrad_c.compiler import Compiler
+from xpgrad_c.generator import Source
+from xpgrad_c.process import Build, BuildError
 
 
 class Place(NamedTuple):

@@ -6,8 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from xpgrad.backend.backend import Backend
-from xpgrad.backend.spec import Spec
+from xpgrad.plugin import Backend, Spec
 from xpgrad.types import Array
 
 FIELDS = "data", "rank", "shape", "dtype", "flags"

@@ -4,16 +4,15 @@ import ctypes
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from xpgrad.backend.backend import Backend
-from xpgrad.backend.spec import Spec
 from xpgrad.errors import XpgradError
-from xpgrad.transforms.trace.executors.c.generator import Source
-from xpgrad.transforms.trace.executors.c.glue import PLACES, Record, new_function, python_api
-from xpgrad.transforms.trace.executors.c.layout import Layout, key_of
-from xpgrad.transforms.trace.executors.c.worth import work
+from xpgrad.plugin import Backend, Spec
 from xpgrad.transforms.trace.executors.threads import run_all
 from xpgrad.transforms.trace.fusion.group import Fused
 from xpgrad.types import Array
+from xpgrad_c.generator import Source
+from xpgrad_c.glue import PLACES, Record, new_function, python_api
+from xpgrad_c.layout import Layout, key_of
+from xpgrad_c.worth import work
 
 SHARED_FROM = 2**20
 """The work of a group, see `work`, from which on its chunks are shared among threads: some 80 microseconds, twice what

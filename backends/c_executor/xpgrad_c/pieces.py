@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass, field
 
-from xpgrad.transforms.trace.executors.c.functions import C_TYPES, expression, literal
-from xpgrad.transforms.trace.executors.c.nodes import Node
-from xpgrad.transforms.trace.executors.c.phases import Phase, Piece
-from xpgrad.transforms.trace.executors.c.reductions import STORED, combined
 from xpgrad.transforms.trace.fusion.statements import REDUCTIONS
+from xpgrad_c.functions import C_TYPES, expression, literal
+from xpgrad_c.nodes import Node
+from xpgrad_c.phases import Phase, Piece
+from xpgrad_c.reductions import STORED, combined
 
 PARAMETERS = "char *const *arrays, char *s, char *partials, long row, long start, long n"
 

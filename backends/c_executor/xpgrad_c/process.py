@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import ClassVar
 
-from xpgrad.transforms.trace.executors.c.cache import Cache
+from xpgrad_c.cache import Cache
 
 TIMEOUT = 120.0
 """Seconds after which a compiler hangs."""

@@ -1,6 +1,6 @@
 """C functions that reduce a run of numbers, and the partial results of a reduction: pairwise, by index alone."""
 
-from xpgrad.transforms.trace.executors.c.functions import C_TYPES, ITEMSIZES, kind
+from xpgrad_c.functions import C_TYPES, ITEMSIZES, kind
 
 STORED = {name: "uint8_t" if name == "bool" else text for name, text in C_TYPES.items()}
 """The type of a number in memory."""

@@ -5,21 +5,21 @@ or block in the cache, and its sums add in the order of the library's, so that r
 body, for any number of threads.
 """
 
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
-from xpgrad.backend.backend import Backend
+from xpgrad.plugin import Backend, RowKernel
 from xpgrad.transforms.trace.calls import Value
-from xpgrad.transforms.trace.executors.c.functions import C_TYPES, ITEMSIZES, ROWS, SELECT, has_row
-from xpgrad.transforms.trace.executors.c.generator import PRELUDE
-from xpgrad.transforms.trace.executors.c.nodes import LEAVES, Node, nodes_of
-from xpgrad.transforms.trace.executors.c.phases import Phase
-from xpgrad.transforms.trace.executors.c.pieces import PARAMETERS, PieceWriter, Places
-from xpgrad.transforms.trace.executors.c.reductions import reduction
 from xpgrad.transforms.trace.fusion.group import Fused
 from xpgrad.transforms.trace.fusion.space import Space, Unfusible
 from xpgrad.transforms.trace.fusion.statements import REDUCTIONS, Statement
 from xpgrad.transforms.trace.fusion.symbols import Builder, Symbol
+from xpgrad_c.functions import C_TYPES, ITEMSIZES, ROWS, SELECT, has_row
+from xpgrad_c.generator import PRELUDE
+from xpgrad_c.nodes import LEAVES, Node, nodes_of
+from xpgrad_c.phases import Phase
+from xpgrad_c.pieces import PARAMETERS, PieceWriter, Places
+from xpgrad_c.reductions import reduction
 
 EXAMPLE = {"point": (1021, 1031), "row": (1021, 1), "column": (1031,), "one": ()}
 """Shapes with which a body is called; a constant that is the number of columns is one that depends on the shape."""
@@ -74,26 +74,6 @@ static inline {type} {op}_{dtype}_1({type} x) {{
     return y;
 }}
 """
-
-Formula = Callable[..., Any]
-
-
-class RowKernel(NamedTuple):
-    """A kernel of arrays of one dtype.
-
-    Attributes
-    ----------
-    name : str
-        Of the function in C, to which an underscore and the dtype are added.
-    levels : tuple of str
-        Those of its arrays: "point", "row" (with one column) or "column".
-    formula : callable
-        ``formula(xp, *arrays)`` returns the results, by the kernels' default bodies.
-    """
-
-    name: str
-    levels: tuple[str, ...]
-    formula: Formula
 
 
 class RowSource(NamedTuple):

@@ -3,8 +3,8 @@
 import re
 from collections.abc import Sequence
 
-from xpgrad.transforms.trace.executors.c.generator import Source
-from xpgrad.transforms.trace.executors.c.glue import GLUE
+from xpgrad_c.generator import Source
+from xpgrad_c.glue import GLUE
 
 
 def library_text(sources: Sequence[Source]) -> str:

@@ -7,11 +7,11 @@ import time
 from collections import deque
 from dataclasses import dataclass
 
-from xpgrad.transforms.trace.executors.c.cache import Cache, default_directory
-from xpgrad.transforms.trace.executors.c.compiler import Compiler, found, known, supported
-from xpgrad.transforms.trace.executors.c.elf import check_dependencies
-from xpgrad.transforms.trace.executors.c.library import Library
-from xpgrad.transforms.trace.executors.c.process import TIMEOUT, Build, BuildError, Closing
+from xpgrad_c.cache import Cache, default_directory
+from xpgrad_c.compiler import Compiler, found, known, supported
+from xpgrad_c.elf import check_dependencies
+from xpgrad_c.library import Library
+from xpgrad_c.process import TIMEOUT, Build, BuildError, Closing
 
 FAILURES = 3
 """Libraries in a row that may fail until no more are tried."""
@@ -154,8 +154,3 @@ def toolchain() -> Toolchain:
     key = default_directory(), os.environ.get("CC", ""), os.environ.get("PATH", "")
     found = _toolchains.get(key)
     return _toolchains.setdefault(key, Toolchain(Cache(key[0]))) if found is None else found
-
-
-def disabled() -> str | None:
-    """Return the sentence that says that the environment turns compilation off, or None."""
-    return "XPGRAD_CODEGEN=0 turns it off" if os.environ.get("XPGRAD_CODEGEN", "").strip() == "0" else None

@@ -3,12 +3,13 @@
 import dataclasses
 import threading
 
-from xpgrad.transforms.trace.executors.c.background import background
-from xpgrad.transforms.trace.executors.c.compiler import Compiler
-from xpgrad.transforms.trace.executors.c.glue import GLUE
-from xpgrad.transforms.trace.executors.c.library import Library
-from xpgrad.transforms.trace.executors.c.process import Closing
-from xpgrad.transforms.trace.executors.c.toolchain import Toolchain, disabled, toolchain
+from xpgrad_c.background import background
+from xpgrad_c.compiler import Compiler
+from xpgrad_c.disabling import disabled
+from xpgrad_c.glue import GLUE
+from xpgrad_c.library import Library
+from xpgrad_c.process import Closing
+from xpgrad_c.toolchain import Toolchain, toolchain
 
 
 class Written:

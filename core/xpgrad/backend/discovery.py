@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from xpgrad.errors import PluginError
 
-BACKENDS, MODULES, PREFIXES = GROUPS = "xpgrad.backends", "xpgrad.array_modules", "xpgrad.devices"
+GROUPS = "xpgrad.backends", "xpgrad.array_modules", "xpgrad.devices", "xpgrad.executors"
 HOST = "cpu"
 """The prefix that the host backend claims."""
 APART = "dask", "dpnp", "jax", "mlx", "sparse", "strict", "torch"
@@ -30,11 +30,12 @@ class Entry(NamedTuple):
 
 
 class Installed(NamedTuple):
-    """All entries of the three groups by name; those disabled by environment variables are listed with a reason."""
+    """All entries of the four groups by name; those disabled by environment variables are listed with a reason."""
 
     backends: Mapping[str, tuple[Entry, ...]]
     modules: Mapping[str, tuple[Entry, ...]]
     prefixes: Mapping[str, tuple[Entry, ...]]
+    executors: Mapping[str, tuple[Entry, ...]]
     disabled: Mapping[str, str]
 
 
@@ -53,7 +54,7 @@ def scan() -> Installed:
     PluginError
         One of the two variables names a backend that is not installed, or the second one disables the host backend.
     """
-    backends, modules, prefixes = _groups()
+    backends, modules, prefixes, executors = _groups()
     hosts = {entry.module for entry in prefixes.get(HOST, ())}
     host_names = {name for name, entries in backends.items() if any(entry.module in hosts for entry in entries)}
     allowed, blocked = (_listed(variable, backends) for variable in ("XPGRAD_BACKENDS", "XPGRAD_DISABLE_BACKENDS"))
@@ -64,7 +65,7 @@ def scan() -> Installed:
         disabled |= dict.fromkeys(backends.keys() - allowed - host_names, "not listed in XPGRAD_BACKENDS")
     on = {entry.module for name, entries in backends.items() if name not in disabled for entry in entries}
     off = {entry.module for name in disabled for entry in backends[name]} - on
-    return Installed(backends, _without(off, modules), _without(off, prefixes), disabled)
+    return Installed(backends, _without(off, modules), _without(off, prefixes), _without(off, executors), disabled)
 
 
 def _without(off: set[str], group: Entries) -> Entries:
@@ -83,7 +84,7 @@ def _listed(variable: str, backends: Entries) -> set[str] | None:
 
 
 def _groups() -> list[Entries]:
-    """Return the entries of the three groups by name, without the duplicates of editable installs."""
+    """Return the entries of the four groups by name, without the duplicates of editable installs."""
     from xpgrad.backend.distributions import points  # not needed before the first plugin is looked up
 
     found: dict[str, dict[str, dict[tuple[str, str], Entry]]] = {group: {} for group in GROUPS}

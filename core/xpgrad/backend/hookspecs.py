@@ -1,4 +1,4 @@
-"""The contract between xpgrad and a plugin: five hooks, called when a backend or device is selected, not per operation.
+"""The contract between xpgrad and a plugin: six hooks, called when a backend or device is selected, not per operation.
 
 A plugin module may declare the range of versions of this contract that it supports: ``xpgrad_api = (1, 1)``.
 """
@@ -55,4 +55,24 @@ def xpgrad_executor(backend: Backend) -> Callable[[Any], Any] | None:
     returns a tuple of new arrays, those of ``program.outputs``, that share no memory with each other or with anything
     else. An executor may decline a program by returning `NotImplemented`; then comes the next plugin, and in the end
     xpgrad itself. One with the attribute ``on_request = True`` is asked only by ``compile(executor=...)``, by its name.
+
+    An executor may have further attributes, each of which may be None:
+
+    - ``wait(timeout)`` waits, at most for a number of seconds, until nothing is compiled in the background, and
+      returns whether that is so.
+    - ``row_functions(backend, kernels, dtype, loop)`` compiles formulas for the kernels of a backend, see
+      `xpgrad.plugin.RowKernel`, and returns a `RowFunction` by the name of each kernel that it can compile.
+    - ``c_library(text, flags)`` compiles C source for the kernels of a backend. The result has the methods
+      ``build()``, which compiles now and returns whether that was possible, and ``library()``, which returns None,
+      for the whole process, unless the library was compiled by an earlier one; ``library().address(name)`` is the
+      address of a function.
+    """
+
+
+@hookspec
+def xpgrad_report() -> Mapping[str, Any]:  # type: ignore[empty-body]  # a hookspec has no body
+    """Return the state of an executor for `xpgrad doctor`, which loads the plugins in the group ``xpgrad.executors``.
+
+    The mapping has the keys ``line``, one line of text, ``facts``, a dictionary of JSON values, and ``findings``, a
+    list of tuples ``(level, kind, text, remedy)``, where the level is "wrong" or "advice".
     """

@@ -1,6 +1,6 @@
 """The plugin manager: finds the backend of a name, a device or an array, and loads its plugin when needed."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from xpgrad.backend.backend import Backend
@@ -96,6 +96,17 @@ class Plugins(Loader):
         error = BackendUnavailable(reason if reason.startswith(f"{prefix}:") else f"{prefix}: {reason}")
         error.__cause__ = record.error
         return error
+
+    # Executors
+
+    def executors(self, backend: Backend) -> Iterator[tuple[str, Any]]:
+        """Yield plugin and executor for a backend, as the hooks return them, in order of preference."""
+        self.load_executors()
+        return self.answers("xpgrad_executor", backend=backend)
+
+    def load_executors(self) -> list[PluginRecord]:
+        """Return the records of the plugins in the group ``xpgrad.executors``, loading them at the first call."""
+        return [self.load(entry) for entries in self.installed.executors.values() for entry in entries]
 
     # By array
 

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from xpgrad.transforms.trace.executors.c import executor
-from xpgrad.transforms.trace.executors.c.cache import Cache
-from xpgrad.transforms.trace.executors.c.compiler import found
-from xpgrad.transforms.trace.executors.c.process import BuildError
+from xpgrad_c import executor
+from xpgrad_c.cache import Cache
+from xpgrad_c.compiler import found
+from xpgrad_c.process import BuildError
 
 
 @pytest.fixture(scope="session")

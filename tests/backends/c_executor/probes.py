@@ -8,23 +8,23 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+from tests.backends.c_executor.table import Collector, compare_group, cut_small, refuse
 from tests.core.transforms.trace.executors.near import assert_near
-from tests.core.transforms.trace.executors.table import Collector, compare_group, cut_small, refuse
 from tests.core.transforms.trace.random_programs import BACKEND, Maker, Runs, interpreted
 
 import xpgrad
 import xpgrad.functions as F
 from xpgrad import array_api as xp
 from xpgrad.transforms import value_and_grad
-from xpgrad.transforms.trace.executors.c import generator, library
-from xpgrad.transforms.trace.executors.c.executor import wait
-from xpgrad.transforms.trace.executors.c.groups import CompiledGroups
 from xpgrad.transforms.trace.executors.host import blocks
 from xpgrad.transforms.trace.executors.host.executor import grouped
 from xpgrad.transforms.trace.executors.python import python_executor
 from xpgrad.transforms.trace.fusion import symbols
 from xpgrad.transforms.trace.passes import apply_passes
 from xpgrad.transforms.trace.program import Program
+from xpgrad_c import generator, library
+from xpgrad_c.executor import wait
+from xpgrad_c.groups import CompiledGroups
 
 Function = Callable[..., Any]
 RNG = np.random.default_rng(0)

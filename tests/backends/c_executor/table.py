@@ -1,6 +1,6 @@
 """The case table by `host` and by `c`: the results of cases and derivatives, and of each group that C computes.
 
-`python -m tests.core.transforms.trace.executors.table` runs all of it.
+`python -m tests.backends.c_executor.table` runs all of it.
 """
 
 import sys
@@ -15,10 +15,6 @@ from tests.core.transforms.trace.executors.near import assert_near, assert_ulps
 
 import xpgrad
 from xpgrad import Variable, random
-from xpgrad.transforms.trace.executors.c.executor import wait
-from xpgrad.transforms.trace.executors.c.functions import has_row
-from xpgrad.transforms.trace.executors.c.generator import generate
-from xpgrad.transforms.trace.executors.c.groups import CompiledGroups
 from xpgrad.transforms.trace.executors.choice import EXECUTORS
 from xpgrad.transforms.trace.executors.host import blocks, executor
 from xpgrad.transforms.trace.executors.python import python_executor
@@ -28,6 +24,10 @@ from xpgrad.transforms.trace.fusion.group import Fused
 from xpgrad.transforms.trace.fusion.statements import REDUCTIONS
 from xpgrad.transforms.trace.program import Program
 from xpgrad.transforms.trees import flatten
+from xpgrad_c.executor import wait
+from xpgrad_c.functions import has_row
+from xpgrad_c.generator import generate
+from xpgrad_c.groups import CompiledGroups
 from xpgrad_conformance.cases import CASES
 from xpgrad_conformance.table.case import Case
 from xpgrad_conformance.table.scenario import Scenario, dtypes_of

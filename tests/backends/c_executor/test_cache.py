@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.core.transforms.trace.executors.c_programs import (
+from tests.backends.c_executor.groups_to_compile import (
     BACKEND,
     arrays_for,
     multiply_add,
@@ -16,11 +16,11 @@ from tests.core.transforms.trace.executors.c_programs import (
     program_of,
 )
 
-from xpgrad.transforms.trace.executors.c import background, cache, compiler, groups, index, process, toolchain
-from xpgrad.transforms.trace.executors.c.cache import Cache, default_directory
-from xpgrad.transforms.trace.executors.c.directory import CacheError
-from xpgrad.transforms.trace.executors.c.executor import c_executor, state, wait
-from xpgrad.transforms.trace.executors.c.groups import CompiledGroups, Group
+from xpgrad_c import background, cache, compiler, groups, index, process, toolchain
+from xpgrad_c.cache import Cache, default_directory
+from xpgrad_c.directory import CacheError
+from xpgrad_c.executor import c_executor, state, wait
+from xpgrad_c.groups import CompiledGroups, Group
 
 LIBRARY = f"{'0' * 64}.so"
 

@@ -6,7 +6,7 @@ import threading
 
 import numpy as np
 import pytest
-from tests.core.transforms.trace.executors.c_programs import (
+from tests.backends.c_executor.groups_to_compile import (
     BACKEND,
     arrays_for,
     multiply_add,
@@ -15,11 +15,11 @@ from tests.core.transforms.trace.executors.c_programs import (
     sum_of_all,
 )
 
-from xpgrad.transforms.trace.executors.c import groups as module
-from xpgrad.transforms.trace.executors.c import layout, library
-from xpgrad.transforms.trace.executors.c.executor import c_executor, groups_of, wait
-from xpgrad.transforms.trace.executors.c.generator import Source
-from xpgrad.transforms.trace.executors.c.groups import Group
+from xpgrad_c import groups as module
+from xpgrad_c import layout, library
+from xpgrad_c.executor import c_executor, groups_of, wait
+from xpgrad_c.generator import Source
+from xpgrad_c.groups import Group
 
 pytestmark = [needs_compiler, pytest.mark.usefixtures("shared_folder")]
 

@@ -6,17 +6,13 @@ import re
 
 import numpy as np
 import pytest
-from tests.core.transforms.trace.executors import probes, table
-from tests.core.transforms.trace.executors.c_programs import multiply_add, needs_compiler
+from tests.backends.c_executor import probes, table
+from tests.backends.c_executor.groups_to_compile import multiply_add, needs_compiler
 from tests.core.transforms.trace.executors.near import assert_near
 from tests.core.transforms.trace.fusion import test_fuse
 from tests.core.transforms.trace.fusion.reference import fused_program
 from tests.core.transforms.trace.random_programs import BACKEND, interpreted
 
-from xpgrad.transforms.trace.executors.c import functions, generator, groups, library, reductions
-from xpgrad.transforms.trace.executors.c.compiler import Compiler
-from xpgrad.transforms.trace.executors.c.executor import wait
-from xpgrad.transforms.trace.executors.c.groups import CompiledGroups
 from xpgrad.transforms.trace.executors.host import blocks, memory
 from xpgrad.transforms.trace.executors.host.blocks import Blocks
 from xpgrad.transforms.trace.executors.host.executor import grouped
@@ -27,6 +23,10 @@ from xpgrad.transforms.trace.fusion.fuse import Grouping
 from xpgrad.transforms.trace.fusion.space import Space
 from xpgrad.transforms.trace.passes import PASSES, equal_calls
 from xpgrad.transforms.trace.program import Call, Program, Value
+from xpgrad_c import functions, generator, groups, library, reductions
+from xpgrad_c.compiler import Compiler
+from xpgrad_c.executor import wait
+from xpgrad_c.groups import CompiledGroups
 
 XP = BACKEND.namespace
 

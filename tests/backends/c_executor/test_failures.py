@@ -8,13 +8,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.core.transforms.trace.executors.c_programs import arrays_for, multiply_add, needs_compiler, program_of
+from tests.backends.c_executor.groups_to_compile import arrays_for, multiply_add, needs_compiler, program_of
 
-from xpgrad.transforms.trace.executors.c import groups, process, toolchain
-from xpgrad.transforms.trace.executors.c.cache import Cache
-from xpgrad.transforms.trace.executors.c.executor import c_executor, wait
-from xpgrad.transforms.trace.executors.c.groups import Group
-from xpgrad.transforms.trace.executors.c.toolchain import Toolchain
+from xpgrad_c import groups, process, toolchain
+from xpgrad_c.cache import Cache
+from xpgrad_c.executor import c_executor, wait
+from xpgrad_c.groups import Group
+from xpgrad_c.toolchain import Toolchain
 
 REAL = next(filter(None, map(shutil.which, ("cc", "gcc", "clang"))), "/none")
 PROBED = f'case "$*" in *probe*|*--version*) exec {REAL} "$@";; esac\n'

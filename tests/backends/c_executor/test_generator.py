@@ -5,7 +5,7 @@ import subprocess
 
 import numpy as np
 import pytest
-from tests.core.transforms.trace.executors.written_groups import (
+from tests.backends.c_executor.written_groups import (
     COMPILER,
     NAMES,
     Compiled,
@@ -15,9 +15,9 @@ from tests.core.transforms.trace.executors.written_groups import (
     vector_math,
 )
 
-from xpgrad.transforms.trace.executors.c.functions import ROWS, kind
-from xpgrad.transforms.trace.executors.c.generator import CHUNK, FLAGS, PLACEHOLDER, generate, has_row
 from xpgrad.transforms.trace.fusion.statements import BINARY, UNARY, Statement
+from xpgrad_c.functions import ROWS, kind
+from xpgrad_c.generator import CHUNK, FLAGS, PLACEHOLDER, generate, has_row
 
 pytestmark = pytest.mark.skipif(not vector_math(), reason="needs a C compiler and glibc's functions for vectors")
 

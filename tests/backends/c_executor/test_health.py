@@ -10,10 +10,11 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from xpgrad.cli.health.codegen import ago, codegen, codegen_findings, codegen_line
+from xpgrad.cli.health.findings import Finding
 from xpgrad.cli.health.report import show
-from xpgrad.transforms.trace.executors.c.cache import Cache
-from xpgrad.transforms.trace.executors.c.toolchain import LAST_FAILURE
+from xpgrad_c.cache import Cache
+from xpgrad_c.health import ago, codegen, codegen_findings, codegen_line
+from xpgrad_c.toolchain import LAST_FAILURE
 
 HERE: dict[str, Any] = {
     "disabled": None,
@@ -48,7 +49,7 @@ FINDINGS: dict[str, tuple[dict[str, Any], list[str]]] = {
 @pytest.mark.parametrize("name", FINDINGS)
 def test_what_is_missing_is_said_with_what_to_do(name: str) -> None:
     changes, expected = FINDINGS[name]
-    found = list(codegen_findings(HERE | changes))
+    found = [Finding(*each) for each in codegen_findings(HERE | changes)]
     assert len(found) == len(expected)
     for finding, text in zip(found, expected, strict=True):
         assert finding.text.startswith(text)
@@ -81,12 +82,12 @@ def test_without_a_compiler_or_a_folder_the_reason_is_said(
     monkeypatch.setenv("PATH", str(tmp_path))
     facts = codegen()
     assert "no C compiler" in facts["off"]
-    (finding,) = codegen_findings(facts)
+    (finding,) = (Finding(*each) for each in codegen_findings(facts))
     assert finding.text == facts["off"]
     monkeypatch.setenv("XPGRAD_CACHE_DIR", "/dev/null/cache")
     facts = codegen()
     assert facts["folder_problem"].startswith("/dev/null/cache/xpgrad: ")
-    (finding,) = codegen_findings(facts)
+    (finding,) = (Finding(*each) for each in codegen_findings(facts))
     assert "XPGRAD_CACHE_DIR" in finding.remedy
 
 
@@ -94,7 +95,7 @@ def test_nothing_is_made_where_it_is_turned_off(folder: Path, monkeypatch: pytes
     monkeypatch.setenv("XPGRAD_CODEGEN", "0")
     facts = codegen()
     assert facts["disabled"] == "XPGRAD_CODEGEN=0 turns it off"
-    assert codegen_line(facts).startswith("c: XPGRAD_CODEGEN=0 turns it off, ")
+    assert codegen_line(facts).startswith("XPGRAD_CODEGEN=0 turns it off, ")
     assert not folder.exists()
 
 
@@ -117,9 +118,9 @@ def test_a_time_is_told_in_its_largest_unit() -> None:
 
 def test_the_report_has_the_line_and_the_advice() -> None:
     out = io.StringIO()
-    advice = [vars(finding) for finding in codegen_findings(HERE | {"off": "no C compiler", **NONE})]
+    advice = [vars(Finding(*each)) for each in codegen_findings(HERE | {"off": "no C compiler", **NONE})]
     machine = {"python": "3.11", "platform": "Linux", "cores": 2, "usable": 2, "variables": {}, "pools": []}
-    machine |= {"codegen": HERE, "findings": advice}
+    machine |= {"executors": {"c": {"line": codegen_line(HERE)}}, "findings": advice}
     console = Console(file=out, width=80)
     show({"xpgrad": "0.1.0", "contract": 1, "machine": machine, "backends": []}, console)
     text = " ".join(out.getvalue().split())

@@ -7,18 +7,18 @@ import textwrap
 from pathlib import Path
 
 import pytest
-from tests.core.transforms.trace.executors.c_programs import needs_compiler
-from tests.core.transforms.trace.executors.test_c_failures import PATH, PROBED, REAL, runs
+from tests.backends.c_executor.groups_to_compile import needs_compiler
+from tests.backends.c_executor.test_failures import PATH, PROBED, REAL, runs
 
 pytestmark = needs_compiler
 ROOT = Path(__file__).parents[5]
 START = """
 import os, signal, sys, threading
 import numpy as np
-from tests.core.transforms.trace.executors.c_programs import arrays_for, multiply_add, program_of
-from xpgrad.transforms.trace.executors.c.background import background
-from xpgrad.transforms.trace.executors.c.executor import c_executor, state, wait
-from xpgrad.transforms.trace.executors.c.groups import Group
+from tests.backends.c_executor.groups_to_compile import arrays_for, multiply_add, program_of
+from xpgrad_c.background import background
+from xpgrad_c.executor import c_executor, state, wait
+from xpgrad_c.groups import Group
 
 group = multiply_add()
 arrays = arrays_for(group)

@@ -6,15 +6,15 @@ import tracemalloc
 
 import numpy as np
 import pytest
-from tests.core.transforms.trace.executors import probes
-from tests.core.transforms.trace.executors.c_programs import needs_compiler
-from tests.core.transforms.trace.executors.table import cut_small
+from tests.backends.c_executor import probes
+from tests.backends.c_executor.groups_to_compile import needs_compiler
+from tests.backends.c_executor.table import cut_small
 
 import xpgrad
 from xpgrad import Parameter
 from xpgrad import array_api as xp
 from xpgrad.transforms import value_and_grad
-from xpgrad.transforms.trace.executors.c import executor as c_executors
+from xpgrad_c import executor as c_executors
 
 both = pytest.mark.parametrize("name", ["host", pytest.param("c", marks=needs_compiler)])
 

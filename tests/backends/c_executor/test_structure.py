@@ -4,11 +4,11 @@ import dataclasses
 
 import numpy as np
 import pytest
-from tests.core.transforms.trace.executors.c_programs import multiply_add
-from tests.core.transforms.trace.executors.written_groups import random_group
+from tests.backends.c_executor.groups_to_compile import multiply_add
+from tests.backends.c_executor.written_groups import random_group
 
-from xpgrad.transforms.trace.executors.c.generator import generate
-from xpgrad.transforms.trace.executors.c.structure import structure_of
+from xpgrad_c.generator import generate
+from xpgrad_c.structure import structure_of
 
 
 @pytest.mark.parametrize("seed", range(20))

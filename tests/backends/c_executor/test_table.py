@@ -1,8 +1,8 @@
-"""Cases of the table by `host` and by `c`; `python -m tests.core.transforms.trace.executors.table` runs all."""
+"""Cases of the table by `host` and by `c`; `python -m tests.backends.c_executor.table` runs all."""
 
 import pytest
-from tests.core.transforms.trace.executors import table
-from tests.core.transforms.trace.executors.c_programs import needs_compiler
+from tests.backends.c_executor import table
+from tests.backends.c_executor.groups_to_compile import needs_compiler
 
 from xpgrad_conformance.table.scenario import dtypes_of
 

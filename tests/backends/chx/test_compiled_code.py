@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
-from tests.core.transforms.trace.executors.c_programs import needs_compiler
+from tests.backends.c_executor.groups_to_compile import needs_compiler
 
 import xpgrad
 import xpgrad_chx
-from xpgrad.transforms.trace.executors.c.executor import wait
-from xpgrad.transforms.trace.executors.c.groups import CompiledGroups
-from xpgrad.transforms.trace.executors.c.layout import layout_of
+from xpgrad_c.executor import wait
+from xpgrad_c.groups import CompiledGroups
+from xpgrad_c.layout import layout_of
 
 BACKEND = xpgrad.get_device("native:0").backend
 pytestmark = needs_compiler

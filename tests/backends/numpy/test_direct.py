@@ -5,13 +5,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.core.transforms.trace.executors.c_programs import needs_compiler
+from tests.backends.c_executor.groups_to_compile import needs_compiler
 
 import xpgrad
 from xpgrad import functions as F
 from xpgrad.plugin import Geometry
-from xpgrad.transforms.trace.executors.c.executor import wait
-from xpgrad.transforms.trace.executors.c.written import Written
+from xpgrad_c.executor import wait
+from xpgrad_c.written import Written
 from xpgrad_numpy.kernels import convolution, direct
 
 pytestmark = needs_compiler
@@ -37,10 +37,10 @@ def _compiled(folder: str, codegen: None, monkeypatch: pytest.MonkeyPatch) -> It
     for name in ("WORTH", "MIN_WIDTH", "MIN_SUMMED"):
         monkeypatch.setattr(direct, name, 1)
     monkeypatch.setattr(direct, "MAX_WASTE", 99.0)
-    for cached in (direct.loops, direct.source):
+    for cached in (direct.loops, direct.compiled):
         cached.cache_clear()
     yield
-    for cached in (direct.loops, direct.source):
+    for cached in (direct.loops, direct.compiled):
         cached.cache_clear()
 
 

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.core.transforms.trace.executors.c_programs import needs_compiler
+from tests.backends.c_executor.groups_to_compile import needs_compiler
 
 import xpgrad
 from xpgrad import functions as F
 from xpgrad.backend.kernels import table
-from xpgrad.transforms.trace.executors.c.toolchain import toolchain
+from xpgrad_c.toolchain import toolchain
 from xpgrad_numpy.kernels import channels, neural, normalization, rows
 
 pytestmark = needs_compiler

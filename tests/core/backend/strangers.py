@@ -62,15 +62,22 @@ class Strangers:
         backends: str = "",
         modules: str = "",
         words: str = "",
+        executors: str = "",
         version: str = "1.0",
     ) -> str:
         """Write a distribution whose one module has the source `plugin`, and return the module's name.
 
-        `backends`, `modules` and `words` are the names of entry points, separated by blanks; all lead to the module.
+        `backends`, `modules`, `words` and `executors` are the names of entry points, separated by blanks; all lead to
+        the module.
         """
         module = f"{distribution.replace('-', '_')}_{next(_numbers)}"
         (self.folder / f"{module}.py").write_text(LIBRARY + dedent(plugin))
-        groups = {"xpgrad.backends": backends, "xpgrad.array_modules": modules, "xpgrad.devices": words}
+        groups = {
+            "xpgrad.backends": backends,
+            "xpgrad.array_modules": modules,
+            "xpgrad.devices": words,
+            "xpgrad.executors": executors,
+        }
         self.write(distribution, {g: dict.fromkeys(names.split(), module) for g, names in groups.items()}, version)
         return module
 

@@ -3,17 +3,14 @@
 import ctypes
 import functools
 import math
-import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from xpgrad.plugin import Geometry
+import xpgrad
+from xpgrad.plugin import Geometry, from_executors
 from xpgrad.types import Array, Dtype
-
-if TYPE_CHECKING:
-    from xpgrad.transforms.trace.executors.c.written import Written
 
 SIZES = (3, 5, 7)  # of filters
 ONES = (1, 1)
@@ -36,13 +33,17 @@ class Shape(ctypes.Structure):
     _fields_ = tuple((name, LONG) for name in FIELDS)
 
 
-@functools.cache
-def source(itemsize: int, size: int) -> "Written":
-    """Return the library for a size of numbers and of filters."""
-    from xpgrad.transforms.trace.executors.c.written import Written  # loads the transforms: only for large convolutions
+def source(itemsize: int, size: int) -> Any:
+    """Return the library for a size of numbers and of filters, or None if no executor compiles C."""
+    compiler = from_executors(xpgrad.get_device("@numpy").backend, "c_library")
+    return None if compiler is None else compiled(compiler, itemsize, size)
 
+
+@functools.cache
+def compiled(compiler: Any, itemsize: int, size: int) -> Any:
+    """Return what `compiler` makes of the source for a size of numbers and of filters."""
     text = Path(__file__).with_suffix(".c").read_text(encoding="utf-8")
-    return Written(f"#define BYTES {itemsize}\n#define K {size}\n{text}", ("-ffp-contract=fast",))
+    return compiler(f"#define BYTES {itemsize}\n#define K {size}\n{text}", ("-ffp-contract=fast",))
 
 
 class Loops:
@@ -66,7 +67,8 @@ class Loops:
 @functools.cache
 def loops(dtype: Dtype, size: int) -> Loops | None:
     """Return the functions for numbers of a dtype and a size of filters, or None; a process decides once."""
-    library = None if os.environ.get("XPGRAD_CODEGEN", "").strip() == "0" else source(dtype.itemsize, size).library()
+    made = source(dtype.itemsize, size)
+    library = None if made is None else made.library()
     return None if library is None else Loops(library)
 
 
@@ -135,5 +137,6 @@ def convolution_filter_backward(x: Array, g: Array, geometry: Geometry, groups: 
 
 def build() -> bool:
     """Compile the libraries; return whether that was possible."""
-    done = [source(itemsize, size).build() for itemsize in (4, 8) for size in SIZES]
+    made = [source(itemsize, size) for itemsize in (4, 8) for size in SIZES]
+    done = [each is not None and each.build() for each in made]
     return all(done)

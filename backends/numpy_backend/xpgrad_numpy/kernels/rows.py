@@ -7,13 +7,13 @@ arrays. So the library is compiled and loaded in a thread, at the first use of a
 import ctypes
 import functools
 import math
-import os
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from xpgrad.plugin import RowFunction, RowKernel, from_executors
 from xpgrad.types import Array, Dtype, Kernel, Shape
 
 LARGE = 2**15  # elements from which a call of C is worth it
@@ -29,7 +29,7 @@ POINTER, LONG = ctypes.c_void_p, ctypes.c_long
 
 
 class Entry(NamedTuple):
-    """A kernel: the levels of its arrays, its formula (see `RowKernel`), and which of its arguments they are.
+    """A kernel: the levels of its arrays, its formula, and which of its arguments they are; see `RowKernel`.
 
     Levels are p (a number at each point), r (one for each row), c (one for each column) and s (a Python number); where
     there is an f (one for each channel), rows are the channels of images.
@@ -124,14 +124,6 @@ class Ufunc(ctypes.Structure):
     )
 
 
-class Function(NamedTuple):
-    """A kernel in C, the levels of its results, and whether threads share its columns, not its rows."""
-
-    call: Any
-    levels: tuple[str, ...]
-    by_column: bool
-
-
 @functools.cache
 def loop(name: str, dtype: Dtype) -> tuple[int, int | None] | None:
     """Return the addresses of the loop of a ufunc and of its data; None unless it computes what the ufunc does."""
@@ -155,12 +147,12 @@ class Library:
 
     def __init__(self, dtype: Dtype) -> None:
         self.dtype = dtype
-        self.functions: dict[str, Function] = {}
+        self.functions: Mapping[str, RowFunction] = {}
         self._thread: threading.Thread | None = None
 
     def start(self) -> None:
         """Prepare the functions in a thread, unless that has been begun."""
-        if self._thread is None and os.environ.get("XPGRAD_CODEGEN", "").strip() != "0":
+        if self._thread is None:
             self._thread = threading.Thread(target=self.prepare, name="xpgrad-rows", daemon=True)
             self._thread.start()
 
@@ -172,39 +164,20 @@ class Library:
 
     def prepare(self) -> bool:
         """Compile what is not on the disk, and load it; return whether that was possible."""
-        try:
-            self.functions = self._functions()
-        except Exception as error:  # NumPy's kernels compute everything
-            from xpgrad.transforms.trace.executors.c.toolchain import toolchain
+        import xpgrad
 
-            toolchain().failures.append(f"kernels of rows: {type(error).__name__}: {error}")
+        backend = xpgrad.get_device("@numpy").backend
+        compiler = from_executors(backend, "row_functions")
+        if compiler is not None:
+            import xpgrad.functions  # loads the transforms: not at the import of the backend
+
+            self.functions = compiler(backend, row_kernels(), self.dtype, loop)
         return bool(self.functions)
 
-    def _functions(self) -> dict[str, Function]:
-        import xpgrad  # loads the transforms: not at the import of the backend
-        import xpgrad.functions
-        from xpgrad.transforms.trace.executors.c.rows import RowKernel, row_source, rows_text
-        from xpgrad.transforms.trace.executors.c.written import Written
 
-        backend, sources = xpgrad.get_device("@numpy").backend, {}
-        for name, entry in TABLE.items():
-            kernel = RowKernel(name, tuple(map(LEVELS.__getitem__, entry.levels)), entry.formula)
-            source = row_source(backend, kernel, self.dtype.name)
-            if source is not None and all(loop(op, self.dtype) for op, _ in source.called):
-                sources[name] = source
-        text, called = rows_text(list(sources.values()))
-        written = Written(text)
-        library = written.library() if written.build() else None
-        if library is None:
-            return {}
-        set_loop = ctypes.CFUNCTYPE(None, LONG, POINTER, POINTER)(library.address("set_loop"))
-        for number, (op, _) in enumerate(called):
-            set_loop(number, *(loop(op, self.dtype) or ()))
-        kind = ctypes.CFUNCTYPE(ctypes.c_int, POINTER, *[LONG] * 4)
-        return {
-            name: Function(kind(library.address(f"{name}_{self.dtype.name}")), source.levels, source.by_column)
-            for name, source in sources.items()
-        }
+def row_kernels() -> list[RowKernel]:
+    """Return the kernels of `TABLE` as executors compile them."""
+    return [RowKernel(name, tuple(map(LEVELS.__getitem__, each.levels)), each.formula) for name, each in TABLE.items()]
 
 
 @functools.cache

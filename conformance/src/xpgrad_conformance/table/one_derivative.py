@@ -11,7 +11,7 @@ from xpgrad import compile as compile_function
 from xpgrad.testing.arrays import on_host
 from xpgrad.testing.differences import random_values
 from xpgrad.transforms import grad, hvp, jvp, vmap
-from xpgrad.transforms.trace.executors.c.background import background
+from xpgrad.transforms.trace.executors import wait
 from xpgrad_conformance.table.scenario import REAL, Scenario
 
 RTOL = {"float64": 1e-6, "complex128": 1e-6, "float32": 1e-2, "complex64": 1e-2}
@@ -96,7 +96,7 @@ def _compiled(way: Way, executor: str | None) -> Way:
     def run(f: Loss, xs: Arrays, ts: Arrays) -> Sequence[Any]:
         step = compile_function(lambda *given: tuple(way(f, given, ts)), executor=executor)
         step(*xs)
-        background.wait()
+        wait()
         found: Sequence[Any] = step(*xs)
         return found
 

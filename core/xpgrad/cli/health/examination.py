@@ -8,7 +8,7 @@ import xpgrad
 from xpgrad.backend.contract import API_VERSION
 from xpgrad.backend.discovery import Installed
 from xpgrad.cli.health.child import examine
-from xpgrad.cli.health.codegen import codegen, codegen_findings
+from xpgrad.cli.health.executors import executors
 from xpgrad.cli.health.findings import Finding, clashes, disabled, findings, machine_findings
 from xpgrad.cli.health.machine import machine
 
@@ -45,12 +45,12 @@ def examination(
         found[name] += more if "clash" not in known else []
     own = machine()
     own["pools"] = _distinct(pool for facts in reports.values() for pool in facts.get("pools", ()))
-    compiled = codegen()
-    advice = [*machine_findings(own, own["pools"]), *codegen_findings(compiled)]
+    compiled, more = executors()
+    advice = [*machine_findings(own, own["pools"]), *more]
     return {
         "xpgrad": xpgrad.__version__,
         "contract": API_VERSION,
-        "machine": own | {"codegen": compiled, "findings": list(map(asdict, advice))},
+        "machine": own | {"executors": compiled, "findings": list(map(asdict, advice))},
         "backends": [
             facts | {"verdict": _verdict(found[name]), "findings": list(map(asdict, found[name]))}
             for name, facts in reports.items()

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-HOOKS = "xpgrad_backend", "xpgrad_device", "xpgrad_executor", "xpgrad_kernels", "xpgrad_transfer"
+HOOKS = "xpgrad_backend", "xpgrad_device", "xpgrad_executor", "xpgrad_kernels", "xpgrad_report", "xpgrad_transfer"
 
 Facts = Mapping[str, Any]
 

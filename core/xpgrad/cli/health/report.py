@@ -8,8 +8,6 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from xpgrad.cli.health.codegen import codegen_line
-
 STYLES = {"fine": "green", "ok": "green", "off": "dim", "advice": "yellow", "wrong": "bold red"}
 INDENT = "  "
 TIMES = {"imported": "import", "loaded": "load"}
@@ -31,8 +29,8 @@ def _machine(report: dict[str, Any], console: Console) -> None:
     _line(", ".join(bounds), console)
     for pool in machine["pools"]:
         _line(_pool(pool), console)
-    if "codegen" in machine:
-        _line(codegen_line(machine["codegen"]), console)
+    for name, facts in machine.get("executors", {}).items():
+        _line(f"{name}: {facts['line']}", console)
     _findings(machine["findings"], console)
 
 

@@ -15,6 +15,7 @@ from tests.core.transforms.trace.random_programs import BACKEND, XP, bits, inter
 from tests.core.transforms.trace.small_programs import Writer
 
 import xpgrad
+from xpgrad.backend.executors import executor_name
 from xpgrad.backend.record import PluginWarning
 from xpgrad.errors import CompileWarning, TraceError
 from xpgrad.transforms.trace import kinds, source
@@ -394,7 +395,7 @@ def test_an_executor_on_request_is_asked_only_by_its_name(strangers: Strangers, 
     w = Writer(X)
     program, backend = w.program(w(np.sin, *w.inputs)), loaded.backend("numpy")
     np.testing.assert_allclose(executor_for(program, backend)(X)[0], np.sin(X), rtol=1e-15)  # by C, if that is loaded
-    (name,) = (choice._name(module) for module in loaded.records if "slow" in module)
+    (name,) = (executor_name(module) for module in loaded.records if "slow" in module)
     choice.check_executor(name, exact=False)
     assert executor_for(program, backend, name)(X) == ("slow to make",)
 

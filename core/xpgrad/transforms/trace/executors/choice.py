@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from xpgrad.backend.backend import Backend
+from xpgrad.backend.executors import executor_name
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.record import PluginWarning
 from xpgrad.backend.third_party import is_interrupt, text_of
@@ -23,12 +24,6 @@ EXACT = "python"
 """The executor that gives the eager results to the bit, and takes every program."""
 
 
-def _c(program: Program) -> Any:
-    from xpgrad.transforms.trace.executors.c.executor import c_executor
-
-    return c_executor(program) if in_host_memory(program) else NotImplemented
-
-
 def _host(program: Program) -> Any:
     from xpgrad.transforms.trace.executors.host.executor import host_executor
 
@@ -44,7 +39,7 @@ def in_host_memory(program: Program) -> bool:
     )
 
 
-EXECUTORS: dict[str, Executor] = {"c": _c, "host": _host, EXACT: python_executor}
+EXECUTORS: dict[str, Executor] = {"host": _host, EXACT: python_executor}
 """The core's own executors by name, the fastest first."""
 
 
@@ -59,11 +54,12 @@ def check_executor(name: str | None, exact: bool) -> None:
     """Raise ValueError unless there is, or could be, an executor of this name, exact if it must be."""
     if name is None:
         return
-    installed = (entry.module for entries in plugins.installed.modules.values() for entry in entries)
-    known = {*EXECUTORS, *plugins.names(), *map(_name, (*plugins.records, *installed))}
-    if name not in known:
+    registered = [executor_name(entry.module) for entries in plugins.installed.executors.values() for entry in entries]
+    beside = [executor_name(entry.module) for entries in plugins.installed.modules.values() for entry in entries]
+    own = dict.fromkeys((*registered, *EXECUTORS))
+    if name not in {*own, *beside, *plugins.names(), *map(executor_name, plugins.records)}:
         raise ValueError(
-            f"compile: there is no executor {name!r}; there are {', '.join(EXECUTORS)}, and those of plugins, by the "
+            f"compile: there is no executor {name!r}; there are {', '.join(own)}, and those of plugins, by the "
             "names of their backends"
         )
     if exact and name != EXACT:
@@ -115,9 +111,9 @@ def chosen(program: Program, backend: Backend | None, options: Options) -> Chose
 
 def _executors(backend: Backend) -> Iterator[tuple[str, Executor, str]]:
     """Yield name, function and plugin of all executors for a backend; the plugin is empty for the core's own."""
-    for plugin, executor in plugins.answers("xpgrad_executor", backend=backend):
+    for plugin, executor in plugins.executors(backend):
         if callable(executor):
-            yield _name(plugin), executor, plugin
+            yield executor_name(plugin), executor, plugin
         elif executor is not None and executor is not NotImplemented:
             text = f"plugin {plugin}: its hook xpgrad_executor returned {type(executor).__name__}, expected a function"
             warnings.warn(text, PluginWarning, stacklevel=4)
@@ -125,9 +121,17 @@ def _executors(backend: Backend) -> Iterator[tuple[str, Executor, str]]:
         yield name, executor, ""
 
 
-def _name(plugin: str) -> str:
-    """Return the name of a plugin's executor: ``jax`` for that of ``xpgrad_jax.plugin``."""
-    return plugin.partition(".")[0].removeprefix("xpgrad_")
+def wait(timeout: float | None = None) -> bool:
+    """Wait until the executors of all loaded backends compile nothing in the background; return whether that is so.
+
+    Parameters
+    ----------
+    timeout : float, optional
+        Seconds to wait for each executor.
+    """
+    found = {id(each): each for backend in plugins.backends() for _, each in plugins.executors(backend)}
+    ended = [each.wait(timeout) for each in found.values() if getattr(each, "wait", None) is not None]
+    return all(ended)
 
 
 def _run(executor: Executor, program: Program, plugin: str) -> Run | None:

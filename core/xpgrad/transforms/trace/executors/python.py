@@ -4,8 +4,6 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-from xpgrad.backend.backend import Backend
-from xpgrad.backend.hookspecs import hookimpl
 from xpgrad.errors import CompileWarning
 from xpgrad.transforms.trace.program import Program
 
@@ -13,12 +11,6 @@ MAX_CALLS = 50_000
 """Number of calls above which a program takes long to make, and a warning says what to do."""
 
 Run = Callable[..., tuple[Any, ...]]
-
-
-@hookimpl
-def xpgrad_executor(backend: Backend) -> Callable[[Program], Run]:
-    """Return `python_executor`, which serves every backend."""
-    return python_executor
 
 
 def python_executor(program: Program) -> Run:
