@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 from xpgrad.backend.array_api_backend import ArrayAPIBackend
 from xpgrad.backend.backend import Backend
 from xpgrad.backend.capabilities import FACTS, Capabilities
+from xpgrad.backend.carrying import CarriesGraphs
 from xpgrad.backend.checks import check_cast
 from xpgrad.backend.contract import API_VERSION
 from xpgrad.backend.device import Device
@@ -15,6 +16,7 @@ from xpgrad.backend.indexing import block, checks_index_arrays, flat_index
 from xpgrad.backend.limits import FloatLimits
 from xpgrad.backend.naming import class_name
 from xpgrad.backend.plugins import plugins
+from xpgrad.backend.programs import Programs, programs_of
 from xpgrad.backend.record import PluginWarning
 from xpgrad.backend.scattering import scatter_add_by_sorting
 from xpgrad.backend.spec import Spec
@@ -25,9 +27,10 @@ from xpgrad.listing import listed as _listed
 
 __all__ = [
     "API_VERSION", "BINARY_OPERATORS", "CHAPTERS", "FACTS", "OPERATORS", "ArrayAPIBackend", "Backend",
-    "BackendUnavailable", "Capabilities", "Device", "FloatLimits", "Geometry", "PluginWarning", "RowFunction",
-    "RowKernel", "Spec", "block", "check_cast", "checks_index_arrays", "class_name", "config", "flat_index",
-    "from_executors", "hookimpl", "python_operator", "register", "scatter_add_by_sorting",
+    "BackendUnavailable", "Capabilities", "CarriesGraphs", "Device", "FloatLimits", "Geometry", "PluginWarning",
+    "Programs", "RowFunction", "RowKernel", "Spec", "block", "check_cast", "checks_index_arrays", "class_name",
+    "config", "flat_index", "from_executors", "hookimpl", "programs_of", "python_operator", "register",
+    "scatter_add_by_sorting",
 ]  # fmt: skip
 if not TYPE_CHECKING:
     __getattr__, __dir__ = _listed(__name__, __all__)

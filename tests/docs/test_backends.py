@@ -4,9 +4,12 @@ import os
 import re
 import subprocess
 import sys
+from inspect import isfunction
 from pathlib import Path
 
 import pytest
+
+from xpgrad.plugin import Backend, CarriesGraphs, Programs
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "backends.md").read_text()
@@ -93,3 +96,15 @@ def test_the_plugin_is_as_short_as_the_page_says() -> None:
     plugin = FILES["src/xpgrad_boxed/plugin.py"]
     backend = plugin.partition("@hookimpl\ndef xpgrad_kernels")[0]
     assert len(backend.splitlines()) < 30
+
+
+def public_methods(kind: type) -> set[str]:
+    return {name for name, value in vars(kind).items() if isfunction(value) and not name.startswith("_")}
+
+
+def test_each_method_of_a_backend_has_a_line_and_there_are_few() -> None:
+    named = set(re.findall(r"`(\w+)", " ".join(re.findall(r"^\| (`[^|]*) \|", PAGE, re.MULTILINE))))
+    assert re.findall(r"`Backend` has (\d+) public methods", PAGE) == [str(len(public_methods(Backend)))]
+    assert len(public_methods(Backend)) <= 55
+    assert public_methods(Backend) | public_methods(Programs) <= named
+    assert all(f"`{name}`" in PAGE for name in public_methods(CarriesGraphs))

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from xpgrad.plugin import Backend, Spec
+from xpgrad.plugin import Backend, Spec, programs_of
 from xpgrad.types import Array
 
 FIELDS = "data", "rank", "shape", "dtype", "flags"
@@ -53,7 +53,7 @@ def layout_of(backend: Backend, spec: Spec) -> Layout | None:
 
     `spec` is one of an array in host memory.
     """
-    stated = backend.array_layout()
+    stated = programs_of(backend).array_layout()
     if stated is None:
         return None
     kind, start = backend.array_types[0], object.__basicsize__
@@ -90,7 +90,7 @@ def agrees(layout: Layout, backend: Backend, array: Array) -> bool:
         held = [item for item in gc.get_referents(array) if type(item) is layout.inner_kind]
         if none != id(None) or place not in map(id, held) or pointer(place + layout.type) != id(layout.inner_kind):
             return False
-    spec, address = backend.spec(array), backend.address(array)
+    spec, address = backend.spec(array), programs_of(backend).address(array)
     in_order = number(place + layout.flags) & layout.contiguous == layout.contiguous
     if in_order != bool(address) or (address and pointer(place + layout.data) != address):
         return False

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from xpgrad.errors import XpgradError
-from xpgrad.plugin import Backend, Spec
+from xpgrad.plugin import Backend, Spec, programs_of
 from xpgrad.transforms.trace.executors.threads import run_all
 from xpgrad.transforms.trace.fusion.group import Fused
 from xpgrad.types import Array
@@ -92,8 +92,9 @@ class Library:
         words = [word for value in fused.inputs for word in key_of(value.spec)]
         data = bytes(record) + bytes((ctypes.c_long * len(words))(*words))
         specs = [value.spec for value in fused.inputs]  # whose dtypes must stay, as their addresses are compared
-        made = [backend.allocator(value.spec) for value in fused.outputs]
-        return new_function(self._method, (data, called, called.share, backend.contiguous, *made, layout, specs, self))
+        programs = programs_of(backend)
+        made = [programs.allocator(value.spec) for value in fused.outputs]
+        return new_function(self._method, (data, called, called.share, programs.contiguous, *made, layout, specs, self))
 
 
 class Called:
@@ -116,24 +117,24 @@ class Called:
         if any(array is None for array in used):
             return self._fallback(*arrays)
         made = [self._backend.empty(spec) for spec in self._results]
-        places = (ctypes.c_void_p * (len(used) + len(made)))(*map(self._backend.address, (*used, *made)))
+        places = (ctypes.c_void_p * (len(used) + len(made)))(*map(programs_of(self._backend).address, (*used, *made)))
         if all(places) and self._run(places, (used, made)):
             return tuple(made)
         return self._fallback(*arrays)
 
     def _in_order(self, array: Array, spec: Spec) -> Array | None:
         """Return the array, or a copy of it with its elements in order; None if it is not as expected, or large."""
-        backend = self._backend
+        backend, programs = self._backend, programs_of(self._backend)
         try:
             array = backend.restore(array)
             if not same_spec(backend.spec(array), spec):
                 return None
-            if backend.address(array):
+            if programs.address(array):
                 return array
             if spec.size > self._points:  # of which few elements are used
                 return None
-            array = backend.contiguous(array)
-            return array if backend.address(array) else None
+            array = programs.contiguous(array)
+            return array if programs.address(array) else None
         except (AttributeError, TypeError, XpgradError):  # it is no array of the library
             return None
 

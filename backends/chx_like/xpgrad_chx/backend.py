@@ -1,18 +1,18 @@
 """The chx backend: chx arrays as raw arrays of Variables, and their own graphs as parts of xpgrad's."""
 
-import ctypes
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import xpgrad
 import xpgrad_chx
-from xpgrad.plugin import Backend, Capabilities, Device, Spec, class_name
+from xpgrad.plugin import Backend, Capabilities, CarriesGraphs, Device, Spec, class_name
 from xpgrad.types import Array, DeviceHandle, Dtype, Kernel, Shape
 from xpgrad_chx import graph
 from xpgrad_chx.array import ndarray
 from xpgrad_chx.device import CUDA, NATIVE, get_backend, get_device
 from xpgrad_chx.kernels import kernel
 from xpgrad_chx.memory import Memory, another, over
+from xpgrad_chx.programs import ChainerxPrograms
 
 MAX_CONSTANTS = 1024
 
@@ -47,14 +47,13 @@ class ChainerxDevice(Device):
         raise xpgrad.SpecifierError(f"from_fallback_device: expected @numpy or @cupy:N, got {device}")
 
 
-class ChainerxBackend(Backend):
+class ChainerxBackend(CarriesGraphs):
     """Arrays that carry their own graph. Variables hold plain ones over the same memory."""
 
     name = "chx"
     array_types = (ndarray,)
     namespace = xpgrad_chx
     version = xpgrad.__version__
-    carries_graphs = True
     declared = Capabilities(
         {
             "asynchronous": "chx arrays in host memory are computed at once",
@@ -68,6 +67,7 @@ class ChainerxBackend(Backend):
         self._constants_on: dict[Any, dict[Any, Any]] = {}
         self._buffers = xpgrad.get_device("@numpy").backend
         self.in_place_from = self._buffers.in_place_from
+        self.programs = ChainerxPrograms(self, self._buffers)
 
     def overrides(self) -> Mapping[str, Kernel]:
         """Return the one kernel that has no default; the others are found by name."""
@@ -168,33 +168,6 @@ class ChainerxBackend(Backend):
         device = spec.device
         made = device.buffers.empty(device.buffers.spec_for(spec.shape, spec.dtype, device.handle))
         return over(ndarray, made, device)
-
-    def address(self, array: Array) -> int:
-        """Return the address of the first element of a plain array in host memory that is in C order, else 0."""
-        plain = array._graph is None and array._device.on_host
-        return array._device.buffers.address(array._data) if plain else 0
-
-    def array_layout(self) -> Mapping[str, Any] | None:
-        """Return where an array has its buffer and its graph, which must be none, and the layout of host buffers."""
-        buffers = self._buffers.array_layout()
-        if buffers is None:
-            return None
-        sample = ndarray.__new__(ndarray)
-        places = {}
-        for key, slot in (("inner", "_data"), ("none", "_graph")):
-            setattr(sample, slot, marker := object())
-            words = range(object.__basicsize__, ndarray.__basicsize__, ctypes.sizeof(ctypes.c_void_p))
-            found = [at for at in words if ctypes.c_void_p.from_address(id(sample) + at).value == id(marker)]
-            if len(found) != 1:
-                return None
-            places[key] = found[0]
-        return {**buffers, **places, "inner_kind": self._buffers.array_types[0]}
-
-    def contiguous(self, array: Array) -> Array:
-        """Return a copy in C order; an array in a graph as it is, since a copy would not be in it."""
-        if array._graph is not None:
-            return array
-        return over(ndarray, array._device.buffers.contiguous(array._data), array._device)
 
     def move(self, array: Array, device: Device) -> Array:
         """Return a copy on another device."""

@@ -2,19 +2,15 @@
 
 import functools
 import math
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 import xpgrad
 from xpgrad.errors import DtypeError
-from xpgrad.plugin import Backend, Capabilities, Device, Spec, class_name
+from xpgrad.plugin import Backend, Capabilities, Device, Programs, Spec, class_name
 from xpgrad.types import Array, DeviceHandle, Dtype, Kernel, Shape
-from xpgrad_numpy import elementwise
-from xpgrad_numpy.aligned import aligned
-from xpgrad_numpy.buffers import Buffers
 from xpgrad_numpy.kernels import KERNELS, network, special
 from xpgrad_numpy.kernels.precision import foreign_limits, is_foreign, is_foreign_float, wide
 from xpgrad_numpy.kernels.rows import pointwise
@@ -68,6 +64,13 @@ class NumPyBackend(Backend):
 
         return THRESHOLDS
 
+    @functools.cached_property
+    def programs(self) -> Programs:  # type: ignore[override]  # made at its first use
+        """NumPy's functions in compiled programs and in blocks."""
+        from xpgrad_numpy.programs import NumPyPrograms  # only for compiled functions and large arrays
+
+        return NumPyPrograms(self)
+
     def overrides(self) -> Mapping[str, Kernel]:
         """Return NumPy's own loops, and the kernels that are worth writing by hand."""
         return KERNELS
@@ -82,10 +85,6 @@ class NumPyBackend(Backend):
 
         done = [rows.build(), direct.build()]
         return all(done)
-
-    def blockwise(self, names: Sequence[str | None], rules: Sequence[Kernel]) -> Kernel:
-        """Return the vjps of an elementwise function of large arrays, in blocks."""
-        return elementwise.vjps(names, rules)
 
     def devices(self) -> Sequence[Device]:
         """Return the host."""
@@ -164,69 +163,6 @@ class NumPyBackend(Backend):
 
         return archives
 
-    def is_fresh(self, function: Kernel) -> bool:
-        """Return whether the results of a function are in new memory: those of ufuncs and of many others."""
-        from xpgrad_numpy import programs  # only for compiled functions
-
-        if type(function) is np.ufunc:
-            return True
-        if getattr(function, "__self__", None) is self and function.__name__ == "asarray":
-            return True
-        return programs.is_fresh(function)
-
-    def writer(self, function: Kernel) -> Kernel | None:
-        """Return ufuncs of one result, and the kernels that are like them, as functions that take ``out=``."""
-        from xpgrad_numpy import programs  # only for compiled functions
-
-        return programs.writer(function)
-
-    def into(self, function: Kernel) -> Kernel | None:
-        """Return what `writer` does, and some kernels along axes."""
-        from xpgrad_numpy import programs  # only for compiled functions
-
-        return programs.into(function)
-
-    def scratch(self, spec: Spec) -> Array:
-        """Return new memory where loops write fast; its elements are not initialised."""
-        return aligned(spec.shape, spec.dtype)
-
-    def is_elementwise(self, function: Kernel) -> bool:
-        """Return whether a function is a ufunc of one result, or a kernel that is like one."""
-        from xpgrad_numpy import programs  # only for compiled functions
-
-        return programs.writer(function) is not None or programs.is_elementwise(function)
-
-    def in_blocks(self, function: Kernel, arrays: Sequence[Array], specs: Sequence[Spec]) -> Sequence[Array]:
-        """Return what a function computes from blocks of arrays, which stay in the cache."""
-        return elementwise.in_blocks(function, arrays, specs)
-
-    def in_cache(self, function: Kernel, arrays: Sequence[Array]) -> None:
-        """Call a function that writes into arrays with their parts, if they are large."""
-        elementwise.write_in_blocks(function, arrays)
-
-    def on_scalars(
-        self, function: Kernel, args: tuple[Any, ...], kwargs: dict[str, Any], dtype: Dtype
-    ) -> tuple[str, tuple[Any, ...]] | None:
-        """Return the expression of scalars for sums, differences, products, squares, and elements of an array."""
-        from xpgrad_numpy import programs  # only for compiled functions
-
-        return programs.on_scalars(function, args, kwargs, dtype)
-
-    def number(self, array: Array) -> bool | int | float | None:
-        """Return the value of a 0-d array that nobody can write to; None for other arrays."""
-        constant = not array.ndim and array.dtype.kind in "biuf" and not array.flags.writeable and array.base is None
-        return array.item() if constant else None
-
-    def takes_scalars(self, function: Kernel) -> bool:
-        """Return whether a function may be called with NumPy's scalars instead of 0-d arrays."""
-        from xpgrad_numpy import programs  # only for compiled functions
-
-        return programs.takes_scalars(function)
-
-    def on_rows(self, width: int) -> AbstractContextManager[Any]:
-        """Return a context in which loops over rows read broadcast operands where they are."""
-        return Buffers(width)
-
     def ones(self, spec: Spec) -> Array:
         """Return ones of this shape and dtype."""
         made = np.empty(spec.shape, spec.dtype)
@@ -240,25 +176,6 @@ class NumPyBackend(Backend):
     def empty(self, spec: Spec) -> Array:
         """Return a new array of this shape and dtype, whose elements are not initialised."""
         return np.empty(spec.shape, spec.dtype)
-
-    def allocator(self, spec: Spec) -> Callable[[], Array]:
-        """Return a function that returns what `empty` does, without a Python function in between."""
-        return functools.partial(np.empty, spec.shape, spec.dtype)
-
-    def address(self, array: Array) -> int:
-        """Return the address of the first element if the array is aligned and in C order, else 0."""
-        flags = array.flags
-        return int(array.ctypes.data) if flags.c_contiguous and flags.aligned and array.dtype.isnative else 0
-
-    def contiguous(self, array: Array) -> Array:
-        """Return an aligned copy in C order."""
-        return array.copy()
-
-    def array_layout(self) -> Mapping[str, Any]:
-        """Return the offsets of the fields of ``PyArrayObject``, which programs in C are compiled with."""
-        start = object.__basicsize__
-        fields = {"data": start, "rank": start + 8, "shape": start + 16, "dtype": start + 40, "flags": start + 48}
-        return fields | {"contiguous": 0x0001 | 0x0100}  # NPY_ARRAY_C_CONTIGUOUS, NPY_ARRAY_ALIGNED
 
     def to_host(self, array: Array) -> Array:
         """Return a copy: this is the host."""

@@ -41,7 +41,7 @@ Arrays = Sequence[Array | None]
 
 
 def vjps(names: Sequence[str | None], rules: Rules) -> Kernel:
-    """Return the function that `Backend.blockwise` describes."""
+    """Return the function that `Programs.blockwise` describes."""
     into = [INTO.get(name) if name else None for name in names]
     loops = [LOOPS[name] for name in names if name in LOOPS]
 
@@ -157,7 +157,7 @@ def _flat(value: Any, shape: Shape) -> Any:
 
 
 def in_blocks(function: Kernel, arrays: Sequence[Array], specs: Sequence[Spec]) -> Sequence[Array]:
-    """Return the results of a function of elements, see `Backend.in_blocks`; whole if arrays are not contiguous."""
+    """Return the results of a function of elements, see `Programs.in_blocks`; whole if arrays are not contiguous."""
     shape = specs[0].shape
     flat = [_flat(array, shape) for array in arrays]
     if any(array is None for array in flat):
@@ -180,7 +180,7 @@ PARTS_FROM = 8 * PART  # bytes of each array: whole arrays of less stay in a cac
 
 
 def write_in_blocks(function: Kernel, arrays: Sequence[Array]) -> None:
-    """Call a function that writes into arrays on parts of them, see `Backend.in_cache`; whole if not contiguous."""
+    """Call a function that writes into arrays on parts of them, see `Programs.in_cache`; whole if not contiguous."""
     first = arrays[0]
     if first.nbytes < PARTS_FROM or not all(a.flags.c_contiguous and a.shape == first.shape for a in arrays):
         function(*arrays)

@@ -2,12 +2,17 @@
 
 import functools
 import operator
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from typing import Any
 
 import numpy as np
 
-from xpgrad.plugin import CHAPTERS, OPERATORS, python_operator
-from xpgrad.types import Dtype, Kernel
+from xpgrad.plugin import CHAPTERS, OPERATORS, Programs, Spec, python_operator
+from xpgrad.types import Array, Dtype, Kernel
+from xpgrad_numpy import elementwise
+from xpgrad_numpy.aligned import aligned
+from xpgrad_numpy.buffers import Buffers
 from xpgrad_numpy.kernels import KERNELS
 from xpgrad_numpy.kernels.gathers import scatter_add
 from xpgrad_numpy.kernels.indexing import INDEXING
@@ -111,7 +116,7 @@ _ON_SCALARS: dict[Kernel, str] = {
 def on_scalars(
     function: Kernel, args: tuple[Any, ...], kwargs: dict[str, Any], dtype: Dtype
 ) -> tuple[str, tuple[Any, ...]] | None:
-    """Return the expression that `Backend.on_scalars` describes."""
+    """Return the expression that `Programs.on_scalars` describes."""
     if dtype not in _SCALAR_DTYPES:
         return None
     if function is operator.getitem or function is INDEXING["getitem"]:
@@ -155,3 +160,81 @@ def is_elementwise(function: Kernel) -> bool:
     """Return whether a kernel is one of those that compute element by element."""
     own = str(getattr(function, "__module__", "")).startswith("xpgrad_numpy.kernels.")
     return own and function.__name__ in _ELEMENTWISE
+
+
+class NumPyPrograms(Programs):
+    """NumPy in compiled programs and in blocks."""
+
+    def is_fresh(self, function: Kernel) -> bool:
+        """Return whether the results of a function are in new memory: those of ufuncs and of many others."""
+        if type(function) is np.ufunc:
+            return True
+        if getattr(function, "__self__", None) is self.backend and function.__name__ == "asarray":
+            return True
+        return is_fresh(function)
+
+    def writer(self, function: Kernel) -> Kernel | None:
+        """Return ufuncs of one result, and the kernels that are like them, as functions that take ``out=``."""
+        return writer(function)
+
+    def into(self, function: Kernel) -> Kernel | None:
+        """Return what `writer` does, and some kernels along axes."""
+        return into(function)
+
+    def is_elementwise(self, function: Kernel) -> bool:
+        """Return whether a function is a ufunc of one result, or a kernel that is like one."""
+        return writer(function) is not None or is_elementwise(function)
+
+    def blockwise(self, names: Sequence[str | None], rules: Sequence[Kernel]) -> Kernel:
+        """Return the vjps of an elementwise function of large arrays, in blocks."""
+        return elementwise.vjps(names, rules)
+
+    def in_blocks(self, function: Kernel, arrays: Sequence[Array], specs: Sequence[Spec]) -> Sequence[Array]:
+        """Return what a function computes from blocks of arrays, which stay in the cache."""
+        return elementwise.in_blocks(function, arrays, specs)
+
+    def in_cache(self, function: Kernel, arrays: Sequence[Array]) -> None:
+        """Call a function that writes into arrays with their parts, if they are large."""
+        elementwise.write_in_blocks(function, arrays)
+
+    def scratch(self, spec: Spec) -> Array:
+        """Return new memory where loops write fast; its elements are not initialised."""
+        return aligned(spec.shape, spec.dtype)
+
+    def on_rows(self, width: int) -> AbstractContextManager[Any]:
+        """Return a context in which loops over rows read broadcast operands where they are."""
+        return Buffers(width)
+
+    def on_scalars(
+        self, function: Kernel, args: tuple[Any, ...], kwargs: dict[str, Any], dtype: Dtype
+    ) -> tuple[str, tuple[Any, ...]] | None:
+        """Return the expression of scalars for sums, differences, products, squares, and elements of an array."""
+        return on_scalars(function, args, kwargs, dtype)
+
+    def number(self, array: Array) -> bool | int | float | None:
+        """Return the value of a 0-d array that nobody can write to; None for other arrays."""
+        constant = not array.ndim and array.dtype.kind in "biuf" and not array.flags.writeable and array.base is None
+        return array.item() if constant else None
+
+    def takes_scalars(self, function: Kernel) -> bool:
+        """Return whether a function may be called with NumPy's scalars instead of 0-d arrays."""
+        return takes_scalars(function)
+
+    def address(self, array: Array) -> int:
+        """Return the address of the first element if the array is aligned and in C order, else 0."""
+        flags = array.flags
+        return int(array.ctypes.data) if flags.c_contiguous and flags.aligned and array.dtype.isnative else 0
+
+    def contiguous(self, array: Array) -> Array:
+        """Return an aligned copy in C order."""
+        return array.copy()
+
+    def allocator(self, spec: Spec) -> Callable[[], Array]:
+        """Return a function that returns what `empty` does, without a Python function in between."""
+        return functools.partial(np.empty, spec.shape, spec.dtype)
+
+    def array_layout(self) -> Mapping[str, Any]:
+        """Return the offsets of the fields of ``PyArrayObject``, which programs in C are compiled with."""
+        start = object.__basicsize__
+        fields = {"data": start, "rank": start + 8, "shape": start + 16, "dtype": start + 40, "flags": start + 48}
+        return fields | {"contiguous": 0x0001 | 0x0100}  # NPY_ARRAY_C_CONTIGUOUS, NPY_ARRAY_ALIGNED

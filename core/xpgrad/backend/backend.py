@@ -1,9 +1,7 @@
 """`Backend`: the interface of an array library to xpgrad."""
 
-import functools
 import math
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from xpgrad.backend.device import Device
@@ -14,15 +12,9 @@ from xpgrad.types import Array, DeviceHandle, Dtype, Kernel, Namespace, Shape
 
 if TYPE_CHECKING:
     from xpgrad.backend.capabilities import Capabilities
+    from xpgrad.backend.programs import Programs
 
 MAX_SPECS = 4096
-WRITERS = frozenset(
-    (
-        *(".fill", ".sort", ".partition", ".put", ".itemset"),
-        *("copyto", "put", "place", "putmask", "fill_diagonal", "put_along_axis", "shuffle"),
-    )
-)
-"""NumPy's names of functions and methods that write to their first argument."""
 
 
 class Backend:
@@ -51,12 +43,10 @@ class Backend:
     in_place_from : float
         Number of elements from which the kernel `accumulate` is used to add in place.
     blocks_from : float
-        Number of elements from which the gradients of elementwise functions are computed by `blockwise`, and into
-        memory that only the sweep refers to. It may be finite only if every view of an array refers to the array.
+        Number of elements from which the gradients of elementwise functions are computed by `Programs.blockwise`, and
+        into memory that only the sweep refers to. It may be finite only if every view of an array refers to the array.
     has_current_device : bool
         Whether the library computes on its own current device, wherever the arrays are; `activate` and `follow` set it.
-    carries_graphs : bool
-        Whether arrays themselves can be part of a graph; Variables then hold plain arrays that share their memory.
     declared : Capabilities or None
         What the library does not support; None if it supports everything.
     zero_dimensional_widen : bool
@@ -67,6 +57,8 @@ class Backend:
         its array.
     carries_tangents : bool
         Whether arrays carry derivatives, as in forward mode, also where nothing requires a gradient.
+    programs : Programs or None
+        Properties of the library's functions that compiled functions use; None for the defaults of `Programs`.
     base : Backend or None
         For arrays of a transformation, such as those that `compile` records: the backend of the arrays within them.
     """
@@ -81,11 +73,11 @@ class Backend:
     in_place_from: float = math.inf
     blocks_from: float = math.inf
     has_current_device: bool = False
-    carries_graphs: bool = False
     declared: "Capabilities | None" = None
     zero_dimensional_widen: bool = True
     has_layouts: bool = False
     carries_tangents: bool = False
+    programs: "Programs | None" = None
     base: "Backend | None" = None
 
     def __init__(self) -> None:
@@ -128,29 +120,6 @@ class Backend:
 
     def build(self) -> bool | None:
         """Compile kernels in advance; return whether that was possible, or None if there are none to compile."""
-        return None
-
-    def blockwise(self, names: Sequence[str | None], rules: Sequence[Kernel]) -> Kernel | None:
-        """Return a function that computes the vjps of an elementwise function of large arrays, or None.
-
-        It is called as ``vjps(gy, values, totals, owned)``, and returns for each rule a new gradient, or None if it has
-        added that to the total. It may return `NotImplemented` before it has any effect: then the rules run on whole
-        arrays. Each element must get the very operations of the rule.
-
-        Parameters
-        ----------
-        names : sequence of str or None
-            Names of the vjps' kernels; None for one that another package has replaced.
-        rules : sequence of callable
-            ``rule(gy, *values)``, elementwise, for one input each.
-        gy : array
-        values : sequence of sequence
-            What each rule asks for: arrays, scalars or other parameters.
-        totals : sequence of array or None
-            For each rule an array to which its gradient may be added in place, if it has the same shape and dtype.
-        owned : bool
-            Whether `gy` may be overwritten: nobody else refers to it, and it is no view.
-        """
         return None
 
     # Devices
@@ -273,7 +242,7 @@ class Backend:
         """Return the short name of `dtype`: ``float32``."""
         return getattr(dtype, "__name__", None) or str(dtype).rpartition(".")[2]  # some libraries use types as dtypes
 
-    def constants_of(self, dtype: Dtype) -> dict[Any, Any]:
+    def _constants_of(self, dtype: Dtype) -> dict[Any, Any]:
         """Return the cache of scalars that `prepare` converted for arrays of `dtype`."""
         return self._constants.setdefault(dtype, {})
 
@@ -288,88 +257,6 @@ class Backend:
     def restore(self, result: Any) -> Array:
         """Return the result of a kernel as an array of this backend: some libraries return scalars for 0-d arrays."""
         return result
-
-    def is_fresh(self, function: Callable[..., Any]) -> bool:
-        """Return whether every result of a function of the library is in new memory, which nothing else refers to.
-
-        When in doubt, return False: what may be a view is copied where it leaves a compiled function.
-        """
-        return False
-
-    def writes(self, name: str) -> bool:
-        """Return whether a function of this name writes to its first argument; that of a method begins with a period.
-
-        By default those of libraries with NumPy's protocols that do.
-        """
-        return name in WRITERS and any(hasattr(kind, "__array_function__") for kind in self.array_types)
-
-    def writer(self, function: Callable[..., Any]) -> Callable[..., Any] | None:
-        """Return an elementwise function as one that takes ``out=``, an array for its result; or None if there is none.
-
-        That array has the result's shape and dtype, and may be one of the arguments. The result has the same bits
-        wherever it is written.
-        """
-        return None
-
-    def into(self, function: Callable[..., Any]) -> Callable[..., Any] | None:
-        """Return a function as one that takes ``out=``, an array for its result; or None if there is none.
-
-        That array has the result's shape and dtype, and shares no memory with the arguments.
-        """
-        return self.writer(function)
-
-    def scratch(self, spec: Spec) -> Array:
-        """Return a new array for what is computed meanwhile; its elements are not initialised."""
-        return self.namespace.empty(spec.shape, dtype=spec.dtype, device=spec.device)
-
-    def on_rows(self, width: int) -> AbstractContextManager[Any]:
-        """Return a context for calls of this thread on contiguous arrays whose rows have `width` elements.
-
-        Some of them take arrays with one element a row, or one row for all. Results are the same.
-        """
-        return nullcontext()
-
-    def is_elementwise(self, function: Callable[..., Any]) -> bool:
-        """Return whether a function computes each element of one new array from those at its place, to the same bits.
-
-        Then a compiled function may call it on parts of its arrays, through `in_blocks`.
-        """
-        return False
-
-    def in_blocks(
-        self, function: Callable[..., Any], arrays: Sequence[Array], specs: Sequence[Spec]
-    ) -> Sequence[Array]:
-        """Return new arrays of `specs`, which `function` computes from blocks of `arrays`.
-
-        `function` takes arrays, of the shape of the results or 0-d, and behind them memory for the results: for each
-        an array or None. It returns the results, in that memory or elsewhere.
-        """
-        return function(*arrays, *(None for _ in specs))  # type: ignore[no-any-return]  # a tuple of arrays
-
-    def in_cache(self, function: Callable[..., Any], arrays: Sequence[Array]) -> None:
-        """Call a function that computes elementwise and writes into `arrays`, all of one shape.
-
-        It may be called with corresponding parts of the arrays, one after the other, which stay in the cache.
-        """
-        function(*arrays)
-
-    def on_scalars(
-        self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], dtype: Dtype
-    ) -> tuple[str, tuple[Any, ...]] | None:
-        """Return how a 0-d result is computed with the library's scalars, to the same bits, or None.
-
-        It is an expression, ``"{} + {}"``, and its operands. `args` are those of `function`. What they hold for arrays
-        has the `dtype` of the result; what is 0-d may be a scalar in the expression.
-        """
-        return None
-
-    def number(self, array: Array) -> bool | int | float | None:
-        """Return the value of a 0-d array of real numbers that nobody can write to; None for other arrays."""
-        return None
-
-    def takes_scalars(self, function: Callable[..., Any]) -> bool:
-        """Return whether a function may be called with the library's scalars instead of 0-d arrays."""
-        return False
 
     def asarray(self, obj: Any, dtype: Dtype | None = None, device: DeviceHandle | None = None) -> Array:
         """Return a new array from Python scalars, nested lists of them, or an array of this library."""
@@ -386,32 +273,6 @@ class Backend:
     def empty(self, spec: Spec) -> Array:
         """Return a new array with this shape, dtype and device, whose elements are not initialised."""
         return self.namespace.empty(spec.shape, dtype=spec.dtype, device=spec.device)
-
-    def allocator(self, spec: Spec) -> Callable[[], Array]:
-        """Return a function that returns what `empty` does, in the least time."""
-        return functools.partial(self.empty, spec)
-
-    def address(self, array: Array) -> int:
-        """Return the address of the first element of an array that compiled code can use, and 0 for others.
-
-        Such an array is in host memory, its elements are aligned, in native byte order, and in C order without gaps.
-        """
-        return 0
-
-    def contiguous(self, array: Array) -> Array:
-        """Return a copy, for which `address` is not 0, of an array for which it is, if there can be one."""
-        return self.copy(array)
-
-    def array_layout(self) -> Mapping[str, Any] | None:
-        """Return where the objects of the first of `array_types` keep what compiled code reads, or None.
-
-        These are offsets in bytes: of the pointers to the first element ("data"), to the lengths of the axes ("shape",
-        of C's type ``intptr_t``) and to the dtype ("dtype"), and of the number of axes ("rank") and of flags ("flags"),
-        of the type ``int``; and the flags of arrays whose `address` is not 0 ("contiguous"). Where another object
-        within the array has all that: its type ("inner_kind"), and the offsets of the pointers to it ("inner") and to
-        what must be None ("none"). All is compared with what the other methods say before it is used.
-        """
-        return None
 
     def move(self, array: Array, device: Device) -> Array:
         """Return a copy of `array` on another device of this backend."""
@@ -510,28 +371,6 @@ class Backend:
     def laid_out(self, array: Array, spec: Spec) -> Array:
         """Return the gradient of an array of `spec` in the layout of that array; called if `has_layouts` is True."""
         return array
-
-    # Arrays that carry their own graph
-
-    def held(self, array: Array) -> Array:
-        """Return an array that shares the memory of `array` and is never in a graph, for a Variable to hold."""
-        return array
-
-    def shown(self, array: Array) -> Array:
-        """Return the array that users get for the one that a Variable holds: in no graph, always the same object."""
-        return array
-
-    def variable_of(self, array: Array) -> Any:
-        """Return the Variable of `array` in its graph, or None if it is in no graph."""
-        return None
-
-    def attach(self, array: Array, variable: Any) -> Any:
-        """Make `variable` the Variable of `array` and return None, or return the one to which it is to be connected."""
-        raise NotImplementedError(f"{self.name}: Backend.attach is not implemented")
-
-    def connected(self, variable: Any) -> Array:
-        """Return a view of the array of `variable` that is part of its graph and has a gradient of its own."""
-        raise NotImplementedError(f"{self.name}: Backend.connected is not implemented")
 
     # Values, for debug mode and printing
 

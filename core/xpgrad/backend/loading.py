@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from xpgrad.backend.backend import Backend
+from xpgrad.backend.carrying import CarriesGraphs
 from xpgrad.backend.contract import check_api, check_backend, check_marked
 from xpgrad.backend.discovery import Entry, Installed, scan
 from xpgrad.backend.providers import Provided, Providers, call, provided_by
@@ -39,7 +40,7 @@ class Loader:
         The array types of the loaded backends; replaced, never written to.
     scalar_types : tuple of type
         The types of Python's scalars and of those of the loaded backends.
-    carriers : dict from type to Backend
+    carriers : dict from type to CarriesGraphs
         The types of arrays that carry their own graph.
     generation : int
         Number of plugins loaded.
@@ -49,7 +50,7 @@ class Loader:
         self.records: dict[str, PluginRecord] = {}
         self.by_type: dict[type, Backend] = {}
         self.scalar_types: tuple[type, ...] = (bool, int, float, complex)
-        self.carriers: dict[type, Backend] = {}
+        self.carriers: dict[type, CarriesGraphs] = {}
         self.generation = 0
         self._installed: Installed | None = None
         self._providers = Providers()
@@ -156,7 +157,7 @@ class Loader:
             if not needs_backend:  # else it is a part of this program, whose errors are the user's
                 libraries.update(map(root_of, backend.array_types))
                 libraries.add(str(getattr(backend.namespace, "__name__", "")).partition(".")[0])
-            if backend.carries_graphs:
+            if isinstance(backend, CarriesGraphs):
                 self.carriers = {**self.carriers, **dict.fromkeys(backend.array_types, backend)}
             self.scalar_types += tuple(t for t in backend.scalar_types if t not in self.scalar_types)
         self.generation += 1

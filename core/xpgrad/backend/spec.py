@@ -29,7 +29,7 @@ class Spec:
     large : bool
         Whether adding to a total of this shape in place is faster.
     blocked : bool
-        Whether the rules of elementwise functions of this shape are computed by `Backend.blockwise`.
+        Whether the rules of elementwise functions of this shape are computed by `Programs.blockwise`.
     constants : dict
         Python scalars that the backend has prepared as operands for arrays of this dtype.
     """
@@ -47,7 +47,7 @@ class Spec:
         self.half = bool(self.wide != dtype)
         size = self.size = math.prod(shape)
         self.large, self.blocked = size >= backend.in_place_from, size >= backend.blocks_from
-        self.constants: dict[Any, Any] = backend.constants_of(dtype)
+        self.constants: dict[Any, Any] = backend._constants_of(dtype)
 
     @property
     def ndim(self) -> int:

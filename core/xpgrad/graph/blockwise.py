@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from xpgrad.backend.kernels import OWNER
+from xpgrad.backend.programs import programs_of
 from xpgrad.graph.definition import Definition, identity
 from xpgrad.graph.pullback import Pullback, getter, rule_of
 
@@ -77,7 +78,7 @@ def _made(pullback: Pullback) -> Blocks | None:
     kernels = [definition.vjps[x].name for x in needed]
     names = [name if set(backend.xp.providers(name)) <= {backend.name} else None for name in kernels]
     rules = [functools.partial(rule_of(definition, backend, x), backend.xp) for x in needed]
-    vjps = backend.blockwise(names, rules)
+    vjps = programs_of(backend).blockwise(names, rules)
     return None if vjps is None else Blocks(pullback, needed, vjps)
 
 

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 from xpgrad import array_api
 from xpgrad.backend.backend import Backend
 from xpgrad.backend.plugins import plugins
+from xpgrad.backend.programs import programs_of
 from xpgrad.backend.spec import Spec
 from xpgrad.chainer.parameter import Parameter
 from xpgrad.config import backprop_mode, called_with
@@ -169,7 +170,7 @@ def changed(
 
 
 def _in_place(backend: Backend, function: Callable[..., Sequence[Any]], *arrays: Array) -> None:
-    backend.in_cache(functools.partial(_write, function, backend.xp), arrays)
+    programs_of(backend).in_cache(functools.partial(_write, function, backend.xp), arrays)
 
 
 def _write(function: Callable[..., Sequence[Any]], xp: Namespace, *arrays: Array) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 from xpgrad.backend.levels import live
 from xpgrad.backend.plugins import plugins
+from xpgrad.backend.programs import programs_of
 from xpgrad.chainer.parameter import Parameter
 from xpgrad.graph.variable import Variable
 from xpgrad.optimizers.formula import Formula, Numbers, changed, prepared, state_spec, stepped, writes
@@ -36,7 +37,7 @@ class Pack:
         size = sum(param.size for param in params)
         flat = backend.spec_for((size,), spec.dtype, spec.device)
         specs = {"": flat, "grad": flat, **{f"state {name}": state_spec(formula, name, flat) for name in names}}
-        self.memory = {key: backend.scratch(spec) for key, spec in specs.items()}
+        self.memory = {key: programs_of(backend).scratch(spec) for key, spec in specs.items()}
         self.parts: list[dict[str, Array]] = []
         reshape, start = backend.follow(backend.namespace.reshape), 0
         for param in params:

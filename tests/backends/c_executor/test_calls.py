@@ -174,7 +174,7 @@ def test_without_memory_for_scratch_the_fallback_computes(field, size, way, monk
 
 
 def test_an_error_of_the_allocator_is_raised(monkeypatch):
-    monkeypatch.setattr(type(BACKEND), "allocator", lambda self, spec: no_memory)
+    monkeypatch.setattr(type(BACKEND.programs), "allocator", lambda self, spec: no_memory)
     group = multiply_add()
     function = function_of(group)
     x, y, z = arrays_for(group)
@@ -303,15 +303,15 @@ WRONG = {
 @pytest.mark.parametrize("name", WRONG)
 def test_a_layout_that_is_not_that_of_the_arrays_is_not_used(name, monkeypatch):
     spec = BACKEND.spec(np.empty(3, np.float32))
-    stated = dict(BACKEND.array_layout())
+    stated = dict(BACKEND.programs.array_layout())
     assert layout.layout_of(BACKEND, spec) is not None
     stated[name] = WRONG[name](stated)
-    monkeypatch.setattr(type(BACKEND), "array_layout", lambda self: stated)
+    monkeypatch.setattr(type(BACKEND.programs), "array_layout", lambda self: stated)
     assert layout.layout_of(BACKEND, spec) is None
 
 
 @pytest.mark.parametrize("change", [{"data": 10**6}, {"data": -8}, {"more": 1}])
 def test_a_layout_outside_of_the_objects_is_not_read(change, monkeypatch):
-    stated = BACKEND.array_layout() | change
-    monkeypatch.setattr(type(BACKEND), "array_layout", lambda self: stated)
+    stated = BACKEND.programs.array_layout() | change
+    monkeypatch.setattr(type(BACKEND.programs), "array_layout", lambda self: stated)
     assert layout.layout_of(BACKEND, BACKEND.spec(np.empty(3, np.float32))) is None

@@ -47,7 +47,7 @@ def _filled(monkeypatch):
         return array
 
     monkeypatch.setattr(type(BACKEND), "empty", filled)
-    monkeypatch.setattr(type(BACKEND), "allocator", lambda self, spec: functools.partial(filled, self, spec))
+    monkeypatch.setattr(type(BACKEND.programs), "allocator", lambda self, spec: functools.partial(filled, self, spec))
 
 
 # What finds faults

@@ -11,6 +11,7 @@ from tests.building import array, place, values, variable
 import xpgrad
 from xpgrad import Parameter, Variable
 from xpgrad.errors import BackendMismatch, DeviceMismatch, DtypeError, GradientError, ShapeError, UnknownArray
+from xpgrad.plugin import CarriesGraphs
 
 # The constructor
 
@@ -33,7 +34,7 @@ def test_a_variable_holds_the_very_array(device):
 
 def test_constructor_takes_name_gradient_and_requires_grad(device):
     g = array(device, [3.0, 4.0])
-    required = device.backend.carries_graphs  # without, such arrays have no gradient
+    required = isinstance(device.backend, CarriesGraphs)  # without, such arrays have no gradient
     x = Variable(array(device, [1.0, 2.0]), name="x", grad=g, requires_grad=required)
     assert x.name == "x"
     assert x.grad is g

@@ -352,9 +352,9 @@ class TransformedBackend(Backend):
         """Return the short name of `dtype`."""
         return self.base.dtype_name(dtype)
 
-    def constants_of(self, dtype: Dtype) -> dict[Any, Any]:
+    def _constants_of(self, dtype: Dtype) -> dict[Any, Any]:
         """Return the base's cache of converted scalars."""
-        return self.base.constants_of(dtype)
+        return self.base._constants_of(dtype)
 
     def prepare(self, value: Any, spec: Spec) -> Any:
         """Return a scalar as the operand that the base makes of it."""

@@ -4,6 +4,7 @@ import functools
 from collections.abc import Iterable, Set
 from typing import TYPE_CHECKING, Any
 
+from xpgrad.backend.programs import programs_of
 from xpgrad.backend.standard import OPERATORS, python_operator
 from xpgrad.transforms.trace.calls import Call, Value, values_in
 from xpgrad.transforms.trace.groups import Group
@@ -35,7 +36,7 @@ NOTHING: Roots = frozenset()
 class Aliases:
     """The arrays of a program by the memory that they may be in.
 
-    The memory that a call returns is new only if its backend says so (`Backend.is_fresh`); else its results may be
+    The memory that a call returns is new only if its backend says so (`Programs.is_fresh`); else its results may be
     views of any of its arguments.
 
     Attributes
@@ -127,7 +128,7 @@ def is_fresh(call: Call, backend: "Backend | None") -> bool:
             return True
     except TypeError:  # an object that is not hashable
         return False
-    return backend is not None and backend.is_fresh(call.function)
+    return backend is not None and programs_of(backend).is_fresh(call.function)
 
 
 def is_other(call: Call) -> bool:

@@ -9,6 +9,7 @@ from xpgrad.backend import random
 from xpgrad.backend.backend import Backend
 from xpgrad.backend.indexing import BASIC
 from xpgrad.backend.kernels import Declaration
+from xpgrad.backend.programs import programs_of
 from xpgrad.backend.spec import Spec
 from xpgrad.errors import TraceError
 from xpgrad.transforms.enclosing.backend import SCALARS, TransformedBackend, backend_over
@@ -112,7 +113,7 @@ class TraceBackend(TransformedBackend):
             return self.written_into(
                 name, function, kwargs["out"], args, {k: v for k, v in kwargs.items() if k != "out"}
             )
-        if self.base.writes(name):
+        if programs_of(self.base).writes(name):
             target = recording.level.entered(args[0])
             returned = self.write(name, function, (target, *args[1:]), named=kwargs)
             return None if returned is None else target

@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
+from xpgrad.backend.programs import programs_of
 from xpgrad.transforms.trace.calls import Call, Value
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ class Layouts:
             and len(call.results) == 1
             and not call.kwargs
             and call.pure
-            and self.backend.writer(call.function) is not None
+            and programs_of(self.backend).writer(call.function) is not None
         )
 
     def of(self, item: Any) -> Layout:

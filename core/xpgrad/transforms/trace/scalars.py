@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
+from xpgrad.backend.programs import programs_of
 from xpgrad.transforms.trace.aliases import Aliases
 from xpgrad.transforms.trace.calls import Call, Value
 
@@ -28,17 +29,17 @@ class Scalars:
         backend = program.backend
         if backend is None or not backend.scalar_types:
             return
-        aliases = Aliases(program)
+        aliases, programs = Aliases(program), programs_of(backend)
         for call in program.calls:
             # What is written to later has to be a view until then.
             if is_plain(call) and not aliases.is_written(call.results[0]):
-                found = backend.on_scalars(call.function, call.args, call.kwargs, call.results[0].spec.dtype)
+                found = programs.on_scalars(call.function, call.args, call.kwargs, call.results[0].spec.dtype)
                 if found is not None:
                     self.operations[call] = found
         self.values = {call.results[0] for call in self.operations}
         self.values.difference_update(item for item in program.outputs if isinstance(item, Value))
         for call in program.calls:
-            if call not in self.operations and not backend.takes_scalars(call.function):
+            if call not in self.operations and not programs.takes_scalars(call.function):
                 self.values.difference_update(call.operands())
 
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from xpgrad.backend.programs import programs_of
 from xpgrad.transforms.trace.aliases import FRESH_OPERATORS, to_copy
 from xpgrad.transforms.trace.calls import Call, Value
 from xpgrad.transforms.trace.groups import Group, calls_in
@@ -61,8 +62,9 @@ class Writer:
         self._number = 0
 
     def helper(self, name: str) -> str:
-        """Return the name of ``restore`` or ``copy``, methods of the backend."""
-        self.objects[name] = getattr(self.backend, name)
+        """Return the name of a method of the backend, ``restore`` or ``copy``, or of its programs, ``in_blocks``."""
+        assert self.backend is not None
+        self.objects[name] = getattr(programs_of(self.backend) if name == "in_blocks" else self.backend, name)
         return name
 
     def function(self, call: Call) -> str:
@@ -71,7 +73,8 @@ class Writer:
         key = function_key(function)
         if self.memory(call) or key in FRESH_OPERATORS:  # which take longer than what they call
             assert self.backend is not None
-            function = self.backend.writer(function) or self.backend.into(function) or function
+            programs = programs_of(self.backend)
+            function = programs.writer(function) or programs.into(function) or function
             key = function_key(function)
         found = self._functions.get(key)
         if found is None:
@@ -134,7 +137,11 @@ class Writer:
     def memory(self, call: Call) -> str | None:
         """Return the name of the array whose memory takes the result of a call, or None."""
         into = self._into.get(call.results[0]) if len(call.results) == 1 else None
-        if into is not None and self.backend is not None and self.backend.writer(call.function) is not None:
+        if (
+            into is not None
+            and self.backend is not None
+            and programs_of(self.backend).writer(call.function) is not None
+        ):
             return into
         return None if call.out is None else self.values[call.out]
 

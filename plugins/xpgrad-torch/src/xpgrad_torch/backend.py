@@ -1,6 +1,5 @@
 """The backend of PyTorch: tensors as plain arrays, without PyTorch's own tape."""
 
-from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -13,9 +12,8 @@ from xpgrad_torch import devices, exchange
 from xpgrad_torch import namespace as standard
 from xpgrad_torch.capabilities import capabilities
 from xpgrad_torch.kernels import KERNELS, special
+from xpgrad_torch.programs import PART, PARTS_FROM, TorchPrograms
 
-PART = 2**18  # bytes of a tensor that stays in a core's cache, with what is computed meanwhile
-PARTS_FROM = 4  # parts; smaller tensors stay there whole
 IN_PLACE_FROM = 65536
 MAX_CONSTANTS = 1024
 
@@ -42,6 +40,7 @@ class TorchBackend(ArrayAPIBackend):
             capabilities=capabilities(here),
             thresholds={"": (PART * PARTS_FROM // 8, PART * PARTS_FROM // 4)},
         )
+        self.programs = TorchPrograms(self)
 
     def lazy_override(self, name: str) -> Kernel | None:
         """Return PyTorch's special function `name`."""
@@ -152,27 +151,10 @@ class TorchBackend(ArrayAPIBackend):
         """Return a copy of a NumPy array, whatever its strides, on a device."""
         return exchange.from_host(array, device.handle)
 
-    def writes(self, name: str) -> bool:
-        """Return whether this is a method of tensors that computes in place: ``.add_``."""
-        return name.startswith(".") and name.endswith("_")
-
     def owner(self, array: Array) -> tuple[Any, int]:
         """Return the storage, which all views share, and its size."""
         storage = array.untyped_storage()
         return storage, storage.nbytes()
-
-    def in_cache(self, function: Kernel, arrays: Sequence[Array]) -> None:
-        """Call a function that writes into tensors with their parts, if they are large and in host memory."""
-        first = arrays[0]
-        size, count = first.numel(), -(-first.nbytes // PART)
-        alike = all(a.is_contiguous() and a.shape == first.shape for a in arrays)
-        if count < PARTS_FROM or first.device.type != "cpu" or not alike:
-            function(*arrays)
-            return
-        flat = [a.view(-1) for a in arrays]
-        for i in range(count):
-            start, stop = size * i // count, size * (i + 1) // count
-            function(*[a[start:stop] for a in flat])
 
     def is_view(self, array: Array) -> bool:
         """Return whether `array` shares memory with another tensor; in inference mode PyTorch does not report it."""

@@ -13,6 +13,7 @@ from tests.building import array, place, values, variable
 import xpgrad
 import xpgrad.functions as F
 from xpgrad import GraphError, Parameter, Variable, transforms
+from xpgrad.plugin import CarriesGraphs
 
 
 class Tagged(Variable):
@@ -47,7 +48,7 @@ DEEP = pytest.mark.parametrize("way", [deep, pickled])
 
 @WAYS
 def test_a_copy_has_everything_but_the_graph(device, way):
-    required = device.backend.carries_graphs  # without, such arrays have no gradient
+    required = isinstance(device.backend, CarriesGraphs)  # without, such arrays have no gradient
     x = variable(device, [1.0, 2.0], name="x", grad=array(device, [3.0, 4.0]), requires_grad=required)
     y = way(x)
     assert type(y) is Variable

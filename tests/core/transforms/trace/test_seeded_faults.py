@@ -71,7 +71,7 @@ def taking_less(writer, values, last, number):
 
 FAULTS = {
     "a buffer is freed too early": [(BUFFERS, "last_uses", first_uses)],
-    "a view counts as new memory": [(BACKEND, "is_fresh", lambda function: True)],
+    "a view counts as new memory": [(BACKEND.programs, "is_fresh", lambda function: True)],
     "a view does not keep memory from being used again": [(BUFFERS, "ends_of_memory", ends_without_views)],
     "a result takes memory of another layout": [
         (layouts.Layouts, "of_result", any_layout),

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from xpgrad.backend.backend import Backend
 from xpgrad.backend.executors import executor_name
 from xpgrad.backend.plugins import plugins
+from xpgrad.backend.programs import programs_of
 from xpgrad.backend.record import PluginWarning
 from xpgrad.backend.third_party import is_interrupt, text_of
 from xpgrad.errors import CompileWarning, PluginError, TraceError
@@ -35,7 +36,8 @@ def in_host_memory(program: Program) -> bool:
     backend = program.backend
     specs = {value.spec.device: value.spec for value in program.values() if value.spec.backend is backend}
     return backend is not None and all(
-        backend.address(backend.empty(backend.spec_for((), spec.dtype, spec.device))) for spec in specs.values()
+        programs_of(backend).address(backend.empty(backend.spec_for((), spec.dtype, spec.device)))
+        for spec in specs.values()
     )
 
 

@@ -5,6 +5,7 @@ from typing import Any
 
 from xpgrad.backend.backend import Backend
 from xpgrad.backend.plugins import plugins
+from xpgrad.backend.programs import programs_of
 from xpgrad.transforms.trace.aliases import Aliases
 from xpgrad.transforms.trace.calls import Call, Value, values_in
 from xpgrad.transforms.trace.fusion.group import LEFT_OUT, Fused
@@ -151,7 +152,7 @@ class Members:
         spec = self.backend.spec(item)
         known = self._constants.get(id(item))
         if known is None:
-            if spec.shape == () and (number := self.backend.number(item)) is not None:
+            if spec.shape == () and (number := programs_of(self.backend).number(item)) is not None:
                 return self._number_symbol(number, item)
             known = self._constants[id(item)] = Value(spec, "constant")
         found = self.symbols.get(known)

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from xpgrad.backend.programs import programs_of
 from xpgrad.transforms.trace.calls import Call, Value
 from xpgrad.transforms.trace.groups import Group
 from xpgrad.transforms.trace.lifetimes import peak
@@ -104,7 +105,7 @@ def is_member(call: Call, backend: "Backend") -> bool:
         result.nbytes >= MIN_BYTES
         and all(is_operand(item, result) for item in call.args)
         and any(isinstance(item, Value) and item.spec.shape for item in call.args)
-        and backend.is_elementwise(call.function)
+        and programs_of(backend).is_elementwise(call.function)
     )
 
 

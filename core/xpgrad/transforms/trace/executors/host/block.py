@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from xpgrad.backend.programs import programs_of
 from xpgrad.transforms.trace.calls import Call, Value, itemsize, substituted
 from xpgrad.transforms.trace.executors.host.cuts import Cuts
 from xpgrad.transforms.trace.executors.host.memory import with_scratch
@@ -58,7 +59,7 @@ class Block:
 
     def scratch(self, length: int) -> list[Array]:
         """Return new memory for what the calls compute meanwhile."""
-        return [value.spec.backend.scratch(self._cuts.part(value.spec, length)) for value in self._scratch]
+        return [programs_of(value.spec.backend).scratch(self._cuts.part(value.spec, length)) for value in self._scratch]
 
     def run(
         self, length: int, inputs: Sequence[Array], scratch: Sequence[Array], outputs: Sequence[Array]

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from xpgrad.backend.programs import programs_of
 from xpgrad.transforms.trace.calls import Value
 from xpgrad.transforms.trace.executors.host.block import Block, straight
 from xpgrad.transforms.trace.executors.host.cuts import Cuts
@@ -142,7 +143,7 @@ class Blocks:
             cut = slice(first * step, length if last == count else last * step)
             scratch = unused.pop() if unused else block.scratch(min(step + 1, length))
             inputs = [view[cut] if each else view for view, each in zip(views, is_cut, strict=True)]
-            with self._backend.on_rows(self._cuts.width):
+            with programs_of(self._backend).on_rows(self._cuts.width):
                 operands = block.run(cut.stop - cut.start, inputs, scratch, [output[cut] for output in outputs])
                 if totals:
                     self._add(totals, cut.start, cut.stop - cut.start, operands)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
+from xpgrad.backend.programs import programs_of
 from xpgrad.transforms.trace.aliases import OUTSIDE, Aliases
 from xpgrad.transforms.trace.calls import Call, Value
 from xpgrad.transforms.trace.layouts import Layouts
@@ -42,7 +43,9 @@ def with_scratch(program: Program, results: Sequence[Value]) -> tuple[Program, t
         in_place = layouts.elementwise(call)
         if in_place:
             _release(ended, free)
-        if in_place or (call.single and len(call.results) == 1 and backend.into(call.function) is not None):
+        if in_place or (
+            call.single and len(call.results) == 1 and programs_of(backend).into(call.function) is not None
+        ):
             roots = aliases.roots[result]
             if result in places:
                 call = call.replaced(out=places[result])

@@ -1,0 +1,30 @@
+"""`TorchPrograms`: PyTorch's functions in compiled programs, and elementwise steps in blocks."""
+
+from collections.abc import Sequence
+
+from xpgrad.plugin import Programs
+from xpgrad.types import Array, Kernel
+
+PART = 2**18  # bytes of a tensor that stays in a core's cache, with what is computed meanwhile
+PARTS_FROM = 4  # parts; smaller tensors stay there whole
+
+
+class TorchPrograms(Programs):
+    """PyTorch's functions in compiled programs, and elementwise steps in blocks."""
+
+    def writes(self, name: str) -> bool:
+        """Return whether this is a method of tensors that computes in place: ``.add_``."""
+        return name.startswith(".") and name.endswith("_")
+
+    def in_cache(self, function: Kernel, arrays: Sequence[Array]) -> None:
+        """Call a function that writes into tensors with their parts, if they are large and in host memory."""
+        first = arrays[0]
+        size, count = first.numel(), -(-first.nbytes // PART)
+        alike = all(a.is_contiguous() and a.shape == first.shape for a in arrays)
+        if count < PARTS_FROM or first.device.type != "cpu" or not alike:
+            function(*arrays)
+            return
+        flat = [a.view(-1) for a in arrays]
+        for i in range(count):
+            start, stop = size * i // count, size * (i + 1) // count
+            function(*[a[start:stop] for a in flat])
