@@ -7,14 +7,15 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 from tests.devices import DEVICES, device_or_skip
-from tests.turn import ALL, commit, has_turn
+from tests.products import left_out
+from tests.turn import RUN, commit, has_turn
 
 import xpgrad
 from xpgrad.backend.plugins import plugins
 from xpgrad.errors import BackendUnavailable
 
 SLOW_PARTS = 8
-"""Each commit runs one of so many parts of the slow tests."""
+"""In `make check` each commit runs one of so many parts of the slow tests."""
 
 xpgrad.global_config.detect_mutation = True  # no test may change an array that a graph keeps, but those that expect it
 
@@ -31,7 +32,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_report_header() -> str:
     """Say which parts of the long tests run."""
-    return "long tests: all" if ALL else f"long tests: the parts of commit {commit():x}; all with XPGRAD_ALL_TESTS=1"
+    return f"long tests: XPGRAD_TESTS={RUN}, the parts of commit {commit():x}; XPGRAD_TESTS=all runs all"
 
 
 @pytest.fixture
@@ -75,11 +76,16 @@ def _config_is_left_alone() -> Iterator[None]:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out slow tests whose turn it is not, but not those that are named; skip what needs a GPU where none is."""
+    """Leave out the tests whose turn it is not, and skip what needs a GPU where none is.
+
+    A test that is named always runs; of a file that is named, all but slow tests run.
+    """
     if not any("::" in argument for argument in config.args):
-        later = [item for item in items if item.get_closest_marker("slow") and not has_turn(item.nodeid, SLOW_PARTS)]
+        later = {item for item in items if item.get_closest_marker("slow") and not has_turn(item.nodeid, SLOW_PARTS)}
+        if not any(argument.endswith(".py") for argument in config.args):
+            later |= left_out(item for item in items if item not in later)
+        config.hook.pytest_deselected(items=[item for item in items if item in later])
         items[:] = [item for item in items if item not in later]
-        config.hook.pytest_deselected(items=later)
     marked = [item for item in items if item.get_closest_marker("gpu")]
     if not marked:
         return

@@ -1,4 +1,8 @@
-"""Whose turn it is: of what takes long, each commit runs one part; all runs with XPGRAD_ALL_TESTS=1."""
+"""Whose turn it is: what takes long runs in parts, other ones for each commit; XPGRAD_TESTS says how large they are.
+
+`make test` runs the smallest parts, `make check` (``XPGRAD_TESTS=check``) larger ones that contain them, and
+`make check-all` (``XPGRAD_TESTS=all``) runs everything.
+"""
 
 import os
 import subprocess
@@ -10,7 +14,12 @@ from pathlib import Path
 from typing import TypeVar
 
 Item = TypeVar("Item")
-ALL = bool(os.environ.get("XPGRAD_ALL_TESTS"))
+RUNS = {"test": 4, "check": 1, "all": 0}
+"""How many times smaller than in `make check` the parts are, for each value of XPGRAD_TESTS; 0: all parts run."""
+RUN = os.environ.get("XPGRAD_TESTS", "test")
+if RUN not in RUNS:
+    raise ValueError(f"XPGRAD_TESTS must be one of {', '.join(RUNS)}, got {RUN!r}")
+ALL = RUN == "all"
 
 
 @cache
@@ -25,12 +34,16 @@ def commit() -> int:
 
 
 def part_of(items: Sequence[Item], parts: int) -> Sequence[Item]:
-    """Return every `parts`-th of the items, other ones for each commit; all of them with XPGRAD_ALL_TESTS."""
-    return items if ALL else items[commit() % parts :: parts]
+    """Return one of `parts` parts of the items, another one for each commit, and a quarter of it in `make test`."""
+    if ALL:
+        return items
+    parts *= RUNS[RUN]
+    return items[commit() % parts :: parts]
 
 
 def has_turn(name: str, parts: int) -> bool:
-    """Return whether what has this name is in the part that this commit runs."""
+    """Return whether what has this name is in the part that `part_of` would return."""
+    parts *= RUNS[RUN]
     return ALL or zlib.crc32(name.encode()) % parts == commit() % parts
 
 

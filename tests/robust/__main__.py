@@ -34,7 +34,7 @@ def main(minutes: float, seed: int, tests: bool) -> None:
     code, found, count = 0, dict[tuple[str, object], str](), 0
     if tests:
         command = [sys.executable, "-m", "pytest", "-q", "-n", "0", *dict.fromkeys(named_tests())]
-        code = subprocess.run(command, cwd=ROOT, env=os.environ | {"XPGRAD_ALL_TESTS": "1"}, check=False).returncode
+        code = subprocess.run(command, cwd=ROOT, env=os.environ | {"XPGRAD_TESTS": "all"}, check=False).returncode
     rng = random.Random(seed)
     known = [call for family in FAMILIES for call in family()]
     end = time.monotonic() + 60 * minutes

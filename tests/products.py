@@ -1,0 +1,45 @@
+"""Tests of products of parameters: each value of each parameter always runs, and its combinations take turns."""
+
+import zlib
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import pytest
+from tests.turn import ALL, commit, has_turn
+
+COMBINATIONS = 4
+"""In `make check` one of so many parts of the combinations runs in addition; `make test` runs a quarter of that."""
+
+
+def left_out(items: Iterable[pytest.Item]) -> set[pytest.Item]:
+    """Return the tests of combinations of parameters whose turn it is not.
+
+    A test of 20 functions, 4 devices and 3 modes has 240 combinations. Those that run hold each function, each device
+    and each mode: some 25 of them, chosen by the commit, and a share of the others. A test of one parameter runs for
+    all of its values.
+    """
+    if ALL:
+        return set()
+    tests: dict[str, list[pytest.Item]] = defaultdict(list)
+    for item in items:
+        if hasattr(item, "callspec"):
+            tests[item.nodeid.partition("[")[0]].append(item)
+    return {item for group in tests.values() for item in _left_out(group)}
+
+
+def _left_out(items: Sequence[pytest.Item]) -> list[pytest.Item]:
+    """Return those items of one test function that add no value to the ones before, in the order of this commit."""
+    found, later = set[Any](), []
+    for item in sorted(items, key=lambda each: zlib.crc32(f"{commit()} {each.nodeid}".encode())):
+        new = _values(item) - found
+        found |= new
+        if not new and not has_turn(item.nodeid, COMBINATIONS):
+            later.append(item)
+    return later
+
+
+def _values(item: Any) -> set[Any]:
+    """Return the name and the value of each parameter of a test; objects by their identity."""
+    parameters = item.callspec.params.items()
+    return {(name, type(x), x if isinstance(x, (str, int, float)) else id(x)) for name, x in parameters}

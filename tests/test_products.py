@@ -1,0 +1,52 @@
+"""The choice of combinations: each value of each parameter runs, and all combinations take turns."""
+
+import itertools
+from dataclasses import dataclass, field
+from types import SimpleNamespace
+
+import pytest
+from tests import products, turn
+
+FUNCTIONS, DEVICES = [lambda x, i=i: x + i for i in range(20)], ["@numpy", "@strict:cpu", "native:0"]
+
+
+@dataclass(frozen=True)
+class Item:
+    nodeid: str
+    callspec: SimpleNamespace = field(compare=False)
+
+
+def item(**params: object) -> Item:
+    return Item(f"test_sums[{'-'.join(map(str, params.values()))}]", SimpleNamespace(params=params))
+
+
+ITEMS = [item(f=f, device=d, mode=m) for f, d, m in itertools.product(FUNCTIONS, DEVICES, [None, 1, True])]
+
+
+def chosen(monkeypatch: pytest.MonkeyPatch, commit: int, run: str = "test") -> set[Item]:
+    for module in (turn, products):
+        monkeypatch.setattr(module, "commit", lambda: commit)
+        monkeypatch.setattr(module, "ALL", run == "all")
+    monkeypatch.setattr(turn, "RUN", run)
+    return set(ITEMS) - products.left_out(ITEMS)
+
+
+def test_each_value_of_each_parameter_runs(monkeypatch):
+    few = chosen(monkeypatch, 5)
+    assert len(few) < 60
+    for name, count in (("f", 20), ("device", 3), ("mode", 3)):
+        assert len({(type(each.callspec.params[name]), each.callspec.params[name]) for each in few}) == count
+
+
+def test_check_runs_what_test_runs_and_more_and_all_runs_all(monkeypatch):
+    few, more = chosen(monkeypatch, 5), chosen(monkeypatch, 5, "check")
+    assert few < more
+    assert chosen(monkeypatch, 5, "all") == set(ITEMS) > more
+
+
+def test_all_combinations_take_their_turn(monkeypatch):
+    assert set.union(*(chosen(monkeypatch, commit, "check") for commit in range(4))) == set(ITEMS)
+
+
+def test_a_test_of_one_parameter_runs_for_all_of_its_values():
+    assert not products.left_out([item(f=f) for f in FUNCTIONS])
