@@ -24,7 +24,7 @@ float32 where no operation calls the function."""
 WIDE = "float64", "complex128"
 GENERATED = frozenset(operation.name.rpartition(".")[2] for operation in OPERATIONS)
 FULL: dict[str, tuple[str, ...]] = {
-    "recorded": WIDE, "second_order": WIDE, "aliasing": ("float64",), "one_derivative": ("float64",),
+    "recorded": WIDE, "second_order": WIDE, "aliasing": ("float64",), "compiled_derivative": ("float64",),
     "special_derivative": ("float64",),
 }  # fmt: skip
 """Assertions that the full profile makes in these dtypes only, because others would give the same result."""
@@ -74,10 +74,10 @@ def special(s: Subject) -> None:
     _run(s, "special")
 
 
-@check("H11", scope="case", applies=_applies("one_derivative"), quick=False)
+@check("H11", scope="case", applies=_applies("compiled_derivative"), quick=False)
 def one_derivative(s: Subject) -> None:
     """Reverse and forward mode, each over each, in batches and compiled, give the same derivatives."""
-    _run(s, "one_derivative")
+    _run(s, "compiled_derivative")
 
 
 @check("H12", scope="case", applies=_applies("special_derivative"), quick=False, one_in=10)

@@ -6,7 +6,11 @@ from xpgrad import Device
 from xpgrad_conformance.table.assertions import assert_gradient, assert_recorded, assert_value
 from xpgrad_conformance.table.case import Case
 from xpgrad_conformance.table.graph_assertions import assert_aliasing, assert_keeps, assert_modes
-from xpgrad_conformance.table.one_derivative import assert_one_derivative, assert_special_derivative
+from xpgrad_conformance.table.one_derivative import (
+    assert_compiled_derivative,
+    assert_one_derivative,
+    assert_special_derivative,
+)
 from xpgrad_conformance.table.order_assertions import assert_second_order, assert_third_order
 from xpgrad_conformance.table.scenario import Scenario
 from xpgrad_conformance.table.small_assertions import assert_small
@@ -27,6 +31,7 @@ ASSERTIONS: dict[str, Callable[[Scenario], None]] = {
     "second_order": assert_second_order,
     "third_order": assert_third_order,
     "one_derivative": assert_one_derivative,
+    "compiled_derivative": assert_compiled_derivative,
     "special_derivative": assert_special_derivative,
 }
 NARROW = ("float32", "complex64")
@@ -42,7 +47,7 @@ def assertions_of(case: Case, dtype: str) -> tuple[str, ...]:
         names += ["aliasing", "keeps", "modes"] if dtype not in NARROW else []
         names += ["second_order"] if case.order > 1 else []
         names += ["third_order"] if case.order > 2 and dtype == "float64" else []
-        names += ["one_derivative", "special_derivative"] if dtype not in NARROW else []
+        names += ["one_derivative", "compiled_derivative", "special_derivative"] if dtype not in NARROW else []
     elif case.keeps is not None and dtype == "float64":
         names += ["keeps"]
     return tuple(names)
@@ -53,7 +58,7 @@ def variants_for(assertion: str, case: Case, dtype: str) -> Sequence[Variant]:
     if assertion == "small":
         return small_variants(case)
     every = variants_of(case)
-    if assertion in ("keeps", "third_order", "special", "ties", "one_derivative", "special_derivative"):
+    if assertion in ("keeps", "third_order", "special", "ties") or assertion.endswith("_derivative"):
         return every[:1]
     stretched = broadcasting(case)
     few = [PLAIN, *(v for v in every if v.name == "0-d"), *([] if stretched is None else [stretched])]
