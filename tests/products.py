@@ -13,19 +13,22 @@ COMBINATIONS = 4
 
 
 def left_out(items: Iterable[pytest.Item]) -> set[pytest.Item]:
-    """Return the tests of combinations of parameters whose turn it is not.
+    """Return the tests of combinations of parameters, and those marked exhaustive, whose turn it is not.
 
     A test of 20 functions, 4 devices and 3 modes has 240 combinations. Those that run hold each function, each device
     and each mode: some 25 of them, chosen by the commit, and a share of the others. A test of one parameter runs for
-    all of its values.
+    all of its values, unless it is marked: of ``exhaustive(2)``, half of the items run.
     """
     if ALL:
         return set()
     tests: dict[str, list[pytest.Item]] = defaultdict(list)
+    later = set()
     for item in items:
-        if hasattr(item, "callspec"):
+        if mark := item.get_closest_marker("exhaustive"):
+            later |= set() if has_turn(item.nodeid, *mark.args) else {item}
+        elif hasattr(item, "callspec"):
             tests[item.nodeid.partition("[")[0]].append(item)
-    return {item for group in tests.values() for item in _left_out(group)}
+    return later.union(*map(_left_out, tests.values()))
 
 
 def _left_out(items: Sequence[pytest.Item]) -> list[pytest.Item]:

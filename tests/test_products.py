@@ -14,6 +14,10 @@ FUNCTIONS, DEVICES = [lambda x, i=i: x + i for i in range(20)], ["@numpy", "@str
 class Item:
     nodeid: str
     callspec: SimpleNamespace = field(compare=False)
+    mark: SimpleNamespace | None = field(compare=False, default=None)
+
+    def get_closest_marker(self, name: str) -> SimpleNamespace | None:
+        return self.mark
 
 
 def item(**params: object) -> Item:
@@ -23,12 +27,12 @@ def item(**params: object) -> Item:
 ITEMS = [item(f=f, device=d, mode=m) for f, d, m in itertools.product(FUNCTIONS, DEVICES, [None, 1, True])]
 
 
-def chosen(monkeypatch: pytest.MonkeyPatch, commit: int, run: str = "test") -> set[Item]:
+def chosen(monkeypatch: pytest.MonkeyPatch, commit: int, run: str = "test", items: list[Item] = ITEMS) -> set[Item]:
     for module in (turn, products):
         monkeypatch.setattr(module, "commit", lambda: commit)
         monkeypatch.setattr(module, "ALL", run == "all")
     monkeypatch.setattr(turn, "RUN", run)
-    return set(ITEMS) - products.left_out(ITEMS)
+    return set(items) - products.left_out(items)
 
 
 def test_each_value_of_each_parameter_runs(monkeypatch):
@@ -50,3 +54,10 @@ def test_all_combinations_take_their_turn(monkeypatch):
 
 def test_a_test_of_one_parameter_runs_for_all_of_its_values():
     assert not products.left_out([item(f=f) for f in FUNCTIONS])
+
+
+def test_of_exhaustive_tests_a_part_runs(monkeypatch):
+    items = [Item(f"test_each[{i}]", SimpleNamespace(params={"i": i}), SimpleNamespace(args=(2,))) for i in range(100)]
+    assert 30 < len(chosen(monkeypatch, 5, "check", items)) < 70
+    assert 5 < len(chosen(monkeypatch, 5, "test", items)) < 25
+    assert len(chosen(monkeypatch, 5, "all", items)) == 100

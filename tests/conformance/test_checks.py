@@ -131,6 +131,7 @@ def test_a_kernel_that_is_wrong_is_named_with_what_it_got() -> None:
     ), reason
 
 
+@pytest.mark.exhaustive(2)
 def test_checks_restore_the_global_state() -> None:
     before, state, threads = get_device(), random.get_state(), threading.active_count()
     _outcomes("@numpy", families="AMYP")

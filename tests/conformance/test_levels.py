@@ -90,6 +90,7 @@ def test_facility_that_is_absent_as_a_whole_is_named_and_takes_no_level() -> Non
     assert without_linalg.level == 2
 
 
+@pytest.mark.exhaustive(1)
 @pytest.mark.parametrize(
     ("name", "factor", "level"),
     [

@@ -139,6 +139,7 @@ def test_expected_failures_are_strict() -> None:
     assert "it passes, but is declared to fail: known; remove it" in passing.reason
 
 
+@pytest.mark.exhaustive(1)
 @pytest.mark.parametrize("jobs", [0, 2])
 def test_run_counts_planned_checks(jobs: int) -> None:
     seen: list[tuple[str, int]] = []

@@ -298,6 +298,7 @@ def test_faults_are_caught_by_no_check_before(fault: Callable[[], Case]) -> None
         run(case, place, "float64", check)
 
 
+@pytest.mark.exhaustive(1)
 def test_function_without_fault_passes_every_check(device) -> None:
     case = right()
     for dtype in dtypes_of(case):
@@ -342,6 +343,7 @@ def test_strided_inputs_are_not_contiguous() -> None:
         np.testing.assert_array_equal(array, host_inputs(case, "float64")[0])
 
 
+@pytest.mark.exhaustive(2)
 def test_every_case_ends_in_values_of_some_small_inputs_but_those_of_one_size() -> None:
     place, found = device_or_skip("@numpy"), {}
     for case in CASES:

@@ -18,6 +18,7 @@ from xpgrad_conformance.tangents import TangentsBackend
 from xpgrad_conformance.transformed import device_named, is_transformed, within
 
 
+@pytest.mark.exhaustive(2)
 @pytest.mark.parametrize(
     ("name", "families", "share"),
     [

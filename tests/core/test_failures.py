@@ -301,6 +301,7 @@ def test_a_step_whose_loss_fails_keeps_gradients(fails, compiled):
             assert list(changes(before, snapshot(optimizer.target, optimizer))) == []
 
 
+@pytest.mark.exhaustive(1)
 @pytest.mark.parametrize("name", CALLS)
 def test_a_failure_at_each_step_changes_nothing(name):
     if "device" in name:

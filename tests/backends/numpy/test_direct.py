@@ -72,6 +72,7 @@ def laid_out(rng: np.random.Generator, x: Any) -> Any:
     return np.repeat(x, 2, 3)[..., ::2] if kind == 2 else x
 
 
+@pytest.mark.exhaustive(1)
 @pytest.mark.usefixtures("_compiled")
 @pytest.mark.parametrize("dtype", BOUNDS)
 def test_loops_agree_with_products(rng: np.random.Generator, dtype: str) -> None:

@@ -70,6 +70,7 @@ def shape_of(rng: np.random.Generator, turn: int) -> tuple[int, ...]:
     return tuple(int(n) for n in rng.integers(1, 40, rng.integers(2, 4)))
 
 
+@pytest.mark.exhaustive(1)
 @pytest.mark.usefixtures("_compiled")
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")

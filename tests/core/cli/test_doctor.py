@@ -187,6 +187,7 @@ def assert_said(said: Said, found: list[dict[str, str]]) -> None:
     assert {each["level"] for each in about} == {"wrong"}
 
 
+@pytest.mark.exhaustive(1)
 @pytest.mark.parametrize("way", BROKEN)
 def test_a_broken_plugin_is_named_with_what_to_do(strangers: Strangers, way: str) -> None:
     strangers.install("xpgrad-npu", BROKEN[way].source, backends="npu", modules="tests")

@@ -66,6 +66,7 @@ def test_derivatives_are_those_of_finite_differences(law: Law) -> None:
         np.testing.assert_allclose(host(other), host(one), rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.exhaustive(1)
 @named
 def test_batches_and_programs_give_the_same_numbers(law: Law) -> None:
     f = quantities(law, moderate(law, xpgrad.get_device("@numpy")))
@@ -93,6 +94,7 @@ def test_devices_give_the_numbers_of_numpy(law: Law, device: str) -> None:
         np.testing.assert_allclose(actual, expected, rtol=1e-7 if dtype is np.float64 else 1e-3, atol=1e-12)
 
 
+@pytest.mark.exhaustive(2)
 @pytest.mark.parametrize("law", REPARAMETRISED, ids=lambda law: law.name)
 def test_samples_have_derivatives_in_both_modes_and_compiled(law: Law) -> None:
     parameters = tuple(np.asarray(p) for p in law.parameters)

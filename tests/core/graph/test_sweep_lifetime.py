@@ -309,6 +309,7 @@ def test_a_deep_graph_between_two_values_needs_no_recursion() -> None:
     assert y.creator is None
 
 
+@pytest.mark.exhaustive(1)
 @pytest.mark.usefixtures("_no_collector")
 def test_gradient_penalty_steps_keep_memory_flat(device) -> None:
     w, x = leaf((4,), device), leaf((3, 4), device, start=9)
@@ -327,6 +328,7 @@ def test_gradient_penalty_steps_keep_memory_flat(device) -> None:
     assert growth(step) < 0.5
 
 
+@pytest.mark.exhaustive(1)
 @pytest.mark.usefixtures("_no_collector")
 def test_training_steps_keep_memory_flat(device) -> None:
     w, x = leaf((4,), device), placed(spread((3, 4)), device)

@@ -58,6 +58,7 @@ def test_first_input_may_come_within_compile(case):
         np.testing.assert_allclose(program(*inputs).array, eager.array, rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.exhaustive(1)
 @each_case
 def test_one_step_of_training_is_the_same_compiled(case):
     eager = case.make()

@@ -168,6 +168,7 @@ def test_value_and_derivatives_are_within_their_bounds(name: str) -> None:
     assert _wrong(name, "@numpy") == []
 
 
+@pytest.mark.exhaustive(2)
 @pytest.mark.parametrize("name", sorted(TABLE))
 def test_default_bodies_are_within_the_same_bounds(name: str) -> None:
     assert _wrong(name, "@torch:cpu", 3) == []

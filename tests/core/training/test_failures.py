@@ -181,6 +181,7 @@ CALLS = {
 }
 
 
+@pytest.mark.exhaustive(1)
 @pytest.mark.parametrize("name", CALLS)
 def test_a_failure_at_each_step_changes_nothing(name, tmp_path) -> None:
     if name == "updater":

@@ -203,6 +203,7 @@ def state(loop, train, monkeypatch):
     return {name: (x.dtype, x.tobytes()) for name, x in saved.target.items()}
 
 
+@pytest.mark.exhaustive(2)
 @pytest.mark.parametrize("name", CASES)
 def test_training_broken_off_at_each_iteration_goes_on_to_the_bit(name, tmp_path, monkeypatch) -> None:
     options = CASES[name]
@@ -251,6 +252,7 @@ def interrupted(out):
     return loop
 
 
+@pytest.mark.slow
 def test_training_interrupted_at_any_call_goes_on_to_the_bit(tmp_path, monkeypatch) -> None:
     monkeypatch.setattr(os, "fsync", lambda descriptor: None)
     seed(1)

@@ -279,6 +279,7 @@ def test_third_derivative_of_functions_of_equal_eigenvalues_and_nan_as_the_fourt
     assert np.isnan(fourth).all()
 
 
+@pytest.mark.exhaustive(1)
 def test_third_derivative_of_functions_of_eigenvectors_is_nan_not_wrong(device):
     def cube(x):
         w, v = linalg.eigh(x)

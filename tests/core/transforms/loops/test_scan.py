@@ -355,6 +355,7 @@ def test_a_variable_that_only_later_steps_use_is_named(leaves: Any) -> None:
         xp.sum(last).backward()
 
 
+@pytest.mark.slow
 def test_memory_is_that_of_a_few_steps() -> None:
     n = 1500
     xs = np.zeros((n, 32))
