@@ -33,12 +33,14 @@ ROWS = frozenset(
 """Operations that must be among the statements of these groups."""
 
 
+@pytest.mark.exhaustive(2)
 @pytest.mark.parametrize("case", table.chosen_cases(0, SHARE), ids=lambda each: each.name)
 def test_case_by_blocks_is_near_the_eager_one(case, monkeypatch):
     table.cut_small(monkeypatch.setattr)
     assert table.results_of(case, dtypes_of(case), "host", every=False)
 
 
+@pytest.mark.exhaustive(2)
 @needs_compiler
 def test_groups_of_cases_by_c_are_near_their_calls(shared_folder):
     some = {case.name for case in table.chosen_cases(0, SHARE)}
