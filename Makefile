@@ -13,7 +13,7 @@ OLDEST_VENV ?= .venv-oldest
 # One thread of BLAS for each of the two processes: those of two would wait for each other, and take far longer.
 PYTEST := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2
 
-.PHONY: help demo test quick check robust self-test check-dpnp check-oldest certify bench docs docs-check docs-links dist \
+.PHONY: help demo test quick check check-all robust self-test check-dpnp check-oldest certify bench docs docs-check docs-links dist \
 	dist-check dist-evidence release-requirements bump lint-workflows clean
 .NOTPARALLEL: # two pips must not write to one environment
 .DEFAULT_GOAL := help
@@ -24,21 +24,22 @@ help: ## list the targets
 demo: $(VENV)/stamp-demo ## train a classifier of handwritten digits, and plot it to digits.png
 	$(BIN)/xpgrad demo digits --plot digits.png
 
-test: $(VENV)/stamp-test ## run the tests (more options: PYTEST_ARGS="-k tanh")
+test: $(VENV)/stamp-test ## run the tests in five minutes, of long products a part (more options: PYTEST_ARGS="-k tanh")
 	$(PYTEST) $(PYTEST_ARGS)
 
-# What finds most mistakes in three minutes: the core's tests on NumPy and array-api-strict, the table of cases on NumPy,
+# What finds most mistakes in two minutes: the core's tests on NumPy and array-api-strict, the table of cases on NumPy,
 # and the backends that need no other library. The slowest files are left to `make check`, as are types in pyright.
 QUICK_SLOW := tests/core/array_api/linalg/test_linalg_ties.py tests/core/array_api/shared/test_precision.py tests/core/cli \
 	tests/core/transforms/batch/test_cases.py tests/core/transforms/batch/rows tests/core/transforms/loops
 QUICK_TYPES := core backends conformance/src plugins/xpgrad-strict/src
-quick: $(VENV)/stamp-quick ## format, lint, types, layers, and the core's tests, without PyTorch, JAX and CUDA: three minutes
+quick: $(VENV)/stamp-quick ## format, lint, types, layers, and the core's tests, without PyTorch, JAX and CUDA: two minutes
 	@$(BIN)/ruff format --check --quiet || { echo "not formatted; run: $(BIN)/ruff format"; exit 1; }
 	@$(BIN)/ruff check --quiet
 	@report=$$($(BIN)/lint-imports --no-logo 2>&1) || { echo "$$report"; exit 1; }
 	@$(BIN)/mypy $(QUICK_TYPES)
 	@$(PYTEST) -q -m "not slow" -k "not native and not device1" $(QUICK_SLOW:%=--ignore %) $(PYTEST_ARGS) tests/core
 
+check: export XPGRAD_TESTS ?= check
 check: $(VENV)/stamp-test $(VENV)/stamp-check $(VENV)/stamp-gpu-syntax ## run every check: format, lint, types, layers, tests, faults, certificates
 	@echo "== ruff format"
 	@$(BIN)/ruff format --check --quiet || { echo "not formatted; run: $(BIN)/ruff format"; exit 1; }
@@ -60,6 +61,9 @@ check: $(VENV)/stamp-test $(VENV)/stamp-check $(VENV)/stamp-gpu-syntax ## run ev
 	@if $(BIN)/python -m tests.turn 8 0; then $(MAKE) --no-print-directory docs-check; else echo "not for this commit: make docs-check"; fi
 	@echo "== oldest libraries"
 	@if $(BIN)/python -m tests.turn 8 4; then $(MAKE) --no-print-directory check-oldest; else echo "not for this commit: make check-oldest"; fi
+
+check-all: ## run every check in full, without turns: every night, and before a release
+	@XPGRAD_TESTS=all $(MAKE) --no-print-directory PYTEST_ARGS="--session-timeout=18000 $(PYTEST_ARGS)" check
 
 MINUTES ?= 60
 SEED ?= 0

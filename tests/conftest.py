@@ -76,6 +76,7 @@ def _config_is_left_alone() -> Iterator[None]:
     assert not xpgrad.get_function_hooks()
 
 
+@pytest.hookimpl(trylast=True)  # what -k and -m leave out covers no value of a parameter
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out the tests whose turn it is not, and skip what needs a GPU where none is.
 

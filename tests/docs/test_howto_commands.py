@@ -56,6 +56,7 @@ def write(files: list[tuple[str, str]], folder: Path) -> None:
             file.write_text(text)
 
 
+@pytest.mark.exhaustive(1)
 @pytest.mark.parametrize("name", ["port-from-chainer", "write-a-backend", "write-an-executor"])
 def test_commands_print_what_the_page_says(name: str, tmp_path: Path) -> None:
     """Three dots stand for what a page leaves out."""
