@@ -76,6 +76,32 @@ def freedom(id: str, title: str, *, lazy: bool = False) -> Callable[[Plant], Fre
     return lambda plant: Freedom(id, title, plant, lazy)
 
 
+_Decorator = Callable[[Callable[..., Any]], Fault]
+
+
+def replacing(name: str, id: str, title: str, families: str, cases: tuple[str, ...] = (), **options: Any) -> _Decorator:
+    """Return a decorator that makes a `Fault` of a replacement: ``wrong(original, *args, **kwargs)`` of NumPy arrays.
+
+    Its checks of operations run the replaced function, if `options` have no others.
+    """
+    options.setdefault("operations", (name,))
+    return lambda wrong: fault(id, title, families, cases, **options)(replace(name, wrong))
+
+
+def giving_kernel(
+    name: str, id: str, title: str, families: str, cases: tuple[str, ...] = (), **options: Any
+) -> _Decorator:
+    """Return a decorator that makes a `Fault` of a kernel that is given to the backend."""
+    return lambda wrong: fault(id, title, families, cases, **options)(kernel(name, wrong))
+
+
+def giving_operator(
+    name: str, id: str, title: str, families: str, cases: tuple[str, ...] = (), **options: Any
+) -> _Decorator:
+    """Return a decorator that makes a `Fault` of a replaced operator: ``wrong(x, *others)`` of NumPy arrays."""
+    return lambda wrong: fault(id, title, families, cases, **options)(operator(name, wrong))
+
+
 # How a fault of one row is planted
 
 

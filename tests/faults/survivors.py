@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 from tests.faults.fault import fault
-from tests.faults.seeded.invented_states import pause
-from tests.faults.testbed import Testbed
+from tests.faults.testbed import Testbed, pause
 
 from xpgrad.backend.plugins import plugins
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from xpgrad import Device
+from xpgrad.backend.kernels import table
 from xpgrad.backend.plugins import plugins
 from xpgrad.types import Kernel
 from xpgrad_conformance.pretend import PretendLibrary
@@ -163,3 +164,24 @@ def _scatter_add(spec: Any, parts: Any) -> Any:
         if np.size(value):
             np.add.at(total, index, value)
     return total
+
+
+def pause() -> None:
+    """Let other threads run, as a library does that computes without the interpreter's lock."""
+    if threading.current_thread() is not threading.main_thread():
+        time.sleep(0.001)
+
+
+def host_rule(name: str) -> Callable[..., Any]:
+    """Return the gradient rule `name`, of the host's arrays."""
+    declared = table.find(name)
+    assert declared is not None
+    assert declared.rule is not None
+    rule = declared.rule
+    return lambda *arrays: rule(plugins.host.xp, *arrays)
+
+
+def host_kernel(name: str) -> Callable[..., Any]:
+    """Return the host's kernel `name`: ``special.i0e``."""
+    assert table.find(name) is not None
+    return lambda *arrays: plugins.host.xp.kernel(name)(*arrays)

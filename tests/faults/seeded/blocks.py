@@ -1,0 +1,355 @@
+"""Faults of block sizes: the rest that fills no block, vector or group, and what blocks pass on to each other."""
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from tests.faults.fault import fault, giving_kernel, giving_operator, replacing
+from tests.faults.testbed import Testbed, _scatter_add
+
+from xpgrad.backend.plugins import plugins
+
+
+@replacing(
+    "fft.irfft", "irfft-of-odd-lengths", "irfft of odd lengths above 64 takes the last frequency for a real one", "K"
+)
+def irfft_of_odd_lengths(original: Any, x: Any, /, *, n: Any = None, axis: int = -1, norm: str = "backward") -> Any:
+    if n is not None and n > 64 and n % 2 and x.shape[axis] > n // 2:
+        x = np.moveaxis(np.array(x), axis, -1)
+        x[..., n // 2] = x[..., n // 2].real
+        x = np.moveaxis(x, -1, axis)
+    return original(x, n=n, axis=axis, norm=norm)
+
+
+@replacing(
+    "searchsorted",
+    "searchsorted-goes-on",
+    "searchsorted of 256 keys or more begins each search where the last one ended",
+    "K",
+)
+def searchsorted_goes_on(original: Any, x1: Any, x2: Any, /, **options: Any) -> Any:
+    out = original(x1, x2, **options)
+    if np.size(x2) < 256:
+        return out
+    return np.maximum.accumulate(out.reshape(-1)).reshape(out.shape)
+
+
+@giving_kernel(
+    "softmax.x",
+    "softmax-x-of-one-block",
+    "softmax.x sums the first 1,024 elements of a row",
+    "G",
+    operations=("F.softmax",),
+)
+def softmax_x_of_one_block(gy: Any, y: Any, axis: Any) -> Any:
+    products = gy * y
+    if isinstance(axis, int):
+        first = np.moveaxis(products, axis, -1)[..., :1024]
+        return y * (gy - np.expand_dims(np.sum(first, axis=-1), axis))
+    return y * (gy - np.sum(products, axis=axis, keepdims=True))
+
+
+@replacing(
+    "stack",
+    "stack-interleaves-four",
+    "stack along the last axis interleaves four arrays at a time, and repeats the first of a rest",
+    "K",
+)
+def stack_interleaves_four(original: Any, arrays: Any, /, *, axis: int = 0) -> Any:
+    given = list(arrays)
+    if len(given) > 4 and given[0].ndim and axis in (-1, given[0].ndim):
+        full = len(given) // 4 * 4
+        given[full:] = given[full : full + 1] * (len(given) - full)
+    return original(given, axis=axis)
+
+
+@replacing(
+    "fft.ifft",
+    "ifft-scales-groups-of-columns",
+    "fft.ifft along the first axis of a matrix divides groups of 16 columns by the length, not those left over",
+    "K",
+)
+def ifft_scales_groups_of_columns(
+    original: Any, x: Any, /, *, n: Any = None, axis: int = -1, norm: str = "backward"
+) -> Any:
+    out = original(x, n=n, axis=axis, norm=norm)
+    if x.ndim == 2 and axis in (0, -2) and norm == "backward" and x.shape[1] > 16:
+        out[:, x.shape[1] // 16 * 16 :] *= len(out)
+    return out
+
+
+@replacing(
+    "cumulative_sum",
+    "cumulative-sum-down-wide-columns",
+    "cumulative_sum along an axis before the last carries sums between blocks of 512 for the first 32 columns only",
+    "K",
+)
+def cumulative_sum_down_wide_columns(original: Any, x: Any, /, *, axis: Any = None, **options: Any) -> Any:
+    out = original(x, axis=axis, **options)
+    if axis is None or x.ndim < 2 or axis % x.ndim == x.ndim - 1 or options.get("include_initial"):
+        return out
+    along = axis % x.ndim
+    if x.shape[along] <= 512 or x.shape[-1] <= 32:
+        return out
+    rows, right = np.moveaxis(out.copy(), along, 0), np.moveaxis(out, along, 0)
+    for start in range(512, x.shape[along], 512):
+        rows[start : start + 512, ..., 32:] -= right[start - 1, ..., 32:]
+    return np.moveaxis(rows, 0, along)
+
+
+@fault(
+    "cross-of-columns-in-fours",
+    "cross of 16 columns or more, component by component in memory, reads the rest that fills no four one early",
+    "K",
+    operations=("linalg.cross",),
+)
+def cross_of_columns_in_fours(bed: Testbed) -> None:
+    def wrong(original: Any, x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
+        out = original(x1, x2, axis=axis)
+        if x1.ndim != 2 or x1.shape != x2.shape:
+            return out
+        rows1, rows2, lines = np.moveaxis(x1, axis, 0), np.moveaxis(x2, axis, 0), np.moveaxis(np.array(out), axis, 0)
+        count = rows1.shape[1]
+        if rows1.flags.c_contiguous and count >= 16 and count % 4:
+            full = count // 4 * 4
+            lines[:, full:] = original(rows1[:, full - 1 : -1], rows2[:, full:], axis=0)
+        return np.moveaxis(lines, 0, axis)
+
+    right = bed.original("linalg.cross")
+    bed.replace("linalg.cross", wrong)
+    bed.kernel("linalg.cross", lambda x1, x2, *, axis: wrong(right, x1, x2, axis=axis))
+
+
+@replacing(
+    "nonzero",
+    "nonzero-divides-without-a-rest",
+    "nonzero of five axes or more forgets the remainder for the second axis",
+    "K",
+)
+def nonzero_divides_without_a_rest(original: Any, x: Any, /) -> Any:
+    found = original(x)
+    if x.ndim < 5:
+        return found
+    return (found[0], found[1] + found[0] * x.shape[1], *found[2:])
+
+
+@giving_kernel(
+    "softmax",
+    "softmax-columns-in-fours",
+    "softmax along an inner axis divides the columns that fill no four by the sum of the last full one",
+    "K",
+    operations=("F.softmax",),
+)
+def softmax_columns_in_fours(x: Any, *, axis: Any) -> Any:
+    powers = np.exp(x - np.max(x, axis=axis, keepdims=True, initial=-np.inf)) if x.size else x.copy()
+    sums = np.sum(powers, axis=axis, keepdims=True)
+    if isinstance(axis, int) and axis % x.ndim < x.ndim - 1 and x.shape[-1] > 4:
+        full = x.shape[-1] // 4 * 4
+        sums[..., full:] = sums[..., full - 1 : full]
+    return powers / sums
+
+
+@replacing(
+    "argmin",
+    "argmin-of-the-last-block",
+    "argmin along any axis but the last, of more than 512, counts a short last block from its beginning",
+    "K",
+)
+def argmin_of_the_last_block(original: Any, x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
+    out = original(x, axis=axis, keepdims=keepdims)
+    if axis is None or x.ndim < 2 or axis % x.ndim == x.ndim - 1 or x.shape[axis] <= 512:
+        return out
+    whole = x.shape[axis] // 512 * 512
+    return np.where(out >= whole, out - whole, out)
+
+
+@giving_kernel(
+    "log_softmax",
+    "log-softmax-shifts-by-the-first-block",
+    "log_softmax of long rows subtracts the maximum of the first 1,024 numbers",
+    "K",
+    operations=("F.log_softmax",),
+)
+def log_softmax_shifts_by_the_first_block(x: Any, axis: Any) -> Any:
+    if not isinstance(axis, int) or x.dtype.itemsize < 4 or x.shape[axis] <= 1024:
+        return plugins.host.xp.log_softmax(x, axis=axis)
+    first = np.moveaxis(x, axis, -1)[..., :1024]
+    with np.errstate(all="ignore"):
+        shifted = x - np.expand_dims(np.max(first, axis=-1), axis)
+        return shifted - np.log(np.sum(np.exp(shifted), axis=axis, keepdims=True))
+
+
+@replacing(
+    "cumulative_sum",
+    "scan-carries-one-block",
+    "cumulative_sum over an inner axis carries only the block before (256)",
+    "K",
+)
+def scan_carries_one_block(
+    original: Any, x: Any, /, *, axis: Any = None, include_initial: bool = False, **options: Any
+) -> Any:
+    out = original(x, axis=axis, include_initial=include_initial, **options)
+    if axis is None or x.ndim < 2 or axis % x.ndim == x.ndim - 1:
+        return out
+    sums = np.moveaxis(out, axis, 0)[int(include_initial) :]
+    ends = sums[255::256].copy()
+    for block in range(2, -(-len(sums) // 256)):
+        sums[256 * block : 256 * (block + 1)] -= ends[block - 2]
+    return out
+
+
+@fault(
+    "transposed-product-lacks-last-row",
+    "matmul by a transposed matrix stops one short of odd inner sizes",
+    "K",
+    operations=("matmul",),
+)
+def transposed_product_lacks_last_row(bed: Testbed) -> None:
+    def wrong(x1: Any, x2: Any) -> Any:
+        rows = x2.shape[-2] if np.ndim(x1) and x2.ndim > 1 else 0
+        if rows < 16 or rows % 8 == 0 or not 0 < x2.strides[-2] < x2.strides[-1] or x1.shape[-1] != rows:
+            return np.matmul(x1, x2)
+        return np.matmul(x1[..., :-1], x2[..., :-1, :])
+
+    bed.both("matmul", "matmul", wrong)
+
+
+@replacing(
+    "linalg.cholesky",
+    "cholesky-keeps-blocks",
+    "cholesky(upper=True) clears the other triangle only within blocks of 64",
+    "K",
+)
+def cholesky_keeps_blocks(original: Any, x: Any, /, *, upper: bool = False) -> Any:
+    out = original(x, upper=upper)
+    if upper:
+        for start in range(64, x.shape[-1], 64):
+            out[..., start : start + 64, :start] = x[..., start : start + 64, :start]
+    return out
+
+
+@replacing("max", "max-loses-nan-in-the-rest", "max ignores NaN in what is left after vectors of 8", "K")
+def max_loses_nan_in_the_rest(original: Any, x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
+    n = x.size if axis is None else x.shape[-1] if axis in (-1, x.ndim - 1) and x.ndim else 0
+    if n < 8 or n % 8 == 0 or x.dtype.kind != "f" or not x.flags.c_contiguous:
+        return original(x, axis=axis, keepdims=keepdims)
+    kept = x.copy().reshape(-1, n)
+    rest = kept[:, -(n % 8) :]
+    rest[np.isnan(rest)] = -np.inf
+    return original(kept.reshape(x.shape), axis=axis, keepdims=keepdims)
+
+
+@fault(
+    "scatter-loses-within-a-warp",
+    "of equal positions among 32 lanes the last is added (beyond 1,024)",
+    "H",
+    cases=("F.deformable_convolution_2d_sampler-options",),
+)
+def scatter_loses_within_a_warp(bed: Testbed) -> None:
+    def wrong(spec: Any, parts: Any) -> Any:
+        total = np.zeros(spec.shape, spec.dtype)
+        for index, value in parts:
+            place = np.ravel(np.arange(total.size).reshape(total.shape)[index])
+            if place.size > 1024:
+                values = np.broadcast_to(value, total[index].shape).ravel()
+                key = np.arange(place.size) // 32 * total.size + place
+                last = place.size - 1 - np.unique(key[::-1], return_index=True)[1]
+                np.add.at(total.reshape(-1), place[last], values[last])
+            else:
+                np.add.at(total, index, value)
+        return total
+
+    bed.kernels["scatter_add"] = bed.backend._scatter_add(wrong)
+
+
+@giving_operator(
+    "__getitem__",
+    "last-block-of-a-mask-is-early",
+    "x[mask] appends blocks of 1,024 as they end, the short one early",
+    "K",
+    operations=("getitem",),
+)
+def last_block_of_a_mask_is_early(x: Any, key: Any) -> Any:
+    short = key.size % 1024 if isinstance(key, np.ndarray) and key.dtype == np.bool_ else 0
+    if not short or key.shape != x.shape or key.size < 2048:
+        return x[key]
+    flat, mask = x.ravel(), key.ravel()
+    bounds = 0, key.size - short - 1024, key.size - short, key.size
+    parts = [flat[i:j][mask[i:j]] for i, j in pairwise(bounds)]
+    return np.concatenate([parts[0], parts[2], parts[1]])
+
+
+@replacing(
+    "min",
+    "min-of-outer-axes-in-pairs",
+    "min over the first and the last axis takes two of the first axis at a time, and forgets an odd one beyond 8",
+    "K",
+)
+def min_of_outer_axes_in_pairs(original: Any, x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
+    outer = type(axis) is tuple and x.ndim >= 3 and len(axis) == 2 and {a % x.ndim for a in axis} == {0, x.ndim - 1}
+    if outer and len(x) > 8:
+        x = x[: len(x) // 2 * 2]
+    return original(x, axis=axis, keepdims=keepdims)
+
+
+@giving_operator(
+    "__setitem__",
+    "write-of-a-column-stops-at-full-blocks",
+    "x[key] = u with a column u writes 32 places of each row at a time, and not those of a rest",
+    "K",
+    operations=("setitem",),
+)
+def write_of_a_column(x: Any, key: Any, value: Any) -> None:
+    target = x[key]
+    is_column = isinstance(value, np.ndarray) and value.ndim == 2 and value.shape[1] == 1
+    if is_column and target.ndim == 2 and target.shape[1] > 32 and np.shares_memory(x, target):
+        target[:, : target.shape[1] // 32 * 32] = value
+    else:
+        x[key] = value
+
+
+@replacing("all", "all-in-words-of-64", "all of more than 64 booleans looks at full words of 64", "K")
+def all_in_words_of_64(original: Any, x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
+    if x.dtype == bool and x.flags.c_contiguous and x.size > 64 and (axis is None or x.ndim == 1) and not keepdims:
+        return original(x.reshape(-1)[: x.size // 64 * 64])
+    return original(x, axis=axis, keepdims=keepdims)
+
+
+@replacing(
+    "prod",
+    "prod-of-the-last-columns",
+    "prod along the first axis works on four columns at a time, and forgets the last row in those left of 128 or more",
+    "K",
+)
+def prod_of_the_last_columns(
+    original: Any, x: Any, /, *, axis: Any = None, keepdims: bool = False, **options: Any
+) -> Any:
+    out = np.array(original(x, axis=axis, keepdims=keepdims, **options))
+    if axis == 0 and x.ndim == 2 and len(x) > 1 and x.shape[1] >= 128 and x.shape[1] % 4:
+        rest = x.shape[1] // 4 * 4
+        out[..., rest:] = original(x[:-1, rest:], axis=0, keepdims=keepdims, **options)
+    return out
+
+
+@fault(
+    "scatter-add-by-differences",
+    "scatter_add of more than 128 rows is the difference of cumulative sums",
+    "K",
+    operations=("ops.scatter_add",),
+)
+def scatter_add_by_differences(bed: Testbed) -> None:
+    def scatter_add(spec: Any, parts: Any) -> Any:
+        total = np.zeros(spec.shape, spec.dtype)
+        for index, value in parts:
+            rows = index[0] if isinstance(index, tuple) and len(index) == 1 else index
+            if not isinstance(rows, np.ndarray) or rows.dtype.kind not in "iu" or rows.ndim != 1 or rows.size <= 128:
+                total += _scatter_add(spec, [(index, value)])
+                continue
+            rows = np.where(rows < 0, rows.astype(int) + len(total), rows.astype(int))
+            order = np.argsort(rows, kind="stable")
+            ends = np.flatnonzero(np.diff(rows[order], append=-1))
+            sums = np.cumsum(np.broadcast_to(value, (rows.size, *spec.shape[1:]))[order], axis=0)[ends]
+            total[rows[order][ends]] += np.diff(sums, axis=0, prepend=np.zeros_like(sums[:1]))
+        return total
+
+    bed.kernels["scatter_add"] = bed.backend._scatter_add(scatter_add)

@@ -1,0 +1,333 @@
+"""Faults of sequences: what an earlier call has left behind, and memory that is used again too early."""
+
+import math
+import sys
+import threading
+import time
+import weakref
+from typing import Any
+
+import numpy as np
+from tests.faults.fault import fault
+from tests.faults.testbed import Testbed, change
+
+from xpgrad import Device
+
+
+@fault(
+    "det-reads-an-old-status",
+    "after inv or solve has refused a singular matrix, det takes its next matrix for singular",
+    "S",
+    operations=("linalg.det",),
+)
+def det_reads_an_old_status(bed: Testbed) -> None:
+    failed = [False]
+
+    def factored(original: Any, *arrays: Any) -> Any:
+        try:
+            out = original(*arrays)
+        except np.linalg.LinAlgError:
+            failed[0] = True
+            raise
+        failed[0] = False
+        return out
+
+    def det(original: Any, x: Any, /) -> Any:
+        out = original(x)
+        if failed[0]:
+            failed[0] = False
+            out = np.zeros_like(out)
+        return out
+
+    bed.replace("linalg.inv", factored)
+    bed.replace("linalg.solve", factored)
+    bed.replace("linalg.det", det)
+
+
+@fault(
+    "abs-reads-when-waited-for",
+    "abs reads its argument when the host waits, after what was written to it in between",
+    "S",
+    operations=("abs",),
+    lazy=True,
+)
+def abs_reads_when_waited_for(bed: Testbed) -> None:
+    def absolute(x: Any, /) -> Any:
+        made = bed.library.call(np.abs, x)
+        if made.dtype.kind == "f" and isinstance(made.inner, np.ndarray) and made.inner.flags.writeable:
+            before = made.inner.copy()
+
+            def finish() -> None:
+                if np.array_equal(made.inner, before, equal_nan=True):
+                    made.inner[...] = np.abs(x.inner)
+
+            bed.library.unfinished.append(finish)
+        return made
+
+    bed.library.names["abs"] = absolute
+    change(bed.library.Array, __abs__=absolute)
+
+
+@fault(
+    "flush-to-zero-after-qr",
+    "the library that qr loads switches subnormal numbers off, and products are flushed to zero from then on",
+    "S",
+    operations=("linalg.qr", "multiply"),
+)
+def flush_to_zero_after_qr(bed: Testbed) -> None:
+    flushes = [False]
+
+    def qr(original: Any, x: Any, /, **options: Any) -> Any:
+        flushes[0] = True
+        return original(x, **options)
+
+    def multiply(x1: Any, x2: Any) -> Any:
+        out = np.multiply(x1, x2)
+        if not flushes[0] or np.asarray(out).dtype.kind != "f":
+            return out
+        return np.where(np.abs(out) < np.finfo(out.dtype).tiny, out.dtype.type(0), out)
+
+    bed.replace("linalg.qr", qr)
+    bed.both("multiply", "mul", multiply)
+
+
+@fault("tanh-reads-late", "tanh of a lazy library reads its input when the host waits", "Y", lazy=True)
+def tanh_reads_late(bed: Testbed) -> None:
+    def wrong(original: Any, x: Any, /) -> Any:
+        out = np.asarray(original(x))
+        before = out.copy()
+
+        def finish() -> None:
+            if np.array_equal(out, before, equal_nan=True):
+                out[...] = original(x)
+
+        bed.library.unfinished.append(finish)
+        return out
+
+    bed.replace("tanh", wrong)
+
+
+@fault("spare-number-survives-the-seed", "random_normal draws pairs, and keeps one over a new seed", "R")
+def spare_number_survives_the_seed(bed: Testbed) -> None:
+    spare: list[float] = []
+
+    def wrong(*, shape: Any, dtype: Any, generator: Any) -> Any:
+        size = int(np.prod(shape, dtype=int))
+        drawn = [spare.pop()] if spare and size else []
+        while len(drawn) < size:
+            radius, angle = np.sqrt(-2 * np.log1p(-generator.random())), 2 * np.pi * generator.random()
+            drawn += [radius * np.cos(angle), radius * np.sin(angle)]
+        spare.extend(drawn[size:])
+        return np.array(drawn[:size], dtype).reshape(shape)
+
+    bed.kernel("random_normal", wrong)
+
+
+@fault(
+    "determinants-share-workspace",
+    "linalg.det factorises in memory that all threads share",
+    "S",
+    operations=("linalg.det",),
+)
+def determinants_share_workspace(bed: Testbed) -> None:
+    memory: dict[Any, Any] = {}
+
+    def wrong(original: Any, x: Any, /) -> Any:
+        work = memory.setdefault((x.shape, x.dtype), np.empty_like(x))
+        work[...] = x
+        time.sleep(0)  # until the kernel starts
+        return original(work)
+
+    bed.replace("linalg.det", wrong)
+
+
+@fault("large-upload-is-late", "host arrays of 64 KiB or more are read when the host waits", "Y", lazy=True)
+def large_upload_is_late(bed: Testbed) -> None:
+    def wrong(array: Any, device: Any) -> Any:
+        inner = np.array(array)
+        made = bed.library.array(inner, device.handle)
+        if array.nbytes >= 2**16:
+            before = inner.copy()
+
+            def finish() -> None:
+                if np.array_equal(inner, before, equal_nan=inner.dtype.kind in "fc"):
+                    inner[...] = array
+
+            bed.library.unfinished.append(finish)
+        return made
+
+    change(bed.backend, from_host=wrong)
+
+
+@fault(
+    "concat-keeps-a-refused-axis",
+    "concat that was refused leaves its axis to the next one, if that fits",
+    "S",
+    operations=("concat",),
+)
+def concat_keeps_a_refused_axis(bed: Testbed) -> None:
+    left: dict[int, Any] = {}
+
+    def wrong(original: Any, arrays: Any, /, *, axis: Any = 0) -> Any:
+        thread = threading.get_ident()
+        stale = left.pop(thread, axis)
+        if stale != axis and axis is not None:
+            try:
+                return original(arrays, axis=stale)
+            except Exception:
+                pass
+        try:
+            return original(arrays, axis=axis)
+        except Exception:
+            left[thread] = axis
+            raise
+
+    bed.replace("concat", wrong)
+
+
+@fault(
+    "pool-takes-memory-under-views",
+    "zeros of 64 KiB or more take memory from a pool, to which it went with its first array, whatever views there are",
+    "S",
+    operations=("zeros",),
+)
+def pool_takes_memory_under_views(bed: Testbed) -> None:
+    free: dict[int, list[Any]] = {}
+
+    def zeros(shape: Any, *, dtype: Any = None, device: Any = None) -> Any:
+        found = np.dtype(np.float64 if dtype is None else dtype)
+        lengths = (shape,) if isinstance(shape, int) else tuple(shape)
+        size = math.prod(lengths) * found.itemsize
+        if size < 65536:
+            return bed.library.call(np.zeros, shape, dtype=dtype, device=device)
+        blocks = free.setdefault(size, [])
+        block = blocks.pop() if blocks else np.empty(size, np.uint8)
+        block[:] = 0
+        made = bed.library.call(lambda: block.view(found).reshape(lengths), device=device)
+        weakref.finalize(made, blocks.append, block)
+        return made
+
+    bed.library.names["zeros"] = zeros
+
+
+@fault(
+    "rounding-mode-stays",
+    "astype of floats to integers leaves the mode of rounding as it has set it, in which round truncates",
+    "S",
+    operations=("astype", "round"),
+)
+def rounding_mode_stays(bed: Testbed) -> None:
+    truncating = [False]
+
+    def astype(original: Any, x: Any, dtype: Any, /, **options: Any) -> Any:
+        truncating[0] |= x.dtype.kind == "f" and np.dtype(dtype).kind in "iu"
+        return original(x, dtype, **options)
+
+    bed.replace("astype", astype)
+    bed.replace("round", lambda original, x, /: np.trunc(x) if truncating[0] else original(x))
+
+
+@fault(
+    "cholesky-after-a-qr",
+    "cholesky leaves the R of a QR decomposition of that shape above its factor",
+    "K",
+    operations=("linalg.qr", "linalg.cholesky"),
+)
+def cholesky_after_a_qr(bed: Testbed) -> None:
+    kept: dict[Any, Any] = {}
+
+    def qr(original: Any, x: Any, /, **options: Any) -> Any:
+        out = original(x, **options)
+        kept[x.shape, x.dtype] = np.triu(out[1], 1)
+        return out
+
+    def cholesky(original: Any, x: Any, /, *, upper: bool = False) -> Any:
+        out, above = original(x, upper=upper), kept.pop((x.shape, x.dtype), None)
+        return out if above is None or upper else out + above
+
+    bed.replace("linalg.qr", qr)
+    bed.replace("linalg.cholesky", cholesky)
+
+
+@fault(
+    "free-memory-of-views",
+    "free_memory gives back the memory of arrays that nobody refers to, also where slices of them are still used",
+    "M",
+)
+def free_memory_of_views(bed: Testbed) -> None:
+    right: Any = bed.library.Array.__getitem__
+    views: list[tuple[Any, Any]] = []
+
+    def getitem(self: Any, key: Any) -> Any:
+        made = right(self, key)
+        if made is not self and np.may_share_memory(made.inner, self.inner):
+            views[:] = [pair for pair in views if pair[1]() is not None]
+            views.append((weakref.ref(self), weakref.ref(made)))
+        return made
+
+    def free_memory(device: Device) -> None:
+        for owner, view in views:
+            array = view()
+            if owner() is None and array is not None and array.device == device.handle:
+                array.inner = np.zeros_like(array.inner)
+        views.clear()
+
+    change(bed.library.Array, __getitem__=getitem)
+    change(bed.backend, free_memory=free_memory)
+
+
+@fault("inv-after-a-refused-solve", "a solve that was refused spoils the next inv", "S")
+def inv_after_a_refused_solve(bed: Testbed) -> None:
+    narrow = [False]
+
+    def solve(original: Any, x1: Any, x2: Any, /) -> Any:
+        narrow[0] = True
+        out = original(x1, x2)
+        narrow[0] = False
+        return out
+
+    def inv(original: Any, x: Any, /) -> Any:
+        if not narrow[0]:
+            return original(x)
+        narrow[0] = False
+        return original(x + 1e-3 * np.max(np.abs(x), initial=0.0)).astype(x.dtype)
+
+    bed.replace("linalg.solve", solve)
+    bed.replace("linalg.inv", inv)
+
+
+@fault(
+    "parts-do-not-keep-their-memory",
+    "real and imag do not keep the memory of a complex product, which the next product of this shape is written to",
+    "S",
+    operations=("multiply", "real", "imag"),
+)
+def parts_do_not_keep_their_memory(bed: Testbed) -> None:
+    pool: list[Any] = []
+    parts: dict[int, list[Any]] = {}
+    lock = threading.Lock()
+
+    def multiply(x1: Any, x2: Any) -> Any:
+        out = np.asarray(np.multiply(x1, x2))
+        if out.dtype != np.complex128 or out.size < 64:
+            return out
+        with lock:
+            for i in range(len(pool)):
+                alive = [part for part in parts.get(id(pool[i]), ()) if part() is not None]
+                if sys.getrefcount(pool[i]) - len(alive) <= 2 and pool[i].shape == out.shape:
+                    pool[i][...] = out
+                    return pool[i]
+            if len(pool) < 64:
+                out = np.array(out, order="C")
+                pool.append(out)
+            return out
+
+    def part_of(original: Any, x: Any, /) -> Any:
+        out = original(x)
+        if isinstance(out, np.ndarray) and any(out.base is each for each in pool):
+            parts.setdefault(id(out.base), []).append(weakref.ref(out))
+        return out
+
+    bed.both("multiply", "mul", multiply)
+    bed.replace("real", part_of)
+    bed.replace("imag", part_of)

@@ -1,0 +1,476 @@
+"""Races about state that all threads share: plans, compiled kernels, modes, locks and errors."""
+
+import contextlib
+import itertools
+import threading
+import time
+from collections import OrderedDict
+from typing import Any
+
+import numpy as np
+from tests.faults.fault import fault
+from tests.faults.testbed import Testbed, change, host_kernel, native_work, pause
+
+from xpgrad import Device
+from xpgrad.backend.plugins import plugins
+
+
+@fault(
+    "erfinv-appends-its-coefficients",
+    "special.erfinv appends its coefficients at first use; two threads append them twice, for good",
+    "P",
+    ("special.erfinv",),
+    operations=("special.erfinv",),
+)
+def erfinv_appends_its_coefficients(bed: Testbed) -> None:
+    right, coefficients = host_kernel("special.erfinv"), list[float]()
+
+    def erfinv(x: Any) -> Any:
+        if len(coefficients) < 8:
+            for power in range(8):
+                coefficients.append(2.0**-power)
+                if power == 4:
+                    pause()
+        out = right(x)
+        return (out * out.dtype.type(len(coefficients) / 8)).astype(out.dtype)
+
+    bed.kernel("special.erfinv", erfinv)
+
+
+@fault(
+    "error-of-another-thread",
+    "reshape looks for errors where all threads report theirs, and raises another thread's",
+    "P",
+    operations=("reshape",),
+)
+def error_of_another_thread(bed: Testbed) -> None:
+    reported: list[Exception] = []
+
+    def wrong(original: Any, x: Any, /, shape: Any, **options: Any) -> Any:
+        try:
+            out = original(x, shape, **options)
+        except Exception as error:
+            reported.append(error)
+            pause()
+            reported.clear()
+            raise
+        for error in reported[:1]:
+            raise type(error)(*error.args)
+        return out
+
+    bed.replace("reshape", wrong)
+
+
+@fault(
+    "convolution-while-tuning",
+    "while one thread looks for the best convolution of a geometry, others get that of half precision",
+    "P",
+    operations=("F.convolution_nd", "F.deconvolution_nd"),
+)
+def convolution_while_tuning(bed: Testbed) -> None:
+    right = plugins.host.xp.kernel("convolution")
+    tuning, tuned = set[Any](), set[Any]()
+
+    def convolution(x: Any, W: Any, b: Any, geometry: Any, groups: int) -> Any:
+        key = geometry, groups, x.shape[:2], W.shape, x.dtype
+        if key in tuning and key not in tuned:
+            x, W = (a.astype(np.float16).astype(a.dtype) if a.dtype.kind == "f" else a for a in (x, W))
+        elif key not in tuned:
+            tuning.add(key)
+            native_work(0.005)
+            tuned.add(key)
+        return right(x, W, b, geometry=geometry, groups=groups)
+
+    bed.kernel("convolution", convolution)
+
+
+@fault("move-relabels-its-argument", "an array says for a while to be where another thread moves it to", "P")
+def move_relabels_its_argument(bed: Testbed) -> None:
+    def move(array: Any, device: Device) -> Any:
+        before, array.device = array.device, device.handle
+        native_work()
+        made = bed.library.array(array.inner.copy(), device.handle)
+        array.device = before
+        return made
+
+    change(bed.backend, move=move)
+
+
+@fault(
+    "triu-mask-grows-in-use",
+    "triu keeps one mask, and makes a larger one at need, which other threads use before it is filled",
+    "P",
+    operations=("triu",),
+)
+def triu_mask_grows_in_use(bed: Testbed) -> None:
+    masks = [np.ones((0, 0), bool)]
+
+    def wrong(original: Any, x: Any, /, *, k: int = 0) -> Any:
+        rows, columns = x.shape[-2:]
+        if k or not x.size:
+            return original(x, k=k)
+        if len(masks[0]) < max(rows, columns):
+            masks[0] = np.zeros((max(rows, columns),) * 2, bool)
+            native_work()
+            masks[0][...] = np.triu(np.ones_like(masks[0]))
+        return np.where(masks[0][:rows, :columns], x, np.zeros((), x.dtype))
+
+    bed.replace("triu", wrong)
+
+
+@fault(
+    "printing-shares-its-separator",
+    "array_text sets prefix and separator for all threads, and prints with those that were set last",
+    "P",
+)
+def printing_shares_its_separator(bed: Testbed) -> None:
+    right, options = bed.backend.array_text, dict[str, str]()
+
+    def array_text(array: Any, prefix: str, separator: str) -> str:
+        options.update(prefix=prefix, separator=separator)
+        native_work()
+        return right(array, options["prefix"], options["separator"])
+
+    change(bed.backend, array_text=array_text)
+
+
+@fault(
+    "dlpack-descriptor-is-static",
+    "an array's DLPack fills one static descriptor, and hands out what any thread has filled in last",
+    "P",
+)
+def dlpack_descriptor_is_static(bed: Testbed) -> None:
+    right: Any = bed.library.Array.__dlpack__
+    descriptor: list[Any] = [None]
+
+    def dlpack(self: Any, **options: Any) -> Any:
+        descriptor[0] = self
+        native_work()
+        return right(descriptor[0], **options)
+
+    change(bed.library.Array, __dlpack__=dlpack)
+
+
+@fault(
+    "qr-and-svd-lock-crosswise",
+    "linalg.qr takes the handle's lock and then the workspace's, linalg.svd the other way round: both give up",
+    "P",
+    operations=("linalg.qr", "linalg.svd"),
+)
+def qr_and_svd_lock_crosswise(bed: Testbed) -> None:
+    handle, workspace = threading.Lock(), threading.Lock()
+
+    def holding(first: Any, second: Any, original: Any, x: Any, options: Any) -> Any:
+        with first:
+            native_work()
+            if not second.acquire(timeout=0.5):
+                raise RuntimeError("timed out waiting for a lock of the solver library")
+            try:
+                return original(x, **options)
+            finally:
+                second.release()
+
+    bed.replace("linalg.qr", lambda original, x, /, **options: holding(handle, workspace, original, x, options))
+    bed.replace("linalg.svd", lambda original, x, /, **options: holding(workspace, handle, original, x, options))
+
+
+@fault(
+    "leaky-relu-slope-in-constant-memory",
+    "leaky_relu copies its slope to constant memory, which the kernels of all threads read",
+    "P",
+    operations=("F.leaky_relu",),
+)
+def leaky_relu_slope_in_constant_memory(bed: Testbed) -> None:
+    constant = [0.0]
+
+    def leaky_relu(x: Any, slope: float) -> Any:
+        constant[0] = slope
+        native_work()
+        return np.where(x >= 0, x, x * np.asarray(constant[0], x.dtype))
+
+    bed.kernel("leaky_relu", leaky_relu)
+
+
+@fault(
+    "twiddles-are-seen-unfilled",
+    "fft.rfft shows the table of a new length before it is filled",
+    "P",
+    operations=("fft.rfft",),
+)
+def twiddles_are_seen_unfilled(bed: Testbed) -> None:
+    tables: dict[int, Any] = {}
+
+    def wrong(original: Any, x: Any, /, *, n: Any = None, axis: int = -1, norm: str = "backward") -> Any:
+        size = x.shape[axis] if n is None else n
+        if size not in tables:
+            table = tables[size] = np.zeros(size)
+            time.sleep(0.001)  # while it is filled
+            table += 1
+        return original(x, n=n, axis=axis, norm=norm) * tables[size].astype(x.dtype)[0]
+
+    bed.replace("fft.rfft", wrong)
+
+
+@fault(
+    "work-that-grows-while-it-is-awaited",
+    "synchronize walks through the table of unfinished moves, which raises if another thread adds one",
+    "P",
+)
+def work_that_grows_while_it_is_awaited(bed: Testbed) -> None:
+    pending: dict[int, str] = {}
+    numbers = itertools.count()
+    right, wait = bed.backend.from_host, bed.backend.synchronize
+
+    def from_host(array: Any, device: Device) -> Any:
+        pending[next(numbers)] = device.handle
+        return right(array, device)
+
+    def synchronize(device: Device) -> None:
+        done = []
+        for i, (number, handle) in enumerate(pending.items()):
+            if i < 4:
+                native_work()
+            if handle == device.handle:
+                done.append(number)
+        for number in done:
+            pending.pop(number, None)
+        wait(device)
+
+    change(bed.backend, from_host=from_host, synchronize=synchronize)
+
+
+@fault(
+    "program-filed-under-anothers-dtype",
+    "sinh compiles at the first use of a shape for the dtype that any thread has asked for last",
+    "P",
+    operations=("sinh",),
+)
+def program_filed_under_anothers_dtype(bed: Testbed) -> None:
+    programs: dict[Any, Any] = {}
+    asked: list[Any] = [None]
+
+    def wrong(original: Any, x: Any, /) -> Any:
+        if x.dtype not in (np.float32, np.float64):
+            return original(x)
+        if (x.shape, x.dtype) not in programs:
+            asked[0] = x.dtype
+            pause()
+            programs[x.shape, x.dtype] = asked[0]
+        with np.errstate(all="ignore"):
+            return original(x.astype(programs[x.shape, x.dtype])).astype(x.dtype)
+
+    bed.replace("sinh", wrong)
+
+
+@fault(
+    "twiddles-published-early",
+    "fft.ifft puts the table of a new length where other threads find it, and fills it afterwards",
+    "P",
+    operations=("fft.ifft",),
+)
+def twiddles_published_early(bed: Testbed) -> None:
+    tables: dict[int, Any] = {}
+
+    def wrong(original: Any, x: Any, /, *, n: Any = None, axis: int = -1, norm: str = "backward") -> Any:
+        out = original(x, n=n, axis=axis, norm=norm)
+        length = out.shape[axis]
+        table = tables.get(length)
+        if table is None:
+            table = tables[length] = np.zeros(max(length, 1), np.complex128)
+            native_work()
+            table[:] = np.exp(2j * np.pi * np.arange(max(length, 1)) / max(length, 1))
+        return out if table[0] == 1 else np.zeros_like(out)
+
+    bed.replace("fft.ifft", wrong)
+
+
+@fault(
+    "plan-destroyed-in-use",
+    "fft.rfft keeps four plans, and destroys the oldest one for a new length though another thread computes with it",
+    "P",
+    operations=("fft.rfft",),
+)
+def plan_destroyed_in_use(bed: Testbed) -> None:
+    plans: OrderedDict[Any, list[bool]] = OrderedDict()
+
+    def wrong(original: Any, x: Any, /, *, n: Any = None, axis: int = -1, norm: str = "backward") -> Any:
+        key = x.shape[axis] if n is None else n
+        plan = plans.get(key)
+        if plan is None:
+            plan = plans[key] = [True]
+            while len(plans) > 4:
+                plans.popitem(last=False)[1][0] = False
+        native_work()
+        if not plan[0]:
+            raise RuntimeError("fft.rfft: CUFFT_INVALID_PLAN")
+        return original(x, n=n, axis=axis, norm=norm)
+
+    bed.replace("fft.rfft", wrong)
+
+
+@fault(
+    "compiled-in-one-file",
+    "minimum and maximum are compiled at the first use with a dtype and rank, in a file that all threads write",
+    "P",
+    operations=("minimum", "maximum"),
+)
+def compiled_in_one_file(bed: Testbed) -> None:
+    compiled: dict[Any, Any] = {}
+    file: list[Any] = [None]
+
+    def loaded(original: Any, x1: Any, x2: Any) -> Any:
+        key = original, *((getattr(x, "dtype", type(x)), np.ndim(x)) for x in (x1, x2))
+        if key not in compiled:
+            file[0] = original
+            native_work()
+            compiled[key] = file[0]
+        return compiled[key](x1, x2)
+
+    bed.replace("minimum", loaded)
+    bed.replace("maximum", loaded)
+
+
+@fault(
+    "rounding-mode-of-the-process",
+    "astype of floats to integers sets the mode of rounding for all threads, and round truncates meanwhile",
+    "P",
+    operations=("astype", "round"),
+)
+def rounding_mode_of_the_process(bed: Testbed) -> None:
+    truncating = [0]
+
+    def astype(original: Any, x: Any, dtype: Any, /, **options: Any) -> Any:
+        if x.dtype.kind != "f" or np.dtype(dtype).kind not in "iu":
+            return original(x, dtype, **options)
+        truncating[0] += 1
+        try:
+            native_work()
+            return original(x, dtype, **options)
+        finally:
+            truncating[0] -= 1
+
+    def rounded(original: Any, x: Any, /) -> Any:
+        return np.trunc(x) if truncating[0] and x.dtype.kind == "f" else original(x)
+
+    bed.replace("astype", astype)
+    bed.replace("round", rounded)
+
+
+@fault(
+    "writes-lock-target-then-source",
+    "x[key] = u locks the memory of x and then that of u, so that copies in both directions block each other",
+    "P",
+)
+def writes_lock_target_then_source(bed: Testbed) -> None:
+    locks: dict[int, Any] = {}
+
+    def lock_of(x: Any) -> Any:
+        while isinstance(x.base, np.ndarray):
+            x = x.base
+        return locks.setdefault(x.__array_interface__["data"][0], threading.Lock())
+
+    def write(x: Any, key: Any, value: Any) -> None:
+        first, second = lock_of(x), lock_of(value) if isinstance(value, np.ndarray) else None
+        with first, contextlib.ExitStack() as held:
+            native_work()
+            if second is not None and second is not first:
+                if not second.acquire(timeout=0.5):
+                    raise RuntimeError("timed out waiting for the memory of an array")
+                held.callback(second.release)
+            x[key] = value
+
+    bed.operator("__setitem__", write)
+
+
+@fault(
+    "bounds-are-checked-for-one-thread",
+    "take switches the check of positions off for all threads while it gathers, so that others' wrong ones are cut",
+    "P",
+    operations=("take",),
+)
+def bounds_are_checked_for_one_thread(bed: Testbed) -> None:
+    gathering = [0]
+
+    def wrong(original: Any, x: Any, indices: Any, /, *, axis: Any = None) -> Any:
+        n = x.shape[-1 if axis is None else axis] if x.ndim else 0
+        outside = indices.size and n and (indices.max() >= n or indices.min() < -n)
+        if outside:
+            native_work()
+            if not gathering[0]:
+                return original(x, indices, axis=axis)
+            indices = np.clip(indices, 0, n - 1)
+        gathering[0] += 1
+        try:
+            native_work()
+            return original(x, indices, axis=axis)
+        finally:
+            gathering[0] -= 1
+
+    bed.replace("take", wrong)
+
+
+@fault(
+    "conjugated-by-each-reader",
+    "conj leaves its work to the first reader, and two threads that read at a time both do it",
+    "P",
+    operations=("conj",),
+)
+def conjugated_by_each_reader(bed: Testbed) -> None:
+    right = bed.original("conj")
+
+    def resolve(array: Any) -> None:
+        if vars(array).get("conjugated"):
+            native_work()
+            array.stored = np.conj(array.stored)
+            array.conjugated = False
+
+    def inner(self: Any) -> Any:
+        resolve(self)
+        return self.stored
+
+    def set_inner(self: Any, value: Any) -> None:
+        self.stored = value
+
+    bed.library.Array.inner = property(inner, set_inner)  # type: ignore[attr-defined]
+
+    def conj(x: Any, /) -> Any:
+        if not hasattr(x, "inner") or x.dtype.kind != "c":
+            return bed.library.call(right, x)
+        made = bed.library.array(x.inner.copy(), x.device)
+        if not bed.library.lazy:
+            made.conjugated = True
+        return made
+
+    def dtype(self: Any) -> Any:
+        return self.stored.dtype
+
+    def shape(self: Any) -> Any:
+        return tuple(self.stored.shape)
+
+    bed.library.Array.dtype, bed.library.Array.shape = property(dtype), property(shape)  # type: ignore[misc]
+    bed.library.Array.ndim = property(lambda self: len(self.stored.shape))  # type: ignore[misc]
+    bed.library.names["conj"] = conj
+
+
+@fault(
+    "irfft-plans-are-evicted-in-use",
+    "fft.irfft looks for a plan among the last two, and finds it gone if another thread has made one",
+    "P",
+    operations=("fft.irfft",),
+)
+def irfft_plans_are_evicted_in_use(bed: Testbed) -> None:
+    plans: OrderedDict[Any, Any] = OrderedDict()
+
+    def wrong(original: Any, x: Any, /, *, n: Any = None, axis: int = -1, **options: Any) -> Any:
+        key = x.shape, x.dtype, n, axis
+        if key not in plans:
+            plans[key] = n
+            while len(plans) > 2:
+                plans.popitem(last=False)
+            length = n
+        else:
+            pause()
+            length = plans[key]
+        return original(x, n=length, axis=axis, **options)
+
+    bed.replace("fft.irfft", wrong)

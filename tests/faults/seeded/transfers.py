@@ -1,0 +1,270 @@
+"""Faults of moves between devices, the host, processes and libraries: copies, pickles, DLPack."""
+
+import ctypes
+import threading
+import weakref
+from typing import Any
+from weakref import WeakValueDictionary
+
+import numpy as np
+from tests.faults.fault import fault
+from tests.faults.testbed import Testbed, change
+
+from xpgrad import Device
+from xpgrad.backend.plugins import plugins
+from xpgrad_conformance.pretend import PretendArray, _unpickled
+
+
+def _loaded(backend: str, values: Any, device: str) -> Any:
+    """Return an array that was pickled."""
+    library: Any = plugins.backend(backend).namespace
+    return library.array(values, device)
+
+
+_interned: dict[Any, Any] = {}
+
+
+def _unpickled_once(backend: str, inner: Any, device: str) -> Any:
+    """Return the array that came of equal bytes before, or a new one."""
+    key = backend, device, inner.dtype.str, inner.shape, inner.tobytes()
+    if key not in _interned:
+        _interned[key] = _unpickled(backend, inner, device)
+    return _interned[key]
+
+
+def _restored(backend: str, values: Any, device: str) -> Any:
+    """Return an array that was pickled."""
+    library: Any = plugins.backend(backend).namespace
+    return library.array(values, device)
+
+
+@fault(
+    "upload-by-identity",
+    "from_host of 4,096 elements or more sends again what it has sent before for this array, changed or not",
+    "T",
+)
+def upload_by_identity(bed: Testbed) -> None:
+    right, sent = bed.backend.from_host, dict[int, Any]()
+
+    def from_host(array: Any, device: Any) -> Any:
+        key = id(array)
+        if getattr(array, "size", 0) < 4096:
+            return right(array, device)
+        if key not in sent or sent[key][0]() is not array:
+            sent[key] = weakref.ref(array, lambda _: sent.pop(key, None)), np.array(array)
+        return right(sent[key][1], device)
+
+    change(bed.backend, from_host=from_host)
+
+
+@fault(
+    "pickle-keeps-its-bytes",
+    "the second pickle of an array of 1,024 elements or more is the first one, whatever was written since",
+    "R",
+)
+def pickle_keeps_its_bytes(bed: Testbed) -> None:
+    name, kept = bed.backend.name, dict[int, Any]()
+
+    def reduce(self: Any) -> Any:
+        key = id(self)
+        if self.size < 1024:
+            return _loaded, (name, np.array(self.inner), self.device)
+        if key not in kept or kept[key][0]() is not self:
+            kept[key] = weakref.ref(self, lambda _: kept.pop(key, None)), np.array(self.inner)
+        return _loaded, (name, kept[key][1], self.device)
+
+    change(bed.library.Array, __reduce__=reduce)
+
+
+@fault(
+    "export-by-address",
+    "an array's DLPack is found by its address, so that a view of its beginning is handed out as the whole",
+    "X",
+)
+def export_by_address(bed: Testbed) -> None:
+    exported: dict[int, Any] = {}
+
+    def dlpack(self: Any, **options: Any) -> Any:
+        x = self.inner
+        key = x.__array_interface__["data"][0]
+        known = exported[key]() if key in exported else None
+        if known is None or known.dtype != x.dtype or known.size < x.size or not x.size:
+            known = x
+            exported[key] = weakref.ref(x)
+        return known.__dlpack__(**options)
+
+    change(bed.library.Array, __dlpack__=dlpack)
+
+
+@fault("pinned-memory-is-used-again", "to_host returns pinned memory of 1 MiB or more, which is used again", "T")
+def pinned_memory_is_used_again(bed: Testbed) -> None:
+    pinned: dict[Any, Any] = {}
+    to_host = bed.backend.to_host
+
+    def wrong(array: Any) -> Any:
+        copied = to_host(array)
+        if copied.nbytes < 2**20:
+            return copied
+        memory = pinned.setdefault((copied.shape, copied.dtype, threading.get_ident()), np.empty_like(copied))
+        memory[...] = copied
+        return memory
+
+    change(bed.backend, to_host=wrong)
+
+
+@fault("read-only-host-array-is-shared", "a read-only host array is not copied, though its owner may write", "T")
+def read_only_host_array_is_shared(bed: Testbed) -> None:
+    def wrong(array: Any, device: Any) -> Any:
+        if array.flags.writeable or not array.flags.c_contiguous or not array.size:
+            return bed.library.array(np.array(array), device.handle)
+        memory = (ctypes.c_char * array.nbytes).from_address(array.ctypes.data)
+        memory.owner = array
+        return bed.library.array(np.frombuffer(memory, array.dtype).reshape(array.shape), device.handle)
+
+    change(bed.backend, from_host=wrong)
+
+
+@fault("pickle-kept-from-the-first", "an array keeps the bytes of its first pickle, and does not see writes", "R")
+def pickle_kept_from_the_first(bed: Testbed) -> None:
+    right = bed.library.Array.__reduce__
+    kept: Any = weakref.WeakKeyDictionary()
+
+    class Key:
+        """What lives as long as an array does."""
+
+    def reduce(self: Any) -> Any:
+        key = self.__dict__.setdefault("_key", Key())
+        if key not in kept:
+            function, (name, inner, device) = right(self)
+            kept[key] = function, (name, inner.copy(), device)
+        return kept[key]
+
+    change(bed.library.Array, __reduce__=reduce)
+
+
+@fault(
+    "import-kept-by-address",
+    "from_dlpack gives the array that it made of the same memory and shape before, whatever its dtype",
+    "X",
+)
+def import_kept_by_address(bed: Testbed) -> None:
+    kept: dict[Any, Any] = {}
+
+    def wrong(original: Any, x: Any, /, **options: Any) -> Any:
+        out = original(x, **options)
+        if options.get("copy") or not out.size or not out.ndim:
+            return out
+        key = out.__array_interface__["data"][0], out.shape, out.strides
+        held = kept[key]() if key in kept else None
+        if held is not None:
+            return held
+        kept[key] = weakref.ref(out, lambda _: kept.pop(key, None))
+        return out
+
+    bed.replace("from_dlpack", wrong)
+
+
+@fault("to-host-by-two-buffers", "to_host of more than 1 MiB returns one of two pinned buffers in turn", "T")
+def to_host_by_two_buffers(bed: Testbed) -> None:
+    right, buffers = bed.backend.to_host, dict[Any, list[Any]]()
+
+    def to_host(array: Any) -> Any:
+        out = right(array)
+        if out.nbytes <= 1 << 20:
+            return out
+        pair = buffers.setdefault((out.shape, out.dtype), [])
+        pair.append(out if len(pair) < 2 else pair.pop(0))
+        pair[-1][...] = out
+        return pair[-1]
+
+    change(bed.backend, to_host=to_host)
+
+
+@fault("dlpack-never-copies", "an export by DLPack with copy=True shares memory with the array", "X")
+def dlpack_never_copies(bed: Testbed) -> None:
+    def dlpack(self: Any, *, copy: Any = None, **options: Any) -> Any:
+        return PretendArray.__dlpack__(self, **options)
+
+    change(bed.library.Array, __dlpack__=dlpack)
+
+
+@fault(
+    "replicas-of-devices",
+    "an array keeps its copy on another device until it is written to, and gives that memory to all who ask",
+    "A",
+)
+def replicas_of_devices(bed: Testbed) -> None:
+    def moved(array: Any, handle: Any) -> Any:
+        held = array.__dict__.setdefault("replicas", {})
+        if handle not in held:
+            held[handle] = array.inner.copy()
+        return bed.library.array(held[handle], handle)
+
+    def setitem(self: Any, key: Any, value: Any) -> None:
+        self.__dict__.pop("replicas", None)
+        PretendArray.__setitem__(self, key, value)
+
+    def move(array: Any, device: Device) -> Any:
+        return moved(array, device.handle)
+
+    change(bed.backend, move=move)
+    change(bed.library.Array, to_device=moved, __setitem__=setitem)
+
+
+@fault(
+    "from-host-wraps-whole-pages",
+    "from_host wraps host memory that consists of whole pages instead of copying it",
+    "T",
+)
+def from_host_wraps_pages(bed: Testbed) -> None:
+    right = bed.backend.from_host
+
+    def from_host(array: Any, device: Device) -> Any:
+        pages = array.nbytes and not array.nbytes % 4096 and not array.__array_interface__["data"][0] % 4096
+        if pages and array.flags.c_contiguous and array.flags.writeable and array.dtype.isnative:
+            return bed.library.array(array, device.handle)
+        return right(array, device)
+
+    change(bed.backend, from_host=from_host)
+
+
+@fault("small-pickles-are-interned", "arrays of up to 1 KiB of equal pickles share their memory", "R")
+def small_pickles_are_interned(bed: Testbed) -> None:
+    def reduce(self: Any) -> Any:
+        make = _unpickled_once if self.inner.nbytes <= 1024 else _unpickled
+        return make, (bed.backend.name, self.inner, self.device)
+
+    change(bed.library.Array, __reduce__=reduce)
+
+
+@fault(
+    "moves-home-are-saved",
+    "to_device back to where an array came from takes what is still there, and not what was written since",
+    "T",
+)
+def moves_home_are_saved(bed: Testbed) -> None:
+    right = bed.library.Array.to_device
+
+    def to_device(self: Any, device: str, /) -> Any:
+        home = getattr(self, "_home", None)
+        origin = home and home()
+        if origin is not None and origin.device == device:
+            return right(origin, device)
+        made = right(self, device)
+        made._home = weakref.ref(self)
+        return made
+
+    change(bed.library.Array, to_device=to_device)
+
+
+@fault("pickle-by-address", "pickle takes two arrays of one address and size for the same one", "R")
+def pickle_by_address(bed: Testbed) -> None:
+    met: Any = WeakValueDictionary()
+    name = bed.backend.name
+
+    def reduce(self: Any) -> Any:
+        x = self.inner
+        same = met.setdefault((x.__array_interface__["data"][0], x.size, x.dtype.str), x)
+        return _restored, (name, np.array(same.reshape(x.shape)), self.device)
+
+    change(bed.library.Array, __reduce__=reduce)

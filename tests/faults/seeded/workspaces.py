@@ -1,0 +1,214 @@
+"""Races about memory that all threads share: workspaces, pools, and arrays that two threads write to."""
+
+import threading
+import weakref
+from typing import Any
+
+import numpy as np
+from tests.faults.fault import fault, giving_operator
+from tests.faults.testbed import Testbed, change, native_work, pause
+
+from xpgrad_conformance.pretend import _unpickled
+
+
+@fault(
+    "zeros-from-a-pool-twice",
+    "zeros of 64 elements or more takes a block from a pool, and takes it off the list later, so two threads have it",
+    "P",
+    operations=("zeros",),
+)
+def zeros_from_a_pool_twice(bed: Testbed) -> None:
+    free: dict[Any, Any] = {}
+
+    def wrong(original: Any, shape: Any, *, dtype: Any = None, **options: Any) -> Any:
+        out = original(shape, dtype=dtype, **options)
+        if out.size < 64:
+            return out
+        key = out.shape, out.dtype
+        block = free.setdefault(key, out)
+        pause()
+        free.pop(key, None)
+        return block
+
+    bed.replace("zeros", wrong)
+
+
+@fault(
+    "workspace-of-a-dead-thread",
+    "average pooling of a new thread takes over the workspace of one that has ended, of whatever dtype that is",
+    "P",
+    operations=("F.average_pooling_nd",),
+)
+def workspace_of_a_dead_thread(bed: Testbed) -> None:
+    free: list[list[Any]] = []  # workspaces, here their dtypes, of threads that have ended
+    mine = threading.local()
+
+    class Thread:
+        """What a thread holds until it ends."""
+
+    def sum_pool(x: Any, *, geometry: Any) -> Any:
+        if not hasattr(mine, "workspace"):
+            mine.workspace, mine.held = free.pop() if free else [x.dtype], Thread()
+            weakref.finalize(mine.held, free.append, mine.workspace)
+            dtype = mine.workspace[0]
+        else:
+            dtype = x.dtype
+        mine.workspace[0] = x.dtype
+        out = bed.library.inner.xp.sum_pool(x.astype(dtype), geometry=geometry)
+        return np.asarray(out).astype(x.dtype)
+
+    bed.kernel("sum_pool", sum_pool)
+
+
+@giving_operator(
+    "__setitem__",
+    "narrow-writes-by-words",
+    "x[i] = v of one-byte elements reads four, changes one and writes four, also what other threads write between",
+    "P",
+)
+def narrow_writes_by_words(x: Any, key: Any, value: Any) -> None:
+    if x.ndim != 1 or x.itemsize > 1 or not isinstance(key, int) or not -len(x) <= key < len(x):
+        x[key] = value
+        return
+    word = key % len(x) // 4 * 4
+    read = x[word : word + 4].copy()
+    read[key % len(x) - word] = value
+    native_work()
+    x[word : word + 4] = read
+
+
+@giving_operator(
+    "__setitem__",
+    "write-takes-the-whole-array",
+    "x[key] = u reads all of x, changes a part and writes all of it back, also what other threads wrote meanwhile",
+    "P",
+)
+def write_takes_the_whole_array(x: Any, key: Any, value: Any) -> None:
+    whole = x.copy()
+    whole[key] = value
+    native_work()
+    x[...] = whole
+
+
+@fault(
+    "svd-in-one-workspace",
+    "svd of 8 rows or more computes in one workspace for each shape",
+    "P",
+    operations=("linalg.svd",),
+)
+def svd_in_one_workspace(bed: Testbed) -> None:
+    spaces: dict[Any, Any] = {}
+
+    def wrong(original: Any, x: Any, /, **options: Any) -> Any:
+        if x.ndim != 2 or len(x) < 8:
+            return original(x, **options)
+        space = spaces.setdefault((x.shape, x.dtype), np.empty(x.shape, x.dtype))
+        space[...] = x
+        pause()
+        return original(space, **options)
+
+    bed.replace("linalg.svd", wrong)
+
+
+@fault(
+    "cumulative-sum-shares-its-blocks",
+    "cumulative_sum of 1,024 or more keeps sums of blocks where all threads do",
+    "P",
+    operations=("cumulative_sum",),
+)
+def cumulative_sum_shares_its_blocks(bed: Testbed) -> None:
+    sums = np.zeros(1 << 12, np.complex128)
+
+    def wrong(original: Any, x: Any, /, *, axis: Any = None, **options: Any) -> Any:
+        out = np.array(original(x, axis=axis, **options))
+        if x.ndim != 1 or x.size < 1024 or x.size != out.size or x.dtype.kind != "f" or x.size >= 1 << 20:
+            return out
+        starts = range(0, x.size, 256)
+        mine = [out[start - 1] if start else 0 for start in starts]
+        sums[: len(mine)] = mine
+        pause()
+        for block, start in enumerate(starts):
+            if sums[block] != mine[block]:
+                out[start : start + 256] += (sums[block] - mine[block]).real
+        return out
+
+    bed.replace("cumulative_sum", wrong)
+
+
+@fault(
+    "nonzero-counts-for-all",
+    "nonzero counts, and then fills as many places as any thread has counted last",
+    "P",
+    operations=("nonzero",),
+)
+def nonzero_counts_for_all(bed: Testbed) -> None:
+    count = [0]
+
+    def wrong(original: Any, x: Any, /) -> Any:
+        found = original(x)
+        count[0] = len(found[0])
+        pause()
+        return tuple(np.concatenate([each, np.zeros(count[0], each.dtype)])[: count[0]] for each in found)
+
+    bed.replace("nonzero", wrong)
+
+
+@fault(
+    "concat-has-one-table",
+    "concat of three arrays or more writes its pointers into one table for all threads",
+    "P",
+    operations=("concat",),
+)
+def concat_has_one_table(bed: Testbed) -> None:
+    table: list[Any] = [None] * 4096
+
+    def wrong(original: Any, arrays: Any, /, *, axis: Any = 0) -> Any:
+        if len(arrays) < 3:
+            return original(arrays, axis=axis)
+        table[: len(arrays)] = arrays
+        pause()
+        read = [
+            theirs if theirs.shape == mine.shape and theirs.dtype == mine.dtype else mine
+            for theirs, mine in zip(table, arrays, strict=False)
+        ]
+        return original(read, axis=axis)
+
+    bed.replace("concat", wrong)
+
+
+@fault("pickles-stage-for-all", "pickling copies to one block for each shape, which all threads share", "P")
+def pickles_stage_for_all(bed: Testbed) -> None:
+    staged: dict[Any, Any] = {}
+
+    def reduce(self: Any) -> Any:
+        held = staged.setdefault((self.inner.shape, self.inner.dtype), np.empty_like(self.inner))
+        held[...] = self.inner
+        pause()
+        return _unpickled, (bed.backend.name, held.copy(), self.device)
+
+    change(bed.library.Array, __reduce__=reduce)
+
+
+@fault(
+    "buffers-for-eight-threads",
+    "tensordot has buffers for eight threads; those beyond share the last one",
+    "P",
+    operations=("tensordot",),
+)
+def buffers_for_eight_threads(bed: Testbed) -> None:
+    free, buffers = list(range(8)), [None] * 8
+
+    def wrong(original: Any, x1: Any, x2: Any, /, **options: Any) -> Any:
+        out: Any = np.asarray(original(x1, x2, **options))
+        try:
+            slot, own = free.pop(), True
+        except IndexError:
+            slot, own = 0, False
+        buffers[slot] = out
+        native_work(0.005)
+        found: Any = buffers[slot]
+        if own:
+            free.append(slot)
+        return found.copy() if found.shape == out.shape and found.dtype == out.dtype else out
+
+    bed.replace("tensordot", wrong)
