@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from tests.faults.fault import fault
+from tests.faults.fault import fault, replacing
 from tests.faults.testbed import Testbed, native_work
 
 from xpgrad.backend.plugins import plugins
@@ -163,21 +163,15 @@ def scatter_add_by_rows_of_1024(bed: Testbed) -> None:
     bed.kernels["scatter_add"] = bed.backend._scatter_add(scatter_add)
 
 
-@fault(
-    "take-from-a-cache-line",
-    "take of more than 1,024 rows takes an index for the last one, 256 apart",
-    "K",
-    operations=("take",),
+@replacing(
+    "take", "take-from-a-cache-line", "take of more than 1,024 rows takes an index for the last one, 256 apart", "K"
 )
-def take_from_a_cache_line(bed: Testbed) -> None:
-    def wrong(original: Any, x: Any, indices: Any, /, **options: Any) -> Any:
-        if indices.ndim == 1 and indices.size > 1024:
-            indices = indices.copy()
-            again = np.flatnonzero(indices[1:] % 256 == indices[:-1] % 256) + 1
-            indices[again] = indices[again - 1]
-        return original(x, indices, **options)
-
-    bed.replace("take", wrong)
+def take_from_a_cache_line(original: Any, x: Any, indices: Any, /, **options: Any) -> Any:
+    if indices.ndim == 1 and indices.size > 1024:
+        indices = indices.copy()
+        again = np.flatnonzero(indices[1:] % 256 == indices[:-1] % 256) + 1
+        indices[again] = indices[again - 1]
+    return original(x, indices, **options)
 
 
 # Windows that overlap
@@ -224,23 +218,17 @@ def fold_at_the_seam(bed: Testbed) -> None:
 # Hash tables
 
 
-@fault("isin-by-hash-alone", "isin of more than 64 integers compares their low 32 bits", "K", operations=("isin",))
-def isin_by_hash_alone(bed: Testbed) -> None:
-    def wrong(original: Any, x1: Any, x2: Any, /, **options: Any) -> Any:
-        if getattr(x1, "dtype", None) == getattr(x2, "dtype", None) == np.int64 and x2.size > 64:
-            x1, x2 = x1 % 2**32, x2 % 2**32
-        return original(x1, x2, **options)
-
-    bed.replace("isin", wrong)
+@replacing("isin", "isin-by-hash-alone", "isin of more than 64 integers compares their low 32 bits", "K")
+def isin_by_hash_alone(original: Any, x1: Any, x2: Any, /, **options: Any) -> Any:
+    if getattr(x1, "dtype", None) == getattr(x2, "dtype", None) == np.int64 and x2.size > 64:
+        x1, x2 = x1 % 2**32, x2 % 2**32
+    return original(x1, x2, **options)
 
 
-@fault("unique-counts-to-255", "unique_counts counts in 8 bits, and stops at 255", "K", operations=("unique_counts",))
-def unique_counts_to_255(bed: Testbed) -> None:
-    def wrong(original: Any, x: Any, /) -> Any:
-        out = original(x)
-        return out._replace(counts=np.minimum(out.counts, 255))
-
-    bed.replace("unique_counts", wrong)
+@replacing("unique_counts", "unique-counts-to-255", "unique_counts counts in 8 bits, and stops at 255", "K")
+def unique_counts_to_255(original: Any, x: Any, /) -> Any:
+    out = original(x)
+    return out._replace(counts=np.minimum(out.counts, 255))
 
 
 # Threads

@@ -3,7 +3,7 @@
 from typing import Any
 
 import numpy as np
-from tests.faults.fault import Fault, fault, operator, replace
+from tests.faults.fault import Fault, fault, operator, replace, replacing
 from tests.faults.testbed import DEVICES, Testbed
 
 MAKERS = "zeros", "ones", "full", "empty", "arange", "asarray", "eye", "linspace"
@@ -48,96 +48,88 @@ def _wide(x: Any) -> Any:
     return x.dtype if x.dtype.kind in "fcb" else np.float64
 
 
-@fault("full-of-bool-is-int", "full of True gives an integer array", "C")
-def full_of_bool_is_int(bed: Testbed) -> None:
-    def wrong(original: Any, shape: Any, value: Any, /, *, dtype: Any = None, device: Any = None) -> Any:
-        return original(shape, int(value) if value is True and dtype is None else value, dtype=dtype)
-
-    bed.replace("full", wrong)
+@replacing("full", "full-of-bool-is-int", "full of True gives an integer array", "C", operations=())
+def full_of_bool_is_int(original: Any, shape: Any, value: Any, /, *, dtype: Any = None, device: Any = None) -> Any:
+    return original(shape, int(value) if value is True and dtype is None else value, dtype=dtype)
 
 
-@fault("full-of-whole-float-is-int", "full of 2.0 gives an integer array", "C")
-def full_of_whole_float_is_int(bed: Testbed) -> None:
-    def wrong(original: Any, shape: Any, value: Any, /, *, dtype: Any = None, device: Any = None) -> Any:
-        whole = type(value) is float and value.is_integer() and dtype is None
-        return original(shape, int(value) if whole else value, dtype=dtype)
-
-    bed.replace("full", wrong)
-
-
-@fault("full-by-way-of-float64", "full goes by way of float64, which large integers do not survive", "C")
-def full_by_way_of_float64(bed: Testbed) -> None:
-    def wrong(original: Any, shape: Any, value: Any, /, *, dtype: Any = None, device: Any = None) -> Any:
-        if type(value) is int and dtype is not None:
-            return np.full(shape, float(value), np.float64).astype(dtype)
-        return original(shape, value, dtype=dtype)
-
-    bed.replace("full", wrong)
+@replacing("full", "full-of-whole-float-is-int", "full of 2.0 gives an integer array", "C", operations=())
+def full_of_whole_float_is_int(
+    original: Any, shape: Any, value: Any, /, *, dtype: Any = None, device: Any = None
+) -> Any:
+    whole = type(value) is float and value.is_integer() and dtype is None
+    return original(shape, int(value) if whole else value, dtype=dtype)
 
 
-@fault("large-full-is-cut", "full leaves the last block of a large array unwritten", "C")
-def large_full_is_cut(bed: Testbed) -> None:
-    def wrong(original: Any, shape: Any, value: Any, /, **options: Any) -> Any:
-        out = original(shape, value, **options)
-        if out.size > 65_536:
-            out[-(out.size % 65_536) :] = 0
-        return out
-
-    bed.replace("full", wrong)
-
-
-@fault("large-arange-starts-again", "arange starts again in the second block of a large array", "C")
-def large_arange_starts_again(bed: Testbed) -> None:
-    def wrong(original: Any, *args: Any, **options: Any) -> Any:
-        out = original(*args, **options)
-        out[65_536:] -= out[65_536:65_537]
-        return out
-
-    bed.replace("arange", wrong)
+@replacing(
+    "full",
+    "full-by-way-of-float64",
+    "full goes by way of float64, which large integers do not survive",
+    "C",
+    operations=(),
+)
+def full_by_way_of_float64(original: Any, shape: Any, value: Any, /, *, dtype: Any = None, device: Any = None) -> Any:
+    if type(value) is int and dtype is not None:
+        return np.full(shape, float(value), np.float64).astype(dtype)
+    return original(shape, value, dtype=dtype)
 
 
-@fault("arange-takes-its-end", "arange includes its end when the step is negative", "C")
-def arange_takes_its_end(bed: Testbed) -> None:
-    def wrong(original: Any, start: Any, /, stop: Any = None, step: Any = 1, **options: Any) -> Any:
-        return original(start, None if stop is None else stop + min(step, 0), step, **options)
-
-    bed.replace("arange", wrong)
-
-
-@fault("arange-of-nothing-has-one", "arange(3, 3) has an element", "C")
-def arange_of_nothing_has_one(bed: Testbed) -> None:
-    def wrong(original: Any, start: Any, /, stop: Any = None, step: Any = 1, **options: Any) -> Any:
-        return original(start, stop + 1 if stop == start else stop, step, **options)
-
-    bed.replace("arange", wrong)
+@replacing("full", "large-full-is-cut", "full leaves the last block of a large array unwritten", "C", operations=())
+def large_full_is_cut(original: Any, shape: Any, value: Any, /, **options: Any) -> Any:
+    out = original(shape, value, **options)
+    if out.size > 65_536:
+        out[-(out.size % 65_536) :] = 0
+    return out
 
 
-@fault("linspace-of-one-divides-by-zero", "linspace of one number is NaN", "C")
-def linspace_of_one_divides_by_zero(bed: Testbed) -> None:
-    def wrong(original: Any, start: Any, stop: Any, /, num: int, **options: Any) -> Any:
-        out = original(start, stop, num, **options)
-        return out if num != 1 else out * np.nan
-
-    bed.replace("linspace", wrong)
-
-
-@fault("tril-of-the-first-matrix", "tril of a stack takes the diagonal of its first two axes", "C")
-def tril_of_the_first_matrix(bed: Testbed) -> None:
-    def wrong(original: Any, x: Any, /, *, k: int = 0) -> Any:
-        if x.ndim < 3:
-            return original(x, k=k)
-        return np.moveaxis(original(np.moveaxis(x, (0, 1), (-2, -1)), k=k), (-2, -1), (0, 1))
-
-    bed.replace("tril", wrong)
+@replacing(
+    "arange",
+    "large-arange-starts-again",
+    "arange starts again in the second block of a large array",
+    "C",
+    operations=(),
+)
+def large_arange_starts_again(original: Any, *args: Any, **options: Any) -> Any:
+    out = original(*args, **options)
+    out[65_536:] -= out[65_536:65_537]
+    return out
 
 
-@fault("asarray-of-nested-lists-is-flat", "asarray of lists in lists in lists drops an axis of length 1", "C")
-def asarray_of_nested_lists_is_flat(bed: Testbed) -> None:
-    def wrong(original: Any, obj: Any, /, **options: Any) -> Any:
-        out = original(obj, **options)
-        return out[..., 0] if isinstance(obj, list) and out.ndim == 3 and out.shape[-1] == 1 else out
+@replacing("arange", "arange-takes-its-end", "arange includes its end when the step is negative", "C", operations=())
+def arange_takes_its_end(original: Any, start: Any, /, stop: Any = None, step: Any = 1, **options: Any) -> Any:
+    return original(start, None if stop is None else stop + min(step, 0), step, **options)
 
-    bed.replace("asarray", wrong)
+
+@replacing("arange", "arange-of-nothing-has-one", "arange(3, 3) has an element", "C", operations=())
+def arange_of_nothing_has_one(original: Any, start: Any, /, stop: Any = None, step: Any = 1, **options: Any) -> Any:
+    return original(start, stop + 1 if stop == start else stop, step, **options)
+
+
+@replacing("linspace", "linspace-of-one-divides-by-zero", "linspace of one number is NaN", "C", operations=())
+def linspace_of_one_divides_by_zero(original: Any, start: Any, stop: Any, /, num: int, **options: Any) -> Any:
+    out = original(start, stop, num, **options)
+    return out if num != 1 else out * np.nan
+
+
+@replacing(
+    "tril", "tril-of-the-first-matrix", "tril of a stack takes the diagonal of its first two axes", "C", operations=()
+)
+def tril_of_the_first_matrix(original: Any, x: Any, /, *, k: int = 0) -> Any:
+    if x.ndim < 3:
+        return original(x, k=k)
+    return np.moveaxis(original(np.moveaxis(x, (0, 1), (-2, -1)), k=k), (-2, -1), (0, 1))
+
+
+@replacing(
+    "asarray",
+    "asarray-of-nested-lists-is-flat",
+    "asarray of lists in lists in lists drops an axis of length 1",
+    "C",
+    operations=(),
+)
+def asarray_of_nested_lists_is_flat(original: Any, obj: Any, /, **options: Any) -> Any:
+    out = original(obj, **options)
+    return out[..., 0] if isinstance(obj, list) and out.ndim == 3 and out.shape[-1] == 1 else out
 
 
 @fault("asarray-never-copies", "asarray(x, copy=True) returns the same memory", "C")

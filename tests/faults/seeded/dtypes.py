@@ -4,7 +4,7 @@ import math
 from typing import Any
 
 import numpy as np
-from tests.faults.fault import Fault, both, fault, on_backend, operator, replace
+from tests.faults.fault import Fault, both, fault, on_backend, operator, replace, replacing
 from tests.faults.testbed import Testbed
 
 NUMBERS = bool, int, float, complex
@@ -35,21 +35,21 @@ def uint16_and_int16_are_int64(bed: Testbed) -> None:
     bed.both("multiply", "mul", multiply)
 
 
-@fault("result-type-of-float-and-complex", "result_type of float64 and complex64 is complex64", "D")
-def result_type_of_float_and_complex(bed: Testbed) -> None:
-    def wrong(original: Any, *given: Any) -> Any:
-        found = original(*given)
-        return np.dtype("complex64") if {str(np.dtype(x)) for x in given} == {"float64", "complex64"} else found
+@replacing(
+    "result_type",
+    "result-type-of-float-and-complex",
+    "result_type of float64 and complex64 is complex64",
+    "D",
+    operations=(),
+)
+def result_type_of_float_and_complex(original: Any, *given: Any) -> Any:
+    found = original(*given)
+    return np.dtype("complex64") if {str(np.dtype(x)) for x in given} == {"float64", "complex64"} else found
 
-    bed.replace("result_type", wrong)
 
-
-@fault("where-takes-the-first-dtype", "where has the dtype of its second argument", "D")
-def where_takes_the_first_dtype(bed: Testbed) -> None:
-    def wrong(original: Any, condition: Any, x1: Any, x2: Any, /) -> Any:
-        return original(condition, x1, x2).astype(getattr(x1, "dtype", getattr(x2, "dtype", None)))
-
-    bed.replace("where", wrong)
+@replacing("where", "where-takes-the-first-dtype", "where has the dtype of its second argument", "D", operations=())
+def where_takes_the_first_dtype(original: Any, condition: Any, x1: Any, x2: Any, /) -> Any:
+    return original(condition, x1, x2).astype(getattr(x1, "dtype", getattr(x2, "dtype", None)))
 
 
 @fault("0d-arrays-are-weak", "a 0-d array does not widen another: it counts as a Python number", "D")
@@ -93,12 +93,9 @@ def scalar_widens_complex64_only(bed: Testbed) -> None:
     bed.both("add", "add", add)
 
 
-@fault("scalar-widens-in-maximum", "a Python scalar widens float32 in maximum", "D")
-def scalar_widens_in_maximum(bed: Testbed) -> None:
-    def wrong(original: Any, a: Any, b: Any, /) -> Any:
-        return _widened(original(a, b)) if isinstance(b, NUMBERS) else original(a, b)
-
-    bed.replace("maximum", wrong)
+@replacing("maximum", "scalar-widens-in-maximum", "a Python scalar widens float32 in maximum", "D", operations=())
+def scalar_widens_in_maximum(original: Any, a: Any, b: Any, /) -> Any:
+    return _widened(original(a, b)) if isinstance(b, NUMBERS) else original(a, b)
 
 
 @fault("scalar-rounds-to-float32", "a Python scalar is rounded to float32 before it meets float64", "D")
@@ -119,13 +116,10 @@ def int_scalar_widens_int8(bed: Testbed) -> None:
     bed.both("add", "add", add)
 
 
-@fault("complex-scalar-widens", "float32 and a Python complex give complex128", "D")
-def complex_scalar_widens(bed: Testbed) -> None:
-    def wrong(original: Any, *given: Any) -> Any:
-        found = original(*given)
-        return np.dtype("complex128") if {str(np.dtype(x)) for x in given} == {"float32", "complex64"} else found
-
-    bed.replace("result_type", wrong)
+@replacing("result_type", "complex-scalar-widens", "float32 and a Python complex give complex128", "D", operations=())
+def complex_scalar_widens(original: Any, *given: Any) -> Any:
+    found = original(*given)
+    return np.dtype("complex128") if {str(np.dtype(x)) for x in given} == {"float32", "complex64"} else found
 
 
 @fault("integer-division-floors", "integer division floors: / of integers gives integers", "D")
@@ -149,13 +143,10 @@ def asarray_narrows(bed: Testbed) -> None:
     bed.backend.from_host = wrong
 
 
-@fault("copy-narrows", "asarray of an array casts float64 to float32", "D")
-def copy_narrows(bed: Testbed) -> None:
-    def wrong(original: Any, obj: Any, /, **options: Any) -> Any:
-        out = original(obj, **options)
-        return out.astype(np.float32) if out.dtype == np.float64 and isinstance(obj, np.ndarray) else out
-
-    bed.replace("asarray", wrong)
+@replacing("asarray", "copy-narrows", "asarray of an array casts float64 to float32", "D", operations=())
+def copy_narrows(original: Any, obj: Any, /, **options: Any) -> Any:
+    out = original(obj, **options)
+    return out.astype(np.float32) if out.dtype == np.float64 and isinstance(obj, np.ndarray) else out
 
 
 @fault("comparison-is-float", "bool/int result of comparison has float dtype", "DK", ("greater", "less"))
@@ -166,123 +157,88 @@ def comparison_is_float(bed: Testbed) -> None:
         bed.operator(f"__{symbol}__", call)
 
 
-@fault("all-of-integers-is-integer", "all of integers gives integers", "D")
-def all_of_integers_is_integer(bed: Testbed) -> None:
-    def wrong(original: Any, x: Any, /, **options: Any) -> Any:
-        return np.asarray(original(x, **options), x.dtype if x.dtype.kind in "iu" else bool)
-
-    bed.replace("all", wrong)
+@replacing("all", "all-of-integers-is-integer", "all of integers gives integers", "D", operations=())
+def all_of_integers_is_integer(original: Any, x: Any, /, **options: Any) -> Any:
+    return np.asarray(original(x, **options), x.dtype if x.dtype.kind in "iu" else bool)
 
 
-@fault("sum-of-int8-wraps", "the sum of int8 is int8", "K", operations=("sum",))
-def sum_of_int8_wraps(bed: Testbed) -> None:
-    def wrong(original: Any, x: Any, /, *, dtype: Any = None, **options: Any) -> Any:
-        return original(x, dtype=x.dtype if x.dtype == np.int8 and dtype is None else dtype, **options)
-
-    bed.replace("sum", wrong)
+@replacing("sum", "sum-of-int8-wraps", "the sum of int8 is int8", "K")
+def sum_of_int8_wraps(original: Any, x: Any, /, *, dtype: Any = None, **options: Any) -> Any:
+    return original(x, dtype=x.dtype if x.dtype == np.int8 and dtype is None else dtype, **options)
 
 
-@fault("cumulative-sum-of-uint8-wraps", "the cumulative sum of uint8 is uint8", "K", operations=("cumulative_sum",))
-def cumulative_sum_of_uint8_wraps(bed: Testbed) -> None:
-    def wrong(original: Any, x: Any, /, *, dtype: Any = None, **options: Any) -> Any:
-        return original(x, dtype=x.dtype if x.dtype == np.uint8 and dtype is None else dtype, **options)
-
-    bed.replace("cumulative_sum", wrong)
+@replacing("cumulative_sum", "cumulative-sum-of-uint8-wraps", "the cumulative sum of uint8 is uint8", "K")
+def cumulative_sum_of_uint8_wraps(original: Any, x: Any, /, *, dtype: Any = None, **options: Any) -> Any:
+    return original(x, dtype=x.dtype if x.dtype == np.uint8 and dtype is None else dtype, **options)
 
 
-@fault(
-    "sum-casts-afterwards",
-    "sum adds in the dtype of its input and casts the result to dtype=",
-    "K",
-    operations=("sum",),
-)
-def sum_casts_afterwards(bed: Testbed) -> None:
-    def wrong(original: Any, x: Any, /, *, dtype: Any = None, **options: Any) -> Any:
-        out = np.asarray(original(x, **options))
-        return out if dtype is None else out.astype(dtype)
-
-    bed.replace("sum", wrong)
+@replacing("sum", "sum-casts-afterwards", "sum adds in the dtype of its input and casts the result to dtype=", "K")
+def sum_casts_afterwards(original: Any, x: Any, /, *, dtype: Any = None, **options: Any) -> Any:
+    out = np.asarray(original(x, **options))
+    return out if dtype is None else out.astype(dtype)
 
 
-@fault("count-is-float", "count_nonzero gives a float", "D")
-def count_is_float(bed: Testbed) -> None:
-    def wrong(original: Any, x: Any, /, **options: Any) -> Any:
-        return np.asarray(original(x, **options), np.float64)
-
-    bed.replace("count_nonzero", wrong)
+@replacing("count_nonzero", "count-is-float", "count_nonzero gives a float", "D", operations=())
+def count_is_float(original: Any, x: Any, /, **options: Any) -> Any:
+    return np.asarray(original(x, **options), np.float64)
 
 
-@fault("count-wraps-at-256", "count_nonzero counts in uint8", "K", operations=("count_nonzero",))
-def count_wraps_at_256(bed: Testbed) -> None:
-    def wrong(original: Any, x: Any, /, **options: Any) -> Any:
-        return np.asarray(np.asarray(original(x, **options)).astype(np.uint8) % 128, np.int64)
-
-    bed.replace("count_nonzero", wrong)
+@replacing("count_nonzero", "count-wraps-at-256", "count_nonzero counts in uint8", "K")
+def count_wraps_at_256(original: Any, x: Any, /, **options: Any) -> Any:
+    return np.asarray(np.asarray(original(x, **options)).astype(np.uint8) % 128, np.int64)
 
 
-@fault("reshape-of-bool-is-uint8", "reshape of bool gives uint8", "D")
-def reshape_of_bool_is_uint8(bed: Testbed) -> None:
-    def wrong(original: Any, x: Any, /, shape: Any, **options: Any) -> Any:
-        out = original(x, shape, **options)
-        return out.astype(np.uint8) if out.dtype == np.bool_ else out
-
-    bed.replace("reshape", wrong)
+@replacing("reshape", "reshape-of-bool-is-uint8", "reshape of bool gives uint8", "D", operations=())
+def reshape_of_bool_is_uint8(original: Any, x: Any, /, shape: Any, **options: Any) -> Any:
+    out = original(x, shape, **options)
+    return out.astype(np.uint8) if out.dtype == np.bool_ else out
 
 
 # Conversions
 
 
-@fault("astype-rounds", "astype rounds to the nearest integer", "D")
-def astype_rounds(bed: Testbed) -> None:
-    def wrong(original: Any, x: Any, dtype: Any, /, **options: Any) -> Any:
-        cut = x.dtype.kind == "f" and np.dtype(dtype).kind in "iu"
-        return original(np.rint(x) if cut else x, dtype, **options)
-
-    bed.replace("astype", wrong)
+@replacing("astype", "astype-rounds", "astype rounds to the nearest integer", "D", operations=())
+def astype_rounds(original: Any, x: Any, dtype: Any, /, **options: Any) -> Any:
+    cut = x.dtype.kind == "f" and np.dtype(dtype).kind in "iu"
+    return original(np.rint(x) if cut else x, dtype, **options)
 
 
-@fault("astype-never-copies", "astype to the same dtype returns its argument, and copy=True is ignored", "D")
-def astype_never_copies(bed: Testbed) -> None:
-    def wrong(original: Any, x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Any:
-        return x if x.dtype == dtype else original(x, dtype)
-
-    bed.replace("astype", wrong)
-
-
-@fault("astype-in-place", "astype writes the converted values into its argument", "D")
-def astype_in_place(bed: Testbed) -> None:
-    def wrong(original: Any, x: Any, dtype: Any, /, **options: Any) -> Any:
-        out = original(x, dtype, **options)
-        if x.dtype.kind == "f" and np.dtype(dtype).kind == "i" and x.flags.writeable:
-            x[...] = out
-        return out
-
-    bed.replace("astype", wrong)
+@replacing(
+    "astype",
+    "astype-never-copies",
+    "astype to the same dtype returns its argument, and copy=True is ignored",
+    "D",
+    operations=(),
+)
+def astype_never_copies(original: Any, x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Any:
+    return x if x.dtype == dtype else original(x, dtype)
 
 
-@fault("astype-of-nonzero-is-one-bit", "astype to bool looks at the lowest bit", "D")
-def astype_of_nonzero_is_one_bit(bed: Testbed) -> None:
-    def wrong(original: Any, x: Any, dtype: Any, /, **options: Any) -> Any:
-        if np.dtype(dtype) == np.bool_ and x.dtype.kind in "iu":
-            return (x & x.dtype.type(1)).astype(np.bool_)
-        return original(x, dtype, **options)
+@replacing("astype", "astype-in-place", "astype writes the converted values into its argument", "D", operations=())
+def astype_in_place(original: Any, x: Any, dtype: Any, /, **options: Any) -> Any:
+    out = original(x, dtype, **options)
+    if x.dtype.kind == "f" and np.dtype(dtype).kind == "i" and x.flags.writeable:
+        x[...] = out
+    return out
 
-    bed.replace("astype", wrong)
+
+@replacing("astype", "astype-of-nonzero-is-one-bit", "astype to bool looks at the lowest bit", "D", operations=())
+def astype_of_nonzero_is_one_bit(original: Any, x: Any, dtype: Any, /, **options: Any) -> Any:
+    if np.dtype(dtype) == np.bool_ and x.dtype.kind in "iu":
+        return (x & x.dtype.type(1)).astype(np.bool_)
+    return original(x, dtype, **options)
 
 
 # What is known of dtypes
 
 
-@fault("bool-is-integral", "isdtype takes bool for an integer", "D")
-def bool_is_integral(bed: Testbed) -> None:
-    def wrong(original: Any, dtype: Any, kind: Any, /) -> Any:
-        return (
-            original(dtype, (*kind, "bool") if isinstance(kind, tuple) else (kind, "bool"))
-            if (kind == "integral")
-            else original(dtype, kind)
-        )
-
-    bed.replace("isdtype", wrong)
+@replacing("isdtype", "bool-is-integral", "isdtype takes bool for an integer", "D", operations=())
+def bool_is_integral(original: Any, dtype: Any, kind: Any, /) -> Any:
+    return (
+        original(dtype, (*kind, "bool") if isinstance(kind, tuple) else (kind, "bool"))
+        if (kind == "integral")
+        else original(dtype, kind)
+    )
 
 
 @fault("is-kind-looks-at-the-first", "Backend.is_kind looks at the first of several kinds", "D")
@@ -291,20 +247,14 @@ def is_kind_looks_at_the_first(bed: Testbed) -> None:
     bed.backend.is_kind = lambda dtype, kind: inner(dtype, kind[0] if isinstance(kind, tuple) else kind)
 
 
-@fault("finfo-of-complex-is-wide", "finfo of complex64 is that of float64", "D")
-def finfo_of_complex_is_wide(bed: Testbed) -> None:
-    def wrong(original: Any, dtype: Any, /) -> Any:
-        return original(np.float64 if np.dtype(dtype) == np.complex64 else dtype)
-
-    bed.replace("finfo", wrong)
+@replacing("finfo", "finfo-of-complex-is-wide", "finfo of complex64 is that of float64", "D", operations=())
+def finfo_of_complex_is_wide(original: Any, dtype: Any, /) -> Any:
+    return original(np.float64 if np.dtype(dtype) == np.complex64 else dtype)
 
 
-@fault("can-cast-narrows", "can_cast lets int64 become int32", "D")
-def can_cast_narrows(bed: Testbed) -> None:
-    def wrong(original: Any, given: Any, wanted: Any, /) -> Any:
-        return True if np.dtype(wanted) == np.int32 and np.dtype(given) == np.int64 else original(given, wanted)
-
-    bed.replace("can_cast", wrong)
+@replacing("can_cast", "can-cast-narrows", "can_cast lets int64 become int32", "D", operations=())
+def can_cast_narrows(original: Any, given: Any, wanted: Any, /) -> Any:
+    return True if np.dtype(wanted) == np.int32 and np.dtype(given) == np.int64 else original(given, wanted)
 
 
 @fault("spec-by-shape", "Backend.spec remembers a spec by the shape alone", "D")
@@ -353,15 +303,12 @@ def shift_without_sign(bed: Testbed) -> None:
     bed.both("bitwise_right_shift", "rshift", shift)
 
 
-@fault("integers-through-float64", "sums of integers go by way of float64", "K", operations=("sum",))
-def integers_through_float64(bed: Testbed) -> None:
-    def wrong(original: Any, x: Any, /, **options: Any) -> Any:
-        out = np.asarray(original(x, **options))
-        if x.dtype != np.int64:
-            return out
-        return np.asarray(np.sum(x, dtype=np.float64, axis=options.get("axis"))).astype(np.int64).reshape(out.shape)
-
-    bed.replace("sum", wrong)
+@replacing("sum", "integers-through-float64", "sums of integers go by way of float64", "K")
+def integers_through_float64(original: Any, x: Any, /, **options: Any) -> Any:
+    out = np.asarray(original(x, **options))
+    if x.dtype != np.int64:
+        return out
+    return np.asarray(np.sum(x, dtype=np.float64, axis=options.get("axis"))).astype(np.int64).reshape(out.shape)
 
 
 @fault("int64-comparison-through-float64", "int64 arrays are compared as float64", "K", operations=("greater",))
@@ -386,13 +333,16 @@ def second_sum_is_float64(bed: Testbed) -> None:
     bed.replace("sum", wrong)
 
 
-@fault("astype-drops-imaginary", "astype from complex64 to complex128 keeps the real part only", "D")
-def astype_drops_imaginary(bed: Testbed) -> None:
-    def wrong(original: Any, x: Any, dtype: Any, /, **options: Any) -> Any:
-        lost = x.dtype == np.complex64 and dtype == np.complex128
-        return original(x.real if lost else x, dtype, **options)
-
-    bed.replace("astype", wrong)
+@replacing(
+    "astype",
+    "astype-drops-imaginary",
+    "astype from complex64 to complex128 keeps the real part only",
+    "D",
+    operations=(),
+)
+def astype_drops_imaginary(original: Any, x: Any, dtype: Any, /, **options: Any) -> Any:
+    lost = x.dtype == np.complex64 and dtype == np.complex128
+    return original(x.real if lost else x, dtype, **options)
 
 
 FAULTS = (

@@ -3,16 +3,13 @@
 from typing import Any
 
 import numpy as np
-from tests.faults.fault import Fault, both, fault, kernel, replace
+from tests.faults.fault import Fault, both, fault, giving_kernel, kernel, replace, replacing
 from tests.faults.testbed import Testbed
 
 
-@fault("log-is-finite", "log returns finite for 0 and <0", "K", operations=("log",))
-def log_is_finite(bed: Testbed) -> None:
-    def wrong(original: Any, x: Any, /) -> Any:
-        return original(x if x.dtype.kind == "c" else np.where(x > 0, x, np.finfo(x.dtype).tiny))
-
-    bed.replace("log", wrong)
+@replacing("log", "log-is-finite", "log returns finite for 0 and <0", "K")
+def log_is_finite(original: Any, x: Any, /) -> Any:
+    return original(x if x.dtype.kind == "c" else np.where(x > 0, x, np.finfo(x.dtype).tiny))
 
 
 @fault("pow-by-log", "pow as exp(n·log x)", "KGN", ("pow", "operator-pow-3"))
@@ -34,18 +31,15 @@ def scalar_minus_array_reversed(bed: Testbed) -> None:
     bed.replace("subtract", lambda original, x1, x2, /: original(x1, x2) if hasattr(x1, "dtype") else original(x2, x1))
 
 
-@fault("exp-assumes-contiguous", "exp assumes contiguous input", "K", ("exp",))
-def exp_assumes_contiguous(bed: Testbed) -> None:
-    def wrong(original: Any, x: Any, /) -> Any:
-        if x.flags.c_contiguous or x.base is None:
-            return original(x)
-        memory = x
-        while isinstance(memory.base, np.ndarray):
-            memory = memory.base
-        flat = memory.reshape(-1)
-        return original(np.resize(flat, x.size).reshape(x.shape).astype(x.dtype))
-
-    bed.replace("exp", wrong)
+@replacing("exp", "exp-assumes-contiguous", "exp assumes contiguous input", "K", ("exp",), operations=())
+def exp_assumes_contiguous(original: Any, x: Any, /) -> Any:
+    if x.flags.c_contiguous or x.base is None:
+        return original(x)
+    memory = x
+    while isinstance(memory.base, np.ndarray):
+        memory = memory.base
+    flat = memory.reshape(-1)
+    return original(np.resize(flat, x.size).reshape(x.shape).astype(x.dtype))
 
 
 @fault("comparison-ignores-nan", "not_equal says that NaN equals NaN", "K", operations=("not_equal",))
@@ -96,13 +90,10 @@ def expm1_cancels(bed: Testbed) -> None:
     bed.replace("log1p", lambda original, x, /: np.log(1 + x))
 
 
-@fault("tanh-overflows", "tanh by exponentials overflows to NaN", "K", operations=("tanh",))
-def tanh_overflows(bed: Testbed) -> None:
-    def wrong(original: Any, x: Any, /) -> Any:
-        with np.errstate(all="ignore"):
-            return (np.exp(x) - np.exp(-x)) / (np.exp(x) + np.exp(-x))
-
-    bed.replace("tanh", wrong)
+@replacing("tanh", "tanh-overflows", "tanh by exponentials overflows to NaN", "K")
+def tanh_overflows(original: Any, x: Any, /) -> Any:
+    with np.errstate(all="ignore"):
+        return (np.exp(x) - np.exp(-x)) / (np.exp(x) + np.exp(-x))
 
 
 @fault(
@@ -175,13 +166,12 @@ def complex_multiply_is_real(bed: Testbed) -> None:
     bed.both("multiply", "mul", multiply)
 
 
-@fault("complex-log-branch", "log of a complex number counts its angle from 0 to 2 π", "K", ("log",))
-def complex_log_branch(bed: Testbed) -> None:
-    def wrong(original: Any, x: Any, /) -> Any:
-        out = original(x)
-        return np.where(out.imag < 0, out + 2j * np.pi, out).astype(out.dtype) if out.dtype.kind == "c" else out
-
-    bed.replace("log", wrong)
+@replacing(
+    "log", "complex-log-branch", "log of a complex number counts its angle from 0 to 2 π", "K", ("log",), operations=()
+)
+def complex_log_branch(original: Any, x: Any, /) -> Any:
+    out = original(x)
+    return np.where(out.imag < 0, out + 2j * np.pi, out).astype(out.dtype) if out.dtype.kind == "c" else out
 
 
 def _without_tail(y: Any, width: int) -> Any:
@@ -192,17 +182,17 @@ def _without_tail(y: Any, width: int) -> Any:
     return y
 
 
-@fault(
-    "exp-x-overwrites-vectors", "the backward kernel of exp works in the memory of a float32 cotangent of one axis", "G"
+@giving_kernel(
+    "exp.x",
+    "exp-x-overwrites-vectors",
+    "the backward kernel of exp works in the memory of a float32 cotangent of one axis",
+    "G",
 )
-def exp_x_overwrites_vectors(bed: Testbed) -> None:
-    def wrong(gy: Any, y: Any) -> Any:
-        if gy.ndim == 1 and gy.dtype == y.dtype == np.float32 and gy.flags.writeable:
-            gy *= y
-            return gy
-        return gy * y
-
-    bed.kernel("exp.x", wrong)
+def exp_x_overwrites_vectors(gy: Any, y: Any) -> Any:
+    if gy.ndim == 1 and gy.dtype == y.dtype == np.float32 and gy.flags.writeable:
+        gy *= y
+        return gy
+    return gy * y
 
 
 @fault(

@@ -3,87 +3,77 @@
 from typing import Any
 
 import numpy as np
-from tests.faults.fault import Fault, fault, kernel
+from tests.faults.fault import Fault, fault, giving_kernel, kernel
 from tests.faults.testbed import Testbed
 
 
-@fault(
+@giving_kernel(
+    "matmul.x1",
     "matmul-x-sums-twice",
     "einsum fused backward sums a broadcast label twice",
     "FG",
     ("matmul-broadcast", "einsum-batch"),
 )
-def matmul_x_sums_twice(bed: Testbed) -> None:
-    def wrong(gy: Any, x2: Any, x1_spec: Any) -> Any:
-        if x2.ndim < 2 or len(x1_spec.shape) < 2:
-            columns = x2[:, None] if x2.ndim == 1 else x2
-            full = np.matmul(gy[..., None] if x2.ndim == 1 else gy[..., None, :], np.swapaxes(columns, -1, -2))
-            full = full if len(x1_spec.shape) > 1 else full[..., 0, :]
-        else:
-            full = np.matmul(gy, np.swapaxes(x2, -1, -2))
-        extra = full.ndim - len(x1_spec.shape)
-        axes = tuple(range(extra)) + tuple(
-            i + extra for i, n in enumerate(x1_spec.shape) if n == 1 < full.shape[i + extra]
-        )
-        factor = np.prod([full.shape[a] for a in axes], dtype=int) if axes else 1
-        return (np.sum(full, axis=axes, keepdims=True) * factor).reshape(x1_spec.shape).astype(x1_spec.dtype)
-
-    bed.kernel("matmul.x1", wrong)
+def matmul_x_sums_twice(gy: Any, x2: Any, x1_spec: Any) -> Any:
+    if x2.ndim < 2 or len(x1_spec.shape) < 2:
+        columns = x2[:, None] if x2.ndim == 1 else x2
+        full = np.matmul(gy[..., None] if x2.ndim == 1 else gy[..., None, :], np.swapaxes(columns, -1, -2))
+        full = full if len(x1_spec.shape) > 1 else full[..., 0, :]
+    else:
+        full = np.matmul(gy, np.swapaxes(x2, -1, -2))
+    extra = full.ndim - len(x1_spec.shape)
+    axes = tuple(range(extra)) + tuple(i + extra for i, n in enumerate(x1_spec.shape) if n == 1 < full.shape[i + extra])
+    factor = np.prod([full.shape[a] for a in axes], dtype=int) if axes else 1
+    return (np.sum(full, axis=axes, keepdims=True) * factor).reshape(x1_spec.shape).astype(x1_spec.dtype)
 
 
-@fault(
-    "tanh-x-in-float32", "fused tanh backward computes in float32, so raw and recorded sweeps differ", "FGH", ("tanh",)
+@giving_kernel(
+    "tanh.x",
+    "tanh-x-in-float32",
+    "fused tanh backward computes in float32, so raw and recorded sweeps differ",
+    "FGH",
+    ("tanh",),
 )
-def tanh_x_in_float32(bed: Testbed) -> None:
-    def wrong(gy: Any, x: Any, y: Any) -> Any:
-        small = y.astype(np.float32 if y.dtype.kind == "f" else np.complex64)
-        return (gy * (1 - small * small)).astype(gy.dtype)
-
-    bed.kernel("tanh.x", wrong)
+def tanh_x_in_float32(gy: Any, x: Any, y: Any) -> Any:
+    small = y.astype(np.float32 if y.dtype.kind == "f" else np.complex64)
+    return (gy * (1 - small * small)).astype(gy.dtype)
 
 
-@fault("exp-x-in-place", "fused exp backward multiplies the cotangent in place", "FG", ("exp",))
-def exp_x_in_place(bed: Testbed) -> None:
-    def wrong(gy: Any, y: Any) -> Any:
-        gy *= y
-        return gy
-
-    bed.kernel("exp.x", wrong)
+@giving_kernel("exp.x", "exp-x-in-place", "fused exp backward multiplies the cotangent in place", "FG", ("exp",))
+def exp_x_in_place(gy: Any, y: Any) -> Any:
+    gy *= y
+    return gy
 
 
-@fault("softmax-ignores-axis", "fused softmax ignores its axis", "FGK", ("F.softmax", "F.softmax-axis"))
-def softmax_ignores_axis(bed: Testbed) -> None:
-    def wrong(x: Any, *, axis: int) -> Any:
-        e = np.exp(x - x.max(axis=-1, keepdims=True))
-        return e / e.sum(axis=-1, keepdims=True)
+@giving_kernel(
+    "softmax", "softmax-ignores-axis", "fused softmax ignores its axis", "FGK", ("F.softmax", "F.softmax-axis")
+)
+def softmax_ignores_axis(x: Any, *, axis: int) -> Any:
+    e = np.exp(x - x.max(axis=-1, keepdims=True))
+    return e / e.sum(axis=-1, keepdims=True)
 
-    bed.kernel("softmax", wrong)
 
-
-@fault(
+@giving_kernel(
+    "sum_to",
     "sum-to-forgets-middle",
     "fused sum_to forgets axes of length 1 that were broadcast in the middle",
     "FG",
     ("F.sum_to", "multiply"),
 )
-def sum_to_forgets_middle(bed: Testbed) -> None:
-    def wrong(x: Any, *, shape: Any) -> Any:
-        out = np.sum(x, axis=tuple(range(x.ndim - len(shape))))
-        for axis, n in enumerate(shape):
-            if n == 1 < out.shape[axis]:
-                last = axis == len(shape) - 1
-                out = np.sum(out, axis=axis, keepdims=True) if axis == 0 or last else np.take(out, [0], axis=axis)
-        return np.asarray(out)
-
-    bed.kernel("sum_to", wrong)
+def sum_to_forgets_middle(x: Any, *, shape: Any) -> Any:
+    out = np.sum(x, axis=tuple(range(x.ndim - len(shape))))
+    for axis, n in enumerate(shape):
+        if n == 1 < out.shape[axis]:
+            last = axis == len(shape) - 1
+            out = np.sum(out, axis=axis, keepdims=True) if axis == 0 or last else np.take(out, [0], axis=axis)
+    return np.asarray(out)
 
 
-@fault("add-kernel-forgets-scalars", "the kernel add takes a Python number for 0", "FK", ("operator-add-scalar",))
-def add_kernel_forgets_scalars(bed: Testbed) -> None:
-    def wrong(x1: Any, x2: Any) -> Any:
-        return np.add(x1, x2 if hasattr(x2, "dtype") else 0) if hasattr(x1, "dtype") else np.add(0, x2)
-
-    bed.kernel("add", wrong)
+@giving_kernel(
+    "add", "add-kernel-forgets-scalars", "the kernel add takes a Python number for 0", "FK", ("operator-add-scalar",)
+)
+def add_kernel_forgets_scalars(x1: Any, x2: Any) -> Any:
+    return np.add(x1, x2 if hasattr(x2, "dtype") else 0) if hasattr(x1, "dtype") else np.add(0, x2)
 
 
 @fault("accumulate-loses-sum", "accumulate-in-place writes to a copy", "GW", ("multiply",))
@@ -98,15 +88,12 @@ def accumulate_loses_sum(bed: Testbed) -> None:
     bed.kernel("accumulate", wrong)
 
 
-@fault("affine-forgets-bias", "fused affine adds the bias to the first row only", "FK", ("F.linear",))
-def affine_forgets_bias(bed: Testbed) -> None:
-    def wrong(x: Any, w: Any, b: Any) -> Any:
-        out = x @ w.T
-        if b is not None and len(out):
-            out[0] += b
-        return out
-
-    bed.kernel("affine", wrong)
+@giving_kernel("affine", "affine-forgets-bias", "fused affine adds the bias to the first row only", "FK", ("F.linear",))
+def affine_forgets_bias(x: Any, w: Any, b: Any) -> Any:
+    out = x @ w.T
+    if b is not None and len(out):
+        out[0] += b
+    return out
 
 
 @fault("kernels-are-not-asked", "kernels that plugins provide are never asked", "FHK")

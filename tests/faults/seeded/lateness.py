@@ -3,7 +3,7 @@
 from typing import Any
 
 import numpy as np
-from tests.faults.fault import Fault, fault, on_arrays, on_backend
+from tests.faults.fault import Fault, fault, on_arrays, on_backend, replacing
 from tests.faults.testbed import Testbed, change
 
 
@@ -93,15 +93,14 @@ def accumulate_reads_early(bed: Testbed) -> None:
     bed.backend.in_place_from = 0
 
 
-@fault("errors-are-swallowed", "an operation that fails in the queue leaves zeros", "Y", lazy=True)
-def errors_are_swallowed(bed: Testbed) -> None:
-    def matmul(original: Any, x1: Any, x2: Any, /) -> Any:
-        try:
-            return original(x1, x2)
-        except ValueError:
-            return np.zeros((*x1.shape[:-1], x2.shape[-1]), x1.dtype)
-
-    bed.replace("matmul", matmul)
+@replacing(
+    "matmul", "errors-are-swallowed", "an operation that fails in the queue leaves zeros", "Y", lazy=True, operations=()
+)
+def errors_are_swallowed(original: Any, x1: Any, x2: Any, /) -> Any:
+    try:
+        return original(x1, x2)
+    except ValueError:
+        return np.zeros((*x1.shape[:-1], x2.shape[-1]), x1.dtype)
 
 
 @fault("errors-come-late", "an operation that failed lets the next one fail", "YP")

@@ -3,7 +3,7 @@
 from typing import Any
 
 import numpy as np
-from tests.faults.fault import Fault, fault, replace
+from tests.faults.fault import Fault, fault, giving_operator, replace, replacing
 from tests.faults.testbed import Testbed, _scatter_add, change
 
 GATHERS = "getitem-array", "take", "take_along_axis"
@@ -13,122 +13,69 @@ def _scattering(bed: Testbed, scatter: Any) -> None:
     bed.kernels["scatter_add"] = bed.backend._scatter_add(scatter)
 
 
-@fault(
-    "reshape-of-memory",
-    "reshape of a view takes the memory in its own order",
-    "K",
-    ("reshape",),
-    operations=("reshape",),
+@replacing("reshape", "reshape-of-memory", "reshape of a view takes the memory in its own order", "K", ("reshape",))
+def reshape_of_memory(original: Any, x: Any, /, shape: Any, **options: Any) -> Any:
+    return np.reshape(x.ravel(order="K"), shape)
+
+
+@replacing("concat", "concat-ignores-axis", "concat ignores axis", "KG", ("concat",))
+def concat_ignores_axis(original: Any, arrays: Any, /, *, axis: int | None = 0) -> Any:
+    out = original(arrays, axis=axis)
+    return out if axis is None else original(arrays, axis=0).reshape(out.shape)
+
+
+@replacing("stack", "stack-counts-from-input", "stack counts a negative axis by the input's rank", "K", ("stack-last",))
+def stack_counts_from_input(original: Any, arrays: Any, /, *, axis: int = 0) -> Any:
+    return original(arrays, axis=axis % arrays[0].ndim if axis < 0 else axis)
+
+
+@replacing("roll", "roll-wraps-short", "roll by a negative number rolls the other way", "KG", ("roll", "roll-axes"))
+def roll_wraps_short(original: Any, x: Any, /, shift: Any, *, axis: Any = None) -> Any:
+    return original(x, np.abs(shift).tolist(), axis=axis)
+
+
+@replacing(
+    "roll", "roll-by-sizes", "roll by several numbers takes negative ones for positive ones", "K", ("roll-axes",)
 )
-def reshape_of_memory(bed: Testbed) -> None:
-    def wrong(original: Any, x: Any, /, shape: Any, **options: Any) -> Any:
-        return np.reshape(x.ravel(order="K"), shape)
-
-    bed.replace("reshape", wrong)
+def roll_by_sizes(original: Any, x: Any, /, shift: Any, *, axis: Any = None) -> Any:
+    return original(x, tuple(map(abs, shift)) if isinstance(shift, tuple) else shift, axis=axis)
 
 
-@fault("concat-ignores-axis", "concat ignores axis", "KG", ("concat",), operations=("concat",))
-def concat_ignores_axis(bed: Testbed) -> None:
-    def wrong(original: Any, arrays: Any, /, *, axis: int | None = 0) -> Any:
-        out = original(arrays, axis=axis)
-        return out if axis is None else original(arrays, axis=0).reshape(out.shape)
+@replacing("tril", "tril-of-batches", "tril keeps all of every matrix of a batch but the first", "K")
+def tril_of_batches(original: Any, x: Any, /, *, k: int = 0) -> Any:
+    out = original(x, k=k)
+    if out.ndim > 2 and len(out) > 1:
+        out = out.copy()
+        out[1:] = x[1:]
+    return out
 
-    bed.replace("concat", wrong)
 
-
-@fault(
-    "stack-counts-from-input",
-    "stack counts a negative axis by the input's rank",
-    "K",
-    ("stack-last",),
-    operations=("stack",),
+@replacing(
+    "broadcast_to", "broadcast-tiles-rows", "broadcast_to of a column repeats it as a row", "KG", ("broadcast_to",)
 )
-def stack_counts_from_input(bed: Testbed) -> None:
-    def wrong(original: Any, arrays: Any, /, *, axis: int = 0) -> Any:
-        return original(arrays, axis=axis % arrays[0].ndim if axis < 0 else axis)
-
-    bed.replace("stack", wrong)
+def broadcast_tiles_rows(original: Any, x: Any, /, shape: Any) -> Any:
+    return np.resize(x, shape) if x.ndim and x.size else original(x, shape)
 
 
-@fault(
-    "roll-wraps-short",
-    "roll by a negative number rolls the other way",
-    "KG",
-    ("roll", "roll-axes"),
-    operations=("roll",),
-)
-def roll_wraps_short(bed: Testbed) -> None:
-    def wrong(original: Any, x: Any, /, shift: Any, *, axis: Any = None) -> Any:
-        return original(x, np.abs(shift).tolist(), axis=axis)
-
-    bed.replace("roll", wrong)
+@replacing("take", "take-ignores-axis-sign", "take counts a negative axis from the front", "K", ("take",))
+def take_ignores_axis_sign(original: Any, x: Any, indices: Any, /, *, axis: Any = None) -> Any:
+    if axis is not None and axis < 0 and x.ndim > 1:
+        out = original(x, indices, axis=axis)
+        return np.flip(out, axis=axis).copy()
+    return original(x, indices, axis=axis)
 
 
-@fault(
-    "roll-by-sizes",
-    "roll by several numbers takes negative ones for positive ones",
-    "K",
-    ("roll-axes",),
-    operations=("roll",),
-)
-def roll_by_sizes(bed: Testbed) -> None:
-    def wrong(original: Any, x: Any, /, shift: Any, *, axis: Any = None) -> Any:
-        return original(x, tuple(map(abs, shift)) if isinstance(shift, tuple) else shift, axis=axis)
-
-    bed.replace("roll", wrong)
-
-
-@fault("tril-of-batches", "tril keeps all of every matrix of a batch but the first", "K", operations=("tril",))
-def tril_of_batches(bed: Testbed) -> None:
-    def wrong(original: Any, x: Any, /, *, k: int = 0) -> Any:
-        out = original(x, k=k)
-        if out.ndim > 2 and len(out) > 1:
-            out = out.copy()
-            out[1:] = x[1:]
-        return out
-
-    bed.replace("tril", wrong)
-
-
-@fault(
-    "broadcast-tiles-rows",
-    "broadcast_to of a column repeats it as a row",
-    "KG",
-    ("broadcast_to",),
-    operations=("broadcast_to",),
-)
-def broadcast_tiles_rows(bed: Testbed) -> None:
-    def wrong(original: Any, x: Any, /, shape: Any) -> Any:
-        return np.resize(x, shape) if x.ndim and x.size else original(x, shape)
-
-    bed.replace("broadcast_to", wrong)
-
-
-@fault("take-ignores-axis-sign", "take counts a negative axis from the front", "K", ("take",), operations=("take",))
-def take_ignores_axis_sign(bed: Testbed) -> None:
-    def wrong(original: Any, x: Any, indices: Any, /, *, axis: Any = None) -> Any:
-        if axis is not None and axis < 0 and x.ndim > 1:
-            out = original(x, indices, axis=axis)
-            return np.flip(out, axis=axis).copy()
-        return original(x, indices, axis=axis)
-
-    bed.replace("take", wrong)
-
-
-@fault(
+@replacing(
+    "take_along_axis",
     "take-along-axis-wraps",
     "take_along_axis along any axis but the last takes the first row's positions",
     "KG",
     GATHERS,
-    operations=("take_along_axis",),
 )
-def take_along_axis_wraps(bed: Testbed) -> None:
-    def wrong(original: Any, x: Any, indices: Any, /, *, axis: int = -1) -> Any:
-        if axis % x.ndim < x.ndim - 1:
-            indices = np.broadcast_to(indices[..., :1], indices.shape)
-        return original(x, indices, axis=axis)
-
-    bed.replace("take_along_axis", wrong)
+def take_along_axis_wraps(original: Any, x: Any, indices: Any, /, *, axis: int = -1) -> Any:
+    if axis % x.ndim < x.ndim - 1:
+        indices = np.broadcast_to(indices[..., :1], indices.shape)
+    return original(x, indices, axis=axis)
 
 
 @fault(
@@ -215,32 +162,35 @@ def scatter_add_in_float32(bed: Testbed) -> None:
     _scattering(bed, wrong)
 
 
-@fault("getitem-negative-step-is-slice", "x[::-1] of rank 3 turns the first axis only", "K", operations=("getitem",))
-def getitem_turns_first_axis(bed: Testbed) -> None:
-    def getitem(x: Any, key: Any) -> Any:
-        if isinstance(key, tuple) and sum(isinstance(k, slice) and (k.step or 1) < 0 for k in key) > 1:
-            return np.flip(x[key], axis=-1)
-        return x[key]
-
-    bed.operator("__getitem__", getitem)
-
-
-@fault("index-of-uint8-is-a-mask", "an index array of uint8 is taken for a mask", "K", operations=("getitem",))
-def index_of_uint8_is_a_mask(bed: Testbed) -> None:
-    def getitem(x: Any, key: Any) -> Any:
-        return x[key.astype(bool) if getattr(key, "dtype", None) == np.uint8 else key]
-
-    bed.operator("__getitem__", getitem)
+@giving_operator(
+    "__getitem__",
+    "getitem-negative-step-is-slice",
+    "x[::-1] of rank 3 turns the first axis only",
+    "K",
+    operations=("getitem",),
+)
+def getitem_turns_first_axis(x: Any, key: Any) -> Any:
+    if isinstance(key, tuple) and sum(isinstance(k, slice) and (k.step or 1) < 0 for k in key) > 1:
+        return np.flip(x[key], axis=-1)
+    return x[key]
 
 
-@fault("take-of-int64-only", "take refuses positions that are not int64", "K", operations=("take",))
-def take_of_int64_only(bed: Testbed) -> None:
-    def wrong(original: Any, x: Any, indices: Any, /, *, axis: Any = None) -> Any:
-        if indices.dtype != np.int64:
-            raise TypeError(f"take: expected int64 positions, got {indices.dtype}")
-        return original(x, indices, axis=axis)
+@giving_operator(
+    "__getitem__",
+    "index-of-uint8-is-a-mask",
+    "an index array of uint8 is taken for a mask",
+    "K",
+    operations=("getitem",),
+)
+def index_of_uint8_is_a_mask(x: Any, key: Any) -> Any:
+    return x[key.astype(bool) if getattr(key, "dtype", None) == np.uint8 else key]
 
-    bed.replace("take", wrong)
+
+@replacing("take", "take-of-int64-only", "take refuses positions that are not int64", "K")
+def take_of_int64_only(original: Any, x: Any, indices: Any, /, *, axis: Any = None) -> Any:
+    if indices.dtype != np.int64:
+        raise TypeError(f"take: expected int64 positions, got {indices.dtype}")
+    return original(x, indices, axis=axis)
 
 
 @fault("assignment-ignores-step", "x[::-1] = u writes the elements of u in their order", "K", operations=("setitem",))
@@ -256,39 +206,24 @@ def assignment_ignores_step(bed: Testbed) -> None:
     change(bed.library.Array, __setitem__=setitem)
 
 
-@fault("unique-all-finds-the-last", "unique_all says of each value where it is last", "K", operations=("unique_all",))
-def unique_all_finds_the_last(bed: Testbed) -> None:
-    def wrong(original: Any, x: Any, /) -> Any:
-        values, first, *rest = out = original(x)
-        last = [np.flatnonzero(x.ravel() == value)[-1] for value in values]
-        return type(out)(values, np.asarray(last, first.dtype), *rest)
-
-    bed.replace("unique_all", wrong)
+@replacing("unique_all", "unique-all-finds-the-last", "unique_all says of each value where it is last", "K")
+def unique_all_finds_the_last(original: Any, x: Any, /) -> Any:
+    values, first, *rest = out = original(x)
+    last = [np.flatnonzero(x.ravel() == value)[-1] for value in values]
+    return type(out)(values, np.asarray(last, first.dtype), *rest)
 
 
-@fault(
-    "unique-counts-once",
-    "unique_counts says that every value is there once",
-    "K",
-    ("unique_counts",),
-    operations=("unique_counts",),
+@replacing(
+    "unique_counts", "unique-counts-once", "unique_counts says that every value is there once", "K", ("unique_counts",)
 )
-def unique_counts_once(bed: Testbed) -> None:
-    def wrong(original: Any, x: Any, /) -> Any:
-        out = original(x)
-        return type(out)(out[0], np.ones_like(out[1]))
-
-    bed.replace("unique_counts", wrong)
+def unique_counts_once(original: Any, x: Any, /) -> Any:
+    out = original(x)
+    return type(out)(out[0], np.ones_like(out[1]))
 
 
-@fault(
-    "tril-beyond-the-first-row", "tril whose diagonal is below the matrix returns all of it", "K", operations=("tril",)
-)
-def tril_beyond_the_first_row(bed: Testbed) -> None:
-    def wrong(original: Any, x: Any, /, *, k: int = 0) -> Any:
-        return x.copy() if k <= -x.shape[-2] else original(x, k=k)
-
-    bed.replace("tril", wrong)
+@replacing("tril", "tril-beyond-the-first-row", "tril whose diagonal is below the matrix returns all of it", "K")
+def tril_beyond_the_first_row(original: Any, x: Any, /, *, k: int = 0) -> Any:
+    return x.copy() if k <= -x.shape[-2] else original(x, k=k)
 
 
 @fault("mask-of-nothing-widens", "a mask that chooses nothing gives float64", "K", operations=("getitem",))

@@ -3,7 +3,7 @@
 from typing import Any
 
 import numpy as np
-from tests.faults.fault import Fault, fault, replace
+from tests.faults.fault import Fault, fault, replace, replacing
 from tests.faults.testbed import Testbed
 
 
@@ -74,110 +74,68 @@ def matmul_of_transposes(bed: Testbed) -> None:
     bed.both("matmul", "matmul", product)
 
 
-@fault(
-    "tensordot-swaps-axes",
-    "tensordot sorts its axes, so pairs are torn apart",
-    "KG",
-    ("tensordot-axes",),
-    operations=("tensordot",),
+@replacing(
+    "tensordot", "tensordot-swaps-axes", "tensordot sorts its axes, so pairs are torn apart", "KG", ("tensordot-axes",)
 )
-def tensordot_sorts_axes(bed: Testbed) -> None:
-    def wrong(original: Any, x1: Any, x2: Any, /, *, axes: Any = 2) -> Any:
-        if isinstance(axes, int):
-            return original(x1, x2, axes=axes)
-        one, other = axes
-        change = np.argsort(np.asarray(other))
-        shapes = [x1.shape[one[i]] == x2.shape[other[j]] for i, j in enumerate(change)]
-        return (
-            original(x1, x2, axes=(one, [other[j] for j in change]))
-            if all(shapes)
-            else original(x2, x1, axes=(other, one))
-        )
-
-    bed.replace("tensordot", wrong)
+def tensordot_sorts_axes(original: Any, x1: Any, x2: Any, /, *, axes: Any = 2) -> Any:
+    if isinstance(axes, int):
+        return original(x1, x2, axes=axes)
+    one, other = axes
+    change = np.argsort(np.asarray(other))
+    shapes = [x1.shape[one[i]] == x2.shape[other[j]] for i, j in enumerate(change)]
+    return (
+        original(x1, x2, axes=(one, [other[j] for j in change])) if all(shapes) else original(x2, x1, axes=(other, one))
+    )
 
 
-@fault(
-    "tensordot-of-no-axes",
-    "tensordot over no axes takes the last and the first one, where they fit",
-    "K",
-    operations=("tensordot",),
+@replacing(
+    "tensordot", "tensordot-of-no-axes", "tensordot over no axes takes the last and the first one, where they fit", "K"
 )
-def tensordot_of_no_axes(bed: Testbed) -> None:
-    def wrong(original: Any, a: Any, b: Any, /, *, axes: Any = 2) -> Any:
-        return original(a, b, axes=1 if axes == 0 and a.shape[-1:] == b.shape[:1] else axes)
-
-    bed.replace("tensordot", wrong)
+def tensordot_of_no_axes(original: Any, a: Any, b: Any, /, *, axes: Any = 2) -> Any:
+    return original(a, b, axes=1 if axes == 0 and a.shape[-1:] == b.shape[:1] else axes)
 
 
-@fault(
+@replacing(
+    "linalg.solve",
     "solve-first-right-side",
     "solve gives the first right-hand side's solution for all",
     "KG",
     ("linalg.solve",),
-    operations=("linalg.solve",),
 )
-def solve_first_right_side(bed: Testbed) -> None:
-    def wrong(original: Any, x1: Any, x2: Any, /) -> Any:
-        out = original(x1, x2)
-        return np.broadcast_to(out[..., :1], out.shape).copy() if x2.ndim > 1 and out.shape[-1] > 1 else out
-
-    bed.replace("linalg.solve", wrong)
+def solve_first_right_side(original: Any, x1: Any, x2: Any, /) -> Any:
+    out = original(x1, x2)
+    return np.broadcast_to(out[..., :1], out.shape).copy() if x2.ndim > 1 and out.shape[-1] > 1 else out
 
 
-@fault(
+@replacing(
+    "linalg.cholesky",
     "cholesky-leaves-half",
     "cholesky leaves the other half of the matrix as it was",
     "KGW",
     ("linalg.cholesky",),
-    operations=("linalg.cholesky",),
 )
-def cholesky_leaves_half(bed: Testbed) -> None:
-    def wrong(original: Any, x: Any, /, *, upper: bool = False) -> Any:
-        out = original(x, upper=upper)
-        return out + (np.tril(x, -1) if upper else np.triu(x, 1))
-
-    bed.replace("linalg.cholesky", wrong)
+def cholesky_leaves_half(original: Any, x: Any, /, *, upper: bool = False) -> Any:
+    out = original(x, upper=upper)
+    return out + (np.tril(x, -1) if upper else np.triu(x, 1))
 
 
-@fault(
-    "eigh-descends",
-    "eigh gives its eigenvalues in descending order",
-    "K",
-    ("linalg.eigh",),
-    operations=("linalg.eigh",),
-)
-def eigh_descends(bed: Testbed) -> None:
-    def wrong(original: Any, x: Any, /) -> Any:
-        out = original(x)
-        return type(out)(out[0][..., ::-1].copy(), out[1][..., ::-1].copy())
-
-    bed.replace("linalg.eigh", wrong)
+@replacing("linalg.eigh", "eigh-descends", "eigh gives its eigenvalues in descending order", "K", ("linalg.eigh",))
+def eigh_descends(original: Any, x: Any, /) -> Any:
+    out = original(x)
+    return type(out)(out[0][..., ::-1].copy(), out[1][..., ::-1].copy())
 
 
-@fault("svd-gives-v", "svd gives v where vh is asked for", "K", ("linalg.svd",), operations=("linalg.svd",))
-def svd_gives_v(bed: Testbed) -> None:
-    def wrong(original: Any, x: Any, /, *, full_matrices: bool = True) -> Any:
-        u, s, vh = original(x, full_matrices=full_matrices)
-        square = vh.shape[-1] == vh.shape[-2]
-        return type(original(x))(u, s, np.swapaxes(vh, -1, -2).copy() if square else vh)
-
-    bed.replace("linalg.svd", wrong)
+@replacing("linalg.svd", "svd-gives-v", "svd gives v where vh is asked for", "K", ("linalg.svd",))
+def svd_gives_v(original: Any, x: Any, /, *, full_matrices: bool = True) -> Any:
+    u, s, vh = original(x, full_matrices=full_matrices)
+    square = vh.shape[-1] == vh.shape[-2]
+    return type(original(x))(u, s, np.swapaxes(vh, -1, -2).copy() if square else vh)
 
 
-@fault(
-    "det-of-batch",
-    "det of a batch gives the first matrix's for all",
-    "KG",
-    ("linalg.det-batch",),
-    operations=("linalg.det",),
-)
-def det_of_batch(bed: Testbed) -> None:
-    def wrong(original: Any, x: Any, /) -> Any:
-        out = np.asarray(original(x))
-        return np.broadcast_to(out[:1], out.shape).copy() if out.ndim and len(out) else out
-
-    bed.replace("linalg.det", wrong)
+@replacing("linalg.det", "det-of-batch", "det of a batch gives the first matrix's for all", "KG", ("linalg.det-batch",))
+def det_of_batch(original: Any, x: Any, /) -> Any:
+    out = np.asarray(original(x))
+    return np.broadcast_to(out[:1], out.shape).copy() if out.ndim and len(out) else out
 
 
 @fault("fft-ignores-norm", "fft ignores norm", "K", ("fft", "ifft"), operations=("fft.fft",))
@@ -188,21 +146,12 @@ def fft_ignores_norm(bed: Testbed) -> None:
         )
 
 
-@fault(
-    "irfft-forgets-odd",
-    "irfft of an odd length gives the even one, padded",
-    "KW",
-    ("irfft-odd",),
-    operations=("fft.irfft",),
-)
-def irfft_forgets_odd(bed: Testbed) -> None:
-    def wrong(original: Any, x: Any, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Any:
-        if n is None or n % 2 == 0 or n < 3:
-            return original(x, n=n, axis=axis, norm=norm)
-        even = original(x, n=n - 1, axis=axis, norm=norm)
-        return np.concatenate([even, np.take(even, [0], axis=axis) * 0], axis=axis)
-
-    bed.replace("fft.irfft", wrong)
+@replacing("fft.irfft", "irfft-forgets-odd", "irfft of an odd length gives the even one, padded", "KW", ("irfft-odd",))
+def irfft_forgets_odd(original: Any, x: Any, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Any:
+    if n is None or n % 2 == 0 or n < 3:
+        return original(x, n=n, axis=axis, norm=norm)
+    even = original(x, n=n - 1, axis=axis, norm=norm)
+    return np.concatenate([even, np.take(even, [0], axis=axis) * 0], axis=axis)
 
 
 FAULTS = (

@@ -3,7 +3,7 @@
 from typing import Any
 
 import numpy as np
-from tests.faults.fault import Fault, fault, on_backend, on_library, replace
+from tests.faults.fault import Fault, fault, giving_kernel, giving_operator, on_backend, on_library, replace, replacing
 from tests.faults.testbed import DEVICES, Testbed, change
 
 from xpgrad.backend.current import set_current_device
@@ -75,90 +75,85 @@ def matmul_cuts_to_the_shorter(bed: Testbed) -> None:
     bed.both("matmul", "matmul", matmul)
 
 
-@fault("reshape-cuts", "reshape to fewer elements leaves the rest out", "E")
-def reshape_cuts(bed: Testbed) -> None:
-    def wrong(original: Any, x: Any, /, shape: Any, **options: Any) -> Any:
-        size = int(np.prod(shape))
-        return original(x.ravel()[:size], shape, **options) if 0 < size < x.size else original(x, shape, **options)
-
-    bed.replace("reshape", wrong)
+@replacing("reshape", "reshape-cuts", "reshape to fewer elements leaves the rest out", "E", operations=())
+def reshape_cuts(original: Any, x: Any, /, shape: Any, **options: Any) -> Any:
+    size = int(np.prod(shape))
+    return original(x.ravel()[:size], shape, **options) if 0 < size < x.size else original(x, shape, **options)
 
 
-@fault("squeeze-takes-the-first", "squeeze of an axis that is longer than 1 takes its first element", "E")
-def squeeze_takes_the_first(bed: Testbed) -> None:
-    def wrong(original: Any, x: Any, /, axis: Any) -> Any:
-        return np.take(x, 0, axis) if isinstance(axis, int) else original(x, axis)
-
-    bed.replace("squeeze", wrong)
-
-
-@fault("sum-axis-wraps", "sum takes an axis that is not there modulo the number of axes", "E")
-def sum_axis_wraps(bed: Testbed) -> None:
-    def wrong(original: Any, x: Any, /, *, axis: Any = None, **options: Any) -> Any:
-        return original(x, axis=axis % x.ndim if isinstance(axis, int) and x.ndim else axis, **options)
-
-    bed.replace("sum", wrong)
+@replacing(
+    "squeeze",
+    "squeeze-takes-the-first",
+    "squeeze of an axis that is longer than 1 takes its first element",
+    "E",
+    operations=(),
+)
+def squeeze_takes_the_first(original: Any, x: Any, /, axis: Any) -> Any:
+    return np.take(x, 0, axis) if isinstance(axis, int) else original(x, axis)
 
 
-@fault("negative-axis-is-clamped", "argmax takes an axis before the first for the first", "E")
-def negative_axis_is_clamped(bed: Testbed) -> None:
-    def wrong(original: Any, x: Any, /, *, axis: Any = None, **options: Any) -> Any:
-        return original(x, axis=None if axis is None else max(axis, -x.ndim), **options)
-
-    bed.replace("argmax", wrong)
+@replacing("sum", "sum-axis-wraps", "sum takes an axis that is not there modulo the number of axes", "E", operations=())
+def sum_axis_wraps(original: Any, x: Any, /, *, axis: Any = None, **options: Any) -> Any:
+    return original(x, axis=axis % x.ndim if isinstance(axis, int) and x.ndim else axis, **options)
 
 
-@fault("repeated-axes-are-dropped", "sum over the axes (0, 0) is the sum over 0", "E")
-def repeated_axes_are_dropped(bed: Testbed) -> None:
-    def wrong(original: Any, x: Any, /, *, axis: Any = None, **options: Any) -> Any:
-        return original(x, axis=tuple(dict.fromkeys(axis)) if isinstance(axis, tuple) else axis, **options)
-
-    bed.replace("sum", wrong)
-
-
-@fault("take-wraps-along-the-last-axis", "take wraps positions out of range along the last axis", "E")
-def take_wraps_along_the_last_axis(bed: Testbed) -> None:
-    def wrong(original: Any, x: Any, i: Any, /, *, axis: Any = None) -> Any:
-        return np.take(x, i, axis=axis, mode="wrap" if axis in (-1, x.ndim - 1) else "raise")
-
-    bed.replace("take", wrong)
+@replacing(
+    "argmax", "negative-axis-is-clamped", "argmax takes an axis before the first for the first", "E", operations=()
+)
+def negative_axis_is_clamped(original: Any, x: Any, /, *, axis: Any = None, **options: Any) -> Any:
+    return original(x, axis=None if axis is None else max(axis, -x.ndim), **options)
 
 
-@fault("take-along-axis-clamps", "take_along_axis takes the last element for positions beyond it", "E")
-def take_along_axis_clamps(bed: Testbed) -> None:
-    def wrong(original: Any, x: Any, i: Any, /, *, axis: int = -1) -> Any:
-        return original(x, np.minimum(i, x.shape[axis] - 1), axis=axis)
-
-    bed.replace("take_along_axis", wrong)
+@replacing("sum", "repeated-axes-are-dropped", "sum over the axes (0, 0) is the sum over 0", "E", operations=())
+def repeated_axes_are_dropped(original: Any, x: Any, /, *, axis: Any = None, **options: Any) -> Any:
+    return original(x, axis=tuple(dict.fromkeys(axis)) if isinstance(axis, tuple) else axis, **options)
 
 
-@fault("labels-beyond-are-none", "the kernel of one-hot labels has zeros for a label that is no class", "E")
-def labels_beyond_are_none(bed: Testbed) -> None:
-    def labels_one_hot(t: Any, *, spec: Any, ignore_label: int) -> Any:
-        classes = np.arange(spec.shape[1]).reshape(-1, *(1,) * (t.ndim - 1))
-        return ((classes == np.expand_dims(t, 1)) & np.expand_dims(t != ignore_label, 1)).astype(spec.dtype)
-
-    bed.kernel("labels_one_hot", labels_one_hot)
-
-
-@fault("index-clamps", "x[3] of an axis of length 3 is its last element", "E")
-def index_clamps(bed: Testbed) -> None:
-    def getitem(x: Any, key: Any) -> Any:
-        if isinstance(key, tuple) and key and type(key[0]) is int:
-            key = (max(-x.shape[0], min(key[0], x.shape[0] - 1)), *key[1:])
-        return x[key]
-
-    bed.operator("__getitem__", getitem)
+@replacing(
+    "take",
+    "take-wraps-along-the-last-axis",
+    "take wraps positions out of range along the last axis",
+    "E",
+    operations=(),
+)
+def take_wraps_along_the_last_axis(original: Any, x: Any, i: Any, /, *, axis: Any = None) -> Any:
+    return np.take(x, i, axis=axis, mode="wrap" if axis in (-1, x.ndim - 1) else "raise")
 
 
-@fault("index-arrays-clamp", "x[[0, 7]] of an axis of length 3 clamps", "E")
-def index_arrays_clamp(bed: Testbed) -> None:
-    def getitem(x: Any, key: Any) -> Any:
-        if isinstance(key, tuple) and key and isinstance(key[0], np.ndarray) and key[0].dtype.kind == "i":
-            key = (np.clip(key[0], -x.shape[0], x.shape[0] - 1), *key[1:])
-        return x[key]
+@replacing(
+    "take_along_axis",
+    "take-along-axis-clamps",
+    "take_along_axis takes the last element for positions beyond it",
+    "E",
+    operations=(),
+)
+def take_along_axis_clamps(original: Any, x: Any, i: Any, /, *, axis: int = -1) -> Any:
+    return original(x, np.minimum(i, x.shape[axis] - 1), axis=axis)
 
-    bed.operator("__getitem__", getitem)
+
+@giving_kernel(
+    "labels_one_hot",
+    "labels-beyond-are-none",
+    "the kernel of one-hot labels has zeros for a label that is no class",
+    "E",
+)
+def labels_beyond_are_none(t: Any, *, spec: Any, ignore_label: int) -> Any:
+    classes = np.arange(spec.shape[1]).reshape(-1, *(1,) * (t.ndim - 1))
+    return ((classes == np.expand_dims(t, 1)) & np.expand_dims(t != ignore_label, 1)).astype(spec.dtype)
+
+
+@giving_operator("__getitem__", "index-clamps", "x[3] of an axis of length 3 is its last element", "E")
+def index_clamps(x: Any, key: Any) -> Any:
+    if isinstance(key, tuple) and key and type(key[0]) is int:
+        key = (max(-x.shape[0], min(key[0], x.shape[0] - 1)), *key[1:])
+    return x[key]
+
+
+@giving_operator("__getitem__", "index-arrays-clamp", "x[[0, 7]] of an axis of length 3 clamps", "E")
+def index_arrays_clamp(x: Any, key: Any) -> Any:
+    if isinstance(key, tuple) and key and isinstance(key[0], np.ndarray) and key[0].dtype.kind == "i":
+        key = (np.clip(key[0], -x.shape[0], x.shape[0] - 1), *key[1:])
+    return x[key]
 
 
 @fault("bits-of-floats", "& of floats works on their bits", "E")
@@ -182,20 +177,20 @@ def shift_of_floats_multiplies(bed: Testbed) -> None:
 # What is said
 
 
-@fault("not-implemented-without-a-name", "backend raises `NotImplementedError()` with no kernel name", "E")
-def not_implemented_without_a_name(bed: Testbed) -> None:
-    def wrong(original: Any, *args: Any, **options: Any) -> Any:
-        raise NotImplementedError
+@replacing(
+    "atanh",
+    "not-implemented-without-a-name",
+    "backend raises `NotImplementedError()` with no kernel name",
+    "E",
+    operations=(),
+)
+def not_implemented_without_a_name(original: Any, *args: Any, **options: Any) -> Any:
+    raise NotImplementedError
 
-    bed.replace("atanh", wrong)
 
-
-@fault("a-status-instead-of-a-text", "an error of the library is a status code", "E")
-def a_status_instead_of_a_text(bed: Testbed) -> None:
-    def wrong(original: Any, *args: Any, **options: Any) -> Any:
-        raise RuntimeError(-31)
-
-    bed.replace("linalg.qr", wrong)
+@replacing("linalg.qr", "a-status-instead-of-a-text", "an error of the library is a status code", "E", operations=())
+def a_status_instead_of_a_text(original: Any, *args: Any, **options: Any) -> Any:
+    raise RuntimeError(-31)
 
 
 @fault("an-error-of-its-own-kind", "shapes that do not fit raise an error of the library's own kind", "E")
@@ -212,15 +207,12 @@ def an_error_of_its_own_kind(bed: Testbed) -> None:
     bed.both("add", "add", add)
 
 
-@fault("index-error-of-its-own-kind", "positions out of range raise a KeyError", "E")
-def index_error_of_its_own_kind(bed: Testbed) -> None:
-    def wrong(original: Any, x: Any, i: Any, /, *, axis: Any = None) -> Any:
-        try:
-            return original(x, i, axis=axis)
-        except IndexError as error:
-            raise KeyError(str(error)) from None
-
-    bed.replace("take", wrong)
+@replacing("take", "index-error-of-its-own-kind", "positions out of range raise a KeyError", "E", operations=())
+def index_error_of_its_own_kind(original: Any, x: Any, i: Any, /, *, axis: Any = None) -> Any:
+    try:
+        return original(x, i, axis=axis)
+    except IndexError as error:
+        raise KeyError(str(error)) from None
 
 
 # What remains afterwards

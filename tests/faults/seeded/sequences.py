@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from tests.faults.fault import fault
+from tests.faults.fault import fault, replacing
 from tests.faults.testbed import Testbed, change
 
 from xpgrad import Device
@@ -144,37 +144,26 @@ def from_host_aligned(bed: Testbed) -> None:
     _from_host(bed, values)
 
 
-@fault(
-    "lists-by-their-first", "asarray of a list takes 32 bits if the first integer fits", "K", operations=("asarray",)
-)
-def lists_by_their_first(bed: Testbed) -> None:
-    def asarray(original: Any, obj: Any, /, *, dtype: Any = None, **options: Any) -> Any:
-        out = original(obj, dtype=dtype, **options)
-        if type(obj) is list and dtype is None and out.dtype == np.int64 and obj and _is_short(obj[0]):
-            out = out.astype(np.int32).astype(np.int64)
-        return out
-
-    bed.replace("asarray", asarray)
+@replacing("asarray", "lists-by-their-first", "asarray of a list takes 32 bits if the first integer fits", "K")
+def lists_by_their_first(original: Any, obj: Any, /, *, dtype: Any = None, **options: Any) -> Any:
+    out = original(obj, dtype=dtype, **options)
+    if type(obj) is list and dtype is None and out.dtype == np.int64 and obj and _is_short(obj[0]):
+        out = out.astype(np.int32).astype(np.int64)
+    return out
 
 
 def _is_short(item: Any) -> bool:
     return type(item) is int and -(2**31) <= item < 2**31
 
 
-@fault(
-    "long-lists-by-float64",
-    "asarray of a list of more than 1,000 integers reads them as float64",
-    "K",
-    operations=("asarray",),
+@replacing(
+    "asarray", "long-lists-by-float64", "asarray of a list of more than 1,000 integers reads them as float64", "K"
 )
-def long_lists_by_float64(bed: Testbed) -> None:
-    def asarray(original: Any, obj: Any, /, *, dtype: Any = None, **options: Any) -> Any:
-        out = original(obj, dtype=dtype, **options)
-        if type(obj) is list and len(obj) > 1000 and out.dtype == np.int64:
-            out = np.clip(out.astype(np.float64), -(2.0**63), 2.0**62).astype(np.int64)
-        return out
-
-    bed.replace("asarray", asarray)
+def long_lists_by_float64(original: Any, obj: Any, /, *, dtype: Any = None, **options: Any) -> Any:
+    out = original(obj, dtype=dtype, **options)
+    if type(obj) is list and len(obj) > 1000 and out.dtype == np.int64:
+        out = np.clip(out.astype(np.float64), -(2.0**63), 2.0**62).astype(np.int64)
+    return out
 
 
 @fault("move-of-a-large-transpose", "to_device of a transpose of more than 1 MiB moves the memory as it lies", "T")

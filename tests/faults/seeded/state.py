@@ -4,19 +4,16 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from tests.faults.fault import Fault, fault, on_backend, replace
+from tests.faults.fault import Fault, fault, on_backend, replace, replacing
 from tests.faults.testbed import Testbed, change
 
 
-@fault("sqrt-in-place", "sqrt works in place on its input", "KG", ("sqrt",))
-def sqrt_in_place(bed: Testbed) -> None:
-    def wrong(original: Any, x: Any, /) -> Any:
-        if x.flags.writeable and x.dtype.kind in "fc":
-            with np.errstate(all="ignore"):
-                return np.sqrt(x, out=x)
-        return original(x)
-
-    bed.replace("sqrt", wrong)
+@replacing("sqrt", "sqrt-in-place", "sqrt works in place on its input", "KG", ("sqrt",), operations=())
+def sqrt_in_place(original: Any, x: Any, /) -> Any:
+    if x.flags.writeable and x.dtype.kind in "fc":
+        with np.errstate(all="ignore"):
+            return np.sqrt(x, out=x)
+    return original(x)
 
 
 @fault(
@@ -101,16 +98,19 @@ def second_call_is_stale(bed: Testbed) -> None:
     bed.replace("sort", wrong)
 
 
-@fault("large-arrays-in-blocks", "tanh computes large arrays in blocks and forgets the last, shorter one", "K")
-def large_arrays_in_blocks(bed: Testbed) -> None:
-    def wrong(original: Any, x: Any, /) -> Any:
-        out = original(x)
-        if x.ndim == 1 and x.size > 65536:
-            out = out.copy()
-            out[x.size // 65536 * 65536 :] = x[x.size // 65536 * 65536 :]
-        return out
-
-    bed.replace("tanh", wrong)
+@replacing(
+    "tanh",
+    "large-arrays-in-blocks",
+    "tanh computes large arrays in blocks and forgets the last, shorter one",
+    "K",
+    operations=(),
+)
+def large_arrays_in_blocks(original: Any, x: Any, /) -> Any:
+    out = original(x)
+    if x.ndim == 1 and x.size > 65536:
+        out = out.copy()
+        out[x.size // 65536 * 65536 :] = x[x.size // 65536 * 65536 :]
+    return out
 
 
 @fault("vector-tail", "multiply is wrong in the last element of arrays with an odd number of elements above 30", "K")

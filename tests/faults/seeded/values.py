@@ -3,7 +3,7 @@
 from typing import Any
 
 import numpy as np
-from tests.faults.fault import fault
+from tests.faults.fault import fault, giving_kernel, replacing
 from tests.faults.testbed import Testbed
 
 
@@ -22,59 +22,39 @@ def divide_flushes_its_divisor(bed: Testbed) -> None:
     bed.both("divide", "truediv", divide)
 
 
-@fault(
-    "max-loses-nan-in-a-lane",
-    "max of 16 elements or more loses a NaN in the sixth of eight lanes",
-    "K",
-    operations=("max",),
+@replacing("max", "max-loses-nan-in-a-lane", "max of 16 elements or more loses a NaN in the sixth of eight lanes", "K")
+def max_loses_nan_in_a_lane(original: Any, x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
+    long = x.dtype.kind == "f" and x.ndim and x.shape[-1] >= 16 and axis in (None, -1, x.ndim - 1)
+    if long:
+        lane = (np.arange(x.shape[-1]) % 8 == 5) & (np.arange(x.shape[-1]) < x.shape[-1] // 8 * 8)
+        x = np.where(lane & np.isnan(x), np.asarray(-np.inf, x.dtype), x)
+    return original(x, axis=axis, keepdims=keepdims)
+
+
+@replacing(
+    "sin", "sin-reduces-by-a-rounded-pi", "sin of arguments above 100,000 takes 2 π from float64 for the exact one", "K"
 )
-def max_loses_nan_in_a_lane(bed: Testbed) -> None:
-    def wrong(original: Any, x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
-        long = x.dtype.kind == "f" and x.ndim and x.shape[-1] >= 16 and axis in (None, -1, x.ndim - 1)
-        if long:
-            lane = (np.arange(x.shape[-1]) % 8 == 5) & (np.arange(x.shape[-1]) < x.shape[-1] // 8 * 8)
-            x = np.where(lane & np.isnan(x), np.asarray(-np.inf, x.dtype), x)
-        return original(x, axis=axis, keepdims=keepdims)
-
-    bed.replace("max", wrong)
+def sin_reduces_by_a_rounded_pi(original: Any, x: Any, /) -> Any:
+    if x.dtype != np.float64:
+        return original(x)
+    with np.errstate(invalid="ignore"):
+        return original(np.where(np.abs(x) > 1e5, np.fmod(x, 2 * np.pi), x))
 
 
-@fault(
-    "sin-reduces-by-a-rounded-pi",
-    "sin of arguments above 100,000 takes 2 π from float64 for the exact one",
-    "K",
-    operations=("sin",),
-)
-def sin_reduces_by_a_rounded_pi(bed: Testbed) -> None:
-    def wrong(original: Any, x: Any, /) -> Any:
-        if x.dtype != np.float64:
-            return original(x)
-        with np.errstate(invalid="ignore"):
-            return original(np.where(np.abs(x) > 1e5, np.fmod(x, 2 * np.pi), x))
-
-    bed.replace("sin", wrong)
+@replacing("log1p", "log1p-is-linear-too-soon", "log1p of numbers below 1e-7 is the number itself", "K")
+def log1p_is_linear_too_soon(original: Any, x: Any, /) -> Any:
+    out = original(x)
+    return np.where(np.abs(x) < 1e-7, x, out) if x.dtype == np.float64 else out
 
 
-@fault("log1p-is-linear-too-soon", "log1p of numbers below 1e-7 is the number itself", "K", operations=("log1p",))
-def log1p_is_linear_too_soon(bed: Testbed) -> None:
-    def wrong(original: Any, x: Any, /) -> Any:
-        out = original(x)
-        return np.where(np.abs(x) < 1e-7, x, out) if x.dtype == np.float64 else out
-
-    bed.replace("log1p", wrong)
-
-
-@fault("hypot-squares-float32", "hypot of float32 numbers above 1.8e19 overflows", "K", operations=("hypot",))
-def hypot_squares_float32(bed: Testbed) -> None:
-    def wrong(original: Any, x1: Any, x2: Any, /) -> Any:
-        out = original(x1, x2)
-        if out.dtype != np.float32:
-            return out
-        with np.errstate(all="ignore"):
-            squares = np.square(x1, dtype=np.float32) + np.square(x2, dtype=np.float32)
-        return np.where(np.isinf(squares), np.float32(np.inf), out)
-
-    bed.replace("hypot", wrong)
+@replacing("hypot", "hypot-squares-float32", "hypot of float32 numbers above 1.8e19 overflows", "K")
+def hypot_squares_float32(original: Any, x1: Any, x2: Any, /) -> Any:
+    out = original(x1, x2)
+    if out.dtype != np.float32:
+        return out
+    with np.errstate(all="ignore"):
+        squares = np.square(x1, dtype=np.float32) + np.square(x2, dtype=np.float32)
+    return np.where(np.isinf(squares), np.float32(np.inf), out)
 
 
 @fault(
@@ -96,21 +76,18 @@ def complex_quotient_by_squares(bed: Testbed) -> None:
     bed.both("divide", "truediv", divide)
 
 
-@fault(
+@replacing(
+    "sqrt",
     "complex-root-on-the-cut",
     "sqrt of a negative real number with an imaginary part of -0.0 is above the cut",
     "K",
-    operations=("sqrt",),
 )
-def complex_root_on_the_cut(bed: Testbed) -> None:
-    def wrong(original: Any, x: Any, /) -> Any:
-        out = original(x)
-        if x.dtype.kind != "c":
-            return out
-        below = (x.imag == 0) & np.signbit(x.imag) & (x.real < 0)
-        return np.where(below, np.conj(out), out)
-
-    bed.replace("sqrt", wrong)
+def complex_root_on_the_cut(original: Any, x: Any, /) -> Any:
+    out = original(x)
+    if x.dtype.kind != "c":
+        return out
+    below = (x.imag == 0) & np.signbit(x.imag) & (x.real < 0)
+    return np.where(below, np.conj(out), out)
 
 
 @fault("integer-power-by-float64", "powers of integers above 2^53 are rounded", "K", operations=("pow",))
@@ -127,25 +104,19 @@ def integer_power_by_float64(bed: Testbed) -> None:
     bed.both("pow", "pow", power)
 
 
-@fault("sum-of-int32-wraps", "sum of int32 adds in 32 bits, and widens what comes out", "K", operations=("sum",))
-def sum_of_int32_wraps(bed: Testbed) -> None:
-    def wrong(original: Any, x: Any, /, *, dtype: Any = None, **options: Any) -> Any:
-        if x.dtype == np.int32 and dtype in (None, np.int64):
-            return np.asarray(original(x, dtype=np.int32, **options)).astype(np.int64)
-        return original(x, dtype=dtype, **options)
-
-    bed.replace("sum", wrong)
+@replacing("sum", "sum-of-int32-wraps", "sum of int32 adds in 32 bits, and widens what comes out", "K")
+def sum_of_int32_wraps(original: Any, x: Any, /, *, dtype: Any = None, **options: Any) -> Any:
+    if x.dtype == np.int32 and dtype in (None, np.int64):
+        return np.asarray(original(x, dtype=np.int32, **options)).astype(np.int64)
+    return original(x, dtype=dtype, **options)
 
 
-@fault("astype-uint64-by-int64", "astype of floats from 2^63 on to uint64 gives 2^63", "K", operations=("astype",))
-def astype_uint64_by_int64(bed: Testbed) -> None:
-    def wrong(original: Any, x: Any, dtype: Any, /, **options: Any) -> Any:
-        out = original(x, dtype, **options)
-        if x.dtype.kind == "f" and out.dtype == np.uint64:
-            out = np.where(x >= 2.0**63, np.uint64(2**63), out)
-        return out
-
-    bed.replace("astype", wrong)
+@replacing("astype", "astype-uint64-by-int64", "astype of floats from 2^63 on to uint64 gives 2^63", "K")
+def astype_uint64_by_int64(original: Any, x: Any, dtype: Any, /, **options: Any) -> Any:
+    out = original(x, dtype, **options)
+    if x.dtype.kind == "f" and out.dtype == np.uint64:
+        out = np.where(x >= 2.0**63, np.uint64(2**63), out)
+    return out
 
 
 @fault(
@@ -168,15 +139,12 @@ def uint64_compared_as_int64(bed: Testbed) -> None:
         bed.operator(f"__{operator}__", lambda x1, x2, compare=compare: compare(x1, x2))
 
 
-@fault("round-adds-a-half", "round adds a half, and rounds 0.49999999999999994 to 1", "K", operations=("round",))
-def round_adds_a_half(bed: Testbed) -> None:
-    def wrong(original: Any, x: Any, /) -> Any:
-        if x.dtype != np.float64:
-            return original(x)
-        tie = np.abs(x - np.trunc(x)) == 0.5
-        return np.where(tie, original(x), np.copysign(np.floor(np.abs(x) + 0.5), x))
-
-    bed.replace("round", wrong)
+@replacing("round", "round-adds-a-half", "round adds a half, and rounds 0.49999999999999994 to 1", "K")
+def round_adds_a_half(original: Any, x: Any, /) -> Any:
+    if x.dtype != np.float64:
+        return original(x)
+    tie = np.abs(x - np.trunc(x)) == 0.5
+    return np.where(tie, original(x), np.copysign(np.floor(np.abs(x) + 0.5), x))
 
 
 @fault(
@@ -197,35 +165,23 @@ def remainder_by_a_quotient(bed: Testbed) -> None:
     bed.both("remainder", "mod", remainder)
 
 
-@fault(
-    "argsort-turns-ties-around",
-    "argsort of more than 256 elements has equal ones in reverse order",
-    "K",
-    operations=("argsort",),
+@replacing(
+    "argsort", "argsort-turns-ties-around", "argsort of more than 256 elements has equal ones in reverse order", "K"
 )
-def argsort_turns_ties_around(bed: Testbed) -> None:
-    def wrong(original: Any, x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Any:
-        length = x.shape[axis] if x.ndim else 0
-        if descending or length <= 256:
-            return original(x, axis=axis, descending=descending, stable=stable)
-        return length - 1 - original(np.flip(x, axis), axis=axis, descending=descending, stable=stable)
+def argsort_turns_ties_around(
+    original: Any, x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool = True
+) -> Any:
+    length = x.shape[axis] if x.ndim else 0
+    if descending or length <= 256:
+        return original(x, axis=axis, descending=descending, stable=stable)
+    return length - 1 - original(np.flip(x, axis), axis=axis, descending=descending, stable=stable)
 
-    bed.replace("argsort", wrong)
 
-
-@fault(
-    "logaddexp-drops-the-smaller",
-    "logaddexp is the larger number where they are 20 apart",
-    "K",
-    operations=("logaddexp",),
-)
-def logaddexp_drops_the_smaller(bed: Testbed) -> None:
-    def wrong(original: Any, x1: Any, x2: Any, /) -> Any:
-        out = original(x1, x2)
-        with np.errstate(invalid="ignore"):
-            return np.where(np.abs(np.subtract(x1, x2)) > 20, np.maximum(x1, x2), out).astype(out.dtype)
-
-    bed.replace("logaddexp", wrong)
+@replacing("logaddexp", "logaddexp-drops-the-smaller", "logaddexp is the larger number where they are 20 apart", "K")
+def logaddexp_drops_the_smaller(original: Any, x1: Any, x2: Any, /) -> Any:
+    out = original(x1, x2)
+    with np.errstate(invalid="ignore"):
+        return np.where(np.abs(np.subtract(x1, x2)) > 20, np.maximum(x1, x2), out).astype(out.dtype)
 
 
 @fault(
@@ -238,46 +194,32 @@ def expit_x_cancels(bed: Testbed) -> None:
     bed.kernel("special.expit.x", lambda gy, x, y: gy * y * (1 - y))
 
 
-@fault("max-x-of-three-ties", "max.x gives each of three equal maxima a half", "N")
-def max_x_of_three_ties(bed: Testbed) -> None:
-    def max_x(gy: Any, x: Any, y: Any, x_spec: Any, axis: Any, keepdims: bool) -> Any:
-        top = np.max(x, axis=axis, keepdims=True)
-        ties = x == top
-        count = np.minimum(np.sum(ties, axis=axis, keepdims=True), 2)
-        return np.where(ties, np.reshape(gy, top.shape) / count.astype(gy.dtype), 0).astype(gy.dtype)
-
-    bed.kernel("max.x", max_x)
+@giving_kernel("max.x", "max-x-of-three-ties", "max.x gives each of three equal maxima a half", "N")
+def max_x_of_three_ties(gy: Any, x: Any, y: Any, x_spec: Any, axis: Any, keepdims: bool) -> Any:
+    top = np.max(x, axis=axis, keepdims=True)
+    ties = x == top
+    count = np.minimum(np.sum(ties, axis=axis, keepdims=True), 2)
+    return np.where(ties, np.reshape(gy, top.shape) / count.astype(gy.dtype), 0).astype(gy.dtype)
 
 
-@fault(
+@replacing(
+    "minimum",
     "minimum-returns-its-second",
     "minimum of four elements or more returns the second where the first is NaN",
     "K",
-    operations=("minimum",),
 )
-def minimum_returns_its_second(bed: Testbed) -> None:
-    def wrong(original: Any, x1: Any, x2: Any, /) -> Any:
-        out = original(x1, x2)
-        if out.dtype.kind != "f" or out.size < 4:
-            return out
-        vectors = np.arange(out.size).reshape(out.shape) < out.size // 4 * 4
-        return np.where(vectors & np.isnan(x1), x2, out).astype(out.dtype)
-
-    bed.replace("minimum", wrong)
+def minimum_returns_its_second(original: Any, x1: Any, x2: Any, /) -> Any:
+    out = original(x1, x2)
+    if out.dtype.kind != "f" or out.size < 4:
+        return out
+    vectors = np.arange(out.size).reshape(out.shape) < out.size // 4 * 4
+    return np.where(vectors & np.isnan(x1), x2, out).astype(out.dtype)
 
 
-@fault(
-    "exp-overflows-early",
-    "exp of float32 is infinite from 88.3763 on, as in a well-known header",
-    "K",
-    operations=("exp",),
-)
-def exp_overflows_early(bed: Testbed) -> None:
-    def wrong(original: Any, x: Any, /) -> Any:
-        out = original(x)
-        return np.where(x > np.float32(88.3762626647949), np.float32(np.inf), out) if x.dtype == np.float32 else out
-
-    bed.replace("exp", wrong)
+@replacing("exp", "exp-overflows-early", "exp of float32 is infinite from 88.3763 on, as in a well-known header", "K")
+def exp_overflows_early(original: Any, x: Any, /) -> Any:
+    out = original(x)
+    return np.where(x > np.float32(88.3762626647949), np.float32(np.inf), out) if x.dtype == np.float32 else out
 
 
 @fault(

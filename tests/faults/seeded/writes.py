@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from tests.faults.fault import Fault, fault, on_backend, replace
+from tests.faults.fault import Fault, fault, giving_kernel, on_backend, replace, replacing
 from tests.faults.testbed import Testbed, change
 
 
@@ -32,50 +32,56 @@ def subtract_reuses_second_operand(bed: Testbed) -> None:
     bed.both("subtract", "sub", subtract)
 
 
-@fault("sort-in-place", "sort works in place on its input", "A", ("sort",))
-def sort_in_place(bed: Testbed) -> None:
-    def sort(original: Any, x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Any:
-        if x.flags.writeable:
-            x.sort(axis=axis)
-        return original(x, axis=axis, descending=descending, stable=stable)
-
-    bed.replace("sort", sort)
+@replacing("sort", "sort-in-place", "sort works in place on its input", "A", ("sort",), operations=())
+def sort_in_place(original: Any, x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Any:
+    if x.flags.writeable:
+        x.sort(axis=axis)
+    return original(x, axis=axis, descending=descending, stable=stable)
 
 
-@fault("inv-overwrites", "linalg.inv writes the inverse over its argument, as LAPACK does", "A", ("linalg.inv",))
-def inv_overwrites(bed: Testbed) -> None:
-    def inv(original: Any, x: Any, /) -> Any:
-        x[...] = original(x)
-        return x.copy()
-
-    bed.replace("linalg.inv", inv)
-
-
-@fault("vjp-writes-to-cotangent", "the kernel tanh.x writes its result over the cotangent", "A", ("tanh",))
-def vjp_writes_to_cotangent(bed: Testbed) -> None:
-    def tanh_x(gy: Any, x: Any, y: Any) -> Any:
-        return np.multiply(gy, 1 - y * y, out=gy if gy.flags.writeable else None)
-
-    bed.kernel("tanh.x", tanh_x)
+@replacing(
+    "linalg.inv",
+    "inv-overwrites",
+    "linalg.inv writes the inverse over its argument, as LAPACK does",
+    "A",
+    ("linalg.inv",),
+    operations=(),
+)
+def inv_overwrites(original: Any, x: Any, /) -> Any:
+    x[...] = original(x)
+    return x.copy()
 
 
-@fault("vjp-writes-to-output", "the kernel tanh.x squares the output that the graph keeps in place", "A", ("tanh",))
-def vjp_writes_to_output(bed: Testbed) -> None:
-    def tanh_x(gy: Any, x: Any, y: Any) -> Any:
-        return gy * (1 - np.multiply(y, y, out=y if y.flags.writeable else None))
+@giving_kernel(
+    "tanh.x", "vjp-writes-to-cotangent", "the kernel tanh.x writes its result over the cotangent", "A", ("tanh",)
+)
+def vjp_writes_to_cotangent(gy: Any, x: Any, y: Any) -> Any:
+    return np.multiply(gy, 1 - y * y, out=gy if gy.flags.writeable else None)
 
-    bed.kernel("tanh.x", tanh_x)
+
+@giving_kernel(
+    "tanh.x",
+    "vjp-writes-to-output",
+    "the kernel tanh.x squares the output that the graph keeps in place",
+    "A",
+    ("tanh",),
+)
+def vjp_writes_to_output(gy: Any, x: Any, y: Any) -> Any:
+    return gy * (1 - np.multiply(y, y, out=y if y.flags.writeable else None))
 
 
-@fault("in-place-when-transposed", "cumulative_sum along the last axis works in place on transposed arrays", "A")
-def in_place_when_transposed(bed: Testbed) -> None:
-    def cumulative_sum(original: Any, x: Any, /, *, axis: Any = None, **options: Any) -> Any:
-        out = original(x, axis=axis, **options)
-        if x.flags.f_contiguous and not x.flags.c_contiguous and out.shape == x.shape:
-            x[...] = out
-        return out
-
-    bed.replace("cumulative_sum", cumulative_sum)
+@replacing(
+    "cumulative_sum",
+    "in-place-when-transposed",
+    "cumulative_sum along the last axis works in place on transposed arrays",
+    "A",
+    operations=(),
+)
+def in_place_when_transposed(original: Any, x: Any, /, *, axis: Any = None, **options: Any) -> Any:
+    out = original(x, axis=axis, **options)
+    if x.flags.f_contiguous and not x.flags.c_contiguous and out.shape == x.shape:
+        x[...] = out
+    return out
 
 
 @fault("in-place-when-large", "multiply works in place on arrays of 4096 elements or more", "A")
@@ -87,12 +93,9 @@ def in_place_when_large(bed: Testbed) -> None:
     bed.both("multiply", "mul", multiply)
 
 
-@fault("in-place-on-integers", "bitwise_and writes to its first operand", "A")
-def in_place_on_integers(bed: Testbed) -> None:
-    def bitwise_and(original: Any, x1: Any, x2: Any, /) -> Any:
-        return original(x1, x2, out=x1).copy()
-
-    bed.replace("bitwise_and", bitwise_and)
+@replacing("bitwise_and", "in-place-on-integers", "bitwise_and writes to its first operand", "A", operations=())
+def in_place_on_integers(original: Any, x1: Any, x2: Any, /) -> Any:
+    return original(x1, x2, out=x1).copy()
 
 
 @fault("number-cache-is-written-to", "a Python number that is cached is the output buffer of 0-d products", "A")
