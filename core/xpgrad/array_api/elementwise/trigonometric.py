@@ -1,6 +1,5 @@
 """Trigonometric functions and their inverses, elementwise; angles are in radians."""
 
-from xpgrad.array_api.elementwise.magnitude import polar
 from xpgrad.array_api.shared.precision import narrowed, widened
 from xpgrad.backend.spec import Spec
 from xpgrad.graph.primitive import elementwise
@@ -62,15 +61,19 @@ def atan(xp: Namespace, x: AnyArray, /) -> Array:
     return xp.atan(x)
 
 
-def _angle_rule(xp: Namespace, gy: Array, other: Array, opposite: Array) -> Array:
-    """Return ``gy * other / (other**2 + opposite**2)``, and 0 at the origin; without overflow of the squares."""
-    cosine, length, factor = polar(xp, other, opposite, xp.hypot(other, opposite))
-    return gy * (cosine / length * factor)
+def turned(xp: Namespace, x1: Operand, x2: Operand, t1: Array | None, t2: Array | None) -> Array:
+    """Return the change of the angle for changes of ordinate and abscissa, None for 0; it is 0 at the origin."""
+    scale = xp.scale(x2, x1)  # squares of the quotients do not overflow
+    x, y = x2 / scale, x1 / scale
+    square = x * x + y * y
+    origin = square == 0
+    change = -(y * t2) if t1 is None else x * t1 if t2 is None else x * t1 - y * t2
+    return xp.cornered(change / xp.where(origin, 1.0, square), origin, x1 + x2) / scale
 
 
 @elementwise(
-    x1=lambda xp, gy, x1, x2: _angle_rule(xp, gy, x2, x1),
-    x2=lambda xp, gy, x1, x2: -_angle_rule(xp, gy, x1, x2),
+    x1=lambda xp, gy, x1, x2: turned(xp, x1, x2, gy, None),
+    x2=lambda xp, gy, x1, x2: turned(xp, x1, x2, None, gy),
 )
 def atan2(xp: Namespace, x1: Operand, x2: Operand, /) -> Array:
     """Angle in [-π, π] of the point with ordinate `x1` and abscissa `x2`, elementwise.

@@ -3,7 +3,7 @@
 import math
 
 from xpgrad.graph.primitive import elementwise, primitive
-from xpgrad.types import AnyArray, Array, Namespace, Shape
+from xpgrad.types import AnyArray, Array, Namespace, Operand, Shape
 
 
 @primitive(linear=("x",), x=lambda xp, gy, x_spec: xp.broadcast_to(gy, shape=x_spec.shape))
@@ -66,3 +66,14 @@ def cornered(xp: Namespace, slope: Array, corner: Array, zero: Array, /) -> Arra
         What is 0 at the corners, and changes with the argument of the function.
     """
     return xp.where(corner, 0.0, slope)
+
+
+@elementwise()
+def scale(xp: Namespace, x1: Operand, x2: Operand, /) -> Array:
+    """Larger absolute value of two numbers, at least the smallest normal number and finite, for quotients by it.
+
+    It has no gradient: what is divided by it must be multiplied by it again.
+    """
+    limits = xp.backend.finfo((x1 if hasattr(x1, "dtype") else x2).dtype)
+    size = xp.maximum(xp.maximum(x1, x2), -xp.minimum(x1, x2))  # one may be a scalar
+    return xp.minimum(xp.maximum(size, limits.smallest_normal), limits.max)

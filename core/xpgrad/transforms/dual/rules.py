@@ -7,6 +7,7 @@ Each row computes on arrays of the base: ``row(base, kernel, y, primals, tangent
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from xpgrad.array_api.elementwise.trigonometric import turned
 from xpgrad.array_api.linalg.checks import adjoint
 from xpgrad.backend.backend import Backend
 from xpgrad.special.exponentials import from_dominant
@@ -91,6 +92,14 @@ def cross_entropy(
     total = xp.sum(losses, axis=None, keepdims=False, dtype=spec.wide)
     count = xp.labels_count(labels, spec=spec, **ignored) if parameters["normalize"] else spec.shape[0] or 1
     return xp.astype(base.restore(xp.divide(total, count)), spec.dtype)
+
+
+@row("atan2")
+def atan2(
+    base: Backend, kernel: Kernel, y: Array, primals: Arrays, tangents: Arrays, parameters: dict[str, Any]
+) -> Any:
+    """Return the sum of both inputs' parts by one division: half the time of two rules."""
+    return base.restore(turned(base.xp, *primals, *tangents))
 
 
 @row("sort")
