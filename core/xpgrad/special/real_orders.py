@@ -7,6 +7,7 @@ import math
 from typing import Any, cast
 
 from xpgrad.array_api.elementwise.exponential import exp
+from xpgrad.backend.kernels import kernel
 from xpgrad.graph.variable import Variable
 from xpgrad.special.operands import composed, special
 from xpgrad.special.quadrature import integral, trapezoids, weighted_sum
@@ -216,6 +217,31 @@ def iv(xp: Namespace, v: RealOperand, x: RealOperand, /) -> Array:
     return xp.exp(xp.abs(x)) * xp.special.ive(v, x)
 
 
+def _falling(xp: Namespace, size: Array, x: Array, m: int, k: int) -> tuple[Array, Any]:
+    """Return an upper limit for the integral of `kve_moment`, and the integrand, a function of the part of it."""
+    end = xp.acosh(1 + 60 / x)
+    for _ in range(4):
+        end = xp.acosh(1 + (60 + (size + k) * end) / x)
+    column, arg = xp.expand_dims(size, axis=-1), xp.expand_dims(x, axis=-1)
+
+    def f(u: Array) -> Array:
+        t = xp.expand_dims(end, axis=-1) * u
+        half, turn = xp.sinh(0.5 * t), column * t
+        rise = 2 * (half * half)
+        falling = 0.5 * xp.expm1(-2 * turn) if m % 2 else 0.5 * xp.exp(-2 * turn)
+        both = xp.exp(turn - arg * rise) * (-falling if m % 2 else 0.5 + falling)
+        return both * t**m * rise**k if m or k else both
+
+    return end, f
+
+
+@kernel(arrays=2, parameters=("m", "k", "nodes"), extension="special")
+def kve_integral(xp: Namespace, v: Array, x: Array, /, m: int, k: int, nodes: int) -> Array:
+    """Return `kve_moment` for orders `v` not negative and arguments `x` that are not too small, nor infinite."""
+    end, f = _falling(xp, v, x, m, k)
+    return end * weighted_sum(xp, f, *trapezoids(nodes), x)
+
+
 def _by_distance(xp: Namespace, f: Any, end: Array) -> Array:
     """Return `end` times the integral of `f` from 0 to 1: Gauss's rule on parts that double from the end on.
 
@@ -246,23 +272,9 @@ def kve_moment(xp: Namespace, v: RealOperand, x: RealOperand, /, m: int, k: int)
     v, x = xp.broadcast_arrays(v, x)
     inside = (x > 0) & ~xp.isinf(x)
     safe, size = xp.where(inside, x, 1.0), xp.abs(v)
-    end, count = xp.acosh(1 + 60 / safe), 200
-    for _ in range(4):
-        end = xp.acosh(1 + (60 + (size + k) * end) / safe)
-    column, arg = xp.expand_dims(v, axis=-1), xp.expand_dims(safe, axis=-1)
-
-    def f(u: Array) -> Array:
-        t = xp.expand_dims(end, axis=-1) * u
-        rise = 2 * xp.sinh(0.5 * t) ** 2
-        up, down = xp.exp(column * t - arg * rise), xp.exp(-column * t - arg * rise)
-        both = 0.5 * (up - down if m % 2 else up + down)
-        if m % 2:  # the two are about equal
-            near = xp.abs(column * t) < 1
-            both = xp.where(near, xp.exp(-arg * rise) * xp.sinh(xp.where(near, column * t, 0.0)), both)
-        return both * t**m * rise**k
-
-    y = end * weighted_sum(xp, f, *trapezoids(count), safe)
-    y = xp.where(end > 20, _by_distance(xp, f, end), y)
+    end, f = _falling(xp, size, safe, m, k)
+    y = xp.where(end > 20, _by_distance(xp, f, end), xp.special.kve_integral(size, safe, m=m, k=k, nodes=200))
+    y = xp.where(v < 0, -y, y) if m % 2 else y
     return xp.where(inside, y, xp.where(x == 0, math.inf, xp.where(x > 0, 0.0, xp.full_like(x, math.nan))))
 
 

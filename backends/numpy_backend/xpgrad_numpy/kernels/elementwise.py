@@ -21,7 +21,7 @@ _ONES = {dtype: np.ones((), dtype) for dtype in map(np.dtype, ("float16", "float
 
 
 def where(condition: Array, x1: Any, x2: Any, /) -> Array:
-    """Return elements of `x1` where `condition` is true, of `x2` elsewhere; of large arrays chosen by operations on bits.
+    """Return elements of `x1` where `condition` is true, of `x2` elsewhere; of large arrays by operations on bits.
 
     These have no branches, and the results are the same to the bit.
     """

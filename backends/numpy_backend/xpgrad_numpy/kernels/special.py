@@ -34,6 +34,8 @@ NUMPYS: dict[str, Kernel] = {
     **SINC,
 }
 """NumPy's own functions: vectorised, and as accurate as SciPy's."""
+CANCELLING = 18.0
+"""Arguments from which on the derivative of `kve` is not computed from functions of neighbouring orders."""
 HALF = np.dtype(np.float16)
 PARTS = {
     "cosine_integral": ("sici", 1), "fresnel_cosine": ("fresnel", 1), "fresnel_sine": ("fresnel", 0),
@@ -44,7 +46,9 @@ PARTS = {
 IN_DOUBLE = frozenset(["bei", "ber", "kei", "ker"])
 """Those that need more digits than single precision has: sums for Kelvin functions cancel from 8 on."""
 OF_COMPLEX = {"complex_erf": "erf", "complex_erfc": "erfc", "complex_loggamma": "loggamma"}
-NAMES = frozenset(_SAME_NAME.split()) | IN_DOUBLE | ORDERED.keys() | PARTS.keys() | OF_COMPLEX.keys()
+PARTLY = frozenset(["elliptic_of", "kve_moment"])
+"""Kernels that are SciPy's for some orders or arguments."""
+NAMES = frozenset(_SAME_NAME.split()) | IN_DOUBLE | ORDERED.keys() | PARTS.keys() | OF_COMPLEX.keys() | PARTLY
 """Kernels that are SciPy's."""
 
 
@@ -63,6 +67,8 @@ def find(name: str, xp: Namespace) -> Kernel | None:
     if extension != "special" or name not in NAMES:
         return None
     scipy_special = _library()
+    if name in PARTLY:
+        return None if scipy_special is None else _partly(name, scipy_special, xp)
     theirs, part = PARTS.get(name, (ORDERED.get(name, OF_COMPLEX.get(name, name)), None))
     found = getattr(scipy_special, theirs, None)
     if found is None:
@@ -86,6 +92,67 @@ def _library() -> Any:
     except ImportError:
         return None
     return scipy.special
+
+
+def _partly(name: str, library: Any, xp: Namespace) -> Kernel:
+    make, default = {"elliptic_of": _elliptic, "kve_moment": _kve_moment}[name], xp.default(f"special.{name}")
+    return make(library, xp, default)
+
+
+def _elliptic(library: Any, xp: Namespace, default: Kernel) -> Kernel:
+    """Return elliptic integrals of the orders 0 and 1, which is Carlson's of the second kind, by SciPy's functions."""
+
+    def kernel(phi: Array, m: Array, /, n: int, power: float) -> Array:
+        if n > 1:
+            return default(phi, m, n=n, power=power)
+        if n == 0:
+            return np.asarray((library.ellipkinc if power < 0 else library.ellipeinc)(phi, m))
+        with np.errstate(all="ignore"):
+            turns = np.round(phi / np.pi)
+            angle = phi - turns * np.pi
+            sine, cosine = np.sin(angle), np.cos(angle)
+            square, other = sine * sine, cosine * cosine
+            rest = other + (1 - m) * square
+            y = library.elliprd(other, 1, rest) if power < 0 else library.elliprd(other, rest, 1)
+            y = y * (square * sine / 3)
+            outside = m * square > 1
+            if turns.any():
+                turned = turns != 0
+                inside = np.where(turned & (m <= 1), m, 0)
+                of = xp.special
+                whole = of.ellipkm1_of(1 - inside, n=1) if power < 0 else of.ellipe_of(inside, n=1)
+                y = y + np.where(turned, 2 * turns * whole, 0)
+                outside = outside | ((m > 1) & turned)
+            return np.where(outside, np.nan, y)
+
+    return kernel
+
+
+def _kve_moment(library: Any, xp: Namespace, default: Kernel) -> Kernel:
+    """Return `kve` and its derivative, by the functions of the neighbouring orders where their sum does not cancel.
+
+    For arguments that are not small, the others are integrals of one part.
+    """
+
+    def kernel(v: Array, x: Array, /, m: int, k: int) -> Array:
+        if m == k == 0:
+            return np.asarray(library.kve(v, x))
+        if m or k > 1:
+            size = np.abs(v)
+            if x.size and v.size and 1e-6 * (1 + size.max() + k) < x.min() and x.max() < np.inf:
+                nodes = 64 if size.max() <= 10 and x.min() >= 0.01 and m + k <= 3 else 200
+                y = xp.special.kve_integral(*np.broadcast_arrays(size, x), m=m, k=k, nodes=nodes)
+                return np.where(v < 0, -y, y) if m % 2 else y
+            return default(v, x, m=m, k=k)
+        with np.errstate(all="ignore"):
+            y = np.asarray(0.5 * (library.kve(v - 1, x) + library.kve(v + 1, x)) - library.kve(v, x))
+            others = ~((x < CANCELLING) & (np.abs(y) < np.inf))
+            if others.any():
+                v, x, others = np.broadcast_arrays(v, x, others)
+                y[others] = default(v[others], x[others], m=0, k=1)
+        return y
+
+    return kernel
 
 
 def _with_half(ufunc: Any, part: int | None) -> Kernel:
