@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from xpgrad.special.beta_functions import beyond_logarithm
 from xpgrad.special.gamma_functions import LOG_ROOT_2_PI, STIRLING_FROM, stirling_error
-from xpgrad.special.incomplete_gamma import DROP, deviance, excess, halley, log_beside_1, width_of_peak
+from xpgrad.special.incomplete_gamma import DROP, deviance, halley, log_beside_1, width_of_peak
 from xpgrad.special.operands import special, where_scalars
 from xpgrad.special.quadrature import integral
 from xpgrad.types import Array, Namespace, RealOperand
@@ -42,7 +42,7 @@ def _integral(xp: Namespace, a: Array, b: Array, edge: Array, weight: Weight | N
 
     def density(w: Array) -> Array:
         left, right = _parts(xp, mean, rest, w)
-        value = xp.exp(factor - columns_of_a * excess(xp, left) - columns_of_b * excess(xp, right))
+        value = xp.exp(factor - columns_of_a * xp.special.exp_excess(left) - columns_of_b * xp.special.exp_excess(right))
         return value if weight is None else value * weight(left, right)
 
     peak = width_of_peak(xp, DROP * (total / (a * b)))
@@ -301,7 +301,7 @@ def ratio_slope(xp: Namespace, a: Array, b: Array, log_ratio: Array, m: int) -> 
     centre, swap = _log_mean_slope(xp, a, b, m)[..., None], left[..., None]
 
     def weight(near: Array, far: Array) -> Array:
-        return centre - excess(xp, xp.where(swap, near, far) if m else xp.where(swap, far, near))
+        return centre - xp.special.exp_excess(xp.where(swap, near, far) if m else xp.where(swap, far, near))
 
     small = _integral(xp, xp.where(left, a, b), xp.where(left, b, a), xp.where(left, edge, -edge), weight)
     return xp.where(valid, xp.where(xp.abs(edge) == 700, 0.0, xp.where(left, small, -small)), math.nan)

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import cast
 
 from xpgrad.array_api.searching import where
+from xpgrad.backend.kernels import kernel
 from xpgrad.graph.variable import Variable
 from xpgrad.special.constants import polynomial
 from xpgrad.special.gamma_functions import LOG_ROOT_2_PI, STIRLING_FROM, stirling_error
@@ -31,7 +32,8 @@ def width_of_peak(xp: Namespace, k: Array) -> Array:
     return 0.5 * (k + xp.sqrt(k * (k + 8)))
 
 
-def excess(xp: Namespace, s: Array) -> Array:
+@kernel(arrays=1, extension="special")
+def exp_excess(xp: Namespace, s: Array, /) -> Array:
     """Return ``exp(s) - 1 - s``, without cancellation."""
     near = xp.abs(s) < 0.5
     small = xp.where(near, s, 0.0)
@@ -48,36 +50,31 @@ def deviance(xp: Namespace, x: Array, mean: Array) -> Array:
     return xp.where(near, inner, r - xp.log(xp.where(near, 1.0, x)) + xp.log(xp.where(near, 1.0, mean)))
 
 
-def _integral(xp: Namespace, a: Array, x: Array, weight: Callable[[Array], Array] | None, upper: bool) -> Array:
-    """Return the integral of the density times ``weight(log(t / a))`` from 0 to `x`, or from `x` on if `upper`."""
+def _integral(xp: Namespace, a: Array, x: Array, weight: Callable[[Array], Array] | None, left: Array) -> Array:
+    """Return the integral of the density times ``weight(log(t / a))`` from 0 to `x` where `left`, else from `x` on."""
     k = DROP / a
-    right = _right_end(xp, k)
     inside = (x > 0) & ~xp.isinf(x)
     edge = xp.log(xp.where(inside, x, 1.0)) - xp.log(a)
-    edge = xp.where(x <= 0, -700.0, xp.where(xp.isinf(x), 700.0, edge))
+    edge = xp.where(x <= 0, -700.0, xp.where(xp.isinf(x), 0.0, edge))
     log_factor = 0.5 * xp.log(a) - LOG_ROOT_2_PI - stirling_error(xp, a)
     columns_of_a, columns_of_factor = (a + 0 * x)[..., None], (log_factor + 0 * edge)[..., None]
 
     def density(s: Array) -> Array:
-        value = xp.exp(columns_of_factor - columns_of_a * excess(xp, s))
+        value = xp.exp(columns_of_factor - columns_of_a * xp.special.exp_excess(s))
         return value if weight is None else value * weight(s)
 
-    if upper:
-        infinite = edge == 700
-        edge = xp.where(infinite, 0.0, edge)
-        right = _right_end(xp, k + excess(xp, xp.maximum(edge, xp.zeros_like(edge))))
-        slope = xp.expm1(xp.maximum(edge, xp.zeros_like(edge)))
-        bound = k / xp.where(slope > 0, slope, 1.0)
-        reach = xp.where(slope * right > k, bound, right)
-        low = xp.where(edge < 0, xp.maximum(edge, _left_end(xp, k, xp.zeros_like(edge))), edge)
-        high = xp.minimum(right, xp.where(edge > 0, edge + reach, right))
-        cut = _negligible_below(xp, a, low, high)
-        total = integral(xp, density, cut, high, NODES, 4) + integral(xp, density, low, cut, NODES, 1)
-        return xp.where(infinite, 0.0, total)
-    high = xp.minimum(edge, right)
-    low = _left_end(xp, k, xp.minimum(edge, xp.zeros_like(edge)))
+    below, above = xp.minimum(edge, xp.zeros_like(edge)), xp.maximum(edge, xp.zeros_like(edge))
+    lowest = _left_end(xp, k, xp.where(left, below, 0.0))
+    right = _right_end(xp, xp.where(left, k, k + xp.special.exp_excess(above)))
+    slope = xp.expm1(above)
+    bound = k / xp.where(slope > 0, slope, 1.0)
+    reach = xp.where(slope * right > k, bound, right)
+    highest = xp.minimum(right, xp.where(edge > 0, edge + reach, right))
+    low = xp.where(left, lowest, xp.where(edge < 0, xp.maximum(edge, lowest), edge))
+    high = xp.where(left, xp.minimum(edge, right), highest)
     cut = _negligible_below(xp, a, low, high)
-    return integral(xp, density, cut, high, NODES, 3) + integral(xp, density, low, cut, NODES, 1)
+    total = integral(xp, density, cut, high, NODES, 4) + integral(xp, density, low, cut, NODES, 1)
+    return xp.where(xp.isinf(x), 0.0, total)
 
 
 def _right_end(xp: Namespace, k: Array) -> Array:
@@ -111,10 +108,9 @@ def _lower_and_upper(xp: Namespace, a: Array, x: Array) -> tuple[Array, Array]:
     """Return both incomplete gamma functions, each accurate where it is small."""
     degenerate = (a == 0) & (x >= 0)
     a, x, valid, left = _sides(xp, a, x)
-    lower = _integral(xp, a, xp.where(left, x, a), None, upper=False)
-    upper = _integral(xp, a, xp.where(left, a, x), None, upper=True)
-    p = xp.where(valid, xp.where(left, lower, 1 - upper), where_scalars(xp, degenerate, 1.0, math.nan, x))
-    q = xp.where(valid, xp.where(left, 1 - lower, upper), where_scalars(xp, degenerate, 0.0, math.nan, x))
+    small = _integral(xp, a, x, None, left)
+    p = xp.where(valid, xp.where(left, small, 1 - small), where_scalars(xp, degenerate, 1.0, math.nan, x))
+    q = xp.where(valid, xp.where(left, 1 - small, small), where_scalars(xp, degenerate, 0.0, math.nan, x))
     return p, q
 
 
@@ -169,9 +165,8 @@ def gammainc_moment(xp: Namespace, a: RealOperand, x: RealOperand, /, n: int) ->
     def weight(s: Array) -> Array:
         return (s + centre) ** n
 
-    lower = _integral(xp, a, xp.where(left, x, a), weight, upper=False)
-    upper = _integral(xp, a, xp.where(left, a, x), weight, upper=True)
-    return xp.where(valid, xp.where(x > 0, xp.where(left, lower, -upper), 0.0), math.nan)
+    small = _integral(xp, a, x, weight, left)
+    return xp.where(valid, xp.where(x > 0, xp.where(left, small, -small), 0.0), math.nan)
 
 
 def log_beside_1(xp: Namespace, a: Array, x: Array) -> Array:

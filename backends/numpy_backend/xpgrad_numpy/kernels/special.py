@@ -1,6 +1,7 @@
 """Special functions: NumPy's, and SciPy's where SciPy is installed; it is imported when the first of them is used."""
 
 import functools
+import math
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,28 @@ SECOND = {"iv_of": -1.0, "ive_of": -1.0, "jn_of": 1.0}
 """Functions whose order 2 is that times the difference of 2 / x times order 1 and order 0, if `x` is not small."""
 RECURRENT = 2.0, 25.0
 """Moduli from which on that difference keeps its digits, and up to which the functions of the orders 0 and 1 do."""
+EXCESS = [1 / math.factorial(k) for k in range(16, 1, -1)]
+"""Coefficients of the power series of ``exp(s) - 1 - s``, the last first."""
+
+
+def exp_excess(s: Array, /) -> Array:
+    """Return ``exp(s) - 1 - s``, by its power series only where the difference cancels."""
+    y = np.expm1(s)
+    y = np.subtract(y, s, out=y if y.ndim else None)
+    near = np.abs(s) < 0.5
+    if near.any():
+        small = s[near]
+        series = np.full_like(small, EXCESS[0])
+        for c in EXCESS[1:]:
+            np.multiply(series, small, out=series)
+            np.add(series, c, out=series)
+        y = np.asarray(y)
+        y[near] = series * small * small
+    return y
+
+
 NUMPYS: dict[str, Kernel] = {
+    "special.exp_excess": exp_excess,
     "special.cbrt": np.cbrt,
     "special.exp2": np.exp2,
     "fmod": np.fmod,
