@@ -269,6 +269,21 @@ def _cumulative_prod_rule(
     return narrowed(xp, before * after, x_spec)
 
 
+def cumulative_prod_change(xp: Namespace, t: Array, x: Array, x_spec: Spec, axis: int | None) -> Array:
+    """Return the change ``c_i = t_i * before_i + x_i * c_{i-1}`` of products for a change `t` of `x`, by such a scan."""
+    x, t = widened(xp, x, x_spec), widened(xp, t, x_spec)
+    along, step = 0 if axis is None else axis % x_spec.ndim, 1
+    first, but_last = (at_axis(along, s) for s in (slice(0, 1), slice(0, -1)))
+    before = xp.cumulative_prod(xp.concat([xp.ones_like(x[first]), x[but_last]], axis=along), axis=along)
+    change, reach = t * before, x
+    while step < x_spec.shape[along]:
+        head, tail, start = (at_axis(along, s) for s in (slice(0, -step), slice(step, None), slice(0, step)))
+        change = xp.concat([change[start], change[tail] + reach[tail] * change[head]], axis=along)
+        reach = xp.concat([reach[start], reach[tail] * reach[head]], axis=along)
+        step *= 2
+    return narrowed(xp, change, x_spec)
+
+
 @primitive(x=_cumulative_prod_rule)
 def cumulative_prod(
     xp: Namespace,

@@ -42,7 +42,9 @@ def _integral(xp: Namespace, a: Array, b: Array, edge: Array, weight: Weight | N
 
     def density(w: Array) -> Array:
         left, right = _parts(xp, mean, rest, w)
-        value = xp.exp(factor - columns_of_a * xp.special.exp_excess(left) - columns_of_b * xp.special.exp_excess(right))
+        value = xp.exp(
+            factor - columns_of_a * xp.special.exp_excess(left) - columns_of_b * xp.special.exp_excess(right)
+        )
         return value if weight is None else value * weight(left, right)
 
     peak = width_of_peak(xp, DROP * (total / (a * b)))

@@ -163,7 +163,7 @@ def gammainc_moment(xp: Namespace, a: RealOperand, x: RealOperand, /, n: int) ->
     centre = (xp.log(a) - xp.special.psi(a) + 0 * x)[..., None]
 
     def weight(s: Array) -> Array:
-        return (s + centre) ** n
+        return s + centre if n == 1 else (s + centre) ** n
 
     small = _integral(xp, a, x, weight, left)
     return xp.where(valid, xp.where(x > 0, xp.where(left, small, -small), 0.0), math.nan)

@@ -2,7 +2,7 @@
 
 from typing import Any, Literal, NamedTuple
 
-from xpgrad.array_api.linalg.checks import adjoint, epsilon, square
+from xpgrad.array_api.linalg.checks import EXPECTED, adjoint, epsilon, square
 from xpgrad.array_api.linalg.decomposition import Arrays, Decomposition, Targets
 from xpgrad.array_api.linalg.limits import NAN
 from xpgrad.backend.plugins import plugins
@@ -109,6 +109,37 @@ class QR(Decomposition):
             gx2 = xp.zeros_like(r[..., :k, k:])
         gx1 = _tall(xp, q1, r1, gq1, gr1, is_complex)
         return (gx1 if gx2 is None else xp.concat([gx1, gx2], axis=-1),)
+
+    def push(self, xp: Namespace, xs: tuple[Array, ...], ts: Arrays) -> tuple[Arrays, Arrays] | None:
+        """Return the factors, and their tangents from ``T = q^H t r^-1``: that of R is ``U r``, U the upper part of T.
+
+        U has the adjoint of the rest added, so that the tangent of Q, ``t r^-1 - q U``, is q times a skew matrix, and
+        what is orthogonal to q.
+        """
+        (x,), (t,) = xs, ts
+        if 0 in x.shape:
+            return None
+        q, r = ys = self._forward(xs)
+        is_complex, k = xp.backend.is_kind(x.dtype, "complex floating"), min(x.shape[-2:])
+        q1, r1 = q[..., :k], r[..., :k, :k]
+        back = adjoint(xp, q1, is_complex)
+        try:
+            solved = xp.linalg.solve(adjoint(xp, r1, is_complex), adjoint(xp, t[..., :k], is_complex))
+        except EXPECTED:  # dependent columns, of which the transposition says so
+            return None
+        along = adjoint(xp, solved, is_complex) * _dependent(r1)
+        turned = xp.matmul(back, along)
+        upper = adjoint(xp, xp.linalg.lower_half(turned + adjoint(xp, turned, is_complex)), is_complex)
+        tq, tr = along - xp.matmul(q1, upper), xp.matmul(upper, r1)
+        if x.shape[-1] > k:
+            moved = xp.matmul(back, t[..., k:]) - xp.matmul(turned - upper, r[..., :k, k:])
+            tr = xp.concat([tr, moved], axis=-1)
+        if q.shape[-1] > k:
+            q2 = q[..., k:]
+            other = xp.matmul(q1, xp.matmul(adjoint(xp, tq, is_complex), q2))
+            tq = xp.concat([tq, xp.negative(other)], axis=-1)
+            tr = xp.concat([tr, xp.zeros_like(r[..., k:, :])], axis=-2)
+        return ys, (tq, tr)
 
 
 def _tall(xp: Namespace, q: Array, r: Array, gq: Any, gr: Any, is_complex: bool) -> Array:

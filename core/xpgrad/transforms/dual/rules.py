@@ -9,7 +9,9 @@ from typing import Any
 
 from xpgrad.array_api.elementwise.trigonometric import turned
 from xpgrad.array_api.linalg.checks import adjoint
+from xpgrad.array_api.statistical import cumulative_prod_change
 from xpgrad.backend.backend import Backend
+from xpgrad.backend.indexing import at_axis
 from xpgrad.special.exponentials import from_dominant
 from xpgrad.types import Array, Kernel
 
@@ -100,6 +102,21 @@ def atan2(
 ) -> Any:
     """Return the sum of both inputs' parts by one division: half the time of two rules."""
     return base.restore(turned(base.xp, *primals, *tangents))
+
+
+@row("cumulative_prod")
+def cumulative_prod(
+    base: Backend, kernel: Kernel, y: Array, primals: Arrays, tangents: Arrays, parameters: dict[str, Any]
+) -> Any:
+    """Return the change of the products by one scan: a third of the time of the transposition of another one."""
+    (x,), (t,), axis, spec, xp = primals, tangents, parameters["axis"], base.spec(y), base.xp
+    if x.dtype != y.dtype or not spec.size or not len(x.shape):
+        return NotImplemented
+    change = cumulative_prod_change(xp, t, x, base.spec(x), axis)
+    if parameters["include_initial"]:
+        along = 0 if axis is None else axis % spec.ndim
+        change = xp.concat([xp.zeros_like(change[at_axis(along, slice(0, 1))]), change], axis=along)
+    return base.restore(change)
 
 
 @row("sort")
