@@ -270,7 +270,7 @@ def _cumulative_prod_rule(
 
 
 def cumulative_prod_change(xp: Namespace, t: Array, x: Array, x_spec: Spec, axis: int | None) -> Array:
-    """Return the change ``c_i = t_i * before_i + x_i * c_{i-1}`` of products for a change `t` of `x`, by such a scan."""
+    """Return the change ``c_i = t_i * before_i + x_i * c_{i-1}`` of the products for a change `t`, by such a scan."""
     x, t = widened(xp, x, x_spec), widened(xp, t, x_spec)
     along, step = 0 if axis is None else axis % x_spec.ndim, 1
     first, but_last = (at_axis(along, s) for s in (slice(0, 1), slice(0, -1)))
