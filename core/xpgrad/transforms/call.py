@@ -52,11 +52,19 @@ class Mode:
         Connected to the graph that the arguments belong to.
     within : bool
         The call is made inside another transform, which may ask for other derivatives.
+
+    Parameters
+    ----------
+    *arguments : object
+    found : sequence of Variable, optional
+        The Variables among the leaves of the arguments, where these are known.
     """
 
-    def __init__(self, *arguments: Any) -> None:
+    def __init__(self, *arguments: Any, found: Sequence[Variable] | None = None) -> None:
         unrecorded = switches().mode & NO_GRAD
-        inside, found = OUTSIDE if unrecorded else _inside.get(), variables_in(arguments)
+        inside = OUTSIDE if unrecorded else _inside.get()
+        if found is None:
+            found = variables_in(arguments)
         self.variables, self.within = bool(inside or found), bool(inside)
         self.recorded = inside == RECORDED or bool(found and not unrecorded and requires_grad(found))
 

@@ -9,6 +9,7 @@ from xpgrad.backend.backend import Backend
 from xpgrad.backend.current import call_on
 from xpgrad.backend.holder import unwrap
 from xpgrad.backend.kernels import Declaration, table
+from xpgrad.backend.spec import Spec
 from xpgrad.errors import BatchError, UnknownArray
 from xpgrad.transforms.batch import rows as _rows  # noqa: F401 - fills the table
 from xpgrad.transforms.batch.array import BatchArray
@@ -257,6 +258,14 @@ class BatchBackend(TransformedBackend):
     def handle_of(self, array: Array) -> DeviceHandle:
         """Return the library's object for the device of `array`."""
         return self.base.handle_of(array.values if array.later is None else array.later.like)
+
+    def spec(self, array: Array) -> Spec:
+        """Return shape and dtype of a member, and device; equal ones are the same object."""
+        if array.later is not None:
+            return super().spec(array)
+        values = array.values
+        shape = values.shape
+        return self.spec_for(shape[1:] if array.batched else shape, values.dtype, self.base.handle_of(values))
 
     def constant(self, array: Array) -> Array:
         """Return an array of the base as one that is the same for all members."""

@@ -213,5 +213,9 @@ class BatchRun(EnclosingLevel):
         """Return this batch for the library of an array of the level below."""
         return self.batching(self.backend(plugins.by_type[type(array)]))
 
+    def forget(self) -> None:
+        """Drop what refers to this level in a circle, which only the garbage collector would free."""
+        self._batchings, self.captured = {}, {}
+
     def __repr__(self) -> str:
         return f"{super().__repr__()[:-1]}, {self.size} members>"

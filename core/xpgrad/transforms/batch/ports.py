@@ -21,10 +21,11 @@ def member(level: BatchRun, axis: int) -> Port:
 
     def inward(outer: Outer) -> Array:
         (array,) = outer
-        return level.over(array).made(moved(array, axis, 0))
+        return level.over(array).made(moved(array, axis, 0) if axis else array)
 
     def outward(inner: Array) -> list[Array | None]:
-        return [moved(inner.batching.front(inner), 0, axis)]
+        values = inner.values if inner.batched else inner.batching.front(inner)
+        return [moved(values, 0, axis) if axis else values]
 
     return Port(inward, outward)
 

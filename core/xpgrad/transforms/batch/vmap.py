@@ -77,10 +77,7 @@ def vmap(
             results, structure = batch.called(f, out_axes, randomness)
         else:
             results, structure = _in_chunks(batch, f, out_axes, randomness, chunk_size)
-        found = []
-        for y, _ in results:
-            found.append(batch.for_user(y))
-        return structure.build(found)
+        return structure.build(batch.for_user(results))
 
     return batched
 
@@ -100,20 +97,28 @@ class Arguments:
 
     def __init__(self, name: str | None, args: tuple[Any, ...], kwargs: dict[str, Any], in_axes: Axes) -> None:
         title = "vmap" if name is None else f"vmap over {name}"
-        self.name, self.title, self.mode = name, title, Mode(args, kwargs)
+        self.name, self.title = name, title
         self.count, self.names = len(args), tuple(kwargs)
         self.structures: list[Structure] = []
         self.leaves: list[Any] = []
         self.axes: list[int | None] = []
         self.lead: Variable | None = None
         sizes: dict[int, tuple[int, int]] = {}  # with the argument and the leaf
-        given = [*_axes_of_arguments(title, len(args), in_axes), *[0] * len(kwargs)]
+        if type(in_axes) is int:
+            given = [in_axes] * len(args) + [0] * len(kwargs)
+        else:
+            given = [*_axes_of_arguments(title, len(args), in_axes), *[0] * len(kwargs)]
+        variables: list[Variable] = []
         for i, (tree, axes) in enumerate(zip((*args, *kwargs.values()), given, strict=True)):
             leaves, structure = flatten(tree)
             self.structures.append(structure)
-            for j, (leaf, axis) in enumerate(
-                zip(leaves, axes_of(title, "in_axes", axes, structure, f"argument {i}"), strict=True)
-            ):
+            if type(axes) is int:
+                places: list[int | None] = [axes] * len(leaves)
+            else:
+                places = axes_of(title, "in_axes", axes, structure, f"argument {i}")
+            for j, (leaf, axis) in enumerate(zip(leaves, places, strict=True)):
+                if isinstance(leaf, Variable):
+                    variables.append(leaf)
                 if axis is None and not is_array(leaf):
                     self.leaves.append(leaf)
                     self.axes.append(None)
@@ -122,7 +127,7 @@ class Arguments:
                 if x is None:
                     x = as_leaf(leaf, self._what(i, j))
                 if axis is not None:
-                    shape = x.shape
+                    shape = x._array.shape
                     if not -len(shape) <= axis < len(shape):
                         raise ShapeError(
                             f"{self._what(i, j)} has no axis {axis}, its shape is {shape}; pass in_axes=None for what "
@@ -139,6 +144,7 @@ class Arguments:
         if len(sizes) > 1:
             raise self._sizes_differ(list(sizes.items())[:2])
         (self.size,) = sizes
+        self.mode = Mode(found=variables)
 
     def _what(self, i: int, j: int) -> str:
         """Return how messages call leaf `j` of argument `i`."""
@@ -184,17 +190,21 @@ class Arguments:
             passed.append(structure.build(remaining))
         kwargs = dict(zip(self.names, passed[self.count :], strict=True))
         outputs, structure, axes = level.run(_returned, level, f, passed[: self.count], kwargs, out_axes)
-        level.store()
+        if level.captured:
+            level.store()
         results = []
         for (y,), axis in zip(left(level, outputs, unshared=True), axes, strict=True):
             results.append((y, axis))
+        if not level.entries:
+            level.forget()
         return results, structure
 
-    def for_user(self, y: Any) -> Any:
-        """Return a result as the user receives it: a Variable if arguments were, or if it is connected."""
-        if self.mode.variables or not isinstance(y, Variable) or y._node.requires_grad:
-            return y
-        return y._array
+    def for_user(self, results: list[Result]) -> list[Any]:
+        """Return results as the user receives them: Variables if arguments were, or if they are connected."""
+        variables, found = self.mode.variables, []
+        for y, _ in results:
+            found.append(y if variables or not isinstance(y, Variable) or y._node.requires_grad else y._array)
+        return found
 
 
 def _returned(
@@ -204,7 +214,11 @@ def _returned(
     result = f(*args, **kwargs)
     leaves, structure = flatten(result)
     what = f"{level.title}: what the function returned"
-    axes = axes_of(level.title, "out_axes", out_axes, structure, "what the function returned")
+    axes: list[int | None]
+    if type(out_axes) is int:
+        axes = [out_axes] * len(leaves)
+    else:
+        axes = axes_of(level.title, "out_axes", out_axes, structure, "what the function returned")
     outputs, places = [], []
     for i, (y, axis) in enumerate(zip(as_leaves(leaves, structure, what), axes, strict=True)):
         if axis is None:
@@ -215,7 +229,7 @@ def _returned(
                 )
             outputs.append(Output(y, ports.only(level)))
         else:
-            ndim = len(y.shape) + 1
+            ndim = len(y._array.shape) + 1
             if not -ndim <= axis < ndim:
                 raise ShapeError(
                     f"{what}{where(structure.paths()[i])}: out_axes is {axis}, but the result has {ndim} axes "

@@ -29,6 +29,8 @@ class EnclosingLevel(Level):
     ----------
     entries : list of Entry
         The Variables that require a gradient, in the order of their entrance.
+    captured : dict
+        The Variables that the function has from elsewhere, by identity, with what replaces them.
     outside : set of int
         The identities of the arrays of the level below that have entered, until the function has returned. One that has
         been freed may leave its identity to another array, which is then copied for nothing.
@@ -37,7 +39,7 @@ class EnclosingLevel(Level):
     def __init__(self, title: str) -> None:
         super().__init__(title)
         self.entries: list[Entry] = []
-        self._captured: dict[int, tuple[Variable, Entry, Array | None]] = {}
+        self.captured: dict[int, tuple[Variable, Entry, Array | None]] = {}
         self.outside: set[int] = set()
         self._running: list[None] = []
         self._pulling: list[None] = []
@@ -111,7 +113,7 @@ class EnclosingLevel(Level):
 
     def enter_variable(self, x: Variable) -> Variable:
         """Return what replaces a Variable that the function has from elsewhere, the same one each time."""
-        found = self._captured.get(id(x))
+        found = self.captured.get(id(x))
         if found is not None:
             return found[1].inside
         below = x
@@ -123,7 +125,7 @@ class EnclosingLevel(Level):
             entry = self.entered((below,), self.enter(below._array), self.captured_port())
         if x.name is not None:
             entry.inside.name = x.name
-        self._captured[id(x)] = x, entry, entry.inside._array
+        self.captured[id(x)] = x, entry, entry.inside._array
         return entry.inside
 
     @staticmethod
@@ -168,7 +170,7 @@ class EnclosingLevel(Level):
             return
         border = {e.inside._node: e for e in self.entries if any(_computed(x) for x in e.outside)}
         if inputs is not None:  # what they are computed from counts only if one of them is from outside, too
-            captured = {entry.inside._node for _, entry, _ in self._captured.values()}
+            captured = {entry.inside._node for _, entry, _ in self.captured.values()}
             asked = captured & {x._node for x in inputs}
             border = {node: entry for node, entry in border.items() if asked - {node}}
         waiting, seen = [y._node for y in outputs] if border else [], set()
@@ -186,7 +188,7 @@ class EnclosingLevel(Level):
 
     def store(self) -> None:
         """Add the gradients that the function has computed for captured Variables to theirs, and store new arrays."""
-        for x, entry, first in list(self._captured.values()):
+        for x, entry, first in list(self.captured.values()):
             inside, below = entry.inside, entry.outside[0]
             if below is None:
                 continue
