@@ -165,16 +165,20 @@ class _Run:
         """Return output, tangent and auxiliary output of `f` as the user receives them."""
         within_f = functools.partial(called_with, rejecting(""), f)
         outputs, structure, aux, seen = self._called(within_f, has_aux, allow_constant)
-        made = [self._left(y, seen) for y in outputs]
-        primals, tangents = [y for y, _ in made], [zeros_like(y) if t is None else t for y, t in made]
-        build, for_user = structure.build, self.mode.for_user
-        aux = map_leaves(lambda leaf: self._leaf_left(leaf, seen), aux)
-        return for_user(build(primals)), for_user(build(tangents)), for_user(aux)
+        as_result, primals, tangents = self.mode.leaf_for_user, [], []
+        for output in outputs:
+            y, t = self._left(output, seen)
+            primals.append(as_result(y))
+            tangents.append(as_result(zeros_like(y) if t is None else t))
+        if has_aux:
+            aux = map_leaves(lambda leaf: as_result(self._leaf_left(leaf, seen)), aux)
+        return structure.build(primals), structure.build(tangents), aux
 
     def tangents_of(self, f: Callable[..., Any]) -> Any:
         """Return the tangent of what `f` returns, as the user receives it; the output is not computed to its end."""
         outputs, structure, _, seen = self._called(f, False, True)
-        return self.mode.for_user(structure.build([self._tangent_left(y, seen) for y in outputs]))
+        as_result = self.mode.leaf_for_user
+        return structure.build([as_result(self._tangent_left(y, seen)) for y in outputs])
 
     def _called(
         self, f: Callable[..., Any], has_aux: bool, allow_constant: bool
@@ -196,7 +200,8 @@ class _Run:
             self._check_dependence(outputs)
         if cuts.found and (self.rejecting or not allow_constant) and not self._depends(outputs):
             cuts.refuse(self.name, self.rejecting, outputs, leaves)
-        level.store()
+        if level.captured:
+            level.store()
         return outputs, structure, aux, {id(x._array) for pair in given for x in pair}
 
     def _inside(self, f: Callable[..., Any], trees: list[Any], has_aux: bool, allow_constant: bool) -> Any:
