@@ -160,9 +160,9 @@ def in_blocks(function: Kernel, arrays: Sequence[Array], specs: Sequence[Spec]) 
     """Return the results of a function of elements, see `Programs.in_blocks`; whole if arrays are not contiguous."""
     shape = specs[0].shape
     flat = [_flat(array, shape) for array in arrays]
-    if any(array is None for array in flat):
-        return function(*arrays, *(None for _ in specs))  # type: ignore[no-any-return]  # a tuple of arrays
     results = [np.empty(shape, spec.dtype) for spec in specs]
+    if any(array is None for array in flat):
+        return function(*arrays, *results)  # type: ignore[no-any-return]  # a tuple of arrays
     outputs = [result.reshape(-1) for result in results]
     size = outputs[0].size
     step = max(1, BLOCK // max(result.itemsize for result in results))

@@ -82,8 +82,9 @@ WRITERS: dict[Kernel, Kernel] = {
 
 def where(condition: Array, x1: Any, x2: Any, /, *, out: Array) -> Array:
     """Write `x1` where `condition` is true, else `x2`."""
-    np.copyto(out, x2)
-    np.copyto(out, x1, where=condition)
+    if elementwise.where_by_bits(condition, x1, x2, out) is None:
+        np.copyto(out, x2)
+        np.copyto(out, x1, where=condition)
     return out
 
 
@@ -133,6 +134,7 @@ def normalized_x(
 INTO: dict[Kernel, Kernel] = {
     **WRITERS,
     NAMESPACE.where: where,
+    elementwise.where: where,
     NAMESPACE.astype: astype,
     neural.softmax: softmax,
     neural.softmax_x: softmax_x,

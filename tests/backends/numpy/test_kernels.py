@@ -1,12 +1,19 @@
 """The kernels of NumPy's backend that are imported late, those of SciPy among them."""
 
 import importlib
+from typing import Any
 
 import numpy as np
 import pytest
 
-from xpgrad import get_device
+import xpgrad
+from xpgrad import Variable, get_device
+from xpgrad import array_api as xp
+from xpgrad_numpy.elementwise import in_blocks
 from xpgrad_numpy.kernels import NETWORKS, network
+from xpgrad_numpy.kernels.elementwise import BITWISE_FROM, tanh_x, where
+from xpgrad_numpy.writers import tanh_x as write_tanh_x
+from xpgrad_numpy.writers import where as write_where
 
 
 @pytest.mark.parametrize("module", NETWORKS)
@@ -25,3 +32,59 @@ def test_kelvin_functions_of_single_precision_are_right_to_the_last_digit(name: 
     y = kernel(x)
     np.testing.assert_allclose(y, getattr(special, name)(x.astype(np.float64)), rtol=1e-7)
     assert y.dtype == np.float32
+
+
+@pytest.mark.parametrize(("name", "parameters"), [
+    ("kve_moment", {"m": 1, "k": 0}), ("kve_moment", {"m": 0, "k": 1}), ("kve_moment", {"m": 2, "k": 1}),
+    ("elliptic_of", {"n": 0, "power": 0.5}), ("elliptic_of", {"n": 1, "power": -0.5}),
+    ("elliptic_of", {"n": 1, "power": 0.5}),
+])  # fmt: skip
+@pytest.mark.parametrize("largest", [8.0, 150.0])
+def test_kernels_of_scipy_agree_with_integrals(name: str, parameters: dict[str, float], largest: float) -> None:
+    pytest.importorskip("scipy.special")
+    backend, rng = get_device("@numpy").backend, np.random.default_rng(0)
+    if name == "kve_moment":
+        x1, x2 = rng.uniform(-largest, largest, 500), 10 ** rng.uniform(-1.9, 3, 500)
+    else:
+        x1, x2 = rng.uniform(-largest, largest, 500), rng.uniform(-3, 0.99, 500)
+    kernel, default = backend.lazy_override(f"special.{name}"), backend.xp.default(f"special.{name}")
+    assert kernel is not None
+    assert default is not None
+    with np.errstate(all="ignore"):
+        found, expected = kernel(x1, x2, **parameters), default(x1, x2, **parameters)
+    normal = np.abs(expected) < 1e250
+    np.testing.assert_allclose(found[normal], expected[normal], rtol=1e-11)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("random", [False, True])
+def test_where_by_bits_gives_the_bits_of_where(dtype: str, random: bool) -> None:
+    rng, size = np.random.default_rng(0), BITWISE_FROM
+    x, y = (rng.choice([1.5, -2.0, 0.0, -0.0, np.nan, np.inf], size).astype(dtype) for _ in range(2))
+    condition = rng.random(size) < 0.5 if random else np.arange(size) > 9
+    for x1, x2 in [(x, y)] + [pair for z in (0.0, -0.0, np.nan, 1.5) for pair in ((x, z), (z, x))]:
+        expected, out = np.where(condition, x1, x2), np.empty(size, dtype)
+        found = where(condition, x1, x2)
+        assert found.dtype == expected.dtype
+        assert found.tobytes() == expected.tobytes() == write_where(condition, x1, x2, out=out).tobytes()
+
+
+@pytest.mark.parametrize("f", [xp.maximum, xp.minimum])
+def test_gradients_of_extrema_share_ties_and_leave_out_nan(f: Any) -> None:
+    rng = np.random.default_rng(0)
+    x1, x2 = (Variable(rng.choice([-1.0, 0.0, -0.0, 2.0, np.nan], BITWISE_FROM)) for _ in range(2))
+    gy = rng.choice([1.0, np.inf, np.nan], BITWISE_FROM)
+    gxs = xpgrad.grad([f(x1, x2)], [x1, x2], [Variable(gy)])
+    first = x1.array > x2.array if f is xp.maximum else x1.array < x2.array
+    second = x2.array > x1.array if f is xp.maximum else x2.array < x1.array
+    for gx, taken in zip(gxs, (first, second), strict=True):
+        expected = np.where(x1.array == x2.array, 0.5 * gy, np.where(taken, gy, 0.0))
+        assert gx is not None
+        np.testing.assert_array_equal(gx.array, expected)
+
+
+def test_functions_in_blocks_write_results_of_arrays_that_are_not_contiguous() -> None:
+    gy, x, t = (np.linspace(-1, 1, 12).reshape(3, 4).T for _ in range(3))
+    spec = get_device("@numpy").backend.spec(gy)
+    (gx,) = in_blocks(lambda gy, x, t, out: (write_tanh_x(gy, x, t, out=out),), [gy, x, t], [spec])
+    np.testing.assert_array_equal(gx, tanh_x(gy, x, t))

@@ -1,5 +1,6 @@
 """Elementwise kernels: NumPy's own loops, called directly."""
 
+import math
 from typing import Any
 
 import numpy as np
@@ -23,37 +24,50 @@ _ONES = {dtype: np.ones((), dtype) for dtype in map(np.dtype, ("float16", "float
 
 
 def where(condition: Array, x1: Any, x2: Any, /) -> Array:
-    """Return elements of `x1` where `condition` is true, of `x2` elsewhere; of large arrays by operations on bits.
+    """Return elements of `x1` where `condition` is true, of `x2` elsewhere."""
+    y = where_by_bits(condition, x1, x2)
+    return np.where(condition, x1, x2) if y is None else y
 
-    These have no branches, and the results are the same to the bit.
+
+def where_by_bits(condition: Array, x1: Any, x2: Any, out: Array | None = None, /) -> Array | None:
+    """Return what `where` does, to the bit, by operations without branches; None where these take longer.
+
+    Parameters
+    ----------
+    condition, x1, x2 : array or float
+    out : array, optional
+        For the result; it is none of the others.
     """
     like = x2 if type(x1) is float else x1
     integer = INTEGERS.get(like.dtype) if type(like) is type(condition) is np.ndarray else None
-    if integer is None or condition.size < BITWISE_FROM or condition.dtype != bool or not condition.flags.c_contiguous:
-        return np.where(condition, x1, x2)
-    for x in (x1, x2):
-        fits = type(x) is float or (
-            type(x) is np.ndarray and x.dtype == like.dtype and x.shape == condition.shape and x.flags.c_contiguous
-        )
-        if not fits:
-            return np.where(condition, x1, x2)
-    y = np.empty_like(like)
+    if integer is None or condition.size < BITWISE_FROM or condition.dtype != bool:
+        return None
+    for x in (x1, x2, condition) if out is None else (x1, x2, condition, out):
+        if type(x) is not float and not (
+            type(x) is np.ndarray
+            and (x is condition or x.dtype == like.dtype)
+            and x.shape == condition.shape
+            and x.flags.c_contiguous
+        ):
+            return None
+    zero1, zero2 = (type(x) is float and x == 0 and math.copysign(1, x) > 0 for x in (x1, x2))
+    if not (zero1 or zero2):
+        sample = condition.reshape(-1)[:SAMPLE]
+        if np.count_nonzero(sample[1:] != sample[:-1]) < SAMPLE // 16:  # long runs are predicted
+            return None
+    y = np.empty_like(like) if out is None else out
     bits, truth = y.view(integer), condition.view(np.int8)
-    if type(x2) is float and not _bits(x2, like.dtype, integer):
+    if zero2:
         np.copyto(bits, np.negative(truth))  # all bits of an element, or none
         np.bitwise_and(bits, x1.view(integer), out=bits)
-        return y
-    if type(x1) is float and not _bits(x1, like.dtype, integer):
+    elif zero1:
         np.copyto(bits, np.subtract(truth, 1))
         np.bitwise_and(bits, x2.view(integer), out=bits)
-        return y
-    sample = truth.reshape(-1)[:SAMPLE]
-    if np.count_nonzero(sample[1:] != sample[:-1]) < SAMPLE // 16:  # long runs are predicted
-        return np.where(condition, x1, x2)
-    first, second = (_bits(x, like.dtype, integer) for x in (x1, x2))
-    np.copyto(bits, np.negative(truth))
-    np.bitwise_and(bits, np.bitwise_xor(first, second), out=bits)
-    np.bitwise_xor(bits, second, out=bits)
+    else:
+        other = _bits(x2, like.dtype, integer)
+        np.copyto(bits, np.negative(truth))
+        np.bitwise_and(bits, np.bitwise_xor(_bits(x1, like.dtype, integer), other), out=bits)
+        np.bitwise_xor(bits, other, out=bits)
     return y
 
 
