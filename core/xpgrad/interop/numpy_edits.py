@@ -1,4 +1,4 @@
-"""NumPy's `block`, `delete` and `insert`, with its argument names, for Variables."""
+"""NumPy's `block`, `choose`, `delete`, `insert` and `put_along_axis`, with its argument names, for Variables."""
 # ruff: noqa: D103 - each does what NumPy's function of its name does
 
 from typing import Any
@@ -8,7 +8,7 @@ from xpgrad import ops
 from xpgrad.array_api.shared import copying
 from xpgrad.errors import DtypeError, ShapeError
 from xpgrad.graph.variable import Variable, as_variable, constant_variable
-from xpgrad.interop.numpy_arguments import holds, lead_of, like, numpy_function
+from xpgrad.interop.numpy_arguments import REFUSED, holds, lead_of, like, numpy_function
 
 
 @numpy_function("block")
@@ -127,3 +127,43 @@ def _converted(values: Variable, arr: Variable) -> Any:
             f"numpy.insert: expected values that {arr.dtype} can hold, got {values.dtype}; cast one with astype"
         )
     return xp.astype(values, arr.dtype, copy=False)
+
+
+@numpy_function("choose")
+def choose(a: Any, choices: Any, out: Any = REFUSED, mode: str = "raise") -> Any:
+    lead: Any = lead_of(a, choices)
+    a = like(lead, a, exact=True)
+    values = list(choices) if not isinstance(choices, (list, tuple)) else choices
+    of_choices = lead_of(choices)
+    values = xp.broadcast_arrays(a, *(like(lead if of_choices is None else of_choices, each) for each in values))
+    a, table = values[0], xp.stack(values[1:])
+    count = table.shape[0]
+    if mode == "raise":
+        if bool(xp.any((a < 0) | (a >= count))):
+            raise ValueError(f"numpy.choose: expected indices from 0 to {count - 1}; pass mode='wrap' or mode='clip'")
+    elif mode not in ("wrap", "clip"):
+        raise ValueError(f"numpy.choose: expected the mode raise, wrap or clip, got {mode!r}")
+    else:
+        a = xp.remainder(a, count) if mode == "wrap" else xp.clip(a, 0, count - 1)
+    return xp.take_along_axis(table, a[None], axis=0)[0]
+
+
+@numpy_function("put_along_axis")
+def put_along_axis(arr: Any, indices: Any, values: Any, axis: Any) -> None:
+    """Assign `values` to `arr` at `indices` along one axis: to a Variable as by ``arr[index] = values``."""
+    if not isinstance(arr, Variable):
+        raise TypeError(
+            "numpy.put_along_axis: expected a Variable as the array to assign to, got "
+            f"{type(arr).__name__}, which cannot record a graph; make a Variable of it first"
+        )
+    indices = like(arr, indices, exact=True)
+    line = xp.reshape(arr, shape=(-1,)) if axis is None else arr
+    along = 0 if axis is None else axis % arr.ndim
+    places = []
+    for i, length in enumerate(line.shape):
+        counted = xp.arange(length, device=arr.device) if i != along else indices
+        shape = tuple(-1 if i == j else 1 for j in range(line.ndim))
+        places.append(indices if i == along else xp.reshape(counted, shape=shape))
+    if axis is None:
+        places = list(ops.unravel_index(indices, arr.shape))
+    arr[tuple(places)] = values

@@ -7,12 +7,14 @@ from xpgrad.backend.checks import naming
 from xpgrad.errors import BackendMismatch, DeviceMismatch
 from xpgrad.graph.variable import Variable
 from xpgrad.interop import (
+    numpy_calls,
     numpy_chapters,
     numpy_edits,
     numpy_equations,
     numpy_lib,
     numpy_mathematics,
     numpy_matrices,
+    numpy_polynomials,
     numpy_reductions,
     numpy_shapes,
 )
@@ -20,8 +22,8 @@ from xpgrad.interop.numpy_arguments import TABLE, refuse_function
 from xpgrad.interop.numpy_creation import creator
 
 CHAPTERS = (
-    numpy_chapters, numpy_edits, numpy_equations, numpy_lib, numpy_mathematics, numpy_matrices, numpy_reductions,
-    numpy_shapes,
+    numpy_calls, numpy_chapters, numpy_edits, numpy_equations, numpy_lib, numpy_mathematics, numpy_matrices,
+    numpy_polynomials, numpy_reductions, numpy_shapes,
 )  # fmt: skip
 
 FUNCTIONS: dict[str, Callable[..., Any]] = TABLE
@@ -31,7 +33,6 @@ ADVICE = {
     "copyto": "use v.array = a, or v[...] = a",
     "fill_diagonal": "use v[i, i] = u with an array i",
     "put": "use v[indices] = values, or xpgrad.ops.scatter_add",
-    "put_along_axis": "use v[indices] = values, or xpgrad.ops.scatter_add",
     "putmask": "use xpgrad.array_api.where",
     "save": "save v.array",
     "savez": "save v.array",

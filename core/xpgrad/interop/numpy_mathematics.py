@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from xpgrad import array_api as xp
-from xpgrad import ops
+from xpgrad import ops, special
 from xpgrad.array_api.data_types import to_floating
 from xpgrad.array_api.shared import copying
 from xpgrad.backend.spellings import dtype_of
@@ -43,6 +43,7 @@ ROWS: dict[str, Function] = {
     "real": lambda val: xp.real(val),
     "imag": lambda val: xp.imag(val),
     "sinc": lambda x: ops.sinc(x),
+    "i0": lambda x: special.i0(x),
     "union1d": lambda ar1, ar2: ops.union1d(*alike(ar1, ar2)),
     "setdiff1d": lambda ar1, ar2, assume_unique=False: ops.setdiff1d(*alike(ar1, ar2), assume_unique=assume_unique),
     "unravel_index": lambda indices, shape, order=REFUSED: ops.unravel_index(indices, shape),

@@ -7,6 +7,7 @@ from xpgrad import array_api as xp
 from xpgrad import ops
 from xpgrad.array_api.data_types import to_floating
 from xpgrad.backend.kernels import table
+from xpgrad.errors import DtypeError
 from xpgrad.graph.variable import Variable, as_variable
 from xpgrad.interop import numpy_masks as masks
 from xpgrad.interop.numpy_arguments import Function, alike, cast, refuse_argument, refuse_function
@@ -63,6 +64,16 @@ def _vecmat(x1: Any, x2: Any) -> Any:
     return xp.matmul(x1[..., None, :], x2)[..., 0, :]
 
 
+def _ldexp(x1: Any, x2: Any) -> Any:
+    x1, x2 = alike(x1, x2)
+    x1 = to_floating(x1)
+    if x2.node.spec.differentiable:
+        raise DtypeError(f"numpy.ldexp: expected exponents of an integer dtype, got {x2.dtype}; use x1 * 2.0**x2")
+    half = xp.floor_divide(x2, 2)  # two factors, neither of which overflows where the product does not
+    two = xp.full_like(x1, 2.0)
+    return x1 * two ** xp.astype(half, x1.dtype) * two ** xp.astype(x2 - half, x1.dtype)
+
+
 UFUNCS: dict[str, Function] = {name: getattr(xp, name) for name in SAME}
 UFUNCS |= {name: getattr(xp, ours) for name, ours in RENAMED.items()}
 UFUNCS |= {
@@ -75,6 +86,7 @@ UFUNCS |= {
     "fmin": _ignoring_nan(xp.minimum),
     "fmod": ops.fmod,
     "heaviside": _heaviside,
+    "ldexp": _ldexp,
     "logaddexp2": ops.logaddexp2,
     "matvec": _matvec,
     "modf": _modf,

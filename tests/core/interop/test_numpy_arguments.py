@@ -21,6 +21,10 @@ ODD = 1 + np.arange(4)[::-1] % 3 * 0.25  # unequal weights
 ARRAYS = {"x2": Y, "b": Y, "a2": Y, "v": Y, "ar2": Y, "a": X, "shape": (4, 3), "axis": 0, "obj": 1, "values": 0.5}
 """Required arguments by their names; others are `X`, or `S` in `linalg`."""
 BASE = {
+    "apply_along_axis": (lambda row: row * row[0], 1, X),
+    "choose": (np.array([0, 1, 1, 0]), [X, Y]),
+    "piecewise": (X, [X > 0], [lambda u: u * u, 3]),
+    "poly": (X[0],), "polyfit": (X[0], Y[0], 2), "roots": (X[0],),
     "argwhere": (X > 0,), "flatnonzero": (X > 0,), "nonzero": (X > 0,),
     "all": (X > 0,), "any": (X > 0,),
     "astype": (X, np.float32),
@@ -161,6 +165,10 @@ VALUES = {
 VALUES |= {
     "interp.right": (7.0,),
     "cov.dtype": (np.complex128,),
+    "polyfit.rcond": (1e-3,),
+    "polyfit.full": (),  # returns the rank as an int
+    "polyfit.w": (ODD,),
+    "polyfit.cov": (True, "unscaled"),
     "isin.kind": ("sort", "table"),
     "linalg.pinv.rcond": (0.02,),
     "linalg.pinv.rtol": (0.02,),
@@ -171,7 +179,9 @@ VALUES |= {
 SKIPPED = {
     "empty_like": "has no values to compare",
     "linalg.lstsq": "returns the rank as an int",
+    "put_along_axis": "assigns to an argument",
     "result_type": "returns a dtype",
+    "vectorize": "returns a function",
 }
 OF_HERMITIAN = {"linalg.cholesky": S @ S.T, "linalg.eigh": S + S.T, "linalg.eigvalsh": S + S.T}
 
