@@ -21,13 +21,14 @@ if TYPE_CHECKING:
     from xpgrad.transforms.loops.odeint import odeint
     from xpgrad.transforms.loops.scan import scan
     from xpgrad.transforms.matrices import hessian, jacfwd, jacobian, jacrev
+    from xpgrad.transforms.series.jet import jet
     from xpgrad.transforms.sparse.jacobians import sparse_hessian, sparse_jacobian
 
 __all__ = [
     "axis_index", "checkpoint", "custom_linear_solve", "custom_root", "custom_vjp", "custom_vmap", "fori_loop", "grad",
-    "hessian", "hessian_diagonal", "hvp", "jacfwd", "jacobian", "jacrev", "jvp", "laplacian", "linearize", "odeint",
-    "per_example", "pmean", "psum", "scan", "sparse_hessian", "sparse_jacobian", "stop_gradient", "value_and_grad",
-    "vjp", "vmap", "while_loop",
+    "hessian", "hessian_diagonal", "hvp", "jacfwd", "jacobian", "jacrev", "jet", "jvp", "laplacian", "linearize",
+    "odeint", "per_example", "pmean", "psum", "scan", "sparse_hessian", "sparse_jacobian", "stop_gradient",
+    "value_and_grad", "vjp", "vmap", "while_loop",
 ]  # fmt: skip
 
 _LATE = {
@@ -42,6 +43,7 @@ _LATE = {
     "loops.odeint": ("odeint",),
     "loops.scan": ("scan",),
     "matrices": ("hessian", "jacfwd", "jacobian", "jacrev"),
+    "series.jet": ("jet",),
     "sparse.jacobians": ("sparse_hessian", "sparse_jacobian"),
 }
 """What is imported at its first use, by its module: all of it takes ten times as long as the rest."""

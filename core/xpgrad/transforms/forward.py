@@ -78,7 +78,7 @@ def along(
     allow_constant: bool,
 ) -> tuple[Any, Any, Any]:  # fmt: skip
     """Return what `jvp` does, for the transform `name`, and the auxiliary output or None."""
-    run = _Run(name, f, primals, tangents)
+    run = Run(name, f, primals, tangents)
     try:
         return run(f, has_aux, allow_constant)
     except NotStepwise as error:
@@ -108,7 +108,7 @@ def hvp(
     tuple of trees
         One for each primal. Types are as for `value_and_grad`.
     """
-    run = _Run("hvp", f, primals, tangents)
+    run = Run("hvp", f, primals, tangents)
 
     def gradient(*arguments: Any) -> list[Variable]:
         call = Call("hvp", f, range(len(arguments)), False, arguments, {}, allow_constant=allow_constant)
@@ -126,7 +126,7 @@ def hvp(
     return tuple(argument.filled([next(remaining) for _ in argument.roots]) for argument in run.arguments)
 
 
-class _Run:
+class Run:
     """One evaluation in forward mode.
 
     Attributes
@@ -134,8 +134,8 @@ class _Run:
     mode : Mode
     arguments : list of Argument
         Their roots are the Variables outside.
-    tangents : list of Variable
-        One for each root.
+    tangents : list of tuple of Variable
+        What enters with each root: one tangent.
     level : DualLevel
     rejecting : str
         As for `Watch`.
@@ -148,11 +148,18 @@ class _Run:
             raise TypeError(f"{name}: primals must be a tuple, got {type(primals).__name__}")
         self.name, self.mode, self.rejecting = name, Mode(primals, tangents), rejecting_name()
         self.arguments = [
-            Argument(value, self.mode, f"{name}: argument {i}", _outside) for i, value in enumerate(primals)
+            Argument(value, self.mode, f"{name}: argument {i}", outside) for i, value in enumerate(primals)
         ]
-        self.tangents = [_outside(t, self.mode) for t in directions(name, self.arguments, tangents)]
-        self.level = DualLevel(name)
+        self.tangents = self._moving(tangents)
+        self.level = self._level()
         self.level.repeatable = True
+
+    def _level(self) -> DualLevel:
+        return DualLevel(self.name)
+
+    def _moving(self, tangents: Any) -> list[tuple[Variable | None, ...]]:
+        """Return what enters beside each root: its tangent."""
+        return [(outside(t, self.mode),) for t in directions(self.name, self.arguments, tangents)]
 
     def rewind(self, error: NotStepwise) -> None:
         """Set random streams back, so that the function can be called again; raise what is for another call."""
@@ -186,8 +193,10 @@ class _Run:
         """Return the outputs of `f` within, their structure, the auxiliary output, and which arrays are the user's."""
         level, port = self.level, self.level.argument_port()
         roots = [x for argument in self.arguments for x in argument.roots]
-        given = list(zip(roots, self.tangents, strict=True))
-        inside = iter([level.entered(pair, port.inward([x._array for x in pair]), port).inside for pair in given])
+        given = [(x, *moving) for x, moving in zip(roots, self.tangents, strict=True)]
+        arrays = [[None if x is None else x._array for x in pair] for pair in given]
+        entries = [level.entered(pair, port.inward(xs), port) for pair, xs in zip(given, arrays, strict=True)]
+        inside = iter([entry.inside for entry in entries])
         trees = [argument.replaced(inside) for argument in self.arguments]
         cuts = GraphEnds(level, lambda given: True)
         values = cuts.entered()
@@ -202,7 +211,7 @@ class _Run:
             cuts.refuse(self.name, self.rejecting, outputs, leaves)
         if level.captured:
             level.store()
-        return outputs, structure, aux, {id(x._array) for pair in given for x in pair}
+        return outputs, structure, aux, {id(x) for xs in arrays for x in xs if x is not None}
 
     def _inside(self, f: Callable[..., Any], trees: list[Any], has_aux: bool, allow_constant: bool) -> Any:
         result, aux = (transforming if self.mode.recorded else within)(f, *trees), None
@@ -238,10 +247,10 @@ class _Run:
         if not (level.entries and y._node.requires_grad):
             array = y._array
             tangent = None if array.tangent is None else constant_variable(array.tangent)
-            return _own(constant_variable(array.primal), seen), None if tangent is None else _own(tangent, seen)
+            return own(constant_variable(array.primal), seen), None if tangent is None else own(tangent, seen)
         ((primal, change),) = left(level, [Output(y, level.output_port())])
         assert primal is not None
-        return _own(primal, seen), None if change is None else _own(change, seen)
+        return own(primal, seen), None if change is None else own(change, seen)
 
     def _tangent_left(self, y: Variable, seen: set[int]) -> Variable:
         """Return the tangent of an output as a Variable outside."""
@@ -250,22 +259,23 @@ class _Run:
             return zeros_like(self._left(y, seen)[0])
         ((tangent,),) = left(level, [Output(y, level.tangent_port())])
         assert tangent is not None
-        return _own(tangent, seen)
+        return own(tangent, seen)
 
     def _leaf_left(self, leaf: Any, seen: set[int]) -> Any:
         """Return a leaf of the auxiliary output outside: Variables and arrays as their primals."""
         if isinstance(leaf, Variable):
             return self._left(leaf, seen)[0] if leaf._array is not None else leaf
         if isinstance(leaf, DualArray) and self.level.holds(leaf):
-            return _own(constant_variable(leaf.primal), seen)._array
+            return own(constant_variable(leaf.primal), seen)._array
         return leaf
 
 
-def _outside(x: Variable, mode: Mode) -> Variable:
+def outside(x: Variable, mode: Mode) -> Variable:
+    """Return `x`, without its graph if none is recorded."""
     return x if mode.recorded or not x._node.requires_grad else constant_variable(x._array)
 
 
-def _own(x: Variable, seen: set[int]) -> Variable:
+def own(x: Variable, seen: set[int]) -> Variable:
     """Return a result as one that shares no memory with those `seen`, to which it is added."""
     array: Array = x._array
     backend = plugins.backend_of(array)

@@ -1,35 +1,43 @@
-"""`hessian_diagonal` and `laplacian`: second derivatives along each coordinate, by forward mode alone."""
+"""`hessian_diagonal` and `laplacian`: second derivatives along each coordinate, in Taylor mode."""
 
+import functools
 import math
 from collections.abc import Callable
 from typing import Any
 
 from xpgrad.array_api.manipulation import moveaxis, reshape
-from xpgrad.array_api.statistical import sum as sum_
 from xpgrad.errors import DtypeError
 from xpgrad.graph.variable import Variable, as_variable
 from xpgrad.transforms.batch.vmap import vmap
-from xpgrad.transforms.forward import jvp
 from xpgrad.transforms.gradient import documented
+from xpgrad.transforms.series.jet import coefficients
+
+MEMBERS = "coordinates"
+"""The name of the batch of all directions."""
 
 
-def _seconds(f: Callable[..., Any], argnum: int, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Variable, Any]:
-    """Return the argument, and the second derivatives by each of its elements, which are the first axis."""
+def _seconds(
+    name: str, f: Callable[..., Any], argnum: int, args: tuple[Any, ...], kwargs: dict[str, Any], summed: bool
+) -> tuple[Variable, Any]:
+    """Return the argument, and the second derivatives by its elements: along the first axis, or summed."""
     x = as_variable(args[argnum])
     spec = x.node.spec
     if not spec.differentiable or spec.complex:
-        raise DtypeError(f"hessian_diagonal: expected a real floating-point argument, got {spec!r}")
+        raise DtypeError(f"{name}: expected a real floating-point argument, got {spec!r}")
     size = math.prod(x.shape)
     units = spec.backend.namespace.eye(size, dtype=spec.dtype, device=spec.device)
     directions = reshape(as_variable(units), (size, *x.shape))
 
     def along(direction: Any) -> Any:
-        def slope(x: Any) -> Any:
-            return jvp(lambda x: f(*args[:argnum], x, *args[argnum + 1 :], **kwargs), (x,), (direction,))[1]
+        function = functools.partial(_at, f, argnum, args, kwargs)
+        return coefficients(name, function, (x,), [[direction]], 2, MEMBERS if summed else None)[2]
 
-        return jvp(slope, (x,), (direction,), allow_constant=True)[1]
+    batched = vmap(along, out_axes=None if summed else 0, axis_name=MEMBERS, randomness="same")
+    return x, batched(directions)
 
-    return x, vmap(along)(directions)
+
+def _at(f: Callable[..., Any], argnum: int, args: tuple[Any, ...], kwargs: dict[str, Any], x: Any) -> Any:
+    return f(*args[:argnum], x, *args[argnum + 1 :], **kwargs)
 
 
 def hessian_diagonal(f: Callable[..., Any], argnum: int = 0) -> Callable[..., Any]:
@@ -52,7 +60,7 @@ def hessian_diagonal(f: Callable[..., Any], argnum: int = 0) -> Callable[..., An
 
     @documented(f, "hessian_diagonal")
     def diagonal(*args: Any, **kwargs: Any) -> Any:
-        x, found = _seconds(f, argnum, args, kwargs)
+        x, found = _seconds("hessian_diagonal", f, argnum, args, kwargs, False)
         y = moveaxis(as_variable(found), 0, -1)
         return reshape(y, (*y.shape[:-1], *x.shape))
 
@@ -71,10 +79,16 @@ def laplacian(f: Callable[..., Any], argnum: int = 0) -> Callable[..., Any]:
     -------
     callable
         Takes the arguments of `f`, returns an array like its output.
+
+    Notes
+    -----
+    Each array within carries its derivatives by all elements, and one Laplacian, which linear functions map as they map
+    the array (R. Li et al.: A computational framework for neural network-based variational Monte Carlo with Forward
+    Laplacian, 2023).
     """
 
     @documented(f, "laplacian")
     def total(*args: Any, **kwargs: Any) -> Any:
-        return sum_(as_variable(_seconds(f, argnum, args, kwargs)[1]), axis=0)
+        return as_variable(_seconds("laplacian", f, argnum, args, kwargs, True)[1])
 
     return total

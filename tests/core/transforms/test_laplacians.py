@@ -7,7 +7,7 @@ from tests.building import array, values
 from xpgrad import array_api as xp
 from xpgrad.errors import DtypeError
 from xpgrad.testing.arrays import on_host
-from xpgrad.transforms import grad, hessian, hessian_diagonal, laplacian, vmap
+from xpgrad.transforms import custom_vjp, grad, hessian, hessian_diagonal, laplacian, vmap
 
 RNG = np.random.default_rng(2)
 WEIGHTS = RNG.standard_normal((5, 4)), RNG.standard_normal((4, 3))
@@ -22,6 +22,31 @@ def test_diagonal_and_trace_of_the_hessian():
     full = on_host(hessian(network)(POINT))
     np.testing.assert_allclose(on_host(hessian_diagonal(network)(POINT)), np.diag(full), rtol=1e-10)
     np.testing.assert_allclose(on_host(laplacian(network)(POINT)), np.trace(full), rtol=1e-10)
+
+
+OTHERS = {
+    "products": lambda x: x[0] * x[1] * x[2] ** 3 * xp.exp(x[0]),
+    "quotient": lambda x: xp.sum(1 / (4 + x @ WEIGHTS[0])),
+    "kinks": lambda x: xp.sum(xp.maximum(x @ WEIGHTS[0], 0) ** 3),
+    "roots": lambda x: xp.linalg.vector_norm(x),
+    "waves": lambda x: xp.sum(xp.sin(x @ WEIGHTS[0]) ** 2),
+    "solve": lambda x: xp.linalg.solve(np.eye(5) * 3 + x[:, None] * x, x)[0],
+    "determinant": lambda x: xp.linalg.det(np.eye(5) * 3 + x[:, None] * xp.sin(x)),
+}
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_laplacians_and_their_gradients_are_those_of_the_hessian(name):
+    f = OTHERS[name]
+    trace = lambda x: xp.linalg.trace(hessian(f)(x))  # noqa: E731
+    np.testing.assert_allclose(on_host(laplacian(f)(POINT)), on_host(trace(POINT)), rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(on_host(grad(laplacian(f))(POINT)), on_host(grad(trace)(POINT)), rtol=1e-8, atol=1e-10)
+
+
+def test_functions_of_the_users_have_laplacians():
+    cube = custom_vjp(lambda x: x**3)
+    cube.defvjp(lambda x: (x**3, x), lambda x, gy: (3 * gy * x * x,))
+    np.testing.assert_allclose(on_host(laplacian(lambda x: xp.sum(cube(x)))(POINT)), 6 * np.sum(POINT), rtol=1e-10)
 
 
 def test_closed_form_on_every_backend(device):
@@ -54,5 +79,5 @@ def test_linear_functions_have_laplacian_zero():
 
 
 def test_integers_are_rejected():
-    with pytest.raises(DtypeError, match="hessian_diagonal: expected a real floating-point argument, got"):
+    with pytest.raises(DtypeError, match="laplacian: expected a real floating-point argument, got"):
         laplacian(lambda x: x)(np.arange(3))

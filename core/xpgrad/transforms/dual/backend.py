@@ -52,12 +52,16 @@ class DualBackend(TransformedBackend):
         found = self._functions.get(key)
         if found is None:
             definition: Any = table.definition(name)
-            found = self._functions[key] = derived(self, definition, kernel)
+            found = self._functions[key] = self.derived(definition, kernel)
         return found
+
+    def derived(self, definition: Definition, kernel: Kernel | None) -> Callable[..., Any]:
+        """Return a primitive as a function of dual arrays; `kernel` computes it on arrays of the base."""
+        return derived(self, definition, kernel)
 
     def primitive(self, definition: Definition) -> Callable[..., Any]:
         """Return a primitive as a function of dual arrays."""
-        return derived(self, definition, None)
+        return self.derived(definition, None)
 
     def operator(self, name: str, function: Kernel) -> Kernel:
         """Return an operator as a function of dual arrays: another kernel of the primitive."""
@@ -134,9 +138,9 @@ class DualBackend(TransformedBackend):
             level, levels = self.level(), list[Any]()
             if not self.has_tangent((args[1:] if short in NO_TANGENT else args, kwargs)):
                 return self.closed(level, function(*self.opened(args, levels), **self.opened(kwargs, levels)))
-            if name in level.deriving:
+            if (name, self) in level.deriving:
                 raise self._missing(name)
-            level.deriving.append(name)
+            level.deriving.append((name, self))
             try:
                 return self.by_variables(self._of_variables(name), args, kwargs)
             finally:

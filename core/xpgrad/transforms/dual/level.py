@@ -24,8 +24,8 @@ class DualLevel(EnclosingLevel):
     ----------
     places : dict
         Where the function took numbers out of Variables with a tangent, by file and line.
-    deriving : list of str
-        The library's functions that are computed by functions of Variables now.
+    deriving : list of (str, Backend)
+        The library's functions that are computed by functions of Variables now, with the backend of the arrays.
     repeatable : bool
         Whether the function may be called again, to be transposed as a whole; see `NotStepwise`.
     drawn : Snapshot or None
@@ -37,7 +37,7 @@ class DualLevel(EnclosingLevel):
     def __init__(self, title: str) -> None:
         super().__init__(title)
         self.places: dict[tuple[str, int], Place] = {}
-        self.deriving: list[str] = []
+        self.deriving: list[tuple[str, Backend]] = []
         self.repeatable = False
         self.drawn: random.Snapshot | None = None
 

@@ -41,7 +41,7 @@ def derived(backend: "DualBackend", definition: Definition, kernel: Kernel | Non
     kernel = kernel or plan_for(definition, base.array_types[0], base).kernel
     if definition.variadic:
         return functools.partial(_variadic, backend, definition, kernel)
-    tangent, whole = _tangent(backend, definition, kernel), functools.partial(transposed, backend, definition)
+    tangent, whole = tangent_rule(backend, definition, kernel), functools.partial(transposed, backend, definition)
     if backend.base.carries_tangents:  # an outer level must not take the functions of a rule for the user's
         tangent, whole = tangent and functools.partial(uncollected, tangent), functools.partial(uncollected, whole)
     base_types, restore, plain = frozenset(base.array_types), base.restore, not definition.parameters
@@ -127,7 +127,7 @@ def raise_escaped(own: Any, level: Any) -> None:
     )
 
 
-def _tangent(backend: "DualBackend", definition: Definition, kernel: Kernel) -> Tangent | None:
+def tangent_rule(backend: "DualBackend", definition: Definition, kernel: Kernel) -> Tangent | None:
     """Return how the tangent is computed from the result; None if both are computed together, by transposition.
 
     It may return `NotImplemented`, which leaves the operands to the transposition.

@@ -179,40 +179,49 @@ def _is_nonzero(g: Variable) -> bool:
 
 
 def node_outputs(backend: "DualBackend", function: FunctionNode, arrays: tuple[Array, ...]) -> Any:
-    """Return the outputs of a function node for dual arrays; None for the library's own that compute with any arrays.
+    """Return the outputs of a function node for dual arrays; None for those that compute with any arrays."""
+    levels: list[Any] = []
+    primals = backend.opened(arrays, levels)
+    tangents, level = [x.tangent for x in arrays], levels[-1]
+    plain = plain_at(level.outer)
+    pairs = called_with(plain, pushed_outputs, function, backend.base, primals, tangents, level, config.debug)
+    if pairs is None:
+        return None
+    return tuple(level.backend(plugins.backend_of(y)).kind(level, y, t) for y, t in pairs)
+
+
+def pushed_outputs(
+    function: FunctionNode, base: Any, primals: Sequence[Array], tangents: Sequence[Any], level: Any,
+    debug: bool,
+) -> list[tuple[Array, Any]] | None:  # fmt: skip
+    """Return the outputs of a function node for arrays of `base`, each with its tangent or None.
 
     A copy of it runs on the primals, and its `backward` is transposed; `function` gets the attributes and what is to be
-    kept from the copy, so that its own `backward` can run on dual arrays.
+    kept from the copy, so that its own `backward` can run on arrays of the level. None is returned for functions of the
+    library that compute with any arrays.
     """
     if function.of_library and not function.transposes:
         return None
-    levels: list[Any] = []
-    primals = backend.opened(arrays, levels)
-    tangents = [x.tangent for x in arrays]
     twin: FunctionNode = copy.copy(function)
     users = not function.of_library
 
     def call(xs: Sequence[Any]) -> Sequence[Variable]:
         ys = twin.apply(xs)
-        if levels[-1].repeatable and not twin.has_tangents(ys):
-            raise NotStepwise(levels[-1])
+        if level.repeatable and not twin.has_tangents(ys):
+            raise NotStepwise(level)
         return ys
 
-    plain = plain_at(levels[-1].outer)
     push = getattr(twin, "push", None)
     if all(t is None for t in tangents):
-        pairs: list[Any] = [(y, None) for y in called_with(plain, twin._forward, primals)]
-    elif push is not None and (made := called_with(plain, push, backend.base.xp, primals, tangents)) is not None:
-        restore = backend.base.restore
-        pairs = [(y, None if t is None else restore(t)) for y, t in zip(*made, strict=True)]
+        pairs: list[Any] = [(y, None) for y in twin._forward(tuple(primals))]
+    elif push is not None and (made := push(base.xp, primals, tangents)) is not None:
+        pairs = [(y, None if t is None else base.restore(t)) for y, t in zip(*made, strict=True)]
     else:
-        checked = users and config.debug
-        made = called_with(plain, pushed, function.label, call, primals, tangents, users, checked)
+        made = pushed(function.label, call, primals, tangents, users, users and debug)
         pairs = [(y._array, t) for y, t in made]
     for name, value in twin.__getstate__().items():
         setattr(function, name, value)
     function._kept_inputs, function._kept_outputs = (
         None if kept is None else dict.fromkeys(kept) for kept in (twin._kept_inputs, twin._kept_outputs)
     )
-    level = levels[-1]
-    return tuple(level.backend(plugins.backend_of(y)).kind(level, y, t) for y, t in pairs)
+    return pairs
