@@ -93,6 +93,7 @@ UFUNCS |= {
     "pow": _power,
     "power": _power,
     "rad2deg": ops.rad2deg,
+    "round": lambda x, /: xp.round(to_floating(x)),  # of scipy.special
     "vecdot": vecdot,
     "rint": lambda x, /: xp.round(to_floating(x)),
     "vecmat": _vecmat,

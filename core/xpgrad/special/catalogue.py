@@ -27,6 +27,7 @@ from xpgrad.special.oscillating import *  # noqa: F403
 from xpgrad.special.polygamma import *  # noqa: F403
 from xpgrad.special.polynomials import *  # noqa: F403
 from xpgrad.special.real_orders import *  # noqa: F403
+from xpgrad.special.shape_inverses import *  # noqa: F403
 
 if not _typing.TYPE_CHECKING:  # for which only literal lists count
     __all__ = sorted(name for name in vars() if not name.startswith("_"))

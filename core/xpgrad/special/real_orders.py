@@ -7,13 +7,17 @@ import math
 from typing import Any, cast
 
 from xpgrad.array_api.elementwise.exponential import exp
+from xpgrad.array_api.elementwise.trigonometric import cos, sin
 from xpgrad.backend.kernels import kernel
 from xpgrad.graph.variable import Variable
 from xpgrad.special.operands import composed, special
 from xpgrad.special.quadrature import integral, trapezoids, weighted_sum
 from xpgrad.types import Array, Namespace, RealOperand
 
-__all__ = ["hankel1", "hankel2", "iv", "ive", "jv", "kn", "kv", "kve", "kve_moment", "modstruve", "struve", "yv"]
+__all__ = [
+    "hankel1", "hankel1e", "hankel2", "hankel2e", "iv", "ive", "jv", "jve", "kn", "kv", "kve", "kve_moment",
+    "modstruve", "struve", "yv", "yve",
+]  # fmt: skip
 
 LARGEST = 100.0  # the integrals of oscillating functions have nodes for no more
 
@@ -320,6 +324,34 @@ def hankel1(v: RealOperand, x: RealOperand, /) -> Variable:
 def hankel2(v: RealOperand, x: RealOperand, /) -> Variable:
     """Return the Hankel function of the second kind of real order, the conjugate of `hankel1`, elementwise."""
     return jv(v, x) - 1j * yv(v, x)
+
+
+def _turn(x: Any, unit: complex) -> Variable:
+    return cos(x) + unit * sin(x)
+
+
+@composed
+def hankel1e(v: RealOperand, x: RealOperand, /) -> Variable:
+    """Return ``hankel1(v, x) * exp(-1j * x)``, which changes slowly, elementwise."""
+    return hankel1(v, x) * _turn(x, -1j)
+
+
+@composed
+def hankel2e(v: RealOperand, x: RealOperand, /) -> Variable:
+    """Return ``hankel2(v, x) * exp(1j * x)``, which changes slowly, elementwise."""
+    return hankel2(v, x) * _turn(x, 1j)
+
+
+@composed
+def jve(v: RealOperand, x: RealOperand, /) -> Variable:
+    """Return `jv`, which for real numbers needs no scale, elementwise."""
+    return jv(v, x)
+
+
+@composed
+def yve(v: RealOperand, x: RealOperand, /) -> Variable:
+    """Return `yv`, which for real numbers needs no scale, elementwise."""
+    return yv(v, x)
 
 
 def _power(xp: Namespace, v: Array, x: Array, shift: float) -> Array:

@@ -197,9 +197,10 @@ def test_every_function_has_references() -> None:
     families = {"agm", *TABLE, *elementary.TABLE}
     named = {name for name in special.__all__ if not re.search(r"_(of|moment|slope|rise)$|^eval_|^complex_", name)}
     composed = {
-        "berp", "beip", "kerp", "keip", "kelvin", "digamma", "ellipj", "expn", "fresnel", "gammasgn", "hankel1",
-        "hankel2", "huber", "jn", "multigammaln", "polygamma", "radian", "shichi", "sici", "carlson",
-        "yn",
+        "berp", "beip", "kerp", "keip", "kelvin", "digamma", "ellipj", "expn", "fresnel", "gammasgn",
+        "hankel1", "hankel1e",
+        "hankel2", "hankel2e", "huber", "jn", "jve", "multigammaln", "polygamma", "radian", "shichi", "sici", "carlson",
+        "yn", "yve",
     }  # fmt: skip
     assert named - families == composed
 
@@ -212,6 +213,15 @@ AXES = {
     **dict.fromkeys(("gammaincinv", "gammainccinv", "chdtri", "stdtrit"), (PARAMETERS, INSIDE)),
     **dict.fromkeys(("betaincinv", "betainccinv", "fdtri", "gdtrix"), (PARAMETERS, PARAMETERS, INSIDE)),
     "gdtria": (INSIDE, PARAMETERS, PARAMETERS),
+    **dict.fromkeys(("btdtria", "nbdtrik"), (INSIDE, PARAMETERS, (0.25, 0.5))),
+    **dict.fromkeys(("btdtrib", "gdtrib", "bdtrin", "nbdtrin"), (PARAMETERS, INSIDE, (0.25, 0.5))),
+    "bdtrik": ((0.75, 0.9), (2.0, 5.0), (0.3, 0.4)),
+    "chdtriv": (INSIDE, PARAMETERS),
+    "pdtrik": (INSIDE, (2.7, 9.1)),
+    "stdtridf": ((0.3, 0.35), (-0.7, -1.3)),
+    "nrdtrimn": (INSIDE, PARAMETERS, ENDS),
+    "nrdtrisd": (ENDS, (0.25, 0.9), ENDS),
+    "tklmbda": ((-0.5, 0.5, 1.0), (-0.5, 0.25, 0.5)),
     "huber": (ENDS, ENDS),
     **dict.fromkeys(("elliprf", "elliprd"), (ENDS[:5],) * 3),
 }

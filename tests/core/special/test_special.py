@@ -177,6 +177,15 @@ COMPOSED: dict[str, tuple[tuple[Any, ...], tuple[int, ...]]] = {
     "inv_boxcox1p": (([-0.5, 0.7, 0.9], [-1.0, 0.0, 1.5]), (0, 1)),
     "expm1": (([-0.5, 0.7],), (0,)),
     "log1p": (([-0.5, 0.7],), (0,)),
+    "bdtrik": (([0.4, 0.55, 0.9], [5.0, 8.0, 20.0], [0.2, 0.5, 0.7]), (0, 1, 2)),
+    "bdtrin": (([1.0, 3.0, 2.0], [0.1, 0.5, 0.9], [0.2, 0.5, 0.7]), (0, 1, 2)),
+    "nbdtrik": (([0.1, 0.5, 0.9], [5.0, 8.0, 2.0], [0.2, 0.5, 0.7]), (0, 1, 2)),
+    "nbdtrin": (([1.0, 3.0, 2.0], [0.1, 0.5, 0.9], [0.2, 0.5, 0.7]), (0, 1, 2)),
+    "gdtrib": (([0.5, 1.0, 2.0], [0.1, 0.5, 0.97], [0.5, 2.0, 1.0]), (0, 1, 2)),
+    "chdtriv": (([0.1, 0.5, 0.97], [0.5, 4.0, 9.0]), (0, 1)),
+    "pdtrik": (([0.7, 0.5, 0.97], [0.5, 2.0, 7.0]), (0, 1)),
+    "nrdtrimn": (([0.1, 0.4, 0.9], [1.0, 2.0, 0.5], [0.3, 1.0, -1.0]), (0, 1, 2)),
+    "nrdtrisd": (([0.3, 1.0, -2.0], [0.1, 0.7, 0.9], [-0.5, 2.0, 1.0]), (0, 1, 2)),
     "gdtria": (([0.1, 0.5, 0.97], [0.6, 2.0, 4.0], [0.5, 2.0, 1.0]), (0, 1, 2)),
     "gdtrix": (([0.5, 1.0, 2.0], [0.6, 2.0, 4.0], [0.1, 0.5, 0.97]), (0, 1, 2)),
     "betainccinv": (([0.7, 2.0, 9.0], [1.5, 2.0, 0.8], [0.1, 0.5, 0.9]), (0, 1, 2)),
@@ -187,10 +196,10 @@ WITH_DEGREE: dict[str, tuple[int, tuple[Any, ...]]] = {  # sums over several use
     "eval_sh_jacobi": (3, ([2.2, 3.0, 2.6], [0.7, 1.1, 1.4], [0.1, 0.5, 0.9])),
 }
 INNER = {  # derivatives, outputs, or parts of the domain, of functions that have a case
-    "bei_of", "ber_of", "carlson", "complex_polygamma_of",
-    "cosine_integral", "ellipe_of", "elliptic_of", "erfc_quotient_of", "fdtr_slope", "fresnel_cosine", "fresnel_sine",
+    "bei_of", "ber_of", "carlson", "complex_polygamma_of", "cosine_integral", "ellipe_of", "elliptic_of",
+    "erfc_quotient_of", "fdtr_slope", "fresnel_cosine", "fresnel_sine", "gammainc_shape_of",
     "hyperbolic_cosine_integral", "hyperbolic_sine_integral", "jacobi_am", "kei_of", "ker_of", "kve_moment",
-    "psi_rise", "rgamma_of", "sine_integral", "stdtr_slope", "yn_of",
+    "psi_rise", "rgamma_of", "sine_integral", "stdtr_slope", "successes_of", "yn_of",
 }  # fmt: skip
 WITH_ORDER = {"jn": 3, "yn": 3, "expn": 3, "polygamma": 2}  # the order comes first
 UNTABLED = {
@@ -198,6 +207,10 @@ UNTABLED = {
     *WITH_ORDER,
     *WITH_DEGREE,
     *INNER,
+    "hankel1e",
+    "hankel2e",
+    "jve",
+    "yve",
     "multigammaln",
     "gammainc_moment",
     "betainc_moment",
@@ -292,7 +305,10 @@ def test_ufuncs_of_scipy_with_several_outputs_and_orders() -> None:
     x = Variable(np.asarray([0.3, 0.7]))
     for y, expected in (
         (scipy.special.sici(x)[1], scipy.special.sici(x.array)[1]),
-        (scipy.special.jv(0.5, x), scipy.special.jv(0.5, x.array)),
+        *(
+            (getattr(scipy.special, name)(0.5, x), getattr(scipy.special, name)(0.5, x.array))
+            for name in ("jv", "jve", "yve", "hankel1e", "hankel2e")
+        ),
         (scipy.special.ellipj(x, 0.4)[2], scipy.special.ellipj(x.array, 0.4)[2]),
         (scipy.special.eval_legendre(3, x), scipy.special.eval_legendre(3, x.array)),
         (scipy.special.kelvin(x)[1], scipy.special.kelvin(x.array)[1]),

@@ -17,7 +17,8 @@ i0 i0e i1 i1e k0 k0e k1 k1e
 boxcox boxcox1p cosdg cosm1 exp10 exprel sindg tandg
 ellipkm1 exp1 expi hyp1f1 spence
 dawsn ellipe ellipeinc ellipkinc erfi hyp0f1 hyp2f1 iv ive jv kve modstruve ndtri_exp struve
-wrightomega yv"""
+wrightomega yv
+btdtria btdtrib stdtridf"""
 ORDERED = {
     "expn_of": "expn", "iv_of": "iv", "ive_of": "ive", "jn_of": "jv", "yn_of": "yn",
 }  # fmt: skip

@@ -111,6 +111,13 @@ INCOMPLETE_BETA = (
     _of("stdtr", "t", lambda s, t: s.stdtr(5, t), lambda t: _scipy("stdtr")(5, t), (-3.0, 3.0)),
 )
 
+SHAPE_INVERSES = (
+    _case("btdtria", (0.1, 0.9), (0.7, 4.0), (0.2, 0.8), order=2),
+    _case("btdtrib", (0.7, 4.0), (0.1, 0.9), (0.2, 0.8), order=2),
+    _case("stdtridf", (0.26, 0.3), (-1.3, -0.7), order=1, rtol={"float64": 1e-6}),
+    _case("tklmbda", (-1.0, 1.0), (0.1, 0.7), order=2),
+)
+
 ENTROPY = (
     _case("entr", (0.2, 3.0), keeps=("x",)),
     _case("rel_entr", (0.2, 3.0), (0.2, 3.0), keeps=("x1", "x2"), elementwise=True),
@@ -312,6 +319,7 @@ CASES = (
     + GAMMA
     + INCOMPLETE_GAMMA
     + INCOMPLETE_BETA
+    + SHAPE_INVERSES
     + ENTROPY
     + BESSEL
     + REAL_ORDERS
