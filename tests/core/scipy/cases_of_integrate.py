@@ -40,7 +40,55 @@ def integral(name, label, by_xp, by_numpy, *inputs, **kwargs):
     )
 
 
+def bent(lib, module):
+    """Return the solution of ``y'' = -exp(c y)`` between two ends."""
+
+    def solution(c, x):
+        return module.solve_bvp(
+            lambda x, y: lib.stack([y[1], -lib.exp(c * y[0])]),
+            lambda a, b: lib.stack([a[0], b[0] - 0.3]),
+            x,
+            lib.stack([0 * x, 0 * x]),
+            tol=1e-7,
+        ).sol(0.5)
+
+    return solution
+
+
+def frequency(lib, module):
+    """Return the first frequency of a string whose mass grows along it."""
+
+    def solution(q, x):
+        guess = lib.stack([lib.sin(3 * x), 3 * lib.cos(3 * x)])
+        return module.solve_bvp(
+            lambda x, y, p: lib.stack([y[1], -(p[0] ** 2) * (1 + q * x) * y[0]]),
+            lambda a, b, p: lib.stack([a[0], b[0], a[1] - p[0]]),
+            x,
+            guess,
+            p=x[-1:] * 3,
+            tol=1e-7,
+        ).p
+
+    return solution
+
+
 CASES = [
+    ScipyCase(
+        "integrate.solve_bvp",
+        bent(xp, integrate),
+        bent(np, ref),
+        (np.asarray(0.7), np.linspace(0.1, 1.1, 6)),
+        rtol=1e-6,
+        batched=False,
+    ),
+    ScipyCase(
+        "integrate.solve_bvp:parameter",
+        frequency(xp, integrate),
+        frequency(np, ref),
+        (np.asarray(0.3), np.linspace(0.0, 1.0, 9)),
+        rtol=1e-6,
+        batched=False,
+    ),
     of("trapezoid", uniform(2, 5), places(5)),
     of("simpson", uniform(2, 5), places(5), libraries=True),
     of("simpson", uniform(2, 6), places(2, 6), label=":even"),
