@@ -42,7 +42,7 @@ def odeint(
         Takes a tree of Variables like `y0`, a 0-d Variable and `args`, and returns a tree like `y0`.
     y0 : tree of Variables, arrays or scalars, floating-point
     t : Variable, array or sequence of numbers, shape (n,)
-        Increasing or decreasing.
+        Increasing or decreasing; equal times have equal solutions, each with its own gradient.
     *args : trees
         Arrays in them are passed as Variables. Variables that `f` captures get their gradients, too.
     rtol, atol : float, optional
@@ -67,7 +67,7 @@ def odeint(
     StructureError
         `f` returns a tree that is not like `y0`.
     DtypeError, ShapeError, ValueError
-        `y0` has no floating-point numbers, or `t` is not 1-D, or neither increases nor decreases.
+        `y0` has no floating-point numbers, or `t` is not 1-D, or increases and decreases.
 
     Notes
     -----
@@ -145,8 +145,10 @@ def _times(t: Any, rhs: RightHandSide) -> tuple[list[float], Variable | None]:
     if not given:
         raise ShapeError("odeint: t must have at least one time, the first, got none")
     pairs = list(itertools.pairwise(given))
-    if not all(map(math.isfinite, given)) or not (all(a < b for a, b in pairs) or all(a > b for a, b in pairs)):
-        raise ValueError("odeint: t must increase or decrease from each time to the next; sort it, each time once")
+    if not all(map(math.isfinite, given)) or not (all(a <= b for a, b in pairs) or all(a >= b for a, b in pairs)):
+        raise ValueError(
+            "odeint: t must increase or decrease from each time to the next, or stay; sort it"
+        )
     return given, times
 
 
