@@ -65,7 +65,9 @@ def ufuncs() -> set[str]:
 
 def supported() -> set[str]:
     """Return the names of the ufuncs that xpgrad provides."""
-    return ufuncs() & set(xpgrad.special.__all__)
+    from xpgrad.interop.numpy_ufuncs import UFUNCS
+
+    return ufuncs() & {*xpgrad.special.__all__, *UFUNCS}
 
 
 def digits() -> tuple[int, int]:

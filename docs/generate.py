@@ -4,8 +4,10 @@ import importlib
 import inspect
 import json
 import re
+import sys
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import figures
 
@@ -148,6 +150,30 @@ def chainer(text: str) -> str:
     return _filled(text, counts=f"{sum(counts.values())} names: {total}.", same="\n".join(same), **heads)
 
 
+def scipy(text: str) -> str:
+    """Return the page on SciPy's functions with the table of what the tests check of each, by their case table."""
+    sys.path.insert(0, str(DOCS.parent))
+    from tests.core.scipy.test_differentiated import CASES  # needs pytest
+
+    by: dict[tuple[str, str], str] = {}
+    for chapter, names, arguments in re.findall(r"^\| `([\w.]+)` \| (.+) \| (.+) \|$", text, re.MULTILINE):
+        by |= {(chapter, name): arguments for name in re.findall(r"`(\w+)`", names)}
+    rows = [
+        "| function | by | orders of derivatives | batches | libraries |",
+        "|---|---|---|---|---|",
+    ]
+    cases: dict[str, list[Any]] = {}
+    for case in CASES:
+        cases.setdefault(re.split(r"[:,]", case.name)[0], []).append(case)
+    for name, found in sorted(cases.items()):
+        chapter, _, function = name.rpartition(".")
+        orders, batched = max(case.orders for case in found), any(case.batched for case in found)
+        libraries = "all" if any(case.libraries for case in found) else "NumPy"
+        arguments = by.get((chapter, function)) or next(x for (c, _), x in by.items() if c == chapter.partition(".")[0])
+        rows.append(f"| `{name}` | {arguments} | {orders} | {'yes' if batched else 'no'} | {libraries} |")
+    return _filled(text, cases="\n".join(rows))
+
+
 def _plain(name: str) -> str:
     return name.replace("_", "\\_")
 
@@ -194,6 +220,8 @@ def main() -> None:
     page.write_text(backends(page.read_text(encoding="utf-8")), encoding="utf-8")
     page = DOCS / "chainer.md"
     page.write_text(chainer(page.read_text(encoding="utf-8")), encoding="utf-8")
+    page = DOCS / "scipy.md"
+    page.write_text(scipy(page.read_text(encoding="utf-8")), encoding="utf-8")
     for name in figures.pages():
         (DOCS.parent / name).write_text(figures.written(name, figures.page_text(name)), encoding="utf-8")
 
