@@ -1,4 +1,4 @@
-"""`Application`: the function node that one call of a primitive leaves in the graph."""
+"""`Application`: the function node that records one call of a primitive in the graph."""
 
 from typing import Any
 
@@ -20,11 +20,11 @@ other_labels: dict[str, str] = {}
 
 
 class Application(FunctionNode):
-    """One call of a primitive: its input nodes, and what its rules asked to keep.
+    """One call of a primitive: its input nodes and the arrays that its rules require.
 
-    Slots that no rule asked for stay empty.
-    Few objects that Python's garbage collector tracks make deep graphs fast, so a tuple of the input nodes is made only
-    where somebody asks for it, or where there are more than two.
+    Slots that no rule requires stay empty.
+    Deep graphs are fast with few objects that Python's garbage collector tracks, so the tuple of input nodes is created
+    only on request or for more than two inputs.
 
     Attributes
     ----------
@@ -35,7 +35,7 @@ class Application(FunctionNode):
     result : array
         The output.
     rest : dict or scalar
-        Further inputs, specs and parameters by name; if there are none, the scalar that an operator met, for its label.
+        Further inputs, specs and parameters by name; otherwise the scalar operand, for the label.
     """
 
     __slots__ = ("__weakref__", "first", "input", "other", "pullback", "rank", "rest", "result", "second")
@@ -63,10 +63,10 @@ class Application(FunctionNode):
 
     @property
     def inputs(self) -> Any:
-        """Nodes of the inputs, also for those that walk the graph; None if the function was unchained.
+        """Nodes of the inputs, also used by code that walks the graph; None if the function was unchained.
 
-        Constant arrays after the last input with a node are left out. Those before it get a new node each time, with
-        the array if a rule keeps it, because the graph has none for them.
+        Constant arrays after the last input with a node are left out. Earlier inputs get a new node each time, with the
+        array if a rule keeps it, because the graph has no node for them.
         """
         nodes = self.input_nodes
         if nodes is None or None not in nodes:
@@ -122,11 +122,11 @@ class Application(FunctionNode):
         return self.pullback is None
 
     def kept_inputs(self) -> tuple[Any, ...]:
-        """Return one array for each input that is an array, None for those that were not kept; for hooks."""
+        """Return the array of each array input, None for inputs that were not retained; used by hooks."""
         return tuple(carried.visible(array) for _, array in self._kept_pairs())
 
     def get_retained_inputs(self) -> tuple[Any, ...]:
-        """Return the inputs that the rules asked to keep as Variables of the graph."""
+        """Return the retained inputs as Variables of the graph."""
         return tuple(
             constant_variable(array) if node is None else over(node, array)
             for node, array in self._kept_pairs()
@@ -134,14 +134,14 @@ class Application(FunctionNode):
         )
 
     def get_retained_outputs(self) -> tuple[Any, ...]:
-        """Return the output as a Variable of the graph, if the rules asked to keep it."""
+        """Return the output as a Variable of the graph, if a rule requires it."""
         y = getattr(self, "result", None)
         if y is None:
             return ()
         return (over(self._adopted(output(y, plugins.backend_of(y).spec(y), None, 0)._node, 0), y),)
 
     def _kept_pairs(self) -> list[tuple[VariableNode | None, Any]]:
-        """Return node and array of each input that is an array, None for what is not known."""
+        """Return node and array of each array input, None for unknown nodes and arrays."""
         if self.input_nodes is None:
             return []
         rest = getattr(self, "rest", {})
@@ -153,7 +153,7 @@ class Application(FunctionNode):
             if node is None and with_scalar:
                 continue
             if len(places) != len(nodes) and not with_scalar:
-                value = None  # variadic: its rule asks for no arrays
+                value = None  # variadic: its rule requires no arrays
             elif place < 2:
                 value = getattr(self, ("first", "second")[place], None)
             else:
@@ -162,7 +162,7 @@ class Application(FunctionNode):
         return pairs
 
     @property
-    def _hooks(self) -> dict[str, Any] | None:  # on the pullback, where they cost nothing
+    def _hooks(self) -> dict[str, Any] | None:  # on the pullback, where hooks cost nothing when unused
         return getattr(self.pullback, "hooks", None)
 
     @property
@@ -179,14 +179,14 @@ class Application(FunctionNode):
         return hooks
 
     def guard(self) -> None:
-        """Guard what is kept, so that a sweep detects writes to it."""
+        """Guard the retained arrays, so that a sweep detects writes to them."""
         kept = [getattr(self, slot, None) for slot in ("first", "second", "result")]
         rest = getattr(self, "rest", None)
         kept += rest.values() if isinstance(rest, dict) else ()
         self.pullback = HookedPullback(self.pullback, {}, inspection.guards(kept))
 
     def release(self) -> None:
-        """Drop what was kept; a later sweep of this function raises."""
+        """Release the retained arrays; a later sweep of this function raises."""
         self.pullback = RELEASED  # first, so that a sweep that misses a value below raises this
         self.first = self.second = self.result = self.rest = None
 
@@ -222,7 +222,7 @@ FunctionNode.__new__ = made  # type: ignore[method-assign,assignment]  # mypy wa
 
 
 def released(f: FunctionBase) -> GraphError:
-    """Return the error for a sweep through a function that dropped what it kept."""
+    """Return the error for a sweep through a function whose retained arrays were released."""
     return GraphError(
         "the graph was swept with retain_graph=False, so its functions dropped what their gradients need; "
         "compute it again, or sweep with retain_graph=True"

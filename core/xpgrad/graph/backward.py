@@ -29,7 +29,7 @@ def backward_from(
     y: Variable, retain_grad: bool = False, enable_double_backprop: bool = False, loss_scale: float | None = None,
     retain_graph: bool = True,
 ) -> None:  # fmt: skip
-    """Compute the gradients of all that `y` was computed from; this is `Variable.backward`.
+    """Compute the gradients of all inputs and intermediate results of `y`; this is `Variable.backward`.
 
     A Variable that requires no gradient changes none, and gives a `GraphEndWarning`.
     """
@@ -61,14 +61,14 @@ def backward(
     *,
     enable_double_backprop: bool = False,
 ) -> None:
-    """Run one backward computation from several outputs at once; each function runs once.
+    """Run one backward computation from several outputs; each function runs once.
 
     Parameters
     ----------
     outputs : sequence of Variable
     grad_outputs : sequence of Variable or None, optional
-        Where to start; by default from each output's own gradient, which is then cleared. An output without a
-        gradient is skipped, with a warning, and so is one that requires no gradient (`GraphEndWarning`).
+        Where to start; by default from each output's own gradient, which is then cleared. An output without a gradient
+        is skipped with a warning, and so is an output that requires no gradient (`GraphEndWarning`).
     enable_double_backprop : bool
 
     Raises
@@ -121,7 +121,7 @@ def _sweep(
     found: dict[Variable, list[tuple[VariableNode, Any]]] = {}
     for key, g in sweep.totals.items():
         if isinstance(key, VariableNode) and (x := key.get_variable_or_none()) is not None:
-            if x in found:  # it has moved, and was met as several nodes
+            if x in found:  # an object that moved occurs as several nodes
                 found[x].append((key, g))
             else:
                 found[x] = [(key, g)]
@@ -143,9 +143,9 @@ def _deposit(
     found: dict[Variable, list[tuple[VariableNode, Any]]], retained: list[tuple[VariableNode, Any]],
     used: list[tuple[Variable, Any]], recorded: bool,
 ) -> None:  # fmt: skip
-    """Add to the gradients that the roots have, and store all that a sweep has found, or nothing if anything fails.
+    """Add to the existing gradients of the roots and store all other gradients of a sweep, or none if a step fails.
 
-    Other threads may store at the same time; what was computed from a gradient that is gone is computed again.
+    Other threads may store gradients at the same time; a sum with a gradient that was replaced meanwhile is recomputed.
     """
     kept: list[tuple[Variable, Any]] = []
     for node, g in retained:
@@ -161,7 +161,7 @@ def _deposit(
             read[x] = held
             total: Any = held
             if held is not None and any(y is x and before is held for y, before in used):
-                total = None  # the sweep has started from it, and it is used up
+                total = None  # the sweep started from this gradient, which is used up
             if total is not None:
                 array = held._array if isinstance(held, Variable) else held
                 check_gradient(array, x._node.spec)  # the constructor took it as it came
@@ -261,7 +261,7 @@ def grad(
     enable_double_backprop : bool
         Record the computation, so that the results can be differentiated.
     loss_scale : float, optional
-        Factor of the ones.
+        Factor of the default cotangents, which are ones.
 
     Returns
     -------
@@ -313,7 +313,7 @@ def grad(
 def gradients(
     starts: Sequence[tuple[Variable, Variable]], inputs: Sequence[Variable], recorded: bool
 ) -> list[Variable | None]:
-    """Return what `grad` does, from pairs of outputs and cotangents, for a transform that has checked them."""
+    """Return gradients as `grad` does, from pairs of outputs and cotangents that a transform has already checked."""
     if live:
         _check_level([y for y, _ in starts], inputs)
     seeds: Seeds = []
@@ -324,7 +324,7 @@ def gradients(
 
 
 def _swept(seeds: Seeds, xs: Sequence[Variable], recorded: bool, retain: bool) -> list[Variable | None]:
-    """Return the gradients of `xs` by a sweep of what is between them and the seeds."""
+    """Return the gradients of `xs` by a sweep of the subgraph between the seeds and `xs`."""
     keys: dict[Variable, list[tuple[VariableNode, Key]]] = {}
     watch: set[Key] = set()
     for x in xs:
@@ -380,7 +380,7 @@ def between(outputs: Iterable[VariableNode], wanted: Set[Key]) -> dict[FunctionB
                 if creator is not None:
                     waiting.append(creator)
     active: dict[FunctionBase, bool] = {}
-    for f in sorted(functions, key=attrgetter("rank")):  # a function comes after those that made its inputs
+    for f in sorted(functions, key=attrgetter("rank")):  # a function runs after the functions that computed its inputs
         leads = rest = False
         for node in functions[f]:
             if node is not None and node.requires_grad:

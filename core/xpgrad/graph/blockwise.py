@@ -17,9 +17,9 @@ class Blockwise:
     Attributes
     ----------
     pull : callable
-        As that of the pullback; it returns None for a gradient that it has added to a total.
+        Label of the pullback; it returns None for a gradient that it has added to a total.
     elementwise, only_first, several : bool
-        As those of the pullback.
+        Slots of the pullback.
     """
 
     __slots__ = ("elementwise", "only_first", "pull", "several")
@@ -30,7 +30,7 @@ class Blockwise:
 
 
 class Blocks:
-    """What a backend computes in blocks of the vjps of a pullback.
+    """The vjps of a pullback that a backend computes in blocks.
 
     Attributes
     ----------
@@ -47,7 +47,7 @@ class Blocks:
         self._vjps, self._pullback = vjps, pullback
 
     def with_totals(self, totals: list[Any], owned: bool) -> Blockwise:
-        """Return what adds to these totals, or None, for each place, and may overwrite a cotangent that is `owned`."""
+        """Return a pullback that adds to these totals, where given, and may overwrite a cotangent that is `owned`."""
 
         def pull(f: Any, gy: Any) -> Sequence[Any]:
             values = [[get(f) for get in each] for each in self._getters]
@@ -64,7 +64,7 @@ class Blocks:
 
 
 def blocks_of(pullback: Pullback) -> Blocks | None:
-    """Return what the backend computes in blocks of the vjps of a pullback, None if these run on whole arrays."""
+    """Return the vjps of a pullback that the backend computes in blocks, None if they run on whole arrays."""
     if pullback.blocks is None:
         pullback.blocks = _made(pullback) or False
     return pullback.blocks or None
@@ -89,10 +89,11 @@ def _of_values(definition: Definition, x: str) -> bool:
     return all(name in {"y", *definition.inputs, *definition.parameters} for name in definition.asks[x])
 
 
-# Only the sweep refers to an array if nothing does but its own variables and slots. Then nobody else can see what is
-# written into the array, because views refer to it, too. How many references a variable makes depends on the
-# interpreter, so they are counted, of an object that is held in the same way. A tracer may hold more meanwhile, so the
-# limit is the number in Python 3.11 to 3.13; if a tracer holds more in a sweep, nothing is overwritten.
+# An array is referenced only by the sweep if the reference count equals that of the sweep's own variables and slots.
+# Writes to such an array are invisible to users, because views refer to their array as well. The number of references
+# that a variable creates depends on the interpreter, so it is counted for an object held in the same way. A tracer may
+# hold more references meanwhile, so the limit is the number in Python 3.11 to 3.13; if a tracer holds more in a sweep,
+# no array is overwritten.
 
 
 def _in_an_argument(held: object) -> int:

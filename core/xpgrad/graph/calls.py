@@ -1,10 +1,10 @@
 """The call paths of primitives without parameters: one input, two inputs, an input and a constant.
 
 The whole budget of an operation is about a microsecond, so a call path resolves everything beforehand.
-What is left is a look-up of the mode of this thread, one of the plan of the array type, the call of the array library,
+The remaining work is a look-up of the thread's mode and of the plan for the array type, the call of the array library,
 and the creation of a node. Calls whose look-ups fail, and rare ones (mixed dtypes or devices, hooks, debug mode), are
 passed to `general.apply`, which checks everything; errors of the kernel to `general.after_error`. Within a
-transformation, operands that are of its level need not enter it.
+transformation, operands of the current level are not lifted again.
 """
 
 # A spec is None only while the second operand has a node, which pyright does not follow from one `if` to the next:

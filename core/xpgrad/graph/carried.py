@@ -1,7 +1,7 @@
-"""Arrays with their own graph: the plain arrays that Variables hold of them, and how the two graphs are connected.
+"""Arrays with their own graph: how Variables hold them as plain arrays, and how the two graphs are connected.
 
-A Variable holds a plain array over the same memory and returns another one to users, so that changes of the latter's
-graph do not affect what was kept.
+A Variable holds a plain array over the same memory and returns a separate array to users, so that changes of that
+array's graph do not affect the retained array.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def held(array: Array, operation: str) -> Array:
-    """Return what a Variable holds for `array`, which must not be in a graph."""
+    """Return the plain array that a Variable holds for `array`, which must not be part of a graph."""
     backend = plugins.carriers[type(array)]
     if variable_of(array) is not None:
         raise GraphError(f"{operation}: the array is in a graph, which would be lost; use as_grad_stopped()")
@@ -53,7 +53,7 @@ def enter(x: "Variable", array: Array, grad: Array | None, requires_grad: bool) 
         return False
     if not requires_grad:
         raise GraphError(
-            "Variable: requires_grad=False would cut the graph that the array is in; use as_grad_stopped() for that"
+            "Variable: requires_grad=False would cut the graph of the array; use as_grad_stopped() for that"
         )
     source = plugins.carriers[type(array)].attach(array, x) or source
     x._array, x._node, x._grad = source._array, source._node, source._grad if grad is None else grad
@@ -61,7 +61,7 @@ def enter(x: "Variable", array: Array, grad: Array | None, requires_grad: bool) 
 
 
 def check_required(x: "Variable", operation: str) -> None:
-    """Raise unless `x` requires a gradient: over an array with a graph of its own, asking for another is an error."""
+    """Raise unless `x` requires a gradient: an array with its own graph cannot be made to require a gradient later."""
     if not x.requires_grad:
         backend = plugins.carriers[type(x._array)]
         raise GraphError(

@@ -1,4 +1,4 @@
-"""A primitive as data: its name, inputs, parameters and rules, and what each rule asks the graph to keep."""
+"""A primitive as data: its name, inputs, parameters and rules, and the arrays that each rule retains."""
 
 import inspect
 from collections.abc import Callable
@@ -12,7 +12,7 @@ Rule = Callable[..., Any]
 
 
 def identity(xp: Namespace, gy: Any) -> Any:
-    """Return the cotangent as it is: the rule of the inputs of an addition, which pullbacks need not call."""
+    """Return the cotangent unchanged: the rule of the inputs of an addition, which pullbacks need not call."""
     return gy
 
 
@@ -22,13 +22,13 @@ class Definition:
     Attributes
     ----------
     name : str
-        That of the function, with its extension's before it, for messages.
+        Name of the function, preceded by the name of its extension, for messages.
     kernel : Declaration
-        That of its kernel, whose name has the module, too, if the primitive is not xpgrad's own.
+        Name of the kernel, which includes the module if the primitive belongs to an extension.
     vjps : dict
         From an input's name to the declaration of its vjp's kernel.
     inputs : tuple of str
-        Names of the array inputs, in order. For a variadic primitive the one name of the sequence.
+        Names of the array inputs, in order. For a variadic primitive, the name of the sequence.
     parameters : dict
         Names of the other parameters, with their defaults.
     positional : tuple of str
@@ -38,16 +38,16 @@ class Definition:
     rules : dict
         From an input's name to its vjp; inputs without a rule have no gradient.
     asks : dict
-        From an input's name to the names that its rule asks for.
+        From an input's name to the names of the arguments of its rule.
     elementwise : bool
         Inputs broadcast, and a cotangent is summed over broadcast axes.
     same_dtype : bool
         It is elementwise, and a result from inexact inputs of one dtype has that dtype.
     variadic : bool
     linear : tuple of str
-        The inputs in each of which it is linear while the others are constant.
+        Inputs in which the function is linear while the other inputs are constant.
     symmetric : tuple of str
-        The inputs by which the Jacobian is symmetric, so that a rule maps tangents, too.
+        Inputs with a symmetric Jacobian, so that the rule also maps tangents.
     reduction : bool or tuple of int
         Each element of the first input affects one element of the result, over the parameter `axis`, or these axes.
     several : bool
@@ -55,9 +55,9 @@ class Definition:
     title : str
         The name of the function that users call, for messages.
     label : str
-        How messages and pictures call it; an operator has blanks for its operands: ``_ + _``.
+        Name in messages and drawings; an operator has blanks for its operands: ``_ + _``.
     paths : dict
-        The specialised call paths: "public", and where there are any "operator", "reflected" and "index".
+        The specialised call paths: "public", and where defined "operator", "reflected" and "index".
     """
 
     __slots__ = (
@@ -94,7 +94,7 @@ class Definition:
         for word, inputs in (("linear", linear), ("symmetric", symmetric)):
             if type(inputs) is not tuple or not all(x in rules for x in inputs):
                 raise PluginError(
-                    f"{self.name}: {word} must be a tuple of the names of inputs that have rules, of "
+                    f"{self.name}: {word} must be a tuple of names of inputs with rules, from "
                     f"{', '.join(rules) or 'none'}; got {inputs!r}"
                 )
         first, named = next(iter(self.inputs), None), "axis" in self.parameters
@@ -132,8 +132,8 @@ class Definition:
         own = {*self.inputs, *self.parameters}
         if ambiguous := [name for name in names[2:] if name in own and name in {"y", "specs", *self._spec_names()}]:
             raise PluginError(
-                f"{self.name}: the rule of {x} asks for {', '.join(ambiguous)}, which is an argument and what rules "
-                "call the output or the specs of inputs; call the argument otherwise"
+                f"{self.name}: the rule of {x} requires {', '.join(ambiguous)}, an argument with the name that rules "
+                "use for the output or the specs of inputs; rename the argument"
             )
         return names[2:]
 
@@ -141,7 +141,7 @@ class Definition:
         return {f"{x}_spec" for x in self.inputs}
 
     def _signature(self) -> inspect.Signature:
-        """Return the public signature, made from the code object: `inspect.signature` takes 50 µs each at import."""
+        """Return the public signature, derived from the code object: `inspect.signature` takes 50 µs each at import."""
         make = inspect.Parameter
         keyword_only = self.body.__code__.co_kwonlyargcount
         named = len(self.parameters) - keyword_only
@@ -166,11 +166,11 @@ class Definition:
 
     @property
     def casts(self) -> bool:
-        """Whether there is an optional dtype of the result that no rule asks for: calls with one are checked."""
+        """Whether the result has an optional dtype that no rule requires: such calls are checked."""
         return self.parameters.get("dtype", self) is None and not any("dtype" in asked for asked in self.asks.values())
 
     def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """Return inputs and parameters of a call; errors are those of a plain Python function."""
+        """Return inputs and parameters of a call; errors are the same as for a plain Python function."""
         count = len(self.inputs)
         if len(args) == count and kwargs.keys() == self.parameters.keys():
             return args, kwargs

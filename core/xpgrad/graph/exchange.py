@@ -1,7 +1,7 @@
-"""What several threads may change in one graph, gradients and the extra parts of nodes, so that no change is lost.
+"""Locked updates of graph state that several threads change: gradients and extra parts of nodes.
 
 A new gradient is computed from the old one without a lock, and stored if the old one is still there; otherwise it is
-computed again. So nothing is computed, and no user's code runs, while the lock is held.
+computed again. So no user code and no array operation runs while the lock is held.
 """
 
 from collections import deque
@@ -16,13 +16,13 @@ lock = shared_lock()
 
 
 class Holder(Protocol):
-    """What holds a gradient: a Variable."""
+    """An object that holds a gradient, such as a Variable."""
 
     _grad: Any
 
 
 def exchange(x: Holder, held: Any, grad: Any) -> bool:
-    """Replace the gradient of `x` by `grad` if it is still `held`; return whether it was."""
+    """Replace the gradient of `x` by `grad` if it is still `held`; return whether the replacement took place."""
     with lock:
         if x._grad is not held:
             return False
@@ -31,7 +31,7 @@ def exchange(x: Holder, held: Any, grad: Any) -> bool:
 
 
 def replace(x: Holder, made: Callable[[Any], Any]) -> Any:
-    """Replace the gradient of `x`, which may be None, by what `made` returns for it; return the new one."""
+    """Replace the gradient of `x`, which may be None, by the result of `made(gradient)`; return the new gradient."""
     while True:
         held = x._grad
         grad = made(held)

@@ -1,4 +1,4 @@
-"""Fits a gradient to its array: sums over broadcast axes and casts between precisions; other differences are errors."""
+"""Fits a gradient to its array: sums over broadcast axes and casts between precisions; other differences raise."""
 
 from typing import Any
 
@@ -44,7 +44,7 @@ def _text(f: FunctionBase, what: str, expected: Any, got: Any) -> str:
 
 
 def _check_inputs(f: FunctionBase, shape: Shape) -> None:
-    """Raise if the inputs, where all are Variables, do not broadcast to `shape`, that of the output."""
+    """Raise if all inputs are Variables and do not broadcast to `shape`, the shape of the output."""
     inputs = f.input_nodes
     for node in inputs:  # most have an input of this shape
         if node is not None and node.spec.shape == shape:

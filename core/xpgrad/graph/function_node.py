@@ -29,7 +29,7 @@ raw_rule: "ContextVar[FunctionNode | None]" = ContextVar("xpgrad_raw_rule", defa
 
 
 class Forward:
-    """The forward computation that an author writes: for all arrays, or for those of the host and of other devices."""
+    """The forward computation of a user's function: for all arrays, or separately for host and other devices."""
 
     __slots__ = ()
 
@@ -41,7 +41,7 @@ class Forward:
     def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
         """Return the outputs, a tuple of arrays.
 
-        The default sends arrays of the host backend to `forward_cpu` and all others to `forward_gpu`.
+        The default passes arrays of the host backend to `forward_cpu` and all other arrays to `forward_gpu`.
         """
         return self.forward_cpu(inputs) if on_host(inputs) else self.forward_gpu(inputs)
 
@@ -63,11 +63,12 @@ def on_host(arrays: tuple[Any, ...]) -> bool:
 class FunctionNode(FunctionBase, Forward):
     """A differentiable function with several outputs, with state, or with an explicit backward computation.
 
-    Derive from it, write `forward` (on arrays) and `backward` (on Variables), and call ``MyFunction().apply((x, w))``.
-    Inside `forward`, `retain_inputs` and `retain_outputs` say which arrays `backward` needs; nothing else is kept.
-    Everything that `backward` computes from the retained Variables can be differentiated again. Where that is not asked
-    for, they are constants there. `backward` may make graphs of its own and call `grad` on them, and may write into the
-    arrays of the gradients that it gets, which no other function sees; where all is recorded such a write is an error.
+    Derive a class from it, write `forward` (on arrays) and `backward` (on Variables), and call ``MyFunction().apply((x,
+    w))``. Inside `forward`, call `retain_inputs` and `retain_outputs` for the arrays that `backward` needs; no other
+    array is kept. Everything that `backward` computes from the retained Variables can be differentiated again.
+    Otherwise they are constants there. `backward` may create graphs of its own and call `grad` on them, and may write
+    into the arrays of the gradients that it receives, which are copies; while gradients are recorded, such a write is
+    an error.
 
     Attributes
     ----------
@@ -87,7 +88,7 @@ class FunctionNode(FunctionBase, Forward):
     _kept_inputs: Any = None  # of index to array
     _kept_outputs: Any = None
 
-    def __getstate__(self) -> dict[str, Any]:  # asked by copies and by pickle
+    def __getstate__(self) -> dict[str, Any]:  # called by copies and by pickle
         """Return the attributes that the author has set; a copy has not been applied, and has no hooks."""
         return {name: value for name, value in getattr(self, "__dict__", {}).items() if name not in OF_APPLICATION}
 
@@ -95,7 +96,7 @@ class FunctionNode(FunctionBase, Forward):
         """Raise: a FunctionNode is applied, not called."""
         raise RuntimeError(f"{self.label}: a FunctionNode is applied with apply((x, ...)), not called")
 
-    # What an author writes
+    # Methods for authors to override
 
     def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> Any:
         """Return the gradients of the inputs `target_input_indexes`, or of all inputs, as Variables or None.
@@ -116,7 +117,7 @@ class FunctionNode(FunctionBase, Forward):
     def backward_accumulate(
         self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...], grad_inputs: tuple[Any, ...]
     ) -> tuple[Any, ...]:
-        """Return the gradients of the targets, each with what `grad_inputs` already holds for it added.
+        """Return the gradients of the targets, each added to the corresponding entry of `grad_inputs`.
 
         Called only where it is overridden; otherwise the sweep adds the contributions.
         """
@@ -126,7 +127,7 @@ class FunctionNode(FunctionBase, Forward):
         )
 
     def check_type_forward(self, in_types: TypeInfoTuple) -> None:
-        """Raise `InvalidType`, by `type_check.expect`, for inputs that the function does not take."""
+        """Raise `InvalidType`, through `type_check.expect`, for invalid inputs."""
 
     def retain_inputs(self, indexes: Sequence[int]) -> None:
         """Keep these inputs for `backward`; to be called in `forward`."""
@@ -170,7 +171,7 @@ class FunctionNode(FunctionBase, Forward):
 
     @property
     def output_data(self) -> tuple[Any, ...]:
-        """The retained outputs as arrays, None for those that are not."""
+        """The retained outputs as arrays, None for outputs that were not retained."""
         if self._kept_outputs is None:
             raise RuntimeError(f"{self.label}: no output is retained; call retain_outputs in forward")
         return tuple(carried.visible(self._kept_outputs.get(i)) for i in range(len(self.outputs)))
@@ -188,12 +189,11 @@ class FunctionNode(FunctionBase, Forward):
         ------
         TypeError
             The inputs are of two backends, or `forward` returns no tuple of arrays.
-        GraphError
-            This object has been applied already, and what it returned is still in use.
+        GraphError This object was applied already, and its outputs are still in use.
         """
         if self.inputs is not None:
             if any(ref() is not None for ref in self.outputs or ()):
-                raise GraphError(f"{self.label}: the object stands in a graph already; make one for each application")
+                raise GraphError(f"{self.label}: this FunctionNode was already applied; create a new one")
             self.inputs = self.outputs = None
         variables = [as_variable(x) for x in inputs]
         arrays = tuple(x._array for x in variables)
@@ -255,7 +255,7 @@ class FunctionNode(FunctionBase, Forward):
         return tuple(restored)
 
     def _restored(self, y: Any) -> Array:
-        """Return an output as an array: some libraries make scalars of 0-d ones. Python's scalars are not converted."""
+        """Convert an output to an array: some libraries return scalars. Python's scalars are not converted."""
         kind = type(y)
         if kind not in (bool, int, float, complex) and not isinstance(y, Variable):
             if kind not in plugins.by_type and isinstance(y, plugins.scalar_types):
@@ -267,7 +267,7 @@ class FunctionNode(FunctionBase, Forward):
             else:
                 try:
                     backend.check(y)
-                except UnknownArray as error:  # it says what to do
+                except UnknownArray as error:  # its message already contains the remedy
                     raise UnknownArray(f"{self.label}: forward output: {error}") from None
                 return y
         raise TypeError(f"{self.label}: forward output must be a tuple of ndarrays, got {kind.__name__} in it")
@@ -307,7 +307,7 @@ class FunctionNode(FunctionBase, Forward):
         return result
 
     def _note_retained(self, error: Exception) -> None:
-        """Add to an error of `backward` which inputs it can have, if `forward` did not retain all of them."""
+        """Add the list of retained inputs to an error of `backward`, if `forward` did not retain all of them."""
         kept = sorted(self._kept_inputs or ())
         if len(kept) < len(self.inputs) and not isinstance(error, XpgradError):
             which = ", ".join(map(str, kept)) or "none"
@@ -334,18 +334,18 @@ class FunctionNode(FunctionBase, Forward):
         )
 
     def kept_inputs(self) -> tuple[Any, ...]:
-        """Return one array for each input, None for those that were not kept; for hooks."""
+        """Return the array of each input, None for inputs that were not retained; used by hooks."""
         kept = self._kept_inputs or {}
         return tuple(carried.visible(kept.get(i)) for i in range(len(self.inputs)))
 
     def release(self) -> None:
-        """Drop what was kept; a later sweep of this function raises."""
+        """Release the retained arrays; a later sweep of this function raises."""
         self._kept_inputs = self._kept_outputs = self._guards = None
         self.pullback = RELEASED
 
 
 class _Bare(FunctionNode):
-    """What ``FunctionNode()`` makes: it takes attributes, like all classes that users derive."""
+    """Base of ``FunctionNode()`` instances: accepts attributes, like all classes that users derive."""
 
 
 _Bare.__name__ = _Bare.__qualname__ = "FunctionNode"

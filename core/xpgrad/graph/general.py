@@ -1,6 +1,6 @@
-"""The general way to call a primitive, with every check, for what its call path does not take.
+"""The general path of a primitive call, with every check, for calls that the fast call path does not handle.
 
-A kernel is never called again with arguments for which it raised: its error is explained from what it raised. Only a
+A kernel is never called again with arguments for which it raised: the message is derived from the first error. Only a
 parameter that few libraries take, as a list for a tuple, is converted after the error, and the kernel called with that.
 """
 
@@ -113,9 +113,10 @@ def operate(definition: Definition, x1: Any, x2: Any) -> Any:
 
 
 def guarded(definition: Definition, operands: Sequence[Any], parameters: dict[str, Any], path: str = "public") -> Any:
-    """Call a primitive as without the detection of mutations, by the same call path, and guard what it keeps.
+    """Call a primitive by the call path that is used without mutation detection, and guard the arrays that it retains.
 
-    So what programs are tested with is what runs without it. Within a transformation, operands enter that first.
+    So tests with mutation detection run the same code as programs without it. Within a transformation, operands are
+    lifted first.
     """
     if switches().mode & LIFTED:
         return call_lifted(definition, operands, parameters, path)
@@ -129,10 +130,10 @@ def guarded(definition: Definition, operands: Sequence[Any], parameters: dict[st
 def after_error(
     error: Exception, definition: Definition, operands: Sequence[Any], arrays: list[Any], parameters: dict[str, Any]
 ) -> Variable:
-    """Explain the error of a kernel that a call path has called with `arrays`, those of `operands`, and `parameters`.
+    """Explain the error of a kernel that a call path has called with the `arrays` of `operands` and `parameters`.
 
-    Call paths leave some checks until then. What they pass on differs from what `apply` passes only in the parameters:
-    operands that are to be cast never get that far.
+    Call paths leave some checks until then. Call paths and `apply` pass different parameters only: operands that
+    require a cast never reach a call path's kernel.
     """
     variadic = definition.variadic
     backend, _ = common_backend(definition.title, operands[0] if variadic else operands)
@@ -143,7 +144,7 @@ def after_error(
 
 
 def given_arrays(definition: Definition, operands: Any) -> list[Any]:
-    """Return the arrays that a variadic primitive gets from an iterable, up to the first that is none."""
+    """Return the arrays of an iterable passed to a variadic primitive, up to the first element that is not an array."""
     found = []
     try:
         for x in operands:
@@ -167,7 +168,7 @@ def plan_for(definition: Definition, kind: type, backend: Backend | None = None)
 
 
 def planned(definition: Definition, x: Any) -> bool:
-    """Make the plan for the array of `x`, if there is none for its type yet; return whether that was so."""
+    """Create the plan for the array type of `x` unless it exists; return whether it was created."""
     kind = type(getattr(x, "_array", None))
     if kind in definition.plans or kind not in plugins.by_type:
         return False
@@ -190,7 +191,7 @@ def _split(operands: Sequence[Any], backend: Backend, lead: Array) -> tuple[list
 
 
 def _watched(plan: Plan, nodes: list[Any], parameters: dict[str, Any], scalar: Any) -> Application:
-    """Return an application that hooks can be told of before there is an output."""
+    """Return an application that hooks can receive before the output exists."""
     function: Application = DebugApplication()
     function.pullback, function.inputs, function.rank = plan.pullback((True,) * len(nodes)), tuple(nodes), 0
     function._origin = function.stack = None

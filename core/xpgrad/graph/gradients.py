@@ -17,7 +17,7 @@ def check_gradient(grad: Array, wanted: Spec | None) -> None:
     device = wanted.backend.device_for(wanted.device)
     if given.backend is not wanted.backend:
         raise BackendMismatch(
-            f"Variable.grad: the array is {wanted.backend.name}'s but the gradient {given.backend.name}'s; "
+            f"Variable.grad: expected an array of {wanted.backend.name}, got an array of {given.backend.name}; "
             f"move it with xpgrad.get_device('{device}').send(grad)"
         )
     if given.dtype != wanted.dtype:
@@ -25,7 +25,9 @@ def check_gradient(grad: Array, wanted: Spec | None) -> None:
     if given.shape != wanted.shape:
         raise ShapeError(f"Variable.grad: expected shape {wanted.shape} as in the array, got {given.shape}")
     if given.device != wanted.device:
-        raise DeviceMismatch(f"Variable.grad: the array is on {device}, the gradient is not; move it there first")
+        raise DeviceMismatch(
+            f"Variable.grad: expected a gradient on {device} as the array, got another device; move it there first"
+        )
 
 
 def check_gradient_variable(grad: Any, wanted: Spec | None) -> None:
@@ -34,7 +36,7 @@ def check_gradient_variable(grad: Any, wanted: Spec | None) -> None:
         return
     array = unwrap(grad)
     if array is grad:
-        raise UnknownArray(f"Variable.grad_var: expected a Variable, got {type(grad).__name__}; arrays go to grad")
+        raise UnknownArray(f"Variable.grad_var: expected a Variable, got {type(grad).__name__}; assign arrays to grad")
     check_gradient(array, wanted)
 
 

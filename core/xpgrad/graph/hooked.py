@@ -21,9 +21,9 @@ Gradients = Sequence[Any]
 
 
 class HookedPullback(Pullback):
-    """The pullback of one application that has function hooks of its own, or guards.
+    """The pullback of an application with its own function hooks or guards.
 
-    All other applications keep the shared pullback, so both cost nothing where there are none.
+    All other applications keep the shared pullback, so hooks and guards cost nothing where unused.
 
     Attributes
     ----------
@@ -50,10 +50,10 @@ class HookedPullback(Pullback):
 
 
 def watched(f: Any, pullback: Pullback, gy: Any, node: Any, hooks: list[Any], *, recorded: bool) -> Gradients:
-    """Return what the rules of a primitive make of the cotangent `gy`, watched.
+    """Return the gradients that the rules of a primitive compute from the cotangent `gy`, observed by hooks.
 
-    What a hook writes into the gradient before the rules run takes effect on this function's gradient and no other;
-    later it has none.
+    Writes of a hook to the gradient before the rules run affect only the gradient of this function; later writes have
+    no effect.
     """
     copied = writing(hooks)
     given = private(gy) if copied else gy
@@ -87,14 +87,14 @@ def watched(f: Any, pullback: Pullback, gy: Any, node: Any, hooks: list[Any], *,
 def watched_by_user(
     f: Any, gys: list[Any], targets: tuple[int, ...], hooks: list[Any], sweep: Any, *, copied: bool
 ) -> Gradients:
-    """Return what the `backward` of `f` makes of the gradients `gys` in `sweep`, watched.
+    """Return the gradients that the `backward` of `f` computes from `gys` in `sweep`, observed by hooks.
 
-    If they were not `copied` for it, other gradients share their memory, and nothing may write to them.
+    If `gys` were not `copied` for this call, other gradients share their memory, and they must not be written to.
     """
     kept, arrays = f.kept_inputs() if hooks else (), _arrays(gys)
 
     def after(_: Gradients) -> tuple[Any, ...]:
-        own = copied and not sweep.recorded  # then what was returned may share their memory
+        own = copied and not sweep.recorded  # the returned gradients may share memory with `gys`
         return kept, _arrays([None if g is None else private(g) for g in gys]) if own else arrays
 
     return observed(
@@ -104,7 +104,7 @@ def watched_by_user(
 
 
 def pulled(f: Any, gys: list[Any], targets: tuple[int, ...], sweep: Any) -> Gradients:
-    """Return what the `backward` of `f` makes of `gys`; a raw sweep records none of it."""
+    """Return the gradients that the `backward` of `f` computes from `gys`; a raw sweep does not record them."""
     lead = next(g._array for g in gys if g is not None)
     recorded, values = sweep.recorded, dict[ContextVar[Any], Any]()
     if f.of_library:

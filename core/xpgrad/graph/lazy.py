@@ -10,14 +10,14 @@ from xpgrad.types import Array, Dtype, Shape
 
 
 class Lazy:
-    """Base of the lazy cotangents that rules return; the sweep collects them and asks for their total.
+    """Base of the lazy cotangents that rules return; the sweep collects them and computes their total.
 
     Attributes
     ----------
     spec : Spec
         Shape, dtype and device of the cotangent.
     shape : tuple of int
-        Read by the sweep, as of any cotangent; so is `dtype`.
+        Read by the sweep, as for any cotangent; so is `dtype`.
     dtype : dtype
     """
 
@@ -31,7 +31,7 @@ class Lazy:
     """Largest sum of costs of those of one kind that wait; None for the number of elements of the cotangent."""
 
     def cost(self) -> int:
-        """Return what this one costs while it waits."""
+        """Return the cost of deferring this contribution."""
         raise NotImplementedError
 
     @classmethod
@@ -44,14 +44,14 @@ class Lazy:
 
 
 class Gathered:
-    """A sum with lazy contributions, in a slot of the sweep: a dense part, and the lazy ones."""
+    """A sum with lazy contributions, in a slot of the sweep: a dense part and the lazy contributions."""
 
     __slots__ = ("dense", "lazy", "owned", "recorded", "size", "spec")
 
     def __init__(self, spec: Spec, recorded: bool) -> None:
         self.spec, self.recorded, self.size = spec, recorded, spec.size
         self.dense: Any = None
-        self.owned = False  # whether nothing else refers to the dense part
+        self.owned = False  # whether no other object refers to the dense part
         self.lazy: dict[type[Lazy], list[Any]] = {}  # for each kind the sum of the costs, then the contributions
 
     def add(self, item: Any) -> None:

@@ -1,4 +1,4 @@
-"""Operands of functions that enter the innermost active transformation before the function is called."""
+"""Lifting of function operands to the innermost active transformation."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -13,12 +13,12 @@ if TYPE_CHECKING:
 
 
 def is_inside(now: Switches, plan: Any, array: Any) -> bool:
-    """Return whether an array is of the innermost transformation, and nothing else requires special treatment."""
+    """Return whether an array belongs to the innermost transformation and requires no other special treatment."""
     return now.mode in ONLY_LIFTED and plan.transformed and array.level is now.level
 
 
 def call_lifted(definition: "Definition", operands: Sequence[Any], parameters: dict[str, Any], path: str) -> Any:
-    """Call a primitive by one of its call paths, with operands that have entered the innermost transformation."""
+    """Call a primitive by one of its call paths, with operands lifted to the innermost transformation."""
     level = innermost()
     if level is not None:
         operands = [lifted(level, x) for x in operands]
@@ -27,13 +27,13 @@ def call_lifted(definition: "Definition", operands: Sequence[Any], parameters: d
 
 
 def entered(x: Any) -> Any:
-    """Return a Variable or an array as one of the innermost transformation; `x` itself if there is none."""
+    """Lift a Variable or an array to the innermost transformation, if any."""
     level = innermost()
     return x if level is None else lifted(level, x)
 
 
 def lifted(level: Level, x: Any) -> Any:
-    """Return Variables and arrays, also in lists and tuples, as those of `level`, and any other object unchanged."""
+    """Lift Variables and arrays, also in lists and tuples, to `level`; return other objects unchanged."""
     if isinstance(x, Variable):
         return inside(x)
     if isinstance(x, (list, tuple)):

@@ -1,6 +1,6 @@
-"""The call paths of primitives with several array inputs, some of which may be None, and of those of a sequence.
+"""The call paths of primitives with several array inputs, some of which may be None, and of primitives of a sequence.
 
-They keep to the same budget as those in `calls`.
+They have the same time budget as the call paths in `calls`.
 """
 
 from collections.abc import Callable, Sequence

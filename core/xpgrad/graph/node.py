@@ -31,7 +31,7 @@ class FunctionBase:
     rank : int
         The highest of the inputs'.
     pullback : Pullback or None
-        The rules of a primitive; None for functions with a backward computation of their own.
+        The rules of a primitive; None for functions with their own backward computation.
     stack : traceback.StackSummary or None
         Where the function was applied, in debug mode.
     """
@@ -43,11 +43,11 @@ class FunctionBase:
     rank: int = 0
     stack: Any = None
     is_elementwise: ClassVar[bool] = False
-    of_library: ClassVar[bool] = False  # its `backward` writes to nothing, and asks the mode whether to record
+    of_library: ClassVar[bool] = False  # its `backward` writes to no array, and reads the mode before recording
     unchained: bool = False  # only functions that do not refer to their outputs set it
     pullback: Any = None
     _origin: Any = None  # in debug mode: the function during whose rule it was applied
-    _guards: Any = None  # in debug mode: copies of what was kept
+    _guards: Any = None  # in debug mode: copies of the retained arrays
     _hooks: Any = None
 
     @property
@@ -74,11 +74,11 @@ class FunctionBase:
         return f"<{type(self).__name__} {title(self)!r}: {what}>"
 
     def kept_inputs(self) -> tuple[Any, ...]:
-        """Return one array for each input, None for those that were not kept; for hooks."""
+        """Return the array of each input, None for inputs that were not retained; used by hooks."""
         return ()
 
     def release(self) -> None:
-        """Drop what was kept."""
+        """Release the retained arrays."""
 
     def unchain(self) -> None:
         """Cut this function out of the graph: its outputs become roots, and it forgets its inputs."""
@@ -101,7 +101,7 @@ class FunctionBase:
         return self._hooks  # type: ignore[no-any-return]  # class-level default None
 
     def add_hook(self, hook: Any, name: str | None = None) -> None:
-        """Add a `FunctionHook` to this function alone, under its name or `name`."""
+        """Add a `FunctionHook` only to this function, under its name or `name`."""
         inspection.add_local_hook(self, hook, name)
 
     def delete_hook(self, name: str) -> None:
@@ -123,7 +123,7 @@ def _label(node: "VariableNode | None") -> str:
 
 
 def title(function: FunctionBase) -> str:
-    """Return the label of a function, also if the code of its author fails, or its construction did."""
+    """Return the label of a function, or its class name if its `label` or its constructor fails."""
     try:
         return str(function.label)
     except Exception:
@@ -146,11 +146,11 @@ class NodeExtra:
         self.loss_scale: float | None = None
         self.declared = False
         self.passed = False  # a root that a transform passed to the user's function: copies are connected to it
-        self.constant = False  # a gradient that depends on no Variable, by a recorded sweep: its derivatives are 0
+        self.constant = False  # a gradient that depends on no Variable, from a recorded sweep: its derivatives are 0
         self.device: Device | None = None  # where a Variable without an array was sent, and will get its array
         self.successor: VariableNode | None = None  # the node that the Variable has since it moved to another device
-        self.predecessors: list[weakref.ref[VariableNode]] = []  # those it had before, as far as a graph knows them
-        self.variable: weakref.ref[Variable] | None = None  # one that has taken the place of the node's first
+        self.predecessors: list[weakref.ref[VariableNode]] = []  # earlier nodes that a graph still references
+        self.variable: weakref.ref[Variable] | None = None  # replaces the node's first Variable
 
 
 def leaf_node(variable: "Variable", spec: Spec | None, requires_grad: bool) -> "VariableNode":
@@ -180,7 +180,7 @@ class VariableNode(weakref.ref["Variable"]):
     ----------
     creator_node : FunctionNode or None
     rank : int
-        0 for a root, else one more than its creator's.
+        0 for a root, otherwise one more than the creator's rank.
     requires_grad : bool
         Whether a sweep computes a gradient here. Integer and boolean arrays have none.
     spec : Spec or None
@@ -203,7 +203,9 @@ class VariableNode(weakref.ref["Variable"]):
 
     def __init__(self, variable: "Variable", name: str | None = None, **kwargs: Any) -> None:
         if "grad" in kwargs:
-            raise ValueError("VariableNode: gradients belong to the Variable; give grad= to it")
+            raise ValueError(
+                "VariableNode: expected no grad=, because gradients belong to the Variable; pass grad= to Variable"
+            )
         if kwargs:
             raise TypeError(f"VariableNode: unexpected argument {next(iter(kwargs))!r}")
         old = variable._node
@@ -314,7 +316,7 @@ class VariableNode(weakref.ref["Variable"]):
 
     @property
     def data(self) -> Array | None:
-        """The array, if the node was told to retain it."""
+        """The array, if the node retains it."""
         return None if self.extra is None else carried.visible(self.extra.data)
 
     @data.setter
@@ -328,8 +330,7 @@ class VariableNode(weakref.ref["Variable"]):
 
         Raises
         ------
-        RuntimeError
-            The Variable is gone.
+        RuntimeError The Variable has been deleted.
         """
         variable = self.get_variable_or_none()
         if variable is None:
@@ -349,7 +350,7 @@ class VariableNode(weakref.ref["Variable"]):
         return None if variable is None else variable.grad_var
 
     def get_variable(self) -> "Variable":
-        """Return the live Variable, else a fresh one over this node and what it retains."""
+        """Return the live Variable, otherwise a new Variable with this node and its retained array."""
         variable = self.get_variable_or_none()
         if variable is None:
             variable = slot.variable_over(self, None if self.extra is None else self.extra.data)
@@ -359,7 +360,7 @@ class VariableNode(weakref.ref["Variable"]):
     def get_variable_or_none(self) -> "Variable | None":
         """Return the live Variable, or None.
 
-        A Variable that moved to another device since the graph was made is found, too.
+        This includes a Variable that moved to another device since the graph was created.
         """
         extra = self.extra
         variable = self() if extra is None or extra.variable is None else extra.variable()
@@ -369,7 +370,7 @@ class VariableNode(weakref.ref["Variable"]):
         return variable if successor is not None and variable._node is successor else None
 
     def lineage(self) -> "list[VariableNode]":
-        """Return this node, and those that its Variable had on other devices, as far as a graph still knows them."""
+        """Return this node and the earlier nodes of its Variable on other devices that a graph still references."""
         earlier = [] if self.extra is None else [node for ref in self.extra.predecessors if (node := ref()) is not None]
         return [self, *earlier]
 
@@ -381,7 +382,7 @@ class VariableNode(weakref.ref["Variable"]):
 
 
 class InternalNode(VariableNode):
-    """The class of all nodes that xpgrad makes: its constructor is C's, which takes half of the time.
+    """The class of all nodes that xpgrad creates: its inherited constructor, written in C, takes half of the time.
 
     Its callers set the attributes. Roots and results share it, since Python reads attributes faster at a place that
     meets one class only.

@@ -36,7 +36,7 @@ def is_operand(x: Any) -> bool:
 
 
 def common_backend(name: str, operands: Sequence[Any]) -> tuple[Backend, Array]:
-    """Return the backend of the arrays among `operands`, and the first of them.
+    """Return the backend of the arrays among `operands`, and the first array.
 
     Raises
     ------
@@ -97,7 +97,7 @@ def _check_together(name: str, found: Backend, lead: Array, backend: Backend, ar
 
 
 def as_variables(operation: str, *operands: Any) -> list[Variable]:
-    """Return operands as Variables of one library; scalars are 0-d, of the dtype that they have in operators."""
+    """Return operands as Variables of one library; scalars become 0-d arrays of the dtype they have in operators."""
     scalar = [is_scalar(x) for x in operands]
     xs: list[Any] = [x if weak else as_variable(x) for x, weak in zip(operands, scalar, strict=True)]
     if True not in scalar or False not in scalar:
@@ -118,12 +118,12 @@ def with_arrays_only(operation: str, operands: Sequence[Any], backend: Backend) 
 
 
 def is_scalar(x: Any) -> bool:
-    """Return whether an operand is a scalar, Python's or a library's."""
+    """Return whether an operand is a scalar of Python or of a library."""
     return x is not None and not isinstance(x, Variable) and type(x) not in plugins.by_type and plugins.is_scalar(x)
 
 
 def scalar_array(operation: str, scalar: Any, arrays: Sequence[Array], backend: Backend) -> Array:
-    """Return a scalar as a 0-d array beside `arrays`, of the dtype that it has in operators with them."""
+    """Convert a scalar to a 0-d array next to `arrays`, with the dtype that it has in operators with them."""
     dtype = promoted_dtype(operation, arrays, [scalar], backend)
     return backend.asarray(plugins.plain(scalar), dtype=dtype, device=backend.handle_of(arrays[0]))
 
@@ -149,9 +149,10 @@ def _kind_of(operation: str, scalar: Any) -> int:
 
 
 def promoted(operands: Sequence[Any], backend: Backend) -> Sequence[Any]:
-    """Return operands in which an integer array that meets a float, or a real one that meets a complex, is cast.
+    """Return operands with integer arrays cast next to floats, and real arrays cast next to complex operands.
 
-    Operands of different floating-point dtypes are cast, too, where the library's own result depends on which is 0-d.
+    Operands of different floating-point dtypes are cast as well if the library's own result depends on which operand is
+    0-d.
     """
     if not backend.zero_dimensional_widen:
         operands = _widened(operands, backend)
@@ -180,7 +181,7 @@ def cast_to_variable(operands: Sequence[Any], backend: Backend) -> Sequence[Any]
 
 
 def _arrays(operands: Sequence[Any]) -> list[Any]:
-    """Return the arrays among `operands`, those of Variables too; None for each of the others."""
+    """Return the arrays among `operands`, including the arrays of Variables; None for every other operand."""
     arrays = [x._array if isinstance(x, Variable) else x for x in operands]
     return [a if type(a) in plugins.by_type else None for a in arrays]
 
@@ -192,7 +193,7 @@ def _cast(x: Any, target: Any, backend: Backend) -> Any:
 
 
 def _widened(operands: Sequence[Any], backend: Backend) -> Sequence[Any]:
-    """Return operands whose floating-point arrays, or whose integer arrays, have the dtype to which they promote."""
+    """Return operands whose floating-point arrays, or else integer arrays, are cast to their promoted dtype."""
     arrays = _arrays(operands)
     counts = [a is not None and backend.spec(a).differentiable for a in arrays]
     if not any(counts):
@@ -208,7 +209,7 @@ def _widened(operands: Sequence[Any], backend: Backend) -> Sequence[Any]:
 
 
 def _weak_target(array: Array | None, kind: type, backend: Backend) -> Any:
-    """Return the dtype that `array` must have to meet a Python scalar of type `kind`; None if it is left as it is."""
+    """Return the dtype that `array` must have to meet a Python scalar of type `kind`; None: the dtype is kept."""
     if array is None or backend.is_kind(array.dtype, ("bool", "complex floating")):
         return None
     if backend.is_kind(array.dtype, "real floating"):
@@ -217,7 +218,7 @@ def _weak_target(array: Array | None, kind: type, backend: Backend) -> Any:
 
 
 def plain_parameters(operation: str, parameters: dict[str, Any], backend: Backend) -> dict[str, Any]:
-    """Return parameters as the library takes them; those that are so already are the same objects."""
+    """Return parameters in the form that the library accepts; valid parameters remain the same objects."""
     plain = {}
     for name, value in parameters.items():
         try:
@@ -236,7 +237,7 @@ class _TooDeep(Exception):
 
 
 def _plain(name: str, value: Any, depth: int = 0) -> Any:
-    """Return a parameter as libraries take it: lists as tuples, a length as a shape, a library's scalar as Python's."""
+    """Convert a parameter for libraries: lists to tuples, a length to a shape, library scalars to Python scalars."""
     if depth > MAX_DEPTH:
         raise _TooDeep
     if name == "shape" and isinstance(value, WHOLE):

@@ -23,7 +23,7 @@ def output(array: Array, spec: Spec, function: Any, rank: int) -> Variable:
     function : FunctionNode or None
         The function that made it; if None, the Variable is a root that requires no gradient.
     rank : int
-        Rank of the function, set on it.
+        Rank of the function, which is also set on it.
     """
     # No default values: a function that has some is called more slowly.
     y = blank()

@@ -1,6 +1,6 @@
 """The call paths of primitives with one input and static parameters: reductions, reshapes, indexing.
 
-They keep to the same budget as those in `calls`.
+They have the same time budget as the call paths in `calls`.
 """
 
 from collections.abc import Callable
@@ -156,7 +156,7 @@ def indexed(definition: Definition, general: Function) -> Function:
 
 
 def _is_static(parameters: dict[str, Any]) -> bool:
-    """Return whether no parameter can be an array, which would have to enter a transformation."""
+    """Return whether no parameter can be an array, which would have to be lifted to a transformation."""
     for value in parameters.values():
         if type(value) not in STATIC and not (type(value) is tuple and all(type(item) in STATIC for item in value)):
             return False

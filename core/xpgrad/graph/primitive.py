@@ -13,7 +13,7 @@ from xpgrad.graph.variable import Variable
 from xpgrad.types import Array, Namespace
 
 Function = Callable[..., Any]
-P = ParamSpec("P")  # what is left of a body's arguments without `xp`: those of the public function
+P = ParamSpec("P")  # arguments of a body without `xp`: the arguments of the public function
 
 
 def primitive(
@@ -25,23 +25,24 @@ def primitive(
     Parameters
     ----------
     variadic : bool
-        The one input is a sequence of arrays; its rule asks for `specs` and returns a list.
+        The single input is a sequence of arrays; its rule requires `specs` and returns a list.
     label : str, optional
         How messages call it; the function's name by default.
     extension : str, optional
         The extension whose function it is, ``"fft"``; it is then called ``fft.ifft``.
     linear : tuple of str
-        The inputs in each of which it is linear while the others are constant: forward mode applies it to their
-        tangents. A variadic one is linear in all its arrays together.
+        Inputs in which the function is linear while the other inputs are constant: forward mode applies the function to
+        their tangents. A variadic one is linear in all its arrays together.
     symmetric : tuple of str
-        The inputs by which the Jacobian is symmetric, as that of softmax: forward mode applies their rules to tangents.
+        Inputs with a symmetric Jacobian, as for softmax: forward mode applies their rules to tangents.
     reduction : bool or tuple of int
         Each element of the first input affects one element of the result, as in a maximum over the parameter `axis`, or
         over these axes: the gradient from ones has the whole Jacobian, and forward mode sums its product with the
         tangent.
     **rules : callable
-        From an input's name to its vjp, written ``lambda xp, gy, ...: gx``. The names of the further arguments say what
-        the graph keeps: an input, the output ``y``, ``x_spec`` (shape, dtype and device of input x), or a parameter.
+        From an input's name to its vjp, written ``lambda xp, gy, ...: gx``. The names of the further arguments
+        determine the values that the graph retains: an input, the output ``y``, ``x_spec`` (shape, dtype and device of
+        input x), or a parameter.
 
     Returns
     -------
@@ -50,11 +51,12 @@ def primitive(
 
     Notes
     -----
-    Forward mode (`xpgrad.transforms.jvp`) needs nothing more: what has none of these properties is transposed.
+    Forward mode (`xpgrad.transforms.jvp`) needs no further rules: functions with none of these properties are
+    transposed.
 
-    The function belongs to its module: it never meets another one of its name, neither xpgrad's own nor another
-    module's. Its kernel is called ``module:f``. Where a cell of a notebook is run twice, or a module is reloaded, the
-    new function replaces the old one, which still works where a program holds it.
+    The name of the function is qualified by its module, so it never conflicts with a function of xpgrad or of another
+    module. Its kernel is called ``module:f``. Where a cell of a notebook is run twice, or a module is reloaded, the new
+    function replaces the old one, which still works where a program holds it.
     """
     kind = {"variadic": variadic, "label": label, "extension": extension, "linear": linear}
     return _decorator(rules, elementwise=False, same_dtype=False, symmetric=symmetric, reduction=reduction, **kind)
@@ -81,7 +83,7 @@ def elementwise(
 
 
 def _decorator(rules: dict[str, Rule], **kind: Any) -> Callable[[Function], Function]:
-    """Return what makes a primitive of a body: a function whose call path is that of its `kind`."""
+    """Return a decorator that turns a body into a primitive with the call path for its `kind`."""
     return lambda body: _public(Definition(body, rules, **kind))
 
 
@@ -99,7 +101,7 @@ def _public(definition: Definition) -> Function:
 
 
 def _path(definition: Definition) -> Function:
-    """Return what makes the call path of `definition`."""
+    """Return the factory of the call path of `definition`."""
     if definition.variadic:
         return sequence
     count = len(definition.inputs)

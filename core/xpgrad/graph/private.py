@@ -1,7 +1,7 @@
 """Gradients that hooks and users' backward computations get: in separate memory, so that a write changes no other.
 
-In a raw sweep a write takes effect on that gradient alone. In a recorded sweep it is an error: what was recorded would
-not say what the gradient holds.
+In a raw sweep a write changes only that gradient. In a recorded sweep it is an error: the recorded operations would not
+describe the gradient.
 """
 
 from collections.abc import Sequence
@@ -29,7 +29,7 @@ def may_share(gxs: Sequence[Any], given: Any) -> bool:
 
 
 def check_unwritten(array: Array, before: Array, who: str) -> None:
-    """Raise `ChangedArray` if `array`, the copy of a recorded gradient that `who` was given, is not as it was."""
+    """Raise `ChangedArray` if `array`, the copy of a recorded gradient passed to `who`, was modified."""
     if array is not before and not plugins.backend_of(array).same_values(array, before):
         raise ChangedArray(
             f"{who} wrote into the gradient that it was given, in a sweep with enable_double_backprop=True, so "

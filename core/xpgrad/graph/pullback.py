@@ -34,9 +34,9 @@ class Pullback:
     pull : callable
         ``pull(f, gy)`` returns a gradient or None for each input, as raw arrays.
     record : callable
-        ``record(f, gy, node)`` does the same on Variables; `node` is the output's.
+        ``record(f, gy, node)`` computes the same with Variables; `node` is the node of the output.
     retention : Retention
-        What the graph keeps for them.
+        Values that the graph retains for them.
     array_type : type
         Type of the backend's arrays.
     only_first : bool
@@ -44,7 +44,8 @@ class Pullback:
     several : bool
         Whether applications hold their input nodes in a tuple, see `Application`.
     blocks : Blocks, False or None
-        What the backend computes in blocks where arrays are large, False if nothing; None until that is asked for.
+        The vjps that the backend computes in blocks for large arrays, False if it computes none; None before the first
+        request.
     """
 
     __slots__ = (
@@ -206,7 +207,7 @@ def _raw_vjp(definition: Definition, backend: Backend, x: str) -> Callable[..., 
 
 
 def rule_of(definition: Definition, backend: Backend, x: str) -> Rule:
-    """Return the vjp for input `x`: the rule, or the kernel that the backend has for it.
+    """Return the vjp for input `x`: the rule, or the backend's kernel for it.
 
     A kernel that declines leaves the cotangent to the rule.
     """
@@ -243,7 +244,7 @@ def _adapted(definition: Definition, backend: Backend, x: str) -> Rule:
 
 
 def _places(definition: Definition, x: str) -> list[str]:
-    """Return where the values lie that the rule for input `x` asks for: "own" for the spec of `x`, or a slot."""
+    """Return the locations of the values that the rule for input `x` requires: "own" for the spec of `x`, or a slot."""
     return ["own" if name == f"{x}_spec" else _place(definition, name) for name in definition.asks[x]]
 
 
@@ -257,7 +258,7 @@ def _place(definition: Definition, name: str) -> str:
 
 
 def getter(definition: Definition, name: str) -> Getter:
-    """Return the function that fetches from an application what a rule asks for as `name`."""
+    """Return a getter of the value of an application that rules request as `name`."""
     place = _place(definition, name)
     if place != "rest":
         return attrgetter(place)
@@ -274,7 +275,7 @@ def getter(definition: Definition, name: str) -> Getter:
 
 
 def _node(definition: Definition, index: int) -> Getter:
-    """Return what fetches the node of an input, None for a constant."""
+    """Return a getter of the node of an input, None for a constant."""
     if definition.several:
         return lambda f: f.input[index] if index < len(f.input) else None
     return attrgetter("other" if index else "input")
@@ -304,7 +305,7 @@ def _recorded_vjp(definition: Definition, backend: Backend, x: str) -> Callable[
 
 
 def _value(definition: Definition, name: str) -> Callable[..., Any]:
-    """Return what fetches a value that a rule asks for, arrays as the Variables that they were."""
+    """Return a getter of a value that a rule requires; arrays become Variables with their nodes."""
     get = getter(definition, name)
     if name == "y":
         return lambda f, node: over(node, get(f))
@@ -318,7 +319,7 @@ def _optional(kernel: Kernel, name: str) -> bool:
     """Return whether a kernel can be called without a parameter."""
     try:
         parameter = inspect.signature(kernel).parameters.get(name)
-    except (TypeError, ValueError):  # it is not written in Python
+    except (TypeError, ValueError):  # the kernel is not written in Python
         return False
     return parameter is not None and parameter.default is not inspect.Parameter.empty
 
@@ -332,13 +333,13 @@ class Plan:
     mixes_dtypes : bool
         Whether the kernel takes operands of several dtypes; otherwise they are compared, and cast first.
     takes_any_array : bool
-        Whether arrays need no checks of their devices, their dtypes, or whether they may enter a graph.
+        Whether arrays need no checks of their devices, of their dtypes, or of their membership in a graph.
     transformed : bool
-        Whether the arrays are those of a transformation, and have a `level`.
+        Whether the arrays belong to a transformation and have a `level`.
     outcomes : dict
-        Spec of the output by that of the input, or by those of both.
+        Spec of the output by the spec of the input, or by the specs of both inputs.
     by_bits : tuple of Pullback
-        For one and two inputs, by the bits of those that are needed, the first of which has the lowest.
+        For one and two inputs, by the bits of the inputs that require a gradient; the first input has the lowest bit.
     """
 
     __slots__ = (
@@ -359,7 +360,7 @@ class Plan:
         self.transformed = backend.base is not None
         self.outcomes: dict[Any, Spec] = {}
         # Pullbacks know their plan: a cycle, but plans are few and stay.
-        self.pullbacks: dict[tuple[bool, ...] | int, Pullback] = {}  # by the needed inputs, or by their bits
+        self.pullbacks: dict[tuple[bool, ...] | int, Pullback] = {}  # by the needed inputs, or by bits
         count = 0 if definition.variadic or len(definition.inputs) > 2 else len(definition.inputs)
         self.by_bits = (None, *[self.for_bits(bits) for bits in range(1, 1 << count)])
 
@@ -382,7 +383,7 @@ class Plan:
         return found
 
     def takes(self, one: Spec, other: Spec) -> bool:
-        """Return whether the kernel takes two arrays of these specs as they are; else one is to be cast, or refused."""
+        """Return whether the kernel accepts two arrays of these specs without a cast or an error."""
         return one.device == other.device and (self.mixes_dtypes or one.dtype == other.dtype)
 
     def outcome(self, inputs: Any, out: Array, *arrays: Array) -> Spec:
@@ -392,8 +393,8 @@ class Plan:
 
         Raises
         ------
-        ChangedArray
-            One of `arrays`, the inputs, no longer has its spec: the remembered result would be wrong for others.
+        ChangedArray One of `arrays`, the inputs, no longer has its spec: the remembered result would be wrong for other
+        calls.
         """
         spec = self.backend.spec(out)
         if type(out) is self.array_type:

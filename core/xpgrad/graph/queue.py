@@ -1,4 +1,4 @@
-"""The order of a sweep: functions of the highest rank first, those of one rank in the order of their discovery."""
+"""The order of a sweep: functions of the highest rank first, equal ranks in the order of their discovery."""
 
 import heapq
 from typing import Any
@@ -13,9 +13,9 @@ class RankQueue:
     Attributes
     ----------
     batch : list of FunctionBase
-        The functions of the highest rank that are left, the next one last; always the same object.
+        The remaining functions of the highest rank, the next function last; always the same object.
     ranks : list of int
-        A heap of the ranks of the others, negated; always the same object.
+        A heap of the negated lower ranks; always the same object.
     """
 
     __slots__ = ("_waiting", "batch", "ranks")
@@ -43,9 +43,9 @@ class RankQueue:
         return self.batch.pop()
 
     def candidate(self, earlier: Any, f: Any) -> Any:
-        """Add one or both of two functions that were just discovered; return what was not added, or None.
+        """Add one or both of two functions that were just discovered; return the function that was not added, or None.
 
-        The one of higher rank need not wait; those of one rank keep their order.
+        The function of higher rank runs first; functions of equal rank keep their order.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""What the graph keeps of one call: the values that the rules of the needed inputs ask for."""
+"""The values of one call that the graph retains: those required by the rules of inputs with a gradient."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class Retention:
-    """What is kept when certain inputs need a gradient, resolved once.
+    """Values to retain when certain inputs need a gradient, resolved once.
 
     Attributes
     ----------
@@ -36,7 +36,7 @@ class Retention:
         self, f: "Application", arrays: list[Any], nodes: list[Any], out: Array, parameters: dict[str, Any],
         scalar: Any = None,
     ) -> None:  # fmt: skip
-        """Put what is kept on the application `f`; if nothing else is, the scalar among the operands, for its label."""
+        """Store the retained values on the application `f`; without any, store the scalar operand for its label."""
         if self.first:
             f.first = arrays[0]
         if self.second:

@@ -1,4 +1,4 @@
-"""What rules compute with in a recorded sweep: the same names as in a raw one, on Variables."""
+"""The namespace that rules use in a recorded sweep: the same names as in a raw sweep, on Variables."""
 
 import functools
 from typing import Any
@@ -12,10 +12,10 @@ from xpgrad.types import DeviceHandle
 
 
 class RecordedNamespace(LazyNamespace):
-    """Every primitive by the name of its kernel, and what else the differentiable namespace of a backend has.
+    """Every primitive by the name of its kernel, and the other names in the differentiable namespace of a backend.
 
-    So a rule may call ``xp.linalg.cofactors(x, d)`` or ``getattr(xp, "module:f")(x)`` and need not know whether it is
-    given arrays, by a raw sweep, or Variables, by a recorded one.
+    So a rule may call ``xp.linalg.cofactors(x, d)`` or ``getattr(xp, "module:f")(x)`` both with the arrays of a raw
+    sweep and with the Variables of a recorded sweep.
 
     Attributes
     ----------
@@ -27,7 +27,7 @@ class RecordedNamespace(LazyNamespace):
         self.backend = backend
 
     def device_of(self, x: Any) -> DeviceHandle:
-        """Return what the library of `x`, a Variable or an array, calls its device."""
+        """Return the device of `x`, a Variable or an array, in the notation of its library."""
         return x._node.spec.device if isinstance(x, Variable) else self.backend.handle_of(x)
 
     def spec_of(self, x: Any) -> Spec:

@@ -49,7 +49,7 @@ class _Empty:
 
 
 class Slot:
-    """References to what later modules define.
+    """References to functions and classes that later modules define.
 
     Attributes
     ----------

@@ -1,9 +1,8 @@
 """The sweep: reverse-mode differentiation of a graph, raw or recorded, in one loop.
 
-All state lives in the sweep: cotangents in a dictionary keyed by function (the output of most), by function and index
-(further outputs) or by node (roots). So sweeps nest and run side by side on one graph, and one that raises leaves no
-trace.
-Inside, a complex cotangent is the conjugate of the gradient that users see.
+All state is in the sweep: cotangents in a dictionary keyed by function (the output of most), by function and index
+(further outputs) or by node (roots). So sweeps nest and run in parallel on one graph, and a sweep that raises leaves no
+trace. Inside, a complex cotangent is the conjugate of the gradient that users see.
 """
 
 from collections.abc import Iterable, Sequence, Set
@@ -56,10 +55,10 @@ class Sweep:
     recorded : bool
         Compute on Variables, so that the results can be differentiated again.
     active : dict from FunctionBase to bool, optional
-        The functions that lie between the seeds and a wanted input, all by default; and of each whether it has further
-        inputs, whose gradients are of no use.
+        The functions between the seeds and a requested input, all by default; and for each function whether it has
+        further inputs, whose gradients are not needed.
     watch : set of keys
-        Whose totals to keep; those of roots always are.
+        Keys whose totals are kept; totals of roots are always kept.
     retain : bool
         Keep the totals of all live intermediate Variables.
     retain_graph : bool
@@ -67,7 +66,7 @@ class Sweep:
     Attributes
     ----------
     totals : dict from key to cotangent
-        What was collected, as users see it; no two share memory.
+        Accumulated gradients; each owns its memory.
     retained : list of (VariableNode, cotangent)
     """
 
@@ -79,19 +78,19 @@ class Sweep:
         if recorded and not retain_graph:
             raise GraphError("a sweep with enable_double_backprop=True needs its graph; use retain_graph=True")
         self.recorded, self.active, self.watch, self.retain = recorded, active, watch, retain
-        # Recorded sweeps: gradients of roots by users' functions, as they arrived and as they were returned.
+        # Recorded sweeps: gradients of roots from users' functions, before and after conversion.
         self.made: dict[Key, tuple[Any, Variable]] = {}
         self.named: dict[VariableNode, Variable] = {}
         self.retain_graph = retain_graph
         self.careful = bool(switches().mode & WATCHED)
         self.slots: dict[Key, Any] = {}
-        self.owned: set[Key] = set()  # slots whose total the sweep itself made by adding
+        self.owned: set[Key] = set()  # slots whose total is a new array of the sweep, computed by addition
         self.borrowed: set[Key] = set()  # slots of roots whose only contribution may share memory with another array
         self.nodes: dict[Key, VariableNode] = {}
         self.totals: dict[Key, Any] = {}
         self.retained: list[tuple[VariableNode, Any]] = []
         self.queue = RankQueue()
-        self.queued: set[FunctionBase] = set()  # those that are not primitives
+        self.queued: set[FunctionBase] = set()  # queued functions that are not primitives
         self.wanted = retain  # totals of intermediate values
         for key in watch:
             self.wanted |= not isinstance(key, VariableNode)
@@ -121,8 +120,8 @@ class Sweep:
     def _run(self) -> "Sweep":
         """Run the functions in the order of the queue; this is the hot loop.
 
-        A function that was just discovered need not pass through the queue if nothing there goes before it, as at every
-        step of a chain: it is the candidate.
+        A function that was just discovered need not pass through the queue if no queued function precedes it, as at
+        every step of a chain: it is the candidate.
         """
         for node, g in self.seeds:
             self._deposit(node, g, True)
@@ -156,7 +155,7 @@ class Sweep:
             if f.pullback is RELEASED:  # by a hook or another thread: the rules may have found None for an array
                 raise released(f)
             elementwise = pullback.elementwise
-            if pullback.only_first:  # a pair of its own takes half of the time
+            if pullback.only_first:  # a separate pair takes half of the time
                 pairs: Any = ((f.input, gxs[0]),)
             else:
                 inputs = f.input if pullback.several else (f.input, f.other)
@@ -185,7 +184,7 @@ class Sweep:
                 candidate = creator if candidate is None else queue.candidate(candidate, creator)
             if release:
                 f.release()
-            # Large arrays are freed before the next ones are made, in the same place.
+            # Large arrays are freed before the next arrays are allocated, so that these reuse the memory.
             pairs, gxs, gx, gy, held = (), (), None, None, None
             if candidate is not None and (batch or (ranks and candidate.rank <= -ranks[0])):
                 push(candidate)
@@ -216,18 +215,18 @@ class Sweep:
         return gy, node, pullback
 
     def _watched(self, f: FunctionBase, pullback: Pullback, gy: Any, made: VariableNode | None) -> Sequence[Any]:
-        inner = getattr(pullback, "inner", pullback)  # without its own hooks, which are among those of `f`
+        inner = getattr(pullback, "inner", pullback)  # without its hooks, which are among the hooks of `f`
         return hooked.watched(f, inner, gy, made, inspection.hooks_of(f), recorded=self.recorded)
 
     def _in_blocks(self, f: FunctionBase, pullback: Pullback, owned: bool) -> Any:
-        """Return what runs in the place of `pullback` for a large cotangent, which may be overwritten if `owned`."""
+        """Return the replacement of `pullback` for a large cotangent, which may be overwritten if `owned`."""
         blocks = blocks_of(pullback)
         if blocks is None:
             return pullback
         return blocks.with_totals([self._own_total(f.input_nodes[place]) for place in blocks.places], owned)
 
     def _own_total(self, node: VariableNode) -> Any:
-        """Return what has arrived at `node` if it is an array that only the sweep refers to, None otherwise."""
+        """Return the cotangent accumulated at `node` if only the sweep refers to its array, None otherwise."""
         held = self.slots.get(key_of(node))
         backend = node.spec.backend
         if type(held) is not backend.array_types[0] or not node.spec.blocked or backend.is_view(held):
@@ -236,7 +235,7 @@ class Sweep:
 
     def _explain(self, error: Exception, f: FunctionBase) -> None:
         """Say more about an error of the rules of `f`: that these were released meanwhile, or where `f` was applied."""
-        if self.careful:  # it is explained already
+        if self.careful:  # the error was already explained
             return
         if f.pullback is RELEASED:
             raise released(f) from None
@@ -278,7 +277,7 @@ class Sweep:
         return self
 
     def _narrowed(self, f: FunctionBase, pullback: Pullback) -> Pullback:
-        """Return the pullback for those inputs only that lead to a wanted one."""
+        """Return the pullback restricted to inputs that lead to a requested input."""
         needed = tuple(
             need and node is not None and self._leads(node)
             for need, node in zip_longest(pullback.needed, f.input_nodes)
@@ -333,13 +332,13 @@ class Sweep:
     # Completed cotangents
 
     def _total(self, key: Key, node: VariableNode, gy: Any) -> Any:
-        """Call the hooks of `node` with its complete cotangent, keep it if it is wanted, and return it."""
+        """Call the hooks of `node` with its complete cotangent, store it if requested, and return it."""
         extra = node.extra
         handed = self._private
         _check_array(node)
         if extra is not None and extra.hooks:
             gy = self._hooked(node, gy)
-            handed = self._copied  # the hook may have kept what it saw
+            handed = self._copied  # the hook may have kept a reference
         if key in self.watch:
             self.totals[key] = handed(self._conjugated(gy, node.spec))
         if self.retain and node.get_variable_or_none() is not None:
@@ -347,7 +346,7 @@ class Sweep:
         return gy
 
     def _hooked(self, node: VariableNode, gy: Any) -> Any:
-        """Return what the hooks of `node` make of its complete cotangent; each gets a copy, and may write into it."""
+        """Return the complete cotangent of `node` after its hooks; each hook gets a copy, and may write into it."""
         seen = self._conjugated(gy, node.spec)
         for hook in tuple(node.extra.hooks.values()):  # type: ignore[union-attr]  # the caller looked
             before = seen
@@ -369,7 +368,7 @@ class Sweep:
         return self._conjugated(seen, node.spec)
 
     def _finish(self, key: Key) -> None:
-        """Move the cotangent of a root, or of a watched value that nothing was run for, to the totals."""
+        """Move the cotangent of a root, or of a watched value whose function did not run, to the totals."""
         g = self.slots.pop(key)
         node = key if isinstance(key, VariableNode) else self.nodes[key]
         spec = node.spec
@@ -397,7 +396,7 @@ class Sweep:
             self.totals[key] = g if key in self.owned else self._private(g)
 
     def _kept_creator(self, key: Key, g: Any) -> bool:
-        """Store as the total of a root the Variable that a user's function returned; return whether there is one."""
+        """Store the Variable that a user's function returned as a root's total; return whether it exists."""
         arrived, made = self.made.get(key, (None, None))
         if made is None or arrived is not g or made._node in self.named:
             return False
@@ -435,14 +434,14 @@ class Sweep:
         """Run the `backward` of a function that is not a primitive, on Variables."""
         if f.pullback is RELEASED:
             raise released(f)
-        if f not in self.queued:  # it has two outputs, and has run
+        if f not in self.queued:  # it has two outputs, and was run before
             return
         self.queued.discard(f)
         if f.inputs is None:  # never applied, or unchained by a hook just now
             self.slots.pop(f, None)
             return
         hooks = inspection.hooks_of(f) if self.careful or f._hooks else []
-        copied = not f.of_library or writing(hooks)  # what users get may be written to
+        copied = not f.of_library or writing(hooks)  # users may write to their gradients
         gys, shared = self._cotangents(f, copied)
         targets = tuple(i for i, node in enumerate(f.inputs) if node.requires_grad and self._leads(node))
         if not targets:
@@ -487,7 +486,7 @@ class Sweep:
         return gys, shared
 
     def _deposit_all(self, f: FunctionBase, gxs: Sequence[Any]) -> None:
-        """Put what the `backward` of `f` returned into the slots of its inputs."""
+        """Store the gradients that the `backward` of `f` returned in the slots of its inputs."""
         for node, gx in zip(f.inputs, gxs, strict=True):
             if gx is not None and node.requires_grad:
                 check_device(gx._node.spec, node.spec, f.label)
@@ -501,7 +500,7 @@ class Sweep:
 
 
 def _check_array(node: VariableNode) -> None:
-    """Raise if the array of a live Variable was given another shape or dtype in place: its gradient has the node's."""
+    """Raise if the array of a live Variable was reshaped or cast in place: its gradient fits the node."""
     variable = node() if node.extra is None else node.variable()
     if variable is not None and variable._node is node:
         variable._current("backward")

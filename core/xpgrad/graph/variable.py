@@ -1,6 +1,6 @@
 """`Variable`: an array, its gradient, and its node in the graph.
 
-What else a Variable can do is declared in `methods.declared`, and bound by the modules that define it.
+Other methods of a Variable are declared in `methods.declared`, and bound by the modules that define them.
 """
 
 from collections.abc import Callable
@@ -31,12 +31,12 @@ class Variable(ArrayHolder, Convertible):
     Parameters
     ----------
     data : array of a backend, or None
-        None leaves the Variable uninitialised. Lists and scalars are refused: nothing is converted silently.
+        None leaves the Variable uninitialised. Lists and scalars raise an error: there is no silent conversion.
     name : str, optional
     grad : array, optional
         Initial gradient.
     requires_grad : bool
-        Whether a sweep computes a gradient here. Integer and boolean arrays never have one.
+        Whether a sweep computes a gradient here. Integer and boolean arrays never have a gradient.
 
     Raises
     ------
@@ -87,7 +87,7 @@ class Variable(ArrayHolder, Convertible):
                 return
             data = carried.held(data, "Variable")
             if grad is not None and not requires_grad:
-                raise GradientError("Variable: grad= is given, but requires_grad=False; pass one of them only")
+                raise GradientError("Variable: expected no grad= with requires_grad=False; pass only one of the two")
         if type(grad) in plugins.carriers:
             grad = carried.held(grad, "Variable: grad")
         self._array, self._grad = data, None if grad is None else Variable(grad)
@@ -179,12 +179,12 @@ class Variable(ArrayHolder, Convertible):
 
     @property
     def layout(self) -> None:
-        """Memory layout, always None: arrays have their library's own."""
+        """Memory layout, always None: arrays have the layout of their library."""
         return None
 
     @property
     def chx_array(self) -> Array:
-        """A view of the array that is connected to the graph; only arrays that carry a graph have one."""
+        """A view of the array that is connected to the graph; only arrays that carry a graph have such a view."""
         if type(self._array) not in plugins.carriers:
             title = self._title()
             raise ValueError(f"chx_array: expected a Variable over a chx array, got {title}; call to_chx() first")
@@ -283,8 +283,9 @@ class Variable(ArrayHolder, Convertible):
         Parameters
         ----------
         hook : callable
-            Gets the gradient as a Variable. What it returns, a Variable or an array, replaces it; None keeps it, with
-            what the hook wrote into its array. No other gradient sees that; in a recorded sweep it is an error.
+            Gets the gradient as a Variable. Its return value, a Variable or an array, replaces the gradient; None keeps
+            the gradient, including writes of the hook to its array. No other gradient sees that; in a recorded sweep it
+            is an error.
 
         Returns
         -------
@@ -302,7 +303,7 @@ class Variable(ArrayHolder, Convertible):
 
     @property
     def grad(self) -> Array | None:
-        """Array of the gradient, or None; an error for arrays with a graph of their own if no gradient is required."""
+        """Array of the gradient, or None; raises for arrays with their own graph if no gradient is required."""
         if live:
             self = inside(self)
         if type(self._array) in plugins.carriers:
@@ -369,7 +370,7 @@ class Variable(ArrayHolder, Convertible):
 
 
 def inside(x: Variable) -> Variable:
-    """Return `x` as a Variable of the innermost active transformation: `x` itself if there is none, or it is one."""
+    """Lift `x` to the innermost active transformation, if any; return `x` if it is already a Variable of that level."""
     level = innermost()
     if level is None or (x._array is not None and level.holds(x._array)):
         return x
@@ -401,7 +402,7 @@ def variable_over(node: VariableNode, array: Array | None) -> Variable:
 
 
 def over(node: VariableNode | None, array: Array) -> Any:
-    """Return `array` as the Variable of `node`: the live one if it still holds it; without a node the array itself."""
+    """Return the Variable of `node` with `array`: the live Variable if it holds `array`; `array` without a node."""
     if node is None or array is None:
         return array
     live = node() if node.extra is None else node.variable()
@@ -409,7 +410,7 @@ def over(node: VariableNode | None, array: Array) -> Any:
 
 
 def leaf_variable(array: Array | None, spec: Spec | None, requires_grad: bool) -> Variable:
-    """Return a root over an array of `spec` that is known to be valid, of any level; no level replaces it."""
+    """Return a root over a valid array of `spec` at any level, without lifting it."""
     x: Variable = new(Variable)
     x._array, x._grad = array, None
     x._node = leaf_node(x, spec, requires_grad)

@@ -52,7 +52,7 @@ def raise_explained(
         raise error
     if isinstance(error, RuntimeError):
         refusal = backend.refusal(error)
-        plain = type(error) in (RuntimeError, NotImplementedError) and str(error)  # what others say by ValueError
+        plain = type(error) in (RuntimeError, NotImplementedError) and str(error)  # raised in place of ValueError
         if refusal is None and not plain and not is_numerical(error):
             raise error
     raise explained(error, definition, arrays, parameters, backend, refusal) from error
@@ -62,10 +62,10 @@ def explained(
     error: Exception, definition: Definition, arrays: list[Any], parameters: dict[str, Any], backend: Backend,
     refusal: type[XpgradError] | None = None,
 ) -> Exception:  # fmt: skip
-    """Return what to raise in place of `error`: which operation it was, and what it got.
+    """Return the exception to raise in place of `error`, with the operation and its arguments in the message.
 
     A ValueError of the library becomes a `ShapeError` if it is about shapes, an IndexError an `AxisError` if it is
-    about axes, a TypeError a `DtypeError` if it is about dtypes; others keep their class.
+    about axes, a TypeError a `DtypeError` if it is about dtypes; other errors keep their class.
 
     Parameters
     ----------
@@ -124,12 +124,12 @@ def _described(operand: Any) -> str:
     backend = plugins.by_type.get(type(operand))
     try:
         return described(operand) if backend is None else repr(backend.spec(operand))
-    except TypeError:  # its dtype is no number's
+    except TypeError:  # its dtype is not numeric
         return described(operand)
 
 
 def _why_no_product(a: Shape, b: Shape) -> str | None:
-    """Return why there is no matrix product of arrays of these shapes, or None if there is one."""
+    """Return the reason why arrays of these shapes have no matrix product, or None if they have one."""
     if not a or not b:
         return f"{'b' if a else 'a'} has no axes, but vectors, matrices or stacks of matrices are needed"
     columns, rows = a[-1], b[-1 if len(b) == 1 else -2]
@@ -150,7 +150,7 @@ def is_numerical(error: Exception) -> bool:
 
 
 def _integral(value: Any) -> bool:
-    """Return whether `value` is None, an integer, or nested tuples of those."""
+    """Return whether `value` is None, an integer, or nested tuples of None and integers."""
     if isinstance(value, (tuple, list)):
         return all(map(_integral, value))
     return value is None or hasattr(value, "__index__")

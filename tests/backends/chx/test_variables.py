@@ -129,7 +129,7 @@ def test_grad_of_a_variable_that_requires_none_is_an_error(made):
 
 
 def test_a_gradient_given_with_requires_grad_false_is_an_error():
-    with pytest.raises(ValueError, match="Variable: grad= is given, but requires_grad=False"):
+    with pytest.raises(ValueError, match="Variable: expected no grad= with requires_grad=False"):
         Variable(array([1.0]), grad=array([2.0]), requires_grad=False)
 
 

@@ -320,7 +320,7 @@ def test_an_integer_output_requires_no_gradient(device):
 def test_a_function_object_is_applied_once(device):
     f, a = Product(), variable(device, [2.0])
     (y,) = f.apply((a, a))
-    with pytest.raises(GraphError, match="make one for each application"):
+    with pytest.raises(GraphError, match="create a new one"):
         f.apply((y, y))
     y.backward()
     assert values(a.grad) == [4.0]

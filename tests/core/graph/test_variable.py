@@ -257,7 +257,7 @@ def test_the_checks_of_grad_come_in_order(device):
     other = xpgrad.get_device("@strict" if device.backend.name == "numpy" else "@numpy")
     with pytest.raises(UnknownArray):
         x.grad = [1]
-    with pytest.raises(BackendMismatch, match=f"{device.backend.name}'s but the gradient {other.backend.name}'s"):
+    with pytest.raises(BackendMismatch, match=f"array of {device.backend.name}, got an array of {other.backend.name}"):
         x.grad = array(other, [1.0, 2.0, 3.0], "float64")  # dtype and shape are wrong, too
     with pytest.raises(DtypeError, match=r"expected dtype .*float32.*float64"):
         x.grad = array(device, [1.0, 2.0, 3.0], "float64")  # the shape is wrong, too

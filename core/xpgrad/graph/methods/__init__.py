@@ -1,1 +1,1 @@
-"""What a Variable does besides being differentiated: it converts, copies, prints and moves itself."""
+"""Methods of Variable that do not differentiate: conversion, copies, text and moves between devices."""

@@ -1,4 +1,4 @@
-"""`Convertible`: how a Variable becomes Python numbers, an iterator, and what other array libraries ask it for."""
+"""`Convertible`: conversions of a Variable to Python numbers and iterators, and protocols of array libraries."""
 
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -23,7 +23,7 @@ API_VERSIONS = "2021.12", "2022.12", "2023.12", "2024.12", "2025.12"
 
 
 class Convertible(Declared):
-    """The part of a Variable that needs no function: conversions, and refusals of those that would lose a gradient."""
+    """Conversions that need no function of xpgrad; conversions that would lose a gradient raise."""
 
     __slots__ = ()
 
@@ -176,7 +176,7 @@ class Convertible(Declared):
         dl_device: tuple[Any, int] | None = None,
         copy: bool | None = None,
     ) -> Any:
-        """Return the array as a DLPack capsule for another library; in a graph that is refused, as by `np.asarray`.
+        """Return the array as a DLPack capsule for another library; a Variable in a graph raises, as for `np.asarray`.
 
         Raises
         ------
@@ -204,8 +204,7 @@ class Convertible(Declared):
 
         Raises
         ------
-        ValueError
-            There is no such version of the standard, or it is newer than this.
+        ValueError The version of the standard does not exist, or is newer than the supported version.
         """
         if api_version is not None and api_version not in API_VERSIONS:
             raise ValueError(

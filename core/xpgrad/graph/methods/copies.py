@@ -1,6 +1,6 @@
 """Copies of Variables: shallow, deep, and through pickle.
 
-A copy of a Variable in a graph is recorded, so that gradients go through it; a copy of a root is a root of its own.
+Copying a Variable in a graph is recorded, so that gradients reach the original; a copy of a root is a new root.
 Hooks are not copied. Variables in a graph cannot be pickled.
 """
 
@@ -37,7 +37,7 @@ def shallow(x: Variable) -> Variable:
 
 
 def deep(x: Variable, memo: dict[int, Any]) -> Variable:
-    """Return a Variable with copies of the array, gradient and attributes of `x`, in the graph if `x` is."""
+    """Return a Variable with copies of the array, gradient and attributes of `x`, connected to the graph of `x`."""
     copied = memo[id(x)] = new(type(x))
     grad = x._grad
     if isinstance(grad, Variable):
@@ -56,13 +56,13 @@ def deep(x: Variable, memo: dict[int, Any]) -> Variable:
 
 
 def in_graph(x: Variable) -> bool:
-    """Return whether a gradient goes on from `x`: to what it was computed from, or to the argument of a transform."""
+    """Return whether gradients continue from `x` to the inputs of its creator or to the argument of a transform."""
     node = x._node
     return node.requires_grad and (node.live_creator() is not None or (node.extra is not None and node.extra.passed))
 
 
 def reduced(x: Variable) -> tuple[Any, ...]:
-    """Return what pickle needs to make `x` again on its device; the arrays travel as the host's.
+    """Return the arguments with which pickle rebuilds `x` on its device; the arrays travel as host arrays.
 
     Raises
     ------
@@ -103,7 +103,7 @@ def restored(
 
 
 def attributes_of(x: Variable) -> dict[str, Any]:
-    """Return what subclasses and users have put on `x`, in slots or in its dictionary."""
+    """Return the attributes that subclasses and users have set on `x`, in slots or in its dictionary."""
     found = dict(getattr(x, "__dict__", {}))
     for kind in type(x).__mro__:
         slots = kind.__dict__.get("__slots__", ())
@@ -123,7 +123,7 @@ def _record(copied: Variable, x: Variable) -> None:
 
 
 def _caller() -> str:
-    """Return the name of the package that asked for a deep copy, of this object or of one that it is in."""
+    """Return the name of the package that requested a deep copy of this object or of its container."""
     frame = sys._getframe(1)
     own = __name__.partition(".")[0]
     while frame.f_back is not None:
@@ -140,7 +140,7 @@ def _maker(x: Variable) -> str:
 
 
 def _complete(copied: Variable, x: Variable, attributes: dict[str, Any]) -> None:
-    """Give a copy of `x` the name and the intended device of the old one."""
+    """Give a copy of `x` the name and the intended device of the original."""
     extra = x._node.extra
     if extra is not None:
         _note(copied, extra.name, extra.device)

@@ -36,7 +36,7 @@ class GraphEnds:
         self.found: dict[Any, tuple[Place, str]] = {}
 
     def entered(self) -> dict[ContextVar[Any], Any]:
-        """Return, for `called_with`, what lets functions note ends here."""
+        """Return, for `called_with`, the context values with which functions note graph ends in this object."""
         return {active: (*active.get(), self), on_unrecorded: _unrecorded}
 
     def note(self, frame: FrameType, reason: str, operands: Iterable["Variable"] | None = None) -> bool:
@@ -56,7 +56,7 @@ class GraphEnds:
         name, rejecting : str
             The transform, and the function that uses it to search, or an empty text.
         outputs : iterable of Variable
-            The leaves of the result. An integer or boolean among them is what the graph may end for.
+            The leaves of the result. An integer or boolean argument is a legitimate reason for the graph to end.
         leaves : iterable
             The same as the function returned them. Numbers of Python are constants: the user's line has made them.
         """
@@ -66,7 +66,7 @@ class GraphEnds:
             lines = "".join(f"\n  {place}; {reason}" for place, reason in places[:MAX_PLACES])
             remedy = "" if rejecting else "; allow_constant=True gives zeros"
             raise GradientError(
-                f"{name}: what the function returned depends on no argument, because the graph ends before "
+                f"{name}: the result of the function depends on no argument, because the graph ends before "
                 f"it{remedy}:{lines}"
             )
 
@@ -90,7 +90,7 @@ def ended(name: str, spec: Spec, *operands: Any) -> None:
 
 
 def ended_at(level: Any, name: str, recorded: bool) -> None:
-    """Note that a function computed no tangent, at a level of forward mode, of operands that have one."""
+    """Note that a function computed no tangent for operands with tangents, at a level of forward mode."""
     _note(level, f"{name.strip('_')} has no derivative" if recorded else UNRECORDED)
 
 
@@ -104,14 +104,14 @@ def uncollected(function: Callable[..., Any], /, *args: Any) -> Any:
 
 
 def ended_before(found: Mapping[Any, tuple[Place, str]], operands: Iterable["Variable"]) -> None:
-    """Note the ends of an earlier run of a function, of which a program now computes the result for `operands`."""
+    """Note the graph ends of an earlier run of a function, whose result for `operands` a program now computes."""
     for cuts in running()[-1:]:
         if cuts.level is None and cuts.reaches(operands):
             cuts.found.update(found)
 
 
 def looked_at() -> None:
-    """Forget all ends: a value without a gradient became a Python number, which may decide what the function does."""
+    """Forget all recorded graph ends: a Python number computed meanwhile may decide the function's control flow."""
     for cuts in running():
         cuts.found.clear()
 
@@ -119,8 +119,8 @@ def looked_at() -> None:
 def _note(level: Any, reason: str, operands: Iterable["Variable"] | None = None) -> None:
     """Note an end in the innermost collection on whose arguments the operands depend.
 
-    An outer one has noted it already if its arrays are those that an inner level computes with. It matters to the inner
-    function only: where that has a derivative, which is constant, that of the outer function is zero.
+    An outer level has noted it already if the inner level computes with the arrays of the outer level. It matters to
+    the inner function only: if the inner derivative is constant, the derivative of the outer function is zero.
     """
     frame, stack = caller(), list(running())
     while frame is not None and stack:

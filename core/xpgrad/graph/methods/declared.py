@@ -1,7 +1,8 @@
 """The operators and methods of `Variable` that are defined above it, declared for type checkers and readers.
 
-The differentiable functions are bound by `array_api.array_object`, where they are documented. All others are documented
-here, and bound by the modules that define them: `graph.backward`, those beside this one, and Chainer's.
+The differentiable functions are bound by `array_api.array_object`, where they are documented. Other methods are
+documented in this module and bound by the modules that define them: `graph.backward`, the modules of this package, and
+the Chainer methods.
 """
 
 # These are declarations, not definitions:
@@ -21,7 +22,7 @@ Axis = int | Sequence[int] | None
 
 
 def bind(kind: type, methods: Mapping[str, Callable[..., Any]]) -> None:
-    """Give Variables methods that `Declared` declares, with the docstrings that are there.
+    """Bind methods that `Declared` declares to Variable, with the docstrings of `Declared`.
 
     Parameters
     ----------
@@ -36,7 +37,7 @@ def bind(kind: type, methods: Mapping[str, Callable[..., Any]]) -> None:
 
 
 class Declared:
-    """What a Variable can do besides what its class defines."""
+    """Methods of Variable defined in other modules."""
 
     __slots__ = ()
 
@@ -138,8 +139,8 @@ class Declared:
     ) -> None:
         """Compute the gradients of this Variable with respect to everything that it was computed from.
 
-        The sweep starts from `grad`, or from one if there is none and the Variable has one element. Gradients are added
-        to those that the roots have. If anything raises, no gradient changes.
+        The sweep starts from `grad`; if `grad` is None and the Variable has one element, it starts from one. Gradients
+        are added to the existing gradients of the roots. If anything raises, no gradient changes.
 
         Parameters
         ----------
@@ -150,8 +151,8 @@ class Declared:
         loss_scale : float, optional
             Factor of the automatic start; it is noted on the roots.
         retain_graph : bool
-            False lets each function drop what it kept as soon as its gradient is computed; the graph can then not be
-            swept again.
+            False lets each function release its retained arrays as soon as its gradient is computed; the graph can then
+            not be swept again.
 
         Raises
         ------
@@ -160,9 +161,8 @@ class Declared:
 
         Warns
         -----
-        GraphEndWarning
-            No graph exists, so that no gradient changes: the Variable is an integer, or was made of constants, by
-            functions without derivative, in `no_backprop_mode`, or by a sweep that was not recorded.
+        GraphEndWarning No graph exists, so that no gradient changes: the Variable is an integer, or was computed from
+        constants, by functions without derivative, in `no_backprop_mode`, or by a sweep that was not recorded.
         """
 
     # Devices and data
@@ -174,7 +174,7 @@ class Declared:
         """Move data and gradient to the host."""
 
     def to_gpu(self, device: Any = None) -> "Variable":
-        """Move data and gradient to a GPU, the current one unless `device` says which."""
+        """Move data and gradient to the GPU `device`, by default the current GPU."""
 
     def to_chx(self) -> "Variable":
         """Make data and gradient chx arrays on the same device, without a copy."""
@@ -186,16 +186,16 @@ class Declared:
         """Move data and gradient to the intel64 backend where one is installed and suits them, else to the host."""
 
     def addgrad(self, var: "Variable") -> None:
-        """Add the gradient of `var` to this one's, also from another device; initialise this Variable if it is not."""
+        """Add the gradient of `var`, also from another device; initialise this Variable if it is uninitialised."""
 
     def copydata(self, var: "Variable") -> None:
         """Copy the data of `var` into this Variable's array, also from another device.
 
-        If only one of the two is initialised, the other is initialised from it; if none is, nothing happens.
+        If only one of the two is initialised, the other is initialised from it; if neither is, the call has no effect.
         """
 
     def zerograd(self) -> None:
-        """Fill the gradient with zeros, in place if there is one. Deprecated: `cleargrad` costs nothing."""
+        """Fill the gradient with zeros, in place if a gradient exists. Deprecated: `cleargrad` needs no memory."""
 
     # Copies and text
 

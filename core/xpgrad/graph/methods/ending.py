@@ -1,9 +1,9 @@
 """Where a graph ends because a number was taken out of a Variable: ``float(v)``, ``v.item()``, ``math.sin(v)``.
 
-A Python number is not part of a graph, so no gradient flows through it. The Variable interface warns of that with
+A Python number is not part of a graph, so no gradient flows through it. The Variable interface warns about it with
 `GraphEndWarning`, as `backward` does if it starts behind the end of a graph; a transform, which knows the inputs of the
-derivative, decides when its function has returned. Where a derivative decides what is computed next, as in an
-optimiser, the warning is an error: see `rejecting`.
+derivative, decides when its function has returned. Where a derivative decides the next step, as in an optimiser, the
+warning is an error: see `rejecting`.
 """
 
 import itertools
@@ -45,9 +45,9 @@ class Place:
     key : tuple
         File name and number of the line.
     text : str
-        The expression, as far as it is on that line.
+        The part of the expression on that line.
     library : str or None
-        File and line of the library that took it, if the user's line called one.
+        File and line of the library that took the number, if the user's line called a library.
     """
 
     def __init__(self, frame: FrameType, taker: FrameType) -> None:
@@ -103,17 +103,17 @@ def rejected(name: str, places: Iterable[Place]) -> GradientError:
 
 
 class _Running:
-    """What functions that take numbers find while a function is called with it, in its thread."""
+    """Base of records that functions taking numbers find in their thread while a user's function is called."""
 
     __slots__ = ("__weakref__",)
 
     def entered(self) -> dict[ContextVar[Any], Any]:
-        """Return, for `called_with`, what lets it be found."""
+        """Return, for `called_with`, the context values that make this record visible."""
         return {_running: (*_running.get(), weakref.ref(self)), _rejecting: ""}
 
 
 class _Line:
-    """What one line of the user's took."""
+    """Numbers taken on one line of the user's code."""
 
     __slots__ = ("place", "seen", "taken")
 
@@ -124,19 +124,19 @@ class _Line:
 
 
 class Watch(_Running):
-    """What is taken, while a user's function runs, out of Variables that depend on its arguments.
+    """Record of the numbers taken, while a user's function runs, out of Variables that depend on its arguments.
 
     Parameters
     ----------
     roots : iterable of VariableNode
         The arguments.
     recorded : bool
-        Whether other gradients than those by the roots can be asked for later.
+        Whether gradients by other Variables than the roots can be computed later.
 
     Attributes
     ----------
     rejecting : str
-        What the error begins with that takes the place of a warning; empty for a warning.
+        Beginning of the error that replaces a warning; empty for a warning.
     """
 
     __slots__ = ("_lines", "recorded", "rejecting", "roots")
@@ -170,7 +170,7 @@ class Watch(_Running):
         return {each for node in _ancestors(nodes, seen, self.roots) for each in node.lineage() if each in self.roots}
 
     def warn(self) -> None:
-        """Warn of all values that were taken, except those that an outer watch has noted, too.
+        """Warn about all values that were taken, except values that an outer watch has noted as well.
 
         Raises
         ------
@@ -188,13 +188,13 @@ class Watch(_Running):
     def refuse(
         self, outputs: Iterable["VariableNode"], group: Iterable["VariableNode"], what: str, remedy: str
     ) -> None:
-        """Raise if `outputs` do not depend on any of a group of roots, of which numbers were taken.
+        """Raise if `outputs` depend on no root in `group` and numbers were taken out of these roots.
 
         Parameters
         ----------
         outputs, group : iterable of VariableNode
         what, remedy : str
-            The error says "`what` does not depend on ..." at its beginning, and `remedy` besides its advice.
+            The error begins with "`what` does not depend on ..." and adds `remedy` to its advice.
         """
         places = self.places(group)
         if places and not self.roots_of(outputs) & set(group):
@@ -214,13 +214,13 @@ class Standing(_Running):
         self.originals = originals
 
 
-# Weak, so that none outlives the call that made it, wherever an interruption strikes.
+# Weak references, so that no record outlives the call that created it, even if an interruption strikes.
 _running: ContextVar[tuple["weakref.ref[_Running]", ...]] = ContextVar("xpgrad_watches", default=())
 _rejecting: ContextVar[str] = ContextVar("xpgrad_rejecting_ends", default="")
 
 
 def rejecting_name() -> str:
-    """Return what `rejecting` was called with for the transform that begins now."""
+    """Return the argument of the enclosing `rejecting` for the transform that begins now."""
     return _rejecting.get()
 
 
@@ -229,16 +229,16 @@ def _active(kind: type) -> list[Any]:
 
 
 def taken(node: "VariableNode", *, warns: bool = True) -> None:
-    """Note that a number is taken out of a Variable that requires a gradient; call it from the method that does.
+    """Note that a number is taken out of a Variable that requires a gradient; called from the method that converts it.
 
-    Without `warns` it is a conversion that the user has asked for, which only matters to a transform.
+    Without `warns` the user requested the conversion, which only matters to a transform.
     """
     place, watches = place_of(), _active(Watch)
     if place is None:
         return
     noted = [watch.note(node, place) for watch in watches]
     if any(noted) or not warns:
-        return  # they decide at their ends
+        return  # the transforms decide when they end
     unrecorded = watches and not watches[0].recorded
     if unrecorded or not config.warn_graph_end or (_active(Standing) and not _has_origin(node)):
         return
@@ -254,14 +254,14 @@ def place_of() -> Place | None:
 
 
 def warn_here(text: str) -> None:
-    """Give a `GraphEndWarning` at the user's line that runs now, unless the configuration says not to."""
+    """Issue a `GraphEndWarning` at the running line of the user's code, unless the configuration disables it."""
     frame = caller() if config.warn_graph_end else None
     if frame is not None:
         place_at(frame).warn_of(text)
 
 
 def place_at(frame: FrameType) -> Place:
-    """Return the user's line that runs `frame`, or called the library that does."""
+    """Return the user's line that runs `frame`, or that called the library that runs `frame`."""
     return Place(_users(frame), frame)
 
 
@@ -276,7 +276,7 @@ def caller() -> FrameType | None:
 def _ancestors(
     nodes: Iterable["VariableNode"], seen: Any, border: frozenset["VariableNode"] = frozenset()
 ) -> Iterator["VariableNode"]:
-    """Yield `nodes` and those that they depend on, except those in `seen` and those before `border`."""
+    """Yield `nodes` and their ancestors, except nodes in `seen` and nodes before `border`."""
     originals = {copy: node for each in _active(Standing) for copy, node in each.originals.items()}
     waiting = list(nodes)
     while waiting:
@@ -306,7 +306,7 @@ def _has_origin(node: "VariableNode") -> bool:
 
 
 def _users(frame: FrameType) -> FrameType:
-    """Return the nearest caller outside installed libraries; `frame` itself if there is none."""
+    """Return the nearest caller outside installed libraries, or `frame` if every caller is in a library."""
     caller: FrameType | None = frame
     while caller is not None:
         name = caller.f_code.co_filename
@@ -326,7 +326,7 @@ def _is_harmless(frame: FrameType) -> bool:
 
 def _expression(frame: FrameType) -> str:
     """Return the source of the running instruction, or its first line; an empty string if the source is not known."""
-    positions = itertools.islice(frame.f_code.co_positions(), frame.f_lasti // 2, None)  # one for each two bytes
+    positions = itertools.islice(frame.f_code.co_positions(), frame.f_lasti // 2, None)  # one for two bytes
     start, end, column, end_column = next(positions, (None, None, None, None))
     line = linecache.getline(frame.f_code.co_filename, start or frame.f_lineno, frame.f_globals)
     if start is None or column is None:

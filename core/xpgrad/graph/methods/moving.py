@@ -1,4 +1,4 @@
-"""Moving Variables between devices: data and gradient together, all or nothing."""
+"""Moving Variables between devices: data and gradient move together or not at all."""
 
 import functools
 import weakref
@@ -22,7 +22,7 @@ Moved = Callable[[Any], Any]
 
 
 def to_device(x: Variable, device: Any, /, *, stream: Any = None) -> Variable:
-    """Move data and gradient of `x`, and return `x`; if anything fails, `x` is as it was.
+    """Move data and gradient of `x`, and return `x`; if an error occurs, `x` is unchanged.
 
     A Variable inside a graph becomes the output of a recorded copy, so that the graph stays whole; one without an array
     remembers the device.
@@ -37,13 +37,13 @@ def to_device(x: Variable, device: Any, /, *, stream: Any = None) -> Variable:
     if x.creator_node is None:
         replace_root(x, transfer(x._array, target), moved)
         return x
-    copied = called_with(backprop_mode(True), slot.functions.copy, x, target)  # moving cuts no graph, whatever the mode
+    copied = called_with(backprop_mode(True), slot.functions.copy, x, target)  # moving keeps the graph, in every mode
     rebind(x, copied, moved)
     return x
 
 
 def rebind(x: Variable, copied: Variable, moved: Moved) -> None:
-    """Make `x`, which is inside a graph, the output `copied` of it.
+    """Turn `x`, a Variable inside a graph, into the graph's output `copied`.
 
     Its hooks stay on the old node, where the gradients of everything computed from it are added up.
     """
@@ -54,7 +54,7 @@ def rebind(x: Variable, copied: Variable, moved: Moved) -> None:
 
 
 def _settle(x: Variable, array: Array, node: VariableNode, moved: Moved) -> None:
-    """Give `x` an array and a node, and what `moved` makes of its gradient, also of one that arrives meanwhile."""
+    """Give `x` an array and a node, and the result of `moved` for its gradient, even if it arrives meanwhile."""
     while True:
         held = x._grad
         grad = moved(held)
@@ -65,7 +65,7 @@ def _settle(x: Variable, array: Array, node: VariableNode, moved: Moved) -> None
 
 
 def _moved_grad(target: Device, grad: Any) -> Any:
-    """Return a gradient on `target`, connected to its graph if it is in one."""
+    """Return a gradient on `target`, connected to the graph of the original."""
     if not isinstance(grad, Variable):
         return None if grad is None else transfer(grad, target)
     if grad.creator_node is None:
@@ -74,7 +74,7 @@ def _moved_grad(target: Device, grad: Any) -> Any:
 
 
 def replace_root(x: Variable, array: Array, moved: Moved) -> None:
-    """Give the root `x` another array, and a node for it; gradients from graphs that know the old node still arrive."""
+    """Give the root `x` another array and a new node; gradients from graphs with the old node still arrive."""
     old, spec = x._node, plugins.backend_of(array).spec(array)
     node = leaf_node(x, spec, x.requires_grad)
     _adopt(old, node, array)

@@ -21,7 +21,7 @@ def values_text(x: Variable, separator: str, *, shape_of_empty: bool = True) -> 
     array = x.array
     if array is None:
         return f"{prefix}None)"
-    spec = plugins.backend_of(array).spec(array)  # not the node's: it may have changed, and text must not raise
+    spec = plugins.backend_of(array).spec(array)  # not the node's spec: it may have changed, and text must not raise
     if spec.size == 0:
         return f"{prefix}[], shape={spec.shape})" if shape_of_empty else f"{prefix}[])"
     return f"{prefix}{plugins.backend_of(array).array_text(array, prefix, separator)})"
@@ -30,8 +30,9 @@ def values_text(x: Variable, separator: str, *, shape_of_empty: bool = True) -> 
 def as_code(x: Variable) -> str:
     """Return the values, and the dtype and the device where they are not the defaults.
 
-    Default dtypes are single and double precision, the library's default integer, and bool: what Chainer's and NumPy's
-    users have nearly always. What made the Variable is not shown, because the documents print gradients without it.
+    Default dtypes are single and double precision, the library's default integer, and bool: the dtypes of nearly all
+    programs that use Chainer and NumPy. The creator of the Variable is not shown, because the documents print gradients
+    without it.
     """
     text = values_text(x, ", ")
     if x._array is None:
@@ -51,7 +52,7 @@ def _is_default(spec: Spec) -> bool:
 
 
 def summary(x: Variable) -> str:
-    """Return ``<variable NAME>``, or the address where there is no name."""
+    """Return ``<variable NAME>``, or the address for a Variable without name."""
     return f"<variable {x.name}>" if x.name else f"<variable at 0x{id(x):x}>"
 
 
