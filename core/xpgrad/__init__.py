@@ -96,7 +96,7 @@ _LATE = {
     "backend": "xpgrad.backend",
     "backends": "xpgrad.backends",
     "computational_graph": "xpgrad.computational_graph",
-    "configuration": "xpgrad",  # this module, as for others of Chainer's whose names are all here
+    "configuration": "xpgrad",  # this module, like other Chainer modules whose names are all in this package
     "cuda": "xpgrad.chainer.cuda",
     "dataset": "xpgrad.dataset",
     "datasets": "xpgrad.datasets",

@@ -1,7 +1,7 @@
 """Chainer's modules for its two optional libraries: `backends.cuda` and `backends.intel64`.
 
-They are for programs that were written against Chainer: `xpgrad.get_device` and `Variable.to_device` do all of it, for
-every library.
+They are for programs written for Chainer: `xpgrad.get_device` and `Variable.to_device` replace all of them, for every
+library.
 """
 
 import sys

@@ -1,4 +1,4 @@
-"""The boundary of public functions: what they raise names the function and what it was called with.
+"""The boundary of public functions: exceptions name the public function and its arguments.
 
 A primitive has none: its call path explains the errors of its kernel. A composition fails anywhere: in Python, which
 names no argument, or in a function that it calls, which names itself. So the functions that a public module lists are
@@ -76,7 +76,7 @@ def bound(module: str, names: Iterable[str]) -> None:
 
 
 def as_bounded(module: str, name: str, value: Any) -> Any:
-    """Return what a public module calls `name`: a function bounded, unless it is a primitive or is so already."""
+    """Return the public function of a module for `name`: with a boundary, unless it is a primitive or has one."""
     if isinstance(value, type):
         _bound_constructor(value)
     elif inspect.isfunction(value) and not hasattr(value, "bounded") and not _is_primitive(value):
@@ -134,14 +134,14 @@ def reworded(
 
 
 def _is_worded(error: Exception) -> bool:
-    """Return whether a statement of xpgrad has raised an error, in words of its own."""
+    """Return whether a statement of xpgrad has raised an error, with a message of xpgrad."""
     *_, (frame, last) = _steps(error)
     code = frame.f_code.co_code[last]
     return str(frame.f_globals.get("__name__", "")).startswith(PACKAGE) and dis.opname[code] == "RAISE_VARARGS"
 
 
 def _renamed(error: Exception, name: str) -> str:
-    """Return the text of an error with the name of the function that the user called, in place of one that it calls."""
+    """Return the text of an error with the name of the public function that the user called."""
     head, _, rest = str(error.args[0]).partition(": ")
     inner = head == "Variable" or any(head in _names(frame) for frame, _ in _steps(error))
     if isinstance(error, NAMED) or (not inner and _is_running(head)):
@@ -150,12 +150,12 @@ def _renamed(error: Exception, name: str) -> str:
 
 
 def _names(frame: FrameType) -> tuple[Any, ...]:
-    """Return the name of the function of a frame, and that of the primitive that it computes, if it does."""
+    """Return the name of the function of a frame, and the name of the primitive that it computes, if any."""
     return frame.f_code.co_name, getattr(frame.f_locals.get("definition"), "title", None)
 
 
 def _is_running(name: str) -> bool:
-    """Return whether a function of this name is being called, which errors of those that it calls name then."""
+    """Return whether a function of this name is running; errors of its callees then name this function."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         if frame.f_code.co_name == name:
@@ -191,12 +191,12 @@ def _by_name(function: Function, args: tuple[Any, ...], kwargs: Mapping[str, Any
 
 
 def described(value: Any) -> str:
-    """Return a short description of an argument, whatever it is: an array or a Variable by its dtype and shape."""
+    """Return a short description of any argument: dtype and shape for arrays and Variables."""
     try:
         if hasattr(value, "dtype") and isinstance(value.shape, tuple):
             return f"{value.dtype} {value.shape}"
         return _short.repr(value)
-    except Exception:  # what a user's object raises is not the error to report
+    except Exception:  # an error of a user's object must not replace the reported error
         return type(value).__name__
 
 

@@ -1,4 +1,4 @@
-"""Chainer's name of what draws graphs (``xpgrad.computational_graph``); see `xpgrad.drawing`."""
+"""Chainer's name of the module that draws graphs (``xpgrad.computational_graph``); see `xpgrad.drawing`."""
 
 from typing import TYPE_CHECKING
 

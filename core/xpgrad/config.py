@@ -1,8 +1,8 @@
 """Configuration: global defaults, an overlay for each thread, and the switches that the call path reads.
 
 The overlay is stored in a context variable, so a new thread starts from the global values and asyncio tasks do not
-affect each other. `Switches` are replaced as a whole, not changed by the thread that owns them, and have one small
-integer, `mode`, which tells the call path in a single look-up whether any setting requires special treatment.
+affect each other. `Switches` are replaced as a whole, not changed by their thread, and have one small integer, `mode`,
+by which the call path detects in a single look-up whether any setting requires special treatment.
 """
 
 import itertools
@@ -19,15 +19,15 @@ from typing import Any, TextIO
 NO_GRAD = 1  # mode bit: enable_backprop is False
 WATCHED = 2  # mode bit: debug mode, or function hooks are active
 GUARDED = 4  # mode bit: detect_mutation is True
-LIFTED = 8  # mode bit: a transformation is active, which operands of functions must enter
-ONLY_LIFTED = LIFTED, LIFTED | NO_GRAD  # modes in which nothing else requires special treatment
+LIFTED = 8  # mode bit: a transformation is active, to which functions lift their operands
+ONLY_LIFTED = LIFTED, LIFTED | NO_GRAD  # modes without other special treatment
 
 
 DTYPES = ("float16", "float32", "float64", "mixed16")
 
 
 class SharedLocks:
-    """The locks of `shared_lock` that are in use: a fork acquires all of them, the newest first."""
+    """The locks of `shared_lock` that are in use: a fork acquires all of them, in reverse order of creation."""
 
     def __init__(self) -> None:
         self._locks: weakref.WeakValueDictionary[int, Any] = weakref.WeakValueDictionary()
@@ -72,7 +72,7 @@ def _dtype_of_environment() -> str:
 
 
 class GlobalConfig:
-    """The values for all threads that have not set their own.
+    """The values for all threads that have not set the entry.
 
     Attributes
     ----------
@@ -95,11 +95,11 @@ class GlobalConfig:
     keep_graph_on_report : bool
         Whether programs that collect losses keep them with their graph.
     warn_graph_end : bool
-        Whether converting a Variable that requires a gradient to a number, and `backward` of one that requires none,
-        give a `GraphEndWarning`, once per line.
+        Whether converting a Variable that requires a gradient to a number, and `backward` of a Variable that requires
+        none, issue a `GraphEndWarning`, once per line.
     cast_operands : bool
         Whether operators cast arrays to the dtype of the Variable that they meet, as in Chainer, instead of promoting
-        both. Set it before the first operation: call paths that take any array are planned without the cast.
+        both. Set it before the first operation: call paths that accept any array are planned without the cast.
     zero_missing_grads : bool
         Whether optimizers update parameters that have no gradient as if it was 0, as in Chainer: hooks and momentum
         then change them.
@@ -146,13 +146,13 @@ class Switches:
     overlay : dict
         Its overlay of the configuration.
     hooks : dict
-        Its function hooks, by name.
+        Function hooks of the thread, by name.
     level : Level or None
         The innermost active transformation, whose arrays functions compute with.
     lifts : bool
-        Whether functions let their operands enter it first; not within a function for whose operands that is done.
+        Whether functions first lift their operands to it; False within a function with lifted operands.
     internal : bool
-        Whether it is the library that records no graph, for a part of a computation whose derivative it knows.
+        Whether the library itself disabled recording, for a part of a computation with a known derivative.
     constant : bool
         Whether results are constants because the user records no graph: forward mode computes no tangents then.
     mode : int
@@ -198,7 +198,7 @@ class Switches:
         return self._unguarded
 
     def entered(self) -> "Switches":
-        """Return these switches for a function whose operands have entered the transformation."""
+        """Return these switches for a function whose operands were lifted to the transformation."""
         if self._entered is None:
             self._entered = Switches(self.overlay, self.hooks, self.level, False, self.internal)
         return self._entered
@@ -211,7 +211,7 @@ class Switches:
         return self._unrecorded
 
     def plain(self) -> "Switches":
-        """Return the switches for what the library derives from functions: recorded, unwatched, on entered operands."""
+        """Return the switches for derived functions: recorded, without hooks, on lifted operands."""
         if self._plain is None:
             overlay = self.overlay | {"enable_backprop": True, "debug": False, "detect_mutation": False}
             self._plain = Switches(overlay, {}, self.level, lifts=False)
@@ -221,7 +221,7 @@ class Switches:
         return Switches(overlay, self.hooks, self.level, self.lifts, self.internal)
 
     def with_entry(self, name: str, value: Any) -> "Switches":
-        """Return these switches with one entry set; those with `enable_backprop` are cached for sweeps."""
+        """Return these switches with one entry set; switches with `enable_backprop` are cached for sweeps."""
         if name != "enable_backprop" or type(value) is not bool or self.internal:
             return self._like(self.overlay | {name: value})
         if not value and (listener := on_unrecorded.get()) is not None:
@@ -261,7 +261,7 @@ def set_hooks(hooks: dict[str, Any]) -> None:
 def called_with(values: Mapping[ContextVar[Any], Any], function: Callable[..., Any], /, *args: Any, **kw: Any) -> Any:
     """Return ``function(*args, **kw)``, called with these values of context variables, which are always restored.
 
-    The call has a context of its own, which the interpreter enters and leaves in one step. In a context manager, a
+    The call has a separate context, which the interpreter enters and leaves in one step. In a context manager, a
     KeyboardInterrupt between two lines could leave the thread in another mode. Other context variables that the
     function sets keep their values, unless it raises.
     """
@@ -305,14 +305,14 @@ def unguarded_mode() -> dict[ContextVar[Any], Any]:
 def at_level(level: Any) -> dict[ContextVar[Any], Any]:
     """Return, for `called_with`, the switches of this thread with `level` as the innermost active transformation.
 
-    Mutations are not detected there: what a transformation's arrays keep is its own.
+    Mutations are not detected in it: the retained arrays of a transformation are private.
     """
     now = _current.get()
     return {_current: Switches(now.overlay | {"detect_mutation": False}, now.hooks, level)}
 
 
 def call_entered(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
-    """Return ``function(*args, **kwargs)``, called in the mode for operands that have entered the transformation.
+    """Return ``function(*args, **kwargs)``, called in the mode for operands lifted to the transformation.
 
     For the library's own functions only, which change no settings: this takes a quarter of the time of `called_with`.
     """
@@ -325,10 +325,10 @@ def call_entered(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> 
 
 
 def call_plain(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
-    """Return ``function(*args, **kwargs)``, called in the mode in which the library derives functions from others.
+    """Return ``function(*args, **kwargs)``, called in the mode for functions that the library derives.
 
-    A graph is recorded, no hooks are called, nothing is checked as in debug mode, and operands are those of the level
-    below the innermost transformation, or have entered it.
+    A graph is recorded, no hooks are called, debug checks are off, and operands belong to the level below the innermost
+    transformation or were lifted to it.
     """
     now = _current.get()
     _current.set(now.plain())
@@ -341,20 +341,20 @@ def call_plain(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> An
 def plain_at(level: Any) -> dict[ContextVar[Any], Any]:
     """Return, for `called_with`, the mode of `call_plain` with `level` as the innermost transformation.
 
-    Operands enter it: a user's function may have arrays of lower levels.
+    Operands are lifted to it: a user's function may have arrays of lower levels.
     """
     return {_current: Switches(_current.get().plain().overlay, {}, level)}
 
 
 def _without(changed: Switches, names: Iterable[str], before: Switches) -> Switches:
-    """Return the switches that were `changed` since, with the entries `names` as they were `before`."""
+    """Return the `changed` switches with the entries `names` restored from `before`."""
     overlay = {name: value for name, value in changed.overlay.items() if name not in names}
     overlay |= {name: value for name, value in before.overlay.items() if name in names}
     return Switches(overlay, changed.hooks, before.level, before.lifts)
 
 
 class LocalConfig:
-    """The configuration of the current thread: its own values where it has set them, else the global ones."""
+    """The configuration of the current thread: values set in the thread, else the global values."""
 
     def __getattr__(self, name: str) -> Any:
         overlay = _current.get().overlay
@@ -393,7 +393,7 @@ config = LocalConfig()
 
 
 def _look_for_typo(name: str, entries: dict[str, Any], stacklevel: int) -> None:
-    """Warn if the name of a new entry is close to an existing one; programs may add entries of their own."""
+    """Warn if the name of a new entry resembles an existing name; programs may add entries."""
     if name not in entries and (meant := _meant(name, entries)):
         warnings.warn(
             f"config: {name!r} is a new entry, which nothing in xpgrad reads; did you mean {meant!r}?",
@@ -427,14 +427,14 @@ class using_config(ContextDecorator):  # noqa: N801 - a context manager that rea
 
     def __init__(self, name: str, value: Any, config: LocalConfig | GlobalConfig = config) -> None:
         self._entries, self._config = {name: value}, config
-        self._saved: list[tuple[Any, Any]] = []  # a stack: one object may be entered while it is active
+        self._saved: list[tuple[Any, Any]] = []  # a stack: contexts of one object may be nested
 
     def _recreate_cm(self) -> "using_config":
         (entry,) = self._entries.items()
         return using_config(*entry, self._config)  # calls of a decorated function share no state
 
-    # A KeyboardInterrupt may occur in either method, and `__exit__` is not called if `__enter__` raises. Nothing can be
-    # done about one before the first line of `__exit__`; `called_with` does not have that gap.
+    # A KeyboardInterrupt may occur in either method, and `__exit__` is not called if `__enter__` raises. An interrupt
+    # before the first line of `__exit__` cannot be handled; `called_with` does not have that gap.
 
     def __enter__(self) -> None:
         for name in self._entries:

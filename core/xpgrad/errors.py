@@ -1,4 +1,4 @@
-"""Exceptions and warnings. Messages name the function, what it expected, what it got, and a remedy."""
+"""Exceptions and warnings. Messages name the function, the expected and the given argument, and a remedy."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -9,15 +9,15 @@ class XpgradError(Exception):
 
 
 class BackendUnavailable(XpgradError, RuntimeError):
-    """A backend is known but cannot be used; the message says what is missing and how to get it."""
+    """A backend is known but cannot be used; the message names the missing part and how to install it."""
 
 
 class PluginError(XpgradError, RuntimeError):
-    """A plugin breaks the contract: a misspelt hook, an unknown kernel, or a name or type that another one has."""
+    """A plugin breaks the contract: a misspelt hook, an unknown kernel, or a name or type that is already taken."""
 
 
 class MissingFunction(XpgradError, NotImplementedError, AttributeError):
-    """An operation needs a function that the array library does not have; the message names both.
+    """An operation needs a function that the array library lacks; the message names both.
 
     Attributes
     ----------
@@ -45,7 +45,7 @@ class InvalidType(XpgradError, TypeError):
         super().__init__(msg if msg is not None else f"Expect: {expect}\nActual: {actual}")
 
     def locate(self, label: str, inputs: Iterable[object]) -> None:
-        """Put the function's name, and what it got, into the message."""
+        """Add the function's name and its inputs to the message."""
         got = ", ".join(map(str, inputs)) or "no inputs"
         self.actual = f"{self.actual}; inputs: {got}" if self.actual else f"inputs: {got}"
         head = f"Invalid operation is performed in: {label} (Forward)"
@@ -56,7 +56,7 @@ class InvalidType(XpgradError, TypeError):
 
 
 class ShapeError(InvalidType, ValueError):
-    """Incompatible shapes, or a gradient whose shape differs from that of its array."""
+    """Incompatible shapes, or a gradient with another shape than its array."""
 
     def __init__(self, message: str) -> None:
         super().__init__("shapes that fit", message, message)
@@ -74,7 +74,7 @@ class SingularMatrix(XpgradError, ValueError):
 
 
 class DtypeError(XpgradError, TypeError):
-    """A dtype that an operation does not support, or a gradient whose dtype differs from that of its array."""
+    """A dtype that an operation does not support, or a gradient with another dtype than its array."""
 
 
 class DeviceMismatch(XpgradError, ValueError):
@@ -90,11 +90,11 @@ class UnknownArray(XpgradError, TypeError):
 
 
 class AllocationError(XpgradError, MemoryError):
-    """An array is larger than the memory of its device; the message names the function and what it was given."""
+    """An array is larger than the memory of its device; the message names the function and its arguments."""
 
 
 class SerializationError(XpgradError, ValueError):
-    """A file of arrays is damaged, or holds what is not loaded; the message names file, entry, expected and got."""
+    """A file of arrays is damaged or has invalid content; the message names file, entry, expected and got."""
 
 
 class GradientError(XpgradError, ValueError):
@@ -118,11 +118,11 @@ class GraphEndWarning(UserWarning):
 
 
 class StructureError(XpgradError, ValueError):
-    """The structure of a tree of arrays differs from that of the tree it belongs to."""
+    """The structure of a tree of arrays differs from the structure of the related tree."""
 
 
 class SparsityError(XpgradError, ValueError):
-    """A sparsity pattern that is no matrix, is of another shape than the Jacobian, or misses an entry of it."""
+    """A sparsity pattern that is not a matrix, has another shape than the Jacobian, or misses an entry."""
 
 
 class IterationError(XpgradError, RuntimeError):
@@ -146,15 +146,15 @@ class TraceError(XpgradError, RuntimeError):
 
 
 class BatchError(XpgradError, RuntimeError):
-    """A function cannot be computed for a batch: it needs a value that each member has of its own, or has no rule."""
+    """A function cannot be computed for a batch: it needs a value that differs between elements, or has no rule."""
 
 
 class BatchWarning(UserWarning):
-    """A Jacobian was computed by a sweep for each element; the message says what refused batches."""
+    """A Jacobian was computed by a sweep for each element; the message names the function that rejected batches."""
 
 
 class CompileWarning(UserWarning):
-    """A function that was to be compiled runs without a program; the message says why, and what to write instead."""
+    """A compiled function runs without a program; the message gives the reason and a remedy."""
 
 
 class StaleProgramWarning(CompileWarning):

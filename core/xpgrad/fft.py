@@ -1,6 +1,6 @@
 """Fourier transforms with NumPy's names and arguments: `numpy.fft` of Variables.
 
-`xpgrad.array_api.fft` has the standard's functions alone.
+`xpgrad.array_api.fft` contains only the functions of the standard.
 """
 
 from typing import TYPE_CHECKING, Any

@@ -1,4 +1,4 @@
-"""What to use in place of an attribute that is not there: names of other libraries, and those of other modules.
+"""Replacements for missing attributes: names of other libraries and of other modules.
 
 The tables are for names that PyTorch, JAX and TensorFlow have for something that has another name here. A name that is
 public in a module of xpgrad needs no entry: it is found there.

@@ -1,6 +1,6 @@
 """Linear algebra with NumPy's names and arguments: `numpy.linalg` of Variables, and the rest of the standard's chapter.
 
-`xpgrad.array_api.linalg` has the standard's functions alone.
+`xpgrad.array_api.linalg` contains only the functions of the standard.
 """
 
 from typing import TYPE_CHECKING

@@ -24,7 +24,7 @@ __all__ = ["SpectralNormalization", "TimerHook", "WeightStandardization"]
 
 
 class _WeightHook(LinkHook):
-    """Base of hooks of one link that put another weight in place of its own while it is called."""
+    """Base of hooks of one link that replace its weight during a call."""
 
     def __init__(self, eps: float, weight_name: str, name: str | None) -> None:
         self.eps, self.weight_name = eps, weight_name
@@ -61,7 +61,7 @@ class _WeightHook(LinkHook):
         _, args.link.__dict__[self.weight_name] = self._replaced.pop(id(args.link))
 
     def _prepare(self, link: Any) -> None:
-        """Give the link what the hook needs, if it has not got it; its weight is initialised."""
+        """Add the attributes of the hook to the link unless they exist; its weight is initialised."""
 
     def _normalized(self, link: Any, weight: Variable) -> Variable:
         raise NotImplementedError
@@ -78,9 +78,9 @@ class SpectralNormalization(_WeightHook):
         Added to the norms of vectors.
     use_gamma : bool
         Multiply by a learnt parameter `gamma` of the link, which is the largest singular value at first. Set up an
-        optimizer after adding the hook, so that it knows `gamma`.
+        optimizer after adding the hook, so that the optimizer includes `gamma`.
     factor : float, optional
-        What the largest singular value is to be, instead of 1.
+        The largest singular value of the normalized weight, in place of 1.
     weight_name : str
     name : str, optional
 
@@ -108,7 +108,7 @@ class SpectralNormalization(_WeightHook):
         self._vectors: dict[int, tuple[Array, Array]] = {}  # of the last call of each link, for its recomputation
 
     def deleted(self, link: Any) -> None:
-        """Remove what the link got."""
+        """Remove the attributes that the hook added to the link."""
         for name in (self.vector_name, "gamma") if self.use_gamma else (self.vector_name,):
             if name in link.__dict__:
                 delattr(link, name)
@@ -148,7 +148,7 @@ class SpectralNormalization(_WeightHook):
         return weight * (link.gamma / sigma) if self.use_gamma else weight / sigma
 
     def _iterated(self, u: Variable, matrix: Variable) -> tuple[Array, Array]:
-        """Return approximations of the left and right singular vectors, from that of the left one."""
+        """Return approximations of the left and right singular vectors, starting from the left vector."""
         v = self._unit(matmul(u, matrix))
         u = self._unit(matmul(matrix, v))
         for _ in range(self.n_power_iteration - 1):
@@ -190,8 +190,8 @@ class WeightStandardization(_WeightHook):
 class TimerHook(LinkHook):
     """Measures how long the calls of links take.
 
-    Devices that compute asynchronously are waited for before and after each call. The time of a link includes that of
-    the links that it calls.
+    Devices that compute asynchronously are waited for before and after each call. The time of a link includes the time
+    of the links that it calls.
 
     Attributes
     ----------
@@ -228,7 +228,7 @@ class TimerHook(LinkHook):
                 return
 
     def total_time(self) -> float:
-        """Return the total time in seconds; of links that call others, only the outermost counts."""
+        """Return the total time in seconds; for nested calls of links, only the outermost counts."""
         return self._total
 
     def summary(self) -> dict[str, dict[str, Any]]:
@@ -236,7 +236,7 @@ class TimerHook(LinkHook):
         return self._times.summary()
 
     def print_report(self, unit: str = "auto", file: TextIO | None = None) -> None:
-        """Print the summary as a table; arguments are those of `xpgrad.function_hooks.TimerHook`."""
+        """Print the summary as a table; arguments are the same as in `xpgrad.function_hooks.TimerHook`."""
         table = io.StringIO()
         self._times.print_report(unit, table)
         print(table.getvalue().replace("FunctionName", "    LinkName", 1), end="", file=file or sys.stdout)

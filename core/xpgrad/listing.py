@@ -35,8 +35,8 @@ class _MissingName:
 def missing_name(module: str, name: str, known: Callable[[], Iterable[str]]) -> AttributeError:
     """Return the error of a module that has no `name`.
 
-    It says what to use, if another library or another module of xpgrad has this name; else it suggests the closest of
-    the names that `known` returns.
+    It suggests a replacement if another library or another module of xpgrad has this name; otherwise it suggests the
+    closest of the names that `known` returns.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What optimizers are made of (``xpgrad.optimizer``): base classes, update rules, hyperparameters, and hooks."""
+"""Components of optimizers (``xpgrad.optimizer``): base classes, update rules, hyperparameters, and hooks."""
 
 from xpgrad.listing import listed as _listed
 from xpgrad.optimizer_hooks import (

@@ -1,7 +1,7 @@
-"""Values that models report while they train, and their means: losses, accuracies and whatever else is watched.
+"""Values that models report while they train, and their means: losses, accuracies and other observed values.
 
-`report` hands values to the reporter that is current in this thread, and does nothing where there is none, so that a
-model may call it anywhere. `xpgrad.training` makes a reporter current and reads what was reported.
+`report` passes values to the current reporter of this thread and has no effect without a reporter, so a model may call
+it anywhere. `xpgrad.training` makes a reporter current and reads the reported values.
 """
 
 import copy
@@ -34,7 +34,7 @@ _CURRENT = _Current()
 
 
 class Reporter:
-    """What has been reported, by name; the names of registered observers are prefixes.
+    """Reported values, by name; the names of registered observers are prefixes.
 
     As a context manager it is the current reporter of the thread.
     """
@@ -46,7 +46,7 @@ class Reporter:
 
     @property
     def observation(self) -> dict[str, Any]:
-        """The values reported since it was set, which each thread does for itself; they share the first one."""
+        """The values reported since it was set, separately in each thread; all threads share the initial dictionary."""
         found: dict[str, Any] = getattr(self._of_thread, "observed", self._observed)
         return found
 
@@ -67,7 +67,7 @@ class Reporter:
             yield
 
     def add_observer(self, name: str, observer: object) -> None:
-        """Register an object, known by its identity: the names of what it reports begin with ``name/``."""
+        """Register an object, identified by identity: names of its values begin with ``name/``."""
         self._names[id(observer)] = name
 
     def add_observers(self, prefix: str, observers: Iterable[tuple[str, object]]) -> None:
@@ -112,9 +112,9 @@ def get_current_reporter() -> Reporter:
 
 
 def report(values: Mapping[str, Any], observer: object = None) -> None:
-    """Report values, by name, to the current reporter; without one, nothing happens.
+    """Report values, by name, to the current reporter, if any.
 
-    A compiled function reports at each run of its program. Within `vmap` and `jvp`, nothing is reported.
+    A compiled function reports at each run of its program. Within `vmap` and `jvp`, values are not reported.
     """
     if innermost() is None:
         _reported(observer, values)
@@ -152,7 +152,7 @@ def report_scope(observation: dict[str, Any]) -> Iterator[None]:
 
 
 class Summary:
-    """Mean and standard deviation of scalars, summed where they are: nothing waits for a device until they are read.
+    """Mean and standard deviation of scalars, summed on their devices: no synchronisation until they are read.
 
     Any number of threads may add values.
     """
@@ -171,7 +171,7 @@ class Summary:
             value = device.backend.namespace.astype(value, device.backend.wide(value.dtype))
         with self._in_turn.lock:
             x, x2 = self._x, self._x2
-            if device is not None and device_of(x) not in (None, device):  # loaded, or of values elsewhere
+            if device is not None and device_of(x) not in (None, device):  # loaded, or values on another device
                 x, x2 = device.send(x), device.send(x2)
             self._x, self._x2, self._n = x + weight * value, x2 + weight * value * value, self._n + weight
 
@@ -190,7 +190,7 @@ class Summary:
         return mean, math.sqrt(max(float(self._x2 / self._n - mean * mean), 0.0))
 
     def serialize(self, serializer: Any) -> None:
-        """Save or load the sums, and their dtype: a mean is rounded to it."""
+        """Save or load the sums, and the dtype to which a mean is rounded."""
         x, x2, n = (float(serializer(key, float(getattr(self, key)))) for key in ("_x", "_x2", "_n"))
         dtype = ""
         with suppress(KeyError):  # not saved by Chainer
@@ -202,7 +202,7 @@ class Summary:
 
 
 class DictSummary:
-    """Means and standard deviations of the scalars of dictionaries, by key; any number of threads may add them."""
+    """Means and standard deviations of the scalars of dictionaries, by key; several threads may add values."""
 
     def __init__(self) -> None:
         self._in_turn = InTurn()

@@ -2,7 +2,7 @@
 
 From the bottom: what a backend is (`kernels`, `device`, `spec`, `backend`); how plugins are found and loaded
 (`contract`, `providers`, `loading`, `plugins`); how devices are chosen and arrays move (`specifiers`, `current`,
-`transfer`). Each file imports earlier ones only. The names below are Chainer's.
+`transfer`). Each file imports earlier ones only. The names below are also in Chainer.
 """
 
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn

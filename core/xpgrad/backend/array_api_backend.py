@@ -22,7 +22,7 @@ class ArrayAPIBackend(Backend):
     name : str
         The entry point's name.
     namespace : module
-        The library's Array API namespace, or the one that array_api_compat provides for it.
+        The library's Array API namespace, or the namespace that array_api_compat provides.
     array_types : iterable of type
         All types of its arrays; subclasses are not included.
     scatter_add : callable
@@ -48,7 +48,7 @@ class ArrayAPIBackend(Backend):
         The module that users import, where `namespace` is a compatibility layer.
     version : str, optional
     capabilities : Capabilities, optional
-        What the library lacks; by default nothing.
+        Features that the library lacks; none by default.
     thresholds : mapping from kernel or function to sequence of int, optional
         Sizes at which another path is taken, as `Backend.thresholds`.
 

@@ -35,7 +35,7 @@ class Backend:
     module : module
         The module that users import: the namespace, unless that is a compatibility layer.
     xp : KernelNamespace
-        The namespace extended by all kernels; gradient rules compute with it.
+        The namespace extended by all kernels; gradient rules call its functions.
     version : str
         The library's version, for reports.
     immutable : bool
@@ -46,9 +46,10 @@ class Backend:
         Number of elements from which the gradients of elementwise functions are computed by `Programs.blockwise`, and
         into memory that only the sweep refers to. It may be finite only if every view of an array refers to the array.
     has_current_device : bool
-        Whether the library computes on its own current device, wherever the arrays are; `activate` and `follow` set it.
+        Whether the library computes on its own current device, regardless of the device of its arrays; `activate` and
+        `follow` set it.
     declared : Capabilities or None
-        What the library does not support; None if it supports everything.
+        Features that the library does not support; None if it supports everything.
     zero_dimensional_widen : bool
         Whether the library's operators promote 0-d arrays like other arrays, as the standard requires. If they treat
         them as scalars, elementwise functions cast operands of different floating-point dtypes first.
@@ -56,11 +57,11 @@ class Backend:
         Whether arrays of one shape can be partitioned in different ways; `laid_out` then gives a gradient the layout of
         its array.
     carries_tangents : bool
-        Whether arrays carry derivatives, as in forward mode, also where nothing requires a gradient.
+        Whether arrays carry derivatives, as in forward mode, even if no Variable requires a gradient.
     programs : Programs or None
         Properties of the library's functions that compiled functions use; None for the defaults of `Programs`.
     base : Backend or None
-        For arrays of a transformation, such as those that `compile` records: the backend of the arrays within them.
+        For arrays of a transformation, such as arrays that `compile` records: the backend of the arrays within them.
     """
 
     name: str
@@ -96,14 +97,14 @@ class Backend:
 
     @property
     def capabilities(self) -> "Capabilities":
-        """What the library does not support, as `declared`."""
+        """Return the features that the library does not support, from `declared`."""
         from xpgrad.backend.capabilities import Capabilities  # only certificates need it
 
         return Capabilities() if self.declared is None else self.declared
 
     @property
     def thresholds(self) -> Mapping[str, Sequence[int]]:
-        """Sizes at which the backend takes another path, by kernel or function of the standard; by default none.
+        """Sizes at which the backend switches algorithms, by kernel or function of the standard; empty by default.
 
         They are lengths of axes, or numbers of elements; those under "" are of all functions. The conformance suite
         tests around them.
@@ -119,7 +120,7 @@ class Backend:
         return None
 
     def build(self) -> bool | None:
-        """Compile kernels in advance; return whether that was possible, or None if there are none to compile."""
+        """Compile kernels in advance; return whether compilation succeeded, or None without kernels to compile."""
         return None
 
     # Devices
@@ -141,7 +142,7 @@ class Backend:
         return devices[0]
 
     def device(self, index: str | None) -> Device:
-        """Return the device that stands behind ``@name:`` in a specifier; None means the default one."""
+        """Return the device specified by ``@name:`` and `index`; None means the default device."""
         if index is None:
             return self.default_device
         wanted = f"@{self.name}:{index}"
@@ -176,7 +177,7 @@ class Backend:
 
     @property
     def root(self) -> "Backend":
-        """The backend of the arrays within those of transformations; this backend itself for plain arrays."""
+        """The backend of the arrays within arrays of transformations; this backend for plain arrays."""
         return self if self.base is None else self.base.root
 
     def synchronize(self, device: Device) -> None:
@@ -190,7 +191,7 @@ class Backend:
         """Release the memory that the library caches on `device`. Libraries without a cache need not override this."""
 
     def profiler(self) -> Any:
-        """Return the module of `CUDAProfileHook` and `CupyMemoryProfileHook`; only the backend of GPUs has one."""
+        """Return the module of `CUDAProfileHook` and `CupyMemoryProfileHook`; only a GPU backend has this module."""
         raise BackendUnavailable(f"{self.name}: the library has no profiler of CUDA")
 
     # Arrays
@@ -259,7 +260,7 @@ class Backend:
         return result
 
     def asarray(self, obj: Any, dtype: Dtype | None = None, device: DeviceHandle | None = None) -> Array:
-        """Return a new array from Python scalars, nested lists of them, or an array of this library."""
+        """Return a new array from Python scalars, nested lists of scalars, or an array of this library."""
         return self.namespace.asarray(obj, dtype=dtype, device=device)
 
     def ones(self, spec: Spec) -> Array:
@@ -325,8 +326,7 @@ class Backend:
     def suits(self, shape: Shape, dtype: str) -> bool:
         """Return whether this backend should hold arrays of this shape and of the dtype with this name.
 
-        Only `to_intel64` asks, for a backend that is called ``intel64`` or claims this prefix; other arrays go to the
-        host.
+        Used only by `to_intel64`, for a backend with the name or prefix ``intel64``; other arrays go to the host.
         """
         return True
 
@@ -348,7 +348,7 @@ class Backend:
     def owner(self, array: Array) -> tuple[Any, int]:
         """Return the object that lives as long as the memory of `array`, and the number of bytes of that memory.
 
-        It takes weak references. Of a view it is that of the array that it is a view of. By default it is the array.
+        It takes weak references. For a view, return the array that it refers to. By default it is the array.
         """
         spec = self.spec(array)
         return array, spec.size * spec.itemsize
@@ -358,7 +358,7 @@ class Backend:
         return not self.immutable
 
     def check(self, array: Array) -> None:
-        """Raise `UnknownArray` for an array that must not enter a graph, such as one with its library's own tape."""
+        """Raise `UnknownArray` for an array that must not be in a graph, such as an array with its library's tape."""
 
     def refusal(self, error: Exception) -> type[XpgradError] | None:
         """Return the error class for an exception of a general class, or None if the arguments are not its cause.
@@ -375,7 +375,7 @@ class Backend:
     # Values, for debug mode and printing
 
     def has_values(self, array: Array) -> bool:
-        """Return whether the elements of `array` are available: those of an array that is being traced are not."""
+        """Return whether the elements of `array` are available: the elements of a traced array are not."""
         return True
 
     def is_pending(self, array: Array) -> bool:
@@ -383,11 +383,11 @@ class Backend:
         return False
 
     def any_true(self, conditions: Array) -> bool:
-        """Return whether any element is true, of any member of a batch: for code that chooses how to compute."""
+        """Return whether any element is true, in any element of a batch: for code that selects algorithms by values."""
         return bool(self.namespace.any(conditions))
 
     def largest(self, array: Array) -> float:
-        """Return the value of a 0-d array of real numbers, of a batch the largest: for such code, too."""
+        """Return the value of a 0-d array of real numbers, or the largest value of a batch, for branches on values."""
         return float(array)
 
     def has_nan(self, array: Array) -> bool:
@@ -415,8 +415,8 @@ class Backend:
 
     def from_foreign(self, array: Array) -> Array:
         """Return a copy of another library's array in host memory."""
-        raise NotImplementedError(f"{self.name}: Backend.from_foreign is not implemented; it is the host backend's")
+        raise NotImplementedError(f"{self.name}: Backend.from_foreign is implemented by the host backend only")
 
     def generator(self, seed: int | None) -> Any:
         """Return a random number generator with `random` and `standard_normal`; None gives a random seed."""
-        raise NotImplementedError(f"{self.name}: Backend.generator is not implemented; it is the host backend's")
+        raise NotImplementedError(f"{self.name}: Backend.generator is implemented by the host backend only")

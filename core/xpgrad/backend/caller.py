@@ -8,9 +8,9 @@ PACKAGES = ("xpgrad.array_api", "xpgrad.array_api.linalg", "xpgrad.special", "xp
 
 
 def called(function: str) -> str:
-    """Return the name of the outermost public function whose frames lead here from the user's, else `function`.
+    """Return the name of the outermost public function called by the user's code, or else `function`.
 
-    It is for errors only: a composition costs nothing more when it succeeds.
+    It is used for errors only, so a composition has no overhead when it succeeds.
     """
     name = function
     frame: FrameType | None = sys._getframe(1)

@@ -47,20 +47,21 @@ IMPLIED_BY: dict[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True)
 class Capabilities:
-    """What a library does not support, and where its results are less accurate than the suite expects.
+    """Features that a library does not support, and functions whose results are less accurate than the suite expects.
 
     Attributes
     ----------
     missing : mapping from fact to reason
         Facts are the keys of `FACTS`, the standard's dtypes (``complex128``) and its functions (``linalg.det``,
-        ``take_along_axis``), also in one dtype (``linalg.inv[complex64]``). All others are supported, and tested.
+        ``take_along_axis``), also in one dtype (``linalg.inv[complex64]``). All other features are supported, and
+        tested.
     missing_on : mapping from a device's index to such a mapping
-        What one device does not support in addition: ``{"no_float64": {"float64": "..."}}``.
+        Features that one device does not support in addition: ``{"no_float64": {"float64": "..."}}``.
     tolerances : mapping from name to (factor, reason)
         Factors by which the tolerances of a case or of a dtype are multiplied, with the reasons. The report lists all
-        of them.
+        factors.
     expected : mapping from pattern to reason
-        Expected failures, by ``fnmatch`` patterns of their identifiers, also of checks that crash or hang. One that
+        Expected failures, by ``fnmatch`` patterns of their identifiers, including checks that crash or hang. One that
         passes is reported as a failure.
     wrong : mapping from function to reason
         Functions of the standard that the library has, but that give wrong results or crash. They count as present
@@ -89,7 +90,9 @@ class Capabilities:
             _check_reason(name, reason)
         for name, (factor, reason) in self.tolerances.items():
             if not factor > 1:
-                raise PluginError(f"Capabilities: the tolerance of {name!r} must grow; got the factor {factor!r}")
+                raise PluginError(
+                    f"Capabilities: expected a factor above 1 for the tolerance of {name!r}, got {factor!r}"
+                )
             _check_reason(name, reason)
         for pattern, reason in self.expected.items():
             _check_reason(pattern, reason)
@@ -110,11 +113,11 @@ class Capabilities:
         ----------
         facts : iterable of str
         index : str, optional
-            That of a device, for what is missing on it alone.
+            Index of a device, for features missing only on that device.
         dtype : str, optional
-            Its name, for functions that are missing or wrong in it alone.
+            Name of a dtype, for functions that are missing or wrong only in that dtype.
         wrong : bool
-            Whether a function that is there, but wrong, counts.
+            Also report functions that return wrong results.
         """
         on_device = self.missing_on.get(index or "", {})
         declared = (self.missing, on_device, self.wrong) if wrong else (self.missing, on_device)
@@ -126,11 +129,11 @@ class Capabilities:
         return None
 
     def lacking_in(self, dtype: str, functions: Iterable[str], index: str | None = None) -> str | None:
-        """Return ``fact: reason`` for the first of `functions` that is missing in this dtype alone, or None."""
+        """Return ``fact: reason`` for the first of `functions` that is missing only in this dtype, or None."""
         return _first((f"{name}[{dtype}]" for name in functions), self.missing, self.missing_on.get(index or "", {}))
 
     def wrong_in(self, dtype: str, functions: Iterable[str]) -> str | None:
-        """Return ``fact: reason`` for the first of `functions` that is there, but wrong, in this dtype; or None."""
+        """Return ``fact: reason`` for the first of `functions` that exists but is wrong in this dtype; or None."""
         return _first((fact for name in functions for fact in (name, f"{name}[{dtype}]")), self.wrong)
 
 

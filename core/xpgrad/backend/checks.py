@@ -26,7 +26,7 @@ def spec_of(array: Array, operation: str) -> Spec:
         except UnknownArray as error:
             kind = type(array)
             if any(base in plugins.by_type for base in kind.__mro__):
-                raise UnknownArray(f"{operation}: {error}") from None  # its message says how to convert it
+                raise UnknownArray(f"{operation}: {error}") from None  # the message names the conversion
             raise UnknownArray(
                 f"{operation}: expected an array ({plugins.type_names()}), got {class_name(kind)}; "
                 f"{plugins.remedy(array)}"
@@ -34,17 +34,17 @@ def spec_of(array: Array, operation: str) -> Spec:
     backend.check(array)
     try:
         return backend.spec(array)
-    except TypeError as error:  # of a dtype that is no number's
+    except TypeError as error:  # a non-numeric dtype
         raise DtypeError(f"{operation}: {error}") from None
 
 
 def check_cast(obj: Any, dtype: Any, operation: str) -> Dtype:
-    """Return `dtype`, in any spelling, as that of the library of `obj`; None stays None.
+    """Return `dtype`, in any spelling, as a dtype of the library of `obj`; None stays None.
 
     Raises
     ------
-    DtypeError
-        There is no such dtype, or it is real and `obj` complex: libraries drop the imaginary part, or only warn.
+    DtypeError The dtype does not exist, or it is real and `obj` complex: libraries drop the imaginary part, or only
+    warn.
     """
     array = unwrap(obj)
     backend = plugins.by_type.get(type(array))
@@ -72,14 +72,14 @@ def beside(spec: Spec, obj: Any, operation: str) -> Array:
 
     Raises
     ------
-    BackendMismatch, DeviceMismatch
-        It is of another library, or on another device; nothing is converted silently.
+    BackendMismatch, DeviceMismatch `obj` is an array of another library or on another device; arrays are not converted
+    silently.
     """
     array = unwrap(obj)
     if type(array) not in plugins.by_type and plugins.is_scalar(array):
         return spec.backend.asarray(plugins.plain(array), device=spec.device)
     given = spec_of(array, operation)
-    if given.backend is not spec.backend:  # it may be from outside of a transformation
+    if given.backend is not spec.backend:  # it may come from an outer level
         array = entered(array)
         given = spec_of(array, operation)
     if given.backend is spec.backend and given.device == spec.device:
@@ -96,7 +96,7 @@ def beside(spec: Spec, obj: Any, operation: str) -> Array:
 def require_together(operation: str, *arrays: Any) -> None:
     """Raise as `beside` does if Variables and arrays are not all of one library and on one device; None is ignored.
 
-    Within a transformation the functions that compute with them raise instead: to enter an array has effects there.
+    Within a transformation the functions that compute with the arrays raise instead: lifting an array has side effects.
     """
     if around() is not None:
         return
@@ -107,7 +107,7 @@ def require_together(operation: str, *arrays: Any) -> None:
 
 
 def naming(error: XpgradError, function: str) -> XpgradError:
-    """Return the error with the name of the function that the user called, instead of one that this calls."""
+    """Return the error with the name of the public function that the user called."""
     return type(error)(f"{function}: {str(error).partition(': ')[2]}")
 
 

@@ -30,7 +30,7 @@ def check_api(module: Any, origin: str) -> None:
 
 
 def check_marked(module: Any, hooks: Mapping[str, Any], origin: str) -> None:
-    """Raise `PluginError` if a function with the name of a hook is not marked as one."""
+    """Raise `PluginError` if a function with the name of a hook is not marked as a hook."""
     for name in hooks:
         function = getattr(module, name, None)
         if callable(function) and not hasattr(function, "xpgrad_impl"):
@@ -94,7 +94,9 @@ def _check_types(backend: Backend, origin: str, taken: Iterable[PluginRecord]) -
     owners = {kind: other.backend.name for other in taken if other.backend for kind in other.backend.array_types}
     for kind in kinds:
         if kind is getattr(builtins, kind.__name__, None):
-            raise PluginError(f"{origin}: backend {backend.name} lists {kind.__name__}, which is a type of Python's")
+            raise PluginError(
+                f"{origin}: backend {backend.name} lists {kind.__name__}, a built-in type; list array types only"
+            )
         if kind in owners:
             raise PluginError(
                 f"{origin}: backends {owners[kind]} and {backend.name} both list "

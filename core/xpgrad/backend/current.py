@@ -19,8 +19,8 @@ _current: ContextVar[Device | None] = ContextVar("xpgrad_device", default=None)
 def current_device() -> Device:
     """Return the device on which arrays are created if no other is specified.
 
-    It is the first of these that is set: the innermost `using_device` of this thread, or the device of `Device.use`;
-    that of `xpgrad.use`; ``XPGRAD_DEVICE``; the host. Within a transformation it is that one's device over it.
+    The first setting that exists is used: the innermost `using_device` of this thread, or the device of `Device.use`;
+    the device of `xpgrad.use`; ``XPGRAD_DEVICE``; the host. Within a transformation it is that one's device over it.
     """
     found, level = _current.get() or _default(), around()
     return found if level is None else level.device(found)
@@ -44,9 +44,9 @@ def get_device(specifier: Any = None) -> Device:
     Parameters
     ----------
     specifier : Device, str, int or None
-        ``@name`` or ``@name:index`` for a backend's device, a number for a GPU, -1 for the host, a prefix that a
-        plugin has claimed (``native:0``), an array library's own device object where a plugin knows it, or None for the
-        current device.
+        ``@name`` or ``@name:index`` for a backend's device, a number for a GPU, -1 for the host, a prefix that a plugin
+        has claimed (``native:0``), an array library's device object if a plugin recognises it, or None for the current
+        device.
 
     Raises
     ------
@@ -92,7 +92,7 @@ class using_device:  # noqa: N801 - a context manager that reads as a verb, unde
 
     def __init__(self, specifier: Any) -> None:
         self.device = get_device(specifier)
-        self._before: list[Any] = []  # one object may be entered again while it is active
+        self._before: list[Any] = []  # contexts of one object may be nested
 
     def __repr__(self) -> str:
         return f"using_device({self.device.name!r})"
@@ -129,7 +129,7 @@ def _leave(before: Device | None, undo: Callable[[], None] | None) -> None:
 
 
 def call_on(array: Array, function: Callable[..., Any], *args: Any) -> Any:
-    """Return ``function(*args)``, called with the device of `array` as the current one."""
+    """Return ``function(*args)``, called with the device of `array` as the current device."""
     device, current = plugins.backend_of(array).device_of(array), current_device()
     if (device is current or device == current) and not device.backend.has_current_device:
         return function(*args)

@@ -75,12 +75,12 @@ class Device:
     def send(self, arrays: Any) -> Any:
         """Return `arrays` (an array, or nested lists and tuples of them) on this device.
 
-        An array already on this device is returned unchanged, one that occurs twice is moved once, and None stays None.
+        An array already on this device is returned unchanged, a repeated array is moved once, and None stays None.
         """
         return self.services.send(arrays, self)
 
     def send_array(self, array: Array) -> Array:
-        """Return `array` on this device; the array itself if it is there already."""
+        """Return `array` on this device; an array already on the device is returned unchanged."""
         return self.send(array)
 
     @staticmethod

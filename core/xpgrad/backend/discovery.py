@@ -59,7 +59,9 @@ def scan() -> Installed:
     host_names = {name for name, entries in backends.items() if any(entry.module in hosts for entry in entries)}
     allowed, blocked = (_listed(variable, backends) for variable in ("XPGRAD_BACKENDS", "XPGRAD_DISABLE_BACKENDS"))
     if blocked and (hostless := sorted(blocked & host_names)):
-        raise PluginError(f"XPGRAD_DISABLE_BACKENDS names {hostless[0]}, the host backend, which all others need")
+        raise PluginError(
+            f"XPGRAD_DISABLE_BACKENDS names {hostless[0]}, the host backend, which all other backends need; remove it"
+        )
     disabled = dict.fromkeys(blocked or (), "disabled by XPGRAD_DISABLE_BACKENDS")
     if allowed is not None:
         disabled |= dict.fromkeys(backends.keys() - allowed - host_names, "not listed in XPGRAD_BACKENDS")

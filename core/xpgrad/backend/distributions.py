@@ -1,8 +1,8 @@
 """Installed distributions: their entry points in the groups of plugins.
 
 `importlib.metadata` takes 25 ms for this with a hundred distributions, half of it for its own import, and a program's
-first gradient waits for it. Therefore distributions in plain folders are read here, to the same result. Where there
-are others, in a zip file or given by an importer of their own, `importlib.metadata` finds them all.
+first gradient waits for it. Therefore distributions in plain folders are read here, to the same result. If other
+distributions exist, in a zip file or provided by custom importers, `importlib.metadata` finds all of them.
 """
 
 import os
@@ -79,7 +79,7 @@ def _normalized(name: str) -> str:
 
 
 def _of_folder(folder: str, groups: Collection[str]) -> list[Point]:
-    """Return the entry points of a distribution in `groups`; none, if a line of the file is none."""
+    """Return the entry points of a distribution in `groups`; none if the file has a malformed line."""
     data = _content(folder, "entry_points.txt")
     if not any(group.encode() in data for group in groups):
         return []

@@ -43,7 +43,7 @@ def get_dtype(dtype: Any = None, map_mixed16: Any = None) -> Dtype:
     dtype : dtype of any library, str or None
         None means ``config.dtype``.
     map_mixed16 : dtype or str, optional
-        The dtype to which `mixed16` is mapped; by default `mixed16` itself is returned.
+        The dtype to which `mixed16` is mapped; by default `mixed16` is returned unchanged.
     """
     dtype = config.dtype if dtype is None else dtype
     if mixed16 == dtype:

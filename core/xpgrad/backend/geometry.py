@@ -24,7 +24,7 @@ def reach(ksize: int, dilate: int) -> int:
 
 @dataclass(frozen=True)
 class Geometry:
-    """Windows on an image: element k of window j along an axis is element ``stride * j + dilate * k - pad`` of it.
+    """Windows on an image: element k of window j along an axis is image element ``stride * j + dilate * k - pad``.
 
     Positions outside of the image have no element. Images have shape (N, C, *size), their windows (N, C, *ksize, *out).
 

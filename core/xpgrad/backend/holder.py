@@ -1,4 +1,4 @@
-"""Objects that hold an array, as a Variable does."""
+"""Objects that hold an array, such as a Variable."""
 
 from typing import Any
 

@@ -18,7 +18,7 @@ hookimpl = pluggy.HookimplMarker("xpgrad")
 
 @hookspec
 def xpgrad_backend() -> Backend:  # type: ignore[empty-body]  # a hookspec has no body
-    """Return the backend of this plugin, or raise `BackendUnavailable` with a message that says what is missing.
+    """Return the backend of this plugin, or raise `BackendUnavailable` with a message that names the missing part.
 
     Called once, when the backend is requested by name or the first of its arrays is used.
     """
@@ -26,9 +26,9 @@ def xpgrad_backend() -> Backend:  # type: ignore[empty-body]  # a hookspec has n
 
 @hookspec
 def xpgrad_kernels(backend: Backend) -> Mapping[str, Kernel]:  # type: ignore[empty-body]  # a hookspec has no body
-    """Return implementations of kernels by name for `backend`, which may be another plugin's.
+    """Return implementations of kernels by name for `backend`, which may belong to another plugin.
 
-    A kernel takes the arrays by position and the parameters by name, writes to none of them, and may return
+    A kernel takes the arrays by position and the parameters by name, writes to none of the arrays, and may return
     `NotImplemented` before it has any effect; then the next provider or the default is called.
     """
 
@@ -51,10 +51,11 @@ def xpgrad_device(specifier: Any) -> Device | None:
 def xpgrad_executor(backend: Backend) -> Callable[[Any], Any] | None:
     """Return ``executor(program)`` for the programs of `backend`, which returns a function that runs one, or None.
 
-    Called when a function has been compiled. What the executor returns takes the arrays of ``program.inputs`` and
-    returns a tuple of new arrays, those of ``program.outputs``, that share no memory with each other or with anything
-    else. An executor may decline a program by returning `NotImplemented`; then comes the next plugin, and in the end
-    xpgrad itself. One with the attribute ``on_request = True`` is asked only by ``compile(executor=...)``, by its name.
+    Called when a function has been compiled. The executor returns a function that takes the arrays of
+    ``program.inputs`` and returns a tuple of new arrays, one for each of ``program.outputs``, that share no memory with
+    each other or with other arrays. An executor may decline a program by returning `NotImplemented`; then comes the
+    next plugin, and in the end xpgrad itself. An executor with the attribute ``on_request = True`` is used only by
+    ``compile(executor=...)``, by its name.
 
     An executor may have further attributes, each of which may be None:
 

@@ -1,4 +1,4 @@
-"""Indexing beyond what a library supports, by integer arrays for all axes."""
+"""Indexing beyond the support of a library, by integer arrays for all axes."""
 
 import functools
 import math
@@ -50,7 +50,7 @@ def block(index: Index, shape: Shape) -> tuple[Shape, list[tuple[int, int]]] | N
 
 
 def at_axis(axis: int, item: Any) -> Index:
-    """Return the index with `item` for a non-negative `axis` and full slices for the others."""
+    """Return the index with `item` for a non-negative `axis` and full slices for the other axes."""
     return (*(slice(None),) * axis, item, ...)
 
 
@@ -88,7 +88,8 @@ def _picked(backend: Backend, x: Array, places: tuple[Array, ...]) -> Array:
 def counted(xp: Namespace, numbers: Array, spec: Spec, length: int) -> Array:
     """Return integers, one-dimensional and in the default dtype, that count from the start of an axis of `length`.
 
-    Where the library checks indices, one that is negative or too large is an IndexError: they are taken from a range.
+    If the library checks indices, a negative or too large index raises an IndexError: the numbers are taken from a
+    range.
     """
     numbers = xp.astype(numbers, spec.backend.default_dtype("int"), copy=False)
     if not checks_index_arrays(spec.backend, spec.device):
@@ -136,7 +137,7 @@ def flat_index(backend: Backend, shape: Shape, index: Index, device: Any) -> Arr
 def setitem(backend: Backend, x: Array, u: Array, index: Index) -> Array:
     """Return a copy of `x` with `u` at `index`, also where the library does not support the assignment.
 
-    If a position occurs more than once, the last value is used, or the one that the library's own assignment uses.
+    If a position occurs more than once, the last value is used, or the value that the library's own assignment uses.
     """
     if not backend.immutable:
         y = backend.copy(x)

@@ -1,8 +1,9 @@
 """Kernels: named functions of raw arrays, each with a default body in standard calls that a backend may replace.
 
 `f` is the forward of the function `f`; ``f.x`` is the vjp of `f` for its input `x`, for raw sweeps only. Names are
-declared by the functions that use them; backends and other packages provide faster bodies by name. xpgrad's own names
-are short; those of a primitive that is defined elsewhere begin with its module, ``module:f`` and ``module:f.x``.
+declared by the functions that use them; backends and other packages provide faster bodies by name. Names of xpgrad's
+kernels are short; names of primitives defined in other packages begin with their module, ``module:f`` and
+``module:f.x``.
 """
 
 import functools
@@ -27,7 +28,7 @@ MAX_WINDOWS = 2**20  # maximum number of elements of the windows of a convolutio
 
 
 def full_name(body: Callable[..., Any], extension: str | None) -> str:
-    """Return the name of the kernel whose default is `body`: the function's, after that of its extension."""
+    """Return the name of the kernel with the default `body`: the function's name, preceded by its extension."""
     return f"{extension}.{body.__name__}" if extension else body.__name__
 
 
@@ -42,7 +43,7 @@ def is_own(body: Callable[..., Any]) -> bool:
 
 
 def kernel_name(body: Callable[..., Any], extension: str | None) -> str:
-    """Return the name of the kernel of a primitive: short for xpgrad's own, ``module:function`` for all others."""
+    """Return the name of the kernel of a primitive: short in xpgrad, ``module:function`` in other packages."""
     if is_own(body):
         return full_name(body, extension)
     prefix = f"{extension}." if extension else ""
@@ -50,7 +51,7 @@ def kernel_name(body: Callable[..., Any], extension: str | None) -> str:
 
 
 class Declaration(NamedTuple):
-    """A kernel's name, its parameters (arrays by position, the rest by name), and its default body, if it has one.
+    """A kernel's name, its parameters (arrays by position, the rest by name), and its default body, if any.
 
     Every backend must provide a kernel without a body, unless it is only a faster form of a gradient rule (`optional`);
     `rule` is then the formula that tests compare it with.
@@ -87,7 +88,7 @@ class Declaration(NamedTuple):
         """Return whether a plain function or a ufunc takes the arguments; `inspect.signature` takes 20 µs for each."""
         if type(kernel) is not FunctionType:
             return not self.parameters and getattr(kernel, "nin", None) == self.arrays
-        if vars(kernel):  # what it wraps, or a signature of its own
+        if vars(kernel):  # a wrapped function or a signature
             return False
         code, optional = kernel.__code__, len(kernel.__defaults__ or ())
         arguments = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
@@ -105,7 +106,7 @@ class Planned(Protocol):
 
 
 class KernelTable:
-    """All declared kernels, and the primitives that cache plans resolved from them.
+    """All declared kernels, and the primitives that cache plans resolved from these kernels.
 
     Attributes
     ----------
@@ -115,7 +116,7 @@ class KernelTable:
     late_packages : list of str
         Packages that declare kernels without an extension when they are imported.
     meant : dict from name to list of kernels
-        The kernels provided for the current definition of a primitive that is not xpgrad's own.
+        The kernels provided for the current definition of a primitive of another package.
     """
 
     def __init__(self) -> None:
@@ -139,8 +140,8 @@ class KernelTable:
     def define(self, planned: Planned, declarations: Sequence[Declaration]) -> None:
         """Declare the kernels of a primitive, whose plans are cleared whenever a provider of kernels is added.
 
-        A primitive that is not xpgrad's own replaces the one with the same name; kernels provided for that one, which
-        has another formula, are removed. It is declared as long as it exists.
+        A primitive of another package replaces an earlier primitive of the same name; kernels provided for the earlier
+        primitive, which has another formula, are removed. It is declared as long as it exists.
         """
         number = next(self._numbers)
         if OWNER not in declarations[0].name:
@@ -294,9 +295,9 @@ class KernelNamespace(LazyNamespace):
         return LazyNamespace(resolved)
 
     def set_providers(self, providers: list[tuple[str, Mapping[str, Kernel]]]) -> None:
-        """Set the providers whose kernels take precedence over the backend's own, in order of preference."""
+        """Set the providers whose kernels take precedence over the backend's kernels, in order of preference."""
         self._providers = providers
-        for name in tuple(self.__dict__):  # one at a time, because another thread may be computing
+        for name in tuple(self.__dict__):  # one by one, because another thread may be computing
             if name not in self._permanent:
                 self.__dict__.pop(name, None)
         table.forget_plans()
@@ -316,7 +317,7 @@ class KernelNamespace(LazyNamespace):
             return own
         declaration = table.declared[name]
         last = own if own is not None else self._default(declaration)
-        pure = table.definition(name) is not None and declaration.body is not None  # others may write to their arrays
+        pure = table.definition(name) is not None and declaration.body is not None  # other kernels may write to arrays
         checks = [_FirstResult(f"{title}: kernel {name!r}", last if pure else None) for title in titles]
         return _first_that_accepts(list(zip(given, checks, strict=True)), last)
 
@@ -349,7 +350,7 @@ class KernelNamespace(LazyNamespace):
         return self.backend.follow(found)
 
     def default(self, name: str) -> Kernel | None:
-        """Return the default body of the kernel `name` with this namespace, or None without one."""
+        """Return the default body of the kernel `name` with this namespace, or None without a body."""
         return self._default(table.declared[name])
 
     def providers(self, name: str) -> Iterator[str]:
@@ -367,7 +368,7 @@ class KernelNamespace(LazyNamespace):
 
 
 def library_function(backend: Library, name: str) -> Any:
-    """Return `name`, as ``linalg.det`` or ``complex64``, of the library's namespace, or raise `MissingFunction`."""
+    """Return `name`, such as ``linalg.det`` or ``complex64``, of the library's namespace; raise `MissingFunction`."""
     found = backend.namespace
     for part in name.split("."):
         try:
@@ -378,7 +379,7 @@ def library_function(backend: Library, name: str) -> Any:
 
 
 def missing_name(error: BaseException, namespace: Namespace) -> str | None:
-    """Return the name that a library's namespace lacks, as ``linalg.det``, if that is what an error says; or None."""
+    """Return the name missing in a library's namespace, such as ``linalg.det``, if the error reports one; or None."""
     if isinstance(error, MissingFunction):
         return error.function
     if not isinstance(error, AttributeError) or error.name is None or error.obj is None:
@@ -411,19 +412,19 @@ def check_kernels(kernels: Mapping[str, Kernel], provider: str, backend: str) ->
 
 
 class _FirstResult:
-    """Compares the first result of a third-party kernel with that of the kernel that it replaces."""
+    """Compares the first result of a third-party kernel with the result of the kernel that it replaces."""
 
     def __init__(self, title: str, usual: Kernel | None) -> None:
         self.title, self.usual = title, usual
 
     def check(self, result: Any, arrays: Sequence[Any], parameters: Mapping[str, Any]) -> None:
-        """Raise `PluginError` if the first result has another type, shape or dtype; later ones are not looked at."""
+        """Raise `PluginError` if the first result has another type, shape or dtype; later results are not checked."""
         if self.usual is None or not any(hasattr(array, "shape") for array in arrays):
             return
         usual, self.usual = self.usual, None
         try:
             expected = usual(*arrays, **parameters)
-        except Exception:  # it computes what the usual kernel does not
+        except Exception:  # it supports more than the usual kernel
             return
         if (found := difference(result, expected)) is not None:
             self.usual = usual
@@ -431,7 +432,7 @@ class _FirstResult:
 
 
 def difference(result: Any, expected: Any) -> str | None:
-    """Return how the type, shape or dtype of a kernel's result differs from the expected one's, or None."""
+    """Return how the type, shape or dtype of a kernel's result differs from the expected result, or None."""
     if not hasattr(expected, "shape") or not hasattr(expected, "dtype"):
         return None
     if not hasattr(result, "shape") or not hasattr(result, "dtype"):
@@ -470,13 +471,13 @@ def kernel(
 
 @kernel(arrays=2)
 def accumulate(xp: Namespace, total: Array, g: Array, /) -> Array:
-    """Return ``total + g``; may write to `total`, which is not used elsewhere."""
+    """Return ``total + g``; may write to `total`, which is not used again."""
     return total + g
 
 
 @kernel(arrays=2)
 def convolve_full(xp: Namespace, a: Array, v: Array, /) -> Array:
-    """Return the full convolution of two vectors: the windows of the longer one times the reversed shorter one."""
+    """Return the full convolution of two vectors: windows of the longer vector times the reversed shorter vector."""
     if a.shape[0] < v.shape[0]:
         a, v = v, a
     n, m = a.shape[0], v.shape[0]

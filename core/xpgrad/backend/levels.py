@@ -1,7 +1,7 @@
-"""Levels: the transformations that are active in a thread, each with arrays of its own.
+"""Levels: the active transformations of a thread, each with its own array type.
 
-A transformation such as `compile` calls a function with arrays that record what is computed with them. While it is
-active, it is the innermost level of its thread, and whatever functions compute with enters it first: `Level.enter`.
+A transformation such as `compile` calls a function with arrays that record the operations on them. While it is active,
+it is the innermost level of its thread, and functions first lift their operands to it: `Level.enter`.
 """
 
 from abc import ABC, abstractmethod
@@ -20,18 +20,18 @@ class Level(ABC):
     Parameters
     ----------
     title : str
-        What messages call it: ``compile``.
+        Name in messages: ``compile``.
 
     Attributes
     ----------
     outer : Level or None
         The transformation within which it is active.
     depth : int
-        1 for the outermost one.
+        1 for the outermost level.
     live : bool
         Whether its function is still running.
     transformation : str
-        What the names of its backends begin with: ``trace``.
+        Prefix of the names of its backends: ``trace``.
     """
 
     transformation: ClassVar[str] = ""
@@ -44,7 +44,7 @@ class Level(ABC):
 
     @property
     def tangents(self) -> Any:
-        """For levels in forward mode what divides Variables into primals and tangents; None for others."""
+        """For levels in forward mode, the object that splits Variables into primals and tangents; None for others."""
         return None
 
     def __repr__(self) -> str:
@@ -64,7 +64,7 @@ class Level(ABC):
 
     @abstractmethod
     def device(self, device: Device) -> Device:
-        """Return the device of this level over a device of a lower one."""
+        """Return the device of this level over a device of a lower level."""
 
     def note_sweep(self, nodes: Iterable[Any]) -> None:  # noqa: B027 - only some transformations note it
         """Note the nodes where a backward computation starts."""
@@ -77,21 +77,21 @@ class Level(ABC):
         Parameters
         ----------
         outputs, inputs : iterable of Variable
-            Where it starts, and the Variables whose gradients are asked; None for all.
+            Start of the sweep, and the Variables whose gradients are requested; None for all.
         """
 
     def origins(self, node: Any) -> Iterable[Any]:
-        """Return the nodes of the level below that a root within stands for, where the two graphs are separate."""
+        """Return the nodes of the level below that a root within represents, if the two graphs are separate."""
         return ()
 
     def check_cut(self, x: Any) -> None:  # noqa: B027 - only some transformations cannot do so
         """Raise if the graph of a lower level would have to be cut at `x`."""
 
     def note_outside(self, what: str, remedy: str) -> None:  # noqa: B027 - only some transformations note it
-        """Note that the function has done what cannot be a part of the transformation, and what to do instead."""
+        """Note an action of the function that cannot be part of the transformation, with a remedy."""
 
     def shown(self, array: Array) -> Array:
-        """Return the array that users get for that of a Variable: a constant."""
+        """Return the array that users get for a Variable's array: a constant."""
         return array
 
     def note_number(self, array: Array) -> None:  # noqa: B027 - only some transformations note it
@@ -116,8 +116,8 @@ class Level(ABC):
         """Raise `EscapedArray` if the level has ended."""
         if not self.live:
             raise EscapedArray(
-                f"{self.title}: an array of a call that has ended was used; return it from the function, or keep "
-                "x.array of what is returned"
+                f"{self.title}: an array of a call that has ended was used; return the array from the function, or "
+                "keep x.array of a returned Variable"
             )
 
 
@@ -126,7 +126,7 @@ live: set[Level] = set()
 
 
 def innermost() -> Level | None:
-    """Return the level that arrays must enter now in this thread, or None."""
+    """Return the level to which arrays must be lifted now in this thread, or None."""
     if not live:
         return None
     now = switches()
@@ -134,7 +134,7 @@ def innermost() -> Level | None:
 
 
 def shown(array: Array) -> Array:
-    """Return the array that users get for that of a Variable, in the innermost level."""
+    """Return the array that users get for a Variable's array, in the innermost level."""
     level = innermost()
     return array if level is None else level.shown(array)
 
@@ -148,17 +148,17 @@ def note_number(array: Array) -> None:
 
 
 def around() -> Level | None:
-    """Return the innermost level of this thread, also within a function whose operands have entered it."""
+    """Return the innermost level of this thread, including within a function whose operands were lifted."""
     return switches().level if live else None
 
 
 def innermost_backend(backend: Any) -> Any:
-    """Return the backend of the innermost level over `backend`; `backend` itself if there is none."""
+    """Return the backend of the innermost level over `backend`, or `backend` outside any level."""
     level = innermost()
     return backend if level is None else level.device(backend.default_device).backend
 
 
 def entered(array: Array) -> Array:
-    """Return `array`, as one of the innermost level if there is one."""
+    """Lift `array` to the innermost level, if any."""
     level = innermost()
     return array if level is None or level.holds(array) else level.enter(array)

@@ -1,4 +1,4 @@
-"""Loading of plugins: the failure of one is recorded and reported by a warning, and does not affect the others."""
+"""Loading of plugins: a plugin that fails is recorded and reported by a warning, without effect on other plugins."""
 
 import importlib
 import logging
@@ -39,7 +39,7 @@ class Loader:
     by_type : dict from type to Backend
         The array types of the loaded backends; replaced, never written to.
     scalar_types : tuple of type
-        The types of Python's scalars and of those of the loaded backends.
+        The scalar types of Python and of the loaded backends.
     carriers : dict from type to CarriesGraphs
         The types of arrays that carry their own graph.
     generation : int
@@ -131,7 +131,7 @@ class Loader:
             record.seconds = time.perf_counter() - started
 
     def _register(self, module: Any, record: PluginRecord, needs_backend: bool = False) -> Backend | None:
-        """Register what `module` provides, and return its backend; state changes only after all checks have passed."""
+        """Register the hooks of `module` and return its backend; state changes only after all checks have passed."""
         check_api(module, record.origin)
         manager, hooks = self._manager, self._manager.hook
         try:
@@ -140,7 +140,7 @@ class Loader:
                 manager.check_pending()
             except Exception as error:
                 known = ", ".join(sorted(name for name, hook in vars(hooks).items() if hook.has_spec()))
-                raise PluginError(f"{record.origin}: {error}; the hooks are {known}") from error
+                raise PluginError(f"{record.origin}: {error}; expected one of the hooks {known}") from error
             check_marked(module, vars(hooks), record.origin)
             backend = self._backend_of(module, record)
             if backend is None and needs_backend:
@@ -154,7 +154,7 @@ class Loader:
         self._providers.add(provided, self._hooks("xpgrad_kernels"), {**self.records, record.module: record}.values())
         if backend is not None:
             self.by_type = {**self.by_type, **dict.fromkeys(backend.array_types, backend)}
-            if not needs_backend:  # else it is a part of this program, whose errors are the user's
+            if not needs_backend:  # else the backend is part of the user's program, whose errors propagate
                 libraries.update(map(root_of, backend.array_types))
                 libraries.add(str(getattr(backend.namespace, "__name__", "")).partition(".")[0])
             if isinstance(backend, CarriesGraphs):
@@ -182,7 +182,7 @@ class Loader:
     # Kernels
 
     def _kernels(self, module: Any, record: PluginRecord, backend: Backend | None) -> Provided:
-        """Return the kernels of a new plugin for all backends, and those of the loaded plugins for its backend.
+        """Return the kernels of a new plugin for all backends, and the kernels of loaded plugins for its backend.
 
         If a loaded plugin fails, a warning is given and its kernels are left out.
         """
@@ -235,7 +235,7 @@ class Loader:
 
 @contextmanager
 def _noted_if_slow(record: PluginRecord) -> Iterator[None]:
-    """Log a note when the block takes long; from a thread of its own, in which a warning could only be an error."""
+    """Log a note when the block takes long; from a separate thread, where a warning could only become an error."""
     text = f"plugin {record.module} of {record.origin} has been loading for {SLOW:g} s"
     timer = threading.Timer(SLOW, logging.getLogger("xpgrad").warning, (text,))
     timer.daemon = True

@@ -11,7 +11,7 @@ from xpgrad.types import Array, Namespace
 
 
 def get_array_module(*args: Any) -> Namespace:
-    """Return the array module of the first argument that is not on the host, else the host's; chx takes precedence.
+    """Return the array module of the first argument that is not on the host, else of the host; chx takes precedence.
 
     Variables are replaced by their arrays, and arguments that are not arrays of an available backend are ignored.
     """
@@ -49,7 +49,7 @@ def get_cpu_array_types() -> tuple[type, ...]:
 
 
 def is_arrays_compatible(arrays: Iterable[Any]) -> bool:
-    """Return whether all of `arrays` are of the same backend; None is ignored."""
+    """Return whether all of `arrays` belong to the same backend; None is ignored."""
     return len({plugins.backend_of(unwrap(array)) for array in arrays if array is not None}) < 2
 
 

@@ -49,8 +49,8 @@ class Plugins(Loader):
 
         Raises
         ------
-        BackendUnavailable
-            It is not installed, disabled or broken, or its library or hardware is missing; the message says which.
+        BackendUnavailable It is not installed, disabled or broken, or its library or hardware is missing; the message
+        gives the reason.
         """
         entries = self.installed.backends.get(name)
         if entries is None:
@@ -63,7 +63,7 @@ class Plugins(Loader):
         own = [entry for entry in entries if entry.distribution == OWN]
         if len(entries) > 1 and not own:
             origins = " and ".join(sorted(entry.origin for entry in entries))
-            raise BackendUnavailable(f"{name}: {origins} both register this name; uninstall one of them")
+            raise BackendUnavailable(f"{name}: {origins} both register this name; uninstall one of these packages")
         return self._given_by(next(iter(own or entries)), name)
 
     @property
@@ -80,7 +80,7 @@ class Plugins(Loader):
         return self._given_by(next((entry for entry in entries if entry.distribution == OWN), entries[0]), prefix)
 
     def device_of_prefix(self, prefix: str) -> Device:
-        """Return the device of a prefix without an index: by the plugin's hook, or else its backend's default."""
+        """Return the device of a prefix without an index: from the plugin's hook, or else its backend's default."""
         backend = self.backend_of_prefix(prefix)
         return self.parse_device(prefix) or backend.default_device
 
@@ -117,8 +117,7 @@ class Plugins(Loader):
         ------
         UnknownArray
             No backend lists exactly this type.
-        BackendUnavailable
-            The plugin for such arrays cannot be used; the message says why.
+        BackendUnavailable The plugin for such arrays cannot be used; the message gives the reason.
         """
         found = self.by_type.get(type(array))
         return found if found is not None else self._recognise(array)
@@ -147,7 +146,7 @@ class Plugins(Loader):
         raise UnknownArray(f"{title} is not an array of an installed backend ({known}); {self.remedy(array)}")
 
     def type_names(self) -> str:
-        """Return the main array types of the loaded backends, for messages, without those of transformations."""
+        """Return the main array types of the loaded backends, for messages, without arrays of transformations."""
         self.backend_of_prefix(HOST)  # loads it, so that its types are known
         backends = [backend for backend in self.by_type.values() if backend.base is None]
         return ", ".join(sorted({class_name(backend.array_types[0]) for backend in backends}))
@@ -213,7 +212,7 @@ class Plugins(Loader):
         return device
 
     def backends_beside(self, obj: object) -> list[Backend]:
-        """Return the backends that are loaded, those of the library of `obj` included: of its dtype or its device."""
+        """Return the loaded backends, including backends for the library of `obj`, a dtype or device."""
         for entry in self.installed.modules.get(root_of(type(obj)), ()):
             self.load(entry)
         return self.backends()
@@ -243,7 +242,7 @@ class Plugins(Loader):
 
 
 def _library_of(obj: Any) -> str | None:
-    """Return the root package of the library of an object like an array, or None if it is not like one."""
+    """Return the root package of the library of an array-like object, or None for other objects."""
     if not hasattr(obj, "__dlpack__") and not hasattr(obj, "__array_namespace__"):
         return None
     try:

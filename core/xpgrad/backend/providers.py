@@ -16,7 +16,7 @@ Provided = dict[tuple[str, str], Mapping[str, Kernel]]
 
 
 class Providers:
-    """All kernels that plugins provide in addition to the backends' own."""
+    """All kernels that plugins provide in addition to kernels of the backends."""
 
     def __init__(self) -> None:
         self._kernels: Provided = {}
@@ -31,8 +31,8 @@ class Providers:
         ----------
         provided : Provided
         hooks : iterable
-            The implementations of the hook for kernels, in order of preference. A backend's own plugin is always tried
-            last for it.
+            The implementations of the hook for kernels, in order of preference. The plugin that defines a backend is
+            always tried last for it.
         records : iterable
             Records of the backends' plugins.
         """
@@ -64,5 +64,5 @@ def provided_by(hook: "HookImpl", record: PluginRecord, backends: Iterable[Backe
 
 
 def call(hook: "HookImpl", **given: Any) -> Any:
-    """Return what one implementation of a hook returns; as in pluggy, it gets only the arguments that it names."""
+    """Return the result of one implementation of a hook; as in pluggy, it gets only the arguments that it names."""
     return hook.function(*[given[name] for name in hook.argnames])

@@ -1,7 +1,7 @@
 """Random numbers as kernels: one stream for each thread and device, seeded, saved and restored.
 
 Streams are generators of the host. The default kernels draw numbers on the host and move them; a backend's kernel that
-draws on its device takes its seed from the stream, so that `seed`, `get_state` and `set_state` apply to it, too.
+draws on its device takes its seed from the stream, so that `seed`, `get_state` and `set_state` apply to it as well.
 """
 
 import operator
@@ -24,7 +24,7 @@ from xpgrad.types import Array, DeviceHandle, Dtype, Namespace, Shape, integers
 
 
 class _Streams:
-    """Streams by name of device, and the seed of those that have not been started."""
+    """Streams by name of device, and the seed of streams that have not been started."""
 
     def __init__(self, initial: int | None = None) -> None:
         self.initial, self.by_device = initial, dict[str, Any]()
@@ -36,7 +36,7 @@ class _Thread(threading.local):
 
 
 class Snapshot(NamedTuple):
-    """The seed of streams that have not been started, and the states of the others by name of device."""
+    """The seed of streams that have not been started, and the states of started streams by name of device."""
 
     initial: int | None
     states: dict[str, Any]
@@ -47,7 +47,7 @@ _replayed: ContextVar[_Streams | None] = ContextVar("xpgrad_replayed_streams", d
 
 
 def _streams() -> _Streams:
-    """Return this thread's streams, or those of `replaying` while a computation is repeated."""
+    """Return this thread's streams, or the streams of `replaying` while a computation is repeated."""
     replayed = _replayed.get()
     return _thread.streams if replayed is None else replayed
 
@@ -61,7 +61,7 @@ def _generator(device: Device) -> Any:
 
 
 def _stream_of(device: Device) -> str:
-    """Return the name of a device's stream: that of the library's device, also within transformations."""
+    """Return the name of a device's stream: the name of the library's device, also within transformations."""
     while device.backend.base is not None:
         device = device.backend.base.device_for(device.handle)
     return device.name
@@ -74,15 +74,15 @@ def _outside(what: str) -> None:
 
 
 def seed(value: int | None, device: Any = None) -> None:
-    """Seed the streams of this thread with `value`: those of all devices, or only that of `device`.
+    """Seed the streams of this thread with `value`: for all devices, or only for `device`.
 
     Parameters
     ----------
     value : int or None
         One seed gives the same numbers on all devices that use the default kernels. None gives a random seed.
     device : Device or specifier, optional
-        By default, streams of devices and backends used later are seeded with `value`, too. Other threads have streams
-        of their own, which must be seeded there.
+        By default, streams of devices and backends used later are seeded with `value` as well. Other threads have
+        separate streams, which must be seeded there.
     """
     _outside("seed")
     value = None if value is None else operator.index(value)
@@ -94,7 +94,7 @@ def seed(value: int | None, device: Any = None) -> None:
 
 
 def get_state(device: Any = None) -> Any:
-    """Return the state of this thread's stream for `device`, by default the current one.
+    """Return the state of this thread's stream for `device`, by default the current device.
 
     The state is an argument for `set_state`, and can be pickled.
     """
@@ -109,7 +109,7 @@ def set_state(state: Any, device: Any = None) -> None:
 
 
 def snapshot(devices: Iterable[Device]) -> Snapshot:
-    """Return the states of all streams of this thread, those of `devices` included, for `replaying`."""
+    """Return the states of all streams of this thread, including the streams of `devices`, for `replaying`."""
     level = around()
     if level is not None:
         level.note_snapshot()
@@ -142,7 +142,7 @@ def restore(held: Snapshot) -> None:
 
 
 def replaying(held: Snapshot) -> dict[ContextVar[Any], Any]:
-    """Return, for `called_with`, streams that start from `held`; those of the thread are not changed."""
+    """Return, for `called_with`, streams that start from `held`; the streams of the thread are not changed."""
     streams = _Streams(held.initial)
     for name, state in held.states.items():
         streams.by_device[name] = plugins.host.generator(0)
@@ -151,7 +151,7 @@ def replaying(held: Snapshot) -> dict[ContextVar[Any], Any]:
 
 
 def is_replaying() -> bool:
-    """Return whether random numbers are those of a computation that is repeated."""
+    """Return whether random numbers repeat an earlier computation."""
     return _replayed.get() is not None
 
 

@@ -1,4 +1,4 @@
-"""Scatter-add: in single precision for half precision, and in standard calls for a library without one."""
+"""Scatter-add: in single precision for half precision, and in standard calls for a library without scatter-add."""
 
 from xpgrad.backend.indexing import block, getitem, is_basic
 from xpgrad.backend.spec import Spec
@@ -21,8 +21,8 @@ def scatter_add_by_sorting(spec: Spec, parts: list[tuple[Index, Array]], /) -> A
     """Return zeros of `spec` with all values added at their indices; values at repeated positions are added up.
 
     It only calls functions of the standard (2023.12), does not write to arrays, and does not branch on values, so it
-    works for immutable and lazy libraries, too. It supports all basic and advanced indices. Blocks (integers, slices
-    without a step) are padded with zeros. All other values are sorted by position, and those of one position are added
+    works for immutable and lazy libraries as well. It supports all basic and advanced indices. Blocks (integers, slices
+    without a step) are padded with zeros. All other values are sorted by position, and values of one position are added
     pairwise; a library's own scatter-add is faster.
     """
     scattered, total = [], None

@@ -19,21 +19,20 @@ PARAMETERS_OF_MIXED16 = "float32"
 
 
 def dtype_of(dtype: Any, backend: Backend, operation: str = "get_dtype") -> Dtype:
-    """Return the dtype of the library of `backend` that corresponds to `dtype`, the one that its arrays have.
+    """Return the dtype of the library of `backend` that corresponds to `dtype`.
 
     Parameters
     ----------
     dtype : dtype of any library, str, type or None
-        A name is the standard's or NumPy's: ``"float32"``, ``"f4"``. None means ``config.dtype``; `mixed16` is mapped
-        to float32, as for parameters.
+        A name is from the standard or from NumPy: ``"float32"``, ``"f4"``. None means ``config.dtype``; `mixed16` is
+        mapped to float32, as for parameters.
     backend : Backend
     operation : str
         The function that error messages name.
 
     Raises
     ------
-    DtypeError
-        There is no such dtype, or the library has none or has to be configured for it.
+    DtypeError The dtype does not exist, or the library lacks it or has to be configured for it.
     """
     dtype = config.dtype if dtype is None else dtype
     try:
@@ -43,20 +42,20 @@ def dtype_of(dtype: Any, backend: Backend, operation: str = "get_dtype") -> Dtyp
         if len(backend.dtypes) >= MAX_REMEMBERED:  # some libraries make a new object each time
             backend.dtypes.clear()
         backend.dtypes[type(dtype), dtype] = found
-    except TypeError:  # it has no hash
+    except TypeError:  # it is not hashable
         found = resolve(dtype, backend, operation)
     return found
 
 
 def resolve(dtype: Any, backend: Backend, operation: str) -> Dtype:
-    """Return what `dtype_of` does, but ask the library each time, whose configuration may have been changed."""
+    """Return the dtype as `dtype_of` does, but query the library each time, whose configuration may have changed."""
     name, xp = _direct_name(dtype), backend.root.namespace
     own = getattr(xp, name, dtype) if is_name(name) else dtype
     try:
         found: Dtype = xp.empty(0, dtype=own).dtype
         return found
     except Exception as error:  # libraries raise various errors for unknown objects
-        if isinstance(error, DtypeError):  # it says what to do
+        if isinstance(error, DtypeError):  # the message names the remedy
             raise DtypeError(f"{called(operation)}: {str(error).partition(': ')[2]}") from None
     name = name_of(dtype)
     if hasattr(xp, name) and is_name(name):
@@ -65,13 +64,13 @@ def resolve(dtype: Any, backend: Backend, operation: str) -> Dtype:
 
 
 def missing_on(operation: str, dtype: Dtype, backend: Backend, handle: DeviceHandle) -> DtypeError | None:
-    """Return the error for a dtype of the library that a device does not have; None if it has it, as far as is known.
+    """Return the error for a dtype of the library that a device lacks; None if it has it, as far as is known.
 
-    It is asked after the library has raised an error of its own.
+    It is called after the library has raised an error.
     """
     try:
         known = backend.root.namespace.__array_namespace_info__().dtypes(device=handle)
-    except Exception:  # not every library tells
+    except Exception:  # not provided by every library
         return None
     name = backend.dtype_name(dtype)
     if not known or name in known or name not in DTYPES:
@@ -82,19 +81,19 @@ def missing_on(operation: str, dtype: Dtype, backend: Backend, handle: DeviceHan
 
 
 def name_of(dtype: Any) -> str:
-    """Return the standard's name of a dtype in any spelling, where it has one."""
+    """Return the standard's name of a dtype in any spelling, if the standard has this dtype."""
     name = _direct_name(dtype)
     if is_name(name):
         return name
     host = plugins.host
-    try:  # a short name, as of Chainer's programs, or a dtype that another package has added
+    try:  # a short name, as in Chainer programs, or a dtype that another package has added
         return host.dtype_name(host.namespace.empty(0, dtype=dtype).dtype)
-    except (AttributeError, TypeError, ValueError, RecursionError):  # the last one: of nested lists
+    except (AttributeError, TypeError, ValueError, RecursionError):  # RecursionError: nested lists
         return name
 
 
 def _direct_name(dtype: Any) -> str:
-    """Return the name of a dtype, as far as its library and Python give one."""
+    """Return the name of a dtype, if its library or Python provides a name."""
     if isinstance(dtype, type) and dtype in OF_PYTHON:
         return OF_PYTHON[dtype]
     try:
@@ -110,7 +109,7 @@ def is_name(name: str) -> bool:
 
 
 def _missing(dtype: Any, name: str, backend: Backend, operation: str) -> DtypeError:
-    """Return the error for a dtype that does not exist, or that the library does not have."""
+    """Return the error for a dtype that does not exist, or that the library lacks."""
     import difflib  # only for a message
 
     known = [each for each in NAMES if hasattr(backend.namespace, each)]

@@ -1,4 +1,4 @@
-"""The names of the Python Array API standard (2025.12), by chapter, and those of its operators."""
+"""The names of the Python Array API standard (2025.12), by chapter, and the names of its operators."""
 
 import operator
 from collections.abc import Callable

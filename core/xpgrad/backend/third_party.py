@@ -1,4 +1,4 @@
-"""Errors of third-party code: their texts, and which of them are those of the user instead."""
+"""Errors of third-party code: their texts, and which errors are caused by the user instead."""
 
 import dis
 
@@ -16,7 +16,7 @@ def text_of(error: BaseException) -> str:
 
 
 def is_interrupt(error: BaseException) -> bool:
-    """Return whether an error is an interrupt by the user, not one that the code itself has raised."""
+    """Return whether an error is an interrupt by the user, not an exception that the code raised."""
     if not isinstance(error, KeyboardInterrupt):
         return False
     last = error.__traceback__

@@ -21,11 +21,11 @@ DTYPES = frozenset(
 
 
 def transfer(array: Array, target: Device) -> Array:
-    """Return `array` on the device `target`: the array itself if it is there already, else a copy.
+    """Return `array` on the device `target`: `array` if it is already there, else a copy.
 
-    These are tried in order: a transformation's own path; a plugin's direct path; DLPack, if both libraries can access
-    the same memory, which takes one copy; the backend's own move; a copy through the host. Memory is shared only if
-    neither library can write to it.
+    The following paths are tried in order: a transformation's own path; a plugin's direct path; DLPack, if both
+    libraries can access the same memory, which takes one copy; the move implemented by the backend; a copy through the
+    host. Memory is shared only if neither library can write to it.
 
     Raises
     ------
@@ -112,7 +112,7 @@ def _arrived(array: Array, moved: Array, title: str, source: Device, target: Dev
     sent, got = source.backend.dtype_name(array.dtype), target.backend.dtype_name(moved.dtype)
     if sent != got and sent in DTYPES and got in DTYPES:
         raise DtypeError(
-            f"{title} from {source} to {target} makes {got} of {sent}; cast the array before it moves, or let the "
+            f"{title} from {source} to {target} converts {sent} to {got}; cast the array before it moves, or let the "
             f"library have {sent}"
         )
     return moved
@@ -130,7 +130,7 @@ def to_chx(arrays: Any) -> Any:
 
 
 def from_chx(arrays: Any) -> Any:
-    """Return nested lists and tuples of arrays with chx arrays replaced by plain ones that share their memory."""
+    """Return nested lists and tuples of arrays with chx arrays replaced by plain arrays that share their memory."""
     return _each(arrays, lambda array: getattr(plugins.backend_of(array), "unwrap", lambda a: a)(array))
 
 

@@ -1,7 +1,7 @@
 """Chainer's functions (``import xpgrad.functions as F``), by area, built on `xpgrad.array_api`.
 
-The public names are those in the ``__all__`` of each module. The package is imported at its first use, not by
-``import xpgrad`` alone.
+The public names are listed in ``__all__`` of each module. The package is imported at its first use, not by ``import
+xpgrad``.
 """
 
 # ruff: noqa: F403

@@ -116,7 +116,7 @@ def maxout(x: AnyArray, pool_size: int, axis: int = 1) -> Variable:
 @floating
 @elementwise(x=lambda xp, gy, x, slope: xp.where(x >= 0, gy, slope * gy))
 def leaky_relu(xp: Namespace, x: AnyArray, /, slope: float = 0.2) -> Array:
-    """Leaky rectified linear unit, `x` where it is positive and ``slope * x`` elsewhere. The derivative at 0 is 1.
+    """Leaky rectified linear unit, `x` for nonnegative elements and ``slope * x`` otherwise. The derivative at 0 is 1.
 
     Parameters
     ----------
@@ -127,13 +127,13 @@ def leaky_relu(xp: Namespace, x: AnyArray, /, slope: float = 0.2) -> Array:
 
 
 def prelu(x: AnyArray, W: AnyArray) -> Variable:
-    """Return the parametric rectified linear unit: `x` where it is positive, ``W * x`` elsewhere.
+    """Return the parametric rectified linear unit: `x` for positive elements, ``W * x`` for other elements.
 
     Parameters
     ----------
     x : Variable or array, shape (N, *S, ...), real floating-point
     W : Variable or array, shape S
-        Slopes, shared by the examples of the batch and by the axes after those of S. The derivative with respect to `x`
+        Slopes, shared by the examples of the batch and along the axes after S. The derivative with respect to `x`
         at 0 is `W`.
     """
     slope, x = along_features("prelu", x, W, "W"), as_variable(x)
@@ -141,7 +141,7 @@ def prelu(x: AnyArray, W: AnyArray) -> Variable:
 
 
 def along_features(function: str, x: AnyArray, W: Any, name: str) -> Variable:
-    """Return `W`, of the shape of `x` from axis 1 on as far as it has axes, with the axes that it lacks at the end."""
+    """Reshape `W`, with the shape of `x` from axis 1 on, by appending axes of length 1 up to the rank of `x`."""
     spec, weights = real_floating(x, function), real_floating(W, function, name)
     if spec.shape[1 : 1 + weights.ndim] != weights.shape:
         expect = f"{name} of the shape of x from axis 1 on, {spec.shape[1 : 1 + weights.ndim]}"
@@ -163,7 +163,7 @@ def rrelu(
 
 @without_removed
 def rrelu(x: AnyArray, l: float = 1 / 8, u: float = 1 / 3, *, r: AnyArray | None = None, return_r: bool = False) -> Any:
-    """Return `x` where it is positive, and `x` times a random slope elsewhere. The derivative at 0 is the slope.
+    """Return `x` for positive elements, else `x` times a random slope. The derivative at 0 is the slope.
 
     Parameters
     ----------
@@ -225,7 +225,7 @@ def selu(x: AnyArray, alpha: float = 1.6732632423543772848, scale: float = 1.050
     ----------
     x : Variable or array, real floating-point
     alpha, scale : float
-        By default those that keep mean 0 and variance 1 (Klambauer and others: Self-normalizing neural networks, 2017).
+        The defaults keep mean 0 and variance 1 (Klambauer and others: Self-normalizing neural networks, 2017).
     """
     return scale * elu(x, alpha=alpha)
 

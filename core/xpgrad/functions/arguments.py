@@ -1,4 +1,4 @@
-"""Arguments as Chainer takes them: by its names, and with advice where it dropped one."""
+"""Arguments with Chainer's names, and errors with remedies for arguments that Chainer removed."""
 
 import functools
 from collections.abc import Callable
@@ -16,12 +16,12 @@ REMOVED = {
 
 
 def without_removed(function: Callable[P, Result]) -> Callable[P, Result]:
-    """Make `function` answer an argument that Chainer dropped with a ValueError that says what to do."""
+    """Wrap `function` so that an argument removed from Chainer raises a ValueError with a remedy."""
 
     @functools.wraps(function)
     def call(*args: P.args, **kwargs: P.kwargs) -> Result:
         for name in REMOVED.keys() & kwargs:
-            raise ValueError(f"{function.__name__}: the argument {name!r} is gone since Chainer 2; {REMOVED[name]}")
+            raise ValueError(f"{function.__name__}: the argument {name!r} was removed in Chainer 2; {REMOVED[name]}")
         return function(*args, **kwargs)
 
     return call

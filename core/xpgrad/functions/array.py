@@ -44,8 +44,7 @@ def as_strided(x: AnyArray, shape: Shape, strides: Sequence[int], storage_offset
 
     Raises
     ------
-    ValueError
-        `shape` and `strides` are not of one length, or there is no element with one of these numbers.
+    ValueError `shape` and `strides` have different lengths, or an element at one of these positions does not exist.
     """
     x, start = as_variable(x), storage_offset or 0
     lengths, steps = integers(shape), integers(strides)
@@ -84,7 +83,7 @@ def broadcast_to(x: AnyArray, shape: Shape) -> Variable:
 
 
 def cast(x: AnyArray, typ: Dtype) -> Variable:
-    """Return `x` in the dtype `typ`, of any library or by name ("float32" or "f"); `x` itself if that is its dtype."""
+    """Return `x` in the dtype `typ`, of any library or by name ("float32" or "f"); `x` unchanged if it has `typ`."""
     return array_api.astype(x, typ, copy=False)
 
 
@@ -167,7 +166,7 @@ def repeat(x: AnyArray, repeats: int | Sequence[int], axis: int | None = None) -
     ----------
     x : Variable or array
     repeats : int, or tuple of int
-        Number of repetitions, of all elements or for each position along `axis`.
+        Number of repetitions, for all elements or for each position along `axis`.
     axis : int or None
         None repeats the elements of the flattened array.
 
@@ -185,7 +184,7 @@ def repeat(x: AnyArray, repeats: int | Sequence[int], axis: int | None = None) -
     if len(counts) == 1:
         return array_api.repeat(x, counts[0], axis=axis)
     spec = x.node.spec
-    places = [place for place, count in enumerate(counts) for _ in range(count)]  # known where values are traced, too
+    places = [place for place, count in enumerate(counts) for _ in range(count)]  # known even if values are traced
     indices = spec.backend.asarray(places, dtype=spec.backend.default_dtype("int"), device=spec.device)
     return array_api.take(x, indices, axis=axis)
 
@@ -233,7 +232,7 @@ def split_axis(
         Number of equal parts, or the indices at which to cut; negative ones count from the end.
     axis : int
     force_tuple : bool
-        False returns a single part as it is.
+        False returns a single part without a tuple.
 
     Raises
     ------
@@ -256,7 +255,7 @@ def split_axis(
 
 
 def squeeze(x: AnyArray, axis: int | tuple[int, ...] | None = None) -> Variable:
-    """Return `x` without the axes `axis`, by default without all those of length 1."""
+    """Return `x` without the axes `axis`, by default without all axes of length 1."""
     return as_variable(x).squeeze(axis)
 
 

@@ -38,7 +38,7 @@ def _gradients(
     with_q, with_k, with_v = needed
     gq = gk = None
     if with_q or with_k:
-        # The sum over the keys of a weight times its gradient is that over the channels of an output times its own.
+        # The sum over the keys of weight times gradient equals the sum over the channels of output times gradient.
         gz = p * (xp.matmul(gy, xp.matrix_transpose(v)) - xp.sum(gy * y, axis=-1, keepdims=True))
         gq = xp.matmul(gz, k) * scale if with_q else None
         gk = xp.matmul(xp.matrix_transpose(gz), q * scale) if with_k else None
@@ -51,7 +51,8 @@ def attention(
 ) -> tuple[Array, Array | None]:
     """Return means of the rows of `v`, weighted by the softmax of ``scale * q @ k.mT``, and the weights if `keep`.
 
-    `mask` is None, or False where a weight is 0. The axes before the last two are those of `q` for all but the mask.
+    `mask` is None, or False where a weight is 0. All arguments but the mask have the same axes as `q` before the last
+    two.
     """
     p = _weights(xp, q, k, mask, scale)
     return xp.matmul(p, v), p if keep else None
@@ -62,7 +63,7 @@ def attention_backward(
     xp: Namespace, gy: Array, q: Array, k: Array, v: Array, y: Array, /, mask: Array | None, weights: Array | None,
     scale: float, needed: Needed,
 ) -> list[Array | None]:  # fmt: skip
-    """Return the gradients of `attention` for `q`, `k` and `v`, None for those that are not needed."""
+    """Return the gradients of `attention` for `q`, `k` and `v`, None for inputs that need no gradient."""
     p = _weights(xp, q, k, mask, scale) if weights is None else weights
     return _gradients(xp, gy, q, k, v, y, p, scale, needed)
 
@@ -95,7 +96,7 @@ class Attention(FunctionNode):
         return (y,)
 
     def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Return the gradients: by the kernel, or by the formula on Variables where they may be differentiated."""
+        """Return the gradients: by the kernel, or by the formula on Variables if higher derivatives may be needed."""
         needed = (0 in target_input_indexes, 1 in target_input_indexes, 2 in target_input_indexes)
         q, k, v, *masks = self.get_retained_inputs()
         (gy,), (y,), mask = grad_outputs, self.get_retained_outputs(), masks[0] if masks else None
@@ -112,7 +113,7 @@ class Attention(FunctionNode):
         return tuple(gxs[i] for i in target_input_indexes)
 
     def release(self) -> None:
-        """Drop what was kept."""
+        """Release the retained arrays."""
         super().release()
         self.weights = None
 
@@ -128,7 +129,7 @@ def scaled_dot_product_attention(
     q : Variable or array, shape (*B, N, C), real floating-point
         N queries.
     k : Variable or array, shape (*B, M, C), real floating-point
-        M keys, at least one. The axes B of all arrays broadcast.
+        M keys, M > 0. The axes B of all arrays broadcast.
     v : Variable or array, shape (*B, M, D), real floating-point
         One value for each key.
     mask : Variable or array, broadcasts to (*B, N, M), optional
@@ -148,9 +149,9 @@ def scaled_dot_product_attention(
 
     Notes
     -----
-    Where the mask is not floating-point and the axes B are equal, the graph does not keep many weights, but computes
-    them again for the gradients, and backends may compute those of a few heads at a time: memory grows as the inputs
-    do, not with the product of N and M.
+    If the mask is not floating-point and the axes B are equal, the graph does not keep many weights, but recomputes the
+    weights for the gradients, and backends may process a few heads at a time: memory grows with the inputs, not with
+    the product of N and M.
 
     References
     ----------

@@ -50,14 +50,14 @@ def real_number(value: Any, function: str, name: str) -> None:
 
 
 def require_integral(spec: Spec, function: str, name: str = "t") -> Spec:
-    """Return `spec`, or raise `InvalidType` if its dtype is not an integer one."""
+    """Return `spec`, or raise `InvalidType` if its dtype is not an integer dtype."""
     if not spec.backend.is_kind(spec.dtype, "integral"):
         raise invalid(function, f"{name} of an integer dtype", f"{name} is {spec!r}")
     return spec
 
 
 def integral(x: Any, function: str, name: str = "t") -> Spec:
-    """Return the spec of `x`, or raise `InvalidType` if its dtype is not an integer one."""
+    """Return the spec of `x`, or raise `InvalidType` if its dtype is not an integer dtype."""
     return require_integral(known_spec(x, function), function, name)
 
 
@@ -86,7 +86,7 @@ def _as_real(option: Any, function: str) -> Any:
 
 
 def _as_python(option: Any) -> Any:
-    """Return a library's scalar as Python's, which never widens an array; any other option as it is."""
+    """Convert a scalar of an array library to a Python scalar, which never widens an array; other options stay."""
     if type(option) in PYTHON_TYPES:
         return option
     return float(option) if isinstance(option, Rational) and not isinstance(option, WHOLE) else plugins.plain(option)
@@ -113,7 +113,7 @@ def real(function: Callable[P, Variable], name: str) -> Callable[P, Variable]:
 
     checked.__name__ = checked.__qualname__ = name
     checked.__module__ = "xpgrad.functions"  # where pickle finds it
-    vars(checked)["bounded"] = True  # it raises nothing but what names it
+    vars(checked)["bounded"] = True  # all its errors already name it
     return cast("Callable[P, Variable]", checked)
 
 
@@ -130,7 +130,7 @@ def inexact(function: Callable[P, Variable], name: str) -> Callable[P, Variable]
 
     checked.__name__ = checked.__qualname__ = name
     checked.__module__ = "xpgrad.functions"  # where pickle finds it
-    vars(checked)["bounded"] = True  # it raises nothing but what names it
+    vars(checked)["bounded"] = True  # all its errors already name it
     return cast("Callable[P, Variable]", checked)
 
 

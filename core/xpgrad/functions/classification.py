@@ -16,7 +16,7 @@ Scores = tuple[Variable, Variable]
 
 @primitive(label="classification_summary")
 def class_counts(xp: Namespace, y: AnyArray, t: AnyArray, /, label_num: int, ignore_label: int) -> Array:
-    """Numbers of hits, of predictions and of labels of each class, shape (3, label_num)."""
+    """Numbers of hits, of predictions and of labels for each class, shape (3, label_num)."""
     best = xp.reshape(xp.argmax(y, axis=1), (-1, 1))
     labels = xp.astype(xp.reshape(t, (-1, 1)), best.dtype)
     classes = xp.astype(xp.arange(label_num, device=xp.device_of(y)), best.dtype)
@@ -73,7 +73,7 @@ def classification_summary(
 def precision(y: AnyArray, t: AnyArray, label_num: int | None = None, ignore_label: int = -1) -> Scores:
     """Return the precision of each class, the fraction of its predictions that are right, and its number of examples.
 
-    Arguments are those of `classification_summary`.
+    Arguments are the same as in `classification_summary`.
     """
     found, _, _, support = classification_summary(y, t, label_num, 1.0, ignore_label)
     return found, support
@@ -82,7 +82,7 @@ def precision(y: AnyArray, t: AnyArray, label_num: int | None = None, ignore_lab
 def recall(y: AnyArray, t: AnyArray, label_num: int | None = None, ignore_label: int = -1) -> Scores:
     """Return the recall of each class, the fraction of its examples that are predicted, and its number of examples.
 
-    Arguments are those of `classification_summary`.
+    Arguments are the same as in `classification_summary`.
     """
     _, retrieved, _, support = classification_summary(y, t, label_num, 1.0, ignore_label)
     return retrieved, support
@@ -91,7 +91,7 @@ def recall(y: AnyArray, t: AnyArray, label_num: int | None = None, ignore_label:
 def f1_score(y: AnyArray, t: AnyArray, label_num: int | None = None, ignore_label: int = -1) -> Scores:
     """Return the harmonic mean of precision and recall of each class, and its number of examples.
 
-    Arguments are those of `classification_summary`.
+    Arguments are the same as in `classification_summary`.
     """
     _, _, score, support = classification_summary(y, t, label_num, 1.0, ignore_label)
     return score, support

@@ -1,4 +1,4 @@
-"""Losses of clustering: embeddings of one instance attract each other, those of two repel each other."""
+"""Losses of clustering: embeddings attract each other within one instance and repel each other between instances."""
 
 import itertools
 from typing import Any
@@ -26,11 +26,11 @@ def discriminative_margin_based_clustering_loss(
     labels : Variable or array, shape (N, H, W), integer
         Instances from 1 to K; pixels with other labels are not counted.
     delta_v : float
-        Distance from the mean of its instance up to which a pixel adds nothing.
+        Distance from the mean of its instance up to which a pixel adds no loss.
     delta_d : float
-        Half the distance between means of instances from which on they add nothing.
+        Half the distance between means of instances above which they add no loss.
     max_embedding_dim : int
-        The K of `embeddings`, which is also the number of instances that are told apart.
+        The K of `embeddings`, which is also the number of distinguished instances.
     norm : {1, 2}
         Sum of absolute values, or square root of the sum of squares, whose gradient at 0 is 0.
     alpha, beta, gamma : float

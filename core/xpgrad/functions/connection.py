@@ -37,7 +37,7 @@ def linear(x: AnyArray, W: AnyArray, b: AnyArray | None = None, n_batch_axes: in
     Parameters
     ----------
     x : Variable or array, shape (*B, *S), real floating-point
-        The first `n_batch_axes` axes count examples; the others are flattened to one feature axis.
+        The first `n_batch_axes` axes count examples; the remaining axes are flattened to one feature axis.
     W : Variable or array, shape (out, in)
         `in` is the number of elements of S.
     b : Variable or array, shape (out,), optional

@@ -45,7 +45,7 @@ def _columns(xp: Namespace, x: Array, geometry: Geometry, groups: int) -> Array:
     b=_of_bias,
 )
 def convolution(xp: Namespace, x: Array, W: Array, b: Array | None, /, geometry: Geometry, groups: int) -> Array:
-    """Products of the windows on `x` with the filters `W`, plus `b` if there is one.
+    """Products of the windows on `x` with the filters `W`, plus `b` unless it is None.
 
     Parameters
     ----------
@@ -137,7 +137,7 @@ def _convolved(
     stride, pad, dilate : int, or one for each axis D
         Distances of the windows, zeros around the images, and distances of the elements of one window.
     cover_all : bool
-        Let windows exceed the end, so that every element is in one.
+        Let windows exceed the end, so that the windows cover every element.
     groups : int
         Number of groups into which the channels are cut, each with its own filters and outputs.
 
@@ -145,7 +145,8 @@ def _convolved(
     -------
     Variable, shape (N, out, *O)
         Each of O is ``(d + 2 * pad - dilate * (k - 1) - 1) // stride + 1``, rounded up with `cover_all`. The dtype is
-        that of `x`, also if `W` or `b` has another real one; it is then computed in float32 at least.
+        the dtype of `x`, even if `W` or `b` has another real dtype; the computation then uses float32 or higher
+        precision.
 
     Raises
     ------
@@ -165,7 +166,7 @@ def _convolved(
     return in_dtype_of(spec, convolution(x, W, b, geometry=geometry, groups=groups))
 
 
-# The function for two axes is Chainer's, with its last options by keyword only.
+# The function for two axes has Chainer's signature, with its last options by keyword only.
 convolution_nd, convolution_1d, _convolution_2d, convolution_3d = in_dimensions("convolution", _convolved)
 
 
@@ -192,7 +193,7 @@ def dilated_convolution_2d(
 def depthwise_convolution_2d(
     x: AnyArray, W: AnyArray, b: AnyArray | None = None, stride: Size = 1, pad: Size = 0
 ) -> Variable:
-    """Return the convolution of each channel of pictures with filters of its own.
+    """Return the convolution of each channel of pictures with separate filters.
 
     Parameters
     ----------
@@ -229,15 +230,15 @@ def _deconvolved(
     W : Variable or array, shape (C, out / groups, *K), floating-point
     b : Variable or array, shape (out,), optional
     stride, pad, dilate : int, or one for each axis D
-        Those of the convolution from the result to `x`.
+        Groups of the convolution from the result to `x`.
     outsize : int, or one for each axis D, optional
         Size of the result, by default the smallest; `stride` different sizes lead to the same `x`.
     groups : int
 
     Returns
     -------
-    Variable, shape (N, out, *O)
-        Each of O is ``stride * (d - 1) + dilate * (k - 1) + 1 - 2 * pad``, or as `outsize` says. The dtype is as for
+    Variable, shape (N, out, *O) Each length of O is ``stride * (d - 1) + dilate * (k - 1) + 1 - 2 * pad``, or the
+    length in `outsize`. The dtype is as for
         a convolution.
 
     Raises

@@ -15,7 +15,7 @@ __all__ = ["cross_covariance", "decov"]
 
 @in_single_precision
 def cross_covariance(y: AnyArray, z: AnyArray, reduce: str = "half_squared_sum") -> Variable:
-    """Return half the sum of the squared covariances of the features of `y` with those of `z`.
+    """Return half the sum of the squared covariances between the features of `y` and of `z`.
 
     Parameters
     ----------

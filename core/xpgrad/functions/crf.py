@@ -111,7 +111,7 @@ def _at_each_step(cost: Any, steps: int) -> tuple[Variable, ...]:
 
 
 def _of_transitions(cost: Any, labels: list[Variable]) -> tuple[Variable, ...]:
-    """Return the costs of the transitions between `labels`, taken at once for the same reason."""
+    """Return the costs of the transitions between `labels`, gathered in one call for the same reason."""
     if len(labels) < 2:
         return ()
     moves = [before[: now.shape[0]] * cost.shape[1] + now for before, now in pairwise(labels)]

@@ -44,8 +44,8 @@ def connectionist_temporal_classification(
 
     Returns
     -------
-    Variable, shape () or (B,)
-        Large, about half of the largest number of the dtype, where there are too few steps for the labels.
+    Variable, shape () or (B,) Large, about half of the largest number of the dtype, if the sequence has too few steps
+    for the labels.
 
     Raises
     ------
@@ -88,7 +88,7 @@ def connectionist_temporal_classification(
     else:
         final = reshape(2 * as_variable(ends), shape=(-1, 1))
         last = array_api.take_along_axis(now, array_api.concat([abs(final - 1), final], axis=1).array, axis=1)
-        empty = final == 0  # a single path, of blanks
+        empty = final == 0  # a single path of blanks
         last = where(array_api.concat([empty, empty & False], axis=1), impossible, last)
     losses = -logsumexp(last, axis=1)
     return losses if reduce == "no" else sum_by_count(losses, batch or 1)

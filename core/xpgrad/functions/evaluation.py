@@ -33,14 +33,13 @@ def accuracy(y: AnyArray, t: AnyArray, ignore_label: int | None = None) -> Varia
     y : Variable or array, shape (N, C, *D), real floating-point
         Scores of the classes along axis 1.
     t : Variable or array, integer
-        One label for each example: of shape (N, *D), where further axes of length 1 do not matter.
+        One label for each example: of shape (N, *D), with additional axes of length 1 allowed.
     ignore_label : int, optional
         Labels with this value are not counted. If all have it, the accuracy is 0.
 
     Returns
     -------
-    Variable, shape ()
-        From 0 to 1, of the dtype of `y`; it has no gradient.
+    Variable, shape () From 0 to 1, with the dtype of `y`; it has no gradient.
 
     Raises
     ------
@@ -77,8 +76,7 @@ def binary_accuracy(y: AnyArray, t: AnyArray) -> Variable:
 
     Returns
     -------
-    Variable, shape ()
-        From 0 to 1, of the dtype of `y`; it has no gradient.
+    Variable, shape () From 0 to 1, with the dtype of `y`; it has no gradient.
 
     Raises
     ------
@@ -124,8 +122,8 @@ def r2_score(
 
     Returns
     -------
-    Variable, shape () or D
-        At most 1, of the dtype of `pred`; 0 for outputs whose true values are all the same. It has no gradient.
+    Variable, shape () or D At most 1, with the dtype of `pred`; 0 for outputs with constant true values. It has no
+    gradient.
 
     Raises
     ------

@@ -27,7 +27,7 @@ def bernoulli_nll(x: AnyArray, y: AnyArray, reduce: str = "sum") -> Variable:
 
     Returns
     -------
-    Variable, shape (), or that of all elements if `reduce` is "no"
+    Variable, shape (), or the shape of the inputs if `reduce` is "no"
     """
     x, y = _alike("bernoulli_nll", reduce, x=x, y=y)
     return _reduced(softplus(y) - x * y, reduce)
@@ -45,7 +45,7 @@ def gaussian_nll(x: AnyArray, mean: AnyArray, ln_var: AnyArray, reduce: str = "s
 
     Returns
     -------
-    Variable, shape (), or that of all elements if `reduce` is "no"
+    Variable, shape (), or the shape of the inputs if `reduce` is "no"
     """
     x, mean, ln_var = _alike("gaussian_nll", reduce, x=x, mean=mean, ln_var=ln_var)
     distance = array_api.square(x - mean) * array_api.exp(-ln_var)
@@ -54,7 +54,7 @@ def gaussian_nll(x: AnyArray, mean: AnyArray, ln_var: AnyArray, reduce: str = "s
 
 @in_single_precision
 def gaussian_kl_divergence(mean: AnyArray, ln_var: AnyArray, reduce: str = "sum") -> Variable:
-    """Return the Kullback-Leibler divergence of normal distributions from the standard one.
+    """Return the Kullback-Leibler divergence of normal distributions from the standard normal distribution.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ def gaussian_kl_divergence(mean: AnyArray, ln_var: AnyArray, reduce: str = "sum"
 
     Returns
     -------
-    Variable, shape (), or that of all elements if `reduce` is "no"
+    Variable, shape (), or the shape of the inputs if `reduce` is "no"
     """
     mean, ln_var = _alike("gaussian_kl_divergence", reduce, mean=mean, ln_var=ln_var)
     return _reduced(0.5 * (array_api.square(mean) + array_api.expm1(ln_var) - ln_var), reduce)

@@ -15,7 +15,7 @@ __all__ = ["local_convolution_2d", "shift"]
 
 
 def local_convolution_2d(x: AnyArray, W: AnyArray, b: AnyArray | None = None, stride: Size = 1) -> Variable:
-    """Return the convolution of pictures with filters of its own for each place.
+    """Return the convolution of pictures with separate filters for each position.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ def shift(x: AnyArray, ksize: Size = 3, dilate: Size = 1) -> Variable:
         There is a group for each element of a window, and C is at least their number.
     ksize : int or pair of int, odd
         Height and width of that window: a group moves from the middle to its element. The last group, with the
-        channels that remain, stays where it is.
+        remaining channels, is not shifted.
     dilate : int or pair of int
         Distance of the elements of the window; negative ones move the other way.
 

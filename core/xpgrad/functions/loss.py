@@ -38,7 +38,7 @@ def _numbers(xp: Namespace, spec: Spec) -> Array:
 def _column(xp: Namespace, t: Array, spec: Spec, ignore_label: int) -> tuple[Array, Array, Array]:
     """Return labels with axis 1 of length 1, which of them are ignored, and which are neither that nor a class.
 
-    Where the library checks indices, there are none of the last.
+    If the library checks indices, invalid indices raise an IndexError.
     """
     t = xp.astype(xp.reshape(t, shape=(math.prod(t.shape),)), spec.backend.default_dtype("int"), copy=False)
     ignored = t == ignore_label
@@ -116,7 +116,7 @@ def _cross_entropy_rule(
     else:
         share = gy / _count(xp, t, x_spec, normalize, ignore_label)
     p = xp.softmax_from_log(x, score)
-    sure = (chosen == 1) & (p > DOMINANT)  # where 1 - p is the sum of the others
+    sure = (chosen == 1) & (p > DOMINANT)  # here 1 - p is the sum of the other probabilities
     rest = xp.sum(xp.where(sure, 0.0, p), axis=1, keepdims=True)
     return xp.masked_product(xp.where(sure, -rest, p - chosen), weights, share)
 
@@ -289,7 +289,7 @@ def sigmoid_cross_entropy(x: AnyArray, t: AnyArray, normalize: bool = True, redu
 
     Returns
     -------
-    Variable, shape () or that of `x`
+    Variable, shape () or the shape of `x`
     """
     spec, target = real_floating(x, "sigmoid_cross_entropy"), integral(t, "sigmoid_cross_entropy")
     if reduce not in ("mean", "no"):

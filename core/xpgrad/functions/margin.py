@@ -22,7 +22,7 @@ def hinge(x: AnyArray, t: AnyArray, norm: str = "L1", reduce: str = "mean") -> V
     Parameters
     ----------
     x : Variable or array, shape (N, C), real floating-point
-        Scores, which should be at least 1 for the class of an example and at most -1 for the others.
+        Scores, which should be at least 1 for the class of an example and at most -1 for other classes.
     t : Variable or array, shape (N,), integer
         Classes.
     norm : {"L1", "L2"}
@@ -57,14 +57,14 @@ def hinge(x: AnyArray, t: AnyArray, norm: str = "L1", reduce: str = "mean") -> V
 
 @in_single_precision
 def contrastive(x0: AnyArray, x1: AnyArray, y: AnyArray, margin: float = 1, reduce: str = "mean") -> Variable:
-    """Return the contrastive loss, which attracts pairs of one class and repels those of two, up to a margin.
+    """Return the contrastive loss, which attracts pairs of one class and repels other pairs, up to a margin.
 
     Parameters
     ----------
     x0, x1 : Variable or array, shape (N, K), real floating-point
         The points of each pair.
     y : Variable or array, shape (N,), integer
-        1 for pairs of one class, 0 for the others.
+        1 for pairs of one class, 0 for other pairs.
     margin : float
         Positive.
     reduce : {"mean", "no"}
@@ -94,13 +94,13 @@ def contrastive(x0: AnyArray, x1: AnyArray, y: AnyArray, margin: float = 1, redu
 def triplet(
     anchor: AnyArray, positive: AnyArray, negative: AnyArray, margin: float = 0.2, reduce: str = "mean"
 ) -> Variable:
-    """Return the triplet loss: the positive should be nearer to the anchor than the negative, by a margin.
+    """Return the triplet loss: the positive should be closer to the anchor than the negative, by a margin.
 
     Parameters
     ----------
     anchor, positive, negative : Variable or array, shape (N, K), real floating-point
     margin : float
-        Positive; of squared distances.
+        Positive margin of squared distances.
     reduce : {"mean", "no"}
 
     Returns

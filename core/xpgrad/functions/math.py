@@ -94,17 +94,17 @@ def clip(x: AnyArray, x_min: Operand | None = None, x_max: Operand | None = None
 
 
 def cumsum(x: AnyArray, axis: int | None = None) -> Variable:
-    """Return the sums of all elements up to each one, along `axis` or in the flattened array."""
+    """Return the cumulative sums along `axis` or in the flattened array."""
     return array_api.cumulative_sum(_line(x, axis), axis=axis or 0)
 
 
 def cumprod(x: AnyArray, axis: int | None = None) -> Variable:
-    """Return the products of all elements up to each one, along `axis` or in the flattened array."""
+    """Return the cumulative products along `axis` or in the flattened array."""
     return array_api.cumulative_prod(_line(x, axis), axis=axis or 0)
 
 
 def identity(*inputs: AnyArray) -> Any:
-    """Return the inputs as they are: one by itself, more as a tuple."""
+    """Return the input as a Variable; several as a tuple."""
     outputs = tuple(map(as_variable, inputs))
     return outputs[0] if len(outputs) == 1 else outputs
 
@@ -122,7 +122,7 @@ def logsumexp(x: AnyArray, axis: Axis = None) -> Variable:
 
 
 def matmul(a: AnyArray, b: AnyArray, transa: bool = False, transb: bool = False) -> Variable:
-    """Return the product of two matrices, of two stacks of matrices, or of one with a vector.
+    """Return the product of two matrices, of two stacks of matrices, or of a matrix and a vector.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Linear algebra under Chainer's names: of one matrix, or with the prefix `batch` of a stack of matrices."""
+"""Linear algebra under Chainer's names: for one matrix, or with the prefix `batch` for a stack of matrices."""
 
 from collections.abc import Callable
 from typing import Any

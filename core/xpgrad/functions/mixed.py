@@ -1,6 +1,6 @@
-"""Mixed precision: inputs of several floating-point dtypes, of which the first one's is that of the result.
+"""Mixed precision: inputs of several floating-point dtypes; the result has the dtype of the first input.
 
-They are computed in the dtype to which all of them promote, which is float32 at least.
+The computation uses the dtype to which all inputs promote, float32 or higher.
 """
 
 from typing import Any
@@ -22,7 +22,7 @@ def mixed(x: Spec, *others: Spec | None) -> bool:
 
 
 def _library(spec: Spec) -> Any:
-    """Return the backend below all transformations: arrays from outside of one have not entered it yet."""
+    """Return the backend below all transformations: arrays from outside a transformation are not lifted yet."""
     backend: Any = spec.backend
     while backend.base is not None:
         backend = backend.base
@@ -43,7 +43,7 @@ def unified(
             break
     else:
         if not single:
-            return arrays  # the usual case, without the lists of what follows
+            return arrays  # the usual case, without the lists below
     require_together(function, *arrays, *beside)
     specs = [known_spec(x, function) for x in arrays if x is not None]
     if not single and not mixed(first, *specs, *(known_spec(x, function) for x in beside)):

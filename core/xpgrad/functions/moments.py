@@ -27,7 +27,7 @@ def moments(xp: Namespace, x: Array, /, axis: Axes) -> tuple[Array, Array]:
 def statistics(x: Any, function: str, axis: Axes, eps: float) -> tuple[Array, Array, Array]:
     """Return mean, variance and ``1 / sqrt(var + eps)`` of `x` over `axis`, which stays with length 1.
 
-    Mean and variance of no elements are 0, so that the gradients of factors and shifts are.
+    Mean and variance of empty arrays are 0, so that the gradients of factors and shifts are 0.
     """
     if isinstance(eps, Variable):
         raise TypeError("normalization: eps must be a number, not a Variable: it has no gradient")
@@ -48,7 +48,7 @@ def batch_axes(function: str, spec: Spec, gamma: Spec, axis: int | Sequence[int]
     wanted = integers(axis)
     found = tuple(sorted(a % spec.ndim for a in wanted if -spec.ndim <= a < spec.ndim))
     if len(set(found)) < len(wanted):
-        raise ValueError(f"{function}: expected different axes of an array with {spec.ndim} of them, got {axis}")
+        raise ValueError(f"{function}: expected different axes of an array with {spec.ndim} axes, got {axis}")
     return found
 
 
@@ -92,9 +92,9 @@ def moving(function: str, spec: Spec, averages: Any, name: str, shape: Shape, *,
 
 
 def update(decay: float, count: float, *latest: tuple[Any, Array, float]) -> None:
-    """Update moving averages, which may be None, with arrays times factors, if `config.train` says so.
+    """Update moving averages, which may be None, with arrays times factors, if `config.train` is True.
 
-    `count` is the number of elements that the arrays are statistics of; without any, nothing is updated.
+    `count` is the number of elements in the statistics; if it is 0, there is no update.
     """
     if not config.train or config.in_recomputing or not count:
         return

@@ -68,8 +68,8 @@ def n_step_lstm(
     hx, cx : Variable or array, shape (L, B, N), real floating-point
         Outputs and cells of the layers before the first step.
     ws : list of L lists of 8 Variables or arrays
-        Matrices of each layer, as above: those for the input of shape (N, I) in the first layer and (N, N) in others,
-        those for the output before of shape (N, N).
+        Matrices of each layer, as above: matrices for the input of shape (N, I) in the first layer and (N, N) in other
+        layers, matrices for the previous output of shape (N, N).
     bs : list of L lists of 8 Variables or arrays, shape (N,)
     xs : sequence of Variables or arrays, shapes (B_t, I)
         The inputs of each step. Sequences are sorted by length, the longest first, so that B_0 is B and the B_t are in
@@ -89,7 +89,7 @@ def n_step_lstm(
 
     Notes
     -----
-    The order of the weights is that of Chainer's computation, and of PyTorch's and cuDNN's; the formulas in Chainer's
+    The order of the weights is the order in Chainer's computation, in PyTorch and in cuDNN; the formulas in Chainer's
     documentation exchange the last two.
 
     See Also
@@ -168,7 +168,7 @@ def n_step_bigru(
 ) -> tuple[Variable, Sequences]:
     """Return the last outputs and all outputs of layers of gated recurrent units in both directions.
 
-    The units are those of `n_step_gru`; the order of directions is that of `n_step_bilstm`.
+    The units are the same as in `n_step_gru`; the order of directions is the same as in `n_step_bilstm`.
     """
     hy, ys = _run(Unit("n_step_bigru", 3, _gru), n_layers, dropout_ratio, (hx,), ws, bs, xs, both=True)
     return hy, ys
@@ -214,7 +214,7 @@ def n_step_birnn(
 ) -> tuple[Variable, Sequences]:  # fmt: skip
     """Return the last outputs and all outputs of layers of plain recurrent units in both directions.
 
-    The units are those of `n_step_rnn`; the order of directions is that of `n_step_bilstm`.
+    The units are the same as in `n_step_rnn`; the order of directions is the same as in `n_step_bilstm`.
     """
     hy, ys = _run(_plain("n_step_birnn", activation), n_layers, dropout_ratio, (hx,), ws, bs, xs, both=True)
     return hy, ys

@@ -1,4 +1,4 @@
-"""Noise, which regularises training and is off outside of it."""
+"""Noise for regularisation, active only in training."""
 
 import math
 from typing import Any, Literal, overload
@@ -33,16 +33,16 @@ def dropout(
 
 @without_removed
 def dropout(x: AnyArray, ratio: float = 0.5, *, mask: AnyArray | None = None, return_mask: bool = False) -> Any:
-    """Set random elements of `x` to 0 and scale up the others, while `config.train` is True.
+    """Set random elements of `x` to 0 and scale up the remaining elements, while `config.train` is True.
 
     Parameters
     ----------
     x : Variable or array, real floating-point
     ratio : float
-        Probability with which an element is dropped, from 0 to below 1. The others are multiplied by
-        ``1 / (1 - ratio)``, which keeps the mean. Numbers come from `xpgrad.random` on the device of `x`.
+        Probability with which an element is dropped, from 0 to below 1. The remaining elements are multiplied by ``1 /
+        (1 - ratio)``, which keeps the mean. Numbers come from `xpgrad.random` on the device of `x`.
     mask : array, shape of `x`, optional
-        Factors to use instead of random ones.
+        Factors to use instead of random factors.
     return_mask : bool
         Return the mask too, for use in another call.
 
@@ -84,7 +84,7 @@ def zoneout(h: AnyArray, x: AnyArray, ratio: float = 0.5) -> Variable:
     h, x : Variable or array, real floating-point, of one shape and dtype
         The state before and after a step.
     ratio : float
-        Probability with which an element is that of `h`, from 0 to 1.
+        Probability with which an element is taken from `h`, from 0 to 1.
 
     Returns
     -------
@@ -167,7 +167,7 @@ def gumbel_softmax(log_pi: AnyArray, tau: Operand = 0.1, axis: int = 1) -> Varia
     Parameters
     ----------
     log_pi : Variable or array, real floating-point
-        Logarithms of the probabilities along `axis`, up to a constant. Of shape () there is one category.
+        Logarithms of the probabilities along `axis`, up to a constant. An input of shape () has one category.
     tau : float or Variable
         Temperature, positive; the lower it is, the closer the sample is to a one-hot vector.
     axis : int
@@ -206,7 +206,7 @@ def simplified_dropconnect(
     mask: AnyArray | None = None,
     use_batchwise_mask: bool = True,
 ) -> Variable:
-    """Return ``x W^T + b`` with random elements of `W` set to 0 and the others scaled up.
+    """Return ``x W^T + b`` with random elements of `W` set to 0 and the remaining elements scaled up.
 
     Parameters
     ----------
@@ -215,10 +215,10 @@ def simplified_dropconnect(
     W : Variable or array, shape (M, K), real floating-point
     b : Variable or array, shape (M,), real floating-point, optional
     ratio : float
-        Probability with which an element is dropped, from 0 to below 1. The others are multiplied by
-        ``1 / (1 - ratio)``, which keeps the mean.
+        Probability with which an element is dropped, from 0 to below 1. The remaining elements are multiplied by ``1 /
+        (1 - ratio)``, which keeps the mean.
     train : bool
-        If False, nothing is dropped, whatever `config.train` is.
+        If False, keep all elements, regardless of `config.train`.
     mask : array of bool or numbers, shape (N, M, K), or (M, K) without `use_batchwise_mask`, optional
         Where `W` is kept, instead of a random mask from `xpgrad.random`.
     use_batchwise_mask : bool
@@ -273,6 +273,6 @@ def _check_ratio(function: str, ratio: float, inclusive: bool = False) -> None:
 
 
 def _kept(spec: Spec, shape: Shape, ratio: float) -> Array:
-    """Return an array of bool beside `spec`, each False with the probability `ratio`."""
+    """Return a bool array on the device of `spec`, each element False with the probability `ratio`."""
     drawn = random.uniform_like(spec if shape == spec.shape else spec.backend.spec_for(shape, spec.dtype, spec.device))
     return spec.backend.xp.greater_equal(drawn, ratio)

@@ -131,7 +131,8 @@ def batch_normalization(
     Returns
     -------
     Variable, shape of `x`
-        In the dtype of `x`. Where the others have another one, it is computed in their common dtype, float32 at least.
+        In the dtype of `x`. If the other arrays have another dtype, the computation uses their common dtype, float32 or
+        higher.
 
     Raises
     ------
@@ -187,7 +188,8 @@ def fixed_batch_normalization(
     Returns
     -------
     Variable, shape of `x`
-        In the dtype of `x`. Where the others have another one, it is computed in their common dtype, float32 at least.
+        In the dtype of `x`. If the other arrays have another dtype, the computation uses their common dtype, float32 or
+        higher.
 
     Raises
     ------

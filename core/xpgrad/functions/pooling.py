@@ -69,7 +69,7 @@ def max_pool_argmax(xp: Namespace, x: AnyArray, /, geometry: Geometry) -> Array:
 
 
 class MaxPooling(Protocol):
-    """The signatures of the functions of maximum pooling, which return positions too if they are asked for."""
+    """The signatures of the functions of maximum pooling, which optionally return positions."""
 
     @overload
     def __call__(
@@ -101,9 +101,9 @@ def _max_pooling(
     pad : int, or one for each axis D
         How far windows reach beyond the images; elements outside are ignored.
     cover_all : bool
-        Let windows exceed the end, so that every element is in one.
+        Let windows exceed the end, so that the windows cover every element.
     return_indices : bool
-        Return also the row-major index of each maximum in its window, the first of those that tie.
+        Return also the row-major index of each maximum in its window, the first index for ties.
 
     Returns
     -------
@@ -218,7 +218,7 @@ unpooling_nd, unpooling_1d, unpooling_2d, unpooling_3d = in_dimensions("unpoolin
 
 @primitive(linear=("x",), x=lambda xp, gy, indexes, geometry: xp.max_unpool_backward(gy, indexes, geometry=geometry))
 def max_unpool(xp: Namespace, x: Array, indexes: Array, /, geometry: Geometry) -> Array:
-    """Images with each element of `x` added at the position in its window that `indexes` says."""
+    """Images with each element of `x` added at the position `indexes` in its window."""
     chosen = _chosen(xp, indexes, geometry)
     return xp.fold(xp.where(chosen, _over_windows(xp, x, geometry), 0.0), geometry=geometry)
 
@@ -243,7 +243,7 @@ def upsampling_2d(
     x: AnyArray, indexes: AnyArray, ksize: Size, stride: Size | None = None, pad: Size = 0,
     outsize: Size | None = None, cover_all: bool = True,
 ) -> Variable:  # fmt: skip
-    """Return pictures on which each element of `x` is where `max_pooling_2d` found it, and all others are 0.
+    """Return pictures with each element of `x` at the position in which `max_pooling_2d` found it, and other zeros.
 
     Parameters
     ----------
@@ -296,8 +296,8 @@ def spatial_pyramid_pooling_2d(x: AnyArray, pyramid_height: int, pooling: str | 
 
     Returns
     -------
-    Variable, shape (N, K, 1, 1)
-        K is C times the number of all parts, whatever H and W are, unless they are less than the number of parts.
+    Variable, shape (N, K, 1, 1) K is C times the number of all parts, for all H and W that are not less than the number
+    of parts.
 
     References
     ----------

@@ -20,7 +20,7 @@ def corrections(
     xp: Namespace, mean: Array, inverse: Array, known_mean: Array, known_var: Array, /, rmax: float, dmax: float,
     eps: float,
 ) -> tuple[Array, Array]:  # fmt: skip
-    """Return the factors r and summands d from values normalized by the batch to those by moving averages, limited."""
+    """Return factors r and summands d, clipped, that turn normalization by the batch into normalization by averages."""
     deviation = xp.sqrt(known_var + eps)
     factors = xp.clip(1.0 / (inverse * deviation), 1.0 / rmax, rmax)
     return factors, xp.clip((mean - known_mean) / deviation, -dmax, dmax)
@@ -32,8 +32,8 @@ def batch_renormalization(
 ) -> Variable:  # fmt: skip
     """Return ``(x_hat * r + d) * gamma + beta``, where x_hat is `x` with mean 0 and variance 1 over the batch.
 
-    The factor ``r = std / running_std`` and ``d = (mean - running_mean) / running_std``, within limits, make it what
-    `fixed_batch_normalization` computes with the moving averages. They are constants: no gradient passes through them.
+    The factor ``r = std / running_std`` and ``d = (mean - running_mean) / running_std``, within limits, turn the result
+    into `fixed_batch_normalization` with the moving averages. They are constants: no gradient passes through them.
 
     Parameters
     ----------
@@ -68,8 +68,8 @@ def batch_renormalization(
 
     References
     ----------
-    Ioffe: Batch renormalization: towards reducing minibatch dependence in batch-normalized models, 2017. Its
-    moving average is one of standard deviations; this one is of variances, as in batch normalization.
+    Ioffe: Batch renormalization: towards reducing minibatch dependence in batch-normalized models, 2017. The paper
+    averages standard deviations; this function averages variances, as in batch normalization.
     """
     name = "batch_renormalization"
     spec = real_floating(x, name)
@@ -102,5 +102,5 @@ def batch_renormalization(
 def fixed_batch_renormalization(
     x: AnyArray, gamma: AnyArray, beta: AnyArray, mean: AnyArray, var: AnyArray, eps: float = 2e-5
 ) -> Variable:
-    """Return what `fixed_batch_normalization` returns: with fixed statistics there is nothing to correct."""
+    """Return the same as `fixed_batch_normalization`: fixed statistics need no correction."""
     return fixed_batch_normalization(x, gamma, beta, mean, var, eps)

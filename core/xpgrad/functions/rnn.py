@@ -69,7 +69,7 @@ def slstm(c_prev1: AnyArray, c_prev2: AnyArray, x1: AnyArray, x2: AnyArray) -> t
 
     Notes
     -----
-    That is what Chainer computes; the formula in its documentation adds the sources of both children before `tanh` and
+    Chainer computes the same; the formula in its documentation adds the sources of both children before `tanh` and
     `sigmoid`.
 
     References

@@ -58,8 +58,8 @@ def roi_max_align_2d(
 ) -> Variable:  # fmt: skip
     """Return the largest of the samples in the bins of rectangles on pictures.
 
-    The parameters are those of `roi_average_align_2d`. Samples farther than one pixel outside are ignored, and a bin
-    without any other is 0. The first of the samples that tie gets the gradient.
+    The parameters are the same as in `roi_average_align_2d`. Samples farther than one pixel outside are ignored, and a
+    bin without any other is 0. The first of the samples that tie gets the gradient.
     """
     name = "roi_max_align_2d"
     spec, samples, _ = _samples(name, x, rois, roi_indices, outsize, spatial_scale, sampling_ratio)
@@ -76,7 +76,7 @@ def _samples(
 ) -> tuple[Spec, Iterator[tuple[Variable, Variable]], Variable]:
     """Return the spec of `x`, samples with a mask of those inside, and their number for each rectangle.
 
-    Each sample has the shape (R, out, out, C); it is the one with this number in all bins.
+    Each sample has the shape (R, out, out, C) and contains the value with this number in all bins.
     """
     ratios = positive(function, "sampling_ratio", ratio, nullable=True)
     spec, corners, out = regions(function, x, rois, outsize, scale)

@@ -65,7 +65,7 @@ def regions(
 
 
 def images_of(function: str, rois: Variable, roi_indices: AnyArray) -> Variable:
-    """Return the numbers of images as a constant, if there is one for each rectangle."""
+    """Return the numbers of images as a constant, after checking that each rectangle has a number."""
     spec = integral(roi_indices, function, "roi_indices")
     if spec.shape != rois.shape[:1]:
         raise invalid(function, f"roi_indices of shape {rois.shape[:1]}, as rois is {rois.shape}", f"it is {spec!r}")
@@ -144,7 +144,7 @@ def roi_average_pooling_2d(
     outsize : int or pair of int
         Number of bins along the height and the width, OH and OW.
     spatial_scale : float
-        Factor from the coordinates of `rois` to pixels, to which they are rounded.
+        Factor from the coordinates of `rois` to pixels; the products are rounded.
 
     Returns
     -------
@@ -176,8 +176,8 @@ def roi_max_pooling_2d(
 ) -> Variable:
     """Return the largest pixels in the bins of rectangles on pictures.
 
-    The parameters are those of `roi_average_pooling_2d`. A bin outside of the picture is 0. The first of the pixels
-    that tie gets the gradient.
+    The parameters are the same as in `roi_average_pooling_2d`. A bin outside of the picture is 0. The first of the
+    pixels that tie gets the gradient.
 
     References
     ----------
@@ -190,7 +190,7 @@ def roi_max_pooling_2d(
 
 
 def _largest(x: Variable, spec: Spec, image: Variable, bins: list[Range]) -> Variable:
-    """Return the largest pixels of bins, shape (R, C, out, out); the first of those that tie gets the gradient."""
+    """Return the largest pixels of bins, shape (R, C, out, out); the first of equal pixels gets the gradient."""
     n, c, h, w = spec.shape
     lines = reshape(constant_variable(x.array), shape=(n * c, h * w))
     order = argsort(lines, axis=1, descending=True)

@@ -39,7 +39,7 @@ def numbers(spec: Spec, count: int, dtype: Dtype | None = None, shape: Shape = (
 
 
 def sampled(x: Variable, image: Variable, v: Variable, u: Variable) -> Variable:
-    """Return values of images between their pixels, by bilinear interpolation.
+    """Return values of images between pixels, by bilinear interpolation.
 
     Parameters
     ----------
@@ -51,8 +51,7 @@ def sampled(x: Variable, image: Variable, v: Variable, u: Variable) -> Variable:
 
     Returns
     -------
-    Variable, shape (*S, C)
-        At a pixel the derivative is that of the side of greater coordinates.
+    Variable, shape (*S, C) At a pixel the derivative is the derivative from the side of greater coordinates.
     """
     n, h, w, c = x.shape
     corners = list(itertools.product(_neighbours(v, h), _neighbours(u, w)))
@@ -91,12 +90,12 @@ def spatial_transformer_grid(theta: AnyArray, output_shape: tuple[int, int]) -> 
     theta : Variable or array, shape (N, 2, 3), real floating-point
         Each matrix takes (x, y, 1) to a point (x, y).
     output_shape : pair of int
-        Height H and width W of the pictures. Their first row and column have the coordinate -1, the last ones 1.
+        Height H and width W of the pictures. Their first row and column have the coordinate -1, the last row and column
+        1.
 
     Returns
     -------
-    Variable, shape (N, 2, H, W)
-        x, then y, of each point.
+    Variable, shape (N, 2, H, W) Coordinates x, then y, for each point.
 
     References
     ----------
@@ -119,7 +118,7 @@ def spatial_transformer_grid(theta: AnyArray, output_shape: tuple[int, int]) -> 
 @without_removed
 @in_single_precision
 def spatial_transformer_sampler(x: AnyArray, grid: AnyArray) -> Variable:
-    """Return the values of pictures at points between their pixels, by bilinear interpolation.
+    """Return the values of pictures at points between pixels, by bilinear interpolation.
 
     Parameters
     ----------
@@ -152,7 +151,7 @@ def spatial_transformer_sampler(x: AnyArray, grid: AnyArray) -> Variable:
 def deformable_convolution_2d_sampler(
     x: AnyArray, offset: AnyArray, W: AnyArray, b: AnyArray | None = None, stride: Size = 1, pad: Size = 0
 ) -> Variable:
-    """Return the convolution of pictures with filters of which each element is moved, for each output.
+    """Return the convolution of pictures with filters whose elements are moved separately for each output.
 
     Parameters
     ----------

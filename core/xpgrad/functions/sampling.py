@@ -1,4 +1,4 @@
-"""Losses over a large vocabulary, which compare the label of an example with a few random ones."""
+"""Losses over a large vocabulary, which compare the label of an example with a few random labels."""
 
 from collections.abc import Callable
 from typing import Any, Literal, overload
@@ -84,7 +84,7 @@ def negative_sampling(
     x: AnyArray, t: AnyArray, W: AnyArray, sampler: Sampler, sample_size: int, reduce: str = "sum", *,
     return_samples: bool = False,
 ) -> Any:  # fmt: skip
-    """Return the loss of telling the label of each example from random ones, by the sigmoid of inner products.
+    """Return the loss of distinguishing the label of each example from random labels, by the sigmoid of inner products.
 
     Parameters
     ----------

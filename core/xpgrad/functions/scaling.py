@@ -12,7 +12,7 @@ __all__ = ["bias", "linear_interpolate", "scale"]
 
 
 def bias(x: AnyArray, y: AnyArray, axis: int = 1) -> Variable:
-    """Return the sum of `x` and of `y`, which is repeated along the axes of `x` that it does not have.
+    """Return the sum of `x` and `y`, which is repeated along the axes of `x` that it lacks.
 
     Parameters
     ----------
@@ -31,9 +31,9 @@ def bias(x: AnyArray, y: AnyArray, axis: int = 1) -> Variable:
 
 
 def scale(x: AnyArray, y: AnyArray, axis: int = 1) -> Variable:
-    """Return the product of `x` and of `y`, which is repeated along the axes of `x` that it does not have.
+    """Return the product of `x` and `y`, which is repeated along the axes of `x` that it lacks.
 
-    Arguments are those of `bias`.
+    Arguments are the same as in `bias`.
     """
     return as_variable(x) * _aligned("scale", x, y, axis)
 
@@ -60,7 +60,7 @@ def linear_interpolate(p: AnyArray, x: AnyArray, y: AnyArray) -> Variable:
 
 
 def _aligned(function: str, x: Any, y: Any, axis: int) -> Variable:
-    """Return `y` with axes of length 1 where only `x` has one."""
+    """Return `y` with axes of length 1 inserted for axes present only in `x`."""
     spec, part = real_floating(x, function), real_floating(y, function, "y")
     after = spec.ndim - axis - part.ndim
     if axis < 0 or after < 0 or spec.shape[axis : axis + part.ndim] != part.shape:

@@ -13,7 +13,7 @@ __all__ = ["pad", "pad_sequence", "permutate", "scatter_add", "transpose_sequenc
 
 
 def pad(x: AnyArray, pad_width: Any, mode: str, **keywords: Any) -> Variable:
-    """Return `x` with padding before and after each axis, as NumPy's function of this name does.
+    """Return `x` with padding before and after each axis, with the arguments of `numpy.pad`.
 
     Parameters
     ----------
@@ -30,13 +30,13 @@ def pad(x: AnyArray, pad_width: Any, mode: str, **keywords: Any) -> Variable:
 
 
 def pad_sequence(xs: Sequence[AnyArray], length: int | None = None, padding: float = 0) -> Variable:
-    """Stack arrays of different lengths along axis 0, with `padding` after the shorter ones.
+    """Stack arrays of different lengths along axis 0, with `padding` after the shorter arrays.
 
     Parameters
     ----------
     xs : sequence of Variables or arrays, shapes (T_k, *S)
     length : int, optional
-        Length to which they are padded; by default that of the longest.
+        Length of the padded arrays; by default the length of the longest array.
     padding : scalar
 
     Returns
@@ -56,7 +56,7 @@ def pad_sequence(xs: Sequence[AnyArray], length: int | None = None, padding: flo
     longest = max(spec.shape[0] for spec in specs)
     length = longest if length is None else length
     if length < longest:
-        raise ShapeError(f"pad_sequence: length must be at least {longest}, that of the longest array; got {length}")
+        raise ShapeError(f"pad_sequence: length must be at least {longest}, as in the longest array; got {length}")
     widths = [((0, length - spec.shape[0]), *((0, 0),) * (spec.ndim - 1)) for spec in specs]
     padded = [pad(x, widths, "constant", constant_values=padding) for x, widths in zip(xs, widths, strict=True)]
     return array_api.stack(padded, axis=0)

@@ -16,13 +16,14 @@ __all__ = ["sparse_matmul"]
 
 @in_single_precision
 def sparse_matmul(a: Any, b: Any, transa: bool = False, transb: bool = False) -> Variable:
-    """Return the product of a sparse and a dense matrix, or the products of two batches of them.
+    """Return the product of a sparse and a dense matrix, or the products of two batches of matrices.
 
     Parameters
     ----------
     a, b : one a sparse matrix, the other a Variable or array
         The sparse one is a `utils.CooMatrix`, whose elements may require a gradient, or a matrix or array of
-        `scipy.sparse`, which has none. The dense one is real floating-point, of shape (M, N), or (B, M, N) for a batch.
+        `scipy.sparse`, which has none. The dense matrix is real floating-point, of shape (M, N), or (B, M, N) for a
+        batch.
     transa, transb : bool
         Transpose the matrices of `a`, of `b` first.
 
@@ -61,7 +62,7 @@ def _coo(x: Any, dense: AnyArray) -> CooMatrix:
 
 
 def _product(sparse: CooMatrix, dense: AnyArray, transpose: bool, transpose_dense: bool) -> Variable:
-    """Return the products of sparse and dense matrices, either of which are transposed first."""
+    """Return the products of sparse and dense matrices, either of which may be transposed first."""
     data, into, out_of = sparse.elements()
     rows, length = sparse.shape
     if transpose:

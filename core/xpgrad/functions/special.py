@@ -89,7 +89,7 @@ def fft(x: Pair) -> tuple[Variable, Variable]:
     Parameters
     ----------
     x : pair of Variables or arrays, shape (*S, N), real floating-point
-        Real and imaginary part, of one shape and dtype. Half precision is computed in single precision.
+        Real and imaginary part, of the same shape and dtype. Half precision is computed in single precision.
 
     Raises
     ------

@@ -24,7 +24,7 @@ def sylvester(xp: Namespace, x: AnyArray, g: AnyArray, /) -> Array:
     """The solution Y of ``x @ Y + Y @ x = g``, for symmetric positive definite `x`.
 
     In the basis of the eigenvectors of `x` the elements of `g` are divided by sums of two eigenvalues, never by a
-    difference, so that equal eigenvalues are like all others.
+    difference, so that equal eigenvalues need no special treatment.
     """
     w, v = xp.linalg.eigh(x)
     transposed = xp.matrix_transpose(v)
@@ -41,7 +41,7 @@ def _inverse_root_rule(xp: Namespace, gy: Array, y: Array) -> Array:
 def inverse_root(xp: Namespace, x: AnyArray, /, eps: float) -> Array:
     """The symmetric matrices whose squares are the inverses of ``x + eps``, for symmetric `x`; `eps` on the diagonal.
 
-    The gradient is that of a function of symmetric matrices.
+    The gradient is computed as for a function of symmetric matrices.
     """
     w, v = xp.linalg.eigh(x)
     return xp.matmul(v / xp.sqrt(w + eps)[..., None, :], xp.matrix_transpose(v))
@@ -63,15 +63,14 @@ def decorrelated_batch_normalization(
     running_mean : array or Variable, shape (groups, C / groups), optional
     running_projection : array or Variable, shape (groups, C / groups, C / groups), optional
         Moving averages of the mean, and of the projection times M / (M - 1) for M elements of each channel, as in
-        Chainer. They are updated as those of `batch_normalization`.
+        Chainer. They are updated as in `batch_normalization`.
     decay : float
         Weight of the previous moving averages.
 
     Returns
     -------
-    Variable, shape of `x`
-        The centred channels times the projection, the inverse root of their covariance: of all matrices that
-        decorrelate them, the one that changes them least (ZCA). float16 is computed in float32.
+    Variable, shape of `x` The centred channels times the projection, the inverse root of their covariance: among all
+    matrices that decorrelate the channels, this matrix changes them least (ZCA). float16 is computed in float32.
 
     Raises
     ------

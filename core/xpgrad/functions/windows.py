@@ -66,7 +66,7 @@ def fold(xp: Namespace, x: Array, /, geometry: Geometry) -> Array:
     count, spec = geometry.ndim, xp.spec_of(x)
     x = widened(xp, x, spec)
     x = xp.permute_dims(x, axes=(0, 1, *[a for i in range(count) for a in (2 + i, 2 + count + i)]))
-    for i in range(count):  # the axis 2 + i numbers the elements of a window, the next one the windows
+    for i in range(count):  # the axis 2 + i numbers the elements of a window, the next axis the windows
         axis, ksize, stride, dilate = 2 + i, geometry.ksize[i], geometry.stride[i], geometry.dilate[i]
         before = (slice(None),) * axis
         total: Array = None
@@ -158,7 +158,7 @@ def geometry_under(
     size = per_axis(outsize, n, "outsize", function)
     fits = tuple(windows_along(m, k, s, p, cover_all, d) for m, (_, k, s, p, d) in zip(size, axes, strict=True))
     if fits != out:
-        raise invalid(function, f"x of which the output of size {size} has {fits} windows", f"x is {spec!r}")
+        raise invalid(function, f"x with {fits} windows in the output of size {size}", f"x is {spec!r}")
     return Geometry(size, ksize, stride, pad, dilate, out)
 
 
@@ -175,7 +175,7 @@ def images(x: AnyArray, function: str, ndim: int | None, name: str = "x") -> Spe
 def in_dimensions(
     name: str, body: Callable[Concatenate[str, int | None, P], R]
 ) -> tuple[Callable[P, R], Callable[P, R], Callable[P, R], Callable[P, R]]:
-    """Return a function of images for any number of axes D, and those for one, two and three.
+    """Return a function of images for any number of axes D, and the functions for one, two and three axes.
 
     Their names are `name` and "nd", "1d", ... Each calls `body` with its name, and the number of axes or None.
     """
@@ -214,7 +214,7 @@ def im2col(
         Height and width of the windows, their distances, zeros around the picture, and the distances of the elements of
         one window.
     cover_all : bool
-        Let windows exceed the end, so that every element is in one.
+        Let windows exceed the end, so that the windows cover every element.
 
     Returns
     -------

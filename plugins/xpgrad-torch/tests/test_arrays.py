@@ -136,7 +136,7 @@ def test_narrow_dtypes_have_gradients(dtype, device):
 def test_bfloat16_is_printed_and_refused_by_the_host():
     x = Variable(torch.tensor([0.5, 1.5], dtype=torch.bfloat16))
     assert "0.5" in repr(x)
-    with pytest.raises(DtypeError, match="makes float32 of bfloat16"):
+    with pytest.raises(DtypeError, match="converts bfloat16 to float32"):
         x.to_device("@numpy")
 
 

@@ -26,7 +26,7 @@ BROKEN = {
     "an error without a text": (gives("stopped(Mute)"), r"Mute, which cannot be printed \(SystemExit\)"),
     "misspelt hook": (
         GOOD + "@hookimpl\ndef xpgrad_kernel(): ...",
-        "unknown hook 'xpgrad_kernel'.* hooks are xpgrad_backend",
+        "unknown hook 'xpgrad_kernel'.* expected one of the hooks xpgrad_backend",
     ),
     "misspelt argument": (GOOD + "@hookimpl\ndef xpgrad_kernels(backand): ...", "backand"),
     "hook without its marker": ("def xpgrad_backend(): ...", "xpgrad_backend is not decorated with @hookimpl"),
@@ -47,8 +47,8 @@ BROKEN = {
         gives("backend(array_types=[Array, np.ndarray])"),
         "backends numpy and npu both list numpy.ndarray; uninstall one of them",
     ),
-    "a list": (gives("backend(array_types=[list])"), "backend npu lists list, which is a type of Python's"),
-    "a number": (gives("backend(array_types=[Array, int])"), "backend npu lists int, which is a type of Python's"),
+    "a list": (gives("backend(array_types=[list])"), "backend npu lists list, a built-in type"),
+    "a number": (gives("backend(array_types=[Array, int])"), "backend npu lists int, a built-in type"),
     "no scatter_add": (gives("backend(scatter_add=None)"), "must have the kernel 'scatter_add', which has no default"),
     "scatter_add of another form": (gives("backend(scatter_add=lambda x: x)"), "kernel 'scatter_add' must take"),
     "capabilities in a dict": (
@@ -155,7 +155,7 @@ def test_a_plugin_that_loads_for_long_is_named(
 def test_two_distributions_that_claim_one_name_are_both_named(strangers: Strangers) -> None:
     strangers.install("xpgrad-npu", GOOD, backends="npu", version="1.0")
     strangers.install("npu-for-xpgrad", GOOD, backends="npu", version="3.1")
-    expected = "npu: npu-for-xpgrad 3.1 and xpgrad-npu 1.0 both register this name; uninstall one of them"
+    expected = "npu: npu-for-xpgrad 3.1 and xpgrad-npu 1.0 both register this name; uninstall one of these packages"
     with pytest.raises(BackendUnavailable, match=expected):
         strangers.plugins().backend("npu")
 

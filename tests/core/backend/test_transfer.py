@@ -231,7 +231,7 @@ def test_a_library_that_changes_the_dtype_is_an_error(parcels: Any, monkeypatch:
     far = xpgrad.get_device("@parcel:away")
     monkeypatch.setattr(parcels, "from_host", lambda array, device: Parcel(array.astype("float32"), device.handle))
     with pytest.raises(
-        DtypeError, match="the copy through the host from @numpy to @parcel:away makes float32 of float64"
+        DtypeError, match="the copy through the host from @numpy to @parcel:away converts float64 to float32"
     ):
         transfer(np.ones(2), far)
     assert transfer(np.ones(2, ">f4"), far).values.tolist() == [1.0, 1.0]  # another byte order is the same dtype

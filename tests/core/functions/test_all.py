@@ -125,7 +125,7 @@ def test_other_arguments_go_by_name():
 )  # fmt: skip
 def test_arguments_that_chainer_dropped_are_refused_with_advice(name, removed):
     advice = {"train": r"use xpgrad.using_config\('train', ...\)"}.get(removed, "delete it")
-    with pytest.raises(ValueError, match=f"{name}: the argument '{removed}' is gone since Chainer 2; {advice}"):
+    with pytest.raises(ValueError, match=f"{name}: the argument '{removed}' was removed in Chainer 2; {advice}"):
         getattr(F, name)(np.ones((2, 3)), **{removed: True})
     with pytest.raises(TypeError):
         getattr(F, name)(np.ones((2, 3)), foo=True)

@@ -98,7 +98,7 @@ def test_what_is_refused():
         F.batch_normalization(x, three, four)
     with pytest.raises(InvalidType, match="x of a real floating-point dtype"):
         F.batch_normalization(x.astype(int), four, four)
-    with pytest.raises(ValueError, match="expected different axes of an array with 3 of them, got"):
+    with pytest.raises(ValueError, match="expected different axes of an array with 3 axes, got"):
         F.batch_normalization(x, four, four, axis=(0, 3))
     with pytest.raises(InvalidType, match=r"var of shape \(4,\)"):
         F.fixed_batch_normalization(x, four, four, four, three)

@@ -142,7 +142,7 @@ def test_in_debug_mode_numbers_without_a_row_are_refused(device):
 
 
 def test_lengths_of_sequences():
-    with pytest.raises(ValueError, match="length must be at least 2, that of the longest array; got 1"):
+    with pytest.raises(ValueError, match="length must be at least 2, as in the longest array; got 1"):
         F.pad_sequence([np.ones(2)], length=1)
     with pytest.raises(ValueError, match="expected at least one array"):
         F.pad_sequence([])

@@ -64,7 +64,9 @@ def test_what_a_result_of_another_type_is_like_is_not_remembered() -> None:
 @pytest.mark.parametrize("name", ["y", "x_spec"])
 def test_argument_that_rules_would_take_for_something_else_is_refused(name):
     body, rule = f"lambda xp, x, {name}, /: x * {name}", f"lambda xp, gy, {name}: gy * {name}"
-    with pytest.raises(xpgrad.PluginError, match=f"the rule of x requires {name}, an argument with the name that rules"):
+    with pytest.raises(
+        xpgrad.PluginError, match=f"the rule of x requires {name}, an argument with the name that rules"
+    ):
         primitive(x=eval(rule))(eval(body))
 
 
