@@ -1,12 +1,12 @@
 """The differentiable functions, with a module for each chapter of the Array API standard.
 
-Each takes Variables and arrays of any library and returns Variables. Where a dtype is asked for, its name, NumPy's and
-any library's mean the same, and `device=` may be a device of any library. The dtypes of this namespace are those of the
-current device's library, on which arrays are created without `device=`; `Variable.__array_namespace__()` returns the
-same functions with the dtypes and the default device of the Variable's library.
+Each takes Variables and arrays of any library and returns Variables. Dtype arguments may be names, dtypes of NumPy or
+dtypes of any library, and `device=` may be a device of any library. The dtypes of this namespace belong to the library
+of the current device, on which arrays are created without `device=`; `Variable.__array_namespace__()` returns the same
+functions with the dtypes and the default device of the Variable's library.
 
-Besides the chapters there are `namespace`, which makes the namespace of each backend, `declared`, which declares
-their names for type checkers, and `shared`, with code that several chapters use.
+In addition to the chapters, `namespace` creates the namespace of each backend, `declared` declares their names for type
+checkers, and `shared` contains code used by several chapters.
 """
 
 import typing as _typing
@@ -129,7 +129,7 @@ if _typing.TYPE_CHECKING:
     bool: _Dtype
 
     def _numpy(*args: _typing.Any, **kwargs: _typing.Any) -> _typing.Any:
-        """Return what NumPy's function of the name does."""
+        """Call the NumPy function of the same name."""
 
     amax = amin = append = argwhere = around = array_equal = array_split = atleast_1d = atleast_2d = _numpy
     atleast_3d = average = block = column_stack = compress = concatenate = copy = correlate = cross = _numpy

@@ -1,4 +1,4 @@
-"""Creation functions: new Variables on a device of a namespace's backend, constant unless made of Variables."""
+"""Creation functions: new Variables on a device of a namespace's backend, constant unless computed from Variables."""
 
 import functools
 from collections.abc import Callable
@@ -42,8 +42,8 @@ def creators(backend: Backend) -> dict[str, Callable[..., Variable]]:
         Parameters
         ----------
         obj : object
-            A Variable stays in its graph, also inside a sequence. Arrays stay on their device, of any library, unless
-            `device` is another.
+            A Variable stays in its graph, also inside a sequence. Arrays of any library stay on their device, unless
+            another `device` is given.
         dtype : dtype or None
         device : as `get_device` takes it, or None
         copy : bool or None
@@ -58,7 +58,7 @@ def creators(backend: Backend) -> dict[str, Callable[..., Variable]]:
     def eye(
         n_rows: int, n_cols: int | None = None, /, *, k: int = 0, dtype: Dtype | None = None, device: Any = None
     ) -> Variable:
-        """Return a matrix of ones on its diagonal `k`, and zeros elsewhere."""
+        """Return a matrix with 1 on the diagonal `k` and 0 in all other elements."""
         return constant("eye", n_rows, n_cols, k=k, dtype=dtype, device=device)
 
     def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Variable:
@@ -90,7 +90,7 @@ def creators(backend: Backend) -> dict[str, Callable[..., Variable]]:
         return _spaced(backend, start, stop, num, dtype, device, endpoint)
 
     def ones(shape: Lengths, *, dtype: Dtype | None = None, device: Any = None) -> Variable:
-        """Return a new Variable of ones."""
+        """Return a new Variable filled with ones."""
         return constant("ones", shape, dtype=dtype, device=device)
 
     def zeros(shape: Lengths, *, dtype: Dtype | None = None, device: Any = None) -> Variable:
@@ -117,7 +117,7 @@ def _constant(
 def created(
     backend: Backend, name: str, make: Callable[..., Array], /, *args: Any, device: DeviceHandle, **kwargs: Any
 ) -> Variable:
-    """Return what a creation function of the library makes, as a Variable that requires no gradient.
+    """Return the result of a creation function of the library as a Variable that requires no gradient.
 
     Raises
     ------
@@ -187,7 +187,7 @@ def _as_variable(backend: Backend, obj: Any, dtype: Dtype | None, device: Any, c
 
 def _converted(obj: Any, dtype: Dtype | None, device: Any, copy: bool | None) -> Variable:
     """Return a Variable or an array as a Variable with this dtype, on this device."""
-    plugins.backend_of(as_array(obj))  # raises for what is no array
+    plugins.backend_of(as_array(obj))  # raises for other objects
     x = inside(obj) if isinstance(obj, Variable) else constant_variable(obj)
     y = _moved(x, dtype, device)
     if copy is False and y is not x:
@@ -299,14 +299,14 @@ def zeros_like(x: AnyArray, /, *, dtype: Dtype | None = None, device: Any = None
 
 @primitive(linear=("x",), x=lambda xp, gy, k: xp.tril(gy, k=k))
 def tril(xp: Namespace, x: AnyArray, /, *, k: int = 0) -> Array:
-    """The lower triangles of matrices, up to the diagonal `k`; zeros elsewhere."""
+    """The lower triangles of matrices, up to the diagonal `k`; the remaining elements are zero."""
     matrices(x, "tril")
     return xp.tril(x, k=k)
 
 
 @primitive(linear=("x",), x=lambda xp, gy, k: xp.triu(gy, k=k))
 def triu(xp: Namespace, x: AnyArray, /, *, k: int = 0) -> Array:
-    """The upper triangles of matrices, from the diagonal `k` on; zeros elsewhere."""
+    """The upper triangles of matrices, starting from the diagonal `k`; the remaining elements are zero."""
     matrices(x, "triu")
     return xp.triu(x, k=k)
 

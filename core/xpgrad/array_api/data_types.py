@@ -85,13 +85,13 @@ def library_of(backend: Backend, *dtypes: Any) -> Backend:
 
 
 def same_dtype(backend: Backend, dtype1: Any, dtype2: Any) -> bool:
-    """Return whether two dtypes, of one library or of two, are of the same name."""
+    """Return whether two dtypes, of one library or of two, have the same name."""
     one, other = [(found := library_of(backend, x)).dtype_name(dtype_of(x, found)) for x in (dtype1, dtype2)]
     return one == other
 
 
 def _own(backend: Backend, x: Any) -> Any:
-    """Return an array unchanged, a scalar as Python's, and a dtype as one of `backend`."""
+    """Return an array unchanged, a scalar as a Python scalar, and a dtype as a dtype of `backend`."""
     array = as_array(x)
     if type(array) in plugins.by_type:
         return array
@@ -99,7 +99,7 @@ def _own(backend: Backend, x: Any) -> Any:
 
 
 def _with_plain_errors(expected: str, function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return `function` with errors that say what was expected and what was passed."""
+    """Wrap `function` so errors name the expected and given arguments."""
 
     @functools.wraps(function)
     def wrapped(*args: Any, **kwargs: Any) -> Any:
@@ -119,18 +119,18 @@ def dtype_functions(backend: Backend) -> dict[str, Callable[..., Any]]:
     """Return the functions of dtypes for the namespace of `backend`, by name; they take dtypes of any library."""
 
     def can_cast(from_: Any, to: Dtype, /) -> bool:
-        """Return whether the dtype `from_`, or that of the array `from_`, can be cast to `to` by promotion."""
+        """Return whether the dtype `from_`, or the dtype of the array `from_`, can be cast to `to` by promotion."""
         found = library_of(backend, from_, to)
         own = _own(found, from_)
         return bool(found.namespace.can_cast(getattr(own, "dtype", own), _own(found, to)))
 
     def finfo(type: Any, /) -> Any:
-        """Return the limits of a floating-point dtype, or of that of an array: bits, eps, max, min, smallest_normal."""
+        """Return the limits of a floating-point dtype, or of an array's dtype: bits, eps, max, min, smallest_normal."""
         found = library_of(backend, type)
         return FloatLimits(found.finfo(_own(found, type)))
 
     def iinfo(type: Any, /) -> Any:
-        """Return the limits of an integer dtype, or of that of an array: bits, max, min."""
+        """Return the limits of an integer dtype, or of an array's dtype: bits, max, min."""
         found = library_of(backend, type)
         return found.namespace.iinfo(_own(found, type))
 

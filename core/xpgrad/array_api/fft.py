@@ -4,7 +4,7 @@ A transform is linear and its matrix symmetric, so the gradient of a complex one
 The transforms between real and Hermitian data form pairs: each is the other's transpose up to the weights of the
 frequencies that the half spectrum represents twice. Where `n` or `s` pad, the gradient is cropped, and vice versa.
 
-`fftfreq` and `rfftfreq` are creation functions, so each backend's namespace has its own.
+`fftfreq` and `rfftfreq` are creation functions, so they are defined separately in each backend's namespace.
 """
 
 import functools
@@ -53,7 +53,7 @@ def _resized(xp: Namespace, g: Array, spec: Spec, axes: Sequence[int]) -> Array:
 
 
 def _not_empty(xp: Namespace, x: Array, *axes: int) -> Array:
-    """Return `x` with a zero along those of `axes` that have no elements: NumPy leaves memory as it was there."""
+    """Return `x` with a zero appended along each empty axis in `axes`: NumPy returns uninitialised memory there."""
     for axis in axes:
         x = x if x.shape[axis] else xp.sum(x, axis=axis, keepdims=True)
     return x
@@ -107,7 +107,7 @@ def fft(xp: Namespace, x: AnyArray, /, *, n: int | None = None, axis: int = -1, 
 
 @primitive(linear=("x",), extension="fft", x=_one_axis_rule("ifft"))
 def ifft(xp: Namespace, x: AnyArray, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Array:
-    """Inverse of `fft` along one axis; the parameters are those of `fft`."""
+    """Inverse of `fft` along one axis, with the same parameters as `fft`."""
     return xp.fft.ifft(x, n=n, axis=axis, norm=norm)
 
 
@@ -131,7 +131,7 @@ def fftn(xp: Namespace, x: AnyArray, /, *, s: Axes = None, axes: Axes = None, no
 
 @primitive(linear=("x",), extension="fft", x=_many_axes_rule("ifftn"))
 def ifftn(xp: Namespace, x: AnyArray, /, *, s: Axes = None, axes: Axes = None, norm: str = "backward") -> Array:
-    """Inverse of `fftn` along several axes; the parameters are those of `fftn`."""
+    """Inverse of `fftn` along several axes, with the same parameters as `fftn`."""
     s, axes = _lengths(x, s, axes)
     return xp.fft.ifftn(x, s=s, axes=axes, norm=norm)
 
@@ -176,7 +176,7 @@ def rfft(xp: Namespace, x: AnyArray, /, *, n: int | None = None, axis: int = -1,
     ----------
     x : Variable or array, real floating-point
     n : int or None
-        Length of the transform, by default that of the axis.
+        Length of the transform, by default the length of the axis.
     axis, norm
         As for `fft`.
     """
@@ -190,7 +190,7 @@ def irfft(xp: Namespace, x: AnyArray, /, *, n: int | None = None, axis: int = -1
     Parameters
     ----------
     x : Variable or array, complex floating-point
-        The imaginary parts of frequency 0 and, for an even `n`, of the last one have no effect and no gradient.
+        The imaginary parts of frequency 0 and, for an even `n`, of the last frequency have no effect and no gradient.
     n : int or None
         Length of the result, by default ``2 * (m - 1)``, where m is the length of the axis.
     axis, norm
@@ -201,12 +201,12 @@ def irfft(xp: Namespace, x: AnyArray, /, *, n: int | None = None, axis: int = -1
 
 @primitive(linear=("x",), extension="fft", x=_doubling_rule("rfft"))
 def hfft(xp: Namespace, x: AnyArray, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Array:
-    """Discrete Fourier transform of data with Hermitian symmetry, of which `x` is the first half: a real spectrum.
+    """Discrete Fourier transform, a real spectrum, of data with Hermitian symmetry whose first half is `x`.
 
     Parameters
     ----------
     x : Variable or array, complex floating-point
-        The imaginary parts of element 0 and, for an even `n`, of the last one have no effect and no gradient.
+        The imaginary parts of element 0 and, for an even `n`, of the last element have no effect and no gradient.
     n : int or None
         Length of the result, by default ``2 * (m - 1)``, where m is the length of the axis.
     axis, norm
@@ -223,7 +223,7 @@ def ihfft(xp: Namespace, x: AnyArray, /, *, n: int | None = None, axis: int = -1
     ----------
     x : Variable or array, real floating-point
     n : int or None
-        Length of the transform, by default that of the axis.
+        Length of the transform, by default the length of the axis.
     axis, norm
         As for `fft`.
     """
@@ -241,7 +241,7 @@ def _rfftn_rule(xp: Namespace, gy: Array, x_spec: Spec, s: Axes, axes: Axes, nor
 
 @primitive(linear=("x",), extension="fft", x=_rfftn_rule)
 def rfftn(xp: Namespace, x: AnyArray, /, *, s: Axes = None, axes: Axes = None, norm: str = "backward") -> Array:
-    """Discrete Fourier transform of real data along several axes: the first half along the last of them.
+    """Discrete Fourier transform of real data along several axes: the first half along the last axis.
 
     Parameters
     ----------
@@ -269,7 +269,7 @@ def irfftn(xp: Namespace, x: AnyArray, /, *, s: Axes = None, axes: Axes = None, 
     ----------
     x : Variable or array, complex floating-point
     s : sequence of int or None
-        Lengths of the result. By default those of `x`, but ``2 * (m - 1)`` along the last of `axes`.
+        Lengths of the result. By default the lengths of `x`, but ``2 * (m - 1)`` along the last of `axes`.
     axes, norm
         As for `fftn`.
     """

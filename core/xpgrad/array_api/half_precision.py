@@ -18,9 +18,9 @@ R = TypeVar("R")
 def in_single_precision(function: Callable[P, R]) -> Callable[P, R]:
     """Return `function` with half-precision arguments cast to single precision, and its results cast back.
 
-    Intermediate results of a composition may overflow in float16, where its value and its gradient do not. Arguments of
-    several floating-point dtypes are passed unchanged: they promote to single precision or wider. Lists and tuples of
-    arrays are cast, too.
+    Intermediate results of a composition may overflow in float16 even if its value and its gradient do not. Arguments
+    of several floating-point dtypes are passed unchanged: they promote to single precision or wider. Lists and tuples
+    of arrays are cast as well.
     """
     call: Callable[..., Any] = function
 

@@ -136,14 +136,14 @@ def setitem(xp: Namespace, x: AnyArray, u: Operand, /, index: Index) -> Array:
     ----------
     x : Variable or array
     u : Variable, array or scalar
-        Of the dtype of `x`, and of a shape that broadcasts to that of ``x[index]``.
+        Array with the dtype of `x`, and of a shape that broadcasts to the shape of ``x[index]``.
     index : index as `prepared` returns it
     """
     return indexing.setitem(xp.backend, x, u, index)
 
 
 def assign(x: Variable, index: Index, u: Any, /) -> None:
-    """Rebind `x` to a copy of itself with `u` at `index`; this is recorded if `x` or `u` is in a graph.
+    """Rebind `x` to a copy with `u` at `index`; this is recorded if `x` or `u` is in a graph.
 
     No memory is written to, so views and earlier results computed from `x` keep their values.
 
@@ -162,7 +162,7 @@ def assign(x: Variable, index: Index, u: Any, /) -> None:
             "cannot be recorded; assign to a copy, v = xpgrad.functions.copy(v), or inside no_backprop_mode()"
         )
     y = setitem(x, _castable(u, node.spec), index=index)
-    if leaf and not y.node.requires_grad:  # nothing to record: the same leaf with another value
+    if leaf and not y.node.requires_grad:  # no operation to record: the same leaf with another value
         x.array = y._array
         return
     x._array, x._node, x._grad = y._array, y._node, None
@@ -228,7 +228,7 @@ def take_along_axis(xp: Namespace, x: AnyArray, indices: AnyArray, /, *, axis: i
 
 def _grid(indices: Any, axis: int, spec: Spec) -> Index:
     """Return the index that is `indices` along `axis` and counts along each other axis."""
-    if not spec.ndim:  # of PyTorch, which gathers from 0-d arrays, too
+    if not spec.ndim:  # in PyTorch, which also gathers from 0-d arrays
         return ()
     xp, own = spec.backend.namespace, axis % spec.ndim
     counted = []

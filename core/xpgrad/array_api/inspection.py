@@ -42,7 +42,7 @@ class NamespaceInfo:
         return tuple(self._backend.devices())
 
     def dtypes(self, *, device: Any = None, kind: str | tuple[str, ...] | None = None) -> dict[str, Dtype]:
-        """Return the dtypes that a device supports, of one kind or all."""
+        """Return the dtypes that a device supports, optionally of one kind."""
         owner, handle = place_of(self._backend, device)
         return dict(_information(owner).dtypes(device=handle, kind=kind))
 

@@ -48,7 +48,7 @@ def _matmul_second(xp: Namespace, gy: Array, x1: Array, x2_spec: Spec) -> Array:
 
 
 def _summed_product(xp: Namespace, a: Array, b: Array, gy: Array, spec: Spec) -> Array:
-    """Return the product of stacks of matrices, summed over the axes that broadcasting to those of `gy` added."""
+    """Return the product of stacks of matrices, summed over the axes that broadcasting to the axes of `gy` added."""
     if gy.shape[:-2] == spec.shape[:-2]:
         return xp.matmul(a, b)
     gx = xp.matmul(widened(xp, a, spec), widened(xp, b, spec))
@@ -57,7 +57,7 @@ def _summed_product(xp: Namespace, a: Array, b: Array, gy: Array, spec: Spec) ->
 
 @primitive(linear=("x1", "x2"), label="_ @ _", x1=_matmul_first, x2=_matmul_second)
 def matmul(xp: Namespace, x1: AnyArray, x2: AnyArray, /) -> Array:
-    """Product of two matrices, of two stacks of matrices (which broadcast), or of one with a vector.
+    """Product of two matrices, of two stacks of matrices (which broadcast), or of a matrix and a vector.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ def _tensordot_first(xp: Namespace, gy: Array, x2: Array, x1_spec: Spec, x2_spec
     summed1, summed2 = summed_axes(axes, x1_spec.ndim, x2_spec.ndim)
     free1, free2 = free_axes(summed1, x1_spec.ndim), free_axes(summed2, x2_spec.ndim)
     gx = xp.tensordot(gy, x2, axes=(tuple(range(len(free1), len(free1) + len(free2))), free2))
-    order = free1 + tuple(summed1[summed2.index(a)] for a in sorted(summed2))  # as the axes of gx are
+    order = free1 + tuple(summed1[summed2.index(a)] for a in sorted(summed2))  # in the order of the axes of gx
     return xp.permute_dims(gx, axes=tuple(order.index(i) for i in range(x1_spec.ndim)))
 
 
@@ -109,7 +109,8 @@ def tensordot(xp: Namespace, x1: AnyArray, x2: AnyArray, /, *, axes: Any = 2) ->
     ----------
     x1, x2 : Variable or array
     axes : int, or two sequences of int
-        The number of last axes of `x1` and first axes of `x2` to sum over, or the axes of `x1` and those of `x2`.
+        The number of last axes of `x1` and first axes of `x2` to sum over, or two sequences with axes of `x1` and of
+        `x2`.
     """
     return xp.tensordot(x1, x2, axes=axes)
 
@@ -133,7 +134,7 @@ def _vecdot_second(xp: Namespace, gy: Array, x1: Array, x1_spec: Spec, x2_spec: 
 
 @primitive(linear=("x1", "x2"), x1=_vecdot_first, x2=_vecdot_second)
 def vecdot(xp: Namespace, x1: AnyArray, x2: AnyArray, /, *, axis: int = -1) -> Array:
-    """Dot product along `axis`, of the conjugate of `x1` with `x2`; the other axes broadcast.
+    """Dot product along `axis` between the conjugate of `x1` and `x2`; the other axes broadcast.
 
     Parameters
     ----------

@@ -25,7 +25,7 @@ def reshape(xp: Namespace, x: AnyArray, /, shape: Shape, *, copy: bool | None = 
     ----------
     x : Variable or array
     shape : tuple of int
-        One length may be -1, which is computed from the others.
+        One length may be -1, which is computed from the other lengths.
     copy : bool or None
         True always copies, False raises where a copy would be necessary.
     """
@@ -183,7 +183,7 @@ def repeat(x: AnyArray, repeats: Any, /, *, axis: int | None = None) -> Variable
     ----------
     x : Variable or array
     repeats : int, or Variable or array of int
-        Number of repetitions, of all elements or for each position along `axis`.
+        Number of repetitions, for all elements or for each position along `axis`.
     axis : int or None
         None repeats the elements of the flattened array.
     """
@@ -196,7 +196,7 @@ def repeat(x: AnyArray, repeats: Any, /, *, axis: int | None = None) -> Variable
     backend = x.node.spec.backend
     places = backend.namespace.arange(x.shape[axis], device=backend.handle_of(x.array))
     counts = beside(x.node.spec, repeats, "repeat")
-    if backend.is_kind(counts.dtype, "unsigned integer"):  # some libraries refuse those of 64 bits
+    if backend.is_kind(counts.dtype, "unsigned integer"):  # some libraries reject 64-bit counts
         counts = backend.xp.astype(counts, places.dtype)
     chosen = backend.xp.repeat(places, counts)
     return x[at_axis(axis, chosen)]
@@ -209,7 +209,7 @@ def tile(x: AnyArray, repetitions: Sequence[int], /) -> Variable:
     ----------
     x : Variable or array
     repetitions : tuple of int
-        Number of copies along each axis, counted from the last one.
+        Number of copies along each axis, counted from the last axis.
     """
     x = as_variable(x)
     counts = (1,) * (x.ndim - len(repetitions)) + tuple(map(int, repetitions))

@@ -19,7 +19,7 @@ class Additions(Protocol):
     """Names of namespaces beyond the standard, from a layer above, which imports them on first use."""
 
     def names(self) -> Iterable[str]:
-        """Return all names; those of the standard are ignored."""
+        """Return all names; standard names are ignored."""
         ...
 
     def find(self, name: str) -> Any:
@@ -28,7 +28,7 @@ class Additions(Protocol):
 
 
 class Slot:
-    """Holder of the names that all namespaces have."""
+    """Holder of the names shared by all namespaces."""
 
     functions: Mapping[str, Any] = {}  # set by `xpgrad.array_api` after its imports
     additions: Additions | None = None  # set by `xpgrad.interop`
@@ -41,8 +41,8 @@ slot = Slot()
 def namespace(backend: Backend) -> types.ModuleType:
     """Return the differentiable namespace of `backend`, the same object each time.
 
-    It has the standard's names and the additions. Its dtypes are this backend's; its creation functions use the current
-    device if that is this backend's, else the backend's default.
+    It has the standard's names and the additions. Its dtypes belong to this backend; its creation functions use the
+    current device if it belongs to this backend, else the backend's default device.
     """
     made = types.ModuleType(
         f"xpgrad.array_api.{backend.name}", f"The differentiable namespace of {backend.name} arrays."
@@ -65,7 +65,7 @@ def namespace(backend: Backend) -> types.ModuleType:
 
 
 def _extension(parent: types.ModuleType, shared: types.ModuleType, own: dict[str, Any]) -> types.ModuleType:
-    """Return the namespace of an extension: the shared functions, and those of the backend."""
+    """Return the namespace of an extension: the shared functions and the functions of the backend."""
     made = types.ModuleType(f"{parent.__name__}.{shared.__name__.rpartition('.')[2]}", shared.__doc__)
     names = {name: getattr(shared, name) for name in shared.__all__}
     names |= {name: as_bounded(made.__name__, name, function) for name, function in own.items()}
@@ -75,7 +75,7 @@ def _extension(parent: types.ModuleType, shared: types.ModuleType, own: dict[str
 
 
 def _added(made: types.ModuleType, name: str) -> Any:
-    """Return one of the additions, and store it; they are the same in all namespaces."""
+    """Return one of the additional functions, and store it; they are the same in all namespaces."""
     try:
         if slot.additions is not None:
             return vars(made).setdefault(name, slot.additions.find(name))

@@ -49,8 +49,8 @@ def nonzero(x: AnyArray, /) -> tuple[Variable, ...]:
     x2=lambda xp, gy, condition: xp.where(condition, 0.0, gy),
 )
 def where(xp: Namespace, condition: AnyArray, x1: Operand, x2: Operand, /) -> Array:
-    """Elements of `x1` where `condition` is true, of `x2` elsewhere; the three broadcast.
+    """Elements of `x1` where `condition` is true, otherwise elements of `x2`; the three inputs broadcast.
 
-    Each input gets the gradient of the elements taken from it. One of `x1` and `x2` may be a scalar.
+    Each input gets the gradient of the elements selected from it. One of `x1` and `x2` may be a scalar.
     """
     return xp.where(condition, x1, x2)

@@ -108,7 +108,7 @@ def unique_values(x: AnyArray, /) -> Variable:
 
 @primitive()
 def isin(xp: Namespace, x1: Operand, x2: Operand, /, *, invert: bool = False) -> Array:
-    """Whether each element of `x1` is one of the elements of `x2`, or with `invert` none of them.
+    """Whether each element of `x1` is one of the elements of `x2`; negated if `invert` is true.
 
     One of the two may be a scalar. There is no gradient.
     """

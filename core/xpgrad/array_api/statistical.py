@@ -31,7 +31,7 @@ def sum(
     axis : int, tuple of int or None
         None sums over all axes.
     dtype : dtype or None
-        Dtype of the result. By default that of `x` if it is floating-point, else at least the default integer.
+        Dtype of the result. By default the dtype of `x` if it is floating-point, else at least the default integer.
     keepdims : bool
         Keep reduced axes with length 1. An empty sum is 0.
     """
@@ -55,7 +55,7 @@ def _prod_rule(xp: Namespace, gy: Array, x: Array, x_spec: Spec, axis: Axis) -> 
 
 
 def _products_of_others(xp: Namespace, lines: Array) -> Array:
-    """Return for each element the product of all others of its line, by a tree of pairwise products."""
+    """Return for each element the product of all other elements of its line, by a tree of pairwise products."""
     if lines.shape[1] == 1:
         return xp.ones_like(lines)
     half = (lines.shape[1] + 1) // 2
@@ -79,7 +79,7 @@ def prod(
     x : Variable or array, numeric
     axis : int, tuple of int or None
     dtype : dtype or None
-        Dtype of the result. By default that of `x` if it is floating-point, else at least the default integer.
+        Dtype of the result. By default the dtype of `x` if it is floating-point, else at least the default integer.
     keepdims : bool
         Keep reduced axes with length 1. An empty product is 1.
     """
@@ -166,7 +166,7 @@ def var(xp: Namespace, x: AnyArray, /, axis: Axis = None, *, correction: float =
     keepdims : bool
     """
     options = {"axis": axis, "correction": float(correction), "keepdims": keepdims}
-    if xp.backend.is_kind(x.dtype, "complex floating"):  # of which the standard has no variance
+    if xp.backend.is_kind(x.dtype, "complex floating"):  # the standard defines no complex variance
         return xp.var(xp.real(x), **options) + xp.var(xp.imag(x), **options)
     return reduced(xp, xp.var, x, **options)
 
@@ -186,7 +186,7 @@ def _deviation_rule(
 
 @primitive(reduction=True, x=_deviation_rule)
 def std(xp: Namespace, x: AnyArray, /, axis: Axis = None, *, correction: float = 0.0, keepdims: bool = False) -> Array:
-    """Standard deviation over `axis`; where it is 0, its derivative is 0, and there is no second one.
+    """Standard deviation over `axis`; at 0, its derivative is 0 and it has no second derivative.
 
     Parameters
     ----------
@@ -316,7 +316,7 @@ def average(x: AnyArray, /, axis: Axis = None, weights: AnyArray | None = None, 
     x : Variable or array, floating-point
     axis : int, tuple of int or None
     weights : Variable or array, optional
-        Of the shape of `x`, or of the shape of its axes in `axis`. Their sum need not be 1.
+        Array with the shape of `x`, or the shape of its axes in `axis`. Their sum need not be 1.
     keepdims : bool
     """
     if weights is None:
@@ -357,7 +357,7 @@ def count_of(present: AnyArray, dtype_of: AnyArray, /, axis: Axis = None, keepdi
 
 
 def _in_order(weights: Variable, axis: Axis, x: Variable) -> Variable:
-    """Return the weights with their axes in the order of those of `x`."""
+    """Return the weights with their axes in the same order as in `x`."""
     if not isinstance(axis, Sequence) or len(axis) != weights.ndim:
         return weights
     given = [a % x.ndim for a in axis]

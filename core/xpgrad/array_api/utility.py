@@ -43,6 +43,6 @@ def diff(
     (along,) = checked_axes(axis, y.ndim, "diff")
     later, earlier = (at_axis(along, part) for part in (slice(1, None), slice(0, -1)))
     truth = y.node.spec.backend.is_kind(y.dtype, "bool")
-    for _ in range(min(n, y.shape[along])):  # then there are none left
+    for _ in range(min(n, y.shape[along])):  # then no differences remain
         y = y[later] != y[earlier] if truth else y[later] - y[earlier]
     return y

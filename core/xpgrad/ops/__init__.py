@@ -1,6 +1,6 @@
 """Functions beyond the Array API standard, on Variables of every backend and differentiable to any order.
 
-They follow array-api-extra where that has a function, else NumPy. What the standard has is in `xpgrad.array_api`.
+They follow array-api-extra where that has a function, else NumPy. Functions of the standard are in `xpgrad.array_api`.
 """
 
 from typing import TYPE_CHECKING

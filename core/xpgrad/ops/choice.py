@@ -19,9 +19,9 @@ def apply_where(
     *,
     fill_value: Operand | None = None,
 ) -> Variable:
-    """Value of `f1` where `condition` is true, of `f2` or `fill_value` elsewhere, each computed only where it is used.
+    """Value of `f1` where `condition` is true, otherwise of `f2` or `fill_value`, each computed only where it is used.
 
-    So, unlike with `where`, a branch that is infinite or NaN elsewhere does not affect values and gradients.
+    So, unlike with `where`, infinities and NaN of the unused branch do not affect values and gradients.
 
     Parameters
     ----------

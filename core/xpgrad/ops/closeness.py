@@ -17,7 +17,7 @@ def isclose(a: Operand, b: Operand, /, *, rtol: float = 1e-5, atol: float = 1e-8
     Parameters
     ----------
     a, b : Variable, array or scalar
-        At least one is an array; they broadcast. Infinities are close to themselves only.
+        At least one is an array; they broadcast. Infinities are close only to equal infinities.
     rtol, atol : float
     equal_nan : bool
         Whether NaNs are close to each other.

@@ -1,4 +1,4 @@
-"""Contractions by Einstein's summation, of two arrays at a time, along a path from opt_einsum."""
+"""Contractions by Einstein's summation, in steps with two arrays, along a path from opt_einsum."""
 
 import functools
 import math
@@ -45,10 +45,10 @@ def einsum(subscripts: Any, /, *operands: Any, optimize: Any = "auto") -> Variab
     Parameters
     ----------
     subscripts : str
-        Labels of the axes of each operand, and those of the output: ``"ij,jk->ik"``. Without an arrow the output has
+        Labels of the axes of each operand, and of the output: ``"ij,jk->ik"``. Without an arrow the output has
         the labels that occur once, in alphabetical order. An ellipsis represents axes that broadcast; a label that
         occurs twice in one operand takes its diagonal. Or the first operand, if a list of int with its labels follows
-        each operand, and that of the output comes last.
+        each operand, and the labels of the output come last.
     *operands : Variable or array, numeric
     optimize : str, bool or tuple of tuples
         Name of a path finder of opt_einsum, or a path in its format; True is ``"auto"``, and False contracts from left
@@ -57,7 +57,7 @@ def einsum(subscripts: Any, /, *operands: Any, optimize: Any = "auto") -> Variab
     Returns
     -------
     Variable
-        Each step is a matrix product or a `tensordot`; labels of one operand alone are summed first.
+        Each step is a matrix product or a `tensordot`; labels of a single operand are summed first.
 
     Raises
     ------
@@ -101,7 +101,7 @@ def _letters(axes: Any) -> str:
 
 
 class _Shaped(NamedTuple):
-    """All that opt_einsum's parser asks an operand for."""
+    """The attributes of an operand that the parser of opt_einsum requires."""
 
     shape: Shape
 

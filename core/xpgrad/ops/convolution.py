@@ -14,7 +14,7 @@ from xpgrad.types import AnyArray, Array
 
 
 class Convolve(FunctionNode):
-    """Full convolution; a class, because its gradients are convolutions, which no namespace has."""
+    """Full convolution; a class, because its gradients are convolutions, which no namespace provides."""
 
     of_library = True
 
@@ -50,7 +50,7 @@ def convolve(a: AnyArray, v: AnyArray, /, mode: str = "full") -> Variable:
     a : Variable or array, shape (N,), floating-point
     v : Variable or array, shape (M,), floating-point
     mode : str
-        "full" has every overlap, N + M - 1 elements; "same" the middle max(N, M) of them; "valid" those where one
+        "full" has every overlap, N + M - 1 elements; "same" the middle max(N, M) elements; "valid" those where one
         vector lies within the other, max(N, M) - min(N, M) + 1.
     """
     a, v = as_variables("convolve", a, v)

@@ -1,4 +1,4 @@
-"""One-hot encoding, and indices into several axes from flat ones."""
+"""One-hot encoding, and indices into several axes from flat indices."""
 
 import math
 from collections.abc import Sequence
@@ -33,7 +33,7 @@ def one_hot(x: AnyArray, /, num_classes: int, *, dtype: Dtype | None = None, axi
 
 
 def unravel_index(indices: AnyArray, shape: Sequence[int], /) -> tuple[Variable, ...]:
-    """Indices into an array of this `shape`, one array for each axis, from indices into the flattened one.
+    """Indices into an array of this `shape`, one array for each axis, from indices into the flattened array.
 
     Parameters
     ----------

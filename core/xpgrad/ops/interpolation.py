@@ -45,7 +45,7 @@ def interp(
     Returns
     -------
     Variable, shape of `x`
-        All three arrays get gradients. At a point of the table the derivative is that of the segment to its right.
+        All three arrays get gradients. At a point of the table the derivative is the slope of the segment to its right.
     """
     x, xs, ys = as_variables("interp", x, xs, ys)
     if xs.ndim != 1 or xs.shape != ys.shape or not xs.size:

@@ -55,7 +55,7 @@ def _finite(x: Variable, nan: float, largest: float, smallest: float) -> Variabl
 
 
 def _filled(x: AnyArray, value: float) -> Variable:
-    """Return `x` with `value` instead of NaN; integers as they are."""
+    """Return `x` with `value` instead of NaN; integers are unchanged."""
     x = as_variable(x)
     return where(isnan(x), value, x) if x.node.spec.differentiable else x
 
@@ -67,12 +67,12 @@ def _scanned(x: AnyArray, value: float) -> Variable:
 
 
 def nansum(x: AnyArray, /, *, axis: Axis = None, dtype: Dtype | None = None, keepdims: bool = False) -> Variable:
-    """Sum over `axis` of the elements that are not NaN; 0 if there are none."""
+    """Sum over `axis` of the elements that are not NaN; 0 for all-NaN slices."""
     return sum_(_filled(x, 0.0), axis=axis, dtype=dtype, keepdims=keepdims)
 
 
 def nanprod(x: AnyArray, /, *, axis: Axis = None, dtype: Dtype | None = None, keepdims: bool = False) -> Variable:
-    """Product over `axis` of the elements that are not NaN; 1 if there are none."""
+    """Product over `axis` of the elements that are not NaN; 1 for all-NaN slices."""
     return prod(_filled(x, 1.0), axis=axis, dtype=dtype, keepdims=keepdims)
 
 
@@ -87,7 +87,7 @@ def nancumprod(x: AnyArray, /, *, axis: int | None = None, dtype: Dtype | None =
 
 
 def nanmean(x: AnyArray, /, *, axis: Axis = None, keepdims: bool = False) -> Variable:
-    """Mean over `axis` of the elements that are not NaN; NaN if there are none."""
+    """Mean over `axis` of the elements that are not NaN; NaN for all-NaN slices."""
     x = to_floating(x)
     present = logical_not(isnan(x))
     count = count_of(present, x, axis=axis, keepdims=keepdims)
@@ -107,12 +107,12 @@ def nanvar(x: AnyArray, /, *, axis: Axis = None, correction: float = 0.0, keepdi
 
 
 def nanmax(x: AnyArray, /, *, axis: Axis = None, keepdims: bool = False) -> Variable:
-    """Maximum over `axis` of the elements that are not NaN; NaN if there are none. Ties share the gradient equally."""
+    """Maximum over `axis` of the elements that are not NaN; NaN for all-NaN slices. Ties share the gradient equally."""
     return _extremum(max_, -math.inf, x, axis, keepdims)
 
 
 def nanmin(x: AnyArray, /, *, axis: Axis = None, keepdims: bool = False) -> Variable:
-    """Minimum over `axis` of the elements that are not NaN; NaN if there are none. Ties share the gradient equally."""
+    """Minimum over `axis` of the elements that are not NaN; NaN for all-NaN slices. Ties share the gradient equally."""
     return _extremum(min_, math.inf, x, axis, keepdims)
 
 

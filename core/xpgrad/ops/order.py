@@ -71,10 +71,10 @@ def quantile(x: AnyArray, q: Any, /, *, axis: Axis = None, method: str = "linear
     Parameters
     ----------
     x : Variable or array, real floating-point
-        With at least one element over `axis`. The result is NaN if any of them is.
+        With at least one element over `axis`. The result is NaN if any element is NaN.
     q : float, Variable, or array or sequence of float, from 0 to 1
         The result is NaN where a Variable is not in this range. By the method "linear" a Variable has a gradient: at an
-        element that of larger fractions, at 1 that of smaller ones.
+        element the slope toward larger fractions, at 1 the slope toward smaller fractions.
     axis : int, tuple of int or None
     method : str
         The result between two elements: "linear" interpolates, "midpoint" is their mean, "lower", "higher" and
@@ -83,7 +83,7 @@ def quantile(x: AnyArray, q: Any, /, *, axis: Axis = None, method: str = "linear
 
     Returns
     -------
-    Variable, shape of `q` followed by that of the reduction
+    Variable, shape of `q` followed by the shape of the reduction
     """
     return _quantile("quantile", x, q, axis, method, keepdims)
 
@@ -91,7 +91,7 @@ def quantile(x: AnyArray, q: Any, /, *, axis: Axis = None, method: str = "linear
 def nanquantile(
     x: AnyArray, q: Any, /, *, axis: Axis = None, method: str = "linear", keepdims: bool = False
 ) -> Variable:
-    """Quantiles over `axis` of the elements that are not NaN, as in `quantile`; NaN if there are none."""
+    """Quantiles over `axis` of the elements that are not NaN, as in `quantile`; NaN for all-NaN slices."""
     return _nan_quantile("nanquantile", x, q, axis, method, keepdims)
 
 
@@ -160,7 +160,7 @@ def _of_numbers(last: Variable, lines: Variable, method: str) -> Callable[[Fract
 
 
 def _located(ordered: Variable, last: Variable, f: Fractions, method: str) -> Variable:
-    """Return the values at fractions of the positions from 0 to `last` along the last axis; NaN where there is none."""
+    """Return the values at fractions of the positions from 0 to `last` along the last axis; NaN for empty slices."""
     spec = ordered.node.spec
     integer = spec.backend.default_dtype("int")
     last = expand_dims(last, axis=-1)
@@ -221,7 +221,7 @@ def _at(ordered: Variable, place: float, method: str) -> Variable:
     high = min(low + 1, ordered.shape[-1] - 1)
     weight = place - low
     if method == "nearest":
-        weight = float(round(place) - low)  # halves to even, as NumPy does
+        weight = float(round(place) - low)  # halves to even, as in NumPy
     elif method != "linear" and weight:
         weight = {"lower": 0.0, "higher": 1.0, "midpoint": 0.5}[method]
     if not weight:
@@ -232,7 +232,7 @@ def _at(ordered: Variable, place: float, method: str) -> Variable:
 
 
 def nanmedian(x: AnyArray, /, *, axis: Axis = None, keepdims: bool = False) -> Variable:
-    """Median over `axis` of the elements that are not NaN; NaN if there are none."""
+    """Median over `axis` of the elements that are not NaN; NaN for all-NaN slices."""
     return nanquantile(x, 0.5, axis=axis, keepdims=keepdims)
 
 

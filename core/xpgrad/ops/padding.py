@@ -1,4 +1,4 @@
-"""Padding: an array with more elements at its edges, in every mode of NumPy's."""
+"""Padding: an array with more elements at its edges, in every mode of `numpy.pad`."""
 
 import operator
 from collections.abc import Callable, Sequence
@@ -53,14 +53,14 @@ def pad(x: AnyArray, /, pad_width: Any, mode: str = "constant", **options: Any) 
     mode : str
         "constant" fills with `constant_values`, "empty" with zeros; "edge" repeats the last element, and "linear_ramp"
         goes from it to `end_values`. "reflect" mirrors at the last element, "symmetric" at the edge after it; "wrap"
-        continues from the other end. "maximum", "mean", "median" and "minimum" fill with those of the elements along
-        the axis. Axes are padded one after the other. Elements that are used again get the sum of the gradients.
+        continues from the other end. "maximum", "mean", "median" and "minimum" fill with this statistic of the elements
+        along the axis. Axes are padded one after the other. Elements that are used again get the sum of the gradients.
     constant_values, end_values : scalar, pair of scalars, or a pair for each axis
         By default 0.
     stat_length : int, pair of int, a pair for each axis, or None
         Number of elements from the edge that a statistic takes; by default all.
     reflect_type : {"even", "odd"}
-        "odd" subtracts what is mirrored from twice the element at the edge.
+        "odd" subtracts the mirrored elements from twice the element at the edge.
 
     Raises
     ------
@@ -135,7 +135,7 @@ def _continued(x: Variable, axis: int, numbers: Sequence[int], mode: str, odd: b
 
 
 def _edge(x: Variable, axis: int, width: int, side: int, mode: str, value: Any) -> Variable:
-    """Return the padding on one side of an axis, which does not depend on more than the elements next to it."""
+    """Return the padding on one side of an axis, which depends only on the elements next to it."""
     n, spec = x.shape[axis], x.node.spec
     shape = (*x.shape[:axis], width, *x.shape[axis + 1 :])
     if mode in ("constant", "empty"):

@@ -54,7 +54,7 @@ def polyval(p: AnyArray | Sequence[Operand], x: Operand, /) -> Variable:
 
 
 def _coefficients(p: Any) -> list[Any]:
-    """Return the coefficients along the first axis; their sum, 0, if there are none."""
+    """Return the coefficients along the first axis; their sum, 0, for an empty array."""
     p = as_variable(p)
     if not p.ndim:
         raise ShapeError("polyval: expected a vector of coefficients, got shape ()")

@@ -29,7 +29,7 @@ def scatter_add(x: AnyArray, index: Index, values: Operand, /) -> Variable:
     x : Variable or array
     index : as in ``x[index]``
     values : Variable, array or scalar
-        Of the dtype of `x`, and of a shape that broadcasts to that of ``x[index]``.
+        Array with the dtype of `x`, and of a shape that broadcasts to the shape of ``x[index]``.
     """
     x = as_variable(x)
     spec = x.node.spec
@@ -140,7 +140,7 @@ def _segment_extremum(x: Variable, ids: Array, num_segments: int, smallest: bool
 
 
 def _extremes(x: Array, ids: Array, spec: Spec, num_segments: int, smallest: bool) -> tuple[Array, Array]:
-    """Return the extremum of each segment, and 1 for each element that equals it, 0 for the others."""
+    """Return the extremum of each segment, and 1 for each element that equals it, 0 for other elements."""
     xp, shape = spec.backend.namespace, (num_segments, *spec.shape[1:])
     extreme = xp.full(shape, float("inf") if smallest else -float("inf"), dtype=spec.dtype, device=spec.device)
     if spec.size:
@@ -166,7 +166,7 @@ def _rows(x: Any, segments: Any, operation: str, count: int) -> tuple[Variable, 
     try:
         return x, backend.follow(counted)(backend.xp, ids, x.node.spec, count)
     except IndexError as error:
-        raise IndexError(f"{called(operation)}: expected segments from 0 to {count - 1}, got another one") from error
+        raise IndexError(f"{called(operation)}: expected segments from 0 to {count - 1}, got another number") from error
 
 
 def bincount(x: AnyArray, /, weights: AnyArray | None = None, minlength: int = 0) -> Variable:

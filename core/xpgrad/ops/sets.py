@@ -8,7 +8,7 @@ from xpgrad.types import AnyArray
 
 
 def _unique(x: Variable) -> Variable:
-    """Return the unique elements of a vector, sorted; of equal ones, the first."""
+    """Return the unique elements of a vector, sorted; of equal elements, the first."""
     xp = x.node.spec.backend.xp
     return take(x, xp.unique_all(x.array).indices, axis=0)
 
@@ -33,7 +33,7 @@ def setdiff1d(a: AnyArray, b: AnyArray, /, *, assume_unique: bool = False) -> Va
     ----------
     a, b : Variable or array
     assume_unique : bool
-        Return the elements in the order of `a`, of which none may be equal.
+        Return the elements in the order of `a`, which must be distinct.
     """
     values = reshape(a, shape=(-1,)) if assume_unique else _unique(reshape(a, shape=(-1,)))
     others = beside(values.node.spec, b, "setdiff1d")

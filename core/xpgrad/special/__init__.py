@@ -1,7 +1,7 @@
-"""Special functions under SciPy's names, of Variables of any backend; most are imported when one is first asked for.
+"""Special functions with the names of SciPy, for Variables of any backend; most are imported at the first use.
 
-They are what SciPy looks for when it is handed arrays of a library that it does not know, so its statistics and
-p-values are differentiable. Derivatives by shape parameters exist too. `catalogue` lists them all.
+SciPy uses them for arrays of unknown libraries, so its statistics and p-values are differentiable. Derivatives by shape
+parameters exist too. `catalogue` lists them all.
 """
 
 import typing as _typing
@@ -27,7 +27,7 @@ if not _typing.TYPE_CHECKING:
     _bound(__name__, list(vars()))
 
     def __getattr__(name):
-        """Import the catalogue, whose names then are this module's, too."""
+        """Import the catalogue, whose names then are names of this module as well."""
         if not name.startswith("__") or name == "__all__":
             catalogue = _importlib.import_module("xpgrad.special.catalogue")
             globals().update({each: getattr(catalogue, each) for each in ("__all__", *catalogue.__all__)})

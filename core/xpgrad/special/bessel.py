@@ -91,7 +91,7 @@ def j1(xp: Namespace, x: AnyArray, /) -> Array:
 
 
 def _first_with_far(xp: Namespace, x: Array, n: int) -> Array:
-    """Return `jn_of`, whose kernel may reduce large arguments without care, and Hankel's expansion for those."""
+    """Return `jn_of`, with Hankel's expansion for large arguments, which the kernel may reduce inaccurately."""
     size = xp.abs(x)
     far = size > FAR
     outer, _ = _asymptotic(xp, xp.where(far, size, FAR), n)
@@ -112,8 +112,8 @@ def _harmonic(k: int) -> float:
 def logarithmic_series(xp: Namespace, x: Array, n: int, sign: int, count: int = 20) -> tuple[Array, Array]:
     """Return two terms whose sum is ``pi / 2`` times a function of the second kind of order 0 or 1 (DLMF 10.8, 10.31).
 
-    The second one is the pole, which the function of order 1 has at 0. With the sign 1 they are those of the modified
-    function, times -1 for the order 0.
+    The second one is the pole, which the function of order 1 has at 0. With the sign 1 they are the coefficients of the
+    modified function, times -1 for the order 0.
     """
     half = 0.5 * x
     of_log = (xp.log(half) + EULER) * power_series(x, n, sign, count)
@@ -151,7 +151,7 @@ def yn_of(xp: Namespace, x: AnyArray, /, n: int) -> Array:
 
 
 def _second_with_far(xp: Namespace, x: Array, n: int) -> Array:
-    """Return `yn_of`, whose kernel may reduce large arguments without care, and Hankel's expansion for those."""
+    """Return `yn_of`, with Hankel's expansion for large arguments, which the kernel may reduce inaccurately."""
     far = x > FAR
     _, outer = _asymptotic(xp, xp.where(far, x, FAR), n)
     return xp.where(far, outer, xp.special.yn_of(xp.where(far, 1.0, x), n=n))

@@ -122,7 +122,7 @@ def binom(xp: Namespace, n: RealOperand, k: RealOperand, /) -> Array:
     """Binomial coefficient of real numbers, elementwise.
 
     For negative integers `n` the result is NaN, and at integers `k` below -150 the gradient.
-    For `n` above -1, relative errors are up to 1e-12, those of derivatives too.
+    For `n` above -1, relative errors are up to 1e-12, including derivatives.
     """
     original = n
     mirrored = (n == xp.round(n)) & (k == xp.round(k)) & (2 * k > n) & (k <= n)

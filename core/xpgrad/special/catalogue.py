@@ -1,4 +1,4 @@
-"""All special functions, which `xpgrad.special` imports when one of them is first asked for.
+"""All special functions, imported by `xpgrad.special` when one of them is first requested.
 
 Names that SciPy lacks are derivatives and families of its functions, which rules call.
 """

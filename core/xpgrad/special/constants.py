@@ -44,7 +44,7 @@ def polynomial(x: Array, coefficients: tuple[float, ...]) -> Array:
 
 
 def derivative_of_cotangent(n: int) -> tuple[float, ...]:
-    """Return the coefficients of the derivative of order `n` of ``cot(pi * x)``, as a polynomial of it."""
+    """Return the coefficients of the derivative of order `n` of ``cot(pi * x)``, as a polynomial in the cotangent."""
     found = [0.0, 1.0]
     for _ in range(n):
         slope = [i * c for i, c in enumerate(found)][1:]

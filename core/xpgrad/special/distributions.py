@@ -1,4 +1,4 @@
-"""Distributions of statistics: Student's t, F, binomial, negative binomial, and Kolmogorov's."""
+"""Distributions of statistics: Student's t, F, binomial, negative binomial and Kolmogorov distributions."""
 
 import math
 from typing import Any
@@ -73,7 +73,7 @@ def stdtr(xp: Namespace, df: RealOperand, t: RealOperand, /) -> Array:
     """Distribution function of Student's t distribution, elementwise.
 
     The number of degrees of freedom `df` is positive.
-    Relative errors are up to 1e-11, those of derivatives too.
+    Relative errors are up to 1e-11, including derivatives.
     """
     square = t * t
     far = square > df
@@ -84,7 +84,7 @@ def stdtr(xp: Namespace, df: RealOperand, t: RealOperand, /) -> Array:
 
 
 def _quantile_by_df(xp: Namespace, df: Array, p: Array, y: Array) -> Array:
-    """Return the derivative of a quantile by `df`; far out in the tail that of the first term of its power series."""
+    """Return the derivative of a quantile by `df`; far out in the tail, of the first term of its power series."""
     log_tail, log_size = xp.log(2 * xp.minimum(p, 1 - p)), xp.log(xp.abs(y))
     far = (log_tail < -600) & (2 * log_size - xp.log(df) > 40)
     half = 0.5 * df
@@ -103,7 +103,7 @@ def stdtrit(xp: Namespace, df: RealOperand, p: RealOperand, /) -> Array:
     """Inverse of `stdtr` in its second argument: the quantile of Student's t distribution, elementwise.
 
     The number of degrees of freedom `df` is positive. At the probabilities 0 and 1 the result is infinite.
-    Relative errors are up to 1e-10, those of derivatives too.
+    Relative errors are up to 1e-10, including derivatives.
     """
     tail = xp.minimum(p, 1 - p)
     half = xp.full_like(df + p, 0.5)
@@ -175,7 +175,7 @@ def fdtr(xp: Namespace, dfn: RealOperand, dfd: RealOperand, x: RealOperand, /) -
     """Distribution function of the F distribution, elementwise.
 
     `dfn` and `dfd` are the degrees of freedom of numerator and denominator, positive; `x` is not negative.
-    Relative errors are up to 1e-9, those of derivatives too.
+    Relative errors are up to 1e-9, including derivatives.
     """
     return _ratio_tail(xp, dfn, dfd, x, False)
 
@@ -189,7 +189,7 @@ def fdtrc(xp: Namespace, dfn: RealOperand, dfd: RealOperand, x: RealOperand, /) 
     """Survival function of the F distribution, elementwise.
 
     `dfn` and `dfd` are the degrees of freedom of numerator and denominator, positive; `x` is not negative.
-    Relative errors are up to 1e-9, those of derivatives too.
+    Relative errors are up to 1e-9, including derivatives.
     """
     return _ratio_tail(xp, dfn, dfd, x, True)
 
@@ -202,7 +202,7 @@ def fdtrc(xp: Namespace, dfn: RealOperand, dfd: RealOperand, x: RealOperand, /) 
 def fdtri(xp: Namespace, dfn: RealOperand, dfd: RealOperand, p: RealOperand, /) -> Array:
     """Inverse of `fdtr` in its third argument, elementwise.
 
-    Relative errors are up to 1e-6, those of derivatives too.
+    Relative errors are up to 1e-6, including derivatives.
     """
     a, b = 0.5 * dfn, 0.5 * dfd
     return (dfd / dfn) * (xp.special.betaincinv(a, b, p) / xp.special.betainccinv(b, a, p))
@@ -224,7 +224,7 @@ def bdtrc(k: RealOperand, n: RealOperand, p: RealOperand, /) -> Variable:
 def bdtri(k: RealOperand, n: RealOperand, y: RealOperand, /) -> Variable:
     """Return the inverse of `bdtr` in its third argument, elementwise.
 
-    Relative errors are up to 1e-6, those of derivatives too.
+    Relative errors are up to 1e-6, including derivatives.
     """
     return betainccinv(k + 1, n - k, y)
 
@@ -245,13 +245,13 @@ def nbdtrc(k: RealOperand, n: RealOperand, p: RealOperand, /) -> Variable:
 def nbdtri(k: RealOperand, n: RealOperand, y: RealOperand, /) -> Variable:
     """Return the inverse of `nbdtr` in its third argument, elementwise.
 
-    Relative errors are up to 1e-12, those of derivatives too.
+    Relative errors are up to 1e-12, including derivatives.
     """
     return betaincinv(n, k + 1, y)
 
 
 def _unless_certain(certain: Any, p: Any, value: float, f: Any, k: Any, n: Any) -> Variable:
-    """Return `value` where the outcome is certain, `f` elsewhere."""
+    """Return `value` if the outcome is certain, otherwise `f`."""
     y = f(where(certain, 0.0, k), where(certain, 1.0, n))
     return where(certain & (p >= 0) & (p <= 1), value, y)
 

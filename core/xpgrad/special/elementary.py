@@ -168,7 +168,7 @@ def _boxcox1p_by_power(xp: Namespace, x: Array, lmbda: Array) -> Array:
 def boxcox(xp: Namespace, x: RealOperand, lmbda: RealOperand, /) -> Array:
     """Box–Cox transform ``(x**lmbda - 1) / lmbda``, and ``log(x)`` at ``lmbda == 0``, elementwise.
 
-    `x` is not negative; elsewhere the result is NaN.
+    `x` must not be negative; otherwise the result is NaN.
     """
     inside = x > 0
     log = xp.log(xp.where(inside, x, 1.0))

@@ -78,14 +78,14 @@ def elliptic_of(xp: Namespace, phi: RealOperand, m: RealOperand, /, n: int, powe
     Parameters
     ----------
     phi, m : Variable or array, real
-        ``m * sin(u)**2`` less than 1 up to `phi`; elsewhere the result is NaN.
+        ``m * sin(u)**2`` less than 1 up to `phi`; otherwise the result is NaN.
     n : int
     power : float
-        -1/2 for the integral of the first kind, 1/2 for that of the second.
+        -1/2 for the integral of the first kind, 1/2 for the second kind.
 
     Notes
     -----
-    Whole half-turns, then Gauss's rule for the inverse Gudermannian of the angle, of which the integrand is smooth.
+    Whole half-turns, then Gauss's rule in the inverse Gudermannian of the angle, in which the integrand is smooth.
     """
     phi, m = xp.broadcast_arrays(phi, m)
     turns = xp.round(phi / math.pi)
@@ -121,7 +121,7 @@ def ellipkinc(xp: Namespace, phi: RealOperand, m: RealOperand, /) -> Array:
     """Incomplete elliptic integral of the first kind, elementwise.
 
     ``m * sin(u)**2`` is less than 1 up to the angle `phi`.
-    Relative errors are up to 1e-11, those of derivatives too.
+    Relative errors are up to 1e-11, including derivatives.
     """
     return xp.special.elliptic_of(phi, m, n=0, power=-0.5)
 
@@ -134,7 +134,7 @@ def ellipeinc(xp: Namespace, phi: RealOperand, m: RealOperand, /) -> Array:
     """Incomplete elliptic integral of the second kind, elementwise.
 
     ``m * sin(u)**2`` is less than 1 up to the angle `phi`.
-    Relative errors are up to 1e-11, those of derivatives too.
+    Relative errors are up to 1e-11, including derivatives.
     """
     return xp.special.elliptic_of(phi, m, n=0, power=0.5)
 
@@ -151,7 +151,7 @@ def _delta(xp: Namespace, phi: Array, m: Array) -> Array:
 def jacobi_am(xp: Namespace, u: RealOperand, m: RealOperand, /) -> Array:
     """Amplitude of Jacobi's elliptic functions, the inverse of `ellipkinc` in its first argument, elementwise.
 
-    The parameter `m` is from 0 to 1; elsewhere the result is NaN.
+    The parameter `m` is from 0 to 1; otherwise the result is NaN.
 
     Notes
     -----
@@ -232,7 +232,7 @@ def carlson(xp: Namespace, a: RealOperand, b: RealOperand, c: RealOperand, /, i:
 def elliprf(x: RealOperand, y: RealOperand, z: RealOperand, /) -> Variable:
     """Return Carlson's symmetric elliptic integral of the first kind, elementwise.
 
-    The inputs are not negative, at most one is 0, and the others are within a factor of 1e40 of each other.
+    The inputs are not negative, at most one input is 0, and the other inputs are within a factor of 1e40 of each other.
     """
     return 0.5 * carlson(x, y, z, i=0, j=0, k=0)
 
@@ -241,7 +241,7 @@ def elliprf(x: RealOperand, y: RealOperand, z: RealOperand, /) -> Variable:
 def elliprd(x: RealOperand, y: RealOperand, z: RealOperand, /) -> Variable:
     """Return Carlson's symmetric elliptic integral of the second kind, elementwise.
 
-    The inputs are not negative, `z` is positive, at most one of the others is 0, and those that are not are within a
+    The inputs are not negative, `z` is positive, at most one of `x` and `y` is 0, and nonzero inputs are within a
     factor of 1e40 of each other.
     """
     return 1.5 * carlson(x, y, z, i=0, j=0, k=1)
@@ -251,7 +251,7 @@ def elliprd(x: RealOperand, y: RealOperand, z: RealOperand, /) -> Variable:
 def elliprc(x: RealOperand, y: RealOperand, /) -> Variable:
     """Return Carlson's degenerate elliptic integral, elementwise.
 
-    `x` is not negative, and `y` is positive and within a factor of 1e40 of it; below 0 the result is NaN, where SciPy
-    gives a principal value.
+    `x` is not negative, and `y` is positive and within a factor of 1e40 of `x`; for negative `y` the result is NaN,
+    where SciPy gives a principal value.
     """
     return 0.5 * carlson(x, y, y, i=0, j=0, k=0)

@@ -85,8 +85,8 @@ def _log_ratio(xp: Namespace, x1: Array, x2: Array) -> Array:
 def kl_div(xp: Namespace, x1: RealOperand, x2: RealOperand, /) -> Array:
     """Kullback–Leibler divergence ``x1 * log(x1 / x2) - x1 + x2``, elementwise.
 
-    Where `x1` is 0 and `x2` is not negative the result is `x2`; elsewhere outside of positive numbers it is
-    infinite. There the gradients are 0, except that of `x2` where `x1` is 0.
+    For `x1` 0 and `x2` not negative the result is `x2`; for other nonpositive numbers it is infinite. There the
+    gradients are 0, except the gradient for `x2` where `x1` is 0.
     """
     outside = xp.where((x1 == 0) & (x2 >= 0), x2, math.inf)
     value = x1 * _log_ratio(xp, x1, x2) - x1 + x2

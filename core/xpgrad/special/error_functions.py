@@ -224,7 +224,7 @@ def mills_excess(xp: Namespace, x: AnyArray, /) -> Array:
 
 @special(z=lambda xp, gy, z, y, n: gy * (2 * y * (n * y - (n + 1) * xp.special.erfc_quotient_of(z, n=n + 1))))
 def erfc_quotient_of(xp: Namespace, z: AnyArray, /, n: int) -> Array:
-    """Quotient of the repeated integrals of erfc of order `n` and ``n - 1``, elementwise; of order 0, that of erfc.
+    """Quotient of the repeated integrals of erfc of order `n` and ``n - 1``, elementwise; for order 0, over erfc.
 
     Notes
     -----

@@ -1,6 +1,7 @@
 """Exponentials that do not overflow: the logistic function, softmax and its logarithm, and the logarithm of a sum.
 
-These are the primitives. `logistic` has them with SciPy's arguments, and `xpgrad.functions` with Chainer's.
+These are the primitives. `logistic` defines them with SciPy's arguments, and `xpgrad.functions` with Chainer's
+arguments.
 """
 
 import math
@@ -86,7 +87,7 @@ def _log_softmax_rule(xp: Namespace, gy: Array, y: Array, axis: Axis) -> Array:
     spec = xp.spec_of(y)
     y, gy = widened(xp, y, spec), widened(xp, gy, spec)
     p = xp.exp(y)
-    dominant = p > DOMINANT  # for which 1 - p is the sum of the others
+    dominant = p > DOMINANT  # here 1 - p is the sum of the other probabilities
     rest, others = (xp.sum(xp.where(dominant, 0.0, each), axis=axis, keepdims=True) for each in (p, gy))
     plain = gy - p * xp.sum(gy, axis=axis, keepdims=True)
     return narrowed(xp, xp.where(dominant, gy * rest - p * others, plain), spec)
@@ -121,12 +122,13 @@ def _logsumexp_rule(xp: Namespace, gy: Array, x: Array, y: Array, x_spec: Spec, 
 def logsumexp(xp: Namespace, x: Array, /, *, axis: Axis = None, keepdims: bool = False) -> Array:
     """Logarithm of the sum of exponentials over `axis`, without overflow.
 
-    Near 0 the absolute error is that of the logarithm of a number near 1.
+    Near 0 the absolute error equals the error of the logarithm of a number near 1.
 
     Parameters
     ----------
     x : Variable or array, real floating-point
-        Where all elements are -inf the result is -inf and the gradient 0, as for `logaddexp`; -inf of no elements, too.
+        If all elements are -inf the result is -inf and the gradient 0, as for `logaddexp`; the result is also -inf for
+        empty slices.
     axis : int, tuple of int or None
     keepdims : bool
     """

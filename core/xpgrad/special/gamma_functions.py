@@ -49,7 +49,7 @@ def _log_gamma(xp: Namespace, x: Array) -> Array:
 
 
 def _reduced(xp: Namespace, x: Array) -> tuple[Array, Array]:
-    """Return 1 where the integer nearest to `x` is even, else -1, and ``pi`` times the distance from it."""
+    """Return 1 if the integer nearest to `x` is even, else -1, and ``pi`` times the distance from it."""
     whole = xp.round(x)
     return 1 - 2 * xp.abs(whole - 2 * xp.floor(whole / 2)), (x - whole) * math.pi
 

@@ -1,8 +1,9 @@
 """The incomplete beta function, its complement and its inverse.
 
-The default body integrates the beta distribution's density over the difference of the log odds ``log(t / (1 - t))``
-from those of the mean, where it is not negligible. It has one peak, at 0, for all parameters. Derivatives of any order
-with respect to these are integrals of the density times powers of ``log(t)`` and ``log(1 - t)`` minus their means.
+The default body integrates the beta distribution's density over the difference between the log odds ``log(t / (1 -
+t))`` and the log odds of the mean, where the density is not negligible. It has one peak, at 0, for all parameters.
+Derivatives of any order with respect to these are integrals of the density times powers of ``log(t)`` and ``log(1 -
+t)`` minus their means.
 """
 
 import math
@@ -33,7 +34,7 @@ def _parts(xp: Namespace, mean: Array, rest: Array, w: Array) -> tuple[Array, Ar
 def _integral(xp: Namespace, a: Array, b: Array, edge: Array, weight: Weight | None) -> Array:
     """Return the integral from 0 of the density times ``weight(log(t / mean), log((1 - t) / (1 - mean)))``.
 
-    `edge` is the upper limit, as a difference of log odds from those of the mean.
+    `edge` is the upper limit, as a difference of log odds from the log odds of the mean.
     """
     total = a + b
     mean, rest = (a / total + 0 * edge)[..., None], (b / total + 0 * edge)[..., None]
@@ -125,8 +126,8 @@ def _tails(xp: Namespace, a: Array, b: Array, edge: Array, left: Array) -> tuple
 def betainc(xp: Namespace, a: RealOperand, b: RealOperand, x: RealOperand, /) -> Array:
     """Regularised incomplete beta function, elementwise: the distribution function of the beta distribution.
 
-    The parameters `a` and `b` are positive and the limit `x` from 0 to 1; elsewhere the result is NaN.
-    Relative errors are up to 1e-9, those of derivatives too.
+    The parameters `a` and `b` are positive and the limit `x` from 0 to 1; otherwise the result is NaN.
+    Relative errors are up to 1e-9, including derivatives.
     """
     return _lower_and_upper(xp, a, b, x)[0]
 
@@ -139,7 +140,7 @@ def betainc(xp: Namespace, a: RealOperand, b: RealOperand, x: RealOperand, /) ->
 def betaincc(xp: Namespace, a: RealOperand, b: RealOperand, x: RealOperand, /) -> Array:
     """Complement of `betainc`, ``1 - betainc(a, b, x)``, accurate where it is small, elementwise.
 
-    Relative errors are up to 1e-9, those of derivatives too.
+    Relative errors are up to 1e-9, including derivatives.
     """
     return _lower_and_upper(xp, a, b, x)[1]
 
@@ -152,8 +153,8 @@ def betaincc(xp: Namespace, a: RealOperand, b: RealOperand, x: RealOperand, /) -
 def betainc_moment(xp: Namespace, a: RealOperand, b: RealOperand, x: RealOperand, /, m: int, n: int) -> Array:
     """Integral of the beta distribution's density times powers of ``log(t)`` and ``log(1 - t)`` minus their means.
 
-    It is from 0 to `x` left of about the median, elsewhere minus that from `x` on. The powers `m` and `n` 1 and 0 give
-    the derivative of `betainc` with respect to `a`, 0 and 1 that to `b`.
+    It is the integral from 0 to `x` left of about the median, otherwise minus the integral from `x` to 1. The powers
+    `m` and `n` 1 and 0 give the derivative of `betainc` with respect to `a`, 0 and 1 that to `b`.
     """
     a, b, edge, valid, left = _sides(xp, a, b, x)
     first, second = ((_log_mean_slope(xp, a, b, m) + 0 * edge)[..., None] for m in (1, 0))
@@ -226,8 +227,8 @@ def _rest(xp: Namespace, a: Array, b: Array, p: Array) -> Array:
 def betaincinv(xp: Namespace, a: RealOperand, b: RealOperand, p: RealOperand, /) -> Array:
     """Inverse of `betainc` in its third argument, elementwise.
 
-    `a` and `b` positive, `p` from 0 to 1; elsewhere the result is NaN.
-    Relative errors are up to 1e-6, those of derivatives too.
+    `a` and `b` positive, `p` from 0 to 1; otherwise the result is NaN.
+    Relative errors are up to 1e-6, including derivatives.
     """
     inner, log_odds = _log_odds(xp, a, b, p)
     return xp.where(inner, xp.special.expit(log_odds), _at_the_ends(xp, a, b, p, p))
@@ -241,8 +242,8 @@ def betaincinv(xp: Namespace, a: RealOperand, b: RealOperand, p: RealOperand, /)
 def betainccinv(xp: Namespace, a: RealOperand, b: RealOperand, p: RealOperand, /) -> Array:
     """Inverse of `betaincc` in its third argument, elementwise.
 
-    `a` and `b` are positive, and `p` is a probability; elsewhere the result is NaN.
-    Relative errors are up to 1e-6, those of derivatives too.
+    `a` and `b` are positive, and `p` is a probability; otherwise the result is NaN.
+    Relative errors are up to 1e-6, including derivatives.
     """
     inner, log_odds = _log_odds(xp, b, a, p)
     return xp.where(inner, xp.special.expit(-log_odds), _at_the_ends(xp, a, b, p, 1 - p))
@@ -286,7 +287,7 @@ def ratio_slope(xp: Namespace, a: Array, b: Array, log_ratio: Array, m: int) -> 
     """Return the derivative of `betainc` with respect to a parameter, at a limit that depends on the parameters.
 
     The limit has odds ``exp(log_ratio) * a / b``, as in the F distribution. The sum of the derivatives by the parameter
-    and by the limit would cancel; the integral of that of the density of the logarithm of the ratio does not.
+    and by the limit would cancel; the integral of the derivative of the density of the logarithm of the ratio does not.
 
     Parameters
     ----------
@@ -326,7 +327,7 @@ def log_density_slope(xp: Namespace, a: Array, b: Array, x: Array, rest: Array, 
 def second_ratio_slope(xp: Namespace, a: Array, b: Array, x: Array, rest: Array, w: Array, m: int, n: int) -> Array:
     """Return the derivative of `ratio_slope` for `m` with respect to `a` if `n` is 1, else `b`; `w` is the density.
 
-    It is the sum of the derivatives by the parameter and by the limit, of `betainc_moment` and of ``w / a``.
+    It is the sum of the derivatives of `betainc_moment` and of ``w / a`` by the parameter and by the limit.
     """
     of = xp.special
     slope = _moment_slope(xp, a, b, x, m, 1 - m, (n, 1 - n))

@@ -131,8 +131,8 @@ def gamma_density(xp: Namespace, a: Array, x: Array) -> Array:
 def gammainc(xp: Namespace, a: RealOperand, x: RealOperand, /) -> Array:
     """Regularised lower incomplete gamma function, elementwise: the distribution function of the gamma distribution.
 
-    The parameter `a` is positive and the limit `x` not negative; elsewhere the result is NaN.
-    Relative errors are up to 1e-11, those of derivatives too.
+    The parameter `a` is positive and the limit `x` not negative; otherwise the result is NaN.
+    Relative errors are up to 1e-11, including derivatives.
     """
     return _lower_and_upper(xp, a, x)[0]
 
@@ -144,7 +144,7 @@ def gammainc(xp: Namespace, a: RealOperand, x: RealOperand, /) -> Array:
 def gammaincc(xp: Namespace, a: RealOperand, x: RealOperand, /) -> Array:
     """Regularised upper incomplete gamma function, ``1 - gammainc(a, x)``, accurate where it is small, elementwise.
 
-    Relative errors are up to 1e-11, those of derivatives too.
+    Relative errors are up to 1e-11, including derivatives.
     """
     return _lower_and_upper(xp, a, x)[1]
 
@@ -156,8 +156,9 @@ def gammaincc(xp: Namespace, a: RealOperand, x: RealOperand, /) -> Array:
 def gammainc_moment(xp: Namespace, a: RealOperand, x: RealOperand, /, n: int) -> Array:
     """Integral of the gamma distribution's density times ``(log(t) - psi(a))**n``, elementwise.
 
-    It is from 0 to `x` left of about the median, elsewhere minus that from `x` on, so that it is accurate in both
-    tails. `n` is at least 1, for which this is the derivative of `gammainc` with respect to `a`.
+    It is the integral from 0 to `x` left of about the median, otherwise minus the integral from `x` to infinity, so
+    that it is accurate in both tails. `n` is at least 1, for which this is the derivative of `gammainc` with respect to
+    `a`.
     """
     a, x, valid, left = _sides(xp, a, x)
     centre = (xp.log(a) - xp.special.psi(a) + 0 * x)[..., None]
@@ -214,7 +215,7 @@ def halley(
     ----------
     xp : namespace
     left : array, bool
-        Where the tail is the left one.
+        Mask of elements with the left tail.
     y, low, high, goal, value : array
         The last approximation, its bounds, the goal, and the tail at `y`.
     log_density, slope : array
@@ -240,8 +241,8 @@ def halley(
 def gammaincinv(xp: Namespace, a: RealOperand, p: RealOperand, /) -> Array:
     """Inverse of `gammainc` in its second argument, elementwise.
 
-    `a` is positive and `p` from 0 to 1; elsewhere the result is NaN.
-    Relative errors are up to 1e-11, those of derivatives too.
+    `a` is positive and `p` from 0 to 1; otherwise the result is NaN.
+    Relative errors are up to 1e-11, including derivatives.
     """
     return xp.where((p == 1) & (a > 0), math.inf, _inverse(xp, a, p, 1 - p))
 
@@ -253,8 +254,8 @@ def gammaincinv(xp: Namespace, a: RealOperand, p: RealOperand, /) -> Array:
 def gammainccinv(xp: Namespace, a: RealOperand, q: RealOperand, /) -> Array:
     """Inverse of `gammaincc` in its second argument, elementwise.
 
-    `a` is positive and `q` from 0 to 1; elsewhere the result is NaN.
-    Relative errors are up to 1e-11, those of derivatives too.
+    `a` is positive and `q` from 0 to 1; otherwise the result is NaN.
+    Relative errors are up to 1e-11, including derivatives.
     """
     return xp.where((q == 0) & (a > 0), math.inf, _inverse(xp, a, 1 - q, q))
 
@@ -263,7 +264,7 @@ def gammainccinv(xp: Namespace, a: RealOperand, q: RealOperand, /) -> Array:
 def chdtr(v: RealOperand, x: RealOperand, /) -> Variable:
     """Return the distribution function of the chi-square distribution of `v` degrees of freedom, elementwise.
 
-    Relative errors are up to 1e-11, those of derivatives too.
+    Relative errors are up to 1e-11, including derivatives.
     """
     return gammainc(v / 2, x / 2)
 
@@ -273,7 +274,7 @@ def chdtrc(v: RealOperand, x: RealOperand, /) -> Variable:
     """Return the survival function of the chi-square distribution of `v` degrees of freedom, elementwise.
 
     For a negative `x` the result is 1.
-    Relative errors are up to 1e-11, those of derivatives too.
+    Relative errors are up to 1e-11, including derivatives.
     """
     x = cast("Variable", x)
     return where(x < 0, 1.0, gammaincc(v / 2, where(x < 0, 1.0, x) / 2))
@@ -283,7 +284,7 @@ def chdtrc(v: RealOperand, x: RealOperand, /) -> Variable:
 def chdtri(v: RealOperand, p: RealOperand, /) -> Variable:
     """Return the inverse of `chdtrc` in its second argument, elementwise.
 
-    Relative errors are up to 1e-11, those of derivatives too.
+    Relative errors are up to 1e-11, including derivatives.
     """
     return 2 * gammainccinv(v / 2, p)
 
@@ -292,7 +293,7 @@ def chdtri(v: RealOperand, p: RealOperand, /) -> Variable:
 def gdtr(a: RealOperand, b: RealOperand, x: RealOperand, /) -> Variable:
     """Return the distribution function of the gamma distribution of rate `a` and shape `b`, elementwise.
 
-    Relative errors are up to 1e-11, those of derivatives too.
+    Relative errors are up to 1e-11, including derivatives.
     """
     return gammainc(b, a * x)
 
@@ -301,7 +302,7 @@ def gdtr(a: RealOperand, b: RealOperand, x: RealOperand, /) -> Variable:
 def gdtrc(a: RealOperand, b: RealOperand, x: RealOperand, /) -> Variable:
     """Return the survival function of the gamma distribution of rate `a` and shape `b`, elementwise.
 
-    Relative errors are up to 1e-11, those of derivatives too.
+    Relative errors are up to 1e-11, including derivatives.
     """
     return gammaincc(b, a * x)
 
@@ -310,7 +311,7 @@ def gdtrc(a: RealOperand, b: RealOperand, x: RealOperand, /) -> Variable:
 def pdtr(k: RealOperand, m: RealOperand, /) -> Variable:
     """Return the probability of at most `k` events of a Poisson distribution of mean `m`, elementwise.
 
-    Relative errors are up to 1e-12, those of derivatives too.
+    Relative errors are up to 1e-12, including derivatives.
     """
     return gammaincc(k + 1, m)
 
@@ -319,7 +320,7 @@ def pdtr(k: RealOperand, m: RealOperand, /) -> Variable:
 def pdtrc(k: RealOperand, m: RealOperand, /) -> Variable:
     """Return the probability of more than `k` events of a Poisson distribution of mean `m`, elementwise.
 
-    Relative errors are up to 1e-12, those of derivatives too.
+    Relative errors are up to 1e-12, including derivatives.
     """
     return gammainc(k + 1, m)
 
@@ -328,6 +329,6 @@ def pdtrc(k: RealOperand, m: RealOperand, /) -> Variable:
 def pdtri(k: RealOperand, p: RealOperand, /) -> Variable:
     """Return the mean of the Poisson distribution for which `pdtr` of `k` is `p`, elementwise.
 
-    Relative errors are up to 1e-12, those of derivatives too.
+    Relative errors are up to 1e-12, including derivatives.
     """
     return gammainccinv(k + 1, p)

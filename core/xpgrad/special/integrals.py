@@ -24,7 +24,7 @@ def expn_of(xp: Namespace, x: AnyArray, /, n: int) -> Array:
 
     Notes
     -----
-    The integral over ``v = log(t)``; of order 1, for small `x`, the power series (NIST DLMF 6.6.2).
+    The integral over ``v = log(t)``; for order 1 and small `x`, the power series (NIST DLMF 6.6.2).
     """
     inside = (x > 0) & ~xp.isinf(x)
     safe = xp.where(inside, x, 1.0)
@@ -131,9 +131,9 @@ def ellipkm1(xp: Namespace, x: AnyArray, /) -> Array:
 
 
 def first_integrals(xp: Namespace, x: Array, count: int) -> tuple[Array, Array]:
-    """Return the integral K of the first kind for ``x = 1 - m``, and ``(K - E) / (m * K)``, E that of the second kind.
+    """Return the integral K of the first kind for ``x = 1 - m``, and ``(K - E) / (m * K)``, E of the second kind.
 
-    13 steps are enough for all numbers, 9 for those from 1e-16 to 1e17.
+    13 steps suffice for all numbers, 9 steps for numbers from 1e-16 to 1e17.
     In the sum ``1 - E / K`` of squares of differences from the arithmetic-geometric mean (NIST DLMF 19.8), each is
     ``m`` times a square that is computed without a difference.
     """
@@ -188,8 +188,8 @@ def ellipkm1_of(xp: Namespace, x: AnyArray, /, n: int) -> Array:
 def _first_term(xp: Namespace, x: Array, n: int, power: float) -> Array:
     """Return the first term of the expansion of `ellipkm1_of` for small `x`, or for large `x` with the power -1/2.
 
-    That of order 0 is ``x**power * (log(4) ± log(x) / 2)`` (NIST DLMF 19.12), the others are in proportion to its
-    derivatives.
+    The term of order 0 is ``x**power * (log(4) ± log(x) / 2)`` (NIST DLMF 19.12), the other terms are proportional to
+    its derivatives.
     """
     plain, of_log = math.log(4), -0.5 if power == 0 else 0.5
     for k in range(n):

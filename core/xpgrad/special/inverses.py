@@ -26,7 +26,7 @@ def wrightomega(xp: Namespace, x: AnyArray, /) -> Array:
     for _ in range(5):
         excess = rest - large - xp.log(large)
         large = large * (1 + excess / (1 + large) * (1 + 0.5 * excess / (1 + large) ** 2))
-    for _ in range(2):  # for small y solve y = exp(x - y), in which nothing cancels
+    for _ in range(2):  # for small y solve y = exp(x - y), without cancellation
         excess = small - xp.exp(xp.where(low, safe, -2.0) - small)
         small = small - excess / (1 + small)
     y = xp.where(low, small, large)
@@ -47,7 +47,7 @@ def ndtri_exp(xp: Namespace, x: AnyArray, /) -> Array:
     """Inverse of `log_ndtr`: the normal quantile of a probability whose logarithm is `x`, elementwise.
 
     At 0 the result is infinite, above it NaN.
-    Relative errors are up to 1e-13, those of derivatives too.
+    Relative errors are up to 1e-13, including derivatives.
     """
     inside = (x < 0) & ~xp.isinf(x)
     safe = xp.where(inside, x, -1.0)
@@ -65,7 +65,7 @@ def ndtri_exp(xp: Namespace, x: AnyArray, /) -> Array:
 def gdtria(p: RealOperand, b: RealOperand, x: RealOperand, /) -> Variable:
     """Return the inverse of `gdtr` in its first argument, elementwise.
 
-    Relative errors are up to 1e-11, those of derivatives too.
+    Relative errors are up to 1e-11, including derivatives.
     """
     return gammaincinv(b, p) / x
 
@@ -74,7 +74,7 @@ def gdtria(p: RealOperand, b: RealOperand, x: RealOperand, /) -> Variable:
 def gdtrix(a: RealOperand, b: RealOperand, p: RealOperand, /) -> Variable:
     """Return the inverse of `gdtr` in its third argument, elementwise.
 
-    Relative errors are up to 1e-11, those of derivatives too.
+    Relative errors are up to 1e-11, including derivatives.
     """
     return gammaincinv(b, p) / a
 
@@ -83,7 +83,7 @@ def gdtrix(a: RealOperand, b: RealOperand, p: RealOperand, /) -> Variable:
 def powm1(x: RealOperand, y: RealOperand, /) -> Variable:
     """Return ``x**y - 1``, accurate where that is small, elementwise.
 
-    Where `x` is not positive, `y` is an integer, and its gradient that of `pow`.
+    If `x` is not positive, `y` must be an integer, and its gradient is the same as for `pow`.
     """
     x = cast("Variable", x)
     positive = x > 0
@@ -101,11 +101,11 @@ def hyp0f1(xp: Namespace, v: RealOperand, x: RealOperand, /) -> Array:
     """Confluent hypergeometric limit function, elementwise.
 
     Where `x` is negative, errors are relative to the result for ``abs(x)``. The default body is for moderate orders.
-    Relative errors are up to 1e-11, those of derivatives too.
+    Relative errors are up to 1e-11, including derivatives.
 
     Notes
     -----
-    The power series from -30 to 1000, elsewhere Bessel functions (NIST DLMF 10.16).
+    The power series from -30 to 1000, Bessel functions outside this interval (NIST DLMF 10.16).
     """
     low, high = x < -30, x > 1000
     arg = xp.where(low | high, 0.0, x)

@@ -52,7 +52,8 @@ def logsumexp(x: AnyArray, /, axis: Axis = None, *, b: AnyArray | None = None, k
     Parameters
     ----------
     x : Variable or array, real
-        Where all elements are -inf the result is -inf and the gradient 0, as for `logaddexp`; -inf of no elements, too.
+        If all elements are -inf the result is -inf and the gradient 0, as for `logaddexp`; the result is also -inf for
+        empty slices.
     axis : int, tuple of int or None
     b : Variable or array, or None
         Factors of the exponentials.

@@ -20,7 +20,7 @@ def _i_slope(xp: Namespace, x: Array, n: int) -> Array:
 
 
 def _slope_by_hankel(xp: Namespace, x: Array, n: int, sign: int) -> Array:
-    """Return the derivative of ``x**-0.5`` times Hankel's expansion, in which nothing cancels, for large `x`."""
+    """Return the derivative of ``x**-0.5`` times Hankel's expansion, without cancellation, for large `x`."""
     inverse = 1 / x
     coefficients = tuple(-(k + 0.5) * sign**k * c for k, c in enumerate(hankel(n, 40)))
     return polynomial(inverse, coefficients) * (inverse * xp.sqrt(inverse))
@@ -37,7 +37,7 @@ def _ie_slope(xp: Namespace, x: Array, y: Array, n: int) -> Array:
 
 
 def _ke_slope(xp: Namespace, x: Array, near: Array, n: int) -> Array:
-    """Return the derivative for large `x`, `near` elsewhere."""
+    """Return the derivative for large `x`, otherwise `near`."""
     far = x > SUBTRACTED
     outer = math.sqrt(math.pi / 2) * _slope_by_hankel(xp, xp.where(far, x, SUBTRACTED), n, 1)
     return xp.where(far, outer, near)

@@ -1,6 +1,6 @@
 """Decorators for functions of real numbers, whose operands become floating-point arrays of one library first.
 
-They append to docstrings what all these functions share: the section of the parameters, where a function has none.
+They append the parameters common to all these functions to docstrings without a parameters section.
 """
 
 import functools
@@ -37,7 +37,7 @@ def special(
     of_complex : callable, optional
         The function of one complex Variable; without it, complex numbers are refused.
     no_gradient : sequence of str
-        Inputs with respect to which a gradient is refused with a `GraphError`.
+        Inputs whose gradients raise a `GraphError`.
     **rules : callable
         As for `elementwise`.
     """
@@ -61,7 +61,7 @@ def special(
 def _refusal(function: str, parameter: str, others: str) -> Rule:
     def refuse(xp: Namespace, gy: Array) -> NoReturn:
         raise GraphError(
-            f"{function}: expected a gradient with respect to {others} only, got a request for that of {parameter}; "
+            f"{function}: expected a gradient with respect to {others} only, got a request for {parameter}; "
             f"pass {parameter} as an array or a number, or as xpgrad.transforms.stop_gradient({parameter})"
         )
 
@@ -69,7 +69,7 @@ def _refusal(function: str, parameter: str, others: str) -> Rule:
 
 
 def composed(function: Callable[P, R]) -> Callable[P, R]:
-    """Define a function of real numbers in terms of others: all its operands are made `as_floating` first."""
+    """Define a function of real numbers by other functions: its operands are first converted by `as_floating`."""
     return _composed(function, None)
 
 
@@ -162,13 +162,13 @@ def promoted(
 
 
 def _check_orders(name: str, *parameters: Any) -> None:
-    """Raise if an integer among the parameters, as the order of a derivative, asks for a loop that would not end."""
+    """Raise if an integer parameter, such as the order of a derivative, requires an excessively long loop."""
     if any(isinstance(value, int) and value > MAX_ORDER for value in parameters):
         raise ValueError(f"{name}: expected an order of at most {MAX_ORDER}, got {max(parameters)}")
 
 
 def where_scalars(xp: Namespace, condition: Array, x1: float, x2: float, like: Array) -> Array:
-    """Return `x1` where the condition holds and `x2` elsewhere, in the dtype of `like`.
+    """Return `x1` where the condition holds and `x2` otherwise, in the dtype of `like`.
 
     The standard's `where` takes at most one Python scalar.
     """
@@ -200,7 +200,9 @@ def as_floating(name: str, operands: tuple[Any, ...]) -> tuple[Variable, ...]:
     lead = next((x for x in arrays if x._node.spec.differentiable), arrays[0])
     spec = lead._node.spec
     if any(x._node.spec.complex for x in arrays) or any(isinstance(x, complex) for x in xs):
-        raise DtypeError(f"{name}: expected real numbers, got complex ones; take the real part or the absolute value")
+        raise DtypeError(
+            f"{name}: expected real numbers, got complex numbers; take the real part or the absolute value"
+        )
     backend = spec.backend
     dtype = spec.dtype if spec.differentiable else backend.default_dtype("float")
     floating = []

@@ -1,4 +1,4 @@
-"""Integrals of oscillating and of Gaussian functions: sine, cosine and Fresnel's integrals, Dawson's, Owen's T."""
+"""Integrals of oscillating and of Gaussian functions: sine, cosine, Fresnel and Dawson integrals, Owen's T."""
 
 import math
 
@@ -74,7 +74,7 @@ def cosine_integral(xp: Namespace, x: AnyArray, /) -> Array:
 def sici(x: AnyArray, /) -> tuple[Variable, Variable]:
     """Return the sine and the cosine integral, elementwise.
 
-    The cosine integral is that of the absolute value.
+    The cosine integral uses the absolute value.
     """
     return sine_integral(x), cosine_integral(x)
 
@@ -121,7 +121,7 @@ def hyperbolic_cosine_integral(xp: Namespace, x: AnyArray, /) -> Array:
 def shichi(x: AnyArray, /) -> tuple[Variable, Variable]:
     """Return the hyperbolic sine and cosine integral, elementwise.
 
-    The second is that of the absolute value.
+    The second integral uses the absolute value.
     """
     return hyperbolic_sine_integral(x), hyperbolic_cosine_integral(x)
 

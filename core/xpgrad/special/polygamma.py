@@ -65,7 +65,7 @@ def polygamma_of(xp: Namespace, x: Array, /, n: int) -> Array:
 
 
 def _sum_of_powers(x: Array, s: int) -> Array:
-    """Return the sum of ``1 / (x + k)**s`` over k from 0 on, by Euler–Maclaurin summation from the 12th summand on."""
+    """Return the sum of ``1 / (x + k)**s`` over k >= 0, by Euler–Maclaurin summation after 12 summands."""
     total: Any = 0.0
     for k in range(12):
         total = total + _power(1 / (x + k), s)
@@ -158,7 +158,7 @@ def zeta(x: RealOperand, q: RealOperand | None = None, /) -> Variable:
     Parameters
     ----------
     x : Variable or array, real
-        Infinite at 1. Below 1 the result is NaN, except that of Riemann's function.
+        Infinite at 1. Below 1 the result is NaN, except for Riemann's function.
     q : Variable or array, real, positive, or None for 1, which gives Riemann's function
     """
     if q is None:
@@ -171,7 +171,7 @@ def zeta(x: RealOperand, q: RealOperand | None = None, /) -> Variable:
 def zetac(x: AnyArray, /) -> Variable:
     """Return Riemann's zeta function minus 1, elementwise, accurate for large `x`.
 
-    Relative errors are up to 1e-13, those of derivatives too.
+    Relative errors are up to 1e-13, including derivatives.
 
     Parameters
     ----------

@@ -41,15 +41,15 @@ def integral(
     ----------
     xp : namespace
     f : callable
-        Takes an array with one more axis after those of `low`, along which the nodes are, and returns one of the same
-        shape.
+        Takes an array with one more axis after the axes of `low`, which numbers the nodes, and returns an array of the
+        same shape.
     low, high : array, real floating-point
     count : int
         Nodes of a part.
     parts : int
         Equal parts into which the range is cut.
     size : int
-        Number of elements of `f` at one node, if that is more than those of `low` and `high`.
+        Number of elements of `f` at one node, if it exceeds the number of elements of `low` and `high`.
     """
     nodes, weights = legendre(count)
     places = [(part + (1 + x) / 2) / parts for part in range(parts) for x in nodes]
@@ -59,7 +59,7 @@ def integral(
 
 
 def unit_integral(xp: Namespace, f: Callable[[Array], Array], count: int, like: Array) -> Array:
-    """Return the integrals of `f` from 0 to 1, by `count` nodes; the shape is that of `like`."""
+    """Return the integrals of `f` from 0 to 1 with `count` nodes, in the shape of `like`."""
     nodes, weights = legendre(count)
     return weighted_sum(xp, f, [(1 + u) / 2 for u in nodes], [w / 2 for w in weights], like)
 
@@ -78,5 +78,5 @@ def weighted_sum(
 
 
 def as_row(xp: Namespace, values: Sequence[float], like: Array) -> Array:
-    """Return numbers as an array of one axis, of dtype and device of `like`."""
+    """Return numbers as an array with one axis, on the device and with the dtype of `like`."""
     return xp.asarray(values, dtype=like.dtype, device=xp.device_of(like))

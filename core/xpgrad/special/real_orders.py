@@ -119,7 +119,7 @@ def jv(xp: Namespace, v: RealOperand, x: RealOperand, /) -> Array:
 
     `x` is not negative unless the order `v` is an integer. The default body is for orders from -100 to 100, with NaN
     for `x` above 100 and below half the square of the order.
-    Relative errors are up to 1e-12, those of derivatives too.
+    Relative errors are up to 1e-12, including derivatives.
     """
 
     def value(order: Array, size: Array) -> Array:
@@ -144,7 +144,7 @@ def yv(xp: Namespace, v: RealOperand, x: RealOperand, /) -> Array:
     """Bessel function of the second kind of real order, elementwise.
 
     At 0 the result is minus infinity, below it NaN. The default body is for inputs as of `jv`.
-    Relative errors are up to 1e-12, those of derivatives too.
+    Relative errors are up to 1e-12, including derivatives.
     """
 
     def value(order: Array, size: Array) -> Array:
@@ -177,7 +177,7 @@ def _scaled_slope(xp: Namespace, v: Array, x: Array, y: Array) -> Array:
 
 
 def _scaled_by_hankel(xp: Namespace, v: Array, x: Array) -> tuple[Array, Array]:
-    """Return `ive` by Hankel's expansion, and its derivative, in which nothing cancels, for large `x`."""
+    """Return `ive` and its derivative by Hankel's expansion, without cancellation, for large `x`."""
     inverse = 1 / x
     term = total = xp.ones_like(v + x)
     slope = -0.5 * term
@@ -194,7 +194,7 @@ def ive(xp: Namespace, v: RealOperand, x: RealOperand, /) -> Array:
 
     Inputs are as of `jv`.
 
-    Relative errors are up to 1e-12, those of derivatives too.
+    Relative errors are up to 1e-12, including derivatives.
     """
 
     def value(order: Array, size: Array) -> Array:
@@ -216,7 +216,7 @@ def ive(xp: Namespace, v: RealOperand, x: RealOperand, /) -> Array:
 def iv(xp: Namespace, v: RealOperand, x: RealOperand, /) -> Array:
     """Modified Bessel function of the first kind of real order, elementwise, for inputs as of `ive`.
 
-    Relative errors are up to 1e-12, those of derivatives too.
+    Relative errors are up to 1e-12, including derivatives.
     """
     return xp.exp(xp.abs(x)) * xp.special.ive(v, x)
 
@@ -290,7 +290,7 @@ def kve(xp: Namespace, v: RealOperand, x: RealOperand, /) -> Array:
     """Modified Bessel function of the second kind of real order, times ``exp(x)``, elementwise.
 
     Both inputs have gradients. At ``x == 0`` the result is infinite, below it NaN.
-    Relative errors are up to 1e-12, those of derivatives too.
+    Relative errors are up to 1e-12, including derivatives.
     """
     return xp.special.kve_moment(v, x, m=0, k=0)
 
@@ -300,7 +300,7 @@ def kv(v: RealOperand, x: RealOperand, /) -> Variable:
     """Return the modified Bessel function of the second kind of real order, elementwise.
 
     Both inputs have gradients. At ``x == 0`` the result is infinite, below it NaN.
-    Relative errors are up to 1e-12, those of derivatives too.
+    Relative errors are up to 1e-12, including derivatives.
     """
     return kve(v, x) * exp(-cast("Variable", x))
 
@@ -309,7 +309,7 @@ def kv(v: RealOperand, x: RealOperand, /) -> Variable:
 def kn(n: RealOperand, x: RealOperand, /) -> Variable:
     """Return `kv` of an integer order, elementwise.
 
-    Relative errors are up to 1e-12, those of derivatives too.
+    Relative errors are up to 1e-12, including derivatives.
     """
     return kv(n, x)
 
@@ -370,7 +370,7 @@ def _struve(xp: Namespace, v: Array, x: Array, wave: Any) -> Array:
     end = 40 / (2 * order + 1) + 0.5 * xp.log1p(4 * arg / (2 * order + 1))
     column, power = arg[..., None], -2 * order[..., None] - 1
 
-    def f(u: Array) -> Array:  # the angle is the one whose cosine is tanh(u)
+    def f(u: Array) -> Array:  # the cosine of the angle is tanh(u)
         return wave(column * xp.tanh(u)) * xp.pow(xp.cosh(u), power)
 
     middle = xp.minimum(end, xp.full_like(end, 4.0))  # the wave is fast up to about here
@@ -389,7 +389,7 @@ def struve(xp: Namespace, v: RealOperand, x: RealOperand, /) -> Array:
 
     `x` is not negative unless the order `v` is an integer. The default body is for `v` from 0 on and both up to 100,
     with NaN beyond.
-    Relative errors are up to 1e-11, those of derivatives too.
+    Relative errors are up to 1e-11, including derivatives.
     """
     return _struve(xp, v, x, xp.sin)
 
@@ -401,6 +401,6 @@ def struve(xp: Namespace, v: RealOperand, x: RealOperand, /) -> Array:
 def modstruve(xp: Namespace, v: RealOperand, x: RealOperand, /) -> Array:
     """Modified Struve function of real order, elementwise, for inputs as of `struve`.
 
-    Relative errors are up to 1e-11, those of derivatives too.
+    Relative errors are up to 1e-11, including derivatives.
     """
     return _struve(xp, v, x, xp.sinh)

@@ -54,7 +54,7 @@ def _power_base(xp: Namespace, gy: Array, x1: Array, x2: Array, x1_spec: Spec) -
         return _constant_power_rule(xp, gy, x1, x2, x1_spec)
     gy, x1 = widened(xp, gy, x1_spec), widened(xp, x1, x1_spec)
     x2 = _promoted(xp, x2, gy)
-    zero = xp.equal(x1, 0)  # where the derivative is 0 for x2 == 0, and that of it by x2 is 0
+    zero = xp.equal(x1, 0)  # here the derivative is 0 for x2 == 0, and its derivative by x2 is 0
     lower = xp.where(xp.logical_and(zero, xp.equal(x2, 0)), 1, xp.subtract(x2, 1))
     factor = xp.where(xp.logical_and(zero, xp.equal(x2, 1)), 1, x2)
     return narrowed(xp, gy * (factor * xp.pow(x1, lower)), x1_spec)

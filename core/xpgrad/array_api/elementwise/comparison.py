@@ -18,23 +18,23 @@ def not_equal(xp: Namespace, x1: Operand, x2: Operand, /) -> Array:
 
 @elementwise(label="_ < _", same_dtype=False)
 def less(xp: Namespace, x1: Operand, x2: Operand, /) -> Array:
-    """Whether elements of `x1` are less than those of `x2`."""
+    """Whether ``x1 < x2``, elementwise."""
     return xp.less(x1, x2)
 
 
 @elementwise(label="_ <= _", same_dtype=False)
 def less_equal(xp: Namespace, x1: Operand, x2: Operand, /) -> Array:
-    """Whether elements of `x1` are at most those of `x2`."""
+    """Whether ``x1 <= x2``, elementwise."""
     return xp.less_equal(x1, x2)
 
 
 @elementwise(label="_ > _", same_dtype=False)
 def greater(xp: Namespace, x1: Operand, x2: Operand, /) -> Array:
-    """Whether elements of `x1` are greater than those of `x2`."""
+    """Whether ``x1 > x2``, elementwise."""
     return xp.greater(x1, x2)
 
 
 @elementwise(label="_ >= _", same_dtype=False)
 def greater_equal(xp: Namespace, x1: Operand, x2: Operand, /) -> Array:
-    """Whether elements of `x1` are at least those of `x2`."""
+    """Whether ``x1 >= x2``, elementwise."""
     return xp.greater_equal(x1, x2)

@@ -12,7 +12,7 @@ from xpgrad.types import AnyArray, Array, Namespace, Operand
 
 
 def _taken(xp: Namespace, gy: Array, x1: Array, x2: Array, taken: Array) -> Array:
-    """Return `gy` where `taken`, half of it at a tie, 0 elsewhere."""
+    """Return `gy` where `taken` is true, half of `gy` at a tie, and 0 otherwise."""
     return xp.where(x1 == x2, 0.5 * gy, xp.where(taken, gy, 0.0))
 
 
@@ -46,8 +46,8 @@ def clip(x: AnyArray, /, min: Operand | None = None, max: Operand | None = None)
     Returns
     -------
     Variable
-        ``minimum(maximum(x, min), max)``, of the dtype of `x`. At a bound, `x` and the bound share the
-        gradient equally: the derivative is 1/2 even if the bound is a constant.
+        ``minimum(maximum(x, min), max)``, with the dtype of `x`. At a bound, `x` and the bound share the gradient
+        equally: the derivative is 1/2 even if the bound is a constant.
     """
     x = y = as_variable(x)
     dtype = x.dtype  # raises for an uninitialised Variable
@@ -69,7 +69,7 @@ def _limits(x: Variable) -> tuple[float, float]:
 
 
 def _bound(bound: Any, x: Variable) -> Any:
-    """Return an array of bounds in the dtype of `x`, and scalars as they are, which are weak."""
+    """Return an array of bounds cast to the dtype of `x`, and scalars unchanged, because scalars are weak."""
     if not isinstance(bound, Variable) and type(bound) not in plugins.by_type:
         return bound
     beside(x.node.spec, bound, "clip")

@@ -51,7 +51,7 @@ def asinh(xp: Namespace, x: AnyArray, /) -> Array:
     return xp.asinh(x)
 
 
-# Two roots: that of the product has the wrong sign in the left half of the complex plane.
+# Two roots: the root of the product has the wrong sign in the left half of the complex plane.
 @elementwise(x=lambda xp, gy, x: gy / xp.multiply(xp.sqrt(x - 1), xp.sqrt(x + 1)))
 def acosh(xp: Namespace, x: AnyArray, /) -> Array:
     """Inverse hyperbolic cosine, elementwise. The derivative at 1 is infinite."""

@@ -21,8 +21,8 @@ def abs(xp: Namespace, x: AnyArray, /) -> Array:
 
 
 def _complex_sign_rule(xp: Namespace, gy: Array, x: Array, y: Array) -> Array:
-    # dy = (dx - y**2 conj(dx)) / (2 |x|): a change along the ray leaves the sign. The factor y is taken out first, so
-    # that what is along the ray cancels exactly.
+    # dy = (dx - y**2 conj(dx)) / (2 |x|): a change along the ray leaves the sign. The factor y is factored out, so that
+    # components along the ray cancel exactly.
     modulus = xp.abs(x)
     origin = modulus == 0
     scale = xp.where(origin, 0.0, 0.5 / xp.where(origin, 1.0, modulus))

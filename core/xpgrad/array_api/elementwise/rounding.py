@@ -1,6 +1,6 @@
 """Rounding, and the sign of real numbers, elementwise: piecewise constant, so without a gradient.
 
-Only `nextafter` has one.
+Only `nextafter` has a gradient.
 """
 
 from xpgrad.graph.definition import identity
@@ -22,7 +22,7 @@ def floor(xp: Namespace, x: AnyArray, /) -> Array:
 
 @elementwise()
 def round(xp: Namespace, x: AnyArray, /) -> Array:
-    """Nearest integer, elementwise; ties go to the even one. Real and imaginary parts are rounded separately."""
+    """Nearest integer, elementwise; ties round to even. Real and imaginary parts are rounded separately."""
     return xp.round(x)
 
 
@@ -34,7 +34,7 @@ def trunc(xp: Namespace, x: AnyArray, /) -> Array:
 
 @elementwise()
 def sign(xp: Namespace, x: AnyArray, /) -> Array:
-    """Sign of real numbers, elementwise: -1, 0 or 1. `magnitude.sign` takes complex numbers, too."""
+    """Sign of real numbers, elementwise: -1, 0 or 1. `magnitude.sign` also accepts complex numbers."""
     return xp.sign(x)
 
 

@@ -7,7 +7,7 @@ depend on that choice.
 
 from typing import TYPE_CHECKING
 
-from xpgrad.array_api.linalg import cofactors as _cofactors  # noqa: F401 - declares what rules call
+from xpgrad.array_api.linalg import cofactors as _cofactors  # noqa: F401 - declares kernels that rules call
 from xpgrad.array_api.linalg import kernels as _kernels  # noqa: F401 - as above
 from xpgrad.array_api.linalg.determinants import det, slogdet
 from xpgrad.array_api.linalg.diagonals import diagonal, trace

@@ -9,7 +9,7 @@ EXPECTED = (ValueError, TypeError, IndexError, AttributeError, RuntimeError, Ari
 
 
 def square(x: Array, function: str) -> None:
-    """Raise `ShapeError` unless `x` is a square matrix or a stack of them."""
+    """Raise `ShapeError` unless `x` is a square matrix or a stack of square matrices."""
     shape = x.shape
     if len(shape) < 2 or shape[-1] != shape[-2]:
         raise ShapeError(f"{function}: expected square matrices, (..., M, M), got shape {tuple(shape)}")
@@ -27,7 +27,7 @@ def explained(error: Exception, function: str, specs: tuple[Spec, ...]) -> Excep
 
 
 def is_numerical(error: Exception) -> bool:
-    """Return whether an error says that a matrix is singular or not definite, or that there was no convergence."""
+    """Return whether an error reports a singular or indefinite matrix, or a failure to converge."""
     return type(error).__name__.endswith("LinAlgError") or isinstance(error, SingularMatrix)
 
 

@@ -1,4 +1,4 @@
-"""Derivatives of cofactors along several directions at once: third and higher derivatives of the determinant."""
+"""Derivatives of cofactors along several directions: third and higher derivatives of the determinant."""
 
 import functools
 import itertools
@@ -118,9 +118,10 @@ def _inverse_and_determinant(xp: Namespace, n: Truncated, count: int) -> tuple[T
 def _diagonal_cofactors(xp: Namespace, s: Array, gs: list[Array], dtype: Any) -> Array:
     """Return the coefficient of ``t1 t2 ...`` in the cofactors of ``diag(s) + t1 g1 + t2 g2 + ...``, `s` descending.
 
-    The rows and columns of the smallest numbers, one more than there are variables, are split off: cofactors of a
-    block matrix are those of the Schur complement, multiplied from both sides. Terms divided by a large number are
-    multiplied by a smaller one, so there is no cancellation of large terms; if one of the large numbers is 0, all are.
+    The rows and columns of the smallest numbers, one more than the number of variables, are split off: cofactors of a
+    block matrix are the cofactors of the Schur complement, multiplied from both sides. Terms divided by a large number
+    are multiplied by a smaller number, so large terms do not cancel; if one of the large numbers is 0, all of the
+    numbers are 0.
     """
     split = s.shape[-1] - len(gs) - 1
     smallest = xp.astype(s[..., split:, None], dtype)
@@ -170,8 +171,8 @@ def _x_rule(xp: Namespace, gy: Array, gs: Array, x: Array) -> Array:
 def cofactor_derivatives(xp: Namespace, gs: Array, x: Array, /) -> Array:
     """The derivatives of the cofactors of `x` along all directions `gs`, shape (..., K, M, M), one after another.
 
-    With two directions they are third derivatives of the determinant. They are those of the diagonal matrix of
-    singular values, in the basis of the singular vectors; `gs` and `x` have the same axes before the last ones.
+    With two directions they are third derivatives of the determinant. They are the derivatives for the diagonal matrix
+    of singular values, in the basis of the singular vectors; `gs` and `x` have the same axes before the matrix axes.
     """
     if x.shape[-1] <= gs.shape[-3] or 0 in x.shape:
         return xp.zeros_like(x)

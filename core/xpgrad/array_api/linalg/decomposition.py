@@ -21,14 +21,14 @@ Targets = tuple[int, ...]
 class Decomposition(FunctionNode):
     """A function of matrices as a class, because it has several outputs, or one computation gives several gradients.
 
-    Its `rule` is a formula like those of primitives: it runs on raw arrays in a raw sweep, on Variables in a recorded
-    one. But its cotangents are gradients as users get them: a change `dy` of an output changes the loss by the real
-    part of the sum of ``conj(gy) * dy``.
+    Its `rule` is a formula like the rules of primitives: it computes with raw arrays in a raw sweep, with Variables in
+    a recorded sweep. But its cotangents are gradients as users get them: a change `dy` of an output changes the loss by
+    the real part of the sum of ``conj(gy) * dy``.
 
     Attributes
     ----------
     name : str
-        That of the kernel, which computes the outputs.
+        Name of the kernel that computes the outputs.
     of_square : bool
         Whether the matrices of the first input must be square.
     parameters : dict
@@ -36,7 +36,7 @@ class Decomposition(FunctionNode):
     keeps_inputs, keeps_outputs : tuple of int
         The inputs and outputs that the rule uses.
     spec : Spec
-        That of the first input.
+        Spec of the first input.
     """
 
     of_library = True
@@ -91,7 +91,7 @@ class Decomposition(FunctionNode):
         return ys
 
     def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Return the gradients from `rule`, which gets raw arrays if nothing is recorded."""
+        """Return the gradients from `rule`, which gets raw arrays unless the sweep is recorded."""
         return self.gradients(target_input_indexes, grad_outputs)
 
     def gradients(

@@ -10,7 +10,7 @@ from xpgrad.types import AnyArray, Array, DeviceHandle, Namespace
 
 
 class SlogdetResult(NamedTuple):
-    """Determinants as `sign`, of modulus 1 or 0, and `logabsdet`, the logarithm of their modulus."""
+    """Determinants as `sign`, with modulus 1 or 0, and `logabsdet`, the logarithm of the modulus."""
 
     sign: Variable
     logabsdet: Variable
@@ -24,7 +24,7 @@ def _all_but_one(xp: Namespace, s: Array) -> Array:
 
 
 def _holds(xp: Namespace, conditions: Array) -> bool:
-    """Return whether `conditions` are known to hold for all matrices; while a function is traced, nothing is known."""
+    """Return whether `conditions` are known to hold for all matrices; False while a function is traced."""
     return xp.backend.has_values(conditions) and bool(xp.all(conditions))
 
 
@@ -198,8 +198,8 @@ def slogdet(x: AnyArray, /) -> SlogdetResult:
     Returns
     -------
     SlogdetResult
-        Named tuple of `sign`, shape (...), of the dtype of `x`, and `logabsdet`, shape (...), real. At a singular
-        matrix they are 0 and minus infinity, and the gradient, which does not exist, is NaN. The sign of a real
-        matrix is constant, so it has no gradient.
+        Named tuple of `sign`, shape (...), with the dtype of `x`, and `logabsdet`, shape (...), real. At a singular
+        matrix they are 0 and minus infinity, and the gradient, which does not exist, is NaN. The sign of a real matrix
+        is constant, so it has no gradient.
     """
     return SlogdetResult(*Slogdet().apply((x,)))

@@ -8,7 +8,7 @@ from xpgrad.types import AnyArray, Array, Dtype, Namespace
 
 @primitive(linear=("x",), extension="linalg", x=lambda xp, gy, offset: xp.linalg.diagonal(gy, offset=offset))
 def expand_diagonal(xp: Namespace, x: Array, /, rows: int, columns: int, *, offset: int = 0) -> Array:
-    """Matrices of shape (rows, columns) with the vectors `x` on the diagonal `offset`, zeros elsewhere.
+    """Matrices of shape (rows, columns) with the vectors `x` on the diagonal `offset` and zeros off the diagonal.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ def trace(xp: Namespace, x: AnyArray, /, *, offset: int = 0, dtype: Dtype | None
     offset : int
         0 for the main diagonal, positive above it, negative below.
     dtype : dtype or None
-        Dtype of the result. By default that of `x` if it is floating-point, else at least the default integer.
+        Dtype of the result. By default the dtype of `x` if it is floating-point, else at least the default integer.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Eigenvalues and eigenvectors, of Hermitian matrices and of any."""
+"""Eigenvalues and eigenvectors, of Hermitian matrices and of general matrices."""
 
 from typing import Any, NamedTuple
 
@@ -66,7 +66,7 @@ class Eig(Spectral):
         return [Quotient(turning, conjugate_difference, False)]
 
     def turned(self, xp: Namespace, ys: Arrays, turn: Array) -> list[Any]:
-        """Return the change of the eigenvectors, without that of their lengths."""
+        """Return the change of the eigenvectors without the change of their lengths."""
         return [None, _across(xp, ys[1], xp.matmul(ys[1], turn))]
 
     def rule(
@@ -82,7 +82,7 @@ class Eig(Spectral):
         if gw is not None:
             scaled = gw[..., :, None] * adjoint_v
             inner = scaled if inner is None else inner + scaled
-        # Another adjoint: so `repeated` sees both contributions to v, which cancel for functions of values alone.
+        # Another adjoint: so `repeated` sees both contributions to v, which cancel for functions of the eigenvalues.
         inverse = xp.linalg.inv_or_nan(adjoint(xp, v, True))
         gx = xp.matmul(inverse, inner)
         gx = xp.where(self._defective(as_array(inverse)), NAN, gx if self.spec.complex else xp.real(gx))
@@ -117,18 +117,17 @@ def eigh(x: AnyArray, /) -> EighResult:
     Notes
     -----
     An eigenvector may be multiplied by a sign, or by any phase if it is complex, and the eigenvectors of equal
-    eigenvalues may be any orthonormal basis. The gradient is that of functions which do not depend on the choice, such
-    as ``V diag(h(w)) V^H``, also where eigenvalues are equal or nearly so; there it takes a few more sweeps through
+    eigenvalues may be any orthonormal basis. The gradient is valid for functions which do not depend on the choice,
+    such as ``V diag(h(w)) V^H``, including equal or nearly equal eigenvalues, where it takes a few more sweeps through
     the graph that follows `eigh`, without hooks. For other functions it is NaN where eigenvalues are equal up to
     rounding. It is also NaN there if those sweeps are not possible: after ``retain_graph=False``, if that graph has
-    functions that cannot be differentiated twice or hooks that change gradients, and where values cannot be read, as
-    in graphs of dask or within `jax.jit`. Functions of eigenvalues alone need no sweeps; one that treats equal ones
-    differently, such as the largest, has a kink there, and gets the gradient for the computed basis.
-    Second derivatives are correct at equal eigenvalues; third ones are NaN, or fourth ones if only eigenvalues are
-    used. First derivatives keep half of their digits however close eigenvalues are; second ones may keep only one or
-    two at gaps little above the square root of the precision (1e-7 in float64).
-    See M. B. Giles, "Collected matrix derivative results for forward and reverse mode algorithmic differentiation"
-    (2008), section 3.1.
+    functions that cannot be differentiated twice or hooks that change gradients, and where values cannot be read, as in
+    graphs of dask or within `jax.jit`. Functions of eigenvalues need no additional sweeps; a function that treats equal
+    eigenvalues differently, such as the largest eigenvalue, has a kink there, and gets the gradient for the computed
+    basis. Second derivatives are correct at equal eigenvalues; third ones are NaN, or fourth ones if only eigenvalues
+    are used. First derivatives keep half of their digits however close eigenvalues are; second derivatives may keep
+    only one or two digits at gaps little above the square root of the precision (1e-7 in float64). See M. B. Giles,
+    "Collected matrix derivative results for forward and reverse mode algorithmic differentiation" (2008), section 3.1.
     """
     return EighResult(*Eigh().apply((x,)))
 
@@ -139,7 +138,7 @@ def eigvalsh(x: AnyArray, /) -> Variable:
     Parameters
     ----------
     x : Variable or array, shape (..., M, M), floating-point
-        As for `eigh`, whose eigenvalues these are.
+        Shapes and gradients are the same as for the eigenvalues of `eigh`.
 
     Returns
     -------
@@ -162,10 +161,10 @@ def eig(x: AnyArray, /) -> EigResult:
 
     Notes
     -----
-    Eigenvectors have length 1, and any phase. The gradient is that of functions which do not depend on the phases, and
-    at equal eigenvalues as for `eigh`. The gradient is NaN for a matrix whose eigenvectors are dependent, or so
-    nearly that half of the digits are lost. The order of the eigenvalues is the library's; it may jump.
-    See C. Boeddeker et al., "On the computation of complex-valued gradients with application to statistically optimum
+    Eigenvectors have length 1, and any phase. The gradient is valid for functions which do not depend on the phases,
+    and at equal eigenvalues as for `eigh`. The gradient is NaN for a matrix whose eigenvectors are dependent, or so
+    nearly that half of the digits are lost. The order of the eigenvalues is chosen by the library; it may jump. See C.
+    Boeddeker et al., "On the computation of complex-valued gradients with application to statistically optimum
     beamforming" (2017), section 4.19.
     """
     return EigResult(*Eig().apply((x,)))
@@ -177,7 +176,7 @@ def eigvals(x: AnyArray, /) -> Variable:
     Parameters
     ----------
     x : Variable or array, shape (..., M, M), floating-point
-        As for `eig`, whose eigenvalues these are.
+        Shapes and gradients are the same as for the eigenvalues of `eig`.
 
     Returns
     -------

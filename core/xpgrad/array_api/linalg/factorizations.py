@@ -159,7 +159,7 @@ def _tall(xp: Namespace, q: Array, r: Array, gq: Any, gr: Any, is_complex: bool)
 
 
 def _dependent(r: Any) -> Array:
-    """Return NaN for matrices of which a column depends on those before up to rounding, else 1."""
+    """Return NaN for matrices in which a column depends on earlier columns up to rounding, else 1."""
     plain = as_array(r)
     backend = plugins.backend_of(plain)
     kernels, spec = backend.xp, backend.spec(plain)
@@ -192,7 +192,7 @@ def qr(x: AnyArray, /, *, mode: Literal["reduced", "complete"] = "reduced") -> Q
 
     Notes
     -----
-    In the complete mode the columns of Q beyond K are any basis of the complement; the gradient is that of functions
+    In the complete mode the columns of Q beyond K are any basis of the complement; the gradient is valid for functions
     which do not depend on the choice. See S. F. Walter, L. Lehmann and R. Lamour, "On evaluating higher-order
     derivatives of the QR decomposition of tall matrices with full column rank" (2012), for the first K.
     """

@@ -1,4 +1,4 @@
-"""Kernels of functions with several outputs or shared gradients, which a backend may replace like all others."""
+"""Kernels of functions with several outputs or shared gradients, which a backend may replace."""
 
 from typing import Any
 

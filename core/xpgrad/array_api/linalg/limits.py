@@ -1,11 +1,12 @@
-"""Limits of quotients whose numerator and gap vanish together, by de l'Hospital's rule.
+"""Limits of quotients whose numerator and gap vanish simultaneously, by de l'Hospital's rule.
 
 The gradient of a decomposition divides terms with the cotangents of its vectors by gaps between its values. For a
 function that does not depend on the choice of vectors, the numerator is ``N = gap K`` with a smooth K. Along a change
 of the values, with fixed vectors, that is ``N' = gap' K + gap K'``; so K is ``N' / gap'`` where the gap is 0, and
-``N' / gap' - gap N'' / (2 gap'**2)`` up to a multiple of the gap's square. Its derivative is correct, too; its second
-derivative is not that of K, and is made NaN. N' is the derivative of the cotangents with respect to the values, which
-depends on the whole graph after the decomposition; one change that opens every gap is enough for all of them.
+``N' / gap' - gap N'' / (2 gap'**2)`` up to a multiple of the gap's square. Its derivative is correct as well; its
+second derivative differs from the second derivative of K, and is replaced by NaN. N' is the derivative of the
+cotangents with respect to the values, which depends on the whole graph after the decomposition; one change that opens
+every gap suffices for all limits.
 """
 
 from typing import Any
@@ -26,7 +27,7 @@ def limit(slope: Any, second: Any, gap: Any, opening: Array) -> Any:
         N' and N'', the derivatives of the numerator along a change of the values; None for 0.
     gap : array or Variable
     opening : array
-        gap', that of the gap.
+        gap', the slope of the gap.
     """
     value = slope / opening
     return value if second is None else value - 0.5 * gap * second / (opening * opening)

@@ -84,10 +84,10 @@ def vector_norm(x: AnyArray, /, *, axis: Axis = None, keepdims: bool = False, or
 
     Notes
     -----
-    The gradient of a zero vector is 0, and so is that of zero elements where the norm is not smooth; elements that tie
-    for the largest or smallest modulus share the gradient equally. Second derivatives at a zero vector are NaN, also
-    those of the square of a norm; a sum of squares has them. The norm of no elements is 0, or infinite for negative
-    `ord`, but there is no smallest modulus.
+    The gradient of a zero vector is 0, and so is the gradient of zero elements where the norm is not smooth; elements
+    that tie for the largest or smallest modulus share the gradient equally. Second derivatives at a zero vector are
+    NaN, including second derivatives of the square of a norm; a sum of squares has finite derivatives. The norm of no
+    elements is 0, or infinite for negative `ord`, but there is no smallest modulus.
     """
     axes = tuple(axis) if isinstance(axis, (list, tuple)) else axis
     x = as_variable(x)
@@ -122,8 +122,8 @@ def matrix_norm(
     keepdims : bool
         Leave the last two axes with length 1.
     ord : int, float, str or None
-        "fro" or None is the Frobenius norm, "nuc" the sum of singular values, 2 the largest and -2 the smallest of
-        them, 1 the largest and -1 the smallest sum of moduli of a column, `inf` and `-inf` those of a row.
+        "fro" or None is the Frobenius norm, "nuc" the sum of singular values, 2 the largest and -2 the smallest
+        singular value, 1 the largest and -1 the smallest sum of moduli of a column, `inf` and `-inf` the same for rows.
 
     Returns
     -------

@@ -23,7 +23,7 @@ def matrix_power(x: AnyArray, n: int, /) -> Variable:
     ----------
     x : Variable or array, shape (..., M, M), floating-point
     n : int
-        0 gives the identity, without a gradient; negative powers are those of the inverse.
+        0 gives the identity, without a gradient; negative powers are powers of the inverse.
 
     Returns
     -------

@@ -1,6 +1,6 @@
 """Sweeps within a sweep, for rules that differentiate the cotangents that they are given.
 
-The user asked for one backward computation, so these sweeps call no hooks and debug mode does not check them, but only
+The user requested one backward computation, so these sweeps call no hooks and debug mode does not check them, but only
 the result of the rule that runs them.
 """
 
@@ -113,7 +113,7 @@ def _inner(seeds: list[tuple[VariableNode, Any]], keys: Sequence[Key], recorded:
     sweep = InnerSweep(seeds, recorded=recorded, active=active, watch=watch, measured=measured)
     try:
         sweep.run()
-    except Exception as error:  # of any function, also a user's
+    except Exception as error:  # of any function, including a user's function
         raise NotRepeatable from error
     return sweep
 
@@ -124,7 +124,7 @@ def repeated(sweep: Sweep, f: FunctionBase, recorded: bool) -> tuple[list[Any], 
     Parameters
     ----------
     sweep : Sweep
-        The one that is running the rule of `f`.
+        The sweep that is running the rule of `f`.
     f : FunctionBase
     recorded : bool
         Return the cotangents as Variables that depend on the outputs.
@@ -153,7 +153,7 @@ def pulled_back(ys: Sequence[Variable], gys: Sequence[Variable], xs: Sequence[Va
 class Derivative:
     """The derivative of `ys` with respect to `xs`, from which they were computed, as a linear map.
 
-    A pullback is linear in its cotangents, so its own pullback is the derivative, whatever the cotangents. Irregular
+    A pullback is linear in its cotangents, so its pullback is the derivative, for arbitrary cotangents. Irregular
     ones are used, so that no rule meets a special case.
     """
 

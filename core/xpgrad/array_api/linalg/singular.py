@@ -38,8 +38,8 @@ class SVD(Spectral):
     def quotients(self, xp: Namespace, gys: Arrays, ys: Arrays) -> list[Quotient]:
         """Return the numerators for rotations of pairs of vectors.
 
-        Rotations of U and V alike are divided by differences of values, opposite ones by sums. Rotations out of the
-        spans of U and V, if there are any, are divided by the values.
+        Equal rotations of U and V are divided by differences of values, opposite rotations by sums. Rotations out of
+        the spans of U and V, if there are any, are divided by the values.
         """
         (gu, _, gvh), (u, s, vh), is_complex = gys, ys, self.spec.complex
         k = s.shape[-1]
@@ -64,7 +64,7 @@ class SVD(Spectral):
         return values[..., :1]
 
     def small(self, xp: Namespace, values: Array, largest: Array) -> Array | None:
-        """Return which singular values are nearly 0, or None if nothing is divided by single values."""
+        """Return a mask of the singular values that are nearly 0, or None if the rule divides by none of them."""
         rows, columns = self.spec.shape[-2:]
         if rows == columns and not self.spec.complex:
             return None
@@ -118,7 +118,7 @@ class SVD(Spectral):
         return (gx + xp.matmul(u1, adjoint(xp, outsides[0], is_complex)) if outsides else gx,)
 
     def _zeros(self, s: Array) -> Any:
-        """Return which singular values are 0 up to rounding, or None if values can be read and none is."""
+        """Return a mask of the singular values that are 0 up to rounding, or None if all are known to be nonzero."""
         bound = epsilon(self.spec) * max(self.spec.shape[-2:]) * s[..., :1]
         if readable(s, self.spec) and not self.spec.backend.any_true(s[..., -1:] <= bound):
             return None
@@ -126,14 +126,14 @@ class SVD(Spectral):
 
     @staticmethod
     def _leaves(u: Array, k: int) -> bool:
-        """Return whether there are directions out of the span of the first `k` columns."""
+        """Return whether directions outside the span of the first `k` columns exist."""
         return bool(u.shape[-2] > k)
 
     def _jumps(self, gys: Arrays, ys: Arrays, zero: Array) -> Array:
         """Return NaN as a row where a function jumps at a singular value 0, else 1.
 
-        A pair of vectors there is determined up to the sign of one of them. A function that is linear in both, such
-        as ``U V^H``, has cotangents with equal components along them; those of ``U diag(S) V^H`` vanish.
+        A pair of vectors there is determined up to a common sign. A function that is linear in both, such as ``U V^H``,
+        has cotangents with equal components along them; the cotangents of ``U diag(S) V^H`` vanish.
         """
         kernels = self.spec.backend.xp
         (gu, _, gvh), (u, _, vh) = map(as_array, gys), map(as_array, ys)
@@ -148,7 +148,7 @@ class SVD(Spectral):
 def _without_kinks(xp: Namespace, gs: Any, s: Any, zero: Any) -> Any:
     """Return the gradient of singular values, replaced at the kink where a value is 0 by 0, without a derivative.
 
-    A gradient that is 0 there anyway, as that of the sum of squares, is not replaced: its derivative may not be 0.
+    A gradient that is already 0 there, as for the sum of squares, is not replaced: its derivative may not be 0.
     """
     if zero is None:
         return gs
@@ -187,13 +187,13 @@ def svd(x: AnyArray, /, *, full_matrices: bool = True) -> SVDResult:
 
     Notes
     -----
-    A pair of singular vectors may be multiplied by a sign, or by any phase if it is complex; those of equal singular
-    values, and those beyond K, may be any orthonormal basis. The gradient is that of functions which do not depend on
-    the choice, and holds for equal singular values, nearly equal ones and 0 as for `eigh`: ``U diag(S) Vh`` has the
-    gradient of the identity at every matrix. A function that jumps where a singular value is 0, such as ``U Vh``, has
-    NaN there. If only singular values are used, a singular value 0 is a kink, as that of the modulus, and has the
-    derivative 0.
-    See Z.-Q. Wan and S.-X. Zhang, "Automatic differentiation for complex valued SVD" (2019).
+    A pair of singular vectors may be multiplied by a sign, or by any phase if it is complex; singular vectors of equal
+    singular values, and singular vectors beyond K, may be any orthonormal basis. The gradient is valid for functions
+    which do not depend on the choice, and for equal singular values, nearly equal singular values and 0 as for `eigh`:
+    ``U diag(S) Vh`` has the gradient of the identity at every matrix. A function that jumps where a singular value is
+    0, such as ``U Vh``, has NaN there. If only singular values are used, a singular value 0 is a kink, as for the
+    modulus, and has the derivative 0. See Z.-Q. Wan and S.-X. Zhang, "Automatic differentiation for complex valued SVD"
+    (2019).
     """
     return SVDResult(*SVD(full_matrices).apply((x,)))
 
@@ -204,7 +204,7 @@ def svdvals(x: AnyArray, /) -> Variable:
     Parameters
     ----------
     x : Variable or array, shape (..., M, N), floating-point
-        As for `svd`, whose singular values these are.
+        Shapes and gradients are the same as for the singular values of `svd`.
 
     Returns
     -------

@@ -38,7 +38,7 @@ def inv(xp: Namespace, x: AnyArray, /) -> Array:
 
 @primitive(extension="linalg", x=_inv_rule)
 def inv_or_nan(xp: Namespace, x: AnyArray, /) -> Array:
-    """Inverses of square matrices, NaN for singular ones, so that the gradients of others in a stack are kept."""
+    """Inverses of square matrices, NaN for singular matrices, so that gradients of other matrices are kept."""
     try:
         return xp.linalg.inv(x)
     except EXPECTED as error:

@@ -91,7 +91,7 @@ class Spectral(Decomposition):
         return xp.max(xp.abs(values), axis=-1, keepdims=True)
 
     def small(self, xp: Namespace, values: Array, largest: Array) -> Array | None:
-        """Return which values are themselves small, or None if the rule does not divide by them."""
+        """Return a mask of the small values, or None if the rule does not divide by values."""
         return None
 
     def has_tangents(self, outputs: tuple[Variable, ...]) -> bool:
@@ -116,12 +116,12 @@ class Spectral(Decomposition):
         return Ties(self, xp, found, ys).divided(gys, sweep)
 
     def _close(self, gap: Array, largest: Array) -> Array:
-        """Return which values are close to each other, as each is to itself."""
+        """Return a mask of the values that are close to each other; the diagonal is True."""
         close: Array = self.spec.backend.xp.abs(gap) <= epsilon(self.spec) ** 0.5 * largest[..., None]
         return close
 
     def _apart(self, values: Array, largest: Array, close: Array) -> bool:
-        """Return whether each value is close to itself only, and none that the rule divides by is small."""
+        """Return whether all values are well separated, and no divisor of the rule is small."""
         backend = self.spec.backend
         if backend.any_true(backend.xp.count_nonzero(close) != math.prod(values.shape)):
             return False
@@ -259,7 +259,7 @@ class Ties:
         return opened
 
     def _turning(self) -> list[Any]:
-        """Return a change of the vectors that rotates those of equal values, by irregular amounts."""
+        """Return a change of the vectors that rotates vectors of equal values, by irregular amounts."""
         kernels, spec = self.kernels, self.spec.backend.spec(self.plain_ys[-1])
         steps = kernels.cumulative_sum(kernels.ones((self.values.shape[-1],), dtype=spec.dtype, device=spec.device))
         amounts = kernels.cos(steps[:, None] + 2.0 * steps)
@@ -300,14 +300,14 @@ class Ties:
             steepness = kernels.abs(as_array(slope) / opening)
             value = limit(as_array(slope), None if second is None else as_array(second), gap, opening)
         sizes = _both(kernels, q, sizes)
-        # Rounding errors, including those of the values where cotangents are small because of cancellation.
+        # Rounding errors, including errors of the values where cotangents are small because of cancellation.
         errors = 64.0 * self.rounding * self.largest * kernels.max(steepness, axis=(-2, -1), keepdims=True)
         allowed = self.epsilon**0.5 * sizes + errors
         dependent = kernels.abs(numerator) > allowed
         if turned is not None:
             turning = kernels.abs(as_array(turned))
             dependent = dependent | (turning > kernels.max(allowed, axis=(-2, -1), keepdims=True))
-        # Errors of the largest cotangent affect all of them, because rounding mixes vectors.
+        # Errors of the largest cotangent affect all cotangents, because rounding mixes vectors.
         misfit = kernels.abs(numerator - gap * value)
         rounding = self.epsilon * kernels.max(sizes, axis=(-2, -1), keepdims=True)
         surely = (misfit <= 64.0 * rounding) | (self.moduli[i] <= 4.0 * self.epsilon * self.largest)

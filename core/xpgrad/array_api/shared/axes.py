@@ -37,7 +37,7 @@ def axis_of_vectors(axis: int, ndim1: int, ndim2: int, operation: str) -> int:
 
 
 def matrices(x: Array, function: str) -> None:
-    """Raise `ShapeError` unless `x` is a matrix or a stack of them."""
+    """Raise `ShapeError` unless `x` is a matrix or a stack of matrices."""
     if x.ndim < 2:
         raise ShapeError(f"{function}: expected a matrix or a stack of matrices, (..., M, N), got shape {x.shape}")
 
@@ -57,7 +57,7 @@ def kept_shape(spec: Spec, axis: Axis) -> Shape:
 
 
 def reduced_count(spec: Spec, axis: Axis) -> int:
-    """Return the number of elements of `spec` that a reduction over `axis` combines into one."""
+    """Return the number of elements of `spec` that a reduction over `axis` combines into one element."""
     return math.prod(spec.shape[a] for a in reduced_axes(axis, spec.ndim))
 
 

@@ -1,4 +1,4 @@
-"""Copies: to another device, or in new memory on the same one."""
+"""Copies: to another device, or in new memory on the same device."""
 
 from typing import Any
 

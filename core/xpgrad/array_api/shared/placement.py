@@ -10,12 +10,12 @@ from xpgrad.types import DeviceHandle
 
 
 def place_of(backend: Backend, device: Any) -> tuple[Backend, DeviceHandle]:
-    """Return the backend that creates arrays on `device`, and its library's object for it.
+    """Return the backend that creates arrays on `device`, and the device object of its library.
 
     Parameters
     ----------
     backend : Backend
-        None means the current device if it is this backend's, else the default one of this backend.
+        None means the current device if it belongs to this backend, else the default device of this backend.
     device : as `get_device` takes it, a device object of the library of `backend`, or None
     """
     backend = innermost_backend(backend)

@@ -1,7 +1,7 @@
 """Sums and counts in half precision, computed in single precision and rounded once at the end.
 
 float16 overflows above 65,504 and represents all integers up to 2,048, bfloat16 up to 256. Sums, counts, and divisions
-by counts are therefore computed in `Spec.wide`, which is the array's own dtype for float32 and wider ones.
+by counts are therefore computed in `Spec.wide`, which equals the array's dtype for float32 and wider dtypes.
 """
 
 import math
@@ -12,17 +12,17 @@ from xpgrad.types import Array, Dtype, Kernel, Namespace
 
 
 def widened(xp: Namespace, x: Array, spec: Spec) -> Array:
-    """Return `x`, of the dtype of `spec`, cast to its wide dtype."""
+    """Cast `x` from the dtype of `spec` to its wide dtype."""
     return xp.astype(x, spec.wide) if spec.half else x
 
 
 def narrowed(xp: Namespace, x: Array, spec: Spec) -> Array:
-    """Return `x`, of the wide dtype of `spec`, cast to the dtype of `spec`."""
+    """Cast `x` from the wide dtype of `spec` to the dtype of `spec`."""
     return xp.astype(x, spec.dtype) if spec.half else x
 
 
 def divided(xp: Namespace, g: Array, count: float | Array, spec: Spec) -> Array:
-    """Return `g`, of the dtype of `spec`, divided by a number or by an array of the wide dtype, which may be large."""
+    """Return `g`, with the dtype of `spec`, divided by a number or an array of the wide dtype, which may be large."""
     return narrowed(xp, widened(xp, g, spec) / count, spec)
 
 

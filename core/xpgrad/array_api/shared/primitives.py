@@ -39,7 +39,7 @@ def transposed_matmul(xp: Namespace, x1: AnyArray, x2: AnyArray, /) -> Array:
 
 @elementwise(x1=lambda xp, gy, x2: xp.gate(gy, x2))
 def gate(xp: Namespace, x1: AnyArray, x2: AnyArray, /) -> Array:
-    """Elements of `x1` where `x2` is positive, 0 times `x1` elsewhere: the gradient of a rectifier.
+    """Elements of `x1` where `x2` is positive, otherwise 0 times `x1`: the gradient of a rectifier.
 
     One function instead of three, so that gradients of gradients of networks cost less. `x2` gets no gradient.
 
@@ -63,7 +63,7 @@ def cornered(xp: Namespace, slope: Array, corner: Array, zero: Array, /) -> Arra
     slope : Variable or array, floating-point
     corner : Variable or array, boolean
     zero : Variable or array, floating-point
-        What is 0 at the corners, and changes with the argument of the function.
+        Slope with 0 at the corners, differentiable by the argument of the function.
     """
     return xp.where(corner, 0.0, slope)
 

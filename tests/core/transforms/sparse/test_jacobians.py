@@ -209,7 +209,7 @@ def test_what_does_not_fit_is_refused():
         sparse_jacobian(tridiagonal, argnums=(0, 1))
     with pytest.raises(TypeError, match="sparse_jacobian: expected a function, got int"):
         sparse_jacobian(3)
-    with pytest.raises(DtypeError, match="sparse_jacobian: expected real numbers, got complex ones"):
+    with pytest.raises(DtypeError, match="sparse_jacobian: expected real numbers, got complex numbers"):
         sparse_jacobian(lambda x: x * 1j)(X)
     with pytest.raises(GradientError, match="sparse_jacobian: expected a call outside of other transforms"):
         grad(lambda x: xp.sum(xp.asarray(sparse_jacobian(tridiagonal)(x).toarray())))(X)
