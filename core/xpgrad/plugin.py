@@ -48,7 +48,9 @@ def register(plugin: Any, name: str) -> Backend:
 
     Raises
     ------
-    PluginError The plugin breaks the contract; it is not registered. BackendUnavailable
+    PluginError
+        The plugin breaks the contract; it is not registered.
+    BackendUnavailable
         The plugin says that its library or hardware is missing.
     """
     return plugins.register(plugin, name)

@@ -43,8 +43,8 @@ def check_cast(obj: Any, dtype: Any, operation: str) -> Dtype:
 
     Raises
     ------
-    DtypeError The dtype does not exist, or it is real and `obj` complex: libraries drop the imaginary part, or only
-    warn.
+    DtypeError
+        The dtype does not exist, or it is real and `obj` complex: libraries drop the imaginary part, or only warn.
     """
     array = unwrap(obj)
     backend = plugins.by_type.get(type(array))
@@ -72,8 +72,8 @@ def beside(spec: Spec, obj: Any, operation: str) -> Array:
 
     Raises
     ------
-    BackendMismatch, DeviceMismatch `obj` is an array of another library or on another device; arrays are not converted
-    silently.
+    BackendMismatch, DeviceMismatch
+        `obj` is an array of another library or on another device; arrays are not converted silently.
     """
     array = unwrap(obj)
     if type(array) not in plugins.by_type and plugins.is_scalar(array):

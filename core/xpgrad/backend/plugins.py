@@ -49,8 +49,9 @@ class Plugins(Loader):
 
         Raises
         ------
-        BackendUnavailable It is not installed, disabled or broken, or its library or hardware is missing; the message
-        gives the reason.
+        BackendUnavailable
+            It is not installed, disabled or broken, or its library or hardware is missing; the message gives the
+            reason.
         """
         entries = self.installed.backends.get(name)
         if entries is None:
@@ -117,7 +118,8 @@ class Plugins(Loader):
         ------
         UnknownArray
             No backend lists exactly this type.
-        BackendUnavailable The plugin for such arrays cannot be used; the message gives the reason.
+        BackendUnavailable
+            The plugin for such arrays cannot be used; the message gives the reason.
         """
         found = self.by_type.get(type(array))
         return found if found is not None else self._recognise(array)

@@ -32,7 +32,8 @@ def dtype_of(dtype: Any, backend: Backend, operation: str = "get_dtype") -> Dtyp
 
     Raises
     ------
-    DtypeError The dtype does not exist, or the library lacks it or has to be configured for it.
+    DtypeError
+        The dtype does not exist, or the library lacks it or has to be configured for it.
     """
     dtype = config.dtype if dtype is None else dtype
     try:

@@ -44,7 +44,8 @@ def as_strided(x: AnyArray, shape: Shape, strides: Sequence[int], storage_offset
 
     Raises
     ------
-    ValueError `shape` and `strides` have different lengths, or an element at one of these positions does not exist.
+    ValueError
+        `shape` and `strides` have different lengths, or an element at one of these positions does not exist.
     """
     x, start = as_variable(x), storage_offset or 0
     lengths, steps = integers(shape), integers(strides)

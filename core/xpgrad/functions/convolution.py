@@ -237,9 +237,9 @@ def _deconvolved(
 
     Returns
     -------
-    Variable, shape (N, out, *O) Each length of O is ``stride * (d - 1) + dilate * (k - 1) + 1 - 2 * pad``, or the
-    length in `outsize`. The dtype is as for
-        a convolution.
+    Variable, shape (N, out, *O)
+        Each length of O is ``stride * (d - 1) + dilate * (k - 1) + 1 - 2 * pad``, or the length in `outsize`. The dtype
+        is as for a convolution.
 
     Raises
     ------

@@ -44,8 +44,8 @@ def connectionist_temporal_classification(
 
     Returns
     -------
-    Variable, shape () or (B,) Large, about half of the largest number of the dtype, if the sequence has too few steps
-    for the labels.
+    Variable, shape () or (B,)
+        Large, about half of the largest number of the dtype, if the sequence has too few steps for the labels.
 
     Raises
     ------

@@ -30,8 +30,8 @@ def embed_id(x: AnyArray, W: AnyArray, ignore_label: int | None = None) -> Varia
     ------
     InvalidType
         Dtypes or shapes are not as above.
-    ValueError In debug mode, an index in `x` is neither a row number nor `ignore_label`. Otherwise the result is up to
-    the
+    ValueError
+        In debug mode, an index in `x` is neither a row number nor `ignore_label`. Otherwise the result is up to the
         array's library.
     """
     numbers, rows = integral(x, "embed_id", "x"), real_floating(W, "embed_id", "W")

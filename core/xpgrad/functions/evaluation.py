@@ -39,7 +39,8 @@ def accuracy(y: AnyArray, t: AnyArray, ignore_label: int | None = None) -> Varia
 
     Returns
     -------
-    Variable, shape () From 0 to 1, with the dtype of `y`; it has no gradient.
+    Variable, shape ()
+        From 0 to 1, with the dtype of `y`; it has no gradient.
 
     Raises
     ------
@@ -76,7 +77,8 @@ def binary_accuracy(y: AnyArray, t: AnyArray) -> Variable:
 
     Returns
     -------
-    Variable, shape () From 0 to 1, with the dtype of `y`; it has no gradient.
+    Variable, shape ()
+        From 0 to 1, with the dtype of `y`; it has no gradient.
 
     Raises
     ------
@@ -122,8 +124,8 @@ def r2_score(
 
     Returns
     -------
-    Variable, shape () or D At most 1, with the dtype of `pred`; 0 for outputs with constant true values. It has no
-    gradient.
+    Variable, shape () or D
+        At most 1, with the dtype of `pred`; 0 for outputs with constant true values. It has no gradient.
 
     Raises
     ------

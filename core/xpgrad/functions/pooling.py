@@ -296,8 +296,8 @@ def spatial_pyramid_pooling_2d(x: AnyArray, pyramid_height: int, pooling: str | 
 
     Returns
     -------
-    Variable, shape (N, K, 1, 1) K is C times the number of all parts, for all H and W that are not less than the number
-    of parts.
+    Variable, shape (N, K, 1, 1)
+        K is C times the number of all parts, for all H and W that are not less than the number of parts.
 
     References
     ----------

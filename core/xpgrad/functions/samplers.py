@@ -51,7 +51,8 @@ def sampled(x: Variable, image: Variable, v: Variable, u: Variable) -> Variable:
 
     Returns
     -------
-    Variable, shape (*S, C) At a pixel the derivative is the derivative from the side of greater coordinates.
+    Variable, shape (*S, C)
+        At a pixel the derivative is the derivative from the side of greater coordinates.
     """
     n, h, w, c = x.shape
     corners = list(itertools.product(_neighbours(v, h), _neighbours(u, w)))
@@ -95,7 +96,8 @@ def spatial_transformer_grid(theta: AnyArray, output_shape: tuple[int, int]) -> 
 
     Returns
     -------
-    Variable, shape (N, 2, H, W) Coordinates x, then y, for each point.
+    Variable, shape (N, 2, H, W)
+        Coordinates x, then y, for each point.
 
     References
     ----------

@@ -69,8 +69,9 @@ def decorrelated_batch_normalization(
 
     Returns
     -------
-    Variable, shape of `x` The centred channels times the projection, the inverse root of their covariance: among all
-    matrices that decorrelate the channels, this matrix changes them least (ZCA). float16 is computed in float32.
+    Variable, shape of `x`
+        The centred channels times the projection, the inverse root of their covariance: among all matrices that
+        decorrelate the channels, this matrix changes them least (ZCA). float16 is computed in float32.
 
     Raises
     ------

@@ -189,7 +189,8 @@ class FunctionNode(FunctionBase, Forward):
         ------
         TypeError
             The inputs are of two backends, or `forward` returns no tuple of arrays.
-        GraphError This object was applied already, and its outputs are still in use.
+        GraphError
+            This object was applied already, and its outputs are still in use.
         """
         if self.inputs is not None:
             if any(ref() is not None for ref in self.outputs or ()):

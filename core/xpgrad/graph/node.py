@@ -330,7 +330,8 @@ class VariableNode(weakref.ref["Variable"]):
 
         Raises
         ------
-        RuntimeError The Variable has been deleted.
+        RuntimeError
+            The Variable has been deleted.
         """
         variable = self.get_variable_or_none()
         if variable is None:

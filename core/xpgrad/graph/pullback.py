@@ -393,8 +393,8 @@ class Plan:
 
         Raises
         ------
-        ChangedArray One of `arrays`, the inputs, no longer has its spec: the remembered result would be wrong for other
-        calls.
+        ChangedArray
+            One of `arrays`, the inputs, no longer has its spec: the remembered result would be wrong for other calls.
         """
         spec = self.backend.spec(out)
         if type(out) is self.array_type:

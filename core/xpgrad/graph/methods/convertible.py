@@ -204,7 +204,8 @@ class Convertible(Declared):
 
         Raises
         ------
-        ValueError The version of the standard does not exist, or is newer than the supported version.
+        ValueError
+            The version of the standard does not exist, or is newer than the supported version.
         """
         if api_version is not None and api_version not in API_VERSIONS:
             raise ValueError(

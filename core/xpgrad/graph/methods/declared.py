@@ -161,8 +161,9 @@ class Declared:
 
         Warns
         -----
-        GraphEndWarning No graph exists, so that no gradient changes: the Variable is an integer, or was computed from
-        constants, by functions without derivative, in `no_backprop_mode`, or by a sweep that was not recorded.
+        GraphEndWarning
+            No graph exists, so that no gradient changes: the Variable is an integer, or was computed from constants, by
+            functions without derivative, in `no_backprop_mode`, or by a sweep that was not recorded.
         """
 
     # Devices and data

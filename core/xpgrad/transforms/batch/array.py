@@ -11,7 +11,7 @@ from xpgrad.types import Array, DeviceHandle, Dtype, Shape
 
 
 class BatchArray(TransformedArray):
-    """Base of the types of batched arrays, whose shape is that of a member.
+    """Base of the types of batched arrays, whose shape is the shape of one batch element.
 
     Attributes
     ----------
@@ -20,9 +20,9 @@ class BatchArray(TransformedArray):
     values : array
         The library's array.
     batched : bool
-        Whether the first axis of `values` is that of the batch; else all members are the same.
+        Whether the first axis of `values` is the batch axis; otherwise all elements are the same.
     later : Later or None
-        How `values` are computed, before they are.
+        Deferred computation of `values`.
     """
 
     __slots__ = ("batched", "batching", "later", "values")
@@ -65,7 +65,7 @@ class BatchArray(TransformedArray):
         return self.backend.base.handle_of(self.values if self.later is None else self.later.like)
 
     def values_for(self, use: str) -> Array:
-        """Return the value that all members have, or raise if each has its own."""
+        """Return the value shared by all batch elements, or raise if they differ."""
         self.batching.check()
         if self.batched:
             raise self.batching.refused(use)

@@ -1,4 +1,4 @@
-"""`BatchBackend`: the backend of batched arrays over those of another backend."""
+"""`BatchBackend`: the backend of batched arrays over arrays of another backend."""
 
 import operator
 from collections.abc import Callable
@@ -32,7 +32,7 @@ class BatchBackend(TransformedBackend):
     ----------
     base : Backend
     depth : int
-        How many transformations are active with it; arrays of each depth have a type of their own.
+        Number of active transformations; arrays of each depth have a separate type.
     """
 
     immutable = True
@@ -65,7 +65,7 @@ class BatchBackend(TransformedBackend):
         return None if found is None else self.by_row(name, row, self.base.follow(found))
 
     def declared_kernel(self, declaration: Declaration, body: Kernel | None) -> Kernel:
-        """Return a kernel by its row, by the base's kernel if it is elementwise, else its default body."""
+        """Return a kernel: by its row, by the base's kernel if it is elementwise, or by its default body."""
         name = declaration.name
         row = None if name in BY_BODY else rows.get(name)
         definition: Any = table.definition(name)
@@ -121,7 +121,7 @@ class BatchBackend(TransformedBackend):
         return batched
 
     def _elementwise(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """Return what `by_row` does for an elementwise function, without a frame in between for the usual operands."""
+        """Return the same as `by_row` for an elementwise function, without an additional frame for common operands."""
         kind, types = self.kind, self._base_types
 
         def general(*args: Any, **kwargs: Any) -> Any:
@@ -158,8 +158,8 @@ class BatchBackend(TransformedBackend):
         return batched
 
     def _computed(self, b: Batching, row: Row, function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
-        """Return what a row computes, or raise what the function raises for one member."""
-        if not self._raw.isdisjoint(map(type, (*args, *kwargs.values()))):  # they are the same for all members
+        """Return the result of a row, or raise the error of the function for one batch element."""
+        if not self._raw.isdisjoint(map(type, (*args, *kwargs.values()))):  # they are shared by all batch elements
             args = [b.level.enter(x) if type(x) in self._raw and x.shape else x for x in args]
             kwargs = {name: b.level.enter(x) if type(x) in self._raw else x for name, x in kwargs.items()}
         own: Exception | None
@@ -225,12 +225,12 @@ class BatchBackend(TransformedBackend):
         return b, some
 
     def function_outputs(self, function: Any, arrays: tuple[Array, ...]) -> tuple[Array, ...] | None:
-        """Return the outputs of a user's `FunctionNode`, of arrays of the base if they are the same for all members."""
+        """Return the outputs of a user's `FunctionNode`, from arrays of the base if all batch elements are equal."""
         if function.of_library:
             return None
         opened = self.replaced(arrays, _first)
         if not any(x.batched for x in arrays):
-            made: Any = self.base.function_outputs(function, opened)  # it may be a transformation's, too
+            made: Any = self.base.function_outputs(function, opened)  # it may be the array of an outer transformation
             if made is None:
                 made = call_on(opened[0], function.forward, opened)
             return tuple(map(self._output, made)) if isinstance(made, tuple) else made
@@ -241,7 +241,7 @@ class BatchBackend(TransformedBackend):
             failed = error
         else:
             return outputs
-        call_on(opened[0], function.forward, opened)  # which raises if a member is wrong, too
+        call_on(opened[0], function.forward, opened)  # also raises if an element is wrong
         raise BatchError(
             f"{b.title}: forward of {function.label} failed for batched arrays, but not for one member; call functions "
             "of the arrays' namespace in it, or define a rule for batches with transforms.custom_vmap"
@@ -251,7 +251,7 @@ class BatchBackend(TransformedBackend):
         try:
             return self.restore(y)
         except UnknownArray:
-            return y  # `FunctionNode` says what is wrong with it
+            return y  # `FunctionNode` raises the error
 
     # Arrays
 
@@ -268,11 +268,11 @@ class BatchBackend(TransformedBackend):
         return self.spec_for(shape[1:] if array.batched else shape, values.dtype, self.base.handle_of(values))
 
     def constant(self, array: Array) -> Array:
-        """Return an array of the base as one that is the same for all members."""
+        """Return an array of the base as an array shared by all batch elements."""
         return self.current().same(array)
 
     def mapped(self, name: str, array: Array, function: Callable[[Array], Array]) -> Array:
-        """Return what a function of the base gives that keeps or copies all elements."""
+        """Return the result of a function of the base that keeps or copies all elements."""
         return self.kind(array.batching, function(array.values), array.batched)
 
     def stopped(self, array: Array) -> Array:
@@ -301,7 +301,7 @@ def _values(x: BatchArray) -> Array:
 
 
 def _first(x: BatchArray) -> Array:
-    """Return a member, to learn what the library says about it; zeros in a batch of none."""
+    """Return the first element of a batch, to query the library; zeros for an empty batch."""
     if not x.batched:
         return x.values
     b = x.batching
@@ -311,5 +311,5 @@ def _first(x: BatchArray) -> Array:
 
 
 def over(base: Backend, depth: int = 1) -> BatchBackend:
-    """Return the backend of batched arrays over those of `base`, the same one each time."""
+    """Return the backend of batched arrays over arrays of `base`, always the same object."""
     return backend_over(BatchBackend, base, depth)

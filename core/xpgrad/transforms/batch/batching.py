@@ -1,4 +1,4 @@
-"""`Batching`: the batch that arrays belong to, and what rules of functions make of its members."""
+"""`Batching`: the batch of an array, and operations on batch elements for the rules of functions."""
 
 import math
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ class Batching:
     level : BatchRun
     backend : BatchBackend
     base : Backend
-        That of the arrays within.
+        Backend of the arrays within.
     xp : namespace
         The base's kernels and functions, for raw arrays.
     """
@@ -42,7 +42,7 @@ class Batching:
 
     @property
     def title(self) -> str:
-        """What messages call the transformation."""
+        """Name of the transformation in messages."""
         return self.level.title
 
     def check(self) -> None:
@@ -55,7 +55,7 @@ class Batching:
         if other is not self:
             raise EscapedArray(
                 f"{self.title}: arrays of two batches, of {self.size} and {other.size} members, were used together; "
-                "one of them belongs to another call, from which it should have been returned"
+                "one of these arrays belongs to another call; return it from that call"
             )
 
     def refused(self, what: str, remedy: str = REMEDY) -> BatchError:
@@ -97,7 +97,7 @@ class Batching:
         return values
 
     def front(self, x: Any) -> Array:
-        """Return the library's array with the members along the first axis; one that is shared is broadcast."""
+        """Return the library's array with the batch elements along the first axis; a shared array is broadcast."""
         if type(x) is not self.kind:
             x = self.same(x)
         if x.batched:
@@ -105,13 +105,13 @@ class Batching:
         return self.base.restore(self.xp.broadcast_to(x.values, shape=(self.size, *x.values.shape)))
 
     def led(self, x: Array) -> Array:
-        """Return the library's array with the members along the first axis, of length 1 if all are the same."""
+        """Return the library's array with the batch elements along the first axis, of length 1 for a shared array."""
         if x.batched:
             return x.values
         return self.base.restore(self.xp.reshape(x.values, shape=(1, *x.values.shape)))
 
     def opened(self, x: Any) -> Any:
-        """Return the library's array of one that is the same for all members, and anything else as it is."""
+        """Return the library's array if it is shared by all batch elements, and other objects unchanged."""
         return x.values if type(x) is self.kind and not x.batched else x
 
     def shaped(self, values: Array, shape: Shape) -> Array:
@@ -146,7 +146,7 @@ class Batching:
         return self.base.namespace.arange(stop, device=self.base.handle_of(x.values))
 
     def axes(self, axis: Any, ndim: int) -> tuple[int, ...]:
-        """Return the axes of the library's array for those of members with `ndim` axes; None means all."""
+        """Return the axes of the library's array for axes of batch elements with `ndim` axes; None means all."""
         if axis is None:
             return tuple(range(1, ndim + 1))
         given: Sequence[int] = axis if isinstance(axis, (tuple, list)) else (axis,)
@@ -165,7 +165,7 @@ class Batching:
         return self.axis(axis or 0, x.ndim)
 
     def axis(self, axis: int, ndim: int) -> int:
-        """Return the axis of the library's array for that of members with `ndim` axes."""
+        """Return the axis of the library's array for an axis of batch elements with `ndim` axes."""
         if not -ndim <= axis < ndim:
             raise IndexError(f"axis {axis} is out of bounds for an array with {ndim} axes")
         return axis + 1 if axis >= 0 else axis + ndim + 1
@@ -180,18 +180,18 @@ class BatchRun(EnclosingLevel):
     size : int
         Number of members.
     randomness : {"different", "same"}
-        Whether each member draws random numbers of its own.
+        Whether random numbers differ between batch elements.
     axis_name : str or None
-        What `psum` and others call it.
+        Name for `psum` and related functions.
 
     Attributes
     ----------
     lead : Variable or None
-        The first argument that has an axis of the batch, of the level below.
+        The first argument with a batch axis, at the level below.
 
     Notes
     -----
-    Gradients within are those of the sum over the members: a cotangent that is the same for all counts for each.
+    Gradients within are gradients of the sum over the elements: a shared cotangent counts once for each element.
     """
 
     transformation = "batch"

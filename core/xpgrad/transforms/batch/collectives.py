@@ -14,7 +14,7 @@ from xpgrad.types import AnyArray, Array, Namespace
 
 @primitive(x=lambda xp, gy, level: xp.sum_of_members(gy, level=level))
 def sum_of_members(xp: Namespace, x: AnyArray, /, level: Any) -> Array:
-    """Sum of `x` over the members of the batch `level`: here, where `x` is the same for all, a multiple of it."""
+    """Sum of `x` over the elements of the batch `level`: this default multiplies, because `x` is shared."""
     return xp.multiply(x, level.size)
 
 
@@ -43,15 +43,15 @@ def psum(x: AnyArray, axis_name: str) -> Variable:
 
 
 def pmean(x: AnyArray, axis_name: str) -> Variable:
-    """Return the mean of `x` over the members of the batch named `axis_name`; errors are those of `psum`."""
+    """Return the mean of `x` over the elements of the batch named `axis_name`; errors as in `psum`."""
     level = _named("pmean", axis_name)
     return sum_of_members(x, level=level) / level.size
 
 
 def axis_index(axis_name: str) -> Variable:
-    """Return the position of each member in the batch named `axis_name`, a 0-d integer; errors are those of `psum`."""
+    """Return the position of each element in the batch named `axis_name`, a 0-d integer; errors as in `psum`."""
     level = _named("axis_index", axis_name)
-    device = None if level.lead is None else level.lead._node.device  # its own attribute would enter the batch
+    device = None if level.lead is None else level.lead._node.device  # its attribute would lift to the batch
     assert device is not None  # `vmap` has set it
     places = device.backend.restore(device.backend.xp.arange(level.size, device=device.handle))
     return constant_variable(level.over(places).made(places))

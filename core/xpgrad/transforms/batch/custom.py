@@ -22,8 +22,8 @@ R = TypeVar("R")
 class custom_vmap(Generic[P, R]):  # noqa: N801 - a decorator, with JAX's name
     """A function whose computation for a batch the user defines; a decorator.
 
-    For what `vmap` cannot compute on batched arrays, such as a call of another library, or for what is faster in
-    another way. ``@f.def_vmap`` completes it::
+    For functions that `vmap` cannot compute on batched arrays, such as calls of another library, or for a faster
+    implementation. ``@f.def_vmap`` completes it::
 
         @custom_vmap
         def f(x, y): ...
@@ -41,8 +41,8 @@ class custom_vmap(Generic[P, R]):  # noqa: N801 - a decorator, with JAX's name
     Notes
     -----
     The rule is used where `vmap` is the innermost transformation: in ``vmap(grad(f))``, but not in ``vmap(jvp(f))``,
-    where `f` itself is called. What it computes by Variables can be differentiated, to any order. A `FunctionNode`
-    that it applies gets arrays of the library itself, or those of the next `vmap`. Names and meaning are those of
+    where `f` itself is called. Results computed from Variables can be differentiated, to any order. A `FunctionNode`
+    that it applies gets arrays of the library, or arrays of the next `vmap`. Names and meaning are the same as in
     ``jax.custom_batching.custom_vmap``.
     """
 
@@ -60,7 +60,7 @@ class custom_vmap(Generic[P, R]):  # noqa: N801 - a decorator, with JAX's name
         ----------
         rule : callable
             Takes the size of the batch, a tuple with a tree of booleans for each argument, and the arguments. Arrays
-            for which the boolean is True have the axis of the batch in front; the others are the same for all members.
+            for which the boolean is True have the batch axis in front; other arrays are shared by all batch elements.
             Returns the result, and True, False or a tree of these, in the same way.
 
         Returns
@@ -119,7 +119,7 @@ class custom_vmap(Generic[P, R]):  # noqa: N801 - a decorator, with JAX's name
             y = inside(as_leaf(y, what))
             if y._array.batched:
                 raise BatchError(
-                    f"{what} depends on a batched array from elsewhere; make it an argument of {self.name}"
+                    f"{what} depends on a batched array of an outer scope; pass it as an argument of {self.name}"
                 )
             if y.shape[:1] != (level.size,):
                 raise ShapeError(f"{what}: expected {level.size} members along axis 0, got shape {y.shape}")
@@ -127,7 +127,7 @@ class custom_vmap(Generic[P, R]):  # noqa: N801 - a decorator, with JAX's name
         return shape.build(made)
 
 
-# How members become one array of all of them, and the other way. Gradients are those of the sum over all members: what
+# Conversion between batch elements and one array of all elements. Gradients are those of the sum over all members: what
 # is the same for all has the sum of the members' gradients, where a cotangent that is the same for all counts for each.
 
 
@@ -141,7 +141,7 @@ class AllMembers(FunctionNode):
     transposes = True
 
     def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
-        """Return the library's array as one that is the same for all members."""
+        """Return the library's array as an array shared by all batch elements."""
         (x,) = inputs
         return (x.batching.same(x.batching.front(x)),)
 
@@ -161,12 +161,12 @@ class OwnMember(FunctionNode):
     transposes = True
 
     def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
-        """Return the library's array with its first axis as that of the batch."""
+        """Return the library's array with its first axis as the batch axis."""
         (x,) = inputs
         return (x.batching.made(x.values),)
 
     def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Return all cotangents, of which each counts once."""
+        """Return all cotangents, each counted once."""
         (gy,) = grad_outputs
         return (AllMembers().apply((gy,))[0] / inside(gy)._array.batching.size,)
 
@@ -181,7 +181,7 @@ class Total(FunctionNode):
     transposes = True
 
     def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
-        """Return the sum, which is a multiple of what is the same for all."""
+        """Return the sum over the batch, which for a shared array is a multiple."""
         (x,) = inputs
         b = x.batching
         if not x.batched:

@@ -7,7 +7,7 @@ from xpgrad.types import Array, Shape
 
 
 class Later(NamedTuple):
-    """Values that are computed when they are needed, because only their sum over the members may be.
+    """Deferred values, because possibly only their sum over the batch elements is needed.
 
     Attributes
     ----------

@@ -23,11 +23,11 @@ class BatchLevel(BatchRun):
         return isinstance(array, BatchArray) and array.batching.level is self
 
     def constant(self, array: Array) -> Array:
-        """Return an array of the level below as one that is the same for all members."""
+        """Return an array of the level below as an array shared by all batch elements."""
         return self.over(array).same(array)
 
     def captured_port(self) -> Port:
-        """Return how a Variable enters that is the same for all members: its gradient is the sum over them."""
+        """Return the port of a Variable shared by all batch elements: its gradient is the sum over them."""
         return ports.shared(self)
 
     def stored(self, array: Array, x: Variable) -> Array:

@@ -1,4 +1,4 @@
-"""How values enter and leave a batch, and gradients in the other direction."""
+"""Ports of a batch: lifting of values, and gradients in the other direction."""
 
 from xpgrad.backend.plugins import plugins
 from xpgrad.transforms.batch.batching import BatchRun
@@ -17,7 +17,7 @@ def moved(array: Array, source: int, target: int) -> Array:
 
 
 def member(level: BatchRun, axis: int) -> Port:
-    """Return the port of what has a value for each member, along the non-negative `axis` outside."""
+    """Return the port of values that differ between batch elements, along the non-negative outer `axis`."""
 
     def inward(outer: Outer) -> Array:
         (array,) = outer

@@ -34,22 +34,22 @@ def vmap(
     f : callable
         Takes and returns trees of Variables. It sees shapes without the axis of the batch.
     in_axes : int, None, or tuple of these or of trees of these
-        The axis of the batch in each positional argument; None for what is the same for all members. One integer is
-        for all arguments. An integer in place of a tree is for all of its leaves. Keyword arguments have axis 0.
+        The axis of the batch in each positional argument; None for arguments shared by all batch elements. One integer
+        is for all arguments. An integer in place of a tree is for all of its leaves. Keyword arguments have axis 0.
     out_axes : int, None, or tree of these
-        Where the axis of the batch is in what is returned; None for what is the same for all members, returned once.
+        Position of the batch axis in the result; None for results shared by all batch elements, returned once.
     chunk_size : int, optional
         At most so many members are computed at a time, which bounds the memory.
     axis_name : str, optional
         The name of the batch, for `psum`, `pmean` and `axis_index` within `f`, and for messages.
     randomness : {"different", "same"}
-        Whether each member draws random numbers of its own.
+        Whether random numbers differ between batch elements.
 
     Returns
     -------
     callable
-        Takes the arguments of `f` with the axis of the batch. Arrays give arrays and Variables Variables; what depends
-        on captured Variables that require a gradient is connected to them.
+        Takes the arguments of `f` with the axis of the batch. Arrays give arrays and Variables give Variables; results
+        that depend on captured Variables that require a gradient are connected to these Variables.
 
     Raises
     ------
@@ -60,8 +60,8 @@ def vmap(
 
     Notes
     -----
-    Within the function ``float(x)`` and ``if x > 0`` raise, since each member has a value of its own; use `xp.where`.
-    Names and meaning are those of ``jax.vmap``.
+    Within the function ``float(x)`` and ``if x > 0`` raise, since the values of batch elements differ; use `xp.where`.
+    Names and meaning are the same as in ``jax.vmap``.
     """
     if not callable(f):
         raise TypeError(f"vmap: expected a function, got {type(f).__name__}")
@@ -130,8 +130,8 @@ class Arguments:
                     shape = x._array.shape
                     if not -len(shape) <= axis < len(shape):
                         raise ShapeError(
-                            f"{self._what(i, j)} has no axis {axis}, its shape is {shape}; pass in_axes=None for what "
-                            "is the same for all members"
+                            f"{self._what(i, j)} has no axis {axis}, its shape is {shape}; pass in_axes=None for "
+                            "an argument shared by all batch elements"
                         )
                     axis %= len(shape)
                     sizes.setdefault(shape[axis], (i, j))
@@ -154,7 +154,7 @@ class Arguments:
         return where((i if i < self.count else self.names[i - self.count], *self.structures[i].paths()[j]))
 
     def _sizes_differ(self, found: Iterable[tuple[int, tuple[int, int]]]) -> ShapeError:
-        """Return the error for arguments whose batches have different sizes, from size and leaf of two of them."""
+        """Return the error for arguments whose batches have different sizes, from size and leaf of two arguments."""
         starts = accumulate((len(structure.paths()) for structure in self.structures), initial=0)
         first = list(starts)
         texts = []
@@ -175,7 +175,7 @@ class Arguments:
         return part
 
     def called(self, f: Callable[..., Any], out_axes: Axes, randomness: str) -> tuple[list[Result], Structure]:
-        """Return the leaves of what `f` returns for all members, outside, and their structure."""
+        """Return the outer leaves of the result of `f` for all batch elements, and their structure."""
         level = BatchLevel(self.title, self.size, randomness, self.name)
         level.lead = self.lead
         inside = []
@@ -244,7 +244,7 @@ def _returned(
 def _in_chunks(
     batch: Arguments, f: Callable[..., Any], out_axes: Axes, randomness: str, chunk: int
 ) -> tuple[list[Result], Structure]:
-    """Return what `Arguments.called` does, computed for at most `chunk` members at a time."""
+    """Return the same as `Arguments.called`, computed for at most `chunk` batch elements at a time."""
     stops = [*range(chunk, batch.size, chunk), batch.size]
     devices = {x.device for x in batch.leaves if isinstance(x, Variable)}
     states = random.snapshot(devices) if randomness == "same" else None

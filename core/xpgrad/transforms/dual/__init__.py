@@ -1,1 +1,1 @@
-"""Forward mode: arrays that carry a tangent, so that what is computed with them carries its derivative."""
+"""Forward mode: arrays that carry a tangent, so that results carry their derivative."""

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class DualArray(TransformedArray):
-    """Base of the types of dual arrays, whose values are those of the primal. Nothing writes to either of its arrays.
+    """Base of the types of dual arrays, whose values are the primal's values. Both arrays are never written to.
 
     Attributes
     ----------
@@ -51,7 +51,7 @@ class DualArray(TransformedArray):
 
     @property
     def like(self) -> Array:
-        """The primal, or the tangent if that is there already: an array of the same shape, dtype and device."""
+        """The primal, or the tangent once computed: an array of the same shape, dtype and device."""
         return self.primal if self.later is None else self.tangent
 
     @property
@@ -81,7 +81,7 @@ class DualArray(TransformedArray):
         if self.tangent is not None:
             raise GradientError(
                 f"{self.level.title}: an array in forward mode was converted to an array of another library, which has "
-                "no tangent; compute with functions of its own library, or apply stop_gradient to it"
+                "no tangent; compute with functions of the library of the array, or apply stop_gradient to the array"
             )
         return self.values_for("it was converted to an array of another library")
 

@@ -1,4 +1,4 @@
-"""`DualBackend`: the backend of dual arrays over those of another backend."""
+"""`DualBackend`: the backend of dual arrays over arrays of another backend."""
 
 import functools
 from collections.abc import Callable
@@ -30,11 +30,11 @@ class DualBackend(TransformedBackend):
     ----------
     base : Backend
     depth : int
-        How many transformations are active with it; arrays of each depth have a type of their own.
+        Number of active transformations; arrays of each depth have a separate type.
     """
 
     carries_tangents = True
-    immutable = True  # what a tangent was computed from must not change
+    immutable = True  # inputs of a tangent must not change
 
     def __init__(self, base: Backend, depth: int) -> None:
         super().__init__("dual", base, depth, DualArray)
@@ -44,9 +44,9 @@ class DualBackend(TransformedBackend):
     # Functions
 
     def function(self, name: str, kernel: Callable[..., Any] | None = None) -> Callable[..., Any]:
-        """Return the primitive `name` as a function of dual arrays, the same one each time.
+        """Return the primitive `name` as a function of dual arrays, always the same object.
 
-        `kernel` computes it on arrays of the base; operators have another one than the function.
+        `kernel` computes it on arrays of the base; operators have a different kernel from the function.
         """
         key = name if kernel is None else f"{name}()"
         found = self._functions.get(key)
@@ -72,7 +72,7 @@ class DualBackend(TransformedBackend):
         return self.function("getitem", _item)(x, index=index)
 
     def library_function(self, name: str, function: Kernel) -> Kernel:
-        """Return a function of the library: the primitive of its name, or what `by_library` returns."""
+        """Return a function of the library: the primitive of its name, or the result of `by_library`."""
         if name in ("asarray", "astype"):
             return functools.partial(_asarray if name == "asarray" else _astype, self)
         definition: Any = table.definition(name)
@@ -86,7 +86,7 @@ class DualBackend(TransformedBackend):
         return called
 
     def declared_kernel(self, declaration: Declaration, body: Kernel | None) -> Kernel:
-        """Return a kernel: that of a primitive with its tangent, any other one by its body."""
+        """Return a kernel: for a primitive with its tangent, for any other kernel by its body."""
         name = declaration.name
         if name == "accumulate":  # which may write to its first argument
             return self.function("add")
@@ -110,7 +110,7 @@ class DualBackend(TransformedBackend):
         return called
 
     def _scattered(self, spec: Any, parts: list[Any], /) -> Any:
-        """Return zeros with values added at their indices; the tangents are added there, too."""
+        """Return zeros with values added at their indices; the tangents are added at the same indices."""
         base, levels = self.base, list[Any]()
         plain, opened = self.opened(spec, levels), self.opened(parts, levels)
         values = [value.tangent if type(value) is self.kind else None for _, value in parts]
@@ -130,7 +130,8 @@ class DualBackend(TransformedBackend):
     def by_library(self, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
         """Return a function of the library that is no primitive as one of dual arrays.
 
-        Without a tangent it is the library's. Else it is that of Variables, which consists of primitives.
+        Without a tangent, the library's function is called. Otherwise the function of Variables is called, which
+        consists of primitives.
         """
         short = name.rpartition(".")[2]
 
@@ -180,7 +181,7 @@ class DualBackend(TransformedBackend):
         return self.by_variables(ufunc if method == "__call__" else getattr(ufunc, method), inputs, options)
 
     def function_outputs(self, function: Any, arrays: tuple[Array, ...]) -> tuple[Array, ...] | None:
-        """Return the outputs of a function node: its forward on the primals, and what its backward transposes to."""
+        """Return the outputs of a function node: its forward on the primals, and tangents by transposed backward."""
         outputs: tuple[Array, ...] | None = node_outputs(self, function, arrays)
         return outputs
 
@@ -199,10 +200,10 @@ class DualBackend(TransformedBackend):
         return isinstance(tree, dict) and any(map(self.has_tangent, tree.values()))
 
     def closed(self, level: Any, out: Any) -> Any:
-        """Return what a function of the base returned with its arrays as dual ones without a tangent."""
+        """Return the result of a function of the base with its arrays as dual arrays without a tangent."""
         return self.made_of(out, lambda array: self.kind(level, array, None))
 
-    # What a backend does with arrays
+    # Operations of a backend on arrays
 
     def handle_of(self, array: Array) -> DeviceHandle:
         """Return the library's object for the device of `array`."""
@@ -243,12 +244,12 @@ class DualBackend(TransformedBackend):
 
 
 def joined(level: Any, array: DualArray) -> Any:
-    """Return the level of `array`, which must be `level` if there is one.
+    """Return the level of `array`, which must equal `level` unless that is None.
 
     Raises
     ------
     EscapedArray
-        The level has ended, or is another one.
+        The level has ended, or is not `level`.
     """
     own = array.level
     if not own.live:
@@ -287,5 +288,5 @@ def _astype(backend: DualBackend, x: Any, dtype: Dtype, /, *, copy: bool = True,
 
 
 def over(base: Backend, depth: int = 1) -> DualBackend:
-    """Return the backend of dual arrays over those of `base`, the same one each time."""
+    """Return the backend of dual arrays over arrays of `base`, always the same object."""
     return backend_over(DualBackend, base, depth)

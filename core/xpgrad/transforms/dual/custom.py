@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def custom_output(parts: "Parts", rule: custom_vjp[..., Any], args: tuple[Any, ...]) -> Any:
-    """Return the output of `rule` for arguments with tangents; decline by `NotImplemented` if there are none."""
+    """Return the output of `rule` for arguments with tangents, or `NotImplemented` without tangents."""
     leaves, structure = flatten(args)
     counts = [is_differentiable(leaf) for leaf in leaves]
     inputs = [as_variable(x) for x, n in zip(leaves, counts, strict=True) if n]
@@ -35,7 +35,7 @@ def custom_output(parts: "Parts", rule: custom_vjp[..., Any], args: tuple[Any, .
         return built
 
     below: Any = NotImplemented
-    if around is not None:  # the primals may have tangents of that level, which agree with the user's gradient, too
+    if around is not None:  # the primals may have tangents of that level, which must match the user's gradient as well
         below = around.custom_output(rule, filled(map(parts.primal_of, inputs)))
     if moving:
         push = _by_rule if rule.pushforward is not None else _by_transposition
@@ -63,7 +63,7 @@ Outcome = tuple[list[Variable], Structure, list[Variable | None]]
 
 
 def _by_rule(parts: "Parts", rule: custom_vjp[..., Any], inputs: list[Variable], filled: Any) -> Outcome:
-    """Return what the rule of `defjvp` gives."""
+    """Return the result of the rule of `defjvp`."""
     primals = filled(map(parts.primal_of, inputs))
     structure = flatten(primals)[1]
     directions = iter(map(parts.tangent_of, inputs))
@@ -85,7 +85,7 @@ def _by_rule(parts: "Parts", rule: custom_vjp[..., Any], inputs: list[Variable],
 
 
 def _by_transposition(parts: "Parts", rule: custom_vjp[..., Any], inputs: list[Variable], filled: Any) -> Outcome:
-    """Return what the transposed `backward` gives."""
+    """Return the result of the transposed `backward`."""
     if rule.forward is None:
         raise GradientError(
             f"custom_vjp: {rule.name} has no gradient yet; call defvjp(forward, backward), or defjvp(rule)"

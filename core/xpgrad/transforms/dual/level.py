@@ -23,7 +23,7 @@ class DualLevel(EnclosingLevel):
     Attributes
     ----------
     places : dict
-        Where the function took numbers out of Variables with a tangent, by file and line.
+        Lines where the function took numbers out of Variables with a tangent, by file and line.
     deriving : list of (str, Backend)
         The library's functions that are computed by functions of Variables now, with the backend of the arrays.
     repeatable : bool
@@ -60,18 +60,18 @@ class DualLevel(EnclosingLevel):
 
     @property
     def tangents(self) -> Parts:
-        """What divides Variables into primals and tangents."""
+        """The object that splits Variables into primals and tangents."""
         return Parts(self)
 
     def captured_port(self) -> Port:
-        """Return how Variables from outside enter: without a tangent, so that gradients are those of tangents."""
+        """Return the port of outer Variables, lifted without tangent, so that gradients are gradients of tangents."""
         return Port(lambda given: self.dual(_only(given), None), lambda g: [g.tangent])
 
     def argument_port(self) -> Port:
-        """Return how a primal and a tangent enter as one array.
+        """Return the port by which a primal and a tangent are lifted to one array.
 
-        A cotangent c of a dual number y stands for the derivative of the tangent of c y, so that the gradient by the
-        primal is its tangent, and that by the tangent its primal.
+        A cotangent c of a dual number y represents the derivative of the tangent of c y, so that the gradient by the
+        primal is its tangent, and the gradient by the tangent its primal.
         """
         return Port(self._argument, lambda g: [g.tangent, g.primal])
 
@@ -80,13 +80,13 @@ class DualLevel(EnclosingLevel):
         return Port(self._cotangent, lambda y: [y.primal, y.tangent])
 
     def tangent_port(self) -> Port:
-        """Return how the tangent of an array leaves alone."""
+        """Return the port by which only the tangent of an array is returned."""
         return Port(lambda given: self.dual(given[0], None), lambda y: [y.tangent])
 
     def _argument(self, given: Outer) -> DualArray:
         primal, tangent = given
         if primal is None:
-            assert tangent is not None  # one of them is there
+            assert tangent is not None  # at least one is given
             primal = plugins.backend_of(tangent).xp.zeros_like(tangent)
         return self.dual(primal, tangent)
 
@@ -95,21 +95,21 @@ class DualLevel(EnclosingLevel):
         return self._argument((of_tangent, of_primal))
 
     def stored(self, array: Array, x: Variable) -> Array:
-        """Return the primal: what is kept outside has no tangent."""
+        """Return the primal: arrays kept outside have no tangent."""
         primal: Array = array.primal
         return primal
 
     def stored_gradient(self, g: Array, port: Port) -> Array | None:
-        """Return the primal, too."""
+        """Return the primal without the tangent."""
         primal: Array = g.primal
         return primal
 
     def check_cut(self, x: Variable) -> None:
-        """Raise if `x` has a tangent: what was computed from it has used that already."""
+        """Raise if `x` has a tangent, because earlier results have used that tangent already."""
         if self.holds(x._array) and x._array.tangent is not None:
             raise GradientError(
                 f"{self.title}: unchain cannot cut the graph of {x._node.spec!r} in forward mode, which computes "
-                "derivatives along with values; apply stop_gradient to it, or differentiate in reverse mode"
+                "derivatives along with values; apply stop_gradient instead, or differentiate in reverse mode"
             )
 
     def note_draw(self) -> None:

@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 
 class Parts:
-    """The primals and tangents of a level, of its own arrays and of those of batches within it.
+    """The primals and tangents of a level, for its arrays and for arrays of batches within it.
 
-    All are constants of the innermost level without a tangent of this one.
+    All are constants of the innermost level without a tangent of this level.
     """
 
     def __init__(self, level: "DualLevel") -> None:
@@ -30,7 +30,7 @@ class Parts:
         return constant_variable(self._split(inside(x)._array)[0])
 
     def tangent_of(self, x: Variable) -> Variable:
-        """Return the tangent of a Variable, zeros if there is none."""
+        """Return the tangent of a Variable, zeros by default."""
         primal, t = self._split(inside(x)._array)
         return constant_variable(plugins.backend_of(primal).xp.zeros_like(primal) if t is None else t)
 
@@ -39,7 +39,7 @@ class Parts:
         return constant_variable(self._join(self._split(inside(x)._array)[0], self._split(inside(t)._array)[0]))
 
     def custom_output(self, rule: Any, args: tuple[Any, ...]) -> Any:
-        """Return the output of a function with a gradient of the user's, or decline by `NotImplemented`."""
+        """Return the output of a function with a user-defined gradient, or `NotImplemented`."""
         return custom_output(self, rule, args)
 
     def _split(self, array: Any) -> tuple[Array, Array | None]:
@@ -55,7 +55,7 @@ class Parts:
         return kind(batching, primal, batched), None if t is None else kind(batching, t, batched)
 
     def _split_inner(self, array: DualArray) -> tuple[Array, Array | None]:
-        """Return the parts of an array of a level in forward mode within this one."""
+        """Return the parts of an array of an inner level in forward mode."""
         dual, (primal, t) = array.level.dual, self._split(array.primal)
         if array.tangent is None:
             return dual(primal, None), None if t is None else dual(t, None)

@@ -1,7 +1,7 @@
-"""Tangents of the primitives that have a rule of their own: faster than the transposition of their gradients.
+"""Tangents of primitives with a separate rule, which is faster than the transposition of their gradients.
 
 Each row computes on arrays of the base: ``row(base, kernel, y, primals, tangents, parameters)`` returns the tangent of
-`y`, where `kernel` is that of the base. An input without a tangent has None.
+`y`, where `kernel` is the kernel of the base. An input without a tangent has None.
 """
 
 from collections.abc import Callable, Sequence
@@ -34,7 +34,7 @@ def row(*names: str) -> Callable[[Row], Row]:
 def connection(
     base: Backend, kernel: Kernel, y: Array, primals: Arrays, tangents: Arrays, parameters: dict[str, Any]
 ) -> Any:
-    """Return the sum of the products with each tangent; that of the bias is broadcast."""
+    """Return the sum of the products with each tangent; the tangent of the bias is broadcast."""
     (x, W, _), (tx, tW, tb) = primals, tangents
     if tx is None and tW is None:
         axes = (1, tb.shape[0], *(1,) * (len(y.shape) - 2))
@@ -58,7 +58,7 @@ def windows(
 def setitem(
     base: Backend, kernel: Kernel, y: Array, primals: Arrays, tangents: Arrays, parameters: dict[str, Any]
 ) -> Any:
-    """Return the tangent of the array with that of the values written to it, or zeros."""
+    """Return the tangent of the array with the tangent, or zeros, of the written values."""
     tx, tu = (t if t is not None else 0 for t in tangents)
     if tangents[0] is None:
         tx = base.xp.zeros_like(primals[0])

@@ -1,4 +1,4 @@
-"""How the tangent of a primitive's result is computed: by a row, linearly, by its own rules, or by transposition."""
+"""Tangents of the results of primitives: by a row, linearly, by their rules, or by transposition."""
 
 import functools
 from collections.abc import Callable, Sequence
@@ -42,7 +42,7 @@ def derived(backend: "DualBackend", definition: Definition, kernel: Kernel | Non
     if definition.variadic:
         return functools.partial(_variadic, backend, definition, kernel)
     tangent, whole = tangent_rule(backend, definition, kernel), functools.partial(transposed, backend, definition)
-    if backend.base.carries_tangents:  # an outer level must not take the functions of a rule for the user's
+    if backend.base.carries_tangents:  # an outer level must not treat the functions of a rule as user functions
         tangent, whole = tangent and functools.partial(uncollected, tangent), functools.partial(uncollected, whole)
     base_types, restore, plain = frozenset(base.array_types), base.restore, not definition.parameters
     differentiable, later = bool(definition.rules), definition.kernel.name in LATER
@@ -80,7 +80,7 @@ def derived(backend: "DualBackend", definition: Definition, kernel: Kernel | Non
             if tangent is None:
                 return kind(level, *whole(primals, tangents, parameters))
             if later and primals[0].dtype == primals[1].dtype:
-                t = tangent(primals[0], primals, tangents, parameters)  # it needs no more than the dtype of the result
+                t = tangent(primals[0], primals, tangents, parameters)  # it only needs the dtype of the result
                 return kind.with_later(level, lambda: restore(kernel(*primals)), t)
             y = kernel(*primals, **parameters)
             if type(y) not in base_types:
@@ -120,7 +120,7 @@ def _variadic(backend: "DualBackend", definition: Definition, kernel: Kernel, ar
 
 
 def raise_escaped(own: Any, level: Any) -> None:
-    """Raise for an array of a level that has ended, or of another one than `level`."""
+    """Raise for an array of a level that has ended, or that is not `level`."""
     own.check()
     raise EscapedArray(
         f"{own.title}: arrays of two calls of a transformation were mixed, one of {level!r}; pass it as an argument"
@@ -170,8 +170,8 @@ def _linear(backend: "DualBackend", definition: Definition, kernel: Kernel) -> T
 def _elementwise(backend: "DualBackend", definition: Definition, any_complex: bool) -> Tangent:
     """Return the sum of the rules' results for the tangents in place of the cotangent.
 
-    The derivative of an elementwise function is a factor at each place, and a rule multiplies the cotangent with it.
-    For functions of complex numbers that holds if they are holomorphic, which `any_complex` says.
+    The derivative of an elementwise function is a factor for each element, and a rule multiplies the cotangent by this
+    factor. For functions of complex numbers this holds if they are holomorphic, as `any_complex` indicates.
     """
     base = backend.base
     xp, is_kind, restore = base.xp, base.is_kind, base.restore
@@ -256,13 +256,13 @@ def _reduction(backend: "DualBackend", definition: Definition) -> Tangent:
 
 
 def _pulled(backend: "DualBackend", definition: Definition, x: str) -> tuple[int, Any, list[Callable[..., Any]]]:
-    """Return the place of an input, its rule on arrays of the base, and what fetches the values that it asks for."""
+    """Return the position of an input, its rule on arrays of the base, and getters of the rule's arguments."""
     getters = [_getter(backend, definition, name) for name in definition.asks[x]]
     return definition.inputs.index(x), rule_of(definition, backend.base, x), getters
 
 
 def _getter(backend: "DualBackend", definition: Definition, name: str) -> Callable[..., Any]:
-    """Return what fetches a value that a rule asks for."""
+    """Return a getter of a value that a rule requires."""
     if name == "y":
         return lambda y, primals, parameters: y
     if name in definition.inputs:

@@ -28,7 +28,7 @@ MISFIT = 1e-2
 
 
 class NotStepwise(BaseException):
-    """A function has no tangent of its own: the whole function that `jvp` was given must be transposed.
+    """A function has no separate tangent: the whole function that `jvp` received must be transposed.
 
     It passes all handlers of errors up to that call, which repeats the function.
 
@@ -71,7 +71,7 @@ def pushed(
     name : str
         Of the function, for messages.
     call : callable
-        Takes Variables where there are tangents, else the primals; returns Variables.
+        Takes Variables for primals with tangents, otherwise the primals; returns Variables.
     primals, tangents : sequence of arrays
     users : bool
         Whether the gradient is the user's code, which may not be differentiable.
@@ -81,7 +81,7 @@ def pushed(
     Raises
     ------
     GradientError
-        The user's gradient is not computed by functions of Variables; if `checked`, also if a part of it is not.
+        The user's gradient is not computed by functions of Variables; if `checked`, also if only a part is not.
     """
     xs = [x if t is None else Variable(x) for x, t in zip(primals, tangents, strict=True)]
     outputs = list(call(xs))
@@ -150,7 +150,7 @@ def _check_adjoint(
             difference, scale = difference + sign * float(total), scale + float(size)
     if abs(difference) > MISFIT * scale:
         raise GradientError(
-            f"{name}: its tangent and its gradient are not those of one function: they differ by {difference:.3g} of "
+            f"{name}: its tangent and its gradient belong to different functions: they differ by {difference:.3g} of "
             f"{scale:.3g}, because a part of its gradient is computed outside of the graph, {REMEDY}"
         )
 
@@ -196,9 +196,9 @@ def pushed_outputs(
 ) -> list[tuple[Array, Any]] | None:  # fmt: skip
     """Return the outputs of a function node for arrays of `base`, each with its tangent or None.
 
-    A copy of it runs on the primals, and its `backward` is transposed; `function` gets the attributes and what is to be
-    kept from the copy, so that its own `backward` can run on arrays of the level. None is returned for functions of the
-    library that compute with any arrays.
+    A copy of the function runs on the primals, and its `backward` is transposed; `function` gets the attributes and
+    retained values of the copy, so that its `backward` can run on arrays of the level. None is returned for functions
+    of the library that compute with any arrays.
     """
     if function.of_library and not function.transposes:
         return None

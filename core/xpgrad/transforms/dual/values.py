@@ -1,4 +1,4 @@
-"""`ValuesLevel`: functions of values alone, within forward mode: what a solver computes is not differentiated."""
+"""`ValuesLevel`: functions of values within forward mode: the iterations of a solver are not differentiated."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -20,9 +20,9 @@ Component = Callable[[list[Variable]], list[Variable]]
 
 
 class ValuesLevel(DualLevel):
-    """A level where all that enters is a constant: it has no tangent of any level, and no graph.
+    """A level where all lifted arrays are constants, without a tangent of any level and without a graph.
 
-    Functions may be differentiated by what is computed within, at levels of their own.
+    Functions within may be differentiated at inner levels.
     """
 
     def constant(self, array: Array) -> DualArray:
@@ -30,12 +30,12 @@ class ValuesLevel(DualLevel):
         return self.dual(plugins.backend_of(array).stopped(array), None)
 
     def entered(self, outside: Sequence[Variable | None], array: Array, port: Port) -> Entry:
-        """Return Variables of the level below as one of this level, of no graph."""
+        """Return Variables of the level below as one Variable of this level, without a graph."""
         return Entry(outside, root(array, False), port)
 
 
 def of_values(title: str, function: Callable[..., Any], *trees: Any) -> Any:
-    """Return ``function(*trees)``, computed with values alone; the result consists of constants."""
+    """Return ``function(*trees)``, computed with values only; the result consists of constants."""
     level = ValuesLevel(title)
 
     def entered(leaf: Any) -> Any:
@@ -52,7 +52,7 @@ def of_values(title: str, function: Callable[..., Any], *trees: Any) -> Any:
 
 
 def forward_levels(level: Level | None) -> list[Parts]:
-    """Return the levels in forward mode around, from the innermost one on, whose tangents are those of arrays now."""
+    """Return the enclosing levels in forward mode whose tangents arrays carry now, innermost first."""
     found = []
     while level is not None and not isinstance(level, ValuesLevel):
         if isinstance(level, DualLevel):
@@ -64,20 +64,20 @@ def forward_levels(level: Level | None) -> list[Parts]:
 def component_by_component(
     levels: Sequence[Parts], order: int, linear: Component, xs: list[Variable]
 ) -> list[Variable] | None:
-    """Return the results of a constant linear function of arrays for those of their components of one order.
+    """Return the results of a constant linear function for all components of its arrays of one order.
 
     Parameters
     ----------
     levels : sequence of Parts
     order : int
-        A component of order n is a tangent at n of the levels, and a primal at the others.
+        A component of order n is a tangent at n of the levels, and a primal at the other levels.
     linear : callable
     xs : list of Variable
 
     Returns
     -------
     list of Variable or None
-        None if there are no such components.
+        None if no such components exist.
     """
     if not levels:
         return None if order else linear(xs)

@@ -1,1 +1,1 @@
-"""Transformations whose arrays enclose those of the level below, and whose graph stays connected to the one outside."""
+"""Transformations whose arrays enclose arrays of the level below, with a graph connected to the outer graph."""

@@ -1,4 +1,4 @@
-"""`TransformedArray`: what the arrays of all transformations have in common."""
+"""`TransformedArray`: common base of the arrays of all transformations."""
 
 import math
 import operator
@@ -16,13 +16,13 @@ class TransformedArray:
     """Base of the arrays of transformations, which hold arrays of a library; each library and depth has its own types.
 
     A subclass defines the properties below that raise NotImplementedError, and `values_for`. Operators and functions
-    are those of the backend.
+    call the backend.
 
     Attributes
     ----------
     backend : TransformedBackend
     noun : str
-        What messages call such an array.
+        Name of such an array in messages.
     error : type
         The class of errors where something is not possible with such an array.
     """
@@ -137,7 +137,7 @@ class TransformedArray:
         return self.values_for("it was converted to a number").item(*index)
 
     def exported(self) -> Array:
-        """Return the library's array for ``__array__``, which the array has if the library's arrays do."""
+        """Return the library's array for ``__array__``, a method present only if the library's arrays have it."""
         return self.values_for("it was converted to an array of another library")
 
     def __dlpack__(self, **options: Any) -> Any:

@@ -1,4 +1,4 @@
-"""`TransformedBackend`: what the backends of all transformations have from the one below them."""
+"""`TransformedBackend`: methods that the backends of all transformations inherit from the backend below."""
 
 import functools
 from abc import abstractmethod
@@ -41,7 +41,7 @@ class Operators(dict[str, Kernel]):
 class TransformedBackend(Backend):
     """The backend of a transformation's arrays, each of which holds arrays of `base`.
 
-    Devices, dtypes and scalars are those of the base.
+    Devices, dtypes and scalars belong to the base.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ class TransformedBackend(Backend):
         Its name: ``trace``.
     base : Backend
     depth : int
-        How many transformations are active with it; arrays of each depth have a type of their own.
+        Number of active transformations; arrays of each depth have a separate type.
     array_type : type
         A subclass of `TransformedArray`, the base of that type.
 
@@ -59,7 +59,8 @@ class TransformedBackend(Backend):
         The type of its arrays.
     operators : Operators
     operands : frozenset of type
-        What operators take beside the libraries' scalars: its arrays, those of the levels below, and Python's scalars.
+        Operands of operators besides the libraries' scalars: its arrays, arrays of the levels below, and Python
+        scalars.
     """
 
     base: Backend  # never None here
@@ -78,7 +79,7 @@ class TransformedBackend(Backend):
         self.kind: Any = type(array_type.__name__, (array_type,), own)
         self.array_types = (self.kind,)
         self._base_types = frozenset(base.array_types)
-        self._raw: frozenset[type] = self._base_types  # and those of all levels below
+        self._raw: frozenset[type] = self._base_types  # and the types of all levels below
         if isinstance(base, TransformedBackend):
             self._raw |= base._raw
         self.operands = self._raw | SCALARS | {self.kind}
@@ -89,10 +90,10 @@ class TransformedBackend(Backend):
         self._handles: dict[str, Device] = {}
 
     def overrides(self) -> Mapping[str, Kernel]:
-        """Return nothing: `xp` finds the kernels."""
+        """Return no overrides: `xp` finds the kernels."""
         return {}
 
-    # What differs between transformations
+    # Differences between transformations
 
     @abstractmethod
     def operator(self, name: str, function: Kernel) -> Kernel:
@@ -128,7 +129,7 @@ class TransformedBackend(Backend):
 
     @abstractmethod
     def mapped(self, name: str, array: Array, function: Callable[[Array], Array]) -> Array:
-        """Return what a linear function of the base gives, which keeps or copies all elements."""
+        """Return the result of a linear function of the base that keeps or copies all elements."""
 
     def replacement(self, name: str) -> Kernel | None:
         """Return the base's replacement of a kernel as a function of this backend's arrays, or None."""
@@ -205,7 +206,7 @@ class TransformedBackend(Backend):
         return tree
 
     def made_of(self, out: Any, make: Callable[[Array], Any]) -> Any:
-        """Return what a function of the base returned, with ``make(array)`` for each array."""
+        """Return the result of a function of the base, with ``make(array)`` for each array."""
         if type(out) in self._base_types:
             return make(out)
         if isinstance(out, self.base.scalar_types):
@@ -257,7 +258,7 @@ class TransformedBackend(Backend):
         return self.base.owner(array.values)
 
     def is_pending(self, array: Array) -> bool:
-        """Return whether the values are."""
+        """Return whether the values are pending."""
         return self.base.is_pending(array.values)
 
     def is_view(self, array: Array) -> bool:
@@ -301,10 +302,10 @@ class TransformedBackend(Backend):
         """The sizes at which the base takes another path."""
         return self.base.thresholds
 
-    # Devices, which are the base's
+    # Devices of the base
 
     def devices(self) -> Sequence[Device]:
-        """Return the devices of the base, as this backend's."""
+        """Return the devices of the base as devices of this backend."""
         return [self.over(device) for device in self.base.devices()]
 
     def over(self, device: Device) -> Device:
@@ -313,7 +314,7 @@ class TransformedBackend(Backend):
         if found is None:
             index = device.name.removeprefix(f"@{self.base.name}")
             name = f"@{self.name}{index}" if index != device.name else f"@{self.name}:{device.name}"
-            kind = type(device)  # with the attributes that the plugin's devices have
+            kind = type(device)  # with the attributes of the plugin's devices
             found = self._handles[device.name] = kind.__new__(kind)
             Device.__init__(found, self, device.handle, name)
         return found
@@ -323,14 +324,14 @@ class TransformedBackend(Backend):
         return self.over(self.base.device_for(handle))
 
     def activate(self, device: Device) -> Callable[[], None] | None:
-        """Make the base's device the library's current one."""
+        """Make the base's device the current device of the library."""
         return self.base.activate(self.base.device_for(device.handle))
 
     def synchronize(self, device: Device) -> None:
         """Wait until all work on the base's device has finished."""
         self.base.synchronize(self.base.device_for(device.handle))
 
-    # Dtypes and scalars, too
+    # Dtypes and scalars
 
     def is_kind(self, dtype: Dtype, kind: str | tuple[str, ...]) -> bool:
         """Return whether `dtype` is of `kind`."""
@@ -357,17 +358,17 @@ class TransformedBackend(Backend):
         return self.base._constants_of(dtype)
 
     def prepare(self, value: Any, spec: Spec) -> Any:
-        """Return a scalar as the operand that the base makes of it."""
+        """Return a scalar as the operand that the base prepares."""
         return self.base.prepare(value, base_spec(spec))
 
-    # Arrays of other libraries enter as they are
+    # Arrays of other libraries are lifted without conversion
 
     def exports(self, array: Array, memory: Any) -> bool:
         """Return False: no other library shares an array of a transformation."""
         return False
 
     def dlpack_device(self, device: Device) -> Any:
-        """Return None: arrays of other libraries enter as they are."""
+        """Return None: arrays of other libraries are lifted without conversion."""
         return None
 
     def refusal(self, error: Exception) -> Any:
@@ -396,14 +397,14 @@ def _converted(x: Array, *args: Any, **options: Any) -> Any:
 
 
 def base_spec(spec: Spec) -> Spec:
-    """Return the spec of the base's array for that of a transformation's array of the same shape."""
+    """Return the spec of the base's array for the spec of a transformation's array of the same shape."""
     base: Any = spec.backend.base
     found: Spec = base.spec_for(spec.shape, spec.dtype, spec.device)
     return found
 
 
 def backend_over(make: Callable[[Backend, int], B], base: Backend, depth: int) -> B:
-    """Return ``make(base, depth)``, the same one each time, also to threads that are the first to ask for it."""
+    """Return ``make(base, depth)``, always the same object, including concurrent first calls of several threads."""
     key = make, base, depth
     found: B | None = _made.get(key)
     if found is None:

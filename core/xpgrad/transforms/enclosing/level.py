@@ -1,4 +1,4 @@
-"""`EnclosingLevel`: a transformation whose function computes on arrays that hold those of the level below."""
+"""`EnclosingLevel`: a transformation whose function computes on arrays that enclose arrays of the level below."""
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Sequence
@@ -20,10 +20,10 @@ from xpgrad.types import Array
 
 
 class EnclosingLevel(Level):
-    """One run of a function on arrays that hold those of the level below, and of the sweeps through its graph.
+    """One run of a function on arrays that enclose arrays of the level below, and of the sweeps through its graph.
 
-    The graph of its Variables is one of its own. `enclosing.node.connected` makes what leaves depend on what has
-    entered; a sweep outside then goes on within, for which the level becomes active again.
+    Its Variables form a separate graph. `enclosing.node.connected` connects its outputs to its inputs; a sweep outside
+    then continues inside, for which the level becomes active again.
 
     Attributes
     ----------
@@ -32,8 +32,8 @@ class EnclosingLevel(Level):
     captured : dict
         The Variables that the function has from elsewhere, by identity, with what replaces them.
     outside : set of int
-        The identities of the arrays of the level below that have entered, until the function has returned. One that has
-        been freed may leave its identity to another array, which is then copied for nothing.
+        Identities of the lifted arrays of the level below, until the function has returned. The identity of a freed
+        array may be reused by another array, which is then copied unnecessarily.
     """
 
     def __init__(self, title: str) -> None:
@@ -44,7 +44,7 @@ class EnclosingLevel(Level):
         self._running: list[None] = []
         self._pulling: list[None] = []
 
-    # What differs between transformations
+    # Differences between transformations
 
     @abstractmethod
     def backend(self, base: Backend) -> TransformedBackend:
@@ -52,11 +52,11 @@ class EnclosingLevel(Level):
 
     @abstractmethod
     def constant(self, array: Array) -> Array:
-        """Return an array of the level below as one of this level: what the function has from elsewhere."""
+        """Lift an array of the level below, which the function captures, to this level."""
 
     @abstractmethod
     def captured_port(self) -> Port:
-        """Return how Variables that the function has from elsewhere enter, and their gradients leave."""
+        """Return the port by which captured Variables are lifted, and their gradients returned."""
 
     # Running
 
@@ -74,7 +74,7 @@ class EnclosingLevel(Level):
                 live.discard(self)
 
     def pull(self, function: Callable[..., Any], /, *args: Any) -> Any:
-        """Return ``function(*args)``, called at this level; it may sweep up to what has entered."""
+        """Return ``function(*args)``, called at this level; it may sweep up to the lifted Variables."""
         self._pulling.append(None)
         try:
             return self.run(function, *args)
@@ -84,7 +84,7 @@ class EnclosingLevel(Level):
     # Entering
 
     def device(self, device: Device) -> Device:
-        """Return the device of this level over a device of a lower one."""
+        """Return the device of this level over a device of a lower level."""
         own = device.backend
         if isinstance(own, TransformedBackend) and own.depth >= self.depth:
             return device
@@ -98,7 +98,7 @@ class EnclosingLevel(Level):
         Raises
         ------
         EscapedArray
-            It is an array of another transformation, within which this one is not.
+            The array belongs to a transformation that does not enclose this level.
         """
         if self.outer is not None and not self.outer.holds(array):
             array = self.outer.enter(array)
@@ -112,7 +112,7 @@ class EnclosingLevel(Level):
         return self.constant(array)
 
     def enter_variable(self, x: Variable) -> Variable:
-        """Return what replaces a Variable that the function has from elsewhere, the same one each time."""
+        """Return the replacement of a Variable that the function captures, always the same Variable."""
         found = self.captured.get(id(x))
         if found is not None:
             return found[1].inside
@@ -134,7 +134,7 @@ class EnclosingLevel(Level):
         return plugins.backend_of(array)
 
     def entered(self, outside: Sequence[Variable | None], array: Array, port: Port) -> Entry:
-        """Note Variables of the level below that have entered as one `array` of this level."""
+        """Record Variables of the level below that were lifted to one `array` of this level."""
         needed = False
         for x in outside:
             if x is not None:
@@ -158,18 +158,18 @@ class EnclosingLevel(Level):
         return backend.stopped(array)
 
     def origins(self, node: VariableNode) -> list[VariableNode]:
-        """Return the nodes of the Variables that have entered as the root of `node`."""
+        """Return the nodes of the Variables that were lifted to the root of `node`."""
         entered = (entry.outside for entry in self.entries if entry.inside._node is node)
         return [x._node for outside in entered for x in outside if x is not None]
 
-    # Sweeps, and what has been stored
+    # Sweeps and stored gradients
 
     def check_sweep(self, outputs: Iterable[Any], inputs: Iterable[Any] | None = None) -> None:
         """Raise `GraphError` if a Variable is reached that was computed outside, where this sweep cannot go on."""
         if self._pulling or not self.entries:
             return
         border = {e.inside._node: e for e in self.entries if any(_computed(x) for x in e.outside)}
-        if inputs is not None:  # what they are computed from counts only if one of them is from outside, too
+        if inputs is not None:  # their ancestors matter only if one of them is from outside
             captured = {entry.inside._node for _, entry, _ in self.captured.values()}
             asked = captured & {x._node for x in inputs}
             border = {node: entry for node, entry in border.items() if asked - {node}}

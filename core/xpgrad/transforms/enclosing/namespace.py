@@ -69,7 +69,7 @@ class TransformedNamespace:
     ----------
     backend : TransformedBackend
     base : namespace
-        That of the library, or of one of its extensions.
+        Namespace of the library, or of one of its extensions.
     prefix : str
         ``linalg.`` for that extension.
     """

@@ -1,4 +1,4 @@
-"""`Enclosed`: the function node that connects what leaves a transformation to what has entered it."""
+"""`Enclosed`: the function node that connects the outputs of a transformation to its inputs."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -20,14 +20,14 @@ class Output(NamedTuple):
 
 
 def left(level: EnclosingLevel, outputs: Sequence[Output], *, unshared: bool = False) -> list[list[Variable | None]]:
-    """Return, for each output, the Variables that it is outside: connected to what has entered if they depend on it.
+    """Return the outer Variables for each output, connected to the inputs on which they depend.
 
     Parameters
     ----------
     level : EnclosingLevel
     outputs : sequence of Output
     unshared : bool
-        Whether the results go to the user, and must share no memory with each other, nor with what has entered.
+        Whether the results are returned to the user, and must share no memory with each other or with the inputs.
     """
     found = connected(level, level.entries, outputs, unshared=unshared)
     level.outside = set()
@@ -37,7 +37,7 @@ def left(level: EnclosingLevel, outputs: Sequence[Output], *, unshared: bool = F
 def connected(
     level: EnclosingLevel, entries: Sequence[Entry], outputs: Sequence[Output], *, unshared: bool = False
 ) -> list[list[Variable | None]]:
-    """Return what `left` does, with the Variables of `entries` as the inputs."""
+    """Return the same as `left`, with the Variables of `entries` as the inputs."""
     seen = set(level.outside) if unshared else None
     found: list[list[Variable | None]] = []
     node_outputs: list[tuple[Output, list[int | None]]] = []
@@ -67,7 +67,7 @@ def connected(
 
 
 def _unshared(array: Array, seen: set[int]) -> Array:
-    """Return `array`, or a copy of one that shares memory with those `seen` before, to which it is added."""
+    """Return `array`, or a copy if it shares memory with arrays in `seen`, and add its identity to `seen`."""
     backend = plugins.by_type[type(array)]
     if not backend.immutable and (id(array) in seen or backend.is_view(array)):
         array = backend.copy(array)
@@ -78,7 +78,7 @@ def _unshared(array: Array, seen: set[int]) -> Array:
 class Enclosed(FunctionNode):
     """A computation within a transformation, as one function of the graph outside.
 
-    A class, because its inputs and outputs are those of a user's function.
+    A class, because its inputs and outputs are defined by a user's function.
     """
 
     of_library = True
@@ -96,12 +96,12 @@ class Enclosed(FunctionNode):
         return "a transformed function" if self.level is None else self.level.title
 
     def connected(self, arrays: Sequence[Array]) -> tuple[Variable, ...]:
-        """Return Variables over the outputs' `arrays`, connected to the Variables that have entered."""
+        """Return Variables over the outputs' `arrays`, connected to the outer Variables."""
         inputs: list[Any] = [self.entries[i].outside[j] for i, j in self.owners]
         return self._connect(inputs, tuple(x._array for x in inputs), tuple(arrays), recording=True)
 
     def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Return the gradients of what has entered, by a sweep within the transformation."""
+        """Return the gradients of the inputs, by a sweep within the transformation."""
         level = self.level
         assert level is not None  # the sweep has checked it
         wanted = sorted({self.owners[t][0] for t in target_input_indexes})
@@ -122,7 +122,7 @@ class Enclosed(FunctionNode):
         return tuple(gxs)
 
     def _seed(self, gys: list[Variable | None], port: Port, more: list[Entry]) -> Variable | None:
-        """Return cotangents as one within; note it among `more` if the results are to depend on it."""
+        """Lift cotangents; record the inner Variable in `more` if the results should depend on it."""
         level = self.level
         assert level is not None
         if all(g is None for g in gys):

@@ -12,16 +12,16 @@ Outer = Sequence[Array | None]
 class Port(NamedTuple):
     """A pair of linear maps between arrays outside of a transformation and one array inside, adjoint to each other.
 
-    An input enters by `inward`, and its gradient leaves by `outward`. An output leaves by `outward`, and its cotangents
-    enter by `inward`. So the port of an input is that of its gradient, which is an output of the sweep; and the port of
-    an output is that of its cotangents, which are an input.
+    An input is lifted by `inward`, and its gradient returned by `outward`. An output is returned by `outward`, and its
+    cotangents are lifted by `inward`. So the port of an input is also the port of its gradient, which is an output of
+    the sweep; and the port of an output is also the port of its cotangents, which are an input.
 
     Attributes
     ----------
     inward : callable
-        From a sequence of outer raw arrays, None for those that are absent (not all are), to an inner raw array.
+        From a sequence of outer raw arrays, with None for absent (but not all) arrays, to an inner raw array.
     outward : callable
-        From an inner raw array to a list of as many outer arrays; None for those that are absent, which means zero.
+        From an inner raw array to a list of as many outer arrays; None for absent arrays, which means zero.
     """
 
     inward: Callable[[Outer], Array]

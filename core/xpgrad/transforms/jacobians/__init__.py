@@ -1,1 +1,1 @@
-"""How Jacobians are computed: by batches of rows or of columns, or element by element."""
+"""Computation of Jacobians: by batches of rows or of columns, or element by element."""

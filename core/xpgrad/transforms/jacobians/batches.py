@@ -1,4 +1,4 @@
-"""What batches of rows and of columns share: seeds, sizes, and how values leave."""
+"""Code shared by batches of rows and of columns: seeds, sizes, and conversion of values."""
 
 import math
 from collections.abc import Iterable, Iterator
@@ -21,7 +21,7 @@ HELD_AT_ONCE = 4
 
 
 def basis(level: BatchLevel, spec: Spec, start: int, size: int) -> Array:
-    """Return a batch of arrays of `spec`: the member i is 1 at the element ``start + i``, and 0 elsewhere.
+    """Return a batch of arrays of `spec`: array i is 1 at the element ``start + i``, and 0 at all other elements.
 
     Members that would be beyond the last element are zeros.
     """
@@ -49,7 +49,7 @@ def _nbytes(spec: Spec) -> int:
 
 
 def starts(count: int, size: int) -> Iterator[tuple[int, int]]:
-    """Yield where each part begins, and where the batch for it: all have as many members, so the last may overlap."""
+    """Yield the start of each part and of its batch: all batches have the same size, so the last may overlap."""
     for start in range(0, count, size):
         yield start, max(0, min(start, count - size))
 

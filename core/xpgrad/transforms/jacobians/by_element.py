@@ -61,7 +61,7 @@ def turned(seed: Variable) -> Variable:
 
 
 def _basis(x: Variable) -> Iterator[Variable]:
-    """Yield arrays like `x` that are 1 at one element and 0 elsewhere."""
+    """Yield arrays like `x` that are 1 at one element and 0 at all other elements."""
     spec = x._node.spec
     xp = spec.backend.xp
     places = xp.reshape(xp.arange(spec.size, device=spec.device), shape=spec.shape)
@@ -71,7 +71,7 @@ def _basis(x: Variable) -> Iterator[Variable]:
 
 
 def _stacked(parts: list[Variable], y: Variable, x: Variable, axis: int) -> Variable:
-    """Return the derivatives of `y` by `x` from those of, or by, single elements; without any, an empty array."""
+    """Return the derivatives of `y` by `x` from derivatives of, or by, single elements; an empty array without any."""
     shape = (*y.shape, *x.shape)
     if not parts:
         lead = zeros_like(x if x._node.spec.complex else y)

@@ -34,7 +34,7 @@ class Columns:
     arguments : list of Argument
     roots : list of Variable
     outputs : list of Variable
-        The leaves of what the function returned, within; known after `blocks`.
+        The inner leaves of the function's result; known after `blocks`.
     structure : Structure
     """
 
@@ -62,11 +62,11 @@ class Columns:
         return over_arguments(self.arguments, values, single=self.single)
 
     def aux(self) -> Any:
-        """Return the auxiliary output as it is outside."""
+        """Return the auxiliary output converted to outer Variables."""
         return outside(self.level, self._aux)
 
     def blocks(self) -> list[list[Variable]]:
-        """Return one block for each output and root, and store what the function has given to Variables outside."""
+        """Return one block for each output and root, and store values that the function assigned to outer Variables."""
         self._surroundings, self._evaluated = Surroundings(()), False
         columns = [self._of_root(i, x) for i, x in enumerate(self.roots)]
         self.level.store()
@@ -119,7 +119,7 @@ class Columns:
 
 
 def _last(columns: Variable, shape: Shape, of_root: Shape) -> Variable:
-    """Return columns along the first axis as a block, with the shape of the output and that of the root."""
+    """Return columns along the first axis as a block, with the shape of the output and of the root."""
     ndim = len(shape)
     moved = array_api.permute_dims(columns, (*range(1, ndim + 1), 0)) if ndim else columns
     return array_api.reshape(moved, (*shape, *of_root))

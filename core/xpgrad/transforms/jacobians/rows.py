@@ -35,11 +35,11 @@ class Rows:
         self.call: Call = self.level.run(make)
 
     def aux(self) -> Any:
-        """Return the auxiliary output as it is outside."""
+        """Return the auxiliary output converted to outer Variables."""
         return outside(self.level, self.call.aux)
 
     def blocks(self) -> list[list[Variable]]:
-        """Return one block for each output and root, and store what the function has given to Variables outside."""
+        """Return one block for each output and root, and store values that the function assigned to outer Variables."""
         outputs = self.call.outputs
         most = max((y.size for y in outputs), default=1)
         self.level.size = chunk_of(self.chunk_size, most, specs_of(self.call))

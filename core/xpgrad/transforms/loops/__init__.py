@@ -1,1 +1,1 @@
-"""Loops whose backward pass computes carries again instead of keeping them, and what is built on them."""
+"""Loops whose backward pass recomputes carries instead of keeping them, and functions based on these loops."""

@@ -23,7 +23,7 @@ from xpgrad.watch import inspection
 def continuous(
     rhs: RightHandSide, y: list[Variable], moments: Sequence[float], control: StepControl
 ) -> list[list[Variable]]:
-    """Return the solution at all times after the first one, connected by the adjoint equation."""
+    """Return the solution at all times after the first time, connected by the adjoint equation."""
     if len(moments) == 1:
         return []
     surroundings = Surroundings({x.device for x in y})
@@ -47,7 +47,7 @@ def _traced(rhs: RightHandSide, y: Sequence[Variable], t: float) -> Trace:
 def _solved(
     rhs: RightHandSide, y: list[Variable], moments: Sequence[float], control: StepControl
 ) -> list[list[Variable]]:
-    """Return the solution at all times after the first one, without a graph."""
+    """Return the solution at all times after the first time, without a graph."""
     y = [constant_variable(x._array) for x in y]
     k, found = rhs(y, moments[0]), []
     for start, end in itertools.pairwise(moments):
@@ -57,9 +57,9 @@ def _solved(
 
 
 class Adjoint(FunctionNode):
-    """A solution whose gradients are those of the differential equation.
+    """A solution with the gradients of the differential equation.
 
-    A class, because its inputs are the initial value and what a user's function captures.
+    A class, because its inputs are the initial value and the captured Variables of a user's function.
     """
 
     of_library = True
@@ -76,7 +76,7 @@ class Adjoint(FunctionNode):
         return "odeint"
 
     def connected(self, inputs: list[Variable], outputs: list[Variable]) -> tuple[Variable, ...]:
-        """Return the solution at all times after the first one, connected to the inputs."""
+        """Return the solution at all times after the first time, connected to the inputs."""
         self._kept_inputs = dict.fromkeys(range(self.count))
         self._kept_outputs = dict.fromkeys(range(len(outputs)))
         if config.debug:
@@ -98,7 +98,7 @@ class Adjoint(FunctionNode):
         totals = [zeros_of(node.spec) for node in captured]
 
         def derivative(leaves: list[Any], t: float) -> list[Any]:
-            """Return the derivatives of the solution, the adjoint, and the gradients of what is captured."""
+            """Return the derivatives of the solution, of the adjoint, and of the gradients of captured Variables."""
             roots = [root(x._array) for x in leaves[:count]]
             ys: list[Variable] = transforming(self.rhs, list(roots), t)
             border = [x._node for x in roots] + captured
@@ -127,7 +127,7 @@ class Adjoint(FunctionNode):
         return [*a, *totals]
 
     def _recorded(self, grad_outputs: tuple[Any, ...]) -> list[Variable | None]:
-        """Make the steps again, in a graph, whose gradients are connected to what is outside."""
+        """Repeat the steps in a graph, whose gradients are connected to Variables outside."""
         kept = self.get_retained_inputs()
         roots = [alias(x) if x._node.requires_grad else x for x in kept]
         control = StepControl(self.control.rtol, self.control.atol, self.control.max_steps, self.control.eps)

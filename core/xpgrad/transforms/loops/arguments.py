@@ -1,4 +1,4 @@
-"""What the users of loops give and get: trees as leaves, and checks."""
+"""Arguments and results of loops: trees as leaves, and checks."""
 
 import operator
 from collections.abc import Callable, Sequence
@@ -41,7 +41,7 @@ def length_of(name: str, xs: Sequence[Variable], structure: Structure, length: A
         raise ShapeError(f"{name}: the first axes of xs must have one length, got {texts}")
     if length is None:
         if not found:
-            raise TypeError(f"{name}: xs has no arrays, so it is not known how many steps there are; give length=")
+            raise TypeError(f"{name}: xs has no arrays, so the number of steps is unknown; pass length=")
         return next(iter(found))
     given = integer(name, "length", length)
     if given < 0:
@@ -82,5 +82,5 @@ def check_checkpoints(name: str, checkpoints: Any) -> int | str | None:
 
 
 def handed(mode: Mode, leaves: Sequence[Variable], structure: Structure) -> Any:
-    """Return a tree as the user receives it: what is connected to a graph as Variables in any case."""
+    """Return a tree for the user: leaves connected to a graph are Variables in both modes."""
     return structure.build([x if mode.variables or x._node.requires_grad else x._array for x in leaves])

@@ -1,4 +1,4 @@
-"""The bodies of loops: a user's function that is called at each step, with the checks of what it returns."""
+"""The bodies of loops: a user's function that is called at each step, with checks of its results."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
@@ -19,20 +19,20 @@ SAME = "the carry must keep its structure, shapes, dtypes and devices at each st
 
 
 class Body(ABC):
-    """What a loop does at each step.
+    """The operation of a loop at each step.
 
     Parameters
     ----------
     name : str
         The public function: ``scan``.
     structure, carry : Structure, sequence of Variable
-        Those of the first carry.
+        Specs of the first carry.
 
     Attributes
     ----------
     carry : Packing
     outputs : Packing or None
-        The structure of what is collected at each step, after the first one.
+        The structure of the collected outputs, known after the first step.
     """
 
     def __init__(self, name: str, structure: Structure, carry: Sequence[Variable]) -> None:
@@ -161,7 +161,7 @@ class Conditional(Body):
         self, start: int, end: int, leaves: list[Variable], rows: list[Sequence[Variable]],
         slices: Iterable[Sequence[Variable]], *, again: bool = False,
     ) -> tuple[list[Variable], int]:  # fmt: skip
-        """Return the carry after the steps from `start` to `end`, or to the last one, and the step reached."""
+        """Return the carry after the steps from `start` to `end`, or to the last step, and the step reached."""
         f, build, carried = self.f, self.carry.build, self.carry.leaves
         for step in range(start, end):
             tree, mask = build(leaves), None
@@ -176,7 +176,7 @@ class Conditional(Body):
         return leaves, end
 
     def _condition(self, tree: Any, step: int) -> tuple[bool, Variable | None]:
-        """Return whether the loop goes on for any member of a batch, and for which, if these differ.
+        """Return whether the loop continues for any element of a batch, and a mask of elements if they differ.
 
         Raises
         ------

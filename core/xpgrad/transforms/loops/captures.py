@@ -23,10 +23,11 @@ class Captures:
         self.nodes: dict[VariableNode, int] = {}
 
     def add(self, trace: Trace, again: Callable[[], Trace]) -> None:
-        """Add what a recorded step uses.
+        """Add the captured Variables of a recorded step.
 
-        A node at the border of the step is from outside, or was computed by it from such nodes alone. The latter is
-        another one when the step is recorded once more, by `again`, and what it was computed from is looked at.
+        A node at the border of the step is from outside, or was computed in the step from such nodes only. In the
+        second case, recording the step once more by `again` gives a different node, and the inputs of its creator are
+        examined.
         """
         if all(node in self.nodes for node in trace.captured):
             return
@@ -53,7 +54,7 @@ class Captures:
 
 
 class Inside:
-    """The functions that a sweep of some steps may run: all but those that have made what is at the border."""
+    """The functions that a sweep of some steps may run: all except the creators of the nodes at the border."""
 
     __slots__ = ("outside",)
 
@@ -73,7 +74,7 @@ class Inside:
 def swept(
     outputs: Sequence[Variable], cotangents: Sequence[Any], border: Sequence[VariableNode], *, recorded: bool
 ) -> list[Any]:
-    """Return the gradients of the nodes at the border, None for those that nothing depends on.
+    """Return the gradients of the nodes at the border, None for nodes on which no output depends.
 
     Parameters
     ----------
@@ -87,7 +88,7 @@ def swept(
     Raises
     ------
     GraphError
-        A path ends elsewhere.
+        A path ends at another node.
     """
     pairs = zip(outputs, cotangents, strict=True)
     seeds = [(y._node, g) for y, g in pairs if g is not None and y._node.requires_grad]

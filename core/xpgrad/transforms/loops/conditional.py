@@ -1,4 +1,4 @@
-"""`while_loop`: a loop that goes on as long as a condition is true."""
+"""`while_loop`: a loop that runs as long as a condition is true."""
 
 from collections.abc import Callable
 from typing import Any
@@ -14,14 +14,14 @@ def while_loop(
     cond: Callable[[Any], Any], f: Callable[[Any], Any], init: Any, *, max_steps: int | None = None,
     checkpoints: int | str | None = None,
 ) -> Any:  # fmt: skip
-    """Return what a loop has made of a tree when a condition is false: ``while cond(init): init = f(init)``.
+    """Return the tree that a loop computes while a condition is true: ``while cond(init): init = f(init)``.
 
     Parameters
     ----------
     cond : callable
-        Takes the tree, returns one boolean: a Variable or Python's. It draws no random numbers.
+        Takes the tree, returns one boolean: a Variable or a Python bool. It draws no random numbers.
     f : callable
-        Takes the tree, returns the next one, of the same structure, shapes and dtypes.
+        Takes the tree, returns the next tree, with the same structure, shapes and dtypes.
     init : tree of Variables, arrays or scalars
     max_steps : int, optional
         An error if the condition is still true after so many steps.
@@ -31,7 +31,7 @@ def while_loop(
     Returns
     -------
     tree
-        `init` if the condition is false at once.
+        `init` if the condition is initially false.
 
     Raises
     ------
@@ -42,9 +42,9 @@ def while_loop(
 
     Notes
     -----
-    The number of steps is a constant in derivatives. Within `vmap`, the loop goes on until the condition is false for
-    all members; a member for which it is false stays as it is. Gradients, random numbers, types and other errors are
-    those of `scan`.
+    The number of steps is a constant in derivatives. Within `vmap`, the loop continues until the condition is false for
+    all batch elements; an element for which it is false no longer changes. Gradients, random numbers, types and other
+    errors are the same as for `scan`.
     """
     check_function("while_loop", cond)
     check_function("while_loop", f)

@@ -15,14 +15,14 @@ from xpgrad.transforms.loops.rows import Rows
 def fori_loop(
     lower: int, upper: int, f: Callable[[Any, Any], Any], init: Any, *, checkpoints: int | str | None = None
 ) -> Any:
-    """Return what a loop over a range has made of a tree: ``for i in range(lower, upper): init = f(i, init)``.
+    """Return the tree that a loop over a range computes: ``for i in range(lower, upper): init = f(i, init)``.
 
     Parameters
     ----------
     lower, upper : int
         Or 0-d arrays of integers, whose values are read.
     f : callable
-        Takes a 0-d Variable of the default integer dtype and a tree of Variables, returns the next tree, of the same
+        Takes a 0-d Variable of the default integer dtype and a tree of Variables, returns the next tree, with the same
         structure, shapes and dtypes. As an operand of floating-point numbers, cast it: ``xp.astype(i, x.dtype)``.
     init : tree of Variables, arrays or scalars
     checkpoints : int, "all" or None
@@ -35,7 +35,7 @@ def fori_loop(
 
     Notes
     -----
-    Gradients, random numbers, types and errors are those of `scan`.
+    Gradients, random numbers, types and errors are the same as for `scan`.
     """
     check_function("fori_loop", f)
     mode = Mode(init)

@@ -1,4 +1,4 @@
-"""One step of the Runge-Kutta method of Dormand and Prince, of order 5, with an estimate of its error of order 4.
+"""One step of the Runge-Kutta method of Dormand and Prince, of order 5, with an error estimate of order 4.
 
 Source: Dormand and Prince, A family of embedded Runge-Kutta formulae, J. Comp. Appl. Math. 6 (1980), table 2.
 """

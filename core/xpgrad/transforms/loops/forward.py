@@ -1,4 +1,4 @@
-"""The first pass of a loop: most steps without a graph, some recorded to find what they use from outside."""
+"""The first pass of a loop: most steps run without a graph; some are recorded to find captured Variables."""
 
 import functools
 from collections.abc import Sequence
@@ -59,7 +59,7 @@ def looped(
     rows : Rows
         That take the rows from `inputs`.
     steps : int or None
-        None goes on until the body says that it ends.
+        None continues until the body reports the end.
     checkpoints : int, "all" or None
     """
     level = innermost()
@@ -115,7 +115,7 @@ class _First:
         self.places = None if steps is None or limit is None else [*places(steps, limit), steps]
 
     def result(self) -> Looped:
-        """Run the loop, and return its results, connected to what they depend on."""
+        """Run the loop, and return its results, connected to their inputs."""
         last, steps = self._run()
         return self._connected(last, steps)
 
@@ -141,7 +141,7 @@ class _First:
                 constant = not (
                     any(self.wanted) or self.captures.nodes or any(x._node.requires_grad for x in self.inputs)
                 )
-                mode = backprop_mode(constant)  # what depends on constants alone makes no graph, in either mode
+                mode = backprop_mode(constant)  # constants create no graph, in either mode
                 leaves, step = called_with(mode, self.body.run, step, part, leaves, self.stack.rows, slices)
                 if constant:
                     self._check_constant(leaves)
@@ -149,11 +149,11 @@ class _First:
         return leaves, step
 
     def _check_constant(self, leaves: list[Variable]) -> None:
-        """Raise if steps depend on Variables from outside, while those that were recorded before do not."""
+        """Raise if steps depend on Variables from outside, although the steps recorded earlier do not."""
         if any(x._node.requires_grad for x in (*leaves, *(y for row in self.stack.rows for y in row))):
             raise GraphError(
-                f"{self.body.title}: a later step depends on a Variable from outside that requires a gradient, the "
-                "first ones do not; use it in each step, as with xp.where, or pass checkpoints='all'"
+                f"{self.body.title}: a later step depends on an outer Variable that requires a gradient, but the "
+                "first steps do not; use it in each step, as with xp.where, or pass checkpoints='all'"
             )
 
     def _next(self, step: int) -> int:
@@ -169,7 +169,7 @@ class _First:
         return (step // self.every + 1) * self.every
 
     def _recorded(self, step: int, leaves: list[Variable]) -> tuple[list[Variable], int]:
-        """Make one step in a graph, and note what it uses and which of its results depend on that."""
+        """Run one step in a graph, and note its captured Variables and the results that depend on them."""
         surroundings = Surroundings(self.node.devices)
         trace, rows, reached = self._traced(step, leaves, again=False)
         if reached > step:
@@ -207,7 +207,7 @@ class _First:
         return trace, rows, reached
 
     def _connected(self, last: list[Variable], steps: int) -> Looped:
-        """Return the results, those that require a gradient as outputs of the node."""
+        """Return the results; results that require a gradient become outputs of the node."""
         outputs = self.stack.arrays()
         if not self.outputs:
             self.outputs = [False] * len(outputs)

@@ -21,7 +21,7 @@ class RightHandSide:
     ----------
     f : callable
     structure, y : Structure, sequence of Variable
-        Those of the solution.
+        Specs of the solution.
     args : tuple
     """
 
@@ -81,7 +81,7 @@ class Steps(Body):
         self, start: int, end: int, leaves: list[Variable], rows: list[Sequence[Variable]],
         slices: Iterable[Sequence[Variable]], *, again: bool = False,
     ) -> tuple[list[Variable], int]:  # fmt: skip
-        """Return the carry after the steps from `start` to `end`, or to the last one, and the step reached."""
+        """Return the carry after the steps from `start` to `end`, or to the last step, and the step reached."""
         count = len(leaves) // 2
         y, k = leaves[:count], leaves[count:]
         for step in range(start, end):
@@ -114,7 +114,7 @@ def integrated(
     f: Derivative, y: list[Variable], k: list[Variable], control: StepControl, start: float, end: float,
     checkpoints: int | str | None = None,
 ) -> tuple[list[Variable], list[Variable]]:  # fmt: skip
-    """Return the solution and its derivative at `end`, from those at `start`."""
+    """Return the solution and its derivative at `end`, starting from their values at `start`."""
     if start == end:
         return y, k
     if not control.size:

@@ -22,7 +22,7 @@ from xpgrad.watch import inspection
 
 
 class State:
-    """What the steps from one on depend on.
+    """Inputs of the steps after a checkpoint.
 
     Attributes
     ----------
@@ -39,7 +39,7 @@ class State:
         self.surroundings = Surroundings(devices)
 
     def roots(self, wanted: Sequence[bool]) -> list[Variable]:
-        """Return the carry, those leaves that are wanted as new roots of a graph."""
+        """Return the carry with `wanted` leaves as new roots of a graph."""
         pairs = zip(self.arrays, wanted, strict=True)
         return [root(array) if wants else constant_variable(array) for array, wants in pairs]
 
@@ -51,8 +51,8 @@ class State:
 class Loop(FunctionNode):
     """A loop whose steps are computed again for its gradients.
 
-    A class, because its inputs and outputs are those of a user's function. The inputs are the leaves of the carry, then
-    the arrays with a row for each step, then the captured nodes; the outputs are the leaves of the carry and the
+    A class, because its inputs and outputs are defined by a user's function. The inputs are the leaves of the carry,
+    then the arrays with a row for each step, then the captured nodes; the outputs are the leaves of the carry and the
     stacked outputs that require a gradient.
 
     Parameters
@@ -60,7 +60,8 @@ class Loop(FunctionNode):
     body : Body
     rows : Rows
     checkpoints : int or None
-        How many carries may be kept; None keeps those of the first pass, and records all steps from one to the next.
+        How many carries may be kept; None keeps the carries of the first pass, and records all steps from one
+        checkpoint to the next.
     """
 
     of_library = True
@@ -92,12 +93,12 @@ class Loop(FunctionNode):
         return self._connect(inputs, tuple(x._array for x in inputs), tuple(outputs), recording=True)
 
     def release(self) -> None:
-        """Drop what was kept."""
+        """Release the retained arrays."""
         super().release()
         self.states = []
 
     def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Make the steps again, the last ones first, and return the gradients through their graphs."""
+        """Repeat the steps in reverse order, and return the gradients through their graphs."""
         given = iter(grad_outputs)
         carry = [next(given) if wants else None for wants in self.wanted_carry]
         outputs = [next(given) if wants else None for wants in self.wanted_outputs]
@@ -132,7 +133,7 @@ class Loop(FunctionNode):
         return [x._array for x in self.get_retained_inputs()[self._carries :]]
 
     def again(self, state: State, function: Callable[..., Any], *args: Any) -> Any:
-        """Return ``function(*args)``, called as the steps from `state` on were."""
+        """Return ``function(*args)``, called in the surroundings of the steps after `state`."""
         return state.surroundings.again(self._origin, function, *args)
 
     def _advanced(self, state: State, end: int) -> State:
@@ -149,7 +150,7 @@ class Loop(FunctionNode):
     # Gradients that are recorded
 
     def _recorded(self, carry: list[Any], outputs: list[Any]) -> list[Variable | None]:
-        """Make all steps again in one graph, whose gradients are connected to what is outside."""
+        """Repeat all steps in one graph, whose gradients are connected to Variables outside."""
         kept = self.get_retained_inputs()
         roots = [alias(x) if x._node.requires_grad else x for x in kept]
         stack = Stack(self.rows.reverse)
@@ -173,7 +174,7 @@ class Discarded(list[Any]):
 
 
 class Reversal:
-    """One pass over the steps from the last to the first one.
+    """One pass over the steps in reverse order.
 
     Parameters
     ----------
@@ -181,7 +182,7 @@ class Reversal:
     carry : list of Variable or None
         The cotangents of the last carry.
     outputs : list of Variable or None
-        Those of the stacked outputs.
+        Cotangents of the stacked outputs.
     """
 
     def __init__(self, loop: Loop, carry: list[Any], outputs: list[Any]) -> None:

@@ -1,7 +1,7 @@
-"""`odeint`: solutions of ordinary differential equations, differentiable by what they depend on.
+"""`odeint`: solutions of ordinary differential equations, differentiable by their inputs.
 
-No well-kept library does this for every library of the Array API standard: diffrax is JAX's, torchdiffeq and torchode
-are torch's, and SciPy's solvers take NumPy's arrays and have no derivatives.
+No well-kept library supports every library of the Array API standard: diffrax is written for JAX, torchdiffeq and
+torchode for torch, and SciPy's solvers take NumPy arrays and have no derivatives.
 """
 
 import itertools
@@ -33,7 +33,7 @@ def odeint(
 ) -> Any:  # fmt: skip
     """Return the solution of ``dy/dt = f(y, t, *args)``, ``y(t[0]) = y0`` at all times `t`.
 
-    Steps are those of Dormand and Prince, of order 5, with control of the error, for problems that are not stiff. They
+    The method of Dormand and Prince, of order 5, with error control, is suitable for problems that are not stiff. They
     end at each of the times.
 
     Parameters
@@ -44,15 +44,15 @@ def odeint(
     t : Variable, array or sequence of numbers, shape (n,)
         Increasing or decreasing; equal times have equal solutions, each with its own gradient.
     *args : trees
-        Arrays in them are passed as Variables. Variables that `f` captures get their gradients, too.
+        Arrays in them are passed as Variables. Variables that `f` captures also get their gradients.
     rtol, atol : float, optional
         The error of a step is at most ``atol + rtol * abs(y)``, in the root mean square. By default the square root of
         the spacing of numbers at 1: 1.5e-8 for float64, 3.5e-4 for float32.
     max_steps : int
         From one time to the next.
     adjoint : "discrete" or "continuous"
-        The gradients of the steps that were made, exact to rounding, or those of the equation, by another integration
-        backward in time: it keeps no carries, and its error is that of the tolerances.
+        The gradients of the computed steps, exact to rounding, or the gradients of the equation, by another integration
+        backward in time: it keeps no carries, and its error depends on the tolerances.
     checkpoints : int, "all" or None
         For the discrete adjoint, as for `scan`, between each two times.
 
@@ -71,9 +71,9 @@ def odeint(
 
     Notes
     -----
-    Sizes of steps are constants in derivatives. Gradients by `t` are those of the exact solution,
-    ``f(y(t[i]), t[i])``. Gradients can be differentiated again; those by times up to order 5. In each step numbers are
-    read to control the error, so that a compiled function with an integration runs without a program.
+    Sizes of steps are constants in derivatives. Gradients by `t` are the derivatives of the exact solution,
+    ``f(y(t[i]), t[i])``. Gradients can be differentiated again; gradients by times up to order 5. In each step numbers
+    are read to control the error, so that a compiled function with an integration runs without a program.
     """
     check_function("odeint", f)
     if adjoint not in ADJOINTS:
@@ -105,7 +105,7 @@ def odeint(
 def _discrete(
     rhs: RightHandSide, y: list[Variable], moments: Sequence[float], control: StepControl, checkpoints: int | str | None
 ) -> list[list[Variable]]:
-    """Return the solution at all times after the first one, connected by the steps."""
+    """Return the solution at all times after the first time, connected by the steps."""
     if len(moments) == 1:
         return []
     k = rhs(y, moments[0])
@@ -117,7 +117,7 @@ def _discrete(
 
 
 def _is_differentiated(times: Variable) -> bool:
-    """Return whether there may be derivatives by the times."""
+    """Return whether derivatives by the times may be computed."""
     node = times._node
     return (recording() and node.requires_grad) or node.spec.backend.carries_tangents
 

@@ -38,12 +38,12 @@ class Packing:
         self._opened = _opener(structure)
 
     def leaves(self, tree: Any, step: int | str) -> list[Variable]:
-        """Return the leaves of a tree that the step of this number, or what has this name, has returned.
+        """Return the leaves of a tree that the step with this number or name returned.
 
         Raises
         ------
         StructureError
-            The structure, or the shape, dtype or device of a leaf is another one; the text names the path.
+            The structure, or the shape, dtype or device of a leaf differs; the text names the path.
         """
         found = self._opened(tree)
         if found is not None:
@@ -83,7 +83,7 @@ class Packing:
 
 
 def _builder(structure: Structure) -> Callable[[Sequence[Any]], Any]:
-    """Return what makes a tree of its leaves, in less time than `Structure.build` for the simplest ones."""
+    """Return a function that builds a tree from leaves, faster than `Structure.build` for simple trees."""
     kind = structure.kind
     if kind is None:
         return lambda leaves: leaves[0]
@@ -99,7 +99,7 @@ def _builder(structure: Structure) -> Callable[[Sequence[Any]], Any]:
 
 
 def _opener(structure: Structure) -> Opened:
-    """Return what takes the leaves out of a tree; None if it is no simple one of this structure."""
+    """Return a function that extracts the leaves of a tree; None if it is no simple one of this structure."""
     kind, count = structure.kind, len(structure.children)
     if kind is None:
         return lambda tree: (tree,)

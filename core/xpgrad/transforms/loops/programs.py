@@ -27,7 +27,7 @@ class Plan:
     steps : int
     reverse : bool
     carries, rows : int
-        How many leaves the carry has, and how many arrays with a row for each step there are.
+        Numbers of leaves in the carry, and of arrays with a row for each step.
     kept : tuple of int
         The steps before which carries are kept.
     checkpoints : int or None
@@ -61,7 +61,7 @@ class Steps(Composite):
     def __init__(self, program: Program, plan: Plan) -> None:
         self.program, self.plan = program, plan
         backend = program.backend
-        assert backend is not None  # there is at least one array
+        assert backend is not None  # at least one array exists
         self.backend, self.restore = backend, backend.restore
         self._options: Options | None = None
         self._run: Run | None = None
@@ -78,7 +78,7 @@ class Steps(Composite):
     __hash__ = object.__hash__
 
     def prepare(self, options: Options) -> None:
-        """Make what runs the step, with the options of the compiled function."""
+        """Prepare the function that runs the step, with the options of the compiled function."""
         if self._options != options or self._run is None:
             self._options, self._run = options, self._made(options)
 
@@ -89,7 +89,7 @@ class Steps(Composite):
 
     @property
     def run(self) -> Run:
-        """What runs the step: exactly as recorded until it has been prepared."""
+        """Function that runs the step: exactly as recorded until it has been prepared."""
         if self._run is None:
             self._run = self._made(Options(exact=True))
         return self._run
@@ -132,7 +132,7 @@ def forward(*arrays: Array, body: Steps, steps: int) -> tuple[Array, ...]:
     Parameters
     ----------
     *arrays : array
-        The carry, the arrays with a row for each step, and what the steps use from outside.
+        The carry, the arrays with a row for each step, and the outer values that the steps use.
     body : Steps
     steps : int
     """
@@ -152,13 +152,13 @@ def forward(*arrays: Array, body: Steps, steps: int) -> tuple[Array, ...]:
 
 
 def pullback(*arrays: Array, body: Steps, vjp: "Pull", steps: int) -> tuple[Array, ...]:
-    """Return the gradients of the carry, of the rows, and of what the steps use from outside.
+    """Return the gradients of the carry, of the rows, and of the outer values that the steps use.
 
     Parameters
     ----------
     *arrays : array
-        What `forward` has kept, the rows, what the steps and their gradients use from outside, and the cotangents of
-        the last carry and of the outputs.
+        The values kept by `forward`, the rows, the outer values that the steps and their gradients use, and the
+        cotangents of the last carry and of the outputs.
     body, vjp : Steps, Pull
     steps : int
     """
@@ -169,7 +169,7 @@ def pullback(*arrays: Array, body: Steps, vjp: "Pull", steps: int) -> tuple[Arra
 class Pull(Steps):
     """The program of the gradients of one step.
 
-    From the carry, the rows, values from outside, and cotangents, it gives the gradients that there are.
+    From the carry, the rows, outer values, and cotangents, it computes the existing gradients.
 
     Parameters
     ----------
@@ -178,9 +178,9 @@ class Pull(Steps):
     carries, rows, captured : sequence of Spec or None
         For each wanted leaf of the carry, each wanted row and each captured Variable: the spec of its gradient.
     present : sequence of bool
-        Which of these gradients the program has; the others are zeros.
+        Mask of gradients that the program computes; the remaining gradients are zeros.
     counts : tuple of int
-        How many values the steps and their gradients use from outside, and how many cotangents outputs have.
+        Numbers of outer values that the steps and their gradients use, and of cotangents of outputs.
     """
 
     def __init__(
@@ -221,7 +221,7 @@ class Backward:
         self.outputs = take(vjp.counts[2])
         self.totals: list[Array | None] = [None] * len(vjp.captured)
         self._vjp, self._add = vjp.run, body.backend.xp.add
-        self.parts = Collected(not plan.reverse)  # they come from the last step to the first
+        self.parts = Collected(not plan.reverse)  # they are computed from the last step to the first
 
     def run(self) -> tuple[Array, ...]:
         """Return the gradients."""
@@ -249,7 +249,7 @@ class Backward:
         return (*self.carry, *self.parts.arrays(), *totals)
 
     def _carries(self, carry: Sequence[Array], start: int, end: int) -> list[Sequence[Array]]:
-        """Return the carries before the steps from `start` to `end`, this one included."""
+        """Return the carries before each step from `start` to `end`, including `start`."""
         body, count = self.body, self.body.plan.carries
         found, run = [carry], body.run
         for step in range(start, end):

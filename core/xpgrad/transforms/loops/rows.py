@@ -1,4 +1,4 @@
-"""`Rows`: what a loop takes one row of at each step, and `Stack`: what it collects one row of at each step."""
+"""`Rows`: arrays of which each step of a loop takes one row, and `Stack`: rows collected at each step."""
 
 from collections.abc import Iterator, Sequence
 
@@ -46,7 +46,7 @@ class Rows:
         return ([output(s.backend.restore(a[i, ...]), s, None, 0) for a, s in pairs] for i in numbers)
 
     def roots(self, arrays: Sequence[Array], wanted: Sequence[bool], start: int, end: int) -> list[Sequence[Variable]]:
-        """Return the rows of steps from `start` to `end`, those of `wanted` arrays as roots of a graph."""
+        """Return the rows of steps from `start` to `end`, with rows of `wanted` arrays as roots of a graph."""
         found = self.constants(arrays, start, end)
         if not any(wanted):
             return list(found)
@@ -91,7 +91,7 @@ class Stack:
 
 
 def stacked(rows: Sequence[Array], reverse: bool) -> Array:
-    """Return arrays as the rows of one."""
+    """Stack arrays as the rows of one array."""
     return _called("stack", list(rows[::-1] if reverse else rows))
 
 

@@ -40,10 +40,10 @@ def scan(
     reverse : bool
         Begin with the last row; the output of a row stays in its place.
     checkpoints : int, "all" or None
-        What is kept for the gradients. None: as many carries as the square root of the steps; each step is made once
-        more in the backward pass. An integer: so many carries, by the binomial schedule of Griewank and Walther (2000),
-        which makes the fewest steps again; one step is recorded at a time. "all": all values of all steps, none is made
-        again.
+        Carries kept for the gradients. None: as many carries as the square root of the steps; each step is repeated
+        once in the backward pass. An integer: this number of carries, by the binomial schedule of Griewank and Walther
+        (2000), which repeats the fewest steps; one step is recorded at a time. "all": all values of all steps, none is
+        made again.
 
     Returns
     -------
@@ -58,13 +58,13 @@ def scan(
     ShapeError
         The first axes of `xs` differ, or differ from `length`.
     TypeError
-        `f` does not return a pair, or it is not known how many steps there are.
+        `f` does not return a pair, or the number of steps is unknown.
     GraphError
         In the backward pass: a step is not repeatable.
 
     Notes
     -----
-    - Variables that `f` captures get their gradients, too. Where the first of the steps that are kept do not use a
+    - Variables that `f` captures also get their gradients. Where the first of the steps that are kept do not use a
       Variable from outside that requires a gradient, later ones must not.
     - Random numbers, the device and the entries ``train`` and ``dtype`` of the configuration are those of the first
       pass when steps are made again; otherwise `f` must be repeatable.

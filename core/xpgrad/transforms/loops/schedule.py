@@ -11,7 +11,7 @@ def interval(steps: int) -> int:
 def reach(checkpoints: int, repetitions: int) -> int:
     """Return how many steps can be reversed if each is computed at most so many times more, without a record.
 
-    With `checkpoints` carries, that of the first step included.
+    With `checkpoints` carries, including the carry of the first step.
     """
     return math.comb(checkpoints + repetitions, checkpoints) if repetitions >= 0 else 0
 
@@ -32,7 +32,7 @@ def split(steps: int, checkpoints: int) -> int:
 
 
 def places(steps: int, checkpoints: int) -> list[int]:
-    """Return the steps before which carries are kept in the first pass, the first one included."""
+    """Return the steps before which carries are kept in the first pass, including the first step."""
     found = [0]
     while len(found) < checkpoints:
         further = split(steps - found[-1], checkpoints - len(found) + 1)

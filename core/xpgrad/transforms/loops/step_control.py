@@ -1,4 +1,4 @@
-"""`StepControl`: which steps an integration makes, by an estimate of the error of each.
+"""`StepControl`: the step sizes of an integration, by an error estimate for each step.
 
 Source: Hairer, Nørsett and Wanner, Solving Ordinary Differential Equations I, section II.4; the proportional-integral
 control of Gustafsson as in their code DOPRI5.
@@ -65,7 +65,7 @@ class StepControl:
         return math.copysign(h, end - t)
 
     def accepts(self, y: list[Any], after: list[Any], stages: Sequence[list[Any]], h: float) -> bool:
-        """Return whether the error of a step is small enough, and choose the size of the next one."""
+        """Return whether the error of a step is small enough, and choose the size of the next step."""
         errors = combined(None, stages, ERROR, h)
         scales = [self._scale(a, b) for a, b in zip(y, after, strict=True)]
         error = self._norm(errors, scales)
@@ -78,7 +78,7 @@ class StepControl:
             self._rejected = True
             return False
         size = abs(h) * min(1.0 if self._rejected else LARGEST, max(SMALLEST, factor))
-        self.size = size if abs(h) >= self.size * (1 - 1e-9) else max(self.size, size)  # it was cut short by an end
+        self.size = size if abs(h) >= self.size * (1 - 1e-9) else max(self.size, size)  # an end time shortened the step
         self._before, self._rejected = max(error, 1e-4), False
         return True
 
@@ -92,7 +92,7 @@ class StepControl:
             )
         if self.size < 4 * self.eps * max(abs(t), abs(end - start) * 1e-3) or not self.size > 0:
             raise IterationError(
-                f"odeint: {where}, where the step size {self.size:.3g} is too small for the error asked for: f has a "
+                f"odeint: {where}, where the step size {self.size:.3g} is too small for the requested error: f has a "
                 "singularity or returns NaN, or rtol and atol are too small for the dtype"
             )
 
@@ -103,7 +103,7 @@ class StepControl:
 
     @staticmethod
     def _norm(values: Sequence[Any], scales: Sequence[Any]) -> float:
-        """Return the root of the mean square of all values over their scales: in a batch, that of the worst member."""
+        """Return the root mean square of all values over their scales: in a batch, for the worst element."""
         total, count = 0.0, 0
         for x, scale in zip(values, scales, strict=True):
             spec = x._node.spec

@@ -29,14 +29,14 @@ from xpgrad.types import Array
 
 
 class NoProgram(Exception):
-    """The body of a loop cannot be a program of its own; the text says why."""
+    """The body of a loop cannot be a separate program; the text gives the reason."""
 
 
 def traced(
     level: TraceLevel, body: Body, carry: list[Variable], inputs: Sequence[Variable], rows: Rows, steps: int,
     checkpoints: int | str | None,
 ) -> tuple[list[Variable], list[Variable]] | None:  # fmt: skip
-    """Return the last carry and the stacked outputs of a loop that is one call, or None if it cannot be one."""
+    """Return the last carry and the stacked outputs of a loop in a single call, or None if this is impossible."""
     try:
         return _Traced(level, body, carry, inputs, rows, steps, checkpoints).result()
     except NoProgram as error:
@@ -52,7 +52,7 @@ class _Recorded:
     Attributes
     ----------
     carry, rows : list of TracedArray
-        What it starts from, its drawn numbers after the rows.
+        Inputs of the step: the carry, then the rows, then its drawn numbers.
     outputs : list of Variable
     trace : Trace
     part : Part
@@ -96,7 +96,7 @@ class _Traced:
     # Recording one step
 
     def _step(self, *, pulled: bool) -> _Recorded:
-        """Record the first step, with its gradients if they are wanted."""
+        """Record the first step, with its gradients if they are requested."""
         made = _Recorded()
         made.carry = [self._placeholder(x._array, x._node.spec) for x in self.carry]
         place = self.rows.place(0)
@@ -147,7 +147,7 @@ class _Traced:
         made.gradients = transforming(swept, ys, gys, border, recorded=False)
 
     def _explore(self) -> None:
-        """Record steps until it is known what requires a gradient, and which Variables from outside are used."""
+        """Record steps until the results that require a gradient and the captured Variables are known."""
         before = None
         state = self._state()
         while before != (self.wanted, self.wanted_outputs):
@@ -166,7 +166,7 @@ class _Traced:
         return [(c, c.inside._array, c.inside._grad) for c in unique.values()]
 
     def _check(self, made: _Recorded, state: list[Any]) -> None:
-        """Raise NoProgram if the step needs values, or changes what is outside."""
+        """Raise NoProgram if the step needs values, or changes outer state."""
         if made.part.failure is not None:
             self._restore(state)
             raise NoProgram("")  # the steps, which are recorded one by one now, say why
@@ -247,7 +247,7 @@ class _Traced:
         return Plan(self.steps, self.rows.reverse, len(self.carry), count, tuple(states), limit)
 
     def _pull(self, plan: Plan, outside: int) -> tuple[Pull, list[Any]]:
-        """Return the program of the gradients of a step, and what it uses from outside."""
+        """Return the program of the gradients of a step, and the outer values that it uses."""
         made = self._step(pulled=True)
         if made.part.failure is not None:
             raise NoProgram("its gradients need values")
@@ -263,7 +263,7 @@ class _Traced:
         return Pull(program, plan, carries, rows, captured, present, counts), used
 
     def _drawn(self, made: _Recorded) -> list[Any]:
-        """Return the random numbers of all steps, drawn before the first one in the order of the steps."""
+        """Return the random numbers of all steps, drawn before the first step in the order of the steps."""
         calls = [call for call in made.part.calls if _draws(call)]
         base, recording, steps, reverse = self.backend.base, self.recording, self.steps, self.rows.reverse
         if recording.given is not None:
@@ -298,7 +298,7 @@ class _Traced:
 
 
 class TracedLoop(FunctionNode):
-    """A loop in a compiled function that records a graph: its gradients are one call, too."""
+    """A loop in a compiled function that records a graph: its gradients are computed by one call as well."""
 
     of_library = True
 
@@ -314,7 +314,7 @@ class TracedLoop(FunctionNode):
         return self.loop.body.title
 
     def connected(self, results: Sequence[Any]) -> list[Variable]:
-        """Return the results, those that require a gradient as outputs of this node."""
+        """Return the results; results that require a gradient become outputs of this node."""
         loop = self.loop
         inputs = [*loop.carry, *loop.inputs, *(variable_over(node, None) for node in loop.captures.nodes)]
         wanted = [*loop.wanted, *loop.wanted_outputs]
@@ -326,12 +326,12 @@ class TracedLoop(FunctionNode):
         return [next(made) if wants else constant_variable(a) for a, wants in zip(results, wanted, strict=True)]
 
     def release(self) -> None:
-        """Drop what was kept."""
+        """Release the retained arrays."""
         super().release()
         self.arrays = []
 
     def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Return the gradients by one call; where they are recorded, by the graph of all steps."""
+        """Return the gradients by one call; recorded gradients use the graph of all steps."""
         loop = self.loop
         if recording():
             found = self._recorded(grad_outputs)
@@ -352,7 +352,7 @@ class TracedLoop(FunctionNode):
         return spec.backend.restore(spec.backend.xp.zeros(spec.shape, dtype=spec.dtype, device=spec.device))
 
     def _recorded(self, grad_outputs: tuple[Any, ...]) -> list[Variable | None]:
-        """Make all steps in one graph, whose gradients are connected to what is outside."""
+        """Record all steps in one graph, whose gradients are connected to Variables outside."""
         loop = self.loop
         kept = self.get_retained_inputs()
         roots = [alias(x) if x._node.requires_grad else x for x in kept]
@@ -388,13 +388,13 @@ def _draws(call: Call) -> bool:
 
 
 def _without_draws(calls: Sequence[Call]) -> tuple[list[Call], list[Value]]:
-    """Return the calls that draw nothing, and what the others give."""
+    """Return the calls that draw no random numbers, and the results of the other calls."""
     drawn = [value for call in calls if _draws(call) for value in call.results]
     return [call for call in calls if not _draws(call)], drawn
 
 
 def draw_all(functions: Sequence[Callable[[], Any]], steps: int, reverse: bool) -> list[Array]:
-    """Return what functions without arguments have drawn at each step, stacked."""
+    """Return the random numbers that functions without arguments draw at each step, stacked."""
     collected = Collected(reverse)
     for _ in range(steps):
         row: list[Array] = []

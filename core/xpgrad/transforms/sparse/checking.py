@@ -13,14 +13,14 @@ ROUNDING = 1000
 
 
 def missing_entry(matrix: Any, v: Array, found: Array, product: Product, eps: float) -> tuple[int, int] | None:
-    """Return row and column of an entry that the linear map `product` has and `matrix` does not have; else None.
+    """Return row and column of an entry of the linear map `product` that is missing in `matrix`; None if none is.
 
     Parameters
     ----------
     matrix : scipy.sparse.csr_array
         The matrix of the map, as a pattern of entries gave it.
     v, found : vectors
-        Random numbers, and the product of the map's true matrix with them.
+        Random numbers, and the product of the map's true matrix with these numbers.
     product : callable
         Takes a vector, returns such a product.
     eps : float

@@ -1,7 +1,7 @@
-"""Colours of the columns, or rows, of a sparse matrix: those of one colour share no row, or column.
+"""Colours of the columns, or rows, of a sparse matrix: columns of one colour share no row, and vice versa.
 
 The sum of the columns of one colour has all their entries (Curtis, Powell and Reid, 1974: On the estimation of sparse
-Jacobian matrices). Colours are given greedily, in two orders, of which the better one is taken.
+Jacobian matrices). Colours are assigned greedily, in two orders, of which the better result is used.
 """
 
 import dataclasses
@@ -52,7 +52,7 @@ def coloured(forward: bool, rows_of: Sequence[Sequence[int]], rows: int) -> Colo
 
 
 def _greedy(order: Iterable[int], rows_of: Sequence[Sequence[int]], rows: int) -> tuple[list[int], int]:
-    """Return the colours of columns, each the lowest one that no column before has in its rows; and their number."""
+    """Return the colours of columns, each the lowest colour unused in its rows by earlier columns; and their number."""
     taken = [0] * rows  # the bits are colours
     colours, count = [-1] * len(rows_of), 0
     for j in order:

@@ -1,4 +1,4 @@
-"""`sparse_jacobian` and `sparse_hessian`: matrices of derivatives that have few entries, by few sweeps."""
+"""`sparse_jacobian` and `sparse_hessian`: sparse matrices of derivatives, computed by few sweeps."""
 
 from collections.abc import Callable
 from typing import Any, Literal
@@ -99,7 +99,7 @@ class SparseJacobian:
         return Sweeps(self._name, self._f, self._argnums, args, kwargs, self._allow_constant)
 
     def _compressed(self, sweeps: Sweeps, pattern: Pattern) -> tuple[Any, tuple[int, int] | None]:
-        """Return the matrix with entries where `pattern` has them, and row and column of one that it misses."""
+        """Return the matrix with entries at the positions in `pattern`, and row and column of a missing entry."""
         host, xp = plugins.host, plugins.host.namespace
         self._colouring = colouring = pattern.colouring(self._mode(sweeps))
         forward, count = colouring.forward, colouring.count
@@ -127,7 +127,7 @@ class SparseJacobian:
         return "reverse" if self._asked == "auto" and not supports_forward(sweeps.call) else self._asked
 
     def _found(self, sweeps: Sweeps, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Pattern:
-        """Return the pattern of the Jacobian, by dense ones at two random points near the argument."""
+        """Return the pattern of the Jacobian, by dense Jacobians at two random points near the argument."""
         patterns = []
         for sign in (1, -1):
             moved = list(args)
@@ -181,9 +181,9 @@ def sparse_jacobian(
     f : callable
         Returns a Variable of any shape, or a tree of Variables, real.
     sparsity : matrix, optional
-        Where the Jacobian may have entries: a sparse array of SciPy, whose stored elements count, zeros, too; or a
-        dense array, whose elements other than zero count. More than needed is allowed. Without it the pattern is found
-        at the first call, by dense Jacobians at two random points near the argument.
+        Positions of possibly nonzero entries of the Jacobian: a sparse array of SciPy, whose stored elements count,
+        including zeros; or a dense array, whose nonzero elements count. More than needed is allowed. By default the
+        pattern is found at the first call, by dense Jacobians at two random points near the argument.
     argnums : int
         The positional argument to differentiate by: an array, or a tree of arrays, real floating-point.
     mode : {"auto", "forward", "reverse"}
@@ -193,7 +193,7 @@ def sparse_jacobian(
     check : bool
         Whether each call compares its result times a vector of random numbers with the product by one more sweep. A
         `sparsity` that misses an entry is an error then; a pattern that was found is completed. Entries below a
-        thousand rounding errors of the others in their row (reverse mode: column) pass unseen.
+        thousand rounding errors of the other entries in their row (reverse mode: column) remain undetected.
     format : {"csr", "csc", "coo"}
     allow_constant : bool
         As for `value_and_grad`.
@@ -201,9 +201,9 @@ def sparse_jacobian(
     Returns
     -------
     callable
-        Takes the arguments of `f`, returns a ``scipy.sparse`` array on the host, of float64 (of float32 if all numbers
-        are of at most 32 bits). Rows are the elements of the output, columns those of the argument, in C order; leaves
-        of trees follow each other. Its attributes `sparsity`, `colors` and `mode` say how it is computed.
+        Takes the arguments of `f`, returns a ``scipy.sparse`` array on the host, of dtype float64 (float32 if all
+        numbers have at most 32 bits). Rows are the elements of the output, columns the elements of the argument, in C
+        order; leaves of trees follow each other. Its attributes `sparsity`, `colors` and `mode` say how it is computed.
 
     Raises
     ------
@@ -223,8 +223,8 @@ def sparse_hessian(
 ) -> SparseJacobian:  # fmt: skip
     """Return the Hessian of `f`, which returns one real number, as a function that returns a sparse matrix of SciPy.
 
-    Parameters and result are those of `sparse_jacobian`, of the gradient of `f`; a sweep over a recorded sweep is for
-    a group of rows. `sparsity` has both triangles.
+    Parameters and result are the same as for `sparse_jacobian` of the gradient of `f`; a sweep over a recorded sweep
+    computes a group of rows. `sparsity` includes both triangles.
     """
     gradient = grad(f, argnums, allow_constant=allow_constant)
     return SparseJacobian("sparse_hessian", gradient, sparsity, argnums, "reverse", check, format, allow_constant)

@@ -26,7 +26,7 @@ class Pattern:
     Parameters
     ----------
     matrix : scipy.sparse.csr_array
-        Its stored elements are the entries, zeros, too.
+        Its stored elements are the entries, including zeros.
 
     Attributes
     ----------
@@ -43,7 +43,7 @@ class Pattern:
         self._colourings: dict[bool, Colouring] = {}
 
     def colouring(self, mode: str) -> Colouring:
-        """Return colours of the columns for "forward", of the rows for "reverse", the fewer ones for "auto"."""
+        """Return colours of the columns for "forward", of the rows for "reverse", the smaller number for "auto"."""
         if mode != "auto":
             return self._coloured(mode == "forward")
         columns, rows = self._coloured(True), self._coloured(False)

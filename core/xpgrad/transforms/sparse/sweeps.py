@@ -25,18 +25,18 @@ HALVES = ("float16", "bfloat16", "float32")
 
 
 class Sweeps:
-    """The Jacobian of one call of a function: by the elements of one argument, rows by the elements of the output.
+    """The Jacobian of one call of a function, with rows for the output's and columns for one argument's elements.
 
     Attributes
     ----------
     shape : tuple of int
         Number of elements of all outputs, and of all leaves of the argument.
     dtype : dtype of the host
-        float32 if all of them are of 32 bits or fewer, else float64.
+        float32 if all of them have 32 bits or fewer, else float64.
     eps : float
-        The largest difference between 1 and the next number, of their dtypes.
+        The largest difference between 1 and the next number in their dtypes.
     surroundings : Surroundings
-        Those of the evaluation, in which others repeat it.
+        Surroundings of the evaluation, in which further evaluations repeat it.
     """
 
     def __init__(
@@ -54,7 +54,9 @@ class Sweeps:
         (self._place,) = places_of(argnums, len(args), name)
         specs = [x._node.spec for x in (*call.roots, *call.outputs)]
         if any(spec.complex for spec in specs):
-            raise DtypeError(f"{name}: expected real numbers, got complex ones; differentiate real and imaginary parts")
+            raise DtypeError(
+                f"{name}: expected real numbers, got complex numbers; differentiate real and imaginary parts"
+            )
         self.shape = (sum(y.size for y in call.outputs), sum(x.size for x in call.roots))
         known = [spec for spec in specs if spec.differentiable]
         single = all(spec.backend.dtype_name(spec.dtype) in HALVES for spec in known)
@@ -101,7 +103,7 @@ class Sweeps:
         return plugins.host.namespace.concat([_rows([y[None, ...] for y in row], results) for row in found])
 
     def _of_roots(self, *roots: Variable) -> list[Any]:
-        """Return the leaves of what the function returns."""
+        """Return the leaves of the function's result."""
         (argument,) = self.call.arguments
         passed = list(self._args)
         passed[self._place] = argument.replaced(iter(roots))
@@ -116,7 +118,7 @@ class Sweeps:
         return list(pullback(list(seeds)))
 
     def _pushed(self, *seeds: Variable) -> list[Variable]:
-        """Return tangents of the outputs, from those of the roots."""
+        """Return tangents of the outputs from tangents of the roots."""
         _, tangents = jvp(self._of_roots, self._primals(), seeds, allow_constant=True)
         return list(tangents)
 

@@ -1,4 +1,4 @@
-"""Creation functions, and casts: what depends on shapes only is the same for all members."""
+"""Creation functions, and casts: results that depend on shapes only are shared by all batch elements."""
 
 from collections.abc import Callable
 from typing import Any, Never
@@ -88,5 +88,5 @@ def arange(b: Batching, function: Callable[..., Any], *args: Any, **options: Any
 
 @row("linspace")
 def linspace(b: Batching, function: Callable[..., Any], *args: Any, **options: Any) -> Never:
-    """Raise: only that of `xpgrad.array_api` takes arrays as bounds."""
+    """Raise: only `linspace` of `xpgrad.array_api` takes arrays as bounds."""
     raise b.refused("linspace has a bound for each member", "use start + (stop - start) * xp.linspace(0, 1, n)")

@@ -1,4 +1,4 @@
-"""Elementwise functions: members are aligned by their last axes, behind the hidden one."""
+"""Elementwise functions: batch elements are aligned by their last axes, after the hidden axis."""
 
 from collections.abc import Callable
 from typing import Any
@@ -20,7 +20,7 @@ ELEMENTWISE = (
 
 @row(*ELEMENTWISE)
 def elementwise(b: Batching, function: Callable[..., Any], *args: Any, **options: Any) -> Any:
-    """Return an elementwise function of arrays and scalars; arrays may be given by name, as those of `clip`."""
+    """Return an elementwise function of arrays and scalars; arrays may be keyword arguments, as in `clip`."""
     kind = b.kind
     ndim = 0
     for x in (*args, *options.values()) if options else args:

@@ -27,7 +27,7 @@ def along_axes(
     b: Batching, function: Callable[..., Any], x: Any, /, *, s: Sequence[int] | None = None,
     axes: Sequence[int] | None = None, norm: str = "backward",
 ) -> Any:  # fmt: skip
-    """Return a transform along several axes; by default all of a member, or the last ones with `s`."""
+    """Return a transform along several axes; by default all axes of an element, or the last axes with `s`."""
     if axes is None and s is not None:
         axes = tuple(range(x.ndim - len(s), x.ndim))
     return b.made(function(x.values, s=s, axes=b.axes(axes, x.ndim), norm=norm))

@@ -1,7 +1,7 @@
-"""Convolution and pooling: the batch is folded into that of the images, or into their channels.
+"""Convolution and pooling: the batch is folded into the axis of images, or into their channels.
 
-Filters that each member has for itself make a convolution with groups: a group for the channels of each member. Where
-only one operand differs between members, they are outputs or inputs of one convolution.
+Filters that differ between batch elements use a convolution with groups: a group for the channels of each element.
+Where only one operand differs between members, they are outputs or inputs of one convolution.
 """
 
 from collections.abc import Callable
@@ -16,27 +16,27 @@ from xpgrad.types import Array
 
 
 def _flat(b: Batching, x: Array) -> Array:
-    """Return batched images as those of one batch: from shape (B, N, ...) to (B * N, ...)."""
+    """Return batched images as one batch of images: from shape (B, N, ...) to (B * N, ...)."""
     shape = x.shape
     return b.shaped(x, (shape[0] * shape[1], *shape[2:]))
 
 
 def _unflat(b: Batching, y: Array) -> Array:
-    """Return the images of one batch as those of members: from shape (B * N, ...) to (B, N, ...)."""
+    """Return the images of one batch as images of elements: from shape (B * N, ...) to (B, N, ...)."""
     return b.made(b.shaped(y, (b.size, y.shape[0] // b.size, *y.shape[1:])))
 
 
 @row("windows", "fold", "sum_pool", "unpool", "max_pool", "max_pool_argmax", "max_pool_backward", "max_pool_gather",
      "max_unpool", "max_unpool_backward")  # fmt: skip
 def of_images(b: Batching, function: Callable[..., Any], /, *images: Any, **options: Any) -> Any:
-    """Return a function of images, each by itself, for those of all members."""
+    """Return the result of a function of images, applied to the images of all batch elements."""
     return _unflat(b, function(*[_flat(b, b.front(x)) for x in images], **options))
 
 
 def _regrouped(
     b: Batching, x: Array, ndim: int, split: tuple[int, ...], order: tuple[int, ...], merged: tuple[int, ...]
 ) -> Array:
-    """Return images or filters with their first axes `split`, permuted and `merged`, but not the last `ndim` ones."""
+    """Return images or filters with their first axes `split`, permuted and `merged`, except the last `ndim` axes."""
     rest = tuple(x.shape[len(x.shape) - ndim :])
     count = len(split)
     x = b.permuted(b.shaped(x, (*split, *rest)), (*order, *range(count, count + ndim)))
@@ -117,7 +117,7 @@ def transposed_convolution(
 def convolution_filter_backward(
     b: Batching, function: Callable[..., Any], x: Any, g: Any, /, geometry: Geometry, groups: int
 ) -> Any:
-    """Return gradients of filters; the sum over members is the gradient for the images of all of them."""
+    """Return gradients of filters; the sum over batch elements is the gradient for all their images."""
     size, ndim, v, gv = b.size, geometry.ndim, x.values, g.values
     n, c, out = x.shape[0], x.shape[1] // groups, g.shape[1]
     each = out // groups

@@ -1,7 +1,7 @@
 """Indexing: an index for members, as one for the library's array with the hidden axis.
 
-If a member is indexed by arrays between which there is a slice, their axes come first in the result; the hidden axis
-would be behind them. An index array that differs between members needs another one, which counts them, beside it.
+If an element is indexed by arrays separated by a slice, their axes come first in the result, before the hidden axis. An
+index array that differs between elements requires another index array that counts the elements.
 """
 
 from collections.abc import Callable, Sequence
@@ -24,7 +24,7 @@ class Place(NamedTuple):
     index : tuple
         Of the library's array.
     order : tuple of int
-        The axis of what it takes for each axis of the batch's result, the hidden one first.
+        The source axis of each axis of the batch's result, the hidden axis first.
     """
 
     index: Index
@@ -45,7 +45,7 @@ def place(b: Batching, index: Index, shape: Shape, front: bool) -> Place:
     items = _complete(index, shape)
     arrays = [item for item in items if type(item) is b.kind]
     if any(is_mask(b, item) and item.batched for item in arrays):
-        raise b.refused("it is the mask of an index, so results would differ in length", MASK)
+        raise b.refused("the mask of an index would give results of different lengths", MASK)
     differs = any(item.batched for item in arrays)
     if differs and any(is_mask(b, item) for item in arrays):
         items = _without_masks(b, items)
@@ -110,7 +110,7 @@ def is_mask(b: Batching, item: Any) -> bool:
 
 
 def _is_advanced(b: Batching, item: Any, arrays: Sequence[BatchArray]) -> bool:
-    """Return whether an item is an index array; integers are, beside another one."""
+    """Return whether an item is an index array; integers are index arrays next to another index array."""
     return type(item) is b.kind or isinstance(item, bool) or bool(arrays and type(item) not in BASIC - {int})
 
 
@@ -156,7 +156,7 @@ def take(
 
 @row("take_along_axis")
 def take_along_axis(b: Batching, function: Callable[..., Any], x: Any, indices: Any, /, *, axis: int = -1) -> Any:
-    """Return elements of members along one axis, with indices for each position along the others."""
+    """Return elements along one axis, with indices for each position along the other axes."""
     if x.ndim != indices.ndim:
         raise ValueError(f"take_along_axis: expected as many axes, got shapes {x.shape} and {indices.shape}")
     return b.restored(function(b.led(x), b.led(indices), axis=b.axis(axis, x.ndim)))

@@ -27,7 +27,7 @@ def stack(b: Batching, function: Callable[..., Any], arrays: Sequence[Any], /, *
 
 @row("broadcast_arrays")
 def broadcast_arrays(b: Batching, function: Callable[..., Any], *arrays: Any) -> Any:
-    """Return arrays whose members have one shape; those that are the same for all members stay so."""
+    """Return arrays whose elements have one shape; shared arrays remain shared."""
     shape = broadcast_shapes(*(tuple(x.shape) for x in arrays))
     return tuple(broadcast(b, x, shape) for x in arrays)
 
@@ -51,7 +51,7 @@ def _reshaped(b: Batching, x: BatchArray, shape: Shape) -> Array:
 
 
 def broadcast(b: Batching, x: BatchArray, shape: Shape) -> Array:
-    """Return an array with members broadcast to `shape`; one that is the same for all stays so."""
+    """Return an array with elements broadcast to `shape`; a shared array remains shared."""
     values: Array = b.aligned(x, len(shape))
     lead = (b.size,) if x.batched else ()
     return b.kind(b, b.base.restore(b.xp.broadcast_to(values, shape=(*lead, *shape))), x.batched)

@@ -17,7 +17,7 @@ OF_MATRICES = ("diagonal", "matrix_norm", "matrix_rank", "pinv", "qr", "svd", "s
 def _stacked(name: str, check: Callable[[Any, str], None]) -> Row:
     """Return the row of a function of stacks of matrices.
 
-    It checks the first argument, whose members the hidden axis makes stacks of; others may be stacks of numbers.
+    It checks the first argument, which the hidden axis turns into a stack; other arguments may be stacks of numbers.
     """
 
     def of_stack(b: Batching, function: Callable[..., Any], /, *args: Any, **options: Any) -> Any:

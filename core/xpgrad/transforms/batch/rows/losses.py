@@ -33,7 +33,7 @@ def _examples(b: Batching, x: Any) -> Array | None:
 
 
 def _counts(b: Batching, t: Any, wide: Any, normalize: bool, ignore_label: int) -> Any:
-    """Return the number of examples by which the losses of a member are divided, one for all or one for each."""
+    """Return the number of examples by which losses are divided, one for all elements or one per element."""
     if not normalize:
         return t.shape[0] or 1
     xp = b.xp
@@ -78,7 +78,7 @@ def cross_entropy_x(
         wide = b.base.wide(x.dtype)
         count = _counts(b, t, wide, normalize, ignore_label)
         share = xp.astype(xp.divide(xp.astype(share, wide, copy=False), count), x.dtype, copy=False)
-        if len(share.shape):  # one for each member
+        if len(share.shape):  # one number for each batch element
             share = b.shaped(b.base.restore(share), (b.size, *(1,) * t.ndim))
     share = b.base.restore(xp.broadcast_to(share, shape=(b.size, *t.shape)))
     n = b.size * t.shape[0]

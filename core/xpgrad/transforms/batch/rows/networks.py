@@ -18,7 +18,7 @@ def softmax(b: Batching, function: Callable[..., Any], x: Any, /, axis: Any = No
 def normalization(b: Batching, function: Callable[..., Any], x: Any, /, *others: Any, axis: Any, **options: Any) -> Any:
     """Return a function of `x`, or of its cotangent, and of arrays that broadcast to its shape, over axes of `x`."""
     ndim = x.ndim
-    if b.base.carries_tangents:  # whose gradients are those of all members together
+    if b.base.carries_tangents:  # with gradients of all batch elements together
         others = tuple(None if other is None else b.made(b.front(other)) for other in others)
     rest = [b.aligned(other, ndim) for other in others]
     return b.restored(function(b.front(x), *rest, axis=b.axes(axis, ndim), **options))
@@ -26,10 +26,10 @@ def normalization(b: Batching, function: Callable[..., Any], x: Any, /, *others:
 
 @row("attention")
 def attention(b: Batching, function: Callable[..., Any], q: Any, k: Any, v: Any, mask: Any, /, **options: Any) -> Any:
-    """Return attention, with the batch as one more axis before those of queries and keys.
+    """Return attention, with the batch as one more axis before the axes of queries and keys.
 
-    Where some arrays are the same for all members, by the default body: the products of its gradients are those of the
-    recorded sweep, which multiplies by an array that is the same for all members as by one matrix.
+    If some arrays are shared by all batch elements, the default body is used: its gradients have the same products as
+    the recorded sweep, which multiplies by a shared array as by one matrix.
     """
     if not (q.batched and k.batched and v.batched):
         return b.backend.xp.body("attention")(q, k, v, mask, **options)
@@ -42,7 +42,7 @@ def attention(b: Batching, function: Callable[..., Any], q: Any, k: Any, v: Any,
 def attention_backward(
     b: Batching, function: Callable[..., Any], /, *arrays: Any, mask: Any, weights: Any, **options: Any
 ) -> Any:
-    """Return the gradients of attention, by the default body where some arrays are the same for all members."""
+    """Return the gradients of attention, by the default body if some arrays are shared by all batch elements."""
     if not all(x.batched for x in arrays):
         return b.backend.xp.body("attention_backward")(*arrays, mask=mask, weights=weights, **options)
     allowed = None if mask is None else b.aligned(mask, arrays[1].ndim)

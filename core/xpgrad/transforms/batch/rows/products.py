@@ -17,8 +17,8 @@ from xpgrad.types import Array
 
 @row("matmul", "linalg.matmul")
 def matmul(b: Batching, function: Callable[..., Any], x1: Any, x2: Any, /) -> Any:
-    """Return products of matrices; a matrix that all members share is in one product for all of them."""
-    x1, x2 = (x if type(x) is b.kind else b.same(x) for x in (x1, x2))  # an operator takes the base's arrays, too
+    """Return products of matrices; a matrix shared by all batch elements is used in one product."""
+    x1, x2 = (x if type(x) is b.kind else b.same(x) for x in (x1, x2))  # an operator also accepts arrays of the base
     if not (x1.ndim and x2.ndim):
         raise ShapeError(f"matmul: expected arrays with at least one axis, got shapes {x1.shape} and {x2.shape}")
     if not x2.batched:
@@ -107,7 +107,7 @@ def transposed_matmul(b: Batching, function: Callable[..., Any], x1: Any, x2: An
 
 @row("multiply")
 def multiply(b: Batching, function: Callable[..., Any], x1: Any, x2: Any, /) -> Any:
-    """Return products; those of a column and a row are of matrices."""
+    """Return products; a product of a column and a row uses matrix multiplication."""
     kind = b.kind
     if type(x1) is kind and type(x2) is kind and x1.batched and x2.batched:
         shape1 = x1.shape

@@ -1,4 +1,4 @@
-"""Statistical functions, and others that take axes: those of members are behind the hidden one."""
+"""Statistical functions and other functions with axes: axes of elements follow the hidden axis."""
 
 from collections.abc import Callable
 from typing import Any
@@ -9,7 +9,7 @@ from xpgrad.transforms.batch.rows.table import row
 
 @row("all", "any", "max", "mean", "min", "prod", "std", "sum", "var", "count_nonzero")
 def reduction(b: Batching, function: Callable[..., Any], x: Any, /, axis: Any = None, **options: Any) -> Any:
-    """Return a reduction over axes of members; without `axis` over all of them."""
+    """Return a reduction over axes of batch elements; without `axis` over all axes."""
     if not x.ndim and axis is None:  # no axes: some libraries would reduce the hidden one
         return b.restored(function(b.reshaped(x, (1,)), axis=(1,), **{**options, "keepdims": False}))
     return b.made(b.base.restore(function(x.values, axis=b.axes(axis, x.ndim), **options)))

@@ -31,7 +31,7 @@ def _masked(b: Batching, x: BatchArray, u: Any, mask: BatchArray) -> Array:
 
 
 def laid(b: Batching, u: Any, where: Place) -> Any:
-    """Return values for the result of an index of members in the order of axes of the library's."""
+    """Return values for the indexed elements in the order of axes of the library's result."""
     if type(u) is not b.kind:
         return u
     ndim = len(where.order) - 1

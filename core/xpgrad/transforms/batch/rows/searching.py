@@ -66,7 +66,7 @@ def searchsorted(
 def places(b: Batching, lines: Array, wanted: Array, right: bool) -> Array:
     """Return the numbers of elements of each sorted line, (B, M), before each of the wanted numbers, (B, N).
 
-    By bisection, all numbers at once. NaN is behind all numbers.
+    By bisection, for all numbers in parallel. NaN is behind all numbers.
     """
     xp, number = b.xp, lines.shape[1]
     low = xp.zeros(wanted.shape, dtype=b.counted(1, b.made(lines)).dtype, device=b.base.handle_of(wanted))
@@ -89,7 +89,7 @@ def places(b: Batching, lines: Array, wanted: Array, right: bool) -> Array:
 
 @row("isin")
 def isin(b: Batching, function: Callable[..., Any], x1: Any, x2: Any, /, *, invert: bool = False) -> Any:
-    """Return whether elements are among others of the same member."""
+    """Return whether elements of `x1` occur in `x2`, within the same batch element."""
     if type(x2) is not b.kind or not x2.batched:
         found = b.base.restore(function(x1.values, b.opened(x2)))
     else:
@@ -98,7 +98,7 @@ def isin(b: Batching, function: Callable[..., Any], x1: Any, x2: Any, /, *, inve
 
 
 def _equal_any(b: Batching, x1: Any, x2: BatchArray) -> Array:
-    """Return whether elements of `x1`, which may be a scalar, equal any of those of the same member of `x2`."""
+    """Return whether elements of `x1`, which may be a scalar, equal any element of `x2` in the same batch element."""
     among = b.flat(x2)
     if type(x1) is not b.kind:
         return b.base.restore(b.xp.any(b.base.restore(b.xp.equal(among, x1)), axis=1, keepdims=False))

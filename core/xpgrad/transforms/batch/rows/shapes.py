@@ -1,4 +1,4 @@
-"""Manipulation functions of one array: shapes and axes are those of members, behind the hidden axis."""
+"""Manipulation functions of one array: shapes and axes of batch elements, after the hidden axis."""
 
 import math
 from collections.abc import Callable, Sequence

@@ -1,4 +1,4 @@
-"""The table of rows: from the name of a function, or of a kernel, to how it is computed for a batch."""
+"""The table of rows: from the name of a function, or of a kernel, to its computation for a batch."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,7 +1,7 @@
-"""Sums over members without an array for each: of products, and of what is linear in them.
+"""Sums over batch elements without an array for each element: sums of products, and linear functions of them.
 
-The gradient of a weight that all members share is such a sum. Arrays of the weight's size for each member would take
-as many times the memory; `Later` computes them only for who asks.
+The gradient of a weight that all members share is such a sum. Arrays of the weight's size for each element would
+multiply the memory; `Later` computes them only on demand.
 """
 
 import functools
@@ -49,12 +49,12 @@ def product(b: Batching, v1: Array, v2: Array, shape: Shape, values: Callable[[]
 
 
 def linear(shape_of: Callable[..., Shape | None]) -> Callable[[Row], Row]:
-    """Make the row of a linear function of one array leave later what is computed later.
+    """Let the row of a linear function of one array pass deferred values on as deferred values.
 
     Parameters
     ----------
     shape_of : callable
-        Returns the shape of the result from that of the array and the other arguments, or None if they do not fit.
+        Returns the shape of the result from the shape of the array and the other arguments, or None if they do not fit.
     """
 
     def wrap(inner: Row) -> Row:
@@ -97,7 +97,7 @@ def reshaped(before: Shape, shape: Any, copy: Any = None) -> Shape | None:
 
 @row("add")
 def add(b: Batching, function: Callable[..., Any], x1: Any, x2: Any, /) -> Any:
-    """Return sums: the total of a sum is that of the totals."""
+    """Return sums: the total of a sum is the sum of the totals."""
     later1, later2 = getattr(x1, "later", None), getattr(x2, "later", None)
     if later1 is None or later2 is None or x1.shape != x2.shape or x1.dtype != x2.dtype:
         return elementwise(b, function, x1, x2)
