@@ -1,4 +1,4 @@
-"""`Call`: one evaluation of a user's function on roots of its own, which all transforms share."""
+"""`Call`: one evaluation of a user's function on new roots, shared by all transforms."""
 
 import operator
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -32,7 +32,7 @@ def transformed_mode() -> dict[ContextVar[Any], Any]:
 
 
 def within(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
-    """Return the result of a user's function; transforms within it return Variables, connected only if they must be."""
+    """Return the result of a user's function; inner transforms return Variables, connected only if necessary."""
     return called_with({_inside: max(_inside.get(), WITHIN), **backprop_mode(True)}, function, *args, **kwargs)
 
 
@@ -77,7 +77,7 @@ class Mode:
         return map_leaves(self.leaf_for_user, tree)
 
     def leaf_for_user(self, leaf: Any) -> Any:
-        """Return what `for_user` does for one leaf."""
+        """Return one leaf as `for_user` returns it."""
         if not isinstance(leaf, Variable):
             return leaf
         if not self.variables:
@@ -127,7 +127,7 @@ class Argument:
         self.tree = self.structure.build(self._leaves)
 
     def replaced(self, roots: Iterator[Variable]) -> Any:
-        """Return the argument with the next of `roots` in place of each of its own."""
+        """Return the argument with its roots replaced by the next of `roots`."""
         pairs = zip(self._leaves, self.counts, strict=True)
         return self.structure.build([next(roots) if counts else leaf for leaf, counts in pairs])
 
@@ -139,7 +139,7 @@ class Argument:
         return self.structure.build(leaves)
 
     def picked(self, leaves: Sequence[Any]) -> list[Any]:
-        """Return those of `leaves`, one for each leaf of the argument, that belong to roots."""
+        """Return the entries of `leaves`, one for each leaf of the argument, that belong to roots."""
         return [leaf for leaf, counts in zip(leaves, self.counts, strict=True) if counts]
 
 
@@ -239,7 +239,7 @@ class Call:
         return self.mode.for_user(self.aux)
 
     def over_arguments(self, values: Iterable[Any]) -> Any:
-        """Return what the function of this name does."""
+        """Return the arguments with `values` in place of their leaves, as the function of this name."""
         return over_arguments(self.arguments, values, single=self.single)
 
 
@@ -252,7 +252,7 @@ def over_arguments(arguments: Sequence[Argument], values: Iterable[Any], *, sing
 
 
 def with_aux(name: str, result: Any) -> tuple[Any, Any]:
-    """Return what a function with an auxiliary output returned, after a check."""
+    """Return the result of a function with an auxiliary output, after a check."""
     if not isinstance(result, tuple) or len(result) != 2:
         raise TypeError(
             f"{name}: with has_aux=True the function must return (output, aux), got {type(result).__name__}"
@@ -261,7 +261,7 @@ def with_aux(name: str, result: Any) -> tuple[Any, Any]:
 
 
 def output_leaves(name: str, result: Any, allow_constant: bool) -> tuple[list[Variable], Structure]:
-    """Return what a function returned as Variables and their structure; raise if none can have a derivative."""
+    """Return the function's result as Variables and their structure; raise if none can have a derivative."""
     leaves, structure = flatten(result)
     outputs = as_leaves(leaves, structure, f"{name}: what the function returned")
     differ = allow_constant or not leaves

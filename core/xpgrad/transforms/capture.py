@@ -17,8 +17,8 @@ _runs = itertools.count(1)
 class Trace:
     """One run of a user's function on roots, with the captured nodes that its outputs depend on.
 
-    The roots get ranks above all existing ones, and so do all nodes that depend on them. A node of lower rank, at the
-    border, was captured: a parameter in a closure, an attribute of an object, or a value computed from these alone.
+    The roots get ranks above all existing ranks, and so do all nodes that depend on them. A node of lower rank, at the
+    border, was captured: a parameter in a closure, an attribute of an object, or a value computed from captured nodes.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ class Trace:
     def pulled(
         self, cotangents: Sequence[Variable | None], targets: Sequence[int]
     ) -> tuple["Trace", list[Variable | None]]:
-        """Return the trace of the pullback, whose roots `cotangents` are, too, and the gradients at `targets`."""
+        """Return the trace of the pullback, with `cotangents` as additional roots, and the gradients at `targets`."""
         seeds = [g._node for g in cotangents if g is not None]
         for node in seeds:
             node.rank = self._base
@@ -100,13 +100,13 @@ class Trace:
             if leading:
                 active[f] = len(leading) < len(inputs)
         sweep = Within(set(border), seeds, recorded=recorded, active=active, watch=frozenset(keys))
-        transforming(sweep.run)  # it may call a user's function again: a checkpoint, a backward rule
+        transforming(sweep.run)  # the sweep may call a user's function again: a checkpoint, a backward rule
         found = [sweep.totals.get(key) for key in keys]
         return [g if g is None or isinstance(g, Variable) else constant_variable(g) for g in found]
 
 
 class Within(Sweep):
-    """A sweep of a part of a graph; hooks at its border are not called: gradients there are incomplete."""
+    """A sweep of a part of a graph; hooks at its border are not called, because gradients there are incomplete."""
 
     def __init__(self, border: set[VariableNode], seeds: Any, **options: Any) -> None:
         super().__init__(seeds, **options)

@@ -11,7 +11,7 @@ LIBRARIES = {"xarray": "xpgrad.transforms.labelled", "xpgrad.models": "xpgrad.mo
 
 @dataclasses.dataclass(frozen=True)
 class Container:
-    """How objects of a type are taken apart and put together.
+    """Rules to flatten and rebuild objects of a type.
 
     Attributes
     ----------
@@ -24,11 +24,12 @@ class Container:
     build : callable
         ``build(empty, children)`` returns an object with other children.
     fits : callable
-        ``fits(x, empty)`` returns whether the children of `x` mean the same as those of what `empty` was made of.
+        ``fits(x, empty)`` returns whether the children of `x` have the same meaning as the children of the original of
+        `empty`.
     same : callable
         ``same(x, empty)`` returns whether all but the children is equal.
     array : bool
-        Whether it stands for one array.
+        Whether it represents one array.
     """
 
     keys: Callable[[Any], tuple[Any, ...]]
@@ -53,7 +54,7 @@ def container_of(kind: type) -> Container | None:
 
 
 def is_array_like(kind: type) -> bool:
-    """Return whether objects of a type stand for one array."""
+    """Return whether objects of a type represent one array."""
     container = container_of(kind)
     return container is not None and container.array
 

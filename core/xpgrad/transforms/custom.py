@@ -68,8 +68,8 @@ class custom_vjp(Generic[P, R]):  # noqa: N801 - a decorator, with JAX's name
     -----
     `backward` computes on Variables, so its result can be differentiated to any order: arguments and outputs that
     `forward` keeps are Variables of the graph, and other values that it keeps are computed again, in the graph, in a
-    recorded sweep. Variables that the functions capture get no gradient. Gradients of complex numbers are those that
-    users see, ``∂/∂x + i ∂/∂y``. The cotangent of an output without one is zeros.
+    recorded sweep. Variables that the functions capture get no gradient. Gradients of complex numbers have the
+    convention of users, ``∂/∂x + i ∂/∂y``. The cotangent of an output without one is zeros.
     """
 
     def __init__(self, f: Callable[P, R]) -> None:
@@ -101,8 +101,8 @@ class custom_vjp(Generic[P, R]):  # noqa: N801 - a decorator, with JAX's name
         ----------
         rule : callable
             Takes ``(primals, tangents)``, two tuples with one tree for each positional argument, on Variables; returns
-            ``(output, tangent)``, a tree each. It is linear in the tangents, and agrees with `backward`. A tangent is
-            zeros where there is none, and None for integers and for what is no array.
+            ``(output, tangent)``, a tree each. It is linear in the tangents, and agrees with `backward`. A missing
+            tangent is zeros, and None for integers and for other objects.
         """
         self.pushforward = rule
 
@@ -138,14 +138,14 @@ class custom_vjp(Generic[P, R]):  # noqa: N801 - a decorator, with JAX's name
 
 
 def applied(rule: custom_vjp[..., Any], args: tuple[Any, ...], arrays: Sequence[Array] | None = None) -> Any:
-    """Return the output of a function with a gradient of the user's, connected to the arguments.
+    """Return the output of a function with a user-defined gradient, connected to the arguments.
 
     Parameters
     ----------
     rule : custom_vjp
     args : tuple
     arrays : sequence of array, optional
-        The floating-point leaves of the output, with other tangents than those that `forward` gives.
+        The floating-point leaves of the output, with other tangents than the result of `forward`.
     """
     leaves, structure = flatten(args)
     inputs: list[Any] = [as_variable(x) for x in leaves if is_differentiable(x)]
@@ -169,7 +169,7 @@ def applied(rule: custom_vjp[..., Any], args: tuple[Any, ...], arrays: Sequence[
 class CustomGradient(FunctionNode):
     """One call of a function whose gradient the user defined.
 
-    A class, because its inputs, outputs and kept values are the user's.
+    A class, because its inputs, outputs and kept values are defined by the user.
     """
 
     def __init__(

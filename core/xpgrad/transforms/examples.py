@@ -22,7 +22,7 @@ def per_example(
         The arguments to differentiate by, as for `grad`.
     in_axes : int, None or tuple
         The axis of the examples in each argument, as for `vmap`. By default None for the arguments `argnums`, which are
-        the same for all examples, and 0 for the others.
+        shared by all examples, and 0 for the other arguments.
     has_aux : bool
         `f` returns ``(number, aux)``; the result is ``(gradients, aux)``.
     chunk_size : int, optional
@@ -33,8 +33,8 @@ def per_example(
     Returns
     -------
     callable
-        Takes the arguments of `f`, those of the examples with a further axis. Each leaf of the result has the shape of
-        the argument's, behind a leading axis for the examples.
+        Takes the arguments of `f`, with an additional axis for the examples. Each leaf of the result has the shape of
+        the argument's leaf, after a leading axis for the examples.
     """
     gradient = grad(f, argnums, has_aux, allow_constant=allow_constant)
 

@@ -55,19 +55,19 @@ def jvp(
     Raises
     ------
     StructureError, GradientError
-        The structure, shape, dtype or device of a tangent is not that of the primal; or the output does not depend on
-        the arguments because the function took a number out of a Variable, or the graph ended; or a gradient of the
-        user's cannot be transposed (see `custom_vjp.defjvp`).
+        The structure, shape, dtype or device of a tangent differs from the primal; or the output does not depend on the
+        arguments because the function took a number out of a Variable, or the graph ended; or a user-defined gradient
+        cannot be transposed (see `custom_vjp.defjvp`).
 
     Notes
     -----
-    Forward mode: each array carries its tangent, so that the derivative is there when the function returns, and no
-    graph is kept: a loop takes the memory of one step. Values are known, so that functions may look at them. A constant
-    in a graph is one here, too: `stop_gradient`, integers, random numbers. Types are as for `value_and_grad`.
+    Forward mode: each array carries its tangent, so that the derivative is complete when the function returns, and no
+    graph is kept: a loop takes the memory of one step. Values are known, so functions may branch on them. A constant in
+    a graph is also a constant here: `stop_gradient`, integers, random numbers. Types are as for `value_and_grad`.
 
-    Where a decomposition meets equal eigenvalues, or singular values that are equal or 0, its tangent depends on what
-    is computed from it. The function is then called again, with the same random numbers, and transposed as a whole, as
-    `linearize` does.
+    For a decomposition with equal eigenvalues, or singular values that are equal or 0, the tangent depends on the
+    functions applied to the result. The function is then called again, with the same random numbers, and transposed as
+    a whole, as in `linearize`.
     """
     output, tangent, aux = along("jvp", f, primals, tangents, has_aux, allow_constant)
     return (output, tangent, aux) if has_aux else (output, tangent)
@@ -77,7 +77,7 @@ def along(
     name: str, f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any], has_aux: bool,
     allow_constant: bool,
 ) -> tuple[Any, Any, Any]:  # fmt: skip
-    """Return what `jvp` does, for the transform `name`, and the auxiliary output or None."""
+    """Return the results of `jvp`, for the transform `name`, and the auxiliary output or None."""
     run = Run(name, f, primals, tangents)
     try:
         return run(f, has_aux, allow_constant)
@@ -101,7 +101,7 @@ def hvp(
     tangents : tuple of trees
         Like `primals`; integer leaves take None.
     allow_constant : bool
-        As for `value_and_grad`; it applies to the gradient, too.
+        As for `value_and_grad`; it also applies to the gradient.
 
     Returns
     -------
@@ -162,7 +162,7 @@ class Run:
         return [(outside(t, self.mode),) for t in directions(self.name, self.arguments, tangents)]
 
     def rewind(self, error: NotStepwise) -> None:
-        """Set random streams back, so that the function can be called again; raise what is for another call."""
+        """Reset random streams, so that the function can be called again; reraise errors of another call."""
         if error.level is not self.level:
             raise error
         if self.level.drawn is not None:
@@ -182,7 +182,7 @@ class Run:
         return structure.build(primals), structure.build(tangents), aux
 
     def tangents_of(self, f: Callable[..., Any]) -> Any:
-        """Return the tangent of what `f` returns, as the user receives it; the output is not computed to its end."""
+        """Return the tangent of the result of `f` for the user; the output is not computed completely."""
         outputs, structure, _, seen = self._called(f, False, True)
         as_result = self.mode.leaf_for_user
         return structure.build([as_result(self._tangent_left(y, seen)) for y in outputs])
@@ -190,7 +190,7 @@ class Run:
     def _called(
         self, f: Callable[..., Any], has_aux: bool, allow_constant: bool
     ) -> tuple[list[Variable], Structure, Any, set[int]]:
-        """Return the outputs of `f` within, their structure, the auxiliary output, and which arrays are the user's."""
+        """Return the inner outputs of `f`, their structure, the auxiliary output, and the identities of user arrays."""
         level, port = self.level, self.level.argument_port()
         roots = [x for argument in self.arguments for x in argument.roots]
         given = [(x, *moving) for x, moving in zip(roots, self.tangents, strict=True)]
@@ -234,15 +234,15 @@ class Run:
         lines = "".join(f"\n  {place}; {place.advice()}" for place in places[:MAX_PLACES])
         which = " or ".join(map(str, range(len(self.arguments))))
         raise GradientError(
-            f"{self.name}: what the function returned does not depend on argument {which}, because a number was taken "
+            f"{self.name}: the result of the function does not depend on argument {which}, because a number was taken "
             "out of a Variable that does, and Python's numbers have no gradient; allow_constant=True gives zeros:"
             f"{lines}"
         )
 
     def _left(self, y: Variable, seen: set[int]) -> tuple[Variable, Variable | None]:
-        """Return primal and tangent of an output as Variables outside; they share no memory with what entered."""
+        """Return primal and tangent of an output as outer Variables, which share no memory with the inputs."""
         level = self.level
-        if not level.holds(y._array):  # an array from outside, returned as it is
+        if not level.holds(y._array):  # an array from outside, returned unchanged
             return y, None
         if not (level.entries and y._node.requires_grad):
             array = y._array
@@ -276,7 +276,7 @@ def outside(x: Variable, mode: Mode) -> Variable:
 
 
 def own(x: Variable, seen: set[int]) -> Variable:
-    """Return a result as one that shares no memory with those `seen`, to which it is added."""
+    """Return a result without memory shared with arrays in `seen`, and add its identity to `seen`."""
     array: Array = x._array
     backend = plugins.backend_of(array)
     if not backend.immutable and (id(array) in seen or backend.is_view(array)):

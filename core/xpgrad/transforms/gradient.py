@@ -20,7 +20,8 @@ def value_and_grad(
         Returns one real number: a Variable with one element.
     argnums : int or sequence of int
         The positional arguments to differentiate by: trees (nested dicts, lists, tuples, named tuples, dataclasses) of
-        Variables, arrays or scalars. Their floating-point leaves are passed as Variables; all else unchanged.
+        Variables, arrays or scalars. Their floating-point leaves are passed as Variables; all other leaves are
+        unchanged.
     has_aux : bool
         `f` returns ``(number, aux)``; `aux` is returned as well.
     allow_constant : bool
@@ -31,13 +32,13 @@ def value_and_grad(
     -------
     callable
         Takes the arguments of `f`, returns ``(value, gradient)`` or ``((value, aux), gradient)``. The gradient has the
-        structure of the argument; for a sequence of `argnums` it is a tuple of them. A leaf that the value does
+        structure of the argument; for a sequence of `argnums` it is a tuple of gradients. A leaf that the value does
         not depend on gets zeros; an integer leaf gets None.
 
     Raises
     ------
     GradientError
-        `f` returns more than one number, or one that does not depend on an argument because it was computed from
+        `f` returns more than one number, or a number that does not depend on an argument because it was computed from
         numbers taken out of Variables, by functions without derivative only (`floor`, comparisons), or in
         `no_backprop_mode`.
     DtypeError
@@ -64,7 +65,7 @@ def grad(
 ) -> Callable[..., Any]:
     """Return the gradient of `f` as a function; with `has_aux` it returns ``(gradient, aux)``.
 
-    Parameters, results, errors and types are those of `value_and_grad`; ``grad(grad(f))`` works to any order.
+    Parameters, results, errors and types are the same as for `value_and_grad`; ``grad(grad(f))`` works to any order.
     """
 
     @documented(f, "grad")

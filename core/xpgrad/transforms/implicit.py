@@ -91,7 +91,7 @@ def custom_root(f: Map, initial: Any, solve: Solve, tangent_solve: Solve) -> Any
     f : callable
         Takes and returns a tree like `initial`, on Variables.
     initial : tree of Variables or arrays, floating-point
-        Where the search starts; the root has no derivative by it.
+        Starting point of the search; the root has no derivative by it.
     solve : callable
         ``solve(f, initial)`` returns the root by any method; it is not differentiated.
     tangent_solve : callable
@@ -137,10 +137,10 @@ def _with_tangents(
     levels: Sequence[Parts], xs: list[Variable], misfit: Callable[[list[Variable]], list[Variable]],
     linear: Callable[[list[Variable]], list[Variable]],
 ) -> list[Variable]:  # fmt: skip
-    """Return a solution with its tangents at all levels in forward mode, by one solution for each component.
+    """Return a solution with its tangents at all levels in forward mode, by one linear solution for each component.
 
-    Each correction by `linear`, which solves the equation linearised at the values, makes the components of one order
-    more right: those of the misfit are then 0 up to that order.
+    Each correction by `linear`, which solves the equation linearised at the values, corrects the components of one
+    order: the components of the misfit are then 0 up to that order.
     """
     for order in range(1, len(levels) + 1):
         found = component_by_component(levels, order, linear, misfit(xs))
@@ -201,7 +201,7 @@ class _Implicit(FunctionNode):
         return trace, transposed
 
     def given(self, grad_outputs: Sequence[Any]) -> Any:
-        """Return the cotangents of the solution as a tree, with zeros for missing ones."""
+        """Return the cotangents of the solution as a tree, with zeros for missing cotangents."""
         return self.structure.build(or_zeros(grad_outputs, self.get_retained_outputs()))
 
 
@@ -224,7 +224,7 @@ class LinearSolution(_Implicit):
         matvec, transpose_solve = self.transposed
         if transpose_solve is None:
             raise GradientError(
-                "custom_linear_solve: no gradient without transpose_solve or symmetric=True; pass one of them"
+                "custom_linear_solve: no gradient without transpose_solve or symmetric=True; pass either argument"
             )
         trace, transposed = self.linearised()
         gb = custom_linear_solve(

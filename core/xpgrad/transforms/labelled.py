@@ -15,7 +15,7 @@ OUTPUT = "_out"
 
 
 def container_of(kind: type) -> Container | None:
-    """Return how objects of a type of xarray, or of a subclass, are taken apart; None for other types."""
+    """Return the `Container` of a type of xarray, or of a subclass; None for other types."""
     for base in kind.__mro__:
         if base.__module__.partition(".")[0] == "xarray" and base.__name__ in CONTAINERS:
             return CONTAINERS[base.__name__]
@@ -44,7 +44,7 @@ def _with_attributes(x: Any) -> Any:
 
 
 def _array(empty: Any, children: Sequence[Any]) -> Any:
-    """Return a DataArray or Variable over other data: of the same shape, with more axes in front, or what it is."""
+    """Return a DataArray or Variable over other data of the same shape, also with leading axes; else the data."""
     (child,) = children
     if type(child) is type(empty):
         return _jacobian(empty, child)

@@ -53,8 +53,8 @@ def hessian_diagonal(f: Callable[..., Any], argnum: int = 0) -> Callable[..., An
     Returns
     -------
     callable
-        Takes the arguments of `f`, returns second derivatives by each element: the axes of the output of `f`, then
-        those of the argument. The value of `f` is computed once, and its first and second derivatives for all elements
+        Takes the arguments of `f`, returns second derivatives by each element: the axes of the output of `f`, then the
+        axes of the argument. The value of `f` is computed once, and its first and second derivatives for all elements
         together; no Hessian is made.
     """
 

@@ -17,7 +17,7 @@ from xpgrad.types import Array, Namespace
 
 @primitive(linear=("x",), x=lambda xp, gy: gy)
 def alias(xp: Namespace, x: Array, /) -> Array:
-    """The same array as a separate value in the graph, so that other uses of `x` are not differentiated by it."""
+    """The same array as a separate value in the graph, so that gradients exclude other uses of `x`."""
     return x
 
 
@@ -29,7 +29,7 @@ def root(array: Array) -> Variable:
 
 
 def root_over(x: Variable) -> Variable:
-    """Return what `root` does for the array of `x`, which is of the innermost level."""
+    """Return a `root` over the array of `x`, which belongs to the innermost level."""
     made = leaf_variable(x._array, x._node.spec, True)
     made._node.own_extra().passed = True
     return made
@@ -49,7 +49,7 @@ def is_array(leaf: Any) -> bool:
 
 
 def is_differentiable(leaf: Any) -> bool:
-    """Return whether a leaf is a Variable or an array, of floating-point numbers."""
+    """Return whether a leaf is a Variable or an array of floating-point numbers."""
     if not is_array(leaf):
         return False
     array = as_array(leaf)
@@ -84,7 +84,7 @@ def as_leaf(leaf: Any, what: str, path: Path = ()) -> Variable:
     ----------
     leaf : object
     what, path : str and tuple
-        How messages call the tree, and where in it the leaf is.
+        Name of the tree in messages, and the path of the leaf.
 
     Raises
     ------
@@ -109,7 +109,7 @@ def as_leaf(leaf: Any, what: str, path: Path = ()) -> Variable:
 def as_leaves(
     leaves: Iterable[Any], structure: Structure, what: str, places: Sequence[int] | None = None
 ) -> list[Variable]:
-    """Return what `as_leaf` does for each leaf of a tree, whose path follows `what` in errors.
+    """Return each leaf of a tree converted by `as_leaf`, with its path after `what` in errors.
 
     `places` are the positions of the leaves in the tree, by default all.
     """
@@ -135,7 +135,7 @@ def cotangents(
     what : str
         At the beginning of errors.
     counts : sequence of bool, optional
-        Which leaves have a reference, by default all; the others are ignored.
+        Mask of leaves with a reference, by default all; the remaining leaves are ignored.
 
     Raises
     ------

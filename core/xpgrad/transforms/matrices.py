@@ -45,15 +45,15 @@ def jacobian(
     allow_constant : bool
         As for `value_and_grad`.
     chunk_size : int, optional
-        Number of rows, or columns, that one sweep computes. By default as many as take at most some 256 MB more than
-        one.
+        Number of rows, or columns, computed by one sweep. By default the largest number that takes at most some 256 MB
+        more than a single row or column.
 
     Returns
     -------
     callable
         Takes the arguments of `f`. Its result has the structure of the output, with a tree like the argument in place
-        of each leaf (a tuple of them for a sequence of `argnums`). A leaf has the shape of the output's leaf, then that
-        of the argument's; an integer leaf of an argument gives None. Types are as for `grad`.
+        of each leaf (a tuple of them for a sequence of `argnums`). A leaf has the shape of the output's leaf, then the
+        shape of the argument's leaf; an integer leaf of an argument gives None. Types are as for `grad`.
 
     Raises
     ------
@@ -66,8 +66,8 @@ def jacobian(
     `BatchWarning`, and a sweep for each element.
 
     A real output's derivative by a complex argument is its gradient ``∂/∂x + i ∂/∂y``, so that the Jacobian of a real
-    number is what `grad` gives. A complex output's derivative by a real argument is that of its real part plus i times
-    that of its imaginary part.
+    number equals the result of `grad`. A complex output's derivative by a real argument is the derivative of its real
+    part plus i times the derivative of its imaginary part.
     """
     if mode not in ("reverse", "forward", "auto"):
         raise ValueError(f"jacobian: mode must be 'reverse', 'forward' or 'auto', got {mode!r}")
@@ -82,7 +82,7 @@ def jacobian(
 
 
 class _Request(NamedTuple):
-    """One Jacobian that is asked for; the fields are the arguments of `jacobian`."""
+    """One requested Jacobian; the fields are the arguments of `jacobian`."""
 
     name: str
     f: Callable[..., Any]
@@ -175,9 +175,10 @@ def hessian(
     """Return the Hessian of `f`, which returns one real number, as a function: the Jacobian of its gradient.
 
     The result has the structure of the argument, with a tree like the argument in place of each leaf; for a sequence of
-    `argnums` both are tuples. The shape of a leaf is that of both leaves, concatenated. The arguments are real.
-    `allow_constant` is as for `value_and_grad`, and applies to the gradient, too; `chunk_size` is as for `jacobian`.
-    It is computed by forward mode over reverse mode; where a function refuses that, by reverse mode over reverse mode.
+    `argnums` both are tuples. Each leaf has the concatenated shapes of both leaves. The arguments are real.
+    `allow_constant` is the same as for `value_and_grad`, and also applies to the gradient; `chunk_size` is the same as
+    for `jacobian`. It is computed by forward mode over reverse mode; if a function rejects forward mode, by reverse
+    mode over reverse mode.
     """
     gradient = grad(f, argnums, allow_constant=allow_constant)
 
@@ -186,7 +187,7 @@ def hessian(
         request = _Request("hessian", gradient, argnums, args, kwargs, chunk_size, allow_constant=allow_constant)
         try:
             return _in_batches(request, "forward")
-        except (*REFUSALS, GradientError):  # reverse mode needs less of functions, and says what is wrong
+        except (*REFUSALS, GradientError):  # reverse mode supports more functions, and raises the error
             return _matrix(request, "reverse")
 
     return matrix

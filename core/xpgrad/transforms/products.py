@@ -10,7 +10,7 @@ from xpgrad.transforms.leaves import cotangents, or_zeros
 
 
 def vjp(f: Callable[..., Any], *primals: Any, has_aux: bool = False, allow_constant: bool = False) -> tuple[Any, ...]:
-    """Return the output of `f` at `primals`, and the function that pulls a cotangent back to them.
+    """Return the output of `f` at `primals`, and the function that maps a cotangent to their gradients.
 
     Parameters
     ----------
@@ -34,13 +34,13 @@ def vjp(f: Callable[..., Any], *primals: Any, has_aux: bool = False, allow_const
     Notes
     -----
     Arrays give arrays and Variables Variables, as for `value_and_grad`; a cotangent that is a Variable which requires a
-    gradient gives connected Variables. Complex cotangents and gradients are those that users see,
-    ``∂/∂x + i ∂/∂y``: the pullback is the adjoint of the Jacobian.
+    gradient gives connected Variables. Complex cotangents and gradients have the convention of users, ``∂/∂x + i
+    ∂/∂y``: the pullback is the adjoint of the Jacobian.
 
     Raises
     ------
     StructureError, GradientError
-        The structure, shape, dtype or device of a cotangent is not that of the output.
+        The structure, shape, dtype or device of a cotangent differs from the output.
     """
     call = Call("vjp", f, range(len(primals)), has_aux, primals, {}, allow_constant=allow_constant)
     gradients = linear_pullback(call)
@@ -113,7 +113,7 @@ def linearize(f: Callable[..., Any], *primals: Any, allow_constant: bool = False
     Raises
     ------
     StructureError, GradientError
-        The structure, shape, dtype or device of a tangent is not that of the primal.
+        The structure, shape, dtype or device of a tangent differs from the primal.
     """
     call = Call("linearize", f, range(len(primals)), False, primals, {}, allow_constant=allow_constant)
     push = Pushforward(call)

@@ -32,7 +32,8 @@ def checkpoint(f: Callable[P, R]) -> Callable[P, R]:
     Returns
     -------
     callable
-        Takes the arguments of `f`. Memory for gradients is that of the arguments and, in the backward pass, of one run.
+        Takes the arguments of `f`. Memory for gradients holds the arguments and, in the backward pass, the values of
+        one run.
 
     Notes
     -----
@@ -124,7 +125,7 @@ class Replay:
 class Recomputed(FunctionNode):
     """A call whose graph was discarded, and is recorded again for its gradients.
 
-    A class, because its inputs and outputs are those of a user's function. The inputs are the arguments, then the
+    A class, because its inputs and outputs are defined by a user's function. The inputs are the arguments, then the
     captured nodes.
     """
 

@@ -1,4 +1,4 @@
-"""The state that a computation depends on besides its arguments, saved so that it can be repeated."""
+"""The state, in addition to its arguments, on which a computation depends, saved so that it can be repeated."""
 
 import copy
 import math
@@ -24,7 +24,7 @@ class Surroundings:
     Parameters
     ----------
     devices : iterable of Device
-        Where the computation may draw random numbers, besides the devices on which this thread has drawn before.
+        Devices on which the computation may draw random numbers, in addition to the devices used by this thread before.
     """
 
     def __init__(self, devices: Iterable[Device]) -> None:
@@ -56,7 +56,7 @@ def copies(values: Iterable[Variable]) -> list[Array]:
 
 
 def check_repeated(label: str, first: Sequence[Array], again: Sequence[Variable]) -> None:
-    """Raise `GraphError` if the values of a second run differ from those of the first by more than rounding errors."""
+    """Raise `GraphError` if the values of a second run differ from the first run by more than rounding errors."""
     for i, (old, x) in enumerate(zip(first, again, strict=True)):
         if not _agree(old, x._array):
             raise GraphError(

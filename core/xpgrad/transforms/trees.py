@@ -97,7 +97,7 @@ class Structure:
         container = container_of(self.kind)
         if container is not None and not container.fits(tree, self.empty):
             raise StructureError(
-                f"{what}{where(path)}: expected the labels of {_labels(self.empty)}, got others: {_labels(tree)}"
+                f"{what}{where(path)}: expected the labels of {_labels(self.empty)}, got {_labels(tree)}"
             )
         leaves: list[Any] = []
         for key, child in zip(self.keys, self.children, strict=True):
@@ -203,7 +203,7 @@ def _opened(tree: Any) -> tuple[type, tuple[Any, ...], tuple[Any, ...]] | None:
 def _container_of(kind: type) -> type | Container | None:
     """Return how a type is treated: `tuple`, for lists too, `dict`, `NoneType`, `object` for dataclasses, or None.
 
-    A type of another library is treated as its `Container` says.
+    A type of another library is handled by its `Container`.
     """
     if kind is type(None):
         return kind

@@ -15,7 +15,7 @@ from xpgrad.types import Array
 
 
 def host_array(x: Any) -> Array:
-    """Return a leaf, a Variable, array or number, as a float64 array on the host that shares no memory with it.
+    """Return a leaf, a Variable, array or number, as a new float64 array on the host.
 
     No gradient flows through it: within a transform, it is a number that is taken out of a Variable.
     """
@@ -33,7 +33,7 @@ def host_array(x: Any) -> Array:
 
 
 def host_number(x: Any) -> float:
-    """Return a leaf with one element as a number, as `host_array` does."""
+    """Return a leaf with one element as a Python number, converted by `host_array`."""
     return float(host_array(x).item())
 
 

@@ -15,8 +15,8 @@ JOINED = "concat", "stack"
 def without(program: Program, cotangents: Sequence[Value], absent: Collection[Value]) -> tuple[Program, list[bool]]:
     """Return a backward program without some of its cotangents, and which of its outputs remain.
 
-    What depends on absent cotangents only is left out, and a sum with such a value is its other operand: zeros in their
-    place would cost more, and give NaN where they meet infinite values.
+    Values that depend on absent cotangents only are left out, and a sum with such a value is replaced by its other
+    operand: zeros in their place would cost more, and give NaN with infinite values.
 
     Parameters
     ----------

@@ -63,7 +63,7 @@ def same_programs(first: Program, second: Program) -> bool:
 
 
 def made_inside(first: Trace, second: Trace) -> set[Value]:
-    """Return the inputs of the second run that are arrays which it made by functions of a library, unrecorded."""
+    """Return the inputs of the second run that are arrays created in that run by unrecorded functions of a library."""
     pairs = zip(second.program.inputs, first.sources, second.sources, strict=True)
     return {value for value, a, b in pairs if a.kind == "constant" and a.holder is not b.holder}
 

@@ -1,4 +1,4 @@
-"""Which arrays of a program may share memory: never less than do."""
+"""Arrays of a program that may share memory: a superset of the arrays that do."""
 
 import functools
 from collections.abc import Iterable, Set
@@ -36,18 +36,18 @@ NOTHING: Roots = frozenset()
 class Aliases:
     """The arrays of a program by the memory that they may be in.
 
-    The memory that a call returns is new only if its backend says so (`Programs.is_fresh`); else its results may be
-    views of any of its arguments.
+    The memory of a call's result is new only if its backend confirms it (`Programs.is_fresh`); otherwise its results
+    may be views of any of its arguments.
 
     Attributes
     ----------
     roots : dict from Value to frozenset of int
-        Numbers of the pieces of memory in which the value may be. Two values share memory only if they have one in
+        Numbers of the pieces of memory that may contain the value. Two values share memory only if they have one in
         common.
     written : frozenset of int
         The pieces of memory to which a call writes.
     anywhere : frozenset of int
-        The roots of values that may be views of too many others.
+        The roots of values that may be views of too many other values.
     immutable : bool
         Whether no array can be written to, so that it does not matter which share memory.
     """
@@ -108,12 +108,12 @@ class Aliases:
         return self.meet(self.roots[value], self.written)
 
     def is_outside(self, item: Any) -> bool:
-        """Return whether the memory of a value may belong to an input or a constant, as that of constants does."""
+        """Return whether the memory of a value may belong to an input or a constant, as for constants."""
         return not isinstance(item, Value) or OUTSIDE in self.roots[item]
 
 
 def is_fresh(call: Call, backend: "Backend | None") -> bool:
-    """Return whether the results of a call are in new memory, each for itself."""
+    """Return whether each result of a call is in new memory."""
     if (
         isinstance(call.function, Group)
         or call.name == "fused"  # its executor makes new arrays
@@ -138,7 +138,7 @@ def is_other(call: Call) -> bool:
 
 
 def constants_in(tree: Any) -> Iterable[Any]:
-    """Yield what is neither a value nor a container in nested arguments."""
+    """Yield objects in nested arguments that are neither values nor containers."""
     if isinstance(tree, (tuple, list)):
         for item in tree:
             yield from constants_in(item)
@@ -152,7 +152,7 @@ def constants_in(tree: Any) -> Iterable[Any]:
 
 
 def to_copy(program: "Program") -> tuple[bool, ...]:
-    """Return for each output whether it must be copied, so that it shares no memory with what is not the caller's."""
+    """Return for each output whether it must be copied, so that only the caller refers to its memory."""
     aliases = Aliases(program)
     if aliases.immutable:
         return (False,) * len(program.outputs)

@@ -21,7 +21,7 @@ class TracedArray(TransformedArray):
     recording : Recording
         Where calls with it are recorded.
     value : Value
-        What it is in the program.
+        The value that represents it in the program.
     values : array
         The library's array.
     """
@@ -57,7 +57,7 @@ class TracedArray(TransformedArray):
         return self.value.spec.device
 
     def values_for(self, use: str) -> Array:
-        """Return the library's array, after a note that there is no program, because a run needs the values."""
+        """Return the library's array, after noting that no program is possible because a run needs the values."""
         self.recording.level.check()
         self.recording.needs(f"the value of a traced array of {self.value.spec!r} is needed: {use}", REMEDY)
         return self.values

@@ -1,4 +1,4 @@
-"""`TraceBackend`: the backend of traced arrays over those of another backend."""
+"""`TraceBackend`: the backend of traced arrays over arrays of another backend."""
 
 import functools
 import operator
@@ -31,7 +31,7 @@ class TraceBackend(TransformedBackend):
     ----------
     base : Backend
     depth : int
-        How many transformations are active with it; arrays of each depth have a type of their own.
+        Number of active transformations; arrays of each depth have a separate type.
     """
 
     def __init__(self, base: Backend, depth: int) -> None:
@@ -59,9 +59,9 @@ class TraceBackend(TransformedBackend):
         return None if found is None else self.recorded(name, self.base.follow(found))
 
     def declared_kernel(self, declaration: Declaration, body: Kernel | None) -> Kernel:
-        """Return a kernel: one recorded call where the base has its own, or where its body needs values."""
+        """Return a kernel: one recorded call if the base replaces it or its body needs values."""
         name = declaration.name
-        if name == "accumulate":  # which may write to its first argument: nothing that is recorded does
+        if name == "accumulate":  # it may write to its first argument, and recorded calls do not
             return self.recorded("add", self.base.xp.add)
         if body is None or self.xp.replacement(declaration) is not None:
             return self.recorded(name, self.base.xp.kernel_of(declaration))
@@ -81,7 +81,7 @@ class TraceBackend(TransformedBackend):
         return lambda *args, **kwargs: self.call(name, function, args, kwargs)
 
     def call(self, name: str, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Call a function of the base, record that, and return its arrays as traced ones."""
+        """Call a function of the base, record the call, and return its arrays as traced arrays."""
         kind = self.kind
         recording = None
         opened: list[Any] = []
@@ -321,7 +321,7 @@ class TraceBackend(TransformedBackend):
         return self.call("ones", self.base.ones, (spec,), {})
 
     def mapped(self, name: str, array: Array, function: Callable[[Array], Array]) -> Array:
-        """Return what a function of the base gives, recorded."""
+        """Return the recorded result of a function of the base."""
         return self.call(name, function, (array,), {})
 
     def is_view(self, array: Array) -> bool:
@@ -329,10 +329,10 @@ class TraceBackend(TransformedBackend):
         return array.value in array.recording.shared or self.base.is_view(array.values)
 
     def has_values(self, array: Array) -> bool:
-        """Return False: what is computed must not depend on values."""
+        """Return False: recorded calls must not depend on values."""
         return False
 
-    any_true, largest = Backend.any_true, Backend.largest  # which need values that only a run has
+    any_true, largest = Backend.any_true, Backend.largest  # they need values that only a run has
 
 
 def _into(function: Callable[..., Any], single: bool, outs: tuple[Array, ...], args: Any, options: Any) -> None:
@@ -356,5 +356,5 @@ def _kernel_of(base: Backend, declaration: Declaration, *arrays: Any, **paramete
 
 
 def over(base: Backend, depth: int = 1) -> TraceBackend:
-    """Return the backend of traced arrays over those of `base`, the same one each time."""
+    """Return the backend of traced arrays over arrays of `base`, always the same object."""
     return backend_over(TraceBackend, base, depth)

@@ -14,7 +14,7 @@ class Value:
     Attributes
     ----------
     spec : Spec
-        Shape, dtype and device, of the library that runs the program.
+        Shape, dtype and device in the library that runs the program.
     name : str
         Its name in the source.
     """
@@ -34,11 +34,11 @@ class Value:
 
 
 class Composite(ABC):
-    """A constant argument of a call that has programs of its own, as the body of a loop."""
+    """A constant argument of a call that has separate programs, such as the body of a loop."""
 
     @abstractmethod
     def prepare(self, options: Any) -> None:
-        """Make what runs its programs, with the `Options` of the compiled function."""
+        """Prepare the functions that run its programs, with the `Options` of the compiled function."""
 
 
 def itemsize(spec: Spec) -> int:
@@ -46,7 +46,7 @@ def itemsize(spec: Spec) -> int:
     return spec.itemsize
 
 
-@dataclass(eq=False, slots=True)  # not frozen, which takes four times as long to make; nothing changes one
+@dataclass(eq=False, slots=True)  # not frozen, because frozen instances take four times as long to create
 class Call:
     """One call of a function of the array library, or of a kernel of its backend.
 
@@ -60,9 +60,9 @@ class Call:
         The arguments. Arrays of the program are `Value` objects, also inside of tuples, lists, dictionaries and slices;
         everything else is a constant.
     results : tuple of Value
-        Its arrays. There is none for a call that only writes.
+        Its arrays. Results; empty for a call that only writes.
     single : bool
-        Whether the function returns the one array itself, not a tuple or list of arrays.
+        Whether the function returns a single array, not a tuple or list of arrays.
     writes : tuple of Value
         The arguments to which it writes.
     draws : bool
@@ -70,9 +70,9 @@ class Call:
     line : tuple of (str, int, str) or None
         File, line and function of the user's code that the call comes from.
     out : Value or None
-        The argument whose memory takes the result: the pass ``buffers`` says so.
+        The argument whose memory takes the result, set by the pass ``buffers``.
     frees : tuple of Value
-        What no later call needs, and is dropped after this one.
+        Values to release after this call.
     """
 
     name: str
@@ -88,7 +88,7 @@ class Call:
     frees: tuple[Value, ...] = ()
 
     def operands(self) -> Iterator[Value]:
-        """Yield the values among the arguments, in order; one that occurs twice is yielded twice."""
+        """Yield the values among the arguments, in order; a repeated value is yielded repeatedly."""
         yield from values_in(self.args)
         if self.kwargs:
             yield from values_in(self.kwargs)
@@ -103,7 +103,7 @@ class Call:
         return replace(self, **changes)
 
     def substituted(self, values: dict[Value, Any]) -> "Call":
-        """Return the call with arguments replaced by others."""
+        """Return the call with arguments replaced by `values`."""
         if not any(value in values for value in self.operands()):
             return self
         return replace(

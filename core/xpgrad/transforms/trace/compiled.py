@@ -54,13 +54,13 @@ MAX_SHOWN = 20
 class Compiled(Generic[P, R]):
     """A compiled function; `compile` makes it.
 
-    Any number of threads may call it: one of them records, others wait, and programs run at the same time, unless they
-    store something in Variables from outside, which they do one after the other.
+    Several threads may call it: one thread records while the other threads wait, and programs run in parallel, unless
+    they store values in outer Variables, which they do in turn.
 
     Attributes
     ----------
     function : callable
-        The function as it was written.
+        The original function.
     """
 
     def __init__(self, f: Callable[P, R], *, verify: Verify, cache_size: int, options: Options) -> None:
@@ -98,7 +98,7 @@ class Compiled(Generic[P, R]):
     @overload
     def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Call the function, by a program if one is available.
+        """Call the function, through a compiled program if available.
 
         It takes arrays where the function takes Variables, and then returns arrays.
         """
@@ -127,7 +127,7 @@ class Compiled(Generic[P, R]):
         return self._call(args, kwargs)
 
     def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Call the function where there is no program yet, or can be none."""
+        """Call the function if no program exists yet, or none is possible."""
         if around() is not None:
             return self.function(*args, **without_state(kwargs))  # a part of the program of another function
         if switches().mode & WATCHED:
@@ -177,7 +177,7 @@ class Compiled(Generic[P, R]):
         return self._result(trace)
 
     def _merged(self, trace: Trace, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Kind | None:
-        """Return a kind for a run and those of another kind, if they differ in floats among their arguments only."""
+        """Return a kind for a run and an earlier kind that differ only in floats among their arguments."""
         for other in self._kinds:
             if other.trace is None or other.loose is None or other.loose(args, kwargs) is None:
                 continue
@@ -197,7 +197,7 @@ class Compiled(Generic[P, R]):
         return None
 
     def _count_values(self, trace: Trace) -> None:
-        """Warn about a number among the arguments each value of which has needed a program of its own."""
+        """Warn about a number among the arguments if each of its values required a separate program."""
         for leaf, path in zip(trace.leaves, trace.arguments.paths(), strict=True):
             if type(leaf) not in (int, float):
                 continue
@@ -214,7 +214,7 @@ class Compiled(Generic[P, R]):
         return Runner(trace, self._options).first(trace)
 
     def _without_trace(self, error: Unrecordable, held: Snapshot, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Call a function again, without a level, whose first run cannot be recorded, after undoing what that set."""
+        """Repeat a call without a level if its first run cannot be recorded, after undoing the effects of that run."""
         text = str(error)
         error.facts.undo()
         state = self._state.grown(error.places)
@@ -292,7 +292,7 @@ class Compiled(Generic[P, R]):
         return result
 
     def _warn_stale(self, kind: Kind, what: str, first: Trace | None) -> None:
-        """Warn that a program has missed a change, and say what it had read."""
+        """Warn that a program has missed a change, and list the values that it had read."""
         guards = [] if first is None else [str(guard) for guard in first.facts.guards.values()]
         shown = "; ".join(guards[:MAX_SHOWN]) + ("; ..." if len(guards) > MAX_SHOWN else "")
         warnings.warn(
@@ -338,7 +338,7 @@ class Compiled(Generic[P, R]):
     def __xpgrad_transformed__(
         self, transform: Callable[[Callable[..., Any]], Callable[..., Any]]
     ) -> "Compiled[Any, Any]":
-        """Return what `transform` makes of the function, compiled as a whole with the same options.
+        """Return the function transformed by `transform`, compiled as a whole with the same options.
 
         ``xpgrad.scipy`` finds this by its name.
         """
@@ -348,7 +348,7 @@ class Compiled(Generic[P, R]):
     # Reading
 
     def cache_info(self) -> CacheInfo:
-        """Return how often calls found a program, and how many there are."""
+        """Return the numbers of calls that found a program, and of programs."""
         return CacheInfo(self._hits, self._misses, len(self._kinds), self._cache_size)
 
     def clear_cache(self) -> None:
@@ -357,22 +357,22 @@ class Compiled(Generic[P, R]):
             self._kinds = []
 
     def program(self, *args: Any, **kwargs: Any) -> Program:
-        """Return the program for these arguments; if there is none yet, the function is called to record it.
+        """Return the program for these arguments; without a program, the function is called to record one.
 
         Raises
         ------
         TraceError
-            It has no program for such arguments; the text says why.
+            No program exists for such arguments; the text gives the reason.
         """
         return self._trace_of(args, kwargs)[1].program
 
     def guards(self, *args: Any, **kwargs: Any) -> str:
-        """Return what the program for these arguments has read from outside, a line each: it runs while all holds.
+        """Return the values that the program for these arguments has read from outside, one per line: its conditions.
 
         Raises
         ------
         TraceError
-            It has no program for such arguments; the text says why.
+            No program exists for such arguments; the text gives the reason.
         """
         return "\n".join(map(str, self._trace_of(args, kwargs)[0].facts.guards.values()))
 
@@ -395,7 +395,7 @@ class Compiled(Generic[P, R]):
 
 
 def _again(f: Any, instead: Any, verify: Verify, cache_size: int, options: Options) -> Compiled[Any, Any]:
-    """Return a compiled function without programs, as unpickling and copying do."""
+    """Return a compiled function without programs, for unpickling and copying."""
     made = Compiled(f, verify=verify, cache_size=cache_size, options=options)
     made.instead = instead
     return made
@@ -430,17 +430,17 @@ def compile(
         Whether programs give the results of `f` to the bit: the executor ``python`` runs them, and no pass changes the
         order of sums and products. Without it results are equal to rounding.
     executor : str, optional
-        What runs the programs: ``c``, ``host`` or ``python``, or the name of a plugin's executor; by default the
-        fastest one that there is for the library. One that does not take a program leaves it, with a
-        `CompileWarning`, to the others.
+        Executor of the programs: ``c``, ``host`` or ``python``, or the name of a plugin's executor; by default the
+        fastest executor available for the library. If it rejects a program, another executor runs it, with a
+        `CompileWarning`.
     strict : bool
-        Raise `TraceError` for what cannot be in a program, instead of running such calls without one, and where
-        `executor` does not take a program.
+        Raise `TraceError` for calls that cannot be in a program, instead of running such calls without a program, and
+        if `executor` rejects a program.
     verify : bool, int or "always"
-        Of each kind of calls, the second one is recorded as well and compared with the first, and then, by default,
-        those with the numbers 5, 10, 20, 40, ... are recorded again and compared with the program: if that has missed a
-        change, their results are right, and a `StaleProgramWarning` says so. False turns this off; a number n compares
-        after every n runs; "always" at each, to find a mistake.
+        Of each kind of calls, the second call is recorded as well and compared with the first, and then, by default,
+        calls number 5, 10, 20, 40, ... are recorded again and compared with the program: if the program has missed a
+        change, the results of these calls are right, and a `StaleProgramWarning` is issued. False disables this; a
+        number n compares after every n runs; "always" at each, to find a mistake.
     cache_size : int
         How many kinds of arguments to keep programs for; the least recently used is forgotten.
     without : set of str
@@ -449,13 +449,13 @@ def compile(
     Returns
     -------
     Compiled
-        Takes the arguments of `f`. Arrays enter as Variables. What `f` returns as a Variable is an array if all
-        arguments are arrays, and it is not connected to a Variable that requires a gradient.
+        Takes the arguments of `f`. Arrays are passed as Variables. A Variable returned by `f` becomes an array if all
+        arguments are arrays and it is not connected to a Variable that requires a gradient.
 
     Raises
     ------
     ValueError
-        `executor` or `without` names nothing that there is, or `exact` needs another executor.
+        `executor` or `without` has an unknown name, or `exact` needs another executor.
     TypeError
         `f` is no function, or a generator or coroutine function; or, at a call, an argument is neither an array nor
         hashable.
@@ -465,17 +465,17 @@ def compile(
     Notes
     -----
     Calls are of one kind if their arguments have the same structure, shapes, dtypes and devices, and equal Python
-    values; if the configuration and the current device are the same; and if all that a recorded call has read from
-    outside is as it was: variables, attributes, items of containers, what was missing, and the values of arrays that
-    Python or the array library has read. The instructions of the functions that run are followed for that while a call
-    is recorded, except for those of this library, of array libraries, and of some modules of Python. The first call of
-    a kind computes as usual and records, the second one does so again and compares.
+    values; if the configuration and the current device are the same; and if everything that a recorded call has read
+    from outside is unchanged: variables, attributes, items of containers, missing names, and the values of arrays that
+    Python or the array library has read. To detect this, the instructions of all running functions are followed while a
+    call is recorded, except for functions of this library, of array libraries, and of some modules of Python. The first
+    call of a kind computes as usual and records, the second one does so again and compares.
 
-    A function runs without a program, and a warning says why, if it changes what it reads, sets something outside,
-    reads what is not seen (the state of an object written in C), or writes to a captured array by an operator between
-    that and a number (``average *= 0.9``), which nothing records. Writes of computed arrays to captured ones
-    (``average += x.array``), and all writes to ``x.array`` of Variables, are parts of the program. So are arrays that
-    the function reads and replaces in attributes, items and variables outside (``self.h = f(self.h, x)``).
+    A function runs without a program, with a warning that gives the reason, if it changes a number that it reads, sets
+    an outer variable, reads hidden state (of an object written in C), or writes to a captured array by an operator
+    between the array and a number (``average *= 0.9``), which is not recorded. Writes of computed arrays to captured
+    ones (``average += x.array``), and all writes to ``x.array`` of Variables, are parts of the program. So are arrays
+    that the function reads and replaces in attributes, items and outer variables (``self.h = f(self.h, x)``).
     """
     if f is None:
         given: dict[str, Any] = {"exact": exact, "executor": executor, "strict": strict, "verify": verify}

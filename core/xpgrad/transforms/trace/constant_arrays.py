@@ -1,4 +1,4 @@
-"""The constant arrays of a program as inputs of it."""
+"""The constant arrays of a program as additional inputs."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 def constants_as_inputs(program: "Program", min_bytes: int) -> tuple["Program", tuple[Array, ...]]:
     """Return a program with constant arrays of at least `min_bytes` as further inputs, and these arrays.
 
-    Arrays that are bound to the function of a call stay what they are.
+    Arrays that are bound to the function of a call remain constants.
     """
     backend = program.backend
     if backend is None:
@@ -34,7 +34,7 @@ class Found:
     ----------
     arrays : list of array
     values : dict from int to Value
-        The inputs that stand for them, by the arrays' ids.
+        The inputs that represent them, by the arrays' ids.
     """
 
     def __init__(self, backend: "Backend", min_bytes: int) -> None:
@@ -49,7 +49,7 @@ class Found:
         return call if args is call.args and kwargs is call.kwargs else call.replaced(args=args, kwargs=kwargs)
 
     def opened(self, tree: Any) -> Any:
-        """Return nested arguments with inputs for constant arrays; the same object if there is none."""
+        """Return nested arguments with inputs for constant arrays; the same object without constant arrays."""
         kind = type(tree)
         if kind in self._types:
             return self.value(tree)

@@ -1,4 +1,4 @@
-"""`entry`: a generated function that checks whether a call fits a program, and collects what enters the program."""
+"""`entry`: a generated function that checks whether a call fits a program, and collects the inputs of the program."""
 
 import keyword
 import operator
@@ -60,7 +60,7 @@ class Writer:
     def made(self, head: str, caught: str = "Exception") -> Callable[..., Any]:
         """Return the function; any of the exceptions `caught` means that the call does not fit."""
         source = "\n".join([head, "    try:", *self.lines, f"    except {caught}:", "        return None"])
-        exec(compile(source, "<entry of a program>", "exec"), self.names)  # noqa: S102 - a source of our own
+        exec(compile(source, "<entry of a program>", "exec"), self.names)  # noqa: S102 - a source generated here
         made: Callable[..., Any] = self.names.pop(head[4 : head.index("(")])  # else it would be a cycle
         return made
 
@@ -74,11 +74,11 @@ def entry(
     Parameters
     ----------
     leaves, structure : sequence, Structure
-        Those of the arguments that were traced.
+        Leaves of the traced arguments.
     sources : iterable of Source
         The inputs.
     guards : iterable of Guard
-        What the call has read from outside.
+        Values that the call has read from outside.
     writes : bool
         Whether the program writes to arrays, so that it matters whether two arguments are one array.
     loosened : collection of int
@@ -122,7 +122,7 @@ def entry(
 
 
 def reader(structure: Structure) -> Callable[[tuple[Any, ...], dict[str, Any]], list[Any]]:
-    """Return a function of ``(args, kwargs)`` that returns their leaves; it checks nothing."""
+    """Return a function of ``(args, kwargs)`` that returns their leaves without checks."""
     w = Writer()
     pairs = zip(structure.children, ("args", "kwargs"), strict=True)
     places = [place for child, name in pairs for place in _places(w, child, name)]
@@ -205,7 +205,7 @@ def _check_rest(w: Writer, structure: Structure, place: str) -> None:
 
 
 def _check_identity(w: Writer, leaves: Sequence[Any], places: list[str], writes: bool) -> None:
-    """Add a check of which leaves are one object."""
+    """Add a check that the same leaves are identical objects."""
     first: dict[int, str] = {}
     distinct: list[str] = []
     for leaf, place in zip(leaves, places, strict=True):
@@ -255,7 +255,7 @@ def _check_array(w: Writer, spec: Spec, kind: type, place: str) -> None:
 def _check_variable(w: Writer, x: Variable, place: str, *, graded: bool) -> None:
     """Add the checks of a Variable: its spec, whether it requires a gradient and has one, and its hooks.
 
-    `graded` tells whether its gradient enters the program.
+    `graded` is whether its gradient is an input of the program.
     """
     node, spec = x._node, x._node.spec
     hooks = () if node.extra is None else tuple(node.extra.hooks.values())

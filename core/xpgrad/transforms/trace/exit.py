@@ -1,4 +1,4 @@
-"""`leaving`: a generated function that makes what a compiled function returns from the arrays of a program."""
+"""`leaving`: a generated function that builds the result of a compiled function from the arrays of a program."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -37,7 +37,7 @@ def leaving(results: Sequence[Leaf], structure: Structure, *, variables: bool) -
     remaining = iter(leaves)
     text = _built(w, structure, remaining)
     source = f"def leave(outputs, leaves):\n    return {text}"
-    exec(compile(source, "<exit of a program>", "exec"), w.names)  # noqa: S102 - a source of our own
+    exec(compile(source, "<exit of a program>", "exec"), w.names)  # noqa: S102 - a source generated here
     made: Exit = w.names.pop("leave")  # else it would be a cycle
     return made
 

@@ -1,4 +1,4 @@
-"""`explanation_of`: what runs a program, what is computed together, and what memory that takes, as text for readers."""
+"""`explanation_of`: a readable description of a program: its executor, its groups, and their memory."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -46,7 +46,7 @@ def counted(count: int) -> str:
 
 
 def group_in(call: Call) -> Fused | Group | None:
-    """Return the group that a call computes, if it does."""
+    """Return the group that a call computes, or None."""
     return call.function if isinstance(call.function, Group) else group_of(call)
 
 
@@ -58,7 +58,7 @@ def names(calls: list[Call] | tuple[Call, ...]) -> str:
 
 
 def group_lines(call: Call, group: Fused | Group) -> Iterator[str]:
-    """Yield what is known of a group: its size, the bytes that it reads and writes, its functions, and notes."""
+    """Yield the properties of a group: its size, the bytes that it reads and writes, its functions, and notes."""
     place = f"  {line_text(call)}" if call.line else ""
     moved = f"reads {bytes_text(total(group.inputs))}, writes {bytes_text(total(group.outputs))}"
     space = f"{group.rows:,} x {group.columns:,}, " if isinstance(group, Fused) else ""

@@ -18,7 +18,7 @@ class Group:
     ----------
     calls : tuple of Call
     inputs, outputs : tuple of Value
-        All outputs have one shape; inputs have it, too, or are 0-d.
+        All outputs have one shape; inputs have this shape or are 0-d.
     """
 
     calls: tuple[Call, ...]
@@ -26,7 +26,7 @@ class Group:
     outputs: tuple[Value, ...]
 
     def __call__(self, *arrays: Any) -> Sequence[Any]:
-        """Return what the calls give on whole arrays."""
+        """Return the results of the calls on whole arrays."""
         found: dict[Value, Any] = dict(zip(self.inputs, arrays, strict=True))
         for call in self.calls:
             found[call.results[0]] = call.function(*substituted(call.args, found))

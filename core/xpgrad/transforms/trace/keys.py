@@ -1,4 +1,4 @@
-"""Keys of constants and functions: equal only where a call with the one has the same result as with the other."""
+"""Keys of constants and functions: equal only if calls with either object have the same result."""
 
 import functools
 import operator

@@ -24,7 +24,7 @@ class CacheInfo(NamedTuple):
     Attributes
     ----------
     hits, misses : int
-        Calls that ran a program, and calls that were traced or ran without one.
+        Numbers of calls that ran a program, and of calls that were traced or ran without a program.
     size, maximum : int
         Number of kinds of arguments that are known, and how many are kept.
     """
@@ -45,16 +45,16 @@ class Kind:
     trace : Trace or None
         The first recorded run, until a second one has confirmed it.
     ready : tuple of callable and Runner, or None
-        The program's `entry`, and what runs it, which other threads get together.
+        The program's `entry`, and its runner, which other threads read together.
     eager : str or None
         Why there is no program.
     loose : callable or None
-        An entry that takes any floats among the arguments; None where a program is not the same for other floats. For
-        calls without a program, an entry that compares nothing but the arguments.
+        An entry that takes any floats among the arguments; None if a program is not the same for other numbers. For
+        calls without a program, an entry that compares only the arguments.
     runs, due : int
-        Number of calls, and the number of the one that is recorded again and compared with the program.
+        Number of calls, and the number of the next call that is recorded again and compared with the program.
     tries : int
-        How often a run has differed from the one before: what is cached at the first call makes the second differ.
+        How often a run has differed from the previous run: values cached at the first call change the second run.
     """
 
     __slots__ = ("due", "eager", "entry", "loose", "ready", "runs", "trace", "tries")
@@ -69,7 +69,7 @@ class Kind:
 
     @property
     def runner(self) -> Runner | None:
-        """What runs the program."""
+        """The runner of the program."""
         return None if self.ready is None else self.ready[1]
 
 

@@ -1,4 +1,4 @@
-"""How arrays of a program lie in memory, as far as that is known without running it."""
+"""Memory layouts of arrays in a program, as far as they are known without running it."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +25,7 @@ class Layouts:
         self.dense: set[Value] = set()
 
     def elementwise(self, call: Call) -> bool:
-        """Return whether a call is elementwise, of one result, and could write that into given memory."""
+        """Return whether a call is elementwise, with one result, and could write the result into given memory."""
         return (
             self.backend is not None
             and call.single
@@ -57,6 +57,6 @@ class Layouts:
 
 
 def is_thin(item: Any) -> bool:
-    """Return whether an operand has at most one axis longer than 1, which says nothing of the order of axes."""
+    """Return whether an operand has at most one axis longer than 1, so its order of axes is arbitrary."""
     shape = item.spec.shape if isinstance(item, Value) else getattr(item, "shape", ())
     return sum(int(n != 1) for n in shape) <= 1

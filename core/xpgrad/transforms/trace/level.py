@@ -27,8 +27,8 @@ class Source(NamedTuple):
     ----------
     kind : str
         "argument": the array of the leaf number `holder` of the arguments, or its gradient ("gradient of an argument");
-        "array", "gradient": those of the Variable `holder`; "constant": the array `holder` itself; "number": that of
-        the `Number` `holder`, made of Python floats among the arguments.
+        "array", "gradient": array or gradient of the Variable `holder`; "constant": the array `holder` itself;
+        "number": value of the `Number` `holder`, computed from Python floats among the arguments.
     holder : int, Variable, array or Number
     """
 
@@ -37,7 +37,7 @@ class Source(NamedTuple):
 
 
 class Unrecordable(BaseException):
-    """A function that is traced did what it can only do without a level; it is called again.
+    """A traced function performed an operation that is only possible without a level; it is called again.
 
     It is never seen by users, whose handlers must not catch it.
 
@@ -47,7 +47,7 @@ class Unrecordable(BaseException):
     places : list of Effect
         Where it had replaced arrays from outside.
     facts : Observer
-        What the function had read and set by then.
+        Values that the function had read and set before.
     """
 
     facts: Any
@@ -61,17 +61,17 @@ OUTER = "a Variable that was computed outside; compute it within the function"
 
 
 class Captured:
-    """A Variable from outside of a traced function, and the one that replaces it while the function runs.
+    """An outer Variable of a traced function, and its replacement while the function runs.
 
     Attributes
     ----------
     outside, inside : Variable
     number : int or None
-        The leaf of the arguments that it is; None for one that the function has from elsewhere.
+        The number of the corresponding leaf of the arguments; None for a captured Variable.
     first : Variable
         A Variable over the node that `inside` has at the beginning, with which gradients arrive.
     array, grad : object
-        The array and the gradient of `inside` at the beginning, by which its changes are recognised.
+        Initial array and gradient of `inside`, by which its changes are recognised.
     """
 
     __slots__ = ("array", "first", "grad", "inside", "number", "outside")
@@ -104,15 +104,15 @@ class TraceLevel(Level):
     ----------
     title : str
     strict : bool
-        Whether what cannot be in a program is an error; see `Recording`.
+        Whether calls that cannot be in a program raise; see `Recording`.
 
     Attributes
     ----------
     recording : Recording
     inputs : list of Value
-        The values that enter, in the order of their first use; `sources` says where they come from.
+        The inputs, in the order of their first use; `sources` has their origins.
     captured : dict from id to Captured
-        The Variables from outside, by their identity and by that of their replacement.
+        The outer Variables, by their identity and by the identity of their replacement.
     swept : weak set of VariableNode
         Where the function has started backward computations.
     watch : Watch
@@ -150,7 +150,7 @@ class TraceLevel(Level):
         return made
 
     def enter(self, array: Array) -> TracedArray:
-        """Return an array that the function has from elsewhere: a constant of the program, by reference."""
+        """Lift a captured array: a constant of the program, by reference."""
         found = self._entered.get(id(array))
         if found is None:
             if self.outer is not None and not self.outer.holds(array):
@@ -165,7 +165,7 @@ class TraceLevel(Level):
         return x if self.holds(x) else self.enter(x)
 
     def all_entered(self) -> list[TracedArray]:
-        """Return all arrays that have entered."""
+        """Return all lifted arrays."""
         return list(self._entered.values())
 
     def escapes_in(self, obj: Any) -> bool:
@@ -179,12 +179,12 @@ class TraceLevel(Level):
         return self.holds(obj) or any(self.holds(x._array if isinstance(x, Variable) else x) for x in found)
 
     def enter_variable(self, x: Variable) -> Variable:
-        """Return what replaces a Variable from outside: its array and gradient are read at each call of the program."""
+        """Return the replacement of an outer Variable: its array and gradient are read at each call of the program."""
         found = self.captured.get(id(x))
         return self.capture(x).inside if found is None else found.inside
 
     def capture(self, x: Variable, number: int | None = None) -> Captured:
-        """Replace a Variable from outside, which is the leaf `number` of the arguments, or from elsewhere."""
+        """Replace an outer Variable, which is leaf `number` of the arguments, or captured."""
         holder = x if number is None else number
         kind, grad_kind = ("array", "gradient") if number is None else ("argument", "gradient of argument")
         entered: Any = None if x._array is None else self.input(x._array, Source(kind, holder))
@@ -199,7 +199,7 @@ class TraceLevel(Level):
         return found
 
     def device(self, device: Device) -> Device:
-        """Return the device of this level over a device of a lower one."""
+        """Return the device of this level over a device of a lower level."""
         own = device.backend
         if isinstance(own, TraceBackend) and own.depth == self.depth:
             return device
@@ -234,7 +234,7 @@ class TraceLevel(Level):
         return id(x) not in self.captured and x._array is not None and self.holds(x._array)
 
     def _border(self) -> dict[VariableNode, Captured]:
-        """Return the nodes, within the function, of Variables that were computed from others outside."""
+        """Return the inner nodes of outer Variables that were computed from other outer Variables."""
         unique = {id(c): c for c in self.captured.values()}.values()
         found = (c for c in unique if c.first._node.requires_grad and c.outside._node.creator_node is not None)
         return {c.first._node: c for c in found}
@@ -246,11 +246,11 @@ class TraceLevel(Level):
         del self.recording  # which refers to the level
 
     def note_outside(self, what: str, remedy: str) -> None:
-        """Note that the function has done what a program does not, so that there is none."""
+        """Note that the function did something that a program cannot repeat, so that no program is recorded."""
         self.recording.fail(what, remedy)
 
     def note_snapshot(self) -> None:
-        """Note that random numbers may be drawn again: a repeated draw is the value of the first one."""
+        """Note that random numbers may be drawn again: a repeated draw gives the value of the first draw."""
         if self.recording.drawn is None:
             self.recording.drawn = {}
 

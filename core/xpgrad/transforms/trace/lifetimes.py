@@ -37,9 +37,9 @@ MIN_ROOM = 2**20
 
 
 def last_uses(program: "Program") -> list[tuple[Value, ...]]:
-    """Return for each call the values that no later call needs: those it needs last, and results that nobody needs.
+    """Return for each call the values that no later call needs: its last operands, and unused results.
 
-    Outputs are needed at the end, so they are in none of the lists; inputs are the caller's.
+    Outputs are needed at the end, so the lists exclude them; inputs belong to the caller.
     """
     seen: set[Value] = {item for item in program.outputs if isinstance(item, Value)}
     seen.update(program.inputs)
@@ -71,7 +71,7 @@ class Memory:
         self._holders: list[int] = []
 
     def run(self, call: Call) -> None:
-        """Count what a call allocates and frees."""
+        """Count the bytes that a call allocates and frees."""
         view = call.name in VIEWS or call.out is not None
         of = (call.out,) if call.out is not None else tuple(call.operands()) if view else ()
         shared = tuple({piece for value in of for piece in self._pieces.get(value, ())})
@@ -94,7 +94,7 @@ class Memory:
 
 
 def peak(program: "Program") -> int:
-    """Return the largest number of bytes that results hold at a time, by what the calls free and reuse."""
+    """Return the largest number of bytes that results hold at a time, according to freed and reused memory."""
     memory = Memory()
     for call in program.calls:
         memory.run(call)
@@ -104,7 +104,7 @@ def peak(program: "Program") -> int:
 
 
 class Profile:
-    """The bytes that results hold after each call, with room up to the largest of them.
+    """The bytes that results hold after each call, with room up to the largest of these numbers.
 
     Attributes
     ----------
@@ -122,11 +122,11 @@ class Profile:
             self._held.append(memory.now)
         self.room = max(memory.most, MIN_ROOM)
         blocks = range(0, len(self._held), self.BLOCK)
-        self._most = [max(self._held[i : i + self.BLOCK]) for i in blocks]  # without what is added to whole blocks
+        self._most = [max(self._held[i : i + self.BLOCK]) for i in blocks]  # without the sizes added to whole blocks
         self._added = [0] * len(self._most)
 
     def extend(self, start: int, stop: int, size: int) -> bool:
-        """Hold `size` bytes more from one call to another if there is room, and return whether there is."""
+        """Hold `size` bytes more from one call to another if the room suffices, and return whether it does."""
         if self._highest(start, stop) + size > self.room:
             return False
         for block, whole, places in self._blocks(start, stop):

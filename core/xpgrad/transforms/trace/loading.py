@@ -15,8 +15,8 @@ _numbers = count(1)
 def load(source: "Source", name: str) -> Callable[..., tuple[Any, ...]]:
     """Return the function of a source, registered in `linecache` as long as the function exists."""
     file = f"<program {name} {next(_numbers)}>"
-    objects = {"__name__": f"xpgrad.program of {name}", **source.objects}  # of this library, as `is_trusted` asks
-    exec(compile(source.text, file, "exec"), objects)  # noqa: S102 - a source of our own
+    objects = {"__name__": f"xpgrad.program of {name}", **source.objects}  # of this library, see `is_trusted`
+    exec(compile(source.text, file, "exec"), objects)  # noqa: S102 - a source generated here
     run: Callable[..., tuple[Any, ...]] = objects.pop(source.name)  # else it would be a cycle
     linecache.cache[file] = len(source.text), None, source.text.splitlines(keepends=True), file
     weakref.finalize(run, linecache.cache.pop, file, None).atexit = False

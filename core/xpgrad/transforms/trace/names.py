@@ -74,7 +74,7 @@ def named(program: "Program") -> dict[Value, str]:
 
 
 def assigned(file: str, line: int) -> tuple[str, ...]:
-    """Return the names to which a line of a file assigns, if it is a whole statement that does so."""
+    """Return the names to which a line of a file assigns, if it is a complete assignment statement."""
     text = linecache.getline(file, line).strip()
     if "=" not in text or len(text) > 1000:
         return ()

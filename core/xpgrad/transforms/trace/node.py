@@ -1,4 +1,4 @@
-"""The node of the graph for one call of a compiled function, whose gradients are a program, too."""
+"""The node of the graph for one call of a compiled function, whose gradients are computed by another program."""
 
 import weakref
 from collections.abc import Callable, Sequence
@@ -44,7 +44,7 @@ class Half:
         self._runs: dict[tuple[int, ...], tuple[Callable[..., Any], Sequence[bool]]] = {}
 
     def run(self, residuals: Sequence[Array], cotangents: Sequence[Array | None]) -> Sequence[Array | None]:
-        """Return the gradients for these cotangents of the connected outputs, None for those that there are not."""
+        """Return the gradients for these cotangents of the connected outputs, None for missing gradients."""
         absent = tuple([i for i, gy in enumerate(cotangents) if gy is None])
         if absent not in self._runs:
             self._runs[absent] = self._made(absent, len(residuals))
@@ -53,7 +53,7 @@ class Half:
         return [next(found) if remains else None for remains in remain]
 
     def _made(self, absent: tuple[int, ...], count: int) -> tuple[Callable[..., Any], Sequence[bool]]:
-        """Return what runs the program without some cotangents, which come after `count` residuals."""
+        """Return the runner of the program without some cotangents, which follow `count` residuals."""
         assert self.pullback is not None
         program = self.pullback.program
         starts = program.inputs[count:]
@@ -90,7 +90,7 @@ class CompiledCall(FunctionNode):
         return f"compiled {getattr(self.half.function, '__name__', 'function')}"
 
     def connected(self, inputs: list[Variable], outputs: tuple[Array, ...]) -> tuple[Variable, ...]:
-        """Return the outputs as Variables that this node has made from `inputs`."""
+        """Return the outputs as Variables that this node has computed from `inputs`."""
         arrays = [x._array for x in inputs]
         results = tuple([output(y, plugins.backend_of(y).spec(y), None, 0) for y in outputs])
         nodes = tuple([x._node for x in inputs])
@@ -103,12 +103,12 @@ class CompiledCall(FunctionNode):
         return results
 
     def release(self) -> None:
-        """Drop what was kept."""
+        """Release the retained arrays."""
         super().release()
         self.residuals, self.leaves = (), ()
 
     def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Return the gradients: by the program, or, where they are to be differentiated, by the function itself."""
+        """Return the gradients: by the program, or, if they are to be differentiated, by the function."""
         pullback = self.half.pullback
         if recording() or pullback is None:
             return self._again(target_input_indexes, grad_outputs)
@@ -147,7 +147,7 @@ class CompiledCall(FunctionNode):
         before = [(x._array, x._grad) for x in stored]
         try:
             trace: Captured = surroundings.again(anomaly.running.get(), Captured, run, order)
-        finally:  # what it stores, the call has stored already
+        finally:  # the call has already stored the same values
             for x, (array, grad) in zip(stored, before, strict=True):
                 x._array, x._grad = array, grad
         wanted: list[Any] = []

@@ -21,13 +21,13 @@ TAKERS = frozenset(
 
 
 class Number(NamedTuple):
-    """An input of a program that is made of floats among the arguments.
+    """An input of a program that is computed from floats among the arguments.
 
     Attributes
     ----------
     expression : Expression
     spec : Spec
-        Of the 0-d array that enters.
+        Spec of the 0-d array.
     """
 
     expression: Expression
@@ -71,14 +71,14 @@ class Merger:
         )
 
     def _item(self, call: Call, a: Any, b: Any) -> tuple[Value, Value] | None:
-        """Return the inputs for an argument of both calls; None if it stays as it is."""
+        """Return the inputs for an argument of both calls; None if the constant remains."""
         number = self.entered.get(a) if isinstance(a, Value) else None
         if number is not None:
             fits = not isinstance(b, Value) and self._is(b, value_of(number.expression, self._second), number.spec)
             return self.inputs[number] if fits else None
         if isinstance(a, Value) or isinstance(b, Value):
             return None
-        spec = _spec(call, b if type(a) is float else a)  # libraries' zeros may be Python's
+        spec = _spec(call, b if type(a) is float else a)  # libraries may return Python zeros
         if spec is None or not spec.differentiable or spec.complex or float(a) == float(b):
             return None
         found = [e for e, x, y in self._known if self._is(a, x, spec) and self._is(b, y, spec)]
@@ -92,7 +92,7 @@ class Merger:
 
 
 def _spec(call: Call, x: Any) -> Spec | None:
-    """Return the spec of the 0-d array that a constant is, or would be."""
+    """Return the spec of the 0-d array for a constant."""
     if type(x) in plugins.by_type:
         own = plugins.backend_of(x).spec(x)
         return None if own.shape else own
@@ -106,9 +106,9 @@ def _spec(call: Call, x: Any) -> Spec | None:
 
 
 def with_numbers(first: Trace, second: Trace) -> tuple[Trace, Trace]:
-    """Return two runs with inputs in place of the constants in which they differ as floats of their arguments do.
+    """Return two runs with inputs in place of the constants that depend on differing floats of their arguments.
 
-    The first one may have such inputs already.
+    The first run may already have such inputs.
     """
     if not first.facts.numbers or not second.facts.numbers:
         return first, second

@@ -1,4 +1,4 @@
-"""`in_order`: calls in an order in which each comes after those whose results it takes."""
+"""`in_order`: calls in an order in which each call follows the calls whose results it takes."""
 
 from collections.abc import Iterable, Sequence
 
@@ -6,7 +6,7 @@ from xpgrad.transforms.trace.calls import Call, Value
 
 
 def in_order(calls: Iterable[Call], inputs: Sequence[Value]) -> tuple[Call, ...]:
-    """Return the calls, each as early as it was unless it needs a later one's result: then it comes after that.
+    """Return the calls, each as early as before unless it needs the result of a later call: then it follows that call.
 
     Calls that draw keep their order. There must be an order, and no call that writes.
     """
@@ -14,7 +14,7 @@ def in_order(calls: Iterable[Call], inputs: Sequence[Value]) -> tuple[Call, ...]
     known = set(inputs)
     missing: dict[Call, int] = {}
     waiting: dict[Value, list[Call]] = {}
-    effects: list[Call] = []  # that wait, the first of them for its operands, the others for their turn
+    effects: list[Call] = []  # pending: the first effect waits for its operands, later effects for their turn
 
     def add(first: Call) -> None:
         ready = [first]

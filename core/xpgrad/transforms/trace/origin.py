@@ -1,4 +1,4 @@
-"""`Origin`: what a program was recorded from, for those who save it."""
+"""`Origin`: the source of a program's recording, for code that saves it."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Origin:
-    """The recorded program, and what its inputs and outputs are.
+    """The recorded program, and the origins of its inputs and outputs.
 
     Attributes
     ----------
@@ -22,7 +22,7 @@ class Origin:
     arguments, structure : Structure
         Of the arguments and of the results.
     kinds, statics : tuple of bool, dict from int to object
-        Which leaves of the arguments are arrays, and the others.
+        Mask of leaves of the arguments that are arrays, and the remaining leaves.
     leaves : list of pairs
         Of the results: ``["output", i]``, ``["argument", i]`` or ``["is", x]``.
     effects : bool

@@ -1,14 +1,14 @@
-"""How compiled functions are pickled and copied: the function and its options; programs are made again."""
+"""Pickling and copying of compiled functions: the function and its options; programs are recorded again."""
 
 import sys
 from typing import Any
 
 
 def global_name(x: Any) -> str | None:
-    """Return the name under which unpickling finds an object in its module; None if that is not what it finds.
+    """Return the name under which unpickling finds an object in its module; None if the name refers to another object.
 
-    What the main module defines is found by plain pickle only: in the processes for which cloudpickle pickles, the main
-    module is another one.
+    Definitions of the main module are found by plain pickle only: processes for which cloudpickle pickles have a
+    different main module.
     """
     module, name = getattr(x, "__module__", None), getattr(x, "__qualname__", None)
     found: Any = sys.modules.get(module) if isinstance(module, str) else None

@@ -49,4 +49,4 @@ def _entered(x: Any) -> Any:
 
 def _printed(text: str, count: int, names: tuple[Any, ...], values: tuple[Any, ...]) -> None:
     named = dict(zip(names[count:], values[count:], strict=True))
-    print(text.format(*values[:count], **named))  # noqa: T201 - that is what it is for
+    print(text.format(*values[:count], **named))  # noqa: T201 - the purpose of this function

@@ -1,4 +1,4 @@
-"""`Program`: the calls of an array library that a traced function made, in order, with what enters and what leaves."""
+"""`Program`: the calls of an array library that a traced function made, in order, with inputs and outputs."""
 
 import importlib
 from collections.abc import Callable, Iterator
@@ -37,11 +37,11 @@ class Program:
     private : int
         How many of the last outputs stay within the library: they may share memory with anything.
     notes : tuple of str
-        What passes have done, for readers.
+        Notes of passes, for readers.
     executor : str
-        The name of what runs it, if that has been chosen.
+        The name of the executor, if chosen.
     origin : Origin or None
-        What it was recorded from, in the programs of compiled functions.
+        The origin of the recording, in programs of compiled functions.
     """
 
     name: str
@@ -72,7 +72,7 @@ class Program:
 
     @property
     def nbytes(self) -> int:
-        """Number of bytes of all results of calls together; views are counted like others."""
+        """Number of bytes of all results of calls together, including views."""
         return sum(value.nbytes for call in self.calls for value in call.results)
 
     @property
@@ -95,7 +95,7 @@ class Program:
     def with_constants_as_inputs(self, min_bytes: int = 0) -> tuple["Program", tuple[Any, ...]]:
         """Return the program with its constant arrays as further inputs, and these arrays.
 
-        A library's own compiler would take a constant for what never changes, and may keep a copy of it.
+        A library's compiler would treat a constant as unchanging, and may keep a copy of it.
 
         Parameters
         ----------
@@ -109,7 +109,7 @@ class Program:
         return drawer.find("programs", "graphviz")(self)
 
     def explain(self) -> str:
-        """Return for readers what runs the program, what is computed together, and what memory that takes."""
+        """Return a description for readers: the executor of the program, its groups, and their memory."""
         return explanation_of(self)
 
     def save(self, file: Any, weights: bool = False) -> None:
@@ -125,7 +125,7 @@ class Program:
         Raises
         ------
         SerializationError
-            It calls what is no function of the standard and no kernel of xpgrad, draws random numbers, or stores
+            It calls a function that is neither in the standard nor a kernel of xpgrad, draws random numbers, or stores
             values outside.
         """
         importlib.import_module(SAVED).save(self, file, weights)

@@ -18,18 +18,18 @@ Line = tuple[str, int, str]
 
 
 class NeedsValue(Exception):
-    """A kernel's default body asked for the value of an array that is being traced."""
+    """A kernel's default body needed the value of an array that is being traced."""
 
 
 class Part(NamedTuple):
-    """What `Recording.apart` has found.
+    """Result of `Recording.apart`.
 
     Attributes
     ----------
     result : object
     calls : tuple of Call
     used : dict from Value to array
-        What the calls use that was there before.
+        Earlier values that the calls use.
     failure : str or None
         Why the calls are not the whole computation.
     """
@@ -52,15 +52,16 @@ class Recording:
     failure : str or None
         Why the calls are not the whole computation.
     bodies : int
-        How many default bodies of kernels are running: one that asks for a value is called as a whole instead.
+        Number of running default bodies of kernels: a body that requires a value is called as a whole instead.
     drawn : dict or None
-        The random numbers drawn since the function has begun what it may repeat, by the state of their stream.
+        The random numbers drawn since the start of a repeatable part, by the state of their stream.
     shared : set of Value
         Arrays that calls have returned as they had got them.
     given : iterator of TracedArray or None
-        The random numbers to take where some are drawn: those of an earlier computation that is repeated.
+        The random numbers to use in place of new random numbers: the numbers of an earlier computation that is
+        repeated.
     held : dict or None
-        The arrays that calls have been made with since `hold`, by their values, except the results of these calls.
+        The arrays that calls have used since `hold`, by their values, except the results of these calls.
     """
 
     __slots__ = ("_made", "_ours", "bodies", "calls", "drawn", "failure", "given", "held", "level", "shared", "strict")
@@ -84,18 +85,18 @@ class Recording:
         self, name: str, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any],
         results: tuple[Value, ...], *, single: bool = True, writes: tuple[Value, ...] = (), draws: bool = False,
     ) -> None:  # fmt: skip
-        """Record a call that has been made; the parameters are those of `Call`."""
+        """Record a call that has been made; the parameters are the same as for `Call`."""
         self.calls.append(Call(name, function, args, kwargs, results, single, writes, draws, self.line()))
         if self.held is not None:
             self._made.update(results)
 
     def hold(self, x: Any) -> None:
-        """Hold the array of a traced one that was made before."""
+        """Hold the array of a traced array that was created before."""
         if self.held is not None and x.value not in self._made:
             self.held[x.value] = x.values
 
     def apart(self, function: Callable[[], Any]) -> "Part":
-        """Return what `function` gives and the calls that it makes, which are no calls of this recording."""
+        """Return the result of `function` and its calls, which are kept out of this recording."""
         mark, before = len(self.calls), (self.held, self._made, self.drawn, self.failure, self.given)
         self.held, self._made, self.failure, self.given = {}, set(), None, None
         self.drawn = None if self.drawn is None else {}
@@ -107,7 +108,7 @@ class Recording:
             self.held, self._made, self.drawn, self.failure, self.given = before
 
     def line(self) -> Line | None:
-        """Return file, line and function of the innermost frame that is not the library's, nor its plugins'."""
+        """Return file, line and function of the innermost frame outside the library and its plugins."""
         frame, ours = sys._getframe(2), self._ours
         while frame is not None:
             code = frame.f_code
@@ -127,7 +128,7 @@ class Recording:
         Parameters
         ----------
         what, remedy : str
-            What was done with which array, and what to write instead.
+            The operation and the array, and the replacement to write.
 
         Raises
         ------
@@ -143,7 +144,7 @@ class Recording:
     def fail(self, what: str, remedy: str, *, here: bool = True) -> None:
         """Note that the calls are not the whole computation, and why; raise `TraceError` if the recording is strict.
 
-        `here` tells whether the line that is running is the one that did it.
+        `here` is whether the running line is responsible.
         """
         place = self.line() if here else None
         at = "" if place is None else f" (line {place[1]} of {os.path.basename(place[0])}, in {place[2]})"
@@ -153,7 +154,7 @@ class Recording:
         self.failure = self.failure or text
 
     def whole(self, body: Callable[..., Any], call: Callable[..., Any]) -> Callable[..., Any]:
-        """Return a function that calls `body`, or `call` where that asks for a value, after taking back its calls."""
+        """Return a function that calls `body`, or `call` if the body requires a value, after removing its calls."""
 
         def either(*args: Any, **kwargs: Any) -> Any:
             mark = len(self.calls)

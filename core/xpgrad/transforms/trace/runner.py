@@ -1,4 +1,4 @@
-"""`Runner`: runs a program for a compiled function: inputs, outputs, what is stored in Variables, and the graph."""
+"""`Runner`: runs a program for a compiled function: inputs, outputs, values stored in Variables, and the graph."""
 
 import functools
 from collections.abc import Callable, Sequence
@@ -21,7 +21,7 @@ Run = Callable[..., Sequence[Array]]
 
 
 class Runner:
-    """What runs the program of one kind of calls.
+    """Runs the program of one kind of calls.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ class Runner:
         self._made = shown.replaced(executor=name, origin=self._origin)
 
     def first(self, trace: Trace) -> Any:
-        """Return the result of the run that was recorded, after storing what it has written."""
+        """Return the result of the recorded run, after storing the values that it has written."""
         outputs, residuals, leaves = trace.outputs(), trace.residuals(), trace.leaves
         trace.forget()
         return self._finished(outputs, residuals, leaves, trace.surroundings.states, first=True)
@@ -108,7 +108,7 @@ class Runner:
 
 
 def origin_of(trace: Trace) -> Origin:
-    """Return what the program of a run was recorded from."""
+    """Return the origin of a run's program."""
     words = {"variable": "output", "array": "output", "argument": "argument", "object": "is"}
     leaves = [[words[leaf.kind], leaf.content] for leaf in trace.results]
     effects = bool(trace.writes or trace.facts.sets)

@@ -1,4 +1,4 @@
-"""0-d results that stay scalars in a run of a program: of libraries whose scalars take less time than 0-d arrays."""
+"""0-d results that remain scalars in a run of a program: in libraries whose scalars are faster than 0-d arrays."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -13,14 +13,14 @@ Operation = tuple[str, tuple[Any, ...]]
 
 
 class Scalars:
-    """What a program computes with scalars.
+    """The calls that a program computes with scalars.
 
     Attributes
     ----------
     operations : dict from Call to (str, tuple)
         The calls for which an expression of scalars gives the same bits, with that expression and its operands.
     values : set of Value
-        The results of these that nothing needs as an array.
+        Their results that are never needed as arrays.
     """
 
     def __init__(self, program: "Program") -> None:
@@ -31,7 +31,7 @@ class Scalars:
             return
         aliases, programs = Aliases(program), programs_of(backend)
         for call in program.calls:
-            # What is written to later has to be a view until then.
+            # An array that is written to later must remain a view until then.
             if is_plain(call) and not aliases.is_written(call.results[0]):
                 found = programs.on_scalars(call.function, call.args, call.kwargs, call.results[0].spec.dtype)
                 if found is not None:

@@ -71,7 +71,7 @@ class Writer:
         """Return the name of a call's function."""
         function: Any = call.function
         key = function_key(function)
-        if self.memory(call) or key in FRESH_OPERATORS:  # which take longer than what they call
+        if self.memory(call) or key in FRESH_OPERATORS:  # faster than the functions that they call
             assert self.backend is not None
             programs = programs_of(self.backend)
             function = programs.writer(function) or programs.into(function) or function
@@ -161,7 +161,7 @@ class Writer:
         return f"{results} = {self.helper('in_blocks')}({name}, {given}, {specs})"
 
     def lines(self, call: Call) -> Iterator[str]:
-        """Yield the lines of a call in a group, with one that drops what is not needed any more."""
+        """Yield the lines of a call in a group, with a line that drops values that are no longer needed."""
         yield from self.call(call)
         if call.frees:
             yield f"del {', '.join(self.values[value] for value in call.frees)}"
@@ -180,7 +180,7 @@ class Writer:
         return not value.spec.shape and bool(value.spec.backend.scalar_types)
 
     def output(self, item: Any, copied: bool) -> str:
-        """Return an output as source, copied where it could share memory with what is not the caller's."""
+        """Return an output as source, copied if it may share memory with arrays of others."""
         text = self.values[item] if isinstance(item, Value) else self.constant(item)
         return f"{self.helper('copy')}({text})" if copied else text
 
@@ -200,7 +200,7 @@ def inner_values(tree: Any) -> Iterator[Value]:
 
 
 def is_literal(item: Any) -> bool:
-    """Return whether a constant can stand in the source as it is, at no cost when the source runs."""
+    """Return whether a constant can be written in the source unchanged, at no cost when the source runs."""
     return all(map(is_literal, item)) if type(item) is tuple else literal(item) is not None
 
 
@@ -260,7 +260,7 @@ class Part:
 def parts_of(writer: Writer) -> Iterator[Part]:
     """Yield the calls in parts of at most `MAX_LINES` lines.
 
-    There is a comment where the user's line changes, and a line that drops what is not needed any more.
+    A comment marks each change of the user's line, and a line drops values that are no longer needed.
     """
     part, before, waiting, held = Part([], []), "", list[Value](), 0
     for call in writer.program.calls:
@@ -283,10 +283,10 @@ def parts_of(writer: Writer) -> Iterator[Part]:
 
 
 def text_of_parts(writer: Writer, parts: list[Part], inputs: list[str], end: str) -> str:
-    """Return a program as several functions, and one that calls them.
+    """Return a program as several functions, and a function that calls them.
 
-    What a later part needs is in the dictionary ``live``, from which the last part that needs it takes it out, so that
-    it is freed when that part drops it.
+    Values that a later part needs are in the dictionary ``live``, from which the last part that needs a value removes
+    it, so that it is freed when that part drops it.
     """
     program = writer.program
     outputs = [item for item in program.outputs if isinstance(item, Value)]
@@ -312,7 +312,7 @@ def text_of_parts(writer: Writer, parts: list[Part], inputs: list[str], end: str
 
 
 def needed_by(call: Call) -> Iterator[Value]:
-    """Yield what the line of a call needs."""
+    """Yield the values that the line of a call needs."""
     yield from call.operands()
     if call.out is not None:
         yield call.out

@@ -1,4 +1,4 @@
-"""A program as text: one line a call, with what it takes and returns, and the line of the user that it comes from."""
+"""A program as text: one line per call, with its operands, its results and the user's line."""
 
 import os
 from collections.abc import Callable
@@ -23,7 +23,7 @@ def spec_text(value: Value) -> str:
 
 
 def constant_text(item: Any, names: Callable[[Value], str]) -> str:
-    """Return an argument for readers: the names of values, numbers as they are, arrays by dtype and shape."""
+    """Return an argument for readers: the names of values, numbers unchanged, arrays by dtype and shape."""
     if isinstance(item, Value):
         return names(item)
     if isinstance(item, (tuple, list)):
@@ -67,7 +67,7 @@ def text_of(program: "Program") -> str:
 
 
 def within(call: Call) -> tuple[Call, ...]:
-    """Return the calls that are computed together by one call, none for others."""
+    """Return the calls that one call computes together, none for other calls."""
     group = call.function if isinstance(call.function, Group) else group_of(call)
     return () if group is None else group.calls
 

@@ -1,4 +1,4 @@
-"""`Trace`: one recorded run of a function, with its result, its program and what it wrote to Variables."""
+"""`Trace`: one recorded run of a function, with its result, its program and its writes to Variables."""
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -24,7 +24,7 @@ from xpgrad.types import Array
 
 
 class Write(NamedTuple):
-    """What a function has stored in a Variable from outside.
+    """A value that a function has stored in an outer Variable.
 
     Attributes
     ----------
@@ -42,7 +42,7 @@ class Write(NamedTuple):
 
 
 class Leaf(NamedTuple):
-    """One leaf of what a function returned.
+    """One leaf of the result of a function.
 
     Attributes
     ----------
@@ -53,7 +53,7 @@ class Leaf(NamedTuple):
     connected : bool
         Whether it requires a gradient. What a function keeps outside after a backward computation of its own does not.
     kept : bool
-        Whether it is what the function has set outside, and not returned.
+        Whether it is an outer assignment, not a returned leaf.
     """
 
     kind: str
@@ -84,7 +84,7 @@ class Trace:
     ----------
     f : callable
     args, kwargs : tuple, dict
-        What the user gave. Arrays enter as Variables.
+        The user's arguments. Arrays are passed as Variables.
     strict : bool
     state : State
         Arrays that the function reads and replaces outside, which are among `kwargs`.
@@ -100,26 +100,26 @@ class Trace:
         Where each input of the program comes from.
     results : list of Leaf
     structure : Structure
-        Of the result, together with what was set outside.
+        Structure of the result, together with outer assignments.
     writes : list of Write
     connected : tuple of int
         The outputs of the program that require a gradient.
     wanted : tuple of Source
-        The Variables from outside by which they have one.
+        The outer Variables through which they require a gradient.
     pullback : Pullback or None
-        What computes these gradients, for this call at least; None where they ask for values.
+        The function that computes these gradients, valid for this call. None where they ask for values.
     ends : mapping
         The lines at which the graph of the arguments ended, if no output requires a gradient.
     surroundings : Surroundings
         In which it began.
     facts : Observer
-        What was read from outside, and set there.
+        Values read and set outside.
     numbers : dict from int to float
         The floats among the leaves.
     kinds, statics : tuple of bool, dict from int to object
-        Which of the leaves are arrays or Variables, and the others.
+        Mask of leaves that are arrays or Variables, and the remaining leaves.
     loosened : frozenset of int
-        Those of them that are inputs of the program.
+        The leaves that are inputs of the program.
     failure : str or None
         Why the program is not the whole computation.
     """
@@ -153,7 +153,7 @@ class Trace:
         self.statics = {i: x for i, x in enumerate(self.leaves) if not is_array(x)}
         try:
             self.level.run(self._run, f, (args, kwargs))
-        except Unrecordable as error:  # who catches it asks the level
+        except Unrecordable as error:  # the level keeps the text for the handler
             error.facts = self.facts
             raise
         except BaseException:
@@ -219,7 +219,7 @@ class Trace:
         self._drop_gradients()
 
     def _drop_gradients(self) -> None:
-        """Leave out the gradients of Variables from outside that nothing uses: those of parameters, most often."""
+        """Leave out the unused gradients of outer Variables, mostly of parameters."""
         program = self.program
         used = {value for call in program.calls for value in call.operands()}.union(values_in(program.outputs))
         if self.pullback is not None:
@@ -282,11 +282,11 @@ class Trace:
             return
         raise TraceError(
             f"compile: {getattr(self.function, '__name__', 'the function')} changed a list, dictionary or object that "
-            "is an argument, which a program does not; return what changes, or change a copy"
+            "is an argument, which a program does not; return the changed object, or change a copy"
         )
 
     def _result(self, leaf: Any, outputs: list[Any], *, kept: bool) -> Leaf:
-        """Return how one leaf of the result is made again, or of what is `kept`; add its value to the outputs."""
+        """Return how to rebuild one leaf of the result, or of a `kept` value; add its value to the outputs."""
         level = self.level
         if isinstance(leaf, Variable):
             captured = level.captured.get(id(leaf))
@@ -323,7 +323,7 @@ class Trace:
         if level.escapes_in(leaf):
             raise TraceError(
                 f"compile: {getattr(self.function, '__name__', 'the function')} returned {type(leaf).__name__}, which "
-                "holds an array that cannot leave the function in it; return dictionaries, lists, tuples or dataclasses"
+                "holds an array that cannot be returned in it; return dictionaries, lists, tuples or dataclasses"
             )
         return Leaf("object", leaf)
 
@@ -361,7 +361,7 @@ class Trace:
         level.recording.held = held
         hooks = [(extra, extra.hooks) for c in wanted if (extra := c.first._node.extra) is not None]
         for extra, _ in hooks:
-            extra.hooks = {}  # they are called where the sweep goes on outside
+            extra.hooks = {}  # they are called when the sweep continues outside
         try:
             gradients = sweep(self._connected, inside, cotangents) if inside else []
         finally:
@@ -400,7 +400,7 @@ class Trace:
         self.level.forget()
 
     def outputs(self) -> list[Array]:
-        """Return the arrays of the outputs, which share no memory with each other or with what entered."""
+        """Return the arrays of the outputs, which share no memory with each other or with the inputs."""
         own: list[Array] = []
         seen = {id(x.values) for x in self.level.all_entered()}
         for x in self._arrays:

@@ -1,4 +1,4 @@
-"""`Watch`: notices writes to arrays from outside of a function that is traced, by code that is not recorded."""
+"""`Watch`: detects writes to outer arrays of a traced function by code that is not recorded."""
 
 from typing import Any
 
@@ -7,15 +7,15 @@ from xpgrad.types import Array
 
 
 class Watch:
-    """Arrays from outside, and what they contained.
+    """Outer arrays, and their earlier contents.
 
     Attributes
     ----------
     written : bool
-        Whether any of them has been written to by what is not recorded: an operator of a library between an array and
-        a number, for instance, which no traced array meets.
+        Whether an unrecorded operation has written to any of them: for instance, an operator of a library between an
+        array and a number, which involves no traced array.
     recorded : bool
-        Whether any may have been written to by what is recorded.
+        Whether a recorded operation may have written to any of them.
     """
 
     def __init__(self) -> None:
@@ -29,17 +29,17 @@ class Watch:
             self._known[id(array)] = array, None if backend.immutable else backend.fingerprint(array)
 
     def knows(self, array: Array) -> bool:
-        """Return whether an array is one of those."""
+        """Return whether an array is watched."""
         return id(array) in self._known
 
     def check(self) -> None:
-        """Note whether any has been written to since it was looked at."""
+        """Note whether any array has been written to since its contents were stored."""
         for array, before in self._known.values():
             if before is not None and not self.written:
                 self.written = bool(plugins.backend_of(array).fingerprint(array) != before)
 
     def look(self) -> None:
-        """Look at all of them again, after a write that is recorded."""
+        """Update the contents of all arrays, after a recorded write."""
         self.recorded = True
         arrays = [array for array, _ in self._known.values()]
         self._known.clear()

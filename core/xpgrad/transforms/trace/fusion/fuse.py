@@ -27,8 +27,8 @@ VIEWS = SHAPES | {"getitem", "x[]"}
 def fuse(program: Program, accepts: Accepts, worth: Callable[[Fused], bool]) -> Program:
     """Return the program with groups of calls as one call each.
 
-    A call that needs no result of a group comes before it, one that needs one comes after. No group crosses a call that
-    writes.
+    A call that needs no result of a group runs before it, and a call that needs one of its results runs after it. No
+    group crosses a call that writes.
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ def _reason(call: Call, backend: Backend, accepts: Accepts) -> str:
 
 
 class Members:
-    """Calls that are being put together, with their statements in one space.
+    """Calls of a group under construction, with their statements in one space.
 
     Attributes
     ----------
@@ -88,7 +88,7 @@ class Members:
     symbols : dict from Value to Symbol
         The results, and the inputs at their levels.
     inputs : dict from Value to int
-        The number of each input. A constant array gets a value of its own.
+        The number of each input. A constant array gets a separate value.
     """
 
     def __init__(self, backend: Backend, accepts: Accepts, shape: Shape) -> None:
@@ -132,9 +132,9 @@ class Members:
     def _operand(self, item: Any) -> Any:
         if isinstance(item, Whole):
             if item.value in self.made:
-                raise Unfusible("an element of what the group makes")
+                raise Unfusible("an element of a result of the group")
             if item.value in self.symbols and item.value not in self.whole:
-                raise Unfusible("an element of an array that is used as a whole, too")
+                raise Unfusible("an element of an array that is also used as a whole")
             self.whole.add(item.value)
             return self._number(item.value, item.value)
         if isinstance(item, Value):
@@ -165,7 +165,7 @@ class Members:
 
     def _loaded(self, value: Value, argument: Any) -> Symbol:
         if value in self.whole:
-            raise Unfusible("an array of which single elements are used, too")
+            raise Unfusible("an array that is also used by single elements")
         number = self._number(value, argument)
         self.symbols[value] = symbol = self.builder.load(number, value.spec)
         return symbol
@@ -219,7 +219,7 @@ class Grouping:
     Attributes
     ----------
     calls : list of Call
-        What has been put in order so far.
+        Calls in order so far.
     """
 
     def __init__(self, program: Program, backend: Backend, accepts: Accepts, worth: Callable[[Fused], bool]) -> None:
@@ -230,7 +230,7 @@ class Grouping:
         self._needed = {item for item in program.outputs if isinstance(item, Value)}
         self._open: Members | None = None
         self._after: list[Call] = []
-        self._later: set[Value] = set()  # what calls after the group make
+        self._later: set[Value] = set()  # results of calls after the group
         for call in program.calls:
             for value in call.operands():
                 self._uses.setdefault(value, []).append(call)
@@ -259,7 +259,7 @@ class Grouping:
             self.calls.append(call)
 
     def _is_written(self, call: Call) -> bool:
-        """Return whether a call writes to the memory of a result: what was a view until then has to stay one."""
+        """Return whether a call writes to the memory of a result, which must remain a view until then."""
         return self._aliases is not None and any(self._aliases.is_written(value) for value in call.results)
 
     def _starts(self, call: Call) -> bool:

@@ -18,11 +18,11 @@ class Fused:
     Attributes
     ----------
     rows, columns : int
-        The space. Where there is one row and no reduction at level "row", an executor may cut the columns anywhere.
+        The space. A group with one row and without reduction at level "row" may be split at any column by an executor.
     inputs, outputs : tuple of Value
     levels : dict from Value to str
-        The level of each input, output and result of a call; "array" for one of which single elements are used, and for
-        one that is scattered to.
+        The level of each input, output and result of a call; "array" for an input used by single elements, and for an
+        output of scatter.
     statements : tuple of Statement
         In order.
     results : tuple of Statement
@@ -42,7 +42,7 @@ class Fused:
     notes: tuple[str, ...] = field(default=())
 
     def __call__(self, *arrays: Any) -> Sequence[Any]:
-        """Return what the calls give on whole arrays."""
+        """Return the results of the calls on whole arrays."""
         found: dict[Value, Any] = dict(zip(self.inputs, arrays, strict=True))
         for call in self.calls:
             made = call.function(*substituted(call.args, found), **substituted(call.kwargs, found))

@@ -1,4 +1,4 @@
-"""What the calls of a program mean: each name of a function as a function of symbols."""
+"""Meanings of calls in a program: each function name as a function of symbols."""
 
 import functools
 from collections.abc import Callable
@@ -31,7 +31,7 @@ METHODS = frozenset(
 
 
 def is_known(name: str) -> bool:
-    """Return whether a name may have a meaning: names of functions that never have are told apart at once."""
+    """Return whether a name may have a meaning; fast for names of functions that never have one."""
     return name not in NEVER
 
 
@@ -50,7 +50,7 @@ def apply(builder: Builder, call: Call, operand: Callable[[Any], Any]) -> list[S
     Parameters
     ----------
     operand : callable
-        Returns the symbol of a value or constant array, and other arguments as they are.
+        Returns the symbol of a value or constant array, and other arguments unchanged.
 
     Raises
     ------
@@ -126,7 +126,7 @@ BUILDERS: dict[str, Callable[..., Any]] = {
     "squeeze": _squeezed,
     "positive": _positive,
     "constant_power": _power,
-    "copy": _positive,  # what leaves a group is new
+    "copy": _positive,  # outputs of a group are new arrays
 }
 
 
@@ -158,7 +158,7 @@ def place_of(index: Any, shape: Shape) -> int:
     Raises
     ------
     Unfusible
-        The index is another one.
+        The index selects several elements.
     """
     given = index if type(index) is tuple else (index,)
     if any(type(i) is not int for i in given) or len(given) != len(shape):
@@ -172,7 +172,7 @@ def place_of(index: Any, shape: Shape) -> int:
 
 
 class Whole:
-    """Asks for the number of an input of which single elements are used."""
+    """Request for the number of an input that is used by single elements."""
 
     __slots__ = ("value",)
 

@@ -1,4 +1,4 @@
-"""`Space`: rows and columns of a fused group, and where arrays of a shape lie in it."""
+"""`Space`: rows and columns of a fused group, and positions of arrays in it by shape."""
 
 import math
 
@@ -6,7 +6,7 @@ from xpgrad.types import Shape
 
 
 class Unfusible(Exception):
-    """A call cannot be computed together with others; the text says why."""
+    """A call cannot be fused with other calls; the text gives the reason."""
 
 
 class Space:
@@ -16,7 +16,7 @@ class Space:
     ----------
     shape : tuple of int
     split : int or None
-        The number of leading axes; None as long as nothing is of a row or a column.
+        The number of leading axes; None while the group has neither rows nor columns.
     """
 
     __slots__ = ("shape", "split")

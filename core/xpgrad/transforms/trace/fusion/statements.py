@@ -1,7 +1,7 @@
 """`Statement`: one step of a fused group, for each point of its space.
 
-The space of a group has rows and columns. A statement has one number at each point of it, or one a row, one a column,
-or one in all:
+The space of a group has rows and columns. A statement has one number at each point, or one per row, one per column, or
+a single number:
 
 ======== ===================== =======================================================
 level    elements              in an array of
@@ -47,19 +47,19 @@ class Statement:
     ----------
     op : str
         A name of `UNARY` or `BINARY`, as in the standard; ``where`` (condition, x1, x2); ``cast``; ``copy``; a name of
-        `REDUCTIONS`; or one of these, which have no operands:
+        `REDUCTIONS`; or one of the following, which have no operands:
 
         - ``load``: the element of input `value`, a number, at the point;
         - ``element``: one element of an input: `value` is the input's number, and the element's in C order;
         - ``constant``: `value` is a Python number.
 
-        ``scatter`` makes a whole array of zeros, `value[0]` elements of it, and adds to element `value[1][i]` of it
-        operand ``i``, one after the other.
+        ``scatter`` creates a whole array of `value[0]` zeros, and adds operand ``i`` to element `value[1][i]`, in
+        order.
     operands : tuple of Statement
-        All of one dtype, except those of ``where`` and ``cast``. Their levels are not above that of the result, except
-        those of a reduction.
+        All operands have the same dtype, except operands of ``where`` and ``cast``. Their levels are not above the
+        level of the result, except for reductions.
     dtype : str
-        Of the result, by its name in the standard. Comparisons compute in the dtype of their operands.
+        Dtype of the result, by its name in the standard. Comparisons compute in the dtype of their operands.
     level : str
         One of `LEVELS`.
     value : object
@@ -67,8 +67,8 @@ class Statement:
 
     Notes
     -----
-    Integers wrap around. ``maximum``, ``minimum``, ``max`` and ``min`` return NaN if there is one. ``sign`` of NaN is
-    NaN, of a zero 0.0. ``round`` goes to even numbers. ``cast`` is between bool, integers and real numbers, and
+    Integers wrap around. ``maximum``, ``minimum``, ``max`` and ``min`` return NaN if an operand is NaN. ``sign`` of NaN
+    is NaN, of a zero 0.0. ``round`` goes to even numbers. ``cast`` is between bool, integers and real numbers, and
     never from a real number to an integer. A reduction over the rows, or over all of a space that has more than one
     row, ends the group: only statements at "column" and "one" use its result.
     """
@@ -85,7 +85,7 @@ class Statement:
 
 
 class Levelled(Protocol):
-    """What has a level."""
+    """An object with a level."""
 
     level: str
 

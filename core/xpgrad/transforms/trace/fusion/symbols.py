@@ -1,4 +1,4 @@
-"""`Symbol`: an array of which only its statement is known. Functions of symbols add statements to a group."""
+"""`Symbol`: an array represented by its statement only. Functions of symbols add statements to a group."""
 
 import math
 import operator
@@ -41,7 +41,7 @@ class Symbol:
     ended : bool
         Whether it follows a reduction that ends the group.
     short : bool
-        Whether its axes are those of the rows, without axes of length 1 for the columns.
+        Whether its axes are the axes of the rows, without axes of length 1 for the columns.
     """
 
     __slots__ = ("builder", "ended", "short", "spec", "statement")
@@ -98,7 +98,7 @@ _operators()
 
 
 class Marks(NamedTuple):
-    """How far a builder was."""
+    """Position of a builder."""
 
     statements: int
     split: int | None
@@ -129,21 +129,21 @@ class Builder:
         return Marks(len(self.statements), self.space.split)
 
     def back(self, marks: Marks) -> None:
-        """Forget what was added since."""
+        """Forget all later statements."""
         del self.statements[marks.statements :]
         known = set(self.statements)
         self._known = {key: item for key, item in self._known.items() if item in known}
         self.space.split = marks.split
 
     def add(self, op: str, operands: Sequence[Statement], dtype: str, level: str, value: Any = None) -> Statement:
-        """Return a statement; one that is there already is not added again."""
+        """Return a statement; an existing statement is not added again."""
         key = (op, tuple(map(id, operands)), dtype, level, repr(value) if op == "constant" else value)
         found = self._known.get(key)
         if found is not None:
             return found
         made = Statement(op, tuple(operands), dtype, level, value)
         if not self._accepts(made):
-            raise Unfusible(f"there is no code for {op} of {dtype}")
+            raise Unfusible(f"{op} of {dtype} has no code")
         self._known[key] = made
         self.statements.append(made)
         return made
@@ -189,7 +189,7 @@ class Builder:
         Raises
         ------
         Unfusible
-            It is none of `DTYPES`.
+            The dtype is not in `DTYPES`.
         """
         name = self.backend.dtype_name(dtype)
         if name not in DTYPES:
@@ -203,7 +203,7 @@ class Builder:
     # Elementwise functions
 
     def elementwise(self, op: str, *items: Any) -> Symbol:
-        """Return a function of the standard, element by element, of symbols and Python numbers."""
+        """Return an elementwise function of the standard, of symbols and Python numbers."""
         symbols = [item for item in items if isinstance(item, Symbol)]
         if not symbols:
             raise Unfusible("no array")
@@ -316,7 +316,7 @@ class Builder:
         return Symbol(self, x.statement, self.spec(shape, x.dtype, x), x.ended, x.short)
 
     def reshape(self, x: Symbol, shape: Shape, copy: bool | None = None) -> Symbol:
-        """Return `x` with other axes of length 1, or with those of the columns or the rows only."""
+        """Return `x` with other axes of length 1, or with only the axes of the columns or of the rows."""
         shape = tuple(shape)
         if math.prod(shape) != x.size or -1 in shape or without_ones(shape) != without_ones(x.shape):
             raise Unfusible("another shape")
@@ -341,7 +341,7 @@ class Builder:
         if dtype is not None:
             x = self.astype(x, dtype)
         elif op in ("sum", "prod") and not self.backend.is_kind(x.dtype, "real floating"):
-            raise Unfusible("a sum of integers, of the default dtype")
+            raise Unfusible("a sum of integers in the default dtype")
         ndim = x.ndim
         given = tuple(range(ndim)) if axis is None else (axis,) if isinstance(axis, int) else tuple(axis)
         axes = tuple(sorted(a % ndim for a in given)) if ndim else ()
@@ -418,7 +418,7 @@ class Builder:
                 result = body(self, *items, **parameters)
             except Unfusible:
                 raise
-            except Exception as error:  # of a user's function, too, which needs more than symbols
+            except Exception as error:  # including errors of a user's function, which needs more than symbols
                 raise Unfusible(f"{name}: {error}") from error
             finally:
                 self._active.pop()

@@ -1,1 +1,1 @@
-"""What a recorded call has read from outside of it, followed instruction by instruction; and whether it still holds."""
+"""Values that a recorded call has read from outside, followed instruction by instruction, and their checks."""

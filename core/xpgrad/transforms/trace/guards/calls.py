@@ -1,4 +1,4 @@
-"""`Calls`: what a call of a function, a class or an object reads, by what is called."""
+"""`Calls`: the values read by a call of a function, a class or an object, depending on the callee."""
 
 import contextvars
 import functools
@@ -69,10 +69,10 @@ BUILTINS = (
 
 
 class Calls(Facts):
-    """What is known of a call, with what the functions have read that it has called."""
+    """Facts about a call, with the values read by the functions that it has called."""
 
     def call(self, sh: Any, f: Any, args: Sequence[Any]) -> Any:
-        """Return what is seen of the result of calling `f` with what is seen of its arguments."""
+        """Return the known part of the result of calling `f` with the known parts of its arguments."""
         sh.calling = None
         for x in args:
             if isinstance(x, types.FunctionType):
@@ -132,7 +132,7 @@ class Calls(Facts):
         return UNSEEN
 
     def _recorded(self, args: Sequence[Any]) -> bool:
-        """Return whether what is called is recorded: a traced array is among the arguments."""
+        """Return whether the call is recorded: a traced array is among the arguments."""
         return any(
             kind_of(x) is TRACED or (type(x) in (list, tuple) and any(kind_of(y) is TRACED for y in x)) for x in args
         )
@@ -195,7 +195,7 @@ class Calls(Facts):
         if f is next and not isinstance(args[0], Token) and isinstance(args[0], Iterator) and id(args[0]) in self.known:
             self.refuse("it advances an iterator from outside")
         if f is next:
-            sh.waits = True  # the frame of a generator says what it yields
+            sh.waits = True  # the frame of a generator reports the yielded value
         if not isinstance(f, BUILTINS):
             sh.waits = True
             if isinstance(f, CACHES):
@@ -209,7 +209,7 @@ class Calls(Facts):
         return (UNSEEN if id(f) in PICKS else MIXED) if self._danger(f, args) else FRESH
 
     def _state(self, f: Any, args: Sequence[Any]) -> Any:
-        """Note what a function returns that depends on the interpreter's state."""
+        """Note the result of a function that depends on the interpreter's state."""
         if any(kind_of(x) is not SIMPLE for x in args):
             self.refuse(f"it calls {getattr(f, '__name__', f)}, whose result depends on what is not seen")
             return UNSEEN
@@ -299,7 +299,7 @@ class Calls(Facts):
         return MIXED if self.is_risky(owner) else FRESH
 
     def special(self, x: Any, *names: str) -> None:
-        """Note what the class of an object has, or has not, under names that Python looks up itself."""
+        """Note names, present or missing, that Python itself looks up in the class of an object."""
         if type(x) is Token:
             if x.kind is not None:
                 for name in names:
@@ -324,7 +324,7 @@ class Calls(Facts):
         return None
 
     def local(self, sh: Any, name: str) -> Any:
-        """Return what a variable of a frame holds."""
+        """Return the value of a variable of a frame."""
         value = sh.frame.f_locals.get(name, FRESH)
         if name in sh.fresh and kind_of(value) in (BOX, OTHER, VIEW) and id(value) not in self.known:
             self.made[id(value)] = value

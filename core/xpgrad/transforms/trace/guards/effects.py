@@ -1,4 +1,4 @@
-"""`Effect` and `Set`: what a call sets outside, and what of that a program sets at each run."""
+"""`Effect` and `Set`: outer state that a call sets, and the part that a program sets at each run."""
 
 import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -10,7 +10,7 @@ from xpgrad.transforms.trees import flatten
 
 
 class Effect(NamedTuple):
-    """What a call has set outside: ``READ[kind](owner, key)`` was `before`."""
+    """An outer assignment by a call: ``READ[kind](owner, key)`` was `before`."""
 
     kind: str
     owner: Any
@@ -19,11 +19,11 @@ class Effect(NamedTuple):
 
     @property
     def guard(self) -> Guard:
-        """The same as a guard on what was there before."""
+        """The same as a guard on the previous value."""
         return Guard(*self)
 
     def set(self, value: Any) -> None:
-        """Set it to a value, `ABSENT` deletes it."""
+        """Assign a value; `ABSENT` deletes the target."""
         kind, owner, key, _ = self
         if kind == "contents":
             refill(owner, value)
@@ -40,7 +40,7 @@ class Effect(NamedTuple):
 
 
 class Set(NamedTuple):
-    """What a program sets outside at each run, or appends to a list: a constant, or arrays that it computes.
+    """An outer assignment of a program at each run, or an append to a list: a constant, or computed arrays.
 
     Attributes
     ----------
@@ -55,7 +55,7 @@ class Set(NamedTuple):
     arrays: bool
 
     def run(self, computed: Any) -> None:
-        """Set it, to what a run has computed if there are arrays in it."""
+        """Perform the assignment, with the computed result of a run if it contains arrays."""
         value = computed if self.arrays else self.value
         if self.effect.kind == "contents":
             self.effect.owner.extend(value)
@@ -63,7 +63,7 @@ class Set(NamedTuple):
             self.effect.set(value)
 
     def first(self, value: Any) -> None:
-        """Set it after the run that was recorded, which has set arrays of its own."""
+        """Perform the assignment after the recorded run, which has set its own arrays."""
         if not self.arrays:
             return
         if self.effect.kind == "contents":
@@ -89,7 +89,7 @@ def repeated_call(sets: Sequence[Set], f: Callable[[], Any]) -> tuple[Any, list[
 
 
 def refill(box: Any, items: tuple[Any, ...]) -> None:
-    """Give a container what it held: the keys and values of a dictionary, or items."""
+    """Restore the contents of a container: the keys and values of a dictionary, or items."""
     box.clear()
     if isinstance(box, dict):
         count = len(items) // 2
@@ -101,7 +101,7 @@ def refill(box: Any, items: tuple[Any, ...]) -> None:
 
 
 def repeated(effect: Effect, now: Any, guards: Iterable[Guard], known: Mapping[int, Any]) -> Set | None:
-    """Return what a program sets at each run, or None for what it cannot.
+    """Return the assignment that a program repeats at each run, or None if it cannot.
 
     It can set constants, objects from outside that the call has met, and arrays that it computes.
     """

@@ -12,7 +12,7 @@ from xpgrad.transforms.trace.guards.observer import Observer
 
 
 class Tracer:
-    """Follows by `sys.settrace`; the tracer of coverage or of a debugger that was there is called, and put back."""
+    """Follows by `sys.settrace`; an earlier tracer of coverage or of a debugger is called and restored."""
 
     def __init__(self, observer: Observer) -> None:
         self.observer, self.before = observer, sys.gettrace()
@@ -45,7 +45,7 @@ class Within:
         self.observer, self.theirs, self.raised = observer, theirs, False
 
     def __call__(self, frame: Any, event: str, arg: Any) -> Any:
-        """Take note of an instruction, or of the end."""
+        """Record an instruction, or the end of the frame."""
         if event == "opcode":
             sh = self.observer.shadows.get(frame)
             if sh is not None:
@@ -63,7 +63,7 @@ class Within:
 
 @contextmanager
 def _by_trace(observer: Observer) -> Iterator[None]:
-    """Follow what this thread runs by `sys.settrace`."""
+    """Follow the code that this thread runs by `sys.settrace`."""
     tracer = Tracer(observer)
     sys.settrace(tracer)
     try:
@@ -83,7 +83,7 @@ class Monitor:
 
     @contextmanager
     def following(self, observer: Observer) -> Iterator[None]:
-        """Follow what this thread runs."""
+        """Follow the code that this thread runs."""
         thread = threading.get_ident()
         with self._lock:
             if self._tool is None and not self._open():
@@ -153,10 +153,10 @@ class Monitor:
     else:
 
         def _open(self) -> bool:
-            raise NotImplementedError("sys.monitoring is there from Python 3.12 on")
+            raise NotImplementedError("sys.monitoring requires Python 3.12")
 
         def _close(self, tool: int) -> None:
-            raise NotImplementedError("sys.monitoring is there from Python 3.12 on")
+            raise NotImplementedError("sys.monitoring requires Python 3.12")
 
 
 following: Callable[[Observer], Any] = _by_trace if sys.version_info < (3, 12) else Monitor().following

@@ -1,4 +1,4 @@
-"""`Facts`: what is known of the objects that a call has met, and what it has read and set outside."""
+"""`Facts`: knowledge of the objects used by a call, and of the values that it has read and set outside."""
 
 import collections
 import functools
@@ -51,7 +51,7 @@ SETTINGS = frozenset(["name", "initializer", "update_rule", "requires_grad", "la
 
 
 class Facts:
-    """What a call has read and set, and which objects it has made.
+    """The values that a call has read and set, and the objects that it has created.
 
     Parameters
     ----------
@@ -67,17 +67,17 @@ class Facts:
     cached : list of pairs
         Functions with a cache that were called, and their arguments.
     warnings : list of str
-        What is not guarded.
+        Reads that are not guarded.
     reason : str or None
         Why no guards can say whether a program fits.
     changed : list of Guard
-        What the call has read, and then changed.
+        Values that the call has read, and then changed.
     numbers : Numbers
         The floats among the arguments.
     entered : dict from tuple to object
         Arrays of the function's state, by the places where they are put for the call.
     made, known : dict from int to object
-        The objects that it has made, and those from outside that it has met, by their identities.
+        The objects that it has created, and the outer objects that it has used, by their identities.
     """
 
     def __init__(self, meets: Callable[[Any], None]) -> None:
@@ -127,7 +127,7 @@ class Facts:
                 self.of_class(type(owner), key)
             return value
         whole = self.effects.get((id(owner), name_of(None)))
-        if whole is not None and whole.kind == "contents":  # it was changed as a whole: what was in it counts
+        if whole is not None and whole.kind == "contents":  # it was changed as a whole, and its earlier contents count
             self.guards.setdefault(("contents", id(owner), name_of(None)), Guard("contents", owner, None, whole.before))
             return value
         if (id(owner), name) in self.effects:
@@ -142,7 +142,7 @@ class Facts:
         return value
 
     def _reveal(self, x: Any) -> None:
-        """Note that the library has made an object, and what holds it: an array of this call is in it."""
+        """Note that the library has created an object, and its containers: it has an array of this call."""
         if id(x) in self.made:
             return
         self.made[id(x)] = self.known.pop(id(x), x)
@@ -159,7 +159,7 @@ class Facts:
             self.read("tree", x, None, (type(x), container.emptied(x)))
 
     def of_class(self, kind: type, name: str) -> None:
-        """Note what an object that the call has made has from its class."""
+        """Note the class attributes read by an object that the call has created."""
         found = inherited(kind, name)
         if not isinstance(found, SLOTS) and not is_ours(kind.__module__) and kind.__module__ != "builtins":
             self.read("of class", kind, name, found)
@@ -176,18 +176,18 @@ class Facts:
             self.effects[place] = Effect(kind, owner, key, Guard(kind, owner, key, None).now())
 
     def enter(self, place: Effect, value: Any) -> None:
-        """Put an array of this call where the function will read it, in place of one from outside."""
+        """Store an array of this call where the function reads it, instead of an outer array."""
         self.write(place.kind, place.owner, place.key)
         place.set(value)
         self.entered[id(place.owner), name_of(place.key)] = value
 
     def leave(self) -> None:
-        """Set what has entered to what it was, after a call that has failed."""
+        """Restore the outer arrays after a failed call."""
         for place in self.entered:
             if place in self.effects:
                 self.effects[place].set(self.effects[place].before)
 
-    # What is read whole
+    # Whole reads
 
     def is_risky(self, x: Any, inside: bool = False) -> bool:
         """Return whether a value may hold, or with `inside` be, an object from outside."""
@@ -202,7 +202,7 @@ class Facts:
         return not isinstance(x, (type, types.FunctionType, types.BuiltinFunctionType))
 
     def look(self, x: Any, deep: bool = True, arrays: bool = True) -> None:
-        """Note that something reads all of a container or array; without `arrays` of no array that is in it."""
+        """Note that a whole container or array is read; if `arrays` is False, without the arrays in it."""
         if type(x) is Token or id(x) in self.made:
             return
         kind = kind_of(x)
@@ -239,7 +239,7 @@ class Facts:
     # Attributes
 
     def attribute(self, sh: Any, o: Any, name: str) -> Any:
-        """Return what `o.name` is, without running any code, and note what that depends on."""
+        """Return `o.name`, without running any code, and note its dependencies."""
         if (id(o), name) in self.seen:
             return getattr(o, name)  # noted before, and no code runs
         if isinstance(o, Token):
@@ -352,13 +352,13 @@ class Facts:
         self.seen.add((id(o), name))
 
     def _of_descriptor(self, sh: Any, o: Any, name: str, found: Any) -> Any:
-        """Return what a property or another descriptor gives: its code is followed, or it is read again."""
+        """Return the value of a property or another descriptor: its code is followed, or it is read again."""
         if is_ours(type(found).__module__) and is_trusted(type(found).__module__):
             return self.read("attribute", o, name, getattr(o, name, ABSENT))
         plain = isinstance(found, PROPERTIES)
         code = getattr(found, "fget", None) or getattr(found, "func", None)
         if plain and is_trusted(getattr(code, "__module__", None) or ""):
-            value = getattr(o, name, ABSENT)  # a property of the library, which computes nothing else
+            value = getattr(o, name, ABSENT)  # a property of the library without side effects
             if kind_of(value) is TRACED:
                 return value
             return self.read("attribute", o, name, value) if id(o) not in self.made else value
@@ -386,7 +386,7 @@ class Facts:
     # Items
 
     def item(self, sh: Any, o: Any, key: Any) -> Any:
-        """Return ``o[key]`` where that runs no code, and note what it depends on."""
+        """Return ``o[key]`` if that runs no code, and note its dependencies."""
         if isinstance(o, Token):
             if o is UNSEEN:
                 self.refuse(f"where the container comes from that is read{sh.line} is not seen")
@@ -412,7 +412,7 @@ class Facts:
         return UNSEEN
 
     def look_at_boxes(self, items: Sequence[Any]) -> None:
-        """Note the containers, and numbers, that are put into a container which is not seen."""
+        """Note the containers, and numbers, that are stored in an unobserved container."""
         self.numbers.use(items)
         for x in items:
             if kind_of(x) is BOX:
@@ -434,7 +434,7 @@ class Facts:
             self.look_at_index(key, arrays=True)
             return FRESH
         value = o[key]
-        if kind_of(value) is ARRAY:  # a view: what reads its values notes that
+        if kind_of(value) is ARRAY:  # a view: reads of its values are noted later
             self.known[id(value)] = value
             return value
         return self.read("element", o, key, value)
@@ -496,12 +496,12 @@ class Facts:
         self.seen.clear()
 
     def undo(self) -> None:
-        """Set all that the call has set to what it was."""
+        """Restore the values before all assignments of the call."""
         for effect in (*(each.effect for each in self.sets), *self.effects.values()):
             effect.set(effect.before)
 
     def copied(self, copy: Any, original: Any) -> None:
-        """Note the objects of a tree of arguments that were made for the call, beside those of the tree given."""
+        """Note the objects in a tree of arguments that were created for the call, next to the original objects."""
         waiting, seen = [(copy, original)], set[int]()
         while waiting:
             a, b = waiting.pop()

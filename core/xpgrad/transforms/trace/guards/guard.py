@@ -1,4 +1,4 @@
-"""`Guard`: one thing that a call has read from outside, and whether it is what it was."""
+"""`Guard`: one value that a call has read from outside, and the check whether it is unchanged."""
 
 import array
 import collections
@@ -18,7 +18,7 @@ BOXES = (
 
 
 class Absent:
-    """The value of what is missing."""
+    """The value of a missing attribute or item."""
 
     def __repr__(self) -> str:
         return "nothing"
@@ -28,7 +28,7 @@ ABSENT = Absent()
 
 
 class Guard(NamedTuple):
-    """What a call has read from outside: ``READ[kind](owner, key)`` was `value`."""
+    """A value that a call has read from outside: ``READ[kind](owner, key)`` was `value`."""
 
     kind: str
     owner: Any
@@ -37,7 +37,7 @@ class Guard(NamedTuple):
 
     @property
     def title(self) -> str:
-        """What messages call it."""
+        """Name in messages."""
         return f"{TITLES.get(self.kind, self.kind)}{self._name} of {self._owner}"
 
     @property
@@ -53,14 +53,14 @@ class Guard(NamedTuple):
         return f"a {type(self.owner).__name__}"
 
     def now(self) -> Any:
-        """Return its value now, `ABSENT` if there is none."""
+        """Return the current value, or `ABSENT` if deleted."""
         try:
             return READ[self.kind](self.owner, self.key)
-        except Exception:  # of what it is read from: it is no longer as it was
+        except Exception:  # raised by the owner, which has changed
             return ABSENT
 
     def holds(self) -> bool:
-        """Return whether it is what it was."""
+        """Return whether the value is unchanged."""
         now = self.now()
         if self.kind in ("values", "part"):
             return bool(now == self.value)
@@ -72,7 +72,7 @@ class Guard(NamedTuple):
 
 
 def inherited(kind: type, name: str) -> Any:
-    """Return what the classes of `kind` hold under a name, without any descriptor being run."""
+    """Return the attribute in the classes of `kind` under a name, without running a descriptor."""
     for each in kind.__mro__:
         if name in each.__dict__:
             return each.__dict__[name]
@@ -80,7 +80,7 @@ def inherited(kind: type, name: str) -> Any:
 
 
 def contents(box: Any) -> tuple[Any, ...]:
-    """Return what a container holds, of a dictionary also the keys."""
+    """Return the contents of a container, for a dictionary including the keys."""
     return (*box, *box.values()) if not isinstance(box, tuple) and hasattr(box, "values") else tuple(box)
 
 
@@ -159,7 +159,7 @@ def same(a: Any, b: Any) -> bool:
 
 
 def same_tree(x: Any, known: tuple[type, Any]) -> bool:
-    """Return whether a model or another tree is of the known type and structure, whatever its leaves are."""
+    """Return whether a model or another tree has the known type and structure, with any leaves."""
     kind, empty = known
     container = container_of(kind)
     return container is not None and type(x) is kind and container.same(x, empty)

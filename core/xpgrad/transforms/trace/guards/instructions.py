@@ -1,4 +1,4 @@
-"""`RULES`: what each instruction of Python reads, and what it leaves on the stack, for the versions that there are."""
+"""`RULES`: the reads and stack effects of each instruction of Python, for the supported versions."""
 
 import dis
 import sys
@@ -37,7 +37,7 @@ INERT = (
 
 
 def other(self: Calls, sh: Any, s: Stack, name: str, arg: int | None) -> None:
-    """Follow an instruction without a rule: what it may take is looked at, and what it gives is not seen."""
+    """Follow an instruction without a rule: its possible operands are noted, and its result is unknown."""
     effect = effect_of(name, arg if dis.opmap[name] >= dis.HAVE_ARGUMENT else None)
     self.numbers.use(() if name.startswith(INERT) else s[-3:])
     for i in () if name.startswith(INERT) else range(max(len(s) - 3, 0), len(s)):
@@ -72,7 +72,7 @@ def swap(self: Calls, sh: Any, s: Stack, arg: Any, value: Any) -> None:
 
 
 def push(s: Stack, value: Any, null: Any) -> None:
-    """Push what is called, and what stands beside it."""
+    """Push a callable, and the entry next to it."""
     s.extend([value] if not null else [value, NULL] if VERSION >= (3, 13) else [NULL, value])
 
 
@@ -353,7 +353,7 @@ RULES: dict[str, Rule] = {
     "MAKE_FUNCTION": make_function, "IMPORT_NAME": import_name,
     "IMPORT_FROM": lambda self, sh, s, arg, name: s.append(self.attribute(sh, s[-1], name)),
     "CALL": call, "CALL_FUNCTION_EX": call_function_ex,
-    "RETURN_VALUE": lambda self, sh, s, arg, value: None,  # `Observer.finish` looks at what is returned
+    "RETURN_VALUE": lambda self, sh, s, arg, value: None,  # `Observer.finish` handles the returned value
     "STORE_NAME": lambda self, sh, s, arg, name: store_name(self, sh, s.pop(), name),
     "DELETE_NAME": lambda self, sh, s, arg, name: store_name(self, sh, None, name),
     "STORE_GLOBAL": lambda self, sh, s, arg, name: self.write("global", sh.frame.f_globals, name),

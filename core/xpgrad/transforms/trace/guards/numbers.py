@@ -1,4 +1,4 @@
-"""`Numbers`: what a call computes from the Python floats among its arguments, before that meets arrays."""
+"""`Numbers`: values that a call computes from Python floats among its arguments, before arrays are involved."""
 
 import itertools
 import math
@@ -39,7 +39,7 @@ class Numbers:
         return bool(self.leaves)
 
     def knows(self, x: Any) -> bool:
-        """Return whether a value is one of these numbers, or equal to one."""
+        """Return whether a value is one of these numbers, or equal to one of the numbers."""
         return type(x) is float and x in self._found
 
     def use(self, items: Iterable[Any]) -> None:
@@ -48,7 +48,7 @@ class Numbers:
             self.leaves, self.expressions, self._found = frozenset(), [], {}
 
     def computed(self, sign: str, *operands: Any) -> float | None:
-        """Return what an operator gives for known numbers, and note how; None if it gives no float."""
+        """Return the result of an operator for known numbers, and note the expression; None if it gives no float."""
         try:
             if not all(map(math.isfinite, operands)):
                 raise OverflowError("no finite number")  # which no source can contain

@@ -20,13 +20,13 @@ MAX_KNOWN = 10_000
 
 
 def _holds_all(f: types.FunctionType, held: Mapping[str, Any]) -> bool:
-    """Return whether the variables that a function has from around it are those of a frame."""
+    """Return whether the free variables of a function are variables of a frame."""
     pairs = zip(f.__code__.co_freevars, f.__closure__ or (), strict=False)
     return all(cell.cell_contents is held.get(name) for name, cell in pairs)
 
 
 def _made_by(frame: types.FrameType) -> Any:
-    """Return the object that an `__init__` has filled; UNSEEN if its variable holds another one."""
+    """Return the object that an `__init__` has filled; UNSEEN if its variable holds another object."""
     code = frame.f_code
     return frame.f_locals.get(code.co_varnames[0], UNSEEN) if code.co_argcount else UNSEEN
 
@@ -40,7 +40,7 @@ _known: dict[int, tuple[weakref.ref[types.CodeType], weakref.ref[types.FunctionT
 
 
 def functions_of(code: types.CodeType) -> list[types.FunctionType]:
-    """Return the functions of a code object; those of closures are searched among all objects of the process."""
+    """Return the functions of a code object; functions of closures are searched among all objects of the process."""
     found = _known.get(id(code))
     function = None if found is None or found[0]() is not code else found[1]()
     if function is not None and function.__code__ is code:
@@ -54,7 +54,7 @@ def functions_of(code: types.CodeType) -> list[types.FunctionType]:
 
 
 class Observer(Calls):
-    """Follows frames, and notes what they read and set.
+    """Follows frames, and notes the values that they read and set.
 
     Parameters
     ----------
@@ -67,13 +67,13 @@ class Observer(Calls):
     def __init__(self, function: Callable[..., Any], meets: Callable[[Any], None]) -> None:
         super().__init__(meets)
         self.shadows: dict[types.FrameType, Shadow] = {}
-        self._inner: dict[int, Shadow] = {}  # the frames that make functions, by their code
+        self._inner: dict[int, Shadow] = {}  # the frames that define functions, by their code
         self._followed: dict[int, tuple[bool, bool, types.CodeType]] = {}
         self._handed: dict[types.CodeType, Any] = {}
         self._hand(function, 0)
 
     def _hand(self, f: Any, depth: int) -> None:
-        """Note the functions that a function of the library has got, as those that transform others do."""
+        """Note the functions passed to a function of the library, such as functions to transform."""
         while isinstance(f, functools.partial):
             self.know_all((*f.args, *f.keywords.values()))
             for x in (*f.args, *f.keywords.values()):
@@ -92,7 +92,7 @@ class Observer(Calls):
     # Frames
 
     def start(self, frame: types.FrameType) -> bool:
-        """Return whether to follow a frame that starts: not of effects, which run outside of the transformation."""
+        """Return whether to follow a new frame: not for effects, which run outside of the transformation."""
         if switches().level is None:
             return False
         code = frame.f_code
@@ -103,14 +103,14 @@ class Observer(Calls):
         parent = self.shadows.get(frame.f_back) if frame.f_back is not None else None
         imported = code.co_name == "<module>"
         if imported and (parent is None or getattr(frame.f_globals.get("__spec__"), "_initializing", False)):
-            return False  # a module that is imported: what is read from it is guarded then
+            return False  # a module that is imported: later reads from it are guarded
         if not known[0] or (parent is None and known[1] and not is_ours(frame.f_globals.get("__name__"))):
             return False
         self._begin(frame, code, parent)
         return True
 
     def is_left_out(self, code: types.CodeType) -> bool:
-        """Return whether code is known to be none that is followed."""
+        """Return whether code is known to be excluded from following."""
         known = self._followed.get(id(code))
         return known is not None and not known[0]
 
@@ -177,7 +177,7 @@ class Observer(Calls):
         return None
 
     def finish(self, frame: types.FrameType, value: Any, *, raised: bool = False, yields: bool = False) -> None:
-        """Take note of what a frame returns or yields, or that it ends by an exception."""
+        """Record the value that a frame returns or yields, or that it ends by an exception."""
         sh = self.shadows.get(frame)
         parent = self.shadows.get(frame.f_back) if frame.f_back is not None else None
         if sh is not None:
@@ -192,7 +192,7 @@ class Observer(Calls):
         if raised or parent is None:
             return
         if sh is None and type(value) in (list, dict, set, tuple) and id(value) not in self.known:
-            self.made[id(value)] = value  # the library returns nothing of its own
+            self.made[id(value)] = value  # the library returns new objects only
         if parent.waits:
             parent.late = (_made_by(frame) if frame.f_code.co_name == "__init__" else value,)
 
@@ -248,7 +248,7 @@ class Observer(Calls):
                 rule(self, sh, stack, step.arg, step.value)
             else:
                 other(self, sh, stack, step.name, step.arg)
-        except Exception as error:  # of this package: the user's function goes on
+        except Exception as error:  # an error of this package must not stop the user's function
             self.refuse(f"{step.name}{sh.line} could not be followed: {type(error).__name__}: {error}")
 
     def _catch_up(self, sh: Shadow, offset: int) -> None:

@@ -1,4 +1,4 @@
-"""What the instructions for operators, comparisons and truth read, and what they leave on the stack."""
+"""The values that instructions for operators, comparisons and truth read, and their effects on the stack."""
 
 import dis
 import operator
@@ -24,7 +24,7 @@ Rule = Callable[[Calls, Any, Stack, Any, Any], None]
 
 
 def replace(self: Calls, s: Stack, n: int, looked: bool, result: Any = None) -> None:
-    """Take `n` values, look at them if asked, and push one."""
+    """Pop `n` values, note them if `looked`, and push one value."""
     taken = s[len(s) - n :]
     del s[len(s) - n :]
     self.numbers.use(taken if looked else ())

@@ -1,4 +1,4 @@
-"""`Shadow`: the stack of a frame as far as it is known, and how deep it is before each instruction."""
+"""`Shadow`: the known part of the stack of a frame, and its depth before each instruction."""
 
 import dis
 import functools
@@ -37,13 +37,13 @@ class Step(NamedTuple):
     ----------
     name : str
     arg, value : object
-        Its argument, and what that means.
+        Its argument, and the meaning of the argument.
     depth : int
         How many values are on the stack before it.
     offset : int
-        Where it is, after what extends its argument.
+        Its offset, after the instructions that extend its argument.
     following : tuple of int or None
-        Where the next one may be.
+        Possible offsets of the next instruction.
     """
 
     name: str
@@ -110,27 +110,27 @@ def _depths(places: dict[int, Any], after: dict[int, Any], handlers: list[tuple[
 
 
 class Shadow:
-    """The stack of a frame, as far as it is known.
+    """The known part of the stack of a frame.
 
     Attributes
     ----------
     frame, function : frame, function or None
     stack : list
-        Objects, and `Token` for what is not seen.
+        Objects, and `Token` for unknown values.
     fresh : set of str
-        The variables that hold what the call has made.
+        The variables that hold objects created by the call.
     waits : bool
-        Whether the value on top is what a function returns that is called by the instruction.
+        Whether the value on top is the result of a function called by the instruction.
     calling : function or None
         Which one.
     late : tuple or str or None
-        What the value on top turned out to be, or the variable that holds it.
+        The later known value on top, or the variable that holds it.
     handed : dict from code to function
-        The functions that have been passed to others.
+        The functions that have been passed to other functions.
     skip, may : int, tuple of int
-        The place that is to be left out, and those where the next instruction may be.
+        The position to skip, and the possible positions of the next instruction.
     ours : bool
-        Whether the code is this library's.
+        Whether the code belongs to this library.
     """
 
     __slots__ = (

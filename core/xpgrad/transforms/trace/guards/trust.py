@@ -1,4 +1,4 @@
-"""Which code is not followed, because what it returns depends on its arguments alone, and what objects are seen as."""
+"""Code that is not followed, because its result depends only on its arguments, and the kinds of objects."""
 
 import datetime
 import decimal
@@ -46,8 +46,8 @@ _kinds: dict[type, str] = {}
 def is_trusted(module: str) -> bool:
     """Return whether the code of a module is not followed.
 
-    That is the code of this library, except for the packages that are `FOLLOWED`, of its plugins, of the array
-    libraries that are in use, whose arguments are looked at instead, and of some modules of Python.
+    This includes the code of this library, except for the packages in `FOLLOWED`, of its plugins, of the array
+    libraries in use, whose arguments are noted instead, and of some modules of Python.
     """
     top, _, rest = module.partition(".")
     if top == LIBRARY:
@@ -76,12 +76,12 @@ def is_installed(file: str) -> bool:
 
 
 def is_ours(module: str | None) -> bool:
-    """Return whether a module is of this library or its plugins, whose functions and classes nobody replaces."""
+    """Return whether a module belongs to this library or its plugins, whose functions and classes are constant."""
     return module is not None and (module.partition(".")[0] == LIBRARY or module.startswith("xpgrad_"))
 
 
 def kind_of(x: Any) -> str:
-    """Return what an object is seen as: a Variable or an array of a transformation, another array, ..."""
+    """Return the kind of an object: a Variable or an array of a transformation, another array, ..."""
     kind = type(x)
     found = _kinds.get(kind)
     if found is None:
@@ -108,7 +108,7 @@ def _kind(x: Any, kind: type) -> str:
 
 
 def is_inside(x: Any) -> bool:
-    """Return whether an object is an array of a transformation, or a Variable over one."""
+    """Return whether an object is an array of a transformation, or a Variable over such an array."""
     if kind_of(x) is not TRACED:
         return False
     array = x._array if isinstance(x, Variable) else x

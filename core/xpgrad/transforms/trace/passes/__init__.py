@@ -34,7 +34,7 @@ REASSOCIATING = frozenset(["units", "slices", "products", "sums"])
 
 
 def apply_passes(program: Program, off: Collection[str] = frozenset(), *, exact: bool = False) -> Program:
-    """Return the program after all passes except those in `off`, and, if it is to be exact, those that reassociate."""
+    """Return the program after all passes except passes in `off`, and, if `exact`, except reassociating passes."""
     unknown = set(off) - PASSES.keys()
     if unknown:
         raise ValueError(f"apply_passes: unknown passes {sorted(unknown)}; expected some of {list(PASSES)}")

@@ -30,7 +30,7 @@ class Simplifier:
     operands : set of Value
         What calls take.
     shares : bool
-        Whether there are outputs that may share memory with others.
+        Whether outputs may share memory with other arrays.
     any_layout : bool
         Whether it does not matter how the results of later sums are rounded.
     """
@@ -55,7 +55,7 @@ class Simplifier:
             self.units.add(call.results[0])
 
     def written(self, call: Call) -> bool:
-        """Return whether a call may write to the memory of the results of this one."""
+        """Return whether a call may write to the memory of the results of this call."""
         return any(map(self.aliases.is_written, call.results))
 
     def inner(self, call: Call) -> Call | None:
@@ -64,7 +64,7 @@ class Simplifier:
         return made if made is not None and made.args else None
 
     def has_layout_of_copy(self, x: Value) -> bool:
-        """Return whether a copy of `x` by an elementwise function lies in memory as `x` does.
+        """Return whether a copy of `x` by an elementwise function has the same memory layout as `x`.
 
         With another layout, later sums would be rounded differently.
         """
@@ -98,7 +98,7 @@ def argument(call: Call, position: int, name: str) -> Any:
 
 
 def times_one(found: Simplifier, call: Call) -> Any:
-    """``x * 1`` and ``1 * x``, but of complex numbers: infinity times 0j is NaN."""
+    """``x * 1`` and ``1 * x``, except for complex numbers: infinity times 0j is NaN."""
     if len(call.args) != 2 or call.kwargs:
         return None
     first, second = call.args
@@ -126,13 +126,13 @@ def double_negation(found: Simplifier, call: Call) -> Any:
 
 
 def unchanged_copy(found: Simplifier, call: Call) -> Any:
-    """``+x``, and a cast of `x` to its own dtype: copies of what nobody writes to."""
+    """``+x``, and a cast of `x` to its own dtype: copies of arrays that are never written to."""
     x = argument(call, 0, "x")
     return x if same_spec(x, call.results[0]) and found.has_layout_of_copy(x) else None
 
 
 def copy_of_new(found: Simplifier, call: Call) -> Any:
-    """A copy of what another call has just put into new memory, if its layout does not matter."""
+    """A copy of an array that another call has just created in new memory, if its layout does not matter."""
     x = argument(call, 0, "x")
     if not same_spec(x, call.results[0]) or len(call.args) != 1 or call.kwargs or not is_copy(call, found.backend):
         return None
@@ -145,12 +145,12 @@ def copy_of_new(found: Simplifier, call: Call) -> Any:
 
 
 def is_copy(call: Call, backend: "Backend | None") -> bool:
-    """Return whether a call is that of a backend's `copy`."""
+    """Return whether a call is the `copy` of a backend."""
     return backend is not None and getattr(call.function, "__self__", None) is backend
 
 
 def unchanged_view(found: Simplifier, call: Call) -> Any:
-    """`x` in the shape that it has."""
+    """`x` if the shape is unchanged."""
     x = argument(call, 0, "x")
     if not same_spec(x, call.results[0]) or call.kwargs.get("copy") or len(call.args) > 2:
         return None
@@ -158,7 +158,7 @@ def unchanged_view(found: Simplifier, call: Call) -> Any:
 
 
 def same_reshape(found: Simplifier, call: Call) -> Any:
-    """`x` reshaped to what it is; of two reshapes of a vector, or of what has no layout, the second one."""
+    """`x` if the shape is unchanged; of two reshapes of a vector, or of an array without layout, the second."""
     x = unchanged_view(found, call)
     inner = found.inner(call)
     if x is not None or inner is None or inner.name != call.name or len(inner.args) > 2 or inner.kwargs.get("copy"):
@@ -180,7 +180,7 @@ def axes_of(call: Call) -> tuple[int, ...] | None:
 
 
 def permuted(found: Simplifier, call: Call) -> Any:
-    """`x` with its axes in the order that they have; of two permutations, one."""
+    """`x` if its axes are in order; one permutation in place of two."""
     x, axes = argument(call, 0, "x"), axes_of(call)
     if axes is None or not isinstance(x, Value):
         return None
@@ -222,7 +222,7 @@ RULES: dict[str, Rule] = {
 def units(program: Program) -> Program:
     """Return the program without calls that return one of their arguments, also where that lies in memory otherwise.
 
-    Then sums of what is computed from it are rounded otherwise.
+    Then sums of arrays computed from it are rounded differently.
     """
     return algebra(program, any_layout=True)
 
@@ -230,7 +230,7 @@ def units(program: Program) -> Program:
 def algebra(program: Program, any_layout: bool = False) -> Program:
     """Return the program without calls that return one of their arguments.
 
-    Not ``x + 0``, which makes 0 of -0. An array that is written to, and what is computed from one, stays.
+    Not ``x + 0``, which makes 0 of -0. An array that is written to, and arrays computed from it, remain.
     """
     found = Simplifier(program, any_layout)
     same: dict[Value, Any] = {}

@@ -1,4 +1,4 @@
-"""Elementwise calls on large arrays are put together, and done on one block after the other, which is in the cache."""
+"""Elementwise calls on large arrays are grouped, and computed block by block in the cache."""
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
@@ -22,8 +22,8 @@ MIN_CALLS, MAX_CALLS = 2, 500
 def blocks(program: Program) -> Program:
     """Return the program with groups of elementwise calls in the place of these.
 
-    A call that needs no result of a group comes before it, one that needs one comes after. Where that would take more
-    memory at a time, or a call writes to an array, nothing is put together.
+    A call that needs no result of a group runs before it, and a call that needs one of its results runs after it. If
+    this would increase the peak of memory, or a call writes to an array, calls are not grouped.
     """
     backend = program.backend
     if backend is None or any(call.writes for call in program.calls):
@@ -41,7 +41,7 @@ class Grouping:
     Attributes
     ----------
     calls : list of Call
-        What has been put in order so far.
+        Calls in order so far.
     """
 
     def __init__(self, program: Program, backend: "Backend") -> None:
@@ -52,7 +52,7 @@ class Grouping:
         self._group: list[Call] = []
         self._made: set[Value] = set()  # by the group
         self._after: list[Call] = []
-        self._later: set[Value] = set()  # what calls after the group make
+        self._later: set[Value] = set()  # results of calls after the group
         for call in program.calls:
             for value in call.operands():
                 self._uses.setdefault(value, []).append(call)

@@ -1,4 +1,4 @@
-"""Arrays are dropped after their last use, and elementwise calls write into memory that nobody needs any more."""
+"""Arrays are dropped after their last use, and elementwise calls write into memory that is no longer needed."""
 
 from xpgrad.transforms.trace.aliases import OUTSIDE, Aliases
 from xpgrad.transforms.trace.calls import Call, Value
@@ -13,8 +13,8 @@ MIN_ELEMENTS = 4096
 def buffers(program: Program) -> Program:
     """Return the program with `out` and `frees` of its calls.
 
-    A result takes the memory of an operand only if the program made that for an elementwise result, no view of it or
-    output shares it, and the result would lie in new memory as it does there.
+    A result takes the memory of an operand only if the program created that operand for an elementwise result, no view
+    or output shares it, and the result would have the same layout in new memory.
     """
     backend = program.backend
     uses = last_uses(program)
@@ -42,7 +42,7 @@ def buffers(program: Program) -> Program:
 def ends_of_memory(program: Program, aliases: Aliases) -> dict[int, int]:
     """Return for each piece of memory the number of the last call that a value in it takes part in.
 
-    It is the number of calls for what may be in an output, and for all memory if a value may be anywhere.
+    It is the number of calls for memory that may be in an output, and for all memory if a value may be anywhere.
     """
     ends: dict[int, int] = {}
     for i, call in enumerate(program.calls):

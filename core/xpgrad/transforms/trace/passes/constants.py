@@ -17,10 +17,9 @@ ARRAY_LIKE = "__array_namespace__", "__dlpack__", "__array_interface__", "__arra
 
 
 def constants(program: Program) -> Program:
-    """Return the program without calls whose arguments are all known: creation, and functions of what that gives.
+    """Return the program without calls whose arguments are all known: creation, and functions of created arrays.
 
-    Arrays from outside are read in every run, so what is computed from them is no constant; neither is memory that is
-    written to.
+    Outer arrays are read in every run, so values computed from them are not constant; nor is memory that is written to.
     """
     aliases, backend = Aliases(program), program.backend
     if backend is None:
@@ -48,17 +47,17 @@ def constants(program: Program) -> Program:
 
 
 def is_array(leaf: Any) -> bool:
-    """Return whether an object could be an array, of any library."""
+    """Return whether an object could be an array of any library."""
     return any(hasattr(leaf, name) for name in ARRAY_LIKE) and not isinstance(leaf, type)
 
 
 def computed(call: Call, backend: Backend) -> list[Any] | None:
-    """Return the arrays of a call, or None if it does not return what was recorded."""
+    """Return the arrays of a call, or None if its results differ from the recorded results."""
     try:
         result = call.function(*call.args, **call.kwargs)
         arrays = [backend.restore(array) for array in ([result] if call.single else result)]
         specs = [backend.spec(array) for array in arrays]
-    except Exception:  # a third-party function; the run says what is wrong
+    except Exception:  # a third-party function; the run raises the error
         return None
     wanted = [value.spec for value in call.results]
     if len(specs) != len(wanted):

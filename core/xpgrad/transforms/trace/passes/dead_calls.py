@@ -1,4 +1,4 @@
-"""Calls whose results nobody needs are removed, unless they draw or write to what somebody reads."""
+"""Calls with unused results are removed, unless they draw random numbers or write to memory that is read."""
 
 from collections.abc import Set
 from typing import Any

@@ -14,8 +14,8 @@ SMALL_BYTES = 64  # of results that are kept longer without a look at the memory
 def equal_calls(program: Program) -> Program:
     """Return the program without calls that repeat another.
 
-    Nothing is kept that would make the peak of memory higher: what a checkpoint computes again stays so. A call that
-    reads memory is not equal to one before a write to it, and an array that is written to stays one of its own.
+    Results that would increase the peak of memory are not kept: a checkpoint still recomputes its values. A call that
+    reads memory is not equal to a call before a write to it, and an array that is written to remains separate.
     """
     aliases = Aliases(program)
     uses = last_uses(program)

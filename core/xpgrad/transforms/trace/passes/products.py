@@ -26,10 +26,10 @@ ITEMS = "getitem", "x[]"
 
 
 def products(program: Program) -> Program:
-    """Return the program with products of one matrix put together.
+    """Return the program with products of one matrix merged.
 
-    Nothing is put together in programs with calls that write to arrays, or where it would make the peak of memory
-    higher by more than `MAX_BYTES`.
+    Products are not merged in programs with calls that write to arrays, or if the peak of memory would increase by more
+    than `MAX_BYTES`.
     """
     backend = program.backend
     if backend is None or any(call.writes for call in program.calls):
@@ -44,7 +44,7 @@ def products(program: Program) -> Program:
 
 
 def groups_of(program: Program) -> list[list[Call]]:
-    """Return the products of small matrices, those with the same second matrix together."""
+    """Return the products of small matrices, grouped by the second matrix."""
     found: dict[Any, list[Call]] = {}
     for call in program.calls:
         if is_product(call):
@@ -55,7 +55,7 @@ def groups_of(program: Program) -> list[list[Call]]:
 
 
 def is_product(call: Call) -> bool:
-    """Return whether a call is the product of a small matrix with another one, or with its transpose."""
+    """Return whether a call is the product of a small matrix with another matrix, or with its transpose."""
     if call.name not in ("matmul", "matmul.x1") or call.kwargs or len(call.args) != 2 + (call.name == "matmul.x1"):
         return False
     first, second = call.args[:2]
@@ -72,13 +72,13 @@ def is_product(call: Call) -> bool:
 
 
 def shape_of(item: Any) -> tuple[int, ...]:
-    """Return the shape of a value or a constant array, ``()`` for what is no array."""
+    """Return the shape of a value or a constant array, ``()`` for other objects."""
     shape: tuple[int, ...] = item.spec.shape if isinstance(item, Value) else tuple(getattr(item, "shape", ()))
     return shape
 
 
 def independent(program: Program, group: Sequence[Call]) -> Iterator[list[Call]]:
-    """Yield lists of calls, at least `MIN_CALLS` of the group, none of which needs a result of another one."""
+    """Yield lists of calls, at least `MIN_CALLS` of the group, which are mutually independent."""
     members = set(group)
     depth: dict[Value, int] = {}
     found: dict[int, list[Call]] = {}
@@ -93,7 +93,7 @@ def independent(program: Program, group: Sequence[Call]) -> Iterator[list[Call]]
 
 
 def merged(program: Program, lists: Iterable[Sequence[Call]], backend: "Backend") -> Program:
-    """Return the program with the independent products of each list put together, as far as `MAX_BYTES` allow."""
+    """Return the program with the independent products of each list merged, within `MAX_BYTES`."""
     makers = {value: call for call in program.calls for value in call.results}
     new: dict[Call, list[Call]] = {}
     for same in lists:
@@ -166,7 +166,7 @@ def pieces(calls: Sequence[Call]) -> Iterator[list[Call]]:
 def of_slice(
     whole: Value, start: int, calls: Sequence[Call], order: dict[Call, int], backend: "Backend"
 ) -> dict[Call, list[Call]]:
-    """Return what stands for products of the items of a slice: the first in `order` makes the product of the slice."""
+    """Return the replacements of products of a slice's items: the first in `order` computes the whole product."""
     if len(calls) < MIN_CALLS:
         return {}
     first = min(calls, key=order.__getitem__)
@@ -180,7 +180,7 @@ def of_slice(
 
 
 def of_rows(calls: Sequence[Call], backend: "Backend") -> dict[Call, list[Call]]:
-    """Return what stands for products of any matrices: the last of them makes the product of all rows."""
+    """Return the replacements of products of arbitrary matrices: the last product computes all rows."""
     if len(calls) < MIN_CALLS:
         return {}
     first = calls[0]
@@ -198,7 +198,7 @@ def of_rows(calls: Sequence[Call], backend: "Backend") -> dict[Call, list[Call]]
 def placed(
     calls: Sequence[Call], head: list[Call], product: Value, indices: Sequence[Any], first: Call
 ) -> dict[Call, list[Call]]:
-    """Return for each call the one that takes its result from the product, with `head` before `first`."""
+    """Return for each call the call that takes its result from the product, with `head` before `first`."""
     new = {
         call: [Call("x[]", operator.getitem, (product, index), {}, call.results, line=call.line)]
         for call, index in zip(calls, indices, strict=True)

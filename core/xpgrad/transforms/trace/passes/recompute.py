@@ -36,7 +36,7 @@ MIN_GAIN = 0.1
 def recompute(program: Program) -> Program:
     """Return the program with some calls made twice, so that their results need not be kept in between.
 
-    There are none in programs with calls that write to arrays.
+    Programs with calls that write to arrays are unchanged.
     """
     backend = program.backend
     if backend is None or any(call.writes for call in program.calls):
@@ -63,7 +63,7 @@ def peak_of(program: Program) -> tuple[int, int]:
 
 
 def without_kept(program: Program, peak: int, backend: "Backend") -> Program:
-    """Return the program with what is cheap, and is kept during call number `peak`, made again after it."""
+    """Return the program with cheap values that are kept during call number `peak` recomputed after it."""
     before, after = program.calls[: peak + 1], program.calls[peak + 1 :]
     makers = {value: call for call in program.calls for value in call.results}
     ends = {value: i for i, values in enumerate(last_uses(program)) for value in values}
@@ -73,7 +73,7 @@ def without_kept(program: Program, peak: int, backend: "Backend") -> Program:
         first.update(dict.fromkeys(call.operands(), call))
     again: dict[Call, list[Call]] = {}
     replaced: dict[Value, Value] = {}
-    needed: set[Value] = set()  # by what is made again
+    needed: set[Value] = set()  # by recomputed calls
     for maker in before:
         for value in maker.results:
             if value.nbytes < MIN_BYTES or value in now or value in needed or value not in first or value not in ends:
@@ -97,15 +97,15 @@ def without_kept(program: Program, peak: int, backend: "Backend") -> Program:
 def calls_for(
     value: Value, makers: dict[Value, Call], ends: dict[Value, int], replaced: dict[Value, Value], backend: "Backend"
 ) -> list[Call]:
-    """Return the cheap calls that make a value of what is there anyway until its last use; none if there are no such.
+    """Return cheap calls that compute a value from values available until its last use; an empty list if impossible.
 
     Parameters
     ----------
     value : Value
     makers, ends : dict from Value
-        The call that makes a value, and the number of the one that needs it last; outputs have none.
+        The call that computes a value, and the number of the call that needs it last; outputs have none.
     replaced : dict from Value to Value
-        What is not there.
+        Values that are not available.
     """
     found: list[Call] = []
     made: set[Value] = set()

@@ -1,6 +1,6 @@
-"""Items of one array that are put together again are a slice of it: ``concat([x[0], x[1], x[2]])``. Reassociates.
+"""Items of one array that are concatenated again form a slice: ``concat([x[0], x[1], x[2]])``. Reassociates.
 
-A slice may lie in memory as a concatenation does not, so that what is computed from it is rounded otherwise.
+A slice may differ in memory layout from a concatenation, so that values computed from it are rounded differently.
 """
 
 import operator

@@ -27,7 +27,7 @@ class Term:
     rows : tuple of Value
         The arrays.
     key : object
-        Equal for terms that can be put together.
+        Equal for terms that can be merged.
     """
 
     call: Call
@@ -36,14 +36,14 @@ class Term:
 
 
 class Sums:
-    """Finds sums of many terms in a program, and what stands for them.
+    """Finds sums of many terms in a program, and their replacements.
 
     Attributes
     ----------
     new : dict from Call to list of Call
-        What comes in the place of calls.
+        Replacements of calls.
     renamed : dict from Value to Value
-        Sums of which one term is left.
+        Sums with one remaining term.
     """
 
     def __init__(self, program: Program) -> None:
@@ -84,7 +84,7 @@ class Sums:
         return terms, within
 
     def term(self, value: Value) -> Term | None:
-        """Return a term as a sum over rows, or None if it is none, or is needed elsewhere."""
+        """Return a term as a sum over rows, or None if it is not a sum or has other uses."""
         call = self.makers.get(value)
         if call is None or self.uses[value] != 1 or not (call.pure and call.single):
             return None
@@ -133,7 +133,7 @@ class Sums:
             self.renamed[call.results[0]] = total
 
     def _joined(self, terms: Sequence[Term]) -> Iterator[Value]:
-        """Yield what is to be added instead of the terms, which have one key."""
+        """Yield the values to add in place of the terms, which have one key."""
         remaining = {term.rows: term for term in terms}
         again = [term for term in terms if remaining[term.rows] is not term]  # the same rows twice
         yield from (term.call.results[0] for term in again)
@@ -197,10 +197,10 @@ def pieces(terms: Sequence[Term]) -> Iterator[list[Term]]:
 
 
 def sums(program: Program) -> Program:
-    """Return the program with sums over rows put together.
+    """Return the program with sums over rows merged.
 
-    Nothing is put together in programs with calls that write to arrays, or where it would make the peak of memory
-    higher by more than `MAX_BYTES`.
+    Sums are not merged in programs with calls that write to arrays, or if the peak of memory would increase by more
+    than `MAX_BYTES`.
     """
     if program.backend is None or any(call.writes for call in program.calls):
         return program
