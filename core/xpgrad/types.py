@@ -71,7 +71,7 @@ MAX_INTEGERS = 1_000_000
 
 
 def integers(given: Size, function: str = "") -> tuple[int, ...]:
-    """Return an integer, or a sequence of integers, as a tuple; an iterator, which might not end, is refused.
+    """Return an integer, or a sequence of integers, as a tuple; an iterator, which might not end, raises.
 
     Raises
     ------
@@ -94,7 +94,7 @@ def integers(given: Size, function: str = "") -> tuple[int, ...]:
 
 
 def as_list(given: Any, what: str) -> list[Any]:
-    """Return the items of a sequence or collection in a list; a TypeError refuses an iterator, which might not end."""
+    """Return the items of a sequence or collection in a list; an iterator, which might not end, raises a TypeError."""
     sized = isinstance(given, Collection) or (hasattr(given, "__getitem__") and hasattr(given, "__len__"))
     if not sized or len(given) > MAX_INTEGERS:
         raise TypeError(f"expected a sequence of {what}, got an object of type {type(given).__name__}")

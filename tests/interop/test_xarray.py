@@ -237,7 +237,7 @@ def test_gradients_of_gradients_products_and_tangents():
 def test_a_cotangent_with_other_labels_is_refused():
     value, pullback = vjp(lambda d: d.mean("t"), labelled(VALUES))
     for wrong in (value.rename(s="q"), value.assign_coords(s=["a", "b", "x"])):
-        with pytest.raises(StructureError, match=r"vjp: cotangent: expected the labels of DataArray .*, got others"):
+        with pytest.raises(StructureError, match=r"vjp: cotangent: expected the labels of DataArray .*, got"):
             pullback(wrong)
 
 

@@ -54,7 +54,7 @@ def check_cast(obj: Any, dtype: Any, operation: str) -> Dtype:
         try:
             backend = plugins.backend_of(array)
         except UnknownArray:
-            return dtype  # the function refuses it by its own name
+            return dtype  # the function raises under its own name
     try:
         own = backend.dtypes[type(dtype), dtype]
     except (KeyError, TypeError):  # as in `dtype_of`, whose frame is saved

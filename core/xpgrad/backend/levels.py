@@ -69,10 +69,10 @@ class Level(ABC):
     def note_sweep(self, nodes: Iterable[Any]) -> None:  # noqa: B027 - only some transformations note it
         """Note the nodes where a backward computation starts."""
 
-    def check_sweep(  # noqa: B027 - only some transformations cannot go on
+    def check_sweep(  # noqa: B027 - only some transformations cannot continue
         self, outputs: Iterable[Any], inputs: Iterable[Any] | None = None
     ) -> None:
-        """Raise if a backward computation from `outputs` would have to go on in the graph of a lower level.
+        """Raise if a backward computation from `outputs` would continue in the graph of a lower level.
 
         Parameters
         ----------

@@ -59,7 +59,7 @@ def _direct(array: Array, source: Device, target: Device) -> Array:
 def _shared(array: Array, source: Device, target: Device) -> Array:
     """Copy the array on its device, and import the copy into the other library by DLPack.
 
-    A copy is contiguous and writable; libraries refuse other arrays, and one terminates the process for negative
+    A copy is contiguous and writable; libraries reject other arrays, and one terminates the process for negative
     strides. Arrays of immutable libraries are copied by the importing library instead. The host does not use this path:
     it copies arrays once and owns the memory.
     """

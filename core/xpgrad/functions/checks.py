@@ -93,12 +93,12 @@ def _as_python(option: Any) -> Any:
 
 
 def floating(function: Callable[P, Variable]) -> Callable[P, Variable]:
-    """Make a function of one array refuse dtypes that are not real floating-point, in 0.1 microseconds a call."""
+    """Make a function of one array reject dtypes that are not real floating-point, in 0.1 microseconds a call."""
     return real(function, function.__name__)
 
 
 def real(function: Callable[P, Variable], name: str) -> Callable[P, Variable]:
-    """Return `function` of one array under Chainer's name; it refuses dtypes that are not real floating-point."""
+    """Return `function` of one array under Chainer's name; it rejects dtypes that are not real floating-point."""
     call = cast("Callable[..., Variable]", function)
 
     @functools.wraps(function)
@@ -118,7 +118,7 @@ def real(function: Callable[P, Variable], name: str) -> Callable[P, Variable]:
 
 
 def inexact(function: Callable[P, Variable], name: str) -> Callable[P, Variable]:
-    """Return `function` of one array under Chainer's name; it refuses dtypes that are not floating-point."""
+    """Return `function` of one array under Chainer's name; it rejects dtypes that are not floating-point."""
     call = cast("Callable[..., Variable]", function)
 
     @functools.wraps(function)

@@ -175,7 +175,7 @@ def convolution_2d(
     x: AnyArray, W: AnyArray, b: AnyArray | None = None, stride: Size = 1, pad: Size = 0, cover_all: bool = False, *,
     dilate: Size = 1, groups: int = 1,
 ) -> Variable:  # fmt: skip
-    """Return the convolution of pictures `x`, shape (N, C, H, W), with filters `W`, shape (out, C / groups, KH, KW).
+    """Return the convolution of images `x`, shape (N, C, H, W), with filters `W`, shape (out, C / groups, KH, KW).
 
     It is `convolution_nd` for two axes.
     """
@@ -186,14 +186,14 @@ def dilated_convolution_2d(
     x: AnyArray, W: AnyArray, b: AnyArray | None = None, stride: Size = 1, pad: Size = 0, dilate: Size = 1,
     cover_all: bool = False,
 ) -> Variable:  # fmt: skip
-    """Return the dilated convolution of pictures: `convolution_2d` with another order of the options."""
+    """Return the dilated convolution of images: `convolution_2d` with another order of the options."""
     return _convolved("dilated_convolution_2d", 2, x, W, b, stride, pad, cover_all, dilate, 1)
 
 
 def depthwise_convolution_2d(
     x: AnyArray, W: AnyArray, b: AnyArray | None = None, stride: Size = 1, pad: Size = 0
 ) -> Variable:
-    """Return the convolution of each channel of pictures with separate filters.
+    """Return the convolution of each channel of images with separate filters.
 
     Parameters
     ----------
@@ -267,7 +267,7 @@ def deconvolution_2d(
     x: AnyArray, W: AnyArray, b: AnyArray | None = None, stride: Size = 1, pad: Size = 0, outsize: Size | None = None,
     *, dilate: Size = 1, groups: int = 1,
 ) -> Variable:  # fmt: skip
-    """Return the transposed convolution of pictures; it is `deconvolution_nd` for two axes."""
+    """Return the transposed convolution of images; it is `deconvolution_nd` for two axes."""
     return _deconvolved("deconvolution_2d", 2, x, W, b, stride, pad, outsize, dilate, groups)
 
 

@@ -20,7 +20,7 @@ def bernoulli_nll(x: AnyArray, y: AnyArray, reduce: str = "sum") -> Variable:
     Parameters
     ----------
     x : Variable or array, real floating-point
-        From 0 to 1.
+        Numbers from 0 to 1.
     y : Variable or array, of its dtype; the two broadcast
         Logits: the probability of 1 is ``sigmoid(y)``.
     reduce : {"sum", "mean", "no"}

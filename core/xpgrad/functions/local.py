@@ -15,7 +15,7 @@ __all__ = ["local_convolution_2d", "shift"]
 
 
 def local_convolution_2d(x: AnyArray, W: AnyArray, b: AnyArray | None = None, stride: Size = 1) -> Variable:
-    """Return the convolution of pictures with separate filters for each position.
+    """Return the convolution of images with separate filters for each position.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ def local_convolution_2d(x: AnyArray, W: AnyArray, b: AnyArray | None = None, st
 
 
 def shift(x: AnyArray, ksize: Size = 3, dilate: Size = 1) -> Variable:
-    """Return pictures with each group of channels moved in another direction.
+    """Return images with each group of channels moved in another direction.
 
     Parameters
     ----------

@@ -31,7 +31,7 @@ class Unit(NamedTuple):
     Attributes
     ----------
     name : str
-        Of the function that runs it.
+        Name of the function that runs the unit.
     parts : int
         Number of matrices for the input, and again for the state.
     step : callable

@@ -243,7 +243,7 @@ def upsampling_2d(
     x: AnyArray, indexes: AnyArray, ksize: Size, stride: Size | None = None, pad: Size = 0,
     outsize: Size | None = None, cover_all: bool = True,
 ) -> Variable:  # fmt: skip
-    """Return pictures with each element of `x` at the position in which `max_pooling_2d` found it, and other zeros.
+    """Return images with each element of `x` at the position in which `max_pooling_2d` found it, and other zeros.
 
     Parameters
     ----------
@@ -285,7 +285,7 @@ def _geometry_under(
 
 
 def spatial_pyramid_pooling_2d(x: AnyArray, pyramid_height: int, pooling: str | None = None) -> Variable:
-    """Return the maxima of the parts into which pictures are cut, on several levels.
+    """Return the maxima of the parts into which images are cut, on several levels.
 
     Parameters
     ----------

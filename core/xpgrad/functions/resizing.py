@@ -1,4 +1,4 @@
-"""Resizing: pictures of another height and width."""
+"""Resizing: images of another height and width."""
 
 from xpgrad.array_api import astype, reshape, take
 from xpgrad.array_api.half_precision import in_single_precision
@@ -14,7 +14,7 @@ __all__ = ["resize_images"]
 def resize_images(
     x: AnyArray, output_shape: tuple[int, int], *, mode: str = "bilinear", align_corners: bool = True
 ) -> Variable:
-    """Return pictures in another size.
+    """Return images in another size.
 
     Parameters
     ----------
@@ -26,7 +26,7 @@ def resize_images(
         lies that has the smallest coordinates.
     align_corners : bool
         With "bilinear": True places the centres of the pixels at the corners on each other, False the corners of the
-        pictures.
+        images.
 
     Returns
     -------

@@ -24,7 +24,7 @@ def roi_average_align_2d(
     x: AnyArray, rois: AnyArray, roi_indices: AnyArray, outsize: Size, spatial_scale: float,
     sampling_ratio: Ratio = None,
 ) -> Variable:  # fmt: skip
-    """Return the means of samples in the bins of rectangles on pictures.
+    """Return the means of samples in the bins of rectangles on images.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ def roi_max_align_2d(
     x: AnyArray, rois: AnyArray, roi_indices: AnyArray, outsize: Size, spatial_scale: float,
     sampling_ratio: Ratio = None,
 ) -> Variable:  # fmt: skip
-    """Return the largest of the samples in the bins of rectangles on pictures.
+    """Return the largest of the samples in the bins of rectangles on images.
 
     The parameters are the same as in `roi_average_align_2d`. Samples farther than one pixel outside are ignored, and a
     bin without any other is 0. The first of the samples that tie gets the gradient.

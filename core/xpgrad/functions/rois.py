@@ -1,4 +1,4 @@
-"""Pooling of regions of interest, to one size: the means or maxima in the bins of rectangles on pictures.
+"""Pooling of regions of interest, to one size: the means or maxima in the bins of rectangles on images.
 
 The values of rectangles are not needed on the host.
 """
@@ -124,7 +124,7 @@ def _reduced(x: Variable, image: Variable, bins: list[Range], combine: Callable[
             used = logical_and(heights // tall % 2 == 1, widths // wide % 2 == 1)
             part = where(expand_dims(used, axis=-1), reshape(values, shape=(*place.shape, c)), empty)
             total = part if total is None else combine(total, part)
-    assert total is not None  # a picture has pixels
+    assert total is not None  # a image has pixels
     return total
 
 
@@ -132,7 +132,7 @@ def _reduced(x: Variable, image: Variable, bins: list[Range], combine: Callable[
 def roi_average_pooling_2d(
     x: AnyArray, rois: AnyArray, roi_indices: AnyArray, outsize: Size, spatial_scale: float
 ) -> Variable:
-    """Return the means of the pixels in the bins of rectangles on pictures.
+    """Return the means of the pixels in the bins of rectangles on images.
 
     Parameters
     ----------
@@ -140,7 +140,7 @@ def roi_average_pooling_2d(
     rois : Variable or array, shape (R, 4), real floating-point
         Top, left, bottom and right of each rectangle. They get no gradient.
     roi_indices : Variable or array, shape (R,), integer
-        The number of its picture.
+        The number of its image.
     outsize : int or pair of int
         Number of bins along the height and the width, OH and OW.
     spatial_scale : float
@@ -149,7 +149,7 @@ def roi_average_pooling_2d(
     Returns
     -------
     Variable, shape (R, C, OH, OW)
-        0 for a bin outside of the picture.
+        0 for a bin outside of the image.
 
     Raises
     ------
@@ -174,9 +174,9 @@ def channels_first(y: Variable, spec: Spec) -> Variable:
 def roi_max_pooling_2d(
     x: AnyArray, rois: AnyArray, roi_indices: AnyArray, outsize: Size, spatial_scale: float
 ) -> Variable:
-    """Return the largest pixels in the bins of rectangles on pictures.
+    """Return the largest pixels in the bins of rectangles on images.
 
-    The parameters are the same as in `roi_average_pooling_2d`. A bin outside of the picture is 0. The first of the
+    The parameters are the same as in `roi_average_pooling_2d`. A bin outside of the image is 0. The first of the
     pixels that tie gets the gradient.
 
     References
@@ -204,13 +204,13 @@ def _largest(x: Variable, spec: Spec, image: Variable, bins: list[Range]) -> Var
 
 
 def roi_pooling_2d(x: AnyArray, rois: AnyArray, outh: int, outw: int, spatial_scale: float) -> Variable:
-    """Return the largest pixels in the bins of rectangles on pictures; 0 for a bin outside.
+    """Return the largest pixels in the bins of rectangles on images; 0 for a bin outside.
 
     Parameters
     ----------
     x : Variable or array, shape (N, C, H, W), real floating-point
     rois : Variable or array, shape (R, 5), real floating-point
-        The number of the picture, then left, top, right and bottom of the rectangle, which ends after that pixel.
+        The number of the image, then left, top, right and bottom of the rectangle, which ends after that pixel.
     outh, outw : int
         Number of bins along each side.
     spatial_scale : float

@@ -84,14 +84,14 @@ def _sampled_with_zeros(x: AnyArray, spec: Spec, v: Variable, u: Variable) -> Va
 
 @without_removed
 def spatial_transformer_grid(theta: AnyArray, output_shape: tuple[int, int]) -> Variable:
-    """Return the points that affine maps assign to the pixels of pictures.
+    """Return the points that affine maps assign to the pixels of images.
 
     Parameters
     ----------
     theta : Variable or array, shape (N, 2, 3), real floating-point
         Each matrix takes (x, y, 1) to a point (x, y).
     output_shape : pair of int
-        Height H and width W of the pictures. Their first row and column have the coordinate -1, the last row and column
+        Height H and width W of the images. Their first row and column have the coordinate -1, the last row and column
         1.
 
     Returns
@@ -120,13 +120,13 @@ def spatial_transformer_grid(theta: AnyArray, output_shape: tuple[int, int]) -> 
 @without_removed
 @in_single_precision
 def spatial_transformer_sampler(x: AnyArray, grid: AnyArray) -> Variable:
-    """Return the values of pictures at points between pixels, by bilinear interpolation.
+    """Return the values of images at points between pixels, by bilinear interpolation.
 
     Parameters
     ----------
     x : Variable or array, shape (N, C, H, W), real floating-point
     grid : Variable or array, shape (N, 2, OH, OW), real floating-point
-        x and y of each point: -1 is the first column or row, 1 the last. Around a picture there are zeros.
+        x and y of each point: -1 is the first column or row, 1 the last. Around a image there are zeros.
 
     Returns
     -------
@@ -153,7 +153,7 @@ def spatial_transformer_sampler(x: AnyArray, grid: AnyArray) -> Variable:
 def deformable_convolution_2d_sampler(
     x: AnyArray, offset: AnyArray, W: AnyArray, b: AnyArray | None = None, stride: Size = 1, pad: Size = 0
 ) -> Variable:
-    """Return the convolution of pictures with filters whose elements are moved separately for each output.
+    """Return the convolution of images with filters whose elements are moved separately for each output.
 
     Parameters
     ----------

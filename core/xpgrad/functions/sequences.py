@@ -100,7 +100,7 @@ def permutate(x: AnyArray, indices: AnyArray, axis: int = 0, inv: bool = False) 
     indices : Variable or array, shape (N,), integer
         A permutation of 0 to N - 1.
     axis : int
-        Of length N.
+        Axis of length N.
     inv : bool
         Apply the inverse permutation instead.
     """

@@ -150,6 +150,6 @@ def _rows(x: Variable, groups: int) -> Variable:
 
 
 def _channels(rows: Variable, shape: Shape) -> Variable:
-    """Return such rows in the shape of the pictures."""
+    """Return such rows in the shape of the images."""
     turned = reshape(rows, shape=(shape[1], shape[0], *shape[2:]))
     return permute_dims(turned, axes=(1, 0, *range(2, len(shape))))

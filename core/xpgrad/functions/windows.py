@@ -19,7 +19,7 @@ from xpgrad.types import WHOLE, AnyArray, Array, Namespace, Shape, Size, integer
 __all__ = ["im2col"]
 
 MAX_ELEMENTS = 2**30
-"""Elements of a window or of a picture, above which a computation would not end."""
+"""Elements of a window or of a image, above which a computation would not end."""
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -205,13 +205,13 @@ def _axes(ndim: int | None) -> str:
 def im2col(
     x: AnyArray, ksize: Size, stride: Size = 1, pad: Size = 0, cover_all: bool = False, dilate: Size = 1
 ) -> Variable:
-    """Return the windows on pictures as channels.
+    """Return the windows on images as channels.
 
     Parameters
     ----------
     x : Variable or array, shape (N, C, H, W), floating-point
     ksize, stride, pad, dilate : int or pair of int
-        Height and width of the windows, their distances, zeros around the picture, and the distances of the elements of
+        Height and width of the windows, their distances, zeros around the image, and the distances of the elements of
         one window.
     cover_all : bool
         Let windows exceed the end, so that the windows cover every element.

@@ -262,7 +262,7 @@ def _kept(definition: Definition, needed: tuple[bool, ...]) -> tuple[bool, ...]:
 
 
 def plain_scalar(x: Any, kind: type) -> Any:
-    """Return a scalar of a library, or of a class of a user, as Python's, anything else as it is."""
+    """Convert a scalar of an array library, or of a user's subclass, to a Python scalar; other objects stay."""
     if kind in PLAIN_SCALARS or not issubclass(kind, plugins.scalar_types):
         return x
     kinds: tuple[Callable[[Any], Any], ...] = (int, float, complex)

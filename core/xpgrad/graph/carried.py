@@ -66,5 +66,5 @@ def check_required(x: "Variable", operation: str) -> None:
         backend = plugins.carriers[type(x._array)]
         raise GraphError(
             f"{operation}: expected a Variable that requires a gradient, got one over an array of {backend.name} with "
-            "requires_grad=False; ask requires_grad first, or make it with requires_grad=True"
+            "requires_grad=False; check requires_grad first, or create it with requires_grad=True"
         )

@@ -35,7 +35,7 @@ class Forward:
 
     @property
     def label(self) -> str:
-        """Short text that names the function in messages and pictures."""
+        """Short text that names the function in messages and drawings."""
         return type(self).__name__
 
     def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:

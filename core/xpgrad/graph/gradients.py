@@ -26,7 +26,7 @@ def check_gradient(grad: Array, wanted: Spec | None) -> None:
         raise ShapeError(f"Variable.grad: expected shape {wanted.shape} as in the array, got {given.shape}")
     if given.device != wanted.device:
         raise DeviceMismatch(
-            f"Variable.grad: expected a gradient on {device} as the array, got another device; move it there first"
+            f"Variable.grad: expected a gradient on the array's device, {device}, got another device; move it there"
         )
 
 
@@ -41,7 +41,7 @@ def check_gradient_variable(grad: Any, wanted: Spec | None) -> None:
 
 
 def check_device(given: Spec, wanted: Spec, function: str) -> None:
-    """Raise if what a function's backward returned, of spec `given`, lies on another device than its input."""
+    """Raise if the gradient that a function's backward returned, of spec `given`, is not on the input's device."""
     if given is wanted or (given.backend is wanted.backend and given.device == wanted.device):
         return
     places = [spec.backend.device_for(spec.device) for spec in (given, wanted)]

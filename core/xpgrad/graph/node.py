@@ -52,7 +52,7 @@ class FunctionBase:
 
     @property
     def label(self) -> str:
-        """Short text that names the function in messages and pictures."""
+        """Short text that names the function in messages and drawings."""
         return type(self).__name__
 
     @property
@@ -303,7 +303,7 @@ class VariableNode(weakref.ref["Variable"]):
 
     @property
     def label(self) -> str:
-        """Shape and dtype in a few words, for pictures."""
+        """Shape and dtype in a few words, for drawings."""
         if self.spec is None:
             return "uninitialised"
         dtype = self.spec.backend.dtype_name(self.spec.dtype)

@@ -19,7 +19,7 @@ def output(array: Array, spec: Spec, function: Any, rank: int) -> Variable:
     ----------
     array : array
     spec : Spec
-        That of `array`.
+        Spec of `array`.
     function : FunctionNode or None
         The function that made it; if None, the Variable is a root that requires no gradient.
     rank : int

@@ -54,7 +54,7 @@ class Slot:
     Attributes
     ----------
     functions : Differentiable
-        By `array_api`, when it is imported.
+        Set by `array_api` when it is imported.
     variable_over : callable
         By `graph.variable`: returns a Variable over a node, with an array that the graph kept.
     """

@@ -132,7 +132,7 @@ def complex_polygamma_of(xp: Namespace, x: Array, /, n: int) -> Array:
     ----------
     x : Variable or array, complex
     n : int
-        From 0 on.
+        Nonnegative order.
     """
     left, lower, upper, z = _right_and_up(xp, x)
     sign, inverse = (-1) ** (n + 1), 1 / (z + SHIFT)

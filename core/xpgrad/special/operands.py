@@ -35,7 +35,7 @@ def special(
     Parameters
     ----------
     of_complex : callable, optional
-        The function of one complex Variable; without it, complex numbers are refused.
+        The function of one complex Variable; without it, complex numbers raise.
     no_gradient : sequence of str
         Inputs whose gradients raise a `GraphError`.
     **rules : callable

@@ -100,7 +100,7 @@ class Argument:
     value : tree
     mode : Mode
     what : str
-        How messages call it.
+        Name in messages.
     make : callable
         ``make(x, mode)`` returns the root for a Variable.
     """

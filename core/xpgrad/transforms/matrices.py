@@ -62,7 +62,7 @@ def jacobian(
 
     Notes
     -----
-    All rows are computed by one sweep, with a batch of cotangents. Where a function refuses batches, there is a
+    All rows are computed by one sweep, with a batch of cotangents. If a function rejects batches, there is a
     `BatchWarning`, and a sweep for each element.
 
     A real output's derivative by a complex argument is its gradient ``∂/∂x + i ∂/∂y``, so that the Jacobian of a real

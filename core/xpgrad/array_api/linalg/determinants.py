@@ -111,7 +111,7 @@ def cofactor_changes(xp: Namespace, g: Array, x: Array, d: Array, /) -> Array:
     regular = _changes_by_inverse(xp, g, inverse, d)
     divided = ~(
         singular | (_condition(xp, x, inverse) > xp.finfo(x.dtype).eps ** (-1 / 3))
-    )  # or NaN, which svd refuses
+    )  # or NaN, which svd rejects
     if _holds(xp, divided):
         return regular
     changes = _changes_by_svd(xp, g, _identity_where(xp, divided, x, device))

@@ -20,7 +20,7 @@ def checked_axes(axis: Axes, ndim: int, operation: str) -> tuple[int, ...]:
 
 
 def reusable(axis: Axes | None) -> Axes | None:
-    """Return `axis` for a rule that uses it again: an iterator, which the function would use up, is refused."""
+    """Return `axis` for a rule that uses it again: an iterator, which the function would exhaust, raises."""
     return axis if axis is None or isinstance(axis, (int, tuple)) else integers(axis)
 
 

@@ -25,7 +25,7 @@ class Product(Lazy):
     left : array or Variable, shape (rows, M)
     right : array or Variable, shape (rows, N)
     spec : Spec
-        Of the product.
+        Spec of the product.
     """
 
     __slots__ = ("left", "right")

@@ -143,7 +143,7 @@ class Convertible(Declared):
         return self._node.spec.backend.to_host(self._array).tolist()
 
     def numpy(self) -> Array:
-        """Return the array as NumPy's, where its library converts it; in a graph that is refused, as by `np.asarray`.
+        """Return the array as a NumPy array, converted by its library; a Variable in a graph raises an error.
 
         Raises
         ------

@@ -89,7 +89,7 @@ class Place:
 
 
 def rejecting(name: str) -> dict[ContextVar[Any], Any]:
-    """Return, for `called_with`, what makes the warning of the next transform an error, which begins with `name`."""
+    """Return, for `called_with`, the values that turn the next transform's warning into an error about `name`."""
     return {_rejecting: name}
 
 
@@ -326,7 +326,7 @@ def _is_harmless(frame: FrameType) -> bool:
 
 def _expression(frame: FrameType) -> str:
     """Return the source of the running instruction, or its first line; an empty string if the source is not known."""
-    positions = itertools.islice(frame.f_code.co_positions(), frame.f_lasti // 2, None)  # one for two bytes
+    positions = itertools.islice(frame.f_code.co_positions(), frame.f_lasti // 2, None)  # one per two bytes
     start, end, column, end_column = next(positions, (None, None, None, None))
     line = linecache.getline(frame.f_code.co_filename, start or frame.f_lineno, frame.f_globals)
     if start is None or column is None:

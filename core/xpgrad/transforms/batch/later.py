@@ -12,7 +12,7 @@ class Later(NamedTuple):
     Attributes
     ----------
     shape : tuple of int
-        With the hidden axis.
+        Shape with the hidden axis.
     like : array
         The library's array of the same dtype and device.
     values : callable

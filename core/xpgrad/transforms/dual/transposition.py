@@ -69,7 +69,7 @@ def pushed(
     Parameters
     ----------
     name : str
-        Of the function, for messages.
+        Name of the function, for messages.
     call : callable
         Takes Variables for primals with tangents, otherwise the primals; returns Variables.
     primals, tangents : sequence of arrays

@@ -59,7 +59,7 @@ class TransformedBackend(Backend):
         The type of its arrays.
     operators : Operators
     operands : frozenset of type
-        Operands of operators besides the libraries' scalars: its arrays, arrays of the levels below, and Python
+        Operands of operators in addition to the libraries' scalars: its arrays, arrays of lower levels, and Python
         scalars.
     """
 
@@ -109,7 +109,7 @@ class TransformedBackend(Backend):
 
     @abstractmethod
     def drawn(self, name: str) -> Kernel:
-        """Return a kernel that draws random numbers, by the stream of the base's device."""
+        """Return a kernel that draws random numbers from the stream of the base's device."""
 
     @abstractmethod
     def getitem(self, x: Array, index: Any) -> Array:

@@ -147,7 +147,7 @@ class EnclosingLevel(Level):
 
     @property
     def tangents(self) -> Any:
-        """What divides Variables into primals and tangents: that of the nearest level in forward mode, or None."""
+        """The object that splits Variables into primals and tangents, from the nearest level in forward mode."""
         return None if self.outer is None else self.outer.tangents
 
     def shown(self, array: Array) -> Array:
@@ -169,7 +169,7 @@ class EnclosingLevel(Level):
         if self._pulling or not self.entries:
             return
         border = {e.inside._node: e for e in self.entries if any(_computed(x) for x in e.outside)}
-        if inputs is not None:  # their ancestors matter only if one of them is from outside
+        if inputs is not None:  # their ancestors matter only if some input is from outside
             captured = {entry.inside._node for _, entry, _ in self.captured.values()}
             asked = captured & {x._node for x in inputs}
             border = {node: entry for node, entry in border.items() if asked - {node}}

@@ -16,7 +16,7 @@ class Captures:
     Attributes
     ----------
     nodes : dict from VariableNode to int
-        With their numbers.
+        Nodes and their numbers.
     """
 
     def __init__(self) -> None:

@@ -57,7 +57,7 @@ def looped(
     carry, inputs : sequence of Variable
         The leaves of the first carry, and the arrays with one row for each step.
     rows : Rows
-        That take the rows from `inputs`.
+        Rows of `inputs`.
     steps : int or None
         None continues until the body reports the end.
     checkpoints : int, "all" or None

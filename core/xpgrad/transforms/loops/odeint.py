@@ -49,7 +49,7 @@ def odeint(
         The error of a step is at most ``atol + rtol * abs(y)``, in the root mean square. By default the square root of
         the spacing of numbers at 1: 1.5e-8 for float64, 3.5e-4 for float32.
     max_steps : int
-        From one time to the next.
+        Limit from one time to the next.
     adjoint : "discrete" or "continuous"
         The gradients of the computed steps, exact to rounding, or the gradients of the equation, by another integration
         backward in time: it keeps no carries, and its error depends on the tolerances.

@@ -43,7 +43,7 @@ def scan(
         Carries kept for the gradients. None: as many carries as the square root of the steps; each step is repeated
         once in the backward pass. An integer: this number of carries, by the binomial schedule of Griewank and Walther
         (2000), which repeats the fewest steps; one step is recorded at a time. "all": all values of all steps, none is
-        made again.
+        repeated.
 
     Returns
     -------
@@ -67,7 +67,7 @@ def scan(
     - Variables that `f` captures also get their gradients. Where the first of the steps that are kept do not use a
       Variable from outside that requires a gradient, later ones must not.
     - Random numbers, the device and the entries ``train`` and ``dtype`` of the configuration are those of the first
-      pass when steps are made again; otherwise `f` must be repeatable.
+      pass when steps are repeated; otherwise `f` must be repeatable.
     - Gradients can be differentiated again, which records all steps.
     - Arrays give arrays, Variables give Variables; what is connected to a captured Variable is a Variable.
     """

@@ -83,7 +83,7 @@ class StepControl:
         return True
 
     def check(self, steps: int, t: float, start: float, end: float) -> None:
-        """Raise `IterationError` if the integration cannot go on."""
+        """Raise `IterationError` if the integration cannot continue."""
         where = f"from t={start:.6g} to {end:.6g} it has come to t={t:.6g}"
         if steps >= self.max_steps:
             raise IterationError(

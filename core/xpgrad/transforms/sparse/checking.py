@@ -29,7 +29,7 @@ def missing_entry(matrix: Any, v: Array, found: Array, product: Product, eps: fl
     Returns
     -------
     tuple of int, or None
-        None for rows whose entries are not finite, too: such a row tells by itself that something is wrong.
+        None also for rows whose entries are not finite: such a row already indicates an error.
     """
     xp = plugins.host.namespace
     if not min(matrix.shape):

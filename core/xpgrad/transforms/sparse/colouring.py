@@ -1,7 +1,7 @@
 """Colours of the columns, or rows, of a sparse matrix: columns of one colour share no row, and vice versa.
 
 The sum of the columns of one colour has all their entries (Curtis, Powell and Reid, 1974: On the estimation of sparse
-Jacobian matrices). Colours are assigned greedily, in two orders, of which the better result is used.
+Jacobian matrices). Colours are assigned greedily in two orders, and the better result is used.
 """
 
 import dataclasses

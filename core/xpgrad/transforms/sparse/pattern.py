@@ -31,7 +31,7 @@ class Pattern:
     Attributes
     ----------
     matrix : scipy.sparse.csr_array of ones
-        With sorted indices.
+        Matrix with sorted indices.
     shape : tuple of int
     """
 

@@ -19,7 +19,7 @@ class TracedArray(TransformedArray):
     Attributes
     ----------
     recording : Recording
-        Where calls with it are recorded.
+        Recording of calls with this array.
     value : Value
         The value that represents it in the program.
     values : array

@@ -60,7 +60,7 @@ class Call:
         The arguments. Arrays of the program are `Value` objects, also inside of tuples, lists, dictionaries and slices;
         everything else is a constant.
     results : tuple of Value
-        Its arrays. Results; empty for a call that only writes.
+        Its arrays; empty for a call that only writes.
     single : bool
         Whether the function returns a single array, not a tuple or list of arrays.
     writes : tuple of Value

@@ -18,9 +18,9 @@ class Origin:
     recorded : Program
         Before all passes.
     sources : tuple of Source
-        Of its inputs.
+        Sources of its inputs.
     arguments, structure : Structure
-        Of the arguments and of the results.
+        Structures of the arguments and of the results.
     kinds, statics : tuple of bool, dict from int to object
         Mask of leaves of the arguments that are arrays, and the remaining leaves.
     leaves : list of pairs

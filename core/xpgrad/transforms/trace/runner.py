@@ -31,7 +31,7 @@ class Runner:
     Attributes
     ----------
     program : Program
-        As it runs, after all passes.
+        The program after all passes.
     """
 
     def __init__(self, trace: Trace, options: Options) -> None:

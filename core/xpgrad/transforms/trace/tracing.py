@@ -68,7 +68,7 @@ class Pullback(NamedTuple):
     Attributes
     ----------
     program : Program
-        From residuals and cotangents to gradients.
+        Maps residuals and cotangents to gradients.
     residuals : tuple of Value
         The values of the forward half that it needs.
     """
@@ -107,11 +107,11 @@ class Trace:
     wanted : tuple of Source
         The outer Variables through which they require a gradient.
     pullback : Pullback or None
-        The function that computes these gradients, valid for this call. None where they ask for values.
+        The function that computes these gradients, valid for this call. None if they require values.
     ends : mapping
         The lines at which the graph of the arguments ended, if no output requires a gradient.
     surroundings : Surroundings
-        In which it began.
+        State at the start of the run.
     facts : Observer
         Values read and set outside.
     numbers : dict from int to float
@@ -119,7 +119,7 @@ class Trace:
     kinds, statics : tuple of bool, dict from int to object
         Mask of leaves that are arrays or Variables, and the remaining leaves.
     loosened : frozenset of int
-        The leaves that are inputs of the program.
+        Numbers of the float leaves that are inputs of the program.
     failure : str or None
         Why the program is not the whole computation.
     """

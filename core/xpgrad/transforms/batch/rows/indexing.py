@@ -22,7 +22,7 @@ class Place(NamedTuple):
     Attributes
     ----------
     index : tuple
-        Of the library's array.
+        Index into the library's array.
     order : tuple of int
         The source axis of each axis of the batch's result, the hidden axis first.
     """

@@ -25,7 +25,7 @@ def product(b: Batching, v1: Array, v2: Array, shape: Shape, values: Callable[[]
     v1, v2 : array
         Of the library, shapes (B, M, K) and (B, K, N).
     shape : tuple of int
-        Of the product of a member.
+        Shape of the product of one batch element.
     values : callable, optional
         Returns the products, if not by `matmul`.
     """

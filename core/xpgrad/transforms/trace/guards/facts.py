@@ -63,7 +63,7 @@ class Facts:
     guards : dict from tuple to Guard
     effects : dict from tuple to Effect
     sets : list of Set
-        Those effects that a program repeats.
+        Effects that a program repeats.
     cached : list of pairs
         Functions with a cache that were called, and their arguments.
     warnings : list of str

@@ -59,7 +59,7 @@ class Observer(Calls):
     Parameters
     ----------
     function : callable
-        What is called.
+        The called function.
     meets : callable
         See `Facts`.
     """

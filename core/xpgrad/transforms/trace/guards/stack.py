@@ -122,7 +122,7 @@ class Shadow:
     waits : bool
         Whether the value on top is the result of a function called by the instruction.
     calling : function or None
-        Which one.
+        The called function.
     late : tuple or str or None
         The later known value on top, or the variable that holds it.
     handed : dict from code to function

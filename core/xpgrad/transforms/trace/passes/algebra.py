@@ -28,7 +28,7 @@ class Simplifier:
     units : set of Value
         Arrays of ones.
     operands : set of Value
-        What calls take.
+        Values that calls take.
     shares : bool
         Whether outputs may share memory with other arrays.
     any_layout : bool

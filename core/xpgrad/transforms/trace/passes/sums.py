@@ -23,7 +23,7 @@ class Term:
     Attributes
     ----------
     call : Call
-        What makes it.
+        The call that computes the term.
     rows : tuple of Value
         The arrays.
     key : object
