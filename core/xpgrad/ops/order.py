@@ -198,7 +198,7 @@ def _fractions(name: str, q: Any, x: Variable) -> tuple[tuple[int, ...], Variabl
         return (), [_fraction(name, q, scale)]
     flat = reshape(q, shape=(-1,))
     spec = flat.node.spec
-    is_known = not isinstance(q, Variable) and spec.backend.base is None  # else each member may have its own
+    is_known = not isinstance(q, Variable) and spec.backend.base is None  # else each batch element may have its own
     numbers = [_fraction(name, each, scale) for each in unstack(flat)] if is_known else []
     if numbers and spec.backend is not x.node.spec.backend:
         return tuple(q.shape), numbers

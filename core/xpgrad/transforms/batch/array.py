@@ -1,4 +1,4 @@
-"""Batched arrays: the members of a batch in one array of the library, with a hidden leading axis."""
+"""Batched arrays: the elements of a batch in one array of the library, with a hidden leading axis."""
 
 from typing import Any
 
@@ -50,7 +50,7 @@ class BatchArray(TransformedArray):
 
     @property
     def shape(self) -> Shape:
-        """Shape of a member."""
+        """Shape of a batch element."""
         shape: Shape = self.values.shape if self.later is None else self.later.shape
         return shape[1:] if self.batched else shape
 
@@ -74,4 +74,4 @@ class BatchArray(TransformedArray):
     def __repr__(self) -> str:
         state = "" if self.batching.level.live else ", of a call that has ended"
         spec = self.backend.spec(self)
-        return f"<{spec!r} for {f'each of {self.batching.size}' if self.batched else 'all'} members{state}>"
+        return f"<{spec!r} for {f'each of {self.batching.size}' if self.batched else 'all'} batch elements{state}>"

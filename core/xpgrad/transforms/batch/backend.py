@@ -175,7 +175,7 @@ class BatchBackend(TransformedBackend):
             del own  # which holds this frame, and its arguments
 
     def _of_a_member(self, function: Callable[..., Any], args: Any, kwargs: Any) -> Exception | None:
-        """Return the error that `function` raises for one member, in terms of its shape, or None."""
+        """Return the error that `function` raises for one batch element, in terms of its shape, or None."""
         try:
             function(*[self.replaced(x, _first) for x in args], **self.replaced(kwargs, _first))
         except Exception as own:
@@ -243,8 +243,8 @@ class BatchBackend(TransformedBackend):
             return outputs
         call_on(opened[0], function.forward, opened)  # also raises if an element is wrong
         raise BatchError(
-            f"{b.title}: forward of {function.label} failed for batched arrays, but not for one member; call functions "
-            "of the arrays' namespace in it, or define a rule for batches with transforms.custom_vmap"
+            f"{b.title}: forward of {function.label} failed for batched arrays, but not for one batch element; call "
+            "functions of the arrays' namespace in it, or define a rule for batches with transforms.custom_vmap"
         ) from failed
 
     def _output(self, y: Any) -> Any:
@@ -280,17 +280,17 @@ class BatchBackend(TransformedBackend):
         return self.mapped("stopped", array, self.base.stopped)
 
     def has_values(self, array: Array) -> bool:
-        """Return whether the elements are the same for all members, and available."""
+        """Return whether the elements are shared by all batch elements, and available."""
         return not array.batched and self.base.has_values(array.values)
 
     def largest(self, array: Array) -> float:
-        """Return the largest value of all members."""
+        """Return the largest value of all batch elements."""
         if not array.batched:
             return self.base.largest(array.values)
         return self.base.largest(self.base.restore(self.base.xp.max(array.values, axis=0, keepdims=False)))
 
     def same_values(self, a: Array, b: Array) -> bool:
-        """Return whether two arrays have equal values for all members."""
+        """Return whether two arrays have equal values for all batch elements."""
         front = a.batching.front
         values = (a.values, b.values) if a.batched == b.batched else (front(a), front(b))
         return self.base.same_values(*values)

@@ -12,7 +12,7 @@ from xpgrad.transforms.enclosing.backend import TransformedBackend
 from xpgrad.transforms.enclosing.level import EnclosingLevel
 from xpgrad.types import Array, Namespace, Shape
 
-REMEDY = "there is a value for each member: use xp.where, or in_axes=None for what is the same for all"
+REMEDY = "there is a value for each batch element: use xp.where, or in_axes=None for what is the same for all"
 
 
 class Batching:
@@ -37,7 +37,7 @@ class Batching:
 
     @property
     def size(self) -> int:
-        """Number of members."""
+        """Number of batch elements."""
         return self.level.size
 
     @property
@@ -54,7 +54,7 @@ class Batching:
         """Raise if arrays of two batches meet."""
         if other is not self:
             raise EscapedArray(
-                f"{self.title}: arrays of two batches, of {self.size} and {other.size} members, were used together; "
+                f"{self.title}: arrays of two batches, of {self.size} and {other.size} elements, were used together; "
                 "one of these arrays belongs to another call; return it from that call"
             )
 
@@ -65,11 +65,11 @@ class Batching:
     # Arrays
 
     def made(self, values: Array) -> Array:
-        """Return an array whose members are the items of `values` along its first axis."""
+        """Return an array whose batch elements are the items of `values` along its first axis."""
         return self.kind(self, values, True)
 
     def same(self, values: Array) -> Array:
-        """Return an array that is the same for all members."""
+        """Return an array that is shared by all batch elements."""
         return self.kind(self, values, False)
 
     def later(self, later: Later) -> Array:
@@ -79,13 +79,13 @@ class Batching:
         return x
 
     def restored(self, result: Any) -> Any:
-        """Return a result of the base, an array or a tuple or list of arrays, with members along the first axis."""
+        """Return a result of the base, arrays or a tuple or list of them, with batch elements along the first axis."""
         if isinstance(result, (tuple, list)):
             return getattr(result, "_make", type(result))([self.restored(item) for item in result])
         return self.made(self.base.restore(result))
 
     def aligned(self, x: Any, ndim: int) -> Any:
-        """Return an operand of an elementwise function of the base, where a member of the result has `ndim` axes."""
+        """Return an operand of an elementwise function of the base, for a result with `ndim` axes per batch element."""
         if type(x) is not self.kind:
             return x
         values = x.values
@@ -128,11 +128,11 @@ class Batching:
         return self.base.restore(self.xp.reshape(x.values, shape=(math.prod(lead), *rest))), lead
 
     def reshaped(self, x: Array, shape: Shape) -> Array:
-        """Return the library's array with batched members of another shape, which has no -1."""
+        """Return the library's array with batch elements of another shape, which has no -1."""
         return self.base.restore(self.xp.reshape(x.values, shape=(x.values.shape[0], *shape)))
 
     def flat(self, x: Array) -> Array:
-        """Return the library's array with batched members of one axis."""
+        """Return the library's array with batch elements of one axis."""
         return x.values if x.ndim == 1 else self.reshaped(x, (x.size,))
 
     def permuted(self, values: Array, axes: Sequence[int]) -> Array:
@@ -153,13 +153,13 @@ class Batching:
         return tuple(self.axis(a, ndim) for a in given)
 
     def matrix(self, x: Array) -> Array:
-        """Return the library's array, or raise if members have fewer than two axes."""
+        """Return the library's array, or raise if batch elements have fewer than two axes."""
         if x.ndim < 2:
             raise IndexError(f"expected matrices with two axes at least, got an array of shape {x.shape}")
         return x.values
 
     def only_axis(self, axis: int | None, x: Array) -> int:
-        """Return the axis of the library's array; None is allowed for members with one axis."""
+        """Return the axis of the library's array; None is allowed for batch elements with one axis."""
         if axis is None and x.ndim != 1:
             raise ValueError(f"axis=None is allowed for arrays with one axis, got shape {x.shape}; give an axis")
         return self.axis(axis or 0, x.ndim)
@@ -172,13 +172,13 @@ class Batching:
 
 
 class BatchRun(EnclosingLevel):
-    """One run of a function for all members of a batch, as its arrays know it.
+    """One run of a function for all elements of a batch, as its arrays know it.
 
     Parameters
     ----------
     title : str
     size : int
-        Number of members.
+        Number of batch elements.
     randomness : {"different", "same"}
         Whether random numbers differ between batch elements.
     axis_name : str or None
@@ -218,4 +218,4 @@ class BatchRun(EnclosingLevel):
         self._batchings, self.captured = {}, {}
 
     def __repr__(self) -> str:
-        return f"{super().__repr__()[:-1]}, {self.size} members>"
+        return f"{super().__repr__()[:-1]}, {self.size} batch elements>"

@@ -1,4 +1,4 @@
-"""`psum`, `pmean` and `axis_index`: functions of all members of a batch, which `vmap` has given a name."""
+"""`psum`, `pmean` and `axis_index`: functions of all elements of a batch, which `vmap` has given a name."""
 
 from typing import Any
 
@@ -26,7 +26,7 @@ def _sum_of_members(b: Batching, function: Any, x: Any, /, level: Any) -> Any:
 
 
 def psum(x: AnyArray, axis_name: str) -> Variable:
-    """Return the sum of `x` over the members of the batch named `axis_name`, the same for all members.
+    """Return the sum of `x` over the elements of the batch named `axis_name`, shared by all batch elements.
 
     Parameters
     ----------

@@ -36,7 +36,7 @@ class custom_vmap(Generic[P, R]):  # noqa: N801 - a decorator, with JAX's name
     Parameters
     ----------
     f : callable
-        Takes and returns trees; it is called outside of `vmap`, and for arguments that are the same for all members.
+        Takes and returns trees; it is called outside of `vmap`, and for arguments shared by all batch elements.
 
     Notes
     -----
@@ -122,19 +122,19 @@ class custom_vmap(Generic[P, R]):  # noqa: N801 - a decorator, with JAX's name
                     f"{what} depends on a batched array of an outer scope; pass it as an argument of {self.name}"
                 )
             if y.shape[:1] != (level.size,):
-                raise ShapeError(f"{what}: expected {level.size} members along axis 0, got shape {y.shape}")
+                raise ShapeError(f"{what}: expected {level.size} batch elements along axis 0, got shape {y.shape}")
             made.append(OwnMember().apply((y,))[0])
         return shape.build(made)
 
 
-# Conversion between batch elements and one array of all elements. Gradients are those of the sum over all members: what
-# is the same for all has the sum of the members' gradients, where a cotangent that is the same for all counts for each.
+# Conversion between batch elements and one array of all elements. Gradients are gradients of the sum over all
+# batch elements: a shared array has the sum of the elements' gradients, and a shared cotangent counts for each of them.
 
 
 class AllMembers(FunctionNode):
-    """All members along the first axis, as an array that is the same for all.
+    """All batch elements along the first axis, as an array that is the same for all.
 
-    A class, because it is no function of one member.
+    A class, because it is no function of one batch element.
     """
 
     of_library = True
@@ -146,15 +146,15 @@ class AllMembers(FunctionNode):
         return (x.batching.same(x.batching.front(x)),)
 
     def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Return to each member its part of the sum of all cotangents."""
+        """Return to each batch element its part of the sum of all cotangents."""
         (gy,) = grad_outputs
         return (OwnMember().apply(Total().apply((gy,)))[0],)
 
 
 class OwnMember(FunctionNode):
-    """Each member's own part of an array that is the same for all.
+    """Each batch element's own part of an array that is the same for all.
 
-    A class, because it is no function of one member.
+    A class, because it is no function of one batch element.
     """
 
     of_library = True
@@ -172,9 +172,9 @@ class OwnMember(FunctionNode):
 
 
 class Total(FunctionNode):
-    """The sum over the members, as an array that is the same for all.
+    """The sum over the batch elements, as an array that is the same for all.
 
-    A class, because it is no function of one member.
+    A class, because it is no function of one batch element.
     """
 
     of_library = True
@@ -189,5 +189,5 @@ class Total(FunctionNode):
         return (b.same(b.base.restore(b.xp.sum(x.values, axis=0, dtype=x.dtype, keepdims=False))),)
 
     def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Return the sum of the cotangents: each member's input is in the sum of every member."""
+        """Return the sum of the cotangents: each batch element's input is in the sum of every batch element."""
         return Total().apply(grad_outputs)

@@ -18,7 +18,7 @@ class Later(NamedTuple):
     values : callable
         Returns the library's array.
     total : callable
-        Returns its sum over the members, for less than the values take.
+        Returns its sum over the batch elements, for less than the values take.
     """
 
     shape: Shape

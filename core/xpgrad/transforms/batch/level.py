@@ -1,4 +1,4 @@
-"""`BatchLevel`: one run of a function for all members of a batch."""
+"""`BatchLevel`: one run of a function for all elements of a batch."""
 
 from xpgrad.backend.backend import Backend
 from xpgrad.errors import BatchError
@@ -12,7 +12,7 @@ from xpgrad.types import Array
 
 
 class BatchLevel(BatchRun):
-    """One run of a function for all members of a batch."""
+    """One run of a function for all elements of a batch."""
 
     def backend(self, base: Backend) -> BatchBackend:
         """Return the backend of this level over `base`."""
@@ -31,10 +31,10 @@ class BatchLevel(BatchRun):
         return ports.shared(self)
 
     def stored(self, array: Array, x: Variable) -> Array:
-        """Return an array that is the same for all members, or raise."""
+        """Return an array that is shared by all batch elements, or raise."""
         if array.batched:
             raise BatchError(
-                f"{self.title}: the function has given {x.name or 'a Variable from outside'} an array for each member; "
+                f"{self.title}: the function assigned {x.name or 'an outer Variable'} an array per batch element; "
                 "return it instead, or leave moving averages as they are by using_config('train', False)"
             )
         return array.values

@@ -31,7 +31,7 @@ def member(level: BatchRun, axis: int) -> Port:
 
 
 def shared(level: BatchRun) -> Port:
-    """Return the port of an input that is the same for all members: its gradient is the sum over them."""
+    """Return the port of an input that is shared by all batch elements: its gradient is the sum over them."""
 
     def inward(outer: Outer) -> Array:
         (array,) = outer
@@ -50,7 +50,7 @@ def shared(level: BatchRun) -> Port:
 
 
 def only(level: BatchRun) -> Port:
-    """Return the port of an output that is the same for all members, and leaves once."""
+    """Return the port of an output that is shared by all batch elements, and leaves once."""
 
     def inward(outer: Outer) -> Array:
         (array,) = outer

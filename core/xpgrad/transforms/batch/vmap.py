@@ -1,4 +1,4 @@
-"""`vmap`: a function of one member, called once for all members of a batch."""
+"""`vmap`: a function of one batch element, called once for all elements of a batch."""
 
 import functools
 from collections.abc import Callable, Iterable, Sequence
@@ -27,7 +27,7 @@ def vmap(
     f: Callable[..., Any], in_axes: Axes = 0, out_axes: Axes = 0, chunk_size: int | None = None,
     axis_name: str | None = None, *, randomness: Randomness = "different",
 ) -> Callable[..., Any]:  # fmt: skip
-    """Return `f`, a function of one member, as a function of a batch: one call for all members.
+    """Return `f`, a function of one batch element, as a function of a batch: one call for all batch elements.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ def vmap(
     out_axes : int, None, or tree of these
         Position of the batch axis in the result; None for results shared by all batch elements, returned once.
     chunk_size : int, optional
-        At most so many members are computed at a time, which bounds the memory.
+        At most so many batch elements are computed at a time, which bounds the memory.
     axis_name : str, optional
         The name of the batch, for `psum`, `pmean` and `axis_index` within `f`, and for messages.
     randomness : {"different", "same"}
@@ -56,7 +56,7 @@ def vmap(
     ShapeError
         The batches of two arguments have different sizes, or an argument has no such axis.
     BatchError
-        The function needs the value of a member, or calls a function that has no rule for batches.
+        The function needs the value of a batch element, or calls a function that has no rule for batches.
 
     Notes
     -----
@@ -92,7 +92,7 @@ class Arguments:
     Attributes
     ----------
     size : int
-        Number of members.
+        Number of batch elements.
     """
 
     def __init__(self, name: str | None, args: tuple[Any, ...], kwargs: dict[str, Any], in_axes: Axes) -> None:
@@ -164,7 +164,7 @@ class Arguments:
         return ShapeError(f"{self.title}: the batch has one size for all arguments, got {', and '.join(texts)}")
 
     def part(self, start: int, stop: int) -> "Arguments":
-        """Return the arguments for some of the members."""
+        """Return the arguments for some of the batch elements."""
         part: Arguments = object.__new__(Arguments)
         part.__dict__ |= self.__dict__
         part.size = stop - start
@@ -224,7 +224,7 @@ def _returned(
         if axis is None:
             if y._array.batched:
                 raise BatchError(
-                    f"{what}{where(structure.paths()[i])} has a value for each member, but out_axes is None; "
+                    f"{what}{where(structure.paths()[i])} has a value for each batch element, but out_axes is None; "
                     "give an axis, or reduce it after the call"
                 )
             outputs.append(Output(y, ports.only(level)))

@@ -73,7 +73,7 @@ class Parts:
             return primal.level.dual(self._join(primal.primal, t.primal), inner)
         if not hasattr(primal, "batching"):
             return self.level.dual(primal.primal, t.primal)
-        if primal.batched != t.batched:  # members that share one of the two get their own
+        if primal.batched != t.batched:  # batch elements that share one of the two get their own
             zeros_like = plugins.backend_of(primal).xp.zeros_like
             primal, t = primal + zeros_like(t), t + zeros_like(primal)
         made: Array = type(primal)(primal.batching, self._join(primal.values, t.values), primal.batched)

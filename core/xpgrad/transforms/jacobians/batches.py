@@ -55,7 +55,7 @@ def starts(count: int, size: int) -> Iterator[tuple[int, int]]:
 
 
 def members(level: BatchLevel, found: list[Variable], keep: slice) -> list[Variable]:
-    """Return Variables within as those outside, with some of the members along the first axis."""
+    """Return Variables within as those outside, with some of the batch elements along the first axis."""
     outputs = [Output(g, ports.member(level, 0)) for g in found]
     outer = connected(level, list(level.entries), outputs)
     whole = keep == slice(0, level.size)
@@ -63,7 +63,7 @@ def members(level: BatchLevel, found: list[Variable], keep: slice) -> list[Varia
 
 
 def outside(level: BatchLevel, tree: Any) -> Any:
-    """Return a tree with its Variables and arrays, which are the same for all members, as those outside."""
+    """Return a tree with its Variables and arrays, which are shared by all batch elements, as those outside."""
 
     def leave(leaf: Any) -> Any:
         if not isinstance(leaf, Variable):

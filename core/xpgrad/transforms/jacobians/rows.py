@@ -23,7 +23,7 @@ class Rows:
     chunk_size : int or None
         Number of rows in a sweep; None chooses it by the memory.
     make : callable
-        Returns the `Call`, at the level of the batch: all arrays are the same for all members.
+        Returns the `Call`, at the level of the batch: all arrays are shared by all batch elements.
 
     Attributes
     ----------

@@ -150,7 +150,7 @@ class Conditional(Body):
     ) -> None:  # fmt: skip
         super().__init__("while_loop", structure, carry)
         self.cond, self.f, self.max_steps = cond, f, max_steps
-        self._by_member = False  # whether members of a batch may differ in the number of their steps
+        self._by_member = False  # whether elements of a batch may differ in the number of their steps
 
     @property
     def title(self) -> str:
@@ -209,7 +209,7 @@ class Conditional(Body):
 
 
 def any_member(x: Array) -> tuple[bool, bool]:
-    """Return whether a boolean is true for any member of the batches around, and whether it is one for each member."""
+    """Return whether a boolean is true for any element of the enclosing batches, and whether elements may differ."""
     by_member = False
     while isinstance(x, (BatchArray, DualArray)):
         if isinstance(x, DualArray):

@@ -33,7 +33,7 @@ class SparseJacobian:
     sparsity : scipy.sparse.csr_array of ones, or None
         The pattern; None before the first call if it is to be found.
     colors : int or None
-        Number of groups of columns or rows, each of which is one member of a batched sweep; None before the first call.
+        Number of groups of columns or rows, each an element of a batched sweep; None before the first call.
     mode : {"forward", "reverse"} or None
         Whether sweeps are for groups of columns or of rows; None before the first call.
     """

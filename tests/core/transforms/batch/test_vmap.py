@@ -161,7 +161,7 @@ def test_a_captured_variable_cannot_get_an_array_for_each_member(x, device):
         w.array = x.array
         return x
 
-    with pytest.raises(BatchError, match=r"^vmap: the function has given w an array for each member; return it"):
+    with pytest.raises(BatchError, match=r"^vmap: the function assigned w an array per batch element; return it"):
         vmap(f)(x)
     assert values(w) == [0.0] * 4
 
@@ -286,8 +286,8 @@ def test_what_needs_values_of_members_is_refused(name):
 def test_printing_says_that_there_are_several_members(x):
     texts = []
     vmap(lambda x: texts.extend([repr(x.array), repr(x), str(x), repr(xp.ones((2,)).array)]) or x)(x)
-    assert texts[0] == "<float64 (4,) for each of 3 members>"
-    assert texts[3].endswith("(2,) for all members>")
+    assert texts[0] == "<float64 (4,) for each of 3 batch elements>"
+    assert texts[3].endswith("(2,) for all batch elements>")
     assert all(texts)
 
 

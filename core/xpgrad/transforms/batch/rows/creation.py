@@ -12,13 +12,13 @@ from xpgrad.types import WHOLE, Array
 
 @row("astype")
 def astype(b: Batching, function: Callable[..., Any], x: Any, dtype: Any, /, **options: Any) -> Any:
-    """Return members of another dtype."""
+    """Return batch elements of another dtype."""
     return b.restored(function(x.values, dtype, **options))
 
 
 @row("_cast")
 def cast(b: Batching, function: Callable[..., Any], x: Any, /, dtype: Any) -> Any:
-    """Return members of another dtype."""
+    """Return batch elements of another dtype."""
     return b.restored(function(x.values, dtype=dtype))
 
 
@@ -52,7 +52,7 @@ for _name in ("empty", "ones", "zeros"):
 def full_like(
     b: Batching, function: Callable[..., Any], x: Any, fill_value: Any, /, *, dtype: Any = None, device: Any = None
 ) -> Any:
-    """Return arrays of the shape of a member, filled with a value, which may differ between members."""
+    """Return arrays of the shape of a batch element, filled with a value, which may differ between batch elements."""
     kind, place = x.dtype if dtype is None else dtype, _place(b, x, device)
     if type(fill_value) is b.kind:
         return _filled(b, x.shape, fill_value, kind, place)
@@ -63,7 +63,7 @@ def full_like(
 def full(
     b: Batching, function: Callable[..., Any], shape: Any, fill_value: Any, *, dtype: Any = None, device: Any = None
 ) -> Any:
-    """Return arrays filled with a value for each member."""
+    """Return arrays filled with a value for each batch element."""
     lengths = (shape,) if isinstance(shape, WHOLE) else tuple(shape)
     kind = fill_value.dtype if dtype is None else dtype
     return _filled(b, lengths, fill_value, kind, _place(b, fill_value, device))
@@ -82,11 +82,11 @@ def _place(b: Batching, x: BatchArray, device: Any) -> Any:
 
 @row("arange")
 def arange(b: Batching, function: Callable[..., Any], *args: Any, **options: Any) -> Never:
-    """Raise: the number of elements could differ between members."""
-    raise b.refused("arange has a bound for each member", "count without bounds, start + step * xp.arange(n)")
+    """Raise: the number of elements could differ between batch elements."""
+    raise b.refused("arange has a bound for each batch element", "count without bounds, start + step * xp.arange(n)")
 
 
 @row("linspace")
 def linspace(b: Batching, function: Callable[..., Any], *args: Any, **options: Any) -> Never:
     """Raise: only `linspace` of `xpgrad.array_api` takes arrays as bounds."""
-    raise b.refused("linspace has a bound for each member", "use start + (stop - start) * xp.linspace(0, 1, n)")
+    raise b.refused("linspace has a bound for each batch element", "use start + (stop - start) * xp.linspace(0, 1, n)")

@@ -9,7 +9,7 @@ from xpgrad.transforms.batch.rows.table import row
 
 @row("cumulative_prod", "cumulative_sum")
 def cumulative(b: Batching, function: Callable[..., Any], x: Any, /, *, axis: int | None = None, **options: Any) -> Any:
-    """Return running totals of members."""
+    """Return running totals of batch elements."""
     return b.restored(function(x.values, axis=b.only_axis(axis, x), **options))
 
 
@@ -18,7 +18,7 @@ def diff(
     b: Batching, function: Callable[..., Any], x: Any, /, *, axis: int = -1, n: int = 1, prepend: Any = None,
     append: Any = None,
 ) -> Any:  # fmt: skip
-    """Return differences of adjacent elements of members."""
+    """Return differences of adjacent elements of batch elements."""
     ends = {"prepend": prepend, "append": append}
     given = {name: b.front(end) for name, end in ends.items() if end is not None}
     return b.restored(function(b.front(x), axis=b.axis(axis, x.ndim), n=n, **given))

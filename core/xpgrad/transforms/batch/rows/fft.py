@@ -1,4 +1,4 @@
-"""Fourier transforms along axes of members."""
+"""Fourier transforms along axes of batch elements."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -35,5 +35,5 @@ def along_axes(
 
 @row("fft.fftshift", "fft.ifftshift")
 def shift(b: Batching, function: Callable[..., Any], x: Any, /, *, axes: Any = None) -> Any:
-    """Return members with frequency 0 moved to the middle, or back."""
+    """Return batch elements with frequency 0 moved to the middle, or back."""
     return b.made(function(x.values, axes=b.axes(axes, x.ndim)))

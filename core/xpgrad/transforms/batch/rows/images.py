@@ -1,7 +1,7 @@
 """Convolution and pooling: the batch is folded into the axis of images, or into their channels.
 
 Filters that differ between batch elements use a convolution with groups: a group for the channels of each element.
-Where only one operand differs between members, they are outputs or inputs of one convolution.
+Where only one operand differs between batch elements, they are outputs or inputs of one convolution.
 """
 
 from collections.abc import Callable
@@ -44,13 +44,13 @@ def _regrouped(
 
 
 def _in_channels(b: Batching, x: Array, ndim: int) -> Array:
-    """Return batched images with the channels of all members in one image: from (B, N, C, ...) to (N, B * C, ...)."""
+    """Return batched images with the channels of the batch in one image: from (B, N, C, ...) to (N, B * C, ...)."""
     size, n, c = x.shape[:3]
     return _regrouped(b, x, ndim, (size, n, c), (1, 0, 2), (n, size * c))
 
 
 def _from_channels(b: Batching, y: Array, ndim: int, groups: int) -> Array:
-    """Return the images of members, whose channels are behind each other in each of the `groups` of channels of `y`."""
+    """Return the images of batch elements, whose channels are consecutive in each of the `groups` of `y`."""
     n, size, c = y.shape[0], b.size, y.shape[1] // (groups * b.size)
     return b.made(_regrouped(b, y, ndim, (n, groups, size, c), (2, 0, 1, 3), (size, n, groups * c)))
 
@@ -86,7 +86,7 @@ def convolution(
 def _of_shared_filters(
     b: Batching, function: Callable[..., Any], x: Any, W: Any, bias: Any, geometry: Geometry, groups: int
 ) -> Array:
-    """Return convolutions, or their transposes, with the same filters for all members."""
+    """Return convolutions, or their transposes, with the same filters for all batch elements."""
     shared = None if bias is None or bias.batched else bias.values
     rest = bias if shared is None else None
     if not x.batched:

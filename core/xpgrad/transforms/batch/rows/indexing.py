@@ -1,4 +1,4 @@
-"""Indexing: an index for members, as one for the library's array with the hidden axis.
+"""Indexing: an index for batch elements, as one for the library's array with the hidden axis.
 
 If an element is indexed by arrays separated by a slice, their axes come first in the result, before the hidden axis. An
 index array that differs between elements requires another index array that counts the elements.
@@ -17,7 +17,7 @@ MASK = "use xp.where(mask, x, other), which keeps the shape"
 
 
 class Place(NamedTuple):
-    """Where an index of members is in the library's array.
+    """Where an index of batch elements is in the library's array.
 
     Attributes
     ----------
@@ -32,15 +32,15 @@ class Place(NamedTuple):
 
 
 def place(b: Batching, index: Index, shape: Shape, front: bool) -> Place:
-    """Return where members of `shape` are indexed.
+    """Return where batch elements of `shape` are indexed.
 
     Parameters
     ----------
     b : Batching
-    index : index of a member, of scalars, slices, and batched arrays
+    index : index of a batch element, of scalars, slices, and batched arrays
     shape : tuple of int
     front : bool
-        Whether the library's array has the hidden axis; else all members are the same, and an index array differs.
+        Whether the library's array has the hidden axis; otherwise it is shared, and an index array differs.
     """
     items = _complete(index, shape)
     arrays = [item for item in items if type(item) is b.kind]
@@ -127,18 +127,18 @@ def _without_masks(b: Batching, items: Sequence[Any]) -> list[Any]:
 
 @row("x[]")
 def item_operator(b: Batching, function: Callable[..., Any], x: Any, index: Index, /) -> Any:
-    """Return elements of members."""
+    """Return items of batch elements."""
     return taken(b, x, index)
 
 
 @row("getitem")
 def getitem(b: Batching, function: Callable[..., Any], x: Any, /, index: Index) -> Any:
-    """Return elements of members."""
+    """Return items of batch elements."""
     return taken(b, x, index)
 
 
 def taken(b: Batching, x: BatchArray, index: Index) -> Array:
-    """Return elements of members at an index, which may differ between them."""
+    """Return items of batch elements at an index, which may differ between them."""
     where = place(b, index, x.shape, x.batched)
     return b.made(b.permuted(b.base.restore(b.xp.getitem(x.values, index=where.index)), where.order))
 
@@ -147,7 +147,7 @@ def taken(b: Batching, x: BatchArray, index: Index) -> Array:
 def take(
     b: Batching, function: Callable[..., Any], x: Any, indices: Any, /, *, axis: int | None = None, **options: Any
 ) -> Any:
-    """Return elements of members along one axis."""
+    """Return items of batch elements along one axis."""
     along = b.only_axis(axis, x)
     if not indices.batched:
         return b.restored(function(x.values, indices.values, axis=along, **options))

@@ -12,7 +12,7 @@ from xpgrad.types import Array, Shape
 
 @row("concat")
 def concat(b: Batching, function: Callable[..., Any], arrays: Sequence[Any], /, *, axis: int | None = 0) -> Any:
-    """Return the members of arrays concatenated; without `axis`, flattened."""
+    """Return the batch elements of arrays concatenated; without `axis`, flattened."""
     if axis is None:
         parts = [b.flat(b.made(b.front(x))) for x in arrays]
         return b.restored(function(parts, axis=1))
@@ -21,7 +21,7 @@ def concat(b: Batching, function: Callable[..., Any], arrays: Sequence[Any], /, 
 
 @row("stack")
 def stack(b: Batching, function: Callable[..., Any], arrays: Sequence[Any], /, *, axis: int = 0) -> Any:
-    """Return the members of arrays stacked along a new axis."""
+    """Return the batch elements of arrays stacked along a new axis."""
     return b.restored(function([b.front(x) for x in arrays], axis=b.axis(axis, arrays[0].ndim + 1)))
 
 

@@ -71,7 +71,7 @@ def solve(b: Batching, function: Callable[..., Any], x1: Any, x2: Any, /) -> Any
 
 @row("linalg.vector_norm", "linalg.euclidean_norm")
 def vector_norm(b: Batching, function: Callable[..., Any], x: Any, /, axis: Any = None, **options: Any) -> Any:
-    """Return norms over axes of members, by default over all."""
+    """Return norms over axes of batch elements, by default over all."""
     if not x.ndim:  # the norm of a vector of one element
         return b.made(function(b.shaped(x.values, (b.size, 1)), axis=1, **options | {"keepdims": False}))
     return b.made(function(x.values, axis=b.axes(axis, x.ndim), **options))
@@ -81,5 +81,5 @@ def vector_norm(b: Batching, function: Callable[..., Any], x: Any, /, axis: Any 
 def power_norm(
     b: Batching, function: Callable[..., Any], x: Any, /, ord: float, axis: Any = None, **options: Any
 ) -> Any:
-    """Return norms over axes of members, by default over all."""
+    """Return norms over axes of batch elements, by default over all."""
     return vector_norm(b, function, x, axis, ord=ord, **options)

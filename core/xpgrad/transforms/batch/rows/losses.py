@@ -1,4 +1,4 @@
-"""The cross entropy of labels, with the examples of all members in one batch, and gradient kernels of networks."""
+"""The cross entropy of labels, with the examples of all batch elements together, and gradient kernels of networks."""
 
 from collections.abc import Callable
 from typing import Any
@@ -18,14 +18,14 @@ def of_one_shape(b: Batching, function: Callable[..., Any], /, *arrays: Any) -> 
 
 @gradient_row("softmax.x", "log_softmax.x")
 def softmax_x(b: Batching, function: Callable[..., Any], gy: Any, y: Any, axis: Any, /) -> Any:
-    """Return the gradient of a function over axes of members."""
+    """Return the gradient of a function over axes of batch elements."""
     along: Any = b.axes(axis, y.ndim)
     gx = function(b.front(gy), b.front(y), along[0] if len(along) == 1 else along)
     return gx if gx is NotImplemented else b.made(gx)
 
 
 def _examples(b: Batching, x: Any) -> Array | None:
-    """Return an array for the examples of all members: from shape (B, N, ...) to (B * N, ...)."""
+    """Return an array for the examples of all batch elements: from shape (B, N, ...) to (B * N, ...)."""
     if x is None:
         return None
     values = b.front(x)
@@ -47,7 +47,7 @@ def cross_entropy(
     b: Batching, function: Callable[..., Any], x: Any, t: Any, score: Any, weight: Any, /, normalize: bool,
     ignore_label: int, reduce: str,
 ) -> Any:  # fmt: skip
-    """Return the losses of all examples, or their means in each member."""
+    """Return the losses of all examples, or their means in each batch element."""
     losses: Any = NotImplemented
     if weight is None or not weight.batched:
         given = None if weight is None else weight.values

@@ -9,7 +9,7 @@ from xpgrad.transforms.batch.rows.table import row
 
 @row("softmax", "log_softmax", "logsumexp")
 def softmax(b: Batching, function: Callable[..., Any], x: Any, /, axis: Any = None, **options: Any) -> Any:
-    """Return a function over axes of members, by default over all."""
+    """Return a function over axes of batch elements, by default over all."""
     along: Any = b.axes(axis, x.ndim)
     return b.made(b.base.restore(function(x.values, axis=along[0] if len(along) == 1 else along, **options)))
 

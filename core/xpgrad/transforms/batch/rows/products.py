@@ -34,12 +34,12 @@ def matmul(b: Batching, function: Callable[..., Any], x1: Any, x2: Any, /) -> An
 
 
 def _by_shared(b: Batching, function: Callable[..., Any], v1: Array, x2: Array) -> Array:
-    """Return products of batched `v1` with an array for all members."""
+    """Return products of batched `v1` with an array for all batch elements."""
     shape, ndim = v1.shape, len(x2.shape)
     if ndim <= 2:
         if len(shape) == 2 or ndim == 1:
             return function(v1, x2)
-        y = function(b.shaped(v1, (math.prod(shape[:-1]), shape[-1])), x2)  # one product for all members
+        y = function(b.shaped(v1, (math.prod(shape[:-1]), shape[-1])), x2)  # one product for all batch elements
         return b.shaped(y, (*shape[:-1], x2.shape[-1]))
     vectors = len(shape) == 2
     ones = (1,) * (ndim + 1 - len(shape) - vectors)
@@ -48,7 +48,7 @@ def _by_shared(b: Batching, function: Callable[..., Any], v1: Array, x2: Array) 
 
 
 def _shared_by(b: Batching, function: Callable[..., Any], x1: Array, v2: Array) -> Array:
-    """Return products of an array for all members with batched `v2`."""
+    """Return products of an array for all batch elements with batched `v2`."""
     ndim, shape = len(x1.shape), v2.shape
     if len(shape) == 2:  # vectors, as rows
         lead = x1.shape[:-1]
@@ -86,7 +86,7 @@ def _without(b: Batching, y: Array, row: bool, column: bool) -> Array:
 
 @row("transposed_matmul")
 def transposed_matmul(b: Batching, function: Callable[..., Any], x1: Any, x2: Any, /) -> Any:
-    """Return ``x1.T @ x2``; the sum over members, the gradient of a weight that they share, is one product."""
+    """Return ``x1.T @ x2``; the sum over batch elements, the gradient of a weight that they share, is one product."""
     transpose: Callable[..., Any] = b.xp.matrix_transpose
     if not (x1.batched and x2.batched):
         return matmul(b, b.xp.matmul, type(x1)(b, transpose(x1.values), x1.batched), x2)
@@ -120,7 +120,7 @@ def multiply(b: Batching, function: Callable[..., Any], x1: Any, x2: Any, /) -> 
 
 @row("affine")
 def affine(b: Batching, function: Callable[..., Any], x: Any, W: Any, bias: Any, /) -> Any:
-    """Return ``x @ W.T + bias``, one product for all members if they share the weight."""
+    """Return ``x @ W.T + bias``, one product for all batch elements if they share the weight."""
     if W.batched:
         y = matmul(b, b.xp.matmul, x, b.made(b.xp.matrix_transpose(W.values)))
     elif x.batched:

@@ -1,4 +1,4 @@
-"""Values at indices: copies of members with other elements, and sums."""
+"""Values at indices: copies of batch elements with other elements, and sums."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -13,7 +13,7 @@ from xpgrad.types import Array, Index
 
 @row("setitem")
 def setitem(b: Batching, function: Callable[..., Any], x: Any, u: Any, /, index: Index) -> Any:
-    """Return copies of members with values at an index."""
+    """Return copies of batch elements with values at an index."""
     if is_mask(b, index) and index.batched and (type(u) is not b.kind or u.ndim <= x.ndim - index.ndim):
         return _masked(b, x, u, index)
     where = place(b, index, x.shape, True)
@@ -21,7 +21,7 @@ def setitem(b: Batching, function: Callable[..., Any], x: Any, u: Any, /, index:
 
 
 def _masked(b: Batching, x: BatchArray, u: Any, mask: BatchArray) -> Array:
-    """Return copies of members with one value where a mask is true."""
+    """Return copies of batch elements with one value where a mask is true."""
     if mask.shape != x.shape[: mask.ndim]:
         raise IndexError(f"expected a mask of the first axes of an array of shape {x.shape}, got {mask.shape}")
     missing = x.ndim - mask.ndim
@@ -46,7 +46,7 @@ def laid(b: Batching, u: Any, where: Place) -> Any:
 
 @row("scatter_add")
 def scatter_add(b: Batching, function: Callable[..., Any], spec: Any, parts: Sequence[tuple[Index, Any]], /) -> Any:
-    """Return zeros of `spec` for each member, with values added at indices."""
+    """Return zeros of `spec` for each batch element, with values added at indices."""
     inner = b.base.spec_for(spec.shape, spec.dtype, spec.device)
     everything = [_for_total(b, index, u) for index, u in parts]
     like = next((u.values for _, u in parts if type(u) is b.kind and u.dtype == spec.dtype), None)
@@ -63,7 +63,7 @@ def scatter_add(b: Batching, function: Callable[..., Any], spec: Any, parts: Seq
 
 
 def _for_total(b: Batching, index: Index, u: Any) -> tuple[Index, Array] | None:
-    """Return an index and the values of all members to be added there, or None if an index cannot say that."""
+    """Return an index and the values of all batch elements to be added there, or None if an index cannot say that."""
     items = index if type(index) is tuple else (index,)
     if type(u) is not b.kind:
         return None
@@ -78,7 +78,7 @@ def _for_total(b: Batching, index: Index, u: Any) -> tuple[Index, Array] | None:
     if any(b.base.is_kind(item.dtype, "bool") for item in arrays):
         return None
     ndim = max(item.ndim for item in arrays)
-    values = b.front(u)  # the members of the arrays are axes of the result in their place
+    values = b.front(u)  # the batch elements of the arrays are axes of the result in their place
     values = b.permuted(values, (*range(1, before + 1), 0, *range(before + 1, len(values.shape))))
     return (*items[:before], *[b.aligned(item, ndim) for item in arrays], *behind), values
 
@@ -90,7 +90,7 @@ def _unsuitable(item: Any) -> bool:
 def _scattered(
     b: Batching, function: Callable[..., Any], spec: Any, parts: Sequence[tuple[Index, Any]], inner: Any
 ) -> Array:
-    """Return zeros for each member with values added."""
+    """Return zeros for each batch element with values added."""
     outer = b.base.spec_for((b.size, *spec.shape), spec.dtype, spec.device)
     alike = [(_opened(b, index), b.opened(u)) for index, u in parts if not (u.batched or _differs(b, index))]
     made = []

@@ -13,7 +13,7 @@ from xpgrad.types import Array
 def position(
     b: Batching, function: Callable[..., Any], x: Any, /, *, axis: int | None = None, keepdims: bool = False
 ) -> Any:
-    """Return positions of extrema; without `axis` in flattened members."""
+    """Return positions of extrema; without `axis` in flattened batch elements."""
     if axis is not None:
         return b.restored(function(x.values, axis=b.axis(axis, x.ndim), keepdims=keepdims))
     found = b.made(b.base.restore(function(b.flat(x), axis=1, keepdims=False)))
@@ -22,23 +22,23 @@ def position(
 
 @row("sort", "argsort")
 def sort(b: Batching, function: Callable[..., Any], x: Any, /, *, axis: int = -1, **options: Any) -> Any:
-    """Return members in order, or the indices that sort them."""
+    """Return batch elements in order, or the indices that sort them."""
     return b.restored(function(x.values, axis=b.axis(axis, x.ndim), **options))
 
 
 @row("nonzero", "argwhere", "flatnonzero")
 def nonzero(b: Batching, function: Callable[..., Any], x: Any, /) -> Never:
-    """Raise: members have different numbers of elements that are not zero."""
+    """Raise: batch elements have different numbers of elements that are not zero."""
     raise b.refused(
-        "nonzero has a result of another length for each member", "use xp.where with a mask, or xp.count_nonzero"
+        "nonzero has a result of another length for each batch element", "use xp.where with a mask, or xp.count_nonzero"
     )
 
 
 @row("unique_all", "unique_counts", "unique_inverse", "unique_values")
 def unique(b: Batching, function: Callable[..., Any], x: Any, /) -> Never:
-    """Raise: members have different numbers of unique values."""
+    """Raise: batch elements have different numbers of unique values."""
     raise b.refused(
-        "unique values are of another number for each member",
+        "unique values are of another number for each batch element",
         "sort them and compare neighbours, or call it outside of the function",
     )
 
@@ -47,7 +47,7 @@ def unique(b: Batching, function: Callable[..., Any], x: Any, /) -> Never:
 def searchsorted(
     b: Batching, function: Callable[..., Any], x1: Any, x2: Any, /, *, side: str = "left", sorter: Any = None
 ) -> Any:
-    """Return places of numbers in sorted members."""
+    """Return places of numbers in sorted batch elements."""
     if not x1.batched and not (type(sorter) is b.kind and sorter.batched):
         return b.restored(function(x1.values, x2.values, side=side, sorter=b.opened(sorter)))
     if x1.ndim != 1 or side not in ("left", "right"):

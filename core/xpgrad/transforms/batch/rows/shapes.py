@@ -14,7 +14,7 @@ from xpgrad.types import WHOLE, Shape
 @row("reshape")
 @linear(totals.reshaped)
 def reshape(b: Batching, function: Callable[..., Any], x: Any, /, shape: Any, **options: Any) -> Any:
-    """Return members of another shape."""
+    """Return batch elements of another shape."""
     given: Shape = (int(shape),) if isinstance(shape, WHOLE) else tuple(shape)
     return b.restored(function(x.values, shape=(x.values.shape[0], *_completed(given, x.size)), **options))
 
@@ -30,7 +30,7 @@ def _completed(shape: Shape, size: int) -> Shape:
 
 @row("broadcast_to")
 def broadcast_to(b: Batching, function: Callable[..., Any], x: Any, /, shape: Any) -> Any:
-    """Return members broadcast to a shape."""
+    """Return batch elements broadcast to a shape."""
     lengths = (shape,) if isinstance(shape, WHOLE) else tuple(shape)
     if x.ndim > len(lengths):
         raise ValueError(f"cannot broadcast shape {x.shape} to {lengths}")
@@ -40,19 +40,19 @@ def broadcast_to(b: Batching, function: Callable[..., Any], x: Any, /, shape: An
 @row("permute_dims")
 @linear(totals.permuted)
 def permute_dims(b: Batching, function: Callable[..., Any], x: Any, /, axes: tuple[int, ...]) -> Any:
-    """Return members with their axes permuted."""
+    """Return batch elements with their axes permuted."""
     return b.restored(function(x.values, axes=(0, *b.axes(axes, x.ndim))))
 
 
 @row("moveaxis")
 def moveaxis(b: Batching, function: Callable[..., Any], x: Any, source: Any, destination: Any, /) -> Any:
-    """Return members with some axes moved."""
+    """Return batch elements with some axes moved."""
     return b.restored(function(x.values, b.axes(source, x.ndim), b.axes(destination, x.ndim)))
 
 
 @row("expand_dims")
 def expand_dims(b: Batching, function: Callable[..., Any], x: Any, /, axis: Any = 0) -> Any:
-    """Return members with new axes of length 1."""
+    """Return batch elements with new axes of length 1."""
     several = isinstance(axis, (tuple, list))
     axes = b.axes(axis, x.ndim + (len(axis) if several else 1))
     return b.restored(function(x.values, axis=axes if several else axes[0]))
@@ -60,7 +60,7 @@ def expand_dims(b: Batching, function: Callable[..., Any], x: Any, /, axis: Any 
 
 @row("squeeze")
 def squeeze(b: Batching, function: Callable[..., Any], x: Any, /, axis: Any = None) -> Any:
-    """Return members without axes of length 1; without `axis`, which the standard requires, without all of these."""
+    """Return batch elements without axes of length 1; without `axis`, which the standard requires, all are removed."""
     if axis is None:
         return b.made(b.reshaped(x, tuple(n for n in x.shape if n != 1)))
     return b.restored(function(x.values, axis=b.axes(axis, x.ndim)))
@@ -68,14 +68,14 @@ def squeeze(b: Batching, function: Callable[..., Any], x: Any, /, axis: Any = No
 
 @row("flip")
 def flip(b: Batching, function: Callable[..., Any], x: Any, /, *, axis: Any = None) -> Any:
-    """Return members with elements in reverse order."""
+    """Return batch elements with elements in reverse order."""
     axes = b.axes(axis, x.ndim)
     return b.restored(function(x.values, axis=axes)) if axes else x
 
 
 @row("roll")
 def roll(b: Batching, function: Callable[..., Any], x: Any, /, shift: Any, *, axis: Any = None) -> Any:
-    """Return members with elements rolled."""
+    """Return batch elements with elements rolled."""
     if axis is None:
         moved = b.made(b.base.restore(function(b.flat(x), shift=shift, axis=1)))
         return b.made(b.reshaped(moved, x.shape))
@@ -85,7 +85,7 @@ def roll(b: Batching, function: Callable[..., Any], x: Any, /, shift: Any, *, ax
 
 @row("_repeat")
 def repeat_alike(b: Batching, function: Callable[..., Any], x: Any, /, repeats: Any, *, axis: int | None = None) -> Any:
-    """Return members with each element repeated equally often."""
+    """Return batch elements with each element repeated equally often."""
     if axis is None:
         return b.restored(function(b.flat(x), repeats=repeats, axis=1))
     return b.restored(function(x.values, repeats=repeats, axis=b.axis(axis, x.ndim)))
@@ -93,10 +93,10 @@ def repeat_alike(b: Batching, function: Callable[..., Any], x: Any, /, repeats: 
 
 @row("repeat")
 def repeat(b: Batching, function: Callable[..., Any], x: Any, repeats: Any, /, *, axis: int | None = None) -> Any:
-    """Return members with each element repeated, as often for all members."""
+    """Return batch elements with each element repeated, as often for all batch elements."""
     if type(repeats) is b.kind and repeats.batched:
         raise b.refused(
-            "repeat has other repeats for each member, so results would differ in length",
+            "repeat has other repeats for each batch element, so results would differ in length",
             "take a length that is enough for all, and x[index] with xp.searchsorted",
         )
     times = b.opened(repeats)
@@ -107,7 +107,7 @@ def repeat(b: Batching, function: Callable[..., Any], x: Any, repeats: Any, /, *
 
 @row("tile")
 def tile(b: Batching, function: Callable[..., Any], x: Any, repetitions: Sequence[int], /) -> Any:
-    """Return members repeated as a whole."""
+    """Return batch elements repeated as a whole."""
     counts = (repetitions,) if isinstance(repetitions, WHOLE) else tuple(repetitions)
     ndim = max(x.ndim, len(counts))
     return b.restored(function(b.aligned(x, ndim), (1, *(1,) * (ndim - len(counts)), *counts)))
@@ -115,7 +115,7 @@ def tile(b: Batching, function: Callable[..., Any], x: Any, repetitions: Sequenc
 
 @row("unstack")
 def unstack(b: Batching, function: Callable[..., Any], x: Any, /, *, axis: int = 0) -> Any:
-    """Return the slices of members along an axis."""
+    """Return the slices of batch elements along an axis."""
     return b.restored(tuple(function(x.values, axis=b.axis(axis, x.ndim))))
 
 

@@ -1,6 +1,6 @@
 """Sums over batch elements without an array for each element: sums of products, and linear functions of them.
 
-The gradient of a weight that all members share is such a sum. Arrays of the weight's size for each element would
+The gradient of a weight that all batch elements share is such a sum. Arrays of the weight's size for each element would
 multiply the memory; `Later` computes them only on demand.
 """
 
@@ -17,7 +17,7 @@ from xpgrad.types import Array, Shape
 
 
 def product(b: Batching, v1: Array, v2: Array, shape: Shape, values: Callable[[], Array] | None = None) -> Array:
-    """Return products of two matrices of each member, in another shape; later, if they are larger than the factors.
+    """Return products of two matrices of each batch element, reshaped; deferred, if they are larger than the factors.
 
     Parameters
     ----------
