@@ -124,7 +124,7 @@ def _reduced(x: Variable, image: Variable, bins: list[Range], combine: Callable[
             used = logical_and(heights // tall % 2 == 1, widths // wide % 2 == 1)
             part = where(expand_dims(used, axis=-1), reshape(values, shape=(*place.shape, c)), empty)
             total = part if total is None else combine(total, part)
-    assert total is not None  # a image has pixels
+    assert total is not None  # an image has pixels
     return total
 
 

@@ -126,7 +126,7 @@ def spatial_transformer_sampler(x: AnyArray, grid: AnyArray) -> Variable:
     ----------
     x : Variable or array, shape (N, C, H, W), real floating-point
     grid : Variable or array, shape (N, 2, OH, OW), real floating-point
-        x and y of each point: -1 is the first column or row, 1 the last. Around a image there are zeros.
+        x and y of each point: -1 is the first column or row, 1 the last. Around an image there are zeros.
 
     Returns
     -------

@@ -19,7 +19,7 @@ from xpgrad.types import WHOLE, AnyArray, Array, Namespace, Shape, Size, integer
 __all__ = ["im2col"]
 
 MAX_ELEMENTS = 2**30
-"""Elements of a window or of a image, above which a computation would not end."""
+"""Elements of a window or of an image, above which a computation would not end."""
 P = ParamSpec("P")
 R = TypeVar("R")
 

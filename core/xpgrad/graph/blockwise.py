@@ -89,7 +89,7 @@ def _of_values(definition: Definition, x: str) -> bool:
     return all(name in {"y", *definition.inputs, *definition.parameters} for name in definition.asks[x])
 
 
-# An array is referenced only by the sweep if the reference count equals that of the sweep's own variables and slots.
+# An array is referenced only by the sweep if the reference count equals the number of the sweep's variables and slots.
 # Writes to such an array are invisible to users, because views refer to their array as well. The number of references
 # that a variable creates depends on the interpreter, so it is counted for an object held in the same way. A tracer may
 # hold more references meanwhile, so the limit is the number in Python 3.11 to 3.13; if a tracer holds more in a sweep,

@@ -177,7 +177,7 @@ class FunctionNode(FunctionBase, Forward):
         return tuple(carried.visible(self._kept_outputs.get(i)) for i in range(len(self.outputs)))
 
     def has_tangents(self, outputs: tuple[Variable, ...]) -> bool:
-        """Return whether tangents of the inputs determine those of `outputs`: forward mode asks functions of xpgrad."""
+        """Return whether tangents of the inputs determine the tangents of `outputs`; used for functions of xpgrad."""
         return True
 
     # Application

@@ -104,7 +104,7 @@ def operate(definition: Definition, x1: Any, x2: Any) -> Any:
     """Call `apply` for an operator, which returns NotImplemented for foreign types."""
     if not (is_operand(x1) and is_operand(x2)):
         if definition.rules and any(isinstance(x, (list, tuple, str, bytes)) for x in (x1, x2)):
-            return apply(definition, (x1, x2), {})  # it says what to do; Python would ask for an index, to repeat them
+            return apply(definition, (x1, x2), {})  # raises with a remedy; Python would request an index to repeat them
         return NotImplemented
     mode = switches().mode
     if mode & (LIFTED | GUARDED) and (mode & LIFTED or not mode & WATCHED):

@@ -195,7 +195,7 @@ class Sweep:
     def _prepared(
         self, f: FunctionBase, pullback: Pullback, gy: Any
     ) -> tuple[Any, VariableNode | None, Pullback | None]:
-        """Return the complete cotangent of `f`, dense, the node of its output, and the pullback for what is needed."""
+        """Return the complete cotangent of `f`, dense, the node of its output, and the pullback of needed inputs."""
         kind = type(gy)
         node = self.nodes.pop(f, None)
         large = node is not None and node.spec.blocked and not self.note_all and not self.careful

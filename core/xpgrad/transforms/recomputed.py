@@ -39,9 +39,9 @@ def checkpoint(f: Callable[P, R]) -> Callable[P, R]:
     -----
     - Floating-point arrays and Variables among the arguments are passed as Variables; everything else is passed
       unchanged.
-    - Variables that `f` captures (from a closure or an attribute) get their gradients, too.
+    - Variables that `f` captures (from a closure or an attribute) also get their gradients.
     - The second run has the random numbers, the device, and the entries ``train`` and ``dtype`` of the configuration
-      of the first; ``config.in_recomputing`` is True in it. Random states are those of this thread's streams of
+      of the first; ``config.in_recomputing`` is True in it. The random states belong to this thread's streams of
       `xpgrad.random`, and are restored afterwards.
     - Checkpoints may be nested, and gradients differentiated again; that keeps the second run's graph.
     - Without a graph (`no_backprop_mode`), or if nothing requires a gradient, it is `f`.

@@ -65,7 +65,7 @@ class Place:
         return f"{file}:{line}: `{self.text}`{through}" if self.text else f"{file}:{line}{through}"
 
     def advice(self) -> str:
-        """Return what to write instead."""
+        """Return the remedy."""
         found = re.search(_MATHEMATICS, self.text)
         if found is not None:
             return f"apply a function of arrays, such as xpgrad.array_api.{found[1]}, to the Variable"

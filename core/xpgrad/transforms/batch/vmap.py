@@ -233,7 +233,7 @@ def _returned(
             if not -ndim <= axis < ndim:
                 raise ShapeError(
                     f"{what}{where(structure.paths()[i])}: out_axes is {axis}, but the result has {ndim} axes "
-                    "with that of the batch"
+                    "including the batch axis"
                 )
             axis %= ndim
             outputs.append(Output(y, ports.member(level, axis)))

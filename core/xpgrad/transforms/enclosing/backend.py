@@ -158,7 +158,7 @@ class TransformedBackend(Backend):
         level, called = self.level(), self._called_plain
         if around() is level:
             return call_plain(called, function, args, kwargs)
-        return called_with(at_level(level), call_plain, called, function, args, kwargs)  # not at that of one within
+        return called_with(at_level(level), call_plain, called, function, args, kwargs)  # not at an inner one
 
     def _called_plain(self, function: Any, args: Any, kwargs: Any) -> Any:
         return _unwrapped(function(*self._wrapped(args), **self._wrapped(kwargs)))

@@ -64,12 +64,12 @@ def scan(
 
     Notes
     -----
-    - Variables that `f` captures also get their gradients. Where the first of the steps that are kept do not use a
-      Variable from outside that requires a gradient, later ones must not.
-    - Random numbers, the device and the entries ``train`` and ``dtype`` of the configuration are those of the first
-      pass when steps are repeated; otherwise `f` must be repeatable.
+    - Variables that `f` captures also get their gradients. If the first recorded steps do not use an outer Variable
+      that requires a gradient, later steps must not use it either.
+    - Random numbers, the device and the entries ``train`` and ``dtype`` of the configuration are the same as in
+      the first pass when steps are repeated; otherwise `f` must be repeatable.
     - Gradients can be differentiated again, which records all steps.
-    - Arrays give arrays, Variables give Variables; what is connected to a captured Variable is a Variable.
+    - Arrays give arrays, Variables give Variables; results connected to a captured Variable are Variables.
     """
     check_function("scan", f)
     mode = Mode(carry, xs)

@@ -55,6 +55,6 @@ class Fused:
 
 
 def group_of(call: Call) -> Fused | None:
-    """Return the group that a call computes: its function, or what an executor has made of that; None without one."""
+    """Return the group that a call computes: its function, or the one that an executor wraps; None without one."""
     function = getattr(call.function, "fused", call.function)
     return function if isinstance(function, Fused) else None
