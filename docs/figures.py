@@ -139,7 +139,7 @@ FIGURES = (
     Figure("docs/chx.md", "whole Array API standard ({}", standard),
     Figure("docs/interop.md", "xpgrad has {} of the", lambda: str(len(supported()))),
     Figure("docs/interop.md", "of the {} ufuncs of `scipy.special`", lambda: str(len(ufuncs()))),
-    Figure("docs/chainer.md", "nothing is downloaded here: {} scans", scans),
+    Figure("docs/chainer.md", "xpgrad downloads no data: {} scans", scans),
     Figure("examples/chainer/README.md", "are the {} scans that scikit-learn carries", scans),
     Figure("examples/chainer/README.md", "(CC BY 4.0), {} of them held out", lambda: str(digits()[1])),
     Figure("core/xpgrad/cli/demo.py", "Train a perceptron on {} scans", lambda: f"{digits()[0]:,}"),

@@ -1,4 +1,4 @@
-"""Writes the generated parts of the documentation: `python docs/generate.py`. A test compares them with the code."""
+"""Write the generated parts of the documentation: `python docs/generate.py`. A test compares them with the code."""
 
 import importlib
 import inspect
@@ -20,22 +20,22 @@ DOCS = Path(__file__).parent
 CERTIFICATES = DOCS / "conformance"
 WHERE_KERNELS_ARE = "xpgrad.array_api", "xpgrad.special", "xpgrad.ops", "xpgrad.functions"
 CHAPTERS = "The standard's functions", "xpgrad's own", "Extension linalg", "Extension fft", "Extension special"
-"""What most backends replace comes first, in the page on kernels."""
+"""Chapters of the page on kernels; the kernels that most backends replace come first."""
 HEADER = """# Kernels
 
-Every kernel of this version: its arguments, what it returns, and its default implementation. A backend may replace
-any of them (see the rules in [backends.md](backends.md#kernels)); for the others the default is used, with the
-functions of the backend's namespace. Arrays are passed by position and parameters by name; all of them are always
-passed. The last column lists the kernels for gradients: `f.x(gy, ...)` is the gradient of `f` for its input `x`,
-computed from the cotangent `gy` and the arguments of the rule of `f`. Their default is the formula of the rule, which
-a recorded sweep always uses. `x_spec` is shape, dtype and device of `x`; `y` is the output.
+Arguments, results and default implementations of every kernel of this version. A backend may replace any kernel (see
+the rules in [backends.md](backends.md#kernels)); otherwise xpgrad uses the default, with the functions of the backend's
+namespace. Arrays are passed by position and parameters by name; every argument is always passed. The last column lists
+the kernels for gradients: `f.x(gy, ...)` is the gradient of `f` for its input `x`, computed from the cotangent `gy` and
+the arguments of the rule of `f`. Their default is the formula of the rule, which a recorded sweep always uses. `x_spec`
+is shape, dtype and device of `x`; `y` is the output.
 
 This page is written by `python docs/generate.py`.
 """
 COMPATIBILITY = """# Compatibility
 
-The versions that each distribution allows, and those that its certificate was made with. The lowest versions of what
-xpgrad itself needs are tested by `make check-oldest`.
+The versions that each distribution allows, and the versions of its certificate. `make check-oldest` tests the lowest
+versions of xpgrad's dependencies.
 
 This page is written by `python docs/generate.py`, from the files pyproject.toml and the reports in conformance/.
 
@@ -85,7 +85,7 @@ def _row(declaration: Declaration, pullbacks: list[Declaration]) -> str:
     call = f"{name}({', '.join([*arrays, *(f'{p}=' for p in declaration.parameters)])})"
     says = (declaration.body.__doc__ or "").partition("\n\n")[0].replace("\n", " ").strip().rstrip(".")
     says = re.sub(r"\s+", " ", says.removeprefix("Return ")).replace("|", "\\|")
-    default = "the library's" if name in FUNCTIONS else "standard calls"
+    default = "library function" if name in FUNCTIONS else "standard calls"
     gradients = ", ".join(f"`.{p.name.rpartition('.')[2]}({', '.join(_asked(p))})`" for p in pullbacks)
     return f"| `{call}` | {says} | {default} | {gradients} |"
 
@@ -144,7 +144,7 @@ def chainer(text: str) -> str:
                 here = f"`{entry.here}`" + ": " * bool(entry.text) if entry.state == "renamed" else ""
                 others[entry.state] += f"\n| {_plain(entry.path)} | {here}{entry.text} |"
     for module, why in catalogue.elsewhere.items():
-        others["gone"] += f"\n| {_plain(module)} (all of it) | {why} |"
+        others["gone"] += f"\n| {_plain(module)} (whole module) | {why} |"
     total = ", ".join(f"{count} {state}" for state, count in counts.items())
     heads = {state: f"| in Chainer | {state} |\n|---|---|{rows}" for state, rows in others.items()}
     return _filled(text, counts=f"{sum(counts.values())} names: {total}.", same="\n".join(same), **heads)
@@ -187,7 +187,7 @@ def _filled(text: str, **tables: str) -> str:
 
 
 def compatibility() -> str:
-    """Return the page on libraries: the versions allowed, by pyproject.toml, and those of the certificates."""
+    """Return the page on libraries: versions allowed by pyproject.toml, and versions of the certificates."""
     root = DOCS.parent
     text = COMPATIBILITY
     for file in [
@@ -202,7 +202,7 @@ def compatibility() -> str:
 
 
 def _tested(name: str) -> str:
-    """Return the versions that the certificate of a distribution states; the suite and xpgrad have NumPy's."""
+    """Return the versions in the certificate of a distribution; the suite and xpgrad use the certificate of NumPy."""
     backend = "numpy" if name in ("xpgrad", "xpgrad-conformance") else name.removeprefix("xpgrad-")
     file = CERTIFICATES / backend / "conformance.json"
     if not file.exists():

@@ -47,7 +47,7 @@ SCIENCE = (
         GaussianNB().fit(w[:7], n).predict_joint_log_proba(w)
         Nystroem(n_components=3, random_state=0).fit_transform(w)
         mean_squared_error(x, y)  # number: float() at the end; multioutput='raw_values' has none
-        r2_score(x, y)  # number: float() at the end, as of all metrics that are one number
+        r2_score(x, y)  # number: float() at the end, like all metrics that return a single number
         log_loss(n, u)  # number: float() at the end
         PCA(2, svd_solver='full').fit(w).score(w)  # number: float() at the end
         median_absolute_error(x, y)  # number: float() at the end
@@ -81,7 +81,7 @@ which the standard leaves open: Variables' views are values
         logsumexp(a, axis=1)
         convolve(q, p, mode='constant')
         gaussian_filter1d(q, 1.5, mode='constant')
-        ndtr(x)  # raises: knows the namespaces that have it by name
+        ndtr(x)  # raises: has a fixed list of the namespaces with this function
         """,
         ("array_api_signal.integral", "array_api_signal.signal", "array_api_signal.special"),
     ),
@@ -109,8 +109,8 @@ which the standard leaves open: Variables' views are values
         linear_bias(x, 0.8)
         loglinear_bias(x, 0.8)
         lognormal_shift_hilbert2011(x)
-        smail_nz(x, 0.5, 1.5, 2.0)  # converts: knows by name the namespaces that have trapezoid
-        ndinterp(y, t, x)  # converts: knows by name the namespaces that have interp
+        smail_nz(x, 0.5, 1.5, 2.0)  # converts: has a fixed list of the namespaces with trapezoid
+        ndinterp(y, t, x)  # converts: has a fixed list of the namespaces with interp
         """,
         ("glass", "glass.algorithm", "glass.arraytools", "glass.grf", "glass.harmonics"),
     ),
@@ -119,7 +119,7 @@ which the standard leaves open: Variables' views are values
         """
         efunc(x, r, -1.0)
         inv_efunc(x, r, -1.0)
-        luminosity_distance(x, 70.0, r, -1.0)  # raises: asks for xp.array, which the standard does not have
+        luminosity_distance(x, 70.0, r, -1.0)  # raises: uses xp.array, which is not in the standard
         """,
         ("wcosmo",),
         prepare=_without_units,
@@ -132,7 +132,7 @@ which the standard leaves open: Variables' views are values
         lcl(x + 280, y + 273, z * 5e4)
         relative_humidity_from_dewpoint(x + 280, y + 273)
         virtual_temperature(x + 280, y * 0.01)
-        speed(x, y)  # converts: takes libraries that it does not know by name for NumPy
+        speed(x, y)  # converts: treats unknown libraries as NumPy
         potential_temperature(x + 273, y * 1e5)  # converts: as above
         """,
         ("earthkit.meteo.thermo.array", "earthkit.meteo.wind.array"),

@@ -112,7 +112,7 @@ def test_text_has_lines_and_a_count_and_json_has_all_fields(tmp_path) -> None:
         (str(path), 1, 1, "import"), (str(path), 3, 1, "renamed"), (str(path), 4, 1, "better"),
         (str(path), 5, 1, "same"),
     ]  # fmt: skip
-    assert rows[1]["text"].startswith("xpgrad.datasets.get_digits: nothing is downloaded here;")
+    assert rows[1]["text"].startswith("xpgrad.datasets.get_digits: xpgrad downloads no data;")
 
 
 @pytest.mark.parametrize("content", [b"print 'Python 2'", b"\xff\xfe\x00", b"a\x00b"])
