@@ -161,7 +161,7 @@ COSTS = {
     "wide": Cost("Variable that is used once", "µs", "Variables", (10, 100, 1000, 10_000), wide),
     "plain_memory": Cost("peak memory of a recurrence", "MiB", "steps", (64, 256, 1024), plain_memory),
     "checkpointed_memory": Cost("the same, checkpoints at √n", "MiB", "steps", (64, 256, 1024), checkpointed_memory),
-    "checkpointed_time": Cost("its time in that of the plain one", "", "steps", (64, 256), checkpointed_time),
+    "checkpointed_time": Cost("time relative to the plain recurrence", "", "steps", (64, 256), checkpointed_time),
 }
 
 

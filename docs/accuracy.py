@@ -1,6 +1,6 @@
-"""Writes accuracy.md: worst errors of values and derivatives, ours beside SciPy's, PyTorch's and JAX's.
+"""Write accuracy.md: worst errors of values and derivatives, compared with SciPy, PyTorch and JAX.
 
-`python docs/accuracy.py` compares all of them with the numbers that ``tests.core.special.references`` has computed.
+`python docs/accuracy.py` compares all libraries with the numbers that ``tests.core.special.references`` has computed.
 """
 
 import functools
@@ -24,24 +24,24 @@ import xpgrad  # noqa: E402
 PAGE = Path(__file__).with_name("accuracy.md")
 HEADER = """# Accuracy of derivatives
 
-The largest error of each elementary function, of its first and of its second derivative, against mpmath: at arguments
-from 1e-200 to 1e300 in float64 and from 1e-36 to 1e36 in float32, where the result is a normal number. Units are those
-in the last place, beside zeros those of the largest term; "lost" is a result without a right digit. The columns of
-xpgrad are those on NumPy. SciPy and NumPy have no derivatives. PyTorch's are those of `torch.autograd.grad`, JAX's, in
-float32, those of `jax.grad`.
+The table gives the largest error of each elementary function and of its first and second derivative, compared with
+mpmath. Arguments range from 1e-200 to 1e300 in float64 and from 1e-36 to 1e36 in float32, where the result is a normal
+number. Errors are in units in the last place of the result, or, near zeros, of the largest term; "lost" is a result
+without a correct digit. The columns of xpgrad were computed on NumPy. SciPy and NumPy have no derivatives. PyTorch uses
+`torch.autograd.grad`, and JAX `jax.grad` in float32.
 
-The tests hold the derivatives of xpgrad to 64 units, and 2 more for each unit of the logarithm of the result, on NumPy,
-chx, PyTorch, JAX and array-api-strict. Special functions have the same bound for values and first derivatives, or
-another one that their docstrings name.
+The tests limit errors of xpgrad's derivatives to 64 units, and 2 more for each unit of the logarithm of the result, on
+NumPy, chx, PyTorch, JAX and array-api-strict. Special functions have the same bound for values and first derivatives,
+unless their docstrings name a different bound.
 
-This page is written by `python docs/accuracy.py`.
+`python docs/accuracy.py` writes this page.
 """
 COLUMNS = ("value", "first", "second")
 Results = Sequence[Any]
 
 
 def of_xpgrad(name: str, columns: list[Any]) -> list[Results]:
-    """Return the value, and both derivatives by each argument."""
+    """Return xpgrad's value and both derivatives with respect to each argument."""
     xs = [xpgrad.Variable(column) for column in columns]
     ones = xpgrad.Variable(np.ones_like(columns[0]))
     y = function(name)(*xs)
@@ -53,7 +53,7 @@ def of_xpgrad(name: str, columns: list[Any]) -> list[Results]:
 
 
 def of_scipy(name: str, columns: list[Any]) -> list[Results] | None:
-    """Return the value by NumPy or SciPy."""
+    """Return the value computed by NumPy or SciPy."""
     import scipy.special
 
     of_rows = ("softmax", "logsumexp", "log_softmax")
@@ -62,7 +62,7 @@ def of_scipy(name: str, columns: list[Any]) -> list[Results] | None:
 
 
 def of_torch(name: str, columns: list[Any]) -> list[Results] | None:
-    """Return the value, and both derivatives by each argument, by PyTorch."""
+    """Return PyTorch's value and both derivatives with respect to each argument."""
     import torch
 
     labels = torch.zeros(len(columns[0]), dtype=torch.int64)
@@ -94,7 +94,7 @@ def of_torch(name: str, columns: list[Any]) -> list[Results] | None:
 
 
 def of_jax(name: str, columns: list[Any]) -> list[Results] | None:
-    """Return the value, and both derivatives by each argument, by JAX; in float32 only."""
+    """Return JAX's value and both derivatives with respect to each argument, in float32 only."""
     import jax
 
     if columns[0].dtype != np.float32:
