@@ -25,9 +25,9 @@ class Figure(NamedTuple):
     page : str
         The file, from the root.
     text : str
-        The text around it, with ``{}`` in its place.
+        The surrounding text, with ``{}`` in place of the number.
     compute : callable
-        Returns it.
+        Function that returns the number.
     """
 
     page: str
@@ -36,7 +36,7 @@ class Figure(NamedTuple):
 
     @property
     def pattern(self) -> re.Pattern[str]:
-        """What finds the text with any number; its blanks stand for line breaks, too."""
+        """Pattern that matches the text with any number, in which blanks also match line breaks."""
         before, after = (
             re.sub(r"(\\ )+", r"\\s+", re.escape(part)).replace("\n", r"\s+") for part in self.text.split("{}")
         )
@@ -49,7 +49,7 @@ def page_text(name: str) -> str:
 
 
 def consumed() -> str:
-    """Return how many calls into other libraries differentiate, by the table that examples/consumers.py writes."""
+    """Return the number of differentiable calls into other libraries in the table that examples/consumers.py writes."""
     table = (
         page_text("docs/interop.md").partition("| calls that differentiate to second order |")[2].partition("\n\n")[0]
     )
@@ -71,7 +71,7 @@ def supported() -> set[str]:
 
 
 def digits() -> tuple[int, int]:
-    """Return how many scans of digits there are to train with, and to test with."""
+    """Return the numbers of training and test scans of digits."""
     train, test = xpgrad.datasets.get_digits()
     return len(train), len(test)
 
@@ -95,17 +95,17 @@ def programs(folder: str, *without: str) -> str:
 
 
 def scans() -> str:
-    """Return how many scans of digits there are."""
+    """Return the number of scans of digits."""
     return f"{sum(digits()):,}"
 
 
 def cached_programs() -> str:
-    """Return how many programs a compiled function keeps."""
+    """Return the number of programs that a compiled function keeps."""
     return str(inspect.signature(xpgrad.compile).parameters["cache_size"].default)
 
 
 def bytes_of_c() -> str:
-    """Return the size of the cache of compiled C in megabytes, of 2**20 bytes."""
+    """Return the size of the cache of compiled C in units of 2**20 bytes."""
     from xpgrad_c.process import MAX_BYTES
 
     return str(MAX_BYTES // 2**20)
@@ -157,7 +157,7 @@ def pages() -> list[str]:
 
 
 def written(page: str, text: str) -> str:
-    """Return the text of a page with its figures as they are now.
+    """Return the text of a page with its current figures.
 
     Raises
     ------
@@ -173,7 +173,7 @@ def written(page: str, text: str) -> str:
 
 
 def _without_supported(text: str) -> str:
-    """Return interop.md without the functions that xpgrad has in the table of those that it lacks."""
+    """Return interop.md after removing supported functions from the table of unsupported functions."""
     have, rows = supported(), ""
     for names, why in _rows(text):
         left = [f"`{name}`" for name in names if name not in have]
@@ -187,7 +187,7 @@ def lacking(text: str) -> set[str]:
 
 
 def _rows(text: str) -> list[tuple[list[str], str]]:
-    """Return the names in each row of that table, and the rest of the row."""
+    """Return the names in each row of the table of unsupported ufuncs, and the remainder of the row."""
     table = UFUNCS.search(text)
     if table is None:
         raise ValueError("docs/interop.md: expected the table of the ufuncs of scipy.special that xpgrad lacks")
@@ -196,18 +196,18 @@ def _rows(text: str) -> list[tuple[list[str], str]]:
 
 
 def prose(page: str) -> str:
-    """Return the text of a page outside of what a run of the benchmarks writes."""
+    """Return the text of a page without the tables that the benchmarks write."""
     return re.sub(r"<!-- measured: .*?<!-- end -->", "", page_text(page), flags=re.DOTALL)
 
 
 def overheads() -> list[float]:
-    """Return, of the rows of benchmarks.md for chains of operations, what each costs above NumPy's, in microseconds."""
+    """Return the overhead over NumPy in microseconds, for each row of benchmarks.md with a chain of operations."""
     rows = re.findall(r"^\| (?:\*\*)?P[128]\b.*?\| ([\d.]+) µs/op \| ([\d.]+) ", page_text("docs/benchmarks.md"), re.M)
     return [float(h) * (float(ratio) - 1) for h, ratio in rows]
 
 
 def plugin_lines() -> int:
-    """Return the number of lines of the plugin in backends.md, without comments and blank ones."""
+    """Return the number of lines of the plugin in backends.md, without comments and blank lines."""
     block = (
         page_text("docs/backends.md").partition("```python file=src/xpgrad_boxed/plugin.py\n")[2].partition("```")[0]
     )

@@ -1,4 +1,4 @@
-"""The gallery: its pages, and what its programs print: `python docs/gallery.py [NAME ...]` runs them again."""
+"""The gallery: its pages, and the output of its programs; `python docs/gallery.py [NAME ...]` runs them again."""
 
 import ast
 import subprocess
@@ -72,14 +72,14 @@ def index() -> str:
 
 
 def printed(program: str) -> str:
-    """Run a program, and return what it prints, without bars of progress."""
+    """Run a program, and return its output without progress bars."""
     command = [sys.executable, str(ROOT / "examples" / f"{program}.py")]
     done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT)
     return "".join(line for line in done.stdout.splitlines(keepends=True) if "━" not in line)
 
 
 def main() -> None:
-    """Write what programs print, of those named or of all."""
+    """Write the output of the named programs, or of all programs."""
     for program in sys.argv[1:] or PROGRAMS:
         (PICTURES / f"{stem(program)}.txt").write_text(printed(program), encoding="utf-8")
 

@@ -1,1 +1,1 @@
-"""What builds the documentation site: pages of the reference, links out of docs, and files beside the pages."""
+"""Build the documentation site: pages of the reference, links to files outside docs, and additional files."""

@@ -1,4 +1,4 @@
-"""What stands in single backticks in docstrings, as links or in code font; and examples kept beside the reference."""
+"""Conversion of docstrings to reStructuredText: names in single backticks become links or code."""
 
 import inspect
 import re
@@ -13,17 +13,17 @@ MARKUP = re.compile(r"(?<!\\)\||(?<![\n\\* ])\*|(?<=\S )\*(?! )")
 
 
 def linked(text: str, module: str, owner: Any = None, own: frozenset[str] = frozenset()) -> str:
-    """Return a docstring as reStructuredText: names in backticks are links where they are public, else code.
+    """Return a docstring as reStructuredText, with public names in backticks as links and other names as code.
 
     Parameters
     ----------
     text : str
     module : str
-        Where names are looked up first.
+        Module in which names are looked up first.
     owner : function or class, optional
-        Its parameters and attributes are no links.
+        Function or class whose parameters and attributes are not linked.
     own : frozenset of str
-        Further such names.
+        Further names that are not linked.
     """
     words = own | parameters(owner)
 
@@ -43,7 +43,7 @@ def linked(text: str, module: str, owner: Any = None, own: frozenset[str] = froz
 
 
 def parameters(owner: Any) -> frozenset[str]:
-    """Return the names of parameters and attributes, to which a docstring refers in backticks."""
+    """Return the names of the parameters and attributes that a docstring mentions in backticks."""
     found: set[str] = set()
     if owner is None:
         return frozenset()

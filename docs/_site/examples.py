@@ -1,4 +1,4 @@
-"""Examples of the reference, in Markdown files beside it: a heading for each name, and sessions below it."""
+"""Examples of the reference, in separate Markdown files with a heading and sessions for each name."""
 
 import functools
 import importlib

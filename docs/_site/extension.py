@@ -1,4 +1,4 @@
-"""The extension of Sphinx: writes the reference, gives signatures and docstrings, notes other names of an object."""
+"""Sphinx extension that writes the reference, signatures and docstrings, and lists other names of an object."""
 
 import builtins
 from pathlib import Path
@@ -17,7 +17,7 @@ from _site.public import by_short_name, names, paths
 
 
 class AlsoNamed(Directive):
-    """Line with the other names of an object; they are in the inventory, and lead to its page."""
+    """Line with the other names of an object; the inventory maps them to its page."""
 
     required_arguments = 1
     optional_arguments = 1
@@ -49,12 +49,12 @@ def signature(
 
 
 def bases(app: Sphinx, name: str, obj: type, options: Any, shown: list[Any]) -> None:
-    """Name the public bases of a class: instead of a private one, the public ones that it is derived from."""
+    """Show the public bases of a class, replacing a private base by its public bases."""
     shown[:] = list(dict.fromkeys(reference.shown_bases(shown))) or [object]
 
 
 def _is_static(path: str, obj: Any) -> bool:
-    """Whether `inspect.signature` of a method tells of no instance: it is bound to its class, or static."""
+    """Return whether `inspect.signature` of a method has no parameter for the instance."""
     if getattr(obj, "__self__", None) is not None:
         return True
     parent, _, name = path.rpartition(".")
@@ -83,7 +83,7 @@ def _prefixes(path: str) -> list[str]:
 
 
 def unlinked(app: Sphinx, doctree: nodes.document) -> None:
-    """Take the links from Python's own types in signatures: Sphinx would find the dtype for `bool`."""
+    """Remove links from built-in types in signatures, because Sphinx would link `bool` to the dtype."""
     for signature in doctree.findall(addnodes.desc_signature):
         for node in list(signature.findall(addnodes.pending_xref)):
             if hasattr(builtins, node.get("reftarget", "")):
@@ -111,7 +111,7 @@ def write(app: Sphinx) -> None:
 
 
 def setup(app: Sphinx) -> ExtensionMetadata:
-    """Connect all this with Sphinx."""
+    """Register the extension's functions with Sphinx."""
     app.add_config_value("repository", "", "env", types=(str,))
     app.add_directive("also-named", AlsoNamed)
     app.connect("builder-inited", write)

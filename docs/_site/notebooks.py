@@ -1,4 +1,4 @@
-"""Pages of the notebooks in examples/notebooks, with the outputs that they hold."""
+"""Pages of the notebooks in examples/notebooks, with their stored outputs."""
 
 import json
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ def pages() -> Iterator[tuple[str, str]]:
 
 
 def page(path: Path) -> str:
-    """Return a notebook as reStructuredText: its text, its code, and what that printed."""
+    """Return a notebook as reStructuredText, with text, code and printed output."""
     text = ":html_theme.sidebar_secondary.remove: true\n\n"
     for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
         source = "".join(cell["source"])

@@ -1,4 +1,4 @@
-"""Links of the documents out of docs: to pages of the site where there is one, else to the repository."""
+"""Links from documents to files outside docs, rewritten to pages of the site or to the repository."""
 
 import re
 from collections.abc import Callable
@@ -19,12 +19,12 @@ PAGES = {
 }
 """Files of the repository that are pages of the site."""
 TAKEN = {"contributing": "CONTRIBUTING.md", "changelog": "CHANGELOG.md"}
-"""Pages whose text is that of such a file."""
+"""Pages that include such a file."""
 log = logging.getLogger(__name__)
 
 
 def read(app: Sphinx, docname: str, source: list[str]) -> None:
-    """Change the links of a page that lead out of docs."""
+    """Rewrite the links of a page to files outside docs."""
     if docname in TAKEN:
         source[0] = (ROOT / TAKEN[docname]).read_text(encoding="utf-8")
         app.env.note_dependency(str(ROOT / TAKEN[docname]))
@@ -34,13 +34,13 @@ def read(app: Sphinx, docname: str, source: list[str]) -> None:
 
 
 def inside(text: str, folder: str, docname: str, repository: str, warn: Callable[[str], object]) -> str:
-    """Return a page with links that are good on the site.
+    """Return a page with links that are valid on the site.
 
     Parameters
     ----------
     text : str
     folder : str
-        The folder in the repository to which its links are relative.
+        Directory in the repository that the links are relative to.
     docname : str
     repository : str
         The repository's address.

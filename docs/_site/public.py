@@ -1,4 +1,4 @@
-"""The public names, as the modules themselves list them, each with one home."""
+"""Public names listed by the modules, each with one home module."""
 
 import ast
 import functools
@@ -87,14 +87,14 @@ class Name:
 
     @property
     def is_home(self) -> bool:
-        """Whether this module is the home."""
+        """Return whether this module is the home."""
         return self.path == self.home
 
 
 def listed(module: ModuleType) -> list[str]:
-    """Return the names that a module lists in `dir` or, if it has no list of its own, in ``__all__``.
+    """Return the names that a module lists in ``__dir__`` if it defines that function, else in ``__all__``.
 
-    A module with neither has those that it defines, and its documented constants.
+    For a module without these lists, return the names that it defines and its documented constants.
     """
     if "__dir__" in vars(module):
         return [name for name in dir(module) if not name.startswith("__")]
@@ -109,7 +109,7 @@ def listed(module: ModuleType) -> list[str]:
 
 
 def constants(module: ModuleType) -> dict[str, tuple[str, str]]:
-    """Return the names to which the source of a module assigns: the expression, and the string below it."""
+    """Return the assigned expression, and the string after it, for each name assigned in the source of a module."""
     found: dict[str, tuple[str, str]] = {}
     try:
         body = ast.parse(inspect.getsource(module)).body
@@ -131,7 +131,7 @@ def constants(module: ModuleType) -> dict[str, tuple[str, str]]:
 
 
 def is_object(value: Any) -> bool:
-    """Whether a value is a function or a class of this project, which has one home whatever names lead to it."""
+    """Return whether a value is a function or a class of this project, which has a single home module."""
     if not (inspect.isclass(value) or inspect.isroutine(value)):
         return False
     return str(getattr(value, "__module__", "")).partition(".")[0].startswith("xpgrad")
@@ -139,7 +139,7 @@ def is_object(value: Any) -> bool:
 
 @functools.cache
 def names() -> tuple[Name, ...]:
-    """Return the public names of all public modules; modules among them are not names of their own."""
+    """Return the public names of all public modules, excluding modules."""
     first: dict[int, str] = {}
     found = []
     for path in MODULES:
@@ -147,7 +147,7 @@ def names() -> tuple[Name, ...]:
         for name in listed(module):
             try:
                 value = getattr(module, name)
-            except ImportError:  # a door to a library that is not installed
+            except ImportError:  # an adapter to a library that is not installed
                 continue
             if inspect.ismodule(value):
                 continue
@@ -160,7 +160,7 @@ def names() -> tuple[Name, ...]:
 
 @functools.cache
 def homes() -> dict[int, str]:
-    """Return the homes of functions and classes, by their identities."""
+    """Return a mapping from the identity of each function or class to its home."""
     return {id(name.value): name.home for name in names() if is_object(name.value)}
 
 
@@ -172,7 +172,7 @@ def paths() -> dict[str, str]:
 
 @functools.cache
 def by_short_name() -> dict[str, list[str]]:
-    """Return the homes of what has a name without its module, in the order of the modules."""
+    """Return the homes of all objects with the same unqualified name, in the order of the modules."""
     found: dict[str, list[str]] = {}
     for name in names():
         if name.home not in found.setdefault(name.name, []):

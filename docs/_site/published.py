@@ -1,4 +1,4 @@
-"""Files beside the pages: sitemap.xml, robots.txt, and the versions for the switcher."""
+"""Additional files of the site: sitemap.xml, robots.txt, and the versions for the switcher."""
 
 import json
 import re
@@ -15,7 +15,7 @@ UNLISTED = ("404", "search", "genindex", "py-modindex")
 
 
 def finish(app: Sphinx, exception: Exception | None) -> None:
-    """Write them, if the pages were built as HTML."""
+    """Write these files if the pages were built as HTML."""
     if exception is None and app.builder.name in ("html", "dirhtml"):
         folder, base = Path(app.outdir), str(app.config.html_baseurl)
         docs = sorted(doc for doc in app.env.found_docs if doc not in UNLISTED)
@@ -40,12 +40,12 @@ def released() -> list[str]:
 
 
 def switcher(base: str, release: str, versions: list[str]) -> str:
-    """Return the list of versions: the newest at the root of the site, each release in a folder of its name."""
+    """Return the list of versions: the newest at the root of the site, each release in a directory named after it."""
     rows = [{"name": f"{release} (development)", "version": release, "url": base}]
     rows += [{"name": each, "version": each, "url": f"{base}{each}/"} for each in versions if each != release]
     return json.dumps(rows, indent=2) + "\n"
 
 
 def from_root(page: str, root: str) -> str:
-    """Return a page whose links start at the root: a server sends 404.html for addresses in any folder."""
+    """Return a page whose links start at the root: a server sends 404.html for addresses in any directory."""
     return RELATIVE.sub(lambda match: f"{match[1]}{root}{match[2].removeprefix('./')}", page)

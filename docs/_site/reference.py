@@ -1,4 +1,4 @@
-"""Pages of the reference: one for each public module with a table of its names, and one for each name."""
+"""Pages of the reference: a page for each public module with a table of its names, and a page for each name."""
 
 import importlib
 import inspect
@@ -17,7 +17,7 @@ WARNING = ".. Written by docs/_site/reference.py when the site is built.\n\n"
 
 
 def write(folder: Path, pages: dict[str, str]) -> None:
-    """Write pages to a folder; one that has not changed is not touched, so that Sphinx does not read it again."""
+    """Write changed pages to a directory; Sphinx does not read unchanged files again."""
     folder.mkdir(parents=True, exist_ok=True)
     for path in folder.glob("*.rst"):
         if path.stem not in pages:
@@ -47,7 +47,7 @@ def index() -> str:
     """Return the page that lists the modules."""
     text = f"{NO_SIDEBAR}{WARNING}{heading('Reference', '=')}" + (
         "Every public name, from the docstrings of the code, with the types of its source. A name in more than one "
-        "module has its page in the first; the others lead there.\n\n.. list-table::\n   :class: names\n"
+        "module has its page in the first; the other names link to it.\n\n.. list-table::\n   :class: names\n"
         "   :widths: 30 70\n\n"
     )
     for path, said in MODULES.items():
@@ -67,7 +67,7 @@ def file_names(found: Sequence[Name]) -> dict[str, str]:
 
 
 def module_page(path: str, found: Sequence[Name], stems: dict[str, str]) -> str:
-    """Return the page of a module: what its docstring says, and its names with what each returns."""
+    """Return the page of a module: its docstring, and its names with their summaries."""
     module = importlib.import_module(path)
     text = f"{WARNING}{heading(path, '=')}.. py:module:: {path}\n\n{linked(inspect.getdoc(module) or '', path)}\n\n"
     for title, group in groups(module, found) if found else ():
@@ -111,13 +111,13 @@ def groups(module: ModuleType, found: Sequence[Name]) -> Iterator[tuple[str, lis
 
 
 def _file(module: ModuleType, name: Name) -> str:
-    """Return what the module says in which an object is defined: the start of its docstring."""
+    """Return the start of the docstring of the module that defines an object."""
     if not is_object(name.value):
         return "Constants and dtypes"
     if inspect.isclass(name.value) and issubclass(name.value, Exception):
         return "Errors and warnings"
     where = str(name.value.__module__)
-    if where not in sys.modules:  # a namespace's, of a function that is defined elsewhere
+    if where not in sys.modules:  # a function in a namespace, defined in another module
         where = str(inspect.unwrap(name.value).__module__)
     if where == module.__name__:
         return "Others"
@@ -126,7 +126,7 @@ def _file(module: ModuleType, name: Name) -> str:
 
 
 def cell(name: Name) -> str:
-    """Return the first sentence of what is said of a name."""
+    """Return the first sentence of the description of a name."""
     said = inspect.getdoc(name.value) if is_object(name.value) else described(name)[1]
     return linked(summary(said), name.module, name.value)
 
@@ -147,13 +147,13 @@ def name_page(name: Name, others: list[str]) -> str:
 
 
 def public_bases(cls: type) -> list[str]:
-    """Return the bases whose members are not repeated: those that have pages of their own, and other libraries'."""
+    """Return the bases whose members are not repeated: bases with a page, and bases from other libraries."""
     bases = [base for base in cls.__mro__[1:] if id(base) in homes() or not base.__module__.startswith("xpgrad")]
     return [base.__name__ for base in bases]
 
 
 def shown_bases(bases: Iterable[Any]) -> Iterator[Any]:
-    """Yield bases, with the bases of each that is private to the project in its place; not `object` and `Generic`."""
+    """Yield public bases, replacing private bases by their bases; omit `object` and `Generic`."""
     for base in bases:
         cls = get_origin(base) or base
         if id(cls) in homes() or not cls.__module__.startswith("xpgrad"):
@@ -175,7 +175,7 @@ def data(name: Name) -> str:
 
 
 def described(name: Name) -> tuple[str, str]:
-    """Return the expression that a constant was assigned, and what is said of it."""
+    """Return the expression and the description of a constant."""
     module = importlib.import_module(name.module)
     for where in (module, *_imported_from(module, name)):
         found = constants(where)
@@ -187,14 +187,14 @@ def described(name: Name) -> tuple[str, str]:
 
 
 def _imported_from(module: ModuleType, name: Name) -> Iterator[ModuleType]:
-    """Yield the modules of which a name may come: all that hold the same object and assign to it."""
+    """Yield the modules that a name may be imported from, which contain the same object under this name."""
     for path, other in sorted(sys.modules.items()):
         if path.startswith("xpgrad") and vars(other).get(name.name) is name.value and other is not module:
             yield other
 
 
 def type_text(name: Name) -> str:
-    """Return what is said of an object's type, or of a dtype or number what it is."""
+    """Return the description of a dtype or a number, or the docstring of the object's type."""
     if inspect.isclass(name.value):
         return f"The dtype {name.name} of the standard."
     if isinstance(name.value, float) or name.value is None:

@@ -1,4 +1,4 @@
-"""Signatures as the source writes them: with the names of types that a reader knows, not what Python makes of them."""
+"""Signatures with the annotations of the source, which use shorter names than evaluated annotations."""
 
 import ast
 import functools
@@ -46,13 +46,13 @@ def written(function: Any) -> ast.FunctionDef | None:
 
 
 def is_primitive(node: ast.FunctionDef) -> bool:
-    """Whether the first parameter is the namespace, which a decorator passes."""
+    """Return whether the first parameter is the namespace, which a decorator passes."""
     first = [*node.args.posonlyargs, *node.args.args][:1]
     return bool(node.decorator_list) and bool(first) and first[0].arg == "xp"
 
 
 def annotations(node: ast.FunctionDef) -> dict[str, str]:
-    """Return the annotations in the source, by the names of parameters; that of the result is ``return``."""
+    """Return the annotations in the source, by parameter name, with ``return`` for the result."""
     arguments = node.args
     every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg]
     found = {each.arg: ast.unparse(each.annotation) for each in every if each is not None and each.annotation}
@@ -64,7 +64,7 @@ def annotations(node: ast.FunctionDef) -> dict[str, str]:
 
 
 def of_function(function: Any, method: bool = False) -> tuple[str, str | None] | None:
-    """Return the text of a signature and of what comes back, or None if the function does not tell."""
+    """Return the text of a signature and of its return annotation, or None if the function has no signature."""
     try:
         signature = inspect.signature(function)
     except (TypeError, ValueError):
@@ -96,7 +96,7 @@ def _runtime(annotation: Any) -> str | None:
 
 
 def _text(parameters: list[inspect.Parameter], known: dict[str, str]) -> str:
-    """Return parameters in parentheses, with the marks of those that are by position or by name alone."""
+    """Return parameters in parentheses, with the markers ``/`` and ``*``."""
     texts: list[str] = []
     kinds = inspect.Parameter
     starred = False
@@ -116,7 +116,7 @@ def _text(parameters: list[inspect.Parameter], known: dict[str, str]) -> str:
 
 
 def linked(annotation: str) -> str:
-    """Return an annotation with the homes of public classes and types, of which a page shows the last part."""
+    """Return an annotation with qualified names of public classes and types, of which Sphinx shows the last part."""
 
     def replaced(match: re.Match[str]) -> str:
         found = by_short_name().get(match[0], ())
@@ -126,7 +126,7 @@ def linked(annotation: str) -> str:
 
 
 def _default(value: Any) -> str:
-    """Return a default as a program would write it."""
+    """Return a default value as source code."""
     if inspect.isclass(value) or inspect.isroutine(value):
         return str(value.__qualname__)
     text = repr(value)
