@@ -1,6 +1,7 @@
-"""Run all or some workloads, each in a process of its own, print their tables and write a JSON file.
+"""Run all or some workloads in separate processes, print their tables and write a JSON file.
 
-A full run also measures curves against size and depth, and writes all into the documentation; a part does by `--write`.
+A full run also measures curves against size and depth, and writes the results into the documentation; a partial run
+does so with `--write`.
 """
 
 import argparse
@@ -23,13 +24,13 @@ ON_TWO_CORES = tuple(f"P{i}" for i in range(1, 13))
 
 
 def main() -> int:
-    """Exit status 1 if a contestant failed or disagreed; a missed limit alone is reported, not an error."""
+    """Return exit status 1 if a contestant failed or disagreed; a missed limit is only reported."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(MODULES)}; default: all")
     parser.add_argument("--quick", action="store_true", help="a second per case instead of six; writes no documents")
     parser.add_argument("--plots", action="store_true", help="measure the curves; without names, only these")
     parser.add_argument("--cores", type=int, choices=(1, 2), help="only on so many cores; default: one, then two")
-    parser.add_argument("--write", action="store_true", help="write the documents after a part of a run, too")
+    parser.add_argument("--write", action="store_true", help="also write the documents after a partial run")
     parser.add_argument("--json", type=Path, default=documents.LATEST, metavar="FILE")
     arguments = parser.parse_args()
     names = [name.upper() for name in arguments.names] or ([] if arguments.plots else list(MODULES))
@@ -76,7 +77,7 @@ def run(name: str, quick: bool, cores: int) -> dict[str, Any]:
 
 
 def curves(report: Report, quick: bool) -> dict[str, Any]:
-    """The points of all curves, each from fresh processes on one thread, but for those on two cores."""
+    """Return the points of all curves, from new processes on one thread, except for curves on two cores."""
     os.environ |= threads(1)
     found = {
         "sizes": sizes.curves(report, quick, 1),

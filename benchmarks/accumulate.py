@@ -1,4 +1,4 @@
-"""P11: 200 terms added up, so that one input collects 200 contributions, float32, a million elements."""
+"""P11: sum of 200 terms, in which one input collects 200 contributions, float32, a million elements."""
 
 from types import ModuleType
 from typing import Any

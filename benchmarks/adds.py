@@ -11,7 +11,7 @@ ADDS = 1000
 
 
 def whole_by_hand(np: ModuleType, data: Data) -> Run:
-    """Forward alone: the gradient is the seed."""
+    """Forward only, because the gradient is the seed."""
 
     def run() -> tuple[object, ...]:
         y = data["x"]
@@ -38,7 +38,7 @@ def whole_torch(torch: ModuleType, data: Data) -> Run:
 
 
 def sweep_torch(torch: ModuleType, data: Data) -> Run:
-    """Backward alone, again and again through one graph, in torch eager."""
+    """Backward only, repeatedly through one graph, in eager torch."""
     x, seed = torch.tensor(data["x"], requires_grad=True), torch.tensor(data["seed"])
     y = x
     for _ in range(ADDS):
@@ -64,7 +64,7 @@ def whole_autograd(autograd: ModuleType, data: Data) -> Run:
 
 
 def sweep_autograd(autograd: ModuleType, data: Data) -> Run:
-    """Backward alone in HIPS autograd."""
+    """Backward only, in HIPS autograd."""
     vjp = autograd.make_vjp(_chain)(data["x"])[0]
     return lambda: (vjp(data["seed"]),)
 
@@ -86,7 +86,7 @@ def whole_xpgrad(xpgrad: ModuleType, data: Data) -> Run:
 
 
 def sweep_xpgrad(xpgrad: ModuleType, data: Data) -> Run:
-    """Backward alone in xpgrad."""
+    """Backward only, in xpgrad."""
     x, seed = xpgrad.Variable(data["x"], requires_grad=True), data["seed"]
     y = x
     for _ in range(ADDS):

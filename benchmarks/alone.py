@@ -1,8 +1,7 @@
-"""What is measured in processes of their own: the time of a call, and its peak memory.
+"""Measurements in separate processes: the time of a call, and its peak memory.
 
-The peak is the resident set's, above what it is before a call and after the first ones: allocators of all libraries are
-seen alike, which `tracemalloc` cannot. A call that is timed in a process of its own also pays for the pages that it
-touches for the first time, as in users' programs.
+The peak is the growth of the resident set during a call, after some warm-up calls. It covers the allocators of all
+libraries, unlike `tracemalloc`. The time of a call in a separate process includes page faults, as in users' programs.
 """
 
 import ctypes
@@ -22,7 +21,7 @@ SHORTEST_ROUND = 0.001
 
 
 def probed(module: str, arguments: list[str], name: str, report: Any, cores: int | None = None) -> list[Any]:
-    """Return what a module prints as JSON in a process of its own; nothing, and a note, if it fails."""
+    """Return the JSON output of a module run in a separate process; on failure an empty list, and add a note."""
     done = subprocess.run(
         [sys.executable, "-m", module, *arguments],
         capture_output=True,
@@ -44,7 +43,7 @@ def probed(module: str, arguments: list[str], name: str, report: Any, cores: int
 
 
 def status(name: str) -> int | None:
-    """Return an entry of this process's status in bytes, such as VmRSS and VmHWM, where the system tells."""
+    """Return an entry of this process's status in bytes, such as VmRSS and VmHWM, or None if unavailable."""
     try:
         lines = Path("/proc/self/status").read_text().splitlines()
         return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(f"{name}:"))
@@ -53,17 +52,17 @@ def status(name: str) -> int | None:
 
 
 def trim() -> None:
-    """Have the C library return freed memory to the system, where it can."""
+    """Make the C library return freed memory to the system, if it supports this."""
     if hasattr(libc := ctypes.CDLL(None), "malloc_trim"):
         libc.malloc_trim(0)
 
 
 def peak(run: Callable[[], Any]) -> int | None:
-    """Return the bytes by which the resident set grows at most in a call; None where the system does not tell."""
+    """Return the peak growth of the resident set in bytes during a call, or None if the system does not report it."""
     gc.collect()
     trim()
     try:
-        Path("/proc/self/clear_refs").write_text("5")  # the peak is now what is resident
+        Path("/proc/self/clear_refs").write_text("5")  # resets the peak to the resident set
     except OSError:
         return None
     before = status("VmRSS")
@@ -73,9 +72,9 @@ def peak(run: Callable[[], Any]) -> int | None:
 
 
 def fastest(run: Callable[[], Any], seconds: float, clock: Callable[[], float], rounds: int = 3) -> float:
-    """Return the minimum of the seconds of a call, which is repeated for so long and in so many rounds at least.
+    """Return the minimum time of a call in seconds, from repetitions for at least this time and number of rounds.
 
-    A round is many calls where one is short beside what reading the clock takes.
+    A round has many calls if a call is short compared with reading the clock.
     """
     start = clock()
     run()

@@ -75,7 +75,7 @@ def in_advect(advect: ModuleType, data: Data, *, staged: bool) -> Run:
     arrays, seed = [data[name] for name in "qkv"], data["seed"]
 
     def attention(q: Any, k: Any, v: Any) -> Any:
-        z = (q @ np.transpose(k, (0, 2, 1))) * SCALE  # it stages no swapaxes
+        z = (q @ np.transpose(k, (0, 2, 1))) * SCALE  # swapaxes is not staged
         e = np.exp(z - np.max(z, axis=2, keepdims=True))
         return (e / np.sum(e, axis=2, keepdims=True)) @ v
 
@@ -131,7 +131,7 @@ def in_xpgrad(xpgrad: ModuleType, data: Data) -> Run:
 
 
 def in_one_function(xpgrad: ModuleType, data: Data) -> Run:
-    """The same function of xpgrad's, which keeps no weights."""
+    """Attention by xpgrad's function, which keeps no weights."""
     leaves = [xpgrad.Variable(data[name], requires_grad=True) for name in "qkv"]
 
     def run() -> tuple[object, ...]:
@@ -167,12 +167,12 @@ def in_program(xpgrad: ModuleType, data: Data) -> Run:
 
 
 def one_function_in_program(xpgrad: ModuleType, data: Data) -> Run:
-    """The same function of xpgrad's, compiled."""
+    """Attention by xpgrad's function, compiled."""
     return _program(xpgrad, data, xpgrad.functions.scaled_dot_product_attention)
 
 
 def in_one_torch_function(torch: ModuleType, data: Data) -> Run:
-    """The same function of torch's."""
+    """Attention by torch's function."""
     leaves = [torch.tensor(data[name], requires_grad=True) for name in "qkv"]
     seed = torch.tensor(data["seed"])
 

@@ -4,8 +4,9 @@ SOURCES is the unpacked source distribution of autograd, which has the examples:
 
     pip download autograd==1.9.1 --no-deps --no-binary :all: && tar xf autograd-1.9.1.tar.gz
 
-The programs are unchanged (`benchmarks.autograd_program`). Each runs several times by both in turn, in fresh processes;
-the times are minima, of the processor, without imports. The exit status is 1 if numbers differ or a limit is missed.
+The programs are unchanged (`benchmarks.autograd_program`). Both libraries run each program several times in
+alternation, in new processes. The times are minima of processor time, without imports. The exit status is 1 if numbers
+differ or a limit is missed.
 """
 
 import argparse

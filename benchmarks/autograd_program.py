@@ -1,4 +1,4 @@
-"""Run one program that imports autograd, by autograd or by xpgrad, and print its time and its numbers as JSON.
+"""Run a program that imports autograd with autograd or xpgrad, and print its time and its numbers as JSON.
 
     python -m benchmarks.autograd_program {autograd,xpgrad} SOURCES PROGRAM STEPS
 
@@ -62,7 +62,7 @@ class Recorder:
 
 
 def record_drawings() -> Recorder:
-    """Replace the functions of ``matplotlib.pyplot``, but for those that read images."""
+    """Replace the functions of ``matplotlib.pyplot``, except for functions that read images."""
     plt = importlib.import_module("matplotlib.pyplot")
     recorder = Recorder()
     for name, found in [*vars(plt).items()]:

@@ -12,7 +12,7 @@ A, B = 1.0000001, 1e-9
 
 
 def constants_by_hand(np: ModuleType, data: Data) -> Run:
-    """P1 in NumPy: nothing to keep, one product per multiplication on the way back."""
+    """P1 in NumPy: no array is kept, and backward computes one product per multiplication."""
     x, seed = data["x"], data["seed"]
 
     def run() -> tuple[object, ...]:
@@ -148,7 +148,7 @@ def parameters_xpgrad(xpgrad: ModuleType, data: Data) -> Run:
 
 
 def in_program(xpgrad: ModuleType, data: Data, names: str) -> Run:
-    """Either chain in xpgrad, compiled: its value, which nobody asks for here, and its gradients."""
+    """Either chain in xpgrad, compiled: its value, which is not used here, and its gradients."""
     inputs, seed = [data[name] for name in names], data["seed"]
 
     @xpgrad.compile  # type: ignore[untyped-decorator]  # of a module that is loaded by its name

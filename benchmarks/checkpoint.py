@@ -1,7 +1,7 @@
 """CHECKPOINT: a gated recurrence of 200 steps, plain and in checkpointed segments: peak memory and time.
 
-Memory is the peak that tracemalloc sees above what the inputs take: NumPy reports its arrays to it, and everything else
-here is Python's own.
+Memory is the peak measured by tracemalloc, without the inputs. It includes NumPy's arrays, which NumPy reports, and
+Python objects.
 """
 
 import gc

@@ -1,4 +1,4 @@
-"""CHX: P1 and P2 on chx arrays. Here `h` is xpgrad itself, over NumPy arrays: the ratio is what a chx array costs."""
+"""CHX: P1 and P2 on chx arrays. Here `h` is xpgrad over NumPy arrays, so the ratio is the cost of a chx array."""
 
 from types import ModuleType
 from typing import Any

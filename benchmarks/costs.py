@@ -1,6 +1,6 @@
-"""How single costs grow: each is measured for some values of what it should depend on, or not.
+"""Growth of single costs, each measured for several values of one quantity.
 
-`python -m benchmarks.costs NAME [--quick]` prints the points of one of them, measured in this process.
+`python -m benchmarks.costs NAME [--quick]` prints the points of one cost, measured in this process.
 """
 
 import gc
@@ -20,7 +20,7 @@ SECONDS = 0.2
 
 @dataclass(frozen=True)
 class Cost:
-    """One cost: what is measured in which unit, against which numbers of what."""
+    """A cost: its title and unit, the varied quantity and its values, and the measuring function."""
 
     title: str
     unit: str
@@ -64,7 +64,7 @@ def making(depth: int) -> float:
 
 
 def hit(leaves: int) -> float:
-    """Return the microseconds of a call of a program that computes next to nothing."""
+    """Return the microseconds of a call of a program with negligible computation."""
     arrays = [np.ones(3) for _ in range(leaves)]
     step = peers.load("xpgrad compiled python").compile(lambda arrays: -arrays[0])
     for _ in range(3):
@@ -141,7 +141,7 @@ def checkpointed_memory(steps: int) -> float:
 
 
 def checkpointed_time(steps: int) -> float:
-    """Return the time of the recurrence in segments in that of the plain one."""
+    """Return the ratio of the times of the checkpointed and the plain recurrence."""
     return _time(lambda: checkpoint.run(round(steps**0.5), steps)) / _time(lambda: checkpoint.run(None, steps))
 
 
@@ -166,7 +166,7 @@ COSTS = {
 
 
 def curves(report: Any, quick: bool) -> dict[str, list[list[float]]]:
-    """Return the points of each cost, each measured in a process of its own."""
+    """Return the points of each cost, each measured in a separate process."""
     found = {}
     for name in COSTS:
         arguments = [name, "--quick"] if quick else [name]

@@ -1,4 +1,4 @@
-"""Curves of measured points: where two of them cross, and how steep one is."""
+"""Curves of measured points: crossings of two curves, and slopes."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -16,9 +16,9 @@ class Crossing(NamedTuple):
 
 
 def crossings(first: Curve, second: Curve) -> list[Crossing]:
-    """Return where the first curve crosses the second one, in order of size.
+    """Return the crossings of the first curve with the second, in order of size.
 
-    Sizes that only one of them has are left out. Between two sizes, curves are straight lines on logarithmic scales.
+    Sizes of only one curve are omitted. Between two sizes, curves are straight lines on logarithmic scales.
     """
     found = []
     sizes = sorted(first.keys() & second.keys())
@@ -56,7 +56,7 @@ def _digits(value: float) -> str:
 
 
 def sentence(first: str, second: str, one: Curve, other: Curve, unit: str = "elements") -> str:
-    """Return which of two is faster at which sizes; empty where nothing is measured for both."""
+    """Return a sentence on which contestant is faster at which sizes; empty without common sizes."""
     sizes: Sequence[float] = sorted(one.keys() & other.keys())
     if not sizes:
         return ""

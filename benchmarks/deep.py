@@ -1,10 +1,10 @@
-"""P8: a chain of 100,000 operations on one element: time and memory per operation; what one of 1,000,000 leaves.
+"""P8: time and memory per operation of a chain of 100,000 operations on one element; memory left by 1,000,000.
 
-Python's garbage collector looks again and again at what a deep graph keeps, beside all that the program has loaded; so
-times are also taken in a process for each contestant, with nothing else in it.
+Python's garbage collector repeatedly traverses the objects of a deep graph and all loaded modules, so times are also
+taken in a separate process for each contestant.
 
 Memory is the growth of the resident set while a chain is built, in a process for each contestant, without the garbage
-collector: what a graph keeps may lie in C++ objects that tracemalloc cannot see.
+collector, because a graph may keep C++ objects that tracemalloc does not measure.
 """
 
 import gc
@@ -36,7 +36,7 @@ def chain(y: Any, depth: int) -> Any:
 
 
 def by_hand(np: ModuleType, depth: int) -> Sweep:
-    """P1's formula: nothing is kept."""
+    """P1's formula, which keeps no arrays."""
     y = chain(np.ones(1, np.float32), depth)
 
     def sweep() -> Any:
@@ -124,7 +124,7 @@ def memory(name: str, depth: int) -> dict[str, float]:
     gradient = sweep()
     top = max(built, resident() - before)
     del sweep
-    alone.trim()  # else the C library may keep all of it, which says nothing about the graph
+    alone.trim()  # otherwise the C library may keep the freed memory of the graph
     kept = resident() - before
     del gradient
     return {"bytes": built / depth, "kept": max(0.0, kept / top) if top else 0.0}
@@ -134,7 +134,7 @@ PROBES = {"spent": spent, "memory": memory}
 
 
 def measure_alone(report: Report, quick: bool) -> None:
-    """Add what the graphs cost in a process of their own, what they weigh, and how the deepest ones fare."""
+    """Add the times and sizes of the graphs in separate processes, and the results of the deepest graphs."""
     for title, probe, depth, unit, key, limits in (
         (f"{DEPTH:,}, alone", "spent", DEPTH, "µs/op", "µs", ("4.5h",)),
         (f"{DEPTH:,} built", "memory", DEPTH, "B/op", "bytes", ("330",)),

@@ -1,7 +1,8 @@
 """Cost against depth: P8's chain on one element, from ten operations to ten million.
 
-`python -m benchmarks.depths NAME DEPTH` prints one point, measured in this process: seconds of recording, of the sweep
-and of freeing the graph, its bytes, or the seconds of a compiled chain and of making it; each for one operation.
+`python -m benchmarks.depths NAME DEPTH` prints one point, measured in this process and divided by the number of
+operations: the seconds of recording, the sweep and freeing the graph, and its bytes, or the seconds of a compiled chain
+and of its first calls.
 """
 
 import gc
@@ -54,7 +55,7 @@ def graph(name: str, depth: int) -> dict[str, float]:
 
 
 def program(name: str, depth: int) -> dict[str, float]:
-    """Return what a call of a chain of that depth takes that is compiled, and what its first calls do."""
+    """Return the times of a call of a compiled chain of this depth, and of its first calls."""
     library = peers.load(name)
     start = time.perf_counter()
     run = _compiled(name, library, depth)

@@ -30,7 +30,7 @@ def inputs() -> Data:
         parameters[f"{name}.weight"] = rng.standard_normal(shape, np.float32) / np.float32(fan_in**0.5)
         parameters[f"{name}.bias"] = np.zeros(shape[0], np.float32)
     t = rng.integers(0, 10, (STEPS, BATCH))
-    pictures = rng.random((10, 1, 8, 8), np.float32)  # one for each label, and noise
+    pictures = rng.random((10, 1, 8, 8), np.float32)  # an image for each label; noise is added
     x = pictures[t] + rng.random((STEPS, BATCH, 1, 8, 8), np.float32) / 2
     return {"x": x, "t": t, "parameters": parameters}
 
@@ -112,7 +112,7 @@ def in_program(xpgrad: ModuleType, data: Data) -> Run:
     F, model, x, t = xpgrad.functions, _net(xpgrad), data["x"], data["t"]
     places = _places(model)
     optimizer = xpgrad.optimizers.MomentumSGD(RATE, MOMENTUM).setup(model)
-    options = xpgrad.compile.keywords  # the executor, of benchmarks.peers
+    options = xpgrad.compile.keywords  # the executor set by benchmarks.peers
     step = optimizer.compile(lambda x, t: F.softmax_cross_entropy(model(x), t), **options)
 
     def run() -> Sequence[object]:

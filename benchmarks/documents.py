@@ -1,7 +1,7 @@
-"""Writes the measured parts of the documentation, between markers, and draws its pictures.
+"""Write the measured parts of the documentation, between markers, and draw its plots.
 
     <!-- measured: one core -->
-    (what a run has measured)
+    (results of a run)
     <!-- end -->
 
 `python -m benchmarks.documents [FILE]` does so again from the file of a run.
@@ -38,16 +38,16 @@ PARTS: Mapping[str, Mapping[str, tuple[Callable[[Mapping[str, Any]], str], str]]
         "pays": (tables.pays, "curves"),
     },
 }
-"""For each document and marker, what makes the text, and which part of a result it needs."""
+"""For each document and marker, the function that creates the text, and the required part of a result."""
 
 
 def replaced(text: str, parts: Mapping[str, str]) -> str:
-    """Return a document with other text between its markers.
+    """Return a document with new text between its markers.
 
     Raises
     ------
     ValueError
-        There is not one place with such a marker.
+        The marker does not occur exactly once.
     """
     for name, content in parts.items():
         begin, end = f"<!-- measured: {name} -->", "<!-- end -->"
@@ -60,7 +60,7 @@ def replaced(text: str, parts: Mapping[str, str]) -> str:
 
 
 def write(result: Mapping[str, Any], docs: Path = DOCS) -> list[Path]:
-    """Write what a run has measured into the documents, and draw the pictures; return the files."""
+    """Write the results of a run into the documents, draw the plots, and return the files."""
     available = {key for key in ("workloads", "two_cores", "curves") if result.get(key)}
     available |= set(result.get("workloads", ()))
     written = []

@@ -1,8 +1,8 @@
 """Calls of Python functions in small operations: `python -m benchmarks.frames [NAME] [--calls]` prints a table.
 
-Where arrays are small, an operation costs what its Python functions cost. A frame is a call of one, comprehensions
-included; a return is a frame in another file than the frame before it, of a file that has already been left. Neither
-depends on the machine, only on the version of Python: 3.12 and later count no list comprehensions.
+For small arrays, the cost of an operation is the cost of its Python functions. A frame is a call of a function or
+comprehension. A return is a frame in a file that differs from the file of the previous frame and has already been left.
+Neither depends on the machine, only on the version of Python: 3.12 and later count no list comprehensions.
 """
 
 import argparse
@@ -22,7 +22,7 @@ PARAMETERS = 100
 
 
 class Case(NamedTuple):
-    """An operation: what is called before each call, the call, and the limit of its frames."""
+    """An operation: the function called before each call, the call, and the limit of its frames."""
 
     prepare: Callable[[], object]
     run: Callable[[], object]
@@ -51,7 +51,7 @@ class Frames(NamedTuple):
 
 
 def frames(case: Case) -> Frames:
-    """Return the frames of a warm call of `case`, without that of its own function."""
+    """Return the frames of a warm call of `case`, without the frame of its function."""
     for _ in range(WARM):
         case.prepare()
         case.run()
@@ -82,7 +82,7 @@ def model(count: int) -> Any:
 
 
 def cases() -> dict[str, Case]:
-    """Return the operations by their names; those with limits are the ones that `tests/benchmarks` checks."""
+    """Return the operations by name; `tests/benchmarks` checks the operations with limits."""
 
     def f(x: Variable) -> Variable:
         return (x * x).sum()
@@ -118,10 +118,10 @@ def cases() -> dict[str, Case]:
 
 
 def main() -> int:
-    """Print the frames of all operations, or of one; exit status 1 if there are more than the limit."""
+    """Print the frames of all operations, or of one operation; return exit status 1 if a limit is exceeded."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.frames", description=__doc__)
     parser.add_argument("name", nargs="?", default="", help="a part of the operation's name; default: all")
-    parser.add_argument("--calls", action="store_true", help="print the calls, too")
+    parser.add_argument("--calls", action="store_true", help="also print the calls")
     arguments = parser.parse_args()
     failed = False
     print(f"xpgrad {xpgrad.__version__}, Python {sys.version.split()[0]}")

@@ -1,4 +1,4 @@
-"""TORCH: functions of neural networks over torch's tensors, forward and backward, beside torch's own gradients.
+"""TORCH: functions of neural networks over torch tensors, forward and backward, compared with torch's gradients.
 
 Each case has from 10^5 elements on. A limit that is missed has its reason in the README of `xpgrad-torch`.
 """
@@ -16,7 +16,7 @@ LIMIT = "1.1t"
 
 
 def case(name: str, ours: Callable[[Any], Function], theirs: Callable[[Any], Function], *shapes: Any) -> Case:
-    """Return a case: what gives the function of `xpgrad.functions`, and of `torch`, and the shapes of its arrays.
+    """Return a case from factories of the functions in `xpgrad.functions` and `torch`, and the shapes of the arrays.
 
     A shape may have a scale for its values, as a pair; a cotangent of the output's shape is the same for both.
     """

@@ -1,13 +1,12 @@
-"""Measuring: contestants are verified against each other, then timed in turns, so that drift hits all of them equally.
+"""Measurement: contestants are verified against each other, then timed alternately, so that drift affects all equally.
 
 A workload is data. Its cases give the inputs as NumPy arrays and, for each contestant, a builder that takes the library
 and the inputs and returns a function without arguments. One call of it is forward, backward and the freeing of the
 graph, and gives the gradients, which die inside the timed call.
 
 On one core, times are CPU time; on more, wall-clock time. Python's garbage collector is on, as in users' programs, and
-has just collected when a timed call starts. What it costs grows with the objects that a contestant lets it track, and
-with all others that there are; those of modules are left out, since no program has the modules of all contestants
-loaded.
+has just collected when a timed call starts. Its cost grows with the objects of a contestant that it tracks, and with
+all other objects. Objects of modules are frozen, since no program has the modules of all contestants loaded.
 """
 
 import gc
@@ -37,12 +36,11 @@ TURN_SECONDS = 0.02
 class Case:
     """One size of a workload.
 
-    `contestants` maps a name to its builder, or to the reason why it does not take part; "xpgrad compiled" stands for
-    one with each executor. `limits` are the values that xpgrad must not exceed, `compiled` those of its programs in C,
-    and `no_compiler` those of the executor `host`: "3.6h" and "0.6t" are ratios to the contestant that `BASES` names,
-    "450" is in the case's unit.
-    `two_cores` are the limits of contestants on two cores. With `alone`, each contestant is measured in a process of
-    its own, too; `peak` are limits on its memory, in sizes of the input `x`.
+    `contestants` maps a name to its builder, or to the reason why it does not take part; "xpgrad compiled" expands to a
+    contestant for each executor. `limits` are upper limits for eager xpgrad, `compiled` for its programs in C, and
+    `no_compiler` for the executor `host`: "3.6h" and "0.6t" are ratios to the contestant that `BASES` names, "450" is
+    in the case's unit. `two_cores` are the limits of contestants on two cores. With `alone`, each contestant is also
+    measured in a separate process; `peak` are limits on its memory, in sizes of the input `x`.
     """
 
     name: str
@@ -75,7 +73,8 @@ class Case:
 
 @dataclass
 class Row:
-    """One measured quantity of one contestant; `ratios` has those of the limits, `verdicts` whether each is kept."""
+    """One measured quantity of one contestant; `ratios` and `verdicts` have the ratio and the outcome for each
+    limit."""
 
     case: str
     contestant: str
@@ -90,7 +89,7 @@ class Row:
 
 @dataclass
 class Report:
-    """What a workload found: rows for the table, and notes on who is missing and why."""
+    """Results of a workload: rows for the table, and notes on missing contestants with the reasons."""
 
     title: str
     rows: list[Row] = field(default_factory=list)
@@ -100,7 +99,7 @@ class Report:
 
 @dataclass(frozen=True)
 class Workload:
-    """A title, cases to time, and an optional last step that adds rows of its own (memory, ratios between cases)."""
+    """A title, cases to time, and an optional last step that adds rows (memory, ratios between cases)."""
 
     title: str
     cases: tuple[Case, ...] = ()
@@ -109,7 +108,8 @@ class Workload:
     def run(self, name: str, quick: bool, cores: int = 1) -> Report:
         """Measure everything; about six seconds a case, one if `quick`.
 
-        On more than one core only what is timed in turns; memory and the time in a process of its own are those of one.
+        On more than one core only the alternate timings are measured; memory and times in separate processes are
+        measured on one core.
         """
         report = Report(self.title)
         for number, case in enumerate(self.cases):
@@ -123,7 +123,7 @@ class Workload:
 
 
 def judge(rows: Sequence[Row], limits: Limits) -> None:
-    """Fill in the ratios of rows that belong together, and the verdicts on those that have limits."""
+    """Fill in the ratios of related rows, and the verdicts for rows with limits."""
     base = {row.contestant: row.minimum for row in rows}
     for row in rows:
         row.per_h = row.minimum / base["h"] if base.get("h") else None
@@ -138,8 +138,8 @@ def judge(rows: Sequence[Row], limits: Limits) -> None:
 
 
 def warm(name: str, run: Run) -> None:
-    """Call a contestant until its next call is like all others."""
-    for _ in range(3 if name.startswith(peers.COMPILED) else 1):  # which records twice before a program runs
+    """Call a contestant until its calls have reached a steady state."""
+    for _ in range(3 if name.startswith(peers.COMPILED) else 1):  # a compiled function records twice first
         run()
     if name.startswith(peers.COMPILED):
         peers.settle()
@@ -188,7 +188,7 @@ def _add_alone(name: str, number: int, case: Case, report: Report, seconds: floa
 
 
 def _verified(case: Case, report: Report) -> dict[str, Run]:
-    """The contestants that are here and agree with the first of them."""
+    """Return the available contestants that agree with the first contestant."""
     data, runs, expected = case.inputs(), {}, None
     for name, build in case.builders().items():
         if isinstance(build, str):
@@ -208,11 +208,11 @@ def _verified(case: Case, report: Report) -> dict[str, Run]:
             texts = [
                 f"{case.name} {name}: {each.message}".strip() for each in caught if name.startswith(peers.COMPILED)
             ]
-            report.notes += texts  # such as that the executor takes no such program
+            report.notes += texts  # for example, that the executor does not accept the program
             got = [np.asarray(getattr(g, "array", g)) for g in run()]
             expected = expected or got
             _compare(expected[: len(got)] if name == "plain" else expected, got, case.rtol)
-        except Exception as error:  # a contestant that fails must not stop the others
+        except Exception as error:  # a contestant that fails must not stop the run
             message = " ".join(str(error).split())[:300]
             report.notes.append(f"{case.name} {name} FAILED: {type(error).__name__}: {message}".strip())
             report.failed = True
@@ -231,11 +231,11 @@ def _compare(expected: Sequence[Any], got: Sequence[Any], rtol: float) -> None:
 def _interleave(
     runs: Mapping[str, Run], seconds: float, clock: Callable[[], float], rounds: int = 4
 ) -> dict[str, list[float]]:
-    """Seconds of each call, taken in turns until `seconds` are spent, but for at least so many rounds."""
+    """Return the seconds of each call, timed alternately for at least `seconds` and `rounds`."""
     times: dict[str, list[float]] = {name: [] for name in runs}
     calls = {name: max(1, round(TURN_SECONDS / timed(run, clock))) for name, run in runs.items()}
     gc.collect()
-    gc.freeze()  # the modules of all contestants; collecting before each call is then cheap, too
+    gc.freeze()  # excludes the modules of all contestants, which also makes collecting before each call cheap
     end, done = time.perf_counter() + seconds, 0
     while done < rounds or time.perf_counter() < end:
         for name, run in runs.items():

@@ -21,7 +21,7 @@ def inputs() -> Data:
 def by_hand(np: ModuleType, data: Data) -> Run:
     """Pearlmutter's R-operator (Neural Computation 6, 1994) in NumPy: a directional derivative of P3's step.
 
-    relu has no second derivative, so its mask just gates; the gradients themselves are not asked for.
+    relu has no second derivative, so its mask only gates; the gradients are not returned.
     """
     x, t = data["x"], data["t"]
     w1, b1, w2, b2, w3, b3 = (data[name] for name in NAMES)

@@ -1,4 +1,4 @@
-"""P13: what an import costs above NumPy's own, in processes of their own."""
+"""P13: cost of an import in addition to NumPy's import, in separate processes."""
 
 import importlib.util
 import json
@@ -69,7 +69,7 @@ def measure(report: Report, quick: bool) -> None:
     }
     with tempfile.TemporaryDirectory() as folder:
         install(Path(folder), INSTALLED)
-        for _ in range(4 if quick else 12):  # the first round warms the file cache and writes what bytecode is missing
+        for _ in range(4 if quick else 12):  # the first round warms the file cache and writes missing bytecode
             for (case, name), taken in samples.items():
                 about = CASES[case]
                 done = _run(about.statements[name], folder if about.distributions else "")
@@ -90,7 +90,7 @@ def measure(report: Report, quick: bool) -> None:
 
 
 def install(folder: Path, count: int) -> None:
-    """Write what pip leaves of `count` distributions, each with an entry point of its own."""
+    """Write the metadata of `count` installed distributions, each with a separate entry point."""
     for i in range(count):
         info = folder / f"distribution_{i}-1.0.dist-info"
         info.mkdir()

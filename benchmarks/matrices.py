@@ -1,4 +1,4 @@
-"""JACOBIAN, 256 x 256 of a two-layer net, and HESSIAN, of the squared error of a net with 200 parameters; float64."""
+"""JACOBIAN: 256 x 256, two-layer net. HESSIAN: squared error of a net with 200 parameters. Both in float64."""
 
 from types import ModuleType
 from typing import Any

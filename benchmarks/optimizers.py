@@ -1,4 +1,4 @@
-"""Optimizers: the update of all parameters of a model alone, and a whole training step with Adam."""
+"""Optimizers: only the update of all parameters of a model, and a whole training step with Adam."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -27,7 +27,7 @@ def inputs(shapes: Sequence[tuple[int, ...]]) -> Data:
 
 
 def adam(np: ModuleType, ws: Sequence[Any], alpha: float = 0.001) -> Callable[[Sequence[Any]], None]:
-    """Adam in NumPy, in memory that is there."""
+    """Adam in NumPy, in preallocated memory."""
     states = [tuple(np.zeros_like(w) for _ in range(3)) for w in ws]
     t = 0
 
@@ -53,7 +53,7 @@ def adam(np: ModuleType, ws: Sequence[Any], alpha: float = 0.001) -> Callable[[S
 
 
 def momentum(np: ModuleType, ws: Sequence[Any]) -> Callable[[Sequence[Any]], None]:
-    """Momentum in NumPy, in memory that is there."""
+    """Momentum in NumPy, in preallocated memory."""
     states = [tuple(np.zeros_like(w) for _ in range(2)) for w in ws]
 
     def update(gs: Sequence[Any]) -> None:
@@ -147,7 +147,7 @@ def step_in_torch(torch: ModuleType, data: Data) -> Run:
 
 
 def step_in_xpgrad(xpgrad: ModuleType, data: Data, *, compiled: bool) -> Run:
-    """A step in xpgrad; compiled ones have no gradients at the end, and return Adam's average of them."""
+    """A step in xpgrad; compiled steps clear the gradients, and return Adam's average of the gradients."""
     F, x, t = xpgrad.functions, data["x"], data["t"]
     model = model_of(xpgrad, [data[name] for name in mlp.NAMES])
     optimizer = xpgrad.optimizers.Adam(RATE).setup(model)

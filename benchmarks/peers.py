@@ -18,7 +18,7 @@ DISTRIBUTIONS = {
 
 
 def threads(cores: int) -> dict[str, str]:
-    """Return the environment of a worker on so many cores: it must be there before the first import."""
+    """Return the environment of a worker on so many cores, to be set before the first import."""
     names = "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "XPGRAD_NUM_THREADS"
     flags = f"--xla_cpu_multi_thread_eigen={'true' if cores > 1 else 'false'} --xla_force_host_platform_device_count=1"
     return {
@@ -35,7 +35,7 @@ def cores() -> int:
 
 
 def pin(count: int) -> None:
-    """Keep this process, and those that it starts, on `count` cores, where the system can."""
+    """Restrict this process and its child processes to `count` cores, if the system supports this."""
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:count])
 
@@ -55,7 +55,7 @@ def load(contestant: str) -> Any:
 
 
 def settle() -> None:
-    """Wait for what xpgrad compiles in the background, so that the next call runs it."""
+    """Wait for xpgrad's background compilation, so that the next call runs the compiled code."""
     try:
         executors = importlib.import_module("xpgrad.transforms.trace.executors")
     except ImportError:  # of a version without programs

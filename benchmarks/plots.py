@@ -60,7 +60,7 @@ def draw(curves: Mapping[str, Any], folder: Path) -> list[Path]:
 def _lines(axes: Any, curves: Points, key: str, scale: float) -> None:
     for name, (label, colour, line) in STYLES.items():
         points = [(point["size"], point[key] * scale) for point in curves.get(name, ()) if key in point]
-        if points and not (key == "bytes" and name == "h"):  # by hand nothing is kept
+        if points and not (key == "bytes" and name == "h"):  # code by hand keeps no arrays
             axes.plot(*zip(*points, strict=True), label=label, color=colour, linestyle=line, marker=".", markersize=4)
     axes.set_xscale("log")
     axes.legend(fontsize=7, frameon=False)

@@ -1,6 +1,6 @@
-"""COMPILE: what a compiled function costs: tracing, making the program, compiling C, a call of it, and memory.
+"""COMPILE: costs of a compiled function: tracing, generating the program, compiling C, a call, and memory.
 
-Times are minima of CPU time. Memory is what tracemalloc sees, to which NumPy reports its arrays.
+Times are minima of CPU time. Memory is measured by tracemalloc, including NumPy's arrays, which NumPy reports.
 """
 
 import gc
@@ -43,7 +43,7 @@ COMPILED = {
 """The modules of the workloads that are compiled."""
 LEAVES = 1, 101
 STEPS = 10_000
-KEPT_BYTES = 16_384  # what caches of a few entries may take
+KEPT_BYTES = 16_384  # limit for caches of a few entries
 
 
 def _loss(parameters: Any, x: Any, t: Any) -> Any:
@@ -138,7 +138,7 @@ def measure_making(report: Report, seconds: float) -> None:
 
 
 def measure_c(report: Report, names: Iterable[str]) -> None:
-    """Add the seconds that the C compiler takes in the background, and those of loading what is on disk."""
+    """Add the seconds of compiling C in the background, and of loading C from the cache on disk."""
     for name in names:
         with tempfile.TemporaryDirectory() as folder:
             os.environ["XDG_CACHE_HOME"] = folder
@@ -175,7 +175,7 @@ def seconds_of_c(name: str) -> float:
 
 
 def measure_calls(report: Report, times: int) -> None:
-    """Add what a call costs above the generated function."""
+    """Add the cost of a call in addition to the generated function."""
     for leaves in LEAVES:
         arrays = [np.ones(3) for _ in range(leaves)]
         step = peers.load("xpgrad compiled python").compile(lambda arrays: -arrays[0])
@@ -199,7 +199,7 @@ def _peak(run: Callable[[], Any]) -> int:
 
 
 def measure_memory(report: Report, steps: int) -> None:
-    """Add the peak of the first call in that of an eager one, and the growth in a training loop."""
+    """Add the ratio of the peaks of the first call and an eager call, and the growth in a training loop."""
     f, args = value_and_grad(_loss), _perceptron(4096)
     xpgrad.compile(f)(*args)
     f(*args)
@@ -208,7 +208,7 @@ def measure_memory(report: Report, steps: int) -> None:
     step = training_step()
     for _ in range(steps // 10):
         step()
-    wait()  # what is compiled meanwhile stays
+    wait()  # libraries compiled meanwhile remain in memory
     gc.collect()
     tracemalloc.start()
     step()

@@ -1,8 +1,8 @@
 """Costs of tangents in units of their functions: `python -m benchmarks.ratios [NAME ...] [--all]` prints a table.
 
-The functions are those of the case table of the standard and of `special`, on NumPy, with larger inputs. The cost of a
-tangent is that of `jvp` less those of the function and of `jvp` itself, which a function that returns its arguments
-has; no tangent should cost more than `LIMIT` functions, or than its own bound in `BOUNDS`.
+The functions come from the case table for the standard and `special`, and run on NumPy, with larger inputs. The cost of
+a tangent is the cost of `jvp` minus the costs of the function and of `jvp` itself, measured with a function that returns
+its arguments; no tangent should cost more than `LIMIT` functions, or than its bound in `BOUNDS`.
 """
 
 import argparse
@@ -67,7 +67,7 @@ GROWTH = 16
 
 
 class Ratio(NamedTuple):
-    """One function: its seconds, and those of its tangent and of its gradient in units of them."""
+    """A function, its seconds, and the costs of its tangent and gradient relative to this time."""
 
     name: str
     seconds: float
@@ -79,7 +79,7 @@ class Ratio(NamedTuple):
 
 
 def enlarged(case: Case) -> Case:
-    """Return a case with larger inputs; those whose values are given keep them."""
+    """Return a case with larger inputs; inputs with given values are unchanged."""
 
     def larger(x: Input) -> Input:
         if x.values is not None:
@@ -130,7 +130,7 @@ def _seconds(run: Callable[[], Any]) -> float:
 
 
 def ratios(names: list[str]) -> Iterator[Ratio]:
-    """Yield the costs of the differentiable functions of the standard and of `special`, or of those named."""
+    """Yield the costs of the named functions, or of all differentiable functions of the standard and `special`."""
     for case in CASES:
         wanted = any(case.name == name or case.name.startswith(f"{name}-") for name in names) if names else True
         if case.area == "xp" and case.order and wanted and any(x.kind in ("float", "real") for x in case.inputs):

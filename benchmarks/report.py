@@ -1,4 +1,4 @@
-"""What is written: a table for each workload, and everything as JSON."""
+"""Reports: a table for each workload, and all results as JSON."""
 
 import datetime
 import os
@@ -13,7 +13,7 @@ HEADINGS = ("case", "contestant", "unit", "min", "median", "/h", "/t", "pass")
 
 
 def table(name: str, report: dict[str, Any]) -> str:
-    """A plain-text table of one workload's report; xpgrad's limits stand beside its row with "pass" or "MISS"."""
+    """Return a plain-text table of one workload's report; rows of xpgrad end with its limits and "pass" or "MISS"."""
     lines = [HEADINGS, *(_cells(row) for row in report["rows"])]
     widths = [max(len(line[i]) for line in lines) for i in range(len(HEADINGS))]
     text, previous = [f"\n{name}  {report['title']}"], None
@@ -30,7 +30,7 @@ def _align(column: int, cell: str, width: int) -> str:
 
 def _cells(row: dict[str, Any]) -> tuple[str, ...]:
     ratios = ("" if row[key] is None else f"{row[key]:.2f}" for key in ("per_h", "per_t"))
-    others = row.get("ratios", {})  # what a limit is about that no column shows stands before it
+    others = row.get("ratios", {})  # ratios without a column are printed before their limit
     verdicts = ", ".join(
         (f"{others[limit]:.2f} of " if limit[-1] in "jp" else "") + f"{limit} {'pass' if kept else 'MISS'}"
         for limit, kept in row["verdicts"].items()
@@ -40,7 +40,7 @@ def _cells(row: dict[str, Any]) -> tuple[str, ...]:
 
 
 def environment() -> dict[str, Any]:
-    """Versions, commit, processor and date: what one needs to know before comparing two files."""
+    """Return versions, commit, processor and date, which are needed to compare two files."""
     return {
         "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         "commit": _git("rev-parse", "HEAD"),

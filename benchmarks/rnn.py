@@ -13,8 +13,8 @@ STEPS, BATCH, HIDDEN = 200, 16, 64
 def inputs() -> Data:
     """Sequence `x`, state `h`, weights `u` (in, out) and `w` (hidden, out), bias `b`, cotangent `seed`.
 
-    The matrix `w` is orthogonal and all else small. With random numbers instead, the cotangents are so small after 170
-    steps that they are no normal numbers any more, and products of those take most of the time of every contestant.
+    The matrix `w` is orthogonal, and the remaining arrays are small. With random numbers instead, the cotangents are
+    subnormal after 170 steps, and products of subnormal numbers take most of the time of every contestant.
     """
     rng = np.random.default_rng(0)
     shapes = {"x": (STEPS, BATCH, HIDDEN), "h": (BATCH, HIDDEN), "seed": (BATCH, HIDDEN)}

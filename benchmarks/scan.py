@@ -1,7 +1,7 @@
-"""SCAN: the gradient of a loop of 10^5 steps, plain, by `scan`, and by a compiled `scan`: peak memory and time.
+"""SCAN: peak memory and time of the gradient of a loop of 10^5 steps: plain, `scan`, and compiled `scan`.
 
-Memory is the peak that tracemalloc sees above what the inputs take: NumPy reports its arrays to it, and everything else
-here is Python's own.
+Memory is the peak measured by tracemalloc, without the inputs. It includes NumPy's arrays, which NumPy reports, and
+Python objects.
 """
 
 import gc

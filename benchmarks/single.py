@@ -1,4 +1,4 @@
-"""One contestant of one case in this process: `python -m benchmarks.single P4 0 xpgrad 1` prints what it takes."""
+"""One contestant of one case in this process: `python -m benchmarks.single P4 0 xpgrad 1` prints its time and peak."""
 
 import json
 import sys

@@ -28,7 +28,7 @@ def measure(name: str, cores: int, seconds: float, largest: float) -> list[dict[
     build = formula.WORKLOADS["P4"].cases[0].builders()[name]
     assert not isinstance(build, str)
     rng, points = np.random.default_rng(0), list[dict[str, float]]()
-    harness.warm(name, build(library, {"x": np.ones(2, np.float32)}))  # loads what is loaded late
+    harness.warm(name, build(library, {"x": np.ones(2, np.float32)}))  # triggers lazy imports
     for size in SIZES:
         if size > largest or (points and not _fits(points[-1], size)):
             break
@@ -55,7 +55,7 @@ def _fits(last: dict[str, float], size: float) -> bool:
 
 
 def curves(report: Any, quick: bool, cores: int) -> dict[str, list[dict[str, float]]]:
-    """Return the points of each contestant, each measured in a process of its own."""
+    """Return the points of each contestant, measured in a separate process."""
     largest, seconds = (1e5, 0.01) if quick else (1e8, 0.05)
     names = [name for name, build in formula.WORKLOADS["P4"].cases[0].builders().items() if name != "jax eager"]
     found = {}

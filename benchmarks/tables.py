@@ -1,4 +1,4 @@
-"""The measured parts of the documentation, as Markdown: each is made of the results of a run."""
+"""Measured parts of the documentation, as Markdown computed from the results of a run."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -62,7 +62,7 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def environment(result: Result) -> str:
-    """Return what was measured on what."""
+    """Return the versions, the processor and the date of the run."""
     about = result["environment"]
     versions = [
         f"{name} {each}"
@@ -141,9 +141,9 @@ def two_cores(result: Result) -> str:
 
 
 def alone(result: Result) -> str:
-    """Return the table of times and peaks in processes of their own."""
+    """Return the table of times and peaks in separate processes."""
     reports = {name: report for name, report in result["workloads"].items() if name != "P8"}
-    return table(["in a process of its own", *COLUMNS.values()], _workload_rows(reports, _in_process))
+    return table(["in a separate process", *COLUMNS.values()], _workload_rows(reports, _in_process))
 
 
 def derivatives(result: Result) -> str:
@@ -167,7 +167,7 @@ def _relative(row: Mapping[str, Any] | None, base: Mapping[str, Any]) -> str:
 
 
 def compile_time(result: Result) -> str:
-    """Return the table of what programs cost, and the lines that are not about a workload."""
+    """Return the table of the costs of programs, and the lines for measurements without a workload."""
     cells: dict[str, dict[str, str]] = {}
     lines = []
     for row in result["workloads"]["COMPILE"]["rows"]:
@@ -224,7 +224,7 @@ def regimes(result: Result) -> str:
 
 
 def pays(result: Result) -> str:
-    """Return after how many calls making a program has paid, beside xpgrad eager."""
+    """Return the number of calls after which compiling saves time, compared with eager xpgrad."""
     found = result["curves"]["sizes"]
     eager = curve(found["xpgrad"])
     names = [name for name in COLUMNS if name in found and curve(found[name], "making") and name in MADE]

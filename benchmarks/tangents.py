@@ -1,4 +1,4 @@
-"""JVP: a function of a million numbers and its tangent, in the time of the function alone (`plain`)."""
+"""JVP: a function of a million numbers and its tangent, relative to the time of the function (`plain`)."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -50,7 +50,7 @@ def rational(np: Any, x: Any, y: Any) -> Any:
 
 
 def rational_by_hand(np: Any, x: Any, u: Any, y: Any, v: Any = None) -> tuple[Any, Any]:
-    """Its value and tangent; that of `y` may be missing."""
+    """Return the value and the tangent of (x*y + x)/y; `v`, the tangent of `y`, may be None."""
     z = (x * y + x) / y
     if v is None:
         return z, (u * y + u) / y
@@ -59,7 +59,8 @@ def rational_by_hand(np: Any, x: Any, u: Any, y: Any, v: Any = None) -> tuple[An
 
 @dataclass(frozen=True)
 class Problem:
-    """A function, by hand with a tangent behind each of the arguments `along`; the others are constant."""
+    """A function, and its hand-written form with a tangent after each of the arguments `along`; other arguments are
+    constant."""
 
     f: Callable[..., Any]
     by_hand: Callable[..., tuple[Any, Any]]
@@ -82,7 +83,7 @@ class Problem:
         return lambda: self.by_hand(np, *pairs, *rest)
 
     def plain(self, xpgrad: ModuleType, data: Data) -> Run:
-        """The function alone, in xpgrad."""
+        """Only the function, in xpgrad."""
         primals, _, rest = self.trees(data, np.asarray)
         return lambda: (self.f(xpgrad.array_api, *primals, *rest),)
 

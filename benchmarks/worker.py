@@ -1,4 +1,4 @@
-"""One workload in a process of its own: `python -m benchmarks.worker P3 [--quick] [--cores 2]` prints its report."""
+"""Run one workload in a separate process: `python -m benchmarks.worker P3 [--quick] [--cores 2]` prints its report."""
 
 import argparse
 import importlib
@@ -50,7 +50,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--cores", type=int, default=1)
     arguments = parser.parse_args()
-    pin(arguments.cores)  # before libraries are imported that ask how many there are
+    pin(arguments.cores)  # before importing libraries that count the cores
     report = workload(arguments.name).run(arguments.name, arguments.quick, arguments.cores)
     print(json.dumps(asdict(report)))
 
