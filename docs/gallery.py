@@ -58,8 +58,8 @@ def pages() -> Iterator[tuple[str, str]]:
 def index() -> str:
     """Return the page with the cards."""
     text = (
-        ":html_theme.sidebar_secondary.remove: true\n\nGallery\n=======\n\nPrograms on real data. The pictures and "
-        "what the programs print were made by running them. ``pip install 'xpgrad[examples]'`` installs the data "
+        ":html_theme.sidebar_secondary.remove: true\n\nGallery\n=======\n\nPrograms on real data, with the figures "
+        "and the output of a run. ``pip install 'xpgrad[examples]'`` installs the data "
         "sets and matplotlib.\n\n.. grid:: 1 2 2 3\n   :gutter: 3\n\n"
     )
     for program, said in PROGRAMS.items():

@@ -1,9 +1,9 @@
-"""Third-party Array API code, differentiated unchanged: each library gets Variables where it expects arrays.
+"""Unchanged third-party Array API code, differentiated by passing Variables instead of arrays.
 
-Run it by ``python examples/consumers.py``, with ``--markdown`` for the tables of docs/interop.md, and with names of
-libraries for those only. The calls themselves are in `consumed`. For every call it compares the value with the
-library's own on NumPy arrays, the gradient with finite differences of that, and the second derivative with finite
-differences of the gradient; what cannot be differentiated has to fail as its row says.
+Run ``python examples/consumers.py``, with ``--markdown`` for the tables of docs/interop.md, or with the names of some
+libraries. The calls are in `consumed`. For every call the program compares the value with the value for NumPy arrays,
+the gradient with finite differences of the value, and the second derivative with finite differences of the gradient.
+Calls that cannot be differentiated must fail as stated in their row.
 """
 
 import ast
@@ -32,12 +32,12 @@ ROW = re.compile(r"(?P<call>.*?)(?:  # (?P<what>[\w.-]+): (?P<why>.*))?$")
 
 
 class Unlike(Exception):
-    """What a library does with Variables that it does not do with arrays, by the word of its row."""
+    """Different behaviour of a library for Variables than for arrays, named by the word of its row."""
 
 
 @dataclass(frozen=True)
 class Row:
-    """A call, and what it is known to do: ``ok``, or one of the words of docs/interop.md with the reason."""
+    """A call with its known result: ``ok``, or a word explained in docs/interop.md with the reason."""
 
     library: Library
     call: str
@@ -51,7 +51,7 @@ class Row:
 
 
 def rows(library: Library) -> Iterator[Row]:
-    """Yield the rows of a library; a number instead of the word is a tolerance other than the usual one."""
+    """Yield the rows of a library; a number instead of a word replaces the default tolerance."""
     for line in filter(None, map(str.strip, library.calls.splitlines())):
         match = ROW.match(line)
         assert match
@@ -61,13 +61,13 @@ def rows(library: Library) -> Iterator[Row]:
 
 
 def names_in(code: types.CodeType) -> set[str]:
-    """Return the names that an expression asks for, in its lambdas too."""
+    """Return the names that an expression uses, including names in its lambdas."""
     nested = (names_in(each) for each in code.co_consts if isinstance(each, types.CodeType))
     return set(code.co_names).union(*nested)
 
 
 def numbers(result: Any) -> list[Any]:
-    """Return the floating-point arrays in a result; integers and what else there is have no derivative."""
+    """Return the floating-point arrays in a result; integers and other objects have no derivative."""
     if isinstance(result, dict):
         result = tuple(result.values())
     if isinstance(result, (tuple, list)):
@@ -110,7 +110,7 @@ class Call:
         total = Variable(np.zeros(()), requires_grad=False)
         for y in numbers(self.result(xs)):
             if not isinstance(y, Variable):
-                raise Unlike("number")  # a Python or NumPy number, or an array: whatever it is, the graph ends here
+                raise Unlike("number")  # the graph ends at a Python or NumPy number, or an array
             total = total + xp.sum(xp.real(weights(y.shape, y.array.dtype.kind == "c") * y))
         return xs, total
 
@@ -123,7 +123,7 @@ class Call:
 
 
 def directions(call: Call, seed: int) -> Iterator[tuple[str, Any]]:
-    """Yield for each input a direction to go; those of symmetric matrices are symmetric."""
+    """Yield a direction for each input, which is symmetric for symmetric matrices."""
     rng = np.random.default_rng(seed)
     for name in call.free:
         x = call.inputs[name]
@@ -134,7 +134,7 @@ def directions(call: Call, seed: int) -> Iterator[tuple[str, Any]]:
 
 
 def slope(f: Callable[[dict[str, Any]], float], arrays: dict[str, Any], name: str, d: Any) -> float:
-    """Return the derivative of `f` along `d` by differences of fourth order."""
+    """Return the derivative of `f` along `d`, from differences of fourth order."""
 
     def at(steps: int) -> float:
         return f({**arrays, name: np.asarray(arrays[name] + steps * STEP * d)})
@@ -147,7 +147,7 @@ def along(gradient: Any, d: Any) -> float:
 
 
 def worst(pairs: list[tuple[float, float]]) -> float:
-    """Return the largest relative error; NaN if there is one."""
+    """Return the largest relative error, or NaN if an error is NaN."""
     return float(np.max([abs(a - b) / max(1, abs(b)) for a, b in pairs]))
 
 
@@ -157,8 +157,8 @@ def measure(call: Call) -> tuple[float, float]:
     Raises
     ------
     Unlike
-        The result is a number, the value is not the library's own, a gradient is NaN, or there is none (which has to be
-        right).
+        If the result is a number, the value differs from the value for arrays, a gradient is NaN, or all gradients are
+        zero or missing.
     """
     value = call.of_arrays(call.inputs)
     xs, gradients, again = call.gradients(call.inputs, recorded=True)
@@ -208,11 +208,11 @@ def library_names(library: Library) -> dict[str, Any]:
 
 
 def judge(row: Row, names: dict[str, Any]) -> tuple[str, str]:
-    """Return what a call did, by the word of the rows, and for the terminal the figures or the error."""
+    """Return the word for the result of a call, and the errors or the exception as text."""
     call = Call(row, names)
     try:
         call.of_arrays(call.inputs)
-    except Exception as error:  # whatever it is that third-party code raises
+    except Exception as error:  # third-party code may raise any exception
         return "broken", f"{type(error).__name__}: {error}".splitlines()[0]
     try:
         first, curved = measure(call)
@@ -226,7 +226,7 @@ def judge(row: Row, names: dict[str, Any]) -> tuple[str, str]:
 
 
 def run(libraries: list[Library]) -> list[str]:
-    """Print a line for each call, and return what is not as its row says."""
+    """Print a line for each call, and return the deviations from the rows."""
     surprises = []
     for library in libraries:
         try:
@@ -244,7 +244,7 @@ def run(libraries: list[Library]) -> list[str]:
 
 
 def named(row: Row) -> str:
-    """Return a call as the tables show it: the functions, or all of it where the arguments are what matters."""
+    """Return a call as shown in the tables: only the functions, or the whole call if its arguments matter."""
     return f"`{row.call if row.library.whole else functions(ast.parse(row.call, mode='eval').body)}`"
 
 
@@ -280,7 +280,7 @@ def main(arguments: list[str]) -> int:
     if arguments == ["--markdown"]:
         print("\n".join(markdown()))
         return 0
-    warnings.simplefilter("ignore")  # about small samples and convergence, by the libraries
+    warnings.simplefilter("ignore")  # of the libraries, about small samples and convergence
     unknown = set(arguments) - {library.name for library in LIBRARIES}
     if unknown:
         raise SystemExit(f"consumers: expected names of libraries, got {sorted(unknown)}")

@@ -2,8 +2,8 @@
 
 The kernel is the sum of Rasmussen and Williams, Gaussian Processes for Machine Learning (2006), section 5.4.3: a smooth
 trend, a season that may change over decades, irregularities of some years, and noise that is correlated over months.
-Its eleven hyperparameters maximise the likelihood of the monthly means before the held-back years, by SciPy's L-BFGS-B;
-the gradient goes through the Cholesky factor of the covariance matrix.
+SciPy's L-BFGS-B maximises the likelihood of the monthly means before the held-back years over its eleven
+hyperparameters; the gradient goes through the Cholesky factor of the covariance matrix.
 
     python examples/gaussian_process.py --plot co2.png
 """
@@ -22,7 +22,7 @@ from statsmodels.datasets import co2
 import xpgrad
 import xpgrad.array_api as xp
 
-# Where the search begins: what one would guess from the look of the record, in ppm and years.
+# Start of the search: values estimated from a plot of the record, in ppm and years.
 START = {
     "trend": 50.0, "trend years": 50.0,
     "season": 2.0, "season years": 100.0, "season smoothness": 1.0,
@@ -51,7 +51,7 @@ class Timed:
 
 
 class Result(NamedTuple):
-    """The forecast of the held-back months, and how good it is."""
+    """The forecast of the held-back months, and its errors."""
 
     hyperparameters: dict[str, float]
     log_likelihood: float
@@ -79,7 +79,7 @@ def load() -> tuple[np.ndarray, np.ndarray]:
 
 
 def fitting(a: np.ndarray, device: xpgrad.Device) -> np.ndarray:
-    """`a` in 32 bits if `device` does not have its dtype: jax has 64 bits only when it is told so."""
+    """Return `a`, converted to 32 bits if `device` lacks its dtype; JAX has 64 bits only if enabled."""
     here = xp.__array_namespace_info__().dtypes(device=device)
     return a if a.dtype.name in here else a.astype(NARROW[a.dtype.name])
 
@@ -98,7 +98,7 @@ def covariance(p: dict[str, Any], d: Any) -> Any:
     shape = q["medium shape"]
     medium = q["medium"] ** 2 * (1 + d2 / (2 * shape * q["medium years"] ** 2)) ** -shape
     noise = q["noise"] ** 2 * xp.exp(-d2 / (2 * q["noise years"] ** 2))
-    # So that the matrix is positive definite in 32 bits, too; in 64 it is nothing.
+    # Makes the matrix positive definite in 32 bits; negligible in 64 bits.
     jitter = 1000 * xp.finfo(d.dtype).eps * q["trend"] ** 2
     white = (q["white noise"] ** 2 + jitter) * xp.astype(d == 0, d.dtype)
     return trend + season + medium + noise + white
@@ -133,7 +133,7 @@ def gradient_error(f: Callable[..., Any], start: dict[str, Any], device: xpgrad.
 def run(
     device: str | None = None, first: float = 1958, split: float = 1992, last: float = 2002, *, compiled: bool = False
 ) -> Result:
-    """Fit the months in [first, split), forecast those in [split, last)."""
+    """Fit the months in [first, split), and forecast the months in [split, last)."""
     years, ppm = load()
     old, new = (years >= first) & (years < split), (years >= split) & (years < last)
     level = ppm[old].mean()

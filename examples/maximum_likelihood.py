@@ -1,12 +1,12 @@
 """Maximum likelihood with exact standard errors: visits to the doctor in the RAND Health Insurance Experiment.
 
 A negative binomial regression (NB2) of 20,190 person-years on cost sharing and health. Newton steps in a trust region
-find the maximum, with exact Hessians; the standard errors come from the inverse of the last. No derivative is written.
-statsmodels, where all of them are, gives the same numbers. The profile of the likelihood in the coefficient of
-coinsurance shows how far the parabola holds that a standard error stands for.
+find the maximum, with exact Hessians; the standard errors come from the inverse of the last Hessian. No derivative is
+written by hand. statsmodels, which has hand-written derivatives, gives the same numbers. The profile of the likelihood
+in the coefficient of coinsurance shows the range in which the parabola behind a standard error is a good approximation.
 
-The data are those of Newhouse and others, New England Journal of Medicine 305 (1981); the likelihood is in Cameron and
-Trivedi, Regression Analysis of Count Data (1998), section 3.3.
+The data were published by Newhouse and others, New England Journal of Medicine 305 (1981); the likelihood is in Cameron
+and Trivedi, Regression Analysis of Count Data (1998), section 3.3.
 
     python examples/maximum_likelihood.py --plot visits.png
 """
@@ -80,7 +80,7 @@ def load(rows: int | None, seed: int) -> tuple[list[str], np.ndarray, np.ndarray
 
 
 def fitting(a: np.ndarray, device: xpgrad.Device) -> np.ndarray:
-    """`a` in 32 bits if `device` does not have its dtype: jax has 64 bits only when it is told so."""
+    """Return `a`, converted to 32 bits if `device` lacks its dtype; JAX has 64 bits only if enabled."""
     here = xp.__array_namespace_info__().dtypes(device=device)
     return a if a.dtype.name in here else a.astype(NARROW[a.dtype.name])
 

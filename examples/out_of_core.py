@@ -1,7 +1,7 @@
 """Regression on a table that fits in no worker's memory: gradients of a program over dask arrays, on a cluster.
 
-Least squares and logistic regression by gradient descent. The table never exists as a whole: a chunk is made (in real
-life: read) where it is needed, used for the loss and for the gradient, and forgotten. xpgrad writes no task by itself;
+Least squares and logistic regression by gradient descent. The table never exists as a whole: a chunk is generated (in
+practice: read) by the worker that needs it, used for the loss and the gradient, and discarded. xpgrad creates no tasks;
 the program and its backward pass are array code, and dask runs what it recorded on two processes whose memory is
 limited. NumPy, chunk by chunk and with the derivatives by hand, checks the numbers.
 
@@ -29,19 +29,19 @@ MODELS = "least squares", "logistic"
 
 
 class Result(NamedTuple):
-    """What one model gave."""
+    """Results of one model."""
 
     model: str
     size: int  # bytes of the table
-    limit: int  # bytes that a worker may have
-    peaks: list[int]  # bytes that each worker had at most
+    limit: int  # memory limit of a worker in bytes
+    peaks: list[int]  # peak memory of each worker in bytes
     losses: list[float]
-    difference: float  # of the last gradient from NumPy's, in its largest element
+    difference: float  # largest difference between the last gradient and NumPy's gradient
     seconds: float
 
 
 def rows_of(number: int, rows: int, columns: int) -> Any:
-    """One chunk of the table: features, and in the last column what is to be predicted, from 0 to 1."""
+    """Return one chunk of the table: features, and in the last column the target, from 0 to 1."""
     table = np.random.default_rng(number).random((rows, columns + 1)) - 0.5
     table[:, -1] = table[:, :-1] @ np.linspace(-1, 1, columns) + 0.1 * table[:, -1] > 0
     return table
@@ -79,7 +79,7 @@ def gradient_by_hand(model: str, w: Any, rows: int, columns: int, chunk: int) ->
 
 def peak() -> int:
     """The most memory that this process has had, in bytes."""
-    status = Path("/proc/self/status")  # begins anew with the process; getrusage takes over its parent's
+    status = Path("/proc/self/status")  # of this process only; getrusage inherits its parent's peak
     if status.exists():
         return 1024 * int(status.read_text().partition("VmHWM:")[2].split()[0])
     if sys.platform == "win32":
@@ -99,7 +99,7 @@ def run(model: str, client: Client, rows: int, columns: int, chunk: int, steps: 
         before = weights
         w = xpgrad.Variable(da.from_array(before))
         loss = loss_of(model, X, y, w)
-        loss.backward()  # builds the graph of the backward pass; nothing has been computed yet
+        loss.backward()  # builds the graph of the backward pass without computing it
         futures = client.compute([loss.array, w.grad])
         if bar:
             progress(futures, notebook=False)
@@ -125,7 +125,7 @@ def main() -> None:
     options = vars(parser.parse_args())
     quick = options.pop("quick")
     size = QUICK if quick else options
-    # A worker past its limit is killed at once: nothing is spilled to disk, and nobody waits for others.
+    # A worker that exceeds its limit is killed immediately, without spilling to disk or pausing.
     dask.config.set({f"distributed.worker.memory.{name}": False for name in ("target", "spill", "pause")})
     cluster = LocalCluster(
         n_workers=2, threads_per_worker=1, processes=True, memory_limit=size["memory"], dashboard_address=":0"

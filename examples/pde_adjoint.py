@@ -2,11 +2,12 @@
 
 An uplift of the sea surface in the Strait of Georgia, off Vancouver, sends waves between the islands; gauges on the
 coast record them. Which uplift was it? The sea bed is measured, the event invented: a model with half the time step
-makes the records, and noise of 1 cm is added. The unknown is the surface of every cell. The gradient of the misfit goes
-back through all time steps, which is the adjoint method; L-BFGS-B follows it. The time steps are checkpointed in
-segments, so memory grows with the length of one, not with the time. The record of one gauge is held back.
+generates the records, and noise of 1 cm is added. The unknown is the surface of every cell. The gradient of the misfit
+is propagated back through all time steps, which is the adjoint method, and L-BFGS-B minimises the misfit. The time
+steps are checkpointed in segments, so memory grows with the length of a segment, not with the time. The record of one
+gauge is held back.
 
-The equations are those of long waves with Manning's friction at the bottom, on a staggered grid with leapfrog steps
+The equations describe long waves with Manning's friction at the bottom, on a staggered grid with leapfrog steps
 (Imamura, Yalciner, Ozyurt, Tsunami modelling manual, 2006).
 
     python examples/pde_adjoint.py --plot tsunami.png
@@ -29,7 +30,7 @@ import xpgrad.array_api as xp
 from xpgrad.transforms import checkpoint
 
 GRAVITY, CELL = 9.81, 2430.0  # m/s², and m: at this latitude the cells of the map are square
-MANNING = 0.025  # s/m^(1/3), of a sandy bottom
+MANNING = 0.025  # s/m^(1/3), for a sandy bottom
 NOISE = 0.01  # m, the standard deviation of a reading's error
 SMOOTHNESS = 300.0  # weight of squared differences of neighbours against squared misfits, both in standard deviations
 
@@ -83,7 +84,7 @@ class Timed:
 
 
 class Result(NamedTuple):
-    """Surfaces at the start in m, records with their prediction, and what was checked on the way."""
+    """Initial surfaces in m, records with their predictions, and the results of checks."""
 
     sea: Sea
     truth: np.ndarray
@@ -123,7 +124,7 @@ def load() -> Sea:
 
 
 def fitting(a: np.ndarray, device: xpgrad.Device) -> np.ndarray:
-    """`a` in 32 bits if `device` does not have its dtype: jax has 64 bits only when it is told so."""
+    """Return `a`, converted to 32 bits if `device` lacks its dtype; JAX has 64 bits only if enabled."""
     here = xp.__array_namespace_info__().dtypes(device=device)
     return a if a.dtype.name in here else a.astype(NARROW[a.dtype.name])
 
@@ -160,7 +161,7 @@ def objective(surface: Any, wet: Any, sides: list[Any], cells: Any, records: Any
 
 
 def source(sea: Sea) -> np.ndarray:
-    """The invented event: an uplift of 1 m in the middle of the strait, and a trough of 0.6 m beside it."""
+    """Return the invented event: an uplift of 1 m in the middle of the strait, next to a trough of 0.6 m."""
     bells = []
     for longitude, latitude in ((236.42, 49.2), (236.2, 49.32)):
         east, north = (sea.longitude - longitude) * np.cos(np.radians(latitude)), sea.latitude - latitude
@@ -210,7 +211,7 @@ def run(
     peaks = []
     for size in (None, segment):
         if compiled:
-            for _ in range(2):  # what is compiled is traced in two calls
+            for _ in range(2):  # a compiled function is traced in two calls
                 loss(x, *args, size)
         tracemalloc.start()
         loss(x, *args, size)

@@ -1,11 +1,12 @@
-"""Phase retrieval: a complex picture from the magnitudes of its masked Fourier transforms, by complex gradients.
+"""Phase retrieval: a complex image from the magnitudes of its masked Fourier transforms, with complex gradients.
 
-A detector far behind an object counts photons: it sees |F x|² and no phase. Coded diffraction makes up for it:
-known masks are put before the object, and magnitudes taken for each. The object here is complex: a photograph of a
-pagoda is its modulus, one of a flower its phase. Two gradients of real functions of the complex picture find it:
+A detector far behind an object counts photons, so it measures |F x|² without the phase. Coded diffraction compensates
+for this: the magnitudes are measured for several known masks in front of the object. The object here is complex: its
+modulus is a photograph of a pagoda, and its phase a photograph of a flower. Two gradients of real functions of the
+complex image find the object:
 
-- the start is the picture that sends most of its energy to where the detector is bright, an eigenvector, by power
-  iteration (Candès, Li, Soltanolkotabi, Phase retrieval via Wirtinger flow, 2015) with that energy's gradient;
+- the start is the image that sends most of its energy to bright pixels of the detector. It is an eigenvector, found by
+power iteration (Candès, Li, Soltanolkotabi, Phase retrieval via Wirtinger flow, 2015) with the gradient of this energy;
 - from there Nesterov's descent minimises the misfit of amplitudes (Zhang, Liang, Reshaped Wirtinger flow, 2016).
 
 A gradient is ∂/∂x + i ∂/∂y, the direction of steepest ascent, so a step is `x - rate * gradient`, as for real numbers.
@@ -75,7 +76,7 @@ def load(size: int) -> np.ndarray:
 
 
 def fitting(a: np.ndarray, device: xpgrad.Device) -> np.ndarray:
-    """`a` in 32 bits if `device` does not have its dtype: jax has 64 bits only when it is told so."""
+    """Return `a`, converted to 32 bits if `device` lacks its dtype; JAX has 64 bits only if enabled."""
     here = xp.__array_namespace_info__().dtypes(device=device)
     return a if a.dtype.name in here else a.astype(NARROW[a.dtype.name])
 

@@ -1,4 +1,4 @@
-"""`python -m release`: what the targets `bump`, `dist` and `dist-check` of the Makefile run."""
+"""Commands of the Makefile's targets `bump`, `dist` and `dist-check`: `python -m release`."""
 
 import argparse
 import subprocess
@@ -22,11 +22,11 @@ def main() -> int:
     shown.add_argument("--tag", help="fail if this is not the tag of the version")
     commands.add_parser("bump", help="set the version everywhere").add_argument("version")
     commands.add_parser("build", help="build all distributions of the commit twice, and compare")
-    commands.add_parser("check", help="check the metadata and the contents of what was built")
+    commands.add_parser("check", help="check the metadata and the contents of the archives")
     tried = commands.add_parser("smoke", help="install each wheel into a fresh environment, and try it")
-    tried.add_argument("names", nargs="*", help="distributions; by default all but those of gigabytes")
-    commands.add_parser("evidence", help="write the digests and the bill of materials of what was built")
-    commands.add_parser("audit", help="look for known vulnerabilities in what the wheel installs")
+    tried.add_argument("names", nargs="*", help="distributions; by default all except distributions of gigabytes")
+    commands.add_parser("evidence", help="write the digests and the bill of materials of the archives")
+    commands.add_parser("audit", help="search the installed packages for known vulnerabilities")
     options = parser.parse_args()
     try:
         return COMMANDS[options.command](options)
@@ -84,7 +84,7 @@ def smoke_(options: argparse.Namespace) -> int:
 
 
 def evidence(_: argparse.Namespace) -> int:
-    """Write what a release is verified with."""
+    """Write the files for verifying a release."""
     for file in (write_digests(DIST, EVIDENCE), write_contents(DIST, EVIDENCE)):
         print(file.relative_to(ROOT))
     return 0

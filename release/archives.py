@@ -25,7 +25,7 @@ def build_twice(to: Path, root: Path = ROOT) -> list[Path]:
     Raises
     ------
     NotReproducible
-        It did not; `to` is left as it was.
+        If the two builds differ; `to` is unchanged.
     """
     with tempfile.TemporaryDirectory() as place:
         builds = []
@@ -49,7 +49,7 @@ def build_twice(to: Path, root: Path = ROOT) -> list[Path]:
 
 
 def export(to: Path, root: Path = ROOT) -> None:
-    """Write the files of the commit into a folder: nothing that is not committed comes into an archive."""
+    """Write the committed files into a directory, so that archives contain no uncommitted files."""
     done = subprocess.run(["git", "archive", "--format=tar", "HEAD"], cwd=root, capture_output=True, check=True)
     with tarfile.open(fileobj=io.BytesIO(done.stdout)) as archive:
         archive.extractall(to, filter="data")
@@ -59,7 +59,7 @@ def build(distribution: Distribution, source: Path, to: Path, environment: dict[
     """Build the sdist of a distribution, and its wheel from the sdist, with the hatchling that is installed."""
     command = [sys.executable, "-m", "build", "--no-isolation", "--outdir", str(to), str(source / distribution.folder)]
     clean = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
-    mask = -1 if os.name == "nt" else mask  # -1: as it is
+    mask = -1 if os.name == "nt" else mask  # -1: unchanged
     done = subprocess.run(command, env=clean | environment, capture_output=True, text=True, check=False, umask=mask)
     if done.returncode:
         raise subprocess.SubprocessError(
@@ -74,7 +74,7 @@ def time_of_commit(root: Path = ROOT) -> str:
 
 
 def changes(root: Path = ROOT) -> bool:
-    """Return whether there are changes that are not committed, and so not in the archives."""
+    """Return whether uncommitted changes exist, which the archives do not contain."""
     command = ["git", "status", "--porcelain"]
     return bool(subprocess.run(command, cwd=root, capture_output=True, text=True, check=True).stdout.strip())
 

@@ -31,12 +31,12 @@ class Distribution:
 
     @property
     def is_plugin(self) -> bool:
-        """Whether it is a package beside xpgrad, which needs that."""
+        """Whether the distribution is a plugin, which requires xpgrad."""
         return self.folder.parts[:1] == ("plugins",)
 
 
 def distributions(root: Path = ROOT) -> list[Distribution]:
-    """Return all distributions, each after those that it needs."""
+    """Return all distributions, each after its dependencies."""
     files = [root / "pyproject.toml", root / "conformance" / "pyproject.toml"]
     files += sorted((root / "plugins").glob("*/pyproject.toml"))
     return [Distribution(file.parent.relative_to(root), project(file)["name"]) for file in files]

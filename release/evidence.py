@@ -1,4 +1,4 @@
-"""What a user verifies a release with: the digests of its files, and a list of what it installs."""
+"""Files for verifying a release: the digests of its files, and a list of the installed packages."""
 
 import json
 import subprocess
@@ -23,7 +23,7 @@ def write_digests(dist: Path, to: Path) -> Path:
 
 
 def write_contents(dist: Path, to: Path) -> Path:
-    """Write the software bill of materials of an environment with the wheel of xpgrad alone, in CycloneDX's JSON."""
+    """Write the software bill of materials of an environment with only the wheel of xpgrad, in CycloneDX JSON."""
     to.mkdir(parents=True, exist_ok=True)
     file = to / CONTENTS
     with tempfile.TemporaryDirectory() as directory:
@@ -40,7 +40,7 @@ def write_contents(dist: Path, to: Path) -> Path:
 
 
 def audit(dist: Path) -> int:
-    """Look for known vulnerabilities in what the wheel of xpgrad installs; return the exit code of pip-audit."""
+    """Search the packages that the wheel installs for known vulnerabilities; return pip-audit's exit code."""
     with tempfile.TemporaryDirectory() as directory:
         python = installed(XPGRAD, dist, Path(directory))
         found = subprocess.run(

@@ -32,11 +32,11 @@ assert x.grad.tolist() == [3.0, 12.0, 27.0] and x.grad.dtype == np.float32, x.gr
 
 
 class SmokeError(Exception):
-    """A distribution does not do what its users begin with."""
+    """A distribution fails to install, import or compute."""
 
 
 def smoke(wheels: Path, names: tuple[str, ...] = ()) -> dict[str, str]:
-    """Try the distributions that are named, by default all but those of `ON_REQUEST_ONLY`; return what came of each."""
+    """Test the named distributions, by default all except `ON_REQUEST_ONLY`; return the outcome of each."""
     outcomes = {}
     for distribution in distributions():
         if names and distribution.name not in names:
@@ -51,7 +51,7 @@ def smoke(wheels: Path, names: tuple[str, ...] = ()) -> dict[str, str]:
 
 
 def tried(distribution: Distribution, wheels: Path) -> None:
-    """Install one distribution, import it, and compute with it; raise `SmokeError` if that fails."""
+    """Install a distribution, import it, and compute with it; raise `SmokeError` on failure."""
     with tempfile.TemporaryDirectory() as directory:
         place = Path(directory)
         python = installed(distribution, wheels, place)
@@ -71,7 +71,7 @@ def tried(distribution: Distribution, wheels: Path) -> None:
 
 
 def installed(distribution: Distribution, wheels: Path, place: Path) -> Path:
-    """Return the Python of a fresh environment with the wheels that a user of a distribution has."""
+    """Return the Python of a new environment with the wheels of a distribution and its dependencies."""
     wanted = ["xpgrad"] if distribution.name == "xpgrad" else ["xpgrad", SUITE, distribution.name]
     files = [wheel_of(name, wheels) for name in dict.fromkeys(wanted)]
     venv.create(place / "env", with_pip=True)
@@ -93,7 +93,7 @@ def wheel_of(name: str, wheels: Path) -> Path:
 
 
 def run(python: Path, place: Path, *arguments: str) -> str:
-    """Run a Python in an empty folder; return what it prints, and raise `SmokeError` if it fails."""
+    """Run Python in an empty directory, return its output, and raise `SmokeError` on failure."""
     clean = {key: value for key, value in os.environ.items() if not key.startswith(("PYTHON", "XPGRAD"))}
     with tempfile.TemporaryDirectory(dir=place) as empty:
         done = subprocess.run(

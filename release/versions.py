@@ -12,11 +12,11 @@ TEXT = r'[^"\s]+'
 
 
 class VersionError(Exception):
-    """Places that disagree, or a version that is none."""
+    """Inconsistent or invalid version."""
 
 
 def places(root: Path = ROOT) -> Iterator[tuple[Path, re.Pattern[str]]]:
-    """Yield each place that says the version: a file, and a pattern of one group."""
+    """Yield each location of the version: a file, and a pattern with one group."""
     yield root / "core" / "xpgrad" / "__init__.py", re.compile(rf'^__version__ = "({TEXT})"', re.MULTILINE)
     yield root / "CITATION.cff", re.compile(rf"^version: ({TEXT})", re.MULTILINE)
     yield root / "pyproject.toml", re.compile(rf'"xpgrad-conformance==({TEXT})"')
@@ -29,7 +29,7 @@ def places(root: Path = ROOT) -> Iterator[tuple[Path, re.Pattern[str]]]:
 
 
 def version(root: Path = ROOT) -> str:
-    """Return the version, and raise `VersionError` if one of the places says another."""
+    """Return the version, and raise `VersionError` if the locations disagree."""
     found: dict[str, list[str]] = {}
     for file, pattern in places(root):
         said = pattern.findall(file.read_text(encoding="utf-8"))
@@ -58,6 +58,6 @@ def bump(new: str, root: Path = ROOT) -> list[Path]:
 
 
 def check_tag(tag: str, root: Path = ROOT) -> None:
-    """Raise `VersionError` if a tag is not that of the version."""
+    """Raise `VersionError` if a tag does not match the version."""
     if tag != f"v{version(root)}":
         raise VersionError(f"tag: expected v{version(root)}, got {tag!r}; tag the commit of make bump")

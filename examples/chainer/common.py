@@ -1,4 +1,4 @@
-"""What the programs of this folder share: data, the command line, a progress bar, and a plot of the losses."""
+"""Common parts of the programs in this directory: data, command line, progress bar, and a plot of the losses."""
 
 import argparse
 from collections.abc import Callable, Iterable, Iterator
@@ -31,7 +31,7 @@ def shifted(x: np.ndarray, rng: np.random.Generator) -> np.ndarray:
 def words() -> list[str]:
     """Return the words of the Python Language Reference, which every Python carries for `help` (PSF licence).
 
-    In Python 3.11, some 80,000 words, numbers and punctuation marks, of 3,500 kinds.
+    In Python 3.11, the text has some 80,000 words, numbers and punctuation marks, 3,500 of them distinct.
     """
     import re
     from pydoc_data.topics import topics
@@ -41,7 +41,7 @@ def words() -> list[str]:
 
 
 def batches(count: int, size: int, rng: np.random.Generator) -> Iterator[np.ndarray]:
-    """Yield the numbers below `count` in random order, `size` at a time; what is left over waits for another epoch."""
+    """Yield the numbers below `count` in random order, `size` at a time, without a smaller last batch."""
     order = rng.permutation(count)
     for start in range(0, count - size + 1, size):
         yield order[start : start + size]
@@ -63,7 +63,7 @@ def stepper(optimizer: Any, lossfun: Callable[..., Any], compiled: bool) -> Call
 
 
 class Bar:
-    """A progress bar with the latest value beside it; `quiet` shows nothing."""
+    """A progress bar with the latest value; `quiet` hides it."""
 
     def __init__(self, quiet: bool) -> None:
         columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())

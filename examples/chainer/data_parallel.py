@@ -1,10 +1,11 @@
 """Data-parallel training on several processes: gradients are averaged, over MPI or over torch.distributed (gloo).
 
 Each process has a copy of the model and its part of every batch. The average of their gradients is the gradient of the
-whole batch, so the parameters are those of one process to rounding, here in double precision; the program checks it.
+whole batch, so the parameters equal the parameters of a single process up to rounding in double precision, which the
+program checks.
 
-    mpirun -n 2 python examples/chainer/data_parallel.py        over MPI, by mpi4py
-    python examples/chainer/data_parallel.py --processes 2      over gloo, where there is no MPI
+    mpirun -n 2 python examples/chainer/data_parallel.py        over MPI, with mpi4py
+    python examples/chainer/data_parallel.py --processes 2      over gloo, without MPI
 """
 
 import argparse
@@ -27,7 +28,7 @@ BATCH, STEPS = 64, 60
 
 
 class Communicator(Protocol):
-    """What training needs of processes that take part in it."""
+    """Interface of the processes that take part in training."""
 
     rank: int
     size: int
@@ -42,7 +43,7 @@ class Alone:
     rank, size = 0, 1
 
     def sum(self, a: np.ndarray) -> None:
-        """Leave `a` as it is."""
+        """Do not change `a`."""
 
 
 class MPI:

@@ -1,7 +1,7 @@
 """An LSTM predicts the next word of the Python Language Reference: backpropagation through time, truncated.
 
-The state goes on from one window of words to the next; `unchain_backward` ends the graph between them. The figure is
-the perplexity of the last tenth of the text, held against that of the words' frequencies alone.
+The state passes from one window of words to the next; `unchain_backward` ends the graph between windows. The result is
+the perplexity of the last tenth of the text, compared with the perplexity of predictions from the words' frequencies.
 
     python examples/chainer/language_model.py --plot text.png
 """
@@ -46,7 +46,7 @@ class RNNForLM(chainer.Chain):
 
 
 class Result(NamedTuple):
-    """Losses of the windows, perplexities of the text held out after each epoch, that of frequencies, and a sample."""
+    """Losses of windows, perplexities of the held-out text after each epoch and for frequencies, and a sample."""
 
     losses: list[float]
     perplexities: list[float]
@@ -130,7 +130,7 @@ def run(
     compiled: bool = False,
     quiet: bool = True,
 ) -> Result:
-    """Train the model; `limit` limits those of an epoch."""
+    """Train the model; `limit` is the maximum number of steps in an epoch."""
     target, rng = chainer.get_device(device), np.random.default_rng(seed)
     chainer.random.seed(seed)
     train, held_out, vocabulary = text()

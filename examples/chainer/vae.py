@@ -49,7 +49,8 @@ class VAE(chainer.Chain):
 
 
 class Result(NamedTuple):
-    """Bounds at each step and, held out, after each epoch; nats by pixel means, and of entropy; scans and samples."""
+    """Bounds at each step, and held-out bounds after each epoch; nats for pixel means and entropy; scans and
+    samples."""
 
     losses: list[float]
     bounds: list[float]
@@ -69,7 +70,7 @@ def nats(x: np.ndarray, p: np.ndarray) -> float:
 def run(
     device: str = "@numpy", epochs: int = 120, seed: int = 0, *, compiled: bool = False, quiet: bool = True
 ) -> Result:
-    """Train the autoencoder, and draw samples of it."""
+    """Train the autoencoder, and draw samples."""
     target, rng = chainer.get_device(device), np.random.default_rng(seed)
     chainer.random.seed(seed)
     x, _, x_test, _ = (a.reshape(len(a), -1) if a.ndim > 1 else a for a in common.digits())
@@ -97,7 +98,7 @@ def run(
 
 
 def draw(result: Result, plot: Any) -> None:
-    """Draw the bounds, scans held out with what they decode to, and samples."""
+    """Draw the bounds, held-out scans with their reconstructions, and samples."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(9, 2.8), layout="constrained")

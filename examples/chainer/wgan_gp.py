@@ -20,7 +20,7 @@ QUICK = {"steps": 3}
 
 
 class Generator(chainer.Chain):
-    """Normal numbers to images, by two transposed convolutions."""
+    """Map normal numbers to images, with two transposed convolutions."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -38,7 +38,7 @@ class Generator(chainer.Chain):
 
 
 class Critic(chainer.Chain):
-    """Images to numbers, by two convolutions; normalizations would make the images of a batch depend on each other."""
+    """Map images to numbers, with two convolutions; normalization would make images of a batch depend on each other."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""Word vectors by skip-grams with negative sampling (Mikolov et al., 2013), of the Python Language Reference.
+"""Word vectors: skip-grams with negative sampling (Mikolov et al., 2013) on the Python Language Reference.
 
 The figure is how often a pair of neighbouring words that was held out scores higher than the same word with one drawn
 from the distribution of the negative samples: 50 % by chance.
@@ -43,7 +43,7 @@ class Result(NamedTuple):
     vectors: np.ndarray
 
     def near(self, word: str, count: int = 6) -> list[str]:
-        """Return the words whose vectors have the smallest angles with that of `word`."""
+        """Return the words whose vectors have the smallest angles with the vector of `word`."""
         units = self.vectors / np.linalg.norm(self.vectors, axis=1, keepdims=True)
         order = np.argsort(-units @ units[self.vocabulary.index(word)])
         return [self.vocabulary[i] for i in order[1 : count + 1]]

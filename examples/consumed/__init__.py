@@ -1,8 +1,8 @@
-"""The calls that `consumers.py` differentiates, by library: text, so that a library which is absent is only skipped.
+"""Calls that `consumers.py` differentiates, by library, as text, so that missing libraries are only skipped.
 
-Each line is an expression in the names of the library, of `INPUTS`, `xp` and `np`; every floating-point input in it is
-differentiated. A call that does not differentiate, or not to the usual tolerance, says so in a comment: one word for
-what happens (docs/interop.md explains them) or the tolerance, and why.
+Each line is an expression with the names of the library, the names in `INPUTS`, `xp` and `np`; every floating-point
+input is differentiated. A call that does not differentiate, or only to a larger tolerance, has a comment with one word
+for the result (docs/interop.md explains these words) or the tolerance, and the reason.
 """
 
 from consumed.arrays import ARRAYS

@@ -1,4 +1,4 @@
-"""The inputs of the calls, and what describes a library."""
+"""Inputs of the calls, and descriptions of libraries."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field

@@ -10,7 +10,7 @@ from xpgrad.training import extensions
 
 
 class MLP(chainer.Chain):
-    """Three linear layers; the sizes of inputs are those of the first batch."""
+    """Three linear layers; the first batch determines the sizes of their inputs."""
 
     def __init__(self, n_units, n_out):
         super().__init__()
@@ -26,7 +26,7 @@ class MLP(chainer.Chain):
 
 
 def arguments():
-    """Return the parser of the options that both programs for digits have."""
+    """Return the parser of the options of both programs for digits."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--batchsize", "-b", type=int, default=100)
     parser.add_argument("--epoch", "-e", type=int, default=20)

@@ -1,4 +1,4 @@
-"""A perceptron on handwritten digits, trained by a loop of its own."""
+"""A perceptron on handwritten digits, with an explicit training loop."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""A language model of two LSTM layers, by truncated backpropagation through time, trained by a `Trainer`."""
+"""A language model of two LSTM layers, trained by truncated backpropagation through time with a `Trainer`."""
 
 # ruff: noqa: NPY002 - as in Chainer's programs, one global seed decides
 
@@ -39,7 +39,8 @@ class RNNForLM(chainer.Chain):
 
 
 class ParallelSequentialIterator(chainer.dataset.Iterator):
-    """Pairs of a word and the next one, at `batch_size` equally spaced places that move forward together."""
+    """Iterator over pairs of a word and its successor, at `batch_size` equally spaced positions that advance
+    together."""
 
     def __init__(self, dataset, batch_size, repeat=True):
         super().__init__()
@@ -107,7 +108,7 @@ def compute_perplexity(result):
 
 
 def arguments():
-    """Return the parser of the options that both programs for text have."""
+    """Return the parser of the options of both programs for text."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--batchsize", "-b", type=int, default=20)
     parser.add_argument("--bproplen", "-l", type=int, default=35, help="words through which is backpropagated")
@@ -151,7 +152,7 @@ def main(argv=None):
     updater = BPTTUpdater(train_iter, optimizer, args.bproplen, device)
     trainer = training.Trainer(updater, (args.epoch, "epoch"), out=args.out)
 
-    eval_model = model.copy()  # the same parameters, but states of its own
+    eval_model = model.copy()  # the same parameters, but separate states
     eval_rnn = eval_model.predictor
     trainer.extend(extensions.Evaluator(
         val_iter, eval_model, device=device, eval_hook=lambda _: eval_rnn.reset_state()))  # fmt: skip

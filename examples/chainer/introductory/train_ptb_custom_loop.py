@@ -1,4 +1,4 @@
-"""A language model of two LSTM layers, by truncated backpropagation through time, trained by a loop of its own."""
+"""A language model of two LSTM layers, truncated backpropagation through time, and an explicit training loop."""
 
 import copy
 import os
@@ -18,7 +18,7 @@ def main(argv=None):
     device.use()
 
     def evaluate(model, iterator):
-        evaluator = model.copy()  # states of its own
+        evaluator = model.copy()  # separate states
         evaluator.predictor.reset_state()
         sum_loss = count = 0
         with configuration.using_config("train", False), chainer.using_config("enable_backprop", False):

@@ -20,7 +20,7 @@ from xpgrad.training import extensions
 
 
 class ContinuousBoW(chainer.Chain):
-    """The mean of the words around a word tells the word."""
+    """Predict a word from the mean of the surrounding words."""
 
     def __init__(self, n_vocab, n_units, loss_func):
         super().__init__()
@@ -37,7 +37,7 @@ class ContinuousBoW(chainer.Chain):
 
 
 class SkipGram(chainer.Chain):
-    """Each word around a word tells the word."""
+    """Predict a word from each surrounding word."""
 
     def __init__(self, n_vocab, n_units, loss_func):
         super().__init__()

@@ -1,4 +1,4 @@
-"""The words of a text that is at hand, as `chainer.datasets.get_ptb_words` gives those of the Penn Treebank."""
+"""Words of a text without a download, in the format of `chainer.datasets.get_ptb_words` for the Penn Treebank."""
 
 import re
 from collections import Counter
