@@ -65,7 +65,7 @@ def main() -> int:
 
 
 def run(name: str, quick: bool, cores: int) -> dict[str, Any]:
-    """The report of one workload, from a fresh process; one without rows if that process failed."""
+    """Return the report of one workload from a new process, without rows if the process failed."""
     command = [sys.executable, "-m", "benchmarks.worker", name, "--cores", str(cores), *(["--quick"] if quick else [])]
     done = subprocess.run(
         command, stdout=subprocess.PIPE, text=True, check=False, cwd=ROOT, env=os.environ | threads(cores)

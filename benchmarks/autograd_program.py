@@ -3,7 +3,7 @@
     python -m benchmarks.autograd_program {autograd,xpgrad} SOURCES PROGRAM STEPS
 
 The program is not changed. Its drawings are recorded instead of drawn, the steps of its optimizers are limited, and
-where it would download the digits of MNIST it gets random images of the same shape.
+random images of the same shape replace a download of MNIST.
 """
 
 import contextlib

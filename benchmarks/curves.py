@@ -33,7 +33,7 @@ def crossings(first: Curve, second: Curve) -> list[Crossing]:
 
 
 def slope(curve: Curve) -> float:
-    """Return the exponent of the power law that fits a curve best: 0 for what does not grow, 1 for linear growth."""
+    """Return the exponent of the best-fitting power law: 0 for a constant curve, 1 for linear growth."""
     if len(curve) < 2:
         return math.nan
     x = [math.log(size) for size in curve]
@@ -44,7 +44,7 @@ def slope(curve: Curve) -> float:
 
 
 def number(value: float) -> str:
-    """Return a count as one reads it: `850`, `12 thousand`, `3.2 million`."""
+    """Return a count as readable text: `850`, `12 thousand`, `3.2 million`."""
     for scale, word in ((1e6, " million"), (1e3, " thousand")):
         if value >= scale * 0.9995:
             return f"{_digits(value / scale)}{word}"

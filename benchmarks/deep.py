@@ -113,7 +113,7 @@ def spent(name: str, depth: int) -> dict[str, float]:
 
 
 def memory(name: str, depth: int) -> dict[str, float]:
-    """Memory of one chain in this process; no collection happens between its making and its end."""
+    """Memory of one chain in this process; no collection happens between its creation and its end."""
     lib, graph = peers.load(name), GRAPHS[name]
     graph(lib, 1000)()
     gc.collect()

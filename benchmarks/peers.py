@@ -1,4 +1,4 @@
-"""The libraries that are compared: how each is imported, on how many threads, and which are missing here."""
+"""The compared libraries: their imports, numbers of threads, and availability."""
 
 import importlib
 import os
@@ -30,7 +30,7 @@ def threads(cores: int) -> dict[str, str]:
 
 
 def cores() -> int:
-    """Return on how many cores this worker runs."""
+    """Return the number of cores of this worker."""
     return int(os.environ.get("XPGRAD_NUM_THREADS", "1"))
 
 

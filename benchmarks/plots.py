@@ -1,4 +1,4 @@
-"""The pictures of docs/benchmarks.md: cost and memory against the size of arrays and the depth of graphs."""
+"""Plots of docs/benchmarks.md: cost and memory against the size of arrays and the depth of graphs."""
 
 import importlib
 from collections.abc import Mapping, Sequence
@@ -28,7 +28,7 @@ Points = Mapping[str, Sequence[Mapping[str, float]]]
 
 
 def draw(curves: Mapping[str, Any], folder: Path) -> list[Path]:
-    """Draw all pictures into a folder, as SVG, and return their files."""
+    """Draw all plots into a directory, as SVG, and return their files."""
     plt = importlib.import_module("matplotlib.pyplot")  # so that workloads run without it
 
     folder.mkdir(parents=True, exist_ok=True)

@@ -150,7 +150,7 @@ def measure_c(report: Report, names: Iterable[str]) -> None:
 
 
 def seconds_of_c(name: str) -> float:
-    """Return how long it takes until the C of a program is loaded; zero for one without.
+    """Return the time until the C of a program is loaded, or zero for a program without C.
 
     It is not the first program of the process, which also imports the executor and looks for a compiler.
     """

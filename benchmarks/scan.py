@@ -22,7 +22,7 @@ LIMITS = {"peak": "0.05", "time": "1.7"}
 
 
 def step(w: Any, c: Any, x: Any) -> Any:
-    """The body: few operations on small arrays, so that the cost of the loop itself shows."""
+    """The body, with few operations on small arrays, so that the cost of the loop dominates."""
     return xp.tanh(w * c + x)
 
 

@@ -55,7 +55,7 @@ COMPARED = (
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Return a table; columns that are empty in all rows are left out."""
+    """Return a table without columns that are empty in all rows."""
     kept = [i for i in range(len(head)) if i == 0 or any(row[i] for row in rows)]
     lines = [[head[i] for i in kept], ["---"] * len(kept), *([row[i] for i in kept] for row in rows)]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
@@ -78,7 +78,7 @@ def environment(result: Result) -> str:
 
 
 def ratio(value: float) -> str:
-    """Return a ratio with two digits that mean something."""
+    """Return a ratio with two significant digits."""
     return f"{value:.3g}" if value >= 10 else f"{value:.2f}" if value >= 0.095 else f"{value:.1g}"
 
 
@@ -284,7 +284,7 @@ def _exponent(curve: Curve) -> str:
 
 
 def threads(result: Result) -> str:
-    """Return how many times as fast two cores are, against the size of the array."""
+    """Return the speed-up of two cores over one, against the size of the array."""
     one, two = result["curves"]["sizes"], result["curves"].get("sizes_on_two_cores", {})
     names = [name for name in two if name in one]
     if not names:

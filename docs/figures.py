@@ -90,7 +90,7 @@ def standard() -> str:
 
 
 def programs(folder: str, *without: str) -> str:
-    """Return the number of programs in a folder as a word."""
+    """Return the number of programs in a directory as a word."""
     return WORDS[len({path.stem for path in (ROOT / folder).glob("*.py")} - set(without))]
 
 

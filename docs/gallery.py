@@ -12,7 +12,7 @@ PICTURES = ROOT / "examples" / "pictures"
 PROGRAMS = {
     "gaussian_process": "A forecast of CO2 by a Gaussian process with eleven hyperparameters.",
     "maximum_likelihood": "A negative binomial regression, by exact Hessians.",
-    "phase_retrieval": "A complex picture from magnitudes, by gradients of complex numbers.",
+    "phase_retrieval": "A complex image from magnitudes, with gradients of complex numbers.",
     "pde_adjoint": "The source of a tsunami, by the adjoint of a differential equation.",
     "problems/registration": "A photograph turned, scaled and shifted onto another.",
     "problems/regression": "A Gaussian process with a length for each feature.",

@@ -1,4 +1,4 @@
-"""Writes the pictures of docs/drawing.md: `python docs/pictures.py`. A test compares them with the code."""
+"""Write the drawings of docs/drawing.md: `python docs/pictures.py`. A test compares them with the code."""
 
 from pathlib import Path
 

@@ -276,7 +276,7 @@ def markdown() -> Iterator[str]:
 
 
 def main(arguments: list[str]) -> int:
-    """Run all libraries, or those named; with ``--markdown`` print the tables instead."""
+    """Run all libraries, or the named libraries; with ``--markdown`` print the tables instead."""
     if arguments == ["--markdown"]:
         print("\n".join(markdown()))
         return 0

@@ -162,7 +162,7 @@ def run(
 
 
 def picture(name: str) -> Path:
-    """The file to draw into, which is refused before the work if it cannot be written."""
+    """File for the drawing; a path that cannot be written is rejected before the computation."""
     from matplotlib.figure import Figure
 
     path, formats = Path(name), Figure().canvas.get_supported_filetypes()

@@ -49,7 +49,7 @@ class Timed:
 
 
 class Result(NamedTuple):
-    """Estimates and standard errors, ours and statsmodels'; the last parameter is the logarithm of the dispersion."""
+    """Estimates and standard errors, also by statsmodels; the last parameter is the logarithm of the dispersion."""
 
     names: list[str]
     estimates: np.ndarray
@@ -171,7 +171,7 @@ def run(
 
 
 def picture(name: str) -> Path:
-    """The file to draw into, which is refused before the work if it cannot be written."""
+    """File for the drawing; a path that cannot be written is rejected before the computation."""
     from matplotlib.figure import Figure
 
     path, formats = Path(name), Figure().canvas.get_supported_filetypes()

@@ -1,4 +1,4 @@
-"""Regression on a table that fits in no worker's memory: gradients of a program over dask arrays, on a cluster.
+"""Regression on a table larger than a worker's memory: gradients of a program over dask arrays, on a cluster.
 
 Least squares and logistic regression by gradient descent. The table never exists as a whole: a chunk is generated (in
 practice: read) by the worker that needs it, used for the loss and the gradient, and discarded. xpgrad creates no tasks;
@@ -59,7 +59,7 @@ def table_of(rows: int, columns: int, chunk: int) -> Any:
 
 
 def loss_of(model: str, X: Any, y: Any, w: Any) -> Any:
-    """The loss, as anybody would write it; arrays of any library, and Variables."""
+    """Return the loss, for arrays of any library and Variables."""
     z = xp.matmul(X, w)
     if model == "least squares":
         return xp.mean((z - y) ** 2)
@@ -67,7 +67,7 @@ def loss_of(model: str, X: Any, y: Any, w: Any) -> Any:
 
 
 def gradient_by_hand(model: str, w: Any, rows: int, columns: int, chunk: int) -> Any:
-    """The gradient by NumPy, one chunk in memory at a time."""
+    """Return the gradient computed by NumPy, with one chunk in memory at a time."""
     total = np.zeros(columns)
     for number, start in enumerate(range(0, rows, chunk)):
         table = rows_of(number, min(chunk, rows - start), columns)
@@ -78,7 +78,7 @@ def gradient_by_hand(model: str, w: Any, rows: int, columns: int, chunk: int) ->
 
 
 def peak() -> int:
-    """The most memory that this process has had, in bytes."""
+    """Return the peak memory of this process in bytes."""
     status = Path("/proc/self/status")  # of this process only; getrusage inherits its parent's peak
     if status.exists():
         return 1024 * int(status.read_text().partition("VmHWM:")[2].split()[0])

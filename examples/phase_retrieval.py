@@ -6,7 +6,8 @@ modulus is a photograph of a pagoda, and its phase a photograph of a flower. Two
 complex image find the object:
 
 - the start is the image that sends most of its energy to bright pixels of the detector. It is an eigenvector, found by
-power iteration (Candès, Li, Soltanolkotabi, Phase retrieval via Wirtinger flow, 2015) with the gradient of this energy;
+  power iteration (Candès, Li, Soltanolkotabi, Phase retrieval via Wirtinger flow, 2015) with the gradient of this
+  energy;
 - from there Nesterov's descent minimises the misfit of amplitudes (Zhang, Liang, Reshaped Wirtinger flow, 2016).
 
 A gradient is ∂/∂x + i ∂/∂y, the direction of steepest ascent, so a step is `x - rate * gradient`, as for real numbers.
@@ -49,7 +50,7 @@ class Timed:
 
 
 class Result(NamedTuple):
-    """Pictures, the misfit at each step, and how far the gradient is from a difference quotient, relatively."""
+    """Images, the misfit at each step, and the relative error of the gradient against a difference quotient."""
 
     original: np.ndarray
     start: np.ndarray
@@ -60,12 +61,12 @@ class Result(NamedTuple):
     descents: Timed
 
     def error(self, x: np.ndarray) -> float:
-        """Distance of a picture from the original, relatively."""
+        """Return the relative distance of an image from the original."""
         return float(np.linalg.norm(x - self.original) / np.linalg.norm(self.original))
 
 
 def load(size: int) -> np.ndarray:
-    """A complex picture (size, size): moduli in [0, 1], phases in [0, π/2]."""
+    """Return a complex image (size, size), with moduli in [0, 1] and phases in [0, π/2]."""
 
     def square(name: str) -> np.ndarray:
         gray = load_sample_image(name).mean(axis=2)[:416, 100:516] / 255
@@ -95,7 +96,7 @@ def bright_energy(x: Any, masks: Any, bright: Any) -> Any:
 
 
 def aligned(x: np.ndarray, original: np.ndarray) -> np.ndarray:
-    """`x` times the phase that brings it closest: magnitudes do not know the phase of the whole."""
+    """`x` times the phase that brings it closest: magnitudes do not determine a global phase."""
     inner = np.vdot(x, original)
     return x * inner / abs(inner)
 
@@ -109,7 +110,7 @@ def run(
     *,
     compiled: bool = False,
 ) -> Result:
-    """Recover a picture of size × size pixels from the magnitudes of so many masks, with 0.1 % of noise."""
+    """Recover an image of size × size pixels from the magnitudes for the given number of masks, with 0.1 % noise."""
     rng, target, host = np.random.default_rng(seed), xpgrad.get_device(device), xpgrad.get_device("@numpy")
     original = load(size)
     codes = rng.choice([1, -1, 1j, -1j], (masks, size, size))
@@ -126,7 +127,7 @@ def run(
     for _ in range(steps):
         x = ascend(x, codes, bright)  # the energy is quadratic in x, so its gradient is linear
         x = x / float(target.xp.linalg.vector_norm(x))
-    x = start = x * (float(target.xp.sum(measured**2)) / masks) ** 0.5  # masks and transform keep the energy
+    x = start = x * (float(target.xp.sum(measured**2)) / masks) ** 0.5  # masks and transform preserve the energy
 
     gradient = descend(x, codes, measured)[1]
     slope = float(target.xp.sum(target.xp.real(target.xp.conj(gradient) * d)))
@@ -144,7 +145,7 @@ def run(
 
 
 def picture(name: str) -> Path:
-    """The file to draw into, which is refused before the work if it cannot be written."""
+    """File for the drawing; a path that cannot be written is rejected before the computation."""
     from matplotlib.figure import Figure
 
     path, formats = Path(name), Figure().canvas.get_supported_filetypes()
@@ -169,9 +170,9 @@ def draw(result: Result, plot: Path) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--device", help="where to compute; by default XPGRAD_DEVICE, or NumPy (see `xpgrad devices`)")
-    parser.add_argument("--quick", action="store_true", help="a picture of 52 × 52 pixels")
+    parser.add_argument("--quick", action="store_true", help="an image of 52 × 52 pixels")
     parser.add_argument("--seed", type=int, default=0, help="of masks, noise and start")
-    parser.add_argument("--plot", type=picture, help="draw original, start and recovered picture into this file")
+    parser.add_argument("--plot", type=picture, help="draw original, start and recovered image into this file")
     parser.add_argument(
         "--compile", action="store_true", help="run the gradients as programs; the results are the same"
     )

@@ -1,1 +1,1 @@
-"""Makes and checks the distributions of a release: `python -m release --help`."""
+"""Build and check the distributions of a release: `python -m release --help`."""

@@ -18,9 +18,9 @@ class NotReproducible(Exception):
 
 
 def build_twice(to: Path, root: Path = ROOT) -> list[Path]:
-    """Build all distributions of the commit that is checked out into the folder `to`; return the archives.
+    """Build all distributions of the checked-out commit into the directory `to`; return the archives.
 
-    The second build differs in folder, time zone, locale and file mode, and must give the same bytes.
+    The second build uses another directory, time zone, locale and file mode, and must give the same bytes.
 
     Raises
     ------
@@ -56,7 +56,7 @@ def export(to: Path, root: Path = ROOT) -> None:
 
 
 def build(distribution: Distribution, source: Path, to: Path, environment: dict[str, str], mask: int) -> None:
-    """Build the sdist of a distribution, and its wheel from the sdist, with the hatchling that is installed."""
+    """Build the sdist of a distribution, and its wheel from the sdist, with the installed hatchling."""
     command = [sys.executable, "-m", "build", "--no-isolation", "--outdir", str(to), str(source / distribution.folder)]
     clean = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
     mask = -1 if os.name == "nt" else mask  # -1: unchanged
@@ -80,5 +80,5 @@ def changes(root: Path = ROOT) -> bool:
 
 
 def digests(folder: Path) -> dict[str, str]:
-    """Return the SHA-256 of each file of a folder."""
+    """Return the SHA-256 of each file in a directory."""
     return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(folder.iterdir())}

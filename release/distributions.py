@@ -10,7 +10,7 @@ ROOT = Path(__file__).parents[1]
 
 @dataclass(frozen=True)
 class Distribution:
-    """A folder with a pyproject.toml.
+    """A directory with a pyproject.toml.
 
     Parameters
     ----------
@@ -25,7 +25,7 @@ class Distribution:
 
     @property
     def backend(self) -> str | None:
-        """The name of the backend of a plugin, None for xpgrad, the suite and plugins that are no backend."""
+        """The name of the backend of a plugin, None for xpgrad, the suite and plugins without a backend."""
         points = project(ROOT / self.folder / "pyproject.toml").get("entry-points", {})
         return next(iter(points.get("xpgrad.backends", ())), None) if self.is_plugin else None
 

@@ -15,7 +15,7 @@ DIGESTS, CONTENTS = "SHA256SUMS", "xpgrad.cdx.json"
 
 
 def write_digests(dist: Path, to: Path) -> Path:
-    """Write the SHA-256 of each file of `dist` into the folder `to`, as ``sha256sum --check`` reads them."""
+    """Write the SHA-256 of each file of `dist` into the directory `to`, as ``sha256sum --check`` reads them."""
     to.mkdir(parents=True, exist_ok=True)
     file = to / DIGESTS
     file.write_text("".join(f"{digest}  {name}\n" for name, digest in digests(dist).items()), encoding="utf-8")
@@ -32,7 +32,7 @@ def write_contents(dist: Path, to: Path) -> Path:
         command = [sys.executable, "-m", "cyclonedx_py", "environment", *options, str(python)]
         subprocess.run(command, check=True, capture_output=True, text=True)
     found = json.loads(file.read_text(encoding="utf-8"))
-    for component in found["components"]:  # where the wheel lay when it was installed is no place to get it from
+    for component in found["components"]:  # the path from which the wheel was installed is not a source for users
         references = component.get("externalReferences", [])
         component["externalReferences"] = [each for each in references if not each["url"].startswith("file:")]
     file.write_text(json.dumps(found, indent=2, sort_keys=True) + "\n", encoding="utf-8")

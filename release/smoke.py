@@ -1,4 +1,4 @@
-"""Tries the wheels as their users get them: one fresh environment for each distribution, in an empty folder."""
+"""Tests of the wheels as installed by users: a new environment for each distribution, in an empty directory."""
 
 import json
 import os

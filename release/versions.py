@@ -1,4 +1,4 @@
-"""The version: all distributions have one, and all places that say it are set together."""
+"""The common version of all distributions, which is set in all files together."""
 
 import re
 from collections.abc import Iterator
@@ -43,7 +43,7 @@ def version(root: Path = ROOT) -> str:
 
 
 def bump(new: str, root: Path = ROOT) -> list[Path]:
-    """Write a new version into all places; return the files."""
+    """Write a new version into all locations; return the files."""
     if not PUBLIC.fullmatch(new):
         raise VersionError(f"bump: expected a version as 1.2.3 or 1.2.3rc1, got {new!r}")
     changed: dict[Path, None] = {}

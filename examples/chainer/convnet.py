@@ -1,4 +1,4 @@
-"""A convolutional net reads handwritten digits: Chain, Classifier and Adam, as Chainer's users write them.
+"""A convolutional net recognizes handwritten digits: Chain, Classifier and Adam, in Chainer's style.
 
 The data are the 1,797 scans of 8 x 8 pixels that scikit-learn carries; 360 of them are held out.
 

@@ -1,7 +1,7 @@
 """A variational autoencoder of handwritten digits (Kingma, Welling, Auto-encoding variational Bayes, 2014).
 
-Pixels are probabilities; the bound is in nats per scan, and held against a code that gives each pixel its mean, and
-against the entropy of the gray pixels, below which no code gets.
+Pixels are probabilities; the bound is in nats per scan. It is compared with a code that uses the mean of each pixel,
+and with the entropy of the gray pixels, which is a lower limit for every code.
 
     python examples/chainer/vae.py --plot vae.png
 """

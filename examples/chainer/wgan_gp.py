@@ -1,7 +1,8 @@
 """A generator of handwritten digits: Wasserstein GAN with gradient penalty (Gulrajani et al., 2017).
 
 The penalty is a function of the critic's gradient, so the critic's step differentiates a gradient. Samples are judged
-by the energy distance to scans that neither net has seen; the training scans' own is the best to be had.
+by the energy distance to scans that neither net has seen; the energy distance of the training scans is the best
+possible value.
 
     python examples/chainer/wgan_gp.py --plot wgan.png
 """

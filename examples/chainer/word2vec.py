@@ -1,7 +1,7 @@
 """Word vectors: skip-grams with negative sampling (Mikolov et al., 2013) on the Python Language Reference.
 
-The figure is how often a pair of neighbouring words that was held out scores higher than the same word with one drawn
-from the distribution of the negative samples: 50 % by chance.
+The result is the fraction of held-out pairs of neighbouring words that score higher than the same word with a word
+drawn from the distribution of the negative samples: 50 % by chance.
 
     python examples/chainer/word2vec.py --plot words.png
 """
@@ -71,7 +71,7 @@ def pairs(numbers: np.ndarray) -> np.ndarray:
 def run(
     device: str = "@numpy", steps: int = 6000, seed: int = 0, *, compiled: bool = False, quiet: bool = True
 ) -> Result:
-    """Learn the vectors on nine tenths of the text, and try them on the last."""
+    """Learn the vectors on nine tenths of the text, and test them on the last tenth."""
     target, host = chainer.get_device(device), chainer.get_device("@numpy")
     rng = np.random.default_rng(seed)
     chainer.random.seed(seed)

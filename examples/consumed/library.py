@@ -10,7 +10,7 @@ RNG = np.random.default_rng(7)
 
 
 def spread(*shape: int, low: float = 0.3, high: float = 1.8) -> Any:
-    """Return distinct numbers that are no round ones, in no order."""
+    """Return distinct, unsorted numbers that are not round."""
     count = int(np.prod(shape))
     places = RNG.permutation(count) + RNG.uniform(0.2, 0.8, count)
     return (low + (high - low) * places / count).reshape(shape)
