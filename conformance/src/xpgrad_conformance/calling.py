@@ -1,4 +1,4 @@
-"""What a worker process is calling, in memory that the main process reads if the worker crashes or hangs."""
+"""The current call of a worker process, in memory that the main process reads if the worker crashes or hangs."""
 
 from typing import Any
 
@@ -13,12 +13,12 @@ def share(memory: Any) -> None:
 
 
 def note(call: bytes) -> None:
-    """Say what is called next; nothing happens in a process without shared memory."""
+    """Record the next call; do nothing in a process without shared memory."""
     for memory in _memory:
         memory.value = call
 
 
 def described(memory: Any) -> str:
-    """Return what was called last, as the end of a sentence, or an empty text."""
+    """Return a description of the last call, to end a sentence with, or an empty text."""
     text = bytes(memory.value).decode(errors="replace")
     return f", in {text}" if text else ""

@@ -79,7 +79,7 @@ class Check:
     one_in : int
         It runs for every n-th case of the whole table, because it depends on the core more than on the backend.
     early : bool
-        It runs before all others, because it is about what happens at first use.
+        It runs before the rest of the suite because it checks behaviour at first use.
     every : bool
         Whether the quick profile runs it in every dtype of an operation, if only on few inputs in most.
     generated : bool

@@ -140,7 +140,7 @@ def _table(report: Report, width: int) -> Table:
 
 
 def _rows(report: Report, letter: str) -> Iterator[tuple[list[str], Counts, int]]:
-    """Yield devices of which a family found the same, with their counts and the number of checks that did not run."""
+    """Yield groups of devices with equal counts in a family, the counts, and the number of checks that did not run."""
     alike: dict[object, list[str]] = {}
     for device in report.devices:
         key = letter, device

@@ -28,8 +28,8 @@ TOGETHER = tuple(
 def declaration(wrong: Sequence[Mismatch], given: Capabilities, devices: Sequence[str]) -> str:
     """Return Python code of capabilities that agree with the probes, with an empty string for each unknown reason.
 
-    What is missing because something else is, as the functions of an extension, needs no entry. `Capabilities` refuses
-    empty reasons.
+    A fact that is implied by another missing fact, such as the functions of a missing extension, needs no entry.
+    `Capabilities` refuses empty reasons.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ def declaration(wrong: Sequence[Mismatch], given: Capabilities, devices: Sequenc
 def _entries(
     known: Mapping[str, str], lacking: Mapping[str, str], found: Collection[str], absent: Collection[str]
 ) -> list[str]:
-    """Return the lines of one mapping: reasons that are known, and places for those that are not."""
+    """Return the lines of one mapping, with known reasons, or placeholders for unknown reasons."""
     lines = [f"{_quoted(fact)}: {_quoted(why)}," for fact, why in known.items() if fact not in found]
     for fact, error in lacking.items():
         above = {fact.partition(".")[0], *IMPLIED_BY.get(fact, ())} - {fact}
@@ -106,6 +106,6 @@ def repeated(given: Capabilities) -> list[str]:
 
 
 def _kind(fact: str) -> str:
-    """Return what a fact has in common with those that usually hold for the same reason."""
+    """Return the kind of a fact; facts of one kind are usually missing for the same reason."""
     found = ((pattern.fullmatch(fact), kind) for pattern, kind in TOGETHER)
     return next((match.expand(kind) for match, kind in found if match), fact)

@@ -95,7 +95,7 @@ def counted(number: int, noun: str) -> str:
 
 
 def summary(group: Group) -> str:
-    """Return a group in one line: its function if there is one, the number of its failures, the checks that fail."""
+    """Return a group in one line: its function, if any, the number of its failures, and the checks that fail."""
     checks = ", ".join(group.checks[:MAX_CHECKS])
     more = len(group.checks) - MAX_CHECKS
     where = f"{checks} and {counted(more, 'other check')}" if more > 0 else checks
@@ -124,7 +124,7 @@ def _checks(report: Report) -> list[dict[str, Any]]:
 
 
 def _others(found: Iterable[Outcome]) -> list[dict[str, Any]]:
-    """Return the items that did not pass: failures one by one, others grouped by reason."""
+    """Return the items that did not pass: each failure, and the remaining items grouped by reason."""
     rows: list[dict[str, Any]] = []
     together: dict[tuple[str, str, bool], list[str]] = {}
     for each in found:
@@ -218,7 +218,7 @@ def _failures(report: Report) -> list[str]:
 
 
 def _beside(report: Report) -> str:
-    """Return what a badge says beside the level: `` (2 declared, tolerance x4)``."""
+    """Return the text to the right of the level on a badge: `` (2 declared, tolerance x4)``."""
     known = sum(map(fails_as_declared, report.outcomes))
     widest = max((factor for factor, _ in report.capabilities.tolerances.values()), default=1.0)
     found = ["thin"] * (report.profile == "thin") + [f"{known} declared"] * (known > 0)
@@ -227,7 +227,7 @@ def _beside(report: Report) -> str:
 
 
 def badge(report: Report) -> str:
-    """Return a badge: the level, or that there is none."""
+    """Return a badge with the level, or with "none"."""
     text = "not certified" if report.level is None else f"level {report.level}{_beside(report)}"
     left, right = 58, 12 + 7 * len(text)
     width = left + right

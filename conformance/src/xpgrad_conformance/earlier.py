@@ -1,4 +1,4 @@
-"""What an earlier run found: the checks that failed, from its `conformance.json`."""
+"""Failed checks of an earlier run, read from its `conformance.json`."""
 
 import json
 from collections.abc import Collection
@@ -20,7 +20,7 @@ def failed_in(report: Path, backend: str) -> list[str]:
     Raises
     ------
     ValueError
-        There is no such report, it cannot be read, or it is of another backend.
+        The report does not exist, cannot be read, or belongs to another backend.
     """
     file = report / FILE if report.is_dir() else report
     try:
@@ -40,7 +40,7 @@ def _failed(row: dict[str, Any]) -> list[str]:
 
 
 def unknown_note(failed: Collection[str], planned: Collection[str]) -> str:
-    """Return a note on checks that failed before and are not planned now; empty if there are none."""
+    """Return a note on checks that failed before and are not planned now, or an empty text."""
     gone = sorted(set(failed) - set(planned))
     if not gone:
         return ""

@@ -31,5 +31,5 @@ def hands_out_its_memory(x: Array) -> bool:
 
 
 def takes_over(made: Array, source: Any) -> bool:
-    """Return whether an array in the host's memory that from_dlpack made of `source` has its memory."""
+    """Return whether from_dlpack shared the memory of `source` with `made`, an array in the host's memory."""
     return bool(np.shares_memory(np.from_dlpack(made), np.from_dlpack(source)))

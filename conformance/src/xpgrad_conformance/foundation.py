@@ -1,4 +1,4 @@
-"""The functions on which others are built: those whose failure makes other functions and gradients fail."""
+"""The foundation: functions whose failure makes other functions and gradients fail."""
 
 import functools
 from collections import Counter
@@ -34,7 +34,7 @@ BY_OPERATORS = frozenset(
 
 @functools.cache
 def foundation() -> frozenset[str]:
-    """Return the names of the functions that kernels and rules of at least `USERS` others call."""
+    """Return the names of the functions that at least `USERS` kernels and rules call."""
     users: Counter[str] = Counter()
     for name, declaration in table.declared.items():
         if OWNER in name or name.startswith("special."):  # which of these are declared depends on what was imported

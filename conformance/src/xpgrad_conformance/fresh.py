@@ -1,4 +1,4 @@
-"""What a new process finds out about an installed backend: loading it, recognising its arrays, computing."""
+"""Facts about an installed backend from a new process: whether it loads, recognises its arrays and computes."""
 
 import functools
 import json
@@ -60,7 +60,7 @@ except BaseException as error:
 
 
 def entry_of(backend: Backend) -> Entry | None:
-    """Return the entry point of a backend that a distribution announces; None for one that this program registered."""
+    """Return the entry point of a backend that a distribution announces; None if this program registered it."""
     entries = plugins.installed.backends.get(backend.name, ())
     entry = next((each for each in entries if each.distribution == OWN), next(iter(entries), None))
     if entry is None or entry.distribution == "this program":

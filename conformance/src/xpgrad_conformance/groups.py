@@ -31,8 +31,7 @@ class Group:
     Attributes
     ----------
     function : str
-        The function of the library that is missing, or that is wrong by itself and that all failing checks call; empty
-        if none is known.
+        The function of the library that is missing or wrong and that all failing checks call; empty if unknown.
     message : str
         The most frequent message, with numbers, shapes, dtypes, devices and ids replaced.
     outcomes : tuple of Outcome
@@ -47,7 +46,7 @@ class Group:
 
     @property
     def example(self) -> Outcome:
-        """The failure that is the easiest to read: of a low level, small, in float64, with a short message."""
+        """The most readable failure: low level, small, float64, short message."""
         return min(self.outcomes, key=lambda each: (not self._own(each), *_difficulty(each)))
 
     @property
@@ -68,12 +67,12 @@ class Group:
 
     @property
     def of_loading(self) -> bool:
-        """Whether a check of the family "load" fails: what it says is often the cause of all else."""
+        """Whether a check of the family "load" fails; its message often explains all other failures."""
         return any(name.startswith("L") for name in self.checks)
 
     @property
     def weight(self) -> float:
-        """What the order of groups follows: the number of failures, those of low levels counting more."""
+        """The sort key of groups: the number of failures, in which low levels count more."""
         return sum(math.pow(WEIGHT, -BY_ID[each.check].level) for each in self.outcomes)
 
     def _own(self, outcome: Outcome) -> bool:
@@ -84,9 +83,9 @@ class Group:
 def grouped(failures: Sequence[Outcome], devices: Collection[str]) -> tuple[Group, ...]:
     """Return failures in groups with one cause each, the one to repair first at the beginning.
 
-    A function of the library is a cause if it is missing, or if a check of it alone fails and calls none of the other
-    functions of which that is true. Failures of checks that call it are its own; where there are several such
-    functions, that of the most failures counts. The other failures are grouped by their messages.
+    A function of the library is a cause if it is missing, or if a check of only this function fails and calls no other
+    such function. A failure is attributed to the cause that its check calls, or, of several causes, to the cause with
+    the most failures. The other failures are grouped by their messages.
     """
     together: dict[tuple[str, str], list[Outcome]] = {}
     unclear = [each for each in failures if not missing(each.reason)]
@@ -118,7 +117,7 @@ def _own(outcome: Outcome) -> str:
 
 
 def _suspects(failures: Sequence[Outcome], used: Used) -> dict[str, frozenset[str]]:
-    """Return the functions of which a check of level 0 fails, with those that all such checks call."""
+    """Return the functions with a failing check of level 0, with the functions that all such checks call."""
     calls: dict[str, frozenset[str]] = {}
     for each in failures:
         name, found = _own(each), used.get(key_of(each), frozenset())
@@ -141,7 +140,7 @@ def _common(failures: Sequence[Outcome], calls: Mapping[str, frozenset[str]], de
 
 
 def _causes(failures: Sequence[Outcome], used: Used) -> list[str]:
-    """Return the functions that are wrong by themselves, the one that the most failing checks call first."""
+    """Return the wrong functions that explain failures; the function that most failing checks call is first."""
     roots = _roots(_suspects(failures, used))
     keys = Counter(map(key_of, failures))
     covered = {name: sum(count for key, count in keys.items() if name in used.get(key, ())) for name in roots}

@@ -8,7 +8,7 @@ from xpgrad.types import Shape
 
 
 def fractions(shape: Shape, position: int, rng: np.random.Generator) -> Any:
-    """Return shuffled fractional parts of consecutive multiples of the square root of 2, from the one at `position` on.
+    """Return shuffled fractional parts of consecutive multiples of the square root of 2, from number `position`.
 
     The smallest distance between n of them is about 1 / (3 n). Each is moved by a tenth of 1 / n at most, because sums
     of multiples of one number are often equal.

@@ -1,4 +1,4 @@
-"""The journal of a run: its outcomes in a file, line by line, from which a run that was stopped goes on."""
+"""The journal of a run: a file with one outcome per line, from which an interrupted run continues."""
 
 import dataclasses
 import hashlib
@@ -23,18 +23,18 @@ class Journal:
     ----------
     file : Path
     seed : int
-        That of the run which began the journal.
+        Seed of the run that began the journal.
     earlier : list of Outcome
-        What earlier runs found. Checks that failed are not among them: they run again.
+        Outcomes of earlier runs. Checks that failed are not among them: they run again.
 
     Parameters
     ----------
     folder : Path
         It is made if it does not exist.
     of : dict from str to str
-        What must be the same for outcomes to belong together; see `subject_of`.
+        Conditions under which outcomes may be combined; see `subject_of`.
     seed : int
-        That of a new journal.
+        Seed of a new journal.
 
     Raises
     ------
@@ -53,7 +53,7 @@ class Journal:
                 self._compare(heading["of"], of)
                 self.seed = int(heading["seed"])
                 self.earlier = [each for each in _outcomes(lines[1:]) if each.state != "failed"]
-            # Written anew, without what runs again and without a line that was cut off.
+            # Rewrite the file without outcomes that run again and without an incomplete last line.
             whole = [json.dumps({"of": of, "seed": self.seed}), *map(_line, self.earlier)]
             self.file.write_text("".join(f"{line}\n" for line in whole), encoding="utf-8")
         except (OSError, KeyError, TypeError, json.JSONDecodeError) as error:
@@ -72,14 +72,14 @@ class Journal:
             stream.write(f"{_line(outcome)}\n")
 
     def note(self, planned: int) -> str:
-        """Return how much of a plan earlier runs did; empty for a new journal."""
+        """Return the part of a plan that earlier runs completed, as a note; empty for a new journal."""
         return f"{len(self.earlier):,} of {planned:,} checks ran earlier, by the journal" if self.earlier else ""
 
 
 def subject_of(backend: Backend, capabilities: Capabilities, about: Mapping[str, Any]) -> dict[str, str]:
-    """Return what must be the same for outcomes of several runs to belong together, each as a short text.
+    """Return the conditions under which outcomes of several runs may be combined, each as a short text.
 
-    That is the declaration, the source code, and `about`: versions, and what was asked for.
+    The conditions are the declaration, the source code, and `about`: versions and requested options.
     """
     declared = json.dumps(capabilities.as_dict(), sort_keys=True)
     return {
@@ -90,10 +90,10 @@ def subject_of(backend: Backend, capabilities: Capabilities, about: Mapping[str,
 
 
 def _sources(backend: Backend) -> str:
-    """Return a checksum of the source of the backend, of xpgrad, and of the suite."""
+    """Return a checksum of the source code of the backend, xpgrad and the suite."""
     names = {"xpgrad", "xpgrad_conformance"}
     inner: Any = backend
-    while inner is not None:  # a backend over another one, too
+    while inner is not None:  # also a backend that wraps another backend
         modules = [type(inner).__module__, *(entry.module for entry in plugins.installed.backends.get(inner.name, ()))]
         names |= {module.partition(".")[0] for module in modules}
         inner = getattr(inner, "base", None)

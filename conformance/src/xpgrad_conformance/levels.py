@@ -1,4 +1,4 @@
-"""What a level takes: no failure, and declarations that leave most of what it certifies."""
+"""Requirements of a level: no failures, and few declared exceptions."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
@@ -40,7 +40,7 @@ FUNCTION_OF = {case.name: case.name if case.name in OF_BITS else case.function f
 
 
 class Place(NamedTuple):
-    """What one check was made on, in whichever dtype: its id, the device, and the case or operation, if it has one."""
+    """The id, device, and case or operation (if any) of a check, without the dtype."""
 
     check: str
     device: str
@@ -48,7 +48,7 @@ class Place(NamedTuple):
 
 
 class Ruling(NamedTuple):
-    """The level that outcomes and declarations give, and in one sentence each, what is in the way of the next one."""
+    """The level that outcomes and declarations reach, and the obstacles to the next level, one sentence each."""
 
     level: int | None
     obstacles: tuple[str, ...]
@@ -60,26 +60,26 @@ def check_of(outcome: Outcome) -> Check:
 
 
 def place_of(outcome: Outcome) -> Place:
-    """Return what an outcome is of: ``K01[sum-axis,float32,@npu:0]`` is of K01, of sum-axis, on @npu:0."""
+    """Return check, device and case of an outcome: ``K01[sum-axis,float32,@npu:0]`` is K01 of sum-axis on @npu:0."""
     inside = outcome.id[len(outcome.check) + 1 : -1].removesuffix(outcome.device).rstrip(",")
     about, _, dtype = inside.rpartition(",")
     return Place(outcome.check, outcome.device, about if dtype in DTYPES else inside)
 
 
 def fact_of(outcome: Outcome) -> str:
-    """Return the declared fact for which an item was skipped; empty if there is none."""
+    """Return the declared fact for which an item was skipped, or an empty text."""
     return outcome.reason.partition(":")[0] if outcome.state == "skipped" and outcome.declared else ""
 
 
 def ruling(outcomes: Sequence[Outcome], capabilities: Capabilities) -> Ruling:
-    """Return the highest level that outcomes give, and what is in the way of the next one.
+    """Return the highest level that outcomes reach, and the obstacles to the next level.
 
     A level is given if, in each of its families and of those below,
 
-    - something was planned, and of the level something passed;
-    - nothing failed, or was skipped without a declared capability;
-    - at least `LEAST_RUN` of the checks ran, apart from those about `FACILITIES` that are absent;
-    - at most `MAX_DECLARED` of the checks are declared to fail, and none of a function that others are built on;
+    - something was planned, and at least one check of the level passed;
+    - no check failed, or was skipped without a declared capability;
+    - at least `LEAST_RUN` of the checks ran, not counting checks of absent `FACILITIES`;
+    - at most `MAX_DECLARED` of the checks are declared to fail, and none of a function of the foundation;
 
     and no tolerance is wider than its ceiling.
     """
@@ -146,12 +146,12 @@ def ceiling(name: str, level: int) -> float:
 
 
 def fails_as_declared(outcome: Outcome) -> bool:
-    """Return whether an item is declared to fail, or to need a function that is there, but wrong."""
+    """Return whether an item is declared to fail, or needs a function that is declared wrong."""
     return outcome.state == "expected" or outcome.wrong
 
 
 def function_of(place: Place) -> str:
-    """Return the name of the function that a check of a case or operation is about; empty if there is none."""
+    """Return the name of the function that a check of a case or operation tests, or an empty text."""
     return FUNCTION_OF.get(place.about, place.about)
 
 

@@ -1,8 +1,8 @@
 """Batched subjects: the suite on one member of batches of three, mixed with arrays that are the same for all members.
 
-What enters from the host becomes that member, beside two others with other values; what leaves to the host is that
-member. So a check sees one array where there are three, and finds what mixes members or takes the hidden axis for
-another one. Which of the three it is differs from check to check.
+Arrays from the host become this member, next to two members with other values; arrays returned to the host are this
+member. A check sees one array instead of three, and detects code that mixes members or uses the hidden axis. Which of
+the three it is differs from check to check.
 """
 
 import functools
@@ -67,14 +67,14 @@ EXPECTED = {
 
 
 class MembersBackend(BatchBackend):
-    """Batches of which the host sees one member."""
+    """Batch backend that shows the host one member."""
 
     def overrides(self) -> Mapping[str, Kernel]:
-        """Return what every backend must have."""
+        """Return the kernels that every backend must provide."""
         return required(self)
 
     def from_host(self, array: Array, device: Device) -> Array:
-        """Return the host's array as one member among others, or as what is the same for all."""
+        """Return the host's array as one member of a batch, or as a value that all members share."""
         batching = self.current()
         level: Any = batching.level
         place = self.base.device_for(device.handle)
@@ -99,12 +99,12 @@ class MembersBackend(BatchBackend):
 
 
 class MembersLevel(BatchLevel):
-    """A batch of which the host sees one member.
+    """A batch that shows the host one member.
 
     Parameters
     ----------
     number : int
-        That of the check, which decides about the member.
+        Number of the check, which decides about the member.
     """
 
     def __init__(self, number: int) -> None:
@@ -117,7 +117,7 @@ class MembersLevel(BatchLevel):
 
 
 def required(backend: Backend) -> Mapping[str, Kernel]:
-    """Return the kernels of a backend that have no default, which a backend on record must have."""
+    """Return the kernels that have no default, which a backend on record must provide."""
     return {
         name: functools.partial(_computed, backend, name)
         for name, declaration in table.declared.items()
@@ -135,9 +135,9 @@ def chosen(x: Any, number: int, one_in: int) -> bool:
 
 
 def varied(x: Any, number: int) -> Any:
-    """Return other values of the same shape and dtype: between those of `x`, or multiples if it may have matrices.
+    """Return other values of the same shape and dtype: values between those in `x`, or multiples of matrices.
 
-    So positive definite matrices stay positive definite, in whatever order their axes are.
+    Multiples keep positive definite matrices positive definite, for every order of the axes.
     """
     if x.dtype.kind not in "fc" or x.size == 0:
         return np.roll(x, number)
@@ -149,7 +149,7 @@ def varied(x: Any, number: int) -> Any:
 
 
 def over(base: Backend, depth: int = 1) -> MembersBackend:
-    """Return the backend over `base`, the same one each time."""
+    """Return the backend over `base`; repeated calls return the same object."""
     return _over(base, depth)
 
 

@@ -1,4 +1,4 @@
-"""Messages of failures without what differs from one failure to the next: numbers, shapes, dtypes, devices, ids."""
+"""Failure messages without the parts that vary: numbers, shapes, dtypes, devices, ids."""
 
 import re
 from collections.abc import Iterable
@@ -53,7 +53,7 @@ _SUBJECT = re.compile(r"^(?:\w*(?:Error|Exception|Function|Interrupt|Unavailable
 
 
 def named(message: str) -> str:
-    """Return the function that a message begins with: ``exp`` of "exp of float32 has ..."; empty if there is none."""
+    """Return the function at the beginning of a message: ``exp`` of "exp of float32 has ..."; empty if unnamed."""
     found = _SUBJECT.match(message)
     return found[1] if found else ""
 

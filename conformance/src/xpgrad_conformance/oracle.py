@@ -1,4 +1,4 @@
-"""Reference values: NumPy's results in float64 or complex128, and finite differences of them."""
+"""Reference values: results and finite differences of NumPy in float64 or complex128."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -16,7 +16,7 @@ WIDE = {"f": np.float64, "c": np.complex128}
 
 
 class _Host:
-    """The namespace of the host's backend, whichever backend that is."""
+    """The namespace of the current backend of the host."""
 
     def __getattr__(self, name: str) -> Any:
         return getattr(plugins.host.namespace, name)
@@ -26,7 +26,7 @@ host: Any = _Host()
 
 
 def wide(x: Any) -> Any:
-    """Return a host array in float64 or complex128; integers and booleans as they are."""
+    """Return a host array in float64 or complex128; integers and booleans are unchanged."""
     x = np.asarray(x)
     return x.astype(WIDE[x.dtype.kind]) if x.dtype.kind in WIDE else x
 
@@ -39,13 +39,13 @@ def agrees(s: Subject, what: str, call: Any, reference: Any, *hosts: Any, dtype:
     what : str
         A description of the call, for the message.
     call : callable
-        Returns an array, or a tuple of them.
+        Returns an array or a tuple of arrays.
     reference : callable
         Takes the inputs on the host in float64 or complex128.
     hosts : host arrays
         Floating-point arrays are moved to the device in the subject's dtype.
     dtype : str
-        That of the result, as for `Subject.expect`.
+        Dtype of the result, as for `Subject.expect`.
     """
     arrays = [s.array(host) for host in hosts]
     before = [on_host(array) for array in arrays]
@@ -71,7 +71,7 @@ def same(s: Subject, name: str, *hosts: Any, dtype: str = "", **parameters: Any)
         Functions of extensions have a prefix: ``linalg.det``.
     hosts : host arrays
     dtype : str
-        That of the result, as for `Subject.expect`.
+        Dtype of the result, as for `Subject.expect`.
     parameters : object
         Keyword arguments of both functions.
     """
@@ -95,12 +95,12 @@ def named(xp: Any, name: str) -> Any:
 
 
 def same_numbers(got: Any, expected: Any, rtol: float, what: str, *, signs: bool = False) -> None:
-    """Raise AssertionError unless each element is near the expected one, by its own size; NaN and infinities exactly.
+    """Raise AssertionError unless each element is near the expected element, relative to its size; NaN must match.
 
     Parameters
     ----------
     signs : bool
-        Zeros must have the right sign, too.
+        The signs of zeros are compared as well.
     """
     got, expected = np.asarray(got), np.asarray(expected)
     assert got.shape == expected.shape, f"{what} has shape {got.shape}, expected {expected.shape}"
@@ -113,7 +113,7 @@ def same_numbers(got: Any, expected: Any, rtol: float, what: str, *, signs: bool
 
 
 def gradients_of(loss: Callable[..., float], hosts: Sequence[Any]) -> list[Any]:
-    """Return the gradients of ``loss(*hosts)`` with respect to each element, by differences in float64.
+    """Return the gradients of ``loss(*hosts)`` with respect to each element, from finite differences in float64.
 
     Of a complex element: that by its real part plus i times that by its imaginary part.
     """
@@ -136,7 +136,7 @@ def gradients_of(loss: Callable[..., float], hosts: Sequence[Any]) -> list[Any]:
 def differentiates(s: Subject, what: str, call: Any, reference: Any, *hosts: Any, rtol: float = 0.0) -> None:
     """Raise AssertionError unless the gradients of ``call(xp, *xs)`` agree with differences of ``reference(*hosts)``.
 
-    The cotangent is random; the value is compared, too, and nothing may be written to.
+    The cotangent is random; the value is compared as well, and the inputs must stay unchanged.
 
     Parameters
     ----------

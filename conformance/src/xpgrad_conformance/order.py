@@ -1,4 +1,4 @@
-"""The order in which a plan is run: what failed before comes first, and what finds most if time is short."""
+"""The order of a plan: earlier failures first, then the checks that find most errors in limited time."""
 
 from collections import deque
 from collections.abc import Collection, Iterable, Sequence
@@ -23,10 +23,10 @@ def batches(
     ----------
     items : sequence of Item
     first : collection of str
-        Ids of items that run before all others.
+        Ids of items that run first.
     by_value : bool
-        One check of each kind and one case of each function come before other cases, dtypes and devices of the same;
-        then the dtypes of a case are batches of their own.
+        One check of each kind and one case of each function run before further cases, dtypes and devices; then each
+        dtype of a case is a separate batch.
     without : collection of str
         Ids of items that do not run.
     """
@@ -57,7 +57,7 @@ def _by_dtype(numbers: Iterable[int], items: Sequence[Item]) -> list[Batch]:
 def _ranks(items: Sequence[Item]) -> list[int]:
     """Return for each item how much of its kind comes before it: 0 for the first of a check without a case.
 
-    Checks of level 3, which wait and start threads or processes, come after the first case of each function.
+    Checks of level 3, which wait and start threads or processes, run after the first case of each function.
     """
     devices = {name: place for place, name in enumerate(dict.fromkeys(item.device.name for item in items))}
     dtypes: dict[str, dict[str | None, int]] = {}

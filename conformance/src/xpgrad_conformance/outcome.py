@@ -39,7 +39,7 @@ class Outcome:
     quick : bool
         Whether it ran on fewer variants of its case.
     wrong : bool
-        Whether it was skipped because a function that it needs is declared to be there, but wrong.
+        Whether the item was skipped because it needs a function that is declared wrong.
     thin : bool
         Whether it ran as in the profile thin.
     """
@@ -104,17 +104,17 @@ def outcome(item: Item, capabilities: Capabilities, *, seed: int = 0) -> Outcome
 
 
 def _current(item: Item) -> AbstractContextManager[Any]:
-    """Return a scope in which the item's device is current, where the library computes on the current one.
+    """Return a scope that makes the item's device current, for a library that computes on its current device.
 
-    There a check's own lines must run in one, as all code that computes with raw arrays; the case table, which calls
-    xpgrad alone, and the families of loading and of devices show that xpgrad needs none.
+    On such a library a check needs this scope, as does all code that computes with raw arrays; the case table, which
+    calls only xpgrad, and the families of loading and of devices show that xpgrad does not need it.
     """
     own = item.case is not None or item.check.family.letter in "LV" or not item.device.backend.has_current_device
     return nullcontext() if own else using_device(item.device)
 
 
 def expected_reason(item: Item, capabilities: Capabilities) -> str | None:
-    """Return the reason for which an item is declared to fail, crash or hang; None if it is not."""
+    """Return the reason for which an item is declared to fail, crash or hang; None if it is not expected to fail."""
     return next((reason for pattern, reason in capabilities.expected.items() if matches(item.id, pattern)), None)
 
 

@@ -24,7 +24,7 @@ PROFILES = "quick", "thin", "full", "soak"
 class Item(NamedTuple):
     """One check for one device, dtype and case or operation.
 
-    A quick item runs on fewer variants of it; a thin one on fewer still, in all dtypes of an operation but one.
+    A quick item runs on fewer variants; a thin item on even fewer, in all dtypes of an operation except one.
     """
 
     check: Check
@@ -106,7 +106,7 @@ def plan(
 ) -> list[Item]:
     """Return the items to run on devices of one backend, in order of the families after those about first uses.
 
-    Devices after the first one run only the cases of the quick profile, because they share the library's code.
+    Devices after the first run only the cases of the quick profile, because they share the library's code.
 
     Parameters
     ----------
@@ -116,14 +116,14 @@ def plan(
     quick : bool
         Only the checks of the quick profile.
     thin : bool
-        All checks, on as few inputs as the quick profile takes. Checks of operations run on the first device only, in
-        sequences and threads in one dtype, and elsewhere on a quarter of the inputs in all dtypes but one.
+        All checks, on as few inputs as the quick profile takes. Checks of operations run only on the first device:
+        sequences and threads in one dtype, the remaining families on a quarter of the inputs in all dtypes except one.
     share : tuple of int, optional
         Run one part of the plan only: ``(2, 3)`` is the second of three parts. The parts have about the same length
         and no common items.
     capabilities : Capabilities, optional
-        By default those of the backend. A check that runs in float64 alone runs in float32 where a device has no
-        float64, and in complex64 where it has no complex128.
+        By default the capabilities of the backend. A check that runs only in float64 runs in float32 where a device has
+        no float64, and in complex64 where it has no complex128.
 
     Raises
     ------
@@ -187,12 +187,12 @@ def _items(
 
 
 def _width(dtype: str) -> int:
-    """Return the bytes of an element: the narrowest dtype comes first, so that a table made in it shows in others."""
+    """Return the bytes of an element: the narrowest dtype runs first, so that wider dtypes see tables made in it."""
     return int(np.dtype(dtype).itemsize)
 
 
 def _supported(items: Iterable[Item], capabilities: Capabilities | None) -> Iterator[Item]:
-    """Yield items; those in a dtype that the device lacks run in a narrower one, unless they run in it anyway."""
+    """Yield items; replace a dtype that the device lacks by a narrower dtype, unless that item exists as well."""
     for (_, (device, _, _)), same in itertools.groupby(items, key=lambda item: (item.check.id, item.about)):
         group = list(same)
         given = group[0].device.backend.capabilities if capabilities is None else capabilities

@@ -132,11 +132,11 @@ class PretendLibrary:
     inner : Backend
         The backend whose namespace computes the results.
     devices : sequence of str
-        The first one is the default.
+        The first device is the default.
     lazy : bool
         The host reads correct results only after `wait`, as in an asynchronous library.
     index_dtype : str or None
-        The dtype of results that are indices; None keeps that of the inner library.
+        The dtype of results that are indices; None keeps the dtype of the inner library.
     """
 
     def __init__(
@@ -262,7 +262,7 @@ class _Extension:
 
 
 class _Information:
-    """Result of ``__array_namespace_info__()``: that of the inner library, except for the devices."""
+    """Result of ``__array_namespace_info__()``: information of the inner library, except for the devices."""
 
     def __init__(self, library: PretendLibrary) -> None:
         self._library, self._inner = library, library.inner.namespace.__array_namespace_info__()
@@ -285,5 +285,5 @@ class _Information:
 
 
 def inner_of(array: Array) -> Any:
-    """Return the array that a pretend array wraps, or the argument if it is none."""
+    """Return the array that a pretend array wraps; other arguments unchanged."""
     return array.inner if isinstance(array, PretendArray) else array

@@ -1,4 +1,4 @@
-"""Probes of capabilities: the declaration of a backend must agree with what is found, in both directions."""
+"""Probes of capabilities: the declaration of a backend must agree with the library, in both directions."""
 
 import functools
 import pickle
@@ -44,7 +44,7 @@ class Mismatch(NamedTuple):
 
 
 class Finding(NamedTuple):
-    """Whether a capability is present, or None if it cannot be determined, and the error that shows that it is not."""
+    """Whether a capability is present (None if unknown), and the error that shows its absence."""
 
     there: bool | None
     error: str = ""
@@ -54,7 +54,7 @@ Probe = Callable[[Device], bool | None]
 
 
 def mismatches(devices: Sequence[Device], capabilities: Capabilities) -> list[Mismatch]:
-    """Return where the declaration and the probes disagree; those that cannot be probed are taken as declared."""
+    """Return the disagreements between declaration and probes; facts that cannot be probed are assumed to be right."""
     found: list[Mismatch] = []
     for device in devices:
         index = device.name.partition(":")[2] or None
@@ -66,7 +66,7 @@ def mismatches(devices: Sequence[Device], capabilities: Capabilities) -> list[Mi
 
 
 def _implied(fact: str, lacking: str | None) -> bool:
-    """Return whether a fact is declared missing only because another one is."""
+    """Return whether a fact is declared missing only because another fact is missing."""
     return lacking is not None and lacking.partition(":")[0] in IMPLIED_BY.get(fact, ())
 
 
@@ -100,7 +100,7 @@ def _index(device: Device, *values: int) -> Array:
 
 
 def _taken(device: Device, x: Array, key: Any) -> Array:
-    """Return ``x[key]``: by the kernel of the backend or of a plugin if there is one, as xpgrad does."""
+    """Return ``x[key]``, computed as xpgrad does: with the kernel of the backend or of a plugin if it has one."""
     if any(True for _ in device.backend.xp.providers("getitem")):
         return device.backend.xp.getitem(x, index=key)
     return x[key]
@@ -134,7 +134,7 @@ def _assigned(device: Device, key: Any, expected: Any) -> bool:
 
 
 def _assigned_by_arrays(device: Device) -> bool:
-    """Return whether an index array assigns: by the kernel of the backend or of a plugin if there is one."""
+    """Return whether assignment by an index array works, with the kernel of the backend or a plugin, if any."""
     key, expected = _index(device, 0, 3), [-2.75, 1.5, -2.75, -2.75]
     if any(True for _ in device.backend.xp.providers("setitem")):
         return _equal(device.backend.xp.setitem(_vector(device), _vector(device)[2:3], index=key), expected)

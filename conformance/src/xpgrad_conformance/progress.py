@@ -1,6 +1,6 @@
-"""The progress of a run: a bar in a terminal; elsewhere a line for each family as it ends, and for each tenth.
+"""The progress of a run: a bar in a terminal, otherwise a line for each finished family and each tenth.
 
-The first failure of each check is printed at once.
+The first failure of each check is printed immediately.
 """
 
 import time
@@ -32,7 +32,7 @@ MAX_SHOWN = 10
 
 
 class Watcher(Protocol):
-    """What is told about a run."""
+    """Observer of a run."""
 
     def begin(self, items: Sequence[Item]) -> None:
         """Take note of the plan."""
@@ -44,7 +44,7 @@ class Watcher(Protocol):
 
 
 class Failures:
-    """Prints the first failure of each check as it comes; the groups at the end have them all."""
+    """Prints the first failure of each check immediately; the groups at the end list all failures."""
 
     def __init__(self, console: Console) -> None:
         self._console = console
@@ -113,7 +113,7 @@ class Lines:
             self._print(f"  {self._done:,} of {planned:,} checks{said}; {self._seconds}{self._left(planned)}")
 
     def _left(self, planned: int) -> str:
-        """Return how long the rest will take, if it takes as long as what is done."""
+        """Return the estimated remaining time, from the speed so far."""
         seconds = (time.monotonic() - self._started) * (planned - self._done) / self._done
         return f", about {seconds:.0f} s left" if seconds > 0 else ""
 
@@ -139,7 +139,7 @@ def bar(console: Console) -> Progress:
 
 @contextmanager
 def watching(console: Console, backend: str) -> Iterator[Watcher]:
-    """Return a context manager of what shows the progress of a run on a console."""
+    """Return a context manager of an observer that shows the progress of a run on a console."""
     if not console.is_terminal:
         yield Lines(console, backend)
         return

@@ -21,7 +21,7 @@ def suite(
 ) -> dict[str, Callable[..., None]]:
     """Return test functions by name; a test file runs them by ``globals().update(suite("npu"))``.
 
-    There is one test for each check, parametrized by device, dtype and case. Checks that need a capability declared
+    Each check is one test, parametrized by device, dtype and case. Checks that need a capability declared
     missing are skipped with its reason; checks that are declared to fail are xfailed, and fail if they pass.
 
     Parameters
@@ -29,7 +29,7 @@ def suite(
     name : str
         An available backend or device.
     capabilities : Capabilities, optional
-        By default those of the backend.
+        By default the capabilities of the backend.
     profile : str
         "quick", "thin" or "full".
     operations : collection of str, optional

@@ -55,7 +55,7 @@ class Report:
     left : mapping from (family's letter, device) to int
         Numbers of the checks that did not run, because the time of the run had passed.
     notes : tuple of str
-        What else there is to say of the run.
+        Further remarks on the run.
     """
 
     backend: str
@@ -91,13 +91,13 @@ class Report:
         return {key: _counts({state: states[*key, state] for state in STATES}) for key in keys}
 
     def counts(self, letter: str | None = None) -> Counts:
-        """Return the counts over all devices, of one family or of all."""
+        """Return the counts over all devices, for one family or for the whole suite."""
         chosen = [each.state for each in self.outcomes if letter in (None, check_of(each).family.letter)]
         return _counts(Counter(chosen))
 
     @cached_property
     def ruling(self) -> Ruling:
-        """The level that the outcomes give, and what is in the way of the next one; see `levels.ruling`.
+        """The level that the outcomes reach, and the obstacles to the next level; see `levels.ruling`.
 
         Only a run of everything certifies.
         """
@@ -112,7 +112,7 @@ class Report:
 
     @property
     def exit_code(self) -> int:
-        """0 certified (or, of part of the suite, nothing failed), 1 failures, 2 nothing ran, 3 misdeclared."""
+        """0 certified (for a part of the suite: no failures), 1 failures, 2 nothing ran, 3 misdeclared."""
         ran = self.counts()
         if ran.passed + ran.failed + ran.expected == 0:
             return NOTHING_RAN
@@ -125,7 +125,7 @@ class Report:
 
     @property
     def verdict(self) -> str:
-        """The result in one line: the level, why it is not the next one, and what it leaves open."""
+        """The result in one line: the level, the obstacle to the next level, and the exceptions."""
         if self.left:
             return self._stopped()
         few = ["on few inputs (profile thin)"] if self.profile == "thin" else []
@@ -145,7 +145,7 @@ class Report:
 
     @property
     def _misdeclared(self) -> str:
-        """What is wrong with the declaration."""
+        """Errors of the declaration."""
         wrong = ["declared and probed capabilities disagree"] if self.mismatches else []
         return " and ".join(wrong + (["reasons are given too often"] if self.reasons else []))
 
@@ -177,7 +177,7 @@ def _counts(states: "Counter[str] | dict[str, int]") -> Counts:
 
 
 def families_of(report: Report) -> list[Family]:
-    """Return the families of which something was planned, in their order."""
+    """Return the families with planned items, in their order."""
     return [family for family in FAMILIES if any(letter == family.letter for letter, _ in report.table)]
 
 

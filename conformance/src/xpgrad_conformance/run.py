@@ -35,12 +35,12 @@ TIMEOUT = 120.0
 
 
 def devices_of(name: str) -> tuple[Device, ...]:
-    """Return the devices of a backend, or the one device of a specifier.
+    """Return the devices of a backend, or the only device of a specifier.
 
     Raises
     ------
     BackendUnavailable, SpecifierError
-        There is no such backend or device, or it cannot be used here.
+        The backend or device does not exist or cannot be used here.
     """
     if plugins.knows(known(name)):
         devices = tuple(plugins.backend(name).devices())
@@ -87,10 +87,10 @@ def conform(
         One of n parts of about the same length: ``(3, 16)`` for the third of sixteen. It gives no level.
     profile : str
         "quick" runs the more important half of the checks, on few inputs, and gives no level; "full" runs all, on all
-        inputs; "thin" runs all on as few inputs as "quick", for libraries that would take hours, and its verdict says
-        so; "soak" repeats the full profile with other random numbers for `minutes`.
+        inputs; "thin" runs all checks on as few inputs as "quick", for libraries that would take hours, and its verdict
+        reports this; "soak" repeats the full profile with other random numbers for `minutes`.
     seed : int or None
-        Seed of all random numbers; with None another one for each run, in the checks whose inputs are generated.
+        Seed of all random numbers; None draws a new seed for each run, for the checks with generated inputs.
     jobs : int
         Number of worker processes; 0 runs in this process, where a crash of the backend ends the run. Backends that
         are registered by the program itself require 0.
@@ -99,16 +99,16 @@ def conform(
     minutes : float
         Duration of the profile "soak".
     seconds : float, optional
-        Stop after this time; what finds most is run first. A run that is stopped gives no level.
+        Stop after this time; the checks that find most errors run first. A run that is stopped gives no level.
     since : Path, optional
-        The report of an earlier run, a folder or its `conformance.json`: what failed there is run first.
+        The report of an earlier run, as a directory or its `conformance.json`; its failures run first.
     resume : Path, optional
-        A folder with the journal of the run: what ran in an earlier run of the same with this folder does not run
-        again, unless it failed. Several runs that are stopped so become one that may give a level.
+        Directory of the journal of the run: items that passed in an earlier run of the same plan with this directory do
+        not run again. In this way several interrupted runs can be combined to reach a level.
     accept : bool
         Certify even where more than five entries of the capabilities have the same reason.
     capabilities : Capabilities, optional
-        By default those of the backend.
+        By default the capabilities of the backend.
     begin : callable, optional
         ``begin(items)`` is called with the plan before the first check.
     progress : callable, optional
@@ -117,10 +117,10 @@ def conform(
     Raises
     ------
     BackendUnavailable, SpecifierError
-        There is no such backend or device.
+        The backend or device does not exist.
     ValueError
         An unknown profile, family, case or operation; a share such as the third of two; an unreadable report; the
-        journal of something else.
+        journal of another run.
     """
     if profile not in PROFILES:
         raise ValueError(f"conform: expected a profile among {', '.join(PROFILES)}, got {profile!r}")
@@ -190,7 +190,7 @@ def _chosen(
     operations: Iterable[str] | None,
     share: tuple[int, int] | None,
 ) -> dict[str, Any]:
-    """Return the part of the suite that is asked for, as arguments of `Order`, or raise ValueError."""
+    """Return the requested part of the suite, as arguments of `Order`; raise ValueError for an invalid request."""
     letters = None if families is None else tuple(map(letter_of, families))
     chosen = None if cases is None else tuple(cases)
     if unknown := set(chosen or ()) - {case.name for case in CASES}:
@@ -208,7 +208,7 @@ def _chosen(
 
 
 def _left(items: Sequence[Item], found: Sequence[Outcome]) -> dict[tuple[str, str], int]:
-    """Return how many items never ran, by family and device."""
+    """Return the number of items that never ran, by family and device."""
     ran = {each.id for each in found}
     return dict(Counter((item.check.family.letter, item.device.name) for item in items if item.id not in ran))
 
@@ -241,7 +241,7 @@ def _outcomes(
 
 
 def versions(backend: Backend) -> dict[str, str]:
-    """Return the versions of all that took part, by what they are of."""
+    """Return the versions of xpgrad, Python, the library and the plugins, by name."""
     entries = plugins.installed.backends.get(backend.name, ())
     return {
         "xpgrad": xpgrad.__version__,
@@ -253,7 +253,7 @@ def versions(backend: Backend) -> dict[str, str]:
 
 
 def reproduce(id: str, *, seed: int = 0, quick: bool = False, thin: bool = False) -> None:
-    """Run one check again, as a report names it: ``K01[sum-axis,float32,@npu:0]``; raise what it raises.
+    """Run one check again, as a report names it: ``K01[sum-axis,float32,@npu:0]``; propagate its exception.
 
     Parameters
     ----------
@@ -267,7 +267,7 @@ def reproduce(id: str, *, seed: int = 0, quick: bool = False, thin: bool = False
     Raises
     ------
     ValueError
-        There is no such check.
+        No such check exists.
     AssertionError
         The check fails.
     """

@@ -1,4 +1,4 @@
-"""The argument of a check: the backend under test on one device, inputs, and comparisons; `Scenario` adds a case."""
+"""The argument of a check: a backend to test on one device, with inputs and comparisons; `Scenario` adds a case."""
 
 import functools
 import threading
@@ -76,12 +76,12 @@ class Subject:
 
     @property
     def index(self) -> str | None:
-        """What follows the colon in the device's name."""
+        """The part of the device's name after the colon."""
         return self.device.name.partition(":")[2] or None
 
     @functools.cached_property
     def pair(self) -> tuple[Device, Device]:
-        """Two devices of one library: this and the backend's next one, or two virtual ones if it has only one."""
+        """Two devices of one library: this device and the backend's next device, or two virtual devices."""
         own = list(self.backend.devices())
         if len(own) < 2:
             return pair_of(self.backend)
@@ -89,7 +89,7 @@ class Subject:
 
     @functools.cached_property
     def places(self) -> tuple[Device, ...]:
-        """The device, and those of the pair."""
+        """The device and the devices of the pair."""
         return tuple(dict.fromkeys((self.device, *self.pair)))
 
     @property
@@ -120,12 +120,12 @@ class Subject:
 
     @property
     def widest(self) -> str:
-        """The subject's dtype, or the wider one that it stands for on a device that lacks that."""
+        """The subject's dtype, or the wider dtype that it replaces on a device that lacks it."""
         wider = {narrow: wide for wide, narrow in NARROWER.items()}.get(self.dtype)
         return self.dtype if wider is None or self.has(wider) else wider
 
     def dtypes(self, *kinds: str) -> list[str]:
-        """Return the names of the standard's dtypes that the device supports, of NumPy's `kinds` ("biufc") or all."""
+        """Return the names of the standard dtypes that the device supports, of NumPy's `kinds` ("biufc") if given."""
         wanted = kinds or tuple("biufc")
         return [name for name in DTYPES if np.dtype(name).kind in wanted and self.has(name)]
 
@@ -182,7 +182,7 @@ class Subject:
         return RTOL[name] * factor * self.widened(name)
 
     def widened(self, dtype: str) -> float:
-        """Return the factor by which the capabilities widen tolerances in a dtype and for the case."""
+        """Return the factor by which the capabilities widen the tolerance of the case in a dtype."""
         names = (dtype, *([] if self.case is None else [self.case.name]))
         given = self.capabilities.tolerances
         return max((given[name][0] for name in names if name in given), default=1.0)
@@ -198,7 +198,7 @@ class Subject:
         what : str
             A description of `got`, for the message.
         dtype : str
-            The expected dtype; by default that of the subject if `expected` is inexact, else any.
+            The expected dtype; by default the dtype of the subject if `expected` is inexact, else any.
         device : Device, optional
         """
         array, target = as_array(got), device or self.device

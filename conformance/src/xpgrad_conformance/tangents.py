@@ -1,6 +1,6 @@
 """Dual subjects: the suite on arrays with tangents, mixed with arrays without.
 
-What enters from the host gets a random tangent; what leaves to the host is the primal. The tangents of a case's outputs
+Arrays from the host get random tangents; arrays returned to the host are primals. The tangents of a case's outputs
 are compared with differences of its reference.
 """
 
@@ -36,10 +36,10 @@ EXPECTED = {
 
 
 class TangentsBackend(DualBackend):
-    """Dual arrays whose tangents are random where they enter from the host."""
+    """Backend of dual arrays that gives arrays from the host random tangents."""
 
     def overrides(self) -> Mapping[str, Kernel]:
-        """Return what every backend must have."""
+        """Return the kernels that every backend must provide."""
         return required(self)
 
     def from_host(self, array: Array, device: Device) -> Array:
@@ -64,7 +64,7 @@ class TangentsBackend(DualBackend):
         return base.copy(array.primal) if base is plugins.host else base.to_host(array.primal)
 
     def resting(self, function: Callable[..., Any], /, *args: Any) -> Any:
-        """Return ``function(*args)``, where arrays that enter from the host have no tangents."""
+        """Return ``function(*args)``; arrays from the host get no tangents in this call."""
         level: Any = self.level()
         level.at_rest = True
         try:
@@ -85,7 +85,7 @@ class TangentsLevel(DualLevel):
     Parameters
     ----------
     number : int
-        That of the check.
+        Number of the check.
     """
 
     def __init__(self, number: int) -> None:
@@ -98,7 +98,7 @@ class TangentsLevel(DualLevel):
 
 
 def over(base: Backend, depth: int = 1) -> TangentsBackend:
-    """Return the backend over `base`, the same one each time."""
+    """Return the backend over `base`; repeated calls return the same object."""
     return _over(base, depth)
 
 

@@ -1,7 +1,7 @@
-"""Transformed subjects: the suite on arrays of `compile`, `vmap` or `jvp`, over those of another backend.
+"""Transformed subjects: the suite on arrays of `compile`, `vmap` or `jvp` over arrays of another backend.
 
-Their backends are named ``trace(numpy)``, ``batch(strict)``, ``trace(batch(numpy))``. Each check runs in a transformed
-function of its own, from which it may take values out.
+Their backends are named ``trace(numpy)``, ``batch(strict)``, ``trace(batch(numpy))``. Each check runs in a separate
+transformed function, which may return values as side effects.
 """
 
 import functools
@@ -20,18 +20,18 @@ from xpgrad_conformance.virtual import registered, virtual
 
 
 class Transformation(NamedTuple):
-    """One transformation as a subject: its backends, the level that a check runs in, what they cannot do.
+    """A transformation under test: its backends, the level that a check runs in, and its limitations.
 
     Attributes
     ----------
     over : callable
         ``over(base, depth)`` returns the backend over `base`, with `depth` transformations.
     level : callable
-        ``level(number)`` returns the level for a check; the number is another one for each check.
+        ``level(number)`` returns the level for a check; each check has a different number.
     missing, expected : mapping
-        As in `Capabilities`, in addition to those of the base.
+        Missing facts as in `Capabilities`, in addition to the facts that the base lacks.
     provides : frozenset of str
-        What it has even where the base lacks it.
+        Facts that the transformation provides even where the base lacks them.
     """
 
     over: Callable[[Backend, int], Backend]
@@ -52,7 +52,7 @@ NAME = re.compile(rf"({'|'.join(TRANSFORMATIONS)})\(([^:]+)\)")
 
 @functools.cache
 def transformed(name: str, base: Backend) -> Backend:
-    """Return the backend of a transformation's arrays over those of `base`, registered by its name."""
+    """Return the backend of a transformation's arrays over arrays of `base`, registered by its name."""
     kind, given = TRANSFORMATIONS[name], base.capabilities
     backend = kind.over(base, depth_of(base) + 1)
     missing = {fact: why for fact, why in {**given.missing, **kind.missing}.items() if fact not in kind.provides}
@@ -67,7 +67,7 @@ def depth_of(backend: Backend) -> int:
 
 
 def known(name: str) -> str:
-    """Return `name`, of a backend or device; a backend of transformed arrays is registered first."""
+    """Return `name` of a backend or device; register a backend of transformed arrays first."""
     text = name.removeprefix("@")
     _backend(text[: text.rfind(")") + 1])
     return name
@@ -88,7 +88,7 @@ def device_named(name: str) -> Device:
 
 
 def is_transformed(backend: Backend) -> bool:
-    """Return whether the arrays of a backend are those of a transformation."""
+    """Return whether a backend computes with arrays of a transformation."""
     return isinstance(backend, TransformedBackend)
 
 
@@ -105,7 +105,7 @@ def within(backend: Backend, function: Callable[..., Any], /, *args: Any, number
     Parameters
     ----------
     number : int
-        That of the check; it decides about what is random in the transformation.
+        Number of the check, which seeds the random values of the transformation.
     """
     if not is_transformed(backend) or around() is not None:
         return function(*args)

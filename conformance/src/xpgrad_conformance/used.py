@@ -75,7 +75,7 @@ def _device() -> Device:
 
 @functools.cache
 def _items(family: str, quick: bool) -> dict[Key, Item]:
-    """Return one item of each check and case: in float64, if there is one."""
+    """Return one item of each check and case, in float64 if possible."""
     found: dict[Key, Item] = {}
     for item in plan([_device()], families=[family], quick=quick):
         about = item.case or item.operation
@@ -86,9 +86,9 @@ def _items(family: str, quick: bool) -> dict[Key, Item]:
 
 
 def functions_used(outcomes: Iterable[Outcome], seconds: float = SECONDS) -> dict[Key, frozenset[str]]:
-    """Return the functions of the standard that checks call on a correct library, by their keys.
+    """Return the standard functions that checks call on a correct library, by the keys of the checks.
 
-    Checks of which nothing is known are left out: those of some families, and those that are not run in time.
+    Checks with unknown calls are omitted: some families, and checks that did not run in time.
 
     Parameters
     ----------
@@ -112,9 +112,9 @@ def functions_used(outcomes: Iterable[Outcome], seconds: float = SECONDS) -> dic
 
 
 def key_of(outcome: Outcome) -> Key:
-    """Return what is equal for outcomes of checks that call the same functions.
+    """Return a key that is equal for outcomes of checks that call the same functions.
 
-    That is the id of the check; of checks of the case table, the case and whether they take gradients.
+    The key is the id of the check; for checks of the case table, the case and whether they compute gradients.
     """
     case = case_of(outcome)
     return (("forward" if outcome.check[0] == "K" else "backward") if case else outcome.check), case
@@ -134,6 +134,6 @@ def _used(item: Item, seed: int) -> frozenset[str]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             item.check.function(item.subject(backend.capabilities, seed))
-    except Exception:  # noqa: S110 - what has been noted so far is true
+    except Exception:  # noqa: S110 - the calls noted so far are valid
         pass
     return frozenset(backend.noting.notes)

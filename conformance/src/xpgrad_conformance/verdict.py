@@ -1,4 +1,4 @@
-"""What a verdict says beside the level: in numbers, what was skipped, widened, or declared to fail."""
+"""Remarks of a verdict on the level: numbers of skipped, widened and declared failures."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -16,7 +16,7 @@ BROAD = 10
 
 
 def remarks(outcomes: Sequence[Outcome], capabilities: Capabilities) -> list[str]:
-    """Return what the level leaves open, in a few words each: declared failures, wrong functions, tolerances, skips."""
+    """Return the exceptions to the level in short phrases: declared failures, wrong functions, tolerances, skips."""
     return [
         *_declared(outcomes, capabilities),
         *_widened(capabilities),

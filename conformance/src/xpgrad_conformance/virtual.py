@@ -13,14 +13,14 @@ from xpgrad_conformance.pretend import PretendLibrary
 
 
 class PretendBackend(ArrayAPIBackend):
-    """The backend of a pretend library; what it does not do itself, the inner backend does.
+    """The backend of a pretend library; it calls the inner backend for functions that it does not define.
 
     Parameters
     ----------
     name : str
     library : PretendLibrary
     kernels : dict, optional
-        By default the inner backend's own, of pretend arrays.
+        By default the capabilities of the inner backend, on pretend arrays.
     """
 
     library: PretendLibrary
@@ -45,7 +45,7 @@ class PretendBackend(ArrayAPIBackend):
         )
 
     def lazy_override(self, name: str) -> Kernel | None:
-        """Return the inner backend's kernel `name`, of pretend arrays; special functions have their default."""
+        """Return the inner backend's kernel `name` for pretend arrays; special functions keep their default."""
         found = None if self._own_kernels or name.startswith("special.") else self.library.inner.lazy_override(name)
         return found and self.lifted(found)
 
@@ -131,7 +131,7 @@ def registered(
     path : callable, optional
         ``path(source, target)`` returns a direct path between two devices, or None: the hook `xpgrad_transfer`.
     executor : callable, optional
-        What the hook `xpgrad_executor` returns for this backend.
+        Result of the hook `xpgrad_executor` for this backend.
     """
 
     def xpgrad_backend() -> Backend:

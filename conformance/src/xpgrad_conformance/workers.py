@@ -40,10 +40,10 @@ class Order:
     families, cases, operations : tuple of str or None
     quick, thin : bool
     seed : int
-        That of checks whose inputs are generated.
+        Seed of checks with generated inputs.
     share : tuple of int or None
     chosen_seed : int
-        That of all other checks.
+        Seed of the remaining checks.
     """
 
     devices: tuple[str, ...]
@@ -62,7 +62,7 @@ class Order:
 
     @property
     def whole(self) -> bool:
-        """Whether nothing is left out but by the profile."""
+        """Whether the run covers the whole suite, as limited by the profile."""
         return all(part is None for part in (self.families, self.cases, self.operations, self.share))
 
     def plan(self, capabilities: Capabilities) -> list[Item]:
@@ -105,7 +105,7 @@ def _resident() -> int:
 
 @contextlib.contextmanager
 def _one_thread() -> Iterator[None]:
-    """Let processes that are started within use one thread for linear algebra, unless the user has said otherwise.
+    """Limit new processes to one thread for linear algebra, unless the user has set a number.
 
     There is a process for each core: threads of several would wait for each other.
     """
@@ -119,7 +119,7 @@ def _one_thread() -> Iterator[None]:
 
 
 class Worker:
-    """One process, and the batch of items that it runs, of which the first one is the current one."""
+    """A worker process and its batch of items; the first item is the current item."""
 
     def __init__(self, order: Order, capabilities: Capabilities) -> None:
         context = multiprocessing.get_context("spawn")
@@ -162,14 +162,14 @@ def outcomes(
     items : sequence of Item
         The result of `order.plan(capabilities)`.
     batches : iterable of Batch
-        Numbers of the items to run, in order; those of a batch run in one process.
+        Numbers of the items to run, in order; the items of a batch run in one process.
     capabilities : Capabilities
     jobs : int
         Processes.
     timeout : float
         Seconds after which an item fails and its process is killed.
     until : float
-        The time of `time.monotonic` after which nothing more is waited for.
+        The time of `time.monotonic` at which to stop waiting.
     """
     todo = deque(map(deque, batches))
     workers: list[Worker] = []
@@ -236,6 +236,6 @@ def end_of(code: int | None) -> str:
         return f"exit code {code}"
     try:
         found = signal.Signals(-code)
-    except ValueError:  # a signal that Python does not name, as those for real time
+    except ValueError:  # a signal that Python does not name, such as real-time signals
         return f"signal {-code}"
     return f"{found.name} ({(signal.strsignal(found) or 'unknown').lower()})"

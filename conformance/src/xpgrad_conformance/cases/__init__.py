@@ -1,4 +1,4 @@
-"""The case table: the rows of each chapter; a file with `CASES` takes part by being there."""
+"""The case table: the rows of each chapter; any file that defines `CASES` is included."""
 
 from xpgrad_conformance.modules import modules_of
 from xpgrad_conformance.table.case import Case

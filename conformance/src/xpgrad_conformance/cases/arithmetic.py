@@ -7,7 +7,7 @@ from xpgrad_conformance.table.case import Case, Input
 TWO = Input(), Input(low=0.3, high=2.0)
 POSITIVE = (Input(low=0.3, high=2.0),)
 POWER = Input(low=0.3, high=2.0), Input()
-QUOTIENT = Input(low=3.1, high=3.9), Input(low=2.0, high=3.0)  # quotients between 1 and 2, where nothing jumps
+QUOTIENT = Input(low=3.1, high=3.9), Input(low=2.0, high=3.0)  # quotients between 1 and 2, without discontinuities
 
 BINARY = (
     Case("add", lambda xp, a, b: xp.add(a, b), lambda a, b: b + a, TWO, (), elementwise=True, complex=True),

@@ -1,4 +1,4 @@
-"""Cases of `xpgrad.functions`: losses of label sequences, against sums over all of them."""
+"""Cases of `xpgrad.functions`: losses of label sequences, compared with sums over all paths."""
 
 import itertools
 from typing import Any
@@ -11,7 +11,7 @@ Host = Any  # a NumPy array
 BATCHES = (3, 2, 1)
 COST = Input((3, 3))
 XS = tuple(Input((batch, 3)) for batch in BATCHES)
-APART = tuple(Input((batch, 3), low=-9.0, high=9.0) for batch in BATCHES)  # no two ways have nearly the same score
+APART = tuple(Input((batch, 3), low=-9.0, high=9.0) for batch in BATCHES)  # no two paths have nearly equal scores
 LABELS = tuple(Input(kind="int", values=values) for values in ([2, 0, 1], [1, 1], [0]))
 
 

@@ -1,4 +1,4 @@
-"""Cases of `xpgrad.functions`: measures of how good predictions are."""
+"""Cases of `xpgrad.functions`: measures of the quality of predictions."""
 
 from typing import Any
 

@@ -15,7 +15,7 @@ SCALES: dict[str, Callable[[int], float]] = {"none": lambda n: 1.0, "ortho": lam
 
 
 def _along(x: Any, axis: int, n: int | None, sign: int, scale: str = "none") -> Any:
-    """Return the transform of length `n` along one axis, as a matrix product; `sign` is that of the exponent."""
+    """Return the transform of length `n` along one axis, as a matrix product; `sign` is the sign of the exponent."""
     x = np.moveaxis(x, axis, -1)
     length: int = x.shape[-1] if n is None else n
     kept: Any = np.zeros((*x.shape[:-1], length), x.dtype)

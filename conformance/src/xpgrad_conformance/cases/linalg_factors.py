@@ -1,4 +1,4 @@
-"""Cases of factorizations: what they have unique, so that signs, phases and bases do not matter."""
+"""Cases of factorizations: unique properties of the factors, independent of signs, phases and bases."""
 
 from typing import Any
 
@@ -19,12 +19,12 @@ def _h(x: Any) -> Any:
 
 
 def _gram(xp: Any, x: Any) -> Any:
-    """Return a Hermitian matrix of full rank from a wide one."""
+    """Return a Hermitian matrix of full rank from a wide matrix."""
     return xp.matmul(x, _adjoint(xp, x))
 
 
 def _hermitian(xp: Any, x: Any) -> Any:
-    x = xp.asarray(x)  # so that `+` is that of Variables
+    x = xp.asarray(x)  # so that `+` is the operator of Variable
     return 0.5 * (x + _adjoint(xp, x))
 
 
@@ -66,7 +66,7 @@ CHOLESKY = (
 
 
 def _signed(xp: Any, q: Any, r: Any) -> tuple[Any, Any]:
-    """Return the factors of which R has a positive diagonal."""
+    """Return the factors, with signs such that R has a positive diagonal."""
     signs = xp.sign(xp.linalg.diagonal(r))
     return q * signs[..., None, :], _turned(xp, signs, r)
 
@@ -76,7 +76,7 @@ def _turned(xp: Any, signs: Any, r: Any) -> Any:
 
 
 def _qr(x: Any) -> Any:
-    """Return the factors, R with a positive diagonal, by way of Cholesky factors."""
+    """Return the factors, R with a positive diagonal, computed from Cholesky factors."""
     k = min(x.shape[-2:])
     first = x[..., :k]
     q = first @ np.linalg.inv(_h(_lower(_h(first) @ first)))
@@ -131,12 +131,12 @@ def _components(xp: Any, v: Any) -> Any:
 
 
 def _power_sums(xp: Any, w: Any) -> Any:
-    """Return the sums of three eigenvalues, of their squares and cubes: they determine them, but not their order."""
+    """Return the sums of three eigenvalues, their squares and cubes, which determine them up to their order."""
     return xp.stack([xp.sum(w), xp.sum(w * w), xp.sum(w * w * w)])
 
 
 def _in_any_order(xp: Any, w: Any, v: Any) -> Any:
-    """Return what determines eigenvalues and the moduli of eigenvectors, but not their order."""
+    """Return functions of eigenvalues and moduli of eigenvectors that do not depend on their order."""
     powers = xp.stack([xp.real(w), xp.real(w * w), xp.real(w * w * w)], axis=1)
     return _power_sums(xp, w), xp.matmul(xp.real(v * xp.conj(v)), powers)
 

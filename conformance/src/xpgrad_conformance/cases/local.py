@@ -1,4 +1,4 @@
-"""Cases of bilinear forms, of local convolution and of shifts, whose references are sums and loops."""
+"""Cases of bilinear forms, local convolution and shifts, with sums and loops as references."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ def _local(x: Host, W: Host, b: Host = 0.0, stride: Any = 1) -> Host:
 
 
 def _shifted(x: Host, moves: list[tuple[int, int]], size: int) -> Host:
-    """Return groups of channels that are moved down and to the right; the last move is for those that remain."""
+    """Return groups of channels that are moved down and to the right; the last move is for the remaining channels."""
     y, (h, w) = np.zeros_like(x), x.shape[2:]
     for i, j, c in np.ndindex(h, w, x.shape[1]):
         down, right = moves[min(c // size, len(moves) - 1)]

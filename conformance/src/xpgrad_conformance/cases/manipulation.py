@@ -12,7 +12,7 @@ ALIKE = (Input((3, 4)), Input((3, 4)))
 
 
 def _one_by_one(*xs: Any) -> list[list[Any]]:
-    """Return for each array the list of all, in which the others are ones."""
+    """Return for each array the list of all arrays, in which the other arrays are replaced by ones."""
     return [[x if i == j else np.ones_like(x) for j, x in enumerate(xs)] for i in range(len(xs))]
 
 

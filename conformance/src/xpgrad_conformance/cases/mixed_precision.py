@@ -1,6 +1,6 @@
-"""Cases of parameters in float64: the result has the dtype of the input, each gradient that of its own input.
+"""Cases of parameters in float64: the result has the dtype of the input, and each gradient the dtype of its input.
 
-They are other files' cases. Runs in float32 mix dtypes, those in float64 do not.
+They are other files' cases. Runs in float32 mix dtypes, runs in float64 do not.
 """
 
 import dataclasses

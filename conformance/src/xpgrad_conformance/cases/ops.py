@@ -1,4 +1,4 @@
-"""Cases of `xpgrad.ops`: contractions, products, padding, diagonals, and what is elementwise."""
+"""Cases of `xpgrad.ops`: contractions, products, padding, diagonals, and elementwise functions."""
 
 from typing import Any
 

@@ -239,7 +239,7 @@ SETS = (
         lambda ops, a, b: ops.setdiff1d(a, b),
         lambda a, b: np.array([a[2], a[0]]),
         (Input(values=[1.5, 0.5, 0.25, 0.5]), Input(values=[0.5, 3.0])),
-        order=1,  # differences would part what is equal
+        order=1,  # differences would separate equal elements
         needs=("data_dependent_shapes",),
     ),
     _ops(

@@ -1,4 +1,4 @@
-"""Cases of pooling and of what undoes it, whose references are loops over windows."""
+"""Cases of pooling and of its inverse operations, with loops over windows as references."""
 
 from typing import Any
 
@@ -39,7 +39,7 @@ def _placed(x: Host, indexes: Host) -> Host:
 
 
 def _located(x: Host, ksize: Shape = (3, 2), stride: Any = (2, 2), pad: Any = (1, 0)) -> tuple[Host, Host]:
-    """Return maxima and the row-major places in their windows, the first of those that tie."""
+    """Return maxima and their row-major places in the windows, with the first place for ties."""
     columns = gathered(x, ksize, stride, pad, 1, True, -np.inf)
     count = int(np.prod(ksize))
     flat = columns.reshape(*x.shape[:2], count, *columns.shape[x.ndim :])
@@ -50,7 +50,7 @@ def _located(x: Host, ksize: Shape = (3, 2), stride: Any = (2, 2), pad: Any = (1
 
 
 def _pyramid(x: Host, height: int) -> Host:
-    """Levels of maxima: the parts of level i have as many pixels as a cut into 2**i needs, the first ones fewer."""
+    """Levels of maxima: parts of level i are large enough for 2**i parts, and the first parts may be smaller."""
     levels = []
     for parts in [2**level for level in range(height)]:
         rows, columns = ([max(0, i) for i in _starts(n, parts)] for n in x.shape[2:])

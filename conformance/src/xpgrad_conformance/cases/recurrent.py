@@ -86,7 +86,7 @@ def _steps(kind: str, w: list[Host], b: list[Host], x: Host, h: Host, c: Host) -
 
 
 def _network(kind: str, parts: int, directions: int) -> Any:
-    """Return a reference: the steps of each sequence by itself."""
+    """Return a reference that computes each sequence separately."""
 
     def reference(*arrays: Host) -> tuple[Host, ...]:
         states, flat, xs = arrays[: -1 - len(XS)], arrays[-1 - len(XS)], arrays[-len(XS) :]

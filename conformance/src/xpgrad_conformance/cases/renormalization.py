@@ -1,4 +1,4 @@
-"""Cases of batch renormalization and decorrelated batch normalization, of whole batches and with fixed statistics."""
+"""Cases of batch renormalization and decorrelated batch normalization, with batch statistics and fixed statistics."""
 
 from collections.abc import Callable
 from typing import Any

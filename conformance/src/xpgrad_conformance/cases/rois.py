@@ -31,7 +31,7 @@ def _pooled(x: Host, boxes: Any, images: Any, out: Pair, scale: float, reduce: A
 
 
 def _value(x: Host, v: float, u: float) -> Host:
-    """Return the value of an image (C, H, W) between its pixels, where those at the edges go on."""
+    """Return the value of an image (C, H, W) between its pixels; edge pixels are extended outwards."""
     places = []
     for p, n in (v, x.shape[1]), (u, x.shape[2]):
         p = min(max(p, 0.0), n - 1.0)

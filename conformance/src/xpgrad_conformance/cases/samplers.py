@@ -9,7 +9,7 @@ from xpgrad_conformance.table.case import Case, Input
 
 
 def tent(p: Host, length: int) -> Host:
-    """Return the shares of the pixels along an axis in values at `p`, by linear interpolation with zeros around."""
+    """Return the weights of the pixels along an axis in values at `p`, for linear interpolation with zeros around."""
     return np.maximum(0.0, 1.0 - np.abs(np.asarray(p)[..., None] - np.arange(length)))
 
 

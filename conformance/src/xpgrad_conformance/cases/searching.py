@@ -1,4 +1,4 @@
-"""Cases of searching, counting, sorting order and tests over axes: no gradients; and of differences."""
+"""Cases without gradients (searching, counting, sorting order, tests over axes), and cases of differences."""
 
 import numpy as np
 

@@ -10,7 +10,7 @@ NEEDS = ("data_dependent_shapes",)
 
 
 def _places(x: Any) -> tuple[Any, Any]:
-    """Return where the values of `x` are, smallest first, and which of these each element is."""
+    """Return the positions of the sorted values of `x`, and the rank of each element."""
     order = np.argsort(x, axis=None)
     return order, np.argsort(order).reshape(x.shape)
 

@@ -36,7 +36,7 @@ def _dense(data: Host, row: Host, col: Host) -> Host:
 
 
 def _scipy(x: Host) -> Any:
-    """Return a matrix of SciPy; without SciPy, what has the same interface."""
+    """Return a matrix of SciPy; without SciPy, an object with the same interface."""
     try:
         from scipy.sparse import csr_array
     except ImportError:

@@ -23,7 +23,7 @@ def _scipy(name: str) -> Callable[..., Host]:
 def _case(
     name: str, *ranges: tuple[float, float], reference: Callable[..., Host] | None = None, **options: Any
 ) -> Case:
-    """Return the case of the function `name`, with inputs from these ranges, that broadcast where there are several."""
+    """Return the case of the function `name`, with inputs from these ranges, which broadcast against each other."""
     inputs = tuple(Input((3,) if i else SMALL, low, high) for i, (low, high) in enumerate(ranges))
     options.setdefault("elementwise", len(ranges) == 1)
     return Case(

@@ -16,7 +16,7 @@ def _unary(name: str, reference: Callable[..., Any], x: Input, *keeps: str) -> C
     return Case(name, lambda xp, x: getattr(xp, name)(x), reference, (x,), keeps=keeps, elementwise=True, complex=True)
 
 
-# By exponentials and logarithms of complex numbers; the real results are those of real numbers.
+# Computed from exponentials and logarithms of complex numbers; real inputs have real results.
 def _real_if_real(f: Callable[[Any], Any]) -> Callable[[Any], Any]:
     return lambda x: f(x + 0j) if np.iscomplexobj(x) else f(x + 0j).real
 

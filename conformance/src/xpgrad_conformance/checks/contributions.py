@@ -1,4 +1,4 @@
-"""Family A, aliasing: gradients to which several functions contribute."""
+"""Family A, aliasing: gradients with contributions from several functions."""
 
 import math
 from collections.abc import Callable
@@ -19,7 +19,7 @@ MOST = 2**20  # elements of an array that is large enough for sums in place
 
 
 def sizes(s: Subject) -> tuple[tuple[int, int], ...]:
-    """Return a small shape, and one that is large enough for the sweep to add in place if the backend supports it."""
+    """Return a small shape, and a shape large enough for the sweep to add in place if the backend supports it."""
     start = s.backend.in_place_from
     least = LARGE if math.isinf(start) or start > MOST else max(LARGE, int(start))
     return (3, 4), (67, math.ceil(least / 67) + 1)
@@ -27,7 +27,7 @@ def sizes(s: Subject) -> tuple[tuple[int, int], ...]:
 
 @check("A10")
 def sums_of_gradients(s: Subject) -> None:
-    """A Variable that is used many times gets the sum of all contributions, and nothing else changes."""
+    """A Variable that is used many times gets the sum of all contributions; all other arrays are unchanged."""
     for shape in sizes(s):
         a, b, seed, values = (s.values(shape, dtype=s.wide) for _ in range(4))
         x, wa, wb = s.variable(values, s.wide), s.array(a, s.wide), s.array(b, s.wide)
@@ -79,7 +79,7 @@ def _sums(xp: Namespace, x: Variable, weights: Array, rows: Array, columns: Arra
 
 @check("A17")
 def second_sweep_adds(s: Subject) -> None:
-    """A second backward adds to a gradient, and leaves alone the array that was there."""
+    """A second backward adds to a gradient, and does not write to the previous gradient array."""
     for shape in sizes(s):
         values, w = s.values(shape, dtype=s.wide), s.values(shape, dtype=s.wide)
         x, weights = s.variable(values, s.wide), s.array(w, s.wide)

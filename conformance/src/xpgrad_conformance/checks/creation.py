@@ -72,7 +72,7 @@ def like_another(s: Subject) -> None:
 
 @check("C03")
 def like_another_elsewhere(s: Subject) -> None:
-    """dtype= and device= go before the dtype and the device of the array that zeros_like and others follow."""
+    """dtype= and device= take precedence over dtype and device of the array given to zeros_like and its relatives."""
     here, there = s.pair
     xp, names = here.backend.namespace, [name for name in ("int32", "float32", "bool") if s.has(name)]
     x = s.array(s.values((2, 3)), "float32", here)
@@ -88,7 +88,7 @@ def like_another_elsewhere(s: Subject) -> None:
 
 @check("C04")
 def current_device(s: Subject) -> None:
-    """Without device=, new arrays stand on the current device, and elsewhere than on it when device= says so."""
+    """Without device=, new arrays are on the current device; with device=, on the given device."""
     here, there = s.pair
     xp = namespace(here.backend)
     default = here.backend.default_device
@@ -115,7 +115,7 @@ def _created() -> Iterator[tuple[str, tuple[Any, ...], Any]]:
 
 
 def _expect_default(s: Subject, made: Any, expected: Any, what: str, device: Device | None = None) -> None:
-    """Expect values, and a dtype of their kind: on the default device the backend's default; others differ."""
+    """Expect values and a dtype of their kind, which on the default device is the default dtype."""
     device, kind = device or s.device, expected.dtype.kind
     dtype = as_array(made).dtype
     assert device.backend.is_kind(dtype, KINDS[kind]), f"{what} has dtype {dtype}, expected a {KINDS[kind]} one"
@@ -148,7 +148,7 @@ def asarray_of_lists(s: Subject) -> None:
 
 @check("C06")
 def full_of_scalars(s: Subject) -> None:
-    """Full without dtype= takes the default dtype of the kind of its Python scalar, whatever its value."""
+    """Full without dtype= uses the default dtype for the kind of its Python scalar, for any value."""
     values: list[Any] = [True, False, 3, -4, 0, 2.5, 2.0, float("nan"), float("-inf")]
     for value in [*values, *([2.5 + 1j, 2 + 0j] if s.dtypes("c") else [])]:
         for shape in ((2, 3), ()):
@@ -187,7 +187,7 @@ def ranges(s: Subject) -> None:
 
 @check("C08")
 def diagonals(s: Subject) -> None:
-    """eye, tril and triu heed their diagonal k, on matrices of any form and on stacks of them."""
+    """eye, tril and triu apply their diagonal k, for matrices of any shape and for stacks of matrices."""
     for rows, columns in ((3, 4), (4, 3), (2, None), (1, 5)):
         for k in (-2, -1, 0, 1, 3):
             what = f"eye({rows}, {columns}, k={k})"
@@ -294,7 +294,7 @@ def _dtype_of(s: Subject, expected: Any) -> str:
 
 @check("C12", needs=("in_place_update",))
 def memory_of_their_own(s: Subject) -> None:
-    """Copies and new arrays share memory with nothing: what is written to one shows in no other."""
+    """Copies and new arrays do not share memory: a write to one array changes no other array."""
     values = s.values((3, 4), dtype=s.wide)
     xp, backend, kind = s.backend.namespace, s.backend, s.dtype_of(s.wide)
     host = values.copy()
@@ -334,7 +334,7 @@ def memory_of_their_own(s: Subject) -> None:
 
 @check("C13")
 def contract(s: Subject) -> None:
-    """Backend.asarray, ones and copy give what the contract says, on the device that they are given."""
+    """Backend.asarray, ones and copy fulfil their contract, on the given device."""
     backend, handle = s.backend, s.device.handle
     for dtype in s.dtypes("f", "c"):
         values = s.values((2, 3), dtype=dtype)

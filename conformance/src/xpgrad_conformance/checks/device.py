@@ -91,7 +91,7 @@ def _rounds(s: Subject) -> tuple[Device, ...]:
 
 @check("V01")
 def results(s: Subject) -> None:
-    """Results lie on the device of their operands, with two devices by turns in the same shapes and dtypes."""
+    """Results are on the device of their operands, in alternating calls with equal shapes and dtypes on two devices."""
     inputs = {device: _inputs(s, device) for device in s.pair}
     for operation in _runnable(s):
         for device in _rounds(s):
@@ -101,7 +101,7 @@ def results(s: Subject) -> None:
 
 @check("V02")
 def gradients(s: Subject) -> None:
-    """Gradients of the first and the second order lie on the device of their arrays, with two devices by turns."""
+    """First- and second-order gradients are on the device of their arrays, in alternating calls on two devices."""
     made = {device: _inputs(s, device) for device in s.pair}
     for operation in _runnable(s):
         for device in _rounds(s):
@@ -150,11 +150,11 @@ def raw_gradients(s: Subject) -> None:
 
 @check("V04")
 def what_arrays_say(s: Subject) -> None:
-    """Fresh arrays, views and results say the device where they are; what they say leads back to that device."""
+    """New arrays, views and results report their device, in a form that leads back to that device."""
     for device in s.places:
         backend, xp = device.backend, device.backend.namespace
         x = s.array(s.values((3, 4), dtype="float64"), s.wide, device)
-        with using_device(device):  # views of raw arrays are made by raw operations
+        with using_device(device):  # raw operations create views of raw arrays
             arrays = {
                 "a new array": x,
                 "an empty array": s.array(np.zeros((0, 3)), s.wide, device) if s.has("empty_arrays") else x,
@@ -204,7 +204,7 @@ def two_devices_meet(s: Subject) -> None:
 
 @check("V06")
 def the_library_refuses(s: Subject) -> None:
-    """The library's own functions refuse arrays of two devices, rather than move one of them without a word."""
+    """The library's functions reject arrays of two devices and do not move an array silently."""
     here, there = s.pair
     xp = here.backend.namespace
     x, y = (s.array(s.values((3, 3), dtype="float64"), s.wide, device) for device in (here, there))
@@ -220,7 +220,7 @@ def the_library_refuses(s: Subject) -> None:
 
 @check("V07")
 def equal_devices(s: Subject) -> None:
-    """Equal devices compare and hash equal however they were come by, others do not."""
+    """Equal devices compare and hash equal, regardless of their origin; different devices do not."""
     for device in s.places:
         backend = device.backend
         x, y = (s.array(s.values((2, 3), dtype="float64"), s.wide, device) for _ in range(2))
@@ -254,7 +254,7 @@ def equal_devices(s: Subject) -> None:
 
 @check("V08")
 def moved_variables_compute(s: Subject) -> None:
-    """A Variable that was moved computes on its new device, and a copy's gradient goes back to the old one."""
+    """A moved Variable computes on its new device, and the gradient of a copy returns to the old device."""
     here, there = s.pair
     xp, values = namespace(here.backend), s.values((3, 4), dtype="float64")
     x = s.variable(values, s.wide, here)
@@ -277,7 +277,7 @@ def moved_variables_compute(s: Subject) -> None:
 
 @check("V09")
 def drawn(s: Subject) -> None:
-    """Random numbers lie on the device that was asked for, by name or as that of a spec."""
+    """Random numbers are on the requested device, given by name or by a spec."""
     for device in _rounds(s):
         like = device.backend.spec(s.array(s.values((3, 4), dtype="float64"), s.wide, device))
         for draw in (random.uniform, random.normal):

@@ -37,13 +37,13 @@ NUMPY = {
 
 @check("D10", scope="dtype")
 def functions_keep_the_dtype(s: Subject) -> None:
-    """Functions of floating-point arrays have results of the same dtype, real where that is what they are."""
+    """Functions of floating-point arrays return the same dtype, or its real counterpart for real results."""
     complex = s.dtype.startswith("complex")
     values = s.values((3, 4), 0.2, 0.8)
     x, wide = s.variable(values), values.astype("complex128" if complex else "float64")
     for name in f"{ELEMENTWISE} {'' if complex else REAL}".split():
         with np.errstate(all="ignore"):
-            expected = NUMPY.get(name, getattr(np, name, None))(wide)  # type: ignore[misc]  # each is NumPy's
+            expected = NUMPY.get(name, getattr(np, name, None))(wide)  # type: ignore[misc] # each is a NumPy function
             if name == "acosh" and not complex:
                 expected = np.arccosh(1 + wide)
         got = getattr(s.xp, name)(1 + x if name == "acosh" and not complex else x)
@@ -168,7 +168,7 @@ def conversions(s: Subject) -> None:
 
 @check("D16")
 def conversion_to_the_same(s: Subject) -> None:
-    """Astype to the same dtype copies, unless copy=False; to another dtype it leaves its argument alone."""
+    """Astype to the same dtype copies, unless copy=False; to another dtype it does not change its argument."""
     values = s.values((2, 3), dtype=s.wide)
     x, xp, kind = s.array(values, s.wide), s.kernels, s.dtype_of(s.wide)
     s.expect(xp.astype(x, kind, copy=False), values, "astype(x, its dtype, copy=False)", dtype=s.wide)
@@ -184,7 +184,7 @@ def conversion_to_the_same(s: Subject) -> None:
 
 @check("D17")
 def kinds_of_dtypes(s: Subject) -> None:
-    """Isdtype tells the kinds apart, alone and in tuples, and Backend.is_kind says the same."""
+    """Isdtype distinguishes the kinds, singly and in tuples, and Backend.is_kind agrees."""
     for dtype in s.dtypes():
         letter = np.dtype(dtype).kind
         array = s.array(np.ones(2, dtype), dtype)
@@ -203,7 +203,7 @@ def kinds_of_dtypes(s: Subject) -> None:
 
 @check("D18")
 def limits_of_dtypes(s: Subject) -> None:
-    """Finfo and iinfo know the limits of dtypes, and of those of arrays."""
+    """Finfo and iinfo return the limits of dtypes, given as dtypes or as arrays."""
     for dtype in s.dtypes("f", "c"):
         info, known = s.xp.finfo(s.dtype_of(dtype)), np.finfo(dtype)
         for name in ("eps", "max", "min", "smallest_normal"):
@@ -223,7 +223,7 @@ def limits_of_dtypes(s: Subject) -> None:
 
 @check("D19")
 def casts(s: Subject) -> None:
-    """can_cast says which dtypes become another one by promotion."""
+    """can_cast reports which dtypes promotion converts to another dtype."""
     for kinds in (("i", "u"), ("f", "c")):
         names = s.dtypes(*kinds)
         for given in names:
@@ -276,7 +276,7 @@ def integer_quotients(s: Subject) -> None:
 
 
 def _expect_true_division(s: Subject, a: Any, b: Any, expected: Any, what: str) -> None:
-    """Accept floating-point quotients of integers, or an error, as the standard does; not integers."""
+    """Accept floating-point quotients of integers, or an error, as the standard does; reject integers."""
     try:
         got = a / b
     except (TypeError, ValueError):
@@ -311,7 +311,7 @@ def positions(s: Subject) -> None:
 
 @check("D25")
 def layout_keeps_the_dtype(s: Subject) -> None:
-    """What only moves elements keeps every dtype: indexing, reshape, concat, flip, asarray, copies, transposes."""
+    """Functions that only move elements keep the dtype: indexing, reshape, concat, flip, asarray, copy, transposes."""
     calls: dict[str, tuple[Callable[[Any, Any], Any], Callable[[Any], Any]]] = {
         "asarray(x)": (lambda xp, x: xp.asarray(x), lambda x: x),
         "x[1]": (lambda xp, x: x[1, ...], lambda x: x[1]),
@@ -341,7 +341,7 @@ def layout_keeps_the_dtype(s: Subject) -> None:
 @check("D26")
 def numbers_of_arrays(s: Subject) -> None:
     """int(), float(), complex(), bool(), item and the index of a 0-d array are its value, at the ends of dtypes too."""
-    with contextlib.suppress(BatchError):  # a batched array has no value of its own
+    with contextlib.suppress(BatchError):  # a batched array has no single value
         _assert_numbers(s)
 
 

@@ -1,4 +1,4 @@
-"""Family E: invalid operations raise an error that names the operation, and nothing is changed."""
+"""Family E: invalid operations raise an error that names the operation, and leave the state unchanged."""
 
 import functools
 import re
@@ -76,12 +76,12 @@ def mixed_devices(s: Subject) -> None:
     for name, call in (BINARY | JOINING).items():
         for one, other in ((x, w), (w, x)):
             what = f"{name} of arrays on {one.device} and {other.device}"
-            error = s.raises(DeviceMismatch, lambda: call(xp, one, other), what)  # noqa: B023 - it is called at once
+            error = s.raises(DeviceMismatch, lambda: call(xp, one, other), what)  # noqa: B023 - called immediately
             _both_named(error, here, there, what)
     library = here.backend.namespace
     for name, call in (BINARY | {"concat": JOINING["concat"]}).items():
         what = f"the library's own {name} of arrays on {here} and {there}"
-        s.raises(REFUSALS, lambda: call(library, x.array, w.array), what)  # noqa: B023 - it is called at once
+        s.raises(REFUSALS, lambda: call(library, x.array, w.array), what)  # noqa: B023 - called immediately
     what = f"a Variable on {here} and an array on {there}"
     _both_named(s.raises(DeviceMismatch, lambda: x + w.array, what), here, there, what)
 
@@ -102,7 +102,7 @@ def mixed_devices_without_axes(s: Subject) -> None:
 
 @check("E03")
 def mixed_libraries(s: Subject) -> None:
-    """Arrays of two libraries in one operation are refused, and the error names both; nothing is converted."""
+    """Operations on arrays of two libraries raise an error that names both libraries, and convert no array."""
     host = plugins.host
     there = stranger_to(s.backend)
     values = s.values((3, 4), 0.3, 1.9, "float32")
@@ -179,7 +179,7 @@ def _on_host_of(call: Call) -> Any:
 
 @check("E06", needs=("checked_index_arrays",))
 def positions_out_of_range(s: Subject) -> None:
-    """Positions out of range are an IndexError: of integers, index arrays, in gathers, and of too many indices.
+    """Indices out of range raise IndexError: integers, index arrays, gathers, and too many indices.
 
     An asynchronous backend may raise the error when the values are read; that need not name the operation.
     """
@@ -214,7 +214,7 @@ def positions_out_of_range(s: Subject) -> None:
 
 @check("E14", needs=("checked_index_arrays",))
 def positions_of_the_table(s: Subject) -> None:
-    """Positions out of range that are an IndexError with NumPy's arrays are one with the backend's, in all cases."""
+    """Indices for which NumPy raises IndexError raise IndexError with the backend, in all cases."""
     numpy = get_device("@numpy")
     beyond = (127, -127) if s.has("negative_index_arrays") else (127,)
     for case in CASES:
@@ -232,13 +232,13 @@ def positions_of_the_table(s: Subject) -> None:
 
 
 def _computed(scenario: Scenario, hosts: Sequence[Any]) -> None:
-    """Call the function of a case, and read what it returns."""
+    """Call the function of a case, and read its results."""
     for y in scenario.call(scenario.variables([scenario.placed(x) for x in hosts])):
         on_host(y)
 
 
 def _out_of_range(scenario: Scenario, hosts: Sequence[Any]) -> bool:
-    """Return whether a call is an IndexError that is not about axes or shapes alone."""
+    """Return whether a call raises an IndexError about positions, not about axes or shapes."""
     try:
         _computed(scenario, hosts)
     except IndexError:
@@ -263,7 +263,7 @@ def bits_of_floats(s: Subject) -> None:
 
 @check("E08")
 def what_is_missing_has_a_name(s: Subject) -> None:
-    """A function that the backend cannot do says so by its name; no error comes without a text."""
+    """An unsupported function raises an error that contains its name; no error has an empty message."""
     standard = set(FUNCTIONS)
     known = {name.rpartition(".")[2] for name in (*FUNCTIONS, *table.declared)}
     seen = set[str]()
@@ -284,7 +284,7 @@ def what_is_missing_has_a_name(s: Subject) -> None:
         try:
             case.call(s.xp, *xs)
         except MissingFunction:
-            continue  # it names backend and function
+            continue  # the error names backend and function
         except Exception as error:  # any error of the library
             words = set(re.findall(r"\w+", str(error)))
             if not words & (known | {function}):
@@ -311,7 +311,7 @@ def _failing(s: Subject, x: Variable, w: Variable) -> Iterator[tuple[str, Call]]
 
 @check("E09")
 def failed_calls_change_nothing(s: Subject) -> None:
-    """A call that fails leaves values, gradients, graph, current device, configuration and random numbers alone."""
+    """A call that fails does not change values, gradients, graph, current device, configuration or random numbers."""
     values, others, given = (s.values(shape, 0.3, 1.9, s.wide) for shape in ((3, 4), (2, 4), (3, 4)))
     x, w = s.variable(values, s.wide), s.variable(others, s.wide)
     x.grad = grad = s.array(given, s.wide)
@@ -351,7 +351,7 @@ class _Fails(FunctionNode):
 
 @check("E10")
 def failed_sweeps_change_nothing(s: Subject) -> None:
-    """An error inside a backward computation leaves every gradient alone, and the next one is right."""
+    """An error inside a backward computation changes no gradient, and the next sweep is right."""
     values, given = s.values((3, 4), dtype=s.wide), s.values((3, 4), dtype=s.wide)
     x, z = s.variable(values, s.wide), s.variable(values, s.wide)
     old = s.cotangent(x)
@@ -400,13 +400,13 @@ def gradients_that_do_not_fit(s: Subject) -> None:
         refused.append(("of complex64", DtypeError, placed(values.astype("complex64"), here)))
     for what, kind, given in refused:
         what = f"a gradient {what} for a float32 array of shape (3, 4) on {here}"
-        s.raises(kind, lambda: setattr(x, "grad", given), what)  # noqa: B023 - it is called at once
+        s.raises(kind, lambda: setattr(x, "grad", given), what)  # noqa: B023 - the lambda is called immediately
         assert x.grad is grad, f"{what} was refused, but replaced the old gradient"
 
 
 @check("E12")
 def integers_have_no_gradient(s: Subject) -> None:
-    """Integers and truth values get no gradient, and from several elements no sweep starts without one."""
+    """Integers and booleans get no gradient, and a sweep from several elements requires an initial gradient."""
     values = s.values((3, 4), dtype=s.wide)
     x, whole = s.variable(values, s.wide), s.variable(np.asarray([[2, 0, 1, 3]]), "int32")
     truth = s.variable(values > 0, "bool")
@@ -424,7 +424,7 @@ def integers_have_no_gradient(s: Subject) -> None:
 
 @check("E13")
 def not_a_number(s: Subject) -> None:
-    """Debug mode's questions: has_nan looks at both parts of numbers, and same_values takes a NaN for equal to NaN."""
+    """In debug mode has_nan tests the real and imaginary parts, and same_values treats NaN as equal to NaN."""
     parts = {"float32": (np.nan,), "float64": (np.nan,), "complex64": (np.nan, complex(0.3, np.nan))}
     parts["complex128"] = parts["complex64"]
     for dtype in filter(s.has, parts):

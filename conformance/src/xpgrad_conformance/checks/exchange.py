@@ -1,4 +1,4 @@
-"""Family X, exchange: arrays that other libraries read, and that the backend takes, by DLPack."""
+"""Family X, exchange: DLPack, in both directions between the backend and other libraries."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -24,7 +24,7 @@ SHAPES: tuple[tuple[int, ...], ...] = ((), (1,), (5,), (2, 3, 5), (0,), (3, 0, 2
 
 
 def readers(s: Subject, x: Array) -> Iterator[tuple[str, Any]]:
-    """Yield the libraries that can read an array by DLPack, with functions: its own, and NumPy for host memory."""
+    """Yield the libraries that can read an array by DLPack, with functions: the array library, or NumPy on the host."""
     if int(x.__dlpack_device__()[0]) == HOST_MEMORY:
         yield "numpy.from_dlpack", np.from_dlpack
     if s.has("dlpack_import"):
@@ -38,7 +38,7 @@ def _imported(s: Subject, x: Any, **wishes: Any) -> Array:
 
 @check("X01", needs=("dlpack_export",))
 def export(s: Subject) -> None:
-    """Others read an array's values by DLPack in every dtype and shape; a Variable's, too, unless it is in a graph."""
+    """Other libraries read an array by DLPack in every dtype and shape; also a Variable, unless it is in a graph."""
     arrays = [(f"a (3, 4) array of {dtype}", extremes(dtype)) for dtype in dtypes_on(s)]
     shapes = [shape for shape in SHAPES if 0 not in shape or s.has("empty_arrays")]
     arrays += [(f"an array of shape {shape}", s.values(shape, dtype=s.wide)) for shape in shapes]
@@ -60,7 +60,7 @@ def export(s: Subject) -> None:
 
 @check("X02", needs=("dlpack_export",))
 def export_of_views(s: Subject) -> None:
-    """Others read of a view what it shows: strides, offsets and negative steps are honoured."""
+    """Other libraries read the right elements from a view: strides, offsets and negative steps are honoured."""
     values = s.values((3, 4), dtype=s.wide)
     for what, expected, view in views_of(s, values, s.array(values, s.wide), s.device):
         for reader, read in readers(s, view):
@@ -71,7 +71,7 @@ def export_of_views(s: Subject) -> None:
 
 @check("X11", needs=("dlpack_export",))
 def export_from_far_within(s: Subject) -> None:
-    """Others read of a view of a large array what it shows, however far within its memory that begins."""
+    """Other libraries read the right elements from a view of a large array, for any offset in its memory."""
     host = np.arange(400_003, dtype="float32")
     x = s.array(host, "float32")
     for start, stop, step in ((20_011, 20_020, 1), (70_001, 70_101, 7), (300_001, 400_003, 3)):
@@ -81,7 +81,7 @@ def export_from_far_within(s: Subject) -> None:
 
 @check("X03", needs=("dlpack_export",))
 def lifetime(s: Subject) -> None:
-    """What another library has read stays as it is when the array is gone, and when others are read."""
+    """An exported array keeps its values after the original is deleted, and after further exports."""
     hosts = [s.values((3, 4), dtype=s.wide) for _ in range(3)]
     for reader in [name for name, _ in readers(s, s.array(hosts[0], s.wide))]:
         views = []
@@ -97,7 +97,7 @@ def lifetime(s: Subject) -> None:
 
 @check("X04", needs=("dlpack_export", "dlpack_shares_memory"))
 def shared_export(s: Subject) -> None:
-    """DLPack hands out the array's own memory, not a copy."""
+    """DLPack exports the array's memory, not a copy."""
     x = s.array(s.values((3, 4), dtype=s.wide), s.wide)
     if in_host_memory(x):
         assert hands_out_its_memory(x), (
@@ -155,7 +155,7 @@ def import_of_views(s: Subject) -> None:
 
 @check("X07", needs=("dlpack_import",))
 def lifetime_of_imports(s: Subject) -> None:
-    """What from_dlpack took in stays as it is when its source is gone, and when others are taken in."""
+    """An imported array keeps its values after its source is deleted, and after further imports."""
     hosts = [s.values((3, 4), dtype=s.wide) for _ in range(3)]
     made = []
     for host in hosts:
@@ -183,7 +183,7 @@ def shared_import(s: Subject) -> None:
 
 
 def _is_memory_of(s: Subject, made: Array, source: Any) -> bool:
-    """Return whether two arrays share memory, determined by address or by writing to one of them."""
+    """Return whether two arrays share memory, determined from their addresses or by writing to one array."""
     if in_host_memory(made):
         return takes_over(made, source)
     if not s.has("in_place_update", "index_assignment"):
@@ -195,7 +195,7 @@ def _is_memory_of(s: Subject, made: Array, source: Any) -> bool:
 
 @check("X09", needs=("dlpack_import", "dlpack_export"))
 def copies_on_demand(s: Subject) -> None:
-    """from_dlpack(copy=True), where there is that parameter, gives memory of its own."""
+    """from_dlpack(copy=True), where this parameter exists, returns a copy."""
     values = s.values((3, 4), dtype=s.wide)
     source = aligned(values)
     try:
@@ -208,7 +208,7 @@ def copies_on_demand(s: Subject) -> None:
 
 @check("X14", needs=("dlpack_export", "in_place_update", "index_assignment"))
 def exported_copies(s: Subject) -> None:
-    """What others read with copy=True, where they can ask for it, stays as it is when the array is written to."""
+    """A copy that another library reads with copy=True, if it has this parameter, is not changed by later writes."""
     values = s.values((3, 4), dtype=s.wide)
     x = s.array(values, s.wide)
     if not in_host_memory(x):
@@ -224,7 +224,7 @@ def exported_copies(s: Subject) -> None:
 
 @check("X10")
 def devices_and_their_memory(s: Subject) -> None:
-    """Where DLPack says that a device's memory is, its arrays are, and what is taken in comes to lie there."""
+    """Arrays are on the device that DLPack reports, and imported arrays arrive on that device."""
     host = plugins.host
     for device in s.places:
         memory = device.backend.dlpack_device(device)
@@ -247,7 +247,7 @@ def devices_and_their_memory(s: Subject) -> None:
 
 @check("X12", needs=("dlpack_import",))
 def import_of_memory_again(s: Subject) -> None:
-    """from_dlpack takes memory as what it is now: in another dtype, shape or order, with other values, or freed."""
+    """from_dlpack reads the current memory: another dtype, shape or order, new values, or memory freed before."""
     wanted = "float64", "int64", "uint64", "float32", "int32", "uint32", "int16"
     dtypes = [dtype for dtype in wanted if dtype in dtypes_on(s)]
     kept: list[Array] = []
@@ -269,18 +269,18 @@ def import_of_memory_again(s: Subject) -> None:
 
 
 def _taken_again(s: Subject, source: Any, what: str) -> Array | None:
-    """Return what from_dlpack makes of a host array, which must have its values; None if it is refused."""
+    """Return the array that from_dlpack creates from a host array, after comparing values; None if it is refused."""
     try:
         made = _imported(s, source)
     except REFUSALS:
-        return None  # X05 says whether a plain array may be refused
+        return None  # X05 checks whether a plain array may be rejected
     assert_unchanged(s.host(made), np.asarray(source), f"a host array {what} taken in by from_dlpack")
     return made
 
 
 @check("X13", needs=("dlpack_export",))
 def export_of_memory_again(s: Subject) -> None:
-    """Others read an array, views of it from its beginning, and the array after writes, each as what it is then."""
+    """Other libraries read the current values of an array, of views from its beginning, and of a changed array."""
     for count in AGAIN:
         host = s.values((count, 4), dtype=s.wide)
         x = s.array(host, s.wide)

@@ -1,6 +1,6 @@
-"""Family J: programs of compiled functions, run by the executor of the backend, give what the functions give.
+"""Family J: programs of compiled functions, run by the executor of the backend, agree with the functions.
 
-The executor is that of the first plugin that takes a program, or xpgrad's own.
+The executor belongs to the first plugin that accepts a program, or else to xpgrad.
 """
 
 import functools
@@ -44,7 +44,7 @@ def eager(f: Callable[..., Any], *args: Array) -> list[Array]:
 def program_of(f: Callable[..., Any], *args: Array) -> Callable[..., list[Array]]:
     """Return a compiled function that has a program for such arguments, and returns a list of arrays.
 
-    Within a function that is traced it is a part of that, and has no program of its own.
+    Inside a traced function it becomes part of the outer program, without a separate program.
     """
     compiled = compile(f)
     for _ in range(RECORDED):
@@ -72,7 +72,7 @@ def agree(s: Subject, got: list[Array], expected: list[Array], what: str, factor
 
 
 def agrees(s: Subject, what: str, f: Callable[..., Any], *calls: tuple[Array, ...]) -> None:
-    """Raise AssertionError unless a program gives in each of several calls what the function gives."""
+    """Raise AssertionError unless a program and the function return the same results in several calls."""
     run = program_of(f, *calls[0])
     for number, args in enumerate(calls):
         agree(s, run(*args), eager(f, *args), f"run {number + 1} of {what}")
@@ -158,7 +158,7 @@ def results_in_order(s: Subject) -> None:
 
 @check("J05")
 def one_array_twice(s: Subject) -> None:
-    """``f(x, x)`` and ``f(x, y)`` of one shape are told apart, and so are equal arguments."""
+    """``f(x, x)`` and ``f(x, y)`` of one shape have different programs, and so do equal arguments."""
     (x, y), (v, w) = pairs(s, (65,), (65,))
     compiled = compile(_wave)
     for args in (*[(x, x)] * RECORDED, *[(x, y)] * RECORDED, (v, v), (v, w), (w, v), (x, s.backend.copy(x))):
@@ -167,7 +167,7 @@ def one_array_twice(s: Subject) -> None:
 
 @check("J06")
 def runs_are_independent(s: Subject) -> None:
-    """Results stay what they are in later runs, arguments too, and each run computes from its own arguments."""
+    """Results and arguments do not change in later runs, and each run computes from the given arguments."""
     calls = [*pairs(s, (4097,), (4097,)), *pairs(s, (4097,), (4097,))]
     run, before = program_of(_totals, *calls[0]), [[on_host(x) for x in args] for args in calls]
     found = [run(*args) for args in (*calls, *calls)]
@@ -182,7 +182,7 @@ def runs_are_independent(s: Subject) -> None:
 def new_memory(s: Subject) -> None:
     """Results share no memory with arguments, captured arrays, each other, or results of another run."""
     if around() is not None:
-        return  # a part of a program may return what the whole one copies
+        return  # a part of a program may return arrays that the outer program copies
     captured = s.array(s.values((6, 6), dtype=s.wide), s.wide)
 
     def f(x: Any, y: Any) -> Any:
@@ -209,7 +209,7 @@ def new_memory(s: Subject) -> None:
 
 @check("J08")
 def random_numbers(s: Subject) -> None:
-    """A seed gives the numbers that it gives without a program; each run and each call draws others."""
+    """A seed gives the same numbers with and without a program; each run and each call draws new numbers."""
     dtype = s.dtype_of(s.wide)
 
     def f(x: Any) -> Any:
@@ -256,7 +256,7 @@ def writes(s: Subject) -> None:
     """Writes to arrays and Variables happen once in a run, between the reads before and those after."""
     start, x = (s.array(s.values((5, 6), dtype=s.wide), s.wide) for _ in range(2))
     if around() is not None:
-        return  # what is written there is seen when the traced function ends
+        return  # writes are visible only when the traced function ends
     found = []
     for programs in (True, False):
         v = Variable(s.backend.copy(start), requires_grad=False)
@@ -281,7 +281,7 @@ def writes(s: Subject) -> None:
 
 @check("J11", needs=("checked_index_arrays", "index_arrays"))
 def errors(s: Subject) -> None:
-    """An error in the middle of a run is raised, stores nothing, and leaves the next run right."""
+    """An error in the middle of a run propagates, stores no state, and does not affect the next run."""
     if around() is not None:
         return
     v = Variable(s.array(np.zeros(2), s.wide), requires_grad=False)
@@ -297,7 +297,7 @@ def errors(s: Subject) -> None:
     expected = [eager(f, x, good), eager(f, other, good)]
     try:
         f(*map(Variable, (other, bad)))
-        late = True  # the library computes when its values are asked for
+        late = True  # the library defers computation until values are read
     except Exception:
         late = False
     v.array = s.array(np.zeros(2), s.wide)
@@ -311,7 +311,7 @@ def errors(s: Subject) -> None:
 
 @check("J12", needs=("threads",))
 def threads(s: Subject) -> None:
-    """Several threads run one program at a time, each on arguments of its own."""
+    """Several threads can run one program at a time, each with different arguments."""
     calls = [args for _ in range(THREADS // 2) for args in pairs(s, (4097,), (4097,))]
     f = _of_a_loss(_wave)
     expected = [eager(f, *args) for args in calls]
@@ -331,7 +331,7 @@ def threads(s: Subject) -> None:
 
 @check("J13")
 def derivatives(s: Subject) -> None:
-    """A compiled function called with Variables has its gradients, of second order, too, by programs."""
+    """A compiled function called with Variables computes first- and second-order gradients with programs."""
 
     def loss(x: Any, y: Any) -> Any:
         return xp.sum(_wave(x, y) * xp.sin(x))
@@ -349,7 +349,7 @@ def derivatives(s: Subject) -> None:
 
 @check("J14")
 def special_values(s: Subject) -> None:
-    """Infinities, NaN and signed zeros come out of a program where they come out of the function."""
+    """A program returns the same infinities, NaN and signed zeros as the function."""
     hosts = np.asarray([0.0, -0.0, np.inf, -np.inf, np.nan, 1.0, -1.0, 1e-300 if s.wide == "float64" else 1e-30] * 9)
 
     def f(x: Any, y: Any) -> Any:

@@ -70,7 +70,7 @@ def wanted(case: Case) -> set[str]:
 
 
 def replacements(s: Subject, about: set[str] | None = None) -> dict[str, Kernel]:
-    """Return the kernels that the backend or a plugin provides, by name: all, or those of these functions.
+    """Return the kernels that the backend or a plugin provides, by name, optionally only for some functions.
 
     Kernels for random numbers belong to another family.
     """
@@ -90,7 +90,7 @@ its hundreds of calls."""
 
 
 class Recorder:
-    """Kernels that call those of the backend, and record the first calls of each."""
+    """Kernels that call the backend's kernels, and record the first calls of each kernel."""
 
     def __init__(self, s: Subject, about: set[str] | None = None) -> None:
         self.calls: list[Call] = []
@@ -174,7 +174,7 @@ def _wide(item: Any) -> Any:
 
 
 def by_default(call: Call) -> Any:
-    """Return the result of the kernel's default body, or of the rule, on the host for the same arguments in float64."""
+    """Return the result of the kernel's default body, or of the rule, for the same arguments on the host in float64."""
     declaration, host = table.declared[call.name], plugins.host.xp
     arrays, parameters = _wide(call.arrays), {key: _wide(value) for key, value in call.parameters.items()}
     if call.name == "scatter_add":
@@ -222,7 +222,7 @@ def _compare(s: Subject, call: Call, rtol: float) -> None:
                 floor += _rounding(call, got)
             elif (
                 call.name == "linalg.cofactors" and call.arrays[0].size
-            ):  # their products cancel where there is no rank
+            ):  # the products cancel for rank-deficient matrices
                 floor += rtol * float(np.max(np.abs(call.arrays[0]))) ** (call.arrays[0].shape[-1] - 1)
             near = np.isclose(got, wanted, rtol, floor, equal_nan=True)
             at = () if near.all() else tuple(int(i) for i in np.argwhere(~near)[0])
@@ -324,7 +324,7 @@ def declining_kernels(s: Subject) -> None:
 
 @check("F03")
 def fused_kernels_are_used(s: Subject) -> None:
-    """A provided kernel f.x gives the gradient of a raw sweep, with the cotangent and what the rule asks for."""
+    """A provided kernel f.x gives the gradient of a raw sweep, with the cotangent and the arguments of the rule."""
     x, gy = s.values((3, 4), dtype=s.wide), s.values((3, 4), dtype=s.wide)
     seen: list[tuple[Any, ...]] = []
 
@@ -344,7 +344,7 @@ def fused_kernels_are_used(s: Subject) -> None:
 
 @check("F04", quick=False)
 def kernels_accept(s: Subject) -> None:
-    """Every kernel that a plugin provides accepts some call of the table's cases: none is there in vain."""
+    """Every kernel of a plugin accepts at least one call of the table's cases, so no kernel is unused."""
     before = s.backend.xp._providers
     accepted: set[tuple[str, str]] = set()
     declined: set[tuple[str, str]] = set()

@@ -44,13 +44,13 @@ def _second(operation: Operation, dtype: str, quick: bool) -> bool:
 
 @check("G50", scope="operation", applies=_applies)
 def generated_gradients(s: Subject) -> None:
-    """Gradients are those of the reference engine, element by element, for every size and layout."""
+    """Gradients agree with the reference engine, element by element, for every size and layout."""
     _compare(s, 1)
 
 
 @check("H50", scope="operation", applies=_second)
 def generated_second_order(s: Subject) -> None:
-    """Second derivatives are those of the reference engine, element by element, for every size and layout."""
+    """Second derivatives agree with the reference engine, element by element, for every size and layout."""
     _compare(s, 2)
 
 
@@ -70,7 +70,7 @@ def _compare(s: Subject, order: int) -> None:
 
 
 def _chosen(draw: Draw, operation: Operation, most: int, order: int) -> Iterator[Sample]:
-    """Yield samples that have derivatives, at most so many, a stack among them, from small to large as they are made.
+    """Yield at most `most` samples that have derivatives, including a stack, from small to large.
 
     Far from ordinary values, only derivatives of first order are sure to be numbers.
     """

@@ -55,7 +55,7 @@ def modes_of_generated_programs(s: Subject) -> None:
 
 
 def _modes_error(s: Subject, program: Program) -> str | None:
-    """Return how modes differ in the derivatives of a program, or None; an error of all of them is no difference."""
+    """Return how modes differ in the derivatives of a program; None if they agree or all raise an error."""
     rng = np.random.default_rng(0)
     moving = {n: x for n, x in program.inputs.items() if x.dtype.kind in "fc"}
     still = {n: s.variable(x, x.dtype.name) for n, x in program.inputs.items() if n not in moving}
@@ -77,7 +77,7 @@ def _modes_error(s: Subject, program: Program) -> str | None:
 
 
 def _error(s: Subject, program: Program) -> str | None:
-    """Return what is wrong with a program, or None; also if it needs a function that is declared missing."""
+    """Return the error of a program as text; None if it is right or needs a function that is declared missing."""
     try:
         return program_error(s, program)
     except MissingFunction as error:

@@ -27,7 +27,7 @@ MEETINGS: dict[str, Any] = {
 
 @check("G04")
 def many_consumers(s: Subject) -> None:
-    """The gradient of what is used many times is the sum over its uses, each with its own cotangent."""
+    """The gradient of an input with many consumers is the sum over its uses, each with a different cotangent."""
     x, weights = s.values((3, 4), 0.3, 1.7, s.wide), s.values((7,), dtype=s.wide)
     v = s.variable(x, s.wide)
     ys = [w * v * v + (v if i % 2 else s.xp.exp(v)) for i, w in enumerate(map(float, weights))]
@@ -86,7 +86,7 @@ VIEWED: dict[str, Any] = {
 
 @check("G06")
 def through_views(s: Subject) -> None:
-    """Gradients through slices, transposes, joins and reductions of one input come together in it."""
+    """Gradients through slices, transposes, joins and reductions of one input are accumulated."""
     wide = _wide(s)
     for name, call in VIEWED.items():
         if s.has(name):
@@ -119,7 +119,7 @@ def small_arrays(s: Subject) -> None:
 
 
 class _Parts(FunctionNode):
-    """Three outputs of two inputs, with rules of the user's own."""
+    """Function of two inputs and three outputs, with user-defined rules."""
 
     def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
         a, b = inputs
@@ -137,7 +137,7 @@ class _Parts(FunctionNode):
 
 @check("G08")
 def several_outputs(s: Subject) -> None:
-    """Functions with several outputs: any subset of them, with or without a cotangent."""
+    """Functions with several outputs: any subset of the outputs, with or without a cotangent."""
     a, b = s.values((3, 4), dtype=s.wide), s.values((3, 4), dtype=s.wide)
     for chosen in ((0,), (1,), (2,), (0, 1), (0, 2), (0, 1, 2)):
         va, vb = s.variable(a, s.wide), s.variable(b, s.wide)
@@ -168,7 +168,7 @@ def _tripled(g: Any) -> Any:
 
 @check("G09")
 def what_the_sweep_gives(s: Subject) -> None:
-    """Retained gradients, hooks, inputs that do not matter, integers, and what a second sweep adds."""
+    """Retained gradients, hooks, unused inputs, integers, and accumulation in a second sweep."""
     host_x = s.values((3, 4), dtype=s.wide)
     x, other = s.variable(host_x, s.wide), s.variable(s.values((3, 4), dtype=s.wide), s.wide)
     h = x * x
@@ -202,7 +202,7 @@ def what_the_sweep_gives(s: Subject) -> None:
 
 @check("G10")
 def gathers(s: Subject) -> None:
-    """The gradient of a gather adds up what repeated positions got, for each kind of index and for several gathers."""
+    """The gradient of a gather sums over repeated positions, for each kind of index and for several gathers."""
     x = s.values((2, 3, 5), dtype=s.wide)
     total, placed, outputs = np.zeros(x.shape), s.variable(x, s.wide), []
     for title, (key, needs) in KEYS.items():
@@ -269,7 +269,7 @@ def complex_convention(s: Subject) -> None:
 
 @check("G12", needs=("float64", "float32"))
 def mixed_dtypes(s: Subject) -> None:
-    """Where float32 meets float64, each gradient has the dtype of its own array."""
+    """In computations of float32 and float64, each gradient has the dtype of its array."""
     a, b = s.values((3, 4), dtype="float32"), s.values((3, 4), dtype="float64")
     rows: tuple[tuple[str, Any, Any, Any], ...] = (
         ("a * b", lambda xp, a, b: a * b, b, a),
@@ -290,7 +290,7 @@ def mixed_dtypes(s: Subject) -> None:
 
 @check("G13")
 def sweeps_are_apart(s: Subject) -> None:
-    """A sweep gives the same bits each time, and leaves earlier gradients alone."""
+    """Repeated sweeps give the same bits, and do not change earlier gradients."""
     x, w = s.values((3, 3), dtype=s.wide), s.values((3, 3), dtype=s.wide)
     seeds = [s.values((3, 3), dtype=s.wide) for _ in range(3)]
     given: list[tuple[str, Any, Any]] = []

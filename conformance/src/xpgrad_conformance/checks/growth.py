@@ -53,7 +53,7 @@ def repetitions(s: Subject) -> None:
 
 @check("M06", scope="backend")
 def transfers(s: Subject) -> None:
-    """Moving, copying and printing leave nothing behind."""
+    """Moving, copying and printing leave no objects behind."""
     host = s.values(SHAPE, dtype=s.wide)
     x = s.array(host, s.wide)
     with metered(s) as meter:
@@ -98,7 +98,7 @@ def specs(s: Subject) -> None:
     def known() -> int:
         return sum(type(each) is Spec and each.backend is s.backend for each in gc.get_objects())
 
-    before = known()  # others may keep some
+    before = known()  # other code may keep some
     for i in range(count):
         s.backend.spec_for((i + 1, 3), dtype, handle)
     there = known() - before
@@ -132,7 +132,7 @@ def counted(s: Subject) -> None:
 
 @check("M14")
 def freed(s: Subject) -> None:
-    """free_memory gives back no memory that is still used: that of an array that is gone, but for a view of it."""
+    """free_memory releases no memory that is in use, such as the memory of a deleted array that still has a view."""
     host = s.values((3, 4), dtype=s.wide)
     array = s.array(host, s.wide)
     views = [(what, shown.copy(), view) for what, shown, view in views_of(s, host, array, s.device)]

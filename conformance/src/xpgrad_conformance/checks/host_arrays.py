@@ -1,4 +1,4 @@
-"""Family T, the host's arrays: of every size and memory layout, several MB, sent again and again."""
+"""Family T, the host's arrays: every size and memory layout, several MB, repeated transfers."""
 
 import contextlib
 from collections.abc import Iterator
@@ -34,7 +34,7 @@ def _sent(s: Subject, host: Any) -> Array:
 
 
 def _go_and_return(s: Subject, host: Any, what: str) -> Array:
-    """Send a host array to the device, and compare what comes back."""
+    """Send a host array to the device and back, and compare the values."""
     sent = _sent(s, host)
     assert_unchanged(np.asarray(on_host(sent)), host, f"{what}, sent to {s.device} and back,")
     return sent
@@ -90,7 +90,7 @@ def megabytes(s: Subject) -> None:
 
 
 def _move_on(s: Subject, sent: Array, host: Any, what: str) -> None:
-    """Move an array to the other device of a pair, as it is and transposed."""
+    """Move an array, and its transpose, to the other device of a pair."""
     here, there = s.pair
     if here != s.device or s.dtype not in dtypes_on(s, there):
         return
@@ -102,7 +102,7 @@ def _move_on(s: Subject, sent: Array, host: Any, what: str) -> None:
 
 @check("T22", scope="dtype", dtypes=("float32", "float64", "complex128", "int64", "bool"), generated=True)
 def memory_of_the_host(s: Subject) -> None:
-    """The host's arrays arrive as what they show: read-only, unaligned, in any order, or in the other byte order."""
+    """Host arrays of any layout arrive with the right elements: read-only, unaligned, in any order or byte order."""
     small, large = (values("extremes", Draw(s).rng, shape, s.dtype) for shape in ((3, 4), (130, 70)))
     for what, host in (*_layouts(small), *_layouts(large)):
         kept = np.array(host)
@@ -113,7 +113,7 @@ def memory_of_the_host(s: Subject) -> None:
     other = swapped.astype(swapped.dtype.newbyteorder("S"))
     try:
         found = np.asarray(on_host(_sent(s, other)))
-    except Exception:  # it may be refused, but not read in the wrong order
+    except Exception:  # the call may raise, but must not read in the wrong order
         return
     assert_unchanged(found.astype(swapped.dtype), swapped, "an array of the host in the other byte order")
 
@@ -140,7 +140,7 @@ def _layouts(host: Any) -> Iterator[tuple[str, Any]]:
 
 @check("T23")
 def again_and_again(s: Subject) -> None:
-    """The thousandth array arrives as the first; the same memory of the host is read anew; failures leave no trace."""
+    """The thousandth transfer is as right as the first, host memory is read each time, and failures leave no state."""
     draw = Draw(s)
     host = np.ascontiguousarray(values("ordinary", draw.rng, (5, 7), s.wide))
     kept = [(_sent(s, host), host.copy())]
@@ -171,7 +171,7 @@ def again_and_again(s: Subject) -> None:
 
 
 def _written_to(s: Subject, host: Any) -> None:
-    """Look at an array after each of several writes, to it and to a view of it."""
+    """Check an array after each of several writes, to the array and to a view."""
     if s.backend.immutable or not s.has("in_place_update", "index_assignment"):
         return
     sent, expected = _sent(s, host), host.copy()
@@ -180,7 +180,7 @@ def _written_to(s: Subject, host: Any) -> None:
         sent[place] = number
         expected[place] = number
         assert_unchanged(np.asarray(on_host(sent)), expected, f"an array after {2 * number + 1} writes")
-        sent[place][...] = -1  # of a view, which shows, or of a copy, which does not
+        sent[place][...] = -1  # writes to a view change the host's array, writes to a copy do not
         shown = expected.copy()
         shown[place] = -1
         found = np.asarray(on_host(sent))

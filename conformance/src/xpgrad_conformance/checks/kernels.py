@@ -1,4 +1,4 @@
-"""Family K, small arrays: functions of 0-d, one-element and empty ones."""
+"""Family K, small arrays: functions of 0-d, one-element and empty arrays."""
 
 from xpgrad_conformance.check import check
 from xpgrad_conformance.oracle import same

@@ -19,7 +19,7 @@ LARGE = 70_001
 
 @check("K23")
 def every_size(s: Subject) -> None:
-    """Results are right for every size: odd ones, those around powers of two, and large ones."""
+    """Results are right for every size: odd sizes, sizes around powers of two, and large sizes."""
     for size in SIZES:
         x = s.values((size,), dtype=s.wide)
         positive = s.values((size,), 0.25, 2.0, s.wide)  # so that no sum cancels
@@ -60,7 +60,7 @@ CALLS: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
 
 @check("K24")
 def calls_are_apart(s: Subject) -> None:
-    """A call depends on nothing that was called before, and changes no result that was given before."""
+    """A call does not depend on earlier calls, and does not change earlier results."""
     results: list[tuple[str, Any, Any]] = []
     for turn in range(3):
         for dtype in (s.wide, "float32"):
@@ -83,7 +83,7 @@ def calls_are_apart(s: Subject) -> None:
 
 @contextmanager
 def provided(s: Subject, kernels: Mapping[str, Kernel]) -> Iterator[None]:
-    """Context manager in which kernels take precedence over all others of the backend, like those of a plugin."""
+    """Context manager in which kernels take precedence over the backend's kernels, like kernels of a plugin."""
     before = s.backend.xp._providers
     s.backend.xp.set_providers([("conformance", kernels), *before])
     try:
@@ -109,7 +109,7 @@ RUNS: dict[str, Callable[[Any, Any], Any]] = {
 
 @check("K25")
 def kernels_run(s: Subject) -> None:
-    """The kernel under test runs, on arrays of the device, and its result is what the function gives."""
+    """The kernel under test runs on arrays of the device, and returns the result of the function."""
     host = s.values((3, 3), dtype=s.wide)
     x = s.array(host, s.wide)
     for name, run in RUNS.items():

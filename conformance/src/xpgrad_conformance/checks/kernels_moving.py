@@ -96,7 +96,7 @@ def scattered(x_shape: tuple[int, ...], dtype: Any, parts: list[tuple[Any, Any]]
 
 @check("K10")
 def of_views(s: Subject) -> None:
-    """Functions of views give what they give of copies: strides, offsets, transposes, reversed and broadcast ones."""
+    """Functions return equal results for views and copies: strides, offsets, transposes, reversal, broadcasting."""
     x = s.values((4, 7), 0.3, 1.7, s.wide)
     array = s.array(x, s.wide)
     for view, taken in VIEWS.items():
@@ -114,7 +114,7 @@ def of_views(s: Subject) -> None:
 
 @check("K16")
 def running_totals(s: Subject) -> None:
-    """cumulative_sum and cumulative_prod along each axis, with the initial element, of long rows."""
+    """cumulative_sum and cumulative_prod along each axis, with the initial element and long rows."""
     x = s.values((2, 3, 5), 0.5, 1.5)
     for name in ("cumulative_sum", "cumulative_prod"):
         if s.has(name):

@@ -1,4 +1,4 @@
-"""Family N: derivatives where there is none, or where elements tie; every value is in the function's docstring."""
+"""Family N: derivatives at kinks and ties, with the values that the functions' docstrings document."""
 
 from typing import Any
 
@@ -33,7 +33,7 @@ def _expect_rows(s: Subject, rows: list[Row]) -> None:
 
 @check("N01")
 def kinks(s: Subject) -> None:
-    """At its kink a function has the derivative that its docstring says: 0 for abs and relu."""
+    """At its kink a function has the documented derivative: 0 for abs and relu."""
     points = [-1.3, 0.0, -0.0, 0.7]
     _expect_rows(
         s,
@@ -131,7 +131,7 @@ def ties_of_many(s: Subject) -> None:
 
 @check("N04")
 def branches(s: Subject) -> None:
-    """What where does not choose gets the gradient 0, even where its value is infinite or NaN."""
+    """Elements that where does not select get the gradient 0, even if their value is infinite or NaN."""
     bad = [inf, 0.3, np.nan, -inf]
     mask = np.asarray([False, True, False, False])
     _expect_rows(

@@ -20,7 +20,7 @@ NAMED_LATE = ("from_dlpack",)  # declared by the capability dlpack_import
 
 @check("L01", scope="backend")
 def described(s: Subject) -> None:
-    """The backend is on record as loaded, by the name of its devices, and states the version of its library."""
+    """The backend is registered as loaded, by the name of its devices, and reports the version of its library."""
     record, name, version = record_of(s.backend), s.backend.name, s.backend.version
     assert record is not None, f"no plugin that xpgrad has on record gave the backend {name!r}"
     assert record.state == "loaded", f"the plugin {record.module} is {record.state}: {record.reason()}"
@@ -32,7 +32,7 @@ def described(s: Subject) -> None:
 
 @check("L02")
 def array_types(s: Subject) -> None:
-    """Arrays that the library makes are exactly of the types that the backend lists, and find their way back to it."""
+    """Arrays of the library have exactly the types that the backend lists, and these types lead to the backend."""
     xp, backend = s.kernels, s.backend
     x = s.array(s.values(), s.wide)
     made: dict[str, Any] = {
@@ -98,7 +98,7 @@ def conversions(s: Subject) -> None:
 
 @check("L05", scope="backend")
 def devices(s: Subject) -> None:
-    """Devices have distinct names that lead back to them, distinct handles, and the default one is the first."""
+    """Devices have unique names that can be looked up, unique handles, and the default device is the first."""
     found = list(s.backend.devices())
     assert found, "Backend.devices() is empty"
     assert list(s.backend.devices()) == found, "Backend.devices() says something else at the second call"
@@ -119,7 +119,7 @@ def devices(s: Subject) -> None:
 
 @check("L06")
 def device_is_usable(s: Subject) -> None:
-    """The device computes a product, a sum and a gradient, and what comes out stands there."""
+    """The device computes a product, a sum and a gradient, and the results are on the device."""
     values = s.values((3,), dtype=s.wide)
     x = s.variable(values, s.wide)
     y = s.xp.sum(x * x)
@@ -130,7 +130,7 @@ def device_is_usable(s: Subject) -> None:
 
 @check("L07", scope="backend")
 def kernels(s: Subject) -> None:
-    """The backend's own kernels have names that xpgrad knows, and take what these are called with."""
+    """The backend's kernels have names that xpgrad defines, and accept the arguments of these kernels."""
     own = dict(s.backend.overrides())
     check_kernels(own, s.backend.name, s.backend.name)
     for name, declaration in table.declared.items():
@@ -140,7 +140,7 @@ def kernels(s: Subject) -> None:
 
 @check("L08", scope="backend")
 def standard_names(s: Subject) -> None:
-    """The namespace has the standard's functions and dtypes, but for those that are declared as missing."""
+    """The namespace has the standard's functions and dtypes, except for declared missing names."""
     facts = s.capabilities
     wanted = [name for name in FUNCTIONS if name not in NAMED_LATE and facts.lacking([name]) is None]
     lacking = [name for name in wanted if not has_function(s.backend, name)]
@@ -197,7 +197,7 @@ def imports_no_other_library(s: Subject) -> None:
 
 @check("L12", scope="backend")
 def prints_nothing(s: Subject) -> None:
-    """Loading the backend writes nothing to standard output."""
+    """Loading the backend does not write to standard output."""
     printed = (facts_of(s.backend) or {}).get("printed", "")
     assert not printed, f"loading the backend prints {printed!r}; use logging or warnings"
 

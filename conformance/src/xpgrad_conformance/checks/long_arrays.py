@@ -21,7 +21,7 @@ STEP = 1e-6  # of the differences in float64: truncation and rounding are both b
 
 @check("G15", scope="dtype", dtypes=("float64", "float32"))
 def long_gradients(s: Subject) -> None:
-    """Gradients of elementwise functions are right to the last element of such arrays, and leave cotangents alone."""
+    """Gradients of elementwise functions are right up to the last element, and cotangents are unchanged."""
     for size in SIZES:
         for (low, high), names in SMOOTH.items():
             for name in filter(s.has, names.split()):

@@ -1,4 +1,4 @@
-"""Family S, Python numbers: ones that nearly equal each other, or have one hash or one text, are told apart."""
+"""Family S, Python numbers: numbers that are nearly equal, or have the same hash or text, are distinguished."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -61,7 +61,7 @@ def near_integers(s: Subject) -> None:
 
 @check("S14")
 def equal_numbers(s: Subject) -> None:
-    """Python numbers that are equal, but of other types or signs, make arrays of their own type and sign."""
+    """Python numbers that are equal but differ in type or sign create arrays with the right type and sign."""
     makers: dict[str, tuple[str, Callable[[Any], Any]]] = {
         "arange({})": ("arange", lambda number: s.xp.arange(number)),
         "arange(0, {})": ("arange", lambda number: s.xp.arange(0, number)),
@@ -93,7 +93,7 @@ def _alike(got: Any, expected: Any) -> bool:
 
 
 def _made(name: str, number: Any) -> Any:
-    """Return the elements of an array that is made of a number."""
+    """Return the elements of an array created from a number."""
     return np.arange(number) if name == "arange" else np.full(2 if name == "full" else 1, number)
 
 

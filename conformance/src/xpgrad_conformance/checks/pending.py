@@ -1,4 +1,4 @@
-"""Family Y, async: reading a result waits for it, and work is done in the order of the calls."""
+"""Family Y, async: reading a result waits for its computation, and work is done in the order of the calls."""
 
 from typing import Any
 
@@ -26,7 +26,7 @@ def _matrix(s: Subject) -> tuple[Array, Any]:
 
 
 def _worked(s: Subject, array: Array, times: int = 4) -> Array:
-    """Return the result of a long computation, without waiting for it."""
+    """Return the pending result of a long computation."""
     for _ in range(times):
         array = s.kernels.matmul(s.kernels.matmul(array, s.kernels.matrix_transpose(array)), array) + 0.25 * array
     return array
@@ -40,7 +40,7 @@ def _expected(host: Any, times: int = 4) -> Any:
 
 @check("Y01")
 def to_host(s: Subject) -> None:
-    """to_host waits for the values, of small results and of large ones."""
+    """to_host waits for the values of small and large results."""
     for attempt in range(3):
         array, host = _matrix(s)
         got = s.backend.to_host(_worked(s, array))
@@ -103,7 +103,7 @@ def exchange(s: Subject) -> None:
 
 @check("Y05")
 def synchronize(s: Subject) -> None:
-    """Device.synchronize can be called at any time, on every device, and leaves results as they are."""
+    """Device.synchronize can be called at any time, on every device, and does not change results."""
     s.device.synchronize()
     array, host = _matrix(s)
     result = _worked(s, array)
@@ -152,7 +152,7 @@ def order_across_devices(s: Subject) -> None:
 
 @check("Y07", needs=WRITES)
 def source_overwritten(s: Subject) -> None:
-    """What to_host gave stays as it is when its source is written to, at once."""
+    """The result of to_host does not change when its source is overwritten immediately."""
     array, host = _matrix(s)
     result = _worked(s, array)
     fetched = s.backend.to_host(result)
@@ -218,7 +218,7 @@ def errors(s: Subject) -> None:
 
 @check("Y11")
 def nan_detection(s: Subject) -> None:
-    """Debug mode waits for the values: it finds a NaN that is being computed, and none where there is none."""
+    """Debug mode waits for the values: it finds a NaN in a pending result, and reports no false NaN."""
     x = s.variable(np.array([0.5, 1.5]), s.wide)
     with using_config("debug", True), np.errstate(all="ignore"):
         fine = s.xp.sum(s.xp.log(x * 2.0))
@@ -233,7 +233,7 @@ def nan_detection(s: Subject) -> None:
 
 @check("Y12", needs=WRITES)
 def inputs_overwritten(s: Subject) -> None:
-    """An operation uses what its inputs were when it was asked for, also if they are written to at once."""
+    """An operation uses the values of its inputs at the time of the call, even if they are overwritten immediately."""
     host = s.values((3, 4), 0.5, 1.5, s.wide)
     wide = host.astype(float)
     for name, call, expected in (
@@ -253,7 +253,7 @@ def inputs_overwritten(s: Subject) -> None:
 
 @check("Y13")
 def sweeps(s: Subject) -> None:
-    """A gradient can be asked for, moved and fetched without any wait before."""
+    """A gradient can be computed, moved and fetched without synchronization."""
     array, host = _matrix(s)
     w = s.values(WORK, dtype=s.wide)
     x, weights = Variable(array), s.array(w, s.wide)
@@ -269,7 +269,7 @@ def sweeps(s: Subject) -> None:
 
 @check("Y14", needs=WRITES)
 def in_order(s: Subject) -> None:
-    """Writing to an array and reading it happen in the order in which they were asked for."""
+    """Writes and reads of an array happen in the order of the calls."""
     x = s.array(np.zeros((3, 4)), s.wide)
     seen = []
     for step in range(4):

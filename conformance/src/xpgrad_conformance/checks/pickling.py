@@ -46,7 +46,7 @@ def variables(s: Subject) -> None:
 
 @check("R02")
 def devices(s: Subject) -> None:
-    """Devices are pickled by name, and come back as the same place."""
+    """Devices are pickled by name, and restored as the same device."""
     for device in s.places:
         for protocol in range(2, pickle.HIGHEST_PROTOCOL + 1):
             back = _pickled(device, protocol)
@@ -62,7 +62,7 @@ def devices(s: Subject) -> None:
 
 @check("R03", needs=("pickle",))
 def arrays(s: Subject) -> None:
-    """The library's own arrays are pickled with values, dtype and device, views as what they show."""
+    """The library's arrays are pickled with values, dtype and device; views with the elements that they show."""
     with_device = s.has("pickle_keeps_device")
     for dtype in dtypes_on(s):
         back = _pickled(s.array(extremes(dtype), dtype))
@@ -80,7 +80,7 @@ def arrays(s: Subject) -> None:
 
 @check("R04")
 def copies(s: Subject) -> None:
-    """A deep copy has memory of its own on the same device, a shallow one shares the array."""
+    """A deep copy has separate memory on the same device; a shallow copy shares the array."""
     for device in s.places:
         values, gradient = s.values((3, 4), dtype=s.wide), s.values((3, 4), dtype=s.wide)
         x = Variable(s.array(values, s.wide, device), name="x", grad=s.array(gradient, s.wide, device))
@@ -105,7 +105,7 @@ def _written(s: Subject, x: Variable, device: Device) -> None:
 
 @check("R21", needs=("pickle",))
 def views_together(s: Subject) -> None:
-    """Views of one array that are pickled one after another, or together, come back as what each shows."""
+    """Views of one array, pickled separately or together, are restored with the right elements."""
     values = s.values((3, 4), dtype=s.wide)
     for device in s.places:
         base = s.array(values, s.wide, device)
@@ -120,7 +120,7 @@ def views_together(s: Subject) -> None:
 
 @check("R23", needs=("pickle",))
 def after_writes(s: Subject) -> None:
-    """Arrays are pickled, copied and read as what they are now: after a write, and where others of any dtype were."""
+    """Arrays are pickled, copied and read with their current values: after a write, and in reused memory."""
     for dtype in dtypes_on(s):
         host = extremes(dtype)
         x = s.array(host, dtype)
@@ -151,7 +151,7 @@ def after_writes(s: Subject) -> None:
 
 
 def _assert_apart(s: Subject) -> None:
-    """Raise AssertionError unless what one pickle, or equal ones, come back as has memory of its own each time."""
+    """Raise AssertionError unless each result of unpickling, also of equal pickles, has separate memory."""
     if not s.has("in_place_update", "index_assignment") or s.backend.immutable:
         return
     for shape in (3, 4), (40, 70):
@@ -165,7 +165,7 @@ def _assert_apart(s: Subject) -> None:
 
 
 def _assert_read(s: Subject, x: Any, host: Any, what: str) -> None:
-    """Raise AssertionError unless an array is pickled, copied and read by the host as what it is."""
+    """Raise AssertionError unless pickling, copying and reading by the host preserve an array."""
     assert_unchanged(s.host(_pickled(x)), host, f"{what} that was pickled")
     assert_unchanged(s.host(copy.deepcopy(x)), host, f"a deep copy of {what}")
     assert_unchanged(np.asarray(s.host(x)), host, f"{what} on the host")

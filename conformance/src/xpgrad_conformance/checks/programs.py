@@ -1,4 +1,4 @@
-"""Family W: whole programs are compared with the same programs on the host and finite differences of them."""
+"""Family W: whole programs agree with the same programs on the host, and with finite differences."""
 
 import itertools
 from collections.abc import Callable
@@ -21,7 +21,7 @@ STEPS = 8
 
 @check("W01")
 def training(s: Subject) -> None:
-    """A network with softmax cross entropy learns: parameters after each step are NumPy's, and the loss falls."""
+    """A network with softmax cross entropy learns: parameters after each step agree with NumPy, and the loss falls."""
     x, labels = s.values((7, 4), dtype=s.wide), np.asarray([0, 2, 1, 2, 0, 1, 2])
     hosts = [0.5 * s.values(shape, dtype=s.wide) for shape in ((4, 5), (5,), (5, 3), (3,))]
     parameters = [s.variable(host, s.wide) for host in hosts]
@@ -51,7 +51,7 @@ def training(s: Subject) -> None:
 
 
 def _trained(x: Any, labels: Any, parameters: list[Any]) -> tuple[float, list[Any]]:
-    """Return loss and gradients of the network, by hand."""
+    """Return loss and gradients of the network, derived by hand."""
     w1, b1, w2, b2 = parameters
     h = np.tanh(x @ w1 + b1)
     scores = h @ w2 + b2
@@ -195,7 +195,7 @@ def newton_step(s: Subject) -> None:
 
 @check("W04")
 def embeddings(s: Subject) -> None:
-    """Rows gathered from a table, repeated ones too, and scattered back train the rows that were used, only those."""
+    """Gathering rows from a table, with repeats, and scattering their gradients trains exactly the used rows."""
     words = np.asarray([[3, 0, 3], [5, 3, 0]])
     table, weights = s.values((7, 4), dtype=s.wide), s.values((4, 2), dtype=s.wide)
     vt, vw = s.variable(table, s.wide), s.variable(weights, s.wide)
@@ -218,7 +218,7 @@ def embeddings(s: Subject) -> None:
 
 @check("W05", scope="dtype", dtypes=("complex128", "complex64"))
 def phase_retrieval(s: Subject) -> None:
-    """A step of phase retrieval, a real loss of complex numbers, goes downhill along the gradient that NumPy has."""
+    """A step of phase retrieval, a real loss of complex numbers, descends along the gradient computed by NumPy."""
     a, z = s.values((6, 3)), s.values((3,))
     real = "float64" if s.dtype == "complex128" else "float32"
     seen = np.abs(s.values((6,), 0.5, 2.0, real))

@@ -1,4 +1,4 @@
-"""Family D, first part: promotion by the standard's table; Python scalars are weak, 0-d arrays are not."""
+"""Family D, first part: promotion by the standard's table. Python scalars are weak, and 0-d arrays are strong."""
 
 from collections.abc import Callable, Iterator
 from itertools import product
@@ -65,7 +65,7 @@ def integers_promote(s: Subject) -> None:
 
 @check("D02", needs=WIDE_UNSIGNED)
 def wide_unsigned_promote(s: Subject) -> None:
-    """uint16, uint32 and uint64 arrays give the dtype of the standard's table with each other and with signed ones."""
+    """uint16, uint32 and uint64 arrays follow the standard's promotion table, with unsigned and signed arrays."""
     names = [name for name in s.dtypes("i", "u") if name not in WIDE_UNSIGNED]
     pairs = [*product(WIDE_UNSIGNED, WIDE_UNSIGNED), *product(WIDE_UNSIGNED, names)]
     _expect_pairs(s, (pair for pair in pairs if _together(s, *pair)))
@@ -73,14 +73,14 @@ def wide_unsigned_promote(s: Subject) -> None:
 
 @check("D03")
 def floats_promote(s: Subject) -> None:
-    """Two floating-point arrays, real or complex, give the wider dtype, and a complex one if either is."""
+    """Two floating-point arrays, real or complex, give the wider dtype, complex if either dtype is complex."""
     names = s.dtypes("f", "c")
     _expect_pairs(s, (pair for pair in product(names, names) if s.has(str(np.promote_types(*pair)))))
 
 
 @check("D04")
 def zero_dimensional_are_not_weak(s: Subject) -> None:
-    """A 0-d array promotes as any array does: it widens a narrower one."""
+    """A 0-d array promotes like any array: it widens a narrower array."""
     for kinds in (("f", "c"), ("i",)):
         names = s.dtypes(*kinds)
         _expect_pairs(s, (pair for pair in product(names, names) if s.has(str(np.promote_types(*pair)))), ())
@@ -148,7 +148,7 @@ def scalars_are_weak(s: Subject) -> None:
 
 @check("D06")
 def integer_scalars_are_weak(s: Subject) -> None:
-    """A Python int never widens an integer array, and a bool no boolean one."""
+    """A Python int never widens an integer array, and a bool never widens a boolean array."""
     calls: dict[str, Callable[[Any], Any]] = {
         "x + 3": lambda x: x + 3,
         "20 - x": lambda x: 20 - x,

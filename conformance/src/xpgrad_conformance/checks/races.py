@@ -66,7 +66,7 @@ EVERYWHERE = frozenset(("sum_to", "accumulate"))
 
 
 def _is_alone(case: Case, dtype: str, quick: bool) -> bool:
-    """Return whether no operation calls what a case is about; in the quick profile, for one case of each function."""
+    """Return whether no operation covers the function of a case; in the quick profile, one case of each function."""
     if quick and "-" in case.name:
         return False
     return dtype == "float32" and not is_generated(case)
@@ -74,7 +74,7 @@ def _is_alone(case: Case, dtype: str, quick: bool) -> bool:
 
 @check("P50", scope="operation", needs=("threads",), applies=in_turn, early=True)
 def first_uses(s: Subject) -> None:
-    """Eight threads that call a function at once, for the first time with these shapes, all get right results."""
+    """Eight threads that call a function concurrently, for the first time with these shapes, get right results."""
     assert s.operation is not None
     pairs = pairs_of(s, s.operation)
     both = [sample for pair in pairs for sample in pair]
@@ -102,7 +102,7 @@ def first_uses(s: Subject) -> None:
 
 
 class Round(NamedTuple):
-    """Calls that threads begin at once, and what raises AssertionError unless their results are right."""
+    """Calls that threads begin simultaneously, and a function that raises AssertionError for wrong results."""
 
     calls: list[Callable[[], Any]]
     verify: Callable[[list[Any]], None]
@@ -114,7 +114,7 @@ def _right(s: Subject, samples: Sequence[Sample], calls: list[Callable[[], Any]]
 
 
 def _by_turns(s: Subject, one: Sample, other: Sample) -> Round:
-    """Let threads call two samples by turns: all of the first one on the same arrays, as of parameters of a model."""
+    """Let threads alternate between two samples; calls of the first sample share arrays, like parameters of a model."""
     samples, shared = [one, other] * (COUNT // 2), _caller(s, one)
 
     def verify(found: list[Any]) -> None:
@@ -148,7 +148,7 @@ def _after_others(s: Subject, pairs: Sequence[Pair]) -> None:
 
 
 def _as_later(s: Subject, pair: Pair, found: list[Any]) -> None:
-    """Raise AssertionError unless what threads found is what calls alone find after them."""
+    """Raise AssertionError unless the results of threads equal the results of later single-threaded calls."""
     later = [steady(s, sample) for sample in pair]
     if all(one is not other for one, other in zip(later, pair, strict=True)):
         assert_all_right(s, later * (COUNT // 2), found, "called by eight threads at once, and alone after that")
@@ -175,7 +175,7 @@ def _read_by_all(s: Subject, sample: Sample) -> list[Round]:
 
 
 def _nothing(*_: Any) -> None:
-    """Do nothing, as a call or in the place of what looks at results."""
+    """Do nothing; used as a call, or to skip the verification of results."""
 
 
 def _of_many_shapes(s: Subject, samples: Sequence[Sample]) -> list[Round]:
@@ -197,7 +197,7 @@ def _call_of(sample: Sample) -> Any:
 
 
 def _in_either_order(s: Subject, samples: Sequence[Sample]) -> list[Round]:
-    """Let threads call with the same two arrays in either order: none may wait for what another one holds."""
+    """Let threads call with the same two arrays in either order, to detect deadlocks between locks of the arrays."""
     one = next(filter(_takes_either_order, samples), None)
     if one is None:
         return []
@@ -209,7 +209,7 @@ def _in_either_order(s: Subject, samples: Sequence[Sample]) -> list[Round]:
 
 
 def _takes_either_order(sample: Sample) -> bool:
-    """Return whether a sample has two arrays of one shape; not of integers, of which some functions refuse zeros."""
+    """Return whether a sample has two arrays of one shape; not integers, as some functions reject integer zeros."""
     given = {(x.host.shape, x.host.dtype, x.kept) for x in sample.arguments}
     if len(sample.arguments) != 2 or len(given) > 1 or sample.text:
         return False
@@ -224,7 +224,7 @@ def _large(s: Subject, operation: Operation) -> list[Pair]:
 
 
 def _beside_errors(s: Subject, samples: Sequence[Sample]) -> list[Round]:
-    """Let threads call the function with what it refuses, and others with samples of several shapes by turns."""
+    """Let some threads call the function with invalid arguments, while others pass samples of several shapes."""
     refused = [given for sample in samples[-1:] for _, given in unfit(s, sample)][: COUNT // 2]
     if not samples or not refused:
         return []
@@ -261,7 +261,7 @@ def _beside_errors(s: Subject, samples: Sequence[Sample]) -> list[Round]:
 
 
 def _of_one_shape(s: Subject) -> list[Round]:
-    """Let eight threads call with arrays of the same shapes at once, of several dtypes and with other parameters."""
+    """Let eight threads call concurrently with arrays of the same shapes, with several dtypes and parameters."""
     assert s.operation is not None
     dtypes = [dtype for dtype in s.operation.quick if s.has(dtype, *s.operation.facts)]
     if s.quick:
@@ -283,7 +283,7 @@ def _of_one_shape(s: Subject) -> list[Round]:
 
 @check("P54", scope="case", needs=("threads",), applies=_is_alone, early=True)
 def first_uses_of_kernels(s: Subject) -> None:
-    """Eight threads that call the backend's own kernels at once, for the first time, all get right results."""
+    """Eight threads that call the backend's kernels concurrently, for the first time, get right results."""
     assert s.case is not None
     if not replacements(s, wanted(s.case) - EVERYWHERE):
         return
@@ -303,7 +303,7 @@ def first_uses_of_kernels(s: Subject) -> None:
 
 @check("P51", scope="operation", needs=("threads",), applies=with_gradients)
 def gradients_at_once(s: Subject) -> None:
-    """Eight threads that differentiate a function at once, with other values, get what each gets alone."""
+    """Eight threads that differentiate a function concurrently, with different values, get right results."""
     assert s.operation is not None
     pairs = [pair for pair in pairs_of(s, s.operation) if pair[0].smooth and pair[1].smooth]
     large = _large(s, s.operation)[-1:] if not s.quick or Draw(s, s.operation.name).turn(4) else []
@@ -320,7 +320,7 @@ def gradients_at_once(s: Subject) -> None:
 
 @check("P52", scope="dtype", dtypes=("float64", "float32"), needs=("threads",), generated=True)
 def programs_at_once(s: Subject) -> None:
-    """Eight threads that run random programs at once, with their derivatives, each get right results."""
+    """Eight threads that run random programs and their derivatives concurrently get right results."""
     start = time.monotonic()
     for number in range(3 if s.quick else 20):
         if time.monotonic() - start > (SECONDS if s.quick else 6 * SECONDS):
@@ -338,7 +338,7 @@ def programs_at_once(s: Subject) -> None:
 
 @check("P58", needs=("threads",))
 def different_functions(s: Subject) -> None:
-    """Eight threads that call functions of one chapter, or of all, at once, get right results and none waits."""
+    """Eight threads that call functions of one chapter, or of all, concurrently get right results without deadlock."""
     samples = one_of_each(s, OPERATIONS)
     for names in CHAPTERS.values():
         for rank, step in enumerate((1, 3) if s.quick else (1, 3, 5, 7), 1):
@@ -353,7 +353,7 @@ def different_functions(s: Subject) -> None:
 
 
 def _of_more_axes(sample: Sample, count: int) -> Sample:
-    """Return a sample of an elementwise function with so many axes more, of length 1; others as they are."""
+    """Return a sample of an elementwise function with `count` additional axes of length 1; other samples unchanged."""
     if sample.name not in CHAPTERS["elementwise"] or any(x.host.ndim == 0 for x in sample.arguments):
         return sample
     more = [

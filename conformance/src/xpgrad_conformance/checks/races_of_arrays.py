@@ -1,4 +1,4 @@
-"""Family P, arrays of several threads: made, written to, printed and handed out at the same time."""
+"""Family P, arrays of several threads: created, written to, printed and exported concurrently."""
 
 import functools
 from collections.abc import Callable
@@ -21,7 +21,7 @@ TURNS = 3
 
 @check("P53", needs=("threads",))
 def made_at_once(s: Subject) -> None:
-    """Eight threads that make arrays at once, of lists, of ranges and at random, each get what each gets alone."""
+    """Eight threads that create arrays concurrently, from lists, ranges or random numbers, get right results."""
     calls: list[Callable[[], list[Any]]] = [functools.partial(_made, s, seed) for seed in range(COUNT)]
     expected = [alone(call) for call in calls]
     with switching_often():
@@ -32,9 +32,9 @@ def made_at_once(s: Subject) -> None:
 
 @check("P55", needs=("threads", "in_place_update", "index_assignment"))
 def written_at_once(s: Subject) -> None:
-    """Eight threads that write to one array at once, each to a part of its own, leave the others' parts alone.
+    """Eight threads that write to separate parts of one array concurrently do not change each other's parts.
 
-    Not of libraries that only note a write, for later: there an array is what the last thread has noted.
+    Libraries that only record writes are excluded: there the array has the state that the last thread recorded.
     """
     noted = s.array(np.zeros(3), s.wide)
     _write(s, noted, 0, s.array(np.ones(()), s.wide))
@@ -58,7 +58,7 @@ def written_at_once(s: Subject) -> None:
 
 
 def _into_each_other(s: Subject, host: Any) -> None:
-    """Let threads write two equal arrays into each other: none may wait for what another one holds."""
+    """Let threads write two equal arrays into each other, to detect deadlocks between locks of the arrays."""
     x, y = s.array(host, s.wide), s.array(host, s.wide)
     calls: list[Callable[[], Any]] = [functools.partial(_write, s, *each) for each in ((x, ..., y), (y, ..., x))]
     with switching_often():
@@ -68,7 +68,7 @@ def _into_each_other(s: Subject, host: Any) -> None:
 
 
 def _elements(s: Subject) -> None:
-    """Write single bytes, next to those that other threads write."""
+    """Write single bytes, next to bytes that other threads write."""
     x, wanted = s.array(np.zeros(5 * COUNT), "uint8"), np.arange(1, 5 * COUNT + 1)
 
     def write(i: int) -> None:
@@ -83,7 +83,7 @@ def _elements(s: Subject) -> None:
 
 @check("P56", needs=("threads",))
 def shown_at_once(s: Subject) -> None:
-    """Eight threads that print arrays at once each get the text of their own."""
+    """Eight threads that print arrays concurrently each get the right text."""
     variables = [s.variable(s.values((2 + i, 3), dtype=s.wide) + 10.0 * i, s.wide) for i in range(COUNT)]
     calls: list[Callable[[], Any]] = [functools.partial((repr, str)[i % 2], x) for i, x in enumerate(variables)]
     wanted = [alone(call) for call in calls]
@@ -95,7 +95,7 @@ def shown_at_once(s: Subject) -> None:
 
 @check("P57", needs=("threads", "dlpack_export"))
 def exported_at_once(s: Subject) -> None:
-    """Eight threads that hand out arrays by DLPack at once each hand out their own."""
+    """Eight threads that export arrays by DLPack concurrently each export the right array."""
     hosts = [s.values((2 + i, 3), dtype=s.wide) for i in range(COUNT)]
     arrays = [s.array(host, s.wide) for host in hosts]
     for name in [name for name, _ in readers(s, arrays[0])]:
@@ -116,7 +116,7 @@ def _write(s: Subject, x: Array, key: Any, part: Array) -> None:
 
 
 def _made(s: Subject, seed: int) -> list[Any]:
-    """Return host arrays of what one thread makes."""
+    """Return host copies of the arrays that one thread creates."""
     dtype, device = s.dtype_of(s.wide), s.device
     random.seed(seed, device)
     made = [draw((5, 7), dtype, device) for draw in (random.uniform, random.normal) * 3]
@@ -126,6 +126,6 @@ def _made(s: Subject, seed: int) -> list[Any]:
     made += [make((n, 3), dtype=dtype, device=device) for n in (3, 40, 700) for make in (s.xp.zeros, s.xp.ones)]
     if s.has("in_place_update", "index_assignment") and not s.backend.immutable:
         with using_device(device):
-            for each in made:  # memory that no other thread has
+            for each in made:  # memory that no other thread uses
                 as_array(each)[0, ...] = seed
     return list(map(on_host, made))

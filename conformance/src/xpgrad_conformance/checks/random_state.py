@@ -42,7 +42,7 @@ def _drawn(s: Subject, name: str, shape: tuple[int, ...], device: Device, dtype:
 
 @check("R11")
 def seeds(s: Subject) -> None:
-    """A seed begins a stream, the same one each time; numbers go on within it, whatever was drawn before."""
+    """A seed begins a reproducible stream, independent of earlier draws; further draws continue the stream."""
     with _streams_restored(*s.places):
         for device in s.places:
             for name in DRAWS:
@@ -95,7 +95,7 @@ def one_stream_everywhere(s: Subject) -> None:
 
 @check("R14")
 def streams_of_devices(s: Subject) -> None:
-    """Devices have a stream each: what is drawn on one, or seeded there, does not show on the other."""
+    """Each device has a separate stream: draws and seeds on one device do not affect the other."""
     here, there = s.pair
     with _streams_restored(*s.pair):
         for name in DRAWS:
@@ -118,7 +118,7 @@ def streams_of_devices(s: Subject) -> None:
 
 @check("R15", needs=("threads",))
 def streams_of_threads(s: Subject) -> None:
-    """Threads have a stream each: what another thread draws or seeds does not show here."""
+    """Each thread has a separate stream: draws and seeds of another thread do not affect it."""
     with _streams_restored(s.device):
         for name in DRAWS:
             random.seed(78, s.device)
@@ -139,7 +139,7 @@ def streams_of_threads(s: Subject) -> None:
 
 @check("R16")
 def place_dtype_shape(s: Subject) -> None:
-    """Random numbers have the device, dtype and shape that were asked for, 0-d and empty ones too."""
+    """Random numbers have the requested device, dtype and shape, including 0-d and empty shapes."""
     shapes = [(), (1,), (3, 4), *([(0,), (2, 0)] if s.has("empty_arrays") else [])]
     with _streams_restored(*s.places):
         for device in s.places:
@@ -158,7 +158,7 @@ def place_dtype_shape(s: Subject) -> None:
 
 
 class _Highest:
-    """A host generator whose uniform numbers are as near to 1 as their dtype allows; all else is unchanged."""
+    """A host generator whose uniform numbers are as near to 1 as their dtype allows; other methods are unchanged."""
 
     def __init__(self) -> None:
         self._real = np.random.default_rng(79)
@@ -232,7 +232,7 @@ def noise(s: Subject) -> None:
 
 @check("R20")
 def drawn_again(s: Subject) -> None:
-    """What is computed again for its gradient draws the same numbers, and the stream goes on as if it had not been."""
+    """A function recomputed for its gradient draws the same numbers, and does not advance the stream."""
     with _streams_restored(*s.places):
         for device in s.places:
             values = s.values((4, 5), 0.5, 1.5, s.wide)
@@ -255,7 +255,7 @@ def drawn_again(s: Subject) -> None:
 
 @check("R22")
 def draws_differ(s: Subject) -> None:
-    """Of thousands of draws from one seed, no two are the same; nor are two numbers in a row, in large draws."""
+    """Thousands of draws from one seed are all different, and so are consecutive numbers in large draws."""
     with _streams_restored(s.device):
         random.seed(11, s.device)
         dtype = s.dtype_of(s.wide)

@@ -1,4 +1,4 @@
-"""Family M, memory: arrays are freed by reference counting as soon as they are not needed."""
+"""Family M, memory: reference counting frees each array after its last use."""
 
 import weakref
 from collections.abc import Callable
@@ -18,7 +18,7 @@ from xpgrad_conformance.subject import Subject
 
 
 def _watch_graph(watch: Watch, y: Variable) -> None:
-    """Watch the functions in the graph of a Variable, and the arrays that they kept, except those of leaves."""
+    """Watch the functions in the graph of a Variable, and their retained arrays, except the arrays of leaves."""
     waiting: list[Any] = [y._node]
     while waiting:
         function = waiting.pop().creator_node
@@ -32,7 +32,7 @@ def _watch_graph(watch: Watch, y: Variable) -> None:
 
 @check("M02")
 def graphs(s: Subject) -> None:
-    """A graph and all its arrays die with its output, by reference counting alone."""
+    """Reference counting frees a graph and all its arrays with its output, without garbage collection."""
     for swept in (False, True):
         with reference_counting_alone():
             watch = Watch()
@@ -53,7 +53,7 @@ def graphs(s: Subject) -> None:
 
 @check("M03")
 def intermediates(s: Subject) -> None:
-    """An intermediate array that no rule needs dies at once; so do arguments and results of every common function."""
+    """An intermediate array that no rule needs is freed immediately; so are arguments and results of functions."""
     xp = s.xp
     host = s.values((3, 4), 0.2, 0.9, s.wide)
     programs: dict[str, Callable[[Any, Any], Any]] = {
@@ -87,7 +87,7 @@ def _seen(x: Variable, watch: Watch) -> Variable:
 
 @check("M04")
 def released(s: Subject) -> None:
-    """backward(retain_graph=False) lets go of what the graph kept, while its output lives."""
+    """backward(retain_graph=False) releases the retained arrays of the graph, while its output exists."""
     with reference_counting_alone():
         watch, x = Watch(), s.variable(s.values((3, 4), dtype=s.wide), s.wide)
         hidden = s.xp.tanh(x * 2.0)
@@ -103,7 +103,7 @@ def released(s: Subject) -> None:
 
 @check("M07")
 def without_a_graph(s: Subject) -> None:
-    """In no_backprop_mode nothing is kept: each array dies when the program drops it."""
+    """In no_backprop_mode no array is retained: each array is freed when the program drops it."""
     with reference_counting_alone():
         watch, x = Watch(), s.variable(s.values((3, 4), dtype=s.wide), s.wide)
         with no_backprop_mode():
@@ -187,7 +187,7 @@ def failures(s: Subject) -> None:
 
 @check("M12")
 def gradients(s: Subject) -> None:
-    """A gradient dies when it is cleared, and that of a later sweep takes no other with it."""
+    """Clearing a gradient frees it, and freeing the gradient of a later sweep frees no other gradient."""
     with reference_counting_alone():
         watch = Watch()
         x, w = operands(s)

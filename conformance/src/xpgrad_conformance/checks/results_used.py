@@ -1,4 +1,4 @@
-"""Family S, uses of results: what one function returned, written to, is an array like others to all functions."""
+"""Family S, uses of results: functions treat a result that was written to like any other array."""
 
 from collections.abc import Callable
 from typing import Any
@@ -55,7 +55,7 @@ PARTS: tuple[Callable[[Any, Any], Any], ...] = (
 
 @check("S13", scope="operation", applies=in_turn)
 def parts_of_results(s: Subject) -> None:
-    """A part of a result is what it was after the result is gone and the function was called again."""
+    """A part of a result keeps its values after the result is deleted and the function is called again."""
     assert s.operation is not None
     for one, two in pairs_of(s, s.operation)[-1 if s.quick else -SAMPLES[False] :]:
         for part in PARTS:
@@ -73,7 +73,7 @@ def parts_of_results(s: Subject) -> None:
 
 @check("S11", scope="operation", needs=("in_place_update", "index_assignment"), applies=in_turn)
 def results_used(s: Subject) -> None:
-    """A result that has been written to is to all functions what it is then: not sorted, symmetric, or constant."""
+    """Functions use the values of a result after a write: it may no longer be sorted, symmetric or constant."""
     assert s.operation is not None
     samples = [one for one, _ in pairs_of(s, s.operation)]
     for sample in list({each.written: each for each in samples}.values())[: SAMPLES[s.quick]]:  # the largest of each
@@ -113,7 +113,7 @@ def _takes(name: str, shape: Shape) -> bool:
 
 
 def _other_values(s: Subject, before: Any) -> Any:
-    """Return other values of the dtype and shape of an array, no two of which are equal but of narrow dtypes."""
+    """Return other values of the dtype and shape of an array, all different unless the dtype is narrow."""
     if before.dtype.kind == "b":
         return ~before
     if before.dtype.kind in "iu":

@@ -38,7 +38,7 @@ def _made(device: Device, y: Variable, what: str) -> None:
 
 
 def _assert_current(device: Device, what: str) -> None:
-    """Raise AssertionError unless arrays are created on `device`, by the library too if it has a current device."""
+    """Raise AssertionError unless xpgrad, and the library if it has a current device, create arrays on `device`."""
     assert current_device() == device, f"{what} the current device is {current_device()}, expected {device}"
     _made(device, namespace(device.backend).zeros((2,)), f"zeros((2,)) {what}")
     if device.backend.has_current_device:
@@ -48,7 +48,7 @@ def _assert_current(device: Device, what: str) -> None:
 
 @check("V21")
 def creation(s: Subject) -> None:
-    """Arrays are created where `device=` says, also within a scope of another device."""
+    """Arrays are created on the device given by `device=`, also in a scope of another device."""
     here, there = s.pair
     xp, x = namespace(here.backend), s.variable(s.values((3, 4), dtype="float64"), s.wide, here)
     for scope in s.pair:
@@ -63,7 +63,7 @@ def creation(s: Subject) -> None:
 
 @check("V22")
 def creation_in_a_scope(s: Subject) -> None:
-    """Without `device=` arrays are created on the device of the scope; those made like another stay beside it."""
+    """Without `device=`, arrays are created on the device of the scope; ones_like uses the device of its argument."""
     here, there = s.pair
     xp, x = namespace(here.backend), s.variable(s.values((3, 4), dtype="float64"), s.wide, here)
     for scope in (there, here):
@@ -102,7 +102,7 @@ def nested(s: Subject) -> None:
 
 @check("V24")
 def computing_changes_no_device(s: Subject) -> None:
-    """To compute on one device leaves the current device as it is, also if the computation fails."""
+    """A computation on a device does not change the current device, even if the computation fails."""
     here, there = s.pair
     xp = namespace(here.backend)
     for current, other in ((here, there), (there, here)):
@@ -133,7 +133,7 @@ class _Failing(FunctionNode):
 
 @check("V25", needs=("threads",))
 def threads(s: Subject) -> None:
-    """A scope is its thread's own: another thread starts from the default, and leaves this one's scope alone."""
+    """A scope applies to one thread: another thread starts from the default, and does not change this scope."""
     here, there = s.pair
     xp = namespace(here.backend)
     default = s.elsewhere(current_device)
@@ -166,7 +166,7 @@ def threads(s: Subject) -> None:
 
 @check("V26")
 def kernels_follow(s: Subject) -> None:
-    """A user's function computes on the device of its inputs, forward and backward, whatever the current device is."""
+    """A user's function computes on the device of its inputs, forward and backward, for any current device."""
     here, there = s.pair
     values = s.values((3, 4), dtype="float64")
     for current, other in ((here, there), (there, here)):

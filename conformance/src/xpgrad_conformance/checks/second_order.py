@@ -110,7 +110,7 @@ def hessians(s: Subject) -> None:
         hv = hessian_product(s, call, placed, s.variable(v, s.wide))
         assert hv is not None, f"{name}: there is no second derivative"
         x = wide(x)
-        # v' H by finite differences, along v, of a gradient that is itself computed by finite differences
+        # v' H as the finite difference, along v, of a gradient that is itself computed from finite differences
         expected = gradients_of(lambda y, v=v, f=reference: derivative(lambda t: float(f(y + t * v)), 5e-3), [x])[0]
         near_gradient(s, hv, placed, expected, f"{name}: the Hessian times a vector", RTOL[s.wide])
         hu = hessian_product(s, call, placed, s.variable(u, s.wide))
@@ -156,7 +156,7 @@ def by_the_cotangent(s: Subject) -> None:
 
 @check("H05")
 def orders(s: Subject) -> None:
-    """Derivatives up to the fourth order of elementary functions are those of mathematics."""
+    """Derivatives up to the fourth order of elementary functions agree with their formulas."""
     x = s.values((2, 3), 0.3, 1.7, s.wide)
     w = wide(x)
     rows: dict[str, tuple[Any, list[Any]]] = {
@@ -183,7 +183,7 @@ def orders(s: Subject) -> None:
 
 @check("H06")
 def formulas_in_recorded_sweeps(s: Subject) -> None:
-    """A recorded sweep computes by the formulas, a raw one by fused kernels; so every order is there."""
+    """A recorded sweep uses the formulas, and a raw sweep fused kernels, so derivatives of every order exist."""
     x, gy = s.values((3, 4), dtype=s.wide), s.values((3, 4), dtype=s.wide)
     asked: list[str] = []
 

@@ -65,7 +65,7 @@ def _thorough(s: Subject) -> bool:
 
 
 def _spread(pairs: list[Pair], count: int) -> list[Pair]:
-    """Return some of the pairs: the smallest, the largest, and others between."""
+    """Return some of the pairs: the smallest, the largest, and pairs of sizes between."""
     if len(pairs) <= count:
         return pairs
     return [pairs[i * (len(pairs) - 1) // (count - 1)] for i in range(count)]
@@ -73,7 +73,7 @@ def _spread(pairs: list[Pair], count: int) -> list[Pair]:
 
 @check("S01", scope="operation", applies=in_turn)
 def histories(s: Subject) -> None:
-    """Calls are right whatever came before: other values, shapes, dtypes, devices, errors, writes to arguments."""
+    """Calls are right after any earlier calls: other values, shapes, dtypes, devices, errors, writes to arguments."""
     assert s.operation is not None
     pairs = [(steady(s, one), steady(s, two)) for one, two in _spread(pairs_of(s, s.operation), 4 if s.quick else 12)]
     _alternate(s, pairs)
@@ -90,7 +90,7 @@ def histories(s: Subject) -> None:
 
 
 def _write_result(s: Subject, one: Sample, two: Sample) -> None:
-    """Call with what a call returned, write other values into that, and call again."""
+    """Call with the result of a call, write other values to that result, and call again."""
     if len(one.arguments) != 1 or one.derived is not None:
         return
     (x,), (other,) = one.arrays(s), two.arrays(s)
@@ -101,14 +101,14 @@ def _write_result(s: Subject, one: Sample, two: Sample) -> None:
     given, host = one.arguments[0], on_host(result)
     if host.shape != given.host.shape or host.dtype != given.host.dtype or given.kept or s.backend.is_view(result):
         return
-    with contextlib.suppress(Exception):  # whether it takes its own results, and is right for them, is no question here
+    with contextlib.suppress(Exception):  # it may reject its results or be wrong for them
         _called(s, replace(one, arguments=(replace(given, host=host, layout="contiguous"),)), "", [result])
     if overwrite(result, other):
         _called(s, two, "after its argument, which an earlier call returned, was written to", [result])
 
 
 def _alternate(s: Subject, pairs: list[Pair]) -> None:
-    """Call with other values, shapes, dtypes and on another device by turns; results must stay as they were."""
+    """Alternate between values, shapes, dtypes and devices; results must not change."""
     assert s.operation is not None
     kept: list[tuple[Sample, Any, tuple[bytes, ...]]] = []
     for one, two in pairs:
@@ -179,7 +179,7 @@ def _write(s: Subject, one: Sample, two: Sample) -> None:
 
 
 def _with_graph(s: Subject, sample: Sample, arrays: Any) -> Any:
-    """Return outputs of which a graph keeps the arrays."""
+    """Return outputs whose graph retains the arrays."""
     if s.dtype not in FLOATING:
         return None
     return sample.applied(s.xp, *(Variable(x) if on_host(x).dtype.kind in "fc" else x for x in arrays))
@@ -187,7 +187,7 @@ def _with_graph(s: Subject, sample: Sample, arrays: Any) -> Any:
 
 @check("S05")
 def after_errors_of_others(s: Subject) -> None:
-    """A call that fails changes nothing for the functions of its chapter, which often share code."""
+    """A failed call does not affect the functions of its chapter, which often share code."""
     for chapter, names in CHAPTERS.items():
         if s.quick and chapter not in REPORTING:
             continue
@@ -202,7 +202,7 @@ def after_errors_of_others(s: Subject) -> None:
 
 @check("S02", scope="operation", applies=in_turn)
 def a_thousand_calls(s: Subject) -> None:
-    """The thousandth call is as right as the first, and leaves alone what earlier ones gave."""
+    """The thousandth call is as right as the first, and does not change earlier results."""
     assert s.operation is not None
     many = Draw(s, s.operation.name).turn(3) if s.quick else s.dtype in s.operation.quick
     count = CALLS if many else CALLS // 4
@@ -211,7 +211,7 @@ def a_thousand_calls(s: Subject) -> None:
         kept = [(sample, _called(s, sample, "at first", arrays)) for sample, arrays in given]
         wanted, end = [bits(got) for _, got in kept], time.monotonic() + SECONDS
         for number in range(3, count):
-            which = number % 3 != 1  # a buffer of a ring is not filled with what it had: no ring has 3 ** n
+            which = number % 3 != 1  # a ring buffer is never refilled with the same values: no ring has 3 ** n
             sample, arrays = given[which]
             got = sample.applied(s.xp, *arrays)
             if bits(got) != wanted[which]:
@@ -263,7 +263,7 @@ def _busy(s: Subject, samples: list[Sample]) -> Iterator[None]:
 
 @check("S04", scope="operation", level=1, applies=with_gradients)
 def gradients_in_sequence(s: Subject) -> None:
-    """Gradients are the same at every sweep: after others, after errors, after writes, the thousandth time."""
+    """Gradients are the same in every sweep: after other sweeps, errors and writes, and the thousandth time."""
     assert s.operation is not None
     pairs = [pair for pair in pairs_of(s, s.operation) if pair[0].smooth and pair[1].smooth]
     for one, two in _spread(pairs, 2 if s.quick else 4):

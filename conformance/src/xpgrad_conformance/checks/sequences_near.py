@@ -66,7 +66,7 @@ def _kind(s: Subject) -> int:
 
 
 def _of_each_rank(s: Subject, pairs: list[Pair]) -> list[Sample]:
-    """Return samples whose first arguments differ in rank, large ones first; then others."""
+    """Return samples whose first arguments differ in rank, large samples first, followed by further samples."""
     samples = [one for one, _ in reversed(pairs)]
     first = list({sample.hosts[0].ndim if sample.hosts else 0: sample for sample in reversed(samples)}.values())
     first.sort(key=lambda sample: abs(sample.hosts[0].ndim - 2) if sample.hosts else 9)
@@ -74,7 +74,7 @@ def _of_each_rank(s: Subject, pairs: list[Pair]) -> list[Sample]:
 
 
 def _in_other_memory(s: Subject, one: Sample, found: list[tuple[str, Sample]]) -> None:
-    """Call a sample and its neighbours by turns, each in memory that may be where another one's was."""
+    """Alternate between a sample and its variations, each in memory that an earlier array may have used."""
     first = one.applied(s.xp, *one.arrays(s))
     assert_right(s, one, first, "at first")
     before = bits(first)
@@ -131,7 +131,7 @@ def after_refusals(s: Subject) -> None:
 
 
 def _with_parameters(samples: list[Sample]) -> list[Sample]:
-    """Return samples with parameters, those of which all axes can be made equally long first, larger ranks first."""
+    """Return samples with parameters: samples whose axes can all have the same length first, larger ranks first."""
     found = [sample for sample in samples if sample.parameters or sample.call is not None]
     return sorted(found, key=_fitness)
 

@@ -1,4 +1,4 @@
-"""Family A, aliasing: gradients, copies and new arrays share no memory, which is checked by writing to them."""
+"""Family A, aliasing: gradients, copies and new arrays share no memory, which is checked by writing."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -29,7 +29,7 @@ def overwrite(array: Array) -> None:
 
 @check("A12", needs=WRITES)
 def honest_views(s: Subject) -> None:
-    """Where is_view says no, writing to the array shows in no other."""
+    """If is_view returns False, writing to the array changes no other array."""
     xp = s.backend.namespace
     for what, x, before in layouts(s):
         shape = tuple(before.shape)
@@ -57,7 +57,7 @@ def honest_views(s: Subject) -> None:
 
 @check("A25", needs=WRITES)
 def writes_of_its_own_views(s: Subject) -> None:
-    """An array that is written a view of itself gets the values from before, or refuses it and stays as it is."""
+    """An assignment of a view of an array to the same array uses the previous values, or raises without changes."""
     for n in (5, 40, 1030, 9001) if s.quick else (5, 17, 40, 130, 1030, 9001, 70_000):
         for what, to, of in _overlapping(s, n):
             x = s.array(np.arange(float(n)), s.wide)
@@ -83,7 +83,7 @@ def _overlapping(s: Subject, n: int) -> Iterator[tuple[str, Any, Any]]:
 
 @check("A26", needs=WRITES)
 def refused_writes(s: Subject) -> None:
-    """A write that is refused leaves the array as it was."""
+    """A rejected write does not change the array."""
     for shape in ((3, 4), (40, 33)):
         host = s.values(shape, dtype=s.wide)
         odd, vector = (s.array(s.values(each, dtype=s.wide), s.wide) for each in ((5, 7), (shape[1] + 1,)))
@@ -105,7 +105,7 @@ def refused_writes(s: Subject) -> None:
 
 @check("A13", needs=WRITES)
 def copies(s: Subject) -> None:
-    """Backend.copy, astype to the same dtype, and asarray with copy=True give memory of their own for any layout."""
+    """Backend.copy, astype to the same dtype, and asarray with copy=True return copies for any layout."""
     kind, xp = s.dtype_of(s.wide), s.kernels
     made: dict[str, Callable[[Any], Any]] = {
         "Backend.copy(x)": s.backend.copy,
@@ -129,7 +129,7 @@ def copies(s: Subject) -> None:
 
 
 def _write_first(s: Subject, array: Array, before: Any, what: str) -> None:
-    """Write to the first row of an array that has memory of its own, each element once; the others must stay."""
+    """Write to the first row of an array with separate memory, each element once; other arrays must not change."""
     if before.ndim:
         array[0, ...] = 9.0
         wanted = before.copy()
@@ -169,7 +169,7 @@ def new_arrays(s: Subject) -> None:
 
 @check("A15", needs=WRITES)
 def seeds(s: Subject) -> None:
-    """A gradient that is written to changes no later sweep, and not the seed of its own."""
+    """Writing to a gradient changes no later sweep, and does not change the seed of its sweep."""
     for shape in ((), (1,), (1, 1)):
         host = s.values(shape, dtype=s.wide)
         for name, function in (("positive", s.xp.positive), ("reshape", lambda x: s.xp.reshape(x, (1, 1, 1)))):
@@ -258,7 +258,7 @@ def scalars(s: Subject) -> None:
 
 @check("A21", needs=WRITES)
 def changed_in_debug_mode(s: Subject) -> None:
-    """In debug mode a kept array that was changed in place is an error, and one that was not is none."""
+    """In debug mode an in-place change of a retained array raises an error, and an unchanged array raises none."""
     host = s.values((3, 4), 0.5, 1.5, s.wide)
     for changed in (False, True):
         with using_config("debug", True):
@@ -274,7 +274,7 @@ def changed_in_debug_mode(s: Subject) -> None:
 
 @check("A24", needs=WRITES)
 def moved(s: Subject) -> None:
-    """What has moved to another device, and the gradient that comes back from there, share memory with nothing."""
+    """A moved array, and the gradient that returns from the other device, share memory with no other array."""
     here, there = s.pair
     host, gy = s.values((3, 4), dtype=s.wide), s.values((3, 4), dtype=s.wide)
     x, seed = s.variable(host, s.wide, here), s.array(gy, s.wide, there)

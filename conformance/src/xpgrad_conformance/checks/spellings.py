@@ -15,7 +15,7 @@ BY_NUMPYS_NAMES = "cumsum", "cumprod", "cov", "corrcoef", "nanmean", "nanvar", "
 
 
 def _by_name(name: str, x: Variable, dtype: Any) -> Any:
-    """Return the result of a function with NumPy's arguments; for some, type checkers know others of that name."""
+    """Return the result of a function with NumPy's arguments; for type checkers some names mean another function."""
     return getattr(array_api, name)(x, dtype=dtype)
 
 
@@ -84,7 +84,7 @@ NEEDS: dict[str, tuple[str, ...]] = {
 
 
 class OfAnotherLibrary:
-    """A dtype of a library that nobody knows; the text of such an object ends in the standard's name.
+    """A dtype of an unknown library; the text of such an object ends in the standard's name.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ class OfAnotherLibrary:
 
 
 def spellings(s: Subject, name: str) -> Iterator[tuple[str, Any]]:
-    """Yield the spellings of a dtype with what they are: the library's own, names, NumPy's and another library's."""
+    """Yield the spellings of a dtype: dtypes of the library, of NumPy, of another library, and names."""
     dtype = np.dtype(name)
     yield "the namespace's", s.dtype_of(name)
     yield "that of an array", s.array(np.ones(2, name), name).dtype
@@ -111,7 +111,7 @@ def spellings(s: Subject, name: str) -> Iterator[tuple[str, Any]]:
 
 
 def devices(s: Subject, x: Variable) -> Iterator[tuple[str, Any]]:
-    """Yield the spellings of the device with what they are."""
+    """Yield the spellings of the device with their descriptions."""
     yield "the device", s.device
     yield "that of a Variable", x.device
     if get_device(s.device.name) == s.device:  # a device of a transformation has no name
@@ -119,14 +119,14 @@ def devices(s: Subject, x: Variable) -> Iterator[tuple[str, Any]]:
 
 
 def _present(s: Subject, functions: dict[str, Callable[..., Any]]) -> list[tuple[str, Callable[..., Any]]]:
-    """Return the functions that the library has what it takes for, with their names."""
+    """Return the functions whose required arguments the library supports, with their names."""
     own = {title: (title,) if title in FUNCTIONS else () for title in functions}
     return [(title, call) for title, call in functions.items() if s.has(*own[title], *NEEDS.get(title, ()))]
 
 
 @check("D28")
 def spellings_of_dtypes(s: Subject) -> None:
-    """A dtype in any spelling is the library's own to each function that takes one, whatever device is current."""
+    """A function with a dtype parameter accepts any spelling of a dtype, for any current device."""
     x = s.variable(s.values((2, 2), 0.5, 2.0, s.wide), s.wide)
     for name in s.dtypes("f"):
         for which, dtype in spellings(s, name):
@@ -148,7 +148,7 @@ def spellings_of_dtypes(s: Subject) -> None:
 
 @check("C14")
 def spellings_of_devices(s: Subject) -> None:
-    """A device in any spelling is where each function that takes one makes its array, whatever device is current."""
+    """A function with a device parameter accepts any spelling and creates its array there, for any current device."""
     x = s.variable(s.values((2, 2), 0.5, 2.0, s.wide), s.wide)
     for which, device in devices(s, x):
         for title, call in _present(s, CREATORS):
@@ -158,5 +158,5 @@ def spellings_of_devices(s: Subject) -> None:
 
 
 def _expect(s: Subject, made: Any, dtype: str, what: str) -> None:
-    """Raise AssertionError unless `made` is an array on the device, of the dtype with this name; "" is any."""
+    """Raise AssertionError unless `made` is an array on the device, with the dtype of this name; "" is any."""
     s.expect(made, s.host(made), what, dtype=dtype)

@@ -44,11 +44,11 @@ def stories(s: Subject) -> None:
 
 @check("P60", scope="dtype", dtypes=("float64", "float32"), needs=("threads",), generated=True)
 def stories_at_once(s: Subject) -> None:
-    """Eight threads that each make random calls of their own, with writes, moves and refusals, get NumPy's values."""
+    """Eight threads that make different random calls, with writes, moves and errors, get the values of NumPy."""
     start = time.monotonic()
     for turn in range(TURNS[s.quick]):
         told = [_story(s, COUNT * turn + i) for i in range(COUNT)]
-        told = [story for story in told if _error(s, story) is None]  # S09 says so of the others
+        told = [story for story in told if _error(s, story) is None]  # S09 reports the remaining sequences
         if time.monotonic() - start > SECONDS[s.quick] or not told:
             return
         calls: list[Callable[[], Any]] = [functools.partial(_error, s, story) for story in told]
@@ -60,7 +60,7 @@ def stories_at_once(s: Subject) -> None:
 
 
 def _error(s: Subject, story: Story) -> str | None:
-    """Return what is wrong with a story, or None; also if it needs a function that is declared missing."""
+    """Return the error of a call sequence as text; None if it is right or needs a function that is declared missing."""
     try:
         return story_error(s, story)
     except MissingFunction as error:

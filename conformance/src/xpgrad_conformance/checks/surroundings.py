@@ -34,7 +34,7 @@ def _in_one_dtype(operation: Operation, dtype: str, quick: bool) -> bool:
 
 @check("S08", scope="operation", applies=_in_one_dtype)
 def modes(s: Subject) -> None:
-    """Calls of a function, and those that it refuses, change no mode, default or device for other functions."""
+    """Valid and rejected calls of a function change no mode, default or device for other functions."""
     looks = _looks(s)
     before = _seen(s, looks)
     for sample in _chosen(s, CALLS[False]):
@@ -46,7 +46,7 @@ def modes(s: Subject) -> None:
 
 @check("P59", scope="operation", needs=("threads",), applies=_in_one_dtype)
 def modes_at_once(s: Subject) -> None:
-    """While threads call a function, no mode, default or device changes for others."""
+    """While threads call a function, the modes, defaults and devices of other threads do not change."""
     looks = _looks(s)
     before = _seen(s, looks)
     samples = _chosen(s, CALLS[s.quick])
@@ -65,7 +65,7 @@ def modes_at_once(s: Subject) -> None:
 
 
 def _chosen(s: Subject, most: int) -> list[Sample]:
-    """Return samples of the function under test, of different parameters as far as there are such, large ones."""
+    """Return large samples of the function under test, with different parameters if possible."""
     assert s.operation is not None
     samples = [one for one, _ in pairs_of(s, s.operation)]
     different = list({sample.written: sample for sample in samples}.values())
@@ -82,7 +82,7 @@ def _refusals(s: Subject, sample: Sample) -> Iterator[Callable[[], Any]]:
 
 
 def _looks(s: Subject) -> Looks:
-    """Return calls whose results show modes, by what they are called."""
+    """Return calls whose results depend on modes, by description."""
     xp, there = s.backend.namespace, s.has
     with using_device(s.device):
         x, y = (s.variable(np.asarray(NUMBERS[:: 1 - 2 * k]), s.wide) for k in range(2))
@@ -118,7 +118,7 @@ def _refused(call: Callable[[], Any]) -> str:
 
 
 def _seen(s: Subject, looks: Looks) -> dict[str, Any]:
-    """Return what calls show, as text or as a host array; an exception is a result as well."""
+    """Return the results of calls, as text or as host arrays; an exception is a result as well."""
     with using_device(s.device):
         return {what: _shown(look) for what, look in looks.items()}
 

@@ -31,7 +31,7 @@ FULL: dict[str, tuple[str, ...]] = {
 
 
 def is_generated(case: Case) -> bool:
-    """Return whether an operation calls what a case is about on generated inputs."""
+    """Return whether an operation calls the function of a case on generated inputs."""
     return case.name.partition("-")[0].rpartition(".")[2] in GENERATED
 
 
@@ -58,13 +58,13 @@ def _run(s: Subject, name: str) -> None:
 
 @check("K01", scope="case", applies=_applies("value"))
 def value(s: Subject) -> None:
-    """Values, dtype and place of results agree with the reference, and inputs are left alone."""
+    """Values, dtype and device of results agree with the reference, and inputs do not change."""
     _run(s, "value")
 
 
 @check("H09", scope="case", applies=_applies("small"))
 def small(s: Subject) -> None:
-    """Of one element, of none and without axes: values and derivatives of first and second order, or a clear error."""
+    """Arrays of one or zero elements or axes: values, first- and second-order derivatives, or a clear error."""
     _run(s, "small")
 
 
@@ -82,19 +82,19 @@ def one_derivative(s: Subject) -> None:
 
 @check("H12", scope="case", applies=_applies("special_derivative"), quick=False, one_in=10)
 def special_derivative(s: Subject) -> None:
-    """At zeros, ones, ties and singular matrices all modes give the same derivatives, or all of them none."""
+    """At zeros, ones, ties and singular matrices, the derivatives of all modes are equal, or all undefined."""
     _run(s, "special_derivative")
 
 
 @check("N07", scope="case", applies=_applies("ties"))
 def ties(s: Subject) -> None:
-    """Equal elements share a gradient: its sum is the derivative along equal moves of all, and that of forward mode."""
+    """Equal elements share a gradient: its sum is the derivative along equal moves, and equals forward mode."""
     _run(s, "ties")
 
 
 @check("G01", scope="case", applies=_applies("gradient"))
 def gradient(s: Subject) -> None:
-    """Gradients agree with finite differences of the reference, alone and together."""
+    """Gradients agree with finite differences of the reference, for each input and for all inputs."""
     _run(s, "gradient")
 
 
@@ -130,5 +130,5 @@ def aliasing(s: Subject) -> None:
 
 @check("M01", scope="case", applies=_applies("keeps"), quick=False, one_in=10)
 def keeps(s: Subject) -> None:
-    """The graph keeps what the rules ask for, and nothing else."""
+    """The graph retains exactly the arrays that the rules require."""
     _run(s, "keeps")

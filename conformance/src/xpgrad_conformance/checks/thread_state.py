@@ -15,7 +15,7 @@ from xpgrad_conformance.table.comparisons import assert_same_bits
 
 @check("P05", needs=("threads",))
 def device_scopes(s: Subject) -> None:
-    """A current device that one thread has chosen is no other thread's."""
+    """The current device of one thread does not affect other threads."""
     here, there = s.pair
     for mine, other in ((here, there), (there, here)):
         before = current_device(), here.backend.handle_of(here.backend.xp.zeros((2, 3)))
@@ -39,7 +39,7 @@ def device_scopes(s: Subject) -> None:
 
 @check("P06", needs=("threads",))
 def several_devices(s: Subject) -> None:
-    """Threads that compute on several devices at once have their results where their arrays are."""
+    """Threads that compute on several devices simultaneously get results on the devices of their arrays."""
     hosts = [s.values((5, 7), -1.0, 1.0, s.wide) for _ in range(COUNT)]
 
     def computed(i: int) -> None:
@@ -59,7 +59,7 @@ def several_devices(s: Subject) -> None:
 
 @check("P07", needs=("threads",))
 def configuration(s: Subject) -> None:
-    """What one thread computes, in whatever mode, changes no other thread's mode."""
+    """Computations of one thread, in any mode, do not change the mode of other threads."""
     host = s.values((3, 4), dtype=s.wide)
 
     def program() -> Any:
@@ -89,7 +89,7 @@ def configuration(s: Subject) -> None:
 
 @check("P08", needs=("threads",))
 def random_streams(s: Subject) -> None:
-    """Random numbers of one thread are its own: what others seed and draw changes nothing."""
+    """Random numbers are separate for each thread: seeds and draws of other threads have no effect."""
     held = random.get_state(s.device)
     dtype = s.array(np.ones(1), s.wide).dtype
     try:

@@ -1,4 +1,4 @@
-"""Family P, threads: computations in parallel threads have the same results as alone, and do not disturb others."""
+"""Family P, threads: computations in parallel threads give the results of sequential runs, without side effects."""
 
 import copy
 import functools
@@ -38,7 +38,7 @@ def _assert_same(results: list[Any], expected: list[Any], what: str) -> None:
 
 @check("P01", needs=("threads",))
 def forward_and_backward(s: Subject) -> None:
-    """Eight threads that compute one program on other values each get what one thread gets alone, bit for bit."""
+    """Eight threads that compute one program on different values get the results of a single thread, bit for bit."""
     hosts = [s.values((5, 7), -1.0, 1.0, s.wide) for _ in range(COUNT)]
     calls = [functools.partial(_program, s, host, s.wide) for host in hosts]
     expected = [call() for call in calls]
@@ -72,7 +72,7 @@ def fresh_shapes(s: Subject) -> None:
 
 @check("P03", needs=("threads",))
 def one_graph(s: Subject) -> None:
-    """One graph can be swept by several threads at once."""
+    """Several threads can sweep one graph concurrently."""
     host = s.values((5, 7), -1.0, 1.0, s.wide)
     x = s.variable(host, s.wide)
     y = s.xp.sum(s.xp.exp(s.xp.tanh(x * 1.5) * x) + x * x * 0.5)
@@ -91,7 +91,7 @@ def one_graph(s: Subject) -> None:
 
 @check("P04", needs=("threads",))
 def built_elsewhere(s: Subject) -> None:
-    """A graph that one thread made is swept in another, whose configuration and current device are others."""
+    """A graph built in one thread is swept in another thread with a different configuration and current device."""
     host = s.values((5, 7), -1.0, 1.0, s.wide)
     here, there = s.pair
     xp = namespace(here.backend)
@@ -125,7 +125,7 @@ def built_elsewhere(s: Subject) -> None:
 
 @check("P09", needs=("threads",))
 def errors(s: Subject) -> None:
-    """An error in one thread harms no other, and nothing that comes later."""
+    """An error in one thread affects no other thread, and no later computation."""
     hosts = [s.values((5, 7), -1.0, 1.0, s.wide) for _ in range(COUNT)]
     calls = [functools.partial(_program, s, host, s.wide) for host in hosts]
     expected = [call() for call in calls]
@@ -144,7 +144,7 @@ def errors(s: Subject) -> None:
 
 @check("P10", needs=("threads",))
 def kernels_looked_up(s: Subject) -> None:
-    """Kernels that several threads look up for the first time at once are found by all."""
+    """Kernels that several threads look up concurrently, for the first time, are found by all threads."""
     host, picked = s.values((5, 7), -1.0, 1.0, s.wide), (slice(1, 4), ...)
     xp = s.xp
 
@@ -167,7 +167,7 @@ def kernels_looked_up(s: Subject) -> None:
 
 @check("P11", needs=("threads",))
 def moving(s: Subject) -> None:
-    """Arrays that threads move, fetch, copy and pickle at the same time arrive as they were, and one that all use."""
+    """Arrays that threads move, fetch, copy and pickle concurrently arrive unchanged; so does a shared array."""
     hosts = [s.values((40 + i, 30), dtype=s.wide) for i in range(COUNT)]
     same = [s.values((40, 30), dtype=s.wide) for i in range(COUNT)]
     for group in (same, hosts):

@@ -22,7 +22,7 @@ def together(calls: list[Callable[[], Any]]) -> list[Any]:
 
 
 def in_rounds(rounds: list[list[Callable[[], Any]]]) -> list[list[Any]]:
-    """Return the results of rounds of as many calls each: a thread runs one call of each round; these begin at once.
+    """Return the results of rounds of calls; each thread makes one call per round, simultaneously.
 
     The first exception is raised after the last round. Fewer threads are started than by `together` for each round.
     """
@@ -97,7 +97,7 @@ def switching_often() -> Iterator[None]:
 
 
 class Held:
-    """A thread that enters a context and stays in it until it is released."""
+    """A thread that stays in a context until it is released."""
 
     def __init__(self, enter: Callable[[], Any]) -> None:
         self._inside, self._leave = threading.Event(), threading.Event()

@@ -56,7 +56,7 @@ def every_dtype(s: Subject) -> None:
 
 @check("T02")
 def every_shape(s: Subject) -> None:
-    """0-d, empty and size-1 arrays, and those of three axes, move and keep their shapes."""
+    """0-d, empty, size-1 and three-dimensional arrays move and keep their shapes."""
     for shape in SHAPES:
         if s.has("empty_arrays") or 0 not in shape:
             host = s.values(shape, dtype=s.wide)
@@ -66,7 +66,7 @@ def every_shape(s: Subject) -> None:
 
 @check("T03")
 def views(s: Subject) -> None:
-    """Views, transposed, with steps, offsets or backwards, move as what they show."""
+    """Views (transposed, with steps, offsets or reversed) move with the elements that they show."""
     values = s.values((3, 4), dtype=s.wide)
     here, there = s.pair
     for device, target in ((s.device, _host()), (here, there), (there, here), (there, _host())):
@@ -93,7 +93,7 @@ HOSTS: tuple[tuple[tuple[int, ...], Memory, bool], ...] = (
 
 
 def _in_memory(values: Any, order: Memory) -> Any:
-    """Return a copy of a host array in memory of this order, or in whole pages of it."""
+    """Return a copy of a host array in memory of this order, or in whole memory pages."""
     if order != "pages":
         return np.asarray(values, order=order)
     host = np.frombuffer(mmap.mmap(-1, values.nbytes), values.dtype).reshape(values.shape)
@@ -103,7 +103,7 @@ def _in_memory(values: Any, order: Memory) -> Any:
 
 @check("T05")
 def host_copies(s: Subject) -> None:
-    """What comes from the host or goes there is a copy: later writes on the host do not show."""
+    """Transfers from and to the host are copies: later writes on the host have no effect."""
     for device in s.places:
         for shape, order, writeable in HOSTS:
             host = _in_memory(s.values(shape, dtype=s.wide), order)
@@ -131,7 +131,7 @@ def host_copies(s: Subject) -> None:
 
 @check("T06")
 def no_buffer_twice(s: Subject) -> None:
-    """A second move of the same shape and dtype leaves alone what the first one brought."""
+    """A second move of the same shape and dtype does not overwrite the result of the first move."""
     here, there = s.pair
     values = [s.values((3, 4), dtype=s.wide) for _ in range(3)]
     for device in s.places:
@@ -148,7 +148,7 @@ def no_buffer_twice(s: Subject) -> None:
 
 @check("T07", needs=("in_place_update", "index_assignment"))
 def memory_of_its_own(s: Subject) -> None:
-    """What moved to another device has memory of its own: writes on one device do not show on the other."""
+    """An array moved to another device has separate memory: writes on one device do not show on the other."""
     here, there = s.pair
     values = s.values((3, 4), dtype=s.wide)
     for view in (False, True):
@@ -172,7 +172,7 @@ def memory_of_its_own(s: Subject) -> None:
 
 @check("T08")
 def already_there(s: Subject) -> None:
-    """What is there already is not moved: the same array, the same Variable, the same node come back."""
+    """Objects that are already on the device are returned unchanged: the same array, Variable or node."""
     for device in s.places:
         x = s.variable(s.values((3, 4), dtype="float64"), s.wide, device)
         array, node = x.array, x.node
@@ -185,7 +185,7 @@ def already_there(s: Subject) -> None:
 
 @check("T09")
 def structures(s: Subject) -> None:
-    """Device.send takes nested lists and tuples, moves what occurs twice once, and lets None stay."""
+    """Device.send accepts nested lists and tuples, moves repeated arrays once, and returns None unchanged."""
     here, there = s.pair
     values = [s.values((3, 4), dtype=s.wide), s.values((2,), dtype=s.wide)]
     x, y = (s.array(v, s.wide, here) for v in values)
@@ -242,7 +242,7 @@ def within_a_graph(s: Subject) -> None:
 
 @check("T12")
 def all_or_nothing(s: Subject) -> None:
-    """A move that fails leaves data, gradient and place as they were."""
+    """A move that fails does not change data, gradient and device."""
     here, there = s.pair
     values, gradient = s.values((3, 4), dtype=s.wide), s.values((3, 4), dtype=s.wide)
     x = Variable(s.array(values, s.wide, here), grad=s.array(gradient, s.wide, here))
@@ -259,7 +259,7 @@ def all_or_nothing(s: Subject) -> None:
 
 @check("T13", needs=("in_place_update", "index_assignment"))
 def into_memory_that_is_there(s: Subject) -> None:
-    """An array of any device is written by copyto into memory that is there."""
+    """Function copyto writes an array of any device to existing memory."""
     here, there = s.pair
     values, row = s.values((3, 4), dtype=s.wide), s.values((4,), dtype=s.wide)
     for target in s.pair:

@@ -35,7 +35,7 @@ def _applies(case: Case, dtype: str, quick: bool) -> bool:
 
 @check("A02", scope="case", applies=_applies, quick=False)
 def cases(s: Subject) -> None:
-    """Inputs, outputs and cotangents of every function stay as they are through two sweeps, which give the same."""
+    """Inputs, outputs and cotangents of every function do not change in two sweeps, which give equal gradients."""
     assert s.case is not None
     for variant in variants_for("aliasing", s.case, s.dtype):
         scenario = Scenario(s.case, s.device, s.dtype, variant, seed=s.seed, capabilities=s.capabilities)
@@ -71,7 +71,7 @@ def check_call(s: Subject, call: Callable[[], Any], name: str, *given: tuple[str
 
 @check("A03")
 def unary(s: Subject) -> None:
-    """Elementwise functions of one array leave it alone, in every layout."""
+    """Elementwise functions of one array do not change it, in any layout."""
     there = [getattr(s.kernels, name) for name in UNARY.split() if s.has(name)]
     names = [name for name in UNARY.split() if s.has(name)]
     for what, array, host in layouts(s):
@@ -82,7 +82,7 @@ def unary(s: Subject) -> None:
 
 @check("A04")
 def binary(s: Subject) -> None:
-    """Elementwise functions and operators of two operands leave both alone, also where both are one array."""
+    """Elementwise functions and operators of two operands change neither operand, also if both are one array."""
     functions = {name: getattr(s.kernels, name) for name in BINARY.split() if s.has(name)}
     functions |= {f"__{name}__": functools.partial(_operate, f"__{name}__") for name in OPERATORS.split()}
     host = s.values((3, 4), 0.1, 0.9, s.wide)
@@ -107,7 +107,7 @@ def _operate(operator: str, a: Array, b: Any) -> Any:
 
 @check("A05")
 def integers(s: Subject) -> None:
-    """Functions of integers and booleans leave their operands alone."""
+    """Functions of integers and booleans do not change their operands."""
     xp = s.kernels
     a, b = np.array([[7, -3, 5], [2, 11, -6]]), np.array([[1, 2, 3], [2, 1, 2]])
     x1, x2 = s.array(a), s.array(b)
@@ -128,7 +128,7 @@ def integers(s: Subject) -> None:
 
 @check("A23", scope="dtype")
 def dtypes(s: Subject) -> None:
-    """Functions leave their arguments alone in every dtype."""
+    """Functions do not change their arguments in any dtype."""
     xp, host = s.backend.namespace, s.values((3, 4), 0.1, 0.9)
     x, other = s.array(host), s.array(host)
     names = COMPLEX.split()

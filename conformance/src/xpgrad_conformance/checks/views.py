@@ -36,7 +36,7 @@ VIEWS = (
 
 
 def views_of(s: Subject, host: Any, x: Array, device: Device) -> Iterator[tuple[str, Any, Array]]:
-    """Yield the name of each view that the library has, the host's view, and that of the array."""
+    """Yield the name of each view that the library supports, the view of the host array, and the view of the array."""
     for view in VIEWS:
         if s.has(*view.needs):
             with using_device(device):
@@ -45,7 +45,7 @@ def views_of(s: Subject, host: Any, x: Array, device: Device) -> Iterator[tuple[
 
 
 def dtypes_on(s: Subject, *devices: Device) -> list[str]:
-    """Return the names of the standard's dtypes that these devices have."""
+    """Return the names of the standard's dtypes that all these devices support."""
     indices = [s.index, *(device.name.partition(":")[2] for device in devices)]
     return [name for name in DTYPES if all(s.capabilities.lacking((name,), index) is None for index in indices)]
 

@@ -68,7 +68,7 @@ SQUARE: dict[str, Call] = {
 
 @check("A06")
 def whole_arrays(s: Subject) -> None:
-    """Reductions, sorting, joining and moving leave their arguments alone, in every layout."""
+    """Reductions, sorting, joining and moving do not change their arguments, in any layout."""
     host = s.values((3, 4), 0.1, 0.9, s.wide)
     for what, array, before in layouts(s):
         if tuple(array.shape) == (3, 4):
@@ -81,7 +81,7 @@ def whole_arrays(s: Subject) -> None:
 
 @check("A07")
 def matrices(s: Subject) -> None:
-    """Functions of square matrices leave them alone, whichever way they lie in memory."""
+    """Functions of square matrices do not change them, in any memory layout."""
     spread = s.values((4, 4), -1.0, 1.0, s.wide)
     host = (np.matmul(spread, spread.T) + 3 * np.eye(4)).astype(s.wide)
     right = s.values((4, 4), dtype=s.wide)
@@ -96,7 +96,7 @@ def matrices(s: Subject) -> None:
 
 @check("A08")
 def scattering(s: Subject) -> None:
-    """scatter_add leaves values and places alone, and each call gives memory of its own."""
+    """scatter_add does not change values and positions, and each call returns separate memory."""
     places = np.array([2, 0, 2, 1])
     rows, all_of_it = s.values((4, 3), dtype=s.wide), s.values((5, 3), dtype=s.wide)
     parts: list[tuple[Any, Any, Any]] = [
@@ -125,7 +125,7 @@ def scattering(s: Subject) -> None:
 
 @check("A09")
 def accumulating(s: Subject) -> None:
-    """accumulate(total, g) gives the sum and leaves g alone, whatever the layout of g."""
+    """accumulate(total, g) returns the sum and does not change g, for any layout of g."""
     for what, g, host in layouts(s):
         start, more = s.values(host.shape, dtype=s.wide), s.values(host.shape, dtype=s.wide)
         second = s.array(more, s.wide)
@@ -144,7 +144,7 @@ def accumulating(s: Subject) -> None:
 
 @check("A22")
 def second_calls(s: Subject) -> None:
-    """A second call of a function leaves the result of the first alone."""
+    """A second call of a function does not change the result of the first call."""
     one, two = s.values((4, 4), 0.1, 0.9, s.wide), s.values((4, 4), 0.1, 0.9, s.wide)
     hosts = [each + 3 * np.eye(4, dtype=each.dtype) for each in (one, two)]
     hosts = [np.asarray(each + each.T) for each in hosts]

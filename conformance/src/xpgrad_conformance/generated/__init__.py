@@ -1,1 +1,1 @@
-"""Generated inputs: sizes around thresholds, values of every kind, layouts; the functions that they are given to."""
+"""Generated inputs: sizes around thresholds, values of every kind, memory layouts, and the functions to call."""

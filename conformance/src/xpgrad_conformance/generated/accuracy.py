@@ -1,4 +1,4 @@
-"""How far a result may be from the exact one: units in the last place, by element."""
+"""Accuracy of results: the error of each element in units in the last place."""
 
 from collections.abc import Callable
 from typing import Any
@@ -22,13 +22,13 @@ PERIOD = 1021
 def summed(size: int) -> float:
     """Return the relative error of a float64 variance of so many numbers that are added one after the other.
 
-    PyTorch does so. Those of float32 are nearer: libraries add such numbers in float64, or in pairs.
+    PyTorch does so. Variances of float32 are more accurate: libraries add such numbers in float64, or in pairs.
     """
     return size / 4 * float(np.finfo(np.float64).eps)
 
 
 def widened(host: Any, precise: bool = True) -> Any:
-    """Return a host array in a wider dtype; integers and booleans as they are.
+    """Return a host array in a wider dtype; integers and booleans unchanged.
 
     Parameters
     ----------
@@ -56,8 +56,8 @@ def error_of(
     units : float
         The allowed error in units in the last place; 0 for equality. NaN and infinities must be equal.
     scale : array_like, optional
-        Magnitudes of which the allowed error is a multiple, such as the sum of absolute values for a sum; by default
-        that of each expected element. For complex numbers, an absolute value.
+        Magnitudes for relative errors, such as the sum of absolute values for a sum; by default the magnitude of each
+        expected element. For complex numbers, an absolute value.
     signs : bool
         Zeros must have the right sign.
     subnormal : bool
@@ -82,7 +82,7 @@ def error_of(
 
 
 def repeated(reference: Callable[..., Any]) -> Callable[..., Any]:
-    """Return an elementwise reference that computes once what a long vector repeats (see `Draw.array`)."""
+    """Return an elementwise reference that computes the repeated part of a long vector only once (see `Draw.array`)."""
 
     def computed(*hosts: Any, **parameters: Any) -> Any:
         count = max((np.size(host) for host in hosts), default=0)
@@ -101,7 +101,7 @@ def _repeats(host: Any, count: int) -> bool:
 
 
 def _rounded(number: Any, dtype: Any) -> Any:
-    """Return a number in a dtype, but an integer as it is, which may not fit."""
+    """Return a number rounded to a dtype; an integer unchanged, because it may not fit."""
     with np.errstate(all="ignore"):
         return np.asarray(number).astype(dtype)[()] if dtype.kind in "fc" else number
 

@@ -20,10 +20,10 @@ Group = list[Each]
 
 
 def of_one_shape(samples: Sequence[Each], count: int) -> list[Group]:
-    """Return at most `count` groups of samples, those of a group with the same shapes.
+    """Return at most `count` groups of samples; the samples of a group have the same shapes.
 
-    At most two samples of a group have the same dtype and the same parameters. Axes that can be shortened are. Groups
-    of many dtypes come first.
+    At most two samples of a group have the same dtype and the same parameters. Axes are shortened where possible.
+    Groups of many dtypes come first.
     """
     alike: dict[Any, Group] = {}
     for each in samples:
@@ -33,13 +33,13 @@ def of_one_shape(samples: Sequence[Each], count: int) -> list[Group]:
 
 
 def _fixed(argument: Argument) -> Any:
-    """Return what cannot be changed of an argument's shape, and the names of its other axes."""
+    """Return the fixed properties of an argument's shape, and the names of its other axes."""
     shape = argument.host.shape
     return tuple(name or n for n, name in zip(shape, argument.axes or [""] * len(shape), strict=True))
 
 
 def _varied(samples: Group) -> Group:
-    """Return some of the samples, large ones, at most two of which have the same dtype and call; dtypes by turns."""
+    """Return some of the samples, large samples from alternating dtypes, at most two with the same dtype and call."""
     samples = sorted(samples, key=lambda each: -sum(host.size for host in each[1].hosts))
     found: dict[tuple[str, str], Group] = {}
     for sub, sample in samples:

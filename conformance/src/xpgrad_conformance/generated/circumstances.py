@@ -18,9 +18,10 @@ REWRITTEN = 0.25, 0.1
 
 
 def relaid(draw: Draw, samples: Iterator[Sample]) -> Iterator[Sample]:
-    """Yield the samples, a share of those whose arguments are all contiguous with each of these in a layout of chance.
+    """Yield the samples; give all arguments of some contiguous samples random memory layouts.
 
-    So whatever else a function's samples combine, lengths, axes, values, parameters, meets every layout, too.
+    In this way every layout is combined with all other properties of a function's samples: lengths, axes, values,
+    parameters.
     """
     layouts, share = draw.layouts(broadcast=False), SHARE[draw.quick]
     for sample in samples:
@@ -34,8 +35,8 @@ def relaid(draw: Draw, samples: Iterator[Sample]) -> Iterator[Sample]:
 def rewritten(draw: Draw, samples: Iterator[Sample]) -> Iterator[Sample]:
     """Yield the samples, a share of the small ones so that they are called again after their results were written to.
 
-    A library that keeps a result, such as the order of what is sorted already, and gives it to several callers, gives
-    them what one of them has written.
+    A library may cache a result, such as the order of a sorted array, and return the same array to several callers:
+    then a write of one caller shows in the results of the next.
     """
     share = REWRITTEN[draw.quick] if draw.has(*WRITES) else 0.0
     for sample in samples:

@@ -1,4 +1,4 @@
-"""The choices of one check: lengths, values, layouts, and combinations of which every pair occurs."""
+"""The choices of one check: lengths, values, layouts, and combinations in which every pair occurs."""
 
 import functools
 import itertools
@@ -47,7 +47,7 @@ class Draw:
     spare : bool
         Whether this is a dtype in which the quick profile takes few inputs, small ones but for narrow dtypes.
     long : bool
-        Whether this is the dtype in which the quick profile takes long arrays, another one for each seed.
+        Whether the quick profile uses long arrays in this dtype, which depends on the seed.
 
     Parameters
     ----------
@@ -94,8 +94,9 @@ class Draw:
     def part_of(self, samples: Iterator[Item]) -> Iterator[Item]:
         """Return the samples that are tried in this dtype: all, or a part that the profile decides.
 
-        In quick these are all in one dtype, of fewer lengths and combinations in the others, and of those a share. In
-        the profile thin, they are a part in each dtype, other samples for each seed, but at least one.
+        The quick profile yields all samples in one dtype, and in the other dtypes a share, with fewer lengths and
+        combinations. The profile thin yields a share in each dtype, which depends on the seed, with at least one
+        sample.
         """
         if self.s.thin:
             found, every = list(samples), THIN[not self.long]
@@ -109,11 +110,11 @@ class Draw:
         return (sample for sample in samples if self.rng.random() < OTHERS)
 
     def turn(self, parts: int) -> bool:
-        """Return whether it is the turn of this function's part of all, of so many; with the next seed of another."""
+        """Return whether this function is selected: about one function in `parts`, which depends on the seed."""
         return self._offset % parts == 0
 
     def largest_sum(self) -> int:
-        """Return the largest integer that the dtype of sums of integers, as wide as the default one, surely has."""
+        """Return the largest integer that the dtype of integer sums, as wide as the default dtype, can represent."""
         backend = self.s.backend
         bits = max(np.iinfo(self.dtype).bits, np.iinfo(backend.dtype_name(backend.default_dtype("int"))).bits)
         return int(2 ** (bits - 1) - 1)
@@ -149,14 +150,15 @@ class Draw:
         return Argument(host, tuple(axes), layout)
 
     def pick(self, items: Iterable[Any]) -> Any:
-        """Return one of some items."""
+        """Return a random item."""
         items = list(items)
         return items[int(self.rng.integers(len(items)))]
 
     def combinations(self, **factors: Sequence[Any]) -> Iterator[dict[str, Any]]:
-        """Yield combinations of factors such that every pair of values of two factors occurs in one of them.
+        """Yield combinations of factors such that every pair of values of two factors occurs.
 
-        In the quick profile a third of them, other ones for each seed, and every value of each factor.
+        The quick profile yields a third of the combinations, which depends on the seed, with every value of each
+        factor.
         """
         rows = covering(factors, int(self.rng.integers(COVERINGS)))
         if self.quick:
@@ -188,7 +190,7 @@ def thresholds_of(backend: Backend, name: str) -> tuple[int, ...]:
 
 
 def covering(factors: Mapping[str, Sequence[Any]], number: int) -> list[dict[str, Any]]:
-    """Return combinations of factors, few of them, such that every pair of values of two factors occurs in one.
+    """Return a small number of combinations of factors such that every pair of values of two factors occurs.
 
     Parameters
     ----------
@@ -203,7 +205,7 @@ def covering(factors: Mapping[str, Sequence[Any]], number: int) -> list[dict[str
 
 @functools.cache
 def _covering(counts: tuple[int, ...], number: int) -> list[tuple[int, ...]]:
-    """Return combinations of the numbers below some counts, such that every pair occurs in one."""
+    """Return combinations of indices below the given counts such that every pair occurs at least once."""
     if len(counts) == 1:
         return [(k,) for k in range(counts[0])]
     rng, rows = np.random.default_rng(number), []
@@ -211,7 +213,7 @@ def _covering(counts: tuple[int, ...], number: int) -> list[tuple[int, ...]]:
     factors = [factor for factor, count in enumerate(counts) for _ in range(count)]
     own = [((1 << count) - 1) << start for start, count in zip(starts, counts, strict=False)]
     left = [((1 << starts[-1]) - 1) & ~own[factor] for factor in factors]
-    # for each value, numbered through all factors, those of others that it has not occurred with, as bits
+    # for each value, numbered through all factors, the bits of values that it has not been combined with
     while any(left):
         first = next(value for value, others in enumerate(left) if others)
         second = (left[first] & -left[first]).bit_length() - 1

@@ -1,4 +1,4 @@
-"""Gradients of a sample, of first and second order, compared element by element with those of the reference engine."""
+"""First- and second-order gradients of a sample, compared element by element with the reference engine."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -36,20 +36,20 @@ EXACT = 2.0**22
 
 @dataclass(frozen=True)
 class Sweep:
-    """How gradients of a sample are asked for.
+    """How to compute the gradients of a sample.
 
     Attributes
     ----------
     kind : str
-        That of cotangents, as for `formula`.
+        Kind of cotangents, as for `formula`.
     layout : str
-        That of cotangents.
+        Layout of cotangents.
     recorded : bool
         Whether the sweep records itself, and so calls functions rather than kernels for gradients.
     order : int
         2: the gradients of the inner product of the gradients and random directions, for inputs and cotangents.
     seed : int
-        That of cotangents and directions.
+        Seed of cotangents and directions.
     """
 
     kind: str = "integers"
@@ -59,7 +59,7 @@ class Sweep:
     seed: int = 0
 
     def cotangents(self, ys: Sequence[Variable], widths: Sequence[str], first: int = 0) -> tuple[Argument, ...]:
-        """Return cotangents for Variables of the reference engine, in dtypes as wide as those of these names."""
+        """Return cotangents for Variables of the reference engine, in dtypes as wide as the named dtypes."""
         each = zip(ys, widths, strict=True)
         return tuple(self._cotangent(y, width, 10 * self.seed + first + i) for i, (y, width) in enumerate(each))
 
@@ -95,7 +95,7 @@ def outputs(result: Any) -> list[Variable]:
 
 
 def expected(sample: Sample, sweep: Sweep, *, wide: bool = True) -> Expected | None:
-    """Return the gradients of the reference engine; None if no output has one.
+    """Return the gradients of the reference engine; None if no output has a gradient.
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ def expected(sample: Sample, sweep: Sweep, *, wide: bool = True) -> Expected | N
 
 
 def _width(sample: Sample) -> str:
-    """Return a dtype as wide as those of the outputs of a call, of which one argument may be wider than the others."""
+    """Return a dtype as wide as a call's outputs; one of its arguments may be wider."""
     if isinstance(sample.dtype, str) and sample.dtype.startswith(("float", "complex")):
         return sample.dtype
     return str(next(host.dtype.name for host in sample.hosts if host.dtype.kind in "fc"))
@@ -139,7 +139,7 @@ def _hosts(found: Sequence[Any]) -> list[Any]:
 
 
 def gradient_error(s: Subject, sample: Sample, sweep: Sweep) -> str | None:
-    """Return what is wrong with gradients of a sample on the backend, or None."""
+    """Return the error of a sample's gradients on the backend as text, or None."""
     with np.errstate(all="ignore"):
         wanted = expected(sample, sweep)
         if wanted is None:
@@ -166,7 +166,7 @@ def gradient_error(s: Subject, sample: Sample, sweep: Sweep) -> str | None:
 def _found(
     s: Subject, sample: Sample, sweep: Sweep, wanted: Expected
 ) -> tuple[str | None, list[Variable], list[Variable], Sequence[Variable | None]]:
-    """Return what is wrong with the sweep itself, the inputs, the cotangents, and the gradients on the backend."""
+    """Return the error of the sweep, inputs, cotangents or gradients on the backend as text, or None."""
     arrays = [Variable(a) if h.dtype.kind in "fc" else a for a, h in zip(sample.arrays(s), sample.hosts, strict=True)]
     inputs = [x for x in arrays if isinstance(x, Variable)]
     ys = outputs(sample.applied(s.xp, *arrays))
@@ -192,20 +192,20 @@ def _given(
 
 
 def _name(sample: Sample, place: int) -> str:
-    """Return the name of that of which a gradient is, by its place among inputs and cotangents."""
+    """Return the name of the variable of a gradient, by its place among inputs and cotangents."""
     numbers = [i for i, argument in enumerate(sample.arguments) if argument.host.dtype.kind in "fc"]
     return f"the gradient of x{numbers[place]}" if place < len(numbers) else f"that of g{place - len(numbers)}"
 
 
 class _Comparison:
-    """The gradients of the reference engine, and how far from them those on the backend may be."""
+    """The gradients of the reference engine, and the error bounds of gradients on the backend."""
 
     def __init__(self, s: Subject, sample: Sample, sweep: Sweep, wanted: Expected) -> None:
         self._s, self._sample, self._sweep, self._wanted = s, sample, sweep, wanted
         given = [*sample.hosts, *(each.host for each in (*wanted.cotangents, *wanted.directions))]
         self._exact = sample.units == 0 and all(map(_integral, given))
-        # where terms of the size of cotangents cancel, as in the gradient of a softmax, what is left is rounding;
-        # so in a product of whole numbers, which tells no scale, with cotangents that are not whole
+        # where terms of the size of cotangents cancel, as in the gradient of a softmax, only rounding errors remain;
+        # the same holds for a product of whole numbers, which gives no scale, with cotangents that are not whole
         self._cancelling = sample.scale is not None or sample.units == 0
         self._floor = min(1.0, max(map(_largest, given[len(sample.hosts) :]), default=0.0))
         self._most = max(host.size for host in given)
@@ -213,7 +213,7 @@ class _Comparison:
         self._rounded: list[Expected | None] = []
 
     def error(self, place: int, x: Variable, gx: Variable | None) -> str | None:
-        """Return what is wrong with one gradient, or None."""
+        """Return the error of one gradient as text, or None."""
         wanted = self._wanted.gradients[place]
         if gx is None or wanted is None:
             return None if gx is None and wanted is None else "it is None" if gx is None else "it is not None"
@@ -238,7 +238,7 @@ class _Comparison:
         finite = np.isfinite(wanted) & (np.abs(wanted) < float(np.finfo(got.dtype).max) / 64)
         if self._exact and _integral(wanted) and float(np.max(np.abs(wanted), initial=0.0)) < EXACT:
             return got == wanted
-        terms = self._most // max(wanted.size, 1)  # of which each element is a sum
+        terms = self._most // max(wanted.size, 1)  # the number of terms in each element
         floor = self._floor * terms if self._cancelling or terms > 1 else 0.0
         largest = max(floor, float(np.max(np.abs(wanted), where=finite, initial=0.0)))
         eps = float(np.finfo(got.dtype).eps) * self._s.widened(got.dtype.name)
@@ -251,9 +251,9 @@ class _Comparison:
         return near | (away <= CONDITION * eps * self._rounding(place, wanted, finite))
 
     def _rounding(self, place: int, wanted: Any, finite: Any) -> float:
-        """Return what rounding changes in the reference engine in float32, in units of that.
+        """Return the effect of rounding to float32 in the reference engine, in units of the float32 spacing.
 
-        The largest change of several: in float32, and in float64 with inputs that differ by as much as rounding does.
+        This is the largest of several changes: in float32, and in float64 with inputs perturbed by rounding errors.
         """
         if not self._rounded:
             others = [expected(_perturbed(self._sample, number), self._sweep) for number in range(PERTURBED)]
@@ -268,7 +268,7 @@ class _Comparison:
 
 
 def _perturbed(sample: Sample, number: int) -> Sample:
-    """Return a sample whose numbers differ by what rounding to float32 changes."""
+    """Return a sample with numbers perturbed by rounding to float32."""
     rng = np.random.default_rng(number)
     return replace(sample, arguments=tuple(_moved(argument, rng) for argument in sample.arguments))
 
@@ -291,7 +291,7 @@ def _integral(host: Any) -> bool:
 
 
 def folded(sample: Sample, draw: Draw) -> Sample:
-    """Return a call on matrices instead of vectors, in other layouts; the same one if it is not elementwise."""
+    """Return a call on matrices instead of vectors, in other layouts; unchanged if it is not elementwise."""
     shapes = {host.shape for host in sample.hosts}
     (n, *rest) = next(iter(shapes), ()) or (0, 0)
     width = int(draw.rng.choice([2, 4, 5]))
@@ -322,7 +322,7 @@ def _elementwise(sample: Sample, shape: Shape) -> bool:
 
 
 def gradient_program(sample: Sample, sweep: Sweep, device: str, wrong: str) -> str:
-    """Return a program of a few lines that shows what is wrong with gradients."""
+    """Return a short program that shows an error in gradients."""
     with np.errstate(all="ignore"):
         wanted = expected(sample, sweep)
     lines = opening(sample, device)

@@ -1,4 +1,4 @@
-"""Samples of functions beyond the standard, whose expected values are those of the reference engine."""
+"""Samples of functions beyond the standard, with expected values from the reference engine."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -18,7 +18,7 @@ IMPORTS = ("import xpgrad.functions as F", "import xpgrad.ops as ops")
 def lengths(draw: Draw, most: int, least: int = 1) -> list[int]:
     """Return lengths of an axis, around the thresholds of all kernels; in the quick profile a part of those above 20.
 
-    What is computed by several kernels has the thresholds of each.
+    A function that calls several kernels is tested at the thresholds of each kernel.
     """
     given = {n for found in draw.s.backend.thresholds.values() for n in found}
     own = {n + k for n in given for k in (-1, 0, 1)}
@@ -47,7 +47,7 @@ def layer(
     units : float
         As of `Sample`.
     scale : float or callable, optional
-        A magnitude for all elements, or ``scale(*hosts, **parameters)``; by default that of each element.
+        A magnitude for all elements, or ``scale(*hosts, **parameters)``; by default the magnitude of each element.
     parameters : object
         Keyword arguments of the function.
     """

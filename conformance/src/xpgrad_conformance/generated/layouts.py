@@ -22,9 +22,9 @@ LAYOUTS = tuple(NEEDS)
 
 
 def constant_along(host: Any) -> Any:
-    """Return a host array like `host` whose elements are the same along one axis, as in a broadcast one.
+    """Return a host array like `host` whose elements are equal along one axis, as in a broadcast array.
 
-    It is the first axis, or by chance of the shape the middle one of three or the last one of two.
+    It is the first axis, or for some shapes the middle of three or the last of two axes.
     """
     if not host.ndim or not host.size:
         return host
@@ -33,7 +33,7 @@ def constant_along(host: Any) -> Any:
 
 
 def constant_axis(host: Any) -> int:
-    """Return the axis along which elements are the same, which is the first one or the middle one."""
+    """Return the axis along which elements are equal: the first or the middle axis."""
     if host.ndim < 2:
         return 0
     middle = host.ndim // 2
@@ -44,10 +44,10 @@ def constant_axis(host: Any) -> int:
 def laid_out(s: Subject, host: Any, layout: str) -> Array:
     """Return a host array as one of the backend in a layout.
 
-    "transposed": of an array in C order with reversed axes; "strided": every second element along each axis of a larger
-    one, whose others are NaN; "offset": without the first row and column of a larger one, or by chance of the shape
-    without the first column alone; "reversed": flipped along all axes; "broadcast": the first element along the first
-    or the middle axis for all of that axis.
+    "transposed": an array in C order with reversed axes; "strided": every second element along each axis of a larger
+    array, whose other elements are NaN; "offset": a larger array without its first row and column, or for some shapes
+    without only the first column; "reversed": flipped along all axes; "broadcast": the first element along the first or
+    the middle axis for all of that axis.
     """
     if layout == "contiguous" or host.ndim == 0 or host.size == 0:
         return placed(host, s.device)
@@ -66,7 +66,7 @@ def _placed(s: Subject, host: Any) -> Array:
 
 
 def _surrounded(host: Any, layout: str) -> tuple[Any, tuple[slice, ...]]:
-    """Return a larger array around `host`, and the slices that lead to it."""
+    """Return a larger array around `host`, and the slices that select `host`."""
     shape, inside = surrounding(host.shape, layout)
     filler = np.nan if host.dtype.kind in "fc" else host.flat[-1]  # an index in range, where `host` has indices
     larger = np.full(shape, filler, host.dtype)

@@ -1,4 +1,4 @@
-"""Matrices with known properties: regular ones whose condition is small, Hermitian ones, normal ones, singular ones."""
+"""Matrices with known properties: well-conditioned, Hermitian, normal and singular matrices."""
 
 from collections.abc import Iterator
 from typing import Any

@@ -1,4 +1,4 @@
-"""What the functions that move elements share: distinct values, fewer lengths for a second dtype, places of an axis."""
+"""Common parts of the functions that move elements: distinct values, lengths for a second dtype, places of an axis."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
@@ -29,7 +29,7 @@ OTHERS = (2, 3), (2, 19), (3, 5), (18, 2)
 
 
 def swept(draw: Draw, most: int = LARGEST, least: int = 0) -> list[int]:
-    """Return lengths in ascending order: all of them in one dtype, `LONG` ones in full, in others some, by chance."""
+    """Return lengths in ascending order: all lengths in one dtype (`LONG` ones in full), a random choice in others."""
     first = _is_first(draw)
     found = draw.lengths(most if first or draw.quick else min(most, MODERATE), least)
     count = SOME if draw.quick else 2 * SOME
@@ -49,7 +49,7 @@ def _is_first(draw: Draw) -> bool:
 
 
 def mixed(draw: Draw, shape: Shape, dtype: str = "") -> Any:
-    """Return random host values, nearly all of them different, some of them only in their first or last bits."""
+    """Return random host values, nearly all different, some differing only in their first or last bits."""
     kind = np.dtype(dtype or draw.dtype)
     if kind.kind == "b":
         return draw.rng.random(shape) < 0.5
@@ -64,7 +64,7 @@ def mixed(draw: Draw, shape: Shape, dtype: str = "") -> Any:
 
 
 def _integers(draw: Draw, shape: Shape, kind: Any) -> Any:
-    """Return integers from the whole range, some of which differ from another one in one bit."""
+    """Return integers from the whole range, including pairs that differ in one bit."""
     info = np.iinfo(kind)
     host = draw.rng.integers(info.min, info.max, shape, kind, endpoint=True)
     if not host.size:
@@ -73,7 +73,7 @@ def _integers(draw: Draw, shape: Shape, kind: Any) -> Any:
 
 
 def one_bit_off(draw: Draw, host: Any) -> Any:
-    """Return integers of which each differs in one bit from the given one."""
+    """Return integers that each differ in one bit from a given integer."""
     bits = draw.rng.integers(0, 8 * host.dtype.itemsize, host.shape)
     unsigned = host.view(f"u{host.dtype.itemsize}") ^ (np.uint64(1) << bits.astype(np.uint64)).astype(
         f"u{host.dtype.itemsize}"
@@ -92,13 +92,13 @@ def given(draw: Draw, shape: Shape, kind: str, axes: Sequence[str] = (), layout:
 
 
 def varied(draw: Draw) -> str:
-    """Return a layout that does not repeat elements, half of the time a plain one."""
+    """Return a layout that does not repeat elements, contiguous with probability one half."""
     layouts = draw.layouts(broadcast=False)
     return draw.pick(layouts) if draw.rng.integers(2) else layouts[0]
 
 
 def positions(draw: Draw, shape: Shape, n: int, layout: str = "", dtype: str = "") -> Argument:
-    """Return random positions in an axis of length `n`, of one of the dtypes of integers that hold them."""
+    """Return random positions in an axis of length `n`, in a random integer dtype that can represent them."""
     layout = layout or varied(draw)
     often, seldom = ("int64", "int32") * 3, ("int8", "int16", "uint8")
     fitting = [each for each in (*often, *seldom) if draw.has(each) and n - 1 <= np.iinfo(each).max]
@@ -109,12 +109,12 @@ def positions(draw: Draw, shape: Shape, n: int, layout: str = "", dtype: str = "
 
 
 def others_of(n: int) -> Shape:
-    """Return the lengths of two axes beside one of length `n`: always the same beside a long one."""
+    """Return the lengths of two axes next to an axis of length `n`; constant for a long axis."""
     return OTHERS[n % len(OTHERS)] if n <= 64 else OTHERS[0]
 
 
 def around(n: int, place: int, others: Sequence[int] | None = None) -> Shape:
-    """Return a shape with an axis of length `n` at a place among two others, by default those of `others_of`."""
+    """Return a shape with an axis of length `n` at a place between two other axes, by default from `others_of`."""
     shape = list(others_of(n) if others is None else others)
     shape.insert(place, n)
     return tuple(shape)

@@ -1,4 +1,4 @@
-"""Needles: one decisive element in each line along a long axis, late in it, among others that decide nothing."""
+"""Decisive elements: each line along a long axis has one decisive element near its end."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -24,7 +24,7 @@ def lengths(draw: Draw) -> list[int]:
 
 
 def late(draw: Draw, n: int, count: int) -> Any:
-    """Return positions in an axis of length `n`: in its last block, the last one, and just after a power of 2."""
+    """Return positions in an axis of length `n`: in its last block, at its end, and just after a power of 2."""
     block = max(power for power in (1, *POWERS) if power < n)
     powers = [power for power in POWERS if 512 <= power < n] or [n - 1]
     chosen = [n - 1, int(draw.rng.integers(block, n)), draw.pick(powers)]
@@ -37,7 +37,7 @@ def hidden(draw: Draw, n: int, form: Sequence[str], value: Any, others: Any) -> 
     Parameters
     ----------
     form : sequence of str
-        The names of its axes, of which "n" is the long one.
+        The names of its axes, including "n" for the long axis.
     others : object or callable
         All other elements, or ``others(shape)``.
     """
@@ -63,9 +63,9 @@ def needles(
     Parameters
     ----------
     pairs : sequence
-        The needle, and what all others are, as for `hidden`.
+        The decisive element, and the value of the remaining elements, as for `hidden`.
     parameters : callable
-        ``parameters(axis)`` returns those of the function; the axis is counted from either end.
+        ``parameters(axis)`` returns the parameters of the function; the axis is counted from either end.
     what : object
         Fields of the samples.
     """
@@ -78,6 +78,6 @@ def needles(
 
 
 def _layout(draw: Draw) -> str:
-    """Return a layout; in most cases the contiguous one."""
+    """Return a random layout, usually contiguous."""
     layouts = draw.layouts(broadcast=False)
     return str(draw.pick(("contiguous", "contiguous", draw.pick(layouts))))

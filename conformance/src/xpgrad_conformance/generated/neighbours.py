@@ -25,9 +25,9 @@ NEGATIVE = "axis", "shift", "k", "offset"
 def neighbours(sample: Sample) -> Iterator[tuple[str, Sample]]:
     """Yield samples with arguments that differ in one place, each with a description.
 
-    Elements are replaced by others of their array, in all arguments of one shape at once, so that they stay in the
-    function's domain. Positions change their order; in square matrices that must stay regular, a number is added on the
-    diagonal that does not bring the determinant nearer to zero.
+    Elements are replaced by elements of the same array, simultaneously in all arguments of one shape, so that they stay
+    in the function's domain. Positions change their order; in square matrices that must stay regular, a number is added
+    on the diagonal that does not bring the determinant nearer to zero.
     """
     for shape in dict.fromkeys(argument.host.shape for argument in sample.arguments):
         for what in PLACES:
@@ -47,7 +47,7 @@ def differing(one: Argument, two: Argument) -> list[Place]:
 
 
 def _changed(sample: Sample, argument: Argument, what: str) -> Argument:
-    """Return an argument that differs in one place, or the argument itself if none does."""
+    """Return an argument with a change in one place, or the argument itself if no change is possible."""
     host, count = argument.host, argument.host.size
     if argument.layout == "broadcast" or count < 2:
         return argument
@@ -67,14 +67,14 @@ def _changed(sample: Sample, argument: Argument, what: str) -> Argument:
 
 
 def _may_change_order(sample: Sample, argument: Argument) -> bool:
-    """Return whether these are positions whose order may be another one: no sorted table, none that sorts a table."""
+    """Return whether the argument holds positions in free order, not a sorted table or a permutation that sorts it."""
     alone = sum(each.kept for each in sample.arguments) == 1
     flat = argument.host.reshape(-1)
     return alone and argument.host.dtype.kind in "iu" and bool((flat[1:] < flat[:-1]).any())
 
 
 def _on_the_diagonal(argument: Argument, at: int) -> Argument:
-    """Return square matrices of which one differs in one place of the diagonal, or in the signs of a row and column."""
+    """Return square matrices with a change in one place of the diagonal, or of the signs of a row and column."""
     host = argument.host
     if host.ndim < 2 or host.shape[-1] != host.shape[-2] or host.shape[-1] < 2:
         return argument
@@ -98,7 +98,7 @@ def _is_normal(a: Any) -> bool:
 
 
 def _towards(a: Any, i: int) -> Any:
-    """Return the sign of what can be added in a place of the diagonal without making the determinant smaller.
+    """Return the sign of changes to a place of the diagonal that do not make the determinant smaller.
 
     It is real for Hermitian matrices, which stay Hermitian.
     """
@@ -127,9 +127,9 @@ def _shortened(argument: Argument, n: int) -> Argument:
 
 
 def otherwise(sample: Sample, samples: Sequence[Sample]) -> Iterator[Sample]:
-    """Yield samples on the same arguments with other parameters, which need not be right for them.
+    """Yield samples on the same arguments with other parameters, which may be invalid.
 
-    The axis is each other one first; then come the parameters of other samples of the function.
+    Each other axis comes first, then the parameters of other samples of the function.
     """
     ranks = [host.ndim for host in sample.hosts]
     axis = sample.parameters.get("axis", "none")
@@ -146,9 +146,10 @@ def otherwise(sample: Sample, samples: Sequence[Sample]) -> Iterator[Sample]:
 
 
 def with_other_parameters(sample: Sample, samples: Sequence[Sample]) -> Iterator[Sample]:
-    """Yield samples on the same arguments whose parameters differ in one value, and those with others' parameters.
+    """Yield samples on the same arguments with one changed parameter, and with the parameters of other samples.
 
-    Integers become -1 and -2, which have one hash in Python, and the next one. Only calls that have results are given.
+    Integers become -1 and -2, which have the same hash in Python, and the next integer. Only calls that have results
+    are given.
     """
     known = {sample.written}
     if sample.takes_parameters:
@@ -165,7 +166,7 @@ def with_other_parameters(sample: Sample, samples: Sequence[Sample]) -> Iterator
 
 
 def _in_one_value(sample: Sample) -> Iterator[dict[str, Any]]:
-    """Yield parameters of which one has another value."""
+    """Yield parameters with one changed value."""
     for name, value in sample.parameters.items():
         for other in _other_values(name, value) if name not in KEPT else ():
             yield {name: other}
@@ -193,7 +194,7 @@ def _larger(value: Any, step: int) -> Any:
 
 
 def _is_negative(axis: Any) -> bool:
-    """Return whether an axis is counted from the end: some functions of the standard take no others."""
+    """Return whether an axis is counted from the end: some functions of the standard accept only negative axes."""
     return isinstance(axis, int) and axis < 0
 
 
@@ -210,7 +211,7 @@ def _other_values(name: str, value: Any) -> Iterator[Any]:
 
 
 def is_accepted(sample: Sample) -> bool:
-    """Return whether NumPy and the reference engine have a result; a quotient of integers by zero is none."""
+    """Return whether NumPy and the reference engine return a result, excluding a quotient of integers by zero."""
     whole = all(host.dtype.kind in "biu" for host in sample.hosts)
     try:
         with np.errstate(divide="raise" if whole else "ignore"):

@@ -1,4 +1,4 @@
-"""One function of the standard, or one kernel, with the samples that are generated of it."""
+"""One function of the standard or one kernel, with its generated samples."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -13,16 +13,17 @@ INTEGERS = "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint
 
 @dataclass(frozen=True, eq=False)
 class Operation:
-    """One function of the standard, or one kernel, with the samples that are generated of it.
+    """One function of the standard or one kernel, with its generated samples.
 
     Attributes
     ----------
     name : str
-        Its permanent name in the ids of checks: that of the standard's function, ``linalg.det``, where there is one.
+        Permanent name in the ids of checks: the name of the standard's function, such as ``linalg.det``, if there is a
+        standard function.
     samples : callable
         ``samples(draw)`` yields the samples, cheap and simple ones first.
     dtypes : tuple of str
-        The dtypes in which it runs; the quick profile takes those in `quick`.
+        The dtypes in which it runs; the quick profile uses the dtypes in `quick`.
     quick : tuple of str
     needs : tuple of str
         Facts, dtypes or functions without which it is skipped; by default the function of its name.

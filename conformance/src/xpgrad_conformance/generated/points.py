@@ -52,19 +52,19 @@ Points = Callable[[str], Sequence[float]]
 
 
 def shaped(axes: Sequence[str], n: int) -> tuple[int, ...]:
-    """Return the shape of an array with these axes, of which ``n`` is long; ``m`` depends on a short n."""
+    """Return the shape of an array with these axes, where ``n`` is long; ``m`` depends on a short n."""
     few = {**FEW, "m": WIDTHS[n % len(WIDTHS)]} if n <= 64 else FEW
     return tuple(few.get(name, n) for name in axes)
 
 
 def many_axes(draw: Draw) -> list[tuple[int, ...]]:
-    """Return shapes with many axes, short ones of different lengths; in the quick profile one of them."""
+    """Return shapes with many short axes of different lengths; only one shape in the quick profile."""
     ranks = (draw.pick(RANKS),) if draw.quick else RANKS
     return [tuple(draw.rng.permutation([2, 3, 2, 1, 2, 3, 2, 1][:rank]).tolist()) for rank in ranks]
 
 
 def several_axes(draw: Draw) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
-    """Yield shapes of 3 to 5 axes, and several of their axes in any order, of lengths that leave remainders."""
+    """Yield shapes of 3 to 5 axes, and several of their axes in any order, with lengths that leave remainders."""
     for _ in range(SEVERAL[draw.quick]):
         rank = int(draw.rng.integers(3, 6))
         lengths = [*draw.rng.permutation(UNEVEN)[:2].tolist(), *draw.rng.permutation(SHORT)[: rank - 2].tolist()]
@@ -73,9 +73,9 @@ def several_axes(draw: Draw) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]
 
 
 def broadcasting(draw: Draw, count: int) -> Iterator[tuple[tuple[int, ...], ...]]:
-    """Yield the shapes of so many arrays that broadcast: each axis of each is whole, of length 1, or not there.
+    """Yield the shapes of `count` arrays that broadcast: each axis of each is complete, of length 1, or missing.
 
-    Some have many axes, of which neighbours are broadcast in other arrays, so that no two of them can be joined.
+    Some have many axes, in which adjacent axes are broadcast in different arrays and cannot be merged.
     """
     for _ in range(SEVERAL[draw.quick]):
         rank = int(draw.rng.integers(2, 5))
@@ -94,7 +94,7 @@ def broadcasting(draw: Draw, count: int) -> Iterator[tuple[tuple[int, ...], ...]
 
 
 def _alternating(draw: Draw, count: int) -> tuple[tuple[int, ...], ...]:
-    """Return shapes of six or seven axes, of which no two neighbours are broadcast in the same arrays."""
+    """Return shapes of six or seven axes, in which adjacent axes are broadcast in different arrays."""
     shapes: list[list[int]] = [[] for _ in range(count)]
     last: tuple[int, ...] = ()
     for n in draw.rng.choice((2, 3), draw.pick((6, 7))).tolist():
@@ -111,7 +111,7 @@ def fixed(*numbers: float) -> Points:
 
 
 def ends(name: str, *more: float) -> Points:
-    """Return what a function, "log" or "sqrt", gives for a dtype's limits, with both signs, and more."""
+    """Return the values of a function, "log" or "sqrt", at the dtype's limits, with both signs, and `more`."""
 
     def points(dtype: str) -> list[float]:
         info = np.finfo(dtype)
@@ -123,7 +123,7 @@ def ends(name: str, *more: float) -> Points:
 
 
 def both(*numbers: float) -> Points:
-    """Return points that are the same in all dtypes, of both signs."""
+    """Return points with both signs, for all dtypes."""
     return fixed(*numbers, *(-number for number in numbers))
 
 
@@ -133,7 +133,7 @@ def signed(points: Points) -> Points:
 
 
 def ranges(dtype: str, *names: str) -> list[tuple[float, float]]:
-    """Return ranges far from 1 in a real dtype, by their names in `EXPONENTS` and `POWERS`; -name is the negative."""
+    """Return ranges far from 1 in a real dtype, by their names in `EXPONENTS` and `POWERS`; -name negates a range."""
     largest = float(np.finfo(dtype).max)
     found = []
     for name in names:

@@ -17,7 +17,7 @@ FUNCTION = re.compile(r"\bxp\.([a-z_0-9]+(?:\.[a-z_0-9]+)?)\(")
 class Step(NamedTuple):
     """One step: the number of the value that it makes, and the lines of Python that make it.
 
-    The lines are of ``xp`` and of values before, ``v0``, ``v1``; the last of them, or all, assign to ``v<number>``.
+    The lines refer to ``xp`` and to earlier values, ``v0``, ``v1``; the last line, or all, assign to ``v<number>``.
     """
 
     number: int
@@ -25,7 +25,7 @@ class Step(NamedTuple):
 
     @property
     def operands(self) -> set[int]:
-        """The numbers of the values that it is made of."""
+        """The numbers of the values that it uses."""
         return {int(each) for each in VALUE.findall(self.text)} - {self.number}
 
     @property
@@ -47,9 +47,9 @@ class Program:
     inputs : dict from number to host array
     steps : tuple of Step
     outputs : tuple of int
-        The numbers of the values that are compared, and differentiated where they can be.
+        The numbers of the values to compare, and to differentiate if possible.
     order : int
-        1: gradients, by a sweep that does not record itself; 2: also second derivatives.
+        1: gradients, computed by an unrecorded sweep; 2: also second derivatives.
     """
 
     inputs: dict[int, Any]
@@ -79,7 +79,7 @@ _code: dict[str, CodeType] = {}
 
 
 def compiled(text: str) -> CodeType:
-    """Return the code of lines of Python; that of common lines is kept."""
+    """Return the code of lines of Python; the code of common lines is cached."""
     found = _code.get(text)
     if found is None:
         if len(_code) > 1000:
@@ -95,7 +95,7 @@ def on_numpy(program: Program, inputs: dict[int, Any]) -> dict[int, Any]:
 
 
 def widened(inputs: dict[int, Any]) -> dict[int, Any]:
-    """Return inputs in float64 and complex128; integers and booleans as they are."""
+    """Return inputs in float64 and complex128; integers and booleans unchanged."""
     return {n: np.asarray(x, wide_dtype(x)) for n, x in inputs.items()}
 
 

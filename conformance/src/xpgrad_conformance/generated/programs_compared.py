@@ -24,7 +24,7 @@ TAME = 1e5
 
 
 class Sweeps:
-    """The values, gradients and second derivatives of a program on one engine, on the host, by name.
+    """The values, gradients and second derivatives of a program on one engine, as host arrays, by name.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ class Sweeps:
     make : callable
         ``make(host)`` returns a host array as a Variable of the engine.
     like : Sweeps, optional
-        Those of the reference engine, whose cotangents are taken.
+        Sweeps of the reference engine, whose cotangents are used.
     """
 
     def __init__(
@@ -99,7 +99,7 @@ class Comparison:
         return Sweeps(self._program, reference.xp(), made, make, like)
 
     def error(self) -> str | None:
-        """Return what is wrong on the backend, or None."""
+        """Return the error on the backend as text, or None."""
         s, program = self._s, self._program
         with np.errstate(all="ignore"):
             narrow = on_numpy(program, program.inputs)
@@ -113,7 +113,7 @@ class Comparison:
             return self._gradients(found)
 
     def _maker(self, narrow: dict[int, Any]) -> Callable[[Any], Variable]:
-        """Return what makes cotangents in the dtypes of the outputs, then directions in those of the inputs."""
+        """Return a function that creates cotangents in the outputs' dtypes, then directions in the inputs' dtypes."""
         names = [narrow[n].dtype.name for n in self.reference.numbers]
         dtypes = iter([*names, *(self._program.inputs[n].dtype.name for n in self.reference.moving)])
         return lambda host: self._s.variable(host, next(dtypes))
@@ -175,7 +175,7 @@ class Comparison:
         )
 
     def _rounding(self, exact: Any, rounded: Callable[[Sweeps], Any]) -> float:
-        """Return what rounding changes in the reference engine, in units of the last place.
+        """Return the effect of rounding in the reference engine, in units of the last place.
 
         It computes in float32, and in float64 with other last digits of functions that saturate: in float32, tanh(10.0)
         is 1, and its derivative 0, where in float64 half of the derivative's digits are right.
@@ -192,7 +192,7 @@ def _tame(host: Any) -> bool:
 
 
 def program_error(s: Subject, program: Program) -> str | None:
-    """Return what is wrong with a program on the backend, or None; exceptions of the backend are errors, too."""
+    """Return the error of a program on the backend as text, or None; exceptions of the backend are errors as well."""
     compare = Comparison(s, program)
     try:
         return compare.error()

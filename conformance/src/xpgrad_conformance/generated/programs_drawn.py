@@ -32,7 +32,7 @@ def drawn(rng: np.random.Generator, dtype: str, has: Has) -> Program:
     ----------
     rng : numpy.random.Generator
     dtype : str
-        That of most inputs: float32 or float64.
+        Dtype of most inputs: float32 or float64.
     has : callable
         ``has(*facts)`` returns whether the backend has these facts, dtypes and functions.
     """
@@ -61,12 +61,12 @@ def drawn(rng: np.random.Generator, dtype: str, has: Has) -> Program:
 
 
 def step_of(text: str, number: int) -> Step:
-    """Return a step of what a maker has made, in which OUT is its value or which is an expression."""
+    """Return a step from the text of a maker, in which OUT is its value, or which is an expression."""
     return Step(number, text.replace("OUT", f"v{number}") if "OUT" in text else f"v{number} = {text}")
 
 
 def allowed(step: Step, has: Has) -> bool:
-    """Return whether the backend has what a step needs."""
+    """Return whether the backend has the functions that a step needs."""
     facts = [fact for pattern, fact in FACTS.items() if re.search(pattern, step.text)]
     return has(*facts, *step.functions)
 

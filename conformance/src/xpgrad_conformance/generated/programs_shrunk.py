@@ -92,7 +92,7 @@ def _simpler_inputs(program: Program) -> Iterator[Program]:
 
 
 def program_text(s: Subject, program: Program, wrong: str) -> str:
-    """Return a program as Python that runs as it is, and shows what is wrong."""
+    """Return a program as executable Python that shows the error."""
     lines = header(s.device.name)
     for n, x in program.inputs.items():
         lines += lines_of(f"v{n}", Argument(x), s.device.name)
@@ -105,7 +105,7 @@ def program_text(s: Subject, program: Program, wrong: str) -> str:
 
 
 def _sweep_lines(s: Subject, program: Program, wrong: str) -> list[str]:
-    """Return the lines that compute gradients, and their gradients if those are wrong."""
+    """Return the lines that compute gradients, with the wrong gradients if any."""
     sweeps, lines = Comparison(s, program).reference, list[str]()
     if not sweeps.cotangents:
         return [f"print({', '.join(f'v{n}' for n in program.outputs)})"]

@@ -1,4 +1,4 @@
-"""The steps that programs are generated of: each a line of Python for values that are there, or None."""
+"""The steps of generated programs: each a line of Python for the existing values, or None."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -14,7 +14,7 @@ LEFT = 1e-3
 
 
 class Values:
-    """The values of a program so far, on the host in float64, and random choices of them.
+    """The values of a program so far, on the host in float64, and random choices from them.
 
     Attributes
     ----------
@@ -27,11 +27,11 @@ class Values:
         self.wide: dict[int, Any] = {}
 
     def pick(self, items: Sequence[Any]) -> Any:
-        """Return one of some items."""
+        """Return a random item."""
         return items[int(self.rng.integers(len(items)))] if len(items) else None
 
     def line(self, lines: Sequence[str]) -> str | None:
-        """Return one of some lines; None if there are none."""
+        """Return a random line; None if `lines` is empty."""
         chosen: str | None = self.pick(lines)
         return chosen
 
@@ -61,7 +61,7 @@ class Values:
         return chosen
 
     def axis(self, number: int) -> int:
-        """Return an axis of a value, as often a negative one."""
+        """Return an axis of a value, negative with probability one half."""
         ndim = self.wide[number].ndim
         return int(self.rng.integers(-ndim, ndim))
 
@@ -76,7 +76,7 @@ class Values:
 
 
 def _cancels(sums: Any, magnitudes: Any) -> bool:
-    """Return whether sums are so small, beside those of absolute values, that rounding is what is left of them."""
+    """Return whether sums are so small, compared with sums of absolute values, that only rounding errors remain."""
     return bool(np.max(np.abs(sums), initial=0.0) < LEFT * np.max(magnitudes, initial=0.0))
 
 
@@ -157,7 +157,7 @@ def _reduction(v: Values) -> str | None:
     keep = v.pick(["", ", keepdims=True"])
     axes = v.pick([f", axis={axis}", f", axis={axis}", "", f", axis={tuple(range(wide.ndim))}", f", axis=({axis},)"])
     sums = [f"xp.sum({x}{axes}{keep})", f"xp.mean({x}{axes}{keep})", f"xp.cumulative_sum({x}, axis={axis})"]
-    spread = wide.shape[axis] > 1 and np.all(np.std(wide, axis=axis) > 0.05)  # equal numbers leave rounding alone
+    spread = wide.shape[axis] > 1 and np.all(np.std(wide, axis=axis) > 0.05)  # equal numbers leave only rounding errors
     spreads = [f"{x} - xp.mean({x}, axis={axis}, keepdims=True)", f"xp.std({x}, axis={axis}{keep})"]
     lines = [*sums, *(spreads if spread else ())]
     if wide.shape[axis] > 1:

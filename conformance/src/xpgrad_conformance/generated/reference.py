@@ -26,10 +26,10 @@ _inexact: ContextVar[bool] = ContextVar("inexact", default=False)
 
 
 class ReferenceBackend(PretendBackend):
-    """NumPy's functions without kernels of its own, but the one that has no default: scatters of one part at a time.
+    """NumPy's functions with only one kernel, the kernel without a default: scatters of one part at a time.
 
-    It certifies nothing by itself: checks of the families G and H compare xpgrad's rules with finite differences. It
-    gives what these rules give for arrays of any size, element by element.
+    It certifies no rule: checks of the families G and H compare xpgrad's rules with finite differences. It applies
+    these rules to arrays of any size, element by element.
     """
 
     def __init__(self) -> None:
@@ -41,7 +41,7 @@ class ReferenceBackend(PretendBackend):
 
 
 def _nearly(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """Return a function of which each result has another last digit within `inexact`."""
+    """Return a function whose results have another last digit within `inexact`."""
 
     def nearly(x: Any, /) -> Any:
         y = function(x)
@@ -54,7 +54,7 @@ def _nearly(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 @contextlib.contextmanager
 def inexact() -> Iterator[None]:
-    """Let the reference engine round the results of `SATURATING` in other ways, as other libraries do."""
+    """Let the reference engine vary the rounding of `SATURATING` functions, as other libraries do."""
     token = _inexact.set(True)
     try:
         yield

@@ -46,7 +46,7 @@ BOUND = names_of("linalg.pinv linalg.matrix_rank")
 
 
 def resized(draw: Draw, samples: Iterator[Sample], count: int) -> Iterator[Sample]:
-    """Yield the samples, and after them at most `count` that cross some of them, with other lengths and layouts."""
+    """Yield the samples, and then at most `count` combinations of samples with other lengths and layouts."""
     found: list[Sample] = []
     for sample in samples:
         yield sample
@@ -98,7 +98,7 @@ def _usable(draw: Draw, sample: Sample) -> bool:
 
 
 def _axes(sample: Sample) -> list[tuple[str, ...]]:
-    """Return the names of the axes of each argument; an empty one is that of an axis that keeps its length."""
+    """Return the names of the axes of each argument; an empty name denotes an axis that keeps its length."""
     if sample.name not in ALIGNED:
         return [tuple(x.axes) for x in sample.arguments]
     named: list[tuple[str, ...]] = []
@@ -128,7 +128,7 @@ def _kept(sample: Sample) -> int:
 
 
 def _resized(draw: Draw, sample: Sample, lengths: Callable[[Draw, Sample], dict[str, int]]) -> Sample:
-    """Return a sample with other lengths; those of inexact functions along an axis are not longer than they were."""
+    """Return a sample with other lengths; inexact functions do not get longer lengths along an axis."""
     axes, old = _axes(sample), _old(sample)
     new = lengths(draw, sample)
     if sample.units and sample.name not in ELEMENTWISE:
@@ -149,7 +149,7 @@ def _lengths(draw: Draw, sample: Sample) -> dict[str, int]:
 
 
 def _many(draw: Draw, sample: Sample) -> dict[str, int]:
-    """Return lengths of axes of which one is long and another one short: often that along which the function works."""
+    """Return lengths with one long and one short axis: often the axis along which the function works is long."""
     names = draw.rng.permutation(list(_old(sample))).tolist()
     axis, first = sample.parameters.get("axis", -1), _axes(sample)[0]
     if isinstance(axis, int) and -len(first) <= axis < len(first) and draw.rng.integers(4):
@@ -162,7 +162,7 @@ def _taken(draw: Draw, argument: Argument, names: tuple[str, ...], taken: Mappin
     """Return an argument of elements of each axis, at the same positions in all arguments that have the axis."""
     host = argument.host
     chosen = [(len(taken[name]), axis, name) for axis, name in enumerate(names) if name]
-    for _, axis, name in sorted(chosen):  # short ones first, so that nothing between is long
+    for _, axis, name in sorted(chosen):  # short axes first, so that intermediate arrays stay small
         host = np.take(host, taken[name], axis)
     layouts = draw.layouts(broadcast=False)
     return replace(argument, host=np.ascontiguousarray(host), layout=draw.pick(layouts), text="")

@@ -1,4 +1,4 @@
-"""One call of a function on generated arrays, and what is expected of it."""
+"""One call of a function on generated arrays, and its expected result."""
 
 import functools
 from collections.abc import Callable, Iterator, Mapping
@@ -42,13 +42,13 @@ class Argument:
     host : host array
     axes : tuple of str
         Names of its axes; axes of one name, in all arguments of a call, have one length and can be shortened together.
-        Empty if the array must stay as it is.
+        Empty if the array cannot be changed.
     layout : str
         One of `LAYOUTS`.
     text : str
-        The line of Python that makes it, if there is one (see `formula`).
+        The line of Python that creates the array, if known (see `formula`).
     kept : bool
-        Whether its values must stay as they are: positions, a sorted table, a regular matrix.
+        Whether its values must be kept: positions, a sorted table, a regular matrix.
     """
 
     host: Any
@@ -60,7 +60,7 @@ class Argument:
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """One call of a function on generated arrays, and what is expected of it.
+    """One call of a function on generated arrays, and its expected result.
 
     Attributes
     ----------
@@ -68,17 +68,18 @@ class Sample:
         The function's name in the standard: ``linalg.det``.
     arguments : tuple of Argument
     reference : callable
-        ``reference(*hosts, **parameters)`` returns the result, or a tuple of results, of host arrays in a wider dtype.
+        ``reference(*hosts, **parameters)`` returns the result, or a tuple of results, from host arrays in a wider
+        dtype.
     parameters : mapping
         Keyword arguments of the function and of the reference.
     units : float
         The allowed error in units in the last place; 0 for equality.
     scale : callable or None
-        ``scale(*hosts, **parameters)`` returns the magnitudes of which the allowed error is a multiple, or a tuple of
-        those of each result; by default those of the expected elements.
+        ``scale(*hosts, **parameters)`` returns magnitudes to which the allowed error is proportional, or a tuple with
+        the magnitudes for each result; by default the magnitudes of the expected elements.
     dtype : str or tuple of str
-        That of the results, or of each of them; by default that of the first argument. "int": any dtype of integers.
-        "any": not looked at.
+        Dtype of the results, or dtypes of each result; by default the dtype of the first argument. "int": any dtype of
+        integers. "any": not compared.
     signs : bool
         Whether zeros must have the right sign.
     precise : bool
@@ -86,15 +87,15 @@ class Sample:
     smooth : bool
         Whether the function has derivatives at these values, so that its gradients can be compared.
     derived : callable or None
-        ``derived(hosts, results)`` returns what is compared, instead of the results, with the reference; it takes and
+        ``derived(hosts, results)`` returns values to compare with the reference instead of the results; it takes and
         returns host arrays. For results that are not unique: the product of factors instead of the factors.
     call : callable or None
         ``call(xp, *arrays, **parameters)``; by default it calls the function of this name.
     text : str
-        How the call is written, of arrays ``x0``, ``x1``; by default from name and parameters. These are in the
-        place of ``{parameters}``, if it has one.
+        Python text of the call, with arrays ``x0``, ``x1``; by default generated from name and parameters. The
+        parameters replace ``{parameters}``, if the text contains it.
     imports : tuple of str
-        The lines that import what `text` names, beside ``np``, ``xpgrad`` and ``xp``.
+        Import lines for the names in `text`, in addition to ``np``, ``xpgrad`` and ``xp``.
     summed : int
         Of how many terms an element of a gradient is a sum, where the shapes do not tell.
     far : bool
@@ -153,7 +154,7 @@ class Sample:
 
     @functools.cached_property
     def _described(self) -> bytes:
-        """The call with dtypes, shapes and layouts, for the message about one that crashes."""
+        """The call with dtypes, shapes and layouts, for the message about a call that crashes."""
         given = (f"x{i} {name_of(a.host.dtype)} {a.host.shape} {a.layout}" for i, a in enumerate(self.arguments))
         return f"{self.written} with {', '.join(given)}".encode()[: calling.SIZE - 1]
 
@@ -173,7 +174,7 @@ class Sample:
             return False
 
     def error(self, s: Subject) -> str | None:
-        """Return what is wrong with the function's results on the backend, or None."""
+        """Return the error of the function's results on the backend as text, or None."""
         arrays = self.arrays(s)
         got, wrong = self._called(s, arrays)
         if wrong is None and self.rewritten and _written(s, got, arrays):
@@ -187,7 +188,7 @@ class Sample:
         return None
 
     def _called(self, s: Subject, arrays: list[Array]) -> tuple[Any, str | None]:
-        """Return the results of a call on the backend, and what is wrong with them, or None."""
+        """Return the results of a call on the backend, and the error as text, or None."""
         expected = self.expected
         try:
             got = self.applied(s.xp, *arrays)
@@ -198,7 +199,7 @@ class Sample:
         return got, self.difference(s, got, expected)
 
     def difference(self, s: Subject, got: Any, expected: tuple[Any, ...]) -> str | None:
-        """Return what is wrong with results on the backend, or None."""
+        """Return the error in results on the backend as text, or None."""
         wrong = self.misplaced(s, got, len(expected))
         if wrong is not None:
             return wrong
@@ -216,7 +217,7 @@ class Sample:
         return None
 
     def misplaced(self, s: Subject, got: Any, count: int) -> str | None:
-        """Return what is wrong with the number, the devices or the dtypes of results, of which `count` are expected."""
+        """Return the error in the number (expected: `count`), devices or dtypes of results as text, or None."""
         results = several(got)
         if self.derived is None and len(results) != count:
             return f"it gives {len(results)} arrays, expected {count}"
@@ -227,7 +228,7 @@ class Sample:
         return None
 
     def _misplaced(self, s: Subject, got: Any, number: int) -> str | None:
-        """Return what is wrong with a result's device or dtype, or None."""
+        """Return the error in a result's device or dtype as text, or None."""
         array = getattr(got, "array", got)
         assert_place(s.device, array, "the result")
         dtype = s.backend.dtype_name(array.dtype)
@@ -240,7 +241,7 @@ class Sample:
         return None
 
     def _derived(self, results: list[Any]) -> list[Any]:
-        """Return what is compared instead of results, in a dtype of the first argument's precision."""
+        """Return the values to compare instead of results, in a dtype of the first argument's precision."""
         assert self.derived is not None
         single = name_of(self.hosts[0].dtype) in ("float32", "complex64")
         with np.errstate(all="ignore"):
@@ -252,7 +253,7 @@ class Sample:
         ]
 
     def _scales(self, count: int) -> list[Any]:
-        """Return the magnitudes of which the allowed error of each result is a multiple."""
+        """Return the magnitudes to which the allowed error of each result is proportional."""
         if self.scale is None:
             return [None] * count
         with np.errstate(all="ignore"):
@@ -266,7 +267,7 @@ def several(got: Any) -> list[Any]:
 
 
 def _written(s: Subject, got: Any, arrays: list[Array]) -> bool:
-    """Write into the results of a call; return whether they have memory of their own and all take it."""
+    """Write to the results of a call; return whether they have separate memory and are all writable."""
     results, given = [as_array(each) for each in several(got)], {id(s.backend.owner(x)[0]) for x in arrays}
     if any(s.backend.is_view(y) or id(s.backend.owner(y)[0]) in given for y in results):
         return False
@@ -278,7 +279,7 @@ def _numbered(wrong: str, number: int, results: list[Any]) -> str:
 
 
 def raised(error: Exception) -> str:
-    """Return what is wrong with a call that raises an exception."""
+    """Return the error text of a call that raises an exception."""
     return f"{RAISES}{type(error).__name__}: {error}"
 
 
@@ -288,7 +289,7 @@ def kind_of(wrong: str) -> str:
 
 
 def first_error(s: Subject, samples: Iterator[Sample]) -> tuple[Sample, str] | None:
-    """Return the first sample whose results are wrong, and what is wrong with them; None if all are right."""
+    """Return the first sample with wrong results, and the error as text; None if all are right."""
     for sample in samples:
         try:
             wrong = sample.error(s)

@@ -35,7 +35,7 @@ _made: dict[Any, list[Pair]] = {}
 
 
 def pairs_of(s: Subject, operation: Operation, least: int = 1, most: int = SMALL, count: int = 0) -> list[Pair]:
-    """Return pairs of samples with the same shapes and parameters and other values, by their numbers of elements.
+    """Return pairs of samples with the same shapes and parameters and different values, sorted by number of elements.
 
     Where chance gives a sample no partner of its shapes, the partner has its elements in reverse order. Functions that
     make arrays of none have partners with other parameters.
@@ -80,7 +80,7 @@ def one_of_each(s: Subject, operations: Iterable[Operation]) -> list[tuple[Subje
 def turned_round(sample: Sample) -> Sample:
     """Return a sample whose arguments have their elements in reverse order: matrices stay regular, Hermitian, normal.
 
-    Sorted tables get other elements; those that positions sort stay as they are, as do these.
+    Sorted tables get other elements; elements selected by positions, and the positions, are unchanged.
     """
     sorts = sample.name == "searchsorted"
     if sorts and len(sample.arguments) > 2:
@@ -105,9 +105,9 @@ def _doubled(argument: Argument) -> Argument:
 
 
 def steady(s: Subject, sample: Sample) -> Sample:
-    """Return a sample of which the expected results are those of a first call; others as they are.
+    """Return a sample whose expected results are observed in a first call; other samples unchanged.
 
-    Its numbers are thirds of those of the given one, if these are whole or have exact results, which hide a lack of
+    Its numbers are thirds of the given numbers, if these are whole or have exact results, which would hide a lack of
     precision.
     """
     made = in_thirds(sample)
@@ -115,7 +115,7 @@ def steady(s: Subject, sample: Sample) -> Sample:
         return sample
     try:
         found = made.applied(s.xp, *made.arrays(s))
-    except Exception:  # what it does not take as thirds
+    except Exception:  # thirds may be rejected
         return sample
     hosts = tuple(map(on_host, several(found)))
     with np.errstate(all="ignore"):
@@ -130,7 +130,7 @@ def steady(s: Subject, sample: Sample) -> Sample:
 
 
 def in_thirds(sample: Sample) -> Sample:
-    """Return a sample of numbers of many digits, thirds of the given ones; as it is if it has some already."""
+    """Return a sample with thirds of the given numbers, which have many digits; unchanged if it has such numbers."""
     arguments = tuple(map(_thirds, sample.arguments))
     same = all(a is b for a, b in zip(arguments, sample.arguments, strict=True))
     if same or sample.derived or (sample.units and not _whole(sample)):
@@ -155,7 +155,7 @@ def in_dtype(s: Subject, dtype: str) -> Subject:
 
 
 def on_another_device(s: Subject) -> Subject | None:
-    """Return the subject on another device of its backend; None if there is none, or if it lacks the function there."""
+    """Return the subject on another device of its backend; None if no other device supports its function and dtype."""
     for device in s.backend.devices():
         other = _other(s, device, s.dtype)
         facts = () if s.operation is None else s.operation.facts
@@ -179,7 +179,7 @@ def _other(s: Subject, device: Device, dtype: str) -> Subject:
 
 
 def elements(sample: Sample) -> int:
-    """Return the number of elements of all arguments, or of the results if there are none."""
+    """Return the number of elements of all arguments, or of the results of a call without arguments."""
     return sum(host.size for host in (sample.hosts or sample.expected))
 
 
@@ -229,7 +229,7 @@ def assert_right(s: Subject, sample: Sample, got: Any, when: str) -> None:
 
 
 def assert_all_right(s: Subject, samples: Iterable[Sample], results: Iterable[Any], when: str) -> None:
-    """Raise AssertionError unless the results of samples' calls are right, those with the same bits compared once."""
+    """Raise AssertionError unless the results of samples' calls are right; equal bits are compared once."""
     known: dict[int, tuple[bytes, ...]] = {}
     for sample, got in zip(samples, results, strict=True):
         found = bits(got)
@@ -239,7 +239,7 @@ def assert_all_right(s: Subject, samples: Iterable[Sample], results: Iterable[An
 
 
 def with_gradients(operation: Operation, dtype: str, quick: bool) -> bool:
-    """Return whether gradients of an operation in a dtype are taken in turn: in a complex one if it has no real one."""
+    """Return whether to test gradients of an operation in a dtype: in a complex dtype if it supports no real dtype."""
     real = [each for each in operation.dtypes if each.startswith("float")]
     return in_turn(operation, dtype, quick) and dtype in (real or COMPLEX)
 
@@ -266,7 +266,7 @@ def _variables(s: Subject, sample: Sample) -> list[Any]:
 
 
 def assert_equal(s: Subject, sample: Sample, expected: list[bytes], got: list[bytes], when: str) -> None:
-    """Raise AssertionError unless gradients are those that an earlier sweep gave, bit by bit."""
+    """Raise AssertionError unless gradients equal the gradients of an earlier sweep, bit by bit."""
     for i, (one, other) in enumerate(zip(got, expected, strict=True)):
         if one != other:
             wrong = f"the gradient for argument {i} is not that of a sweep before"

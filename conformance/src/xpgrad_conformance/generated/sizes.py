@@ -59,7 +59,7 @@ def lengths(
         found |= set(around) if power in QUICK or not quick else {int(rng.choice(around))}
         if not quick or (power < LARGE and rng.random() < BETWEEN):
             found.add(int(rng.integers(power, 2 * power)))
-    found.add(int(rng.choice(QUICK[:6])) + int(rng.choice([2, 3, 5, 6])))  # what is left of blocks of 4 and of 8
+    found.add(int(rng.choice(QUICK[:6])) + int(rng.choice([2, 3, 5, 6])))  # the remainders of blocks of 4 and of 8
     for threshold in thresholds:
         all_around = {threshold - 1, threshold, threshold + 1, 2 * threshold + 1}
         found |= all_around if not quick or threshold < LARGE else set()

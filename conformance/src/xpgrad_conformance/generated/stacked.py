@@ -1,4 +1,4 @@
-"""The same call on stacks of its arguments, with more axes in front: functions of vectors and matrices take those."""
+"""The same call on stacks of its arguments, with additional leading axes, for functions of vectors and matrices."""
 
 import math
 from collections.abc import Iterator
@@ -72,7 +72,7 @@ def stacks(draw: Draw, name: str, samples: Iterator[Sample], count: int) -> Iter
 
 
 def _fits(sample: Sample) -> bool:
-    """Return whether a sample is small, and is no sum or product of all its integers: those of a stack may overflow."""
+    """Return whether a sample is small, and does not add or multiply all its integers: a stack may overflow."""
     sizes = [host.size for host in sample.hosts]
     if sample.name in ("sum", "prod") and sample.parameters.get("axis") is None and sample.hosts[0].dtype.kind in "iu":
         return False
@@ -80,11 +80,11 @@ def _fits(sample: Sample) -> bool:
 
 
 def stacked(draw: Draw, sample: Sample) -> Sample:
-    """Return a sample of which those arguments that have most axes have more, and axes are counted from the last one.
+    """Return a sample in which arguments of highest rank get more axes, and axes are counted from the last axis.
 
     New axes come first; one may come last in functions along an axis. An element of a stack has the numbers of the
-    argument in another order, unless they must stay as they are. One stack in four is empty, if functions of that name
-    and the backend allow it.
+    argument in another order, unless the values must be kept. One stack in four is empty, if functions of that name and
+    the backend allow it.
     """
     rank = max(host.ndim for host in sample.hosts)
     wider = [n for n in RANKS if n > rank]
@@ -134,7 +134,7 @@ def _needed(name: str, rank: int) -> dict[str, Any]:
 
 
 def _from_the_last(key: str, value: Any, rank: int, last: int) -> Any:
-    """Return axes of an array with so many axes as numbers below 0, before new last ones; other parameters stay."""
+    """Return axes of an array of this rank as negative numbers, before new last axes; other parameters unchanged."""
     if key not in ("axis", "axes") or value is None:
         return value
     if isinstance(value, tuple):

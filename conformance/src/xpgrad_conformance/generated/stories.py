@@ -46,7 +46,7 @@ Story = tuple[Event, ...]
 
 
 class Model:
-    """The values of a story on the host in float64, and in float32, which tells how far rounding changes them."""
+    """The values of a call sequence on the host in float64, and in float32 to estimate rounding errors."""
 
     def __init__(self) -> None:
         self.wide: dict[str, Any] = {"np": np, "xp": _Typed("float64")}
@@ -74,7 +74,7 @@ class Model:
         return bool(np.all(size <= LARGEST) and np.all(np.abs(wide - single) <= APART * (1 + size)))
 
     def error(self, name: str, got: Any) -> str | None:
-        """Return what is wrong with a value on the backend, or None."""
+        """Return the error of a value on the backend as text, or None."""
         wide = self.wide[name]
         if got.shape != wide.shape:
             return f"{name} has shape {got.shape}, expected {wide.shape}"
@@ -110,7 +110,7 @@ def _narrowed(dtype: Any) -> Any:
 
 
 def drawn(rng: np.random.Generator, s: Subject, dtype: str, has: Has) -> Story:
-    """Return a story of arrays on a device; it moves some of them if its backend has another one."""
+    """Return a random call sequence for arrays on a device; it moves some arrays if the backend has a second device."""
     others = [device for device in s.backend.devices() if device != s.device]
     scene = Scene(rng, dtype, has, s.device.name, others[0].name if others else "")
     model, events = Model(), list[Event]()
@@ -150,7 +150,7 @@ def _allowed(event: Event, has: Has) -> bool:
 
 
 def _told(scene: Scene, model: Model, event: Event, has: Has) -> bool:
-    """Take a step in the model, and in the scene if its value is tame; return whether it is."""
+    """Take a step in the model, and in the scene if its value is tame; return whether the value is tame."""
     try:
         model.tell(event)
     except Exception:  # shapes that do not fit
@@ -171,9 +171,9 @@ def _told(scene: Scene, model: Model, event: Event, has: Has) -> bool:
 
 
 def story_error(s: Subject, story: Story) -> str | None:
-    """Return what is wrong with a value of a story on the backend, or which exception it raises, or None.
+    """Return the error of a value or the exception of a call sequence on the backend as text, or None.
 
-    Each value is compared when it is made; all are when one has been written to or has gone, and at the end.
+    Each value is compared after its computation; all values are compared after each write or deletion, and at the end.
     """
     names: dict[str, Any] = {
         "np": np, "xp": namespace(s.backend), "as_variable": as_variable, "Variable": Variable, "grad": grad,
@@ -209,7 +209,7 @@ def _first_error(names: dict[str, Any], model: Model, wanted: Sequence[str]) -> 
 
 
 def smallest(s: Subject, story: Story, wrong: str) -> tuple[Story, str]:
-    """Return a story with fewer steps that is wrong in the same way, and what is wrong with it."""
+    """Return a call sequence with fewer steps and the same error, and the error as text."""
     kind = kind_of(wrong)
     for part in (8, 4, 2, 1):
         place = 0
@@ -224,7 +224,7 @@ def smallest(s: Subject, story: Story, wrong: str) -> tuple[Story, str]:
 
 
 def _error_of(s: Subject, story: Story) -> str | None:
-    """Return what is wrong with a story, or None, also if a step is missing without which others mean nothing."""
+    """Return the error of a call sequence as text, or None; also None if a required step is missing."""
     groups = Groups()
     try:
         for event in story:
@@ -237,7 +237,7 @@ def _error_of(s: Subject, story: Story) -> str | None:
 
 
 def story_text(s: Subject, story: Story, wrong: str) -> str:
-    """Return a story as Python that runs as it is, and shows what is wrong."""
+    """Return a call sequence as executable Python that shows the error."""
     lines = [*header(s.device.name, IMPORTS), *(line for event in story for line in event.text.splitlines())]
     shown = next((word for word in wrong.replace(",", " ").split() if VALUE.fullmatch(word)), "")
     return "\n".join([*lines, *([f"print({shown})"] if shown else []), commented(wrong)])

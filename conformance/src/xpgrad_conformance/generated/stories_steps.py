@@ -44,7 +44,7 @@ class Event(NamedTuple):
     model : str
         The same over NumPy's arrays.
     makes : str
-        The name of the value that it makes, if it makes one.
+        The name of the value that the step computes, if any.
     shares : bool
         Whether that value may be a view of its operands.
     needs : tuple of str
@@ -84,12 +84,12 @@ class Groups:
         self._group.pop(event.drops, None)
 
     def is_alone(self, name: str) -> bool:
-        """Return whether a value is no view, and no other one may share memory with it."""
+        """Return whether a value is not a view, and shares memory with no other value."""
         return name not in self._views and list(self._group.values()).count(self._group[name]) == 1
 
 
 class Scene(Values):
-    """The values of a story so far, those on another device, and what may share memory.
+    """The values of a call sequence so far, including values on another device, and pairs that may share memory.
 
     Attributes
     ----------
@@ -97,17 +97,17 @@ class Scene(Values):
     changed : int or None
         The number of the value that was written to last.
     past : list of Event
-        Those that can be repeated.
+        Calls that can be repeated.
     groups : Groups
     dtype : str
-        That of most arrays.
+        Dtype of most arrays.
     kinds : list of str
         Dtypes of integers and booleans.
     complex : bool
         Whether there are complex numbers of that width.
     here : str
     there : str
-        The names of the device, and of the other one if there is one.
+        The names of the device, and of the other device if it exists.
     """
 
     def __init__(self, rng: np.random.Generator, dtype: str, has: Has, here: str, there: str) -> None:
@@ -122,7 +122,7 @@ class Scene(Values):
         self.changed: int | None = None
 
     def any_of(self, kinds: str, ndim: int = 0, most: int = 9) -> int | None:
-        """Return the number of a value as `Values` does; often of one that has been written to."""
+        """Return the number of a value as `Values` does; often of a value that was written to."""
         x = None if self.changed is None else self.wide.get(self.changed)
         if x is not None and x.dtype.kind in kinds and ndim <= x.ndim <= most and self.rng.integers(2):
             return self.changed
@@ -134,7 +134,7 @@ class Scene(Values):
         return f"{letter}{self.count - 1}"
 
     def own(self, least: int = 1) -> int | None:
-        """Return the number of a floating-point value with axes with which no other one may share memory, or None."""
+        """Return the number of a floating-point value with axes that shares memory with no other value, or None."""
         found = [
             n
             for n, x in self.wide.items()
@@ -237,7 +237,7 @@ def found(scene: Scene) -> Event | None:
 
 
 def recycled(scene: Scene) -> Event:
-    """Keep a view of an array that goes, and make others of its size."""
+    """Keep a view of an array that is deleted, and create arrays of the same size."""
     name, shape = scene.new(), scene.pick(FRESH)
     makers = [f"xp.{make}({shape}, dtype=xp.{scene.dtype})" for make in ("zeros", "ones")]
     makers += [f"xp.full({shape}, 0.5, dtype=xp.{scene.dtype})", f"{makers[0]} + 1.0", f"xp.exp({makers[0]})"]
@@ -287,7 +287,7 @@ def copied(scene: Scene) -> Event | None:
 
 
 def refused(scene: Scene) -> Event | None:
-    """Call what is refused."""
+    """Make an invalid call."""
     n = scene.any_of("f", 2, 2)
     if n is None:
         return None
@@ -314,7 +314,7 @@ def differentiated(scene: Scene) -> Event | None:
 
 
 def again(scene: Scene) -> Event | None:
-    """Make an earlier call again, of the same arrays or with another one of the same shape."""
+    """Repeat an earlier call, with the same arrays or with a different array of the same shape."""
     found = [event for event in scene.past[-12:] if event.makes and all(_lives(scene, x) for x in event.operands)]
     event = scene.pick([event for event in found if f"v{scene.changed}" in event.operands] or found)
     if event is None or not event.operands:

@@ -31,19 +31,19 @@ def values(
     Parameters
     ----------
     kind : str
-        "ordinary": from the range; "integers": small ones, of which sums and products are exact; "specials": ordinary
+        "ordinary": from the range; "integers": small integers, with exact sums and products; "specials": ordinary
         ones among NaN, infinities, signed zeros and subnormal numbers; "rare": the same, one special in fifty;
         "extremes": the largest and smallest numbers,
-        and those where squares overflow or precision ends; "spread": over 30 orders of magnitude, of both signs;
-        "ties": few different ones; "near": the same, some of which differ in the last digit; "sorted", "reversed",
+        and those where squares overflow or precision ends; "spread": over 30 orders of magnitude, with both signs;
+        "ties": few different values; "near": the same, some of which differ in the last digit; "sorted", "reversed",
         "equal": ordinary ones in this order.
     rng : numpy.random.Generator
     shape : tuple of int
     dtype : str
     low, high : float
-        The range of ordinary values; for complex dtypes, that of both parts.
+        The range of ordinary values; for complex dtypes, the range of both parts.
     points : sequence of float
-        More special values, and more extremes, of a floating-point dtype; with them "ordinary" values are half of them.
+        More special and extreme values of a floating-point dtype, which then are half of the "ordinary" values.
     subnormal : bool
         Whether there may be subnormal numbers.
     """
@@ -83,7 +83,7 @@ def extreme_numbers(dtype: str) -> list[float]:
 
 
 def near(numbers: Iterable[float], dtype: str) -> list[float]:
-    """Return numbers in a real dtype, and those just below and above each of them."""
+    """Return numbers in a real dtype, with the next smaller and next larger number of each."""
     target = np.dtype(dtype).type
     with np.errstate(all="ignore"):
         given = np.asarray([float(each) for each in numbers]).astype(target)

@@ -9,7 +9,7 @@ WRITES = "in_place_update", "index_assignment"
 
 
 def overwrite(array: Array, value: Any) -> bool:
-    """Write an array or a number into `array`; return whether its library allows it: some arrays are read-only."""
+    """Write an array or a number to `array`; return False if its library rejects the write, as for read-only arrays."""
     try:
         array[...] = value
     except (TypeError, ValueError, RuntimeError):

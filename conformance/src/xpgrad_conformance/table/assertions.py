@@ -30,10 +30,9 @@ GRADIENT_ATOL = {
 
 
 def assert_value(s: Scenario) -> None:
-    """Value against the reference; type, dtype and device of the result; raw arrays as inputs; inputs unchanged.
+    """Compare the value with the reference; check type, dtype and device of results, raw arrays, and unchanged inputs.
 
-    A program that is written once has the same result: one that uses `xpgrad.array_api` and its dtypes only, whichever
-    device is the current one.
+    Portable code, which uses only `xpgrad.array_api` and its dtypes, has the same result for any current device.
     """
     arrays = s.arrays()
     ys = s.call(s.variables(arrays))
@@ -63,7 +62,7 @@ def assert_value(s: Scenario) -> None:
 
 
 def _assert_tangents(s: Scenario, arrays: Sequence[Any]) -> None:
-    """Compare tangents of outputs with differences of the reference along those of the inputs, if arrays have any."""
+    """Compare tangents of outputs with differences of the reference, if arrays have tangents."""
     backend = s.device.backend
     if not isinstance(backend, TangentsBackend) or s.case.order == 0:
         return
@@ -94,12 +93,12 @@ def _assert_tangents(s: Scenario, arrays: Sequence[Any]) -> None:
 
 
 def _allowed(rtol: float, scale: float, atol: float) -> Callable[[float], float]:
-    """Return the allowed distance from a difference, as a function of it."""
+    """Return the allowed distance from a finite difference, as a function of the difference."""
     return lambda numeric: rtol * (scale + abs(numeric)) + atol
 
 
 def assert_gradient(s: Scenario) -> None:
-    """Gradients against finite differences of the reference; their types; one input alone; nothing written to."""
+    """Compare gradients with finite differences of the reference; check types, single inputs, and unchanged arrays."""
     arrays = s.arrays()
     xs = s.variables(arrays)
     ys = s.call(xs)
@@ -133,7 +132,7 @@ def assert_gradient(s: Scenario) -> None:
 def _assert_directional(s: Scenario, gxs: Sequence[Any], outputs: Sequence[int], gys: Sequence[Any]) -> None:
     """Compare gradients with differences of the reference, along directions through all inputs and through each.
 
-    Where the value is no number, as that of a mean of nothing, no difference is one.
+    Where the value is undefined, such as the mean of an empty array, the difference is undefined as well.
     """
     wide = [s.inputs[i].astype(WIDE[s.inputs[i].dtype.name]) for i in s.floating]
     rng = s.generator()
@@ -164,7 +163,7 @@ def _assert_directional(s: Scenario, gxs: Sequence[Any], outputs: Sequence[int],
 
 
 def _assert_alone(s: Scenario, arrays: Sequence[Any], gxs: Sequence[Any], gys: Sequence[Any]) -> None:
-    """Check that an input that alone requires a gradient, or is alone asked for, gets the very same one."""
+    """Check that the gradient for a single input is identical, if only this input requires it or is requested."""
     if len(s.floating) < 2:
         return
     for needed, together in zip(s.floating, gxs, strict=True):

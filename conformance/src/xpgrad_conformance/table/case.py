@@ -13,12 +13,12 @@ class Input:
     ----------
     shape : tuple of int
     low, high : float
-        Range of the values, which are distinct and irrational-looking; for complex inputs that of both parts.
+        Range of the values, which are distinct and irrational-looking; for complex inputs the range of both parts.
     kind : str
         "float" follows the run's dtype, "real" is its real part's also in complex runs; "int" and "bool" are inputs
         without a gradient.
     diagonal : float
-        What is added on the main diagonals of matrices, so that none is nearly singular.
+        A number added to the main diagonals of matrices, so that no matrix is nearly singular.
     values : object
         Nested lists, where the values matter (an index, a permutation); they override range and shape.
     """
@@ -40,15 +40,15 @@ class Case:
     name : str
         Name of the function with a suffix where it has several cases: ``sum``, ``sum-axis``.
     call : callable
-        ``call(xp, *xs)`` calls the function and returns its output or a tuple of them; `xp` is the differentiable
+        ``call(xp, *xs)`` calls the function and returns its output or a tuple of outputs; `xp` is the differentiable
         namespace, `xpgrad.functions` for `area` "F", `xpgrad.ops` for "ops".
     reference : callable
-        ``reference(*arrays)`` computes the value with NumPy, from float64 or complex128, by another way where there is
-        one. Finite differences of it are the reference of the gradient.
+        ``reference(*arrays)`` computes the value with NumPy, from float64 or complex128, with a different algorithm if
+        possible. Finite differences of it are the reference of the gradient.
     inputs : tuple of Input
     keeps : tuple of str or None
-        What the graph keeps when every input needs a gradient: names of inputs, and "y"; None where a composition
-        decides. For FunctionNodes, which have no names, "x0", "x1", ... and "y0", ...
+        Arrays that the graph retains when every input needs a gradient: names of inputs, and "y"; None where a
+        composition decides. For FunctionNodes, which have no names, "x0", "x1", ... and "y0", ...
     order : int
         Highest order of derivative that is checked: 0 for functions without a gradient.
     elementwise : bool
@@ -57,12 +57,12 @@ class Case:
         Also run with complex inputs.
     needs : tuple of str
         Capabilities without which a backend skips the case: "index_arrays", "float64", "data_dependent_shapes", ...;
-        "complex" is the complex dtype of the run's precision, for cases that make complex numbers of real ones.
+        "complex" is the complex dtype of the run's precision, for cases that compute complex numbers from real inputs.
     dtype : str, tuple of str or None, or None
         Kind of the result if it is not the inputs' dtype: "bool", "int", "real", "complex", "default" (the library's
         default floating-point dtype), or a dtype by name; a tuple has one for each output.
     rtol : dict
-        Wider relative tolerances by dtype name, each with its reason in a comment beside it.
+        Wider relative tolerances by dtype name; a comment next to each gives the reason.
     area : str
         "xp" for the Array API, "F" for Chainer's functions, "ops" for `xpgrad.ops`.
     """
@@ -85,5 +85,5 @@ class Case:
 
     @property
     def function(self) -> str:
-        """The name of its function: that of the case, without the suffix."""
+        """The name of its function: the name of the case without its suffix."""
         return self.name.partition("-")[0]

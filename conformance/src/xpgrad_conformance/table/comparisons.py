@@ -18,9 +18,9 @@ def assert_place(device: Device, array: Any, what: str) -> None:
 
 
 def assert_near(got: Any, expected: Any, rtol: float, what: str, usual: Callable[[], float] | None = None) -> None:
-    """Raise AssertionError if host arrays differ in shape, or by more than `rtol` of the largest finite element.
+    """Raise AssertionError if host arrays differ in shape, or by more than `rtol` times the largest finite element.
 
-    Where all elements are near a zero of the function, `usual` tells how large its values are elsewhere.
+    If all elements are near a zero of the function, `usual` returns the typical magnitude of its values.
     """
     assert got.shape == expected.shape, f"{what} has shape {got.shape}, expected {expected.shape}"
     if expected.dtype.kind not in "fc":

@@ -12,7 +12,7 @@ from xpgrad_conformance.table.scenario import Scenario
 
 
 def assert_keeps(s: Scenario) -> None:
-    """The arrays that the graph keeps: those of the case if all inputs are needed, those of the rule for one input."""
+    """Check the arrays in the graph: the arrays of the case if all inputs need gradients, of the rule for one input."""
     if s.case.keeps is not None:
         ys = s.call(s.variables(s.arrays()))
         kept: set[str] = set()

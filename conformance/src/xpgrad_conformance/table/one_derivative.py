@@ -1,4 +1,4 @@
-"""The assertion that there is one derivative: all modes, nested to order two, give the same, or all of them nothing."""
+"""The assertion that derivatives are unique: all modes, nested to order two, agree or all give no derivative."""
 
 import warnings
 from collections.abc import Callable, Iterator, Sequence
@@ -31,7 +31,7 @@ def _gradient(f: Loss) -> Callable[..., Any]:
 
 
 def _along(f: Loss, ts: Arrays) -> Loss:
-    """Return the derivative of `f` along `ts` as a function, by reverse mode."""
+    """Return the derivative of `f` along `ts` as a function, in reverse mode."""
 
     def slope(*xs: Any) -> Any:
         total: Any = 0.0
@@ -48,7 +48,7 @@ def is_complex(x: Any) -> bool:
 
 
 def _pushed(f: Loss, ts: Arrays) -> Loss:
-    """Return the derivative of `f` along `ts` as a function, by forward mode."""
+    """Return the derivative of `f` along `ts` as a function, in forward mode."""
     return lambda *xs: jvp(f, xs, ts, **CONSTANT)[1]
 
 
@@ -91,7 +91,7 @@ COMPILED = "reverse", "forward", "reverse over reverse", "forward over reverse",
 
 
 def _compiled(way: Way, executor: str | None) -> Way:
-    """Return a way whose second call is a program, unless values decide what it computes."""
+    """Return a way whose second call runs a program, unless its control flow depends on values."""
 
     def run(f: Loss, xs: Arrays, ts: Arrays) -> Sequence[Any]:
         step = compile_function(lambda *given: tuple(way(f, given, ts)), executor=executor)
@@ -115,8 +115,9 @@ def disagreements(
 ) -> Iterator[str]:
     """Yield how ways to compute one derivative of `f`, a real number, differ from reverse mode.
 
-    A finite number must be the same in all ways. Where there is none, each gives NaN or an infinity; or an error,
-    unless the derivative is `defined`. Some ways are also compiled by each of the `executors`; None is the default.
+    A finite number must be the same in all ways. Where the derivative does not exist, each gives NaN or an infinity; or
+    an error, unless the derivative is `defined`. Some ways are also compiled by each of the `executors`; None is the
+    default.
     """
     for eager in ORDERS[: 1 if order < 2 else 3]:
         ways = dict(eager)
@@ -128,7 +129,7 @@ def disagreements(
         if defined and isinstance(expected, str):
             yield f"{first}: {expected}"
         for name, got in rest:
-            if isinstance(got, str) and got.startswith("BatchError"):  # it says so, and what to do
+            if isinstance(got, str) and got.startswith("BatchError"):  # the message contains the reason and a remedy
                 continue
             if isinstance(got, str) or isinstance(expected, str):
                 texts = [x if isinstance(x, str) else f"finite numbers, {x}" for x in (got, expected)]
@@ -149,7 +150,7 @@ def disagreements(
 def _computed(way: Way, f: Loss, xs: Arrays, ts: Arrays) -> Any:
     """Return numbers as one vector, or the text of an error."""
     with warnings.catch_warnings(), np.errstate(all="ignore"):
-        warnings.simplefilter("ignore")  # also those of programs that values decide
+        warnings.simplefilter("ignore")  # also warnings of programs that depend on values
         try:
             found = [on_host(g) for g in way(f, xs, ts)]
         except Exception as error:
@@ -169,7 +170,7 @@ def assert_compiled_derivative(s: Scenario) -> None:
 
 
 def assert_special_derivative(s: Scenario) -> None:
-    """All modes give the same derivatives where elements are 0, 1, or equal, or all of them none; in wide dtypes."""
+    """The derivatives of all modes agree, or all are undefined, where elements are 0, 1, or equal; in wide dtypes."""
     if RTOL[s.dtype] > RTOL["float64"]:  # too few digits to tell a derivative from a division by a rounding error
         return
     for what, values in special_points(s):
@@ -212,7 +213,7 @@ def _loss(s: Scenario, values: Sequence[Any]) -> Loss:
 
 
 def special_points(s: Scenario) -> Iterator[tuple[str, list[Any]]]:
-    """Yield values of all inputs, special ones for those that have a gradient."""
+    """Yield values of all inputs, with special values for inputs that have a gradient."""
     for what, special in SPECIAL.items():
         if not any(s.case.name.startswith(name) and what in places for name, places in WITHOUT.items()):
             yield what, [special(x).astype(x.dtype) if i in s.floating else x for i, x in enumerate(s.inputs)]

@@ -1,7 +1,7 @@
 """Assertions about derivatives of higher order, compared with finite differences of the order below.
 
-In float32, where differences of the function under test say nothing, they are compared with differences of differences
-of the reference, in float64.
+In float32, where differences of the function under test are too inaccurate, they are compared with differences of
+differences of the reference, in float64.
 """
 
 from collections.abc import Callable, Sequence
@@ -25,12 +25,12 @@ Differentiable = Callable[[Sequence[Variable], bool], list[Variable]]
 
 
 def assert_second_order(s: Scenario) -> None:
-    """Second derivatives, by inputs and cotangents, against finite differences of the first."""
+    """Compare second derivatives, for inputs and cotangents, with finite differences of first derivatives."""
     _assert_order(s, 2)
 
 
 def assert_third_order(s: Scenario) -> None:
-    """Third derivatives, by inputs and both cotangents, against finite differences of the second."""
+    """Compare third derivatives, for inputs and both cotangents, with finite differences of second derivatives."""
     _assert_order(s, 3)
 
 
@@ -91,13 +91,13 @@ def _assert_order(s: Scenario, order: int) -> None:
 def _of_reference(s: Scenario, present: Sequence[Sequence[int]]) -> Callable[[Sequence[Any]], float]:
     """Return the inner product of the derivatives of the reference with their cotangents, as a function of all.
 
-    That of a function f, ``<gy, f(x)>``, has the gradients of f as its own; so the inner product of these with their
+    The inner product of a function f, ``<gy, f(x)>``, has the gradients of f; so the inner product of these with their
     cotangents is its derivative along the cotangents, and so on for each order.
 
     Parameters
     ----------
     present : sequence of sequence of int
-        For each order of derivative, the positions of the arguments that have one.
+        For each order of derivative, the positions of the arguments with a derivative.
     """
     outputs = s.differentiable(s.call(s.variables(s.arrays())))
 
@@ -120,7 +120,7 @@ def _of_reference(s: Scenario, present: Sequence[Sequence[int]]) -> Callable[[Se
 
 
 def _differentiated(f: Differentiable, count: int, present: list[int]) -> Differentiable:
-    """Return the function from inputs and cotangents of `f` to its gradients, those that exist.
+    """Return the function from inputs and cotangents of `f` to its existing gradients.
 
     It writes the positions of those into `present`.
     """

@@ -1,6 +1,6 @@
-"""Small inputs that functions refuse although their references have a value, and those that say nothing, with reasons.
+"""Small inputs that functions reject although their references have a value, and uninformative ones, with reasons.
 
-The keys are patterns of a case's name and the variant's: ``F.hinge*: 0 for *``. Each is met by some case.
+The keys are patterns of the names of a case and a variant: ``F.hinge*: 0 for *``. Each is met by some case.
 """
 
 from collections.abc import Mapping
@@ -60,7 +60,7 @@ def refusal(case: Case, variant: Variant) -> str | None:
 
 
 def skipped(case: Case, variant: Variant) -> str | None:
-    """Return why these inputs say nothing about the function, or None."""
+    """Return the reason why these inputs do not test the function, or None."""
     return _reason(SKIPPED, case, variant)
 
 

@@ -59,7 +59,7 @@ class Scenario(Subject):
     seed : int
         Other values of the inputs, and other random cotangents and directions.
     capabilities : Capabilities, optional
-        By default nothing is missing, and no tolerance is wider.
+        By default no fact is missing, and no tolerance is wider.
     """
 
     case: Case
@@ -89,11 +89,11 @@ class Scenario(Subject):
 
     @property
     def xp(self) -> Namespace:
-        """The namespace of the case: the differentiable namespace, or that of its area."""
+        """The namespace of the case: the differentiable namespace, or the namespace of its area."""
         return AREAS.get(self.case.area) or super().xp
 
     def tolerance(self, by_dtype: Mapping[str, float]) -> float:
-        """Return the relative tolerance: that of the dtype, or the case's if it is wider."""
+        """Return the relative tolerance: for the dtype, or for the case if that is wider."""
         return self.widened(self.dtype) * max(by_dtype[self.dtype], self.case.rtol.get(self.dtype, 0))
 
     def arrays(self) -> list[Array]:
@@ -122,7 +122,7 @@ class Scenario(Subject):
         return [np.asarray(y) for y in (ys if isinstance(ys, (tuple, list)) else [ys])]
 
     def usual_size(self, output: int) -> float:
-        """Return the largest magnitude of an output of the reference for plain inputs, those of other seeds too."""
+        """Return the largest magnitude of an output of the reference for plain inputs, including other seeds."""
         largest = 0.0
         for seed in range(self.seed, self.seed + 4):
             plain = Scenario(self.case, self.device, self.dtype, seed=seed, capabilities=self.capabilities)
@@ -145,7 +145,7 @@ class Scenario(Subject):
         return placed(values, self.device)
 
     def expected_dtype(self, output: int) -> tuple[str, ...]:
-        """Return the names of the dtypes that an output may have."""
+        """Return the names of the allowed dtypes of an output."""
         given = self.case.dtype[output] if isinstance(self.case.dtype, tuple) else self.case.dtype
         if given is None:
             return (self.dtype if self.floating else self.inputs[0].dtype.name,)
@@ -186,7 +186,7 @@ def host_inputs(case: Case, dtype: str, variant: Variant = PLAIN, seed: int = 0)
 
 
 def _cut(values: Any, shape: Shape | None) -> Any:
-    """Return the first of given values, as many as a shape has."""
+    """Return the leading part of given values, in this shape."""
     if shape is None:
         return values
     return np.array(values[tuple(map(slice, shape))] if shape else values.reshape(-1)[:1].reshape(()))

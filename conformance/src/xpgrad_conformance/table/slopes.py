@@ -13,8 +13,8 @@ def slope(
 ) -> tuple[float, float]:
     """Return the derivative of `loss` at 0 by differences, and the distance from `analytic` that is allowed.
 
-    Where a difference is far from `analytic`, shorter steps are tried; if all are, the first one counts. A wrong
-    derivative is far from those of all steps, which agree where nothing jumps.
+    Where a difference is far from `analytic`, shorter steps are tried; if all steps fail, the first counts. A wrong
+    derivative is far from the differences with all steps, which agree where the function is smooth.
     """
     first: tuple[float, float] | None = None
     for factor in SHORTER:

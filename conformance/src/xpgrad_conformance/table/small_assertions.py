@@ -21,30 +21,31 @@ from xpgrad_conformance.table.scenario import Scenario
 
 
 def assert_small(s: Scenario) -> None:
-    """The value and derivatives of the reference; where it has none, those of the function on NumPy.
+    """Compare with the reference's value and derivatives; if it has none, with the function on NumPy.
 
-    Where neither has a value, nor where `reasons` says why the function refuses what its reference takes, there is a
-    clear error, or sweeps that run. Of what `reasons` lists, some libraries refuse shapes that NumPy takes.
+    If neither has a value, or `reasons` explains why the function rejects inputs of its reference, the function must
+    raise a clear error, or its sweeps must run. For some shapes in `reasons`, NumPy returns a value and other libraries
+    raise an error.
     """
     if skipped(s.case, s.variant) is not None:
         return
     with warnings.catch_warnings(), np.errstate(all="ignore"):
-        warnings.simplefilter("ignore", RuntimeWarning)  # a mean of nothing
+        warnings.simplefilter("ignore", RuntimeWarning)  # the mean of an empty array
         error, judge = _tried(lambda: s.call(s.variables(s.arrays()))), _judge(s)
         if error is not None:
             _assert_refused(s, error, judge)
             return
         if judge is None and _tried(lambda: [on_host(y) for y in s.call(s.variables(s.arrays()))]) is not None:
-            return  # some libraries raise their errors when they are looked at
+            return  # some libraries raise their errors when values are read
         try:
             _assert_derivatives(s, judge)
-        except (AxisError, ShapeError):  # of what differs from call to call, as the members of a batch
+        except (AxisError, ShapeError):  # for errors that differ between calls, such as the members of a batch
             if refusal(s.case, s.variant) is None:
                 raise
 
 
 def _assert_derivatives(s: Scenario, judge: Scenario | None) -> None:
-    """Compare value and derivatives with those of the scenario whose reference has a value, if there is one."""
+    """Compare value and derivatives with the scenario whose reference has a value, if it exists."""
     if judge is not None:
         assert_value(judge)
         assert_gradient(judge)
@@ -55,10 +56,11 @@ def _assert_derivatives(s: Scenario, judge: Scenario | None) -> None:
 
 
 def outcome(s: Scenario) -> str:
-    """Return what a case does with small inputs, in a word.
+    """Return the outcome of a case with small inputs, in one or two words.
 
-    "value" is that of its reference, "own" that of the function on NumPy; "refused" says that no reference has one
-    either. Others would be faults: "alone" is a value without a reference, "refused alone" the contrary.
+    "value" means that its reference has a value, "own" that only the function on NumPy has a value; "refused" says that
+    no reference has one either. The remaining outcomes are faults: "alone" is a value without a reference, "refused
+    alone" the opposite.
     """
     if skipped(s.case, s.variant) is not None:
         return "skipped"
@@ -71,9 +73,9 @@ def outcome(s: Scenario) -> str:
 
 
 def _judge(s: Scenario) -> Scenario | None:
-    """Return the scenario with the reference that has a value: its own, or the function on NumPy; None if neither.
+    """Return the scenario whose reference has a value: the case's reference, or the function on NumPy; None if neither.
 
-    Nor has one where the function on NumPy refuses what `reasons` lists.
+    The result is also None if the function on NumPy rejects inputs that `reasons` lists.
     """
     known = _tried(lambda: s.reference(s.inputs)) is None
     if known and refusal(s.case, s.variant) is None:

@@ -24,10 +24,10 @@ PAIRS = 40
 
 
 def assert_special(s: Scenario) -> None:
-    """Values, gradients and second derivatives at special values, NaN among them, are those of each element alone.
+    """Values, gradients and second derivatives at special values, including NaN, equal the results for single elements.
 
-    Raw and recorded sweeps agree to the bit, and forward mode with them; second derivatives by two inputs do not depend
-    on their order.
+    Raw and recorded sweeps and forward mode agree to the bit; mixed second derivatives do not depend on the order of
+    the inputs.
     """
     hosts = _values(s)
     with warnings.catch_warnings(), np.errstate(all="ignore"):

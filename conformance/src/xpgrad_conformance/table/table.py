@@ -1,4 +1,4 @@
-"""The assertions for a case, by dtype and variant of its inputs."""
+"""The assertions for a case, for each dtype and variant of its inputs."""
 
 from collections.abc import Callable, Sequence
 
@@ -86,7 +86,7 @@ def run(case: Case, device: Device, dtype: str, assertion: str) -> None:
     Raises
     ------
     AssertionError
-        With a text that names case, device, dtype, variant and what was asserted.
+        The message contains case, device, dtype, variant and assertion.
     """
     for variant in variants_for(assertion, case, dtype):
         verify(assertion, Scenario(case, device, dtype, variant))

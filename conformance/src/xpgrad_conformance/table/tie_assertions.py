@@ -1,4 +1,4 @@
-"""The assertion about ties: equal elements share a gradient, in both directions of differentiation alike."""
+"""The assertion about ties: equal elements share a gradient, in reverse and forward mode."""
 
 from typing import Any
 
@@ -54,7 +54,7 @@ def assert_ties(s: Scenario) -> None:
 
 
 def _equal(s: Scenario, i: int) -> Any:
-    """Return an input with equal elements, the same ones for all inputs if their ranges meet."""
+    """Return an input with equal elements, with the same value for all inputs if their ranges overlap."""
     host = s.inputs[i]
     if i not in s.floating:
         return host

@@ -18,9 +18,9 @@ class Variant:
     ----------
     name : str
     shapes : tuple of shapes or None
-        One for each input; None leaves the case's own.
+        One for each input; None keeps the shapes of the case.
     layout : str
-        "plain"; "strided" takes every second element of a larger array, "transposed" the transpose of a transposed one.
+        "plain"; "strided" takes every second element of a larger array, "transposed" transposes a transposed array.
     same : bool
         All inputs are one and the same Variable.
     """
@@ -61,9 +61,10 @@ def variants_of(case: Case) -> tuple[Variant, ...]:
 
 
 def small_variants(case: Case) -> tuple[Variant, ...]:
-    """Return variants with one element along each axis, or along those of one length; with none; and without axes.
+    """Return variants with length 1 for each axis, or for all axes of equal length; with empty axes; and without axes.
 
-    Axes of one length, in all inputs, keep a common one. Elementwise cases have such variants among their others.
+    Axes of equal length, in all inputs, keep equal lengths. For elementwise cases, the other variants include small
+    inputs.
     """
     if case.elementwise and all(x.values is None for x in case.inputs):
         return ()

@@ -1,6 +1,6 @@
 """Functions of complex arrays: parts that overflow when squared, branch cuts, parts that are NaN or infinite.
 
-What the standard leaves open is not asked: most functions of infinities and NaN.
+Results that the standard leaves undefined are not tested: most functions of infinities and NaN.
 """
 
 import operator
@@ -50,7 +50,7 @@ def circle(draw: Draw, shape: tuple[int, ...], size: float = 1.0) -> Any:
 
 
 def _parts(real: Any, imag: Any, dtype: str) -> Any:
-    """Return complex numbers of their parts, of which zeros keep their signs."""
+    """Return complex numbers from real and imaginary parts; zeros keep their signs."""
     real, imag = np.broadcast_arrays(np.asarray(real), np.asarray(imag))
     made = np.empty(real.shape, dtype)
     made.real, made.imag = real, imag
@@ -68,7 +68,7 @@ def _with_poles(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _conditioned(function: Callable[..., Any], derivative: Callable[..., Any]) -> Callable[..., Any]:
-    """Return the magnitudes for a function with zeros: near them, what rounding its argument changes."""
+    """Return the magnitudes for a function with zeros: near them, the effect of rounding its argument."""
     return lambda x: np.maximum(np.abs(function(x)), np.abs(x * derivative(x)) / 4)
 
 
@@ -99,15 +99,15 @@ def unary(
     Parameters
     ----------
     dtype : str
-        That of the result: "real" for the dtype of the parts.
+        Dtype of the result: "real" for the dtype of the parts.
     sizes : bool
-        Whether numbers whose squares overflow have results that do not.
+        Whether numbers with overflowing squares have finite results.
     specials : bool
         Whether all special parts have results.
     cut : bool
         Whether its branch cut is the negative real axis, on which the sign of zero decides.
     infinite : str
-        The part, "real" or "imag", with which the standard says what results are where it alone is infinite.
+        The part, "real" or "imag", for which the standard defines results if only this part is infinite.
     """
 
     def sample(
@@ -208,7 +208,7 @@ def binary(
 
 
 def _real_number(draw: Draw) -> Iterator[Sample]:
-    """Yield products and others of real arrays and complex numbers, which keep the width."""
+    """Yield products and similar operations of real arrays and complex numbers, which keep the width."""
     both = {"float32": "complex64", "float64": "complex128"}[draw.dtype]
     for number in (1j, 2 - 0.5j):
         for symbol in ("+", "-", "*", "/"):

@@ -27,9 +27,9 @@ def made(draw: Draw, name: str, args: tuple[Any, ...], expected: Any, dtype: str
         Positional arguments.
     expected : host array
     dtype : str
-        The dtype that it is asked for; by default none, and any dtype of the result will do.
+        The requested dtype; by default no dtype is requested, and any dtype is accepted.
     more : object
-        Keyword arguments; `units` and `scale` are those of the sample.
+        Keyword arguments; `units` and `scale` are passed to the sample.
     """
     exactness = {key: more.pop(key) for key in ("units", "scale") if key in more}
     given = dict(more)
@@ -51,7 +51,7 @@ def _shown(value: Any) -> str:
 
 
 def numbers(dtype: str) -> list[Any]:
-    """Return Python numbers of a dtype: both ends, special ones."""
+    """Return Python numbers for a dtype: both limits and special values."""
     kind = np.dtype(dtype).kind
     if kind == "b":
         return [True, False]
@@ -69,7 +69,7 @@ def _shapes(draw: Draw) -> list[tuple[int, ...]]:
 
 
 def constant(name: str, value: int) -> Operation:
-    """Return the operation of zeros or ones."""
+    """Return the operation zeros or ones."""
 
     def samples(draw: Draw) -> Iterator[Sample]:
         for shape in _shapes(draw):

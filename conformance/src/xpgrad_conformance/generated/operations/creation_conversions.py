@@ -41,7 +41,7 @@ def _sources(dtype: str) -> list[Any]:
 
 
 def convertible(host: Any, target: str) -> Any:
-    """Return the elements whose conversion the standard defines: to integers, only those that fit after truncation."""
+    """Return the elements whose conversion the standard defines: to integers, those that fit after truncation."""
     wanted = np.dtype(target)
     if wanted.kind == "b" or host.dtype.kind == "b":
         return host
@@ -86,7 +86,7 @@ def _astype(draw: Draw) -> Iterator[Sample]:
 
 
 def _converts_to_bool(draw: Draw) -> bool:
-    """Return whether the library converts complex numbers to bool, which not all do."""
+    """Return whether the library converts complex numbers to bool, which some libraries reject."""
     try:
         draw.s.xp.astype(draw.s.array(np.ones(2), draw.dtype), draw.s.dtype_of("bool"))
     except Exception:

@@ -60,13 +60,13 @@ def unary(
     points : callable
         Numbers that are tried in all kinds of values, with those just below and above each.
     far, farther : str
-        Names of ranges far from 1 (see `ranges`): those where derivatives are numbers too, and others.
+        Names of ranges far from 1 (see `ranges`): ranges with finite derivatives, and the remaining ranges.
     signs : bool
-        Whether the standard says which sign a zero has.
+        Whether the standard defines the sign of a zero.
     smooth : bool
         Whether it has derivatives at ordinary values.
     dtype : str
-        That of the result; by default that of the array.
+        Dtype of the result; by default the dtype of the array.
     """
 
     def sample(x: Argument, smooth: bool = False, far: bool = False) -> Sample:
@@ -105,7 +105,7 @@ def turns(dtype: str) -> list[float]:
 
 
 def _halves(dtype: str) -> list[float]:
-    """Return ties, numbers next to them, and those beyond which all are integers."""
+    """Return ties, adjacent numbers, and numbers beyond which all floating-point numbers are integers."""
     last = 2.0 ** np.finfo(dtype).nmant
     found = [
         0.5,
@@ -126,21 +126,21 @@ def _halves(dtype: str) -> list[float]:
 
 
 def _rounding(name: str, reference: Callable[..., Any]) -> Operation:
-    """Return the operation of a function that rounds to integers; what is rounded to zero keeps its sign."""
+    """Return the operation of a function that rounds to integers; numbers rounded to zero keep their sign."""
     far = "larger -larger small -small"
     return unary(name, reference, -4.0, 4.0, units=0, points=_halves, signs=True, smooth=False, farther=far)
 
 
 def _hyperbolic(dtype: str) -> list[float]:
-    """Return numbers where sinh and cosh change their formulas, and where exp nearly overflows and they do."""
+    """Return numbers where sinh and cosh change their formulas, and where exp or these functions nearly overflow."""
     largest = float(np.log(float(np.finfo(dtype).max)))
     return [*SMALL, 1.0, 9.0, 19.0, 22.0, largest - 0.1, largest + 0.1, largest + 0.8]
 
 
 def _until_overflow(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return the magnitudes for sinh and cosh: their own, but any where exp overflows and its half does not.
+    """Return the magnitudes for sinh and cosh: the values, but infinity where exp overflows and its half does not.
 
-    There they are infinite too soon in careful libraries as well, by way of exp.
+    There accurate libraries also return infinity too early, because they use exp.
     """
 
     def magnitudes(x: Any) -> Any:
@@ -153,7 +153,7 @@ def _until_overflow(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _bounded(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return the magnitudes for a function between -1 and 1: its own, but 1 for arguments beyond a million."""
+    """Return the magnitudes for a function between -1 and 1: the values, but 1 for arguments beyond a million."""
     return lambda x: np.where(np.abs(x) <= 1e6, np.abs(function(x)), 1.0)
 
 
@@ -165,8 +165,8 @@ LOG1P = both(*SMALL, 0.2928, 0.4142, 0.99, 1.0, 1e4, 1e15)
 TANH = both(*SMALL, 0.625, 1.0, 4.0, 8.0, 9.0, 9.01, 19.0, 22.0, 44.0, 89.0)
 SINH = signed(_hyperbolic)
 
-# Errors: NumPy's, PyTorch's and XLA's functions are within 4 units, CUDA's table of single precision within 4 of most;
-# compositions (hyperbolic functions by exponentials, tan by a quotient, inverse ones by logarithms) take more.
+# Errors: Functions of NumPy, PyTorch and XLA are within 4 units, and most single-precision functions of CUDA within 4;
+# compositions (hyperbolic functions by exponentials, tan by a quotient, inverse functions by logarithms) need more.
 UNARY = (
     unary("abs", np.abs, units=0, signs=True, far="larger smaller -larger"),
     unary("acos", np.arccos, -1.0, 1.0, units=8, points=NEAR_ONE, far="small"),

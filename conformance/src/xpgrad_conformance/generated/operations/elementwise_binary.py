@@ -54,7 +54,7 @@ def with_symbol(name: str, symbol: str, x1: Argument, x2: Argument, **more: Any)
 
 
 def with_number(name: str, symbol: str, x: Argument, number: Any, left: bool, **more: Any) -> Sample:
-    """Return a sample of a function, and of its operator if it has one, of an array and a Python number.
+    """Return a sample of a function, and of its operator if it has an operator, for an array and a Python number.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ def with_number(name: str, symbol: str, x: Argument, number: Any, left: bool, **
     dtype = x.host.dtype
 
     def placed(function: Callable[..., Any]) -> Callable[[Any], Any]:
-        """Return a function of one array that calls one of two, of which the number is one."""
+        """Return a function of one array that calls a function of two arguments with a fixed number."""
 
         def of_one(host: Any) -> Any:
             other = np.asarray(number, dtype).astype(host.dtype)
@@ -150,7 +150,7 @@ def binary(
         for axes1, axes2 in PAIRS:
             a = draw.array(shaped(axes1, 5), **range1, axes=axes1)
             yield sample(a, draw.array(shaped(axes2, 5), **range2, axes=axes2), smooth)
-        for axes1, axes2 in PAIRS[3:]:  # broadcasting beyond what fits a block, either way round
+        for axes1, axes2 in PAIRS[3:]:  # broadcasting beyond a block that fits in cache, in both directions
             a, b = draw.array(shaped(axes1, 4097), **range1, axes=axes1), shaped(axes2, 4097)
             yield sample(a, draw.array(b, **range2, axes=axes2), smooth)
             a, b = draw.array(shaped(axes2, 4097), **range1, axes=axes2), shaped(axes1, 4097)
@@ -172,7 +172,7 @@ def binary(
     def _other_operands(draw: Draw, more: Sequence[float]) -> Iterator[Sample]:
         for number in numbers:
             x = draw.array((2, 33), draw.pick(("specials", "rare")), **range2, axes=("m", "n"), points=more)
-            if name == "pow" and number == 0.5:  # often sqrt, which differs for what is no number of its domain
+            if name == "pow" and number == 0.5:  # often sqrt, which differs for numbers outside its domain
                 x = draw.array((2, 33), low=0.0, high=4.0, axes=("m", "n"))
             for left, each in itertools.product((False, True), dict.fromkeys(("", symbol))):
                 if name == "divide" and left:  # often the product with the reciprocal, which may overflow
@@ -192,7 +192,7 @@ def binary(
 
 
 def _without_roots(x: Argument, exponents: Argument) -> Argument:
-    """Return exponents of which those that are used more than once are not 0.5: then NumPy's is often sqrt."""
+    """Return exponents without repeated 0.5: NumPy often computes sqrt for this exponent."""
     if exponents.host.shape == x.host.shape and exponents.host.size > 1 and exponents.layout != "broadcast":
         return exponents
     quarter = exponents.host.dtype.type(0.25)
@@ -200,7 +200,7 @@ def _without_roots(x: Argument, exponents: Argument) -> Argument:
 
 
 def _invertible(x: Argument) -> Argument:
-    """Return divisors of which the reciprocals are normal numbers, because compilers multiply by those."""
+    """Return divisors with normal reciprocals, because compilers multiply by reciprocals."""
     info = np.finfo(x.host.dtype)
     large = np.isfinite(x.host) & (np.abs(x.host) > 0.25 / float(info.smallest_normal))
     return replace(x, host=np.where(large, x.host.dtype.type(3), x.host))
@@ -227,7 +227,7 @@ def _all_pairs(
 
 
 def _exactly(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a reference that computes in the arrays' own dtype, of arrays that are given in a wider one."""
+    """Return a reference that computes in the arrays' dtype, for arrays given in a wider dtype."""
 
     def reference(*hosts: Any) -> Any:
         return function(*(host.astype(np.float64 if host.dtype.char == "g" else np.float32) for host in hosts))

@@ -85,7 +85,7 @@ def _with_number(condition: Argument, x: Argument, number: Any) -> Iterator[Samp
 
 
 def _clipped(x: Any, least: Any, most: Any) -> Any:
-    """Return numbers between bounds of which one may be None; NaN stays, and bounds that are NaN give NaN."""
+    """Return numbers between bounds, one of which may be None; NaN stays, and bounds that are NaN give NaN."""
     x = x if least is None else np.maximum(x, least)
     return x if most is None else np.minimum(x, most)
 
@@ -127,7 +127,7 @@ def _clip(draw: Draw) -> Iterator[Sample]:
 
 
 def _ordered(draw: Draw, axes: tuple[str, ...], n: int) -> tuple[Argument, Argument]:
-    """Return two arrays of which the first one is nowhere larger."""
+    """Return two arrays such that the first is nowhere larger."""
     one, other = (draw.array(shaped(axes, n), axes=axes).host for _ in range(2))
     return Argument(np.minimum(one, other), axes), Argument(np.maximum(one, other), axes)
 

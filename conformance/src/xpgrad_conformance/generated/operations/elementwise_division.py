@@ -1,7 +1,7 @@
 """Floor division and remainder of real arrays: all signs, multiples, infinite divisors.
 
-Quotients here have few digits, so that libraries that round the quotient first, and those that do not, agree. Which
-sign a zero has is not asked: they do not agree on that.
+Quotients here have few digits, so that libraries agree whether or not they round the quotient first. The sign of zero
+is not tested, because libraries differ.
 """
 
 from collections.abc import Callable, Iterator
@@ -39,9 +39,10 @@ def _laid(host: Any, axes: tuple[str, ...], layout: str) -> Argument:
 
 
 def _grid(draw: Draw, name: str) -> tuple[Argument, Argument]:
-    """Return pairs: multiples and numbers next to them, small and large ones, zeros and NaN, by each divisor.
+    """Return pairs with each divisor: multiples, adjacent numbers, small and large numbers, zeros and NaN.
 
-    Numbers by an infinity of the other sign are asked of the remainder alone: the standard allows two quotients.
+    Numbers divided by an infinity of the other sign are tested only for the remainder: the standard allows two
+    quotients.
     """
     positive = [k * d for d in DIVISORS for k in (1, 2, 5, 1000)]
     multiples = np.asarray([*positive, *(-each for each in positive), 0.0, -0.0, np.nan], draw.dtype)

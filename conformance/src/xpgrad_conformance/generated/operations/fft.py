@@ -37,7 +37,7 @@ def _largest(reference: Callable[..., Any]) -> Callable[..., Any]:
 def _units(lengths: Sequence[int]) -> float:
     """Return how many units of the largest result a transform may be wrong by: more where factors are large primes.
 
-    MKL adds up as many products as such a factor is large, with less accurate roots of unity than others have.
+    MKL adds as many products as such a factor is large, with less accurate roots of unity than other libraries.
     """
     factors = [_largest_factor(n) for n in lengths]
     stages = sum(2 * math.log2(max(2, n)) for n in lengths)

@@ -33,7 +33,7 @@ def _take(draw: Draw) -> Iterator[Sample]:
 
 
 def _ends(index: Argument, n: int) -> Argument:
-    """Return positions that include the first and the last one."""
+    """Return positions that include the first and the last position."""
     index.host[:2] = n - 1, 0
     return index
 

@@ -101,7 +101,7 @@ def _arrays(draw: Draw, shape: Shape, count: int, *, repeats: bool = True) -> tu
 
 
 def _negative(draw: Draw, index: Argument, n: int) -> Argument:
-    """Return positions of which some are counted from the end."""
+    """Return positions, some of them counted from the end."""
     if index.host.dtype.kind == "u" or -n < np.iinfo(index.host.dtype).min:
         return index
     host = np.where(draw.rng.random(index.host.shape) < 0.3, index.host - n, index.host).astype(index.host.dtype)
@@ -124,7 +124,7 @@ def _read(x: Argument, key: Key, arrays: tuple[Argument, ...] = ()) -> Sample:
 
 
 def _assigned(draw: Draw, x: Argument, key: Key, arrays: tuple[Argument, ...] = ()) -> Sample:
-    """Return an assignment of an array, of one that broadcasts along some axes, or of one element."""
+    """Return an assignment of an array, of an array that broadcasts along some axes, or of one element."""
     taken = x.host[_filled(key, tuple(each.host for each in arrays))].shape
     column = (*taken[:-1], 1) if taken else ()
     u = given(draw, draw.pick((taken, taken, taken[1:], column, ())), "mixed", layout=draw.pick(draw.layouts()))
@@ -164,7 +164,7 @@ def _number(draw: Draw, x: Argument, key: Key) -> Sample:
 
 
 def _shapes(draw: Draw) -> Iterator[tuple[Argument, int]]:
-    """Yield arrays of rank 2 and 3 with a long axis at each place, others of any rank, and numbers of positions."""
+    """Yield arrays of rank 2 and 3 with a long axis at each place, arrays of any rank, and numbers of positions."""
     lengths = (1, 2, 16, 33, 257, 1025, 4097)
     others = (2, 3), (3,)
     for row in combined(
@@ -255,7 +255,7 @@ def _masked(draw: Draw, x: Argument) -> Sample:
 
 
 def _scatter_add(draw: Draw) -> Iterator[Sample]:
-    """Yield additions at positions of which many are the same: small integers, so that every sum is exact."""
+    """Yield additions at frequently repeated positions: small integers, so that every sum is exact."""
     for n in swept(draw):
         for length in (1, 7, 1025) if n < 70_000 else (7,):
             yield _added(draw, (length,), (ARRAY,), (positions(draw, (n,), length),), (n,))

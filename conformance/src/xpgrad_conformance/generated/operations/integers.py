@@ -99,7 +99,7 @@ def _small(draw: Draw, name: str, shape: tuple[int, ...], which: int, dtype: str
 
 
 def _around(draw: Draw, number: int) -> Any:
-    """Return integers of which half differ by at most 2 from a number."""
+    """Return integers, half of which differ by at most 2 from a number."""
     near = [n for n in range(number - 2, number + 3) if n <= np.iinfo(draw.dtype).max]
     host = draw.array((33,), "integers").host
     return np.where(draw.rng.random(33) < 0.5, draw.rng.choice(np.asarray(near, draw.dtype), 33), host)
@@ -157,7 +157,7 @@ def of_two(name: str, reference: Callable[..., Any], symbol: str = "", dtype: st
         for number in LARGE.get(draw.dtype, ()) if name in FITTING else ():
             for left, each in itertools.product((False, True), dict.fromkeys(("", symbol))):
                 x = draw.array((33,), "integers", axes=("n",))
-                if name != "add":  # numbers of which float64 has no other one
+                if name != "add":  # float64 cannot represent these numbers
                     x = replace(x, host=_around(draw, number))
                 yield with_number(name, each, x, number, left, reference=reference, dtype=dtype or draw.dtype)
         for other in INTEGERS:
@@ -177,7 +177,7 @@ def of_one(
     least : bool
         Whether the smallest number of a signed dtype has a result.
     signed : bool
-        Whether only signed dtypes have one.
+        Whether only signed dtypes support the function.
     """
     dtypes = tuple(d for d in INTEGERS if not (signed and d.startswith("u")))
 

@@ -1,4 +1,4 @@
-"""Special functions of one argument: ordinary arguments, and tails where formulas that cancel give nothing."""
+"""Special functions of one argument: ordinary arguments, and tails where formulas lose all digits to cancellation."""
 
 from collections.abc import Callable, Iterator
 from typing import Any

@@ -1,4 +1,4 @@
-"""Convolutions, pooling, and windows of images, of every geometry."""
+"""Convolutions, pooling, and windows of images with every geometry."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -64,7 +64,7 @@ def _convolution(name: str) -> Operation:
             channels = groups * draw.pick((1, 8, 16)), groups * draw.pick((2, 7, 8))
             long = draw.rng.permutation([draw.rng.integers(9, 24), draw.rng.integers(30, 80)])
             yield _sample(draw, name, row, tuple(long.tolist()), channels)
-        for k in (0, 1):  # those for which libraries have other algorithms, of even and odd widths
+        for k in (0, 1):  # sizes with special algorithms in some libraries, of even and odd widths
             row = {"ndim": 2, "ksize": 3, "stride": 1, "pad": draw.pick((0, 1)), "dilate": 1, "groups": 1, "bias": True}
             sizes = int(draw.rng.integers(5, 12)), int(2 * draw.rng.integers(5, 12) + k)
             channels = draw.pick((16, 17, 32)), draw.pick((8, 16, 19))
@@ -169,10 +169,10 @@ def _pooling(name: str, units: float) -> Operation:
 
 def _pooled(draw: Draw, name: str, units: float, row: dict[str, Any], sizes: tuple[int, ...], channels: int) -> Sample:
     shape = (row["batch"], channels, *sizes)
-    if name == "max_pooling_nd":  # no two are equal, half of them are negative
+    if name == "max_pooling_nd":  # all different, half of them negative
         host = draw.rng.permutation(int(np.prod(shape))).reshape(shape) - np.prod(shape) // 2
         x = Argument(host.astype(draw.dtype), (), row["layout"])
-        if draw.rng.integers(4) == 0:  # numbers of which narrower dtypes have no others
+        if draw.rng.integers(4) == 0:  # numbers that narrower dtypes do not distinguish
             x = replace(x, host=(1 + host * np.finfo(draw.dtype).eps).astype(draw.dtype))
     else:
         x = draw.array(shape, "integers", layout=row["layout"])

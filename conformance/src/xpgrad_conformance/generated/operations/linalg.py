@@ -62,7 +62,7 @@ def _det(draw: Draw) -> Iterator[Sample]:
 
 
 def _singular() -> Iterator[Any]:
-    """Yield singular matrices of which the determinant is exactly zero in any order of operations."""
+    """Yield singular matrices whose determinant is exactly zero in any order of operations."""
     yield np.zeros((1, 1))
     yield np.zeros((3, 3))
     yield np.asarray([[1.0, 2.0], [2.0, 4.0]])
@@ -114,7 +114,7 @@ def _solve(draw: Draw) -> Iterator[Sample]:
 
 
 def solve(a: Any, b: Any) -> Any:
-    """Return the solution of host matrices; of a vector only if `b` has rank 1."""
+    """Return the solution for host matrices; for a vector only if `b` has rank 1."""
     if b.ndim > 1:
         return np.linalg.solve(a, b)
     return np.linalg.solve(a, np.broadcast_to(b, (*a.shape[:-2], *b.shape))[..., None])[..., 0]
@@ -159,10 +159,10 @@ def _matrix_rank(draw: Draw) -> Iterator[Sample]:
     for n in (1, 3, 16, 33, 65):
         for zeros in {0, 1, n // 2, n}:
             host = np.diag(np.where(draw.rng.permutation(n) < zeros, 0.0, draw.rng.uniform(0.5, 2.0, n)))
-            size = 2.0 ** draw.pick((0, 24, -24))  # of which ranks are independent
+            size = 2.0 ** draw.pick((0, 24, -24))  # ranks do not depend on the scale
             x = Argument((host[draw.rng.permutation(n)] * size).astype(draw.dtype))
             yield Sample("linalg.matrix_rank", (x,), lambda x, rank=n - zeros: np.asarray(rank), dtype="int")
-    for n in (2, 5, 17):  # stacks of large and small matrices, each with a rank of its own
+    for n in (2, 5, 17):  # stacks of large and small matrices with different ranks
         ranks, sizes = draw.rng.integers(0, n + 1, (3, 1)), draw.rng.permutation([1.0, 2.0**30, 2.0**-30])
         values = (np.arange(n) < ranks) * draw.rng.uniform(0.5, 2.0, (3, n)) * sizes[:, None]
         x = Argument((np.eye(n) * values[:, None]).astype(draw.dtype), kept=True)

@@ -88,7 +88,7 @@ def _symmetric(draw: Draw) -> Iterator[tuple[Argument, int]]:
 def _smoothness(values: Any) -> dict[str, Any]:
     """Return whether the values of each matrix are so far apart, and from 0, that the vectors of each are certain.
 
-    Second derivatives divide by the distances; where these are short, or all are, first ones alone are compared.
+    Second derivatives divide by the distances; where some or all are short, only first derivatives are compared.
     """
     apart = np.diff(np.sort(np.concatenate([np.zeros_like(values[..., :1]), values], axis=-1), axis=-1))
     largest = np.max(np.abs(values), axis=-1, keepdims=True, initial=1e-30)
@@ -190,7 +190,7 @@ def _svdvals(draw: Draw) -> Iterator[Sample]:
 
 
 def _normal(draw: Draw) -> Iterator[tuple[Argument, int, str]]:
-    """Yield normal matrices, whose eigenvalues are well separated; real ones have pairs of conjugate ones."""
+    """Yield normal matrices with well-separated eigenvalues; real matrices have pairs of conjugate eigenvalues."""
     layouts = draw.layouts(broadcast=False)
     rows: list[dict[str, Any]] = [
         {"batch": (), "n": n, "layout": "contiguous"} for n in SIZES if n <= (33 if draw.quick else 129)
@@ -209,7 +209,7 @@ def _normal(draw: Draw) -> Iterator[tuple[Argument, int, str]]:
 
 
 def _matched(values: Any, wanted: Any) -> Any:
-    """Return the eigenvalues in the order of the wanted ones, each the nearest one that is left."""
+    """Return the eigenvalues in the wanted order, each matched to the nearest remaining value."""
     found = np.empty_like(wanted)
     for at in np.ndindex(*wanted.shape[:-1]):
         left = list(values[at])

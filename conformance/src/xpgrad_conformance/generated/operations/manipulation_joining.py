@@ -1,4 +1,4 @@
-"""Joining and taking apart: few and many arrays, of different lengths and layouts, along each axis."""
+"""Joining and splitting: few and many arrays, of different lengths and layouts, along each axis."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any

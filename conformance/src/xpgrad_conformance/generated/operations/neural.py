@@ -1,4 +1,4 @@
-"""Activations, softmax and what is made of it, affine maps, norms, attention."""
+"""Activations, softmax and derived functions, affine maps, norms, attention."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -66,7 +66,7 @@ def _along(name: str, scale: Callable[..., Any], units: float = 32.0) -> Operati
             x = draw.array((6, 9), low=-5.0, high=5.0, axes=("m", "n"))
             x.host[:4, :7] = draw.rng.choice(np.asarray(values, draw.dtype), (4, 7))
             x.host[0, :] = values[0]
-            rows = replace(x, host=x.host[1:]) if smooth else x  # one of nothing but -inf has no derivative
+            rows = replace(x, host=x.host[1:]) if smooth else x  # a row that contains only -inf has no derivative
             yield replace(layer(name, rows, units=units, scale=scale, axis=1, smooth=smooth), far=True)
         for low, high in ranges(draw.dtype, "beyond", "under"):
             x = draw.array((3, 40), low=low, high=high, axes=("m", "n"))
@@ -76,7 +76,7 @@ def _along(name: str, scale: Callable[..., Any], units: float = 32.0) -> Operati
 
 
 def _logarithmic(x: Any, axis: int) -> Any:
-    """Return the magnitude to which logarithms of sums are rounded, where sums are taken one term after another."""
+    """Return the magnitude of rounding errors in logarithms of sums, for sums computed term by term."""
     return np.asarray(12.0 + x.shape[axis] / 500)
 
 

@@ -1,4 +1,4 @@
-"""Products of matrices and vectors: exact ones of small integers in every size, accurate ones of others."""
+"""Products of matrices and vectors: exact products of small integers, and accurate products of other numbers."""
 
 import itertools
 from collections.abc import Callable, Iterator
@@ -131,7 +131,7 @@ def _matmul(draw: Draw) -> Iterator[Sample]:
 
 
 def _layouts(draw: Draw) -> list[tuple[str, str]]:
-    """Return pairs of layouts: each one a transpose, and the others with one that is chosen by chance."""
+    """Return pairs of layouts: each layout with a transpose, and the remaining pairs with a random layout."""
     found: list[tuple[str, str]] = [(one, draw.pick(draw.layouts())) for one in draw.layouts()]
     if draw.quick:
         found = [draw.pick(found)]
@@ -191,7 +191,7 @@ def _tensordot(draw: Draw) -> Iterator[Sample]:
 
 
 def vecdot(a: Any, b: Any, axis: int = -1) -> Any:
-    """Return the dot products of host vectors, of which the first ones are conjugated."""
+    """Return the dot products of host vectors; the first argument is conjugated."""
     return np.sum(np.conj(a) * b, axis=axis, dtype=np.result_type(a, b))
 
 

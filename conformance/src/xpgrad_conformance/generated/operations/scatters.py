@@ -40,7 +40,7 @@ def _scatter_add(draw: Draw) -> Iterator[Sample]:
         yield layer("ops.scatter_add", x, _positions(draw, n, places), values)
     for n in (33, 129, 513, 4097):
         place, x = _positions(draw, n, 7), draw.array((7,), "integers")
-        scale = 2.0 ** draw.rng.choice([-12, 0, 12], 7)[place.host]  # each sum is exact, but not with all others
+        scale = 2.0 ** draw.rng.choice([-12, 0, 12], 7)[place.host]  # exact sums, but not across positions
         host = (draw.array((n,), "integers").host * scale).astype(draw.dtype)
         start = Argument(np.zeros_like(x.host), ("",))
         yield layer("ops.scatter_add", start, place, Argument(host, ("n",), kept=True))

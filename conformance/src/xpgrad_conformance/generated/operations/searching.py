@@ -1,4 +1,4 @@
-"""Searching: positions of largest and smallest elements, of those that are not zero, and in sorted tables."""
+"""Searching: positions of largest, smallest and nonzero elements, and positions in sorted tables."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -17,7 +17,7 @@ QUICK = "float32", "float64", "int64", "uint64"
 
 
 def _extremal(name: str) -> Operation:
-    """Return the operation of argmax or argmin: the first one of equal elements, and a NaN before all others."""
+    """Return the operation of argmax or argmin: the first of equal elements, with NaN first of all elements."""
     reference: Callable[..., Any] = getattr(np, name)
 
     def samples(draw: Draw) -> Iterator[Sample]:
@@ -46,7 +46,7 @@ def _extremal(name: str) -> Operation:
 
 
 def _at_end(name: str, x: Argument, axis: int = -1) -> Argument:
-    """Return the argument with its extremal element at the end of an axis, and nowhere before if there are others."""
+    """Return the argument with its extremal element at the end of an axis, and only there if other elements exist."""
     host = x.host.copy()
     extreme = getattr(np, name[3:])(host)
     others = host[host != extreme]
@@ -72,7 +72,7 @@ def _nonzero(draw: Draw) -> Iterator[Sample]:
 
 
 def _sparse(draw: Draw, shape: tuple[int, ...], axes: tuple[str, ...] = ()) -> Argument:
-    """Return an argument of which some elements are zeros, -0.0 among them, and others NaN, infinite or extreme."""
+    """Return an argument with some zeros, including -0.0; other elements may be NaN, infinite or extreme."""
     host = mixed(draw, shape)
     chosen = draw.rng.random(shape)
     if host.dtype.kind in "fc":
@@ -115,7 +115,7 @@ def _table(draw: Draw, n: int, kind: str) -> Any:
 def _search(
     draw: Draw, table: Any, shape: tuple[int, ...], side: str = "", layout: str = "contiguous", sorted_by: bool = False
 ) -> Sample:
-    """Return a search for elements of a table, and for others between and outside of them."""
+    """Return a search for elements of a table, and for numbers between and outside its elements."""
     wanted = mixed(draw, shape)
     if table.size:
         chosen = draw.rng.choice(table, shape)

@@ -35,7 +35,7 @@ def _inputs(draw: Draw) -> Iterator[Argument]:
 
 
 def _with_repeats(draw: Draw, n: int) -> Argument:
-    """Return an argument of which about half of the elements occur more than once."""
+    """Return an argument in which about half of the elements are repeated."""
     host = mixed(draw, (n,))
     return Argument(draw.rng.permutation(np.where(draw.rng.random(n) < 0.5, host, draw.rng.permutation(host))), ("n",))
 
@@ -54,7 +54,7 @@ def _canonical(name: str, x: Any, results: Any) -> Any:
 
 
 def _first(x: Any, values: Any, indices: Any) -> Any:
-    """Return the positions of the values, those of NaN as -1: any order of theirs will do."""
+    """Return the positions of the values; positions of NaN, whose order is free, become -1."""
     flat = x.reshape(-1)
     return np.where(np.isnan(flat[indices]), -1, indices) if x.dtype.kind in "fc" else indices
 

@@ -17,7 +17,7 @@ ORDERS = "mixed", "ties", "sorted", "reversed", "equal", "extremes", "spread"
 
 
 def argsort(x: Any, axis: int = -1, descending: bool = False, stable: bool = True) -> Any:
-    """Return the stable order of a host array, also of equal elements in a descending one."""
+    """Return the stable order of a host array, which keeps equal elements in order also if descending."""
     if not descending:
         return np.argsort(x, axis=axis, kind="stable")
     return np.flip(x.shape[axis] - 1 - np.argsort(np.flip(x, axis), axis=axis, kind="stable"), axis)
@@ -35,12 +35,12 @@ def _inputs(draw: Draw) -> Iterator[tuple[Argument, dict[str, Any]]]:
             yield given(draw, (n,), draw.pick(("mixed", "ties")), ("n",)), {"descending": descending}
     for n in lengths(draw)[-1:] if draw.quick else lengths(draw):
         for form in (draw.pick(LINES),) if draw.quick else LINES:
-            x = Argument(hidden(draw, n, form, 1, 2), form)  # the smallest one is late, all others are equal
+            x = Argument(hidden(draw, n, form, 1, 2), form)  # the smallest element is late, the rest is constant
             yield x, {"axis": form.index("n"), "descending": draw.pick((False, True))}
     if draw.dtype in FLOATS:
         for n in (5, 17, 67):
             yield _infinite(draw, n), {"descending": draw.pick((False, True))}
-            zeros = draw.rng.choice(np.asarray([0.0, -0.0, 1.0, -1.0], draw.dtype), (n,))  # of which two are equal
+            zeros = draw.rng.choice(np.asarray([0.0, -0.0, 1.0, -1.0], draw.dtype), (n,))  # two of these are equal
             yield Argument(zeros, ("n",)), {"descending": draw.pick((False, True))}
     for row in combined(
         draw, n=(1, 2, 16, 33, 129, 1025), kind=ORDERS, place=(0, 1, 2), layout=draw.layouts(), descending=(False, True)
@@ -59,7 +59,7 @@ def _sorted(draw: Draw) -> Iterator[Sample]:
     for x, parameters in _inputs(draw):
         distinct = x.host.size < 10_000 and np.unique(x.host).size == x.host.size
         yield Sample("sort", (x,), sort, parameters, precise=False, smooth=distinct and np.isfinite(x.host).all())
-    for n in (5, 17, 40, 1000) if draw.dtype in FLOATS else ():  # wherever NaNs come, no element is lost
+    for n in (5, 17, 40, 1000) if draw.dtype in FLOATS else ():  # at any positions of NaN, no element is lost
         x = given(draw, (n,), "mixed")
         x.host[draw.rng.permutation(n)[: n // 4 + 1]] = np.nan
         parameters = {"descending": draw.pick((False, True))}
@@ -77,7 +77,7 @@ def _argsorted(draw: Draw) -> Iterator[Sample]:
 
 
 def _in_order(function: Any) -> Any:
-    """Return a reference of what `_chosen` finds."""
+    """Return a reference for the result of `_chosen`."""
 
     def reference(x: Any, **parameters: Any) -> Any:
         everything = np.sort(np.broadcast_to(np.arange(len(x))[:, None], x.shape), axis=0)

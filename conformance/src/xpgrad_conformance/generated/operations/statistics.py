@@ -40,7 +40,7 @@ Make = Callable[[tuple[int, ...], tuple[str, ...], str], Argument]
 
 
 def specials(dtype: str) -> list[float]:
-    """Return what a reduction must hand on."""
+    """Return the special numbers that a reduction must propagate."""
     return [each for each in special_numbers(dtype) if not np.isfinite(each)]
 
 
@@ -52,7 +52,7 @@ def alone(draw: Draw, value: Any, n: int, others: Any = None) -> Any:
 
 
 def positions(draw: Draw, name: str, values: Sequence[Any], reference: Reference, **what: Any) -> Iterator[Sample]:
-    """Yield samples in which a value takes each position of a row, of a column, of a vector, and of a block."""
+    """Yield samples with a value in each position of a row, a column, a vector, and a block."""
     others = what.pop("others", None)
     what = {"smooth": draw.dtype in FLOATS, **what}
     for value in values:
@@ -79,7 +79,7 @@ def positions(draw: Draw, name: str, values: Sequence[Any], reference: Reference
 
 
 def late(draw: Draw, value: Any, others: Any = None) -> Iterator[tuple[Any, tuple[str, ...]]]:
-    """Yield arrays with a long axis in each place, on which a value is among the last three elements alone."""
+    """Yield arrays with a long axis in each place, with a value only among the last three elements."""
     for axes in ("n", "m"), ("m", "n"), ("k", "n", "m"):
         for n in draw.rng.choice(LONG, 1 if draw.quick else 3, replace=False).tolist():
             shape = shaped(axes, n)
@@ -116,7 +116,7 @@ def reduced(
 
 
 def whole(draw: Draw, shape: tuple[int, ...], axes: tuple[str, ...], layout: str = "contiguous") -> Argument:
-    """Return small integers, of which one is larger; their sums are exact in floating-point dtypes, too."""
+    """Return small integers with one larger integer; their sums are exact in floating-point dtypes as well."""
     x = draw.array(shape, "integers", axes=axes, layout=layout)
     if x.host.size and layout != "broadcast" and x.host.dtype.kind != "b":
         x.host.reshape(-1)[-1 if draw.rng.random() < 0.5 else draw.rng.integers(x.host.size)] = 64
@@ -139,12 +139,12 @@ def factors(draw: Draw, shape: tuple[int, ...], axes: tuple[str, ...], layout: s
 
 
 def _constant(host: Any) -> Any:
-    """Return the signs of the first element for all of an axis, of which products are exact in all dtypes."""
+    """Return the sign of the first element, repeated along an axis; its products are exact in all dtypes."""
     return np.broadcast_to(np.sign(host[:1]), host.shape).copy()
 
 
 def size_of(x: Any, axis: Any = None, keepdims: bool = False, **_: Any) -> Any:
-    """Return the sums of magnitudes, of which errors of sums are a multiple."""
+    """Return the sums of magnitudes, to which errors of sums are proportional."""
     return np.sum(np.abs(x), axis=axis, keepdims=keepdims)
 
 
@@ -170,7 +170,7 @@ def _sum(draw: Draw) -> Iterator[Sample]:
 
 
 def _of_another_dtype(draw: Draw, name: str, make: Callable[..., Argument]) -> Iterator[Sample]:
-    """Yield samples with ``dtype=``: sums of float32 in float64 have its digits, and those of int8 are wide."""
+    """Yield samples with ``dtype=``: sums of float32 in float64 have its precision, and sums of int8 are wide."""
     kind = np.dtype(draw.dtype).kind
     others = {"f": ("float32", "float64", "complex128"), "i": ("int64", "float64"), "u": ("uint64",), "b": ("int64",)}
     for other in others.get(kind, ()):
@@ -229,7 +229,7 @@ def spread_of(name: str) -> Operation:
     def samples(draw: Draw) -> Iterator[Sample]:
         def make(shape: tuple[int, ...], axes: tuple[str, ...], layout: str) -> Argument:
             x = whole(draw, shape, axes, layout)
-            x.host[x.host == 64] = max(64.0, float(x.host.size) ** 0.5)  # which shows beside so many squares
+            x.host[x.host == 64] = max(64.0, float(x.host.size) ** 0.5)  # visible next to the sum of squares
             return x
 
         for sample in reduced(draw, name, make, reference, least=1):
@@ -248,7 +248,7 @@ def spread_of(name: str) -> Operation:
             yield Sample(name, (Argument(np.asarray(host, draw.dtype)),), reference, units=64)
 
     def cancelling(draw: Draw) -> Iterator[Sample]:
-        """Yield samples whose second derivatives may cancel, of which `scale` tells, and whose mean is rounded."""
+        """Yield samples whose second derivatives may cancel, as `scale` describes, with a rounded mean."""
         eps = float(np.finfo(draw.dtype).eps)
 
         def scale(x: Any, *, axis: Any = None, keepdims: bool = False, **given: Any) -> Any:
@@ -278,7 +278,7 @@ def extremum(name: str, reference: Reference) -> Operation:
             return draw.array(shape, draw.pick(kinds), axes=axes, layout=layout)
 
         yield from reduced(draw, name, make, reference, least=1)
-        for high in (False, True):  # all of one sign, so that a start from 0 is seen
+        for high in (False, True):  # equal signs, to detect a start from 0
             low = 1 if high else -4
             x = draw.array((33, 5), low=low, high=low + 3, axes=("n", "m"))
             for axis in (0, 1, None) if high or not draw.dtype.startswith("u") else ():

@@ -17,7 +17,7 @@ BOTH: dict[str, Callable[..., Any]] = {"sum": np.sum, "prod": np.prod}
 
 
 def of_integers(name: str) -> Operation:
-    """Return the operation of the sum or product of integers, in a dtype at least as wide as the default one."""
+    """Return the operation of the sum or product of integers, in a dtype at least as wide as the default dtype."""
     reference = BOTH[name]
 
     def samples(draw: Draw) -> Iterator[Sample]:

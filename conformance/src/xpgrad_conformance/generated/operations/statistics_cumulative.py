@@ -25,7 +25,7 @@ def cumulative(name: str, plain: Callable[..., Any], make: Callable[..., Argumen
     make : callable
         ``make(draw, shape, axes, layout)`` returns an argument whose results are exact.
     neutral : float
-        What results begin with if ``include_initial`` asks for it.
+        First element of results with ``include_initial``.
     """
 
     def reference(x: Any, *, axis: int | None = None, include_initial: bool = False) -> Any:
