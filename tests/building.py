@@ -1,4 +1,4 @@
-"""Shorthands of the tests: arrays and Variables on a device, and what they hold."""
+"""Shorthands of the tests: arrays and Variables on a device, and their values."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ def variable(device: xpgrad.Device, values: Any, dtype: str = "float32", **kwarg
 
 
 def values(x: Any) -> Any:
-    """Return what a Variable or an array of any backend holds, as nested lists."""
+    """Return the values of a Variable or an array of any backend as nested lists."""
     return on_host(x).tolist()
 
 

@@ -18,11 +18,11 @@ from xpgrad.errors import BackendUnavailable
 SLOW_PARTS = 8
 """In `make check` each commit runs one of so many parts of the slow tests."""
 
-xpgrad.global_config.detect_mutation = True  # no test may change an array that a graph keeps, but those that expect it
+xpgrad.global_config.detect_mutation = True  # no test may change an array of a graph, except tests of this detection
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Compile no C in the background but in tests that ask for it, and keep it where pytest keeps such things.
+    """Compile C in the background only in tests that request it, and keep it in pytest's temporary directory.
 
     Most tests would be over before their code is compiled.
     """

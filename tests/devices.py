@@ -9,7 +9,7 @@ from xpgrad.backend.plugins import plugins
 from xpgrad.errors import BackendUnavailable, SpecifierError
 
 DEVICES: tuple[str, ...] = ("@numpy", "@strict:cpu", "@strict:device1", "native:0")
-DEVICES += tuple(os.environ.get("XPGRAD_TEST_DEVICES", "").split())  # those of other plugins, on request
+DEVICES += tuple(os.environ.get("XPGRAD_TEST_DEVICES", "").split())  # devices of other plugins, on request
 GPU = "@cupy:0"
 
 try:
@@ -29,5 +29,5 @@ def device_or_skip(specifier: str) -> xpgrad.Device:
 
 
 def lacking(backend: str, needs: tuple[str, ...]) -> str | None:
-    """Return why `backend` cannot run what has these needs, or None if it can."""
+    """Return the reason why `backend` cannot run a test with these needs, or None."""
     return plugins.backend(backend).capabilities.lacking(needs)

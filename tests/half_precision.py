@@ -93,8 +93,8 @@ SATURATING = "softmax"  # the gradient is a difference of numbers of the size of
 
 
 def differences(name: str, device: xpgrad.Device, dtype: str) -> list[str]:
-    """Return where value and gradients of a function of many numbers are not those in double precision, rounded."""
-    function, scale, *inputs = FAMILY[name]  # type: ignore[misc]  # a row is as long as there are inputs
+    """Return where value and gradients of a function of many numbers differ from rounded double-precision results."""
+    function, scale, *inputs = FAMILY[name]  # type: ignore[misc]  # the length of a row depends on the number of inputs
     rng = np.random.default_rng(0)
     arrays = [_rounded(_array(rng, *each), device, dtype) for each in inputs]
 
@@ -110,7 +110,7 @@ def table_differences(name: str, device: xpgrad.Device, dtype: str) -> list[str]
     """Return where a case in half precision is further than few rounding errors from double precision.
 
     Elements are not compared where double precision gives NaN, or single precision on the device is off as well. An
-    infinity stands for the largest number.
+    infinity counts as the largest number.
     """
     case, found = CASES[name], []
     for magnitude in MAGNITUDES:
@@ -177,7 +177,7 @@ def _computed(
     function: Callable[..., Any], arrays: Sequence[Any], device: xpgrad.Device, dtype: str, scale: float,
     cotangents: Sequence[Any] = (), kinds: Sequence[bool] = (),
 ) -> tuple[dict[str, Any], list[Any]]:  # fmt: skip
-    """Return outputs and gradients on the host, by name, and the cotangents, which are made unless they are given."""
+    """Return outputs and gradients on the host, by name, and the cotangents, which are drawn unless given."""
     backend = device.backend
     floating = kinds or [True] * len(arrays)
     pairs = zip(arrays, floating, strict=True)
@@ -210,13 +210,13 @@ def _on_host(array: Any, dtype: str) -> Any:
 
 
 def _cotangent(shape: tuple[int, ...], scale: float, seed: int) -> Any:
-    """Return random numbers that every dtype has."""
+    """Return random numbers that every dtype can represent."""
     made = np.asarray(np.random.default_rng(1 + seed).uniform(0.5, 1.0, shape) * scale, np.float32)
     return np.asarray(made.view(np.uint32) & 0xFFFF0000, np.uint32).view(np.float32).reshape(shape)
 
 
 def _compared(what: str, actual: Any, expected: Any, dtype: str, single: Any = None, floor: float = 0.0) -> list[str]:
-    """Return what is wrong; a result may be as far away as that in single precision."""
+    """Return the error as text; a result may be as far away as in single precision."""
     if actual is None or expected is None:
         return [] if actual is expected else [f"{what}: one has a gradient, the other has none"]
     limit = LARGEST[dtype]
@@ -228,7 +228,7 @@ def _compared(what: str, actual: Any, expected: Any, dtype: str, single: Any = N
         allowed = allowed + FEW * np.abs(np.clip(single, -limit, limit) - exact)
     if actual.shape != exact.shape:
         return [f"{what}: shape {actual.shape} for {exact.shape}"]
-    right = np.abs(np.clip(actual, -limit, limit) - exact) <= allowed  # which NaN is not
+    right = np.abs(np.clip(actual, -limit, limit) - exact) <= allowed  # False for NaN
     wrong = known & ~(right | ((np.abs(expected) > limit) & ~np.isfinite(actual)))
     if not wrong.any():
         return []

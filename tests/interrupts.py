@@ -1,4 +1,4 @@
-"""Interrupts at every place where one can arrive, one after the other, so that it takes no chance to meet a bad one."""
+"""Interrupts at every possible place in turn, to find errors without relying on chance."""
 
 import dis
 import functools
@@ -31,8 +31,8 @@ class Interrupter:
         Ends of the names of the files whose instructions count.
     place : int
     checked : bool
-        Only those count at which a signal's handler can run; not the first instruction of an ``__exit__``, where it
-        can, and nothing written in Python can do anything about it.
+        Only places count at which a signal handler can run; the first instruction of an ``__exit__`` is excluded,
+        because Python code cannot handle an interrupt there.
     """
 
     def __init__(self, files: tuple[str, ...], place: int, checked: bool) -> None:
@@ -59,8 +59,8 @@ class Interrupter:
 
 def interrupted(function: Callable[[], Any], *files: str, checked: bool = False) -> Iterator[int]:
     """Call `function` again and again, with an interrupt one instruction later each time; yield after each."""
-    # What is found out once is found out in a first run without an interrupt. It is traced, too: from Python 3.12 on,
-    # `settrace` gives events of instructions only where some frame has asked for them before.
+    # A first run without an interrupt performs all one-time work. It is traced as well: from Python 3.12 on, `settrace`
+    # gives events of instructions only if a frame has requested them before.
     place = -1
     while True:
         tracer, before = Interrupter(files, place, checked), sys.gettrace()

@@ -10,7 +10,7 @@ FIRST_WHEEL = {"numpy": "2.1"} if sys.version_info >= (3, 13) else {}  # NumPy 2
 
 
 def constraints() -> list[str]:
-    """Return a constraint for each dependency: ``numpy==2.0.*`` where it says ``numpy>=2.0``."""
+    """Return a constraint for each dependency: ``numpy==2.0.*`` for ``numpy>=2.0``."""
     found = []
     for dependency in tomllib.loads(PROJECT.read_text())["project"]["dependencies"]:
         parts = re.fullmatch(r"([\w-]+)>=(\d+)(?:\.(\d+))?", dependency)

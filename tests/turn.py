@@ -1,6 +1,6 @@
-"""Whose turn it is: what takes long runs in parts, other ones for each commit; XPGRAD_TESTS says how large they are.
+"""Rotation of slow tests: each commit runs one part, and XPGRAD_TESTS sets the size of the parts.
 
-`make test` runs the smallest parts, `make check` (``XPGRAD_TESTS=check``) larger ones that contain them, and
+`make test` runs the smallest parts, `make check` (``XPGRAD_TESTS=check``) larger parts that contain them, and
 `make check-all` (``XPGRAD_TESTS=all``) runs everything.
 """
 
@@ -24,7 +24,7 @@ ALL = RUN == "all"
 
 @cache
 def commit() -> int:
-    """Return the number that the hash of the commit is; 0 outside a repository."""
+    """Return the hash of the commit as a number; 0 outside a repository."""
     command = ["git", "rev-parse", "--short=8", "HEAD"]
     try:
         found = subprocess.run(command, cwd=Path(__file__).parent, capture_output=True, text=True, check=False)
@@ -34,7 +34,7 @@ def commit() -> int:
 
 
 def part_of(items: Sequence[Item], parts: int) -> Sequence[Item]:
-    """Return one of `parts` parts of the items, another one for each commit, and a quarter of it in `make test`."""
+    """Return every `parts`-th of the items, a different part for each commit; a quarter of that in `make test`."""
     if ALL:
         return items
     parts *= RUNS[RUN]
@@ -42,7 +42,7 @@ def part_of(items: Sequence[Item], parts: int) -> Sequence[Item]:
 
 
 def has_turn(name: str, parts: int) -> bool:
-    """Return whether what has this name is in the part that `part_of` would return."""
+    """Return whether the name is in the part that this commit runs."""
     parts *= RUNS[RUN]
     return ALL or zlib.crc32(name.encode()) % parts == commit() % parts
 

@@ -10,7 +10,7 @@ PACKAGES = [*ROOT.glob("backends/*/xpgrad_*"), *ROOT.glob("plugins/*/src/xpgrad_
 
 
 def imported(tree: ast.AST) -> Iterator[str]:
-    """Yield the modules that a file imports, or may import: inside functions, and for type checkers only, too."""
+    """Yield the modules that a file may import, including imports inside functions and for type checkers."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)

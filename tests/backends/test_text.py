@@ -1,4 +1,4 @@
-"""What backends, devices and their objects print."""
+"""Printed forms of backends, devices and their objects."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""`benchmarks/documents.py` and `benchmarks/curves.py`: what a run writes, and what it says of curves."""
+"""`benchmarks/documents.py` and `benchmarks/curves.py`: the files of a run, and the description of curves."""
 
 from dataclasses import asdict
 

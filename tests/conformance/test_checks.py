@@ -36,7 +36,7 @@ OTHERWISE = {
     ("default_dtype", "device"),  # which makes no array
     ("einsum", "dtype"),  # which is refused
     ("from_dlpack", "device"),  # the family "exchange" has it
-    ("isdtype", "dtype"),  # D28 has it beside the functions in the table
+    ("isdtype", "dtype"),  # also tested by D28
 }
 """Functions and parameters that are not in the tables of spellings."""
 

@@ -1,4 +1,4 @@
-"""What generated checks print when they fail: programs that run as they are and show what is wrong."""
+"""Output of failing generated checks: executable programs that show the error."""
 
 from typing import Any
 

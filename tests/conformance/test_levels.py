@@ -1,4 +1,4 @@
-"""What a level takes: nothing failed, most of it ran, and no declaration buys it."""
+"""Requirements of a level: no failures, most checks run, and declarations are no substitute."""
 
 import dataclasses
 from collections.abc import Callable, Mapping

@@ -1,4 +1,4 @@
-"""Messages of failures without what differs from one to the next."""
+"""Messages of failures without the parts that vary."""
 
 import pytest
 

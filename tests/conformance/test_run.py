@@ -1,4 +1,4 @@
-"""Runs of the suite: what is planned, what becomes of it, which level it gives, and how a failure is seen again."""
+"""Runs of the suite: plans, outcomes, levels, and reproduction of failures."""
 
 import dataclasses
 import itertools
@@ -39,7 +39,7 @@ def _outcome(function: Callable[[Subject], None], capabilities: Capabilities | N
 
 
 def _fails(s: Subject) -> None:
-    raise AssertionError("it does not hold")
+    raise AssertionError("the condition fails")
 
 
 def test_names_of_checks_are_unique_and_have_a_family_and_a_title() -> None:
@@ -97,7 +97,7 @@ def test_shares_partition_the_plan_and_keep_cases_together() -> None:
 def test_outcome_has_state_and_reason_of_a_check() -> None:
     assert _outcome(lambda s: None).state == "passed"
     failed = _outcome(_fails)
-    assert (failed.state, failed.reason) == ("failed", "it does not hold")
+    assert (failed.state, failed.reason) == ("failed", "the condition fails")
     assert "in _fails" in failed.trace
 
 
@@ -172,7 +172,7 @@ def test_unknown_case_is_refused() -> None:
 
 
 def _report(*, mismatched: tuple[str, ...] = (), **states: str) -> Report:
-    """Return a report in which every check passed once, except those that `states` names."""
+    """Return a report in which every check passed once, except the checks in `states`."""
     outcomes = []
     for check in CHECKS:
         state, _, rest = states.get(check.id, "passed").partition(" ")
@@ -364,7 +364,7 @@ def test_a_new_process_follows_one_that_has_grown(monkeypatch: pytest.MonkeyPatc
     cases = [re.search(r"\[([^,]*),", each.id) for each in outcomes if each.check == "F01"]
     others = [each for each in outcomes if each.check != "F01"]
     assert {match[1] for match in cases if match} == set(CASES)
-    assert len(cases) > len(CASES)  # those of one case share a process
+    assert len(cases) > len(CASES)  # items of one case share a process
     assert len(started) == len(CASES) + len(others)
 
 

@@ -1,4 +1,4 @@
-"""The self-test of the suite: what it needs, family by family."""
+"""The requirements of the suite's self-test, for each family."""
 
 from dataclasses import replace
 
@@ -49,7 +49,7 @@ def test_self_test_without_a_needed_family_fails(monkeypatch: pytest.MonkeyPatch
 
 
 def _shorten(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let the command test itself by one fault and no freedom, and not ask each check for a fault of its own."""
+    """Shorten the command's self-test to one fault and no freedom, without a fault for each check."""
     monkeypatch.setattr(module, "CHECKS", ())
     monkeypatch.setattr(command, "FAULTS", FAULTS[:1])
     monkeypatch.setattr(command, "FREEDOMS", FREEDOMS[:0])

@@ -1,4 +1,4 @@
-"""The checks of the case table can fail: each seeded fault is caught by the check that is meant for it."""
+"""The checks of the case table can fail: the intended check catches each seeded fault."""
 
 from collections.abc import Callable
 from fnmatch import fnmatchcase

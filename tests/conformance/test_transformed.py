@@ -65,7 +65,7 @@ def test_the_command_takes_a_base_for_transformations_only() -> None:
 
 
 def test_a_member_that_is_mixed_up_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The suite sees one member of three, and is to notice if it gets another one."""
+    """The suite sees one of three members, and must detect a mix-up."""
     front = Batching.front
     monkeypatch.setattr(Batching, "front", lambda self, x: np.flip(front(self, x), axis=0))
     report = conform("batch(numpy)", families="K", cases=["concat"])
@@ -73,7 +73,7 @@ def test_a_member_that_is_mixed_up_is_found(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_a_wrong_tangent_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Values and gradients may be right where tangents are not."""
+    """Values and gradients may be right although tangents are wrong."""
     original = TangentsBackend.tangent_on_host
     monkeypatch.setattr(TangentsBackend, "tangent_on_host", lambda self, x: _doubled(original(self, x)))
     report = conform("dual(numpy)", families="K", cases=["multiply"])

@@ -93,7 +93,7 @@ for _name in ("bool", "int", "float"):
 
 
 class Plugin:
-    """What the stranger's plugin module has."""
+    """The contents of a third-party plugin module."""
 
     def __init__(self, name: str = "parcel", kind: type = Parcel, **options: Any) -> None:
         self.name, self.kind, self.options = name, kind, options
@@ -112,7 +112,7 @@ class Plugin:
 
 @contextmanager
 def registered(plugin: Any, name: str = "parcel") -> Iterator[Any]:
-    """Have a plugin in this process, and nothing of it afterwards."""
+    """Register a plugin in this process, and remove it afterwards."""
     backend = xpgrad.plugin.register(plugin, name)
     (module,) = {record.module for record in plugins.records.values() if record.backend is backend}
     try:

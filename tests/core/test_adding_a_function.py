@@ -42,7 +42,7 @@ except AttributeError as error:
 
 
 def added(text: str, file: str, code: str) -> str:
-    """Return the text of a file with the code of the example: a case joins the others, all else goes to the end."""
+    """Return the text of a file with the code of the example: a case joins the table, other code is appended."""
     if "/cases/" in file:
         start = text.index("CASES = (\n") + len("CASES = (\n")
         return f"{text[:start]}    {code},\n{text[start:]}"

@@ -1,4 +1,4 @@
-"""Errors of public functions: what they leave."""
+"""Errors of public functions and the state after them."""
 
 import gc
 import weakref

@@ -1,4 +1,4 @@
-"""Every case of the table in every dtype, on NumPy; on the other devices that the core is tested on, a part of them."""
+"""Every case of the table in every dtype on NumPy, and a part of the cases on the other devices of the tests."""
 
 import pytest
 from tests.devices import DEVICES, device_or_skip, lacking

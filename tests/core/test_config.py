@@ -65,7 +65,7 @@ def test_a_global_value_takes_effect_in_operations_of_running_threads():
     started, go, done = threading.Event(), threading.Event(), []
 
     def work():
-        xpgrad.config.train = True  # has an overlay of its own
+        xpgrad.config.train = True  # has a separate overlay
         started.set()
         go.wait()
         done.append((x * x).requires_grad)

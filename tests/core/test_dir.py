@@ -1,4 +1,4 @@
-"""The front door: what `dir` lists, and what is said of a name that is not there."""
+"""The top-level namespace: the names in `dir`, and the error for a missing name."""
 
 import importlib
 import inspect

@@ -1,4 +1,4 @@
-"""What is installed: xpgrad for its users, and beside it xpgrad-conformance, of the same version, for its testers."""
+"""Installed distributions: xpgrad for users, and xpgrad-conformance of the same version for testers."""
 
 import re
 import subprocess

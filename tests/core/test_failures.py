@@ -1,4 +1,4 @@
-"""A call that fails changes nothing: each public call that changes something, with a failure at each of its steps."""
+"""A failing call changes no state: each public call that changes state, with a failure at each of its steps."""
 
 import io
 import os
@@ -77,7 +77,7 @@ class Injector:
 
 
 def snapshot(*objects):
-    """Return all that objects hold, as nested tuples that can be compared."""
+    """Return the state of objects as nested tuples that can be compared."""
     seen = {}
 
     def of(x):
@@ -310,7 +310,7 @@ def test_a_failure_at_each_step_changes_nothing(name):
     before = snapshot(*objects)
     counting = Injector(sys.maxsize, until)
     assert not counting.run(call)
-    assert snapshot(*objects) != before  # else the call would be none that changes something
+    assert snapshot(*objects) != before  # the call must change the state
     for place in range(0, counting.count, -(-counting.count // MAX_PLACES)):
         call, objects, until = CALLS[name]()
         before = snapshot(*objects)

@@ -1,4 +1,4 @@
-"""What the first mistakes of a newcomer are answered with: the operation, what came, what to do."""
+"""Error messages for a beginner's first mistakes: operation, argument, remedy."""
 
 import io
 import re
@@ -25,7 +25,7 @@ def x() -> Variable:
 
 
 class Foreign:
-    """A dtype that no library has."""
+    """A dtype of no library."""
 
     def __repr__(self) -> str:
         return "other.quaternion"
@@ -40,7 +40,7 @@ class NoInit(Chain):
 
 
 class NoInitNoScope(Link):
-    """The same, and nothing to register."""
+    """The same, without parameters to register."""
 
     def __init__(self) -> None:
         self.size = 3
@@ -364,7 +364,7 @@ def test_links_in_a_list_are_warned_of() -> None:
         chain.layers = [model(), model()]
     with chain.init_scope():
         chain.l1 = model()
-        chain.again = [chain.l1]  # it has a name, and no warning
+        chain.again = [chain.l1]  # with a name and without a warning
 
 
 def test_an_array_on_another_device_than_the_model_is_named() -> None:

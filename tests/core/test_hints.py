@@ -1,4 +1,4 @@
-"""What is said of an attribute that is not there, but has another name or another place."""
+"""Messages for missing attributes that have another name or another place."""
 
 import importlib
 
@@ -55,7 +55,7 @@ def test_the_text_is_not_computed_before_it_is_read() -> None:
 
 def test_what_the_table_names_exists_and_its_keys_do_not() -> None:
     public = {name for module in hints.MODULES for name in dir(importlib.import_module(module))}
-    assert public & set(hints.NAMES) == {"cross_entropy", "interpolate"}  # ours, and PyTorch's names of others
+    assert public & set(hints.NAMES) == {"cross_entropy", "interpolate"}  # PyTorch's names differ
     for advice in hints.NAMES.values():
         for path in advice.replace(" and its method backward", "").replace(", or ", " and ").split(" and "):
             found: object = xpgrad

@@ -67,7 +67,7 @@ def import_statements(tree, types):
 
 
 def imported(source, known, types=False):
-    """Return the modules among `known` that a source imports, with `types` also those for type checkers only."""
+    """Return the modules among `known` that a source imports, with `types` also imports for type checkers."""
     found = set()
     for statement in import_statements(ast.parse(source), types):
         if isinstance(statement, ast.Import):
@@ -87,7 +87,7 @@ def edges():
 
 
 def circles(edges):
-    """Return the sets of modules that import each other: repeatedly drop what imports nothing that is left."""
+    """Return the sets of modules that import each other: repeatedly drop modules that import no remaining module."""
     left = dict(edges)
     while True:
         ends = {name for name, targets in left.items() if not (targets & left.keys()) - {name}}

@@ -1,4 +1,4 @@
-"""Lists of Variables beside numbers, in every public function that accepts them: a right gradient, or an error."""
+"""Lists of Variables and numbers, in every public function that accepts them: a right gradient, or an error."""
 
 import contextlib
 import importlib
@@ -80,7 +80,7 @@ def test_a_list_of_variables_and_numbers_has_its_gradient_or_is_refused(module, 
             warnings.simplefilter("error", xpgrad.GraphEndWarning)
             try:
                 found = float(on_host(grad(f)(START)))
-            except Exception:  # it takes no lists, or says that it has no gradient
+            except Exception:  # accepts no lists, or raises that it has no gradient
                 continue
         expected = slope(f)
         if expected is not None and not np.isclose(found, expected, rtol=1e-4, atol=1e-6):

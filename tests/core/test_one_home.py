@@ -1,7 +1,7 @@
-"""One home for each function: whatever names lead to a meaning, they lead to the same primitives.
+"""One implementation of each function: all names with one meaning lead to the same primitives.
 
-Functions are compared by names that mean the same, and by computing: functions with equal values on a sample must have
-recorded the same primitives, or those of one must be among those of the other, which then calls it.
+Functions are compared by names with one meaning, and by computing: functions with equal values on a sample must have
+recorded the same primitives, or the primitives of one must be a subset, if the second calls the first.
 """
 
 import functools
@@ -47,7 +47,7 @@ PLACING = frozenset(_PLACING.split())
 DIFFERENT: tuple[frozenset[str], ...] = tuple(
     frozenset(names.split())
     for names in (
-        # equal where nothing is negative, complex, missing, far away or alike
+        # equal for arguments that are real, positive, finite, near or distinct
         "conj conjugate real abs absolute fabs copy identity positive clip nan_to_num clipped_relu elu leaky_relu"
         " relu relu6 rrelu unwrap roll angle imag sum_to nextafter gate fmax fmin maximum minimum full_like where",
         "max nanmax amax min nanmin amin",
@@ -162,7 +162,7 @@ def primitives(y: Variable) -> Counter[str]:
 
 
 def _rounded(values: Any) -> Any:
-    """Return numbers to six digits after the point, one number for all that are not finite, and 0 without a sign."""
+    """Return numbers rounded to six decimals, with one number for all non-finite values, and without signed zeros."""
     known = np.where(np.isfinite(values) & (np.abs(values) < 1e9), values, 7e9).astype(complex)
     return known.round(6) + 0.0
 
@@ -179,14 +179,14 @@ def outcome(function: Function, arrays: tuple[Any, ...]) -> tuple[Any, Graph] | 
         return None
     arrays = [np.asarray(on_host(y)) for y in ys]
     if sum(np.isfinite(array).sum() for array in arrays) * 2 < sum(y.size for y in ys):
-        return None  # so little of a function's domain says nothing
+        return None  # too small a part of a function's domain
     values = tuple((y.shape, _rounded(array).tobytes()) for y, array in zip(ys, arrays, strict=True))
     graph = tuple(map(primitives, ys))
     return (values, graph) if any(graph) else None
 
 
 def _calls(one: Graph, other: Graph) -> bool:
-    """Return whether all that `other` computes is in `one`, too."""
+    """Return whether `one` contains all calls of `other`."""
     return len(one) == len(other) and all(a >= b > Counter() for a, b in zip(one, other, strict=True))
 
 

@@ -86,7 +86,7 @@ def test_a_compiled_function_reports_at_each_run(device) -> None:
         assert observation["main/y"].device == device
         assert observation["main/three"] == 3
         assert (observation["main/weighted"][0].item(), observation["main/weighted"][1]) == (2 * i * i, 2)
-    f(device.send(np.ones(2, np.float32)))  # and without a reporter, nothing happens
+    f(device.send(np.ones(2, np.float32)))  # and without a reporter, no report
 
 
 def test_nothing_is_reported_of_one_example_of_a_batch() -> None:

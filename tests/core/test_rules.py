@@ -1,7 +1,7 @@
-"""The thirteen rules that hold on every backend, by number: an example of each.
+"""The thirteen rules that hold on every backend, by number, with an example of each.
 
-That they hold for every function, dtype and layout is what the case table and the families of the conformance suite
-say; tests/conformance runs those on the devices that these examples run on.
+The case table and the families of the conformance suite test the rules for every function, dtype and layout;
+tests/conformance runs them on the devices of these examples.
 """
 
 import operator
@@ -110,7 +110,7 @@ def test_rule_4_kinks_have_derivative_0_as_documented(device, function):
     assert "0" in function.__doc__
 
 
-# 5: of z = 1j * x**2 the gradient for the gradient s of z is s * conj(2j * x)
+# 5: for z = 1j * x**2 the gradient for the gradient s of z is s * conj(2j * x)
 
 
 A, S = np.array([1 + 2j, 3 - 1j]), np.array([0.5 - 1j, 2 + 3j])

@@ -1,4 +1,4 @@
-"""Scalars of libraries as operands: alone they are 0-d arrays of their library, beside Variables they are weak."""
+"""Scalars of libraries as operands: single scalars are 0-d arrays of their library, and weak next to Variables."""
 
 import inspect
 from collections.abc import Callable
@@ -28,7 +28,7 @@ def functions_of_0d_arrays() -> dict[str, tuple[Callable[..., Any], int]]:
             count = sum(p.kind in REQUIRED and p.default is p.empty for p in given)
             try:
                 function(*[np.asarray(0.5)] * count)
-            except Exception:  # it takes matrices, integers, or no arrays
+            except Exception:  # takes matrices, integers, or no arrays
                 continue
             found[f"{chapter}.{name}".removeprefix(".")] = function, count
     return found

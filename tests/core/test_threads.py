@@ -1,4 +1,4 @@
-"""What several threads may do with one object at once: the results are those of one thread."""
+"""Several threads that share an object get the results of one thread."""
 
 import os
 import subprocess
@@ -28,7 +28,7 @@ def _frequent_switches():
 
 
 def in_threads(call):
-    """Return what the calls in all threads have returned; raise what one of them has raised."""
+    """Return the results of the calls in all threads; raise the first exception."""
     results, errors, start = [], [], threading.Barrier(THREADS)
 
     def work():

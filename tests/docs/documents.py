@@ -20,7 +20,7 @@ def blocks(path: Path) -> list[str]:
 
 
 def programs(path: Path) -> list[tuple[str, str]]:
-    """Return the programs of a page, each with what is said to be printed: the text block that follows it."""
+    """Return the programs of a page, each with its documented output: the text block that follows it."""
     return PROGRAM.findall(path.read_text())
 
 
@@ -30,7 +30,7 @@ def is_session(block: str) -> bool:
 
 
 def examples(session: str) -> Iterator[tuple[str, str]]:
-    """Yield the statements of a session, each with what it is said to print."""
+    """Yield the statements of a session, each with its documented output."""
     source, printed = [], []
     for line in [*session.splitlines(), ">>> pass"]:
         if line.startswith(">>> ") and source:
@@ -45,7 +45,7 @@ def examples(session: str) -> Iterator[tuple[str, str]]:
 
 
 def printed_by(source: str, names: dict[str, Any]) -> str:
-    """Run a statement as an interactive interpreter does, and return what it prints."""
+    """Run a statement like an interactive interpreter, and return its output."""
     out = io.StringIO()
     with redirect_stdout(out):
         try:
@@ -65,6 +65,6 @@ def squeezed(text: str) -> str:
 
 
 def run_session(session: str, names: dict[str, Any]) -> None:
-    """Run a session, and compare what it prints with what it says."""
+    """Run a session, and compare the printed with the documented output."""
     for source, printed in examples(session):
         assert squeezed(printed_by(source, names)) == squeezed(printed), source

@@ -27,7 +27,7 @@ PRINTED = {
 
 
 def run(*command: object, path: Path) -> str:
-    """Return what a command prints, with the folder `path` on Python's path."""
+    """Return the output of a command, with the directory `path` on Python's path."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("XPGRAD_")}
     done = subprocess.run(
         [sys.executable, *map(str, command)],
@@ -54,7 +54,7 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def site(source: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder where the distribution is installed, with the library and the programs beside it."""
+    """A directory where the distribution is installed, together with the library and the programs."""
     folder = tmp_path_factory.mktemp("site")
     run("-m", "hatchling", "build", "-t", "wheel", "-d", folder, path=source)
     (wheel,) = folder.glob("*.whl")

@@ -1,4 +1,4 @@
-"""Every Python block of README, CONTRIBUTING and docs runs, from top to bottom, and prints what it says."""
+"""Every Python block of README, CONTRIBUTING and docs runs, from top to bottom, with the documented output."""
 
 import contextlib
 from pathlib import Path

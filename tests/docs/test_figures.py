@@ -1,4 +1,4 @@
-"""Numbers in the text of README and docs are those that the code, the data and the tables give now."""
+"""Numbers in the text of README and docs agree with the current code, data and tables."""
 
 import re
 import sys

@@ -1,4 +1,4 @@
-"""The findings in array libraries: counted, in order, by checks that exist, and by programs of a few lines."""
+"""The findings in array libraries: counted, ordered, with existing checks and short programs."""
 
 import ast
 import re

@@ -1,4 +1,4 @@
-"""What the pages take from the code is what the code says now."""
+"""Generated parts of the pages agree with the code."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""The how-to pages: their programs print what they say, and both columns of their tables compute the same."""
+"""The how-to pages: their programs have the documented output, and both columns of their tables compute the same."""
 
 import io
 import linecache
@@ -29,7 +29,7 @@ def test_programs_print_what_the_page_says(path: Path, tmp_path: Path, monkeypat
         linecache.checkcache("program.py")
         printed = io.StringIO()
         with redirect_stdout(printed), warnings.catch_warnings():
-            warnings.simplefilter("ignore", RuntimeWarning)  # NumPy's, of divisions by zero
+            warnings.simplefilter("ignore", RuntimeWarning)  # NumPy warnings about divisions by zero
             exec(compile("\n" * before.count("\n") + source, "program.py", "exec"), names)
         assert squeezed(printed.getvalue()) == squeezed(expected), source
         before += source
@@ -51,7 +51,7 @@ def column(cells: list[str]) -> list[Any]:
 
 
 def leaves(value: Any) -> list[Any]:
-    """Return the arrays and numbers of a tree in order, as NumPy's."""
+    """Return the arrays and numbers of a tree in order, as NumPy arrays."""
     if isinstance(value, dict):
         value = [value[key] for key in sorted(value)]
     if isinstance(value, list | tuple):

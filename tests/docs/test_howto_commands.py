@@ -1,4 +1,4 @@
-"""Commands of the how-to pages: the files are written where their commands run, and these print what is said."""
+"""Commands of the how-to pages: the files are written where their commands run, with the documented output."""
 
 import os
 import re
@@ -19,7 +19,7 @@ PROGRAMS = {"python": PYTHON, "xpgrad": [*PYTHON, "-m", "xpgrad"]}
 
 
 def install(folder: Path, site: Path) -> list[Path]:
-    """Do what ``pip install --editable`` does, without a network; return what to put on Python's path."""
+    """Do the work of ``pip install --editable`` without a network; return directories for Python's path."""
     project = tomllib.loads((folder / "pyproject.toml").read_text())["project"]
     metadata = site / f"{project['name'].replace('-', '_')}-{project['version']}.dist-info"
     metadata.mkdir(parents=True)
@@ -35,7 +35,7 @@ def install(folder: Path, site: Path) -> list[Path]:
 
 
 def run(command: str, folder: Path, path: list[Path]) -> str:
-    """Return what a command of a page prints."""
+    """Return the output of a command of a page."""
     program, *words = shlex.split(command)
     environment = {name: value for name, value in os.environ.items() if not name.startswith("XPGRAD_")}
     environment["PYTHONPATH"] = os.pathsep.join(map(str, [*path, *filter(None, [environment.get("PYTHONPATH")])]))
@@ -47,7 +47,7 @@ def run(command: str, folder: Path, path: list[Path]) -> str:
 
 
 def write(files: list[tuple[str, str]], folder: Path) -> None:
-    """Write the files of a page that belong into a folder; those that are there must be as the page shows them."""
+    """Write the files of a page that belong into a directory; existing files must have the contents in the page."""
     for name, text in files:
         file = folder / name
         if file.exists():
@@ -59,7 +59,7 @@ def write(files: list[tuple[str, str]], folder: Path) -> None:
 @pytest.mark.exhaustive(1)
 @pytest.mark.parametrize("name", ["port-from-chainer", "write-a-backend", "write-an-executor"])
 def test_commands_print_what_the_page_says(name: str, tmp_path: Path) -> None:
-    """Three dots stand for what a page leaves out."""
+    """Three dots mark omitted output."""
     page = (ROOT / "docs" / "howto" / f"{name}.md").read_text()
     folder, path = tmp_path / "author", list[Path]()
     folder.mkdir()

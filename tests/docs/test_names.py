@@ -1,4 +1,4 @@
-"""The names of the API that documents mention exist: those of modules and classes exactly, others anywhere."""
+"""The names of the API in documents exist: names of modules and classes exactly, other names in any class."""
 
 import builtins
 import functools
@@ -65,7 +65,7 @@ WORDS = {
     "devices.md": "available",
     "half-a-standard.md": "lean builtins concatenate transpose fine lean.gather operator.add expected",
     "howto": "array_api_strict array_namespace dependencies fsum jax_enable_x64 xpgrad_npu",
-    "interop.md": "xp.array xpgrad.interop.spam xpgrad.interop.from_spam",  # asked for in vain; of an example
+    "interop.md": "xp.array xpgrad.interop.spam xpgrad.interop.from_spam",  # missing names, and names of an example
     "xpgrad-autograd": "VSpace integrate misc odeint register stats test_util trace tracer uninstall xpgrad_autograd",
     "xpgrad-chainer": "Softmax dataset tabular uninstall xpgrad_chainer",
     "xpgrad-dask": "compute_chunk_sizes persist",  # methods of dask's arrays
@@ -79,7 +79,7 @@ WORDS = {
     "models.md": "model.named_parameters model.state_dict named_parameters state_dict",  # PyTorch's
     "port-from-chainer.md": "xpgrad.training.triggers.Interval",  # a name that the command breaks
     "scaling.md": "freeze gc",
-    "tutorial.md": "xp.device_of xp.spec_of",  # of what rules are given
+    "tutorial.md": "xp.device_of xp.spec_of",  # arguments of rules
     "transforms.md": "aux least_squares resize_ sol",
 }
 """What else stands in code font on a page: values, files' words, names of other libraries."""
@@ -102,7 +102,7 @@ def modules(*packages: ModuleType) -> Iterator[ModuleType]:
 def parameters(function: Any) -> set[str]:
     try:
         return set(inspect.signature(function).parameters)
-    except (TypeError, ValueError):  # no function, or one that does not tell
+    except (TypeError, ValueError):  # not a function, or a function without a signature
         return set()
 
 
@@ -123,7 +123,7 @@ def vocabulary() -> frozenset[str]:
 
 
 def exists(root: str, path: str) -> bool:
-    """Whether ``root.path`` is there: a module, or an attribute of one or of a class, also one of its instances."""
+    """Whether ``root.path`` exists: a module, or an attribute of a module, a class or its instances."""
     found = ROOTS[root]
     for name in path.split("."):
         if name in getattr(found, "__annotations__", {}):

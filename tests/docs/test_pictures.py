@@ -1,4 +1,4 @@
-"""The pictures of docs/drawing.md are what the code draws now."""
+"""The drawings of docs/drawing.md equal the current output of the code."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""Chainer's tutorial on variables and derivatives: its statements, and what it says they print."""
+"""Chainer's tutorial on variables and derivatives: its statements and its documented output."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""`examples/consumers.py`: third-party code differentiates unchanged, and docs/interop.md says what does."""
+"""`examples/consumers.py`: third-party code differentiates unchanged, and docs/interop.md lists it."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""The examples at their quick sizes: what they find on real data, on two devices, and that a wrong gradient shows."""
+"""The examples at their quick sizes: results on real data, on two devices, and detection of a wrong gradient."""
 
 import argparse
 import functools
@@ -41,7 +41,7 @@ def wrong(f: Callable[..., Any]) -> Callable[..., Any]:
 def test_gaussian_process_forecasts_three_years_within_two_ppm(device: str) -> None:
     result = quick(gaussian_process, device)
     assert len(result.held_back) == 36
-    assert result.rmse < 1.5  # the seasons alone are ±3 ppm, and the trend makes 4 in these years
+    assert result.rmse < 1.5  # the seasonal cycle is ±3 ppm, and the trend contributes 4 in these years
     assert 0.7 < result.coverage <= 1
     assert result.gradient_error < 1e-5
     assert 2 < result.hyperparameters["season"] < 5
@@ -85,7 +85,7 @@ def test_pde_adjoint_is_the_same_on_another_device(device: str) -> None:
 
 
 def same(one: Any, other: Any) -> bool:
-    """Whether two results have the same figures; how long gradients took and how much memory are none."""
+    """Whether two results have the same figures, without times and memory of gradients."""
     skipped = ("Timed", "plain_peak", "peak")
     return all(
         np.array_equal(a, b) if isinstance(a, np.ndarray) else bool(a == b)

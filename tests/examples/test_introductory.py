@@ -1,4 +1,4 @@
-"""Chainer's introductory programs: each runs for some steps on two devices, learns, and goes on from what it saved."""
+"""Chainer's introductory programs: each runs for some steps on two devices, learns, and resumes from its snapshot."""
 
 import importlib
 import json
@@ -86,7 +86,7 @@ def test_word2vec_learns_and_writes_its_vectors(
     trainer = run("train_word2vec", device, *options)
     losses = [record["main/loss"] for record in trainer.get_extension("LogReport").log]
     assert len(losses) == 4
-    if out_type == "original":  # the others are sums over windows of random sizes
+    if out_type == "original":  # the other types are sums over windows of random sizes
         assert losses == sorted(losses, reverse=True)
     lines = (tmp_path / "word2vec.model").read_text().splitlines()
     assert lines[0].split()[1] == "10"

@@ -23,12 +23,14 @@ PARTS = 16
 @click.argument("ids", nargs=-1)
 @click.option("--without", multiple=True, help="Leave this family out, which must then fail.")
 @click.option(
-    "--rotate", is_flag=True, help="A sixteenth of the faults and of the correct backends, another one for each commit."
+    "--rotate", is_flag=True, help="A sixteenth of the faults and of the correct backends, selected by the commit."
 )
 @click.option("--whole", "profile", type=click.Choice(["quick", "full"]), help="Run a whole profile on these faults.")
 @click.option("--file", "files", multiple=True, help="With --whole: the faults of a file of tests/faults/seeded.")
 @click.option("--seed", default=0, help="With --whole: the seed of all random numbers.")
-@click.option("--jobs", type=click.IntRange(min=0), help="Processes; 0: this one. [default: one for each core]")
+@click.option(
+    "--jobs", type=click.IntRange(min=0), help="Worker processes; 0 runs in this process. [default: one for each core]"
+)
 def main(
     ids: tuple[str, ...],
     without: tuple[str, ...],
@@ -38,7 +40,7 @@ def main(
     seed: int,
     jobs: int | None,
 ) -> None:
-    """Run the seeded faults: each must be killed, by each family that it names.
+    """Run the seeded faults: each family that a fault names must kill it.
 
     With --whole, run all checks of a profile on the faults IDS instead, each up to the first check that kills it.
     """
@@ -54,19 +56,19 @@ def main(
 def _chosen(ids: Sequence[str], files: Sequence[str]) -> list[Fault]:
     """Return the faults of these names and of these files; by default all."""
     if unknown := set(ids) - {fault.id for fault in FAULTS}:
-        raise click.UsageError(f"there is no fault {', '.join(sorted(unknown))}")
+        raise click.UsageError(f"unknown fault {', '.join(sorted(unknown))}")
     found = {fault.id for fault in FAULTS if not files and not ids} | set(ids)
     for file in files:
         try:
             module = import_module(f"tests.faults.seeded.{file}")
         except ModuleNotFoundError:
-            raise click.UsageError(f"there is no file tests/faults/seeded/{file}.py") from None
+            raise click.UsageError(f"the file tests/faults/seeded/{file}.py does not exist") from None
         found |= {value.id for value in vars(module).values() if isinstance(value, Fault)}
     return [fault for fault in FAULTS if fault.id in found]
 
 
 def _whole(console: Console, faults: Sequence[Fault], *, quick: bool, seed: int, jobs: int) -> int:
-    """Run a profile on each fault, print what killed it and when, and return the exit code."""
+    """Run a profile on each fault, print the check that killed it and the time, and return the exit code."""
     measured = baseline(quick=quick, seed=seed)
     for id, reason in measured.alarms.items():
         console.print(f"false alarm on a correct backend, not counted: {id}: {reason}", style="red", soft_wrap=True)

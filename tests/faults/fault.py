@@ -20,7 +20,7 @@ class Fault:
     title : str
         What is wrong.
     families : str
-        Letters of the families of which each must kill it.
+        Letters of the families that must each kill it.
     plant : callable
         ``plant(bed)`` changes the correct backend.
     cases : tuple of str
@@ -111,7 +111,7 @@ def replace(name: str, function: Callable[..., Any]) -> Plant:
 
 
 def operator(name: str, function: Callable[..., Any]) -> Plant:
-    """Replace an operator, ``__add__``, by ``function(x, *others)`` of NumPy arrays."""
+    """Replace an operator, ``__add__``, with ``function(x, *others)`` of NumPy arrays."""
     return lambda bed: bed.operator(name, function)
 
 

@@ -1,4 +1,4 @@
-"""The suite tested by faults: every fault must be killed by each of its families, every check must kill one."""
+"""Self-test of the suite with faults: each family of a fault must kill it, and every check must kill a fault."""
 
 import multiprocessing
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -19,29 +19,29 @@ from xpgrad_conformance.plan import Item, plan
 from xpgrad_conformance.probes import mismatches
 from xpgrad_conformance.table.case import Case
 
-PROFILES = "quick", "quick", "quick", "full", "full"  # by which checks draw inputs until a fault is killed
+PROFILES = "quick", "quick", "quick", "full", "full"  # profiles in which checks draw inputs until a fault is killed
 EVERY = 10  # only every tenth case of the table runs on a backend that uses its freedoms
-OTHERS = 30  # and every thirtieth operation, of which the next backend takes others: together they run all
+OTHERS = 30  # and every thirtieth operation, with a different selection for the next backend: together they run all
 
 
 class Kills(NamedTuple):
-    """What the checks said of one fault, or of one freedom: the names of those that failed, with the first reason."""
+    """The result of the checks for one fault or freedom: the names of failed checks, with the first reason."""
 
     id: str
     failed: dict[str, str]
 
 
 class Task(NamedTuple):
-    """What one process does at a time: plain data.
+    """The work of one process at a time, as plain data.
 
     Attributes
     ----------
     id : str
-        A fault, a freedom, or a check of which nothing is known to be killed.
+        A fault, a freedom, or a check without a known fault.
     without : tuple of str
         Letters of families that are left out.
     faults : tuple of str
-        For a check: the faults among which it should kill one.
+        For a check: the faults among which it should kill at least one.
     """
 
     id: str
@@ -50,16 +50,16 @@ class Task(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """What a self-test found.
+    """The result of a self-test.
 
     Attributes
     ----------
     kills : tuple of Kills
         One for each fault.
     survivors : tuple of (fault, family)
-        Families that should have killed a fault and did not.
+        Families that did not kill a fault as they should.
     idle : tuple of str
-        Checks that killed nothing.
+        Checks that killed no fault.
     alarms : tuple of (freedom, check, reason)
         Checks that failed on a correct backend.
     """
@@ -84,7 +84,7 @@ def self_test(
     jobs: int = 1,
     progress: Callable[[str], None] = lambda name: None,
 ) -> Verdict:
-    """Return what the suite says of every fault and of every freedom.
+    """Return the verdict of the suite on every fault and every freedom.
 
     Parameters
     ----------
@@ -93,7 +93,7 @@ def self_test(
     faults, freedoms : sequences
         By default all.
     idle : bool
-        Whether each check of their families must kill one of these faults.
+        Whether each check of their families must kill at least one of these faults.
     jobs : int
         Processes.
     progress : callable
@@ -132,7 +132,7 @@ def _mapped(function: Callable[[Task], Kills], tasks: list[Task], jobs: int) -> 
 
 
 def _on_fault(task: Task) -> Kills:
-    """Run the families of a fault until each has killed it; on another bed, with other random numbers, if one has not.
+    """Run the families of a fault until each has killed it; retry on another testbed with other random numbers.
 
     The first attempts draw as many inputs as the quick profile, which is faster; those after them as many as the full.
     """
@@ -146,7 +146,7 @@ def _on_fault(task: Task) -> Kills:
 
 
 def _of_check(task: Task) -> Kills:
-    """Run one check on the faults of its family until it kills one."""
+    """Run one check on the faults of its family until it kills a fault."""
     for id in task.faults:
         fault = _fault(id)
         if task.id[0] in fault.families:
@@ -177,7 +177,7 @@ def _killed(fault: Fault, families: Iterable[str], checks: Sequence[Check] = CHE
 
 
 def _on_freedom(task: Task) -> Kills:
-    """Run every family on a correct backend, and compare its declaration with it."""
+    """Run every family on a correct backend, and compare its declaration with the probes."""
     number, freedom = next((i, each) for i, each in enumerate(FREEDOMS) if each.id == task.id)
     bed = Testbed(lazy=freedom.lazy)
     freedom.plant(bed)
@@ -198,7 +198,7 @@ def _planned(
     *,
     quick: bool = True,
 ) -> Iterator[Item]:
-    """Yield the items of the full profile; those that draw their inputs draw as many as in the quick one if `quick`."""
+    """Yield the items of the full profile; with `quick`, generated checks draw as many inputs as in quick."""
     for item in plan(devices, families=families, cases=cases, operations=operations, checks=checks):
         if item.operation is None or item.check.every or item.dtype in item.operation.quick:
             yield item if item.case is not None else item._replace(quick=quick)

@@ -1,7 +1,7 @@
 """Invented faults that the conformance suite does not find yet: the self-test does not read them.
 
-Each makes a mistake of a kind that array libraries have had; the last one is found by chance, in some runs. Move one to
-`tests.faults.seeded` once a check kills it.
+Each makes a mistake of a kind that array libraries have had; the last fault is found by chance, in some runs. Move a
+fault to `tests.faults.seeded` once a check kills it.
 """
 
 from typing import Any

@@ -48,7 +48,7 @@ class Testbed:
     Attributes
     ----------
     library : PretendLibrary
-        Its namespace; `library.Array` is the type of its arrays, made for this bed alone.
+        Its namespace; `library.Array` is the type of its arrays, created only for this testbed.
     backend : PretendBackend
         Methods can be replaced on the instance.
     kernels : dict
@@ -56,17 +56,17 @@ class Testbed:
     path : callable or None
         The plugin's hook `xpgrad_transfer`: ``path(source, target)`` gives a direct path, or None.
     executor : callable or None
-        What the plugin's hook `xpgrad_executor` returns for the backend.
+        Result of the plugin's hook `xpgrad_executor` for the backend.
 
     Parameters
     ----------
     lazy : bool
         Results reach the host only when it waits.
     name : str
-        That of the backend; by default one that no other bed of this process has.
+        Name of the backend; by default unique in this process.
     """
 
-    __test__ = False  # no class of tests, whatever pytest makes of its name
+    __test__ = False  # not a class of tests, in spite of its name
 
     def __init__(self, *, lazy: bool = False, name: str = "") -> None:
         self.library = PretendLibrary(plugins.host, DEVICES, lazy=lazy)
@@ -88,7 +88,7 @@ class Testbed:
         return found
 
     def replace(self, name: str, function: Callable[..., Any]) -> None:
-        """Let ``function(original, *args, **kwargs)``, of NumPy arrays, replace a function of the namespace."""
+        """Let ``function(original, *args, **kwargs)``, with NumPy arrays, replace a function of the namespace."""
         original = self.original(name)
 
         def call(*args: Any, **kwargs: Any) -> Any:
@@ -97,7 +97,7 @@ class Testbed:
         self.library.names[name] = call
 
     def operator(self, name: str, function: Callable[..., Any]) -> None:
-        """Let ``function(x, *others)``, of NumPy arrays, replace an operator: ``__add__``."""
+        """Let ``function(x, *others)``, with NumPy arrays, replace an operator: ``__add__``."""
 
         def method(this: Any, *others: Any) -> Any:
             return self.library.call(function, this, *others)
@@ -111,16 +111,16 @@ class Testbed:
         self.operator(f"__r{operator}__", lambda x2, x1: function(x1, x2))
 
     def kernel(self, name: str, function: Callable[..., Any]) -> None:
-        """Let ``function(*arrays, **parameters)``, of NumPy arrays, be the backend's kernel `name`."""
+        """Let ``function(*arrays, **parameters)``, with NumPy arrays, be the backend's kernel `name`."""
         self.kernels[name] = lambda *arrays, **parameters: self.library.call(function, *arrays, **parameters)
 
     def install(self, source: str, *, array_modules: bool = True, others: Mapping[str, str] | None = None) -> None:
-        """Write a distribution of the backend that new processes find: a library, and a plugin with lines of its own.
+        """Write a distribution of the backend that new processes find: a library, and a plugin with additional lines.
 
         Parameters
         ----------
         source : str
-            Lines of the plugin; `bed` is there the new process's.
+            Lines of the plugin; `bed` is the testbed of the new process.
         array_modules : bool
             Whether an entry point names the module of the arrays.
         others : mapping from name to source, optional
@@ -146,14 +146,14 @@ class Testbed:
         self.backend.folder = place.name
 
     def devices(self) -> tuple[Device, ...]:
-        """Return the devices of the backend, which is registered if it is not."""
+        """Return the devices of the backend, and register the backend if necessary."""
         if not plugins.knows(self.backend.name):
             registered(self.backend, self.path, self.executor)
         return tuple(self.backend.devices())
 
 
 def change(target: Any, **methods: Any) -> None:
-    """Replace methods of a bed's backend or library, or of the type of its arrays."""
+    """Replace methods of a testbed's backend or library, or of the type of its arrays."""
     for name, method in methods.items():
         setattr(target, name, method)
 

@@ -1,4 +1,4 @@
-"""The whole suite on seeded faults: each fault in a process of its own, up to the first check that kills it."""
+"""The whole suite on seeded faults: each fault in a separate process, up to the first check that kills it."""
 
 import multiprocessing
 import time
@@ -18,7 +18,7 @@ CLEAN = Fault("", "nothing is wrong", "", lambda bed: None)
 
 
 class Kill(NamedTuple):
-    """What the whole suite said of one fault.
+    """The result of the whole suite for one fault.
 
     Attributes
     ----------
@@ -39,14 +39,14 @@ class Kill(NamedTuple):
 
 
 class Baseline(NamedTuple):
-    """What one run on a correct backend measured.
+    """Measurements of a run on a correct backend.
 
     Attributes
     ----------
     seconds : dict
-        How long each item took, by the item's id.
+        Duration of each item, by the item's id.
     alarms : dict
-        Why items failed, by id: false alarms, which kill no fault.
+        Reasons of failures, by id: false alarms, which kill no fault.
     """
 
     seconds: dict[str, float]
@@ -54,7 +54,7 @@ class Baseline(NamedTuple):
 
 
 def baseline(*, quick: bool, seed: int = 0) -> Baseline:
-    """Return what a profile says of a correct backend, from a run in another process."""
+    """Return the result of a profile on a correct backend, from a run in another process."""
     process, receiver = _started(CLEAN, quick, seed, None)
     found: Baseline = receiver.recv()
     process.join()
@@ -64,7 +64,7 @@ def baseline(*, quick: bool, seed: int = 0) -> Baseline:
 def whole(
     faults: Sequence[Fault], measured: Baseline, *, quick: bool, jobs: int = 1, seed: int = 0, timeout: float = TIMEOUT
 ) -> Iterator[Kill]:
-    """Yield what a profile says of each fault, in the order in which they end.
+    """Yield the result of a profile for each fault, in the order of completion.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ def whole(
     measured : Baseline
         Of the same profile: cheap items run first, after those about first uses.
     quick : bool
-        The quick profile; else the full one.
+        Use the quick profile instead of the full profile.
     jobs : int
         Faults at a time, each in one process.
     seed : int
@@ -111,7 +111,7 @@ def _received(receiver: Connection, fault: Fault, process: ForkProcess, seconds:
 
 
 def _started(fault: Fault, quick: bool, seed: int, measured: Baseline | None) -> tuple[ForkProcess, Connection]:
-    """Start the suite on a fault in a process that has all modules already, and return it and what it sends to."""
+    """Start the suite on a fault in a process that has all modules loaded; return it and its output channel."""
     context = multiprocessing.get_context("fork")
     receiver, sender = context.Pipe(duplex=False)
     process = context.Process(target=_run, args=(sender, fault, quick, seed, measured))

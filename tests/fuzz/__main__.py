@@ -1,4 +1,4 @@
-"""Runs random programs, and prints those whose results differ; the exit status is 1 if there are any."""
+"""Runs random programs, and prints programs with different results; the exit status is 1 if it finds any."""
 
 import collections
 import sys
@@ -31,10 +31,12 @@ BY_EXECUTOR: dict[str, Callable[..., str | None]] = {"compiled": executors, "com
 
 @click.command()
 @click.option("--count", default=20_000, help="Number of programs.")
-@click.option("--seed", default=0, help="Of the first program; that of each is printed with what differs.")
+@click.option("--seed", default=0, help="Seed of the first program; differences are printed with their seeds.")
 @click.option("--devices", default="@numpy,@torch,native:0", help="Devices of xpgrad, in turns.")
 @click.option("--only", type=click.Choice(list(FAMILIES)), help="One family only.")
-@click.option("--executor", type=click.Choice(["host", "c"]), help="For compiled functions; else exact ones.")
+@click.option(
+    "--executor", type=click.Choice(["host", "c"]), help="For compiled functions, which by default are exact."
+)
 def main(count: int, seed: int, devices: str, only: str | None, executor: str | None) -> None:
     """Run random programs: against PyTorch and JAX, compiled against eager, batches against a loop, tangents."""
     torch.set_num_threads(1)
@@ -49,7 +51,7 @@ def main(count: int, seed: int, devices: str, only: str | None, executor: str | 
                 found = BY_EXECUTOR[family](rng, device, executor)
             else:
                 found = FAMILIES[family](rng, device)
-        except Exception as error:  # a program that fails is no silent difference, and nothing to pass over either
+        except Exception as error:  # a failing program is a bug, not something to ignore
             found = f"{type(error).__name__}: {error}"
         ran[family] += 1
         if found:

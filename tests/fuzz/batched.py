@@ -1,4 +1,4 @@
-"""Random functions of a batch against a loop over its members: values, gradients of any order, what they capture."""
+"""Random batched functions compared with a loop: values, gradients of any order, captured values."""
 
 from collections.abc import Callable
 from typing import Any
@@ -25,7 +25,7 @@ class Level:
     ----------
     rng : numpy.random.Generator
     ranks : list of int
-        Those of the members' arguments.
+        Ranks of the members' arguments.
     """
 
     def __init__(self, rng: np.random.Generator, ranks: list[int]) -> None:
@@ -157,7 +157,7 @@ def batched(rng: np.random.Generator, device: Device) -> str | None:
 
 
 def compared(plan: Any, got: list[Any], expected: list[Any], tolerance: float) -> str | None:
-    """Return what differs between two lists of host arrays by more than a fraction of their largest element."""
+    """Return the difference between two lists of host arrays, if larger than a fraction of their largest element."""
     if len(got) != len(expected):
         return f"{plan}: {len(got)} results, expected {len(expected)}"
     for i, (a, b) in enumerate(zip(got, expected, strict=True)):

@@ -1,4 +1,4 @@
-"""One random program of each family, run here and elsewhere; each check returns None, or what differs."""
+"""One random program of each family, run in two ways; each check returns None, or the difference."""
 
 import copy
 import threading
@@ -28,7 +28,7 @@ COPIES: tuple[Callable[[Variable], Variable], ...] = (
 
 
 def differs(got: Any, wanted: Any, tolerance: float) -> str | None:
-    """Return what is wrong with `got`, None if it is `wanted` to `tolerance` of its largest element."""
+    """Return the difference of `got` and `wanted`, or None if within `tolerance` of the largest element."""
     got, wanted = np.asarray(on_host(got), float), np.asarray(wanted, float)
     scale = 1 + np.max(np.abs(wanted), initial=0)
     if got.shape == wanted.shape and np.allclose(got, wanted, rtol=0, atol=tolerance * scale):
@@ -77,7 +77,7 @@ def graph(rng: np.random.Generator, device: xpgrad.Device) -> str | None:
 
     def middle(a: Variable, b: Variable) -> Variable:
         if program.middle == "copy":
-            return copied(a * 1 if any(a is x for x in leaves) else a)  # a copy of a leaf is a leaf of its own
+            return copied(a * 1 if any(a is x for x in leaves) else a)  # a copy of a leaf is a separate leaf
         if program.middle == "taken":
             return a * float(b.sum())
         if program.middle == "hook":
@@ -163,7 +163,7 @@ def threads(rng: np.random.Generator, device: xpgrad.Device) -> str | None:
 
 
 def ties(rng: np.random.Generator, device: xpgrad.Device) -> str | None:
-    """A function of a matrix with equal values, or nearly so, by a decomposition: first derivatives, some second."""
+    """A function of a matrix with equal or nearly equal values, using a decomposition: first and second derivatives."""
     size = int(rng.integers(1, 5))
     kind = str(rng.choice(["eigh", "svd", "values"]))
     picked = [SPECTRAL[i] for i in rng.integers(0, len(SPECTRAL), rng.integers(1, 3))]
@@ -224,14 +224,14 @@ def ties(rng: np.random.Generator, device: xpgrad.Device) -> str | None:
         return None  # not silent
     gaps = -np.diff(np.linalg.svd(x, compute_uv=False)) / np.linalg.norm(x, 2)
     if np.any((gaps > 1e-8) & (gaps < 1e-6)):
-        return None  # where division loses digits of second derivatives, as the documentation says
+        return None  # where division loses digits of second derivatives, as documented
     if wrong := differs(symmetrized(got, kind), symmetrized(wanted, kind), 1e-3):
         return f"{where}, second derivative: {wrong}"
     return None
 
 
 def symmetrized(g: np.ndarray, kind: str) -> np.ndarray:
-    """Return the part of a gradient that symmetric matrices have."""
+    """Return the part of a gradient that symmetric matrices can have."""
     return g if kind == "svd" else (g + g.T) / 2
 
 

@@ -1,4 +1,4 @@
-"""Random functions, compiled and not, in two equal worlds: what they return, store and draw must be the same, too."""
+"""Random functions, compiled and not, in two equal worlds: results, stored values and random numbers must agree."""
 
 import math
 import threading
@@ -24,7 +24,7 @@ MOST = 1_000_000
 
 
 class World:
-    """What a function finds outside of it: Variables, arrays of the library, and a number.
+    """The external state of a function: Variables, arrays of the library, and a number.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ class World:
         self.arrays = [placed(numbers[2], device)]
 
     def state(self) -> list[Any]:
-        """Return copies of all numbers in it, and what its random stream gives next."""
+        """Return copies of all its numbers, and the next numbers of its random stream."""
         found = [on_host(x) for x in (*(w.array for w in self.weights), *self.arrays)]
         found += [None if w.grad is None else on_host(w.grad) for w in self.weights]
         return [*found, random.get_state(self.device)]
@@ -113,7 +113,7 @@ STEPS: tuple[Step, ...] = (
 
 
 def _fit(a: Any, b: Any) -> bool:
-    """Return whether arrays broadcast to one that is not too large."""
+    """Return whether arrays broadcast to an array that is not too large."""
     if math.prod(map(max, a.shape, b.shape)) > MOST:
         return False
     return len(a.shape) == len(b.shape) and all(n == m or 1 in (n, m) for n, m in zip(a.shape, b.shape, strict=True))
@@ -126,7 +126,7 @@ class Function:
     ----------
     rng : numpy.random.Generator
     most : int
-        Number of elements of arrays beyond which no larger ones are made of them.
+        Maximum number of elements of operands that create larger arrays.
     """
 
     def __init__(self, rng: np.random.Generator, most: int = 10_000) -> None:
@@ -166,7 +166,7 @@ class Function:
 
 
 class Plan:
-    """What happens around the calls of a function: its arguments, and what changes from call to call."""
+    """The environment of the calls of a function: its arguments, and changes from call to call."""
 
     def __init__(self, rng: np.random.Generator) -> None:
         shape = tuple(int(n) for n in rng.integers(1, 4, 2))
@@ -181,7 +181,7 @@ class Plan:
         self.seed = int(rng.integers(2**31))
 
     def run(self, function: Callable[..., Any], world: World) -> list[Any]:
-        """Return what the calls return and leave behind."""
+        """Return the results of the calls and the state after them."""
         random.seed(self.seed)
         found: list[Any] = []
         for numbers, change in zip(self.arguments, self.changes, strict=True):
@@ -213,7 +213,7 @@ class Plan:
             second.requires_grad = not second.requires_grad
 
     def _gradients(self, results: Any, xs: list[Variable], world: World) -> list[Any]:
-        """Compute gradients through the results, and return those of the arguments."""
+        """Compute gradients through the results, and return the gradients of the arguments."""
         ys = [y for y in flatten(results)[0] if isinstance(y, Variable) and y.requires_grad]
         inputs = list({id(x): x for x in (*xs, *world.weights) if x.requires_grad}.values())
         if self.backwards == 0 or not ys or not inputs:
@@ -225,7 +225,7 @@ class Plan:
         if self.backwards == 1:
             loss.backward()
             found = [*(x.grad for x in (*xs, *world.weights))]
-            for w in world.weights:  # the next call gets what is the same in both worlds
+            for w in world.weights:  # the next call gets equal values in both worlds
                 w.cleargrad()
         else:
             found = list(xpgrad.grad([loss], inputs))
@@ -234,7 +234,7 @@ class Plan:
         return [Sums(g) for g in hosts] if several else hosts
 
     def _spoil(self, results: Any, world: World, xs: Sequence[Any]) -> None:
-        """Write into what was returned, which must not change anything else."""
+        """Write to the results, which must not change any other array."""
         if world.device.backend.immutable:
             return
         kept = {id(x) for x in (*xs, *world.weights)}
@@ -248,7 +248,7 @@ def _leaf(y: Any) -> Any:
 
 
 class Sums:
-    """A gradient to which several results contribute: a call of a compiled function adds up its own first."""
+    """A gradient with several contributions: a call of a compiled function first adds its contributions."""
 
     def __init__(self, total: Any) -> None:
         self.total = total
@@ -275,14 +275,14 @@ def _same(a: Any, b: Any) -> bool:
 
 
 def compiled(rng: np.random.Generator, device: Device) -> str | None:
-    """A function in two worlds, in one of them compiled; None if both are the same after each call, else where not."""
+    """A function in two worlds, compiled in the second; None if both are the same after each call, else where not."""
     function, plan = Function(rng), Plan(rng)
     here, there = World(plan.numbers, device), World(plan.numbers, device)
     with warnings.catch_warnings(), xpgrad.using_config("detect_mutation", False):
         warnings.simplefilter("ignore")
         expected, failed = _outcome(plan, function.of(here), here)
         if failed:
-            return None  # what fails eagerly may fail elsewhere when compiled
+            return None  # an eager failure may occur at another place when compiled
         made = xpgrad.compile(function.of(there), exact=True)
         got, failed = _outcome(plan, made, there)
     if failed:

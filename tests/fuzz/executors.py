@@ -1,7 +1,7 @@
 """Random functions, compiled for executors that round otherwise than eager calls.
 
-What a difference in rounding may become is measured: the same function is called eagerly with arguments that differ by
-as much, and a result may differ by a multiple of what that changes.
+The effect of rounding is measured: the same function is called eagerly with arguments perturbed by rounding, and a
+result may differ by a multiple of the resulting change.
 """
 
 import contextlib
@@ -74,7 +74,7 @@ def _rounded(x: Any, rng: np.random.Generator) -> Any:
 
 @contextlib.contextmanager
 def in_use(name: str, *, small: bool) -> Iterator[None]:
-    """Let an executor take groups of any size; `small` says whether `host` cuts them in short blocks."""
+    """Let an executor take groups of any size; `small` selects short blocks of `host`."""
     with contextlib.ExitStack() as stack:
         if small:
             cut_small(lambda place, key, value: stack.enter_context(patch.object(place, key, value)))
@@ -85,7 +85,7 @@ def in_use(name: str, *, small: bool) -> Iterator[None]:
 
 def executors(rng: np.random.Generator, device: Device, name: str) -> str | None:
     """Compare a random function compiled for an executor with eager calls; None if it is the same but for rounding."""
-    small = bool(rng.integers(8))  # most of them, as others take long
+    small = bool(rng.integers(8))  # mostly small, because other sizes take long
     function = Function(rng, MOST)
     plan = Rounded(rng, SIZES[:7] if small and name == "host" else SIZES)
     with warnings.catch_warnings(), xpgrad.using_config("detect_mutation", False), in_use(name, small=small):
@@ -93,7 +93,7 @@ def executors(rng: np.random.Generator, device: Device, name: str) -> str | None
         world = World(plan.numbers, device)
         expected, failed = _outcome(plan, function.of(world), world)
         if failed:
-            return None  # what fails eagerly may fail elsewhere when compiled
+            return None  # an eager failure may occur at another place when compiled
         others = []
         for _ in range(ROUNDINGS):
             other = plan.rounded(rng)
@@ -147,7 +147,7 @@ def _number(leaf: Any) -> Any:
 
 
 def executors_threads(rng: np.random.Generator, device: Device, name: str) -> str | None:
-    """Three threads call one compiled function; each result is that of another compiled function in one thread."""
+    """Three threads call one compiled function; each result equals another compiled function in one thread."""
     function, plan = Function(rng, MOST), Rounded(rng, SIZES)
     function.steps = [
         (n, i, j, kind) for n, i, j, kind in function.steps if kind % 3 or n % len(STEPS) < 3 or n % len(STEPS) == 5

@@ -18,7 +18,7 @@ Pair = Callable[..., tuple[Any, Any]]
 
 
 class Plan:
-    """A function, its arguments and tangents, and what is computed of it.
+    """A function, its arguments and tangents, and the derivatives to compute.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ def _jvp(w: World, jvp: Pair, forward: bool) -> Any:
 
 
 def _backward(w: World, jvp: Pair, forward: bool) -> Any:
-    """Sweep from the tangent and the value back to what was captured."""
+    """Sweep from the tangent and the value back to the captured values."""
     found = jvp(w.values, w.primals, w.tangents)
     ys = [Variable(y) if not isinstance(y, Variable) else y for y in flatten(found)[0]]
     loss = total(ys, w.device)
@@ -139,7 +139,7 @@ def _twice(w: World, jvp: Pair, forward: bool) -> Any:
 
 
 def _captured_primal(w: World, jvp: Pair, forward: bool) -> Any:
-    """Let an inner jvp capture what an outer one moves."""
+    """Let an inner jvp capture the perturbed value of an outer jvp."""
 
     def outer(x: Any, y: Any) -> Any:
         return jvp(lambda v: w.values(x * 1.5, v), (y,), (w.others[1],))
@@ -174,7 +174,7 @@ KINDS: dict[str, Callable[[World, Pair, bool], Any]] = {
 
 
 def forward_jvp(f: Any, primals: Any, tangents: Any) -> Any:
-    """Return what `jvp` returns, also of a function that does not depend on its arguments."""
+    """Return the result of `jvp`, also for a function that does not depend on its arguments."""
     return transforms.jvp(f, primals, tangents, allow_constant=True)
 
 

@@ -1,4 +1,4 @@
-"""Random compositions of three transformations, of a random function, against the same in JAX."""
+"""Random compositions of three transformations of a random function, compared with JAX."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ TOLERANCE = 1e-7
 
 
 def mixture(rng: np.random.Generator) -> Mixture:
-    """Return up to four transformations, of an order of at most three together."""
+    """Return up to four transformations with a total order of at most three."""
     names, order = list[str](), 0
     for _ in range(rng.integers(2, 5)):
         name = str(rng.choice(list(KINDS), p=[0.27, 0.27, 0.26, 0.05, 0.05, 0.05, 0.05]))

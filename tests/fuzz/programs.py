@@ -1,4 +1,4 @@
-"""Random programs over small arrays, written for any namespace, with what strangers do in their middle."""
+"""Random programs over small arrays, written for any namespace, with third-party code in the middle."""
 
 from collections.abc import Callable
 from typing import Any
@@ -55,7 +55,7 @@ class Program:
         return f"<Program {self.middle} at {self.at} by {self.factor} of {self.steps}>"
 
     def run(self, xp: Namespace, leaves: list[Any], middle: Callable[[Any, Any], Any]) -> Any:
-        """Return the loss, a 0-d array; ``middle(a, b)`` returns what takes the place of `a`."""
+        """Return the loss, a 0-d array; ``middle(a, b)`` returns a replacement for `a`."""
         values = list(leaves)
         for place, (number, i, j) in enumerate(self.steps):
             a, b = values[i % len(values)], values[-1 - j % len(values)]

@@ -1,4 +1,4 @@
-"""Random programs over small arrays of rank 0 to 3, written for any namespace: what batches and tangents go through."""
+"""Random programs over small arrays of rank 0 to 3, written for any namespace, for batches and tangents."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -143,7 +143,7 @@ class Ranked:
         return f"<Ranked of {self.shapes}: {self.calls}>"
 
     def run(self, xp: Namespace, leaves: Sequence[Any], made: Callable[[Any], Any]) -> list[Any]:
-        """Return the values of the last calls, the very last one first; ``made(values)`` returns captured arrays."""
+        """Return the values of the last calls, the very last value first; ``made(values)`` returns captured arrays."""
         values = list(leaves)
         for number, i, j, kind in self.calls:
             a, b = values[i % len(values)], values[-1 - j % len(values)]
@@ -161,7 +161,7 @@ class Ranked:
 
 
 def fit(a: Any, b: Any) -> bool:
-    """Return whether arrays broadcast to one that is not too large."""
+    """Return whether arrays broadcast to an array that is not too large."""
     try:
         shape = np.broadcast_shapes(a.shape, b.shape)
     except ValueError:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 Namespace = Any
-# A function of eigenvalues, and that of matrices as another library has it, `t` that library.
+# A function of eigenvalues, and the function of matrices in another library `t`.
 SPECTRAL: tuple[tuple[Callable[[Namespace, Any], Any], Callable[[Any, Any], Any]], ...] = (
     (lambda xp, w: w, lambda t, x: x),
     (lambda xp, w: w * w, lambda t, x: x @ x),
@@ -29,7 +29,7 @@ def square_root(t: Any, x: Any) -> Any:
 
 
 def values_with_ties(rng: np.random.Generator, size: int) -> np.ndarray:
-    """Return positive numbers, most of which occur more than once, or nearly so."""
+    """Return positive numbers, most of them with equal or nearly equal values."""
     few = rng.choice([0.5, 1.0, 1.5, 2.25], size)
     near = rng.choice([0.0, 0.0, 0.0, 1e-14, 1e-11, 1e-9, 1e-7, 1e-4])
     return few + near * np.arange(size)

@@ -1,4 +1,4 @@
-"""Some random programs of each family, the same in every run; `python -m tests.fuzz` runs others, and many."""
+"""Some random programs of each family, the same in every run; `python -m tests.fuzz` runs more programs."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -1,6 +1,6 @@
-"""SciPy's statistics of Variables, value and gradients against SciPy's of arrays; prints what differs, as JSON.
+"""SciPy's statistics of Variables, compared with SciPy's statistics of arrays; prints differences as JSON.
 
-A program of its own, because SciPy reads SCIPY_ARRAY_API once, when it is imported.
+A separate program, because SciPy reads SCIPY_ARRAY_API once, when it is imported.
 """
 
 import json
@@ -86,14 +86,14 @@ PROGRAMS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
 
 
 def outputs(result: Any) -> list[Any]:
-    """Return statistic and p-value of a test, or whatever else a function returns, in a list."""
+    """Return statistic and p-value of a test, or the other results of a function, in a list."""
     if hasattr(result, "statistic"):
         return [result.statistic, result.pvalue]
     return list(result) if isinstance(result, tuple) else [result]
 
 
 def difference(name: str, device: xpgrad.Device) -> str:
-    """Return in words how values or gradients differ from SciPy's on arrays; nothing if they do not."""
+    """Return the differences of values or gradients from SciPy's results on arrays as text, or an empty text."""
     function, hosts = PROGRAMS[name]
     xs = [Variable(placed(h, device)) for h in hosts]
     ys, expected = outputs(function(*xs)), outputs(function(*hosts))

@@ -1,4 +1,4 @@
-"""xpgrad and xpgrad-strict as a stranger gets them: built into wheels, installed elsewhere, used there."""
+"""xpgrad and xpgrad-strict for third parties: built into wheels, and used from another installation."""
 
 import re
 import subprocess
@@ -41,7 +41,7 @@ def run(*command: object, cwd: Path) -> str:
 
 @pytest.fixture(scope="module")
 def wheels(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    """The two wheels, built without a network from what is installed here."""
+    """The two wheels, built without a network from the installed packages."""
     folder = tmp_path_factory.mktemp("wheels")
     for source in (ROOT, ROOT / "plugins" / "xpgrad-strict"):
         run(sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", folder, cwd=source)

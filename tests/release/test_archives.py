@@ -1,4 +1,4 @@
-"""Archives hold what is committed, and a build that depends on its surroundings is refused."""
+"""Archives contain the committed files, and a build that depends on its environment is rejected."""
 
 import subprocess
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Workflows call what is there, with few permissions, and actions held by their commits."""
+"""Workflows refer to existing commands, with few permissions, and with actions pinned to commits."""
 
 import re
 from pathlib import Path

@@ -1,1 +1,1 @@
-"""What must hold whatever is passed, interrupted, damaged or installed: every public function with wrong arguments."""
+"""Robustness to any argument, interrupt, damage or installation: every public function with wrong arguments."""

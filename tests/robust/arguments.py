@@ -1,8 +1,8 @@
-"""What a call with a wrong argument must do: refuse it in words within a second, or return the right result.
+"""A call with a wrong argument must raise a clear error within a second, or return the right result.
 
-An error in words is a TypeError, a ValueError, an IndexError or an error of xpgrad, and names the function; an
-OSError names the file, a KeyError what the file does not have. A result is right if it has its
-gradient: the slope of its sum along a random direction.
+A clear error is a TypeError, a ValueError, an IndexError or an error of xpgrad, and names the function; an OSError
+names the file, a KeyError the missing entry of the file. A result is right if it has its gradient: the slope of its sum
+along a random direction.
 """
 
 import contextlib
@@ -48,7 +48,7 @@ def limited(seconds: float = 1.0) -> Iterator[None]:
         raise HangError
 
     before = signal.signal(signal.SIGPROF, hang)
-    signal.setitimer(signal.ITIMER_PROF, seconds, seconds)  # again, if the first one is raised in a weak reference
+    signal.setitimer(signal.ITIMER_PROF, seconds, seconds)  # repeat, in case it is raised in a weak reference
     try:
         yield
     finally:
@@ -57,7 +57,7 @@ def limited(seconds: float = 1.0) -> Iterator[None]:
 
 
 def fault(call: Call, place: Any, value: str) -> str | None:
-    """Return what is wrong with the answer to a call with a wrong value at a place, or None.
+    """Return the error of a call with a wrong value at a place as text, or None.
 
     A call that took too long is made again: the garbage of a large process may have been collected meanwhile.
     """
@@ -102,7 +102,7 @@ def _is_the_users(error: Exception) -> bool:
 
 
 def is_named(error: Exception, name: str) -> bool:
-    """Return whether the text of an error names a function; errors of a link name one that the link calls."""
+    """Return whether the text of an error names a function; errors of a link may name a function that it calls."""
     text = str(error)
     if name.endswith(".forward") or name.startswith("Variable."):
         return re.match(r"\w+: |Invalid operation is performed in: \w+", text) is not None
@@ -111,7 +111,7 @@ def is_named(error: Exception, name: str) -> bool:
     if isinstance(error, ABOUT_DEVICES) or text.startswith("get_device: "):
         return True
     if type(error) is KeyError:
-        return name.startswith("xpgrad.serializers.")  # of names that the file does not have
+        return name.startswith("xpgrad.serializers.")  # names that the file does not contain
     return re.search(rf"\b_?{name.rpartition('.')[2].strip('_')}", text) is not None
 
 
@@ -168,7 +168,7 @@ def _variables(args: Any) -> list[Variable]:
 
 
 def _total(y: Any) -> Variable | None:
-    """Return the sum of all elements of a result that have a gradient; None if there are none, or too many."""
+    """Return the sum of all elements of a result that have a gradient; None for no elements or too many."""
     parts = [x for x in (y if isinstance(y, (list, tuple)) else [y]) if isinstance(x, Variable) and x.requires_grad]
     if not parts or sum(x.size for x in parts) > MOST:
         return None

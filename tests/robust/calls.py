@@ -1,4 +1,4 @@
-"""Correct calls of public functions, of which a test makes wrong ones: those of the tables of cases, and others."""
+"""Correct calls of public functions, as the basis for wrong calls: rows of the case tables, and additional calls."""
 
 import importlib
 import inspect

@@ -1,4 +1,4 @@
-"""Wrong arguments of public functions: refused in words, or the right value; each commit tries a part of the values."""
+"""Wrong arguments of public functions: a clear error or the right value; each commit tries a part of the values."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Wrong values: what callers pass in place of an array, an axis, a shape or a number."""
+"""Wrong values, which callers may pass instead of an array, an axis, a shape or a number."""
 
 import datetime
 import decimal
@@ -12,11 +12,11 @@ import numpy as np
 
 
 class HostileError(Exception):
-    """What hostile objects raise; it may reach the caller, whose object it is."""
+    """Error of hostile objects; it may reach the caller, who passed the object."""
 
 
 class Raises:
-    """Raises at everything that Python asks of it."""
+    """Raises in every special method."""
 
     def _raise(self, *args: Any) -> Any:
         raise HostileError
@@ -27,7 +27,7 @@ class Raises:
 
 
 class Lies:
-    """Returns what Python refuses."""
+    """Returns values that Python rejects."""
 
     shape = ndim = dtype = "text"
 

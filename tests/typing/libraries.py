@@ -1,4 +1,4 @@
-"""Arrays of each library, and what is none, as arguments of public functions."""
+"""Arrays of each library, and other objects, as arguments of public functions."""
 
 from typing import Any
 

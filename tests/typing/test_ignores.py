@@ -1,4 +1,4 @@
-"""What type checkers are told to leave alone: little, and always with its code and its reason."""
+"""Suppressions of type checkers: few, and always with a code and a reason."""
 
 import re
 

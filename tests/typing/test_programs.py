@@ -1,6 +1,6 @@
-"""What type checkers say of users' programs: those in `programs` pass, and the marked lines of `mistakes` do not.
+"""Type checking of users' programs: files in `programs` pass, and the marked lines of `mistakes` fail.
 
-The checkers see what users see: the wheel, installed in an environment of its own.
+The checkers use the wheel, like users, installed in a separate environment.
 """
 
 import json
@@ -37,7 +37,7 @@ Errors = dict[tuple[str, int], set[str]]
 
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A Python that has xpgrad from its wheel, and all else from the environment of the tests."""
+    """A Python that has xpgrad from its wheel, and other packages from the environment of the tests."""
     folder = tmp_path_factory.mktemp("user")
     command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
     subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
@@ -90,7 +90,7 @@ CHECKERS = {"mypy": _mypy, "pyright": _pyright}
 
 @pytest.fixture(scope="module", params=CHECKERS)
 def checked(request: pytest.FixtureRequest, installed: Path, tmp_path_factory: pytest.TempPathFactory) -> "Report":
-    """What each type checker says of all files, asked once."""
+    """The output of each type checker for all files, computed once."""
     folder = tmp_path_factory.mktemp("checked")
     (folder / NAMES).write_text(f"import {', '.join(SHOWN)}\n" + "\n".join(path for path in _shown()))
     files = [*PROGRAMS, *MISTAKES, folder / NAMES, *([] if MISSING else [ARRAYS])]
@@ -103,7 +103,7 @@ def _shown() -> list[str]:
 
 @dataclass
 class Report:
-    """The errors that a checker found, and those that the files expect of it."""
+    """The errors that a checker found, and the expected errors."""
 
     checker: str
     errors: Errors
@@ -114,7 +114,7 @@ class Report:
         return {line: codes for line, codes in self.errors.items() if line[0] in names}
 
     def expected(self, files: list[Path]) -> Errors:
-        """Return the codes in comments: ``# error: MYPY'S, ... | PYRIGHT'S, ...``, of which a line has some."""
+        """Return the codes in comments: ``# error: MYPY'S, ... | PYRIGHT'S, ...``."""
         expected: Errors = {}
         for path in files:
             for number, line in enumerate(path.read_text().splitlines(), 1):

@@ -1,4 +1,4 @@
-"""What editors show while a program runs is what type checkers read: names, kinds and defaults of all arguments."""
+"""Signatures at run time, as editors show them, equal the signatures for type checkers."""
 
 import inspect
 import types

@@ -14,7 +14,7 @@ from xpgrad_c.process import BuildError
 
 @pytest.fixture(scope="session")
 def probed_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder in which the compiler of this machine is known; empty if there is none."""
+    """A directory in which the compiler of this machine is known; empty without a compiler."""
     path = tmp_path_factory.mktemp("probed") / "xpgrad"
     cache = Cache(str(path))
     cache.create()
@@ -36,7 +36,7 @@ def no_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]
 
 @pytest.fixture
 def shared_folder(probed_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A folder for all tests together, in which what one has compiled is found by the next."""
+    """A directory for all tests together, in which a test finds code that an earlier test compiled."""
     monkeypatch.setenv("XPGRAD_CACHE_DIR", str(probed_folder.parent))
     monkeypatch.delenv("XPGRAD_CODEGEN", raising=False)
     yield probed_folder

@@ -1,4 +1,4 @@
-"""Programs with one fused group each, for the tests of what compiles and calls C."""
+"""Programs with one fused group each, for tests of compiling and calling C."""
 
 import shutil
 
@@ -55,7 +55,7 @@ def sum_of_all(size, dtype="float64"):
 
 
 def program_of(*groups):
-    """Return the program that calls groups one after the other, each with inputs of its own."""
+    """Return the program that calls groups in sequence, each with separate inputs."""
     inputs = tuple(value for group in groups for value in group.inputs)
     outputs = tuple(value for group in groups for value in group.outputs)
     return Program("f", inputs, outputs, tuple(group.as_call() for group in groups))

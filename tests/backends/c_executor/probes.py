@@ -1,4 +1,4 @@
-"""Functions whose groups show what an executor can get wrong, and checks of their results by `host` and by `c`."""
+"""Functions whose groups show possible errors of an executor, and checks of their results by `host` and by `c`."""
 
 import functools
 import itertools
@@ -37,7 +37,7 @@ def random_array(*shape: int, dtype: str = "float64") -> Any:
 
 
 def with_nan(*shape: int) -> Any:
-    """Return an array with NaN at the end of some rows, and at the beginning of others."""
+    """Return an array with NaN at the end of some rows, and at the beginning of other rows."""
     x = random_array(*shape)
     x[1, -1] = x[2, 0] = np.nan
     return x
@@ -60,13 +60,13 @@ def columns(x: Any) -> Any:
 
 
 def extremes(x: Any) -> Any:
-    """Return largest and smallest numbers, of rows and of all."""
+    """Return largest and smallest numbers of rows and of all elements."""
     y = x * 2.0
     return xp.max(y, axis=1), xp.min(y, axis=1), xp.max(y), xp.min(y)
 
 
 def zeros(x: Any) -> Any:
-    """Return zeros, and sums and products of them."""
+    """Return zeros, and sums and products of zeros."""
     y = -x
     return y, y * 2.0, xp.sum(y, axis=1), xp.sum(y), xp.abs(y)
 
@@ -78,7 +78,7 @@ def levels(x: Any, w: Any, v: Any) -> Any:
 
 
 def twice(x: Any, y: Any) -> Any:
-    """Return what shares memory with an argument, and new arrays."""
+    """Return views of an argument, and new arrays."""
     z = x * y + x
     return z, xp.reshape(x, (-1,)), x, z * 1.0, xp.matrix_transpose(z)
 
@@ -106,7 +106,7 @@ def cut_chunks(patch: Callable[[object, str, int], object]) -> None:
 
 
 def program_of(name: str) -> tuple[Program, Sequence[Any]]:
-    """Return the program of a probe, which knows which arguments are one, and its arguments."""
+    """Return the program of a probe, which detects equal arguments, and its arguments."""
     f, arrays = PROBES[name]
     return xpgrad.compile(f, executor="python").program(*arrays), list({id(x): x for x in arrays}.values())
 
@@ -132,7 +132,7 @@ def apart(results: Sequence[Any], inputs: Sequence[Any]) -> None:
 
 
 def check_random(seeds: range, change: Callable[[Program], Program] = grouped) -> None:
-    """Compare random programs by blocks with their calls: results, what they write and draw, and who owns memory."""
+    """Compare random programs in blocks with their calls: results, writes, random numbers, and ownership of memory."""
     for seed in seeds:
         maker = Maker(random.Random(seed).randrange, 1 + seed % 3)
         program = maker.program(30)
@@ -148,7 +148,7 @@ def check_random(seeds: range, change: Callable[[Program], Program] = grouped) -
 
 
 def copies(runs: Runs, program: Program, function: Function, order: int) -> list[Any]:
-    """Return copies of the results of a run, and of all that it could write to."""
+    """Return copies of the results of a run, and of all writable arrays."""
     kept: list[Any] = []
 
     def called(*inputs: Any) -> Any:
@@ -163,7 +163,7 @@ def copies(runs: Runs, program: Program, function: Function, order: int) -> list
 
 
 def near(found: Any, wanted: Any) -> None:
-    """Raise AssertionError unless arrays of a random program, in which numbers grow and cancel, are alike."""
+    """Raise AssertionError unless arrays of a random program, in which numbers grow and cancel, are nearly equal."""
     assert (found.dtype, found.shape) == (wanted.dtype, wanted.shape)
     with np.errstate(all="ignore"):
         size = np.max(np.abs(wanted), initial=0.0, where=np.isfinite(wanted))
@@ -198,7 +198,7 @@ def check_c(name: str) -> None:
 
 
 def bits_by_threads(run: Function, arrays: Sequence[Any]) -> set[tuple[bytes, ...]]:
-    """Return what a function gives to the bit for some numbers of threads."""
+    """Return the bits of a function's results for some numbers of threads."""
     before, found = os.environ.get("XPGRAD_NUM_THREADS"), set()
     try:
         for number in THREADS:

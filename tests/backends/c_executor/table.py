@@ -1,6 +1,6 @@
 """The case table by `host` and by `c`: the results of cases and derivatives, and of each group that C computes.
 
-`python -m tests.backends.c_executor.table` runs all of it.
+`python -m tests.backends.c_executor.table` runs the whole table.
 """
 
 import sys
@@ -95,7 +95,7 @@ def results_of(case: Case, dtypes: Iterable[str], name: str, *, every: bool = Tr
     Raises
     ------
     AssertionError
-        A result, or a gradient inside of the compiled function or through it, is not near the eager one.
+        A result, or a gradient inside of the compiled function or through it, is not near the eager result.
     """
     number = 0
     for dtype in dtypes:
@@ -191,7 +191,7 @@ def compare_with_c(groups: Iterable[Group], most: int | None = None) -> dict[str
 
 
 def share(texts: dict[str, list[Group]], most: int | None) -> Iterator[list[Group]]:
-    """Yield all members of groups, or of those with an operation that no other one has and of some more."""
+    """Yield all groups, or the groups with an operation that no other group has, and some more."""
     seen: set[tuple[str, str]] = set()
     left, number = [], 0
     for text in sorted(texts, key=lambda text: zlib.crc32(text.encode())):
@@ -207,15 +207,15 @@ def share(texts: dict[str, list[Group]], most: int | None) -> Iterator[list[Grou
 
 
 def refuse(*arrays: Any) -> Any:
-    """Stand for the fallback of a group that C should compute."""
+    """Replace the fallback of a group that C must compute."""
     raise AssertionError(f"C did not take arrays of {[(array.dtype, array.shape, array.strides) for array in arrays]}")
 
 
 def compare_group(fused: Fused, arrays: Sequence[Any], by_c: Callable[..., Any]) -> None:
-    """Raise AssertionError unless the results of C are near those of the calls.
+    """Raise AssertionError unless the results of C are near the results of the calls.
 
-    Those of one elementwise function are within a few units in the last place. Those of several may differ by rounding,
-    and by a multiple of what rounding of the arguments changes.
+    Results of one elementwise function are within a few units in the last place. Results of several functions may
+    differ by rounding, and by a multiple of the effect of rounding the arguments.
     """
     if any(array.size > fused.rows * fused.columns and not array.flags.c_contiguous for array in arrays):
         return  # only some elements of it are used, so that it is not copied
@@ -245,12 +245,12 @@ def rounded(array: Any, sign: int) -> Any:
 
 
 def chosen_cases(share: int, of: int) -> list[Case]:
-    """Return a part of the cases, by a hash of their names."""
+    """Return a part of the cases, selected by a hash of their names."""
     return [case for case in CASES if zlib.crc32(case.name.encode()) % of == share and case.name not in EAGER]
 
 
 def real(case: Case) -> list[str]:
-    """Return the dtypes of a case that C has."""
+    """Return the dtypes of a case that C supports."""
     return [dtype for dtype in dtypes_of(case) if dtype.startswith("float")]
 
 
@@ -258,13 +258,13 @@ def cut_small(patch: Callable[[object, str, int], object]) -> None:
     """Let `host` cut small arrays; `patch` sets an attribute."""
     patch(executor, "MIN_BYTES", 1)
     patch(executor, "MIN_CALLS", 1)
-    patch(symbols, "SMALL", 1)  # a sum of all is one, not that of a row
+    patch(symbols, "SMALL", 1)  # a sum of all elements is one, a sum of a row is not
     for name, value in SMALL.items():
         patch(blocks, name, value)
 
 
 def main() -> int:
-    """Run the whole table, and print what differs."""
+    """Run the whole table, and print differences."""
     cut_small(setattr)
     wrong = 0
 

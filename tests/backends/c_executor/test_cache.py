@@ -1,4 +1,4 @@
-"""The folder of compiled code: what is kept, what is never loaded, what is removed."""
+"""The directory of compiled code: files that are kept, never loaded, or removed."""
 
 import os
 import shutil
@@ -36,7 +36,7 @@ def stored(path: Path, name: str = LIBRARY, content: bytes = b"content") -> Cach
 
 @pytest.fixture
 def anew(monkeypatch):
-    """A function after which this process has loaded nothing, as a new one."""
+    """A function that makes this process forget loaded code, like a new process."""
     monkeypatch.setattr(toolchain, "_toolchains", {})
     return toolchain._toolchains.clear
 
@@ -57,7 +57,7 @@ def test_the_folder_is_that_of_the_environment(monkeypatch, tmp_path):
     assert default_directory() == str(tmp_path / "own/xpgrad")
     monkeypatch.delenv("XPGRAD_CACHE_DIR")
     assert default_directory() == str(tmp_path / "xdg/xpgrad/compiled")
-    monkeypatch.setenv("XDG_CACHE_HOME", "relative")  # which its specification says to ignore
+    monkeypatch.setenv("XDG_CACHE_HOME", "relative")  # ignored, as its specification requires
     assert default_directory() == str(tmp_path / ".cache/xpgrad/compiled")
 
 
@@ -193,13 +193,13 @@ def test_the_least_recently_used_files_are_removed(tmp_path, monkeypatch):
     now = time.time()
     for age, name in enumerate((a, b, c, d)):
         os.utime(tmp_path / "cache" / name, (now - 1000 * (4 - age),) * 2)
-    assert made.read(a) is not None  # now it is the last one used
+    assert made.read(a) is not None  # now the most recently used file
     monkeypatch.setattr(cache, "LIMIT", 3500)
     stored(tmp_path / "cache", e, bytes(1000))
     assert sorted(os.listdir(tmp_path / "cache")) == [cache.TAG, a, d, e]
     monkeypatch.setattr(cache, "LIMIT", 10)
     stored(tmp_path / "cache", f, bytes(1000))
-    assert sorted(os.listdir(tmp_path / "cache")) == [cache.TAG, f]  # what was written just now stays in any case
+    assert sorted(os.listdir(tmp_path / "cache")) == [cache.TAG, f]  # a file that was just written is always kept
 
 
 def test_temporary_directories_of_killed_processes_are_removed(tmp_path):

@@ -1,4 +1,4 @@
-"""Calls of compiled groups: the arrays that they take, and what happens with others."""
+"""Calls of compiled groups: accepted arrays, and the handling of other arrays."""
 
 import itertools
 import sys
@@ -28,7 +28,7 @@ FUNCTIONS = "glue", "addresses"
 
 @pytest.fixture(autouse=True)
 def _shared_soon(monkeypatch):
-    """Let threads share smaller groups than they usually do."""
+    """Let threads share smaller groups than usual."""
     monkeypatch.setattr(library, "SHARED_FROM", 2**16)
 
 
@@ -167,7 +167,7 @@ def test_without_memory_for_scratch_the_fallback_computes(field, size, way, monk
         return Source(source.name, source.text, source.chunks, ends=source.ends, **sizes)
 
     monkeypatch.setattr(module, "generate", greedy)
-    monkeypatch.setattr(module, "index_name", lambda *given: None)  # what is known on disk is of the true generator
+    monkeypatch.setattr(module, "index_name", lambda *given: None)  # the index on disk belongs to the true generator
     group = multiply_add((size,))
     function = function_of(group, way, lambda *arrays: ("fallback",), monkeypatch)
     assert function(*arrays_for(group)) == ("fallback",)

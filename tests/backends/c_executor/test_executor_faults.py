@@ -82,7 +82,7 @@ def by_random_programs():
 
 
 def by_a_write_to_a_view():
-    """Write to a view of what a group could compute, too."""
+    """Write to a view that a group could also compute."""
     x = Value(BACKEND.spec(np.empty((1, 4))), "x")
     twice, view, more = Value(x.spec), Value(BACKEND.spec(np.empty(4))), Value(x.spec)
     calls = (

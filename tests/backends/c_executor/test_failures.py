@@ -1,4 +1,4 @@
-"""Compilers that are missing, fail, hang or lie: programs run without C, and it is said why."""
+"""Compilers that are missing, fail, hang or give wrong results: programs run without C, with a warning."""
 
 import os
 import shutil
@@ -26,7 +26,7 @@ TARGET = 'while [ "$1" != -o ]; do shift; done\n'
 
 @pytest.fixture
 def tools(no_folder, monkeypatch):
-    """A toolchain of its own."""
+    """A separate toolchain."""
     made = Toolchain(Cache(str(no_folder)), timeout=60.0)
     monkeypatch.setattr(groups, "toolchain", lambda: made)
     monkeypatch.delenv("CC", raising=False)
@@ -60,7 +60,7 @@ def states_after(group) -> list[str]:
 
 
 def assert_clean(folder: Path) -> None:
-    """Nothing temporary is left."""
+    """No temporary file remains."""
     assert not folder.exists() or not [path for path in folder.iterdir() if path.name.startswith("build-")]
 
 

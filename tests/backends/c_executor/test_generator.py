@@ -1,4 +1,4 @@
-"""Generated C, compiled: what each row of the table gives, and that groups of every shape mean what they should."""
+"""Generated C, compiled: the result of each row of the table, and of groups of every shape."""
 
 import math
 import subprocess
@@ -27,7 +27,7 @@ ERFS = {"erf": np.vectorize(math.erf), "erfc": np.vectorize(math.erfc)}
 
 
 def numbers(dtype, rng):
-    """Numbers of every kind: special ones, all exponents, small and large ones."""
+    """Numbers of every kind: special numbers, all exponents, small and large numbers."""
     info = np.finfo(dtype)
     special = [0, np.inf, np.nan, 1, 0.5, 1.5, 2, 2.5, 3, 88.7, 89, 103.5, 709.5, 745, 1e5, 1e10, 1e22, 127, 1023]
     special += [

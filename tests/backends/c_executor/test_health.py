@@ -1,4 +1,4 @@
-"""What `xpgrad doctor` says about compiled code, and the advice that follows."""
+"""Compiled code in `xpgrad doctor`: its state and the resulting advice."""
 
 import io
 import json

@@ -1,4 +1,4 @@
-"""Compilation in the background and the ends of processes: forks, several processes at once, exits."""
+"""Compilation in the background and the end of processes: forks, several concurrent processes, exits."""
 
 import os
 import subprocess
@@ -33,7 +33,7 @@ def compiled(run):
 
 @pytest.fixture
 def compiler(tmp_path, monkeypatch):
-    """A function that makes a shell script the only compiler, for what comes after the probe."""
+    """A function that makes a shell script the only compiler after the probe."""
 
     def make(text: str) -> None:
         path = tmp_path / "bin" / "cc"
@@ -59,7 +59,7 @@ def started(script: str, folder: Path, **environment: str) -> "subprocess.Popen[
 
 
 def ended(process: "subprocess.Popen[str]") -> str:
-    """Return what a process has printed, which must have ended well and without a word on standard error."""
+    """Return the output of a process that must have ended successfully, with empty standard error."""
     try:
         out, errors = process.communicate(timeout=120)
     finally:
@@ -70,7 +70,7 @@ def ended(process: "subprocess.Popen[str]") -> str:
 
 
 def left_in(folder: Path) -> list[str]:
-    """Return what is in the folder, but for its mark and what is known of compilers and programs."""
+    """Return the files in the directory, except its mark and the facts about compilers and programs."""
     return [path.name for path in folder.glob("*") if not path.name.startswith(("CACHEDIR", "compiler-", "program-"))]
 
 
@@ -244,7 +244,7 @@ def test_no_program_and_no_library_of_the_current_directory_is_used(no_folder, t
 
 
 def test_interrupts_of_calls_on_several_threads_leave_no_thread_that_writes(folder):
-    """What is allocated after an interrupt takes the memory of the results, into which no thread may write any more."""
+    """An allocation after an interrupt reuses the memory of the results, to which no thread may write any more."""
     script = """
     import random, signal, time
     group = multiply_add((2**20 + 5,))

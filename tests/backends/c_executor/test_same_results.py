@@ -1,4 +1,4 @@
-"""Programs by `host` and `c`: near their calls, the same for any number of threads, and with memory of their own."""
+"""Programs by `host` and `c`: near their calls, equal for any number of threads, and with separate memory."""
 
 import gc
 import itertools
@@ -145,7 +145,7 @@ def test_compiled_steps_are_flat_in_memory(name):
     tracemalloc.start()
     try:
         held = []
-        for _ in range(4):  # a leak grows each time, but what other threads do meanwhile does not
+        for _ in range(4):  # a leak grows each time, but allocations of other threads do not
             steps(700)
             gc.collect()
             held.append(tracemalloc.get_traced_memory()[0])

@@ -1,4 +1,4 @@
-"""What a group's source depends on, as text: equal texts mean equal source, and any change is another text."""
+"""Inputs of a group's source, as text: equal texts mean equal source, and any change is a different text."""
 
 import dataclasses
 

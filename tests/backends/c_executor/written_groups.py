@@ -1,4 +1,4 @@
-"""Groups of statements written by hand or at random, what they mean in NumPy, and the C source of them, compiled."""
+"""Groups of statements, by hand or random, their values in NumPy, and their compiled C source."""
 
 import ctypes
 import functools
@@ -77,7 +77,7 @@ class Writer:
         return self.write("scatter", *operands, level="array", value=(size, tuple(indices)))
 
     def fused(self, *results, levels=()):
-        """Return the group; `levels` are those of the outputs where they are not those of the results."""
+        """Return the group; `levels` are the levels of the outputs where they differ from the results."""
         outputs = [Value(None) for _ in results]
         found = [item.level for item in results]
         found[: len(levels)] = levels
@@ -99,7 +99,7 @@ def shape(fused, level):
 
 
 def interpreted(fused, arrays):
-    """Return what a group means, statement by statement in NumPy."""
+    """Return the result of a group, statement by statement in NumPy."""
     found = {}
     for item in fused.statements:
         given = [found[operand] for operand in item.operands]
@@ -171,7 +171,7 @@ class Compiled:
 
 
 class Memory:
-    """Memory aligned to 64 bytes that is all ones, as are some bytes behind it that nothing may write to."""
+    """Memory aligned to 64 bytes and filled with ones, with a guard of some bytes behind it."""
 
     def __init__(self, size):
         memory = np.full(size + 64 + 256, 0xFF, np.uint8)
@@ -185,7 +185,7 @@ class Memory:
 def random_group(rng, rows, columns, count):
     """Return a group of whole numbers, small enough that sums and products are exact, and its inputs."""
     writer = Writer(rows, columns)
-    early, late = [], []  # what may be used anywhere, and what is known after the last chunk
+    early, late = [], []  # values that may be used anywhere, and values known after the last chunk
 
     def data(size):
         dtype = rng.choice(["float32", "float64", "int32", "int8", "uint16", "bool"])
@@ -238,7 +238,7 @@ def _reduction(rng, writer, x, early, late):
         x = x if op in ("max", "min") else writer.cast(x, dtype="int32")
     if op == "prod" and x.dtype.startswith("float"):
         x = writer.sign(x)
-    # What a row, or a loop over columns of one number each, needs must not wait for other rows.
+    # Operands of a row, or of a loop over columns of one number each, must not wait for other rows.
     ends = x in late or (x.level in ("point", "row") and level != "row" and writer.rows > 1)
     if x.op in ("sign", "cast") and any(item in late for item in x.operands):
         ends = True

@@ -1,4 +1,4 @@
-"""chx arrays in compiled code: their buffers, and what is in a graph."""
+"""chx arrays in compiled code: buffers and graph state."""
 
 import numpy as np
 import pytest

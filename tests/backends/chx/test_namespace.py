@@ -80,7 +80,7 @@ def on(device, x):
 
 
 def has_signature(function):
-    """Whether a function tells its signature, as NumPy's ufuncs do since NumPy 2.4."""
+    """Whether a function has a signature; NumPy's ufuncs have had one since NumPy 2.4."""
     try:
         return bool(inspect.signature(function))
     except ValueError:

@@ -115,7 +115,7 @@ def test_batch_norm_updates_what_it_is_given():
     count = X.size // 2
     np.testing.assert_allclose(chx.to_numpy(var), 0.75 * VAR + 0.25 * of_batch[1] * count / (count - 1), rtol=1e-10)
     y.backward()
-    np.testing.assert_allclose(chx.to_numpy(x.grad), 0, atol=1e-10)  # a shift of the batch changes nothing
+    np.testing.assert_allclose(chx.to_numpy(x.grad), 0, atol=1e-10)  # a shift of the batch does not change the output
 
 
 def test_axis_of_the_statistics():

@@ -1,4 +1,4 @@
-"""Variables over chx arrays: who owns the graph, and what is shared."""
+"""Variables over chx arrays: ownership of the graph and shared state."""
 
 import pickle
 

@@ -1,8 +1,8 @@
-"""A stand-in for CuPy over NumPy, with two pretended GPUs, so that the backend's Python runs without a card.
+"""A fake CuPy over NumPy with two simulated GPUs, so that the backend's Python code runs without a GPU.
 
-It has the names of CuPy 14 (names.txt) and no others, keeps the rules that the backend must keep (an array of a GPU
-that is not the current one, or of NumPy, is refused), and runs the text of elementwise kernels, compiled as C++. It
-proves the arithmetic of that text and the Python around it; it proves nothing about a GPU.
+It has exactly the names of CuPy 14 (names.txt), checks the rules that the backend must keep (it rejects NumPy arrays
+and arrays of a GPU that is not current), and runs the source of elementwise kernels, compiled as C++. It tests the
+arithmetic of that source and the Python code around it, but no GPU.
 """
 
 import ctypes
@@ -50,11 +50,11 @@ def current() -> int:
 
 
 class CUDARuntimeError(RuntimeError):
-    """What the CUDA runtime raises."""
+    """Errors of the CUDA runtime."""
 
 
 class Device:
-    """CuPy's device object: no hash, and a stack of its own for `with`."""
+    """Fake device object of CuPy: no hash, and a separate stack for `with`."""
 
     __module__ = "cupy.cuda.device"
     __hash__ = None  # type: ignore[assignment]  # as in CuPy
@@ -108,7 +108,7 @@ class ndarray(np.ndarray):
         return lambda *args, **kwargs: _out(value(*_in((self, *args))[1:], **_in(kwargs)))
 
     @property
-    def device(self) -> Device:  # type: ignore[override]  # NumPy says "cpu"
+    def device(self) -> Device:  # type: ignore[override]  # NumPy returns "cpu"
         return Device(self._number)
 
     @property
@@ -234,7 +234,7 @@ def asarray(obj: Any, dtype: Any = None, **_: Any) -> ndarray:
 
 
 class ElementwiseKernel:
-    """CuPy's, its text compiled as C++ and run over contiguous copies."""
+    """Fake ElementwiseKernel, with its source compiled as C++ and run over contiguous copies."""
 
     def __init__(self, in_params: str, out_params: str, operation: str, name: str = "kernel", **options: Any) -> None:
         self.ins, self.outs = _parameters(in_params), _parameters(out_params)
@@ -298,7 +298,7 @@ class ElementwiseKernel:
 
 
 class ReductionKernel:
-    """CuPy's. For sums the summands come from the compiled text, and NumPy adds them up; others are compiled whole."""
+    """Fake ReductionKernel: for sums NumPy adds the terms of the compiled source; other reductions are compiled."""
 
     def __init__(
         self, in_params: str, out_params: str, map_expr: str, reduce_expr: str, post_map_expr: str, identity: str,
@@ -334,7 +334,7 @@ class ReductionKernel:
 
 
 class RawKernel:
-    """CuPy's, its text compiled as C++; the threads of a block take turns, in order and then backwards."""
+    """Fake RawKernel, with its source compiled as C++; the threads of a block run in order and then backwards."""
 
     def __init__(self, code: str, name: str, options: Any = ()) -> None:
         assert options == ("--fmad=false",)
@@ -401,7 +401,7 @@ class Pool:
 
 
 def scatter_add(a: ndarray, slices: Any, value: Any) -> None:
-    """CuPy's, with its limits."""
+    """Function of CuPy, with its limits."""
     if a.dtype.char not in "eflLiIqQ":
         raise TypeError(f"scatter_add supports no {a.dtype}")
     np.add.at(_in(a), _in(slices), _in(value))
@@ -422,7 +422,7 @@ def _module(name: str, source: Any, only: set[str], own: dict[str, Any]) -> Any:
             continue
         found = getattr(source, each, types)
         if isinstance(found, types.ModuleType):
-            continue  # among them what NumPy does not have
+            continue  # including names that NumPy lacks
         plain = isinstance(found, type) or not callable(found)
         setattr(made, each, found if plain else wrapped(found, each in VIEWS))
     vars(made).update(own)
@@ -434,7 +434,7 @@ def _module(name: str, source: Any, only: set[str], own: dict[str, Any]) -> Any:
 
 
 def install() -> Any:
-    """Put the stand-in where ``import cupy`` finds it, and return it; for a process that never needs the real one."""
+    """Make ``import cupy`` return the fake module, and return it; for a process that does not need CuPy."""
     import importlib.machinery
 
     import scipy.special
@@ -480,7 +480,7 @@ def install() -> Any:
 
 
 def _introduce(made: Any) -> None:
-    """Let array_api_compat know the pretended arrays, which are NumPy's too, for CuPy's."""
+    """Let array_api_compat accept the fake arrays, which are also NumPy arrays, as CuPy arrays."""
     import array_api_compat.common._aliases as aliases
     import array_api_compat.common._linalg as linalg
 

@@ -1,6 +1,6 @@
 """Run as a program: fused groups as kernels on a pretended GPU, whose texts are compiled as C++, against NumPy.
 
-Arguments: the first seed of random groups, and how many there are.
+Arguments: the first seed of random groups, and their number.
 """
 
 import sys
@@ -13,7 +13,7 @@ from tests.backends.cupy import fake, groups
 
 cupy = fake.install()
 
-import xpgrad_cupy.plugin  # noqa: E402 - after the stand-in
+import xpgrad_cupy.plugin  # noqa: E402 - after the fake module
 
 xpgrad_cupy.plugin.why_unavailable = lambda: None
 
@@ -68,7 +68,7 @@ def rows_of_the_table() -> None:
         assert [type(x) for x in kernels._plan.launches] == [Elementwise]
         for s, got, wanted in zip(results, computed(kernels, arrays), groups.reference(fused, arrays), strict=True):
             close(f"{s.op} of {dtype}", got, wanted, ULPS)
-            if got.dtype.kind == "f" and s.op not in ("maximum", "minimum"):  # of which NumPy leaves it open
+            if got.dtype.kind == "f" and s.op not in ("maximum", "minimum"):  # NumPy leaves this undefined
                 zero = wanted == 0
                 assert (np.signbit(got) == np.signbit(wanted))[zero].all(), (s.op, dtype)
 
@@ -184,7 +184,7 @@ def unsupported() -> None:
 
 
 def no_compiler() -> None:
-    """A text that does not compile: the calls of the library run, and a warning says so once."""
+    """A source that does not compile: the calls of the library run, with a single warning."""
     x = DEVICE.send(np.linspace(0.1, 1, 12, dtype=np.float32).reshape(3, 4))
     compiled = xpgrad.compile(lambda x: xp.exp(x * x) + x)
     kernel_of = executor.kernel_of

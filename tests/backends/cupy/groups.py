@@ -1,4 +1,4 @@
-"""Fused groups made by hand and at random, and what NumPy computes for their statements."""
+"""Fused groups, written by hand and random, and the results of their statements in NumPy."""
 
 import random
 from typing import Any
@@ -98,7 +98,7 @@ def function(op: str) -> Any:
 
 
 def reference(fused: Fused, arrays: list[Any]) -> list[Any]:
-    """Return what the statements are, computed by NumPy on whole arrays of rows and columns."""
+    """Return the values of the statements, computed by NumPy on whole arrays of rows and columns."""
     rows, columns = fused.rows, fused.columns
     shapes = {"point": (rows, columns), "row": (rows, 1), "column": (1, columns), "one": (1, 1)}
     axes = {"row": 1, "column": 0, "one": (0, 1)}
@@ -127,7 +127,7 @@ def reference(fused: Fused, arrays: list[Any]) -> list[Any]:
 
 
 def table(dtype: str) -> tuple[Builder, list[Statement]]:
-    """Return a group of all elementwise rows for a dtype, each on its own; of two points for each pair of `EDGES`."""
+    """Return a group of all elementwise rows for a dtype, each separate, with two points for each pair of `EDGES`."""
     edges = edges_of(dtype)
     b = Builder(1, len(edges) ** 2)
     x1, x2, x3 = b.load(dtype=dtype), b.load(dtype=dtype), b.load(dtype="bool")
@@ -145,7 +145,7 @@ def table(dtype: str) -> tuple[Builder, list[Statement]]:
 
 
 def edges_of(dtype: str) -> Any:
-    """Return numbers at which functions differ, and ordinary ones."""
+    """Return numbers at which functions differ, and ordinary numbers."""
     if dtype == "bool":
         return np.array([False, True])
     if dtype.startswith("float"):
@@ -178,7 +178,7 @@ def softmax(rows: int = 5, columns: int = 33) -> tuple[Builder, list[Statement]]
 
 
 def layer_norm(rows: int = 5, columns: int = 100, dtype: str = "float32") -> tuple[Builder, list[Statement]]:
-    """Layer normalization of all of it, and what its gradient and a loss need."""
+    """Layer normalization of all elements, and the statements of its gradient and a loss."""
     b = Builder(rows, columns)
     x, scale, shift = b.load(dtype=dtype), b.load("column", dtype), b.load("column", dtype)
     n = b.constant(columns, dtype)
@@ -191,7 +191,7 @@ def layer_norm(rows: int = 5, columns: int = 100, dtype: str = "float32") -> tup
 
 
 def gradients(rows: int = 300, columns: int = 7) -> tuple[Builder, list[Statement]]:
-    """Sums over rows and over all, of what needs sums over columns, and what follows them."""
+    """Sums over rows and over all elements of results of column sums, and the statements after them."""
     b, (y, inverse, mean, other) = layer_norm(rows, columns)
     g = b.load()
     total = b.over("column", "sum", b("multiply", g, y))

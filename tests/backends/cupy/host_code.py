@@ -1,7 +1,7 @@
 """CUDA's C++ as a program for the host. Each thread of a block is a fiber, and takes its turn.
 
-A fiber runs up to the next barrier before another one does, in order or backwards, so that a barrier that is missing
-shows. A thread that ends while others wait at a barrier is an error.
+A fiber runs to the next barrier before the next fiber starts, in order or in reverse, so that a missing barrier is
+detected. A thread that ends while another thread waits at a barrier is an error.
 """
 
 import ctypes
@@ -74,7 +74,7 @@ def program_of(source: str, name: str) -> str:
 
 
 class CompileException(Exception):
-    """What CuPy raises for a text that is no program."""
+    """Error of CuPy for source that does not compile."""
 
 
 _loaded: dict[str, Any] = {}

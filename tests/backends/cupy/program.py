@@ -1,4 +1,4 @@
-"""Run as a program: what no case of the table says, on pretended GPUs."""
+"""Run as a program: tests beyond the case table, on fake GPUs."""
 
 import contextlib
 import pickle
@@ -10,7 +10,7 @@ from tests.backends.cupy import fake
 
 cupy = fake.install()
 
-import xpgrad_cupy.plugin  # noqa: E402 - after the stand-in
+import xpgrad_cupy.plugin  # noqa: E402 - after the fake module
 
 xpgrad_cupy.plugin.why_unavailable = lambda: None
 
@@ -78,7 +78,7 @@ def current() -> None:
 
 
 class Square(xpgrad.FunctionNode):
-    """Works with operators on raw arrays, which need their GPU to be the current one."""
+    """Uses operators on raw arrays, which need their GPU to be current."""
 
     def forward(self, inputs):
         self.retain_inputs((0,))
@@ -91,7 +91,7 @@ class Square(xpgrad.FunctionNode):
 
 def following() -> None:
     x = xpgrad.Variable(np.array([1.0, 2.0, 3.0])).to_device("@cupy:1")
-    for default in ("@cupy:0", "@cupy:1"):  # the default device of the process is nothing of this thread's
+    for default in ("@cupy:0", "@cupy:1"):  # the default device of the process does not affect this thread
         xpgrad.use(default)
         cupy.cuda.Device(0).use()
         x.cleargrad()

@@ -1,4 +1,4 @@
-"""Run as a program: the case table on a pretended GPU, through the backend as it stands.
+"""Run as a program: the case table on a fake GPU, with the unchanged backend.
 
 Arguments: the device, whether to make it the current one ("current") or not ("followed"), and the checks to run.
 """

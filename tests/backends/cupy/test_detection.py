@@ -1,4 +1,4 @@
-"""What keeps CuPy from working is found out by the cheapest question first, and said in one sentence."""
+"""Reasons why CuPy cannot be used are found with the cheapest test first, and reported in one sentence."""
 
 import ctypes
 import subprocess

@@ -1,4 +1,4 @@
-"""The executor of CuPy over a stand-in with pretended GPUs, in processes that have no other CuPy."""
+"""The executor of CuPy over a fake CuPy with simulated GPUs, in separate processes."""
 
 import shutil
 

@@ -1,4 +1,4 @@
-"""The text of every CUDA kernel is compiled, for several dtypes, by NVRTC: that takes CuPy and NVRTC, but no GPU."""
+"""NVRTC compiles every CUDA kernel for several dtypes: this needs CuPy and NVRTC, but no GPU."""
 
 import importlib
 from collections.abc import Iterator
@@ -48,7 +48,7 @@ def program(source: str) -> str:
 
 
 def cuda_headers() -> Iterator[Path]:
-    """Yield where the wheel nvidia-cuda-runtime has CUDA's own headers, such as those of half precision."""
+    """Yield the directory where the wheel nvidia-cuda-runtime has CUDA's headers, such as the half-precision header."""
     for folder in importlib.import_module("nvidia").__path__:
         yield from (found.parent for found in Path(folder).rglob("cuda_fp16.h"))
 

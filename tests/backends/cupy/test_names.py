@@ -1,4 +1,4 @@
-"""What the backend calls exists in the CuPy that is installed; and the stand-in offers nothing that CuPy lacks."""
+"""The functions that the backend calls exist in the installed CuPy, and the fake CuPy has no additional names."""
 
 import importlib
 import re

@@ -1,4 +1,4 @@
-"""On a real GPU. That the functions are right there is tested by the case table, which then has this device, too."""
+"""On a real GPU. The case table, which then includes this device, tests that the functions are right there."""
 
 import importlib
 import pickle

@@ -1,4 +1,4 @@
-"""The backend's Python over a stand-in for CuPy with two pretended GPUs, in processes that have no other CuPy."""
+"""The backend's Python code over a fake CuPy with two simulated GPUs, in separate processes."""
 
 import shutil
 import subprocess

@@ -56,7 +56,7 @@ def arrays(rng: np.random.Generator, dtype: str) -> Any:
 
 
 def expected(function: Any, *args: Any) -> Any:
-    """Return what products of matrices give."""
+    """Return the expected products of matrices."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(direct, "WORTH", 2**62)
         return function(*args)

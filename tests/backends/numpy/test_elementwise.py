@@ -1,4 +1,4 @@
-"""Gradients in blocks: the case table in blocks of a few elements, and what large sweeps may overwrite."""
+"""Gradients in blocks: the case table in blocks of a few elements, and overwriting in large sweeps."""
 
 from collections import Counter
 
@@ -80,7 +80,7 @@ def test_raw_sweeps_in_blocks_and_recorded_ones_are_bit_equal(done, program) -> 
             assert one is None or one.tobytes() == two.tobytes()
 
 
-# What others see is never overwritten
+# Visible arrays are never overwritten
 
 
 def _unary(y):
@@ -153,7 +153,7 @@ def test_arrays_that_the_graph_keeps_are_not_overwritten(times) -> None:
     np.testing.assert_array_equal(x.grad, total)
 
 
-# What nobody sees is used again
+# Invisible arrays are reused
 
 
 def test_a_chain_of_large_functions_needs_two_arrays() -> None:

@@ -1,4 +1,4 @@
-"""Gradients of gathers: the fast ways to add at positions give what `numpy.add.at` gives, bit by bit."""
+"""Gradients of gathers: the fast additions at positions equal `numpy.add.at`, bit by bit."""
 
 import numpy as np
 import pytest

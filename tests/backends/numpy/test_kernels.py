@@ -1,4 +1,4 @@
-"""The kernels of NumPy's backend that are imported late, those of SciPy among them."""
+"""The late imported kernels of NumPy's backend, including kernels of SciPy."""
 
 import importlib
 from typing import Any

@@ -1,4 +1,4 @@
-"""Dtypes that ml_dtypes adds to NumPy: as far as NumPy computes with them, they have gradients of their own dtype."""
+"""Dtypes that ml_dtypes adds to NumPy: if NumPy can compute with them, gradients have the same dtype."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""The namespace of NumPy's backend: array_api_compat's, imported when the first name is needed that is not NumPy's."""
+"""The namespace of NumPy's backend: array_api_compat is imported when a name is used that NumPy lacks."""
 
 import inspect
 import itertools
@@ -29,7 +29,7 @@ NAMES = sorted({*dir(compat), *vars(compat)} - MODULES)
 
 
 def fresh(program: str) -> str:
-    """Return what a program prints in a new interpreter."""
+    """Return the output of a program in a new interpreter."""
     done = subprocess.run([sys.executable, "-c", dedent(program)], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout.strip()

@@ -1,4 +1,4 @@
-"""What compiled programs may know of NumPy's functions is true of each of them."""
+"""Facts about NumPy's functions that compiled programs rely on hold for each function."""
 
 import inspect
 import operator
@@ -31,7 +31,7 @@ def test_a_fresh_function_shares_no_memory_with_its_arguments() -> None:
     for function in {*programs.fresh(True), *filter(programs.is_fresh, networks)}:
         for given in ARGUMENTS:
             if len(given) > getattr(function, "nin", len(given)):
-                continue  # the last one would take the result
+                continue  # the last call would take the result
             try:
                 with np.errstate(all="ignore"):
                     results = function(*given)

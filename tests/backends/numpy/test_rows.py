@@ -40,7 +40,7 @@ def _compiled(folder: str, codegen: None, monkeypatch: pytest.MonkeyPatch) -> It
 
 
 def without(function: Any, rule: str, *args: Any, **parameters: Any) -> Any:
-    """Return what NumPy's kernel gives, or the rule that it leaves the arguments to."""
+    """Return the result of NumPy's kernel, or of the rule that replaces it."""
     with pytest.MonkeyPatch.context() as patch:
         for module in (rows, channels, neural, normalization):
             patch.setattr(module, "run", lambda *args: NotImplemented)
@@ -54,7 +54,7 @@ def without(function: Any, rule: str, *args: Any, **parameters: Any) -> Any:
 
 
 def assert_same(function: Any, *args: Any, rule: str = "", **parameters: Any) -> Any:
-    """Compare a kernel in C with NumPy's, to the bit, and return its result."""
+    """Compare a kernel in C with NumPy, to the bit, and return its result."""
     result, expected = function(*args, **parameters), without(function, rule, *args, **parameters)
     assert result is not NotImplemented
     pairs = zip(result, expected, strict=True) if isinstance(result, tuple) else [(result, expected)]

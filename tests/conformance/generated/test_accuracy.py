@@ -1,4 +1,4 @@
-"""Errors in units in the last place: what is near enough, and how the first wrong element is described."""
+"""Errors in units in the last place: accepted errors, and the description of the first wrong element."""
 
 from typing import Any
 

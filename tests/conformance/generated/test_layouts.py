@@ -1,4 +1,4 @@
-"""Layouts: whatever the strides, an array shows the same elements."""
+"""Layouts: an array shows the same elements for any strides."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Failing samples are made smaller, and shown as programs that run as they are."""
+"""Failing samples are shrunk, and shown as executable programs."""
 
 import subprocess
 import sys
@@ -68,7 +68,7 @@ def test_what_fails_otherwise_is_another_error() -> None:
 
 
 def _shown(sample: Sample) -> Any:
-    """Return what the program of a sample prints, run as it is, as an array."""
+    """Return the array that the program of a sample prints."""
     text = program_of(sample, "@numpy", "it is wrong")
     exact = text.replace("print(", "import sys; np.save(sys.stdout.buffer, xpgrad.as_array(").replace(
         f"{sample.written})", f"{sample.written}))"

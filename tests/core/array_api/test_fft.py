@@ -1,4 +1,4 @@
-"""What no case of Fourier transforms can say: inverses, real input, single precision, devices and errors."""
+"""Fourier transforms beyond the case table: inverses, real input, single precision, devices and errors."""
 
 import numpy as np
 import pytest

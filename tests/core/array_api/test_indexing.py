@@ -1,4 +1,4 @@
-"""What no case of indexing can say: assignment to elements, errors, indices that are changed afterwards."""
+"""Indexing beyond the case table: assignment to elements, errors, indices that are changed afterwards."""
 
 import numpy as np
 import pytest

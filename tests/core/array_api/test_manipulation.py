@@ -1,4 +1,4 @@
-"""What no case of manipulation can say: counts of every integer dtype, several new axes."""
+"""Manipulation beyond the case table: counts of every integer dtype, several new axes."""
 
 import operator
 import types

@@ -1,4 +1,4 @@
-"""The methods of a Variable that have an array's names: each gives what NumPy's method gives, and its gradient."""
+"""The methods of a Variable with names of array methods: results of NumPy's methods, and gradients."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""The namespaces: every name of the standard with its signature, and what a namespace says of itself."""
+"""The namespaces: every name of the standard with its signature, and the description of a namespace."""
 
 import inspect
 import operator
@@ -37,7 +37,7 @@ def module_of(word):
 
 
 def assert_takes_what_the_standard_takes(function, standard):
-    """Compare parameters by name, kind and default; more of them, and positions for keywords, may be allowed."""
+    """Compare parameters by name, kind and default; additional parameters and positional keywords may be allowed."""
     wanted, given = (inspect.signature(each).parameters for each in (standard, function))
     positional = [p for p in wanted.values() if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
     for ours, theirs in zip(given.values(), positional, strict=False):

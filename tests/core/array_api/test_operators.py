@@ -1,4 +1,4 @@
-"""The operators and methods of a Variable: what is declared is bound, and the forms that Chainer's users know."""
+"""The operators and methods of a Variable: declarations are bound, including the forms that Chainer supports."""
 
 import inspect
 

@@ -42,7 +42,7 @@ def test_second_derivatives_of_a_product_with_two_zeros(device):
 def test_sums_keep_narrow_floats_and_widen_integers(device):
     assert device.backend.dtype_name(array_api.sum(variable(device, [1, 2], "float32")).dtype) == "float32"
     assert device.backend.dtype_name(array_api.sum(variable(device, [1, 2], "int8")).dtype) == "int64"
-    small = variable(device, [1, 2], "uint8")  # of which some libraries make int64, for want of uint64
+    small = variable(device, [1, 2], "uint8")  # some libraries return int64, because they lack uint64
     assert array_api.prod(small).dtype == device.backend.namespace.prod(small.array).dtype != small.dtype
 
 

@@ -1,4 +1,4 @@
-"""What no case of utility functions can say: axes and orders that there are not."""
+"""Utility functions beyond the case table: axes and orders that do not exist."""
 
 import pytest
 from tests.building import variable

@@ -49,7 +49,7 @@ GOOD = gives("backend()")
 
 
 class Strangers:
-    """A folder on `sys.path` with distributions in it."""
+    """A directory on `sys.path` with distributions."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -82,7 +82,7 @@ class Strangers:
         return module
 
     def write(self, distribution: str, groups: Mapping[str, Mapping[str, str]], version: str = "1.0") -> Path:
-        """Write what pip leaves of a distribution, and return its folder."""
+        """Write the files that pip installs for a distribution, and return its directory."""
         info = self.folder / f"{distribution.replace('-', '_')}-{version}.dist-info"
         info.mkdir()
         (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {distribution}\nVersion: {version}\n")
@@ -97,7 +97,7 @@ class Strangers:
         return Plugins()
 
     def run(self, program: str, **environment: str) -> str:
-        """Return what `program` prints in a new interpreter that sees the distributions."""
+        """Return the output of `program` in a new interpreter that finds the distributions."""
         done = self.attempt(program, **environment)
         assert done.returncode == 0, done.stderr
         return done.stdout.strip()

@@ -11,7 +11,7 @@ from xpgrad.plugin import ArrayAPIBackend
 
 
 class Array:
-    """An array that knows no more than where it is."""
+    """An array that only has a device."""
 
     def __init__(self, device: str) -> None:
         self.device = device
@@ -78,7 +78,7 @@ def test_a_library_without_a_device_is_unavailable() -> None:
 def test_the_device_of_an_array() -> None:
     backend = toy()
     assert backend.device_of(Array("gpu:0")) is backend.devices()[1]
-    assert backend.device_of(Array("gpu:7")).name == "@toy:gpu:7"  # one that was not listed
+    assert backend.device_of(Array("gpu:7")).name == "@toy:gpu:7"  # a device that was not listed
 
 
 def test_name_version_and_module() -> None:
@@ -164,7 +164,7 @@ def test_values_for_debug_mode() -> None:
 def test_dtypes_of_a_library() -> None:
     backend = xpgrad.get_device("@strict").backend
     assert backend.dtype_name(array_api_strict.float32) == "float32"
-    assert backend.dtype_name(np.float32) == "float32"  # a type that stands for a dtype, as in JAX and dask
+    assert backend.dtype_name(np.float32) == "float32"  # a type used as a dtype, as in JAX and dask
     assert backend.is_kind(array_api_strict.complex64, "complex floating")
     assert backend.default_dtype("float") == array_api_strict.float64
 

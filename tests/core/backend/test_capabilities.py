@@ -1,4 +1,4 @@
-"""What a library lacks is declared from a closed list, with reasons; what it lacks is named when it is needed."""
+"""Missing capabilities are declared from a closed list, with reasons, and named when they are needed."""
 
 import array_api_strict
 import numpy as np
@@ -103,7 +103,7 @@ def test_function_that_a_library_lacks_is_named(monkeypatch: pytest.MonkeyPatch,
     backend = xpgrad.get_device("@strict").backend
     module, _, function = name.rpartition(".")
     monkeypatch.delattr(getattr(array_api_strict, module) if module else array_api_strict, function)
-    backend.xp.set_providers(backend.xp._providers)  # forgets what was resolved
+    backend.xp.set_providers(backend.xp._providers)  # clears resolved kernels
     here = namespace(backend)
     call = getattr(getattr(here, module) if module else here, function)
     x = xpgrad.Variable(array_api_strict.asarray(np.eye(3) + 0.1))

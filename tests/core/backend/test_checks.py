@@ -71,7 +71,7 @@ USES = {
 @pytest.mark.parametrize("fact", FACTS)
 def test_facts_of_a_changed_array_raise(where, change, fact):
     x = changed(change, where)
-    if (change, fact) not in ((retyped, "shape"), (retyped, "len")):  # these are as they were
+    if (change, fact) not in ((retyped, "shape"), (retyped, "len")):  # these are unchanged
         with pytest.raises(ChangedArray, match=r"float64 \(3, 1\).*changed in place to .*set x\.array to it again"):
             FACTS[fact](x)
     assert "variable" in repr(x)

@@ -108,7 +108,7 @@ def test_a_wrong_default_in_the_environment_is_an_error(strangers: Strangers, sp
 
 @pytest.fixture
 def second() -> xpgrad.Device:
-    """The second device of a library that computes on a current device of its own, which is the first."""
+    """The second device of a library with a current device; the first device is current."""
     bed = Testbed()
     with_current_device(bed)
     return bed.devices()[1]

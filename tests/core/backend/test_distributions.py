@@ -1,4 +1,4 @@
-"""Entry points of installed distributions: read from their folders to what `importlib.metadata` finds."""
+"""Entry points of installed distributions: reading directories agrees with `importlib.metadata`."""
 
 import importlib.metadata
 import sys
@@ -37,7 +37,7 @@ METADATA = "Metadata-Version: 2.1\nName: {}\nVersion: {}\nSummary: text\n  over 
 
 
 def write(folder: Path, name: str, entries: str | bytes = ENTRIES, metadata: str | bytes | None = None) -> Path:
-    """Write a distribution's folder; `name` is the folder's."""
+    """Write a distribution's folder; `name` names the directory."""
     info = folder / name
     info.mkdir(parents=True)
     given = METADATA.format(*name.rpartition(".")[0].partition("-")[::2]) if metadata is None else metadata
@@ -110,7 +110,7 @@ TREES: dict[str, Callable[[Path], object]] = {
 
 
 def reference() -> list[Point]:
-    """Return what `importlib.metadata` finds, group by group."""
+    """Return the entry points that `importlib.metadata` finds, group by group."""
     found = []
     for group in GROUPS:
         for point in importlib.metadata.entry_points(group=group):
@@ -131,7 +131,7 @@ def by_group(found: list[Point]) -> list[Point]:
 @pytest.fixture
 def only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder which, with its folders ``first`` and ``second``, is all of `sys.path`."""
-    reference()  # imports what `importlib.metadata` imports late
+    reference()  # triggers the late imports of `importlib.metadata`
     paths = [tmp_path / "missing", tmp_path, tmp_path / "first", tmp_path / "second"]
     monkeypatch.setattr(sys, "path", [str(path) for path in paths])
     finder = next(finder for finder in sys.meta_path if getattr(finder, "__name__", "") == "PathFinder")

@@ -64,7 +64,7 @@ def test_default_dtypes_are_those_of_the_library(device):
 
 def test_get_dtype_raises_the_error_of_a_plugin(monkeypatch):
     def empty(*args, **kwargs):
-        raise DtypeError("zeros: the library has 64 bits only if it is told to")
+        raise DtypeError("zeros: the library supports 64 bits only if it is configured to")
 
     host = xpgrad.get_device("@numpy").backend
     monkeypatch.setattr(host, "namespace", SimpleNamespace(empty=empty, float64=np.float64))

@@ -1,4 +1,4 @@
-"""Indices in terms of whole arrays of integers, against NumPy's own, which needs no such thing."""
+"""Indices expressed with whole arrays of integers, compared with NumPy's indexing."""
 
 import numpy as np
 import pytest
@@ -97,7 +97,7 @@ def test_out_of_range_is_an_index_error(numpy, x, index):
 
 @pytest.mark.parametrize("shape", [(2,), (4,), (3, 5), (3, 4, 1)])
 def test_mask_of_another_length_is_an_index_error(numpy, x, shape):
-    mask = np.zeros(shape, bool)  # takes nothing, so its places are not out of range
+    mask = np.zeros(shape, bool)  # selects no element, so its positions are not out of range
     index = (np.zeros(1, np.int64), mask) if shape == (2,) else mask
     for call in (lambda: full_index(numpy, SHAPE, index, "cpu"), lambda: getitem(numpy, x, index)):
         with pytest.raises(IndexError, match=r"expected a mask of shape \(.*\) for the axes that it indexes, got"):

@@ -21,7 +21,7 @@ def double(xp: Any, x: Any, /, factor: Any = 2) -> Any:
 
 
 class Toy:
-    """What a KernelNamespace needs of a backend."""
+    """Backend with the attributes that a KernelNamespace needs."""
 
     name = "toy"
 
@@ -111,7 +111,7 @@ def test_default_bodies_of_extensions_use_those_of_the_library() -> None:
     toy.own |= {"linalg.det": lambda x: "never", "linalg.svd": lambda x, full_matrices=True: "never"}
     toy.namespace = np
     assert toy.xp.linalg.cofactors(np.asarray([[2.0]]), np.asarray(2.0)) == 1.0
-    assert toy.xp.linalg.norm(np.asarray([3.0, 4.0])) == 5.0  # what is no kernel is the library's
+    assert toy.xp.linalg.norm(np.asarray([3.0, 4.0])) == 5.0  # names that are not kernels come from the library
 
 
 def test_rules_of_transforms_use_the_backends_kernels() -> None:
@@ -244,7 +244,7 @@ def test_a_kernel_is_accepted_if_and_only_if_its_signature_takes_the_arguments(f
             except TypeError:
                 with pytest.raises(PluginError, match="must take"):
                     declaration.check(form, "me")
-            except ValueError:  # it has no signature
+            except ValueError:  # without a signature
                 declaration.check(form, "me")
             else:
                 declaration.check(form, "me")

@@ -160,7 +160,7 @@ def test_streams_of_threads_are_separate() -> None:
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
 def test_uniform_numbers_never_reach_one(dtype: str) -> None:
     class Highest:
-        """A stream whose numbers are as close to 1 as a float64 can be."""
+        """A stream whose numbers are as close to 1 as possible in float64."""
 
         def random(self, shape: Any) -> Any:
             return np.full(shape, 1.0 - 2.0**-53)

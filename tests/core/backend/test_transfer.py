@@ -102,7 +102,7 @@ def test_send_refuses_variables() -> None:
 def test_copyto_writes_across_devices_and_broadcasts(source: str, target: str) -> None:
     dst = placed(np.zeros((2, 3)), xpgrad.get_device(target))
     src = placed(np.asarray([1, 2, 3], np.int32), xpgrad.get_device(source))
-    assert copyto(dst, src) is None  # type: ignore[func-returns-value]  # as Chainer's
+    assert copyto(dst, src) is None  # type: ignore[func-returns-value]  # as in Chainer
     assert on_host(dst).tolist() == [[1.0, 2.0, 3.0]] * 2
     assert on_host(dst).dtype == np.float64
 
@@ -146,13 +146,13 @@ def test_a_variable_stays_as_it_was_when_moving_fails() -> None:
 
 @pytest.fixture
 def parcels() -> Iterator[Any]:
-    """A stranger's backend, with one device in host memory and one that pretends not to be."""
+    """A third-party backend, with one device in host memory and one simulated device."""
     with registered(Plugin()) as backend:
         yield backend
 
 
 class Untrodden(Exception):
-    """A way was taken that should not be."""
+    """Raised on a code path that must not run."""
 
 
 def forbid(monkeypatch: pytest.MonkeyPatch, backend: Any, *names: str) -> None:

@@ -1,4 +1,4 @@
-"""`CooMatrix` and `to_coo`, and products of them: room, order, duplicates, what they refuse."""
+"""`CooMatrix` and `to_coo`, and their products: storage, order, duplicates, errors."""
 
 import numpy as np
 import pytest

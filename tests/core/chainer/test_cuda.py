@@ -1,4 +1,4 @@
-"""`xpgrad.chainer.cuda`, on machines without a GPU and with one, and over a library that pretends to be one."""
+"""`xpgrad.chainer.cuda`, on machines without a GPU, with a GPU, and with a fake GPU library."""
 
 from types import SimpleNamespace
 from typing import Any
@@ -14,14 +14,14 @@ from xpgrad.errors import BackendUnavailable
 
 @pytest.fixture
 def without() -> None:
-    """Only where there is no GPU."""
+    """Only on machines without a GPU."""
     if cuda.available:
         pytest.skip("there is a GPU here")
 
 
 @pytest.fixture
 def pretended(monkeypatch: pytest.MonkeyPatch) -> xpgrad.Device:
-    """A device that counts as GPU number 0: one of array-api-strict's, whose library makes kernels of text."""
+    """A device that counts as GPU number 0: a device of array-api-strict whose library compiles kernels from source."""
     device = xpgrad.get_device("@strict:device1")
     library = SimpleNamespace(
         ElementwiseKernel=lambda *args, **kwargs: ["elementwise", *args, kwargs],

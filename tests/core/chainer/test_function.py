@@ -70,7 +70,7 @@ def test_creator_is_the_function_and_creator_node_its_adapter(device):
 def test_creator_can_be_set_to_a_function(device):
     f, x = Square(), variable(device, [3.0])
     y = f(x)
-    node = f.node  # the function itself knows it weakly
+    node = f.node  # the function has a weak reference to it
     y.unchain()
     y.creator = f
     assert y.creator is f

@@ -1,4 +1,4 @@
-"""`to_intel64`: over a plugin that a stranger has installed, in a new interpreter, and without one."""
+"""`to_intel64`: with an installed third-party plugin, in a new interpreter, and without a plugin."""
 
 from pathlib import Path
 

@@ -13,7 +13,7 @@ from xpgrad.errors import BackendUnavailable, ShapeError, SpecifierError
 
 
 class Filling:
-    """An initialiser as Chainer's: it writes into the array that it gets."""
+    """An initialiser in Chainer's form: it writes to the given array."""
 
     def __init__(self, value, dtype=None):
         self.value, self.dtype = value, dtype

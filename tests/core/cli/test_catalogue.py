@@ -1,4 +1,4 @@
-"""What became of Chainer's public names: each is in the catalogue once, and what is said to be here is here."""
+"""Chainer's public names: each is in the catalogue once, and the names listed as available exist."""
 
 import importlib
 
@@ -22,7 +22,7 @@ NUMBERS = {
 
 
 def looked_up(path):
-    """Return the object with a dotted path; modules that are imported late are attributes, too."""
+    """Return the object with a dotted path; late imported modules count as attributes."""
     found = xpgrad
     for name in path.split(".")[1:]:
         found = getattr(found, name)

@@ -38,7 +38,7 @@ def test_the_same_seed_trains_the_same_model() -> None:
 
 @pytest.fixture(scope="module")
 def on_the_host() -> list[Epoch]:
-    """What the first epochs come to with NumPy."""
+    """Results of the first epochs with NumPy."""
     with threadpool_limits(1):
         return list(train("@numpy", epochs=2))
 

@@ -1,4 +1,4 @@
-"""`xpgrad doctor`: what it says of plugins that work, and of plugins that are broken in every way."""
+"""`xpgrad doctor`: reports on working plugins, and on plugins with every kind of fault."""
 
 import json
 import re
@@ -34,7 +34,7 @@ WORKING = PARCELS + "xpgrad_api = 1, 1\n" + gives("parcel_backend()")
 
 
 class Said(NamedTuple):
-    """What is to be said of a fault: a word for programs, and regular expressions."""
+    """The expected report of a fault: a word for programs, and regular expressions."""
 
     kind: str
     text: str
@@ -42,7 +42,7 @@ class Said(NamedTuple):
 
 
 class Broken(NamedTuple):
-    """A plugin, and what is to be said of it."""
+    """A faulty plugin, and the expected report."""
 
     source: str
     said: Said
@@ -174,7 +174,7 @@ def doctor(*words: str, **environment: str) -> Result:
 
 
 def examined(*words: str, code: int) -> dict[str, Any]:
-    """Return what JSON says of the backend npu."""
+    """Return the JSON report on the backend npu."""
     result = doctor(*words, "--json")
     assert result.exit_code == code, result.output
     return next(facts for facts in json.loads(result.stdout)["backends"] if facts["backend"] == "npu")
@@ -286,7 +286,7 @@ def test_a_plugin_that_hangs_is_stopped_and_the_line_is_named(strangers: Strange
     assert re.search(
         r"did not answer within 8 s, while making its backend \(.*xpgrad_npu_\d+.py, line \d+: .*wait", finding["text"]
     )
-    assert facts["contract"] is None  # what was known before is kept
+    assert facts["contract"] is None  # earlier facts are kept
 
 
 def test_a_library_that_says_what_is_missing_is_off_and_wrong_only_where_it_was_asked_for(

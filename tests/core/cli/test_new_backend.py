@@ -1,4 +1,4 @@
-"""`xpgrad new-backend`: what it writes installs, loads and computes as it is."""
+"""`xpgrad new-backend`: the generated distribution installs, loads and computes unchanged."""
 
 import os
 import subprocess
@@ -56,7 +56,7 @@ def new_backend(*words: object) -> Result:
 
 
 def run(*command: object, path: Path) -> str:
-    """Return what a command prints, with the folder `path` on Python's path."""
+    """Return the output of a command, with the directory `path` on Python's path."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("XPGRAD_")}
     done = subprocess.run(
         [sys.executable, *map(str, command)],
@@ -72,7 +72,7 @@ def run(*command: object, path: Path) -> str:
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder where the distribution is installed as it was written."""
+    """A directory where the unchanged distribution is installed."""
     source, folder = tmp_path_factory.mktemp("author") / "npu", tmp_path_factory.mktemp("site")
     result = new_backend("npu", "--output", source, "--author", "A. Author", "--email", "a@example.org")
     assert result.exit_code == 0, result.output

@@ -1,4 +1,4 @@
-"""`xpgrad port`: what is told of a Chainer program, and where."""
+"""`xpgrad port`: the lines that it reports for a Chainer program."""
 
 import json
 from pathlib import Path
@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[3]
 
 
 def told(source, *states):
-    """Return (line, name, state) of what `port` tells, without the names that are the same unless asked for."""
+    """Return (line, name, state) as reported by `port`, without unchanged names unless requested."""
     return [
         (f.line, f.name, f.state) for f in examine(source) if f.state in states or not (states or f.state == "same")
     ]

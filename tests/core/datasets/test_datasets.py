@@ -1,4 +1,4 @@
-"""Data sets in memory, and parts of them."""
+"""Data sets in memory, and subsets."""
 
 import numpy as np
 import pytest

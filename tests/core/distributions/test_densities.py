@@ -1,4 +1,4 @@
-"""Densities, distribution functions, quantiles and moments, against SciPy's."""
+"""Densities, distribution functions, quantiles and moments, compared with SciPy."""
 
 import math
 import warnings

@@ -1,4 +1,4 @@
-"""Derivatives by parameters and points, of both modes, in batches and compiled, on several devices."""
+"""Derivatives with respect to parameters and points, in both modes, batched and compiled, on several devices."""
 
 import warnings
 

@@ -55,7 +55,7 @@ def chromium() -> str:
 
 
 def run(folder: Path, page: Path, *options: str) -> str:
-    """Return what Chromium prints for a page."""
+    """Return the output of Chromium for a page."""
     command = [chromium(), *OPTIONS, f"--user-data-dir={folder / 'profile'}", *options, page.as_uri()]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     assert not done.returncode, done.stderr[-2000:]
@@ -63,7 +63,7 @@ def run(folder: Path, page: Path, *options: str) -> str:
 
 
 def measured(folder: Path, body: str) -> dict[str, Any]:
-    """Return what the script above finds on a page."""
+    """Return the measurements of the script above on a page."""
     page = folder / "measured.html"
     page.write_text(f'<!doctype html><meta charset="utf-8"><body>{body}{MEASURE}', encoding="utf-8")
     found = re.search(r'<output id="measured">(.*?)</output>', run(folder, page, "--dump-dom"), re.DOTALL)

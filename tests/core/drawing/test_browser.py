@@ -1,4 +1,4 @@
-"""What notebooks show, rendered by headless Chromium: texts are in their boxes, and light and dark pages show them."""
+"""Notebook output, rendered by headless Chromium: texts fit in their boxes, on light and dark pages."""
 
 from collections import Counter
 

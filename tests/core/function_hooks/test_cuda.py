@@ -1,4 +1,4 @@
-"""`CUDAProfileHook` and `CupyMemoryProfileHook`, over a profiler that pretends, and without one."""
+"""`CUDAProfileHook` and `CupyMemoryProfileHook`, with a fake profiler, and without a profiler."""
 
 import io
 
@@ -11,7 +11,7 @@ from xpgrad.function_hooks import CUDAProfileHook, CupyMemoryProfileHook
 
 
 class Profiler:
-    """Stands for `xpgrad_cupy.profiling`: each function takes 1024 bytes of the pool, of which 512 are new to it."""
+    """Fake `xpgrad_cupy.profiling`: each function uses 1024 bytes of the pool, 512 of them newly allocated."""
 
     def __init__(self):
         self.ranges = []

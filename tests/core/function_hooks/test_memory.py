@@ -47,7 +47,7 @@ def test_results_and_what_was_given_count_while_they_are_held(anywhere):
 def test_the_graph_holds_what_its_rules_need():
     x = leaf(xpgrad.get_device("@numpy"))
     with MemoryHook() as hook:
-        y = ap.exp(ap.exp(x) + 1)  # each exp keeps its result, the addition nothing
+        y = ap.exp(ap.exp(x) + 1)  # each exp keeps its result, the addition keeps no array
     assert hook.summary()["add"]["live_bytes"] == 0
     assert hook.summary()["exp"]["live_bytes"] == 2 * BYTES
     assert y is not None

@@ -53,7 +53,7 @@ def test_every_function_has_a_case_or_is_a_plain_rename():
 
 def test_all_lists_what_is_there():
     for name in F.__all__:
-        assert callable(getattr(F, name))  # which loads what is loaded late
+        assert callable(getattr(F, name))  # loads the late imported names
     public = {name for name, value in vars(F).items() if not name.startswith("_") and not inspect.ismodule(value)}
     assert public == set(F.__all__)
 

@@ -1,4 +1,4 @@
-"""Manipulation under Chainer's names: what no case says."""
+"""Manipulation under Chainer's names, beyond the case table."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Attention: what no line of the case table can say."""
+"""Attention, beyond the case table."""
 
 from typing import Any
 

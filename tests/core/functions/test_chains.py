@@ -1,4 +1,4 @@
-"""Losses of label sequences: paths, lengths, edges, and what they refuse."""
+"""Losses of label sequences: paths, lengths, edges, and errors."""
 
 import numpy as np
 import pytest

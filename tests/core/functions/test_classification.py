@@ -1,4 +1,4 @@
-"""Precision, recall, F-score and other measures: against scikit-learn, and what they refuse."""
+"""Precision, recall, F-score and other measures: compared with scikit-learn, and errors."""
 
 import numpy as np
 import pytest

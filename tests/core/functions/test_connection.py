@@ -1,4 +1,4 @@
-"""`linear`: shapes, and what it refuses."""
+"""`linear`: shapes and errors."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Convolutions: values of another library, large images, and what is refused."""
+"""Convolutions: compared with another library, large images, and errors."""
 
 import numpy as np
 import pytest

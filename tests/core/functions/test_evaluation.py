@@ -1,4 +1,4 @@
-"""`accuracy`: shapes, ignored labels, and what it refuses."""
+"""`accuracy`: shapes, ignored labels, and errors."""
 
 import numpy as np
 import pytest

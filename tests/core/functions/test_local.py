@@ -1,4 +1,4 @@
-"""Bilinear forms, local convolution and shifts: against torch and convolution, and what is refused."""
+"""Bilinear forms, local convolution and shifts: compared with torch and convolution, and errors."""
 
 import numpy as np
 import pytest

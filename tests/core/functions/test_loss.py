@@ -1,4 +1,4 @@
-"""Losses: options, edges, and what they refuse."""
+"""Losses: options, edges, and errors."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Losses with a margin, of likelihoods and of correlation: options, edges, and what they refuse."""
+"""Margin, likelihood and correlation losses: options, edges, and errors."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Mathematics under Chainer's names: what no case says."""
+"""Mathematics under Chainer's names, beyond the case table."""
 
 import numpy as np
 import pytest

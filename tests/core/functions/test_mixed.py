@@ -1,4 +1,4 @@
-"""Mixed precision: dtypes of results, gradients and moving averages, and what the arithmetic is as exact as."""
+"""Mixed precision: dtypes of results, gradients and moving averages, and accuracy of the arithmetic."""
 
 import numpy as np
 import pytest
@@ -32,7 +32,7 @@ FUNCTIONS = {
 
 
 def derivatives(function, arrays):
-    """Return the result of `function`, gradients of a mean of its cubes, and those of a sum of their squares."""
+    """Return the result of `function`, and the gradients of a mean of its cubes and of a sum of its squares."""
     xs = [xpgrad.Variable(a) for a in arrays]
     y = function(*xs)
     gxs = xpgrad.grad([F.sum(F.cast(y, "float64") ** 3) * (4 / y.size)], xs, enable_double_backprop=True)

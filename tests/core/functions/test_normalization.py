@@ -1,4 +1,4 @@
-"""Normalizations: moving averages, half precision, and what is refused."""
+"""Normalizations: moving averages, half precision, and errors."""
 
 import numpy as np
 import pytest

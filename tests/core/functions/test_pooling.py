@@ -1,4 +1,4 @@
-"""Pooling: ties, NaN, windows in the padding, and what is refused."""
+"""Pooling: ties, NaN, windows in the padding, and errors."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Losses of regression: kinks, and what they refuse."""
+"""Losses of regression: kinks and errors."""
 
 import numpy as np
 import pytest

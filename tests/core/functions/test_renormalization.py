@@ -1,4 +1,4 @@
-"""Batch renormalization: its constants, its moving averages, and what is refused."""
+"""Batch renormalization: its constants, its moving averages, and errors."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Recurrent units and networks, embeddings, sequences: dropout, lengths, dtypes, and what they refuse."""
+"""Recurrent units and networks, embeddings, sequences: dropout, lengths, dtypes, and errors."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Regions of interest: none, many, beyond the edges, of other dtypes than the picture, and what is refused."""
+"""Regions of interest: no regions, many, beyond the edges, with dtypes other than the image's, and errors."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Samplers, resizing and regions of interest: against torch, at the edges, without pixels, and what is refused."""
+"""Samplers, resizing and regions of interest: compared with torch, at the edges, without pixels, and errors."""
 
 import numpy as np
 import pytest
@@ -58,7 +58,7 @@ def test_strided_elements_are_those_of_torch(rng):
     for shape, strides, offset in (((3, 2), (1, 1), 0), ((2, 3, 2), (2, 0, 5), 3), ((), (), 7), ((0, 2), (1, 1), 0)):
         _same(
             torch,
-            lambda x, *where: F.as_strided(x, shape, strides, offset),  # noqa: B023 - called at once
+            lambda x, *where: F.as_strided(x, shape, strides, offset),  # noqa: B023 - called immediately
             lambda t: t.as_strided(shape, strides, offset),  # noqa: B023
             rng.standard_normal((3, 4)),
         )

@@ -1,4 +1,4 @@
-"""Losses by sampling and of clustering: samples, ignored labels, and what they refuse."""
+"""Losses by sampling and clustering: samples, ignored labels, and errors."""
 
 import numpy as np
 import pytest

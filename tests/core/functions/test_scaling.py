@@ -1,4 +1,4 @@
-"""`bias`, `scale` and `linear_interpolate`: what they refuse."""
+"""`bias`, `scale` and `linear_interpolate`: errors."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""`fft` and `ifft`: half precision, and what they refuse."""
+"""`fft` and `ifft`: half precision and errors."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Decorrelated batch normalization: moving averages, equal eigenvalues, half precision, and what is refused."""
+"""Decorrelated batch normalization: moving averages, equal eigenvalues, half precision, and errors."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Leaves with distinct values, and outputs with gradients that are not ones."""
+"""Leaves with distinct values, and outputs with gradients different from 1."""
 
 import numpy as np
 

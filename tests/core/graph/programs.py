@@ -30,7 +30,7 @@ Step = tuple[int, int, int]
 
 
 def programs(most: int = 12) -> st.SearchStrategy[list[Step]]:
-    """Programs: each step is a function's number and those of its operands, taken modulo what there is."""
+    """Programs: each step has the number of a function and the numbers of its operands, modulo the existing values."""
     return st.lists(st.tuples(*[st.integers(0, 59)] * 3), min_size=1, max_size=most)
 
 

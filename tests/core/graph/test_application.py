@@ -1,4 +1,4 @@
-"""Operands of a library that is not like the standard: 0-d arrays that do not widen, tapes, errors that say nothing."""
+"""Operands of a nonstandard library: 0-d arrays that do not widen, tapes, errors without a message."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -30,7 +30,7 @@ def narrow(name: str) -> Any:
 
 
 class Narrow(ArrayAPIBackend):
-    """Parcels with operators that take 0-d ones for scalars, which may be sealed, and whose errors say nothing."""
+    """Parcels with operators that treat 0-d parcels as scalars, optionally sealed, with errors without a message."""
 
     zero_dimensional_widen = False
 

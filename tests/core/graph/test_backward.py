@@ -1,4 +1,4 @@
-"""`Variable.backward` and `xpgrad.backward`: where a sweep starts, in which order it runs, and what it leaves."""
+"""`Variable.backward` and `xpgrad.backward`: where a sweep starts, its order, and its results."""
 
 from typing import ClassVar
 
@@ -267,7 +267,7 @@ def test_gradients_accumulate_over_calls_old_one_first(device):
     assert values(x.grad) == [108.0]
     big = variable(device, [1.0], grad=array(device, [2.0**24]))
     (big * 1 + big * 1).backward()
-    assert values(big.grad) == [2.0**24 + 2]  # the sum of the sweep is added to what was there
+    assert values(big.grad) == [2.0**24 + 2]  # the sum of the sweep is added to the previous gradient
 
 
 def test_accumulating_makes_a_new_array(device):

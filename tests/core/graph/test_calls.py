@@ -90,7 +90,7 @@ CALLS: list[tuple[str, Callable[[], Any]]] = [
 
 @pytest.fixture(autouse=True)
 def _without_detection_of_mutations() -> Iterator[None]:
-    """Let calls take their path at once; with the detection they take it from the general way."""
+    """Let calls use their fast path immediately; with the detection they use the general path first."""
     with xpgrad.using_config("detect_mutation", False):
         yield
 

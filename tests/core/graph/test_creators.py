@@ -1,4 +1,4 @@
-"""Programs that look at `y.creator` and walk the graph from an output to its leaves, as Chainer's do."""
+"""Programs that read `y.creator` and walk the graph from an output to its leaves, as Chainer's programs do."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""To whom the name of a primitive belongs: one that a user defines, its module; and what is defined again."""
+"""The names of primitives: defined by a user, by a module, or defined again."""
 
 import gc
 import importlib
@@ -39,7 +39,7 @@ def run(cell: str, module: str = "__main__", **names: Any) -> dict[str, Any]:
 
 
 def defined(n: int, name: str = "power", module: str = "__main__") -> Callable[..., Variable]:
-    """The n-th power, as a module of its own defines it under a name."""
+    """The n-th power, as the module `module` defines it under a name."""
     return run(CELL.format(n=n, name=name), module)[name]
 
 
@@ -141,7 +141,7 @@ def test_a_graph_made_before_keeps_its_formula() -> None:
 
 @pytest.fixture
 def given() -> Iterator[Callable[..., None]]:
-    """A function that gives kernels to the backend of NumPy, as a loaded plugin does."""
+    """A function that provides kernels for the backend of NumPy, as a loaded plugin does."""
     kernels = device_or_skip("@numpy").backend.xp
     before = kernels._providers
 

@@ -1,4 +1,4 @@
-"""Several threads that change one graph: nothing that one of them stores is lost."""
+"""Several threads that change one graph lose no update."""
 
 import os
 import subprocess
@@ -27,7 +27,7 @@ def _switching_often():
 
 
 def together(*functions, repeats=REPEATS):
-    """Run functions in threads of their own, each several times, and raise what any of them raises."""
+    """Run each function several times in a separate thread, and raise their first exception."""
     errors, barrier = [], threading.Barrier(len(functions))
 
     def repeated(function):
@@ -151,7 +151,7 @@ def test_a_hook_that_waits_for_another_threads_sweep_is_no_deadlock(device):
     x = variable(device, [2.0], grad=array(device, [100.0]))
     y = x * x
     with Waiting():
-        y.backward(enable_double_backprop=True)  # the sum with the old gradient is a function, too
+        y.backward(enable_double_backprop=True)  # the sum with the old gradient is a function as well
     assert waited
     assert values(x.grad) == [114.0]
 

@@ -1,4 +1,4 @@
-"""`FunctionNode`: what an author writes, what `apply` checks, and what the sweep makes of `backward`."""
+"""`FunctionNode`: the author's interface, the validation in `apply`, and the use of `backward` in the sweep."""
 
 import gc
 import weakref
@@ -33,7 +33,7 @@ class Product(FunctionNode):
 
 
 class Exp(FunctionNode):
-    """Keeps its output alone."""
+    """Keeps only its output."""
 
     def forward(self, inputs):
         self.retain_outputs((0,))
@@ -65,7 +65,7 @@ class Split(FunctionNode):
 
 
 class Giving(FunctionNode):
-    """Identity whose backward returns what it was made with."""
+    """Identity whose backward returns a given result."""
 
     def __init__(self, gradients):
         self.gradients = gradients
@@ -325,7 +325,7 @@ def test_a_function_object_is_applied_once(device):
     y.backward()
     assert values(a.grad) == [4.0]
     del y
-    (z,) = f.apply((a, a))  # nobody holds what it returned before
+    (z,) = f.apply((a, a))  # no reference to the first result exists
     z.backward()
     assert values(a.grad) == [8.0]
 

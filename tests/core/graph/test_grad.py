@@ -1,4 +1,4 @@
-"""`xpgrad.grad`: gradients of some outputs by some inputs, and nothing else touched."""
+"""`xpgrad.grad`: gradients of some outputs with respect to some inputs, without side effects."""
 
 from typing import ClassVar
 

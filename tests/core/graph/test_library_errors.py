@@ -1,4 +1,4 @@
-"""What becomes of a library's RuntimeError, by which some libraries say what others say by ValueError."""
+"""The RuntimeError of some libraries for conditions that other libraries report by ValueError."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What hooks and users' backward computations write into the gradients that they get."""
+"""Writes of hooks and users' backward computations to their gradient arguments."""
 
 import pytest
 from tests.building import array, values, variable
@@ -97,7 +97,7 @@ WITHOUT_EFFECT = {f"hook after {name}": with_function_hook("backward_postprocess
 
 
 def swept(device, writer, dtype, repeat, **options):
-    """Gradients of two roots with one cotangent, one of them behind what writes; and that cotangent."""
+    """Gradients of two roots with one cotangent, one of them behind a function that writes; and that cotangent."""
     a, b = (variable(device, [2.0], dtype) for _ in range(2))
     u = writer(a)
     y = u + b
@@ -208,7 +208,7 @@ def test_debug_mode_sees_writes_into_what_was_kept(device, where):
 
 
 def cubes(device):
-    """The gradient of 'the sum of cubes' at 2 and 3, by `backward`, `grad` and a transform."""
+    """The gradient of 'the sum of cubes' at 2 and 3, from `backward`, `grad` and a transform."""
     x = variable(device, [2.0, 3.0])
     xp.sum(x**3).backward()
     z = variable(device, [2.0, 3.0])
@@ -229,7 +229,7 @@ def test_graphs_are_made_and_swept_inside_as_at_the_top(device, where, mode):
     found = []
 
     def look(*_):
-        if not found:  # a thread's hook sees these sweeps, too
+        if not found:  # a thread's hook is called in these sweeps as well
             found.append(None)
             found[0] = cubes(device)
 

@@ -1,4 +1,4 @@
-"""The order of a sweep: by rank, then by discovery; one candidate may not have to wait."""
+"""The order of a sweep: by rank, then by discovery; a single candidate may run immediately."""
 
 import random
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ class Function:
 
 
 def sweep(start, inputs):
-    """Return the order in which the sweep runs functions; `inputs` says which are discovered by each."""
+    """Return the order in which the sweep runs functions; `inputs(f)` lists those that f discovers."""
     queue, order, seen = RankQueue(), [], {start}
     queue.push(start)
     f = queue.pop()

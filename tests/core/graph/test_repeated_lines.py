@@ -1,4 +1,4 @@
-"""No six lines of the engine stand in it twice: docstrings, comments, imports and lone brackets are not counted."""
+"""No six lines of the engine are repeated, not counting docstrings, comments, imports and lone brackets."""
 
 import ast
 from collections import defaultdict

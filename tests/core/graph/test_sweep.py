@@ -1,4 +1,4 @@
-"""The sweep: what it visits, adds up and stores, raw and recorded."""
+"""The sweep: visited functions, accumulation and stored gradients, raw and recorded."""
 
 import numpy as np
 import pytest
@@ -97,7 +97,7 @@ def test_sums_are_made_in_arrival_order(factors, recorded) -> None:
     assert x.grad == (three + one) + two
 
 
-# What is visited, and what is stored
+# Visited functions and stored gradients
 
 
 def test_gradient_of_unused_input_is_none(device) -> None:

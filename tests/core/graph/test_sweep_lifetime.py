@@ -16,7 +16,7 @@ from xpgrad.testing.arrays import on_host, placed
 
 
 class Raising(FunctionNode):
-    """The identity, with a backward that raises until it is told not to."""
+    """The identity, with a backward that raises until it is disabled."""
 
     def __init__(self, flag):
         self.flag = flag
@@ -254,9 +254,9 @@ def _no_collector():
 
 
 def growth(step) -> float:
-    """Return how many objects more there are after each step: Variables, nodes, functions and whatever holds them.
+    """Return how many objects more there are after each step: Variables, nodes, functions and their containers.
 
-    Blocks of memory would count Python's free lists, too, which take a thousand steps to fill.
+    Memory blocks would include Python's free lists, which take a thousand steps to fill.
     """
     for _ in range(10):
         step()
@@ -349,7 +349,7 @@ def test_what_a_hook_releases_under_a_sweep_is_an_error_and_no_wrong_gradient(de
     remove = y.register_hook(lambda gy: z.backward(retain_graph=False) if remove() is None else None)
     with pytest.raises(GraphError, match="retain_graph=False"):
         z.backward()
-    assert on_host(x.grad).tolist() == [2.0, 1.0]  # what the hook's own sweep stored
+    assert on_host(x.grad).tolist() == [2.0, 1.0]  # stored by the hook's sweep
 
 
 def test_a_hook_may_unchain_what_a_sweep_comes_to(device):

@@ -13,7 +13,7 @@ COUNT, SWEEPS = 8, 25
 
 
 def side_by_side(functions):
-    """Run each function in a thread of its own, all begun together; raise the first error."""
+    """Run each function in a separate thread, all started simultaneously; raise the first error."""
     errors, barrier = [], threading.Barrier(len(functions))
 
     def run(function):
@@ -53,7 +53,7 @@ def test_eight_threads_sweep_their_own_graphs_and_one_that_they_share(device):
 def test_rules_of_eight_threads_run_at_the_same_time(device):
     forward, backward = threading.Barrier(COUNT), threading.Barrier(COUNT)
 
-    class Meeting(FunctionNode):  # each waits for those of all other threads: a lock around them would never end
+    class Meeting(FunctionNode):  # each waits for all other threads: with a lock around them, this would never end
         def forward(self, inputs):
             forward.wait(60)
             return (inputs[0] * 2,)

@@ -258,9 +258,9 @@ def test_the_checks_of_grad_come_in_order(device):
     with pytest.raises(UnknownArray):
         x.grad = [1]
     with pytest.raises(BackendMismatch, match=f"array of {device.backend.name}, got an array of {other.backend.name}"):
-        x.grad = array(other, [1.0, 2.0, 3.0], "float64")  # dtype and shape are wrong, too
+        x.grad = array(other, [1.0, 2.0, 3.0], "float64")  # dtype and shape are wrong as well
     with pytest.raises(DtypeError, match=r"expected dtype .*float32.*float64"):
-        x.grad = array(device, [1.0, 2.0, 3.0], "float64")  # the shape is wrong, too
+        x.grad = array(device, [1.0, 2.0, 3.0], "float64")  # the shape is wrong as well
     with pytest.raises(ShapeError, match=r"expected shape \(2,\).*\(3,\)"):
         x.grad = array(device, [1.0, 2.0, 3.0])
     assert x.grad is None
@@ -538,7 +538,7 @@ def test_unchain_backward_cuts_everything_behind(device):
     gc.disable()
     try:
         del z
-        assert inner() is None  # freed by reference counting alone
+        assert inner() is None  # freed by reference counting, without garbage collection
     finally:
         gc.enable()
     w.backward()
@@ -553,7 +553,7 @@ def test_truncated_backpropagation_in_time(device):
     for _ in range(2):
         h = h * w
     h.backward()
-    assert values(w.grad) == [32.0]  # of 8 w**2, not of w**5
+    assert values(w.grad) == [32.0]  # the gradient of 8 w**2, not of w**5
 
 
 def test_unchain_backward_is_not_recursive(device):

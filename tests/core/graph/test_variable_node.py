@@ -1,4 +1,4 @@
-"""`VariableNode`: what the graph knows of a value."""
+"""`VariableNode`: the graph's information about a value."""
 
 import gc
 import weakref
@@ -172,7 +172,7 @@ def test_a_root_that_moves_gets_a_new_node_and_the_old_one_still_finds_it():
     assert x.node.lineage() == [x.node, old]
     x.to_device("@strict:device2")
     assert old.get_variable_or_none() is x
-    assert x.node.lineage() == [x.node, old]  # nobody held the one in between
+    assert x.node.lineage() == [x.node, old]  # no reference to the node in between existed
     del old, y
     assert x.node.lineage() == [x.node]
 

@@ -1,4 +1,4 @@
-"""What a wrong argument is told: the operation, what came, what to do; the class of the error says what it is about."""
+"""Error messages name the operation, the argument and a remedy; the class of the error gives its kind."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,4 +1,4 @@
-"""What the AttributeError of a Variable says."""
+"""AttributeError messages of a Variable."""
 
 import pickle
 import sys

@@ -1,4 +1,4 @@
-"""Libraries that dispatch on the module of an array's type: opt_einsum, autoray, and einops, all of them unchanged."""
+"""Libraries that dispatch on the module of an array's type: opt_einsum, autoray, and einops, unchanged."""
 
 import subprocess
 import sys

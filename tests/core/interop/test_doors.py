@@ -19,7 +19,7 @@ def installed(monkeypatch: pytest.MonkeyPatch) -> list[Point]:
     monkeypatch.setattr(doors, "points", lambda groups: [point for point in found if point.group in groups])
     for name in ("strange", "from_strange"):
         monkeypatch.delattr(xpgrad.interop, name, raising=False)
-        monkeypatch.setattr(xpgrad.interop, name, None, raising=False)  # so that what a lookup stores is removed
+        monkeypatch.setattr(xpgrad.interop, name, None, raising=False)  # so that names stored by a lookup are removed
         monkeypatch.delattr(xpgrad.interop, name)
     return found
 

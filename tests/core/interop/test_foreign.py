@@ -1,4 +1,4 @@
-"""`interop.foreign`: calls of another framework in our graph; here one of strict arrays, whose engine is ours."""
+"""`interop.foreign`: calls of another framework in our graph, here a framework of strict arrays with our engine."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -22,7 +22,7 @@ A = np.asarray([0.5, -1.0, 2.0])
 
 
 class StrictTape(Tape):
-    """What was recorded of a function of strict arrays."""
+    """The recorded calls of a function of strict arrays."""
 
     def __init__(self, recorded: Recorded) -> None:
         self.recorded, self.outputs = recorded, recorded.outputs

@@ -206,7 +206,7 @@ def parameters_of(function):
 
 
 def of_hermitian(function):
-    """Return the function of the Hermitian part, of which alone the gradients are those of the two triangles."""
+    """Return the function of the Hermitian part, because only its gradients include both triangles."""
     return lambda x, *args, **kwargs: function((x + np.matrix_transpose(x)) / 2, *args, **kwargs)
 
 
@@ -218,7 +218,7 @@ def base_of(name, required):
 
 
 def calls_of(name, required, rest):
-    """Return the arguments of calls: plain, with each value of each argument, by position, and with each pair."""
+    """Return arguments of calls: default, with each value of each argument, positional, and with each pair."""
     base, values = base_of(name, required), {}
     for p in rest:
         key = next((key for key in (f"{name}.{p.name}", p.name) if key in VALUES), None)
@@ -260,7 +260,7 @@ def filled(x, arrays):
 
 
 def verify(name, function, args, options):
-    """Compare a call of Variables with that of arrays, unless it is refused with the names of function and argument."""
+    """Compare calls with Variables and with arrays, unless the error names function and argument."""
     arrays, named = [], list(options)
     args = separated(args, arrays, "fcbi")
     options = {key: x if key == "out" else separated(x, arrays, "fc") for key, x in options.items() if x is not None}
@@ -280,7 +280,7 @@ def verify(name, function, args, options):
             raise
 
 
-@pytest.mark.filterwarnings("ignore")  # of NaN, of casts, and of what is deprecated
+@pytest.mark.filterwarnings("ignore")  # warnings about NaN, casts and deprecated functions
 @pytest.mark.parametrize("name", [name for name in FUNCTIONS if name not in SKIPPED])
 def test_each_argument_of_a_function_is_obeyed_or_refused(name):
     function, required, rest = function_of(name)

@@ -1,4 +1,4 @@
-"""NumPy's functions on Variables: each gives what it gives on arrays, and gradients that differences agree with."""
+"""NumPy's functions on Variables: the results for arrays, and gradients that agree with differences."""
 
 import warnings
 
@@ -339,7 +339,7 @@ SINCE = {
 
 
 def skip_before(name):
-    """Skip what is younger than the oldest NumPy."""
+    """Skip a function that the oldest NumPy lacks."""
     if np.lib.NumpyVersion(np.__version__) < SINCE.get(name, "2.0.0"):
         pytest.skip(f"NumPy has it from {SINCE[name]} on")
 

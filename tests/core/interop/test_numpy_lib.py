@@ -1,4 +1,4 @@
-"""Sliding windows, and positions of extrema beside NaN, by NumPy's functions."""
+"""NumPy's functions for sliding windows and positions of extrema, with NaN."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""NumPy's protocols on Variables: operators with an array on the left, and what is refused."""
+"""NumPy's protocols on Variables: operators with an array on the left, and errors."""
 
 import operator
 
@@ -194,7 +194,7 @@ def test_protocols_work_to_higher_order():
 
 def test_ufuncs_of_scipy_are_our_special_functions():
     x = Variable(np.array([0.3, 0.7]))
-    y = scipy.special.erf(x)  # SciPy's own, which asks for nothing but a ufunc's protocol
+    y = scipy.special.erf(x)  # ufunc of SciPy, which only needs a ufunc's protocol
     (gx,) = xpgrad.grad([np.sum(y)], [x])
     np.testing.assert_allclose(gx.array, 2 / np.sqrt(np.pi) * np.exp(-(x.array**2)), rtol=1e-12)
     np.testing.assert_array_equal(scipy.special.xlogy(A[0], x).array, scipy.special.xlogy(A[0], x.array))

@@ -1,4 +1,4 @@
-"""Which ufuncs of `scipy.special` take Variables, and what the page says of the others."""
+"""The ufuncs of `scipy.special` that accept Variables, and the page's text about the remaining ufuncs."""
 
 import re
 from pathlib import Path

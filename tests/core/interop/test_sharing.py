@@ -1,4 +1,4 @@
-"""`interop.sharing`: arrays of one library as those of another, in the same memory where that is possible."""
+"""`interop.sharing`: arrays of one library as arrays of another, in the same memory if possible."""
 
 import array_api_strict
 import numpy as np

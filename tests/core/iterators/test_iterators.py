@@ -39,7 +39,7 @@ def test_one_sweep_ends_with_a_smaller_batch_and_can_be_repeated(kind) -> None:
 
 @KINDS
 def test_an_order_is_drawn_after_the_only_sweep_too(kind) -> None:
-    np.random.seed(0)  # noqa: NPY002 - the order of batches is that of the host's global generator
+    np.random.seed(0)  # noqa: NPY002 - the order of batches depends on the host's global generator
     iterator = kind(range(4), 2, repeat=False)
     first = [*iterator]
     iterator.reset()
@@ -52,7 +52,7 @@ def test_an_order_is_drawn_after_the_only_sweep_too(kind) -> None:
 
 @KINDS
 def test_each_sweep_has_its_own_order_with_each_example_once(kind) -> None:
-    np.random.seed(0)  # noqa: NPY002 - Chainer's programs do
+    np.random.seed(0)  # noqa: NPY002 - as in Chainer's programs
     with kind(range(20), 10) as iterator:
         sweeps = [iterator.next() + iterator.next() for _ in range(3)]
     assert all(sorted(sweep) == list(range(20)) for sweep in sweeps)

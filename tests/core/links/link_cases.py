@@ -20,11 +20,11 @@ class Case(NamedTuple):
     Attributes
     ----------
     name : str
-        That of the class.
+        Name of the class.
     make : callable
         Returns the link.
     inputs : tuple
-        Shapes of real inputs, lists of them, arrays of int, or None.
+        Shapes of real inputs, lists of shapes, arrays of int, or None.
     stored : dict
         Shapes of parameters and persistent values by path.
     lazy : callable or None

@@ -1,4 +1,4 @@
-"""Links of normalization over a batch: averages, finetuning, dtypes, and what transforms do with them."""
+"""Links of normalization over a batch: averages, finetuning, dtypes, and transforms."""
 
 import numpy as np
 import pytest

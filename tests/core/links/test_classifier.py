@@ -1,4 +1,4 @@
-"""`Classifier`: which argument is the labels, and what is reported."""
+"""`Classifier`: the labels argument, and reported values."""
 
 import numpy as np
 import pytest

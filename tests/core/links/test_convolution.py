@@ -1,4 +1,4 @@
-"""Links of convolutions: what the table does not say."""
+"""Links of convolutions, beyond the case table."""
 
 import numpy as np
 import pytest

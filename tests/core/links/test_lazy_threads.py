@@ -1,4 +1,4 @@
-"""Links whose parameters wait for the first input, when several threads have one at once."""
+"""Links with deferred parameters, when several threads pass the first input simultaneously."""
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -45,6 +45,6 @@ def test_threads_at_once_initialise_parameters_once(name, monkeypatch):
     with ThreadPoolExecutor(8) as pool:
         results = list(pool.map(call, range(8)))
     assert len(made) == len(set(map(id, made)))
-    if name != "BatchNormalization":  # whose result is that of the batch
+    if name != "BatchNormalization":  # whose result depends on the batch
         for result in results:
             np.testing.assert_array_equal(result, link(x).array)

@@ -1,4 +1,4 @@
-"""`Linear`, `EmbedID`, and what links do with their initial arguments."""
+"""`Linear`, `EmbedID`, and the initial arguments of links."""
 
 import numpy as np
 import pytest

@@ -165,7 +165,7 @@ def test_a_state_that_a_compiled_call_sets_is_that_of_an_eager_call():
     np.testing.assert_array_equal(link.h.array, expected)
     link(x)
     link.reset_state()
-    xpgrad.compile(lambda link, x: link(x))(link, x)  # a model as an argument is a copy, with a state of its own
+    xpgrad.compile(lambda link, x: link(x))(link, x)  # a model as an argument is a copy, with separate state
     assert link.h is None
 
 

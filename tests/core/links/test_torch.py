@@ -24,7 +24,7 @@ def put(target, *sources):
 def check(link, module, pairs, inputs, call=None, **options):
     """Compare outputs, gradients of inputs, and gradients of parameters.
 
-    `pairs` says which Parameters, concatenated, are each torch parameter.
+    `pairs` lists the Parameters that, concatenated, correspond to each torch parameter.
     """
     for target, sources in pairs:
         put(target, *sources)

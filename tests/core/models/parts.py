@@ -9,7 +9,7 @@ from xpgrad import Chain, Link, Parameter, Sequential
 
 
 class Filling:
-    """An initialiser that returns a rising sequence, and counts how often it was asked."""
+    """An initialiser that returns a rising sequence and counts its calls."""
 
     def __init__(self, dtype=None):
         self.dtype, self.calls = dtype, 0
@@ -45,7 +45,7 @@ class Linear(Link):
 
 
 class Net(Chain):
-    """A chain with a list in it, and persistent values."""
+    """A chain with a list and persistent values."""
 
     def __init__(self, n_in=3):
         super().__init__()

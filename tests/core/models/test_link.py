@@ -1,4 +1,4 @@
-"""`Link`: calls, copies, gradients, and what is in it."""
+"""`Link`: calls, copies, gradients, and contents."""
 
 import copy
 import pickle
@@ -99,7 +99,7 @@ def test_a_copy_is_initialised_anew():
         given.W = Parameter(np.ones(2, "float32"))
         given.u = Parameter(3)
     made = given.copy("init")
-    assert values(made.W) == [1, 1]  # it has no initialiser
+    assert values(made.W) == [1, 1]  # without an initialiser
     assert not made.u.is_initialized
 
 

@@ -1,4 +1,4 @@
-"""`LinkHook`: sees every link as it is called."""
+"""`LinkHook`: called for every call of a link."""
 
 import threading
 

@@ -1,4 +1,4 @@
-"""A link moves with all that is in it."""
+"""A link moves with all its contents."""
 
 import numpy as np
 import pytest

@@ -23,7 +23,7 @@ DELTA = 0.01
 
 
 def backward(model, x):
-    """Return the gradients that `backward` gives, by path."""
+    """Return the gradients from `backward`, by path."""
     model.cleargrads()
     loss(model, x).backward()
     return {path: values(p.grad) for path, p in model.namedparams()}
@@ -249,7 +249,7 @@ def example_on_host():
 
 
 class Half(Link):
-    """As a link of a library: only its attributes say what it does."""
+    """Like a link of a library, described only by its attributes."""
 
     def __init__(self, factor=0.5):
         super().__init__()
@@ -320,7 +320,7 @@ def test_training_in_chainers_style_is_one_program():
 
 
 def made_of(model):
-    """Return what a model computes after it was taken apart and put together."""
+    """Return the result of a model after it was flattened and rebuilt."""
     leaves, structure = flatten(model)
     return values(structure.build(leaves)(example_on_host()))
 

@@ -1,4 +1,4 @@
-"""What no case of the table can say of `xpgrad.ops`: ties, kinks, empty inputs, indices, and errors."""
+"""`xpgrad.ops` beyond the case table: ties, kinks, empty inputs, indices, and errors."""
 
 import numpy as np
 import pytest
@@ -48,7 +48,7 @@ def test_logistic_functions_do_not_overflow(device):
     nothing = variable(device, [-np.inf, -np.inf])
     with np.errstate(divide="ignore"):
         assert on_host(ops.logsumexp(nothing)) == -np.inf
-        assert gradient(ops.logsumexp(nothing), nothing) == [0.0, 0.0]  # as that of logaddexp
+        assert gradient(ops.logsumexp(nothing), nothing) == [0.0, 0.0]  # as for logaddexp
 
 
 def test_interp_beyond_its_table_and_at_its_points(device):

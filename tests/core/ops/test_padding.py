@@ -1,4 +1,4 @@
-"""Padding: every mode and form of NumPy's on integers and small arrays, and what is refused."""
+"""Padding: all modes and forms of NumPy on integers and small arrays, and errors."""
 
 import numpy as np
 import pytest

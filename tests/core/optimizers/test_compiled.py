@@ -117,7 +117,7 @@ def test_parameters_without_gradient_are_left_alone():
         step(*data())
     np.testing.assert_array_equal(model.unused.array, 1.0)
     assert (model.unused.update_rule.t, model.W.update_rule.t) == (0, 4)
-    assert traces(step) == [1, 2]  # from the second step on its coefficients are those of another step
+    assert traces(step) == [1, 2]  # from the second step on its coefficients belong to another step
 
 
 def test_a_disabled_link_needs_another_program():

@@ -1,4 +1,4 @@
-"""Each optimizer and hook over complex numbers: the steps are those of real numbers along a line of the plane."""
+"""Each optimizer and hook over complex numbers: the steps equal steps of real numbers along a line of the plane."""
 
 import numpy as np
 import pytest

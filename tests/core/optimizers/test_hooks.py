@@ -1,4 +1,4 @@
-"""Hooks of optimizers: what they do to gradients, when they are called, and their function form."""
+"""Hooks of optimizers: effects on gradients, time of calls, and their function form."""
 
 import math
 
@@ -97,7 +97,7 @@ SIZES = {
 @pytest.mark.parametrize(("dtype", "size"), [(dtype, size) for dtype, sizes in SIZES.items() for size in sizes])
 @pytest.mark.parametrize("hook", ["GradientClipping", "GradientLARS"])
 def test_norms_neither_overflow_nor_underflow(hook, dtype, size, specifier):
-    """`math.hypot` scales, too; the numbers of each gradient are small multiples of its least one."""
+    """`math.hypot` scales as well; the numbers of each gradient are small multiples of its smallest number."""
     device = device_or_skip(specifier)
     ws, gs = np.asarray([0.75, -1.0]).astype(dtype), size * np.asarray([[3.0, -1.0], [0.0, 2.0]]) / 4
     gs = [g.astype(dtype) for g in gs]

@@ -171,7 +171,7 @@ def test_what_is_not_finite_is_told():
     optimizer = optimizers.SGD().setup(model)
     model.w.grad = np.array([1, np.nan, 1], "float32")
     assert not optimizer.is_safe_to_update()
-    assert not optimizer.check_nan_in_grads()  # asked only where loss scaling is dynamic
+    assert not optimizer.check_nan_in_grads()  # used only if loss scaling is dynamic
     optimizer.loss_scaling()
     assert optimizer.check_nan_in_grads()
     model.w.grad = np.ones(3, "float32")

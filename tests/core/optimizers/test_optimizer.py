@@ -1,4 +1,4 @@
-"""`Optimizer` and `GradientMethod`: setup, the update and what it leaves alone, devices, saving, copies."""
+"""`Optimizer` and `GradientMethod`: setup, update, unchanged state, devices, saving, copies."""
 
 import copy
 import pickle
@@ -190,7 +190,7 @@ def test_a_saved_optimizer_goes_on_as_if_nothing_had_happened(name, tmp_path):
         first.update(loss_of(one), *data())
         second.update(loss_of(other), *data())
     equal(one, other)
-    serializers.load_npz(tmp_path / "optimizer", first)  # into states that are there
+    serializers.load_npz(tmp_path / "optimizer", first)  # into existing states
     assert first.t == 3
 
 

@@ -1,4 +1,4 @@
-"""Small parameters that are updated together: the same steps, whatever becomes of their states."""
+"""Small parameters that are updated together: the same steps, after any changes of their states."""
 
 import numpy as np
 import pytest
@@ -22,7 +22,7 @@ def loss(model):
 
 @pytest.fixture
 def pair(monkeypatch):
-    """Return two equal models with optimizers, of which one packs nothing, and a function that makes steps of both."""
+    """Return two equal models with optimizers, the second without packing, and a function that steps both."""
     models = [chain(), chain()]
     both = [made("Adam").setup(model) for model in models]
     monkeypatch.setattr(both[1]._packs, "prepared", lambda params: lambda: params)

@@ -1,4 +1,4 @@
-"""The function form: trees, the same steps as the object, and transformations of it."""
+"""The function form: trees, steps equal to the object's, and transformations."""
 
 import numpy as np
 import pytest
@@ -42,7 +42,7 @@ def test_it_makes_the_steps_of_the_object(device, name):
     )
     for path, value in values(model).items():
         check(on_host(got[path]), value)
-        np.testing.assert_array_equal(on_host(params[path]), before[path])  # nothing is written to
+        np.testing.assert_array_equal(on_host(params[path]), before[path])  # unchanged
     for key, array in model.W.update_rule.state.items():
         np.testing.assert_allclose(on_host(after[key]["/W"]), on_host(array), rtol=1e-10, atol=1e-300)
     assert float(on_host(after["t"])) == 5

@@ -1,4 +1,4 @@
-"""Schedules: their values, as numbers and in programs, and what is refused."""
+"""Schedules: their values, as numbers and in programs, and errors."""
 
 import math
 import pickle

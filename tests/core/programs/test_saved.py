@@ -1,4 +1,4 @@
-"""Programs in files: the same results in another process without the function's code, and nothing run on loading."""
+"""Programs in files: equal results in another process without the function's code, and no code run on loading."""
 
 import io
 import json

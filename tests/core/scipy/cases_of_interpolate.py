@@ -1,4 +1,4 @@
-"""Cases of `xpgrad.scipy.interpolate`: by knots, values and arguments."""
+"""Cases of `xpgrad.scipy.interpolate`: derivatives with respect to knots, values and arguments."""
 
 import numpy as np
 import pytest

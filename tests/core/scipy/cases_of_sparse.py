@@ -1,4 +1,4 @@
-"""Cases of `xpgrad.scipy.sparse.linalg`: by the elements of matrices, and by right-hand sides."""
+"""Cases of `xpgrad.scipy.sparse.linalg`: derivatives with respect to matrix elements and right-hand sides."""
 
 import numpy as np
 import pytest

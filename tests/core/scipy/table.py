@@ -7,16 +7,16 @@ import numpy as np
 
 
 class ScipyCase(NamedTuple):
-    """A function of arrays, and SciPy's.
+    """A function of arrays, and the SciPy function.
 
     Attributes
     ----------
     name : str
-        Chapter and function, with what distinguishes the case.
+        Chapter and function, with a suffix that identifies the case.
     function : callable
-        Takes Variables, returns one or a tuple of them.
+        Takes Variables, returns a Variable or a tuple of Variables.
     reference : callable or None
-        Takes NumPy's arrays, returns what SciPy does.
+        Takes NumPy arrays, returns the result of SciPy.
     inputs : tuple of arrays
     rtol : float
         Of values; derivatives are compared with finite differences.

@@ -1,4 +1,4 @@
-"""SciPy's functions of Variables: values beside SciPy's, two orders of derivatives, batches and libraries."""
+"""SciPy's functions of Variables: values compared with SciPy, two orders of derivatives, batches and libraries."""
 
 import contextlib
 

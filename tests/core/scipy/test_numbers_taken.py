@@ -1,4 +1,4 @@
-"""Functions that take numbers out of Variables: an error wherever a derivative decides what is computed next."""
+"""Functions that read numbers from Variables: an error if control flow depends on a derivative."""
 
 import math
 import re
@@ -14,7 +14,7 @@ T = np.arange(1.0, 5.0)
 
 
 def model(p):
-    """Depends on the argument in another way, too, so that a gradient exists: a wrong one."""
+    """Also depends on the argument in another way, so that a wrong gradient exists."""
     return math.exp(p) * T - 3 * T + 1e-3 * p
 
 

@@ -185,7 +185,7 @@ def test_derivatives_of_a_compiled_function_are_one_program_with_the_same_result
                 np.testing.assert_array_equal(one, two, strict=True)
         assert compiled.cache_info().hits == (2 if make is residuals else 0)
     hits = [program.cache_info().hits for program in programs]
-    assert hits == [2, 0, 2, 2, 2]  # the gradient, of which the Hessian is the Jacobian, is not called by itself
+    assert hits == [2, 0, 2, 2, 2]  # the gradient is not called separately: the Hessian is its Jacobian
 
 
 # Within a transform

@@ -1,4 +1,4 @@
-"""Damaged and hostile files: a documented error, nothing changed, and nothing executed."""
+"""Damaged and hostile files: a documented error, no changes, and no execution."""
 
 import io
 import pickle
@@ -160,7 +160,7 @@ def test_an_array_is_compared_with_its_parameter_before_it_is_unpacked(monkeypat
 
 
 def mutated(data: bytes, rng: random.Random) -> bytes:
-    """Return the bytes of a file with one to three changes: of bits, of bytes, of lengths, of parts."""
+    """Return the bytes of a file with one to three changes of bits, bytes, lengths or parts."""
     made = bytearray(data)
     for _ in range(rng.randint(1, 3)):
         start = rng.randrange(len(made)) if made else 0

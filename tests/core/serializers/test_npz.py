@@ -17,14 +17,14 @@ NAMES = ["count", "l1/W", "l1/b", "rest/0/W", "rest/0/b", "rest/1/W", "rest/1/b"
 
 
 def contents(model):
-    """Return all that a model saves."""
+    """Return the saved contents of a model."""
     found = DictionarySerializer()
     found.save(model)
     return {name: a.tolist() for name, a in found.target.items()}
 
 
 def different(device=None):
-    """Return a model with other values than a new one."""
+    """Return a model whose values differ from a new model."""
     net = Net()
     for i, p in enumerate(net.params()):
         p.array = p.array * 0.5 + i

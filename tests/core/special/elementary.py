@@ -1,4 +1,4 @@
-"""Elementary functions that `references` computes, at arguments that float32 can represent exactly, too."""
+"""Elementary functions that `references` computes, at arguments that are exact in float32 as well."""
 
 import math
 import pathlib

@@ -1,7 +1,7 @@
 """Write references.txt: values, first and second derivatives of special functions by mpmath, at 50 digits or more.
 
 Run ``python -m tests.core.special.references [NAME ...]``; without names all functions are computed again. The name
-``elementary`` stands for all functions of `elementary`, whose third derivatives are computed, too, in a minute.
+``elementary`` selects all functions of `elementary`, including their third derivatives, in a minute.
 """
 
 import itertools
@@ -455,7 +455,7 @@ TABLES = {FILE: TABLE, elementary.FILE: elementary.TABLE}
 
 
 def points(name: str, axes: tuple[Axis, ...]) -> list[tuple[float, ...]]:
-    """Return the arguments at which `name` is compared: all of them, or some combinations that have each of them."""
+    """Return the arguments at which `name` is compared: all, or combinations that include each of them once."""
     combinations = list(itertools.product(*axes))
     if len(axes) == 1 or len(combinations) <= POINTS:
         return combinations
@@ -469,7 +469,7 @@ def points(name: str, axes: tuple[Axis, ...]) -> list[tuple[float, ...]]:
 
 
 def derivatives(f: Callable[..., Number], args: tuple[float, ...], place: int, orders: int) -> list[Number]:
-    """Return the first derivatives with respect to one argument, by differences of numbers of more digits."""
+    """Return the first derivatives with respect to one argument, from differences of numbers with more digits."""
     x = mp.mpf(args[place])
     step = (min(abs(x), 1) or mp.mpf(1)) * mp.mpf(10) ** -25
     lowest, low, middle, high, highest = (

@@ -1,8 +1,8 @@
 """Values and derivatives of functions against references.txt and elementary.txt, which `references` writes by mpmath.
 
-A result is within 64 units in the last place and 2 more for each unit of its logarithm, as exponentials are,
-or within the bound that the function's docstring has. Near zeros units are those of the largest term: of the function
-plus its change over the argument, up to 1.
+A result is within 64 units in the last place and 2 more for each unit of its logarithm, as for exponentials, or within
+the bound in the function's docstring. Near zeros units are relative to the largest term: the function plus its change
+over the argument, up to 1.
 """
 
 import functools
@@ -69,7 +69,7 @@ OF_ROWS: dict[str, Any] = {
 
 
 def function(name: str) -> Any:
-    """Return the function of a name, of separate arguments."""
+    """Return the function of a name, with separate arguments."""
     if name in OF_ROWS:
         return OF_ROWS[name]
     return next(getattr(module, name) for module in (special, array_api, ops, functions) if hasattr(module, name))
@@ -131,7 +131,7 @@ def scale(name: str, args: tuple[float, ...], row: tuple[float, ...], k: int, or
 def _wrong(name: str, device: str | None, step: int = 1, file: Path = FILE, dtype: str = "float64") -> list[str]:
     """Return descriptions of results that are not within their bounds, at every `step`-th point.
 
-    Without a device, derivatives are those of forward mode.
+    Without a device, derivatives come from forward mode.
     """
     exact = file is elementary.FILE  # with derivatives to third order, and of more digits
     smallest, largest = RANGES[dtype]
@@ -176,7 +176,7 @@ def test_default_bodies_are_within_the_same_bounds(name: str) -> None:
 
 PLACES = [
     *itertools.product(("@numpy", "native:0", "@strict:cpu", "@torch:cpu"), ("float32", "float64")),
-    ("@jax:cpu", "float32"),  # it has 64 bits only where it is told so
+    ("@jax:cpu", "float32"),  # it supports 64 bits only if configured
 ]
 
 

@@ -121,7 +121,7 @@ ABSOLUTE: dict[str, tuple[tuple[Any, ...], float]] = {
     "yv": ((RNG.uniform(0, 3, 301), _even(0.5, 99)), 1e-12),
     "ive": ((RNG.uniform(0, 20, 301), _even(0.1, 99)), 1e-13),
     "struve": ((RNG.uniform(0, 3, 301), _even(0.1, 99)), 1e-11),
-    "ber": ((_even(-9, 9),), 1e-8),  # SciPy's error, as of the next
+    "ber": ((_even(-9, 9),), 1e-8),  # SciPy's error, as in the next row
     "bei": ((_even(-9, 9),), 1e-8),
     "ker": ((_log(1e-3, 50),), 1e-8),
     "kei": ((_log(1e-3, 50),), 1e-8),
@@ -195,7 +195,7 @@ WITH_DEGREE: dict[str, tuple[int, tuple[Any, ...]]] = {  # sums over several use
     "eval_jacobi": (5, ([0.3, 1.0, 1.7], [-0.4, 0.5, 1.2], [-0.8, 0.2, 0.9])),
     "eval_sh_jacobi": (3, ([2.2, 3.0, 2.6], [0.7, 1.1, 1.4], [0.1, 0.5, 0.9])),
 }
-INNER = {  # derivatives, outputs, or parts of the domain, of functions that have a case
+INNER = {  # derivatives, outputs, or parts of the domain, for functions that have a case
     "bei_of", "ber_of", "carlson", "complex_polygamma_of", "cosine_integral", "ellipe_of", "elliptic_of",
     "erfc_quotient_of", "fdtr_slope", "fresnel_cosine", "fresnel_sine", "gammainc_shape_of",
     "hyperbolic_cosine_integral", "hyperbolic_sine_integral", "jacobi_am", "kei_of", "ker_of", "kve_moment",

@@ -1,4 +1,4 @@
-"""An updater that only counts, for tests of what is called when."""
+"""An updater that only counts, for tests of the order of calls."""
 
 from xpgrad.reporter import report
 from xpgrad.training import Trainer, Updater

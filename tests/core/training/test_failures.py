@@ -1,4 +1,4 @@
-"""A call of iterators, reporters, updaters, triggers, extensions and trainers that fails changes nothing."""
+"""A failing call of iterators, reporters, updaters, triggers, extensions and trainers changes no state."""
 
 import io
 import sys
@@ -190,7 +190,7 @@ def test_a_failure_at_each_step_changes_nothing(name, tmp_path) -> None:
     before = snapshot(*objects)
     counting = Injector(sys.maxsize, until)
     assert not counting.run(call)
-    assert snapshot(*objects) != before  # else the call would be none that changes something
+    assert snapshot(*objects) != before  # the call must change the state
     for place in range(0, counting.count, -(-counting.count // MAX_PLACES)):
         (folder := tmp_path / str(place)).mkdir()
         call, objects, until = CALLS[name](folder)

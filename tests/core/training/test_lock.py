@@ -1,4 +1,4 @@
-"""One trainer at a time writes to a directory, also after crashes, and beside forked processes."""
+"""One trainer at a time writes to a directory, also after crashes, and with forked processes."""
 
 import os
 import signal
@@ -60,7 +60,7 @@ def test_a_directory_of_a_process_that_was_killed_is_taken_over(tmp_path, ends) 
             loop.run()
         holder.kill()
         holder.wait()
-        loop.run()  # a run that was refused has changed nothing
+        loop.run()  # a rejected run changes no state
         if ends == "forked":
             os.kill(child, signal.SIGKILL)
     assert loop.updater.iteration == 2

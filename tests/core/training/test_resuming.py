@@ -1,4 +1,4 @@
-"""Training that goes on from a snapshot has the bits of training without a break, wherever it was broken off."""
+"""Training resumed from a snapshot equals uninterrupted training to the bit, for any interruption."""
 
 import io
 import os
@@ -70,7 +70,7 @@ def sampled(make):
 
 
 def drifting(order, position):
-    """Return the order of a sweep whose length differs from that of the one before."""
+    """Return the order of a sweep whose length differs from the previous length."""
     return np.random.permutation(7)[: 3 + position % 5]  # noqa: NPY002
 
 

@@ -1,4 +1,4 @@
-"""What a trainer calls, in which order, and how it goes on from a snapshot."""
+"""The calls of a trainer, their order, and resuming from a snapshot."""
 
 import numpy as np
 import pytest

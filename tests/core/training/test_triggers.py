@@ -18,7 +18,7 @@ from xpgrad.training.triggers import (
 
 
 def fired(tmp_path, make, steps=12, values=None, resumed_at=None):
-    """Return the iterations at which a trigger is true; `resumed_at` replaces it by one that loads its state."""
+    """Return the iterations at which a trigger is true; `resumed_at` replaces it by a trigger that loads its state."""
     loop, trigger, found = trainer(tmp_path), make(), []
     for i in range(1, steps + 1):
         loop.updater.iteration = i

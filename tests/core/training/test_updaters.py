@@ -1,4 +1,4 @@
-"""One step: what becomes of a batch, and which function is called with it."""
+"""One step: the conversion of a batch, and the function that is called."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ from xpgrad.training import StandardUpdater, Updater
 
 
 class Optimizer:
-    """Keeps what it is called with."""
+    """Optimizer that keeps the arguments of its calls."""
 
     def __init__(self):
         self.target, self.calls, self.epochs, self.scale = L.Linear(1, 1), [], 0, None

@@ -1,4 +1,4 @@
-"""Pairs and triples of transformations over ten functions: the same in JAX, or by loops and reverse mode.
+"""Pairs and triples of transformations over ten functions, compared with JAX, or with loops and reverse mode.
 
 `python -m tests.core.transforms.levels` compares each over all ten functions with JAX; the tests compare some.
 """
@@ -50,7 +50,7 @@ def mixture_of(chosen: Names, number: int) -> Mixture:
 
 
 def number_of(chosen: Names) -> int:
-    """Return a number for names, the same for all that are equal in JAX."""
+    """Return a number for names, equal for names that are equal in JAX."""
     return zlib.crc32(" ".join(name for name in chosen if name not in IDENTITIES).encode())
 
 
@@ -75,7 +75,7 @@ def by_reverse_mode(mixture: Mixture, function: int) -> Any:
 def difference(
     chosen: Names, function: int, device: Device, number: int = 0, reference: Reference = by_jax
 ) -> str | None:
-    """Return how a function, transformed by `chosen`, the last one first, differs from a reference; or None."""
+    """Return the difference of a function, transformed by `chosen` from the last to the first, and a reference."""
     short = tuple(name for name in chosen if name not in IDENTITIES)
     forms = dict(zip([i for i, name in enumerate(chosen) if name in short], mixture_of(short, number), strict=True))
     mixture = tuple(forms.get(i, KINDS[name][0]) for i, name in enumerate(chosen))
@@ -90,7 +90,7 @@ def difference(
 
 
 def main() -> int:
-    """Run all pairs and triples over all functions, and print what differs."""
+    """Run all pairs and triples over all functions, and print differences."""
     device, wrong, ran = xpgrad.get_device(sys.argv[1] if len(sys.argv) > 1 else "@numpy"), 0, 0
     for count in (1, 2, 3):
         for chosen, function in itertools.product(names(count), range(len(FUNCTIONS))):

@@ -50,7 +50,7 @@ def ours(device: Device) -> Library:
 
 
 def by_reverse_mode(device: Device) -> Library:
-    """Return what these transformations give by loops and reverse mode, uncompiled."""
+    """Return these transformations computed from loops and reverse mode, uncompiled."""
 
     def hessian(f: Function) -> Function:
         return row_by_row(transforms.grad(f, allow_constant=True))
@@ -65,7 +65,7 @@ def _same(f: Function) -> Function:
 
 
 def of_jax() -> Library:
-    """Return JAX, without what changes no numbers there; to be called with 64 bits."""
+    """Return JAX, without transformations that change no numbers; requires 64 bits."""
     import jax
 
     return Library(
@@ -112,12 +112,12 @@ def _along_itself(lib: Library, f: Function) -> Function:
 
 
 def _along_captured(lib: Library, f: Function) -> Function:
-    """Capture the outer argument: an inner tangent must not meet the outer one."""
+    """Capture the outer argument: inner and outer tangents must not be confused."""
     return lambda x: lib.jvp(lambda v: f(v * x), (lib.xp.cos(x),), (x,))[1]
 
 
 def _mapped(lib: Library, f: Function) -> Function:
-    """Batch what is captured with what is not."""
+    """Batch captured values with arguments."""
     return lambda x: lib.vmap(lambda s: f(s * x))(lib.made([0.5, -1.0]))
 
 
@@ -179,7 +179,7 @@ Mixture = tuple[Callable[[Library, Function], Function], ...]
 
 
 def composed(lib: Library, mixture: Mixture, f: Function) -> Function:
-    """Return `f` transformed, by the last of `mixture` first."""
+    """Return `f` transformed by `mixture`, from the last to the first."""
     for each in reversed(mixture):
         f = each(lib, f)
     return f

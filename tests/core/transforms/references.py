@@ -1,4 +1,4 @@
-"""`vmap` by a loop, and forward mode by reverse mode twice: what batches and tangents are compared with."""
+"""`vmap` as a loop, and forward mode as double reverse mode: references for batches and tangents."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -16,7 +16,7 @@ Axes = int | None | Sequence[int | None]
 def looped(f: Callable[..., Any], in_axes: Axes = 0, out_axes: int = 0, **options: Any) -> Callable[..., Any]:
     """Return a function of arrays that calls `f` for each member, and stacks the leaves of the results.
 
-    It takes the parameters of `vmap` and ignores those that change no result. All results are Variables.
+    It accepts the parameters of `vmap` and ignores parameters that change no result. All results are Variables.
     """
 
     def each(*args: Any) -> Any:
@@ -39,7 +39,7 @@ def member(x: Variable, axis: int | None, i: int) -> Variable:
 
 
 def doubled(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
-    """Return what `jvp` returns, by the pullback of a pullback, which is linear in its cotangent."""
+    """Return the result of `jvp`, from the pullback of a pullback, which is linear in its cotangent."""
     y, pullback = transforms.vjp(f, *primals, allow_constant=True)
     zeros = flatten(y)[1].build([0 * each for each in flatten(y)[0]])
     _, pushforward = transforms.vjp(pullback, zeros, allow_constant=True)
@@ -48,7 +48,7 @@ def doubled(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[An
 
 
 def row_by_row(f: Callable[..., Any]) -> Callable[..., Any]:
-    """Return the Jacobian of a function of one array as a function, by a pullback for each element of the output."""
+    """Return the Jacobian of a function of one array as a function, from a pullback for each element of the output."""
 
     def matrix(x: Any) -> Any:
         y, pullback = transforms.vjp(f, x, allow_constant=True)

@@ -1,4 +1,4 @@
-"""What every transform does with its function: results that end in Python's numbers, constants, integers."""
+"""The handling of functions in every transform: results that contain Python numbers, constants, integers."""
 
 import math
 import operator
@@ -340,7 +340,7 @@ def test_a_result_that_depends_and_takes_numbers_warns(outer):
 
 def test_looking_at_the_argument_does_not_warn(device, capsys):
     def f(x):
-        print(x, f"{x[0]:.2f}", "%.2f" % x[1])  # noqa: UP031 - this is what is tested
+        print(x, f"{x[0]:.2f}", "%.2f" % x[1])  # noqa: UP031 - this form is tested
         return xp.sum(x**2) if x[0] > 1 and not math.isnan(x[1]) else xp.sum(x)
 
     assert values(grad(f)(array(device, START, "float64"))) == [3.0, 5.0]
@@ -440,7 +440,7 @@ def test_random_programs_with_numbers_taken_out_are_never_silently_wrong():
         wrong = not np.allclose(found, true)
         assert not (wrong and not caught), plan
         silent += not caught
-    assert silent > 50  # programs that took nothing
+    assert silent > 50  # programs that used no number
 
 
 def test_numbers_of_a_variable_that_moved_are_found(device):

@@ -13,7 +13,7 @@ from xpgrad.transforms import custom_vjp, grad, hessian, jvp, stop_gradient
 
 
 def product(keep):
-    """``sin(x) * y`` as a custom function that keeps what `keep` says."""
+    """``sin(x) * y`` as a custom function that retains the arrays in `keep`."""
 
     @custom_vjp
     def f(x, y):

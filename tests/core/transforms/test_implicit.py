@@ -13,7 +13,7 @@ from xpgrad.transforms import custom_linear_solve, custom_root, grad, hessian
 
 
 def by_newton(f, x):
-    """Root of a function of numbers, by a method that is not differentiated."""
+    """Root of a function of numbers, from a method that is not differentiated."""
     for _ in range(60):
         step = 1e-6
         slope = (f(x + step) - f(x - step)) / (2 * step)
@@ -71,7 +71,7 @@ def test_a_root_of_a_tree(device):
 
 
 def dense(matvec, b):
-    """Solution by NumPy, of the matrix that the map gives column by column."""
+    """Solution computed by NumPy, from the matrix whose columns the map returns."""
     columns = [on_host(matvec(Variable(like(e, b.array)))) for e in np.eye(b.shape[0])]
     return like(np.linalg.solve(np.stack(columns, 1), on_host(b)), b.array)
 

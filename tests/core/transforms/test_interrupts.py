@@ -1,4 +1,4 @@
-"""What a call of a user's function leaves behind: nothing, also when it is interrupted anywhere."""
+"""A call of a user's function leaves no state behind, even if it is interrupted anywhere."""
 
 from contextvars import ContextVar
 
@@ -16,7 +16,7 @@ from xpgrad.transforms.call import Mode
 # From Python 3.12 on an interrupt may come while a generator is closed, where the interpreter only reports it.
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 
-# What changes a thread's state, and what calls that.
+# Files that change a thread's state, and files that call these.
 FILES = (
     "xpgrad/config.py", "transforms/call.py", "transforms/capture.py", "transforms/surroundings.py",
     "backend/current.py", "backend/random.py", "graph/hooked.py",
@@ -24,7 +24,7 @@ FILES = (
 
 
 def state():
-    """All that a thread has besides its own."""
+    """The per-thread state, and the global state."""
     return (
         dict(config._entries()), xpgrad.get_function_hooks(), xpgrad.get_device(None), Mode().variables,
         str(xpgrad.random.get_state()),

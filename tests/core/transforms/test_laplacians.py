@@ -1,4 +1,4 @@
-"""`hessian_diagonal` and `laplacian` beside Hessians and closed forms."""
+"""`hessian_diagonal` and `laplacian`, compared with Hessians and closed forms."""
 
 import numpy as np
 import pytest

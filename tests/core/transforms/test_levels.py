@@ -1,4 +1,4 @@
-"""Transformations within transformations: pairs and triples, what escapes, exceptions, threads."""
+"""Nested transformations: pairs and triples, escaping values, exceptions, threads."""
 
 import itertools
 import threading
@@ -50,7 +50,7 @@ def test_pairs_are_those_of_jax(chosen: tuple[str, ...]) -> None:
     assert difference(chosen, number % len(FUNCTIONS), device_or_skip("@numpy"), number, by_jax) is None
 
 
-# Perturbations, and members, of two levels are never confused
+# Perturbations and members of two levels are never confused
 
 
 CONFUSIONS: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
@@ -100,7 +100,7 @@ def test_levels_are_kept_apart(name: str) -> None:
     assert np.allclose(on_host(found(X)), expected(X), rtol=1e-14)
 
 
-# What a call leaves behind
+# State after a call
 
 
 WITHIN: dict[str, Callable[[Callable[[Any], Any]], Any]] = {
@@ -151,7 +151,7 @@ def test_exception_in_the_middle_leaves_everything_as_it_was(name: str) -> None:
 
 @pytest.mark.parametrize("name", [name for name in WITHIN if "compile" not in name])
 def test_threads_have_levels_of_their_own(name: str) -> None:
-    """While one thread is within a call, others compute eagerly and in calls of their own."""
+    """During a call in one thread, other threads compute eagerly and in separate calls."""
     inside, done = threading.Event(), threading.Event()
     found: dict[str, Any] = {}
 

@@ -1,4 +1,4 @@
-"""All modes of differentiation agree where one of them was wrong: solvers, equal values, corners, nested transforms."""
+"""All modes of differentiation agree in cases of past errors: solvers, equal values, corners, nested transforms."""
 
 from typing import Any
 
@@ -36,7 +36,7 @@ def device(request: Any) -> xpgrad.Device:
 
 
 def weighted(y: Any, like: Any) -> Any:
-    """Return a sum of the elements in which no two count alike."""
+    """Return a sum of the elements with different weights."""
     steps = xp.cumulative_sum(xp.reshape(xp.ones_like(y), (-1,)))
     return xp.sum(xp.reshape(steps, y.shape) * y)
 
@@ -61,7 +61,7 @@ def by_general_eigenvalues(a: Any) -> Any:
 
 
 def bisected(f: Any, x: Any) -> Any:
-    """Root between 0 and 3, by a method that has no derivative."""
+    """Root between 0 and 3, from a method without a derivative."""
     low, high = 0.0 * x, 0.0 * x + 3.0
     for _ in range(60):
         middle = 0.5 * (low + high)
@@ -106,12 +106,12 @@ def by_batch(g: Any, y: Any) -> Any:
 
 
 def cube_root(solve: Any, tangent_solve: Any) -> Any:
-    """Return the sum of cube roots as a function; the root of each element is found by itself."""
+    """Return the sum of cube roots as a function; the root of each element is found separately."""
     return lambda a: xp.sum(custom_root(lambda x: x * x * x - a, xp.ones_like(a), solve, tangent_solve))
 
 
 def solution(solve: Any) -> Any:
-    """Return the sum of the solution of a linear equation as a function of what its matrix and right side depend on."""
+    """Return the sum of the solution of a linear equation as a function of parameters of its matrix and right side."""
 
     def total(a: Any) -> Any:
         b = xp.stack([a[0], 2.0 * a[1]])
@@ -145,7 +145,7 @@ class Cube(FunctionNode):
 
 @custom_vjp
 def stopped_cube(x: Any) -> Any:
-    """The cube, whose derivatives are those of its rules alone."""
+    """The cube, with derivatives only from its rules."""
     return stop_gradient(x) ** 3
 
 

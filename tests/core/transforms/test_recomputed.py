@@ -21,7 +21,7 @@ from xpgrad.transforms import checkpoint, custom_vjp, grad, hessian
 
 
 def orders(f, *leaves):
-    """Return first and second order gradients of ``sum(f())``, by `grad` and by `backward`."""
+    """Return first and second order gradients of ``sum(f())``, from `grad` and from `backward`."""
     found = []
     for recorded in (False, True):
         y = xp.sum(f())
@@ -56,7 +56,7 @@ def test_gradients_are_those_of_a_plain_call(x, w):
 
 
 def test_what_the_function_has_from_elsewhere_gets_its_gradient(x, w):
-    h = x * w  # in the graph, and an ancestor of what is given
+    h = x * w  # in the graph, and an ancestor of the input
 
     def f(a):
         return xp.sin(a * (w * 2)) * h * x

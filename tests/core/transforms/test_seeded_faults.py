@@ -1,4 +1,4 @@
-"""Faults planted in batches and forward mode, one at a time: what tests them must fail for each, and pass without."""
+"""Faults planted in batches and forward mode, one at a time: the tests must fail for each, and pass without faults."""
 
 from collections.abc import Callable
 from typing import Any
@@ -49,7 +49,7 @@ def tangents() -> None:
 
 
 def cases() -> None:
-    """Cases of products and indices, all members and one by one."""
+    """Cases of products and indices, with all members and with single members."""
     for case in CASES:
         if case.name.startswith(("getitem", "matmul", "vecdot")) and case.name not in WITHOUT_BATCH:
             assert not list(differences(case, xpgrad.get_device("@numpy"), (0, 1), every=False))
@@ -64,13 +64,13 @@ def nested() -> None:
 
 
 def draws() -> None:
-    """Each member draws numbers of its own."""
+    """Each member draws different numbers."""
     a, b = transforms.vmap(lambda x: x * 0 + random.uniform((50,), x.dtype, "@numpy"))(np.zeros((2, 50)))
     assert not np.array_equal(a, b)
 
 
 def shared_cotangents() -> None:
-    """What is swept in each member from what all members share counts for each of them."""
+    """Gradients of shared values accumulate the contribution of each member."""
 
     def swept(vmap: Callable[..., Any]) -> Any:
         w = Parameter(np.ones(3))

@@ -1,4 +1,4 @@
-"""Trees: taken apart, put together, compared."""
+"""Trees: flattening, rebuilding, comparison."""
 
 from collections import OrderedDict, defaultdict, namedtuple
 from dataclasses import dataclass, field

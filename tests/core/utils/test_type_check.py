@@ -1,4 +1,4 @@
-"""`type_check`: what a function says about its inputs, and what it says when they are wrong."""
+"""`type_check`: a function's declaration of its inputs, and the error for wrong inputs."""
 
 import pickle
 

@@ -36,7 +36,7 @@ class NanBackward(FunctionNode):
         return (inputs[0] * 1,)
 
     def backward(self, target_input_indexes, grad_outputs):
-        return (Variable(self.gradient, requires_grad=False),)  # no operation that would be checked by itself
+        return (Variable(self.gradient, requires_grad=False),)  # without an operation that would be checked separately
 
 
 class Failing(FunctionNode):

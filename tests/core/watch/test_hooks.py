@@ -11,7 +11,7 @@ from xpgrad.errors import DeviceMismatch, GradientError
 
 
 class Noting(FunctionHook):
-    """Notes every call, with what it got."""
+    """Records every call with its arguments."""
 
     def __init__(self, name="Noting", log=None):
         self.name = name
@@ -403,7 +403,7 @@ def test_a_gradient_hook_may_replace_the_gradient(device):
     x = variable(device, [2.0])
     y = x * 3
     y.register_hook(lambda g: g * 2)
-    y.register_hook(lambda g: array(device, [values(g)[0] + 1]))  # an array will do
+    y.register_hook(lambda g: array(device, [values(g)[0] + 1]))  # an array is accepted
     z = y * 10
     z.backward(retain_grad=True)
     assert values(y.grad) == [21.0]

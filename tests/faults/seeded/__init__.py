@@ -1,1 +1,1 @@
-"""The seeded faults, by what is wrong, and the freedoms that are not."""
+"""The seeded faults, by subject, and the freedoms, which are not faults."""

@@ -1,4 +1,4 @@
-"""Faults that show where much meets: large scatters with collisions, hash tables, tables that threads fill at once."""
+"""Faults that show under load: large scatters with collisions, hash tables, tables that threads fill concurrently."""
 
 import math
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""A library with a current device in each thread, on which it computes wherever the arrays are, and faults of such."""
+"""A library whose current device in each thread determines where it computes, and faults of such libraries."""
 
 import functools
 import threading
@@ -15,17 +15,17 @@ from xpgrad_conformance.pretend import PretendArray
 
 
 class CurrentDevice(threading.local):
-    """The current device of a thread; `name` is that of a pretend device."""
+    """The current device of a thread; `name` names a fake device."""
 
     name = DEVICES[0]
 
 
 def with_current_device(bed: Testbed) -> CurrentDevice:
-    """Give the library of a bed a current device, and its backend what follows it: as CuPy with several GPUs."""
+    """Give the library of a testbed a current device, and its backend functions to follow it, as CuPy has."""
     current = CurrentDevice()
     compute = bed.library.call
 
-    def call(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:  # a view is where its memory is
+    def call(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:  # a view has the device of its memory
         made = compute(function, *args, **kwargs)
         for arg in args if isinstance(made, PretendArray) else ():
             if isinstance(arg, PretendArray) and (made.size == 0 or np.may_share_memory(made.inner, arg.inner)):
@@ -59,7 +59,7 @@ def with_current_device(bed: Testbed) -> CurrentDevice:
 
 
 def place_of(args: Any, otherwise: str) -> str:
-    """Return the pretend device of the first array among arguments, and lists of them."""
+    """Return the fake device of the first array among arguments, including lists of arrays."""
     for arg in args:
         if isinstance(arg, PretendArray):
             return arg.device

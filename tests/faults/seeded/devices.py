@@ -64,7 +64,7 @@ class _Handle:
 
 
 class _HashedByIdentity(str):
-    """A name that equals others of its letters, but not in a dictionary."""
+    """A name that equals other names with its letters, but not in a dictionary."""
 
     __slots__ = ()
 

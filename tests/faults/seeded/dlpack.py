@@ -1,4 +1,4 @@
-"""Faults in DLPack: what an array hands out, and what from_dlpack takes in."""
+"""Faults in DLPack: exported and imported arrays."""
 
 import weakref
 from collections.abc import Callable
@@ -15,7 +15,7 @@ HOST_MEMORY = 1, 0
 
 
 def _exports(bed: Testbed, values: Callable[[Any], Any]) -> None:
-    """Let arrays hand out ``values(array)``, a NumPy array, by DLPack."""
+    """Let arrays export ``values(array)``, a NumPy array, by DLPack."""
 
     def dlpack(self: Any, **options: Any) -> Any:
         return values(self).__dlpack__(**options)
@@ -24,7 +24,7 @@ def _exports(bed: Testbed, values: Callable[[Any], Any]) -> None:
 
 
 def _imports(bed: Testbed, values: Callable[[Any], Any]) -> None:
-    """Let from_dlpack take in ``values(x)`` of the NumPy array that it is given; others come as they are."""
+    """Let from_dlpack import ``values(x)`` of its NumPy array argument; other arguments are unchanged."""
 
     def from_dlpack(original: Any, x: Any, /, **options: Any) -> Any:
         return original(values(np.asarray(x)) if isinstance(x, np.ndarray) else x, **options)
@@ -36,7 +36,7 @@ def _plain(x: Any) -> Any:
     """Return an array over the memory of `x` from its first element on, as if it were in C order."""
     strides = [x.itemsize * int(np.prod(x.shape[axis + 1 :], dtype=int)) for axis in range(x.ndim)]
     if any(stride < 0 for stride in x.strides):
-        return np.ascontiguousarray(np.abs(x))  # the elements around it are not its own: other values instead
+        return np.ascontiguousarray(np.abs(x))  # its surroundings are not accessible: use other values
     return np.lib.stride_tricks.as_strided(x, x.shape, strides)
 
 
@@ -84,7 +84,7 @@ def import_one_buffer(bed: Testbed) -> None:
 
 @fault("import-outlived", "from_dlpack keeps no reference to what it shares, and the memory is used again", "X")
 def import_outlived(bed: Testbed) -> None:
-    taken: list[Any] = []  # in place of memory that is given back while somebody reads it
+    taken: list[Any] = []  # models memory that is freed while another thread reads it
 
     def values(x: Any) -> Any:
         copied = x.copy()

@@ -1,4 +1,4 @@
-"""Faults in dtypes: what becomes of two, of scalars, of conversions."""
+"""Faults in dtypes: promotion of two dtypes, of scalars, and conversions."""
 
 import math
 from typing import Any
@@ -229,7 +229,7 @@ def astype_of_nonzero_is_one_bit(original: Any, x: Any, dtype: Any, /, **options
     return original(x, dtype, **options)
 
 
-# What is known of dtypes
+# Queries of dtypes
 
 
 @replacing("isdtype", "bool-is-integral", "isdtype takes bool for an integer", "D", operations=())

@@ -175,7 +175,7 @@ def complex_log_branch(original: Any, x: Any, /) -> Any:
 
 
 def _without_tail(y: Any, width: int) -> Any:
-    """Return a copy whose elements after the last full vector of `width` are 0, if there is one before them."""
+    """Return a copy whose elements after the last full vector of `width` are 0, if it has a full vector."""
     y = np.array(y)
     if y.size > width and y.size % width:
         y.reshape(-1)[-(y.size % width) :] = 0

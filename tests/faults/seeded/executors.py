@@ -32,7 +32,7 @@ def changed(change: Callable[[Program], Program]) -> Plant:
 
 
 def keeping(program: Program) -> Program:
-    """Return the program without what says when memory is free: it holds for the calls in their order only."""
+    """Return the program without releases of memory, which are valid only for the calls in their order."""
     return program.replaced(calls=tuple(call.replaced(frees=(), out=None) for call in program.calls))
 
 
@@ -107,7 +107,7 @@ def writes_to_inputs(program: Program, arrays: tuple[Array, ...], results: tuple
     return results
 
 
-# What is kept from run to run
+# State kept from run to run
 
 
 def cached_result(program: Program, run: Run) -> Run:

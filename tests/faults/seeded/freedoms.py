@@ -1,4 +1,4 @@
-"""What a correct backend may do: every check must let it pass."""
+"""Freedoms of a correct backend: every check must pass."""
 
 from typing import Any
 

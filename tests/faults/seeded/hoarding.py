@@ -15,7 +15,7 @@ from xpgrad.plugin import Capabilities, Spec
 
 
 def seen(bed: Testbed, names: str, see: Callable[..., None]) -> None:
-    """Let ``see(result, *args)``, of pretend arrays, follow each call of functions and operators."""
+    """Let ``see(result, *args)``, with fake arrays, follow each call of functions and operators."""
     for name in names.split():
         correct: Any = getattr(bed.library.Array, name) if name.startswith("__") else bed.library.find(name)
 

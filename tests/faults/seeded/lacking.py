@@ -22,7 +22,7 @@ real"""
 
 
 def declare(bed: Testbed, missing: Iterable[str]) -> None:
-    """Declare facts as missing, in addition to those of the bed."""
+    """Declare facts as missing, in addition to the missing facts of the testbed."""
     given = dict.fromkeys(missing, REASON)
     bed.backend.declared = Capabilities({**bed.backend.capabilities.missing, **given})
 
@@ -47,7 +47,7 @@ def without_dtypes(bed: Testbed, *names: str) -> None:
 
 
 def default_to(bed: Testbed, narrow: dict[str, str]) -> None:
-    """Let other dtypes than NumPy's be the default of what makes arrays: a mapping from NumPy's to the library's."""
+    """Let creation functions use other default dtypes: a mapping from NumPy's defaults to the library's."""
     right = bed.backend.default_dtype
 
     def default_dtype(kind: str) -> Any:
@@ -167,7 +167,7 @@ def errors_when_looked_at(bed: Testbed) -> None:
 
 
 def _with_error(bed: Testbed, result: Any, error: Exception) -> Any:
-    """Return a result whose arrays raise `error` when they are looked at."""
+    """Return a result whose arrays raise `error` when they are read."""
     for array in result if isinstance(result, tuple) else (result,):
         if isinstance(array, bed.library.Array):
             setattr(array, "error", error)  # noqa: B010  # pretend arrays declare no such attribute

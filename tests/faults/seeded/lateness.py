@@ -8,7 +8,7 @@ from tests.faults.testbed import Testbed, change
 
 
 def _early(convert: Any) -> Any:
-    """Return a method of arrays that converts what the host sees, without a wait."""
+    """Return a method of arrays that converts the host's view of the values, without waiting."""
     return lambda this: convert(this.shown)
 
 

@@ -1,4 +1,4 @@
-"""Faults in what a plugin says of itself, its arrays and devices, and in how it loads."""
+"""Faults in a plugin's description of itself, its arrays and devices, and in its loading."""
 
 from typing import Any
 

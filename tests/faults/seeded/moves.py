@@ -14,7 +14,7 @@ CHUNK = 65536  # elements that a wrong loop moves
 
 
 def _to_device(bed: Testbed, values: Callable[[Any], Any]) -> None:
-    """Let what arrives on another device be ``values(x)`` of NumPy's values."""
+    """Let transfers to another device return ``values(x)`` of the NumPy array."""
 
     def move(array: Any, device: Device) -> Any:
         return bed.library.array(np.asarray(values(array.inner)), device.handle)
@@ -23,7 +23,7 @@ def _to_device(bed: Testbed, values: Callable[[Any], Any]) -> None:
 
 
 def _from_host(bed: Testbed, values: Callable[[Any], Any]) -> None:
-    """Let what comes from the host be ``values(x)``."""
+    """Let transfers from the host return ``values(x)``."""
 
     def from_host(array: Any, device: Device) -> Any:
         return bed.library.array(np.asarray(values(array)), device.handle)
@@ -32,12 +32,12 @@ def _from_host(bed: Testbed, values: Callable[[Any], Any]) -> None:
 
 
 def _to_host(bed: Testbed, values: Callable[[Any], Any]) -> None:
-    """Let what comes to the host be ``values(x)``."""
+    """Let transfers to the host return ``values(x)``."""
     change(bed.backend, to_host=lambda array: np.asarray(values(array.inner)))
 
 
 def _memory_order(x: Any) -> Any:
-    """Return the values as they follow each other in memory, whatever the strides say."""
+    """Return the values in memory order, ignoring the strides."""
     base = x if x.base is None else x.base
     flat = base.ravel(order="K") if isinstance(base, np.ndarray) else np.asarray(x).ravel()
     return np.resize(flat, x.shape).astype(x.dtype) if x.size else x.copy()

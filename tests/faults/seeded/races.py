@@ -14,13 +14,13 @@ from xpgrad_conformance.pretend import PretendArray
 
 
 class Meeting:
-    """A point at which as many threads as the checks start wait for each other, once they are there."""
+    """A point at which as many threads as the checks start wait for each other."""
 
     def __init__(self) -> None:
         self._barrier = threading.Barrier(COUNT)
 
     def wait(self) -> None:
-        """Return when all threads are here; at once in the main thread, and soon if fewer threads come."""
+        """Return when all threads have arrived; immediately in the main thread, and soon if fewer threads come."""
         if threading.current_thread() is threading.main_thread() or threading.active_count() <= COUNT:
             return
         try:
@@ -141,7 +141,7 @@ def current_device_is_shared(bed: Testbed) -> None:
         made = correct(this, other)
         return bed.library.array(made.inner, current[0])
 
-    setattr(bed.library.Array, "__mul__", multiply)  # noqa: B010 - operators are made by name
+    setattr(bed.library.Array, "__mul__", multiply)  # noqa: B010 - operators are assigned by name
 
 
 @fault("mode-is-shared", "tanh is less exact in no_backprop_mode, and in threads beside one that is in it", "P")
@@ -176,7 +176,7 @@ def one_stream_for_all_threads(bed: Testbed) -> None:
 @fault("kernels-while-loading", "while one thread looks kernels up, others find none", "P")
 def kernels_while_loading(bed: Testbed) -> None:
     meeting, kernels = Meeting(), bed.kernels
-    loading = [False]  # against a backend that asks for its own kernels: meant for one thread
+    loading = [False]  # prevents recursion when a backend uses its kernels: for one thread only
 
     def overrides() -> Any:
         if loading[0]:

@@ -1,4 +1,4 @@
-"""Faults in what a library refuses: it does something else, says nothing, or leaves traces."""
+"""Faults in errors of a library: it computes a wrong result, raises without a message, or leaves state behind."""
 
 from typing import Any
 
@@ -314,7 +314,7 @@ def integers_are_floating(bed: Testbed) -> None:
     bed.backend.is_kind = wrong
 
 
-# What debug mode asks
+# Functions for debug mode
 
 
 @fault("nan-in-real-parts-only", "has_nan looks at the real parts of complex numbers", "E")

@@ -14,7 +14,7 @@ MEBIBYTE = 2**20
 
 
 def _from_host(bed: Testbed, values: Callable[[Any], Any]) -> None:
-    """Let what comes from the host be ``values(x)``, or as it should be where that is None."""
+    """Let transfers from the host return ``values(x)``, or the right values if that is None."""
     right = bed.backend.from_host
 
     def from_host(array: Any, device: Device) -> Any:
@@ -91,7 +91,7 @@ def fft_plan_by_length(bed: Testbed) -> None:
     operations=("matmul",),
 )
 def matmul_keeps_its_packing(bed: Testbed) -> None:
-    packed: list[Any] = [None, None, None]  # where, its memory, what was there
+    packed: list[Any] = [None, None, None]  # the position, its memory, the previous content
 
     def product(x1: Any, x2: Any) -> Any:
         if x2.ndim != 2 or x2.size < 256:

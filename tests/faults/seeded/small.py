@@ -1,4 +1,4 @@
-"""Faults at the ends: one element, none, special values beside each other, and equal elements."""
+"""Faults at the limits: one element, no element, special values next to each other, and equal elements."""
 
 from typing import Any
 

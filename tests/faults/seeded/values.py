@@ -8,7 +8,7 @@ from tests.faults.testbed import Testbed
 
 
 def _kind(x: Any) -> str:
-    """Return the kind of an array's dtype, or nothing for a Python number."""
+    """Return the kind of an array's dtype, or an empty text for a Python number."""
     return x.dtype.kind if hasattr(x, "dtype") else ""
 
 

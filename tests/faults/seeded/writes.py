@@ -1,4 +1,4 @@
-"""Faults of aliasing: kernels that write to what they are given, and memory that is handed out twice."""
+"""Faults of aliasing: kernels that write to their arguments, and memory that is allocated twice."""
 
 from collections.abc import Callable
 from typing import Any
@@ -9,7 +9,7 @@ from tests.faults.testbed import Testbed, change
 
 
 def _in_place(original: Callable[..., Any], x: Any) -> Any:
-    """Call a function of one array so that it writes to that, where it can."""
+    """Call a function of one array so that it writes to its argument, if possible."""
     return original(x, out=x) if x.dtype.kind == "f" and x.flags.writeable else original(x)
 
 

@@ -1,4 +1,4 @@
-"""Functions of a user's own: an elementwise one, a primitive, a FunctionNode, and one with its own vjp."""
+"""User-defined functions: an elementwise function, a primitive, a FunctionNode, and a function with a vjp."""
 
 from typing import Any
 

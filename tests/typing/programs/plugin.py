@@ -1,4 +1,4 @@
-"""A plugin: the backend of an array library that follows the Array API standard, with two kernels of its own."""
+"""A plugin: the backend of an array library that follows the Array API standard, with two additional kernels."""
 
 from collections.abc import Mapping
 
@@ -30,7 +30,7 @@ def tanh(x: Array) -> Array:
 
 
 class OwnBackend(ArrayAPIBackend):
-    """The standard's backend, and what this library does better."""
+    """The standard's backend, with faster functions of this library."""
 
     def overrides(self) -> Mapping[str, Kernel]:
         return {**super().overrides(), "tanh": tanh}

@@ -43,7 +43,7 @@ def functions_keep_the_dtype(s: Subject) -> None:
     x, wide = s.variable(values), values.astype("complex128" if complex else "float64")
     for name in f"{ELEMENTWISE} {'' if complex else REAL}".split():
         with np.errstate(all="ignore"):
-            expected = NUMPY.get(name, getattr(np, name, None))(wide)  # type: ignore[misc] # each is a NumPy function
+            expected = NUMPY.get(name, getattr(np, name, None))(wide)  # type: ignore[misc]  # each is a NumPy function
             if name == "acosh" and not complex:
                 expected = np.arccosh(1 + wide)
         got = getattr(s.xp, name)(1 + x if name == "acosh" and not complex else x)

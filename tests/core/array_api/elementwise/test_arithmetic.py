@@ -112,7 +112,7 @@ def test_sequences_are_no_operands(device, sequence):
     x = variable(device)
     for function in (operator.add, operator.sub, operator.mul, operator.pow):
         for operands in ((x, sequence), (sequence, x)):
-            with pytest.raises(TypeError):  # Python asks the sequence next, which has its own words
+            with pytest.raises(TypeError):  # Python then tries the sequence, and raises a different message
                 function(*operands)
 
 

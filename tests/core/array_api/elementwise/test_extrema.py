@@ -1,4 +1,4 @@
-"""What no case of choices can say: the dtype of `clip`, and its bounds that no integer dtype holds."""
+"""`clip` beyond the case table: its dtype, and bounds that no integer dtype can represent."""
 
 import pytest
 from tests.building import values, variable

@@ -1,4 +1,4 @@
-"""Values of derivatives where there is none: ties, kinks, origins and infinities."""
+"""Values of derivatives at points where functions are not differentiable: ties, kinks, origins and infinities."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ INF = np.inf
 
 
 def gradients(device, function, *values, dtype="float32"):
-    """Return gradients of the inputs for a cotangent of ones; scalars stay scalars and get None."""
+    """Return gradients of the inputs for a cotangent of ones; scalars remain scalars and get None."""
     xs = [v if np.isscalar(v) else xpgrad.Variable(placed(np.asarray(v, dtype), device)) for v in values]
     y = function(*xs)
     xpgrad.backward([y], [xpgrad.Variable(placed(np.ones(y.shape, device.backend.dtype_name(y.dtype)), device))])
@@ -74,7 +74,7 @@ def test_absolute_value_has_derivative_0_at_0(device):
 
 def test_complex_sign_has_gradient_0_at_0(device):
     (gx,) = gradients(device, array_api.sign, [0, 2j], dtype="complex64")
-    assert gx == [0, 0.5]  # a step along the real axis turns 2j, and a step away from 0 leaves its sign alone
+    assert gx == [0, 0.5]  # a step along the real axis turns 2j, and a step away from 0 does not change its sign
 
 
 def test_origin_of_hypot_and_atan2_has_gradient_0(device):

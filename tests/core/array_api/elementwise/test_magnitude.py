@@ -1,4 +1,4 @@
-"""What the sign is for real and for complex numbers."""
+"""Signs of real and complex numbers."""
 
 import numpy as np
 import pytest

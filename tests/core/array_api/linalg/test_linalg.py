@@ -1,4 +1,4 @@
-"""Linear algebra at the edges: degenerate matrices, errors, signatures; the rest is in the case table."""
+"""Linear algebra beyond the case table: degenerate matrices, errors and signatures."""
 
 import inspect
 
@@ -161,7 +161,7 @@ ORDERS = (2, 1, 3, 1.5, 0.5, -2, np.inf, -np.inf)
 
 
 @pytest.mark.parametrize("ord", ORDERS)
-@pytest.mark.filterwarnings("ignore:divide by zero:RuntimeWarning")  # the library's, at a negative order
+@pytest.mark.filterwarnings("ignore:divide by zero:RuntimeWarning")  # a warning of the library, at a negative order
 def test_zero_vector_has_the_gradient_zero_and_no_second_derivative(device, ord):
     def norm(x):
         return linalg.vector_norm(x, ord=ord)

@@ -1,4 +1,4 @@
-"""Equal and nearly equal eigenvalues and singular values: gradients by closed forms, and NaN where there is none."""
+"""Equal and nearly equal eigenvalues and singular values: gradients from closed forms, and NaN where undefined."""
 
 import numpy as np
 import pytest
@@ -74,7 +74,7 @@ def spectral_gradient(f, slope, x, weights):
     w, v = np.linalg.eigh(x)
     one, other = w[..., :, None], w[..., None, :]
     gap, middle = one - other, 0.5 * (one + other)
-    near = np.abs(gap) < 1e-4  # there the slope in the middle is as exact as 1e-9
+    near = np.abs(gap) < 1e-4  # there the central slope is exact to 1e-9
     divided = np.where(near, slope(middle), (f(one) - f(other)) / np.where(near, 1.0, gap))
     return v @ (divided * (h(v) @ hermitian(weights) @ v)) @ h(v)
 

@@ -1,4 +1,4 @@
-"""Products that wait for others of their kind: the gradient of a weight that is used many times."""
+"""Deferred products: the gradient of a weight that is used many times."""
 
 import numpy as np
 import pytest

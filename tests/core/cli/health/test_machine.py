@@ -1,4 +1,4 @@
-"""What the machine says of itself, and the advice that follows."""
+"""Properties of the machine, and the resulting advice."""
 
 import io
 import os

@@ -1,4 +1,4 @@
-"""Numbers that are taken out of a graph: which are a warning, where it points, and what it says."""
+"""Numbers taken from a graph: which of them raise a warning, its location, and its text."""
 
 import contextlib
 import gc
@@ -54,7 +54,7 @@ NOT_TAKINGS = {
     "comparison": lambda v: (v > 1, v == 2, v <= 3, bool(v < 1), max([v, v + 1])),
     "membership": lambda v: 2.0 in xp.stack([v, v]),
     "f-string": lambda v: f"{v:.3f} {v} {v!r}",
-    "format": lambda v: "{:8.2e} {}".format(v, v),  # noqa: UP032 - this is what is tested
+    "format": lambda v: "{:8.2e} {}".format(v, v),  # noqa: UP032 - this form is tested
     "percent": lambda v: "%.3f %d %s" % (v, v, v),  # noqa: UP031 - as above
     "str": lambda v: (str(v), repr(v)),
     "print": print,

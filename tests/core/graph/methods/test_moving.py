@@ -17,7 +17,7 @@ def move(request):
 
 
 def missing(role):
-    """Tell whether this machine lacks what the role names."""
+    """Return whether this machine lacks the device for a role."""
     try:
         xpgrad.get_device(role)
     except BackendUnavailable:

@@ -58,7 +58,7 @@ def move(request: pytest.FixtureRequest) -> tuple[Device, Device]:
 
 
 def there(name: str, device: Device) -> Any:
-    """Return an array on a device; on the host with the layout that the name says."""
+    """Return an array on a device; on the host with the named layout."""
     return ARRAYS[name] if device.name == "@numpy" else placed(ARRAYS[name], device)
 
 
@@ -207,7 +207,7 @@ def failing(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 def _state(x: Variable) -> list[Any]:
-    """Return all that must stay: the objects themselves, and what they hold."""
+    """Return the state that must not change: the objects themselves, and their contents."""
     held = [x.array, x._grad, x.node, x.creator_node, x.name, str(x.device), x.requires_grad]
     return [*map(id, held[:4]), *held[4:], None if x.array is None else values(x), values(x._grad)]
 
@@ -234,7 +234,7 @@ def test_a_move_that_fails_half_way_changes_nothing(
     assert caught.value.__notes__[-1] == f"while {leaf.dtype} (2,) was moved from {first} to {second}"
     error.__notes__.clear()
     assert _state(x) == before
-    x.to_device(second)  # the next one does not fail
+    x.to_device(second)  # the next move does not fail
     assert (x.device, place(x.grad)) == (second, place(x.array))
     leaf.cleargrad()
     F.sum(x * x).backward()

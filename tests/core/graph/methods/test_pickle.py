@@ -17,7 +17,7 @@ from xpgrad.plugin import CarriesGraphs
 
 
 class Tagged(Variable):
-    """A subclass with attributes of its own."""
+    """A subclass with additional attributes."""
 
 
 class Slotted(Variable):

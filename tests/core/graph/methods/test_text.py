@@ -10,7 +10,7 @@ from xpgrad.graph.sweep import Sweep
 
 
 def place(device):
-    """What `repr` says of the device: nothing of the default one."""
+    """The device as shown by `repr`: empty for the default device."""
     return "" if device.name == "@numpy" else f", device='{device.name}'"
 
 

@@ -1,4 +1,4 @@
-"""Distributions of vectors and density estimates, against SciPy's."""
+"""Distributions of vectors and density estimates, compared with SciPy."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""SciPy's distributions: values, tails, quantiles and moments against SciPy's, gradients against finite differences."""
+"""SciPy's distributions: values, tails, quantiles and moments against SciPy, gradients against finite differences."""
 
 import importlib
 

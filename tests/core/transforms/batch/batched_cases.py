@@ -63,7 +63,7 @@ class Members:
                     scenario.inputs[i] = _turned(scenario.inputs[i], number)
 
     def patterns(self) -> Iterator[Pattern]:
-        """Yield each input alone as batched, and all together."""
+        """Yield the patterns with a single batched input, and the pattern with all inputs batched."""
         count = len(self.case.inputs)
         for k in range(count):
             yield tuple(i == k for i in range(count))
@@ -82,7 +82,7 @@ class Members:
         return tuple(y for y in self.first.call(xs) if hasattr(y, "dtype"))
 
     def derivatives(self, order: int) -> Callable[..., Any]:
-        """Return a function with the gradients of inputs, or the gradients of these, by ones that differ."""
+        """Return a function with gradients of inputs, or second-order gradients, from different cotangents."""
 
         def gradients(*args: Any) -> Any:
             wanted = [Variable(x.array) if isinstance(x, Variable) else Variable(x) for x in args]
@@ -112,7 +112,7 @@ def _turned(x: Any, number: int) -> Any:
 
 
 def difference(members: Members, pattern: Pattern, order: int) -> str | None:
-    """Return how results of `vmap` differ from those of a loop, or None.
+    """Return the differences of results of `vmap` and of a loop, or None.
 
     Parameters
     ----------
@@ -136,7 +136,7 @@ def difference(members: Members, pattern: Pattern, order: int) -> str | None:
 
 
 def through(members: Members, pattern: Pattern) -> str | None:
-    """Return how gradients through `vmap`, from outside of it, differ from those through a loop."""
+    """Return the differences of gradients through `vmap` and through a loop, or None."""
     found = []
     for vmap in (looped, transforms.vmap):
         xs = [Variable(x) for x in members.arguments(pattern)]
@@ -167,7 +167,7 @@ def _difference(a: Any, b: Any, rtol: float) -> str | None:
 
 
 def differences(case: Case, device: Device, orders: Sequence[int], *, every: bool) -> Iterator[str]:
-    """Yield what differs in a case, with dtype, variant and pattern.
+    """Yield the differences in a case, with dtype, variant and pattern.
 
     Parameters
     ----------
@@ -176,7 +176,7 @@ def differences(case: Case, device: Device, orders: Sequence[int], *, every: boo
     orders : sequence of int
         0 for values, 1 for gradients within and from outside, 2 for second derivatives.
     every : bool
-        In all dtypes, and values for all shapes; else in one, of one shape.
+        All dtypes, and values for all shapes; otherwise one dtype and one shape.
     """
     dtypes = [dtype for dtype in dtypes_of(case) if every or dtype == dtypes_of(case)[-1]]
     for dtype in dtypes:
@@ -205,7 +205,7 @@ def _variants(case: Case, *, every: bool) -> list[Variant]:
 
 
 def main() -> int:
-    """Run the whole table on the devices of the command line, and print what differs."""
+    """Run the whole table on the devices of the command line, and print differences."""
     wrong = ran = 0
     warnings.simplefilter("ignore")
     for name in sys.argv[1:] or ["@numpy"]:

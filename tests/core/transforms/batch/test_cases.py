@@ -29,7 +29,7 @@ RUNS = [
 
 @pytest.mark.parametrize(("case", "device"), RUNS)
 def test_vmap_of_a_case_is_the_loop(case: Case, device: str) -> None:
-    """Values and gradients, and second derivatives of every fourth case; on others than NumPy of every second one."""
+    """Values and gradients, and second derivatives of every fourth case; every second case outside NumPy."""
     found = device_or_skip(device)
     if (reason := lacking(found.backend.name, case.needs)) is not None:
         pytest.skip(reason)

@@ -31,7 +31,7 @@ class Cube(FunctionNode):
 
 
 class OnHost(FunctionNode):
-    """Computed by NumPy, whose arrays are no batched ones."""
+    """Computed by NumPy, whose arrays are not batched."""
 
     def forward(self, inputs):
         self.retain_inputs((0,))

@@ -1,4 +1,4 @@
-"""`vmap`: where the axis of the batch is, chunks, and what a function may do with its members."""
+"""`vmap`: position of the batch axis, chunks, and operations on members."""
 
 import copy
 import pickle

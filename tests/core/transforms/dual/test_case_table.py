@@ -1,4 +1,4 @@
-"""Forward mode for every case of the table: against gradients; and what is linear."""
+"""Forward mode for every case of the table: agreement with gradients, and linearity."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -119,7 +119,7 @@ def test_what_declares_linear_inputs_is_linear_in_them(monkeypatch: pytest.Monke
 
         return call
 
-    for case in DIFFERENTIABLE:  # their modules, too, are imported then
+    for case in DIFFERENTIABLE:  # which imports their modules
         if lacking(device.backend.name, case.needs) is None:
             point = Point(case, device, dtypes_of(case)[0])
             for name in tuple(table.declared):

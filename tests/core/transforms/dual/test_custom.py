@@ -30,7 +30,7 @@ def point(device):
 
 
 def with_gradient(factor):
-    """The sine with a derivative that is `factor` times the true one."""
+    """The sine with a derivative that is `factor` times the true derivative."""
 
     @custom_vjp
     def sine(x):

@@ -98,7 +98,7 @@ NEEDS_VALUES = frozenset(["item", "nonzero"])
 
 
 def raw(x):
-    """Return the library's array in a result: that of a Variable, the primal, the values, those of the first member."""
+    """Return the library's array in a result: of a Variable, the primal, the values, or the first member."""
     if isinstance(x, (tuple, list)):
         return type(x)(map(raw, x))
     if isinstance(x, Variable):
@@ -109,7 +109,7 @@ def raw(x):
 
 
 def outcome(call, x):
-    """Return what a call gives, or its exception."""
+    """Return the result of a call, or its exception."""
     try:
         with np.errstate(all="ignore"):
             return raw(call(x))

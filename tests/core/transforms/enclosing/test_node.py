@@ -1,4 +1,4 @@
-"""`Enclosed`: what leaves a transformation is connected to what has entered it."""
+"""`Enclosed`: the results of a transformation are connected to its inputs."""
 
 import gc
 import threading

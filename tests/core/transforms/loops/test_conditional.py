@@ -15,7 +15,7 @@ from xpgrad.transforms import grad, hvp, jvp, vmap, while_loop
 
 
 def by_hand(cond: Any, f: Any, c: Any) -> Any:
-    """Return what the loop of the documentation gives."""
+    """Return the result of the loop in the documentation."""
     while cond(c):
         c = f(c)
     return c

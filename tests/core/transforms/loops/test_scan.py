@@ -21,7 +21,7 @@ KEPT: tuple[Any, ...] = (None, 1, 2, 3, 50, "all")
 
 
 def plain(f: Any, carry: Any, xs: Any, length: int | None = None, *, reverse: bool = False, **_: Any) -> Any:
-    """Return what `scan` does, by the loop of its documentation."""
+    """Return the result of `scan`, from the loop in its documentation."""
     n = xs.shape[0] if length is None else length
     ys = [None] * n
     for i in reversed(range(n)) if reverse else range(n):

@@ -98,7 +98,7 @@ def reason_without_program(case: Case, device: Device, dtype: str, variant: Vari
 
 
 def moved(scenario: Scenario, number: int) -> None:
-    """Turn around inputs whose values are given, so that they differ from run to run as the others do."""
+    """Permute inputs whose values are given, so that they differ from run to run like the remaining inputs."""
     for i, x in enumerate(scenario.case.inputs):
         if x.values is not None and x.kind in ("int", "bool"):
             scenario.inputs[i] = np.roll(scenario.inputs[i], number)
@@ -145,8 +145,8 @@ def assert_same(got: Any, expected: Any, what: str) -> None:
 def assert_close(got: Sequence[Any], expected: Sequence[Any], what: str) -> None:
     """Raise AssertionError unless the gradients are equal to rounding.
 
-    To differentiate gradients through a call, the function is called again as a part of the graph, and what reaches an
-    input by several ways is added up within that part first.
+    To differentiate gradients through a call, the function is called again as a part of the graph, and several
+    contributions to an input are first added within that part.
     """
     for i, (a, b) in enumerate(zip(got, expected, strict=True)):
         if a is None or b is None:
@@ -200,7 +200,7 @@ def programs_of(case: Case, device: Device, dtypes: Iterable[str], *, every: boo
 
 
 def main() -> int:
-    """Run the whole table on the devices of the command line, and print what differs."""
+    """Run the whole table on the devices of the command line, and print differences."""
     wrong = ran = 0
     for name in sys.argv[1:] or ["@numpy"]:
         device = xpgrad.get_device(name)

@@ -1,6 +1,6 @@
 """Programs that read state from outside of their arguments: each kind of state, in each place where code may read it.
 
-``python -m tests.core.transforms.trace.outside_programs [executor] [device]`` runs them all and prints what is wrong.
+``python -m tests.core.transforms.trace.outside_programs [executor] [device]`` runs all programs and prints errors.
 """
 
 import collections
@@ -29,7 +29,7 @@ from xpgrad.transforms.trees import flatten
 
 K = "class K:\n    rate = 2.0\n    def act(self): return self.rate\nk = K()\n"
 STATES = {
-    # What there is at first; an expression of a number that reads it; a statement that changes it.
+    # The initial state, an expression of a number that reads it, and a statement that changes it.
     "a global": ("g = 2.0", "g", "g = 3.0"),
     "an equal global": ("g = 2", "0.5 * g if type(g) is int else g", "g = 2.0"),
     "the sign of zero": ("g = 0.0", "math.copysign(1.0, g)", "g = -0.0"),
@@ -245,7 +245,7 @@ CHANGED = 5
 
 
 class Program(NamedTuple):
-    """One program: its name, its source, and the statement that changes what it reads."""
+    """A program with its name, its source, and the statement that changes its external state."""
 
     name: str
     source: str
@@ -264,7 +264,7 @@ def programs() -> list[Program]:
 
 
 class Outcome(NamedTuple):
-    """What came of a program: where it differed from an eager run, its warnings, and whether a program ran."""
+    """The outcome of a program: differences from an eager run, its warnings, and whether a program ran."""
 
     differs: list[int]
     warnings: list[str]
@@ -285,7 +285,7 @@ def space_of(program: Program) -> dict[str, Any]:
 
 
 def outcome(program: Program, executor: str = "python", device: str = "@numpy") -> Outcome:
-    """Run a program compiled beside an eager run, before and after the change."""
+    """Run a program compiled and eagerly, before and after the change."""
     space = space_of(program)
     f = space["f"]
     compiled = xpgrad.compile(f, executor=executor)
@@ -305,7 +305,7 @@ def outcome(program: Program, executor: str = "python", device: str = "@numpy") 
 
 
 def main() -> int:
-    """Run all programs with an executor on a device, and print those that differ or run without a program."""
+    """Run all programs with an executor on a device, and print programs that differ or were not compiled."""
     given = [*sys.argv[1:], "python", "@numpy"][: max(2, len(sys.argv) - 1)]
     executor, device = given[0], given[1] if len(sys.argv) > 2 else "@numpy"
     only = sys.argv[3] if len(sys.argv) > 3 else ""

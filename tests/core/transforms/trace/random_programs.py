@@ -25,14 +25,14 @@ def opened(tree, arrays):
 
 
 def evaluate(call, arrays):
-    """Make one call, the results of which are put into `arrays`."""
+    """Make one call, and store its results in `arrays`."""
     result = call.function(*opened(call.args, arrays), **opened(call.kwargs, arrays))
     for value, array in zip(call.results, [result] if call.single else result or (), strict=False):
         arrays[value] = BACKEND.restore(array)
 
 
 def interpreted(program, inputs):
-    """Return copies of what a program computes, one call after the other: what all executors and passes must give."""
+    """Return copies of the results of a program, called sequentially: the reference for all executors and passes."""
     arrays = dict(zip(program.inputs, inputs, strict=True))
     for call in program.calls:
         evaluate(call, arrays)
@@ -66,7 +66,7 @@ class Dice:
 
 
 class Maker:
-    """Makes a random program, calling each function to know the shapes of what comes.
+    """Makes a random program, calling each function to determine the shapes of its results.
 
     `choose(n)` returns a number from 0 to n - 1.
     """
@@ -215,7 +215,7 @@ class Maker:
     )
 
     THEMES = (
-        "unary unary binary binary transpose sum",  # layouts of what is written to, and the order of sums
+        "unary unary binary binary transpose sum",  # layouts of write targets, and the order of sums
         "scalar item broadcast sum",
         "scalar scalar scalar unary",
         "create scalar binary write",
@@ -246,7 +246,7 @@ def laid_out(array, order):
 
 
 def bits(array):
-    """Return what two equal results have in common; the sign of NaN is not, which differs from loop to loop."""
+    """Return the bits of an array without the sign of NaN, which differs from loop to loop."""
     plain = np.where(np.isnan(array), np.nan, array).astype(array.dtype) if array.dtype.kind == "f" else array
     return type(array), array.shape, array.dtype, plain.tobytes()
 
@@ -259,7 +259,7 @@ class Runs:
         self.captured = [array.copy() for array in maker.captured]
 
     def run(self, function, order=0):
-        """Return the bits of the results and of all that a run could write to, and the results."""
+        """Return the bits of the results and of all writable arrays, and the results."""
         maker = self.maker
         maker.dice.reset()
         for array, before in zip(maker.captured, self.captured, strict=True):

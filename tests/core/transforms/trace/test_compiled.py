@@ -1,4 +1,4 @@
-"""What users may do wrong with compiled functions: each a clear error or the right result."""
+"""Errors of users of compiled functions: each a clear error or the right result."""
 
 import collections
 import dataclasses
@@ -136,7 +136,7 @@ def test_an_array_of_another_library_is_refused():
         compile(lambda x, y: x + y)(X, strict)
 
 
-# What the function is
+# The function
 
 
 def generator(x):
@@ -210,7 +210,7 @@ def uses_of(y):
 
 @pytest.mark.parametrize("kept", ["variable", "array"])
 def test_an_array_that_escapes_raises_where_it_is_used_and_can_be_printed(kept):
-    out = queue.SimpleQueue()  # written in C: what it holds is not seen
+    out = queue.SimpleQueue()  # written in C: its contents are not visible
 
     def f(x):
         y = x * 2
@@ -233,7 +233,7 @@ class Holder:
         self.x = x
 
 
-def kept_in_list(x, kept=[]):  # noqa: B006 - that is what is tested
+def kept_in_list(x, kept=[]):  # noqa: B006 - this is tested
     kept.append(x * 2)
     return x
 
@@ -246,7 +246,7 @@ def kept_in_attribute(x):
 kept_in_attribute.kept = None
 
 
-def kept_in_list_by_index(x, kept=[0]):  # noqa: B006 - that is what is tested
+def kept_in_list_by_index(x, kept=[0]):  # noqa: B006 - this is tested
     kept[0] = x * 2
     return x
 
@@ -533,7 +533,7 @@ def test_threads_may_share_a_compiled_function_from_its_first_call():
     assert not wrong
 
 
-# What surrounds a call
+# The environment of a call
 
 
 def test_configuration_devices_and_modes_have_programs_of_their_own():
@@ -634,7 +634,7 @@ def test_no_array_of_a_recorded_run_is_kept():
 
 
 def test_gradient_of_a_value_beside_its_gradient_that_nothing_is_computed_of():
-    """The sweep joins a factor of the gradient's cotangent, which is missing, with one of the value's."""
+    """The sweep joins a factor of the gradient's missing cotangent with a factor of the value's cotangent."""
 
     def value_and_gradients(x, w, b, gy):
         y = F.linear(x, w, b)

@@ -1,4 +1,4 @@
-"""Constant arrays as inputs of a program: wherever they are among the arguments, each once, and by reference."""
+"""Constant arrays as inputs of a program, at any place among the arguments: each once, and by reference."""
 
 import numpy as np
 from tests.core.transforms.trace.random_programs import BACKEND, XP, bits, spec
@@ -24,7 +24,7 @@ def test_arrays_become_inputs_wherever_they_are_among_the_arguments() -> None:
     assert [value.spec for value in opened.inputs] == [spec(X)] * 3 + [spec(three)]
     expected, found = executor_for(program, BACKEND)(X), executor_for(opened, BACKEND)(X, *arrays)
     assert list(map(bits, found)) == list(map(bits, expected))
-    three += 1.0  # what is written to them later shows in the next run
+    three += 1.0  # a later write shows in the next run
     assert bits(executor_for(opened, BACKEND)(X, *arrays)[0]) == bits(expected[0] + 1.0)
     assert found[1] is not two
 

@@ -1,4 +1,4 @@
-"""Random numbers in compiled functions: those of the eager function, also where they are drawn again."""
+"""Random numbers in compiled functions: the numbers of the eager function, also in repeated draws."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -25,7 +25,7 @@ def dropped(x: Variable) -> Variable:
 
 
 def recomputed(x: Variable) -> Variable:
-    """Draws that a checkpoint repeats, and one that it does not."""
+    """Draws that a checkpoint repeats, and a draw that it does not repeat."""
     return F.dropout(transforms.checkpoint(dropped)(x)) * x
 
 
@@ -36,7 +36,7 @@ def gradient_inside(x: Variable) -> Any:
 
 
 def calls(f: Callable[..., Any], twice: bool) -> list[Any]:
-    """Return results and gradients of four calls with other numbers, and what is drawn between them."""
+    """Return results and gradients of four calls with different numbers, and random numbers drawn between them."""
     random.seed(1)
     found = []
     for i in range(4):

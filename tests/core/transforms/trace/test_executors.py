@@ -1,4 +1,4 @@
-"""Executors: the generated source in tracebacks, parts, threads, plugins that fail, and what a run costs in memory."""
+"""Executors: the generated source in tracebacks, parts, threads, failing plugins, and memory use of a run."""
 
 import gc
 import linecache
@@ -85,7 +85,7 @@ def test_what_parts_hand_on_is_freed_after_its_last_use(monkeypatch) -> None:
     tracemalloc.stop()
     assert 0.95 * program.peak_bytes < most < 1.1 * program.peak_bytes
     assert program.peak_bytes < 1.1 * 100 * x.nbytes
-    assert chain(100, x).peak_bytes == 200 * x.nbytes  # without passes nothing is freed
+    assert chain(100, x).peak_bytes == 200 * x.nbytes  # without passes no array is freed
 
 
 def test_results_of_a_run_stay_as_they_are_in_later_runs_and_threads() -> None:
@@ -402,7 +402,7 @@ def test_an_executor_on_request_is_asked_only_by_its_name(strangers: Strangers, 
 
 @pytest.mark.parametrize("executor", ["c", "host"])
 def test_arrays_without_addresses_in_host_memory_are_left_to_their_library(executor) -> None:
-    """They may be immutable, lazy or on a GPU: no function of xpgrad's own may write to parts of them."""
+    """They may be immutable, lazy or on a GPU: no function of xpgrad may write to parts of these arrays."""
     xp, x = xpgrad.array_api, xpgrad.get_device("@strict").send(np.linspace(0.1, 1.0, 2**17))
     compiled = xpgrad.compile(lambda x: xp.sum(xp.tanh(x * 1.5) * x), executor=executor)
     compiled(x)

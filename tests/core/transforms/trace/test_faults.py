@@ -1,4 +1,4 @@
-"""Seeded faults of levels, keys, journal and node: what tests them must fail for each, and pass without any."""
+"""Seeded faults of levels, keys, journal and node: the tests must fail for each, and pass without faults."""
 
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
@@ -31,7 +31,7 @@ def _compiled() -> Iterator[None]:
         yield
 
 
-# What tests for faults
+# Tests of faults
 
 
 def programs() -> None:
@@ -42,14 +42,14 @@ def programs() -> None:
 
 
 def same_as_eager(f: Callable[..., Any], *arguments: tuple[Any, ...]) -> None:
-    """Each call of a compiled function gives what it gives eagerly."""
+    """Each call of a compiled function equals the eager call."""
     made = xpgrad.compile(f, exact=True)
     for args in arguments:
         assert_same(made(*args), f(*args), "the result")
 
 
 def raising() -> None:
-    """An exception leaves captured Variables as they were, and no level behind."""
+    """An exception does not change captured Variables, and leaves no level behind."""
     w = Parameter(np.ones(3))
 
     def step(x: Variable) -> Variable:
@@ -78,7 +78,7 @@ def numbers_from_outside() -> None:
 
 
 def one_object_twice() -> None:
-    """A gradient for an argument that was given twice is not that of two arguments, nor the other way round."""
+    """A gradient for an argument that was given twice differs from gradients of two arguments."""
 
     def gradient(x: Variable, y: Variable) -> Any:
         (g,) = xpgrad.grad([xp.sum(x * y)], [x])
@@ -97,13 +97,13 @@ def escaping() -> None:
         kept.append(x + 1)
         return x * 2
 
-    tracing.Trace(keeping, (Variable(np.ones(3)),), {}, False)  # `compile` would undo what it has kept
+    tracing.Trace(keeping, (Variable(np.ones(3)),), {}, False)  # `compile` would undo the changes
     with pytest.raises(EscapedArray):
         kept[0] + 1
 
 
 def memory() -> None:
-    """Results of each call have memory of their own."""
+    """Results of each call have separate memory."""
     made = xpgrad.compile(lambda x: (x[:2], x, x * 1))
     for _ in range(4):
         x = np.arange(3.0)
@@ -113,7 +113,7 @@ def memory() -> None:
 
 
 def another_each_time() -> None:
-    """A function that computes with other numbers at its second call, of which no guard knows, gets no program."""
+    """A function that uses other numbers in its second call, unknown to any guard, is not compiled."""
     number = 0
 
     def counting(x: Variable) -> Variable:
@@ -138,7 +138,7 @@ def cotangents() -> None:
 
 
 def graphs_that_live() -> None:
-    """The graph of one call is there after the next call."""
+    """The graph of one call exists after the next call."""
     made = xpgrad.compile(lambda x: xp.exp(xp.sin(x)) * x, exact=True)
     xs = [Variable(np.arange(1.0, 4.0) + i) for i in range(5)]
     ys = [made(x) for x in xs]
@@ -168,7 +168,7 @@ def test_probes_pass_without_a_fault(probe: Probe) -> None:
 
 
 class Fault(NamedTuple):
-    """One way in which compiling can be wrong, and what must find it."""
+    """A possible error of compilation, and the test that must find it."""
 
     id: str
     plant: Plant
@@ -266,7 +266,7 @@ def _drawn_at_the_trace(original: Any) -> Any:
 
 def _constant_draws(patch: pytest.MonkeyPatch) -> None:
     patched(TraceBackend, "drawn", _drawn_at_the_trace)(patch)
-    patched(compiling, "difference", lambda f: nothing)(patch)  # which would find it, so that there is no program
+    patched(compiling, "difference", lambda f: nothing)(patch)  # which would find the difference and not compile
 
 
 def _cotangents_swapped(original: Any) -> Any:

@@ -44,7 +44,7 @@ CONSTANTS = {
 
 
 def run(case, executor, device, calls=6):
-    """Call a function compiled and eagerly, and return what is known of its programs, and the warnings."""
+    """Call a function compiled and eagerly, and return information on its programs, and the warnings."""
     (function, arguments), send = case, xpgrad.get_device(device).send
     compiled = xpgrad.compile(function, executor=executor)
     with warnings.catch_warnings(record=True) as caught:

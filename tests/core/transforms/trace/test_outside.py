@@ -1,4 +1,4 @@
-"""Programs that read state from outside: never stale, whatever kind of state it is and wherever it is read."""
+"""Programs that read external state are never stale, for any kind of state and any place of reading."""
 
 import pytest
 from tests.core.transforms.trace.outside_programs import outcome, programs
@@ -8,10 +8,10 @@ PROGRAMS = programs()
 
 
 def executor_of(number):
-    """Return an executor and a device for a program, so that all kinds of state meet all of them."""
+    """Return an executor and a device for a program, so that every kind of state is tested with all of them in turn."""
     if number % 16 == 3:
         return "c", "@numpy"
-    if number % 7 == 2 and "Variable" not in PROGRAMS[number].name:  # those have arrays of NumPy
+    if number % 7 == 2 and "Variable" not in PROGRAMS[number].name:  # these use NumPy arrays
         return "python", "@torch:cpu"
     return ("python", "host")[number % 2], "@numpy"
 

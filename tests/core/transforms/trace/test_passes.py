@@ -1,4 +1,4 @@
-"""Passes: a program gives the same bits with and without each, whatever shares memory with what."""
+"""Passes: a program gives the same bits with and without each pass, for any shared memory."""
 
 import itertools
 import random
@@ -42,7 +42,7 @@ def _small_arrays_count(monkeypatch):
 
 
 def check(seed, off=(), count=30):
-    """Compare all that a random program gives and writes with what its calls give one after the other."""
+    """Compare the results and writes of a random program with its sequential calls."""
     maker = Maker(random.Random(seed).randrange, 1 + seed % 3)
     program = maker.program(count)
     run = executor_for(apply_passes(program, off, exact=True), BACKEND, "python")
@@ -59,7 +59,7 @@ def check(seed, off=(), count=30):
 
 
 def check_small(name):
-    """Compare what a program of a few calls gives with what its calls give one after the other."""
+    """Compare a program of a few calls with its sequential calls."""
     with np.errstate(all="ignore"):
         program, inputs = small_programs.PROGRAMS[name]()
         run = executor_for(apply_passes(program, exact=True), BACKEND, "python")

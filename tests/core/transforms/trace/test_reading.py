@@ -1,4 +1,4 @@
-"""What a compiled function reads from outside of its arguments: never stale, whatever changes between calls."""
+"""External state of a compiled function is never stale, for any change between calls."""
 
 import contextlib
 import functools

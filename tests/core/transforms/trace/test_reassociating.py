@@ -1,4 +1,4 @@
-"""Passes that reassociate: results are equal to rounding with and without each, and what can be one call is one."""
+"""Passes that reassociate: results are equal up to rounding with and without each, and calls are merged if possible."""
 
 import random
 from collections import Counter
@@ -35,7 +35,7 @@ def close(found, wanted):
 
 
 def ran(program, inputs, off=()):
-    """Return what a program gives after the passes."""
+    """Return the results of a program after the passes."""
     return executor_for(apply_passes(program, off), BACKEND, "python")(*inputs)
 
 
@@ -145,7 +145,7 @@ def test_random_networks_have_what_the_passes_change():
     assert all(fewer[name] >= 3 for name in REASSOCIATING), fewer
 
 
-# What is put together
+# Merged calls
 
 
 def recurrent(u, w, b, x, h):

@@ -1,4 +1,4 @@
-"""Scalars in programs: bits are those of 0-d arrays, and arrays are there where arrays are needed."""
+"""Scalars in programs: the bits of 0-d arrays, and arrays where arrays are needed."""
 
 import warnings
 
@@ -43,7 +43,7 @@ def test_sums_and_products_of_elements_have_the_bits_of_arrays(dtype, first):
         return *products, sum(p * a - p for p in products)
 
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)  # of values that no float16 has
+        warnings.simplefilter("ignore", RuntimeWarning)  # values that float16 cannot represent
         for second in VALUES:
             wanted, found, source = ran(f, np.asarray([first, second], dtype))
             assert all(map(same_bits, wanted, found)), second

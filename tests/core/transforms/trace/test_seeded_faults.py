@@ -23,7 +23,7 @@ def without_effects(change):
 
 
 def first_uses(p):
-    """Return for each call what it is the first to need, as if it were the last."""
+    """Return for each call the values that it is the first to need, as if it were the last."""
     seen, found = set(), []
     kept = {item for item in p.outputs if isinstance(item, Value)} | set(p.inputs)
     for call in p.calls:

@@ -1,4 +1,4 @@
-"""Runs of a compiled function against eager ones: results, and what is stored in Variables, to the bit."""
+"""Runs of a compiled function compared with eager runs: results and stored Variables, to the bit."""
 
 import types
 
@@ -44,7 +44,7 @@ def copied(*variables):
 
 
 def weighted(body, **options):
-    """Return what makes a function of x with a weight w, from ``body(w, x)``."""
+    """Return a factory of functions of x with a weight w, from ``body(w, x)``."""
 
     def make():
         w = Variable(np.asarray([1.0, 0.5, -2.0]))

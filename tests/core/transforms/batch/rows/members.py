@@ -27,7 +27,7 @@ def numbers(shape: Sequence[int], seed: int, dtype: str = "float64") -> Any:
 
 
 def choices(count: int) -> Iterator[tuple[bool, ...]]:
-    """Yield which operands are batched: all, and each one alone."""
+    """Yield the batched operands: all operands, and each single operand."""
     yield (True,) * count
     if count > 1:
         yield from (tuple(i == j for j in range(count)) for i in range(count))
@@ -37,7 +37,7 @@ def check(
     call: Callable[..., Any], shapes: Sequence[Any], device: xpgrad.Device, dtype: str = "float64", order: int = 2,
     size: int = SIZE, rtol: float = 1e-9,
 ) -> None:  # fmt: skip
-    """Compare ``vmap(call)`` with the loop, for all operands batched and for each one alone.
+    """Compare ``vmap(call)`` with the loop, for all operands batched and for each single operand.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ def operands(shapes: Sequence[Any], batched: Sequence[bool], dtype: str, size: i
 
 @dataclass
 class Comparison:
-    """One function with one choice of what is batched."""
+    """Comparison of one function with one choice of batched operands."""
 
     call: Callable[..., Any]
     device: xpgrad.Device
@@ -97,11 +97,11 @@ class Comparison:
         return tuple(0 if several else None for several in self.batched)
 
     def at_once(self, *xs: Any) -> list[Any]:
-        """Return what `vmap` gives."""
+        """Return the results of `vmap`."""
         return listed(vmap(lambda *xs: self.call(*xs), in_axes=self.in_axes)(*xs))
 
     def looped(self, *xs: Any) -> list[Any]:
-        """Return what a loop gives."""
+        """Return the results of a loop."""
         rows = [listed(self.call(*self.member(xs, k))) for k in range(self.size)]
         return [xp.stack(parts, axis=0) for parts in zip(*rows, strict=True)]
 
@@ -110,7 +110,7 @@ class Comparison:
         return [x[k] if several else x for x, several in zip(xs, self.batched, strict=True)]
 
     def orders(self, function: Callable[..., Any], arrays: Sequence[Any], order: int) -> list[Any]:
-        """Return the values, the gradients of their total, and those of the total of the squares of these."""
+        """Return the values, the gradients of their sum, and the gradients of the sum of squared gradients."""
         xs = [Variable(placed(x, self.device), requires_grad=x.dtype.kind in "fc") for x in arrays]
         ys = function(*xs)
         found: list[Any] = [on_host(y.array) for y in ys]
@@ -125,7 +125,7 @@ class Comparison:
         return found
 
     def members(self, arrays: Sequence[Any]) -> None:
-        """Compare the gradients of each member by itself."""
+        """Compare the gradients of each member separately."""
         argnums = tuple(i for i, x in enumerate(arrays) if x.dtype.kind in "fc")
         gradient = grad(lambda *xs: self.total(listed(self.call(*xs))), argnums)
         found = vmap(gradient, in_axes=self.in_axes)(*[placed(x, self.device) for x in arrays])

@@ -25,13 +25,13 @@ class Case:
     name : str
     function : callable
     *arrays : str
-        ``+`` after the dtype: indices, from -2 to 1; ``s``: sorted.
+        ``+`` after the dtype means indices, from -2 to 1; ``s``: sorted.
     raw : bool
-        Whether it takes arrays of the library, too.
+        Whether it also accepts arrays of the library.
     smooth : bool
-        Whether gradients are compared, too.
+        Whether to compare gradients as well.
     batched : sequence of sequences of bool
-        Which arrays are batched; by default each of them, in all combinations.
+        The batched arrays; by default all combinations.
     """
 
     def __init__(
@@ -48,7 +48,7 @@ class Case:
 
 
 def made(text: str, lead: tuple[int, ...], rng: np.random.Generator) -> np.ndarray[Any, Any]:
-    """Return an array as the text of a case says."""
+    """Return an array described by the text of a case."""
     dtype, *lengths = text.split()
     shape = (*lead, *map(int, lengths))
     kind = dtype.rstrip("+s")
@@ -101,7 +101,7 @@ def weighted(function: Function) -> Callable[..., Any]:
 
 
 def compare(case: Case, device: xpgrad.Device, size: int, raw: bool) -> None:
-    """Raise unless a case gives for a batch what it gives for the members, one after the other."""
+    """Raise unless a case gives the same results for a batch and for single members."""
     with xpgrad.using_device(device):
         for flags in case.batched:
             arrays, loop = _arrays(case, device, size, flags)

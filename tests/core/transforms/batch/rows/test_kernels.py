@@ -116,7 +116,7 @@ def test_chunks_draw_the_same_numbers_on_request(device):
     first = [values(random.uniform((), device=device)) for _ in range(2)]
     random.seed(0)
     f(array(device, np.zeros(5)))
-    assert values(random.uniform((), device=device)) == first[1]  # as if all members had been computed at once
+    assert values(random.uniform((), device=device)) == first[1]  # as if all members had been computed together
 
 
 @pytest.mark.parametrize("randomness", ["same", "different"])

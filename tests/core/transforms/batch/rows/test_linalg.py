@@ -24,7 +24,7 @@ def definite(seed: int, dtype: str) -> Any:
 
 
 def singular(seed: int, dtype: str) -> Any:
-    """Return a matrix of rank 2 for an even seed, else a regular one."""
+    """Return a matrix of rank 2 for an even seed, else a regular matrix."""
     x = numbers((3, 3), seed, dtype)
     return np.concatenate([x[:2], x[:1]]) if seed % 2 == 0 else x
 

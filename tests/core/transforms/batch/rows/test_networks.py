@@ -19,7 +19,7 @@ def labels(low: int, high: int, count: int) -> Callable[[int, str], Any]:
 
 
 def mask(seed: int, dtype: str) -> Any:
-    """Return a mask for attention, of which one row is empty for some members."""
+    """Return a mask for attention with one empty row for some members."""
     found = numbers((2, 3), seed) > -0.5
     found[0] &= seed % 2 == 0
     return found

@@ -1,4 +1,4 @@
-"""Random indices of batches, of all kinds in all places: elements, writes and gradients against a loop."""
+"""Random indices of batches, of all kinds in all places: elements, writes and gradients compared with a loop."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""What cannot be computed for a batch says so, and errors are in terms of a member."""
+"""Errors for functions without batching, and errors about a member."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Gradients of what all members share: sums over members, without an array for each."""
+"""Gradients of values that all members share: sums over members, without an array for each."""
 
 import tracemalloc
 from collections.abc import Callable

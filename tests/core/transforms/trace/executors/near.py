@@ -1,4 +1,4 @@
-"""Comparisons of results with those of eager calls: equal to rounding, or within a few units in the last place."""
+"""Comparisons of results with eager calls: equal up to rounding, or within a few units in the last place."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -19,8 +19,8 @@ CHANGES = 8
 def assert_near(found: Any, expected: Any, others: Sequence[Any] = (), least: float = 0.0) -> None:
     """Raise AssertionError unless two leaves are equal to rounding, relative to the largest number.
 
-    They may differ by a multiple of what `others`, computed of rounded arguments, differ by. What is the rest of larger
-    numbers may differ as if its largest were `least`.
+    The tolerance is a multiple of the differences to `others`, computed from rounded arguments. For differences of
+    larger numbers, `least` is a lower bound of the largest number.
     """
     a, b = _hosts(found, expected)
     if a is None:
@@ -56,7 +56,7 @@ def assert_ulps(found: Any, expected: Any) -> None:
 
 
 def _hosts(found: Any, expected: Any) -> tuple[Any, Any]:
-    """Return two arrays; None for leaves that are none, and equal."""
+    """Return two arrays; None for equal leaves that are not arrays."""
     if not hasattr(expected, "dtype") or not hasattr(found, "dtype"):
         assert (type(found), repr(found)) == (type(expected), repr(expected)), f"{found!r}, eagerly {expected!r}"
         return None, None

@@ -59,7 +59,7 @@ def bits(array):
 
 
 def check(f, *args, number=1, exact=True):
-    """Compare what blocks give with what the calls give on whole arrays."""
+    """Compare the results in blocks with the results of the calls on whole arrays."""
     program = recorded(f, *args)
     assert len(groups(program)) >= number
     found, wanted = host_executor(program)(*args), interpreted(program, args)

@@ -1,4 +1,4 @@
-"""What the statements of a fused group mean, by NumPy: one array a statement, of shape (rows, columns)."""
+"""The statements of a fused group in NumPy: one array for each statement, of shape (rows, columns)."""
 
 import numpy as np
 
@@ -74,7 +74,7 @@ def fused_program(program, accepts=lambda statement: True, worth=lambda fused: T
 
 
 class Reference:
-    """A group as a function of arrays, by its statements."""
+    """A group as a function of arrays, computed from its statements."""
 
     def __init__(self, fused):
         self.fused = fused

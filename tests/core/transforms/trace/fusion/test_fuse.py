@@ -1,4 +1,4 @@
-"""Groups of calls: their statements compute what the calls do, and no group crosses a write."""
+"""Groups of calls: their statements compute the same results, and no group crosses a write."""
 
 import functools
 import itertools
