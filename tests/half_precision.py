@@ -88,7 +88,7 @@ CASES = {
 }
 MAGNITUDES: tuple[float | str | None, ...] = (None, 1e-7, 1e-3, 1.0, 300.0, 6e4, "mixed")
 """Of the elements of all inputs: None leaves their ranges, "mixed" draws one for each element."""
-FEW = 8  # the bound, in units of the dtype's rounding error
+MAX_ROUNDINGS = 8  # the bound, in units of the dtype's rounding error
 SATURATING = "softmax"  # the gradient is a difference of numbers of the size of the cotangent
 
 
@@ -222,10 +222,10 @@ def _compared(what: str, actual: Any, expected: Any, dtype: str, single: Any = N
     limit = LARGEST[dtype]
     known, exact = ~np.isnan(expected), np.clip(expected, -limit, limit)
     largest = np.max(np.abs(exact), where=known, initial=floor)
-    allowed = FEW * (ROUNDING[dtype] * (np.abs(exact) + largest) + SUBNORMAL[dtype])
+    allowed = MAX_ROUNDINGS * (ROUNDING[dtype] * (np.abs(exact) + largest) + SUBNORMAL[dtype])
     if single is not None and single.shape == exact.shape:
         known &= ~np.isnan(single)
-        allowed = allowed + FEW * np.abs(np.clip(single, -limit, limit) - exact)
+        allowed = allowed + MAX_ROUNDINGS * np.abs(np.clip(single, -limit, limit) - exact)
     if actual.shape != exact.shape:
         return [f"{what}: shape {actual.shape} for {exact.shape}"]
     right = np.abs(np.clip(actual, -limit, limit) - exact) <= allowed  # False for NaN

@@ -24,7 +24,7 @@ from xpgrad_conformance.outcome import Outcome, _missing, outcome
 from xpgrad_conformance.plan import plan
 from xpgrad_conformance.probes import findings
 
-FEW = CASES[::60]
+SAMPLE_CASES = CASES[::60]
 SOME = OPERATIONS[::24]
 LACKED = (
     *("index_arrays", "negative_steps", "in_place_update", "index_assignment", "empty_arrays", "memory_used"),
@@ -45,7 +45,10 @@ def _outcomes(device: object, lacks: Capabilities | None = None, families: str |
     """Run a part of the quick profile; self-test and certificates run the rest."""
     found = device_or_skip(device) if isinstance(device, str) else device
     given = found.backend.capabilities if lacks is None else lacks
-    return [outcome(item, given) for item in plan([found], families=families, quick=True, cases=FEW, operations=SOME)]
+    return [
+        outcome(item, given)
+        for item in plan([found], families=families, quick=True, cases=SAMPLE_CASES, operations=SOME)
+    ]
 
 
 def _failures(found: list[Outcome]) -> list[str]:

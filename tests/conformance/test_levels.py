@@ -11,7 +11,7 @@ from xpgrad_conformance import Report
 from xpgrad_conformance.check import LEVELS
 from xpgrad_conformance.checks import CHECKS
 from xpgrad_conformance.foundation import foundation
-from xpgrad_conformance.levels import place_of, ruling
+from xpgrad_conformance.levels import checked_item, ruling
 from xpgrad_conformance.outcome import Outcome, outcome
 from xpgrad_conformance.plan import Item, plan
 
@@ -76,8 +76,8 @@ def test_level_takes_half_of_the_checks_of_each_family() -> None:
 
 def test_check_that_ran_in_one_dtype_has_run() -> None:
     wide = _report(lambda item: "skipped float64: none" if item.dtype in ("float64", "complex128") else "passed")
-    assert place_of(Outcome("K01[sum-axis,float32,@x:0]", "K01", "@x:0", "passed")) == ("K01", "@x:0", "sum-axis")
-    families = {place.check[0] for place in map(place_of, wide.outcomes) if place.about}
+    assert checked_item(Outcome("K01[sum-axis,float32,@x:0]", "K01", "@x:0", "passed")) == ("K01", "@x:0", "sum-axis")
+    families = {place.check[0] for place in map(checked_item, wide.outcomes) if place.about}
     assert families >= {"K", "G", "H", "A", "M", "F"}
     assert not any("K (kernels)" in each for each in wide.ruling.obstacles)
 

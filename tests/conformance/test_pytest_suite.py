@@ -69,4 +69,4 @@ def test_three_lines_are_a_test_file(tmp_path: Path) -> None:
 def test_name_of_each_test_is_that_of_its_check() -> None:
     tests = suite("@strict:device1")
     made = SimpleNamespace(**tests)
-    assert made.test_K01_value.__doc__.startswith("Values, dtype and place of results")
+    assert made.test_K01_value.__doc__.startswith("Values, dtype and device of results")

@@ -19,7 +19,7 @@ from xpgrad.transforms.trees import flatten
 
 CALLS = 4
 """Two calls that record, and two of the program."""
-MOST = 1_000_000
+MAX_SIZE = 1_000_000
 """Elements of an array that others may broadcast to."""
 
 
@@ -114,7 +114,7 @@ STEPS: tuple[Step, ...] = (
 
 def _fit(a: Any, b: Any) -> bool:
     """Return whether arrays broadcast to an array that is not too large."""
-    if math.prod(map(max, a.shape, b.shape)) > MOST:
+    if math.prod(map(max, a.shape, b.shape)) > MAX_SIZE:
         return False
     return len(a.shape) == len(b.shape) and all(n == m or 1 in (n, m) for n, m in zip(a.shape, b.shape, strict=True))
 

@@ -27,7 +27,7 @@ SIZES = (
     *((1, 32767), (1, 32769), (2, 32768), (65, 513), (7, 9363), (4097, 9), (40000, 1)),
 )
 """Shapes around the lengths of vectors, blocks, chunks and parts."""
-MOST = 300_000
+MAX_SIZE = 300_000
 """Points of the largest array."""
 ROUNDINGS = 3
 """Eager calls with other roundings of the arguments."""
@@ -86,7 +86,7 @@ def in_use(name: str, *, small: bool) -> Iterator[None]:
 def executors(rng: np.random.Generator, device: Device, name: str) -> str | None:
     """Compare a random function compiled for an executor with eager calls; None if it is the same but for rounding."""
     small = bool(rng.integers(8))  # mostly small, because other sizes take long
-    function = Function(rng, MOST)
+    function = Function(rng, MAX_SIZE)
     plan = Rounded(rng, SIZES[:7] if small and name == "host" else SIZES)
     with warnings.catch_warnings(), xpgrad.using_config("detect_mutation", False), in_use(name, small=small):
         warnings.simplefilter("ignore")
@@ -148,7 +148,7 @@ def _number(leaf: Any) -> Any:
 
 def executors_threads(rng: np.random.Generator, device: Device, name: str) -> str | None:
     """Three threads call one compiled function; each result equals another compiled function in one thread."""
-    function, plan = Function(rng, MOST), Rounded(rng, SIZES)
+    function, plan = Function(rng, MAX_SIZE), Rounded(rng, SIZES)
     function.steps = [
         (n, i, j, kind) for n, i, j, kind in function.steps if kind % 3 or n % len(STEPS) < 3 or n % len(STEPS) == 5
     ]

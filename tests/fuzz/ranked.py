@@ -9,7 +9,7 @@ import numpy as np
 import xpgrad.functions as F
 
 Namespace = Any
-MOST = 40
+MAX_SIZE = 40
 """Elements of an array of which no larger ones are made."""
 PLACES = [1, 0, 1]
 """Indices along an axis of two elements or more."""
@@ -166,11 +166,11 @@ def fit(a: Any, b: Any) -> bool:
         shape = np.broadcast_shapes(a.shape, b.shape)
     except ValueError:
         return False
-    return len(shape) <= 3 and math.prod(shape) <= MOST
+    return len(shape) <= 3 and math.prod(shape) <= MAX_SIZE
 
 
 def _applies(step: Step, a: Any) -> bool:
-    if not step.low <= a.ndim <= step.high or (step.grows and math.prod(a.shape) > MOST // 3):
+    if not step.low <= a.ndim <= step.high or (step.grows and math.prod(a.shape) > MAX_SIZE // 3):
         return False
     axes = step.axis if isinstance(step.axis, tuple) else () if step.axis is None else (step.axis,)
     return all(a.shape[axis] > 1 for axis in axes)

@@ -32,7 +32,7 @@ WITHOUT_SLOPE = {
 """Functions with an argument whose wrong values may give a gradient that is not the slope."""
 LONG = ("xpgrad.scipy.solve_ivp",)
 """Functions that may take long with an argument that is right: a problem up to the time 10**30 has many steps."""
-MOST = 10_000
+MAX_SIZE = 10_000
 """Elements of results whose slopes are computed."""
 
 
@@ -170,7 +170,7 @@ def _variables(args: Any) -> list[Variable]:
 def _total(y: Any) -> Variable | None:
     """Return the sum of all elements of a result that have a gradient; None for no elements or too many."""
     parts = [x for x in (y if isinstance(y, (list, tuple)) else [y]) if isinstance(x, Variable) and x.requires_grad]
-    if not parts or sum(x.size for x in parts) > MOST:
+    if not parts or sum(x.size for x in parts) > MAX_SIZE:
         return None
     sums = [xpgrad.array_api.sum(x) for x in parts]
     return sum(sums[1:], sums[0])

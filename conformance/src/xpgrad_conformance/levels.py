@@ -39,7 +39,7 @@ OF_BITS = {case.name for case in CASES if case.function == "operator" and {x.kin
 FUNCTION_OF = {case.name: case.name if case.name in OF_BITS else case.function for case in CASES}
 
 
-class Place(NamedTuple):
+class CheckedItem(NamedTuple):
     """The id, device, and case or operation (if any) of a check, without the dtype."""
 
     check: str
@@ -59,11 +59,11 @@ def check_of(outcome: Outcome) -> Check:
     return BY_ID[outcome.check]
 
 
-def place_of(outcome: Outcome) -> Place:
+def checked_item(outcome: Outcome) -> CheckedItem:
     """Return check, device and case of an outcome: ``K01[sum-axis,float32,@npu:0]`` is K01 of sum-axis on @npu:0."""
     inside = outcome.id[len(outcome.check) + 1 : -1].removesuffix(outcome.device).rstrip(",")
     about, _, dtype = inside.rpartition(",")
-    return Place(outcome.check, outcome.device, about if dtype in DTYPES else inside)
+    return CheckedItem(outcome.check, outcome.device, about if dtype in DTYPES else inside)
 
 
 def fact_of(outcome: Outcome) -> str:
@@ -113,16 +113,16 @@ def _obstacles_in(family: Family, outcomes: Sequence[Outcome]) -> Iterator[str]:
     undeclared = sum(each.state == "skipped" and not each.declared for each in outcomes)
     if undeclared:
         yield f"{undeclared} checks of {named(family)} were skipped for no declared reason"
-    planned = {place_of(each) for each in outcomes}
-    ran = {place_of(each) for each in outcomes if each.state != "skipped"}
-    counted = ran | {place_of(each) for each in outcomes if fact_of(each) not in FACILITIES.get(family.letter, ())}
+    planned = {checked_item(each) for each in outcomes}
+    ran = {checked_item(each) for each in outcomes if each.state != "skipped"}
+    counted = ran | {checked_item(each) for each in outcomes if fact_of(each) not in FACILITIES.get(family.letter, ())}
     if len(ran) < LEAST_RUN * len(counted):
         yield f"{len(ran)} of {len(counted)} checks of {named(family)} ran, and it takes half of them"
     yield from _declared_too_often(family, planned, outcomes)
 
 
-def _declared_too_often(family: Family, planned: Iterable[Place], outcomes: Sequence[Outcome]) -> Iterator[str]:
-    places = {place_of(each): each for each in outcomes if fails_as_declared(each)}
+def _declared_too_often(family: Family, planned: Iterable[CheckedItem], outcomes: Sequence[Outcome]) -> Iterator[str]:
+    places = {checked_item(each): each for each in outcomes if fails_as_declared(each)}
     for device in dict.fromkeys(place.device for place in places):
         number = sum(place.device == device for place in places)
         allowed = max(1, int(MAX_DECLARED * sum(place.device == device for place in planned)))
@@ -150,7 +150,7 @@ def fails_as_declared(outcome: Outcome) -> bool:
     return outcome.state == "expected" or outcome.wrong
 
 
-def function_of(place: Place) -> str:
+def function_of(place: CheckedItem) -> str:
     """Return the name of the function that a check of a case or operation tests, or an empty text."""
     return FUNCTION_OF.get(place.about, place.about)
 

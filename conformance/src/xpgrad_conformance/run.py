@@ -29,7 +29,7 @@ from xpgrad_conformance.report import SUITE_VERSION, Report
 from xpgrad_conformance.transformed import device_named, known, within
 from xpgrad_conformance.workers import Order, outcomes
 
-MOST_SEEDS = 10_000
+MAX_SEEDS = 10_000
 Progress = Callable[[Outcome, int], None]
 TIMEOUT = 120.0
 
@@ -132,7 +132,7 @@ def conform(
     given = backend.capabilities if capabilities is None else capabilities
     order = Order(tuple(device.name for device in devices), chosen_seed=seed or 0, **chosen)
     order = replace(order, quick=profile == "quick", thin=profile == "thin")
-    seed = random.randrange(MOST_SEEDS) if seed is None else seed
+    seed = random.randrange(MAX_SEEDS) if seed is None else seed
     journal = None
     if resume is not None:
         about = {"suite": SUITE_VERSION, **versions(backend), "profile": profile, "seed": order.chosen_seed, **chosen}

@@ -118,7 +118,7 @@ def _at_levels(names: Sequence[str], number: int, function: Callable[..., Any], 
     return TRANSFORMATIONS[names[0]].level(number).run(_at_levels, names[1:], number, function, args)
 
 
-def stranger_to(backend: Backend) -> Device:
+def foreign_device(backend: Backend) -> Device:
     """Return a device of another library; within a transformed function, the device there over it."""
     host, level = plugins.host, around()
     found = host.default_device if backend.root is not host else virtual(host)[0]

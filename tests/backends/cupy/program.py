@@ -26,10 +26,10 @@ def raises(kind: type[Exception], text: str) -> Iterator[None]:
     try:
         yield
     except kind as error:
-        told = str(error)
+        message = str(error)
     else:
-        told = "nothing was raised"
-    assert text in told, told
+        message = "nothing was raised"
+    assert text in message, message
 
 
 def devices() -> None:

@@ -12,7 +12,7 @@ from xpgrad_conformance.generated.operations import OPERATIONS
 from xpgrad_conformance.plan import plan
 
 NUMPY = get_device("@numpy")
-FEW = tuple(each for each in OPERATIONS if each.name in ("exp", "matmul", "sort", "linalg.inv"))
+SAMPLE_OPERATIONS = tuple(each for each in OPERATIONS if each.name in ("exp", "matmul", "sort", "linalg.inv"))
 
 
 def test_ids_of_operations_are_unique() -> None:
@@ -49,8 +49,8 @@ def test_a_fault_is_seen_again_with_the_same_seed() -> None:
 
 
 def test_parts_of_a_plan_have_all_operations_once() -> None:
-    whole = plan([NUMPY], quick=True, cases=(), operations=FEW)
-    parts = [plan([NUMPY], quick=True, cases=(), operations=FEW, share=(k, 3)) for k in (1, 2, 3)]
+    whole = plan([NUMPY], quick=True, cases=(), operations=SAMPLE_OPERATIONS)
+    parts = [plan([NUMPY], quick=True, cases=(), operations=SAMPLE_OPERATIONS, share=(k, 3)) for k in (1, 2, 3)]
     assert Counter(item.id for part in parts for item in part) == Counter(item.id for item in whole)
     names = [{item.operation.name for item in part if item.operation is not None} for part in parts]
-    assert sum(map(len, names)) == len({operation.name for operation in FEW})
+    assert sum(map(len, names)) == len({operation.name for operation in SAMPLE_OPERATIONS})

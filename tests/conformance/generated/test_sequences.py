@@ -9,7 +9,7 @@ from xpgrad_conformance.generated.draw import Draw
 from xpgrad_conformance.generated.operation import Operation
 from xpgrad_conformance.generated.operations import OPERATIONS
 from xpgrad_conformance.generated.sample import Argument, Sample
-from xpgrad_conformance.generated.sequences import elements, in_turn, pairs_of, steady, turned_round
+from xpgrad_conformance.generated.sequences import elements, in_turn, pairs_of, turned_round, with_observed_reference
 from xpgrad_conformance.subject import Subject
 
 
@@ -72,7 +72,7 @@ def test_exact_samples_become_such_as_show_less_precision() -> None:
     operation = _operation("matmul")
     s = _subject(operation)
     exact = next(sample for sample, _ in pairs_of(s, operation) if sample.units == 0)
-    made = steady(s, exact)
+    made = with_observed_reference(s, exact)
     results = made.expected[0]
     assert made.difference(s, s.array(results, "float64"), made.expected) is None
     assert (

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from tests.core.backend.strangers import Strangers
+from tests.core.backend.third_party import ThirdParty
 from tests.faults.seeded.current import with_current_device
 from tests.faults.testbed import Testbed
 
@@ -85,11 +85,11 @@ def test_a_function_is_called_on_the_device_of_an_array() -> None:
     assert str(current_device()) == "@numpy"
 
 
-def test_the_environment_sets_the_default(strangers: Strangers) -> None:
+def test_the_environment_sets_the_default(third_party: ThirdParty) -> None:
     program = "import xpgrad; print(xpgrad.get_device(), xpgrad.array_api.zeros((1,)).device)"
-    assert strangers.run(program, XPGRAD_DEVICE="@strict:device1") == "@strict:device1 @strict:device1"
-    assert strangers.run(program, XPGRAD_DEVICE=" ") == "@numpy @numpy"
-    assert strangers.run(program, XPGRAD_DEVICE="-1") == "@numpy @numpy"
+    assert third_party.run(program, XPGRAD_DEVICE="@strict:device1") == "@strict:device1 @strict:device1"
+    assert third_party.run(program, XPGRAD_DEVICE=" ") == "@numpy @numpy"
+    assert third_party.run(program, XPGRAD_DEVICE="-1") == "@numpy @numpy"
 
 
 @pytest.mark.parametrize(
@@ -99,8 +99,8 @@ def test_the_environment_sets_the_default(strangers: Strangers) -> None:
         ("@chx:7", "BackendUnavailable: XPGRAD_DEVICE=@chx:7: chx: disabled by XPGRAD_DISABLE_BACKENDS"),
     ],
 )
-def test_a_wrong_default_in_the_environment_is_an_error(strangers: Strangers, specifier: str, error: str) -> None:
-    done = strangers.attempt(
+def test_a_wrong_default_in_the_environment_is_an_error(third_party: ThirdParty, specifier: str, error: str) -> None:
+    done = third_party.attempt(
         "import xpgrad; xpgrad.get_device()", XPGRAD_DEVICE=specifier, XPGRAD_DISABLE_BACKENDS="chx"
     )
     assert error in done.stderr.splitlines()[-1]

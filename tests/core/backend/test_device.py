@@ -3,7 +3,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.core.backend.strangers import Strangers
+from tests.core.backend.third_party import ThirdParty
 
 import xpgrad
 from xpgrad.backend.current import get_device
@@ -132,16 +132,16 @@ def test_devices_are_equal_when_their_names_are() -> None:
 
 
 @pytest.mark.parametrize("name", ["@numpy", "@strict:cpu", "@strict:device1"])
-def test_a_device_is_pickled_by_its_name(strangers: Strangers, name: str) -> None:
+def test_a_device_is_pickled_by_its_name(third_party: ThirdParty, name: str) -> None:
     device = get_device(name)
     assert pickle.loads(pickle.dumps(device)) == device
     program = f"import pickle; device = pickle.loads({pickle.dumps(device)!r}); print(device, type(device).__name__)"
-    assert strangers.run(program) == f"{name} {type(device).__name__}"
+    assert third_party.run(program) == f"{name} {type(device).__name__}"
 
 
-def test_unpickling_a_device_of_a_missing_backend_raises(strangers: Strangers) -> None:
+def test_unpickling_a_device_of_a_missing_backend_raises(third_party: ThirdParty) -> None:
     data = pickle.dumps(get_device("@strict:device1"))
-    done = strangers.attempt(f"import pickle; pickle.loads({data!r})", XPGRAD_DISABLE_BACKENDS="strict")
+    done = third_party.attempt(f"import pickle; pickle.loads({data!r})", XPGRAD_DISABLE_BACKENDS="strict")
     assert "BackendUnavailable: strict: disabled by XPGRAD_DISABLE_BACKENDS" in done.stderr
 
 
@@ -192,16 +192,16 @@ def test_get_device_from_array_takes_the_first_that_is_not_on_the_host() -> None
     assert get_device_from_array(xpgrad.Variable(a)) == get_device("@numpy")
 
 
-def test_get_device_from_array_never_raises(strangers: Strangers) -> None:
-    module = strangers.install("xpgrad-npu", "class Thing: ...\n1 / 0")
-    strangers.write("claim", {"xpgrad.array_modules": {"things": module}})
-    (strangers.folder / "things.py").write_text("class Thing: ...")
+def test_get_device_from_array_never_raises(third_party: ThirdParty) -> None:
+    module = third_party.install("xpgrad-npu", "class Thing: ...\n1 / 0")
+    third_party.write("claim", {"xpgrad.array_modules": {"things": module}})
+    (third_party.folder / "things.py").write_text("class Thing: ...")
     program = """
 import things, warnings, xpgrad
 warnings.simplefilter("ignore")
 print(xpgrad.get_device_from_array(things.Thing()), xpgrad.get_array_module(things.Thing()).__name__)
 """
-    assert strangers.run(program) == "@numpy numpy"
+    assert third_party.run(program) == "@numpy numpy"
 
 
 def test_synchronize_of_a_library_that_runs_at_once_does_nothing() -> None:

@@ -1,5 +1,5 @@
 import pytest
-from tests.core.backend.strangers import GOOD, Strangers
+from tests.core.backend.third_party import GOOD, ThirdParty
 
 from xpgrad.errors import BackendUnavailable, PluginError
 
@@ -9,26 +9,26 @@ LIBRARIES += ", 'xpgrad_cupy', 'xpgrad_chx', 'xpgrad_c', 'xpgrad_strict', 'xpgra
 LIBRARIES += ", 'click', 'rich', 'scipy', 'opt_einsum'"
 
 
-def loaded_after(strangers: Strangers, program: str, more: str = "", **environment: str) -> list[str]:
-    return strangers.run(program + "\n" + LOADED % (LIBRARIES + more), **environment).splitlines()[-1:][0].split()
+def loaded_after(third_party: ThirdParty, program: str, more: str = "", **environment: str) -> list[str]:
+    return third_party.run(program + "\n" + LOADED % (LIBRARIES + more), **environment).splitlines()[-1:][0].split()
 
 
-def test_importing_xpgrad_imports_no_other_library_and_no_plugin(strangers: Strangers) -> None:
-    assert strangers.run("import xpgrad\n" + LOADED % LIBRARIES) == ""
+def test_importing_xpgrad_imports_no_other_library_and_no_plugin(third_party: ThirdParty) -> None:
+    assert third_party.run("import xpgrad\n" + LOADED % LIBRARIES) == ""
 
 
-def test_listing_backends_imports_no_plugin(strangers: Strangers) -> None:
-    strangers.install("ghost", "raise SystemExit('imported')", backends="ghost", modules="ghost", words="ghost")
+def test_listing_backends_imports_no_plugin(third_party: ThirdParty) -> None:
+    third_party.install("ghost", "raise SystemExit('imported')", backends="ghost", modules="ghost", words="ghost")
     program = "from xpgrad.backend.plugins import plugins\nassert 'ghost' in plugins.names()\n"
-    assert strangers.run(program + LOADED % LIBRARIES) == ""
+    assert third_party.run(program + LOADED % LIBRARIES) == ""
 
 
-def test_naming_a_device_imports_its_plugin_and_no_other(strangers: Strangers) -> None:
-    loaded = loaded_after(strangers, "import xpgrad; xpgrad.get_device('@numpy')")
+def test_naming_a_device_imports_its_plugin_and_no_other(third_party: ThirdParty) -> None:
+    loaded = loaded_after(third_party, "import xpgrad; xpgrad.get_device('@numpy')")
     assert loaded == ["numpy", "pluggy", "xpgrad_numpy"]
 
 
-def test_an_array_finds_its_plugin(strangers: Strangers) -> None:
+def test_an_array_finds_its_plugin(third_party: ThirdParty) -> None:
     program = """
 import array_api_strict, xpgrad
 x = xpgrad.Variable(array_api_strict.asarray([1.0, 2.0]))
@@ -37,13 +37,13 @@ y.grad = array_api_strict.asarray([1.0, 1.0])
 y.backward()
 assert x.grad[1] == 4.0 and str(x.device) == '@strict:cpu'
 """
-    loaded = loaded_after(strangers, program)
+    loaded = loaded_after(third_party, program)
     assert "xpgrad_strict" in loaded
     assert not {"xpgrad_cupy", "xpgrad_chx", "cupy", "torch", "jax"} & set(loaded)
 
 
-def test_a_plugin_that_is_not_needed_is_not_imported(strangers: Strangers) -> None:
-    strangers.install("ghost", "raise SystemExit('imported')", backends="ghost", modules="ghost", words="ghost")
+def test_a_plugin_that_is_not_needed_is_not_imported(third_party: ThirdParty) -> None:
+    third_party.install("ghost", "raise SystemExit('imported')", backends="ghost", modules="ghost", words="ghost")
     program = """
 import numpy, xpgrad
 x = xpgrad.Variable(numpy.ones(2))
@@ -54,10 +54,10 @@ for specifier in ("@foo", "phantom:0", ""):
     except xpgrad.SpecifierError:
         pass
 """
-    strangers.run(program)
+    third_party.run(program)
 
 
-def test_a_plugin_is_found_by_a_prefix_that_it_claims(strangers: Strangers) -> None:
+def test_a_plugin_is_found_by_a_prefix_that_it_claims(third_party: ThirdParty) -> None:
     plugin = (
         GOOD
         + """
@@ -68,50 +68,51 @@ def xpgrad_device(specifier):
         return get_device("@npu")
 """
     )
-    strangers.install("xpgrad-npu", plugin, backends="npu", words="tpu")
-    assert strangers.run("import xpgrad; print(xpgrad.get_device('tpu:0'))") == "@npu:cpu"
+    third_party.install("xpgrad-npu", plugin, backends="npu", words="tpu")
+    assert third_party.run("import xpgrad; print(xpgrad.get_device('tpu:0'))") == "@npu:cpu"
 
 
-def test_entries_carry_distribution_and_version(strangers: Strangers) -> None:
-    module = strangers.install("xpgrad-npu", GOOD, backends="npu", modules="npu npulib", version="2.5")
-    installed = strangers.plugins().installed
+def test_entries_carry_distribution_and_version(third_party: ThirdParty) -> None:
+    module = third_party.install("xpgrad-npu", GOOD, backends="npu", modules="npu npulib", version="2.5")
+    installed = third_party.plugins().installed
     (entry,) = installed.backends["npu"]
     assert entry.module == module
     assert entry.origin == "xpgrad-npu 2.5"
     assert [e.module for name in ("npu", "npulib") for e in installed.modules[name]] == [module, module]
 
 
-def test_an_editable_install_that_is_listed_twice_counts_once(strangers: Strangers) -> None:
-    strangers.write("xpgrad-npu", {"xpgrad.backends": {"npu": "npu_plugin"}})
-    info = strangers.folder / "elsewhere"
+def test_an_editable_install_that_is_listed_twice_counts_once(third_party: ThirdParty) -> None:
+    third_party.write("xpgrad-npu", {"xpgrad.backends": {"npu": "npu_plugin"}})
+    info = third_party.folder / "elsewhere"
     info.mkdir()
-    Strangers(info).write("xpgrad-npu", {"xpgrad.backends": {"npu": "npu_plugin"}})
+    ThirdParty(info).write("xpgrad-npu", {"xpgrad.backends": {"npu": "npu_plugin"}})
     program = "import sys; sys.path.append(sys.argv[-1]); from xpgrad.backend.discovery import scan"
     assert (
-        strangers.run(f"{program}\nprint(len(scan().backends['npu']))".replace("sys.argv[-1]", repr(str(info)))) == "1"
+        third_party.run(f"{program}\nprint(len(scan().backends['npu']))".replace("sys.argv[-1]", repr(str(info))))
+        == "1"
     )
 
 
 @pytest.mark.parametrize("text", ["no section\n", "[xpgrad.backends]\nthis is no entry\n", "\x00\xff"])
-def test_unreadable_entry_points_of_one_distribution_hide_no_others(strangers: Strangers, text: str) -> None:
-    info = strangers.write("broken", {})
+def test_unreadable_entry_points_of_one_distribution_hide_no_others(third_party: ThirdParty, text: str) -> None:
+    info = third_party.write("broken", {})
     (info / "entry_points.txt").write_text(text)
-    names = strangers.plugins().names()
+    names = third_party.plugins().names()
     assert {"numpy", "cupy", "chx", "strict"} <= set(names)
 
 
-def test_a_distribution_without_metadata_is_listed(strangers: Strangers) -> None:
-    info = strangers.write("anonymous", {"xpgrad.backends": {"npu": "no_such_module"}})
+def test_a_distribution_without_metadata_is_listed(third_party: ThirdParty) -> None:
+    info = third_party.write("anonymous", {"xpgrad.backends": {"npu": "no_such_module"}})
     (info / "METADATA").unlink()
-    plugins = strangers.plugins()
+    plugins = third_party.plugins()
     assert plugins.knows("npu")
     with pytest.warns(UserWarning, match="no_such_module"), pytest.raises(BackendUnavailable, match="no_such_module"):
         plugins.backend("npu")
 
 
-def test_an_entry_point_without_a_module_does_not_affect_others(strangers: Strangers) -> None:
-    strangers.write("odd", {"xpgrad.backends": {"npu": "not a module!", "npu2": "json:dumps"}})
-    plugins = strangers.plugins()
+def test_an_entry_point_without_a_module_does_not_affect_others(third_party: ThirdParty) -> None:
+    third_party.write("odd", {"xpgrad.backends": {"npu": "not a module!", "npu2": "json:dumps"}})
+    plugins = third_party.plugins()
     assert plugins.backend("numpy").name == "numpy"
     for name in ("npu", "npu2"):
         with pytest.warns(UserWarning, match="odd 1.0 failed to load"), pytest.raises(BackendUnavailable):
@@ -121,10 +122,10 @@ def test_an_entry_point_without_a_module_does_not_affect_others(strangers: Stran
 # Environment
 
 
-def test_blocked_backend_is_known_but_unavailable(strangers: Strangers, monkeypatch: pytest.MonkeyPatch) -> None:
-    strangers.install("xpgrad-npu", GOOD, backends="npu", modules="npu", words="npu")
+def test_blocked_backend_is_known_but_unavailable(third_party: ThirdParty, monkeypatch: pytest.MonkeyPatch) -> None:
+    third_party.install("xpgrad-npu", GOOD, backends="npu", modules="npu", words="npu")
     monkeypatch.setenv("XPGRAD_DISABLE_BACKENDS", " npu, @cupy ")
-    plugins = strangers.plugins()
+    plugins = third_party.plugins()
     with pytest.raises(BackendUnavailable, match="npu: disabled by XPGRAD_DISABLE_BACKENDS"):
         plugins.backend("npu")
     assert "npu" not in plugins.installed.modules
@@ -134,40 +135,40 @@ def test_blocked_backend_is_known_but_unavailable(strangers: Strangers, monkeypa
 
 
 def test_allow_list_leaves_out_what_it_does_not_name_but_not_the_host(
-    strangers: Strangers, monkeypatch: pytest.MonkeyPatch
+    third_party: ThirdParty, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XPGRAD_BACKENDS", "strict")
-    plugins = strangers.plugins()
+    plugins = third_party.plugins()
     assert plugins.backend("strict").name == "strict"
     assert plugins.host.name == "numpy"
     with pytest.raises(BackendUnavailable, match="chx: not listed in XPGRAD_BACKENDS"):
         plugins.backend("chx")
 
 
-def test_empty_variables_mean_nothing(strangers: Strangers, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_empty_variables_mean_nothing(third_party: ThirdParty, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XPGRAD_BACKENDS", " ")
     monkeypatch.setenv("XPGRAD_DISABLE_BACKENDS", "")
-    assert not strangers.plugins().installed.disabled
+    assert not third_party.plugins().installed.disabled
 
 
 @pytest.mark.parametrize("variable", ["XPGRAD_BACKENDS", "XPGRAD_DISABLE_BACKENDS"])
 def test_unknown_name_in_a_variable_is_an_error(
-    strangers: Strangers, monkeypatch: pytest.MonkeyPatch, variable: str
+    third_party: ThirdParty, monkeypatch: pytest.MonkeyPatch, variable: str
 ) -> None:
     monkeypatch.setenv(variable, "strict,nunpy")
     with pytest.raises(PluginError, match=f"{variable} names nunpy, .* installed: .*numpy"):
-        strangers.plugins().names()
+        third_party.plugins().names()
 
 
-def test_the_host_cannot_be_disabled(strangers: Strangers, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_host_cannot_be_disabled(third_party: ThirdParty, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XPGRAD_DISABLE_BACKENDS", "numpy")
     with pytest.raises(PluginError, match="XPGRAD_DISABLE_BACKENDS names numpy, the host"):
-        strangers.plugins().names()
+        third_party.plugins().names()
 
 
 def test_a_plugin_that_gives_an_allowed_backend_too_stays(
-    strangers: Strangers, monkeypatch: pytest.MonkeyPatch
+    third_party: ThirdParty, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    strangers.write("two", {"xpgrad.backends": {"a": "both", "b": "both"}, "xpgrad.array_modules": {"lib": "both"}})
+    third_party.write("two", {"xpgrad.backends": {"a": "both", "b": "both"}, "xpgrad.array_modules": {"lib": "both"}})
     monkeypatch.setenv("XPGRAD_DISABLE_BACKENDS", "a")
-    assert "lib" in strangers.plugins().installed.modules
+    assert "lib" in third_party.plugins().installed.modules

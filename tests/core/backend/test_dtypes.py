@@ -68,5 +68,5 @@ def test_get_dtype_raises_the_error_of_a_plugin(monkeypatch):
 
     host = xpgrad.get_device("@numpy").backend
     monkeypatch.setattr(host, "namespace", SimpleNamespace(empty=empty, float64=np.float64))
-    with pytest.raises(DtypeError, match="only if it is told to"):
+    with pytest.raises(DtypeError, match="only if it is configured to"):
         xpgrad.get_dtype("float64")

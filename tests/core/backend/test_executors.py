@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from tests.core.backend.strangers import Strangers
+from tests.core.backend.third_party import ThirdParty
 
 from xpgrad import plugin
 from xpgrad.cli.health import executors as health
@@ -17,18 +17,18 @@ def xpgrad_executor(backend): return Executor()
 """
 
 
-def test_executors_are_loaded_when_they_are_needed_and_precede_the_one_in_c(strangers: Strangers) -> None:
-    module = strangers.install("xpgrad-rows", OFFER, executors="rows")
-    loaded = strangers.plugins()
+def test_executors_are_loaded_when_they_are_needed_and_precede_the_one_in_c(third_party: ThirdParty) -> None:
+    module = third_party.install("xpgrad-rows", OFFER, executors="rows")
+    loaded = third_party.plugins()
     backend = loaded.backend("numpy")
     assert module not in loaded.records
     assert [name for name, _ in loaded.executors(backend)] == [module, "xpgrad_c.plugin"]
 
 
 @pytest.mark.usefixtures("codegen")
-def test_the_first_executor_with_an_attribute_gives_it(strangers: Strangers, monkeypatch: pytest.MonkeyPatch) -> None:
-    strangers.install("xpgrad-rows", OFFER, executors="rows")
-    loaded = strangers.plugins()
+def test_the_first_executor_with_an_attribute_gives_it(third_party: ThirdParty, monkeypatch: pytest.MonkeyPatch) -> None:
+    third_party.install("xpgrad-rows", OFFER, executors="rows")
+    loaded = third_party.plugins()
     monkeypatch.setattr(plugin, "plugins", loaded)
     backend = loaded.backend("numpy")
     kernel = plugin.RowKernel("twice", ("point",), lambda xp, x: xp.add(x, x))
@@ -50,10 +50,10 @@ def test_the_first_executor_with_an_attribute_gives_it(strangers: Strangers, mon
 )
 @pytest.mark.filterwarnings("ignore:plugin xpgrad_rows")
 def test_doctor_names_an_executor_without_a_report(
-    source: str, text: str, strangers: Strangers, monkeypatch: pytest.MonkeyPatch
+    source: str, text: str, third_party: ThirdParty, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    strangers.install("xpgrad-rows", source, executors="rows")
-    monkeypatch.setattr(health, "plugins", strangers.plugins())
+    third_party.install("xpgrad-rows", source, executors="rows")
+    monkeypatch.setattr(health, "plugins", third_party.plugins())
     facts, findings = health.executors()
     assert "line" in facts["c"]
     assert [text in finding.text for finding in findings if finding.kind == "executor"] == [True]

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.core.backend.strangers import GOOD, LIBRARY, Strangers, gives, kernels
+from tests.core.backend.third_party import GOOD, LIBRARY, ThirdParty, gives, kernels
 
 from xpgrad.backend import loading
 from xpgrad.backend.kernels import table
@@ -65,10 +65,10 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("kind", BROKEN)
-def test_a_broken_plugin_is_recorded_and_warns_and_does_not_affect_others(strangers: Strangers, kind: str) -> None:
+def test_a_broken_plugin_is_recorded_and_warns_and_does_not_affect_others(third_party: ThirdParty, kind: str) -> None:
     source, reason = BROKEN[kind]
-    module = strangers.install("xpgrad-npu", source, backends="npu", modules="npulib")
-    plugins = strangers.plugins()
+    module = third_party.install("xpgrad-npu", source, backends="npu", modules="npulib")
+    plugins = third_party.plugins()
     numpy = plugins.backend("numpy")
     with pytest.warns(PluginWarning, match=f"(?s)plugin {module}: .*{reason}"):
         record = plugins.load(plugins.installed.backends["npu"][0])
@@ -83,36 +83,36 @@ def test_a_broken_plugin_is_recorded_and_warns_and_does_not_affect_others(strang
     assert plugins.backend("strict").name == "strict"
 
 
-def test_a_plugin_with_a_missing_library_gives_no_warning(strangers: Strangers) -> None:
+def test_a_plugin_with_a_missing_library_gives_no_warning(third_party: ThirdParty) -> None:
     source = """
 @hookimpl
 def xpgrad_backend():
     raise BackendUnavailable("npu: no driver found (libnpu.so.2); install it from your vendor")
 """
-    strangers.install("xpgrad-npu", source, backends="npu")
-    plugins = strangers.plugins()
+    third_party.install("xpgrad-npu", source, backends="npu")
+    plugins = third_party.plugins()
     with pytest.raises(BackendUnavailable, match=r"^npu: no driver found \(libnpu.so.2\)"):
         plugins.backend("npu")
     (record,) = (r for r in plugins.records.values() if r.origin == "xpgrad-npu 1.0")
     assert record.state == "unavailable"
 
 
-def test_a_plugin_without_a_backend_is_no_backend(strangers: Strangers) -> None:
-    strangers.install("xpgrad-npu", "", backends="npu")
+def test_a_plugin_without_a_backend_is_no_backend(third_party: ThirdParty) -> None:
+    third_party.install("xpgrad-npu", "", backends="npu")
     with pytest.raises(BackendUnavailable, match=r"npu: xpgrad-npu 1.0 provides no backend .*no hook xpgrad_backend"):
-        strangers.plugins().backend("npu")
+        third_party.plugins().backend("npu")
 
 
-def test_a_backend_must_be_registered_by_name_not_only_by_its_arrays(strangers: Strangers) -> None:
-    module = strangers.install("xpgrad-npu", GOOD, modules="npulib")
-    plugins = strangers.plugins()
+def test_a_backend_must_be_registered_by_name_not_only_by_its_arrays(third_party: ThirdParty) -> None:
+    module = third_party.install("xpgrad-npu", GOOD, modules="npulib")
+    plugins = third_party.plugins()
     with pytest.warns(PluginWarning, match="does not register it in the entry points of the group xpgrad.backends"):
         plugins.load(plugins.installed.modules["npulib"][0])
     assert plugins.records[module].state == "failed"
 
 
 def test_keyboard_interrupt_gets_out_and_loading_can_be_repeated(
-    strangers: Strangers, monkeypatch: pytest.MonkeyPatch
+    third_party: ThirdParty, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     source = """
 import os, signal
@@ -122,8 +122,8 @@ def xpgrad_backend():
         signal.raise_signal(signal.SIGINT)
     return backend()
 """
-    strangers.install("xpgrad-npu", source, backends="npu")
-    plugins = strangers.plugins()
+    third_party.install("xpgrad-npu", source, backends="npu")
+    plugins = third_party.plugins()
     monkeypatch.setenv("NPU_INTERRUPT", "1")
     before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background ignores it
     try:
@@ -135,42 +135,42 @@ def xpgrad_backend():
     assert plugins.backend("npu").name == "npu"
 
 
-def test_a_type_of_a_built_in_backend_cannot_be_claimed_first(strangers: Strangers) -> None:
-    strangers.install("impostor", gives("backend(array_types=[Array, np.ndarray])"), backends="npu", modules="npulib")
-    plugins = strangers.plugins()
+def test_a_type_of_a_built_in_backend_cannot_be_claimed_first(third_party: ThirdParty) -> None:
+    third_party.install("impostor", gives("backend(array_types=[Array, np.ndarray])"), backends="npu", modules="npulib")
+    plugins = third_party.plugins()
     with pytest.warns(PluginWarning, match="backends numpy and npu both list numpy.ndarray; uninstall one of them"):
         plugins.load(plugins.installed.backends["npu"][0])
     assert plugins.backend_of(np.zeros(2)).name == "numpy"
 
 
 def test_a_plugin_that_loads_for_long_is_named(
-    strangers: Strangers, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    third_party: ThirdParty, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(loading, "SLOW", 0.05)
-    module = strangers.install("xpgrad-npu", "import time\ntime.sleep(0.5)\n" + GOOD, backends="npu")
-    assert strangers.plugins().backend("npu").name == "npu"
+    module = third_party.install("xpgrad-npu", "import time\ntime.sleep(0.5)\n" + GOOD, backends="npu")
+    assert third_party.plugins().backend("npu").name == "npu"
     assert caplog.messages == [f"plugin {module} of xpgrad-npu 1.0 has been loading for 0.05 s"]
 
 
-def test_two_distributions_that_claim_one_name_are_both_named(strangers: Strangers) -> None:
-    strangers.install("xpgrad-npu", GOOD, backends="npu", version="1.0")
-    strangers.install("npu-for-xpgrad", GOOD, backends="npu", version="3.1")
+def test_two_distributions_that_claim_one_name_are_both_named(third_party: ThirdParty) -> None:
+    third_party.install("xpgrad-npu", GOOD, backends="npu", version="1.0")
+    third_party.install("npu-for-xpgrad", GOOD, backends="npu", version="3.1")
     expected = "npu: npu-for-xpgrad 3.1 and xpgrad-npu 1.0 both register this name; uninstall one of these packages"
     with pytest.raises(BackendUnavailable, match=expected):
-        strangers.plugins().backend("npu")
+        third_party.plugins().backend("npu")
 
 
-def test_names_of_built_in_backends_are_reserved(strangers: Strangers) -> None:
-    strangers.install("impostor", gives("backend('numpy')"), backends="numpy")
-    numpy = strangers.plugins().backend("numpy")
+def test_names_of_built_in_backends_are_reserved(third_party: ThirdParty) -> None:
+    third_party.install("impostor", gives("backend('numpy')"), backends="numpy")
+    numpy = third_party.plugins().backend("numpy")
     assert type(numpy).__module__ == "xpgrad_numpy.backend"
 
 
-def test_two_plugins_that_claim_one_type_are_both_named(strangers: Strangers) -> None:
-    first = strangers.install("xpgrad-npu", GOOD, backends="npu")
+def test_two_plugins_that_claim_one_type_are_both_named(third_party: ThirdParty) -> None:
+    first = third_party.install("xpgrad-npu", GOOD, backends="npu")
     source = f"from {first} import Array\n" + gives("backend('tpu', [Array])")
-    strangers.install("xpgrad-tpu", source, backends="tpu")
-    plugins = strangers.plugins()
+    third_party.install("xpgrad-tpu", source, backends="tpu")
+    plugins = third_party.plugins()
     npu = plugins.backend("npu")
     with (
         pytest.warns(PluginWarning, match=f"backends npu and tpu both list {first}.Array"),
@@ -180,7 +180,7 @@ def test_two_plugins_that_claim_one_type_are_both_named(strangers: Strangers) ->
     assert plugins.by_type[npu.array_types[0]] is npu
 
 
-def test_a_plugin_may_load_another_one_and_fail_without_taking_it_along(strangers: Strangers) -> None:
+def test_a_plugin_may_load_another_one_and_fail_without_taking_it_along(third_party: ThirdParty) -> None:
     source = """
 @hookimpl
 def xpgrad_backend():
@@ -188,8 +188,8 @@ def xpgrad_backend():
     __main__.plugins.backend("strict")
     raise RuntimeError("too late")
 """
-    strangers.install("xpgrad-npu", source, backends="npu")
-    plugins = strangers.plugins()
+    third_party.install("xpgrad-npu", source, backends="npu")
+    plugins = third_party.plugins()
     import __main__
 
     __main__.plugins = plugins  # type: ignore[attr-defined]  # where the plugin finds this test's manager
@@ -202,19 +202,19 @@ def xpgrad_backend():
     assert plugins.by_type[strict.array_types[0]] is strict
 
 
-def test_a_plugin_that_asks_for_its_own_backend_while_loading_is_told_so(strangers: Strangers) -> None:
+def test_a_plugin_that_asks_for_its_own_backend_while_loading_is_told_so(third_party: ThirdParty) -> None:
     source = """
 @hookimpl
 def xpgrad_backend():
     import xpgrad
     xpgrad.get_device("@npu")
 """
-    strangers.install("xpgrad-npu", source, backends="npu")
-    done = strangers.attempt("import xpgrad; xpgrad.get_device('@npu')")
+    third_party.install("xpgrad-npu", source, backends="npu")
+    done = third_party.attempt("import xpgrad; xpgrad.get_device('@npu')")
     assert "requested its own backend while it was being loaded" in done.stderr.splitlines()[-1]
 
 
-def test_a_plugin_is_loaded_once_by_many_threads(strangers: Strangers) -> None:
+def test_a_plugin_is_loaded_once_by_many_threads(third_party: ThirdParty) -> None:
     source = """
 import time
 started = []
@@ -224,8 +224,8 @@ def xpgrad_backend():
     time.sleep(0.05)  # the others must wait, not find it half loaded
     return backend()
 """
-    module = strangers.install("xpgrad-npu", source, backends="npu")
-    plugins = strangers.plugins()
+    module = third_party.install("xpgrad-npu", source, backends="npu")
+    plugins = third_party.plugins()
     found: list[object] = []
     threads = [threading.Thread(target=lambda: found.append(plugins.backend("npu"))) for _ in range(8)]
     for thread in threads:
@@ -248,21 +248,23 @@ def xpgrad_backend():
     }.items(),
 )
 def test_a_hook_that_fails_when_asked_is_warned_of_and_passed_over(
-    strangers: Strangers, failure: str, text: str
+    third_party: ThirdParty, failure: str, text: str
 ) -> None:
-    strangers.install(
+    third_party.install(
         "xpgrad-npu", GOOD + f"@hookimpl\ndef xpgrad_transfer(source, target): return {failure}", backends="npu"
     )
-    plugins = strangers.plugins()
+    plugins = third_party.plugins()
     plugins.backend("npu")
     device = plugins.backend("numpy").default_device
     with pytest.warns(PluginWarning, match=f"its hook xpgrad_transfer failed: {text}"):
         assert plugins.transfer(device, device) is None
 
 
-def test_a_hook_gives_what_its_kind_promises(strangers: Strangers) -> None:
-    strangers.install("xpgrad-npu", GOOD + "@hookimpl\ndef xpgrad_device(): return 'npu'", backends="npu", words="npu")
-    plugins = strangers.plugins()
+def test_a_hook_gives_what_its_kind_promises(third_party: ThirdParty) -> None:
+    third_party.install(
+        "xpgrad-npu", GOOD + "@hookimpl\ndef xpgrad_device(): return 'npu'", backends="npu", words="npu"
+    )
+    plugins = third_party.plugins()
     with pytest.raises(PluginError, match="xpgrad_device returned 'npu' for 'npu:0'; expected a Device or None"):
         plugins.parse_device("npu:0")
 
@@ -282,9 +284,9 @@ def xpgrad_kernels(backend):
 """
 
 
-def test_a_plugin_with_only_kernels_is_loaded_with_their_backend(strangers: Strangers) -> None:
-    module = strangers.install("fast", accelerator("fast", "42"), modules="numpy")
-    plugins = strangers.plugins()
+def test_a_plugin_with_only_kernels_is_loaded_with_their_backend(third_party: ThirdParty) -> None:
+    module = third_party.install("fast", accelerator("fast", "42"), modules="numpy")
+    plugins = third_party.plugins()
     plugins.backend("strict")
     assert module not in plugins.records
     numpy = plugins.backend("numpy")
@@ -300,19 +302,21 @@ def test_a_plugin_with_only_kernels_is_loaded_with_their_backend(strangers: Stra
         ("[1.0, 2.0]", "gave list, expected ndarray"),
     ],
 )
-def test_a_kernel_of_another_result_is_refused_at_its_first_use(strangers: Strangers, result: str, text: str) -> None:
-    module = strangers.install("fast", accelerator("fast", result), modules="numpy")
-    numpy = strangers.plugins().backend("numpy")
+def test_a_kernel_of_another_result_is_refused_at_its_first_use(
+    third_party: ThirdParty, result: str, text: str
+) -> None:
+    module = third_party.install("fast", accelerator("fast", result), modules="numpy")
+    numpy = third_party.plugins().backend("numpy")
     x = np.asarray([1.0, 2.0])
     for _ in range(2):
         with pytest.raises(PluginError, match=rf"^{module}: kernel 'add' {text}; remove the plugin, or repair the ker"):
             numpy.xp.add(x, x)
 
 
-def test_a_kernel_that_declines_lets_the_next_one_run(strangers: Strangers) -> None:
-    first = strangers.install("fast", accelerator("fast", "42"), modules="lib")
-    second = strangers.install("faster", accelerator("faster", "NotImplemented"), modules="lib")
-    plugins = strangers.plugins()
+def test_a_kernel_that_declines_lets_the_next_one_run(third_party: ThirdParty) -> None:
+    first = third_party.install("fast", accelerator("fast", "42"), modules="lib")
+    second = third_party.install("faster", accelerator("faster", "NotImplemented"), modules="lib")
+    plugins = third_party.plugins()
     numpy = plugins.backend("numpy")
     for entry in sorted(plugins.installed.modules["lib"], key=lambda entry: entry.module != first):
         plugins.load(entry)
@@ -321,43 +325,43 @@ def test_a_kernel_that_declines_lets_the_next_one_run(strangers: Strangers) -> N
     assert __import__(second).calls == ["numpy"]
 
 
-def test_when_all_decline_the_backend_itself_runs(strangers: Strangers) -> None:
-    strangers.install("fast", accelerator("fast", "NotImplemented"), modules="lib")
-    plugins = strangers.plugins()
+def test_when_all_decline_the_backend_itself_runs(third_party: ThirdParty) -> None:
+    third_party.install("fast", accelerator("fast", "NotImplemented"), modules="lib")
+    plugins = third_party.plugins()
     plugins.load(plugins.installed.modules["lib"][0])
     assert plugins.backend("numpy").xp.add(1, 2) == 3
 
 
-def test_a_third_party_may_ask_to_go_first(strangers: Strangers) -> None:
-    first = strangers.install("fast", accelerator("fast", "42", "tryfirst=True"), modules="lib")
-    second = strangers.install("other", accelerator("other", "43"), modules="lib")
-    plugins = strangers.plugins()
+def test_a_third_party_may_ask_to_go_first(third_party: ThirdParty) -> None:
+    first = third_party.install("fast", accelerator("fast", "42", "tryfirst=True"), modules="lib")
+    second = third_party.install("other", accelerator("other", "43"), modules="lib")
+    plugins = third_party.plugins()
     for entry in sorted(plugins.installed.modules["lib"], key=lambda entry: entry.module != first):
         plugins.load(entry)
     assert list(plugins.backend("numpy").xp.providers("add")) == [first, second, "numpy"]
 
 
 @pytest.mark.parametrize("order", ["backend first", "third party first"])
-def test_third_parties_go_before_the_plugin_of_the_backend_itself(strangers: Strangers, order: str) -> None:
-    strangers.install("xpgrad-npu", GOOD + kernels("{'add': lambda x1, x2: 'own'}", "npu"), backends="npu")
-    strangers.install("third", kernels("{'add': lambda x1, x2: 'third'}", "npu"), modules="lib")
-    plugins = strangers.plugins()
+def test_third_parties_go_before_the_plugin_of_the_backend_itself(third_party: ThirdParty, order: str) -> None:
+    third_party.install("xpgrad-npu", GOOD + kernels("{'add': lambda x1, x2: 'own'}", "npu"), backends="npu")
+    third_party.install("third", kernels("{'add': lambda x1, x2: 'third'}", "npu"), modules="lib")
+    plugins = third_party.plugins()
     entries = [plugins.installed.backends["npu"][0], plugins.installed.modules["lib"][0]]
     for entry in entries if order == "backend first" else reversed(entries):
         plugins.load(entry)
     assert plugins.backend("npu").xp.add(1, 2) == "third"
 
 
-def test_bad_kernels_for_a_new_backend_are_left_out_and_the_backend_loads(strangers: Strangers) -> None:
-    module = strangers.install("third", kernels("{'nonsense': 1}", "npu"), modules="lib")
-    strangers.install("xpgrad-npu", GOOD, backends="npu")
-    plugins = strangers.plugins()
+def test_bad_kernels_for_a_new_backend_are_left_out_and_the_backend_loads(third_party: ThirdParty) -> None:
+    module = third_party.install("third", kernels("{'nonsense': 1}", "npu"), modules="lib")
+    third_party.install("xpgrad-npu", GOOD, backends="npu")
+    plugins = third_party.plugins()
     assert plugins.load(plugins.installed.modules["lib"][0]).state == "loaded"
     with pytest.warns(PluginWarning, match=f"plugin {module}: its kernels for npu are left out: .*unknown kernel"):
         assert plugins.backend("npu").name == "npu"
 
 
-def test_kernels_loaded_later_replace_those_in_existing_plans(strangers: Strangers) -> None:
+def test_kernels_loaded_later_replace_those_in_existing_plans(third_party: ThirdParty) -> None:
     source = """
 import numpy
 @hookimpl
@@ -368,7 +372,7 @@ def xpgrad_kernels(backend):
         return gy * 5
     return {"tanh": tanh, "tanh.x": tanh_x}
 """
-    strangers.install("fast", source, modules="lib")
+    third_party.install("fast", source, modules="lib")
     program = """
 import numpy, xpgrad
 from xpgrad.backend.plugins import plugins
@@ -382,7 +386,7 @@ plugins.load(plugins.installed.modules["lib"][0])
 print(value_and_gradient(False))
 print(value_and_gradient(True))  # a recorded sweep uses the formula
 """
-    assert strangers.run(program).splitlines() == ["(0.0, 1.0)", "(7.0, 5.0)", "(7.0, 64.0)"]
+    assert third_party.run(program).splitlines() == ["(0.0, 1.0)", "(7.0, 5.0)", "(7.0, 64.0)"]
 
 
 # Plugins of the program itself

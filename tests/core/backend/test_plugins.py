@@ -3,7 +3,7 @@ from typing import Any
 import array_api_strict
 import numpy as np
 import pytest
-from tests.core.backend.strangers import GOOD, Strangers, gives
+from tests.core.backend.third_party import GOOD, ThirdParty, gives
 
 from xpgrad.backend.plugins import Plugins, plugins
 from xpgrad.errors import BackendUnavailable, PluginError, UnknownArray
@@ -31,9 +31,9 @@ def test_an_unclaimed_prefix_raises() -> None:
         plugins.backend_of_prefix("tpu")
 
 
-def test_prefixes_of_standard_specifiers_are_reserved(strangers: Strangers) -> None:
-    strangers.install("impostor", GOOD, backends="npu", words="cpu")
-    assert strangers.plugins().host.name == "numpy"
+def test_prefixes_of_standard_specifiers_are_reserved(third_party: ThirdParty) -> None:
+    third_party.install("impostor", GOOD, backends="npu", words="cpu")
+    assert third_party.plugins().host.name == "numpy"
 
 
 @pytest.mark.parametrize("array", [np.zeros(2), np.zeros(()), np.array([True])])
@@ -64,11 +64,11 @@ def test_anything_else_is_no_array(obj: Any) -> None:
         plugins.backend_of(obj)
 
 
-def test_an_array_of_a_broken_plugin_raises_with_the_cause(strangers: Strangers) -> None:
+def test_an_array_of_a_broken_plugin_raises_with_the_cause(third_party: ThirdParty) -> None:
     source = gives("1 / 0")
-    module = strangers.install("xpgrad-npu", source, backends="npu")
-    strangers.write("more", {"xpgrad.array_modules": {module: module}})
-    found = strangers.plugins()
+    module = third_party.install("xpgrad-npu", source, backends="npu")
+    third_party.write("more", {"xpgrad.array_modules": {module: module}})
+    found = third_party.plugins()
     with pytest.warns(UserWarning, match="ZeroDivisionError"):
         found.load(found.installed.backends["npu"][0])
     array = __import__(module).Array()
@@ -76,11 +76,11 @@ def test_an_array_of_a_broken_plugin_raises_with_the_cause(strangers: Strangers)
         found.backend_of(array)
 
 
-def test_a_working_plugin_is_used_if_another_for_its_library_is_broken(strangers: Strangers) -> None:
-    good = strangers.install("good", GOOD, backends="npu")
-    strangers.install("bad", "1 / 0", modules=good)
-    strangers.write("more", {"xpgrad.array_modules": {good: good}})
-    found = strangers.plugins()
+def test_a_working_plugin_is_used_if_another_for_its_library_is_broken(third_party: ThirdParty) -> None:
+    good = third_party.install("good", GOOD, backends="npu")
+    third_party.install("bad", "1 / 0", modules=good)
+    third_party.write("more", {"xpgrad.array_modules": {good: good}})
+    found = third_party.plugins()
     array = __import__(good).Array()
     with pytest.warns(UserWarning, match="ZeroDivisionError"):
         assert found.backend_of(array).name == "npu"
@@ -108,9 +108,9 @@ def test_a_library_s_own_device_object_names_a_device() -> None:
     assert plugins.parse_foreign_device(object()) is None
 
 
-def test_a_direct_path_must_arrive(strangers: Strangers) -> None:
+def test_a_direct_path_must_arrive(third_party: ThirdParty) -> None:
     source = "@hookimpl\ndef xpgrad_transfer(source, target): return lambda array: array"
-    strangers.install("liar", source, modules="numpy")
+    third_party.install("liar", source, modules="numpy")
     program = """
 import numpy, xpgrad
 try:
@@ -119,10 +119,10 @@ except xpgrad.PluginError as error:
     print(error)
 """
     expected = "a plugin's direct path from @numpy to @strict:device1 gave numpy.ndarray on @numpy; expected an array"
-    assert expected in strangers.run(program)
+    assert expected in third_party.run(program)
 
 
-def test_a_direct_path_is_preferred_to_the_host_and_may_decline(strangers: Strangers) -> None:
+def test_a_direct_path_is_preferred_to_the_host_and_may_decline(third_party: ThirdParty) -> None:
     source = """
 import array_api_strict
 @hookimpl
@@ -133,13 +133,13 @@ def xpgrad_transfer(source, target):
         return array_api_strict.asarray([7.0], device=target.handle)
     return copy if str(target).startswith("@strict") and str(source) == "@numpy" else None
 """
-    strangers.install("direct", source, modules="numpy")
+    third_party.install("direct", source, modules="numpy")
     program = """
 import numpy, xpgrad
 device = xpgrad.get_device("@strict:device1")
 print(float(device.send(numpy.ones(1))[0]), float(device.send(numpy.ones(()))))
 """
-    assert strangers.run(program) == "7.0 1.0"
+    assert third_party.run(program) == "7.0 1.0"
 
 
 def test_errors_are_errors_of_xpgrad_and_of_python() -> None:

@@ -4,8 +4,8 @@ from typing import Any
 import array_api_strict
 import numpy as np
 import pytest
-from tests.core.backend.strangers import Strangers
-from tests.core.parcels import Parcel, Plugin, registered
+from tests.core.backend.third_party import ThirdParty
+from tests.core.toy_arrays import Plugin, ToyArray, registered
 
 import xpgrad
 from xpgrad.backend import copyto
@@ -145,7 +145,7 @@ def test_a_variable_stays_as_it_was_when_moving_fails() -> None:
 
 
 @pytest.fixture
-def parcels() -> Iterator[Any]:
+def toy_arrays() -> Iterator[Any]:
     """A third-party backend, with one device in host memory and one simulated device."""
     with registered(Plugin()) as backend:
         yield backend
@@ -165,14 +165,14 @@ def forbid(monkeypatch: pytest.MonkeyPatch, backend: Any, *names: str) -> None:
 
 @SHARES
 def test_dlpack_is_preferred_to_the_host_if_both_use_the_same_memory(
-    parcels: Any, monkeypatch: pytest.MonkeyPatch
+    toy_arrays: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    host, near, far = (xpgrad.get_device(name) for name in ("@numpy", "@parcel:cpu", "@parcel:away"))
+    host, near, far = (xpgrad.get_device(name) for name in ("@numpy", "@toy:cpu", "@toy:away"))
     strict = xpgrad.get_device("@strict:cpu")
     assert host.backend.dlpack_device(host) == near.backend.dlpack_device(near) == (1, 0)
     assert far.backend.dlpack_device(far) is None
     assert strict.backend.dlpack_device(xpgrad.get_device("@strict:device1")) is None  # it only pretends
-    for backend in (parcels, strict.backend):
+    for backend in (toy_arrays, strict.backend):
         forbid(monkeypatch, backend, "to_host", "from_host")
     array = np.arange(6.0).reshape(2, 3)[::-1, ::2]
     for source, target in ((host, near), (near, strict), (strict, near), (host, strict)):
@@ -183,14 +183,14 @@ def test_dlpack_is_preferred_to_the_host_if_both_use_the_same_memory(
         transfer(array, far)
 
 
-def test_one_library_moves_by_itself(parcels: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    forbid(monkeypatch, parcels, "to_host", "from_host", "from_dlpack")
-    far = transfer(Parcel([1.0]), xpgrad.get_device("@parcel:away"))
+def test_one_library_moves_by_itself(toy_arrays: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    forbid(monkeypatch, toy_arrays, "to_host", "from_host", "from_dlpack")
+    far = transfer(ToyArray([1.0]), xpgrad.get_device("@toy:away"))
     assert (far.device, far.values.tolist()) == ("away", [1.0])
 
 
-def test_a_copy_is_handed_out_whose_layout_every_library_takes(parcels: Any) -> None:
-    near, base = xpgrad.get_device("@parcel:cpu"), np.arange(4.0)
+def test_a_copy_is_handed_out_whose_layout_every_library_takes(toy_arrays: Any) -> None:
+    near, base = xpgrad.get_device("@toy:cpu"), np.arange(4.0)
     for array in (base[::-1], np.broadcast_to(base, (2, 4)), base[::2]):
         there = transfer(array, near).values
         assert all(stride >= 0 for stride in there.strides)
@@ -199,43 +199,45 @@ def test_a_copy_is_handed_out_whose_layout_every_library_takes(parcels: Any) -> 
 
 
 @SHARES
-def test_memory_is_shared_only_where_neither_library_can_write(parcels: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_memory_is_shared_only_where_neither_library_can_write(
+    toy_arrays: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     here = xpgrad.get_device("@strict:cpu")
-    parcel = Parcel([1.0, 2.0])
-    monkeypatch.setattr(parcels, "immutable", True)
-    there = transfer(parcel, here)
-    assert not np.shares_memory(np.from_dlpack(there), parcel.values)
+    toy_array = ToyArray([1.0, 2.0])
+    monkeypatch.setattr(toy_arrays, "immutable", True)
+    there = transfer(toy_array, here)
+    assert not np.shares_memory(np.from_dlpack(there), toy_array.values)
     there[0] = 5.0
     monkeypatch.setattr(here.backend, "immutable", True)
-    assert np.shares_memory(np.from_dlpack(transfer(parcel, here)), parcel.values)
+    assert np.shares_memory(np.from_dlpack(transfer(toy_array, here)), toy_array.values)
 
 
 def test_arrays_that_dlpack_does_not_support_are_moved_through_the_host(
-    parcels: Any, monkeypatch: pytest.MonkeyPatch
+    toy_arrays: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(*_: Any) -> Any:
         raise BufferError("not this dtype")
 
-    monkeypatch.setattr(parcels, "from_dlpack", refuse)
-    assert transfer(np.ones(2), xpgrad.get_device("@parcel:cpu")).values.tolist() == [1.0, 1.0]
+    monkeypatch.setattr(toy_arrays, "from_dlpack", refuse)
+    assert transfer(np.ones(2), xpgrad.get_device("@toy:cpu")).values.tolist() == [1.0, 1.0]
 
 
-def test_the_host_owns_the_memory_of_what_arrives(parcels: Any) -> None:
-    for array in (Parcel([1.0, 2.0]), Parcel([1.0, 2.0], "away"), array_api_strict.ones(2)):
+def test_the_host_owns_the_memory_of_what_arrives(toy_arrays: Any) -> None:
+    for array in (ToyArray([1.0, 2.0]), ToyArray([1.0, 2.0], "away"), array_api_strict.ones(2)):
         arrived = transfer(array, xpgrad.get_device("@numpy"))
         assert arrived.base is None  # so a gradient that arrives is not copied once more
         assert arrived.flags.writeable
 
 
-def test_a_library_that_changes_the_dtype_is_an_error(parcels: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    far = xpgrad.get_device("@parcel:away")
-    monkeypatch.setattr(parcels, "from_host", lambda array, device: Parcel(array.astype("float32"), device.handle))
+def test_a_library_that_changes_the_dtype_is_an_error(toy_arrays: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    far = xpgrad.get_device("@toy:away")
+    monkeypatch.setattr(toy_arrays, "from_host", lambda array, device: ToyArray(array.astype("float32"), device.handle))
     with pytest.raises(
-        DtypeError, match="the copy through the host from @numpy to @parcel:away converts float64 to float32"
+        DtypeError, match="the copy through the host from @numpy to @toy:away converts float64 to float32"
     ):
         transfer(np.ones(2), far)
     assert transfer(np.ones(2, ">f4"), far).values.tolist() == [1.0, 1.0]  # another byte order is the same dtype
-    monkeypatch.setattr(parcels, "from_host", lambda array, device: Parcel(array[None], device.handle))
+    monkeypatch.setattr(toy_arrays, "from_host", lambda array, device: ToyArray(array[None], device.handle))
     with pytest.raises(PluginError, match=r"gave shape \(1, 2\); expected \(2,\)"):
         transfer(np.ones(2), far)
 
@@ -249,18 +251,18 @@ def test_an_error_names_array_source_and_target_of_a_move() -> None:
     ]
 
 
-def test_plugins_are_asked_for_a_path_once_for_each_pair_of_devices(strangers: Strangers) -> None:
+def test_plugins_are_asked_for_a_path_once_for_each_pair_of_devices(third_party: ThirdParty) -> None:
     source = """
 from xpgrad import get_device
 @hookimpl
 def xpgrad_transfer(source, target):
     print(source, "to", target)
 """
-    strangers.install("asked", source, modules="numpy")
+    third_party.install("asked", source, modules="numpy")
     program = """
 import numpy, xpgrad
 host, device = xpgrad.get_device(-1), xpgrad.get_device("@strict:device1")
 for _ in range(3):
     host.send(device.send(numpy.ones(2)))
 """
-    assert strangers.run(program).splitlines() == ["@numpy to @strict:device1", "@strict:device1 to @numpy"]
+    assert third_party.run(program).splitlines() == ["@numpy to @strict:device1", "@strict:device1 to @numpy"]

@@ -3,13 +3,13 @@
 from pathlib import Path
 
 import pytest
-from tests.core import parcels
-from tests.core.backend.strangers import Strangers, strangers
+from tests.core import toy_arrays
+from tests.core.backend.third_party import ThirdParty, third_party
 
-__all__ = ["strangers"]
+__all__ = ["third_party"]
 
 PLUGIN = """
-import parcels
+import toy_arrays
 
 class Backend(ArrayAPIBackend):
     def suits(self, shape, dtype):
@@ -17,7 +17,7 @@ class Backend(ArrayAPIBackend):
 
 @hookimpl
 def xpgrad_backend():
-    return Backend(NAME, parcels, [parcels.Parcel], devices={None: "here"}, scatter_add=scatter_add_by_sorting)
+    return Backend(NAME, toy_arrays, [toy_arrays.ToyArray], devices={None: "here"}, scatter_add=scatter_add_by_sorting)
 
 @hookimpl
 def xpgrad_device(specifier):
@@ -65,16 +65,20 @@ print(xpgrad.get_device("intel64" if WORD else "@intel64"), intel64.is_ideep_ava
 
 
 @pytest.mark.parametrize("word", [False, True], ids=["a backend of this name", "a backend that claims the word"])
-def test_supported_arrays_move_to_intel64_and_others_to_the_host(strangers: Strangers, word: bool) -> None:
+def test_supported_arrays_move_to_intel64_and_others_to_the_host(third_party: ThirdParty, word: bool) -> None:
     name = "mkl" if word else "intel64"
-    (strangers.folder / "parcels.py").write_text(Path(parcels.__file__).read_text())
-    strangers.install(
-        "xpgrad-intel", f"NAME = {name!r}\n" + PLUGIN, backends=name, modules="parcels", words="intel64" if word else ""
+    (third_party.folder / "toy_arrays.py").write_text(Path(toy_arrays.__file__).read_text())
+    third_party.install(
+        "xpgrad-intel",
+        f"NAME = {name!r}\n" + PLUGIN,
+        backends=name,
+        modules="toy_arrays",
+        words="intel64" if word else "",
     )
     device = f"@{name}"
     program = f"DEVICE, WORD = {device!r}, {word}\n" + PROGRAM
-    assert strangers.run(program).splitlines() == [
-        f"{device} Parcel Parcel",
+    assert third_party.run(program).splitlines() == [
+        f"{device} ToyArray ToyArray",
         "@numpy [1.0, 1.0] [4.0, 4.0]",
         "@numpy ndarray; " * 8,
         "@numpy",
@@ -83,9 +87,9 @@ def test_supported_arrays_move_to_intel64_and_others_to_the_host(strangers: Stra
     ]
 
 
-def test_a_plugin_that_cannot_be_used_is_as_none(strangers: Strangers) -> None:
+def test_a_plugin_that_cannot_be_used_is_as_none(third_party: ThirdParty) -> None:
     source = "@hookimpl\ndef xpgrad_backend(): raise BackendUnavailable('intel64: no such processor')"
-    strangers.install("xpgrad-intel", source, backends="intel64", words="intel64")
+    third_party.install("xpgrad-intel", source, backends="intel64", words="intel64")
     program = """
 import numpy as np, xpgrad
 from xpgrad.chainer import intel64
@@ -95,25 +99,25 @@ try:
 except RuntimeError as error:
     print(error)
 """
-    assert strangers.run(program) == "@numpy False\nintel64: no such processor"
+    assert third_party.run(program) == "@numpy False\nintel64: no such processor"
 
 
-def test_a_claimed_prefix_is_the_device_that_its_plugin_returns(strangers: Strangers) -> None:
-    (strangers.folder / "parcels.py").write_text(Path(parcels.__file__).read_text())
+def test_a_claimed_prefix_is_the_device_that_its_plugin_returns(third_party: ThirdParty) -> None:
+    (third_party.folder / "toy_arrays.py").write_text(Path(toy_arrays.__file__).read_text())
     source = """
-    import parcels
+    import toy_arrays
 
     @hookimpl
     def xpgrad_backend():
-        devices = {"gpu": "away", "cpu": "here"}
-        return ArrayAPIBackend("mkl", parcels, [parcels.Parcel], devices=devices, scatter_add=scatter_add_by_sorting)
+        options = {"devices": {"gpu": "away", "cpu": "here"}, "scatter_add": scatter_add_by_sorting}
+        return ArrayAPIBackend("mkl", toy_arrays, [toy_arrays.ToyArray], **options)
 
     @hookimpl
     def xpgrad_device(specifier):
         from xpgrad import get_device
         return get_device("@mkl:cpu") if specifier in ("intel64", "@intel64") else None
     """
-    strangers.install("xpgrad-intel", source, backends="mkl", modules="parcels", words="intel64")
+    third_party.install("xpgrad-intel", source, backends="mkl", modules="toy_arrays", words="intel64")
     program = """
 import numpy as np, xpgrad
 print(*map(xpgrad.get_device, ("@mkl", "intel64", "@intel64")), xpgrad.Variable(np.ones(2)).to_intel64().device)
@@ -122,7 +126,7 @@ try:
 except xpgrad.errors.SpecifierError as error:
     print(str(error).partition(";")[0])
 """
-    assert strangers.run(program).splitlines() == [
+    assert third_party.run(program).splitlines() == [
         "@mkl:gpu @mkl:cpu @mkl:cpu @mkl:cpu",
         "get_device: unknown device '@intel64:7'",
     ]

@@ -1,5 +1,5 @@
 """Fixtures of the tests of commands that look at plugins."""
 
-from tests.core.backend.strangers import strangers
+from tests.core.backend.third_party import third_party
 
-__all__ = ["strangers"]
+__all__ = ["third_party"]

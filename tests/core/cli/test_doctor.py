@@ -6,20 +6,20 @@ from typing import Any, NamedTuple
 
 import pytest
 from click.testing import CliRunner, Result
-from tests.core.backend.strangers import GOOD, Strangers, gives, kernels
+from tests.core.backend.third_party import GOOD, ThirdParty, gives, kernels
 
 from xpgrad import get_device
 from xpgrad.cli import main
 from xpgrad.cli.health.findings import findings
 from xpgrad.errors import BackendUnavailable
 
-PARCELS = """
+TOY_ARRAYS = """
 import os, sys
-from tests.core import parcels
+from tests.core import toy_arrays
 
-def parcel_backend(namespace=parcels, devices={"cpu": "here", "away": "away"}, **options):
+def toy_backend(namespace=toy_arrays, devices={"cpu": "here", "away": "away"}, **options):
     options = {"scatter_add": scatter_add_by_sorting, **options}
-    return ArrayAPIBackend("npu", namespace, (parcels.Parcel,), devices=devices, **options)
+    return ArrayAPIBackend("npu", namespace, (toy_arrays.ToyArray,), devices=devices, **options)
 
 class Names:
     def __init__(self, **given):
@@ -27,10 +27,10 @@ class Names:
     def __getattr__(self, name):
         if self.__dict__["given"].get(name, self) is None:
             raise AttributeError(name)
-        return self.__dict__["given"].get(name) or getattr(parcels, name)
+        return self.__dict__["given"].get(name) or getattr(toy_arrays, name)
 """
 """A library whose arrays can be computed with, and shorthands to break it."""
-WORKING = PARCELS + "xpgrad_api = 1, 1\n" + gives("parcel_backend()")
+WORKING = TOY_ARRAYS + "xpgrad_api = 1, 1\n" + gives("toy_backend()")
 
 
 class Said(NamedTuple):
@@ -81,19 +81,19 @@ BROKEN = {
         Said("contract", "unknown hook 'xpgrad_kernel'", "rename the function to xpgrad_kernels$"),
     ),
     "crash of a computation": Broken(
-        PARCELS + gives("parcel_backend(kernels={'tanh': lambda x: os.abort()})"),
+        TOY_ARRAYS + gives("toy_backend(kernels={'tanh': lambda x: os.abort()})"),
         Said("crash", r"SIGABRT, while computing on @npu:cpu \(.*lambda x: os.abort", "compiled code"),
     ),
     "wrong scatter_add": Broken(
-        PARCELS + gives("parcel_backend(scatter_add=lambda spec, parts: spec.shape.nothing)"),
+        TOY_ARRAYS + gives("toy_backend(scatter_add=lambda spec, parts: spec.shape.nothing)"),
         Said("device", "@npu:away: a gradient fails: AttributeError: 'tuple' object", "xpgrad conform"),
     ),
     "devices fail": Broken(
-        PARCELS + gives("parcel_backend(devices=lambda: 1 / 0)"),
+        TOY_ARRAYS + gives("toy_backend(devices=lambda: 1 / 0)"),
         Said("devices", "cannot be listed: ZeroDivisionError", "ArrayAPIBackend"),
     ),
     "no devices": Broken(
-        PARCELS + gives("parcel_backend(devices={})"), Said("devices", "it has no device", "ArrayAPIBackend")
+        TOY_ARRAYS + gives("toy_backend(devices={})"), Said("devices", "it has no device", "ArrayAPIBackend")
     ),
 }
 """Plugins that do not come far."""
@@ -122,19 +122,19 @@ print("hello")
 os.write(1, b"raw ")
 ctypes.CDLL(None).puts(b"compiled")
 warnings.warn("old driver")
-{PARCELS}
-del parcels.Parcel.__bool__, parcels.Parcel.__floordiv__
-parcels.Parcel.__gt__ = lambda self, other: np.asarray(self.values) > np.asarray(other.values)
+{TOY_ARRAYS}
+del toy_arrays.ToyArray.__bool__, toy_arrays.ToyArray.__floordiv__
+toy_arrays.ToyArray.__gt__ = lambda self, other: np.asarray(self.values) > np.asarray(other.values)
 names = Names(
     take_along_axis=None,
     complex64=None,
-    eye=lambda n, dtype=None: parcels.eye(n, dtype=dtype),
-    arange=lambda n, dtype=None, device=None: parcels.arange(n, dtype=dtype),
+    eye=lambda n, dtype=None: toy_arrays.eye(n, dtype=dtype),
+    arange=lambda n, dtype=None, device=None: toy_arrays.arange(n, dtype=dtype),
 )
 
 def made():
     import jax
-    return parcel_backend(names, kernels={{"tanh": lambda x: x}}, to_host=lambda array: 2 * array.values)
+    return toy_backend(names, kernels={{"tanh": lambda x: x}}, to_host=lambda array: 2 * array.values)
 
 {gives("made()")}
 """
@@ -151,9 +151,11 @@ FAULTS = {
         "device", r"@npu:cpu: a gradient fails: .* gave \[2.0, 4.0, 8.0\]; expected \[1.0", "conform"
     ),
     "wrong moves": Said("device", "@npu:cpu: a move to the host and back fails: .*move to the host gave", "conform"),
-    "no truth": Said("no-bool", "tests.core.parcels.Parcel has no __bool__", "give the type __bool__"),
-    "other results": Said("results", "x > x of a tests.core.parcels.Parcel gives a numpy.ndarray", "let operators"),
-    "no operator": Said("operators", "Parcel lacks __floordiv__", "operators of the standard"),
+    "no truth": Said("no-bool", "tests.core.toy_arrays.ToyArray has no __bool__", "give the type __bool__"),
+    "other results": Said(
+        "results", "x > x of a tests.core.toy_arrays.ToyArray gives a numpy.ndarray", "let operators"
+    ),
+    "no operator": Said("operators", "ToyArray lacks __floordiv__", "operators of the standard"),
     "device= refused": Said(
         "device-argument", "@npu:cpu: eye with device=: TypeError: .*keyword argument 'device'", "use device="
     ),
@@ -189,17 +191,17 @@ def assert_said(said: Said, found: list[dict[str, str]]) -> None:
 
 @pytest.mark.exhaustive(1)
 @pytest.mark.parametrize("way", BROKEN)
-def test_a_broken_plugin_is_named_with_what_to_do(strangers: Strangers, way: str) -> None:
-    strangers.install("xpgrad-npu", BROKEN[way].source, backends="npu", modules="tests")
+def test_a_broken_plugin_is_named_with_what_to_do(third_party: ThirdParty, way: str) -> None:
+    third_party.install("xpgrad-npu", BROKEN[way].source, backends="npu", modules="tests")
     facts = examined("npu", code=1)
     assert facts["verdict"] == "wrong"
     assert_said(BROKEN[way].said, facts["findings"])
 
 
-def test_each_fault_of_a_plugin_that_loads_is_named_with_what_to_do(strangers: Strangers) -> None:
+def test_each_fault_of_a_plugin_that_loads_is_named_with_what_to_do(third_party: ThirdParty) -> None:
     for library in ("torch", "jax"):
-        (strangers.folder / f"{library}.py").touch()
-    strangers.install("xpgrad-npu", FAULTY, backends="npu")
+        (third_party.folder / f"{library}.py").touch()
+    third_party.install("xpgrad-npu", FAULTY, backends="npu")
     found = examined("npu", code=1)["findings"]
     for said in FAULTS.values():
         assert_said(said, found)
@@ -208,10 +210,10 @@ def test_each_fault_of_a_plugin_that_loads_is_named_with_what_to_do(strangers: S
 
 @pytest.mark.parametrize("way", UNFIT)
 @pytest.mark.filterwarnings("ignore::xpgrad.backend.record.PluginWarning")
-def test_what_the_loader_refuses_comes_with_what_to_do(strangers: Strangers, way: str) -> None:
+def test_what_the_loader_refuses_comes_with_what_to_do(third_party: ThirdParty, way: str) -> None:
     source, text, remedy = UNFIT[way]
-    strangers.install("xpgrad-npu", source, backends="npu")
-    plugins = strangers.plugins()
+    third_party.install("xpgrad-npu", source, backends="npu")
+    plugins = third_party.plugins()
     plugins.backend("numpy")
     with pytest.raises(BackendUnavailable) as caught:
         plugins.backend("npu")
@@ -226,21 +228,21 @@ def test_what_the_loader_refuses_comes_with_what_to_do(strangers: Strangers, way
     assert re.search(remedy, finding.remedy)
 
 
-def test_an_array_that_holds_false_must_not_count_as_true(strangers: Strangers) -> None:
-    source = PARCELS + "parcels.Parcel.__bool__ = lambda self: True\n" + gives("parcel_backend()")
-    strangers.install("xpgrad-npu", source, backends="npu", modules="tests")
+def test_an_array_that_holds_false_must_not_count_as_true(third_party: ThirdParty) -> None:
+    source = TOY_ARRAYS + "toy_arrays.ToyArray.__bool__ = lambda self: True\n" + gives("toy_backend()")
+    third_party.install("xpgrad-npu", source, backends="npu", modules="tests")
     (finding,) = examined("npu", code=1)["findings"]
-    assert finding["text"] == "tests.core.parcels.Parcel: an array that holds False counts as true"
+    assert finding["text"] == "tests.core.toy_arrays.ToyArray: an array that holds False counts as true"
 
 
-def test_kernels_of_other_plugins_that_differ_from_the_usual_ones_are_named(strangers: Strangers) -> None:
+def test_kernels_of_other_plugins_that_differ_from_the_usual_ones_are_named(third_party: ThirdParty) -> None:
     given = """{
     'tanh': lambda x: x, 'exp': lambda x: np.exp(x), 'log': lambda x: x.oops, 'sin': lambda x: NotImplemented,
     'argmax': lambda x, axis, keepdims: np.argmax(x, axis=axis, keepdims=keepdims),
     'flip': lambda x, axis: np.flip(x), 'softmax': lambda x, axis: np.exp(x) / np.exp(x).sum(axis, keepdims=True),
     'triu': lambda x, k: np.tril(x, k),
 }"""
-    module = strangers.install("xpgrad-fast", kernels(given, "numpy"), modules="numpy")
+    module = third_party.install("xpgrad-fast", kernels(given, "numpy"), modules="numpy")
     result = doctor("numpy", "--json")
     (facts,) = json.loads(result.stdout)["backends"]
     found = [finding["text"] for finding in facts["findings"] if finding["kind"] == "foreign-kernel"]
@@ -251,8 +253,8 @@ def test_kernels_of_other_plugins_that_differ_from_the_usual_ones_are_named(stra
     assert result.exit_code == 1
 
 
-def test_a_plugin_that_works_is_fine(strangers: Strangers) -> None:
-    strangers.install("xpgrad-npu", WORKING, backends="npu", modules="tests", version="2.5")
+def test_a_plugin_that_works_is_fine(third_party: ThirdParty) -> None:
+    third_party.install("xpgrad-npu", WORKING, backends="npu", modules="tests", version="2.5")
     facts = examined("@npu", code=0)
     assert facts["findings"] == []
     assert facts["verdict"] == "fine"
@@ -261,25 +263,25 @@ def test_a_plugin_that_works_is_fine(strangers: Strangers) -> None:
     assert [row["device"] for row in facts["devices"]] == ["@npu:cpu", "@npu:away"]
     assert {row[step] for row in facts["devices"] for step in ("kernel", "gradient", "move")} == {"ok"}
     assert facts["import_seconds"] > 0
-    assert facts["array_types"] == ["tests.core.parcels.Parcel"]
+    assert facts["array_types"] == ["tests.core.toy_arrays.ToyArray"]
 
 
-def test_what_is_declared_as_missing_is_shown_and_not_wrong(strangers: Strangers) -> None:
+def test_what_is_declared_as_missing_is_shown_and_not_wrong(third_party: ThirdParty) -> None:
     source = """
 from xpgrad.plugin import Capabilities
-capabilities = Capabilities(missing={"take_along_axis": "parcels are tied up"})
+capabilities = Capabilities(missing={"take_along_axis": "toy_arrays are tied up"})
 """
-    declared = "parcel_backend(Names(take_along_axis=None), capabilities=capabilities)"
-    strangers.install("xpgrad-npu", PARCELS + source + gives(declared), backends="npu", modules="tests")
+    declared = "toy_backend(Names(take_along_axis=None), capabilities=capabilities)"
+    third_party.install("xpgrad-npu", TOY_ARRAYS + source + gives(declared), backends="npu", modules="tests")
     result = doctor("npu")
     assert result.exit_code == 0, result.output
-    assert "lacks: take_along_axis (parcels are tied up)" in result.output
+    assert "lacks: take_along_axis (toy_arrays are tied up)" in result.output
 
 
 @pytest.mark.slow
-def test_a_plugin_that_hangs_is_stopped_and_the_line_is_named(strangers: Strangers) -> None:
+def test_a_plugin_that_hangs_is_stopped_and_the_line_is_named(third_party: ThirdParty) -> None:
     source = "import threading\n" + gives("threading.Event().wait()")
-    strangers.install("xpgrad-npu", source, backends="npu")
+    third_party.install("xpgrad-npu", source, backends="npu")
     facts = examined("npu", "--timeout", "8", code=1)
     (finding,) = facts["findings"]
     assert finding["kind"] == "hang"
@@ -290,11 +292,11 @@ def test_a_plugin_that_hangs_is_stopped_and_the_line_is_named(strangers: Strange
 
 
 def test_a_library_that_says_what_is_missing_is_off_and_wrong_only_where_it_was_asked_for(
-    strangers: Strangers, monkeypatch: pytest.MonkeyPatch
+    third_party: ThirdParty, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XPGRAD_BACKENDS", "npu")
     source = "def none(): raise BackendUnavailable('npu: no driver found; get one')\n" + gives("none()")
-    strangers.install("xpgrad-npu", source, backends="npu")
+    third_party.install("xpgrad-npu", source, backends="npu")
     for words, code in ((["npu"], 1), ([], 0)):
         facts = examined(*words, code=code)
         assert facts["verdict"] == "off"
@@ -302,9 +304,9 @@ def test_a_library_that_says_what_is_missing_is_off_and_wrong_only_where_it_was_
 
 
 def test_a_backend_that_the_environment_leaves_out_is_not_loaded(
-    strangers: Strangers, monkeypatch: pytest.MonkeyPatch
+    third_party: ThirdParty, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    strangers.install("xpgrad-npu", "raise SystemExit('imported')", backends="npu")
+    third_party.install("xpgrad-npu", "raise SystemExit('imported')", backends="npu")
     monkeypatch.setenv("XPGRAD_DISABLE_BACKENDS", "npu")
     (finding,) = examined("npu", code=1)["findings"]
     assert finding["text"] == "npu is disabled by XPGRAD_DISABLE_BACKENDS"
@@ -315,9 +317,9 @@ def test_a_backend_that_the_environment_leaves_out_is_not_loaded(
     assert finding["remedy"] == "unset XPGRAD_BACKENDS, or add npu to it"
 
 
-def test_two_plugins_of_one_type_are_both_named(strangers: Strangers, monkeypatch: pytest.MonkeyPatch) -> None:
-    first = strangers.install("xpgrad-npu", GOOD, backends="npu")
-    strangers.install("xpgrad-tpu", f"from {first} import Array\n" + gives("backend('tpu', [Array])"), backends="tpu")
+def test_two_plugins_of_one_type_are_both_named(third_party: ThirdParty, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = third_party.install("xpgrad-npu", GOOD, backends="npu")
+    third_party.install("xpgrad-tpu", f"from {first} import Array\n" + gives("backend('tpu', [Array])"), backends="tpu")
     monkeypatch.setenv("XPGRAD_BACKENDS", "npu,tpu")
     result = doctor("--json")
     assert result.exit_code == 1
@@ -328,28 +330,28 @@ def test_two_plugins_of_one_type_are_both_named(strangers: Strangers, monkeypatc
         assert "uninstall one of them" in clash["remedy"]
 
 
-def test_two_plugins_that_serve_one_library_meet_in_one_process(strangers: Strangers) -> None:
-    strangers.install("xpgrad-npu", WORKING, backends="npu", modules="tests")
-    strangers.install("xpgrad-tpu", WORKING.replace('"npu"', '"tpu"'), backends="tpu", modules="tests")
+def test_two_plugins_that_serve_one_library_meet_in_one_process(third_party: ThirdParty) -> None:
+    third_party.install("xpgrad-npu", WORKING, backends="npu", modules="tests")
+    third_party.install("xpgrad-tpu", WORKING.replace('"npu"', '"tpu"'), backends="tpu", modules="tests")
     (clash,) = [finding for finding in examined("npu", code=1)["findings"] if finding["kind"] == "clash"]
-    assert "backends npu and tpu both list tests.core.parcels.Parcel" in clash["text"]
+    assert "backends npu and tpu both list tests.core.toy_arrays.ToyArray" in clash["text"]
 
 
-def test_two_distributions_of_one_name_are_both_named(strangers: Strangers) -> None:
-    strangers.install("xpgrad-npu", GOOD, backends="npu")
-    strangers.install("npu-for-xpgrad", GOOD, backends="npu", version="3.1")
+def test_two_distributions_of_one_name_are_both_named(third_party: ThirdParty) -> None:
+    third_party.install("xpgrad-npu", GOOD, backends="npu")
+    third_party.install("npu-for-xpgrad", GOOD, backends="npu", version="3.1")
     facts = examined("npu", code=1)
     assert facts["plugin"] == "npu-for-xpgrad 3.1 and xpgrad-npu 1.0"
     assert "both register this name" in facts["findings"][0]["text"]
 
 
-def test_a_distribution_whose_module_is_gone_is_to_be_reinstalled(strangers: Strangers) -> None:
-    strangers.write("xpgrad-npu", {"xpgrad.backends": {"npu": "xpgrad_npu.plugin"}})
+def test_a_distribution_whose_module_is_gone_is_to_be_reinstalled(third_party: ThirdParty) -> None:
+    third_party.write("xpgrad-npu", {"xpgrad.backends": {"npu": "xpgrad_npu.plugin"}})
     (finding,) = examined("npu", code=1)["findings"]
     assert finding["remedy"].endswith("reinstall xpgrad-npu")
 
 
-def test_an_unknown_name_is_exit_code_2_with_what_is_meant(strangers: Strangers) -> None:
+def test_an_unknown_name_is_exit_code_2_with_what_is_meant(third_party: ThirdParty) -> None:
     result = doctor("nunpy")
     assert result.exit_code == 2
     assert "no backend 'nunpy' is installed; did you mean numpy?" in result.output
@@ -358,7 +360,7 @@ def test_an_unknown_name_is_exit_code_2_with_what_is_meant(strangers: Strangers)
     assert "pip install its plugin" in result.output
 
 
-def test_a_variable_that_names_nothing_is_exit_code_2(strangers: Strangers, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_variable_that_names_nothing_is_exit_code_2(third_party: ThirdParty, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XPGRAD_BACKENDS", "nunpy")
     result = doctor()
     assert result.exit_code == 2
@@ -370,9 +372,9 @@ def test_a_time_out_is_a_positive_number(seconds: str) -> None:
     assert doctor("--timeout", seconds).exit_code == 2
 
 
-def test_the_report_fits_into_eighty_columns(strangers: Strangers, monkeypatch: pytest.MonkeyPatch) -> None:
-    source = PARCELS + "del parcels.Parcel.__bool__\n" + gives("parcel_backend()")
-    strangers.install("xpgrad-npu", source, backends="npu", modules="tests")
+def test_the_report_fits_into_eighty_columns(third_party: ThirdParty, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = TOY_ARRAYS + "del toy_arrays.ToyArray.__bool__\n" + gives("toy_backend()")
+    third_party.install("xpgrad-npu", source, backends="npu", modules="tests")
     monkeypatch.setenv("XPGRAD_BACKENDS", "npu")
     result = doctor(OMP_NUM_THREADS="1")
     assert result.exit_code == 1
@@ -382,7 +384,7 @@ def test_the_report_fits_into_eighty_columns(strangers: Strangers, monkeypatch: 
     text = " ".join(result.output.split())
     assert re.search(r"npu wrong library \d\S+, plugin xpgrad-npu 1.0", text)
     assert re.search(r"@npu:away ok ok ok \d+", text)
-    assert "wrong tests.core.parcels.Parcel has no __bool__" in text
+    assert "wrong tests.core.toy_arrays.ToyArray has no __bool__" in text
     assert "-> give the type __bool__" in text
     assert "numpy fine library" in text
     assert "OMP_NUM_THREADS=1" in text

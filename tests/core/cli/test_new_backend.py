@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
-from tests.core.backend.strangers import GOOD, Strangers
+from tests.core.backend.third_party import GOOD, ThirdParty
 from tests.docs.documents import ROOT
 
 import xpgrad
@@ -254,8 +254,8 @@ def test_a_name_that_no_backend_can_have_is_refused(folder: Path, name: str) -> 
         ("lib", "there is a module xpgrad_lib already"),
     ],
 )
-def test_a_name_that_is_taken_is_refused(folder: Path, strangers: Strangers, name: str, reason: str) -> None:
-    strangers.install("npu-of-mine", GOOD, backends="my-npu")
+def test_a_name_that_is_taken_is_refused(folder: Path, third_party: ThirdParty, name: str, reason: str) -> None:
+    third_party.install("npu-of-mine", GOOD, backends="my-npu")
     (folder / "xpgrad_lib.py").touch()
     result = new_backend(name, "--output", "there")
     assert result.exit_code == 2

@@ -12,7 +12,7 @@ from xpgrad.cli.port import examine
 ROOT = Path(__file__).parents[3]
 
 
-def told(source, *states):
+def reported(source, *states):
     """Return (line, name, state) as reported by `port`, without unchanged names unless requested."""
     return [
         (f.line, f.name, f.state) for f in examine(source) if f.state in states or not (states or f.state == "same")
@@ -50,13 +50,13 @@ G = ch.functions
 f = G.nonsense
 y = F.ReLU()(r(Sigmoid()(x)))
 """
-    assert told(source) == [
+    assert reported(source) == [
         (2, "chainer.functions", "import"), (3, "chainer.functions.Sigmoid", "gone"),
         (3, "chainer.functions.relu", "import"), (4, "chainer", "import"),
         (6, "chainer.functions.nonsense", "not known"), (7, "chainer.functions.ReLU", "gone"),
         (7, "chainer.functions.Sigmoid", "gone"),
     ]  # fmt: skip
-    assert told(source, "same") == [(7, "chainer.functions.relu", "same")]
+    assert reported(source, "same") == [(7, "chainer.functions.relu", "same")]
 
 
 def test_parameters_and_other_values_hide_names() -> None:
@@ -68,7 +68,7 @@ cuda.nonsense
 cuda = 3
 cuda.nonsense
 """
-    assert told(source, "not known") == [(5, "chainer.cuda.nonsense", "not known")]
+    assert reported(source, "not known") == [(5, "chainer.cuda.nonsense", "not known")]
 
 
 def test_settings_attributes_and_libraries_on_chainer_are_told() -> None:
@@ -82,7 +82,7 @@ train, test = chainer.datasets.get_mnist()
 comm = chainermn.create_communicator()
 a = chx.array([1.])
 """
-    assert told(source, "gone", "renamed", "better") == [
+    assert reported(source, "gone", "renamed", "better") == [
         (2, "chainermn", "gone"), (3, "chainerx", "gone"), (4, "chainer.config.use_cudnn", "gone"),
         (5, "chainer.global_config.autotune", "gone"), (6, ".to_gpu", "better"),
         (7, "chainer.datasets.get_mnist", "renamed"), (8, "chainermn.create_communicator", "gone"),

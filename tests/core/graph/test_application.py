@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.core import parcels
-from tests.core.parcels import Parcel, registered
+from tests.core import toy_arrays
+from tests.core.toy_arrays import ToyArray, registered
 
 import xpgrad.array_api as A
 from xpgrad import FunctionNode, Variable, grad
@@ -16,27 +16,27 @@ from xpgrad.plugin import ArrayAPIBackend, hookimpl, scatter_add_by_sorting
 
 
 def narrow(name: str) -> Any:
-    """Return a function of two parcels for which a 0-d one is a scalar."""
+    """Return a function of two toy arrays that treats 0-d arrays as scalars."""
     function = getattr(np, name)
 
-    def call(x1: Any, x2: Any, /) -> Parcel:
-        a, b = (x.values if isinstance(x, Parcel) else x for x in (x1, x2))
+    def call(x1: Any, x2: Any, /) -> ToyArray:
+        a, b = (x.values if isinstance(x, ToyArray) else x for x in (x1, x2))
         kinds = [x.dtype for x in (a, b) if getattr(x, "ndim", 0)] or [np.result_type(a, b)]
         if name == "arctan2" and a.shape != b.shape and a.ndim and b.ndim:
-            raise RuntimeError("lengths differ" if a.size < 9 else "out of parcels")
-        return Parcel(function(a, b).astype(np.result_type(*kinds)))
+            raise RuntimeError("lengths differ" if a.size < 9 else "out of toy arrays")
+        return ToyArray(function(a, b).astype(np.result_type(*kinds)))
 
     return call
 
 
 class Narrow(ArrayAPIBackend):
-    """Parcels with operators that treat 0-d parcels as scalars, optionally sealed, with errors without a message."""
+    """Toy arrays with operators that treat 0-d arrays as scalars, optionally sealed, with errors without a message."""
 
     zero_dimensional_widen = False
 
     def check(self, array: Any) -> None:
         if getattr(array, "sealed", False):
-            raise UnknownArray("parcel: a sealed parcel is refused; unseal() it")
+            raise UnknownArray("toy: a sealed array is refused; unseal() it")
 
     def refusal(self, error: Exception) -> type[XpgradError] | None:
         return ShapeError if "lengths" in str(error) else None
@@ -46,9 +46,9 @@ class Plugin:
     @hookimpl
     def xpgrad_backend(self) -> ArrayAPIBackend:
         return Narrow(
-            "parcel",
-            parcels,
-            (Parcel,),
+            "toy",
+            toy_arrays,
+            (ToyArray,),
             devices={"cpu": "here"},
             scatter_add=scatter_add_by_sorting,
             kernels={"multiply": narrow("multiply"), "atan2": narrow("arctan2"), "divide": narrow("divide")},
@@ -57,18 +57,18 @@ class Plugin:
 
 @pytest.fixture(autouse=True, scope="module")
 def _registered() -> Iterator[None]:
-    table.forget_plans()  # of other plugins for parcels
+    table.forget_plans()  # of other plugins for toy arrays
     with registered(Plugin()):
         yield
     table.forget_plans()
 
 
-def parcel(values: Any, dtype: str) -> Parcel:
-    return Parcel(np.asarray(values, dtype))
+def toy_array(values: Any, dtype: str) -> ToyArray:
+    return ToyArray(np.asarray(values, dtype))
 
 
 def test_operands_of_several_floating_dtypes_are_cast_where_0d_arrays_would_not_widen() -> None:
-    many, one = parcel([0.1, 0.7], "float32"), parcel(1.1, "float64")
+    many, one = toy_array([0.1, 0.7], "float32"), toy_array(1.1, "float64")
     for operands in ((Variable(many), Variable(one)), (Variable(many), one), (many, Variable(one))):
         for function, expected in ((A.multiply, np.multiply), (A.divide, np.divide), (A.atan2, np.arctan2)):
             y = function(*operands)
@@ -81,52 +81,52 @@ def test_operands_of_several_floating_dtypes_are_cast_where_0d_arrays_would_not_
 
 
 def test_of_three_operands_too_and_only_the_floating_ones() -> None:
-    condition, many, one = parcel([True, False], "bool"), parcel([0.1, 0.7], "float32"), parcel(1.1, "float64")
+    condition, many, one = toy_array([True, False], "bool"), toy_array([0.1, 0.7], "float32"), toy_array(1.1, "float64")
     y = A.where(condition, Variable(many), Variable(one))
     assert (y.dtype, y.array.values.tolist()) == (np.float64, [np.float32(0.1), 1.1])
     assert A.where(condition, Variable(many), many).dtype == np.float32
 
 
 def test_operands_of_one_dtype_and_scalars_are_left_alone() -> None:
-    many, one = Variable(parcel([0.5, 2.0], "float32")), Variable(parcel(1.5, "float32"))
+    many, one = Variable(toy_array([0.5, 2.0], "float32")), Variable(toy_array(1.5, "float32"))
     assert (many * one).dtype == (many * 2.5).dtype == np.float32
     assert (many * one).creator.inputs == (many.node, one.node)
 
 
 @pytest.fixture
-def sealed() -> Parcel:
-    made = parcel([1.0, 2.0], "float32")
+def sealed() -> ToyArray:
+    made = toy_array([1.0, 2.0], "float32")
     made.sealed = True
     return made
 
 
-def test_a_backend_may_refuse_an_operand_that_is_no_variable(sealed: Parcel) -> None:
-    x = Variable(parcel([1.0, 2.0], "float32"))
+def test_a_backend_may_refuse_an_operand_that_is_no_variable(sealed: ToyArray) -> None:
+    x = Variable(toy_array([1.0, 2.0], "float32"))
     for call in (lambda: x * sealed, lambda: A.multiply(sealed, x), lambda: A.where(x > 0, x, sealed)):
-        with pytest.raises(UnknownArray, match=r"a sealed parcel is refused; unseal\(\) it"):
+        with pytest.raises(UnknownArray, match=r"a sealed array is refused; unseal\(\) it"):
             call()
 
 
-def test_what_a_function_returns_is_refused_with_the_backends_reason(sealed: Parcel) -> None:
+def test_what_a_function_returns_is_refused_with_the_backends_reason(sealed: ToyArray) -> None:
     class Sealing(FunctionNode):
         def forward(self, inputs: Any) -> Any:
             return (sealed,)
 
-    expected = r"^Sealing: forward output: parcel: a sealed parcel is refused; unseal\(\) it$"
+    expected = r"^Sealing: forward output: toy: a sealed array is refused; unseal\(\) it$"
     with pytest.raises(UnknownArray, match=expected):
-        Sealing().apply((Variable(parcel([1.0], "float32")),))
+        Sealing().apply((Variable(toy_array([1.0], "float32")),))
 
 
 def test_a_backend_says_which_runtime_errors_are_about_shapes() -> None:
-    x = Variable(parcel([1.0, 2.0], "float32"))
+    x = Variable(toy_array([1.0, 2.0], "float32"))
     with pytest.raises(ShapeError, match=r"^atan2: shapes do not broadcast; got float32 \(2,\), float32 \(3,\)$"):
-        A.atan2(x, parcel([1.0, 2.0, 3.0], "float32"))
-    with pytest.raises(ShapeError, match=r"^atan2: lengths differ; got float32 \(2,\), float32 \(1,\) on parcel$"):
-        A.atan2(x, parcel([1.0], "float32"))
+        A.atan2(x, toy_array([1.0, 2.0, 3.0], "float32"))
+    with pytest.raises(ShapeError, match=r"^atan2: lengths differ; got float32 \(2,\), float32 \(1,\) on toy$"):
+        A.atan2(x, toy_array([1.0], "float32"))
 
 
 def test_other_runtime_errors_keep_their_kind_and_name_the_operation() -> None:
-    x = Variable(parcel(np.ones(9), "float32"))
-    with pytest.raises(RuntimeError, match=r"^atan2: out of parcels; got float32") as caught:
-        A.atan2(x, parcel([1.0], "float32"))
+    x = Variable(toy_array(np.ones(9), "float32"))
+    with pytest.raises(RuntimeError, match=r"^atan2: out of toy arrays; got float32") as caught:
+        A.atan2(x, toy_array([1.0], "float32"))
     assert not isinstance(caught.value, XpgradError)

@@ -1,4 +1,4 @@
-"""`interop.doors`: doors to other frameworks are found by entry points, and their plugins are strangers."""
+"""`interop.doors`: doors to other frameworks are found by entry points, and their plugins come from third parties."""
 
 import sys
 import types

@@ -41,7 +41,7 @@ def _sigmoid(x: Number) -> Number:
 
 
 PAIRS = (0.0, *_both(tuple(map(_single, (1e-8, 0.3, 2.1, 18.0, 40.0, 88.0, 300.0, 700.0)))))
-FEW = tuple(map(_single, (1e-8, 0.01, 0.3, 1.0, 2.1, 40.0, 1e4, 1e10)))
+FEW_VALUES = tuple(map(_single, (1e-8, 0.01, 0.3, 1.0, 2.1, 40.0, 1e4, 1e10)))
 Row = tuple[Callable[..., Number], tuple[tuple[float, ...], ...]]
 TABLE: dict[str, Row] = {
     "exp": (mp.exp, (_both(POSITIVE, 700),)),
@@ -76,7 +76,7 @@ TABLE: dict[str, Row] = {
     "softmax": (lambda x, y: _sigmoid(x - y), (PAIRS, PAIRS)),
     "log_softmax": (lambda x, y: -_softplus(y - x), (PAIRS, PAIRS)),
     "softmax_cross_entropy": (lambda x, y: _softplus(y - x), (PAIRS, PAIRS)),
-    "pseudo_huber": (lambda d, r: d * r * r / (mp.sqrt(d * d + r * r) + d), (FEW, _both(FEW))),
+    "pseudo_huber": (lambda d, r: d * r * r / (mp.sqrt(d * d + r * r) + d), (FEW_VALUES, _both(FEW_VALUES))),
     "expit": (_sigmoid, (_both(POSITIVE, 700),)),
     "log_expit": (lambda x: -_softplus(-x), (_both(POSITIVE, 700),)),
     "softplus": (_softplus, (_both(POSITIVE, 700),)),

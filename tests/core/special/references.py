@@ -30,7 +30,7 @@ POSITIVE = TINY + ORDINARY + INTEGERS + BESIDE + LARGE
 REAL = (0.0, *POSITIVE, *(-x for x in POSITIVE))
 AVERAGE = tuple(x for x in POSITIVE if 1e-9 < x < 1e5)  # of parameters
 PROBABILITIES = (*TINY, 0.003, 0.1, 0.3, 0.5 - 1e-9, 0.5, 0.5 + 1e-9, 0.7, 0.9, 1 - 1e-9)
-FEW = tuple(sign * x for sign in (1, -1) for x in (1e-20, 1e-8, 0.1, 0.7, 1 - 1e-9, 1.0, 1.3, 2.5, 5.2))
+FEW_VALUES = tuple(sign * x for sign in (1, -1) for x in (1e-20, 1e-8, 0.1, 0.7, 1 - 1e-9, 1.0, 1.3, 2.5, 5.2))
 CENTRE, SHAPES = (0.003, 0.1, 0.3, 0.45, 0.7, 0.9), (0.3, 1.3, 2.5, 9.1)  # of inverses in a parameter
 COUNTS = (0.0, 1.0, 2.0, 5.0, 30.0)
 
@@ -427,7 +427,7 @@ TABLE: dict[str, Row] = {
     "hyperbolic_cosine_integral": (mp.chi, (until(600),)),
     "fresnel_sine": (mp.fresnels, (until(1e10, REAL),)),
     "fresnel_cosine": (mp.fresnelc, (until(1e10, REAL),)),
-    "owens_t": (_owens_t, (FEW, FEW)),
+    "owens_t": (_owens_t, (FEW_VALUES, FEW_VALUES)),
     "wrightomega": (_wrightomega, (above(-700, REAL),)),
     "hyp0f1": (mp.hyp0f1, ((1e-8, 0.3, 1.0, 1.3, 2.0, 7.3, 30.1), until(900, (*REAL,)))),
     "hyp1f1": (mp.hyp1f1, ((0.3, 1.0, 2.5), (0.5, 1.3, 3.0), until(40, REAL))),

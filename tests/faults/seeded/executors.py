@@ -177,7 +177,7 @@ def one_thread(program: Program, run: Run) -> Run:
     return only
 
 
-def told_apart_by_identity(program: Program, run: Run) -> Run:
+def distinguished_by_identity(program: Program, run: Run) -> Run:
     def by_id(*arrays: Array) -> tuple[Array, ...]:
         places = {(x.shape, x.inner.dtype): x for x in arrays}
         return run(*(places[x.shape, x.inner.dtype] for x in arrays))
@@ -289,7 +289,7 @@ FAULTS = tuple(
         ("keeps-arrays", "all inputs but the first are those of the first run", executor(first_constants)),
         ("shares-scratch", "threads share the memory of a run", executor(shared_scratch)),
         ("is-of-one-thread", "only the thread that made it may run it", executor(one_thread)),
-        ("confuses-arguments", "arguments of one shape are one array", executor(told_apart_by_identity)),
+        ("confuses-arguments", "arguments of one shape are one array", executor(distinguished_by_identity)),
         ("merges-draws", "two draws of random numbers are one", changed(draws_once)),
         ("reorders-draws", "random numbers are drawn in another order", changed(draws_in_another_order)),
         ("draws-when-made", "random numbers are drawn when the program is made", executor(drawn_when_made)),

@@ -15,13 +15,13 @@ from xpgrad_conformance.subject import Subject
 LARGE = 4500  # elements
 
 
-MOST = 2**20  # elements of an array that is large enough for sums in place
+MAX_SIZE = 2**20  # elements of an array that is large enough for sums in place
 
 
 def sizes(s: Subject) -> tuple[tuple[int, int], ...]:
     """Return a small shape, and a shape large enough for the sweep to add in place if the backend supports it."""
     start = s.backend.in_place_from
-    least = LARGE if math.isinf(start) or start > MOST else max(LARGE, int(start))
+    least = LARGE if math.isinf(start) or start > MAX_SIZE else max(LARGE, int(start))
     return (3, 4), (67, math.ceil(least / 67) + 1)
 
 

@@ -28,7 +28,7 @@ from xpgrad_conformance.cases import CASES
 from xpgrad_conformance.check import check
 from xpgrad_conformance.subject import Subject
 from xpgrad_conformance.table.scenario import Scenario, dtypes_of
-from xpgrad_conformance.transformed import stranger_to
+from xpgrad_conformance.transformed import foreign_device
 
 REFUSALS = XpgradError, ArithmeticError, IndexError, NotImplementedError, RuntimeError, TypeError, ValueError
 """Exception types that invalid operations may raise."""
@@ -104,7 +104,7 @@ def mixed_devices_without_axes(s: Subject) -> None:
 def mixed_libraries(s: Subject) -> None:
     """Operations on arrays of two libraries raise an error that names both libraries, and convert no array."""
     host = plugins.host
-    there = stranger_to(s.backend)
+    there = foreign_device(s.backend)
     values = s.values((3, 4), 0.3, 1.9, "float32")
     x, w = Variable(placed(values, s.device)), Variable(placed(values, there))
     host_first = w if s.backend is not host else x
@@ -384,7 +384,7 @@ def gradients_that_do_not_fit(s: Subject) -> None:
     values = s.values((3, 4), dtype="float32")
     x = Variable(placed(values, here))
     x.grad = grad = placed(values, here)
-    stranger = placed(values, stranger_to(here.backend))
+    foreign = placed(values, foreign_device(here.backend))
     refused: list[tuple[str, type[Exception], Any]] = [
         ("of shape (4, 3)", ShapeError, placed(values.T, here)),
         ("of shape (12,)", ShapeError, placed(values.ravel(), here)),
@@ -392,7 +392,7 @@ def gradients_that_do_not_fit(s: Subject) -> None:
         ("of shape ()", ShapeError, placed(values[0, 0], here)),
         ("of int32", DtypeError, placed(values.astype("int32"), here)),
         (f"on {there}", DeviceMismatch, placed(values, there)),
-        ("of another library", BackendMismatch, stranger),
+        ("of another library", BackendMismatch, foreign),
     ]
     if s.has("float64"):
         refused.append(("of float64", DtypeError, placed(values.astype("float64"), here)))

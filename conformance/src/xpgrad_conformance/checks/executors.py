@@ -24,7 +24,7 @@ from xpgrad_conformance.table.comparisons import assert_near, assert_place
 
 LENGTHS = 1, 3, 8, 63, 65, 1000, 4097, 32_769, 70_001
 """Around multiples of the sizes that loops, blocks and vectors have."""
-FEW_LENGTHS = 3, 65, 4097, 70_001
+QUICK_LENGTHS = 3, 65, 4097, 70_001
 THREADS, RUNS = 6, 5
 RECORDED = 3
 """Calls until there is a program: what a library caches in the first one makes the second one another."""
@@ -111,7 +111,7 @@ def _of_a_loss(function: Callable[..., Any]) -> Callable[..., Any]:
 @check("J01")
 def lengths(s: Subject) -> None:
     """Elementwise functions, sums over all elements and their gradients are right for every length."""
-    for n in FEW_LENGTHS if s.quick else LENGTHS:
+    for n in QUICK_LENGTHS if s.quick else LENGTHS:
         for name, f in (("functions", _wave), ("sums", _totals), ("gradients", _of_a_loss(_wave))):
             agrees(s, f"a program of {name} of {n} elements", f, *pairs(s, (n,), (n,)))
 

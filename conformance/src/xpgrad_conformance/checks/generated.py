@@ -1,8 +1,8 @@
 """The checks of functions on generated inputs: sizes around thresholds, values of every kind, every layout."""
 
 from xpgrad_conformance.check import check
-from xpgrad_conformance.generated.circumstances import relaid, rewritten
 from xpgrad_conformance.generated.draw import Draw
+from xpgrad_conformance.generated.memory_layouts import with_random_layouts, with_rewritten_results
 from xpgrad_conformance.generated.resized import resized
 from xpgrad_conformance.generated.sample import Sample, first_error, kind_of
 from xpgrad_conformance.generated.shrinking import program_of, shrunk
@@ -24,7 +24,7 @@ def generated_values(s: Subject) -> None:
     samples = draw.part_of(s.operation.samples(draw))
     stacked = stacks(draw, s.operation.name, samples, STACKS[few])
     crossed = resized(draw, stacked, 1 if draw.spare else RESIZED[few])
-    found = first_error(s, rewritten(draw, relaid(draw, crossed)))
+    found = first_error(s, with_rewritten_results(draw, with_random_layouts(draw, crossed)))
     if found is None:
         return
     sample, wrong = found

@@ -5,9 +5,9 @@ from dataclasses import replace
 
 from xpgrad_conformance.cases import CASES
 from xpgrad_conformance.check import check
-from xpgrad_conformance.generated.circumstances import relaid
 from xpgrad_conformance.generated.draw import Draw
 from xpgrad_conformance.generated.gradients import Sweep, folded, gradient_error, gradient_program
+from xpgrad_conformance.generated.memory_layouts import with_random_layouts
 from xpgrad_conformance.generated.operation import Operation
 from xpgrad_conformance.generated.sample import Sample, kind_of
 from xpgrad_conformance.generated.shrinking import shrunk
@@ -24,7 +24,7 @@ LEFT = (
 SMOOTH, STEPS = ({case.name.partition("-")[0] for case in CASES if bool(case.order) == smooth} for smooth in (1, 0))
 CONSTANT = frozenset({*STEPS - SMOOTH, *MADE, *LEFT})
 """Functions without derivatives, whatever their arguments, and those without such that are compared here."""
-MOST = {(1, True): 7, (1, False): 48, (2, True): 3, (2, False): 16}
+MAX_SAMPLES = {(1, True): 7, (1, False): 48, (2, True): 3, (2, False): 16}
 """Samples of one operation in one dtype, by the order of derivatives and whether the profile is the quick one."""
 FAR = 4
 """One of so many is of values far from ordinary ones, if there are such."""
@@ -58,8 +58,8 @@ def _compare(s: Subject, order: int) -> None:
     assert s.operation is not None
     draw = Draw(s, s.operation.name, few=True)
     layouts = draw.layouts()
-    most = MOST[order, s.quick] if draw.long or not s.thin else LEAST
-    for number, sample in enumerate(relaid(draw, _chosen(draw, s.operation, most, order))):
+    most = MAX_SAMPLES[order, s.quick] if draw.long or not s.thin else LEAST
+    for number, sample in enumerate(with_random_layouts(draw, _chosen(draw, s.operation, most, order))):
         sample = folded(sample, draw) if draw.rng.integers(2) else sample
         kind = "uniform" if draw.rng.integers(3) == 0 else "integers"
         layout = draw.pick(("contiguous", "broadcast", *layouts)) if "broadcast" in layouts else draw.pick(layouts)

@@ -75,7 +75,7 @@ def equal_numbers(s: Subject) -> None:
                 for number in (*numbers, *numbers[::-1]):
                     if _takes(s, name, number):
                         got, expected = on_host(make(number)).reshape(-1), _made(name, number)
-                        assert _alike(got, expected), (
+                        assert _same_values(got, expected), (
                             f"{text.format(number)}, after equal numbers, is {got}, of {got.dtype}; expected {expected}"
                         )
 
@@ -86,7 +86,7 @@ def _takes(s: Subject, name: str, number: Any) -> bool:
     return type(number) is not complex or s.has("complex64")
 
 
-def _alike(got: Any, expected: Any) -> bool:
+def _same_values(got: Any, expected: Any) -> bool:
     """Return whether two arrays have the same numbers, with their signs, in dtypes of one kind."""
     same = got.dtype.kind == expected.dtype.kind and np.array_equal(got, expected)
     return same and np.array_equal(np.signbit(got.real), np.signbit(expected.real))

@@ -15,11 +15,11 @@ from xpgrad_conformance.check import check
 from xpgrad_conformance.checks.fused import replacements, wanted
 from xpgrad_conformance.checks.table import is_generated
 from xpgrad_conformance.checks.together import COUNT, in_rounds, switching_often, together, unless_refused
-from xpgrad_conformance.generated.alike import Group, of_one_shape
+from xpgrad_conformance.generated.common_shapes import Group, of_one_shape
 from xpgrad_conformance.generated.draw import Draw
-from xpgrad_conformance.generated.neighbours import unfit
 from xpgrad_conformance.generated.operation import Operation
 from xpgrad_conformance.generated.operations import OPERATIONS
+from xpgrad_conformance.generated.perturbed import unfit
 from xpgrad_conformance.generated.programs_compared import program_error
 from xpgrad_conformance.generated.programs_drawn import drawn
 from xpgrad_conformance.generated.programs_shrunk import program_text
@@ -30,15 +30,15 @@ from xpgrad_conformance.generated.sequences import (
     assert_equal,
     assert_right,
     bits,
-    evenly,
+    evenly_spaced,
     gradients,
     in_dtype,
-    in_thirds,
     in_turn,
     one_of_each,
     pairs_of,
-    steady,
     with_gradients,
+    with_inexact_values,
+    with_observed_reference,
 )
 from xpgrad_conformance.subject import Subject
 from xpgrad_conformance.table.case import Case
@@ -49,9 +49,9 @@ from xpgrad_conformance.table.variants import PLAIN
 
 SECONDS = 10.0
 """Time after which no other programs begin: libraries that compile each call run fewer."""
-TURNS = 3, 2
+ROUNDS = 3, 2
 """Rounds in which threads call with other shapes than before, beside refusals, in the full and the quick profile."""
-CROWD = 3 * COUNT
+MANY_THREADS = 3 * COUNT
 """Threads that call a function at once in another round, in quick a third of the functions."""
 MIXED = 4
 """Shapes with which the full profile calls functions at once in several dtypes."""
@@ -95,8 +95,8 @@ def first_uses(s: Subject) -> None:
         crowd = Draw(s, s.operation.name).turn(3) if s.quick else first
         _after_others(s, pairs[-1:] if crowd or not s.quick else [])
         for one, two in pairs[-1:] if crowd else []:  # more threads than a library may have buffers for
-            found = together([_caller(s, sample) for sample in (one, two)] * (CROWD // 2))
-            assert_all_right(s, [one, two] * (CROWD // 2), found, f"called by {CROWD} threads at once")
+            found = together([_caller(s, sample) for sample in (one, two)] * (MANY_THREADS // 2))
+            assert_all_right(s, [one, two] * (MANY_THREADS // 2), found, f"called by {MANY_THREADS} threads at once")
     for each, found in zip(rounds, results, strict=True):
         each.verify(found)
 
@@ -129,7 +129,7 @@ def _of_many_digits(s: Subject, pairs: Sequence[Pair]) -> list[Round]:
     """Let threads call with numbers of many digits, which show less precision than later calls; not all take thirds."""
     rounds = []
     for pair in pairs:
-        made = [in_thirds(sample) for sample in pair]
+        made = [with_inexact_values(sample) for sample in pair]
         if all(one is not other for one, other in zip(made, pair, strict=True)):
             calls = [unless_refused(_caller(s, sample)) for sample in made] * (COUNT // 2)
             rounds.append(Round(calls, functools.partial(_as_later, s, pair)))
@@ -149,7 +149,7 @@ def _after_others(s: Subject, pairs: Sequence[Pair]) -> None:
 
 def _as_later(s: Subject, pair: Pair, found: list[Any]) -> None:
     """Raise AssertionError unless the results of threads equal the results of later single-threaded calls."""
-    later = [steady(s, sample) for sample in pair]
+    later = [with_observed_reference(s, sample) for sample in pair]
     if all(one is not other for one, other in zip(later, pair, strict=True)):
         assert_all_right(s, later * (COUNT // 2), found, "called by eight threads at once, and alone after that")
 
@@ -181,7 +181,7 @@ def _nothing(*_: Any) -> None:
 def _of_many_shapes(s: Subject, samples: Sequence[Sample]) -> list[Round]:
     """Let each thread call with another shape or parameter, then two threads each with the same arrays."""
     several = list({_call_of(sample): sample for sample in samples}.values())
-    several = evenly(several, COUNT)
+    several = evenly_spaced(several, COUNT)
     if len(several) < 2:
         return []
     given = (several * COUNT)[:COUNT]
@@ -253,7 +253,7 @@ def _beside_errors(s: Subject, samples: Sequence[Sample]) -> list[Round]:
 
     others = [_nothing] * (COUNT - 1)
     rounds = [Round([lambda: [call() for call in errors], *others], lambda found: alone.extend(found[0]))]
-    for turn in range(TURNS[s.quick]):
+    for turn in range(ROUNDS[s.quick]):
         turned = callers[turn:] + callers[:turn]
         calls = [call for pair in zip(errors, turned, strict=True) for call in pair]
         rounds.append(Round(calls, functools.partial(verify, turn)))
@@ -265,7 +265,7 @@ def _of_one_shape(s: Subject) -> list[Round]:
     assert s.operation is not None
     dtypes = [dtype for dtype in s.operation.quick if s.has(dtype, *s.operation.facts)]
     if s.quick:
-        dtypes = evenly(sorted(dtypes, key=lambda dtype: dtype != s.dtype), 2)
+        dtypes = evenly_spaced(sorted(dtypes, key=lambda dtype: dtype != s.dtype), 2)
     others = [in_dtype(s, dtype) for dtype in dtypes]
     made = [(sub, sample) for sub in others for pair in pairs_of(sub, s.operation) for sample in pair]
 

@@ -15,7 +15,7 @@ from xpgrad_conformance.checks.together import COUNT, alone, in_rounds, switchin
 from xpgrad_conformance.subject import Subject
 from xpgrad_conformance.table.comparisons import assert_same_bits
 
-TURNS = 3
+ROUNDS = 3
 """Rounds of the same calls."""
 
 
@@ -44,7 +44,7 @@ def written_at_once(s: Subject) -> None:
     columns = [(slice(i // 2 * 2, i // 2 * 2 + 2), slice(i % 2, None, 2)) for i in range(COUNT)]
     for n in (5, 3000) if s.quick else (2, 5, 300, 70_000):
         whole = s.values((COUNT, n), dtype=s.wide)
-        for keys in (rows, columns) * TURNS:
+        for keys in (rows, columns) * ROUNDS:
             x = s.array(np.zeros_like(whole), s.wide)
             parts = [s.array(np.ascontiguousarray(whole[key]), s.wide) for key in keys]
             with switching_often():
@@ -53,7 +53,7 @@ def written_at_once(s: Subject) -> None:
             assert_same_bits(on_host(x), whole, what)
         _into_each_other(s, whole)
     if s.has("uint8"):
-        for _ in range(TURNS):
+        for _ in range(ROUNDS):
             _elements(s)
 
 
@@ -62,7 +62,7 @@ def _into_each_other(s: Subject, host: Any) -> None:
     x, y = s.array(host, s.wide), s.array(host, s.wide)
     calls: list[Callable[[], Any]] = [functools.partial(_write, s, *each) for each in ((x, ..., y), (y, ..., x))]
     with switching_often():
-        in_rounds([calls * (COUNT // 2)] * TURNS)
+        in_rounds([calls * (COUNT // 2)] * ROUNDS)
     for each in (x, y):
         assert_same_bits(on_host(each), host, "one of two equal arrays that eight threads have written into each other")
 
@@ -88,7 +88,7 @@ def shown_at_once(s: Subject) -> None:
     calls: list[Callable[[], Any]] = [functools.partial((repr, str)[i % 2], x) for i, x in enumerate(variables)]
     wanted = [alone(call) for call in calls]
     with switching_often():
-        for found in in_rounds([calls] * TURNS):
+        for found in in_rounds([calls] * ROUNDS):
             for i, (one, other) in enumerate(zip(found, wanted, strict=True)):
                 assert one == other, f"what thread {i} of eight prints at once is {one!r}, and alone {other!r}"
 
@@ -101,7 +101,7 @@ def exported_at_once(s: Subject) -> None:
     for name in [name for name, _ in readers(s, arrays[0])]:
         calls: list[Callable[[], Any]] = [functools.partial(_read, s, name, x) for x in arrays]
         with switching_often():
-            for found in in_rounds([calls] * TURNS):
+            for found in in_rounds([calls] * ROUNDS):
                 for got, host in zip(found, hosts, strict=True):
                     assert_same_bits(got, host, f"what {name} has read, in one of eight threads at once,")
 

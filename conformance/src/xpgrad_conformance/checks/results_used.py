@@ -9,7 +9,7 @@ from xpgrad import as_array
 from xpgrad.testing.arrays import on_host
 from xpgrad.types import Shape
 from xpgrad_conformance.check import check
-from xpgrad_conformance.generated.sample import Sample, several
+from xpgrad_conformance.generated.sample import Sample, as_list
 from xpgrad_conformance.generated.sequences import in_turn, pairs_of
 from xpgrad_conformance.generated.writing import overwrite
 from xpgrad_conformance.oracle import host as numpy_namespace
@@ -60,7 +60,7 @@ def parts_of_results(s: Subject) -> None:
     for one, two in pairs_of(s, s.operation)[-1 if s.quick else -SAMPLES[False] :]:
         for part in PARTS:
             found = one.applied(s.xp, *one.arrays(s))
-            parts = [made for made in (_part(part, s, y) for y in several(found)) if made is not None]
+            parts = [made for made in (_part(part, s, y) for y in as_list(found)) if made is not None]
             before = [each.tobytes() for each in map(on_host, parts)]
             del found
             for sample in (two, one, two):
@@ -78,7 +78,7 @@ def results_used(s: Subject) -> None:
     samples = [one for one, _ in pairs_of(s, s.operation)]
     for sample in list({each.written: each for each in samples}.values())[: SAMPLES[s.quick]]:  # the largest of each
         found = sample.applied(s.xp, *sample.arrays(s))
-        for y in several(found):
+        for y in as_list(found):
             _used(s, sample, as_array(y))
 
 

@@ -17,7 +17,7 @@ from xpgrad_conformance.check import check
 from xpgrad_conformance.checks.together import TIMEOUT, switching_often
 from xpgrad_conformance.generated.draw import Draw
 from xpgrad_conformance.generated.operations import OPERATIONS
-from xpgrad_conformance.generated.sample import Sample, several
+from xpgrad_conformance.generated.sample import Sample, as_list
 from xpgrad_conformance.generated.sequences import (
     Pair,
     assert_all_right,
@@ -30,8 +30,8 @@ from xpgrad_conformance.generated.sequences import (
     on_another_device,
     one_of_each,
     pairs_of,
-    steady,
     with_gradients,
+    with_observed_reference,
 )
 from xpgrad_conformance.generated.writing import WRITES, overwrite
 from xpgrad_conformance.oracle import named
@@ -75,7 +75,10 @@ def _spread(pairs: list[Pair], count: int) -> list[Pair]:
 def histories(s: Subject) -> None:
     """Calls are right after any earlier calls: other values, shapes, dtypes, devices, errors, writes to arguments."""
     assert s.operation is not None
-    pairs = [(steady(s, one), steady(s, two)) for one, two in _spread(pairs_of(s, s.operation), 4 if s.quick else 12)]
+    pairs = [
+        (with_observed_reference(s, one), with_observed_reference(s, two))
+        for one, two in _spread(pairs_of(s, s.operation), 4 if s.quick else 12)
+    ]
     _alternate(s, pairs)
     for one, two in _spread(pairs, 2 if s.quick else 6):
         for what, fail in _failing(s, two):
@@ -162,7 +165,7 @@ def _write(s: Subject, one: Sample, two: Sample) -> None:
     first = _called(s, one, "at first", arrays)
     before = bits(first)
     given = {id(s.backend.owner(x)[0]) for x in arrays}
-    results = [as_array(each) for each in several(first)]
+    results = [as_array(each) for each in as_list(first)]
     shares = any(s.backend.is_view(y) or id(s.backend.owner(y)[0]) in given for y in results)
     graph = _with_graph(s, one, arrays)
     if not all(itertools.starmap(overwrite, zip(arrays, others, strict=True))):

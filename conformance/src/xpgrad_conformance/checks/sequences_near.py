@@ -5,10 +5,10 @@ import itertools
 from typing import Any
 
 from xpgrad_conformance.check import check
-from xpgrad_conformance.generated.neighbours import (
+from xpgrad_conformance.generated.perturbed import (
     differing,
-    neighbours,
     otherwise,
+    perturbed_samples,
     squared,
     unfit,
     with_other_parameters,
@@ -38,7 +38,7 @@ def nearly_the_same(s: Subject) -> None:
     assert s.operation is not None
     larger = pairs_of(s, s.operation, *MEDIUM, count=2)[-1:]
     for one in (*_of_each_rank(s, pairs_of(s, s.operation))[: SAMPLES[_kind(s)]], *(one for one, _ in larger)):
-        found = list(neighbours(one))
+        found = list(perturbed_samples(one))
         if found:
             _in_other_memory(s, one, found)
             _in_the_same_memory(s, one, found)
@@ -86,7 +86,7 @@ def _in_other_memory(s: Subject, one: Sample, found: list[tuple[str, Sample]]) -
 
 
 def _in_the_same_memory(s: Subject, one: Sample, found: list[tuple[str, Sample]]) -> None:
-    """Call a sample, write its neighbours' elements into its arrays, each in one place, and call again."""
+    """Call a sample, write each perturbation in place into its arrays, and call again."""
     if not s.has(*WRITES) or any(argument.layout == "broadcast" for argument in one.arguments):
         return
     arrays = one.arrays(s)

@@ -14,7 +14,7 @@ from xpgrad_conformance.generated import reference
 from xpgrad_conformance.generated.draw import Draw
 from xpgrad_conformance.generated.formulas import formula
 from xpgrad_conformance.generated.layouts import constant_along, laid_out
-from xpgrad_conformance.generated.sample import Argument, Sample, raised, several
+from xpgrad_conformance.generated.sample import Argument, Sample, as_list, raised
 from xpgrad_conformance.generated.shrinking import commented, lines_of, opening
 from xpgrad_conformance.subject import Subject
 from xpgrad_conformance.table.comparisons import assert_place
@@ -91,7 +91,7 @@ class Expected:
 
 def outputs(result: Any) -> list[Variable]:
     """Return those outputs of a function that have a gradient."""
-    return [y for y in several(result) if isinstance(y, Variable) and y.requires_grad and is_floating(y.array)]
+    return [y for y in as_list(result) if isinstance(y, Variable) and y.requires_grad and is_floating(y.array)]
 
 
 def expected(sample: Sample, sweep: Sweep, *, wide: bool = True) -> Expected | None:

@@ -33,7 +33,7 @@ SEVERAL = 60, 5
 """Arrays of which several axes are chosen, and sets of shapes that broadcast, in the full and the quick profile."""
 RANKS = 6, 7, 8
 """Numbers of axes beyond those for which loops are written out."""
-FEW = {"m": 3, "k": 2, "": 1}
+SHORT_AXES = {"m": 3, "k": 2, "": 1}
 """The lengths of the axes that are short."""
 WIDTHS = 3, 18, 5, 10
 """Those of the axis "m" beside one of up to 64: some are no multiples of 4, and greater than blocks of 4, 8 and 16."""
@@ -53,7 +53,7 @@ Points = Callable[[str], Sequence[float]]
 
 def shaped(axes: Sequence[str], n: int) -> tuple[int, ...]:
     """Return the shape of an array with these axes, where ``n`` is long; ``m`` depends on a short n."""
-    few = {**FEW, "m": WIDTHS[n % len(WIDTHS)]} if n <= 64 else FEW
+    few = {**SHORT_AXES, "m": WIDTHS[n % len(WIDTHS)]} if n <= 64 else SHORT_AXES
     return tuple(few.get(name, n) for name in axes)
 
 

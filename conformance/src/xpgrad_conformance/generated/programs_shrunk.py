@@ -12,13 +12,13 @@ from xpgrad_conformance.generated.sample import Argument
 from xpgrad_conformance.generated.shrinking import commented, header, lines_of
 from xpgrad_conformance.subject import Subject
 
-MOST = 400
+MAX_TRIALS = 400
 """Trials for a smaller program."""
 
 
 def smallest(program: Program, failing: Callable[[Program], bool]) -> Program:
     """Return a smaller program for which `failing` is true: fewer outputs and steps, shorter axes, simpler inputs."""
-    left = [MOST]
+    left = [MAX_TRIALS]
 
     def tried(candidate: Program) -> bool:
         left[0] -= 1

@@ -12,11 +12,11 @@ import numpy as np
 
 from xpgrad.plugin import CHAPTERS
 from xpgrad_conformance.generated.draw import Draw
-from xpgrad_conformance.generated.neighbours import is_accepted
+from xpgrad_conformance.generated.perturbed import is_accepted
 from xpgrad_conformance.generated.sample import Argument, Sample
 from xpgrad_conformance.generated.stacked import names_of
 
-MOST = 4000, 4000, 40_000
+MAX_SIZES = 4000, 4000, 40_000
 """The most elements of an argument, one of these; in the quick profile the first one."""
 FROM = 20_000
 """The most elements of the arguments of a sample that is resized."""
@@ -141,7 +141,7 @@ def _resized(draw: Draw, sample: Sample, lengths: Callable[[Draw, Sample], dict[
 def _lengths(draw: Draw, sample: Sample) -> dict[str, int]:
     """Return lengths of axes whose product is small."""
     new = {name: int(draw.pick(draw.pick(LENGTHS))) for name in _old(sample)}
-    most = (MOST[0] if draw.quick else draw.pick(MOST)) // _kept(sample)
+    most = (MAX_SIZES[0] if draw.quick else draw.pick(MAX_SIZES)) // _kept(sample)
     while max(new.values()) > 1 and math.prod(new.values()) > most:
         longest = max(new, key=lambda name: new[name])
         new[longest] = max(new[longest] // 3, 1)

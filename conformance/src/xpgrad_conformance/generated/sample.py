@@ -163,7 +163,7 @@ class Sample:
         """The exact results as host arrays."""
         with np.errstate(all="ignore"):
             found = self.reference(*(widened(host, self.precise) for host in self.hosts), **self.parameters)
-        return tuple(np.asarray(each) for each in several(found))
+        return tuple(np.asarray(each) for each in as_list(found))
 
     @property
     def is_defined(self) -> bool:
@@ -203,7 +203,7 @@ class Sample:
         wrong = self.misplaced(s, got, len(expected))
         if wrong is not None:
             return wrong
-        hosts = [on_host(each) for each in several(got)]
+        hosts = [on_host(each) for each in as_list(got)]
         if self.derived is not None:
             hosts = self._derived(hosts)
         scales = self._scales(len(hosts))
@@ -218,7 +218,7 @@ class Sample:
 
     def misplaced(self, s: Subject, got: Any, count: int) -> str | None:
         """Return the error in the number (expected: `count`), devices or dtypes of results as text, or None."""
-        results = several(got)
+        results = as_list(got)
         if self.derived is None and len(results) != count:
             return f"it gives {len(results)} arrays, expected {count}"
         for i, each in enumerate(results):
@@ -246,7 +246,7 @@ class Sample:
         single = name_of(self.hosts[0].dtype) in ("float32", "complex64")
         with np.errstate(all="ignore"):
             found = self.derived([widened(h, False) for h in self.hosts], [widened(h, False) for h in results])
-        found = [np.asarray(each) for each in several(found)]
+        found = [np.asarray(each) for each in as_list(found)]
         return [
             x.astype(np.float32 if x.dtype.kind == "f" else np.complex64) if single and x.dtype.kind in "fc" else x
             for x in found
@@ -261,14 +261,14 @@ class Sample:
         return list(found) if isinstance(found, (tuple, list)) else [found] * count
 
 
-def several(got: Any) -> list[Any]:
+def as_list(got: Any) -> list[Any]:
     """Return the results of a call as a list."""
     return list(got) if isinstance(got, (tuple, list)) else [got]
 
 
 def _written(s: Subject, got: Any, arrays: list[Array]) -> bool:
     """Write to the results of a call; return whether they have separate memory and are all writable."""
-    results, given = [as_array(each) for each in several(got)], {id(s.backend.owner(x)[0]) for x in arrays}
+    results, given = [as_array(each) for each in as_list(got)], {id(s.backend.owner(x)[0]) for x in arrays}
     if any(s.backend.is_view(y) or id(s.backend.owner(y)[0]) in given for y in results):
         return False
     return all(overwrite(each, MARK) for each in results)

@@ -12,7 +12,7 @@ from xpgrad import Device, Variable, grad
 from xpgrad.testing.arrays import on_host
 from xpgrad_conformance.generated.draw import Draw
 from xpgrad_conformance.generated.operation import COMPLEX, Operation
-from xpgrad_conformance.generated.sample import Argument, Sample, several
+from xpgrad_conformance.generated.sample import Argument, Sample, as_list
 from xpgrad_conformance.generated.shrinking import program_of
 from xpgrad_conformance.subject import Subject
 
@@ -58,7 +58,7 @@ def pairs_of(s: Subject, operation: Operation, least: int = 1, most: int = SMALL
                 del _made[key]
         like = in_dtype(s, s.dtype)
         one, two = ({_key(each): each for each in _some(like, operation, k, (least, most), count)} for k in (1, 2))
-        chosen = evenly(list(one.items()), count)
+        chosen = evenly_spaced(list(one.items()), count)
         found = [(sample, two.get(key) or turned_round(sample)) for key, sample in chosen if sample.arguments]
         makers = [sample for _, sample in chosen if not sample.arguments]
         different = [*(pair for pair in found if not _equal(*pair)), *pairwise(makers)]
@@ -104,20 +104,20 @@ def _doubled(argument: Argument) -> Argument:
     return replace(argument, host=np.repeat(host, 2)[: host.size], text="")
 
 
-def steady(s: Subject, sample: Sample) -> Sample:
+def with_observed_reference(s: Subject, sample: Sample) -> Sample:
     """Return a sample whose expected results are observed in a first call; other samples unchanged.
 
     Its numbers are thirds of the given numbers, if these are whole or have exact results, which would hide a lack of
     precision.
     """
-    made = in_thirds(sample)
+    made = with_inexact_values(sample)
     if made is sample:
         return sample
     try:
         found = made.applied(s.xp, *made.arrays(s))
     except Exception:  # thirds may be rejected
         return sample
-    hosts = tuple(map(on_host, several(found)))
+    hosts = tuple(map(on_host, as_list(found)))
     with np.errstate(all="ignore"):
         size = sum(float(np.sum(np.abs(host[np.isfinite(host)]))) for host in made.hosts if host.dtype.kind in "fc")
     return replace(
@@ -129,7 +129,7 @@ def steady(s: Subject, sample: Sample) -> Sample:
     )
 
 
-def in_thirds(sample: Sample) -> Sample:
+def with_inexact_values(sample: Sample) -> Sample:
     """Return a sample with thirds of the given numbers, which have many digits; unchanged if it has such numbers."""
     arguments = tuple(map(_thirds, sample.arguments))
     same = all(a is b for a, b in zip(arguments, sample.arguments, strict=True))
@@ -190,7 +190,7 @@ def _some(s: Subject, operation: Operation, number: int, bounds: tuple[int, int]
     return islice(found, AMONG[s.quick] * count)
 
 
-def evenly(found: list[Item], count: int) -> list[Item]:
+def evenly_spaced(found: list[Item], count: int) -> list[Item]:
     """Return so many of some items, at equal distances."""
     return [found[i * len(found) // count] for i in range(count)] if len(found) > count else found
 
@@ -206,7 +206,7 @@ def _equal(one: Sample, two: Sample) -> bool:
 
 def bits(results: Any) -> tuple[bytes, ...]:
     """Return the bytes of one or several results."""
-    return tuple(on_host(each).tobytes() for each in several(results))
+    return tuple(on_host(each).tobytes() for each in as_list(results))
 
 
 def in_turn(operation: Operation, dtype: str, quick: bool) -> bool:
@@ -254,7 +254,7 @@ def gradients(s: Subject, sample: Sample, between: Sample | None = None) -> list
     ys = sample.applied(s.xp, *xs)
     if between is not None:
         between.applied(s.xp, *_variables(s, between))
-    ys = [y for y in several(ys) if isinstance(y, Variable) and y.requires_grad]
+    ys = [y for y in as_list(ys) if isinstance(y, Variable) and y.requires_grad]
     if not ys or not inputs:
         return []
     seeds = [Variable(s.array(s.cotangent(y), s.backend.dtype_name(y.array.dtype))) for y in ys]

@@ -11,7 +11,7 @@ from xpgrad_conformance.generated.layouts import constant_axis, surrounding
 from xpgrad_conformance.generated.sample import MARK, Argument, Sample
 
 Failing = Callable[[Sample], bool]
-MOST = 200
+MAX_TRIALS = 200
 """Trials."""
 SHOWN = 6
 """Elements of an array that a program shows as they are, or that differ from all others."""
@@ -21,7 +21,7 @@ LISTED = 40
 
 def shrunk(sample: Sample, failing: Failing) -> Sample:
     """Return a smaller sample for which `failing` is true: simpler layouts, shorter axes, simpler values."""
-    left = [MOST]
+    left = [MAX_TRIALS]
 
     def tried(candidate: Sample) -> bool:
         left[0] -= 1

@@ -9,7 +9,7 @@ POWERS = 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768, 655
 SMALL = 0, 1, 2, 3, 5, 6, 7
 QUICK = 8, 16, 32, 64, 128, 256, 1024, 4096
 """The powers around which the quick profile takes all three lengths; around each other one it takes one of them."""
-FEW = 8, 16, 32, 64, 128, 256, 1024, 4096, 16384, 65536
+COARSE = 8, 16, 32, 64, 128, 256, 1024, 4096, 16384, 65536
 """The powers around which checks that take long take one length."""
 LARGE = 8192
 """From here on the quick profile takes one length around a threshold, other ones for each seed and function."""
@@ -49,7 +49,7 @@ def lengths(
     """
     found: set[int]
     if few:
-        found = {0, 1, 2, int(rng.choice([3, 5, 6, 7])), *(power + int(rng.integers(-1, 2)) for power in FEW)}
+        found = {0, 1, 2, int(rng.choice([3, 5, 6, 7])), *(power + int(rng.integers(-1, 2)) for power in COARSE)}
         found |= {t + k for t in thresholds for k in ((-1, 0, 1) if not quick else (0, 1))}
         found |= {LARGEST} if not quick or rng.integers(8) == 0 else set()
         return sorted(n for n in found if 0 <= n <= most)

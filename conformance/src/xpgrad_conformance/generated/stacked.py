@@ -11,7 +11,7 @@ from xpgrad.types import Shape
 from xpgrad_conformance.generated.draw import Draw
 from xpgrad_conformance.generated.sample import Argument, Sample
 
-MOST = 400
+MAX_SIZE = 400
 """The most elements in all arguments of a sample of which a stack is made."""
 RANKS = 2, 3, 4, 5, 6
 """Numbers of axes of stacks."""
@@ -76,7 +76,7 @@ def _fits(sample: Sample) -> bool:
     sizes = [host.size for host in sample.hosts]
     if sample.name in ("sum", "prod") and sample.parameters.get("axis") is None and sample.hosts[0].dtype.kind in "iu":
         return False
-    return bool(sizes) and min(sizes) > 0 and sum(sizes) <= MOST
+    return bool(sizes) and min(sizes) > 0 and sum(sizes) <= MAX_SIZE
 
 
 def stacked(draw: Draw, sample: Sample) -> Sample:

@@ -102,11 +102,11 @@ def _assert_refused(s: Scenario, error: Exception, judge: Scenario | None) -> No
         raise error
     name = s.case.function.rpartition(".")[2]
     clear = isinstance(error, XpgradError) or re.match(r"[\w.]+: ", str(error))
-    told = f"{type(error).__name__}: {error}"
-    assert clear, f"raised {told}; expected an error that says what {name} takes"
+    message = f"{type(error).__name__}: {error}"
+    assert clear, f"raised {message}; expected an error that says what {name} takes"
     by_shape = isinstance(error, (IndexError, ShapeError)) and refusal(s.case, s.variant) is not None
     if judge is not None and not by_shape:
-        raise AssertionError(f"raised {told}; but the reference has a value for these inputs")
+        raise AssertionError(f"raised {message}; but the reference has a value for these inputs")
 
 
 def _finite(y: Any) -> bool:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.building import place, values
-from tests.core.parcels import Plugin, registered
+from tests.core.toy_arrays import Plugin, registered
 from tests.devices import device_or_skip
 
 import xpgrad
@@ -23,8 +23,8 @@ PLACES = (
     "@strict:cpu",
     "@strict:device1",
     "@strict:device2",
-    "@parcel:cpu",
-    "@parcel:away",
+    "@toy:cpu",
+    "@toy:away",
     "native:0",
     "native:1",
     "@torch:cpu",
@@ -45,7 +45,7 @@ FLOATING = [name for name, values in ARRAYS.items() if values.dtype.kind in "fc"
 
 
 @pytest.fixture(autouse=True, scope="module")
-def _parcels() -> Iterator[None]:
+def _toy_arrays() -> Iterator[None]:
     with registered(Plugin()):
         yield
 
@@ -175,8 +175,8 @@ HALVES = {
 SOME = [
     ("@numpy", "@strict:device1"),
     ("@strict:device1", "@strict:device2"),
-    ("@parcel:cpu", "@numpy"),
-    ("@strict:cpu", "@parcel:away"),
+    ("@toy:cpu", "@numpy"),
+    ("@strict:cpu", "@toy:away"),
     ("native:0", "@strict:device1"),
     ("@numpy", "@cupy:0"),
 ]

@@ -10,7 +10,7 @@ import warnings
 
 import numpy as np
 import pytest
-from tests.core.backend.strangers import Strangers
+from tests.core.backend.third_party import ThirdParty
 from tests.core.transforms.trace.random_programs import BACKEND, XP, bits, interpreted, spec
 from tests.core.transforms.trace.small_programs import Writer
 
@@ -133,10 +133,10 @@ def xpgrad_executor(backend):
     ],
 )
 def test_a_program_runs_where_an_executor_declines_or_fails(
-    body, answer, warning, strangers: Strangers, monkeypatch, recwarn
+    body, answer, warning, third_party: ThirdParty, monkeypatch, recwarn
 ) -> None:
-    strangers.install("xpgrad-fast", HOOK.format(body=body, answer=answer), modules="numpy")
-    loaded = strangers.plugins()
+    third_party.install("xpgrad-fast", HOOK.format(body=body, answer=answer), modules="numpy")
+    loaded = third_party.plugins()
     monkeypatch.setattr(choice, "plugins", loaded)
     monkeypatch.setattr(choice, "EXECUTORS", {"python": python.python_executor})
     w = Writer(X)
@@ -146,10 +146,10 @@ def test_a_program_runs_where_an_executor_declines_or_fails(
     assert [warning in str(w.message) for w in recwarn.list if w.category is PluginWarning] == [True] * bool(warning)
 
 
-def test_the_executor_of_a_plugin_runs_the_program(strangers: Strangers, monkeypatch) -> None:
+def test_the_executor_of_a_plugin_runs_the_program(third_party: ThirdParty, monkeypatch) -> None:
     body = "return lambda *arrays: (program.name, len(arrays))"
-    strangers.install("xpgrad-fast", HOOK.format(body=body, answer="executor"), modules="numpy")
-    loaded = strangers.plugins()
+    third_party.install("xpgrad-fast", HOOK.format(body=body, answer="executor"), modules="numpy")
+    loaded = third_party.plugins()
     monkeypatch.setattr(choice, "plugins", loaded)
     w = Writer(X)
     assert executor_for(w.program(w(np.sin, *w.inputs)), loaded.backend("numpy"))(X) == ("f", 1)
@@ -384,12 +384,12 @@ def test_text_and_graph_name_each_call_with_its_array_and_bytes() -> None:
     assert graph.count("->") == 3
 
 
-def test_an_executor_on_request_is_asked_only_by_its_name(strangers: Strangers, monkeypatch) -> None:
+def test_an_executor_on_request_is_asked_only_by_its_name(third_party: ThirdParty, monkeypatch) -> None:
     hook = HOOK.format(body="return lambda *arrays: ('slow to make',)", answer="executor")
-    strangers.install(
+    third_party.install(
         "xpgrad-slow", hook.replace("    return exe", "    executor.on_request = True\n    return exe"), modules="numpy"
     )
-    loaded = strangers.plugins()
+    loaded = third_party.plugins()
     monkeypatch.setattr(choice, "plugins", loaded)
     monkeypatch.setattr(choice, "EXECUTORS", {"python": python.python_executor})
     w = Writer(X)

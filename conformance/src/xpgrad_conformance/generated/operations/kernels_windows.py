@@ -76,7 +76,7 @@ def _convolution(name: str) -> Operation:
                 continue
             row |= {"groups": groups, "bias": draw.pick((False, True)), "layout": draw.pick(_layouts(draw))}
             yield _sample(draw, name, row, sizes, (groups * draw.pick((1, 2, 3)), groups * draw.pick((1, 2))))
-        for options, sizes in _padded_alike(draw):
+        for options, sizes in _evenly_padded(draw):
             yield _sample(draw, name, options | {"dilate": 1, "groups": 1, "bias": False}, sizes, (2, 3))
         for batch in BATCHES if not draw.quick else (draw.pick(BATCHES[1:4]), BATCHES[4]):
             row = {"ndim": 1, "ksize": 2, "stride": 1, "pad": 0, "dilate": 1, "groups": 1, "bias": True}
@@ -98,7 +98,7 @@ def _uneven(draw: Draw, keys: Sequence[str]) -> tuple[dict[str, Any], tuple[int,
     return row, tuple(_size({"dilate": 1} | each, draw) for each in _by_axis({key: row[key] for key in keys}))
 
 
-def _padded_alike(draw: Draw) -> Iterator[tuple[dict[str, Any], tuple[int, ...]]]:
+def _evenly_padded(draw: Draw) -> Iterator[tuple[dict[str, Any], tuple[int, ...]]]:
     """Yield options and lengths of images, two after each other whose lengths are the same with their padding."""
     for _ in range(PADDED[draw.quick]):
         ndim, n = draw.pick((1, 2)), int(draw.rng.integers(4, 8))
@@ -158,7 +158,7 @@ def _pooling(name: str, units: float) -> Operation:
                 sizes = tuple(n + 2 * pad + 1 for n, pad in zip(sizes, row["pad"], strict=True))
             row["layout"] = draw.pick(_layouts(draw)[:-1])
             yield _pooled(draw, name, units, row, sizes, draw.pick((1, 2, 3)))
-        for options, sizes in _padded_alike(draw) if name != "unpooling_nd" else ():
+        for options, sizes in _evenly_padded(draw) if name != "unpooling_nd" else ():
             yield _pooled(draw, name, units, options, sizes, 2)
         for k in WIDE:
             row = {"ksize": k, "stride": 1, "pad": int(draw.rng.integers(0, 2)), "batch": 2, "layout": "contiguous"}

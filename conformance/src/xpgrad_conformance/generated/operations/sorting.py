@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
+from xpgrad_conformance.generated.decisive import FORMS as LINES
+from xpgrad_conformance.generated.decisive import lengths, with_decisive_element
 from xpgrad_conformance.generated.draw import Draw
 from xpgrad_conformance.generated.moved import around, combined, given, swept
-from xpgrad_conformance.generated.needles import FORMS as LINES
-from xpgrad_conformance.generated.needles import hidden, lengths
 from xpgrad_conformance.generated.operation import FLOATS, INTEGERS, Operation
 from xpgrad_conformance.generated.sample import Argument, Sample
 
@@ -35,7 +35,9 @@ def _inputs(draw: Draw) -> Iterator[tuple[Argument, dict[str, Any]]]:
             yield given(draw, (n,), draw.pick(("mixed", "ties")), ("n",)), {"descending": descending}
     for n in lengths(draw)[-1:] if draw.quick else lengths(draw):
         for form in (draw.pick(LINES),) if draw.quick else LINES:
-            x = Argument(hidden(draw, n, form, 1, 2), form)  # the smallest element is late, the rest is constant
+            x = Argument(
+                with_decisive_element(draw, n, form, 1, 2), form
+            )  # the smallest element is late, the rest is constant
             yield x, {"axis": form.index("n"), "descending": draw.pick((False, True))}
     if draw.dtype in FLOATS:
         for n in (5, 17, 67):

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from xpgrad_conformance.generated.decisive import decisive_elements
 from xpgrad_conformance.generated.draw import Draw
-from xpgrad_conformance.generated.needles import needles
 from xpgrad_conformance.generated.operation import FLOATS, INTEGERS, Operation
 from xpgrad_conformance.generated.operations.statistics import BLOCKS, factors, positions, specials, whole
 from xpgrad_conformance.generated.points import FORMS, shaped
@@ -60,7 +60,7 @@ def cumulative(name: str, plain: Callable[..., Any], make: Callable[..., Argumen
             for axis in (0, 1):
                 yield Sample(name, (make(draw, shape, ("n", "m")),), reference, {"axis": axis}, **what)
         if draw.dtype != "int8" and not draw.dtype.startswith("u"):
-            yield from needles(draw, name, reference, [(neutral + 1, neutral)], **what)
+            yield from decisive_elements(draw, name, reference, [(neutral + 1, neutral)], **what)
         if draw.dtype in FLOATS:
             values = specials(draw.dtype) if name == "cumulative_sum" else [np.nan]
             others = None if name == "cumulative_sum" else -1.0  # whose products are exact

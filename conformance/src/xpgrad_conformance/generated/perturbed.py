@@ -11,9 +11,9 @@ from xpgrad_conformance.generated import reference
 from xpgrad_conformance.generated.sample import Argument, Sample
 from xpgrad_conformance.subject import Subject
 
-Place = tuple[int, ...]
+Index = tuple[int, ...]
 PLACES = "the last element", "one element in the middle", "the first element", "the order of two elements"
-"""In what a neighbour differs, at the size of the arguments that are changed."""
+"""Differences between a sample and a perturbed sample, in one of its arguments."""
 
 KEPT = "copy", "stable", "ord", "n", "s"
 """Parameters that stay: without them results are not unique, are of another function, or have no meaning."""
@@ -22,7 +22,7 @@ NEGATIVE = "axis", "shift", "k", "offset"
 """Parameters that may be any negative number."""
 
 
-def neighbours(sample: Sample) -> Iterator[tuple[str, Sample]]:
+def perturbed_samples(sample: Sample) -> Iterator[tuple[str, Sample]]:
     """Yield samples with arguments that differ in one place, each with a description.
 
     Elements are replaced by elements of the same array, simultaneously in all arguments of one shape, so that they stay
@@ -36,7 +36,7 @@ def neighbours(sample: Sample) -> Iterator[tuple[str, Sample]]:
                 yield what, replace(sample, arguments=tuple(changed))
 
 
-def differing(one: Argument, two: Argument) -> list[Place]:
+def differing(one: Argument, two: Argument) -> list[Index]:
     """Return the places in which two arguments of one shape differ."""
     if one is two:
         return []

@@ -1,7 +1,7 @@
-"""A small array library of a stranger, and its plugin: NumPy's values in parcels that lie in one of two places.
+"""A small third-party array library and its plugin: NumPy's values in arrays on one of two devices.
 
-``here`` is host memory that DLPack may see. ``away`` pretends not to be: its parcels have neither DLPack nor a buffer,
-so they must be brought ``here`` first.
+``here`` is host memory that DLPack can export. ``away`` simulates another device: its arrays have neither DLPack nor a
+buffer, so they must be moved ``here`` first.
 """
 
 import sys
@@ -20,7 +20,7 @@ from xpgrad.plugin import ArrayAPIBackend, hookimpl, scatter_add_by_sorting
 HOST_MEMORY = (1, 0)
 
 
-class Parcel:
+class ToyArray:
     """An array."""
 
     def __init__(self, values: Any, device: str = "here") -> None:
@@ -31,8 +31,8 @@ class Parcel:
     ndim = property(lambda self: self.values.ndim)
     size = property(lambda self: self.values.size)
 
-    def to_device(self, device: str, /) -> "Parcel":
-        return Parcel(self.values, device)
+    def to_device(self, device: str, /) -> "ToyArray":
+        return ToyArray(self.values, device)
 
     def __array_namespace__(self, *, api_version: str | None = None) -> ModuleType:
         return sys.modules[__name__]
@@ -42,17 +42,17 @@ class Parcel:
 
     def __dlpack_device__(self) -> tuple[int, int]:
         if self.device != "here":
-            raise BufferError("parcels cannot be opened while they are away")
+            raise BufferError("toy arrays on `away` cannot be exported")
         return HOST_MEMORY
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        self.values[key] = value.values if isinstance(value, Parcel) else value
+        self.values[key] = value.values if isinstance(value, ToyArray) else value
 
 
-def from_dlpack(x: Any, /, **options: Any) -> Parcel:
-    parcel = Parcel(0)
-    parcel.values = np.from_dlpack(x)
-    return parcel
+def from_dlpack(x: Any, /, **options: Any) -> ToyArray:
+    toy_array = ToyArray(0)
+    toy_array.values = np.from_dlpack(x)
+    return toy_array
 
 
 def _packed(function: Any) -> Any:
@@ -60,19 +60,19 @@ def _packed(function: Any) -> Any:
         places = set()
 
         def opened(item: Any) -> Any:
-            if isinstance(item, Parcel):
+            if isinstance(item, ToyArray):
                 places.add(item.device)
                 return item.values
             return type(item)(map(opened, item)) if type(item) in (list, tuple) else item
 
         def closed(item: Any) -> Any:
             if isinstance(item, (np.ndarray, np.generic)):
-                return Parcel(item, device or min(places, default="here"))
+                return ToyArray(item, device or min(places, default="here"))
             return type(item)(map(closed, item)) if type(item) in (list, tuple) else item
 
         args, kwargs = opened(args), {name: opened(item) for name, item in kwargs.items()}
         if len(places) > 1:
-            raise ValueError("these parcels lie in two places")
+            raise ValueError("the arrays are on two devices")
         return closed(function(*args, **kwargs))
 
     return call
@@ -87,15 +87,15 @@ def __getattr__(name: str) -> Any:
 
 OPERATORS = "add sub mul truediv floordiv mod pow lt le gt ge eq ne getitem radd rsub rmul rtruediv rpow neg pos abs"
 for _name in (*OPERATORS.split(), "or", "and", "matmul"):
-    setattr(Parcel, f"__{_name}__", _packed(getattr(np.ndarray, f"__{_name}__")))
+    setattr(ToyArray, f"__{_name}__", _packed(getattr(np.ndarray, f"__{_name}__")))
 for _name in ("bool", "int", "float"):
-    setattr(Parcel, f"__{_name}__", lambda self, name=_name: getattr(self.values, f"__{name}__")())
+    setattr(ToyArray, f"__{_name}__", lambda self, name=_name: getattr(self.values, f"__{name}__")())
 
 
 class Plugin:
     """The contents of a third-party plugin module."""
 
-    def __init__(self, name: str = "parcel", kind: type = Parcel, **options: Any) -> None:
+    def __init__(self, name: str = "toy", kind: type = ToyArray, **options: Any) -> None:
         self.name, self.kind, self.options = name, kind, options
 
     @hookimpl
@@ -111,7 +111,7 @@ class Plugin:
 
 
 @contextmanager
-def registered(plugin: Any, name: str = "parcel") -> Iterator[Any]:
+def registered(plugin: Any, name: str = "toy") -> Iterator[Any]:
     """Register a plugin in this process, and remove it afterwards."""
     backend = xpgrad.plugin.register(plugin, name)
     (module,) = {record.module for record in plugins.records.values() if record.backend is backend}

@@ -1,4 +1,4 @@
-"""The same calls in other circumstances: arguments in other layouts in memory, results that are written to."""
+"""The same calls with arguments in random memory layouts, and after writes to their results."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -7,7 +7,7 @@ from xpgrad_conformance.generated.draw import Draw
 from xpgrad_conformance.generated.sample import Sample
 from xpgrad_conformance.generated.writing import WRITES
 
-MOST = 20_000
+MAX_SIZE = 20_000
 """The most elements of the arguments of a sample that is laid out otherwise."""
 SHARE = 0.5, 0.25
 """The share of the samples of contiguous arrays that are, in the full and the quick profile."""
@@ -17,7 +17,7 @@ REWRITTEN = 0.25, 0.1
 """The share of such samples that are."""
 
 
-def relaid(draw: Draw, samples: Iterator[Sample]) -> Iterator[Sample]:
+def with_random_layouts(draw: Draw, samples: Iterator[Sample]) -> Iterator[Sample]:
     """Yield the samples; give all arguments of some contiguous samples random memory layouts.
 
     In this way every layout is combined with all other properties of a function's samples: lengths, axes, values,
@@ -26,13 +26,13 @@ def relaid(draw: Draw, samples: Iterator[Sample]) -> Iterator[Sample]:
     layouts, share = draw.layouts(broadcast=False), SHARE[draw.quick]
     for sample in samples:
         plain = all(x.layout == "contiguous" for x in sample.arguments) and any(host.ndim for host in sample.hosts)
-        if plain and sum(host.size for host in sample.hosts) <= MOST and draw.rng.random() < share:
+        if plain and sum(host.size for host in sample.hosts) <= MAX_SIZE and draw.rng.random() < share:
             arguments = tuple(replace(x, layout=draw.pick(layouts)) for x in sample.arguments)
             sample = replace(sample, arguments=arguments)
         yield sample
 
 
-def rewritten(draw: Draw, samples: Iterator[Sample]) -> Iterator[Sample]:
+def with_rewritten_results(draw: Draw, samples: Iterator[Sample]) -> Iterator[Sample]:
     """Yield the samples, a share of the small ones so that they are called again after their results were written to.
 
     A library may cache a result, such as the order of a sorted array, and return the same array to several callers:

@@ -1,4 +1,4 @@
-"""The steps of stories: arrays that are made, written to, moved, pickled and dropped between calls of functions."""
+"""The steps of call sequences: calls, and arrays that are created, written to, moved, pickled and deleted."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -35,7 +35,7 @@ REFUSED = (
 
 
 class Event(NamedTuple):
-    """One step of a story.
+    """One step of a call sequence.
 
     Attributes
     ----------
@@ -68,7 +68,7 @@ class Event(NamedTuple):
 
 
 class Groups:
-    """Which values of a story may share memory."""
+    """Values of a call sequence that may share memory."""
 
     def __init__(self) -> None:
         self._group: dict[str, str] = {}

@@ -1,4 +1,4 @@
-"""Families S and P, surroundings: modes of rounding, small numbers, errors, defaults and devices that calls change."""
+"""Families S and P, ambient state: rounding modes, small numbers, errors, defaults and devices that calls change."""
 
 import contextlib
 import functools
@@ -11,10 +11,10 @@ from xpgrad import using_device
 from xpgrad.testing.arrays import on_host
 from xpgrad_conformance.check import check
 from xpgrad_conformance.checks.together import COUNT, in_rounds, switching_often, unless_refused
-from xpgrad_conformance.generated.neighbours import unfit
 from xpgrad_conformance.generated.operation import Operation
+from xpgrad_conformance.generated.perturbed import unfit
 from xpgrad_conformance.generated.sample import Sample
-from xpgrad_conformance.generated.sequences import evenly, in_turn, pairs_of
+from xpgrad_conformance.generated.sequences import evenly_spaced, in_turn, pairs_of
 from xpgrad_conformance.subject import Subject
 
 AWAY = 9999
@@ -69,7 +69,7 @@ def _chosen(s: Subject, most: int) -> list[Sample]:
     assert s.operation is not None
     samples = [one for one, _ in pairs_of(s, s.operation)]
     different = list({sample.written: sample for sample in samples}.values())
-    return [*evenly(different, most), *samples[::-1]][:most]
+    return [*evenly_spaced(different, most), *samples[::-1]][:most]
 
 
 def _called(s: Subject, sample: Sample) -> Callable[[], Any]:

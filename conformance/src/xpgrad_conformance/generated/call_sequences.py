@@ -1,4 +1,4 @@
-"""Stories: random calls of functions with writes, moves, copies, refusals and dropped arrays between them."""
+"""Call sequences: random calls of functions with writes, moves, copies, refusals and dropped arrays between them."""
 
 import copy
 import pickle
@@ -12,6 +12,7 @@ from xpgrad.array_api.namespace import namespace
 from xpgrad.errors import MissingFunction
 from xpgrad.testing.arrays import on_host, placed
 from xpgrad_conformance.generated.accuracy import summed
+from xpgrad_conformance.generated.call_sequences_steps import MAKERS, Event, Groups, Maker, Scene, fresh, hosted
 from xpgrad_conformance.generated.programs import VALUE, Step, compiled
 from xpgrad_conformance.generated.programs_drawn import LARGEST, Has, allowed, step_of
 from xpgrad_conformance.generated.programs_steps import MAKERS as PURE
@@ -19,12 +20,11 @@ from xpgrad_conformance.generated.programs_steps import SHARING
 from xpgrad_conformance.generated.programs_steps import Maker as PureMaker
 from xpgrad_conformance.generated.sample import kind_of, raised
 from xpgrad_conformance.generated.shrinking import commented, header
-from xpgrad_conformance.generated.stories_steps import MAKERS, Event, Groups, Maker, Scene, fresh, hosted
 from xpgrad_conformance.oracle import host as numpy_namespace
 from xpgrad_conformance.subject import Subject
 
 STEPS = 14, 30
-"""How many steps a story has."""
+"""Number of steps of a call sequence."""
 OWN = 1.6
 """How much more often steps are made that programs do not have."""
 IMPORTS = (
@@ -41,7 +41,7 @@ APART = 1e-4
 """How far, relative to 1 and to an element, float32 may be from float64 in the model."""
 
 
-Story = tuple[Event, ...]
+CallSequence = tuple[Event, ...]
 """Steps in their order."""
 
 
@@ -109,7 +109,7 @@ def _narrowed(dtype: Any) -> Any:
     return {"f": np.float32, "c": np.complex64}.get(dtype.kind, dtype)
 
 
-def drawn(rng: np.random.Generator, s: Subject, dtype: str, has: Has) -> Story:
+def drawn(rng: np.random.Generator, s: Subject, dtype: str, has: Has) -> CallSequence:
     """Return a random call sequence for arrays on a device; it moves some arrays if the backend has a second device."""
     others = [device for device in s.backend.devices() if device != s.device]
     scene = Scene(rng, dtype, has, s.device.name, others[0].name if others else "")
@@ -122,7 +122,7 @@ def drawn(rng: np.random.Generator, s: Subject, dtype: str, has: Has) -> Story:
         event = make(scene)
         if event is None or not _allowed(event, has):
             continue
-        if _told(scene, model, event, has):
+        if _added(scene, model, event, has):
             events.append(event)
             if event.text == event.model and event.operands:
                 scene.past.append(event)
@@ -149,7 +149,7 @@ def _allowed(event: Event, has: Has) -> bool:
     return has(*event.needs) and allowed(Step(0, event.text), has)
 
 
-def _told(scene: Scene, model: Model, event: Event, has: Has) -> bool:
+def _added(scene: Scene, model: Model, event: Event, has: Has) -> bool:
     """Take a step in the model, and in the scene if its value is tame; return whether the value is tame."""
     try:
         model.tell(event)
@@ -170,7 +170,7 @@ def _told(scene: Scene, model: Model, event: Event, has: Has) -> bool:
     return True
 
 
-def story_error(s: Subject, story: Story) -> str | None:
+def sequence_error(s: Subject, sequence: CallSequence) -> str | None:
     """Return the error of a value or the exception of a call sequence on the backend as text, or None.
 
     Each value is compared after its computation; all values are compared after each write or deletion, and at the end.
@@ -181,7 +181,7 @@ def story_error(s: Subject, story: Story) -> str | None:
     }  # fmt: skip
     model = Model()
     with using_device(s.device), np.errstate(all="ignore"):
-        for event in story:
+        for event in sequence:
             model.tell(event)
             try:
                 exec(compiled(event.text), names)
@@ -208,36 +208,36 @@ def _first_error(names: dict[str, Any], model: Model, wanted: Sequence[str]) -> 
     return None
 
 
-def smallest(s: Subject, story: Story, wrong: str) -> tuple[Story, str]:
+def smallest(s: Subject, sequence: CallSequence, wrong: str) -> tuple[CallSequence, str]:
     """Return a call sequence with fewer steps and the same error, and the error as text."""
     kind = kind_of(wrong)
     for part in (8, 4, 2, 1):
         place = 0
-        while place < len(story):
-            less = story[:place] + story[place + part :]
+        while place < len(sequence):
+            less = sequence[:place] + sequence[place + part :]
             again = _error_of(s, less)
             if again is not None and kind_of(again) == kind:
-                story, wrong = less, again
+                sequence, wrong = less, again
             else:
                 place += part
-    return story, wrong
+    return sequence, wrong
 
 
-def _error_of(s: Subject, story: Story) -> str | None:
+def _error_of(s: Subject, sequence: CallSequence) -> str | None:
     """Return the error of a call sequence as text, or None; also None if a required step is missing."""
     groups = Groups()
     try:
-        for event in story:
+        for event in sequence:
             if event.writes and not groups.is_alone(event.writes):
                 return None
             groups.note(event)
-        return story_error(s, story)
+        return sequence_error(s, sequence)
     except Exception:
         return None
 
 
-def story_text(s: Subject, story: Story, wrong: str) -> str:
+def sequence_text(s: Subject, sequence: CallSequence, wrong: str) -> str:
     """Return a call sequence as executable Python that shows the error."""
-    lines = [*header(s.device.name, IMPORTS), *(line for event in story for line in event.text.splitlines())]
+    lines = [*header(s.device.name, IMPORTS), *(line for event in sequence for line in event.text.splitlines())]
     shown = next((word for word in wrong.replace(",", " ").split() if VALUE.fullmatch(word)), "")
     return "\n".join([*lines, *([f"print({shown})"] if shown else []), commented(wrong)])

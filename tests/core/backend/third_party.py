@@ -1,4 +1,4 @@
-"""Distributions of strangers: written to a folder as pip would leave them, found through their entry points."""
+"""Distributions of third_party: written to a folder as pip would leave them, found through their entry points."""
 
 import itertools
 import os
@@ -48,7 +48,7 @@ def kernels(expression: str, backend: str | None = None) -> str:
 GOOD = gives("backend()")
 
 
-class Strangers:
+class ThirdParty:
     """A directory on `sys.path` with distributions."""
 
     def __init__(self, folder: Path) -> None:
@@ -117,13 +117,13 @@ class Strangers:
 
 
 @pytest.fixture
-def strangers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Strangers]:
+def third_party(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ThirdParty]:
     """An empty folder for distributions, on the path of this interpreter too."""
     before = set(sys.modules)
     monkeypatch.syspath_prepend(tmp_path)
     for name in ("XPGRAD_DEVICE", "XPGRAD_BACKENDS", "XPGRAD_DISABLE_BACKENDS"):
         monkeypatch.delenv(name, raising=False)
-    yield Strangers(tmp_path)
+    yield ThirdParty(tmp_path)
     for name in set(sys.modules) - before:
         if str(getattr(sys.modules[name], "__file__", "")).startswith(str(tmp_path)):
             del sys.modules[name]

@@ -23,7 +23,7 @@ def lengths(draw: Draw) -> list[int]:
     return sorted({n + draw.pick((0, 1, int(draw.rng.integers(60)))) for n in chosen if n > 8})
 
 
-def late(draw: Draw, n: int, count: int) -> Any:
+def late_positions(draw: Draw, n: int, count: int) -> Any:
     """Return positions in an axis of length `n`: in its last block, at its end, and just after a power of 2."""
     block = max(power for power in (1, *POWERS) if power < n)
     powers = [power for power in POWERS if 512 <= power < n] or [n - 1]
@@ -31,7 +31,7 @@ def late(draw: Draw, n: int, count: int) -> Any:
     return np.asarray([chosen[i % 3] for i in range(count)])
 
 
-def hidden(draw: Draw, n: int, form: Sequence[str], value: Any, others: Any) -> Any:
+def with_decisive_element(draw: Draw, n: int, form: Sequence[str], value: Any, others: Any) -> Any:
     """Return a host array with a value at a late position of each line along its long axis.
 
     Parameters
@@ -44,12 +44,12 @@ def hidden(draw: Draw, n: int, form: Sequence[str], value: Any, others: Any) -> 
     shape = tuple(OTHERS.get(name, n) for name in form)
     host: Any = others(shape) if callable(others) else np.full(shape, others, draw.dtype)
     lines = np.moveaxis(host, form.index("n"), -1)
-    positions = late(draw, n, lines[..., 0].size).reshape(lines.shape[:-1])
+    positions = late_positions(draw, n, lines[..., 0].size).reshape(lines.shape[:-1])
     np.put_along_axis(lines, positions[..., None], value, -1)
     return host
 
 
-def needles(
+def decisive_elements(
     draw: Draw,
     name: str,
     reference: Callable[..., Any],
@@ -58,12 +58,12 @@ def needles(
     parameters: Callable[[int], dict[str, Any]] = lambda axis: {"axis": axis},
     **what: Any,
 ) -> Iterator[Sample]:
-    """Yield samples of a function along the long axis of arrays with needles.
+    """Yield samples of a function along the long axis of arrays with decisive elements.
 
     Parameters
     ----------
     pairs : sequence
-        The decisive element, and the value of the remaining elements, as for `hidden`.
+        The decisive element, and the value of the remaining elements, as for `with_decisive_element`.
     parameters : callable
         ``parameters(axis)`` returns the parameters of the function; the axis is counted from either end.
     what : object
@@ -72,7 +72,7 @@ def needles(
     for value, others in pairs:
         for n in lengths(draw):
             for form in FORMS:
-                x = Argument(hidden(draw, n, form, value, others), form, _layout(draw))
+                x = Argument(with_decisive_element(draw, n, form, value, others), form, _layout(draw))
                 axis = form.index("n") - draw.pick((0, len(form)))
                 yield Sample(name, (x,), reference, parameters(axis), **what)
 

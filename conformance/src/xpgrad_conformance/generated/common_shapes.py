@@ -10,7 +10,7 @@ import numpy as np
 from xpgrad_conformance.generated.sample import Argument, Sample
 from xpgrad_conformance.subject import Subject
 
-MOST = 8
+MAX_SAMPLES = 8
 """Samples of one shape."""
 LENGTHS = 3
 """Lengths of the axes with which samples that can be shortened occur, so that each is new to the library."""
@@ -48,7 +48,7 @@ def _varied(samples: Group) -> Group:
         [each for number in range(2) for key, some in found.items() if key[0] == dtype for each in some[number:][:1]]
         for dtype in dict.fromkeys(key[0] for key in found)
     ]
-    return [each for turn in zip_longest(*turns) for each in turn if each is not None][:MOST]
+    return [each for turn in zip_longest(*turns) for each in turn if each is not None][:MAX_SAMPLES]
 
 
 def _of_lengths(group: Group) -> Iterator[Group]:
