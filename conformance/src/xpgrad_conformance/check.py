@@ -46,10 +46,10 @@ LEVELS = {
     2: "devices, second order, aliasing",
     3: "async, threads, pickle, exchange, fused kernels, executors",
 }
-"""What a level certifies; each contains those below it."""
+"""Meaning of the levels; each level includes the levels below."""
 SCOPES = "backend", "device", "dtype", "case", "operation"
-"""What a check is run for: the backend; each device; each device and dtype; each device, dtype and case of the table;
-each device, dtype and operation with generated inputs."""
+"""Subjects of a check: the backend; each device; each device and dtype; each device, dtype and case of the table; each
+device, dtype and operation with generated inputs."""
 
 
 @dataclass(frozen=True)

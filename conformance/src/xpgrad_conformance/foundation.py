@@ -29,7 +29,7 @@ BY_OPERATORS = frozenset(
         "operator",
     ]
 )
-"""Functions that rules call by operators, which have no name in them."""
+"""Functions that rules call as operators, which do not contain their names."""
 
 
 @functools.cache

@@ -17,7 +17,7 @@ from xpgrad.backend.record import PluginRecord
 from xpgrad.plugin import Backend
 
 HEAVY = "cupy dask dpnp jax mlx mxnet ndonnx paddle sparse tensorflow torch"
-"""Libraries that take a second or hundreds of megabytes to import, which only their own plugins may do."""
+"""Libraries that take a second or hundreds of megabytes to import; only their plugins may import them."""
 TIMEOUT = 120.0
 PROGRAM = """
 import importlib, json, sys, traceback

@@ -15,10 +15,11 @@ from xpgrad_conformance.used import Key, case_of, functions_used, key_of
 BY_ID = {check.id: check for check in CHECKS}
 SIZES = {case.name: sum(math.prod(x.shape) for x in case.inputs) for case in CASES}
 WEIGHT = 4
-"""A failure counts as many times less with each level: what is wrong below is often the cause of what fails above."""
+"""Factor by which a failure counts less with each level: failures at low levels often cause failures at higher
+levels."""
 
 SEVERAL = 3
-"""An error of which as many functions die that do not call each other is a cause by itself."""
+"""Number of functions, not calling each other, whose common error counts as a separate cause."""
 _ERROR = re.compile(r"\w+(?:Error|Exception): ")
 
 Used = Mapping[Key, frozenset[str]]

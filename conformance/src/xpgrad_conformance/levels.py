@@ -31,8 +31,8 @@ FACILITIES: dict[str, tuple[str, ...]] = {
     "X": ("dlpack_export", "dlpack_import", "dlpack_shares_memory", "from_dlpack"),
     "J": ("threads",),
 }
-"""Facilities that a library may lack as a whole, by the family whose checks are about them. Checks that are skipped for
-these are not counted among those that must run; the verdict names the facility."""
+"""Facilities that a library may lack completely, by the family that tests them. Checks that are skipped for this reason
+do not count among the checks that must run; the verdict names the facility."""
 BY_ID = {check.id: check for check in CHECKS}
 OF_BITS = {case.name for case in CASES if case.function == "operator" and {x.kind for x in case.inputs} == {"int"}}
 """Cases of operators on bits, which no rule calls."""

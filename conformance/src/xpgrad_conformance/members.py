@@ -22,7 +22,7 @@ from xpgrad.types import Array, Kernel
 
 MEMBERS = 3
 SAME = 4
-"""One of so many floating-point arrays that enter is the same for all members."""
+"""One in this many floating-point inputs is the same for all members."""
 ONE_CALL = "the arrays of a transformation are of one call of a function"
 MISSING_IN_CALLS = {
     "pickle": ONE_CALL,
@@ -43,7 +43,7 @@ MISSING = {
     "data_dependent_shapes": "members have one shape",
 }
 PROVIDES = frozenset(["index_arrays_with_slices"])
-"""What the base may lack."""
+"""Facts that the base may lack."""
 BELOW = "kernels are provided for the library's arrays, and computed by rows or bodies for batches"
 OTHERS = "arrays of every library have members, the host's too"
 VALUES = "a number would have another value for each member"

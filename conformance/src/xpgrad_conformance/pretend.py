@@ -148,12 +148,13 @@ class PretendLibrary:
         self.names: dict[str, Any] = {}
         """Replacements for names of the inner namespace; names of extensions have a prefix: ``linalg.det``."""
         self.absent: set[str] = set()
-        """Names that this library does not have."""
+        """Names that this library lacks."""
         self.unfinished: list[Callable[[], None]] = []
         """Deferred work that is done when the host waits; in a correct library it has no observable effect."""
         self._waiting: list[PretendArray] = []
         self._lock = threading.Lock()
-        """Held while arrays are added to those that wait, or finished: a thread may wait for those of others."""
+        """Held while arrays are added to the pending arrays or finished: a thread may wait for arrays of other
+        threads."""
         self._results = *inner.array_types, *inner.scalar_types
 
     def __getattr__(self, name: str) -> Any:

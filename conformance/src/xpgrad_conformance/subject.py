@@ -27,7 +27,7 @@ RTOL = {"float64": 1e-11, "complex128": 1e-11, "float32": 2e-5, "complex64": 2e-
 """Tolerances, relative to the largest value of the reference."""
 FLOATING = tuple(RTOL)
 NARROWER = {"float64": "float32", "complex128": "complex64"}
-"""The dtypes in which checks run on a device that lacks the wider ones."""
+"""The dtypes in which checks run on a device that lacks the wider dtypes."""
 
 
 class Subject:

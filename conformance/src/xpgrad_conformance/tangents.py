@@ -21,10 +21,10 @@ from xpgrad.types import Array, Kernel
 from xpgrad_conformance.members import EXPECTED_IN_CALLS, IMMUTABLE, MISSING_IN_CALLS, chosen, required
 
 WITHOUT = 4
-"""One of so many arrays that enter has no tangent."""
+"""One in this many inputs has no tangent."""
 MISSING = {**MISSING_IN_CALLS, **IMMUTABLE}
 PROVIDES: frozenset[str] = frozenset()
-"""What the base may lack."""
+"""Facts that the base may lack."""
 TAKEN = "what is taken out of a Variable is the primal, another array each time"
 EXPECTED = {
     **EXPECTED_IN_CALLS,

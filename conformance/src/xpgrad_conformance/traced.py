@@ -24,7 +24,7 @@ EXPECTED = {
     "R02[*": "what is unpickled is not of the function that is traced",
 }
 PROVIDES: frozenset[str] = frozenset()
-"""What the base may lack."""
+"""Facts that the base may lack."""
 
 
 def level(number: int) -> TraceLevel:

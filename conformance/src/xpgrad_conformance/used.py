@@ -16,7 +16,7 @@ from xpgrad_conformance.virtual import PretendBackend, registered
 
 NAME = "host_with_notes"
 LEFT_OUT = "LMP"
-"""Families that start processes or threads, or measure: what they call says little, and takes long."""
+"""Families that start processes or threads, or measure: recording their calls is slow and gives little information."""
 SECONDS = 10.0
 """After this time, no more checks are run: this is for a hint, not for a verdict."""
 Key = tuple[str, str]

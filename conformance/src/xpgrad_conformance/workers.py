@@ -26,7 +26,7 @@ from xpgrad_conformance.transformed import device_named
 
 THREADS = "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"
 MAX_GROWTH = 2**30
-"""Bytes by which a process may grow before it is replaced. Libraries that compile keep compiled code: jax, about 10 MB
+"""Growth of a process in bytes after which it is replaced. Libraries that compile keep compiled code: jax, about 10 MB
 for each item."""
 
 

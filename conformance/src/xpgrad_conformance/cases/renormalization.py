@@ -10,7 +10,8 @@ from xpgrad_conformance.table.case import Input
 
 MEANS = Input(values=[9.0, -9.0, 8.0, -7.0])
 VARIANCES = Input(values=[0.01, 90.0, 0.02, 70.0])
-"""Moving averages so far from those of the batch that all corrections are at their limits, where they are constant."""
+"""Moving averages far from the batch statistics, so that all corrections are at their limits, where they are
+constant."""
 EQUAL = [[1, 1, 1], [1, -1, -1], [-1, 1, -1], [-1, -1, 1]]
 """Columns with mean 0, variance 1 and no correlation: all eigenvalues of the covariance are equal."""
 

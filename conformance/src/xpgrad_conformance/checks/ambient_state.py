@@ -18,12 +18,12 @@ from xpgrad_conformance.generated.sequences import evenly_spaced, in_turn, pairs
 from xpgrad_conformance.subject import Subject
 
 AWAY = 9999
-"""A position that no array here has."""
+"""A position out of range for all arrays in this file."""
 NUMBERS = 0.5, 1.5, 2.5, -0.5, -2.5, 0.1, 1e-3, 3.7, -7.3, 1e5, 0.0
-"""Halves, which every mode of rounding treats in its own way, and others."""
+"""Halves, which rounding modes treat differently, and other numbers."""
 FUNCTIONS = "round", "floor", "trunc", "exp", "sin", "sqrt", "reciprocal", "cumulative_sum", "sort", "argsort"
 CALLS = COUNT // 2, COUNT // 4
-"""Calls of a function, and as many threads beside them, in the full and the quick profile."""
+"""Calls of a function, and the number of concurrent threads, in the full and the quick profile."""
 
 Looks = dict[str, Callable[[], Any]]
 

@@ -23,7 +23,7 @@ KINDS = {
 }
 """The kinds of dtypes of the standard, as letters of NumPy."""
 PYTHON: dict[str, type[Any]] = {"b": bool, "i": int, "u": int, "f": float, "c": complex}
-"""The types of Python's numbers, by NumPy's letters."""
+"""The types of Python numbers, by NumPy's kind letters."""
 ELEMENTWISE = (
     "abs acos acosh asin asinh atan atanh cos cosh exp expm1 log log10 log1p log2 negative positive reciprocal sign "
     "sin sinh sqrt square tan tanh"

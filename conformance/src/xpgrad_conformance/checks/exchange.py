@@ -17,7 +17,8 @@ from xpgrad_conformance.table.comparisons import assert_place
 
 REFUSALS = (BufferError, NotImplementedError, RuntimeError, TypeError, ValueError)
 MAY_BE_REFUSED = frozenset(("bool", "complex64", "complex128"))
-"""Dtypes that early versions of DLPack lack: a library may raise an error for them, but not return other values."""
+"""Dtypes that early versions of DLPack lack: a library may raise an error for these, but must not return other
+values."""
 AGAIN = 3, 1033
 """Numbers of rows of arrays that are read in parts, again and again."""
 SHAPES: tuple[tuple[int, ...], ...] = ((), (1,), (5,), (2, 3, 5), (0,), (3, 0, 2))

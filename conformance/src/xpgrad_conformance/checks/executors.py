@@ -23,11 +23,11 @@ from xpgrad_conformance.subject import Subject
 from xpgrad_conformance.table.comparisons import assert_near, assert_place
 
 LENGTHS = 1, 3, 8, 63, 65, 1000, 4097, 32_769, 70_001
-"""Around multiples of the sizes that loops, blocks and vectors have."""
+"""Lengths around multiples of the sizes of loops, blocks and vectors."""
 QUICK_LENGTHS = 3, 65, 4097, 70_001
 THREADS, RUNS = 6, 5
 RECORDED = 3
-"""Calls until there is a program: what a library caches in the first one makes the second one another."""
+"""Calls until a program exists: caches filled in the first call change the second call."""
 
 
 def flat(tree: Any) -> list[Any]:

@@ -12,7 +12,8 @@ from xpgrad_conformance.subject import Subject
 STACKS = 40, 2
 """Samples that are made again as stacks, in the full and the quick profile."""
 RESIZED = 60, 3
-"""Those that are made again with other lengths; one in dtypes in which the quick profile takes few inputs."""
+"""Number of samples that are repeated with other lengths; the second for dtypes with few inputs in the quick
+profile."""
 
 
 @check("K50", scope="operation", every=True)

@@ -20,16 +20,17 @@ LEFT = (
     "astype", "full_like", "ones_like", "zeros_like", "transfer", "linalg.eig", "linalg.eigh", "linalg.eigvals",
     "linalg.qr", "linalg.svd", "unique_all", "unique_counts", "unique_inverse", "unique_values",
 )  # fmt: skip
-"""Operations of which the table alone compares derivatives: dtypes, moves, and what is unique but for a choice."""
+"""Operations whose derivatives only the table compares: dtypes, moves, and results that are unique up to a choice."""
 SMOOTH, STEPS = ({case.name.partition("-")[0] for case in CASES if bool(case.order) == smooth} for smooth in (1, 0))
 CONSTANT = frozenset({*STEPS - SMOOTH, *MADE, *LEFT})
-"""Functions without derivatives, whatever their arguments, and those without such that are compared here."""
+"""Functions without derivatives for any arguments, and functions whose derivatives are not compared here."""
 MAX_SAMPLES = {(1, True): 7, (1, False): 48, (2, True): 3, (2, False): 16}
-"""Samples of one operation in one dtype, by the order of derivatives and whether the profile is the quick one."""
+"""Maximum number of samples of one operation in one dtype, by the order of derivatives and whether the profile is
+quick."""
 FAR = 4
 """One of so many is of values far from ordinary ones, if there are such."""
 LEAST = 3
-"""Samples in the profile thin, in all dtypes but one."""
+"""Samples in the profile thin, in all dtypes except one."""
 SIMPLE = Sweep("ones"), Sweep("integers")
 """Sweeps that are tried first for a program that shows a failure."""
 

@@ -21,11 +21,11 @@ from xpgrad_conformance.subject import Subject
 from xpgrad_conformance.table.one_derivative import RTOL, disagreements
 
 COUNT = {True: 150, False: 1500}
-"""Programs for each dtype, in the quick profile and in others."""
+"""Programs for each dtype, in the quick profile and in the remaining profiles."""
 LIMIT = {True: 10.0, False: 60.0}
 """Seconds after which no other program begins: libraries that compile each call have fewer."""
 MODES = {True: 20, False: 300}
-"""Programs of which all modes are compared."""
+"""Programs whose modes are compared."""
 
 
 @check("W50", scope="dtype", dtypes=("float64", "float32"), generated=True)

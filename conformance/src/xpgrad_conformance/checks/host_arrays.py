@@ -20,9 +20,9 @@ from xpgrad_conformance.subject import Subject
 MEGABYTES = 1, 17, 4
 """Sizes of the largest arrays, and a few bytes more; the quick profile takes the first two."""
 CHOSEN = 7, 257, 4097
-"""Lengths of those that are moved on, flipped and transposed on the device."""
+"""Lengths of arrays that are moved, flipped and transposed on the device."""
 TIMES = 1030
-"""Transfers in a row: more than a ring of 1,024 buffers has."""
+"""Consecutive transfers: more than a ring of 1,024 buffers."""
 
 AGAIN = 1033, 5003, 70_001
 """Numbers of elements of large arrays that are sent again with another value in one place."""

@@ -21,7 +21,7 @@ FLOATS: tuple[tuple[float, ...], ...] = (
     (0.0, 5e-7, -5e-7),
     (1e6, 1e6 + 0.25, 1000001),
 )
-"""Numbers that follow each other, for arrays of float64; 2 ** 61 + 2 has the hash of 3, and -1 that of -2."""
+"""Consecutive numbers for arrays of float64; 2 ** 61 + 2 has the hash of 3, and -1 the hash of -2."""
 INTEGERS: tuple[tuple[int, ...], ...] = (
     (-1, -2), (3, 2**32 + 3), (2**53, 2**53 + 1), (7, 2**31 + 7, 6), (255, 256, 257),
 )  # fmt: skip

@@ -50,14 +50,15 @@ from xpgrad_conformance.table.variants import PLAIN
 SECONDS = 10.0
 """Time after which no other programs begin: libraries that compile each call run fewer."""
 ROUNDS = 3, 2
-"""Rounds in which threads call with other shapes than before, beside refusals, in the full and the quick profile."""
+"""Rounds in which threads alternate new shapes and invalid calls, in the full and the quick profile."""
 MANY_THREADS = 3 * COUNT
-"""Threads that call a function at once in another round, in quick a third of the functions."""
+"""Threads that call a function concurrently in another round; for a third of the functions in the quick profile."""
 MIXED = 4
-"""Shapes with which the full profile calls functions at once in several dtypes."""
+"""Shapes with which the full profile calls functions concurrently in several dtypes."""
 LARGE = (3000, 40_000), (3000, 13_000)
 """Bounds of the number of elements of large samples, in the full and the quick profile: functions that let go of the
-interpreter run at the same time. In quick half of the functions are called with them, and a quarter differentiated."""
+interpreter run at the same time. The quick profile calls half of the functions with these sizes, and differentiates a
+quarter."""
 
 MIXTURES = 60, 12
 """How often threads call all functions in an order of chance, in the full and the quick profile."""

@@ -21,7 +21,7 @@ from xpgrad_conformance.table.comparisons import assert_place
 DRAWS: dict[str, Callable[..., Array]] = {"uniform": random.uniform, "normal": random.normal}
 MANY = 20_000
 LARGE = 257, 4097, 9001, 65_539
-"""Sizes of draws, in blocks of which the last one is short."""
+"""Sizes of draws, with an incomplete last block."""
 NEAR = 6.0  # tolerance of means, in standard errors
 
 

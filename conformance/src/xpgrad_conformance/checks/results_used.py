@@ -18,7 +18,7 @@ from xpgrad_conformance.subject import Subject
 from xpgrad_conformance.table.comparisons import assert_near
 
 SAMPLES = {True: 2, False: 6}
-"""Results of a function, in the quick profile and in the full one."""
+"""Results of a function, in the quick and the full profile."""
 USES: dict[str, tuple[str, Callable[[Any, Any], Any]]] = {
     "sort": ("biuf", lambda xp, x: xp.sort(x, axis=-1)),
     "argsort": ("iuf", lambda xp, x: xp.argsort(x, axis=0)),
@@ -50,7 +50,7 @@ PARTS: tuple[Callable[[Any, Any], Any], ...] = (
     lambda xp, y: xp.matrix_transpose(y),
     lambda xp, y: xp.expand_dims(y, axis=0),
 )
-"""What may be in the memory of its argument."""
+"""Functions whose result may share the memory of an argument."""
 
 
 @check("S13", scope="operation", applies=in_turn)

@@ -38,18 +38,21 @@ from xpgrad_conformance.oracle import named
 from xpgrad_conformance.subject import Subject
 
 CALLS = 1030
-"""Calls in a row: more than a thousand, and than a buffer of 1,024 entries has; of half of the functions in quick."""
+"""Consecutive calls: more than a thousand, and more than the entries of a 1,024-entry buffer; for half of the functions
+in the quick profile."""
 SECONDS = 2.0
-"""Time after which a slow library's calls in a row end; it is the one limit of the suite that depends on the clock."""
+"""Time after which consecutive calls of a slow library end; this is the only limit of the suite that depends on the
+clock."""
 FLOATING = "float32", "float64", "complex64", "complex128"
 LARGER = 600, 5000
 """Bounds of the number of elements of a sample from which libraries keep something, such as a packed matrix."""
 PAUSE = 1e-5
-"""Seconds that a busy thread waits after some calls, because functions that release the lock keep others from it."""
+"""Seconds that a busy thread waits after some calls, because functions that release the lock can starve other
+threads."""
 REPORTING = "linalg", "linear algebra", "fft"
-"""Chapters whose functions report errors by a status, which the quick profile looks at."""
+"""Chapters whose functions report errors by a status, which the quick profile tests."""
 KEPT = 10
-"""Results that are looked at again after many calls."""
+"""Results that are compared again after many calls."""
 
 
 def _called(s: Subject, sample: Sample, when: str, arrays: Any = None) -> Any:

@@ -21,13 +21,13 @@ from xpgrad_conformance.subject import Subject
 MEDIUM = 600, 3000
 """Bounds of the number of elements of one sample more."""
 SAMPLES = 8, 3, 2
-"""Samples of a function: in the full profile in one dtype and in the others, and in the quick one."""
+"""Samples of a function: in the full profile in one dtype and in the remaining dtypes, and in the quick profile."""
 REFUSED = 6, 3
 """Samples of a function with parameters, in the full and the quick profile."""
 LARGEST = 4, 2
-"""Samples whose parameters are varied, likewise, and one whose axes have one length."""
+"""Samples with varied parameters in the full and the quick profile, including a sample with axes of equal length."""
 PARAMETERS = 8, 4
-"""Calls with other parameters, of the same arrays, likewise."""
+"""Calls with other parameters on the same arrays, in the full and the quick profile."""
 OTHERS = 3, 2
 """Calls with other parameters that are refused before each, likewise."""
 

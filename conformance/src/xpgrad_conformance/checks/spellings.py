@@ -80,7 +80,7 @@ NEEDS: dict[str, tuple[str, ...]] = {
     "cumsum": ("cumulative_sum",), "cumprod": ("cumulative_prod",), "fft.fftfreq": ("fft",), "fft.rfftfreq": ("fft",),
     **dict.fromkeys(("tril_indices", "triu_indices"), ("nonzero", "data_dependent_shapes")),
 }  # fmt: skip
-"""Facts that a function takes beside the one of its name."""
+"""Facts that a function needs in addition to the fact of its name."""
 
 
 class OfAnotherLibrary:

@@ -19,15 +19,15 @@ QUICK: dict[str, tuple[str, ...]] = {
     "aliasing": ("float64",),
     "second_order": ("float64",),
 }
-"""The assertions of the quick profile, by dtype; all except values are made on the plain variant only, and values in
-float32 where no operation calls the function."""
+"""The assertions of the quick profile, by dtype; all except values are made only for the plain variant, and values in
+float32 only where no operation calls the function."""
 WIDE = "float64", "complex128"
 GENERATED = frozenset(operation.name.rpartition(".")[2] for operation in OPERATIONS)
 FULL: dict[str, tuple[str, ...]] = {
     "recorded": WIDE, "second_order": WIDE, "aliasing": ("float64",), "compiled_derivative": ("float64",),
     "special_derivative": ("float64",),
 }  # fmt: skip
-"""Assertions that the full profile makes in these dtypes only, because others would give the same result."""
+"""Assertions that the full profile makes only in these dtypes, because other dtypes would give the same result."""
 
 
 def is_generated(case: Case) -> bool:

@@ -89,7 +89,7 @@ HOSTS: tuple[tuple[tuple[int, ...], Memory, bool], ...] = (
     ((3, 4), "C", False),
     ((64, 64), "pages", True),
 )
-"""Arrays of the host: shape, order of the memory, and whether they may be written; one that is whole pages of it."""
+"""Host arrays: shape, memory order, and whether they are writable; one array consists of whole memory pages."""
 
 
 def _in_memory(values: Any, order: Memory) -> Any:

@@ -13,10 +13,10 @@ WIDER: dict[Any, Any] = {
 }
 """The dtypes in which references compute: exact to the last place of the dtype, where the platform has them."""
 ROUNDED = 0.0 if np.finfo(np.longdouble).eps < np.finfo(np.float64).eps else 2.0
-"""Units in the last place by which a reference for float64 may itself be wrong, where longdouble is no wider."""
+"""Error of a float64 reference in units in the last place, if longdouble is no wider than float64."""
 
 PERIOD = 1021
-"""After so many elements, long vectors of ordinary values repeat: a prime, so that blocks never begin alike."""
+"""Period of long vectors of ordinary values: a prime, so that blocks begin at different phases."""
 
 
 def summed(size: int) -> float:

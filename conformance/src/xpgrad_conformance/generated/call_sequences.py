@@ -26,7 +26,7 @@ from xpgrad_conformance.subject import Subject
 STEPS = 14, 30
 """Number of steps of a call sequence."""
 OWN = 1.6
-"""How much more often steps are made that programs do not have."""
+"""Relative frequency of steps that programs do not have."""
 IMPORTS = (
     "import copy",
     "import pickle",
@@ -34,9 +34,9 @@ IMPORTS = (
     "from xpgrad.testing.arrays import placed",
 )
 UNITS = 512.0
-"""The allowed error in units in the last place of an element and of the largest one."""
+"""Allowed error in units in the last place of an element and of the largest element."""
 CONDITION = 64.0
-"""That relative to what rounding to float32 changes in the model, in units of the dtype."""
+"""Allowed error relative to the effect of rounding to float32 in the model, in units of the dtype."""
 APART = 1e-4
 """How far, relative to 1 and to an element, float32 may be from float64 in the model."""
 

@@ -12,12 +12,12 @@ from xpgrad_conformance.generated.programs_drawn import Has
 from xpgrad_conformance.generated.programs_steps import GAP, Values
 
 LARGE: tuple[Shape, ...] = (9001,), (97, 103), (130, 129), (3, 4099)
-"""Shapes of arrays of 64 KiB and more, for which libraries have other memory than for small ones."""
+"""Shapes of arrays of 64 KiB and more, which libraries may allocate differently from small arrays."""
 FRESH: tuple[Shape, ...] = (3, 4), (5,), (4, 2), (300,), *LARGE
 NUMBER = re.compile(r"(?<![\w.])\d+\.\d+(?![\w.])")
 """A number in Python."""
 NEAR = 1e-6
-"""By how much, relative to it, a number differs from another one that a library may take for it."""
+"""Relative difference between numbers that a library may treat as equal."""
 REFUSED = (
     "xp.matmul({x}, {x}[:1, ...][:, :1])",
     "xp.reshape({x}, (7, 11, 13))",
@@ -31,7 +31,7 @@ REFUSED = (
     "xp.sort({x}, axis=8)",
     "xp.broadcast_to({x}, (2, 11, 13))",
 )
-"""Calls that libraries refuse; where one does not, nothing is lost."""
+"""Calls that libraries reject; a library that accepts one of these passes."""
 
 
 class Event(NamedTuple):
@@ -350,4 +350,4 @@ MAKERS: Sequence[tuple[Maker, int]] = (
     (differentiated, 1),
     (again, 6),
 )
-"""The makers of steps beside those of programs, with weights."""
+"""Additional step makers, beyond the steps of programs, with weights."""

@@ -10,7 +10,7 @@ from xpgrad_conformance.generated.sample import Argument, Sample
 from xpgrad_conformance.generated.sizes import POWERS
 
 LONG = 1025, 2049, 4097, 8193
-"""Lengths with a last block that is short, of which the quick profile takes one beside 4097."""
+"""Lengths with a short last block; the quick profile uses 4097 and one of these lengths."""
 FORMS = ("n", "m"), ("m", "n"), ("k", "n", "m")
 """The long axis first, last, in the middle."""
 OTHERS = {"m": 3, "k": 2}

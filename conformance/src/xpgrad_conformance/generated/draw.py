@@ -18,13 +18,13 @@ from xpgrad_conformance.generated.values import values
 from xpgrad_conformance.subject import Subject
 
 THIN = 3, 8
-"""One of so many samples is taken in the profile thin, in the dtype of long arrays and in others."""
+"""The profile thin takes every third sample in the dtype of long arrays, and every eighth in the remaining dtypes."""
 SPARE, LEAST = 300, 8
-"""The largest length, and the number of samples, of the dtypes in which the quick profile takes few inputs."""
+"""The largest length and the number of samples for dtypes in which the quick profile takes few inputs."""
 OTHERS = 0.45
 """The share of the samples that the quick profile takes in other dtypes than the one of long arrays."""
 MODERATE = 70_001
-"""The largest length in these dtypes in the full profile, and in quick in those of less than four bytes."""
+"""The largest length in these dtypes in the full profile; in the quick profile in dtypes of less than four bytes."""
 COVERINGS = 16
 """How many sets of combinations of so many factors there are: each is made once."""
 Item = TypeVar("Item")

@@ -7,7 +7,7 @@ import numpy as np
 from xpgrad.types import Shape
 
 FORMULAS = "ones", "integers", "uniform"
-"""What `formula` makes, the simplest first."""
+"""Kinds of arrays from `formula`, beginning with the simplest."""
 
 
 def formula(kind: str, shape: Shape, dtype: str, *, seed: int = 0, low: float = -2.0, high: float = 2.0) -> Any:

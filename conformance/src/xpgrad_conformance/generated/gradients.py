@@ -20,18 +20,18 @@ from xpgrad_conformance.subject import Subject
 from xpgrad_conformance.table.comparisons import assert_place
 
 UNITS = 32.0
-"""The allowed error of a gradient in units in the last place of itself, and of the largest element."""
+"""Allowed error of a gradient in units in the last place of its value and of the largest element."""
 FACTOR = 8.0
-"""That of a gradient relative to the units of the function's value."""
+"""Allowed error of a gradient relative to the units of the function's value."""
 SUMMED = 0.25
-"""That of a sum for each of its terms: adding equal numbers one after another errs in one direction."""
+"""Allowed error of a sum for each of its terms: errors of adding equal numbers accumulate in one direction."""
 PERTURBED = 3
-"""How many times inputs are changed to see what rounding does: one measurement may happen to be near zero."""
+"""Number of perturbations of inputs to measure the effect of rounding: a single measurement may be near zero."""
 SINGLE = float(np.finfo(np.float32).eps)
 CONDITION = 16.0
-"""The allowed error relative to what rounding to float32 changes in the reference engine, in units of the dtype."""
+"""Allowed error relative to the effect of rounding to float32 in the reference engine, in units of the dtype."""
 EXACT = 2.0**22
-"""Magnitude up to which gradients of integers must be exact."""
+"""Magnitude below which gradients of integers must be exact."""
 
 
 @dataclass(frozen=True)

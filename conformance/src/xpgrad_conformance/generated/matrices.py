@@ -13,7 +13,7 @@ SIZES = 1, 2, 3, 4, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 
 """Numbers of rows around the sizes of blocks in factorisations."""
 BATCHES: tuple[Shape, ...] = (2,), (3, 2), (7,), (16,), (17,), (33,), (65,), (129,), (257,), (1025,)
 KINDS = "ordinary", "permutation", "no pivots", "small pivots", "triangular", "large", "tiny"
-"""Regular matrices: dense ones, those whose diagonal is zero or nearly so, ordinary ones times 1e15 or 1e-15."""
+"""Kinds of regular matrices: dense, with a zero or nearly zero diagonal, and dense times 1e15 or 1e-15."""
 SCALES = {"large": 1e15, "tiny": 1e-15}
 
 

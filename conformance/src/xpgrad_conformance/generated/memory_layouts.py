@@ -14,7 +14,7 @@ SHARE = 0.5, 0.25
 SMALL = 600
 """The most elements of the arguments of a sample that is called again after its results were written to."""
 REWRITTEN = 0.25, 0.1
-"""The share of such samples that are."""
+"""The share of samples whose results are overwritten."""
 
 
 def with_random_layouts(draw: Draw, samples: Iterator[Sample]) -> Iterator[Sample]:

@@ -25,7 +25,7 @@ MODERATE = 65_537
 """The largest length in dtypes in which the full profile takes some."""
 
 OTHERS = (2, 3), (2, 19), (3, 5), (18, 2)
-"""Lengths of the axes around another one."""
+"""Lengths of the axes around the main axis."""
 
 
 def swept(draw: Draw, most: int = LARGEST, least: int = 0) -> list[int]:

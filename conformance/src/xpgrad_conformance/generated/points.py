@@ -10,7 +10,7 @@ from xpgrad_conformance.generated.sample import Argument
 from xpgrad_conformance.generated.values import extreme_numbers, near, special_numbers
 
 FORMS = ("n",), ("n", "m"), ("k", "n", "m"), ("m", "n")
-"""The axes of arrays of which one is long: alone, first, in the middle, last."""
+"""Axes of arrays with a long axis: only axis, first, middle, last."""
 PAIRS: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = (
     (("n",), ("n",)),
     (("n",), ()),
@@ -25,24 +25,26 @@ PAIRS: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = (
     (("k", "", "n"), ("", "m", "n")),
     (("k", "m", ""), ("n",)),
 )
-"""The axes of two arrays that broadcast: a number, a row, a column, a middle axis, both ways; "" has the length 1."""
+"""The axes of two arrays that broadcast: number, row, column, middle axis, in both directions; "" has the length 1."""
 UNEVEN = 5, 7, 9, 11, 17, 19, 33
 SHORT = 1, 2, 3, 4, 9
-"""Lengths of several axes of one array, two of which are `UNEVEN`."""
+"""Lengths of several axes of one array, in addition to two `UNEVEN` lengths."""
 SEVERAL = 60, 5
-"""Arrays of which several axes are chosen, and sets of shapes that broadcast, in the full and the quick profile."""
+"""Number of arrays with several chosen axes, and of sets of shapes that broadcast, in the full and the quick
+profile."""
 RANKS = 6, 7, 8
-"""Numbers of axes beyond those for which loops are written out."""
+"""Numbers of axes beyond the ranks with unrolled loops."""
 SHORT_AXES = {"m": 3, "k": 2, "": 1}
 """The lengths of the axes that are short."""
 WIDTHS = 3, 18, 5, 10
-"""Those of the axis "m" beside one of up to 64: some are no multiples of 4, and greater than blocks of 4, 8 and 16."""
+"""Lengths of the axis "m" next to an axis of at most 64: some are no multiples of 4, and greater than blocks of 4, 8
+and 16."""
 SMALL = 1e-30, 1e-8, 1e-4, 3e-3, 0.02, 0.1, 0.25, 0.5
 """Where series end and formulas begin."""
 SPECIAL = 0.0, -0.0, 1.0, -1.0, 2.0, -2.0, 0.5, np.inf, -np.inf
-"""Where derivatives are special: they jump, are infinite, or zero times infinity; and equal arguments."""
+"""Points with special derivatives (jumps, infinite, or zero times infinity), and equal arguments."""
 EXPONENTS = {"above": (0.8, 0.98), "below": (-0.98, -0.8), "beyond": (1.05, 1.3), "under": (-1.3, -1.18)}
-"""Ranges in units of the logarithm of the largest number: exp nearly overflows or underflows there, or does."""
+"""Ranges in units of the logarithm of the largest number, where exp overflows or underflows, or nearly does so."""
 POWERS = {
     "large": (0.3, 0.45), "small": (-0.45, -0.3), "larger": (0.6, 0.9), "smaller": (-0.9, -0.6),
 }  # fmt: skip

@@ -16,9 +16,10 @@ from xpgrad_conformance.subject import Subject
 from xpgrad_conformance.table.comparisons import assert_place
 
 UNITS = 256.0
-"""The allowed error in units in the last place of an element and of the largest one."""
+"""Allowed error in units in the last place of an element and of the largest element."""
 CONDITION = 32.0
-"""That relative to what rounding changes in the reference engine, in units of the dtype: see `Comparison._rounding`."""
+"""Allowed error relative to the effect of rounding in the reference engine, in units of the dtype: see
+`Comparison._rounding`."""
 TAME = 1e5
 """Gradients of programs whose derivatives are larger are not compared."""
 

@@ -21,7 +21,7 @@ FACTS = {
     r"\[v\d+\]": "index_arrays",
     r"\] = ": "index_assignment",
 }
-"""What parts of a step need, beside the functions that it calls."""
+"""Facts that parts of a step need, in addition to the functions that it calls."""
 Has = Callable[..., bool]
 
 

@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 
 GAP = 1e-3
-"""The distance from ties and jumps at which rounding to float32 changes nothing."""
+"""Distance from ties and jumps beyond which rounding to float32 has no effect."""
 MANY = 100_000
 """Elements that products of matrices have at most."""
 LEFT = 1e-3
-"""What is left of sums that are taken, at least, of those of absolute values."""
+"""Minimum ratio of a sum to its sum of absolute values."""
 
 
 class Values:
@@ -473,4 +473,4 @@ MAKERS: tuple[tuple[Maker, int], ...] = (
 )
 """The makers of steps, with weights."""
 SHARING = frozenset((_linear_algebra, _reduction, _shape, _part, _join, _complex, _many, _loop, _sorted, _kinked))
-"""Makers of steps whose results may be views of their operands, or one of them, or be read-only."""
+"""Makers of steps whose results may be views of their operands, or the operands themselves, or read-only."""

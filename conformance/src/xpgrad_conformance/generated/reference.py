@@ -19,7 +19,7 @@ from xpgrad_conformance.virtual import PretendBackend, registered
 NAME = "conformance_reference"
 WIDE = {"f": "float64", "c": "complex128"}
 SATURATING = "exp", "expm1", "tanh"
-"""Functions whose derivatives may be differences of their results and 1, or nearly so: of tanh, 1 - y**2."""
+"""Functions whose derivatives may be differences of their results and numbers near 1: for tanh, 1 - y**2."""
 LAST = 1.0, -1.0, 2.0, 1.0, -2.0
 """By how many times the dtype's eps their results are changed, in turn."""
 _inexact: ContextVar[bool] = ContextVar("inexact", default=False)

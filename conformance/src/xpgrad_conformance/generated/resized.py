@@ -17,11 +17,11 @@ from xpgrad_conformance.generated.sample import Argument, Sample
 from xpgrad_conformance.generated.stacked import names_of
 
 MAX_SIZES = 4000, 4000, 40_000
-"""The most elements of an argument, one of these; in the quick profile the first one."""
+"""Maximum number of elements of an argument: a random choice of these; in the quick profile the first."""
 FROM = 20_000
 """The most elements of the arguments of a sample that is resized."""
 LENGTHS = (*range(1, 10), 1, 2, 3), range(10, 70), (15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 256, 257)
-"""Lengths of axes: one of these ranges, each equally often, and one of its numbers."""
+"""Ranges of axis lengths: each range is equally likely, and so are the lengths in a range."""
 MANY = 65_537, 70_001
 """Lengths of one axis among short ones: more rows than a grid has blocks, or than 16 bits can number."""
 SHORT = 4

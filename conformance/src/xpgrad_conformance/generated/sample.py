@@ -20,9 +20,9 @@ from xpgrad_conformance.subject import Subject
 from xpgrad_conformance.table.comparisons import assert_place
 
 RAISES = "raises "
-"""How a message begins that says what a call has raised."""
+"""Beginning of a message about an exception."""
 MARK = 99
-"""What is written into results."""
+"""Value that is written to results."""
 PARAMETERS = "{parameters}"
 """Where the text of a call has them."""
 

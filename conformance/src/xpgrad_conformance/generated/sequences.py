@@ -17,11 +17,11 @@ from xpgrad_conformance.generated.shrinking import program_of
 from xpgrad_conformance.subject import Subject
 
 LOOKED_AT = 200
-"""Samples of an operation among which small ones are chosen."""
+"""Maximum number of samples from which small samples are chosen."""
 ENOUGH = 30, 12
 """How many of them are, in the full and the quick profile; in full as few in dtypes that quick does not take."""
 AMONG = 4, 2
-"""Among how many times as many they are chosen: first ones are plain, later ones less so."""
+"""Ratio of available to chosen samples: the first samples are plain, later samples less so."""
 SMALL = 300
 """The most elements in the arguments of a small sample."""
 WIDEST = "float64", "complex128"
@@ -31,7 +31,7 @@ Pair = tuple[Sample, Sample]
 Item = TypeVar("Item")
 MADE = 8
 _made: dict[Any, list[Pair]] = {}
-"""The pairs that were made, because several checks take the same: all small ones, and a few others."""
+"""Cache of pairs for checks that use the same pairs: all small pairs, and a few others."""
 
 
 def pairs_of(s: Subject, operation: Operation, least: int = 1, most: int = SMALL, count: int = 0) -> list[Pair]:

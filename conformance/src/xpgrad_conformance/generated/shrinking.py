@@ -14,7 +14,7 @@ Failing = Callable[[Sample], bool]
 MAX_TRIALS = 200
 """Trials."""
 SHOWN = 6
-"""Elements of an array that a program shows as they are, or that differ from all others."""
+"""Maximum number of elements that a program prints completely, or that differ from the most frequent element."""
 LISTED = 40
 """Elements that it shows if no formula makes them."""
 

@@ -8,16 +8,16 @@ POWERS = 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768, 655
 """Lengths of vectors, unrolled loops, blocks, tiles and buffers."""
 SMALL = 0, 1, 2, 3, 5, 6, 7
 QUICK = 8, 16, 32, 64, 128, 256, 1024, 4096
-"""The powers around which the quick profile takes all three lengths; around each other one it takes one of them."""
+"""Powers for which the quick profile takes all three lengths; for other powers it takes one length."""
 COARSE = 8, 16, 32, 64, 128, 256, 1024, 4096, 16384, 65536
 """The powers around which checks that take long take one length."""
 LARGE = 8192
-"""From here on the quick profile takes one length around a threshold, other ones for each seed and function."""
+"""Length from which the quick profile takes one length around a threshold, depending on seed and function."""
 BETWEEN = 0.35
-"""The share of the spaces between powers in which the quick profile takes a length, others for each seed."""
+"""Share of the gaps between powers in which the quick profile takes a length, depending on the seed."""
 LARGEST = 1_048_577
 LONG = 515, 1030, 2055, 4099, 8194
-"""Lengths of an axis, of an array with others, whose last block is short."""
+"""Lengths of an axis with an incomplete last block."""
 BATCHES = 7, 9, 17, 33, 65
 """Numbers of images or rows that fill no group of 8."""
 DISTINCT = 70_001

@@ -12,11 +12,11 @@ from xpgrad_conformance.generated.draw import Draw
 from xpgrad_conformance.generated.sample import Argument, Sample
 
 MAX_SIZE = 400
-"""The most elements in all arguments of a sample of which a stack is made."""
+"""Maximum number of elements in all arguments of a stacked sample."""
 RANKS = 2, 3, 4, 5, 6
 """Numbers of axes of stacks."""
 LOOKED_AT = 40
-"""Samples that are small enough, of which stacks are made."""
+"""Number of small samples that are stacked."""
 
 
 def names_of(text: str) -> frozenset[str]:
@@ -30,7 +30,7 @@ MAY_BE_EMPTY = TRIANGLES | names_of("""
 """)
 """Functions of empty stacks in every library."""
 ALONG = frozenset((*MAY_BE_EMPTY - TRIANGLES, "linalg.vector_norm", "linalg.cross", "fft.fft", "fft.rfft"))
-"""Functions along an axis, after which there may be another one."""
+"""Functions along an axis, which accept further axes after it."""
 STACKED = (
     MAY_BE_EMPTY
     | ALONG
@@ -49,13 +49,13 @@ SCALED = names_of("""
     linalg.pinv linalg.svd linalg.svdvals linalg.eigh linalg.eigvalsh linalg.qr linalg.inv linalg.solve linalg.cholesky
     linalg.slogdet linalg.matrix_norm linalg.vector_norm fft.fft fft.ifft fft.rfft
 """)
-"""Functions of stacks whose elements may differ so much in size that one of them says nothing about another."""
+"""Functions of stacks whose elements may differ in magnitude without affecting each other."""
 SCALES = (0, 150, -150), (0, 24, -24)
-"""Powers of 2 by which they do, in dtypes of double and of single precision."""
+"""Powers of 2 by which they differ, in dtypes of double and of single precision."""
 LAST = 2, 5, 7, 9, 17
 """Lengths of an axis that comes last."""
 OF_HALVES = "fft.irfft", "fft.irfftn", "fft.hfft"
-"""Functions of arrays of which some numbers must be real."""
+"""Functions of arrays in which some numbers must be real."""
 
 
 def stacks(draw: Draw, name: str, samples: Iterator[Sample], count: int) -> Iterator[Sample]:

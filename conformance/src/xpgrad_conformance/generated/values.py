@@ -9,8 +9,8 @@ from xpgrad.types import Shape
 
 REAL = {"float32": "float32", "float64": "float64", "complex64": "float32", "complex128": "float64"}
 KINDS = "ordinary", "integers", "specials", "rare", "extremes", "spread", "ties", "near", "sorted", "reversed", "equal"
-"""What `values` makes of floating-point dtypes; of integers, "specials", "rare" and "spread" are "extremes",
-and "near" are "ties"."""
+"""Kinds of `values` for floating-point dtypes; for integers, "specials", "rare" and "spread" mean "extremes", and
+"near" means "ties"."""
 MARGIN = 0.01
 """The distance of ordinary values from the ends of their range, relative to its length."""
 

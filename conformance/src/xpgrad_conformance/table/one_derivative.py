@@ -17,9 +17,9 @@ from xpgrad_conformance.table.scenario import REAL, Scenario
 RTOL = {"float64": 1e-6, "complex128": 1e-6, "float32": 1e-2, "complex64": 1e-2}
 """By dtype, relative to the largest element; in the narrow ones second derivatives keep few digits."""
 INFINITE = 1e12
-"""Numbers from here on are divisions by a rounding error, where there is no derivative."""
+"""Numbers from here on are quotients by a rounding error, where no derivative exists."""
 ROUNDING = 1e-13
-"""Relative errors beside such numbers, which consist of rounding errors."""
+"""Relative errors of results next to such numbers, which consist of rounding errors."""
 Arrays = Sequence[Any]
 Loss = Callable[..., Any]
 Way = Callable[[Loss, Arrays, Arrays], Sequence[Any]]
@@ -87,7 +87,7 @@ NUMBER: dict[str, Way] = {
 """The second derivative along a direction."""
 ORDERS = FIRST, SECOND, NUMBER
 COMPILED = "reverse", "forward", "reverse over reverse", "forward over reverse", "reverse over forward"
-"""The ways that are compiled, too."""
+"""The ways that are also compiled."""
 
 
 def _compiled(way: Way, executor: str | None) -> Way:
@@ -236,4 +236,4 @@ WITHOUT = {
     "linalg.eig-vectors": ("at 1",),  # the moduli of vectors, which depend on their choice where values are equal
     "linalg.svd-full": ("at 0", "at -0"),  # the same
 }
-"""Cases that have no derivative at special values, by the beginnings of their names."""
+"""Cases without a derivative at special values, by the beginnings of their names."""

@@ -20,7 +20,7 @@ from xpgrad_conformance.table.slopes import slope
 STEPS = {1: 1e-4, 2: 2e-3}
 """Steps of differences of the reference that are taken once or twice more: rounding gives 1e-8 in either case."""
 NARROW_FACTOR = 10
-"""Factor of the tolerance in float32: each order rounds again, and divides by what it has rounded."""
+"""Factor of the tolerance in float32: each order rounds again, and divides by rounded numbers."""
 Differentiable = Callable[[Sequence[Variable], bool], list[Variable]]
 
 

@@ -15,7 +15,7 @@ from xpgrad_conformance.generated.sample import Argument, Sample
 NORMS = "backward", "ortho", "forward"
 PRIMES = 11, 13, 97, 127, 257, 4099
 HALF = "irfft", "hfft", "irfftn"
-"""Transforms of one half of a symmetric array, of which some numbers must be real."""
+"""Transforms of one half of a symmetric array, some elements of which must be real."""
 OF_REAL = "rfft", "ihfft", "rfftn"
 RESULTS = {"float32": "complex64", "float64": "complex128", "complex64": "float32", "complex128": "float64"}
 
@@ -115,7 +115,7 @@ SHAPES: tuple[Shape, ...] = (4, 6), (5, 7), (1, 8), (3, 1), (2, 3, 5), (4, 1, 6)
 
 
 LONG: tuple[Shape, ...] = (65, 3), (3, 100), (9, 129), (70, 67), (2, 3, 67), (2, 129, 2), (2, 3, 2, 2, 3)
-"""Shapes with one axis, or several, beyond what a library transforms at a time."""
+"""Shapes with one or several axes longer than a library transforms in one step."""
 
 
 def _along_many(name: str) -> Operation:

@@ -15,7 +15,7 @@ from xpgrad_conformance.generated.operation import COMPLEX, FLOATS, Operation
 from xpgrad_conformance.generated.sample import Argument, Sample
 
 ARRAY = "an array"
-"""Stands in a key for the next index array."""
+"""Placeholder in a key for the next index array."""
 Key = tuple[Any, ...]
 IMPORTS = ("from xpgrad.array_api.indexing import setitem",)
 

@@ -17,7 +17,7 @@ from xpgrad_conformance.generated.sample import Argument, Sample
 
 QUICK = "int8", "int32", "int64", "uint8"
 UNSIGNED = "maximum", "minimum", "floor_divide", "remainder", "bitwise_right_shift"
-"""The functions, besides comparisons, in which numbers above 2^63 must not pass as negative ones."""
+"""Functions, in addition to comparisons, for which numbers above 2^63 must not be treated as negative."""
 EXPONENTS = tuple(range(70))
 """Exponents, all of which a power of 3 in 64 bits can have: float64 has only some of these powers."""
 ENDS = 7, 8, 15, 16, 24, 31, 32, 53, 62, 63, 64
@@ -42,7 +42,7 @@ EXACT: dict[str, Callable[[int, int], int]] = {
 """The functions whose results may not fit."""
 
 LARGE = {"int64": (2**53 + 1, 2**62 - 1), "uint64": (2**53 + 1, 2**62 - 1, 2**63, 2**64 - 6)}
-"""Python integers that a float64 does not have, and those above all of int64, by dtype."""
+"""Python integers that float64 cannot represent, and integers above the range of int64, by dtype."""
 FITTING = {"add", "maximum", "minimum", "bitwise_and", "bitwise_or", "bitwise_xor", *ORDERED}
 """The functions whose results with them fit."""
 

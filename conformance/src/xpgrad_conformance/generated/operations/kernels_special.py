@@ -29,7 +29,7 @@ RANGES: dict[str, tuple[tuple[float, float], ...]] = {
     "cosm1": ((0.5, 2), (1e-4, 1e-3)),
     "sinc": ((0.2, 0.7),),
 }
-"""Ranges of arguments, each of which is looked at alone, so that small results are not lost beside large ones."""
+"""Ranges of arguments that are tested separately, so that small results are not hidden by large results."""
 FAR: dict[str, tuple[tuple[float, float], ...]] = {
     "expit": ((-80, -60), (100, 1000), (-1e6, -1000)),
     "log_expit": ((-1e4, -100), (60, 80)),
@@ -48,7 +48,7 @@ FAR: dict[str, tuple[tuple[float, float], ...]] = {
     "cosm1": ((1e-12, 1e-9),),
     "sinc": ((1e-8, 1e-5),),
 }
-"""Ranges where exponentials overflow or underflow, squares do, or a series is all there is; values alone."""
+"""Ranges where exponentials or squares overflow or underflow, or only a series converges; only values are compared."""
 OPEN = {"gammaln": (-np.inf,)}
 """Arguments for which libraries have different values: C's infinity, or SciPy's -infinity."""
 UNITS = {

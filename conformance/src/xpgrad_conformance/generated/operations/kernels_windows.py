@@ -23,7 +23,7 @@ GEOMETRIES: dict[str, tuple[Any, ...]] = {
     "layout": ("contiguous", "transposed", "strided", "broadcast"),
     "batch": (1, 3),
 }
-"""The choices of a convolution, every pair of which occurs."""
+"""The options of a convolution; every pair of options occurs."""
 TILED = 40, 10
 """Convolutions of images of several tiles, in the full and the quick profile."""
 LENGTH = 5000
@@ -33,7 +33,7 @@ UNEVEN = 40, 5
 PADDED = 4, 1
 """Pairs of images that are of one size with their padding, which is narrow and then wide."""
 WIDE = 4, 5, 7, 8, 9, 15, 16, 17, 33, 65
-"""Widths of filters and windows around those of unrolled loops and vectors."""
+"""Widths of filters and windows near the widths of unrolled loops and vectors."""
 
 
 def _size(row: dict[str, Any], draw: Draw) -> int:

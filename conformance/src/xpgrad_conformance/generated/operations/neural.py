@@ -14,7 +14,7 @@ from xpgrad_conformance.generated.sample import Argument, Sample
 from xpgrad_conformance.generated.sizes import LARGEST
 
 LOUD = 1000.0
-"""An element at the end of a row, beside which all others count for nothing."""
+"""An element at the end of a row that makes all other elements negligible."""
 ROWS = 300_000
 """The longest axis of functions that need several arrays of memory."""
 

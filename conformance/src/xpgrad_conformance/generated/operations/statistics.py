@@ -28,7 +28,7 @@ PLACES: tuple[tuple[tuple[str, ...], Any], ...] = (
     (("n", "k", "m"), None),
     (("m", "k", "n"), (1,)),
 )
-"""The axes of arrays, and those that are reduced."""
+"""The axes of arrays, and the reduced axes."""
 BLOCKS = (130, 131), (67, 1030), (1030, 67), (65, 257), (34, 35, 37)
 """Shapes with several axes that are not short."""
 CHOSEN = 1, 2, 7, 8, 9, 16, 33, 129, 257, 1025
