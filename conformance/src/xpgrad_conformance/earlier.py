@@ -27,7 +27,7 @@ def failed_in(report: Path, backend: str) -> list[str]:
         data = json.loads(file.read_text(encoding="utf-8"))
         found, of = [each for row in data["checks"] for each in _failed(row)], data["backend"]
     except FileNotFoundError:
-        raise ValueError(f"conform: there is no report at {file}; --report {report} writes one") from None
+        raise ValueError(f"conform: no report at {file}; --report {report} writes one") from None
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise ValueError(f"conform: {file} is no report of the suite ({type(error).__name__}: {error})") from None
     if of != backend:

@@ -107,7 +107,7 @@ def facts_of(backend: Backend) -> Mapping[str, Any] | None:
         facts: dict[str, Any] = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
     if "gradient" not in facts and "error" not in facts:
         said = done.stderr.decode(errors="replace").strip()[-500:]
-        facts["error"] = f"the process ended with exit code {done.returncode}; it said: {said}"
+        facts["error"] = f"the process ended with exit code {done.returncode} and printed: {said}"
     return facts | {"printed": done.stdout.decode(errors="replace").strip()[:300]}
 
 

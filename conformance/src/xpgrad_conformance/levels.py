@@ -98,7 +98,7 @@ def _obstacles(level: int, outcomes: Sequence[Outcome]) -> Iterator[str]:
     for each in outcomes:
         by_family.setdefault(check_of(each).family.letter, []).append(each)
     if not any(each.state == "passed" for each in outcomes):
-        yield f"nothing of level {level} passed"
+        yield f"no check of level {level} passed"
     for family in FAMILIES:
         found = by_family.get(family.letter, [])
         if family.level == level and not found:

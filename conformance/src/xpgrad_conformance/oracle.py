@@ -171,7 +171,7 @@ def near_gradient(s: Subject, gx: Any, x: Variable, expected: Any, what: str, rt
     assert gx is not None, f"{what} is None"
     array, backend = as_array(gx), s.backend
     found, wanted = backend.dtype_name(array.dtype), backend.dtype_name(x.array.dtype)
-    assert found == wanted, f"{what} has dtype {found}, expected that of the input, {wanted}"
+    assert found == wanted, f"{what} has dtype {found}, expected the dtype of the input, {wanted}"
     assert backend.device_of(array) == x.device, f"{what} is on {backend.device_of(array)}, expected {x.device}"
     assert tuple(array.shape) == tuple(x.shape), f"{what} has shape {tuple(array.shape)}, expected {tuple(x.shape)}"
     host, expected = on_host(array), np.asarray(expected)

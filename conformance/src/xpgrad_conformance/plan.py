@@ -153,7 +153,7 @@ def letter_of(family: str) -> str:
         if family.upper() == each.letter or family.lower() == each.name:
             return each.letter
     there = ", ".join(f"{each.letter} ({each.name})" for each in BY_LETTER.values())
-    raise ValueError(f"unknown family {family!r}; there is {there}")
+    raise ValueError(f"unknown family {family!r}; choose one of {there}")
 
 
 def _items(

@@ -210,7 +210,7 @@ class PretendLibrary:
         devices = {array.device for array in seen}
         self.check_devices(devices)
         if given is not None and given not in self.devices:
-            raise ValueError(f"unknown device {given!r}; there is {', '.join(self.devices)}")
+            raise ValueError(f"unknown device {given!r}; choose one of {', '.join(self.devices)}")
         result = function(*opened, **named)
         for array in seen:  # a function that returns its argument returns the same object
             if result is array.inner and given in (None, array.device):

@@ -49,7 +49,9 @@ def suite(
     quick = profile == "quick"
     names = set(operations or ())
     if unknown := names - {each.name for each in OPERATIONS}:
-        raise ValueError(f"suite: there is no operation {', '.join(sorted(unknown))} with generated inputs")
+        raise ValueError(
+            f"suite: unknown operation {', '.join(sorted(unknown))}; choose operations with generated inputs"
+        )
     grouped: dict[str, list[Item]] = {}
     chosen = [each for each in OPERATIONS if operations is None or each.name in names]
     for item in plan(devices, quick=quick, thin=profile == "thin", capabilities=given, operations=chosen):

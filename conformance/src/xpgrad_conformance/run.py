@@ -194,10 +194,12 @@ def _chosen(
     letters = None if families is None else tuple(map(letter_of, families))
     chosen = None if cases is None else tuple(cases)
     if unknown := set(chosen or ()) - {case.name for case in CASES}:
-        raise ValueError(f"conform: there is no case {', '.join(sorted(unknown))} in the table")
+        raise ValueError(f"conform: unknown case {', '.join(sorted(unknown))}; choose cases of the case table")
     named = None if operations is None else tuple(operations)
     if unknown := set(named or ()) - {operation.name for operation in OPERATIONS}:
-        raise ValueError(f"conform: there is no operation {', '.join(sorted(unknown))} with generated inputs")
+        raise ValueError(
+            f"conform: unknown operation {', '.join(sorted(unknown))}; choose operations with generated inputs"
+        )
     if chosen is None and named is not None:
         chosen = ()
     elif named is None and chosen is not None:
@@ -275,6 +277,6 @@ def reproduce(id: str, *, seed: int = 0, quick: bool = False, thin: bool = False
     device = device_named(inside.removesuffix("]").rpartition(",")[2])
     item = next((each for each in plan([device], families=check[:1], quick=quick, thin=thin) if each.id == id), None)
     if item is None:
-        raise ValueError(f"reproduce: there is no check {id!r} in this version of the suite")
+        raise ValueError(f"reproduce: unknown check {id!r} in this version of the suite")
     subject = item.subject(device.backend.capabilities, seed)
     within(device.backend, item.check.function, subject, number=item.number)

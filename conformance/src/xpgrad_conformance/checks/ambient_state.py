@@ -41,7 +41,7 @@ def modes(s: Subject) -> None:
         for call in [_called(s, sample), *_refusals(s, sample)]:
             with contextlib.suppress(Exception):
                 call()
-        _compare(before, _seen(s, looks), f"after calls of {sample.written}, refused ones among them,")
+        _compare(before, _seen(s, looks), f"after calls of {sample.written}, including invalid calls,")
 
 
 @check("P59", scope="operation", needs=("threads",), applies=_in_one_dtype)

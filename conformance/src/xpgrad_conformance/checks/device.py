@@ -167,7 +167,9 @@ def what_arrays_say(s: Subject) -> None:
             }
         for what, array in arrays.items():
             handle = backend.handle_of(array)
-            assert handle == device.handle, f"{what} on {device} says {handle!r}, but the device is {device.handle!r}"
+            assert handle == device.handle, (
+                f"{what} on {device} reports {handle!r}, but the device is {device.handle!r}"
+            )
             assert backend.device_for(handle) == device, (
                 f"{handle!r}, from {what}, leads to {backend.device_for(handle)}"
             )
@@ -177,7 +179,7 @@ def what_arrays_say(s: Subject) -> None:
             shape, dtype = tuple(array.shape), array.dtype
             given = (tuple(spec.shape), spec.dtype, spec.device)
             wanted = (shape, dtype, device.handle)
-            assert given == wanted, f"the spec of {what} on {device} says {given}, expected {wanted}"
+            assert given == wanted, f"the spec of {what} on {device} reports {given}, expected {wanted}"
 
 
 @check("V05")

@@ -243,12 +243,12 @@ def names_of_dtypes(s: Subject) -> None:
             assert found == dtype, f"Backend.dtype_name of {which} {dtype} is {found!r}"
         assert array.dtype == named, f"the dtype of a {dtype} array is not equal to the namespace's {dtype}"
         spec, others = s.backend.spec(array), [d for d in s.dtypes() if d != dtype]
-        assert spec.dtype == array.dtype, f"Backend.spec of a {dtype} array says {spec.dtype}"
-        assert tuple(spec.shape) == (2,), f"Backend.spec of an array of shape (2,) says {spec.shape}"
+        assert spec.dtype == array.dtype, f"Backend.spec of a {dtype} array returns {spec.dtype}"
+        assert tuple(spec.shape) == (2,), f"Backend.spec of an array of shape (2,) returns {spec.shape}"
         for other in others:
             assert array.dtype != s.dtype_of(other), f"the dtypes {dtype} and {other} are equal"
             same = s.backend.spec(s.array(np.ones(2, other), other)).dtype
-            assert same != spec.dtype, f"Backend.spec of a {other} array says {same}, after one of {dtype}"
+            assert same != spec.dtype, f"Backend.spec of a {other} array returns {same}, after one of {dtype}"
 
 
 @check("D21", needs=("complex64",))

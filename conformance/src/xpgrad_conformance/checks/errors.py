@@ -401,7 +401,7 @@ def gradients_that_do_not_fit(s: Subject) -> None:
     for what, kind, given in refused:
         what = f"a gradient {what} for a float32 array of shape (3, 4) on {here}"
         s.raises(kind, lambda: setattr(x, "grad", given), what)  # noqa: B023 - the lambda is called immediately
-        assert x.grad is grad, f"{what} was refused, but replaced the old gradient"
+        assert x.grad is grad, f"{what} raised an error, but replaced the old gradient"
 
 
 @check("E12")
@@ -429,13 +429,15 @@ def not_a_number(s: Subject) -> None:
     parts["complex128"] = parts["complex64"]
     for dtype in filter(s.has, parts):
         sound = s.array([0.3, np.inf], dtype)
-        assert not s.backend.has_nan(sound), f"has_nan says yes of [0.3, inf] of {dtype}"
+        assert not s.backend.has_nan(sound), f"has_nan returns True for [0.3, inf] of {dtype}"
         for nan in parts[dtype]:
             values = np.asarray([0.3, nan], dtype)
             x = s.array(values, dtype)
-            assert s.backend.has_nan(x), f"has_nan says no of {values} of {dtype}"
-            assert s.backend.same_values(x, s.array(values, dtype)), f"same_values says no of {values} and {values}"
+            assert s.backend.has_nan(x), f"has_nan returns False for {values} of {dtype}"
+            assert s.backend.same_values(x, s.array(values, dtype)), (
+                f"same_values returns False for {values} and {values}"
+            )
             for other in (sound, s.array([1.7, nan], dtype)):
-                what = f"same_values says yes of {values} and {on_host(other)} of {dtype}"
+                what = f"same_values returns True for {values} and {on_host(other)} of {dtype}"
                 assert not s.backend.same_values(x, other), what
-    assert not s.backend.has_nan(s.array(np.asarray([2, 3], "int32"))), "has_nan says yes of integers"
+    assert not s.backend.has_nan(s.array(np.asarray([2, 3], "int32"))), "has_nan returns True for integers"

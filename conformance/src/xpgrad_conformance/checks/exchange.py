@@ -92,7 +92,7 @@ def lifetime(s: Subject) -> None:
             del x
         after = s.array(np.full((3, 4), 7.25), s.wide)
         for host, view in zip(hosts, views, strict=True):
-            assert_unchanged(np.array(view), host, f"one of three arrays that {reader} has read, and that are gone,")
+            assert_unchanged(np.array(view), host, f"one of three deleted arrays that {reader} has read,")
         del after
 
 
@@ -149,7 +149,7 @@ def import_of_views(s: Subject) -> None:
             made = _imported(s, source)
         except REFUSALS:
             plain = source.flags.c_contiguous and source.flags.writeable
-            assert not plain, f"from_dlpack refuses a plain array of the host: {view.name}"
+            assert not plain, f"from_dlpack rejects a plain array of the host: {view.name}"
             continue
         assert_unchanged(s.host(made), expected, f"a (3, 4) array of the host, {view.name}, taken in by from_dlpack,")
 
@@ -236,14 +236,16 @@ def devices_and_their_memory(s: Subject) -> None:
         assert device.backend.exports(x, memory), f"arrays on {device} are not in the memory {memory} that it has"
         again = device.backend.from_dlpack(device.backend.copy(x), device)
         if again is not NotImplemented:
-            assert_place(device, again, f"what Backend.from_dlpack was to bring to {device}")
-            assert_unchanged(s.host(again), values, f"what Backend.from_dlpack brought to {device}")
+            assert_place(device, again, f"the array that Backend.from_dlpack moves to {device}")
+            assert_unchanged(s.host(again), values, f"the array that Backend.from_dlpack moved to {device}")
         if memory[0] == HOST_MEMORY and device.backend is not host:
             source = values.copy()
             taken = transfer(source, device)
             source[...] = 7.25
-            assert_place(device, taken, f"what came to {device} by DLPack")
-            assert_unchanged(s.host(taken), values, f"what came to {device} by DLPack, after a write to the source,")
+            assert_place(device, taken, f"the array imported to {device} by DLPack")
+            assert_unchanged(
+                s.host(taken), values, f"the array imported to {device} by DLPack, after a write to the source,"
+            )
 
 
 @check("X12", needs=("dlpack_import",))

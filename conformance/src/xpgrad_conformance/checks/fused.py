@@ -314,12 +314,12 @@ def declining_kernels(s: Subject) -> None:
         during = run()
     after = run()
     missing = set(names) - asked
-    assert not missing, f"kernels that were provided were never asked: {', '.join(sorted(missing))}"
+    assert not missing, f"provided kernels were never called: {', '.join(sorted(missing))}"
     for when, results in (("while kernels decline", during), ("afterwards", after)):
         for what, one, other in zip(
             ("the value", "the gradient of x", "the gradient of w"), results, before, strict=True
         ):
-            assert one.tobytes() == other.tobytes(), f"{what} of a program differs {when} from what it was before"
+            assert one.tobytes() == other.tobytes(), f"{what} of a program differs {when} from the previous one"
 
 
 @check("F03")

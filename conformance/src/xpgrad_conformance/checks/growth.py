@@ -140,5 +140,5 @@ def freed(s: Subject) -> None:
     del array
     s.backend.free_memory(s.device)
     for what, shown, view in views:
-        s.expect(view, shown, f"{what} of an array that is gone, after free_memory,", dtype=s.wide)
+        s.expect(view, shown, f"{what} of a deleted array, after free_memory,", dtype=s.wide)
     s.expect(as_array(kept), host, "a copy, after free_memory,", dtype=s.wide)

@@ -84,9 +84,9 @@ def megabytes(s: Subject) -> None:
         first = on_host(sent)
         if s.has("in_place_update", "index_assignment") and not s.backend.immutable:
             sent[...] = 1
-            assert_unchanged(on_host(copy), one, f"a copy of {what}, after a write to that")
+            assert_unchanged(on_host(copy), one, f"a copy of {what}, after a write to its argument")
             assert_unchanged(on_host(sent), np.ones_like(one), f"{what}, after ones were written to it,")
-        assert_unchanged(first, one, f"what to_host gave of {what}, after a write to that")
+        assert_unchanged(first, one, f"the result of to_host for {what}, after a write to its argument")
 
 
 def _move_on(s: Subject, sent: Array, host: Any, what: str) -> None:

@@ -122,7 +122,7 @@ def kernels_run(s: Subject) -> None:
 
         with provided(s, {name: count}):
             got = run(s.xp, x)
-        assert seen, f"{name}: a kernel that was provided was not asked: something else computes"
+        assert seen, f"{name}: the provided kernel was not called: other code computes the result"
         assert all(device == s.device for each in seen for device in each), f"{name} ran on {seen}, not on {s.device}"
         assert on_host(got).tobytes() == plain.tobytes(), f"{name}: when a provided kernel declines, the result differs"
         marked = as_array(run(s.xp, s.array(host + 1.0, s.wide)))

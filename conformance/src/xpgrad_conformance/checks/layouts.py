@@ -17,7 +17,7 @@ def assert_untouched(s: Subject, array: Any, before: Any, what: str) -> None:
     if now.tobytes() != before.tobytes():
         different = np.argwhere((now != before) | (np.signbit(now.real) != np.signbit(before.real)))
         at = tuple(int(i) for i in different[0]) if len(different) else ()
-        raise AssertionError(f"{what} has been written to: at {at} there is {now[at]!s}, and was {before[at]!s}")
+        raise AssertionError(f"{what} has changed: element {at} is {now[at]!s}, and was {before[at]!s}")
 
 
 def layouts(s: Subject) -> Iterator[tuple[str, Array, Any]]:

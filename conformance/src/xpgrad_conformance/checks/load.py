@@ -69,7 +69,7 @@ def attributes(s: Subject) -> None:
         assert x.ndim == len(shape), f"{what}: its attribute ndim is {x.ndim!r}"
         assert x.dtype == s.dtype_of(s.wide), f"{what}: its dtype is {x.dtype}, expected {s.wide}"
         found = s.backend.device_of(x)
-        assert found == s.device, f"{what}: Backend.device_of says {found}, expected {s.device}"
+        assert found == s.device, f"{what}: Backend.device_of returns {found}, expected {s.device}"
 
 
 @check("L04")

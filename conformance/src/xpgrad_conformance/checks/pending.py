@@ -121,7 +121,7 @@ def order_across_devices(s: Subject) -> None:
     host = s.values((3, 4), dtype=s.wide)
     x = s.variable(host, s.wide, here)
     y = (x * 2.0).to_device(there)
-    s.expect(y, 2.0 * host, f"x * 2, moved from {here} to {there} at once,", dtype=s.wide, device=there)
+    s.expect(y, 2.0 * host, f"x * 2, moved from {here} to {there} immediately,", dtype=s.wide, device=there)
     array = transfer(s.array(host, s.wide, here), there)
     for _step in range(3):
         with using_device(there):
@@ -135,7 +135,7 @@ def order_across_devices(s: Subject) -> None:
     s.expect(
         array,
         expected,
-        f"three times x * 1.5 on {there} and + 0.25 on {here}, moved at once,",
+        f"three times x * 1.5 on {there} and + 0.25 on {here}, moved immediately,",
         dtype=s.wide,
         device=there,
     )

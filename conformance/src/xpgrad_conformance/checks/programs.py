@@ -169,7 +169,7 @@ def _directional(s: Subject, name: str, program: Any, inputs: list[Any]) -> None
         expected, got = derivative(moved), float(np.sum(v * on_host(gxs[i])))
         scale = float(np.sum(np.abs(v * on_host(gxs[i])))) + abs(expected)
         assert abs(got - expected) <= max(1e-7, s.rtol(factor=10)) * scale, (
-            f"{name}: along a direction of input {i} the gradient says {got!r}, differences {expected!r}"
+            f"{name}: along a direction of input {i} the gradient gives {got!r}, differences {expected!r}"
         )
 
 

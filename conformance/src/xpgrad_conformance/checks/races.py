@@ -97,7 +97,7 @@ def first_uses(s: Subject) -> None:
         _after_others(s, pairs[-1:] if crowd or not s.quick else [])
         for one, two in pairs[-1:] if crowd else []:  # more threads than a library may have buffers for
             found = together([_caller(s, sample) for sample in (one, two)] * (MANY_THREADS // 2))
-            assert_all_right(s, [one, two] * (MANY_THREADS // 2), found, f"called by {MANY_THREADS} threads at once")
+            assert_all_right(s, [one, two] * (MANY_THREADS // 2), found, f"called by {MANY_THREADS} concurrent threads")
     for each, found in zip(rounds, results, strict=True):
         each.verify(found)
 
@@ -119,7 +119,7 @@ def _by_turns(s: Subject, one: Sample, other: Sample) -> Round:
     samples, shared = [one, other] * (COUNT // 2), _caller(s, one)
 
     def verify(found: list[Any]) -> None:
-        assert_all_right(s, samples, found, "called by eight threads at once")
+        assert_all_right(s, samples, found, "called by eight concurrent threads")
         for sample in (one, other):
             assert_right(s, sample, _caller(s, sample)(), "called after eight threads did at once")
 
@@ -167,9 +167,9 @@ def _read_by_all(s: Subject, sample: Sample) -> list[Round]:
         made.append(call())
 
     def verify(found: list[Any]) -> None:
-        assert_right(s, sample, made[0], "read by eight threads at once")
+        assert_right(s, sample, made[0], "read by eight concurrent threads")
         assert all(each == found[0] for each in found), (
-            f"{sample.written}: eight threads that read the result at once find different values"
+            f"{sample.written}: eight threads that read the result simultaneously find different values"
         )
 
     return [Round([make, *[_nothing] * (COUNT - 1)], _nothing), Round([lambda: bits(made[0])] * COUNT, verify)]
@@ -248,7 +248,7 @@ def _beside_errors(s: Subject, samples: Sequence[Sample]) -> list[Round]:
         assert_all_right(s, given[turn:] + given[:turn], results[1::2], when)
         gone = [k for k, (once, now) in enumerate(zip(alone, results[::2], strict=True)) if once and not now]
         assert not gone, (
-            f"{samples[-1].written}: what is refused alone is not while other threads call the function: "
+            f"{samples[-1].written}: a call raises, but not while other threads call the function: "
             f"{[array if isinstance(array, str) else on_host(array) for array in errors[gone[0]].args[0]]}"
         )
 
@@ -299,7 +299,9 @@ def first_uses_of_kernels(s: Subject) -> None:
     verify("value", scenario)
     for i, found in enumerate(results):
         for got, expected in zip(found, call(), strict=True):
-            assert_same_bits(got, expected, f"what thread {i} of eight got at once, and what one gets later,")
+            assert_same_bits(
+                got, expected, f"results of thread {i} of eight concurrent threads, and later results of one thread,"
+            )
 
 
 @check("P51", scope="operation", needs=("threads",), applies=with_gradients)
@@ -316,7 +318,7 @@ def gradients_at_once(s: Subject) -> None:
         results = in_rounds(rounds)
     for pair, right, found in zip(chosen, expected, results, strict=True):
         for i, each in enumerate(found):
-            assert_equal(s, pair[i % 2], right[i % 2], each, "differentiated by eight threads at once")
+            assert_equal(s, pair[i % 2], right[i % 2], each, "differentiated by eight concurrent threads")
 
 
 @check("P52", scope="dtype", dtypes=("float64", "float32"), needs=("threads",), generated=True)
@@ -334,7 +336,7 @@ def programs_at_once(s: Subject) -> None:
             wrong = together([functools.partial(program_error, s, program) for program in programs])
         for program, error in zip(programs, wrong, strict=True):
             text = "" if error is None else program_text(s, program, error)
-            assert error is None, f"a program, run by one of eight threads at once: {error}\n{text}"
+            assert error is None, f"a program, run by one of eight concurrent threads: {error}\n{text}"
 
 
 @check("P58", needs=("threads",))

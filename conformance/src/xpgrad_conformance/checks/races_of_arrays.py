@@ -27,7 +27,11 @@ def made_at_once(s: Subject) -> None:
     with switching_often():
         for i, arrays in enumerate(together(calls)):
             for k, (one, other) in enumerate(zip(arrays, expected[i], strict=True)):
-                assert_same_bits(one, other, f"array {k} that thread {i} of eight makes at once, and alone,")
+                assert_same_bits(
+                    one,
+                    other,
+                    f"array {k} that thread {i} of eight concurrent threads creates, and of a single thread,",
+                )
 
 
 @check("P55", needs=("threads", "in_place_update", "index_assignment"))
@@ -90,7 +94,9 @@ def shown_at_once(s: Subject) -> None:
     with switching_often():
         for found in in_rounds([calls] * ROUNDS):
             for i, (one, other) in enumerate(zip(found, wanted, strict=True)):
-                assert one == other, f"what thread {i} of eight prints at once is {one!r}, and alone {other!r}"
+                assert one == other, (
+                    f"the output of thread {i} of eight concurrent threads is {one!r}, and in a single thread {other!r}"
+                )
 
 
 @check("P57", needs=("threads", "dlpack_export"))
@@ -103,7 +109,7 @@ def exported_at_once(s: Subject) -> None:
         with switching_often():
             for found in in_rounds([calls] * ROUNDS):
                 for got, host in zip(found, hosts, strict=True):
-                    assert_same_bits(got, host, f"what {name} has read, in one of eight threads at once,")
+                    assert_same_bits(got, host, f"the array that {name} read in one of eight concurrent threads,")
 
 
 def _read(s: Subject, reader: str, x: Array) -> Any:

@@ -156,7 +156,9 @@ def long_chains(s: Subject) -> None:
             y = Probe(called).apply((y * 1.01 + 0.5,))[0]
         y = s.xp.sum(y)
         y.backward(retain_graph=False)
-    assert max(counts) <= 6, f"in the middle of a chain of {links} functions {max(counts)} cotangents are alive at once"
+    assert max(counts) <= 6, (
+        f"in the middle of a chain of {links} functions {max(counts)} cotangents exist simultaneously"
+    )
     size = values.nbytes
     if used:
         grown = max(used) - used[0]

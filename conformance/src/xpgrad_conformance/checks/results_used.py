@@ -67,7 +67,7 @@ def parts_of_results(s: Subject) -> None:
                 sample.applied(s.xp, *sample.arrays(s))
             changed = [each for each, was in zip(parts, before, strict=True) if on_host(each).tobytes() != was]
             assert not changed, (
-                f"{one.written}: a part of the result has changed, after the result was gone and later calls"
+                f"{one.written}: a part of the result has changed, after the result was deleted and later calls"
             )
 
 
@@ -94,7 +94,7 @@ def _used(s: Subject, sample: Sample, y: Any) -> None:
         if before.dtype.kind in kinds and s.has(name.partition(",")[0]) and _takes(name, before.shape):
             with np.errstate(all="ignore"):
                 expected = np.asarray(call(numpy_namespace, wide(values)))
-            what = f"{name} of what {sample.written} gave, of shape {before.shape}, after it was written to,"
+            what = f"{name} of the result of {sample.written}, of shape {before.shape}, after it was written to,"
             assert_near(on_host(call(s.xp, y)), expected, rtol, what)
 
 

@@ -110,7 +110,7 @@ def computing_changes_no_device(s: Subject) -> None:
             x = s.variable(s.values((3, 4), dtype="float64"), s.wide, other)
             y = xp.sum(xp.exp(x) * x)
             y.backward(enable_double_backprop=True)
-            _made(other, y, f"what was computed from an array on {other} while {current} is current")
+            _made(other, y, f"the result computed from an array on {other} while {current} is current")
             _assert_current(current, f"after a computation on {other},")
             s.raises(Exception, lambda x=x: xp.matmul(x, x), "matmul of two (3, 4) matrices")
             _assert_current(current, f"after a matmul on {other} that failed,")
@@ -159,7 +159,7 @@ def threads(s: Subject) -> None:
         _assert_current(there, "in a scope, after another thread has used another device,")
         x = s.variable(s.values((3, 4), dtype="float64"), s.wide, here)
         y = s.elsewhere(lambda: xp.sum(x * x, axis=0) * 1.5)
-        _made(here, y, f"what another thread computed from an array on {here}")
+        _made(here, y, f"the result of another thread from an array on {here}")
         s.elsewhere(lambda: xp.sum(y).backward())
         assert_place(here, x.grad, f"the gradient that another thread computed of an array on {here}")
 

@@ -108,7 +108,7 @@ def hessians(s: Subject) -> None:
         u, v = wide(s.values((3, 4), dtype=s.wide)), wide(s.values((3, 4), dtype=s.wide))
         placed = s.variable(x, s.wide)
         hv = hessian_product(s, call, placed, s.variable(v, s.wide))
-        assert hv is not None, f"{name}: there is no second derivative"
+        assert hv is not None, f"{name}: no second derivative exists"
         x = wide(x)
         # v' H as the finite difference, along v, of a gradient that is itself computed from finite differences
         expected = gradients_of(lambda y, v=v, f=reference: derivative(lambda t: float(f(y + t * v)), 5e-3), [x])[0]
@@ -177,7 +177,7 @@ def orders(s: Subject) -> None:
         for order, derived in enumerate(expected, 1):
             ones = s.variable(np.ones((2, 3)), s.wide)
             (y,) = pulled([y], [placed], [ones], enable_double_backprop=True)
-            assert y is not None, f"{name}: there is no derivative of order {order}"
+            assert y is not None, f"{name}: no derivative of order {order} exists"
             near_gradient(s, y, placed, derived, f"the derivative of order {order} of {name}", 20 * s.rtol(s.wide))
 
 
@@ -219,7 +219,7 @@ def recorded_programs(s: Subject) -> None:
             y = call(s.xp, x)
             (raw,) = pulled([y], [x])
             (recorded,) = pulled([y], [x], enable_double_backprop=True)
-            assert raw is not None, f"{name}: there is no gradient"
+            assert raw is not None, f"{name}: no gradient exists"
             what = f"{name}: the gradients of a raw and of a recorded sweep"
             if s.backend.has_layouts:
                 one, other = on_host(raw), on_host(recorded)

@@ -51,7 +51,9 @@ def honest_views(s: Subject) -> None:
             out = s.backend.restore(make())
             if out is not x and not s.backend.is_view(out):
                 overwrite(out)
-                call = f"{name} of {what}: is_view says no, but writing to the result shows in the argument, which"
+                call = (
+                    f"{name} of {what}: is_view returns False, but writing to the result shows in the argument, which"
+                )
                 assert_untouched(s, x, before, call)
 
 
@@ -100,7 +102,7 @@ def refused_writes(s: Subject) -> None:
             try:
                 x[key] = value
             except Exception as error:
-                assert_same_bits(on_host(x), host, f"x after {what}, refused by a {type(error).__name__},")
+                assert_same_bits(on_host(x), host, f"x after {what}, rejected with a {type(error).__name__},")
 
 
 @check("A13", needs=WRITES)
@@ -181,7 +183,10 @@ def seeds(s: Subject) -> None:
                 s.expect(x.grad, np.ones(shape), f"{what} the gradient of x", dtype=s.wide)
                 overwrite(x.grad)
                 s.expect(
-                    y.grad, np.ones(y.shape), f"{what} the gradient of y, after that of x was written to", dtype=s.wide
+                    y.grad,
+                    np.ones(y.shape),
+                    f"{what} the gradient of y, after a write to the gradient of x",
+                    dtype=s.wide,
                 )
     host, start = s.values((3, 4), dtype=s.wide), s.values((3, 4), dtype=s.wide)
     x, seed = s.variable(host, s.wide), s.array(start, s.wide)

@@ -31,7 +31,7 @@ def device_scopes(s: Subject) -> None:
                 y = x * 2.0 + x
                 start = s.array(host, s.wide, mine)
                 g = grad([y], [x], [Variable(start)])[0]
-                what = f"beside a thread in using_device({other}),"
+                what = f"while another thread is in using_device({other}),"
                 s.expect(y, 3.0 * host, f"x * 2 + x {what}", dtype=s.wide, device=mine)
                 s.expect(g, 3.0 * host, f"the gradient of x * 2 + x {what}", dtype=s.wide, device=mine)
         here.synchronize()
@@ -79,12 +79,16 @@ def configuration(s: Subject) -> None:
                 s.xp.tanh(s.variable(host, s.wide) * 2.0)
 
         with Held(enter):
-            assert_same_bits(program(), expected, f"a gradient beside a thread in {name}, and alone,")
+            assert_same_bits(
+                program(), expected, f"a gradient while another thread is in {name}, and in a single thread,"
+            )
             seen = config.enable_backprop, config.debug
             assert seen == (True, False), f"{name} of another thread shows in the configuration"
         found = together([program, elsewhere] * (COUNT // 2))
         for got in found[::2]:
-            assert_same_bits(got, expected, f"a gradient beside computations in {name}, and alone,")
+            assert_same_bits(
+                got, expected, f"a gradient during computations in {name} of another thread, and in a single thread,"
+            )
 
 
 @check("P08", needs=("threads",))
@@ -104,7 +108,7 @@ def random_streams(s: Subject) -> None:
         for i, wanted in enumerate(expected):
             found = s.host(random.uniform((3, 4), dtype, s.device))
             assert_same_bits(
-                found, wanted, f"draw {i} after seed(11), beside another thread that seeds and draws, and alone,"
+                found, wanted, f"draw {i} after seed(11), while another thread seeds and draws, and in a single thread,"
             )
             assert_same_bits(alone(lambda: other(11)), expected[0], "the first draw after seed(11) of another thread")
             alone(lambda: other(5))

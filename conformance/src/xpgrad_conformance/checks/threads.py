@@ -33,7 +33,7 @@ def _program(s: Subject, host: Any, dtype: str) -> list[Any]:
 def _assert_same(results: list[Any], expected: list[Any], what: str) -> None:
     for i, (one, two) in enumerate(zip(results, expected, strict=True)):
         name = ("the value", "the gradient of x", "the gradient of w")[i]
-        assert_same_bits(one, two, f"{what}: {name} in a thread beside others, and in one alone,")
+        assert_same_bits(one, two, f"{what}: {name} in one of several threads, and in a single thread,")
 
 
 @check("P01", needs=("threads",))
@@ -86,7 +86,9 @@ def one_graph(s: Subject) -> None:
         expected = [call() for call in calls]
         for i, found in enumerate(together(list(calls))):
             kind = "recorded" if recorded else "raw"
-            assert_same_bits(found, expected[i], f"{kind} sweep {i} of one graph, beside others and alone,")
+            assert_same_bits(
+                found, expected[i], f"{kind} sweep {i} of one graph, in one of several threads and in a single thread,"
+            )
 
 
 @check("P04", needs=("threads",))
@@ -138,7 +140,7 @@ def errors(s: Subject) -> None:
     _assert_same(calls[0](), expected[0], "after a matmul failed in another thread")
     results = together([call if i % 2 else fails for i, call in enumerate(calls)])
     for i in range(1, COUNT, 2):
-        _assert_same(results[i], expected[i], f"beside threads in which matmul fails, thread {i}")
+        _assert_same(results[i], expected[i], f"with threads in which matmul fails, thread {i}")
     _assert_same(calls[0](), expected[0], "after matmul failed in other threads")
 
 

@@ -162,7 +162,7 @@ def memory_of_its_own(s: Subject) -> None:
                 written[...] = 7.25
             expected = np.ascontiguousarray(values.T) if view else values
             place = there if write_to_source else here
-            what = f"an array on {place}, after a write to what it was moved {'from' if write_to_source else 'to'},"
+            what = f"an array on {place}, after a write to the {'source' if write_to_source else 'result'} of a move,"
             assert_unchanged(np.asarray(place.backend.to_host(other)), expected, what)
             back = transfer(written, place)
             full = np.full_like(expected, 7.25)
@@ -177,7 +177,7 @@ def already_there(s: Subject) -> None:
         x = s.variable(s.values((3, 4), dtype="float64"), s.wide, device)
         array, node = x.array, x.node
         assert transfer(array, device) is array, f"an array on {device}, sent to {device}, is another one"
-        assert device.send(array) is array, f"{device}.send gave another array for one that is there"
+        assert device.send(array) is array, f"{device}.send returned another array for an array that is already there"
         assert x.to_device(device) is x, "to_device did not return the Variable"
         assert x.array is array, f"to_device to {device}, where the Variable is, gave it another array"
         assert x.node is node, f"to_device to {device}, where the Variable is, gave it another node"

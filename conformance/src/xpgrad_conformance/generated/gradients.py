@@ -221,7 +221,7 @@ class _Comparison:
         assert_place(self._s.device, array, "the gradient")
         dtype, right = backend.dtype_name(array.dtype), backend.dtype_name(x.array.dtype)
         if dtype != right:
-            return f"it has dtype {dtype}, expected that of the input, {right}"
+            return f"it has dtype {dtype}, expected the dtype of the input, {right}"
         got = on_host(array)
         if got.shape != wanted.shape:
             return f"it has shape {got.shape}, expected {wanted.shape}"

@@ -139,7 +139,7 @@ class Comparison:
                 if own[i] is None or right[i] is None:
                     return f"{what} of v{n} is {'None' if own[i] is None else 'not None'}"
                 if own[i].array.dtype != x.array.dtype:
-                    return f"{what} of v{n} has dtype {own[i].array.dtype}, expected that of v{n}, {x.array.dtype}"
+                    return f"{what} of v{n} has dtype {own[i].array.dtype}, expected the dtype of v{n}, {x.array.dtype}"
 
                 def rounded(sweeps: Sweeps, i: int = i, name: str = name) -> Any:
                     return on_host(getattr(sweeps, name)[i])

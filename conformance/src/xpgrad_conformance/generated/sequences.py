@@ -269,5 +269,5 @@ def assert_equal(s: Subject, sample: Sample, expected: list[bytes], got: list[by
     """Raise AssertionError unless gradients equal the gradients of an earlier sweep, bit by bit."""
     for i, (one, other) in enumerate(zip(got, expected, strict=True)):
         if one != other:
-            wrong = f"the gradient for argument {i} is not that of a sweep before"
+            wrong = f"the gradient for argument {i} differs from an earlier sweep"
             raise AssertionError(f"{sample.written}, {when}: {wrong}\n{program_of(sample, s.device.name, wrong)}")

@@ -47,7 +47,7 @@ def assert_value(s: Scenario) -> None:
         assert dtype in dtypes, f"output {i} has dtype {dtype}, expected {' or '.join(dtypes)}"
         assert_near(on_host(y), reference, rtol, f"output {i}", partial(s.usual_size, i))
         same = (y.node.shape, y.node.dtype, y.node.device) == (tuple(y.array.shape), y.array.dtype, s.device)
-        assert same, f"output {i} is {s.describe(y)}, but its node says {y.node.spec!r} on {y.node.device}"
+        assert same, f"output {i} is {s.describe(y)}, but its node has {y.node.spec!r} on {y.node.device}"
     _assert_tangents(s, arrays)
     _assert_unchanged(s, arrays)
     if s.variant is PLAIN and s.case.area == "xp":

@@ -20,7 +20,7 @@ def assert_keeps(s: Scenario) -> None:
             kept |= kept_names(f)
         assert kept == set(s.case.keeps), (
             f"the graph keeps {', '.join(sorted(kept)) or 'nothing'}, "
-            f"but the case says {', '.join(sorted(s.case.keeps)) or 'nothing'}"
+            f"but the case declares {', '.join(sorted(s.case.keeps)) or 'nothing'}"
         )
     for needed in s.floating if len(s.floating) > 1 else ():
         for y in s.call(s.variables(s.arrays(), needed)):

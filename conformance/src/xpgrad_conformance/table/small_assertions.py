@@ -103,7 +103,7 @@ def _assert_refused(s: Scenario, error: Exception, judge: Scenario | None) -> No
     name = s.case.function.rpartition(".")[2]
     clear = isinstance(error, XpgradError) or re.match(r"[\w.]+: ", str(error))
     message = f"{type(error).__name__}: {error}"
-    assert clear, f"raised {message}; expected an error that says what {name} takes"
+    assert clear, f"raised {message}; expected an error that names the arguments that {name} accepts"
     by_shape = isinstance(error, (IndexError, ShapeError)) and refusal(s.case, s.variant) is not None
     if judge is not None and not by_shape:
         raise AssertionError(f"raised {message}; but the reference has a value for these inputs")

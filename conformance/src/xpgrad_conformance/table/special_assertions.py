@@ -38,10 +38,12 @@ def assert_special(s: Scenario) -> None:
                 alone = dict(_results(s, [host[k : k + 1].reshape(shape) for host in hosts]))
                 at = ", ".join(str(host[k]) for host in hosts)
                 assert together.keys() == alone.keys(), (
-                    f"at {at}, alone as {shape}, there are {', '.join(alone)}, but {', '.join(together)} among others"
+                    f"at {at}, separately as {shape}, they are {', '.join(alone)}, but {', '.join(together)} together"
                 )
                 for name, array in together.items():
-                    _assert_equal(s, array[k], alone[name].reshape(()), f"the {name} at {at}, alone with shape {shape}")
+                    _assert_equal(
+                        s, array[k], alone[name].reshape(()), f"the {name} at {at}, separately with shape {shape}"
+                    )
         _assert_symmetric(s, hosts, together)
         _assert_forward(s, hosts, together)
 
