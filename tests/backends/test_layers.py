@@ -53,7 +53,7 @@ def test_imports_between_the_files_of_a_backend_have_no_cycle(package: Path) -> 
         "if TYPE_CHECKING:\n    from pkg.b import f",
     ],
 )
-def test_a_circle_is_found_wherever_the_import_stands(later: str) -> None:
+def test_an_import_cycle_is_found_in_any_scope(later: str) -> None:
     assert order({"pkg": "", "pkg.a": "", "pkg.b": "from pkg.a import g"})[-1] == "pkg.b"
     with pytest.raises(graphlib.CycleError):
         order({"pkg": "", "pkg.a": later, "pkg.b": "from pkg.a import g"})

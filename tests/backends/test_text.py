@@ -42,7 +42,7 @@ TEXTS = {
 
 
 @pytest.mark.parametrize("kind", TEXTS)
-def test_objects_of_backends_print_what_they_are(kind: str) -> None:
+def test_repr_of_backend_objects(kind: str) -> None:
     make, text = TEXTS[kind]
     assert repr(make()) == text
 

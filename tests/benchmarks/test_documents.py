@@ -12,7 +12,7 @@ TEXT = (
 )
 
 
-def test_only_what_is_between_markers_is_replaced():
+def test_only_text_between_markers_is_replaced():
     written = documents.replaced(TEXT, {"one": r"| \1 |", "two": "second"})
     assert written == (
         "before\n<!-- measured: one -->\n| \\1 |\n<!-- end -->\nbetween\n<!-- measured: two -->\nsecond\n<!-- end -->\n"
@@ -35,7 +35,7 @@ def test_a_marker_that_is_missing_open_or_there_twice_is_an_error(text):
 
 
 @pytest.mark.parametrize(("document", "marker"), [(d, m) for d, parts in documents.PARTS.items() for m in parts])
-def test_the_documents_have_the_markers_of_what_is_measured(document, marker):
+def test_the_documents_have_the_markers_of_measurements(document, marker):
     documents.replaced((documents.DOCS / document).read_text(encoding="utf-8"), {marker: "measured"})
 
 
@@ -48,7 +48,7 @@ def test_curves_cross_between_sizes_on_a_logarithmic_scale():
     assert crossings(flat, {size: 2 * value for size, value in flat.items()}) == []
 
 
-def test_a_sentence_says_from_which_size_on_which_of_two_is_faster():
+def test_a_sentence_gives_the_size_where_the_faster_of_two_changes():
     flat, linear = {1: 10.0, 100: 10.0, 10_000: 10.0}, {1: 1.0, 100: 100.0, 10_000: 10_000.0}
     assert sentence("C", "eager", flat, linear) == (
         "C is faster from 10 elements on than eager (0.1 times as fast at 1, 1000 at 10 thousand)."

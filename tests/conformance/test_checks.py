@@ -81,12 +81,12 @@ def test_a_correct_backend_with_a_freedom_passes() -> None:
 
 
 @pytest.mark.parametrize("family", part_of(FAMILIES, 4), ids=lambda each: each.name)
-def test_a_backend_that_lacks_what_may_be_lacking_passes(family: Family) -> None:
+def test_a_backend_without_optional_facts_passes(family: Family) -> None:
     lacks = Capabilities(dict.fromkeys(LACKED, "for this test"))
     assert _failures(_outcomes(Testbed().devices()[1], lacks, family.letter)) == []
 
 
-def test_what_needs_a_fact_that_is_lacking_is_skipped() -> None:
+def test_checks_that_need_a_missing_fact_are_skipped() -> None:
     lacks = Capabilities(dict.fromkeys(LACKED, "for this test"))
     few = {
         "A12",
@@ -110,7 +110,7 @@ def test_what_needs_a_fact_that_is_lacking_is_skipped() -> None:
     assert {item.check.id for item in items if outcome(item, lacks).state == "skipped"} == few
 
 
-def test_pickles_may_come_back_elsewhere_where_that_is_declared() -> None:
+def test_pickles_may_change_the_device_if_declared() -> None:
     bed = Testbed()
     next(fault for fault in FAULTS if fault.id == "pickle-loses-the-device").plant(bed)
     device = bed.devices()[1]
@@ -122,7 +122,7 @@ def test_pickles_may_come_back_elsewhere_where_that_is_declared() -> None:
     assert outcome(item, lacks).state == "passed"
 
 
-def test_a_kernel_that_is_wrong_is_named_with_what_it_got() -> None:
+def test_a_wrong_kernel_is_named_with_its_arguments() -> None:
     bed = Testbed()
     next(fault for fault in FAULTS if fault.id == "scatter-add-last-wins").plant(bed)
     case = next(each for each in CASES if each.name == "getitem-array")

@@ -32,7 +32,7 @@ def test_declaration_has_a_place_for_each_reason_that_must_be_filled() -> None:
     assert _pasted(text, "none").missing == {"pickle": "none"}
 
 
-def test_declaration_keeps_what_is_true_and_leaves_out_what_is_not() -> None:
+def test_declaration_keeps_only_true_facts() -> None:
     given = Capabilities(
         missing={"pickle": 'a "handle"', "take": "wrong"},
         missing_on={"1": {"float64": "narrow"}},

@@ -22,7 +22,7 @@ def _broken() -> Testbed:
     return bed
 
 
-def test_what_failed_in_the_last_run_is_run_first(tmp_path: Path) -> None:
+def test_failures_of_the_last_run_are_run_first(tmp_path: Path) -> None:
     bed = _broken()
     write(conform(f"@{bed.backend.name}:1", **OPTIONS), tmp_path)
     failed = failed_in(tmp_path, bed.backend.name)
@@ -56,7 +56,7 @@ def test_report_that_cannot_serve_is_an_error(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("jobs", [0, 1])
-def test_run_whose_time_has_passed_names_what_did_not_run(jobs: int) -> None:
+def test_run_out_of_time_names_the_remaining_checks(jobs: int) -> None:
     seen: list[str] = []
     options = OPTIONS | {"families": None, "jobs": jobs}
     report = conform("numpy", seconds=1e-9, progress=lambda each, planned: seen.append(each.id), **options)
@@ -67,7 +67,7 @@ def test_run_whose_time_has_passed_names_what_did_not_run(jobs: int) -> None:
     assert "topped after" in as_markdown(report)
 
 
-def test_run_that_is_stopped_keeps_what_it_found(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_interrupted_run_keeps_its_outcomes(monkeypatch: pytest.MonkeyPatch) -> None:
     bed, clock = _broken(), iter(range(10**6))
     monkeypatch.setattr(time, "monotonic", lambda: float(next(clock)))
     report = conform(f"@{bed.backend.name}:1", seconds=9.0, **OPTIONS)

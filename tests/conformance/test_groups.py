@@ -19,7 +19,7 @@ def _groups(bed: Testbed, cases: Sequence[str], families: str = "KG") -> tuple[G
     return grouped([each for each in outcomes if each.state == "failed"], [device.name])
 
 
-def test_function_that_others_call_is_the_cause_of_their_failures() -> None:
+def test_called_function_is_the_cause_of_its_callers_failures() -> None:
     bed = Testbed()
     bed.replace("sum", lambda original, x, *, axis=None, dtype=None, keepdims=False: original(x, axis=axis))
     group, *rest = _groups(bed, ["sum", "sum-axis", "sum-axes", "F.softmax", "F.log_softmax", "sin", "cov"])
@@ -36,7 +36,7 @@ def test_two_faults_are_two_groups() -> None:
     assert {group.function for group in _groups(bed, ["exp", "sin", "F.softmax", "cos"])} == {"exp", "sin"}
 
 
-def test_missing_function_is_a_group_that_says_so() -> None:
+def test_missing_function_is_a_group_with_this_title() -> None:
     bed = Testbed()
     bed.library.absent.add("exp")
     (group,) = _groups(bed, ["exp", "F.softmax"], "K")

@@ -28,7 +28,7 @@ def _run(name: str, folder: Path, **options: Any) -> tuple[Report, list[str]]:
     return report, seen
 
 
-def test_what_ran_before_does_not_run_again_unless_it_failed(tmp_path: Path) -> None:
+def test_only_failed_items_of_an_earlier_run_run_again(tmp_path: Path) -> None:
     name = _broken()
     once, _ = _run(name, tmp_path / "new")
     again, seen = _run(name, tmp_path / "new")
@@ -43,7 +43,7 @@ def test_what_ran_before_does_not_run_again_unless_it_failed(tmp_path: Path) -> 
     )
 
 
-def test_runs_that_are_stopped_become_a_whole_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_stopped_runs_are_combined_to_a_complete_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     clock = iter(range(10**6))
     monkeypatch.setattr(time, "monotonic", lambda: float(next(clock)))
     first, _ = _run("@numpy", tmp_path, seconds=9.0)

@@ -38,7 +38,7 @@ def _first(level: int) -> str:
     return next(check.id for check in CHECKS if check.level == level)
 
 
-def test_level_is_the_highest_of_which_nothing_failed() -> None:
+def test_level_is_the_highest_without_failures() -> None:
     assert _report().level == 3
     assert _report().verdict == f"certified at level 3: {LEVELS[3]}"
     for level in LEVELS:
@@ -54,7 +54,7 @@ def test_level_is_given_with_declared_skips_only() -> None:
     assert (undeclared.level, undeclared.exit_code) == (0, 0)
 
 
-def test_verdict_names_in_numbers_what_was_skipped_and_why() -> None:
+def test_verdict_counts_skipped_checks_with_reasons() -> None:
     found = _report(lambda item: "skipped complex128: none" if item.dtype == "complex128" else "passed")
     planned = sum(item.check.family.letter == "H" for item in ITEMS)
     skipped = sum(item.check.family.letter == "H" and item.dtype == "complex128" for item in ITEMS)
@@ -128,7 +128,7 @@ def test_pattern_that_covers_more_than_ten_checks_is_named() -> None:
     assert "K01[sinh" not in found.verdict
 
 
-def test_declared_failure_of_what_others_are_built_on_takes_the_level_of_its_family() -> None:
+def test_declared_failure_of_a_foundation_function_blocks_the_level_of_its_family() -> None:
     assert {"add", "multiply", "sum", "matmul", "exp", "where", "reshape", "getitem"} <= foundation()
     assert not {"sinh", "linalg.eigh", "fft.fft", "roll"} & foundation()
     found = _report(_of({"H01[exp,": "expected issue 3"}))
@@ -138,7 +138,7 @@ def test_declared_failure_of_what_others_are_built_on_takes_the_level_of_its_fam
     assert _report(_of({"K01[operator-mul-scalar,": "expected issue 4"})).level is None
 
 
-def test_function_that_is_there_but_wrong_is_skipped_and_counts_as_a_declared_failure() -> None:
+def test_wrong_function_is_skipped_and_counts_as_a_declared_failure() -> None:
     given = Capabilities(wrong={"linalg.eigh": "issue 12", "sinh[float32]": "issue 13"})
     some = [item for item in ITEMS if item.case is not None and item.case.name in ("sinh", "linalg.eigh", "cosh")]
     found = [outcome(item, given) for item in some]

@@ -21,13 +21,13 @@ def test_items_of_a_case_share_a_process() -> None:
     assert len(groups) == len(set().union(*groups))
 
 
-def test_what_failed_before_runs_first() -> None:
+def test_earlier_failures_run_first() -> None:
     ids = ITEMS[5000].id, ITEMS[900].id
     order = [ITEMS[number].id for batch in batches(ITEMS, first=ids) for number in batch]
     assert set(order[:2]) == set(ids)
 
 
-def test_one_check_of_each_kind_and_function_comes_before_the_others_by_value() -> None:
+def test_one_check_of_each_kind_and_function_runs_first() -> None:
     order = [ITEMS[number] for batch in batches(ITEMS, by_value=True) for number in batch]
     functions = {item.case.name.partition("-")[0] for item in ITEMS if item.case}
     kinds = {item.check.id for item in ITEMS}

@@ -14,7 +14,7 @@ from xpgrad_conformance import suite
 from xpgrad_conformance.checks import CHECKS
 
 
-def test_there_is_a_test_for_each_check_and_one_for_the_declaration() -> None:
+def test_suite_has_a_test_for_each_check_and_the_declaration() -> None:
     tests = suite("@strict:device1", profile="full")
     assert "test_capabilities_are_as_declared" in tests
     names = {name.split("_")[1] for name in tests} - {"capabilities"}
@@ -34,7 +34,7 @@ def test_wrong_declaration_fails() -> None:
         tests["test_capabilities_are_as_declared"]()
 
 
-def test_results_are_those_of_pytest() -> None:
+def test_results_agree_with_pytest() -> None:
     bed = Testbed()
     for name in "exp", "log":
         bed.replace(name, lambda original, x: original(x) + 1)
@@ -66,7 +66,7 @@ def test_three_lines_are_a_test_file(tmp_path: Path) -> None:
     assert "2 passed" in done.stdout, done.stdout
 
 
-def test_name_of_each_test_is_that_of_its_check() -> None:
+def test_each_test_has_the_name_of_its_check() -> None:
     tests = suite("@strict:device1")
     made = SimpleNamespace(**tests)
     assert made.test_K01_value.__doc__.startswith("Values, dtype and device of results")

@@ -80,7 +80,7 @@ def test_the_thin_profile_has_every_check_case_and_dtype_on_few_inputs() -> None
 def test_families_are_given_by_letter_or_name() -> None:
     assert letter_of("k") == letter_of("kernels") == "K"
     assert letter_of("Second order") == "H"
-    with pytest.raises(ValueError, match=r"unknown family 'z'; there is L \(load\), C \(creation\)"):
+    with pytest.raises(ValueError, match=r"unknown family 'z'; choose one of L \(load\), C \(creation\)"):
         letter_of("z")
     assert {item.check.family.letter for item in plan([STRICT], families=["H"])} == {"H"}
 
@@ -101,14 +101,14 @@ def test_outcome_has_state_and_reason_of_a_check() -> None:
     assert "in _fails" in failed.trace
 
 
-def test_whatever_a_backend_raises_is_a_failure() -> None:
+def test_any_exception_of_a_backend_is_a_failure() -> None:
     def ends(s: Subject) -> None:
         raise SystemExit(3)
 
     assert _outcome(ends).reason == "SystemExit: 3"
 
 
-def test_what_needs_a_missing_fact_is_skipped_with_the_declared_reason() -> None:
+def test_checks_of_a_missing_fact_are_skipped_with_the_declared_reason() -> None:
     skipped = _outcome(_fails, Capabilities(missing={"fft": "none"}), needs=("fft",))
     assert (skipped.state, skipped.declared, skipped.reason) == ("skipped", True, "fft: none")
     here = Capabilities(missing_on={"device1": {"fft": "none here"}})
@@ -124,7 +124,7 @@ def test_function_that_the_library_lacks_is_a_declared_skip_or_a_failure() -> No
     assert _outcome(uses, Capabilities(missing={"linalg": "none"})).declared
 
 
-def test_skip_for_no_declared_reason_is_told_apart() -> None:
+def test_skip_without_a_declared_reason_is_distinguished() -> None:
     def skips(s: Subject) -> None:
         raise Skip("no idea how")
 
@@ -197,7 +197,7 @@ def test_part_of_the_suite_gives_no_level() -> None:
         assert (report.level, report.exit_code) == (None, 0)
 
 
-def test_the_thin_profile_gives_a_level_and_says_so() -> None:
+def test_the_verdict_of_the_thin_profile_names_the_profile() -> None:
     report = dataclasses.replace(_report(), profile="thin")
     assert report.level == _report().level is not None
     assert "on few inputs (profile thin)" in report.verdict
@@ -209,7 +209,7 @@ def test_disagreement_of_facts_gives_no_level() -> None:
     assert (report.level, report.exit_code) == (None, 3)
 
 
-def test_run_of_nothing_is_no_success() -> None:
+def test_empty_run_fails() -> None:
     nothing = dataclasses.replace(_report(), outcomes=())
     assert (nothing.level, nothing.exit_code) == (None, 2)
     skipped = _report(**{check.id: "skipped declared" for check in CHECKS})
@@ -350,7 +350,7 @@ def test_a_crash_on_generated_inputs_names_the_call(monkeypatch: pytest.MonkeyPa
 
 @pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="the system does not tell how much memory is in use")
-def test_a_new_process_follows_one_that_has_grown(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_process_that_has_grown_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
     started = []
 
     class Counted(workers.Worker):

@@ -12,7 +12,7 @@ from xpgrad_conformance.check import FAMILIES, Family
 
 
 @pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.name)
-def test_self_test_fails_without_any_one_family(family: Family, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_self_test_fails_without_a_family(family: Family, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "CHECKS", ())  # whether each check kills something is not the question here
     alone = min((f for f in FAULTS if family.letter in f.families), key=lambda f: len(f.families))
     verdict = module.self_test(without=family.letter, faults=[alone], freedoms=())
@@ -20,7 +20,7 @@ def test_self_test_fails_without_any_one_family(family: Family, monkeypatch: pyt
     assert not verdict.passed
 
 
-def test_a_fault_that_nothing_could_kill_survives(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_fault_without_a_check_survives(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "CHECKS", ())
     harmless = replace(FAULTS[0], plant=lambda bed: None, families="E")
     monkeypatch.setattr(module, "FAULTS", (harmless,))

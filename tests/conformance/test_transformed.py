@@ -42,7 +42,7 @@ def test_a_part_of_the_suite_passes_on_arrays_of_transformations(
     assert report.counts().passed > 5
 
 
-def test_the_devices_of_such_arrays_are_those_of_the_library() -> None:
+def test_the_devices_of_transformed_arrays_agree_with_the_library() -> None:
     for kind, name in itertools.product(("trace", "batch", "dual"), ("@numpy", "@strict:device1")):
         root, _, index = name.removeprefix("@").partition(":")
         device = device_named(f"@{kind}({root}){':' if index else ''}{index}")

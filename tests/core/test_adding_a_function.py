@@ -52,7 +52,7 @@ def added(text: str, file: str, code: str) -> str:
     return f"{text}\n\n{code}\n"
 
 
-def test_the_example_of_contributing_is_all_that_a_new_function_needs(tmp_path: Path) -> None:
+def test_a_new_function_needs_only_the_example_of_contributing(tmp_path: Path) -> None:
     section = (ROOT / "CONTRIBUTING.md").read_text().partition("## Adding a function")[2].partition("\n## ")[0]
     places = [
         (found["file"], re.sub(r"^ {3}", "", found["code"], flags=re.MULTILINE)) for found in PLACE.finditer(section)

@@ -92,6 +92,6 @@ def test_functions_take_complex_numbers_in_a_case_or_refuse_them() -> None:
     assert taken == ORDERED
 
 
-def test_every_assertion_is_made_of_some_case() -> None:
+def test_every_assertion_applies_to_some_case() -> None:
     used = {assertion for case in CASES for dtype in dtypes_of(case) for assertion in assertions_of(case, dtype)}
     assert used == ASSERTIONS.keys()

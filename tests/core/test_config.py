@@ -30,7 +30,7 @@ def test_defaults():
     assert config.enable_backprop is True
 
 
-def test_an_unknown_entry_is_an_error_that_lists_the_known_ones():
+def test_an_unknown_entry_raises_with_the_known_names():
     with pytest.raises(AttributeError, match=r"no entry 'debgu'.*debug, detect_mutation, dtype, enable_backprop"):
         _ = config.debgu
 
@@ -46,7 +46,7 @@ def test_a_value_of_config_belongs_to_its_thread():
     assert config.train is True
 
 
-def test_a_global_value_is_seen_by_every_thread_that_has_not_set_its_own():
+def test_a_global_value_applies_to_threads_without_a_local_value():
     with using_config("mine", 1, config=global_config):
         assert config.mine == 1
         assert in_thread(lambda: config.mine) == 1
@@ -113,7 +113,7 @@ def test_show_prints_to_standard_output(capsys):
     assert "enable_backprop" in capsys.readouterr().out
 
 
-def test_using_config_restores_what_this_thread_had():
+def test_using_config_restores_the_values_of_this_thread():
     with using_config("train", False):
         with using_config("train", "inner"):
             assert config.train == "inner"
@@ -136,7 +136,7 @@ def test_using_config_removes_an_entry_that_did_not_exist():
         _ = config.mine
 
 
-def test_one_context_object_may_be_nested_in_itself():
+def test_a_context_object_is_reentrant():
     context = xpgrad.no_backprop_mode()
     with context:
         with context:
@@ -237,7 +237,7 @@ def test_an_unknown_dtype_of_the_environment_is_an_error():
     assert "XPGRAD_DTYPE: expected one of float16, float32, float64, mixed16, got 'float31'" in done.stderr
 
 
-def test_entry_called_almost_like_one_that_there_is_warns() -> None:
+def test_misspelt_entry_warns() -> None:
     with pytest.warns(RuntimeWarning, match="'trian' is a new entry.*did you mean 'train'"):
         xpgrad.config.trian = False
     del xpgrad.config.trian

@@ -40,7 +40,7 @@ xpgrad.scipy xpgrad.serializers xpgrad.special xpgrad.testing xpgrad.training xp
 IMPLIED = {"array_api", "__array_api_version__", "__array_namespace_info__", "__version__"}
 
 
-def test_the_root_lists_exactly_what_there_is() -> None:
+def test_dir_of_the_root_lists_exactly_the_existing_names() -> None:
     assert dir(xpgrad) == sorted(ROOT.split())
 
 
@@ -102,7 +102,7 @@ def test_the_namespace_of_a_variable_lists_no_tools(device, name: str) -> None:
         ("xpgrad.backend", "GpuDevce", "GpuDevice"),
     ],
 )
-def test_a_misspelt_name_is_answered_with_the_closest_one(door: str, name: str, close: str | None) -> None:
+def test_a_misspelt_name_gets_the_closest_suggestion(door: str, name: str, close: str | None) -> None:
     with pytest.raises(AttributeError) as caught:
         getattr(importlib.import_module(door), name)
     question = f"; did you mean {close!r}?" if close else ""
@@ -111,7 +111,7 @@ def test_a_misspelt_name_is_answered_with_the_closest_one(door: str, name: str, 
 
 
 @pytest.mark.parametrize("name", ["sum", "tensordot", "transpose", "linalg.norm", "linalg.det", "fft.fft2", "max"])
-def test_a_function_by_numpys_name_says_what_it_is_and_is_not_listed_at_the_root(name: str) -> None:
+def test_numpy_names_have_a_docstring_and_are_not_listed_at_the_root(name: str) -> None:
     chapter, _, short = name.rpartition(".")
     module = importlib.import_module(f"xpgrad.{chapter}") if chapter else xpgrad
     function = getattr(module, short)

@@ -68,7 +68,7 @@ def test_the_suite_has_the_version_of_xpgrad() -> None:
     assert f"xpgrad=={version}" in conformance["dependencies"]
 
 
-def test_the_wheel_of_xpgrad_holds_what_users_run(own: zipfile.ZipFile) -> None:
+def test_the_wheel_of_xpgrad_contains_only_user_code(own: zipfile.ZipFile) -> None:
     folders = {name.partition("/")[0] for name in own.namelist() if name.endswith(".py")}
     assert folders == {"xpgrad", "xpgrad_numpy", "xpgrad_cupy", "xpgrad_chx", "xpgrad_c"}
     assert not [name for name in own.namelist() if re.search(r"conformance/|faults|cases|test_(?!conformance)", name)]

@@ -303,7 +303,7 @@ def test_a_step_whose_loss_fails_keeps_gradients(fails, compiled):
 
 @pytest.mark.exhaustive(1)
 @pytest.mark.parametrize("name", CALLS)
-def test_a_failure_at_each_step_changes_nothing(name):
+def test_a_failure_at_each_step_leaves_the_state_unchanged(name):
     if "device" in name:
         pytest.importorskip("array_api_strict")
     call, objects, until = CALLS[name]()

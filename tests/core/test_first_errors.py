@@ -375,7 +375,7 @@ def test_an_array_on_another_device_than_the_model_is_named() -> None:
         link(rows())
 
 
-def test_a_gradient_that_was_written_into_after_initialisation_is_one() -> None:
+def test_a_gradient_written_after_initialisation_is_used() -> None:
     link = model()
     for param in link.params():
         param.grad[...] = 1.0

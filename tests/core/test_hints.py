@@ -33,7 +33,7 @@ from xpgrad.testing.arrays import placed
         ("xpgrad.optimizers", "Adagrad", "xpgrad.optimizers.AdaGrad"),
     ],
 )
-def test_a_module_names_what_stands_elsewhere(module: str, name: str, advice: str) -> None:
+def test_module_hints_at_names_of_other_modules(module: str, name: str, advice: str) -> None:
     found = importlib.import_module(module)
     assert not hasattr(found, name)
     with pytest.raises(AttributeError) as caught:
@@ -41,7 +41,7 @@ def test_a_module_names_what_stands_elsewhere(module: str, name: str, advice: st
     assert str(caught.value) == f"module {module!r} has no attribute {name!r}; use {advice}"
 
 
-def test_the_namespace_of_a_variable_says_it_too(device: xpgrad.Device) -> None:
+def test_the_namespace_of_a_variable_has_the_same_hints(device: xpgrad.Device) -> None:
     namespace = xpgrad.Variable(placed(np.ones(2), device)).__array_namespace__()
     with pytest.raises(AttributeError, match=r"^module '.*' has no attribute 'relu'; use xpgrad\.functions\.relu$"):
         namespace.relu  # noqa: B018 - it raises
@@ -53,7 +53,7 @@ def test_the_text_is_not_computed_before_it_is_read() -> None:
     assert type(caught.value.args[0]) is not str  # the text is computed when it is read
 
 
-def test_what_the_table_names_exists_and_its_keys_do_not() -> None:
+def test_suggested_names_exist_and_keys_of_the_table_do_not() -> None:
     public = {name for module in hints.MODULES for name in dir(importlib.import_module(module))}
     assert public & set(hints.NAMES) == {"cross_entropy", "interpolate"}  # PyTorch's names differ
     for advice in hints.NAMES.values():

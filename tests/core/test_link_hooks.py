@@ -98,7 +98,7 @@ def test_a_recomputed_call_is_the_same():
 @pytest.mark.parametrize("make", [
     SpectralNormalization, lambda: SpectralNormalization(use_gamma=True), WeightStandardization,
 ], ids=["spectral", "spectral_gamma", "standardization"])  # fmt: skip
-def test_compiled_steps_are_the_eager_ones(make):
+def test_compiled_steps_agree_with_eager_calls(make):
     xpgrad.random.seed(0)
     eager = L.Linear(3, 4).add_hook(make())
     compiled = eager.copy("copy")
@@ -128,7 +128,7 @@ def test_a_hook_moves_with_its_link():
     assert link.W_u.device == device
 
 
-def test_removing_a_hook_removes_what_it_added():
+def test_removing_a_hook_removes_its_additions():
     link = L.Linear(3, 4).add_hook(SpectralNormalization(use_gamma=True))
     link.delete_hook("SpectralNormalization")
     assert not hasattr(link, "gamma")

@@ -211,7 +211,7 @@ def duplicates(functions: Mapping[str, Function], arrays: tuple[Any, ...]) -> It
 
 
 @pytest.mark.parametrize("sample", SAMPLES)
-def test_functions_of_equal_values_are_one(sample: str) -> None:
+def test_functions_of_equal_values_share_an_implementation(sample: str) -> None:
     assert not list(duplicates(public(), SAMPLES[sample]))
 
 

@@ -57,7 +57,7 @@ def test_reporters_belong_to_a_thread() -> None:
     assert seen == [[]]
 
 
-def test_variables_are_stored_without_their_graph_unless_it_is_asked_for(device) -> None:
+def test_variables_are_stored_without_their_graph_unless_requested(device) -> None:
     x = xpgrad.Variable(device.send(np.ones((), np.float32)))
     y, reporter = x * 2, Reporter()
     reporter.report({"y": y})
@@ -89,7 +89,7 @@ def test_a_compiled_function_reports_at_each_run(device) -> None:
     f(device.send(np.ones(2, np.float32)))  # and without a reporter, no report
 
 
-def test_nothing_is_reported_of_one_example_of_a_batch() -> None:
+def test_values_of_a_batch_element_are_not_reported() -> None:
     def f(x):
         report({"x": x})
         return x * 2
@@ -99,7 +99,7 @@ def test_nothing_is_reported_of_one_example_of_a_batch() -> None:
     assert observation == {}
 
 
-def test_means_and_deviations_are_those_of_numpy(device) -> None:
+def test_means_and_deviations_agree_with_numpy(device) -> None:
     values, weights = [1.0, 2.5, 4.0], [1.0, 2.0, 3.0]
     summary = DictSummary()
     for value, weight in zip(values, weights, strict=True):
@@ -122,7 +122,7 @@ def test_sums_of_half_precision_values_do_not_overflow(name) -> None:
     assert float(summary.compute_mean()) == 40_000.0
 
 
-def test_a_summary_goes_on_where_it_was_saved() -> None:
+def test_a_summary_resumes_where_it_was_saved() -> None:
     one, store = DictSummary(), Store()
     one.add({"x": 1.0, "y": 5.0})
     one.serialize(store)

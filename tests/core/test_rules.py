@@ -142,7 +142,7 @@ def test_rule_5_seeds_are_gradients_as_users_see_them(device):
     np.testing.assert_allclose(on_host(gy), S)
 
 
-def test_rule_5_hooks_see_and_replace_what_users_see(device):
+def test_rule_5_hooks_get_and_replace_the_gradients_of_users(device):
     seen = []
 
     class Noting(FunctionHook):
@@ -184,7 +184,7 @@ class Square(Function):
     [(lambda x: SquareNode().apply((x,))[0], False), (lambda x: SquareNode().apply((x,))[0], True), (Square(), False)],
     ids=["node", "node-recorded", "function"],
 )
-def test_rule_5_functions_of_users_see_and_return_what_users_see(device, square, recorded):
+def test_rule_5_functions_of_users_use_the_gradients_of_users(device, square, recorded):
     x = variable(device, A, "complex128")
     y = square(x * 1) * 1j
     y.grad = array(device, S, "complex128")
@@ -220,7 +220,7 @@ BESIDE = {
 
 
 @pytest.mark.parametrize("name", BESIDE)
-def test_rule_6_nor_is_what_takes_part_without_a_gradient(name):
+def test_rule_6_inputs_of_another_library_raise_without_gradient_too(name):
     x = variable(xpgrad.get_device("@strict:cpu"), [0.5, 1.5, 2.5], "float64")
     with pytest.raises(BackendMismatch, match=f"{name}: .*two libraries"):
         BESIDE[name](x, lambda dtype: np.arange(3, dtype=dtype))
@@ -244,7 +244,7 @@ def test_rule_6_numpys_asarray_of_a_variable_in_a_graph_names_array(device):
 
 
 @pytest.mark.parametrize("recorded", [False, True])
-def test_rule_7_no_two_gradients_share_memory_nor_a_gradient_with_its_seed(device, recorded):
+def test_rule_7_gradients_share_no_memory_with_each_other_or_their_seed(device, recorded):
     x, z = (variable(device, np.full((2, 3), each)) for each in (1.5, 2.5))
     a, b = x + z, x - Parameter(array(device, np.ones((2, 3))))
     c = a.T.T + b[...]
@@ -318,7 +318,7 @@ def test_rule_10_errors_name_operation_shapes_and_dtypes(device):
         namespace(x).add(x, "text")
 
 
-def test_rule_10_a_failed_sweep_leaves_everything_as_it_was(device):
+def test_rule_10_a_failed_sweep_leaves_the_state_unchanged(device):
     class Failing(FunctionNode):
         def forward(self, inputs):
             return (inputs[0] * 1,)
@@ -370,7 +370,7 @@ def test_rule_11_a_variable_hashes_by_identity(device):
 
 
 @pytest.mark.parametrize("convert", [bool, int, float, complex, Variable.item])
-def test_rule_11_one_element_is_a_number_in_a_graph_too_and_two_are_none(device, convert):
+def test_rule_11_one_element_converts_to_a_number_and_two_raise(device, convert):
     x = variable(device, [[2.0]]) * 1.25
     with xpgrad.using_config("warn_graph_end", False):
         assert convert(x) == (2.5 if convert is Variable.item else convert(2.5))
@@ -388,7 +388,7 @@ def test_rule_11_only_a_0d_integer_is_an_index(device):
 # 12
 
 
-def test_rule_12_configuration_is_per_thread_and_graphs_are_not(device):
+def test_rule_12_configuration_is_per_thread_and_graphs_are_shared(device):
     x = variable(device, [2.0])
     with xpgrad.no_backprop_mode():
         made = []

@@ -38,7 +38,7 @@ FUNCTIONS = functions_of_0d_arrays()
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_a_scalar_alone_is_a_0d_array(name):
+def test_a_single_scalar_is_a_0d_array(name):
     function, count = FUNCTIONS[name]
     expected, got = (function(*[x] * count) for x in (np.asarray(0.5), np.float64(0.5)))
     assert type(got) is type(expected)
@@ -68,7 +68,7 @@ MIXED: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
 
 @pytest.mark.parametrize("title", MIXED)
 @pytest.mark.parametrize("place", ["@numpy", "native:0", "@strict:device1", "@torch:cpu", "@jax:cpu"])
-def test_a_scalar_beside_a_variable_is_weak(title, place):
+def test_a_scalar_next_to_a_variable_is_weak(title, place):
     ours, reference = MIXED[title]
     x = np.asarray([1.0, 2.0], "float32")
     device = device_or_skip(place)

@@ -198,7 +198,7 @@ def test_a_trainer_is_run_by_one_thread(tmp_path) -> None:
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork on this system")
-def test_a_process_that_was_forked_while_another_thread_made_a_step_can_make_one() -> None:
+def test_a_process_forked_during_a_step_of_another_thread_can_step() -> None:
     program = """
 import os, signal, threading, warnings
 import numpy as np

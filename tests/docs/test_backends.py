@@ -78,7 +78,7 @@ def test_a_notebook_needs_no_installation(source: Path) -> None:
     assert run("-W", "error", "notebook.py", path=source / "src") == PRINTED["notebook.py"]
 
 
-def test_an_executor_of_the_page_is_asked_for_by_its_name(tmp_path: Path) -> None:
+def test_the_executor_of_the_page_is_requested_by_its_name(tmp_path: Path) -> None:
     (tmp_path / "timed.py").write_text(FILES["timed.py"])
     metadata = tmp_path / "timed-1.0.dist-info"
     metadata.mkdir()
@@ -92,7 +92,7 @@ def test_every_program_of_the_page_is_run() -> None:
     assert {name for name in FILES if "/" not in name} == {"boxed.py", "pyproject.toml", "timed.py", *PRINTED}
 
 
-def test_the_plugin_is_as_short_as_the_page_says() -> None:
+def test_the_plugin_has_the_documented_length() -> None:
     plugin = FILES["src/xpgrad_boxed/plugin.py"]
     backend = plugin.partition("@hookimpl\ndef xpgrad_kernels")[0]
     assert len(backend.splitlines()) < 30

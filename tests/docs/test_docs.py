@@ -43,11 +43,11 @@ def test_every_block_runs_on_the_device_that_is_chosen(path: Path, device: str) 
                 printed_by(source, names)
 
 
-def test_there_are_blocks() -> None:
+def test_documents_have_code_blocks() -> None:
     assert sum(len(blocks(path)) for path in DOCUMENTS) > 10
 
 
-def test_readme_prints_what_its_comments_say(capsys: pytest.CaptureFixture[str]) -> None:
+def test_readme_prints_the_documented_output(capsys: pytest.CaptureFixture[str]) -> None:
     block = next(block for block in blocks(ROOT / "README.md") if "print" in block)
     exec(compile(block, "README.md", "exec"), {})
     printed = capsys.readouterr().out.split("\n")

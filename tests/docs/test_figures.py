@@ -22,7 +22,7 @@ def figures() -> ModuleType:
     return figures
 
 
-def test_every_figure_is_what_is_computed(figures: ModuleType) -> None:
+def test_every_figure_agrees_with_its_computation(figures: ModuleType) -> None:
     for page in figures.pages():
         text = figures.page_text(page)
         assert figures.written(page, text) == text, f"{page}; run: python docs/generate.py"
@@ -46,7 +46,7 @@ def test_a_special_function_is_dropped_from_that_list_when_it_comes(figures: Mod
     assert figures.written("docs/interop.md", text.replace("| `hankel1e`", "| `erf` `hankel1e`")) == text
 
 
-def test_the_cost_of_an_operation_is_that_of_the_benchmarks(figures: ModuleType) -> None:
+def test_the_cost_of_an_operation_agrees_with_the_benchmarks(figures: ModuleType) -> None:
     assert "costs one or two microseconds above" in figures.page_text("README.md")
     costs = figures.overheads()
     assert len(costs) > 4
@@ -59,7 +59,7 @@ def test_a_plugin_has_some_thirty_lines(figures: ModuleType) -> None:
 
 
 @pytest.mark.parametrize("page", ["docs/benchmarks.md", "docs/scaling.md"])
-def test_what_was_measured_stands_in_the_tables_only(figures: ModuleType, page: str) -> None:
+def test_measurements_are_only_in_tables(figures: ModuleType, page: str) -> None:
     prose = figures.prose(page)
     found = re.findall(r"\b\d[\d.,]*(?:h\b|t\b| (?:µs|ns|ms|s|MB|GB|B/op)\b)", prose)
     assert not found, f"{page}: expected measured figures between markers only"

@@ -19,7 +19,7 @@ PORTS = {"autograd": "autograd", "chainer": None, "jax": "jax", "pytorch": "torc
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
-def test_programs_print_what_the_page_says(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_programs_have_the_documented_output(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The programs of a page are one file, program.py, whose lines messages name."""
     monkeypatch.chdir(tmp_path)
     names: dict[str, Any] = {"__name__": "program"}

@@ -58,7 +58,7 @@ def write(files: list[tuple[str, str]], folder: Path) -> None:
 
 @pytest.mark.exhaustive(1)
 @pytest.mark.parametrize("name", ["port-from-chainer", "write-a-backend", "write-an-executor"])
-def test_commands_print_what_the_page_says(name: str, tmp_path: Path) -> None:
+def test_commands_have_the_documented_output(name: str, tmp_path: Path) -> None:
     """Three dots mark omitted output."""
     page = (ROOT / "docs" / "howto" / f"{name}.md").read_text()
     folder, path = tmp_path / "author", list[Path]()

@@ -174,5 +174,5 @@ def test_a_name_that_does_not_exist_is_found(name: str) -> None:
     ["xpgrad.grad", "xpgrad.scipy.hess", "F.softmax", "xp.linalg.det", "Variable.grad_var", "`retain_grad`",
      "`enable_double_backprop`", "`Variable(x)`", "xpgrad.config.debug", "`pyproject.toml`", "`XPGRAD_DEVICE`"],
 )  # fmt: skip
-def test_a_name_that_exists_is_none_of_them(name: str) -> None:
+def test_existing_names_are_not_unknown(name: str) -> None:
     assert not unknown(f"Call {name} for it.", set())

@@ -75,7 +75,7 @@ variable([9])
 
 
 @pytest.mark.parametrize("name", SNIPPETS)
-def test_snippet_prints_what_the_tutorial_says(name: str) -> None:
+def test_snippet_has_the_documented_output(name: str) -> None:
     names: dict[str, Any] = {}
     run_session(START, names)
     run_session(SNIPPETS[name], names)

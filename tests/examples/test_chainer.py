@@ -44,7 +44,7 @@ def test_the_loss_decreases_within_a_few_steps(name: str) -> None:
 
 
 @NAMES
-def test_chx_arrays_do_as_well_with_random_numbers_of_their_own(name: str) -> None:
+def test_chx_arrays_train_equally_with_different_random_numbers(name: str) -> None:
     device_or_skip("native:0")
     program = importlib.import_module(name)
     curve = getattr(program.run(device="native:0", **program.QUICK), CURVES[name])
@@ -71,7 +71,7 @@ def test_the_net_reads_digits_after_an_epoch() -> None:
     assert first("convnet").accuracies[-1] > 0.6
 
 
-def test_processes_over_gloo_train_as_one() -> None:
+def test_processes_over_gloo_train_like_one_process() -> None:
     pytest.importorskip("torch")
     data_parallel = importlib.import_module("data_parallel")
     alone = data_parallel.train(data_parallel.Alone(), 4)
@@ -79,7 +79,7 @@ def test_processes_over_gloo_train_as_one() -> None:
         assert data_parallel.difference(found, alone) < 1e-12
 
 
-def test_processes_over_mpi_train_as_one() -> None:
+def test_processes_over_mpi_train_like_one_process() -> None:
     pytest.importorskip("mpi4py")
     beside = Path(sys.executable).parent / "mpirun"
     mpirun = str(beside) if beside.exists() else shutil.which("mpirun")

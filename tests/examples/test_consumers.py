@@ -32,7 +32,7 @@ def test_every_call_behaves_as_listed(report):
     assert "all as their rows say" in report.stdout
 
 
-def test_the_libraries_of_the_test_extra_are_there(report):
+def test_libraries_of_the_test_extra_are_installed(report):
     skipped = {line[:28].strip() for line in report.stdout.splitlines() if "skipped: no" in line}
     assert not skipped & NEEDED
     assert all(re.search(rf"^{re.escape(name)} .* ok ", report.stdout, re.MULTILINE) for name in NEEDED)

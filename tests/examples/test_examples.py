@@ -128,7 +128,7 @@ assert abs(result.taylor_order - 2) < 0.05, result
 
 @pytest.mark.slow
 @pytest.mark.parametrize("device", ["@jax", "@strict:no_float64"])
-def test_every_example_runs_where_there_are_only_32_bits(device: str) -> None:
+def test_every_example_runs_with_32_bits(device: str) -> None:
     device_or_skip(device)
     environment = {**os.environ, "JAX_ENABLE_X64": "0", "PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path])}
     command = [sys.executable, "-c", IN_32_BITS.replace("{device}", device)]
@@ -138,7 +138,7 @@ def test_every_example_runs_where_there_are_only_32_bits(device: str) -> None:
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda module: module.__name__.split(".")[-1])
 @pytest.mark.parametrize("name", ["nowhere/picture.png", "picture.nonsense"])
-def test_a_picture_that_cannot_be_written_is_refused_at_once(example: Any, name: str, tmp_path: Path) -> None:
+def test_an_unwritable_image_raises_immediately(example: Any, name: str, tmp_path: Path) -> None:
     with pytest.raises(argparse.ArgumentTypeError, match=f"{name} cannot be written"):
         example.picture(str(tmp_path / name))
     assert example.picture(str(tmp_path / "picture.png")) == tmp_path / "picture.png"

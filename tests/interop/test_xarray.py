@@ -194,7 +194,7 @@ def test_values_labels_and_gradients_through(name):
         lambda d: float(d.sum().values),
     ],
 )
-def test_what_would_lose_the_gradient_is_refused(f):
+def test_operations_that_would_lose_the_gradient_raise(f):
     with pytest.raises(TypeError):
         f(labelled(Variable(VALUES)))
 

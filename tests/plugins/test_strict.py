@@ -35,7 +35,7 @@ def test_first_and_second_order_on_each_device(name: str) -> None:
     assert x.grad.dtype == xp.float32
 
 
-def test_devices_are_those_of_the_library() -> None:
+def test_devices_agree_with_the_library() -> None:
     backend = xpgrad.get_device("@strict").backend
     named = {device.name: device.handle for device in backend.devices()}
     everything = set(xp.__array_namespace_info__().devices())

@@ -72,7 +72,7 @@ def python(wheels: list[Path], tmp_path_factory: pytest.TempPathFactory) -> Path
     return python
 
 
-def test_the_wheels_hold_what_they_should(wheels: list[Path]) -> None:
+def test_the_wheels_contain_the_expected_files(wheels: list[Path]) -> None:
     assert [wheel.name.partition("-")[0] for wheel in wheels] == ["xpgrad", "xpgrad_strict"]
     own, strict = (set(zipfile.ZipFile(wheel).namelist()) for wheel in wheels)
     packages = {name.partition("/")[0] for name in own if ".dist-info" not in name}

@@ -23,7 +23,7 @@ def repository(tmp_path: Path) -> Path:
     return root
 
 
-def test_only_what_is_committed_is_built(repository: Path, tmp_path: Path) -> None:
+def test_only_committed_files_are_built(repository: Path, tmp_path: Path) -> None:
     archives.export(tmp_path / "export", repository)
     assert sorted(path.name for path in (tmp_path / "export").rglob("*.t*")) == ["pyproject.toml"] * 2
     assert archives.changes(repository)

@@ -37,7 +37,7 @@ def test_places_that_disagree_are_named(tree: Path) -> None:
         versions.version(tree)
 
 
-def test_a_version_that_is_none_is_refused(tree: Path) -> None:
+def test_invalid_version_raises(tree: Path) -> None:
     with pytest.raises(versions.VersionError, match=r"expected a version as 1\.2\.3"):
         versions.bump("2.0", tree)
     assert versions.version(tree) == xpgrad.__version__

@@ -20,5 +20,5 @@ def test_each_has_its_code_and_its_reason() -> None:
     assert [place for place, line in IGNORES.items() if not form.search(line)] == []
 
 
-def test_there_are_few() -> None:
+def test_number_of_ignores_is_limited() -> None:
     assert len(IGNORES) <= MAX_IGNORES

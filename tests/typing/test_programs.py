@@ -139,12 +139,12 @@ def test_the_programs_pass(checked: Report) -> None:
     assert checked.found(PROGRAMS) == {}
 
 
-def test_all_that_modules_show_is_known(checked: Report) -> None:
+def test_all_public_names_have_known_types(checked: Report) -> None:
     assert len(_shown()) > 700
     assert checked.found([Path(NAMES)]) == {}
 
 
-def test_each_mistake_is_an_error_and_no_other_line_is(checked: Report) -> None:
+def test_exactly_the_marked_lines_are_errors(checked: Report) -> None:
     assert len(checked.expected(MISTAKES)) > 50
     checked.assert_as_marked(MISTAKES)
 

@@ -34,5 +34,5 @@ def test_no_public_function_hides_its_arguments() -> None:
 
 
 @pytest.mark.parametrize("name", DECLARED)
-def test_what_a_backend_makes_has_the_arguments_that_are_declared(name: str) -> None:
+def test_generated_backend_functions_have_the_declared_arguments(name: str) -> None:
     assert _arguments(getattr(xp, name)) == _arguments(getattr(declared, name))

@@ -351,7 +351,7 @@ def test_a_second_derivative():
         (lambda v: torch.linalg.eigh(v @ v.T, UPLO="U"), TypeError, "UPLO='U' is not for Variables"),
     ],
 )  # fmt: skip
-def test_what_is_not_mapped_is_named(call, error, text):
+def test_unsupported_function_is_named(call, error, text):
     with pytest.raises(error) as caught:
         call(Variable(X.clone()))
     assert text in str(caught.value)

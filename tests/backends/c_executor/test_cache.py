@@ -50,7 +50,7 @@ def run_once(run, group) -> None:
     np.testing.assert_array_equal(run(*arrays)[0], group(*arrays)[0])
 
 
-def test_the_folder_is_that_of_the_environment(monkeypatch, tmp_path):
+def test_the_directory_follows_the_environment(monkeypatch, tmp_path):
     monkeypatch.setenv("XPGRAD_CACHE_DIR", str(tmp_path / "own"))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
     monkeypatch.setenv("HOME", str(tmp_path))
@@ -61,7 +61,7 @@ def test_the_folder_is_that_of_the_environment(monkeypatch, tmp_path):
     assert default_directory() == str(tmp_path / ".cache/xpgrad/compiled")
 
 
-def test_the_folder_and_its_files_are_for_the_user_alone(tmp_path):
+def test_the_directory_and_its_files_are_private(tmp_path):
     made = stored(tmp_path / "a" / "cache")
     assert made.read(LIBRARY) == b"content"
     assert Path(made.path).stat().st_mode & 0o777 == 0o700
@@ -94,7 +94,7 @@ def test_a_file_under_another_name_is_not_read(tmp_path):
     assert made.read("y") is None
 
 
-def test_a_link_or_what_others_can_write_is_not_read(tmp_path):
+def test_links_and_world_writable_files_are_not_read(tmp_path):
     made = stored(tmp_path / "cache")
     file = tmp_path / "cache" / LIBRARY
     for mode in (0o620, 0o602):
@@ -113,7 +113,7 @@ def test_a_link_or_what_others_can_write_is_not_read(tmp_path):
     assert made.read(LIBRARY) is None
 
 
-def test_a_folder_of_another_user_or_that_others_can_write_to_is_not_used(tmp_path, monkeypatch):
+def test_a_directory_of_another_user_or_writable_by_others_is_not_used(tmp_path, monkeypatch):
     made = stored(tmp_path / "cache")
     for mode in (0o770, 0o707, 0o722):
         (tmp_path / "cache").chmod(mode)
@@ -129,7 +129,7 @@ def test_a_folder_of_another_user_or_that_others_can_write_to_is_not_used(tmp_pa
         made.create()
 
 
-def test_a_directory_that_others_could_replace_is_not_used(tmp_path):
+def test_a_directory_replaceable_by_other_users_is_not_used(tmp_path):
     for name, mode in (("open", 0o777), ("group", 0o770)):
         (tmp_path / name).mkdir()
         (tmp_path / name).chmod(mode)
@@ -142,7 +142,7 @@ def test_a_directory_that_others_could_replace_is_not_used(tmp_path):
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a directory to another user")
-def test_a_directory_inside_that_of_another_user_is_not_used(tmp_path):
+def test_a_directory_inside_a_directory_of_another_user_is_not_used(tmp_path):
     (tmp_path / "home" / ".cache").mkdir(parents=True)
     os.chown(tmp_path / "home", 12345, -1)
     with pytest.raises(CacheError, match=r"home belongs to another user .number 12345."):
@@ -158,7 +158,7 @@ def test_the_path_is_resolved_before_it_is_checked(tmp_path):
         Cache(str(tmp_path / "link" / "cache")).create()
 
 
-def test_directories_are_made_for_the_user_alone_whatever_the_umask(tmp_path):
+def test_directories_are_private_for_any_umask(tmp_path):
     before = os.umask(0)
     try:
         stored(tmp_path / ".cache" / "xpgrad")
@@ -168,7 +168,7 @@ def test_directories_are_made_for_the_user_alone_whatever_the_umask(tmp_path):
         assert (tmp_path / path).stat().st_mode & 0o777 == 0o700
 
 
-def test_without_an_absolute_home_nothing_is_made_in_the_current_directory(monkeypatch, tmp_path):
+def test_no_files_are_created_in_the_current_directory_without_an_absolute_home(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HOME", "relative")
     for own in ("", "~/x"):
@@ -241,7 +241,7 @@ def test_a_directory_with_other_files_is_not_used_as_a_cache(tmp_path):
 
 @needs_compiler
 @pytest.mark.parametrize("option", ["-Wl,-rpath,.", "-Wl,-rpath,/usr/lib", "-L{0} -Wl,--no-as-needed -lother"])
-def test_a_compiler_whose_libraries_would_load_others_is_not_used(option, folder, monkeypatch, tmp_path):
+def test_a_compiler_with_extra_libraries_is_not_used(option, folder, monkeypatch, tmp_path):
     (tmp_path / "other.c").write_text("int other;")
     subprocess.run(["cc", "-shared", "-o", tmp_path / "libother.so", tmp_path / "other.c"], check=True)
     monkeypatch.setenv("CC", f"{shutil.which('cc')} {option.format(tmp_path)}")
@@ -275,7 +275,7 @@ def test_a_library_in_the_cache_is_checked_before_it_is_loaded(folder, anew, mon
 
 
 @needs_compiler
-def test_a_program_that_was_compiled_before_runs_in_c_at_once(folder, anew, monkeypatch):
+def test_a_program_compiled_before_runs_in_c_immediately(folder, anew, monkeypatch):
     group = multiply_add()
     run_once(c_executor(program_of(group)), group)
     assert wait(60)
@@ -396,7 +396,7 @@ def test_code_for_another_machine_or_compiler_is_not_loaded(name, folder, anew, 
 
 
 @needs_compiler
-def test_codegen_off_compiles_and_loads_nothing(folder, monkeypatch):
+def test_codegen_off_compiles_and_loads_no_code(folder, monkeypatch):
     group = multiply_add()
     monkeypatch.setenv("XPGRAD_CODEGEN", "0")
     assert c_executor(program_of(group)) is NotImplemented

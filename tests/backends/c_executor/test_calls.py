@@ -54,7 +54,7 @@ def function_of(group, way="glue", fallback=refuse, monkeypatch=None):
 
 @pytest.mark.parametrize("way", FUNCTIONS)
 @pytest.mark.parametrize("shape", [(), (1,), (5, 7), (4099,), (3, 1, 50_000)])
-def test_a_group_computes_what_its_calls_do(shape, way, monkeypatch):
+def test_group_agrees_with_its_calls(shape, way, monkeypatch):
     group = multiply_add(shape)
     arrays = arrays_for(group)
     expected = group(*arrays)[0]
@@ -102,7 +102,7 @@ def test_arrays_in_any_order_are_computed_by_c(name, way, monkeypatch):
         lambda x: None,
     ],
 )
-def test_other_arrays_than_those_of_the_program_go_to_the_fallback(change, way, monkeypatch):
+def test_arrays_that_do_not_match_the_program_use_the_fallback(change, way, monkeypatch):
     group = multiply_add()
     x, y, z = arrays_for(group)
     function = function_of(group, way, lambda *arrays: arrays, monkeypatch)
@@ -232,7 +232,7 @@ def test_several_threads_may_call_one_function():
     assert not wrong
 
 
-def test_a_program_calls_the_fallback_until_c_is_there_and_then_c():
+def test_program_calls_the_fallback_until_c_is_compiled():
     group = multiply_add()
     calls = []
 
@@ -301,7 +301,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize("name", WRONG)
-def test_a_layout_that_is_not_that_of_the_arrays_is_not_used(name, monkeypatch):
+def test_a_layout_that_differs_from_the_arrays_is_not_used(name, monkeypatch):
     spec = BACKEND.spec(np.empty(3, np.float32))
     stated = dict(BACKEND.programs.array_layout())
     assert layout.layout_of(BACKEND, spec) is not None

@@ -211,7 +211,7 @@ def plant(monkeypatch, place, name, fault):
     (monkeypatch.setitem if isinstance(place, dict) else monkeypatch.setattr)(place, name, fault)
 
 
-def test_without_a_fault_nothing_is_found():
+def test_no_difference_is_found_without_a_fault():
     for _, _, _, check, *names in FAULTS.values():
         check(*names)
 
@@ -225,7 +225,7 @@ def test_a_planted_fault_is_found(title, monkeypatch):
 
 
 @needs_compiler
-def test_without_a_fault_nothing_is_found_in_c(folder):
+def test_no_difference_is_found_without_a_fault_in_c(folder):
     for check, names in {(check, tuple(names)) for _, _, _, check, *names in FAULTS_OF_C.values()}:
         check(*names)
 

@@ -64,7 +64,7 @@ def assert_clean(folder: Path) -> None:
     assert not folder.exists() or not [path for path in folder.iterdir() if path.name.startswith("build-")]
 
 
-def test_without_a_compiler_the_reason_says_what_was_looked_for(tools, no_folder, tmp_path, monkeypatch):
+def test_reason_without_a_compiler_lists_the_searched_names(tools, no_folder, tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))
     (state,) = states_after(multiply_add())
     assert state == "no C compiler: cc, gcc, clang are not on the path, and CC is not set"
@@ -98,7 +98,7 @@ def test_a_broken_compiler_is_not_used(name, tools, no_folder, compiler, monkeyp
     assert_clean(no_folder)
 
 
-def test_what_is_no_program_is_not_started(tools, no_folder, compiler):
+def test_non_executable_compiler_is_not_started(tools, no_folder, compiler):
     compiler("").write_bytes(b"\x7fELF nonsense")
     (state,) = states_after(multiply_add())
     assert "cannot be started" in state or "failed" in state
@@ -179,7 +179,7 @@ def test_after_some_failures_no_more_are_tried(tools, compiler):
 
 @needs_compiler
 @pytest.mark.parametrize("first", [PROBED, ""])
-def test_a_compiler_that_hangs_is_killed_with_all_that_it_started(first, tools, no_folder, compiler, tmp_path):
+def test_a_compiler_that_hangs_is_killed_with_its_child_processes(first, tools, no_folder, compiler, tmp_path):
     compiler(f"{first}sleep 1000 & echo $! $$ > {tmp_path}/running; wait")
     if first:
         assert tools.compiler() is not None  # while there is time enough

@@ -109,7 +109,7 @@ def test_functions_of_whole_numbers_are_numpys(dtype, tmp_path):
 
 
 @pytest.mark.parametrize("seed", range(30))
-def test_random_group_means_what_its_statements_mean_in_any_order_of_chunks(seed, tmp_path):
+def test_random_group_agrees_with_its_statements_in_any_order_of_chunks(seed, tmp_path):
     rng = np.random.default_rng(seed)
     rows, columns = SIZES[seed % len(SIZES)]
     fused, arrays = random_group(rng, rows, columns, int(rng.choice([5, 15, 40, 150])))
@@ -210,7 +210,7 @@ def test_sum_of_negative_zeros_and_largest_of_nan_are_numpys(size, tmp_path):
     assert np.isnan(compiled([x])).all()
 
 
-def test_text_depends_on_structure_alone():
+def test_text_depends_only_on_structure():
     texts = {generate(normalized(130, 64)[0], name).text for name in ("f", "g")}
     assert len(texts) == 1
     assert PLACEHOLDER in texts.pop()
@@ -230,7 +230,7 @@ def test_gcc_makes_a_loop_on_vectors_of_a_bool_times_a_number(dtype):
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_sine_and_cosine_of_one_number_are_functions_of_their_own(dtype):
+def test_sine_and_cosine_of_one_number_are_separate_functions(dtype):
     command = [COMPILER, *FLAGS, "-x", "c", "-", "-S", "-o", "-"]
     writer = Writer(1, 70000)
     x = writer.load(np.ones((1, 70000), dtype))

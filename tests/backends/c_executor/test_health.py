@@ -47,7 +47,7 @@ FINDINGS: dict[str, tuple[dict[str, Any], list[str]]] = {
 
 
 @pytest.mark.parametrize("name", FINDINGS)
-def test_what_is_missing_is_said_with_what_to_do(name: str) -> None:
+def test_missing_tool_is_reported_with_a_remedy(name: str) -> None:
     changes, expected = FINDINGS[name]
     found = [Finding(*each) for each in codegen_findings(HERE | changes)]
     assert len(found) == len(expected)
@@ -76,7 +76,7 @@ def test_the_compiler_of_this_machine_is_found(folder: Path, monkeypatch: pytest
     assert codegen() == facts  # now from the folder
 
 
-def test_without_a_compiler_or_a_folder_the_reason_is_said(
+def test_a_missing_compiler_or_directory_is_reported(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
@@ -91,7 +91,7 @@ def test_without_a_compiler_or_a_folder_the_reason_is_said(
     assert "XPGRAD_CACHE_DIR" in finding.remedy
 
 
-def test_nothing_is_made_where_it_is_turned_off(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_code_is_compiled_if_disabled(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XPGRAD_CODEGEN", "0")
     facts = codegen()
     assert facts["disabled"] == "XPGRAD_CODEGEN=0 turns it off"
@@ -110,7 +110,7 @@ def test_the_last_failure_of_any_process_is_read(folder: Path, monkeypatch: pyte
     assert ago(found["seconds_ago"]) == "27 hours"
 
 
-def test_a_time_is_told_in_its_largest_unit() -> None:
+def test_a_time_is_printed_in_its_largest_unit() -> None:
     assert [ago(n) for n in (0, 119, 120, 7199, 7200, 172_800)] == [
         "0 seconds", "119 seconds", "2 minutes", "119 minutes", "2 hours", "2 days"
     ]  # fmt: skip

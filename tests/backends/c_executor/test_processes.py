@@ -74,7 +74,7 @@ def left_in(folder: Path) -> list[str]:
     return [path.name for path in folder.glob("*") if not path.name.startswith(("CACHEDIR", "compiler-", "program-"))]
 
 
-def test_several_processes_may_compile_the_same_at_once(folder):
+def test_several_processes_may_compile_the_same_code_concurrently(folder):
     script = """
     run = c_executor(program_of(group))
     check(run)
@@ -97,7 +97,7 @@ EXITS = {
 
 
 @pytest.mark.parametrize("way", EXITS)
-def test_a_process_that_ends_ends_its_compiler_and_leaves_nothing(way, no_folder, compiler, tmp_path):
+def test_a_process_that_ends_stops_its_compiler_and_leaves_no_files(way, no_folder, compiler, tmp_path):
     compiler(f"sleep 1000 & echo $! $$ > {tmp_path}/made; mv {tmp_path}/made {tmp_path}/running; wait")
     script = f"""
     run = c_executor(program_of(group))
@@ -115,7 +115,7 @@ def test_a_process_that_ends_ends_its_compiler_and_leaves_nothing(way, no_folder
     assert left_in(no_folder) == []
 
 
-def test_a_process_that_ends_at_once_leaves_nothing(no_folder):
+def test_process_that_ends_immediately_leaves_no_files(no_folder):
     ended(started("c_executor(program_of(group))", no_folder))
     assert left_in(no_folder) == []
 
@@ -174,7 +174,7 @@ def test_a_forked_process_does_not_end_its_parents_compiler(no_folder, compiler,
     ended(started(script, no_folder))
 
 
-def test_a_forked_process_that_ends_with_a_compilation_leaves_nothing(no_folder, compiler, tmp_path):
+def test_a_forked_process_that_ends_with_a_compilation_leaves_no_files(no_folder, compiler, tmp_path):
     compiler(f'while [ ! -e {tmp_path}/go ]; do sleep 0.05; done; exec {REAL} "$@"')
     script = """
     run = c_executor(program_of(group))
@@ -211,7 +211,7 @@ def test_a_program_that_waits_for_all_processes_itself_may_compile(handler, fold
     ended(started(script, folder))
 
 
-def test_nothing_is_written_outside_of_the_folder(no_folder, tmp_path):
+def test_no_files_are_written_outside_of_the_directory(no_folder, tmp_path):
     places = {name: tmp_path / name for name in ("home", "temporary", "here")}
     for path in places.values():
         path.mkdir()

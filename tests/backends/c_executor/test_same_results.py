@@ -37,7 +37,7 @@ def _any_group(monkeypatch, shared_folder, _small):
 
 @pytest.mark.usefixtures("_small")
 @pytest.mark.parametrize("name", probes.PROBES)
-def test_blocks_give_what_calls_give(name):
+def test_blocks_agree_with_calls(name):
     probes.check_host(name)
 
 
@@ -57,7 +57,7 @@ def test_roots_keep_the_signs_of_zeros_and_have_none_of_minus_infinity(name, dty
     assert np.signbit(found[0][1::3]).all()
 
 
-def test_random_programs_by_blocks_give_what_calls_give():
+def test_random_programs_by_blocks_agree_with_calls():
     probes.check_random(range(60))
 
 
@@ -69,7 +69,7 @@ def test_blocks_give_the_same_for_any_number_of_threads_and_size(name, monkeypat
 @needs_compiler
 @pytest.mark.usefixtures("shared_folder", "_chunks")
 @pytest.mark.parametrize("name", probes.PROBES)
-def test_c_gives_what_calls_give_for_any_number_of_threads(name):
+def test_c_agrees_with_calls_for_any_number_of_threads(name):
     probes.check_c(name)
     probes.check_threads_c(name)
 
@@ -109,7 +109,7 @@ def step_of(w):
 
 @both
 @pytest.mark.usefixtures("_any_group")
-def test_an_error_in_the_middle_leaves_all_as_it_was(name):
+def test_an_error_in_the_middle_leaves_the_state_unchanged(name):
     w = Parameter(np.linspace(-1, 1, 37))
     step, places = xpgrad.compile(step_of(w), executor=name), np.arange(37)
     x = np.linspace(0, 2, 37)
@@ -157,7 +157,7 @@ def test_compiled_steps_are_flat_in_memory(name):
 
 @both
 @pytest.mark.usefixtures("_any_group")
-def test_results_are_nobody_s_memory(name):
+def test_results_have_separate_memory(name):
     f, arrays = probes.PROBES["twice"]
     compiled, runs = xpgrad.compile(f, executor=name), []
     for _ in range(3):

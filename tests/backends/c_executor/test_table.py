@@ -35,7 +35,7 @@ ROWS = frozenset(
 
 @pytest.mark.exhaustive(2)
 @pytest.mark.parametrize("case", table.chosen_cases(0, SHARE), ids=lambda each: each.name)
-def test_case_by_blocks_is_near_the_eager_one(case, monkeypatch):
+def test_case_by_blocks_is_near_the_eager_call(case, monkeypatch):
     table.cut_small(monkeypatch.setattr)
     assert table.results_of(case, dtypes_of(case), "host", every=False)
 

@@ -194,7 +194,7 @@ def test_an_int_out_of_range_does_not_wrap_around(value):
     assert a.tolist() == [1, 2]
 
 
-def test_dlpack_takes_what_the_standard_names():
+def test_dlpack_accepts_the_standard_arguments():
     wishes = inspect.signature(chx.ndarray.__dlpack__).parameters
     assert [*wishes] == ["self", "stream", "max_version", "dl_device", "copy"]
     assert all(p.default is None and p.kind is p.KEYWORD_ONLY for p in [*wishes.values()][1:])

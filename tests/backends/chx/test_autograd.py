@@ -41,7 +41,7 @@ def test_an_array_in_between_can_keep_its_gradient():
     assert values(a.grad) == [30.0]
 
 
-def test_is_grad_required_is_not_propagated_but_is_backprop_required_is():
+def test_is_backprop_required_is_propagated_and_is_grad_required_is_not():
     a = leaf()
     b = a * 2.0
     assert not b.is_grad_required()

@@ -140,7 +140,7 @@ def test_functions_of_arrays_in_a_graph_are_differentiable(name):
     assert x.grad.shape == (2, 2)
 
 
-def test_creation_is_on_the_device_that_was_asked_for():
+def test_creation_is_on_the_requested_device():
     for device in ("native:0", "native:1", chx.get_device("native:1"), xpgrad.get_device("native:1")):
         place = chx.get_device(device)
         made = [
@@ -164,7 +164,7 @@ def test_creation_is_on_the_device_that_was_asked_for():
     np.testing.assert_array_equal(chx.to_numpy(chx.linspace(0, 1, 4, endpoint=False)), np.linspace(0, 1, 4, False))
 
 
-def test_asarray_copies_when_it_must_or_is_told_to():
+def test_asarray_copies_if_necessary_or_requested():
     data = np.ones(2)
     assert np.shares_memory(chx.to_numpy(chx.asarray(data), copy=False), data)
     assert not np.shares_memory(chx.to_numpy(chx.asarray(data, copy=True), copy=False), data)

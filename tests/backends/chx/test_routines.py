@@ -191,7 +191,7 @@ def test_creation_from_elsewhere(tmp_path):
     assert made["fromiter"][0].dtype == chx.int32
 
 
-def test_contiguous_arrays_are_returned_as_they_are():
+def test_contiguous_arrays_are_returned_unchanged():
     a = chx.array(CUBE)
     assert chx.ascontiguousarray(a) is a
     t = chx.ascontiguousarray(a.transpose(1, 0, 2))
@@ -268,7 +268,7 @@ def test_random_numbers_follow_the_seed_of_the_device():
     assert chx.random.normal().shape == ()
 
 
-def test_what_there_is():
+def test_availability_and_dtypes():
     assert chx.is_available()
     assert chx.all_dtypes[0] is chx.bool_ is chx.bool
     assert [np.dtype(each).name for each in chx.all_dtypes] == (

@@ -105,7 +105,7 @@ def test_value_device_and_graph(name, required):
         assert operands[0].grad.device is y.device
 
 
-def test_batch_norm_updates_what_it_is_given():
+def test_batch_norm_updates_its_arguments():
     mean, var = chx.array(MEAN), chx.array(VAR)
     x = chx.array(X).require_grad()
     y = chx.batch_norm(x, chx.array(GAMMA), chx.array(BETA), mean, var, eps=1e-3, decay=0.75)
@@ -127,7 +127,7 @@ def test_axis_of_the_statistics():
     np.testing.assert_allclose(chx.to_numpy(y), expected, rtol=1e-10, atol=1e-12)
 
 
-def test_gradients_of_a_convolution_are_those_of_variables():
+def test_gradients_of_a_convolution_agree_with_variables():
     x, w, b = (chx.array(each).require_grad() for each in (X, W, B))
     chx.sum(chx.square(chx.conv(x, w, b, stride=2, pad=1, cover_all=True))).backward()
     vs = [xpgrad.Variable(each) for each in (X, W, B)]

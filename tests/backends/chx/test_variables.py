@@ -133,14 +133,14 @@ def test_a_gradient_given_with_requires_grad_false_is_an_error():
         Variable(array([1.0]), grad=array([2.0]), requires_grad=False)
 
 
-def test_grad_of_a_variable_over_numpy_that_requires_none_is_none():
+def test_grad_of_a_numpy_variable_without_requires_grad_is_none():
     x = Variable(np.ones(1), requires_grad=False)
     assert x.grad is None
     x.grad = np.ones(1)
     assert x.grad_var is not None
 
 
-def test_setting_a_gradient_shares_it_and_leaves_the_callers_array_alone():
+def test_setting_a_gradient_shares_the_callers_array_without_changes():
     x, g = Variable(array([1.0])), array([5.0])
     x.grad = g
     assert x.grad is g

@@ -51,7 +51,7 @@ def test_a_driver_with_a_gpu_is_enough_to_import_cupy(monkeypatch: pytest.Monkey
     assert detection.why_unavailable() is None
 
 
-def test_cupy_is_not_imported_to_find_out_that_there_is_no_gpu() -> None:
+def test_a_missing_gpu_is_detected_without_importing_cupy() -> None:
     text = (
         "import sys, xpgrad, xpgrad.errors\n"
         "try:\n    xpgrad.get_device('@cupy:0')\n"
@@ -60,7 +60,7 @@ def test_cupy_is_not_imported_to_find_out_that_there_is_no_gpu() -> None:
     subprocess.run([sys.executable, "-c", text], check=True, timeout=60)
 
 
-def test_to_gpu_without_a_gpu_raises_and_changes_nothing() -> None:
+def test_to_gpu_without_a_gpu_raises_and_leaves_the_state_unchanged() -> None:
     reason = detection.why_unavailable()
     if reason is None:
         pytest.skip("there is a GPU here")

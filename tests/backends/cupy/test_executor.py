@@ -9,10 +9,10 @@ pytestmark = pytest.mark.skipif(shutil.which("g++") is None, reason="the texts o
 
 
 @pytest.mark.slow
-def test_kernels_of_groups_compute_what_numpy_does() -> None:
+def test_kernels_of_groups_agree_with_numpy() -> None:
     assert run("-m", "tests.backends.cupy.fused", "0", "8").endswith("all well\n")
 
 
 @pytest.mark.slow
-def test_kernels_of_random_groups_compute_what_numpy_does() -> None:
+def test_kernels_of_random_groups_agree_with_numpy() -> None:
     assert run("-m", "tests.backends.cupy.fused", "8", "200").endswith("all well\n")

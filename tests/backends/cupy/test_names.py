@@ -32,7 +32,7 @@ def test_functions_that_the_backend_calls_exist(name: str) -> None:
 
 
 @pytest.mark.parametrize("section", sorted(fake.NAMES))
-def test_the_names_of_the_stand_in_are_cupys(section: str) -> None:
+def test_the_names_of_the_fake_module_exist_in_cupy(section: str) -> None:
     assert fake.NAMES[section] <= set(dir(resolved(section)))
 
 

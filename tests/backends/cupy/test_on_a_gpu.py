@@ -53,7 +53,7 @@ def test_devices_and_variables_are_pickled() -> None:
     assert again.array.get().tolist() == [0, 1, 2]
 
 
-def test_memory_is_counted_and_given_back() -> None:
+def test_memory_is_counted_and_released() -> None:
     device = xpgrad.get_device(GPU)
     before = device.memory_used()
     held = device.send(np.ones(2**16))
@@ -64,7 +64,7 @@ def test_memory_is_counted_and_given_back() -> None:
     assert device.memory_used() == before
 
 
-def test_the_kernels_of_groups_compute_what_numpy_does() -> None:
+def test_kernels_of_groups_agree_with_numpy_on_a_gpu() -> None:
     device, executor = xpgrad.get_device(GPU), importlib.import_module("xpgrad_cupy.executor")
     made = [make() for make in groups.SAMPLES.values()] + [groups.at_random(seed) for seed in range(100)]
     for number, (b, results) in enumerate(made):

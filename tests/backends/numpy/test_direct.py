@@ -143,7 +143,7 @@ def test_raw_and_recorded_gradients_have_the_same_bits(rng: np.random.Generator)
         np.testing.assert_array_equal(raw, recorded, strict=True)
 
 
-def test_a_process_uses_what_was_on_the_disk_at_its_first_use(
+def test_a_process_uses_the_file_of_its_first_use(
     codegen: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Any
 ) -> None:
     monkeypatch.setenv("XPGRAD_CACHE_DIR", str(tmp_path))

@@ -88,7 +88,7 @@ def _unary(y):
 
 
 @pytest.mark.parametrize("retain_graph", [False, True])
-def test_a_seed_stays_as_it_was(retain_graph) -> None:
+def test_a_seed_remains_unchanged(retain_graph) -> None:
     x = leaf((SIZE,))
     y, seed = xp.tanh(x), spread((SIZE,), start=50)
     y.grad = seed
@@ -127,7 +127,7 @@ def test_gradients_that_hooks_or_variables_keep_are_not_overwritten() -> None:
     np.testing.assert_array_equal(x.grad, gk * k.array * 3.0)
 
 
-def test_what_a_rule_should_not_have_returned_is_not_overwritten() -> None:
+def test_array_owned_by_a_rule_is_not_overwritten() -> None:
     constant = spread((SIZE,), start=7)
 
     @xpgrad.elementwise(x=lambda xp, gy: constant)

@@ -17,7 +17,7 @@ from xpgrad_numpy.writers import where as write_where
 
 
 @pytest.mark.parametrize("module", NETWORKS)
-def test_the_names_of_late_kernels_are_those_of_their_module(module: str) -> None:
+def test_the_names_of_late_kernels_agree_with_their_module(module: str) -> None:
     kernels = getattr(importlib.import_module(f"xpgrad_numpy.kernels.{module}"), module.upper())
     assert NETWORKS[module].split() == list(kernels)
     assert {name: network(name) for name in kernels} == kernels

@@ -22,7 +22,7 @@ RNG = np.random.default_rng(0)
 @pytest.mark.parametrize(
     "dtypes", [("float32", "float32"), ("float64", "float32"), ("complex128",) * 2, ("int32",) * 2]
 )
-def test_outer_products_of_a_stack_are_those_of_matmul(left, right, dtypes):
+def test_outer_products_of_a_stack_agree_with_matmul(left, right, dtypes):
     a, b = (
         (100 * RNG.standard_normal(shape)).astype(dtype) for shape, dtype in zip((left, right), dtypes, strict=True)
     )
@@ -35,7 +35,7 @@ def test_outer_products_of_a_stack_are_those_of_matmul(left, right, dtypes):
     assert expected.size >= OUTER_FROM or left[0] < 3
 
 
-def test_outer_products_of_infinite_and_of_negative_numbers_and_zeros_are_those_of_matmul():
+def test_outer_products_of_infinite_and_of_negative_numbers_and_zeros_agree_with_matmul():
     a, b = np.array([-1.0, -0.0, np.inf, np.nan]), np.array([0.0, -0.0, 1.0, -np.inf])
     a, b = np.repeat(a[None, :, None], 100, axis=0), np.repeat(b[None, None, :], 100, axis=0)
     with np.errstate(invalid="ignore"):

@@ -89,7 +89,7 @@ def outcome(function: Callable[..., Any], args: tuple[Any, ...], given: dict[str
 
 
 @pytest.mark.parametrize("name", sorted({*SAME, "astype"}))
-def test_functions_of_numpy_do_what_array_api_compat_does(name: str) -> None:
+def test_functions_of_numpy_agree_with_array_api_compat(name: str) -> None:
     namespace = xpgrad.get_device("@numpy").backend.namespace
     ours, theirs = getattr(namespace, name), getattr(compat, name)
     parameters = inspect.signature(theirs).parameters.values()
@@ -128,7 +128,7 @@ HEAVY = "array_api_compat", "email", "importlib.metadata", "numpy.f2py", "numpy.
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_a_first_gradient_imports_nothing_heavy(name: str) -> None:
+def test_a_first_gradient_imports_no_heavy_module(name: str) -> None:
     program = f"""
 import sys
 import numpy as np
@@ -143,7 +143,7 @@ print(*sorted(set({HEAVY!r}) & (set(sys.modules) - before)))
 
 
 @pytest.mark.parametrize("executor", ["python", "host", "c"])
-def test_a_compiled_function_imports_numpy_random_alone_of_them(executor: str) -> None:
+def test_a_compiled_function_imports_only_numpy_random(executor: str) -> None:
     program = f"""
 import sys
 import numpy as np
@@ -157,7 +157,7 @@ print(*sorted(set({HEAVY!r}) & set(sys.modules)))
 
 
 @pytest.mark.parametrize("shape", [(5,), (3, 4), (2, 3, 4), (0, 3)])
-def test_roll_is_that_of_numpy(shape):
+def test_roll_agrees_with_numpy(shape):
     x = np.arange(float(np.prod(shape))).reshape(shape)
     for shift in (0, 1, -2, 7):
         for axis in (None, *range(-len(shape), len(shape))):

@@ -74,7 +74,7 @@ def shape_of(rng: np.random.Generator, turn: int) -> tuple[int, ...]:
 @pytest.mark.usefixtures("_compiled")
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-def test_kernels_have_the_bits_of_those_of_numpy(rng: np.random.Generator, dtype: str) -> None:
+def test_kernels_agree_with_numpy_to_the_bit(rng: np.random.Generator, dtype: str) -> None:
     rows.library(np.dtype(dtype)).wait()
     assert set(rows.library(np.dtype(dtype)).functions) == set(rows.TABLE)
     for turn in range(40):
@@ -112,7 +112,7 @@ def test_kernels_have_the_bits_of_those_of_numpy(rng: np.random.Generator, dtype
 
 @pytest.mark.usefixtures("_compiled")
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_kernels_of_channels_have_the_bits_of_those_of_numpy(rng: np.random.Generator, dtype: str) -> None:
+def test_kernels_of_channels_agree_with_numpy_to_the_bit(rng: np.random.Generator, dtype: str) -> None:
     rows.library(np.dtype(dtype)).wait()
     for turn in range(25):
         shape = (40, 6, 41, 30) if turn == 0 else tuple(int(n) for n in rng.integers(2, 16, rng.integers(3, 5)))
@@ -173,7 +173,7 @@ def test_other_arrays_are_left_to_numpy(rng: np.random.Generator, monkeypatch: p
     assert rows.run("relu", (x,), ()) is not NotImplemented
 
 
-def test_kernels_are_those_of_numpy_without_code(rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_kernels_without_compiled_code_use_numpy(rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XPGRAD_CODEGEN", "0")
     monkeypatch.setattr(rows, "LARGE", 1)
     rows.library.cache_clear()

@@ -58,7 +58,7 @@ def test_at_the_largest_number_rounding_decides_about_infinity(dtype: str) -> No
     assert error_of(infinite, exact * WIDER[np.dtype(dtype)](1.5), units=2) is None
 
 
-def test_signs_of_zeros_count_where_they_are_asked_for() -> None:
+def test_signs_of_zeros_count_if_requested() -> None:
     zero, negative = np.asarray([0.0]), np.asarray([-0.0])
     assert error_of(zero, negative, units=0) is None
     assert error_of(zero, negative, units=0, signs=True) is not None
@@ -73,7 +73,7 @@ def test_subnormal_numbers_may_be_zero_only_where_that_is_declared() -> None:
     assert error_of(flushed, np.asarray([1e-30]), units=4, subnormal=False) is not None
 
 
-def test_the_error_of_a_complex_number_is_that_of_its_absolute_value() -> None:
+def test_the_error_of_a_complex_number_uses_its_absolute_value() -> None:
     exact = np.asarray([1 + 1e-9j])
     assert error_of(np.asarray([1 + 0j], "complex64"), exact, units=4) is None
     assert error_of(np.asarray([1 + 1e-3j], "complex64"), exact, units=4) is not None
@@ -90,7 +90,7 @@ def test_integers_must_be_equal() -> None:
     assert error_of(np.asarray([2**53]), np.asarray([2**53 + 1]), units=100) is not None
 
 
-def test_repeated_references_are_those_of_the_whole_vector() -> None:
+def test_repeated_references_agree_with_the_whole_vector() -> None:
     calls: list[int] = []
 
     def reference(x: Any) -> Any:

@@ -37,7 +37,7 @@ def test_both_samples_of_a_pair_are_right_and_differ(name: str) -> None:
         assert two.error(s) is None
 
 
-def test_additions_at_positions_can_be_made_of_variables() -> None:
+def test_additions_at_positions_accept_variables() -> None:
     s = _subject(_operation("scatter_add"))
     for sample in _operation("scatter_add").samples(Draw(s)):
         if elements(sample) < 1000:

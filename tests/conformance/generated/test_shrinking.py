@@ -52,13 +52,13 @@ def test_a_layout_that_does_not_matter_is_dropped() -> None:
     assert least.arguments[0].layout == "reversed"
 
 
-def test_kept_values_stay_as_they_are() -> None:
+def test_kept_values_remain_unchanged() -> None:
     sample = _sample((5,), kept=True)
     least = shrunk(sample, lambda each: each.hosts[0].size == 5)
     assert np.array_equal(least.hosts[0], sample.hosts[0])
 
 
-def test_what_fails_otherwise_is_another_error() -> None:
+def test_shrinking_keeps_the_kind_of_error() -> None:
     def failing(sample: Sample) -> bool:
         if sample.hosts[0].size < 64:
             raise ValueError("too small")

@@ -31,5 +31,5 @@ def test_other_seeds_give_other_lengths_between() -> None:
     assert one != other
 
 
-def test_lengths_are_not_longer_than_asked_for() -> None:
+def test_lengths_do_not_exceed_the_maximum() -> None:
     assert max(lengths(np.random.default_rng(0), most=300)) <= 300

@@ -26,7 +26,7 @@ def test_everything_is_made_on_the_device_that_is_named(device):
         assert not any(y.requires_grad for y in made)
 
 
-def test_what_is_like_another_lies_beside_it(device):
+def test_like_functions_use_the_device_of_their_argument(device):
     x = variable(device, [[1.0, 2.0]])
     for make in (array_api.empty_like, array_api.ones_like, array_api.zeros_like):
         y = make(x)
@@ -35,7 +35,7 @@ def test_what_is_like_another_lies_beside_it(device):
     assert values(array_api.full_like(x.array, 3)) == [[3, 3]]
 
 
-def test_asarray_leaves_what_is_right_already(device):
+def test_asarray_returns_matching_arrays_unchanged(device):
     xp = namespace(device.backend)
     x = variable(device, [1.0, 2.0])
     assert xp.asarray(x) is xp.asarray(x, dtype=xp.float32) is xp.asarray(x, device=device) is x
@@ -45,7 +45,7 @@ def test_asarray_leaves_what_is_right_already(device):
     assert not raw.requires_grad
 
 
-def test_asarray_copies_where_it_must_and_says_where_it_may_not(device):
+def test_asarray_copies_if_necessary_and_raises_if_forbidden(device):
     xp = namespace(device.backend)
     x = variable(device, [1.0, 2.0])
     copied, cast = xp.asarray(x, copy=True), xp.asarray(x, dtype=xp.float64)
@@ -125,7 +125,7 @@ def test_linspace_from_variable_to_variable_reaches_both(device):
     assert (values(a.grad), values(b.grad)) == (0.75, 0.25)
 
 
-def test_arrays_of_a_library_or_class_that_nobody_serves_are_refused(device):
+def test_arrays_of_an_unsupported_library_or_class_raise(device):
     class Stranger:
         def __dlpack__(self):
             raise AssertionError("nobody asks")

@@ -54,7 +54,7 @@ def test_imaginary_parts_without_effect_have_no_gradient(device):
     assert on_host(x.grad).imag[1] != 0
 
 
-def test_lengths_without_axes_are_those_of_the_last_axes(device):
+def test_lengths_without_axes_apply_to_the_last_axes(device):
     x = Variable(array(device, np.arange(24.0).reshape(2, 3, 4), "complex128"))
     y = array_api.fft.fftn(x, s=(-1, 5))
     assert y.shape == (2, 3, 5)

@@ -26,7 +26,7 @@ def test_counts_of_repeat_are_whole(device):
 
 
 @pytest.mark.parametrize(("axis", "shape"), [((-2, 0), (1, 2, 1, 3)), ((), (2, 3)), ([1, 2], (2, 1, 1, 3))])
-def test_a_library_is_asked_for_one_new_axis_at_a_time(axis, shape):
+def test_new_axes_are_added_one_at_a_time(axis, shape):
     asked = []
 
     def expand_dims(x, /, *, axis):  # as in versions of the standard before 2025.12

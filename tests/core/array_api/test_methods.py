@@ -59,7 +59,7 @@ METHODS = {
 
 
 @pytest.mark.parametrize("name", METHODS)
-def test_a_method_gives_what_numpys_gives_and_its_gradient(name, device, rng):
+def test_a_method_agrees_with_numpy_and_has_a_gradient(name, device, rng):
     method, x = METHODS[name], Variable(placed(X, device))
     y, expected = method(x), np.asarray(method(X))
     assert y.shape == expected.shape
@@ -82,7 +82,7 @@ def test_methods_have_second_derivatives(device):
     assert np.any(on_host(ggx) != 0)
 
 
-def test_a_copy_has_memory_of_its_own_and_a_detached_variable_has_not():
+def test_copy_has_separate_memory_and_detach_shares_memory():
     a = X.copy()
     x = Variable(a)
     copied, detached = x.copy(), x.detach()
@@ -96,7 +96,7 @@ def test_a_copy_has_memory_of_its_own_and_a_detached_variable_has_not():
     assert y.creator is None
 
 
-def test_detach_leaves_the_arrays_in_the_graph_alone(device):
+def test_detach_does_not_change_the_graph(device):
     x = Variable(placed(X, device))
     y = (x * x.detach()).sum()
     y.backward()

@@ -125,7 +125,7 @@ def test_functions_are_shared_between_namespaces(backend):
     assert own.linalg.inv is array_api.linalg.inv
 
 
-def test_dtypes_are_those_of_the_library(backend):
+def test_dtypes_agree_with_the_library(backend):
     own = namespace(backend)
     for name in ("bool", "int8", "uint64", "float32", "complex128"):
         assert own.zeros(1, dtype=getattr(own, name)).dtype == getattr(backend.namespace, name)
@@ -140,7 +140,7 @@ def test_the_versions_of_the_standard(device):
         x.__array_namespace__(api_version="1999.12")
 
 
-def test_a_namespace_tells_of_itself(device):
+def test_namespace_info(device):
     backend = device.backend
     info = namespace(backend).__array_namespace_info__()
     assert info.capabilities().keys() >= {"boolean indexing", "data-dependent shapes", "max dimensions"}
@@ -159,7 +159,7 @@ def test_a_namespace_tells_of_itself(device):
     assert backend.name in repr(info)
 
 
-def test_the_shared_module_is_that_of_the_current_device(device):
+def test_the_shared_module_follows_the_current_device(device):
     with xpgrad.using_device(device):
         assert array_api.ones(2).device == array_api.fft.fftfreq(4).device == device
         assert array_api.float32 == device.backend.namespace.float32
@@ -167,7 +167,7 @@ def test_the_shared_module_is_that_of_the_current_device(device):
     assert {"float32", "asarray", "sin", "fft"} <= set(dir(array_api))
 
 
-def test_what_is_not_there_is_named():
+def test_missing_attribute_is_named():
     with pytest.raises(AttributeError, match=r"module 'xpgrad\.array_api' has no attribute 'nonsense'"):
         array_api.nonsense  # noqa: B018 - raises
     with pytest.raises(AttributeError, match=r"'xpgrad\.array_api\.fft' has no attribute 'nonsense'"):
@@ -188,7 +188,7 @@ def test_functions_of_dtypes_take_variables(backend):
     assert xp.isdtype(x.dtype, (xp.float64, "integral")) is False
 
 
-def test_code_that_knows_the_standard_only(device):
+def test_portable_standard_code(device):
     def normalised(x):
         xp = x.__array_namespace__()
         eps = float(xp.finfo(x.dtype).eps)
@@ -227,7 +227,7 @@ def test_several_arrays_come_in_a_tuple(device):
 
 
 @pytest.mark.parametrize("word", ["numpy", "strict"])
-def test_namespaces_have_what_numpy_has_beyond_the_standard(word):
+def test_namespaces_have_numpys_names_beyond_the_standard(word):
     v = Variable(placed([[1.0, 2.0], [3.0, 4.0]], device_or_skip(f"@{word}")))
     xp = v.__array_namespace__()
     y = xp.pad(v, ((1, 0), (0, 0)), mode="constant", constant_values=5.0)

@@ -34,7 +34,7 @@ def bound_names(monkeypatch):
 HOMES = "xpgrad.graph.", "xpgrad.chainer.", "xpgrad.utils.pictures"
 
 
-def test_what_is_declared_is_bound_once(monkeypatch):
+def test_declared_operators_are_bound_once(monkeypatch):
     functions = bound_names(monkeypatch)
     elsewhere = {name for name in DECLARED if name not in functions}
     for name in DECLARED:
@@ -46,7 +46,7 @@ def test_what_is_declared_is_bound_once(monkeypatch):
         assert DECLARED[name].__doc__ is None or vars(Variable)[name].__doc__ == DECLARED[name].__doc__
 
 
-def test_only_what_is_declared_is_bound():
+def test_only_declared_operators_are_bound():
     with pytest.raises(KeyError, match="to_moon"):
         bind(Variable, {"to_moon": lambda x: x})
     assert not hasattr(Variable, "to_moon")
@@ -139,7 +139,7 @@ def test_raw_array_on_either_side_of_a_product(device):
         assert isinstance(raw @ x, Variable)
 
 
-def test_matmul_of_shapes_that_do_not_fit_says_so(device):
+def test_matmul_of_shapes_that_do_not_fit_raises_a_clear_error(device):
     x = variable(device, (2, 4))
     expected = r"matmul: a has 4 columns but b has 3 rows; got a \(2, 4\), b \(3, 5\), float64 on"
     with pytest.raises(ShapeError, match=expected):

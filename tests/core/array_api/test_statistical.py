@@ -55,7 +55,7 @@ def test_empty_sums_and_extrema(device):
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-def test_mean_of_nothing_is_nan(device):
+def test_mean_of_an_empty_array_is_nan(device):
     x = variable(device, np.zeros((0, 3)))
     y = array_api.mean(x)
     assert np.isnan(on_host(y))
@@ -69,7 +69,7 @@ def test_deviation_of_equal_values_has_the_gradient_0_as_a_norm_at_the_origin(de
     assert gradient(device, array_api.var, [1, 1, 1]) == [0, 0, 0]
 
 
-def test_gradient_of_a_sum_is_memory_of_its_own(device):
+def test_gradient_of_a_sum_has_separate_memory(device):
     x = variable(device, np.ones((3, 4)))
     array_api.sum(x).backward()
     gx = on_host(x.grad)

@@ -7,7 +7,7 @@ from xpgrad import array_api
 
 
 @pytest.mark.parametrize("axis", [2, -3, 5])
-def test_difference_along_an_axis_that_there_is_not(device, axis):
+def test_diff_along_invalid_axis_raises(device, axis):
     with pytest.raises(IndexError, match=f"diff: expected distinct axes of an array with 2 axes, got {axis}"):
         array_api.diff(variable(device, [[1.0, 2.0], [3.0, 5.0]]), axis=axis)
 

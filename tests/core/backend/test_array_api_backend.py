@@ -27,7 +27,7 @@ def names(backend: ArrayAPIBackend) -> list[str]:
     return [device.name for device in backend.devices()]
 
 
-def test_devices_are_those_of_the_namespace_the_default_one_first() -> None:
+def test_devices_agree_with_the_namespace_with_the_default_first() -> None:
     backend = toy()
     assert names(backend) == ["@toy:gpu:1", "@toy:gpu:0"]
     assert backend.default_device.handle == "gpu:1"
@@ -130,7 +130,7 @@ def test_arrays_without_dlpack_and_buffer_raise_instead_of_object_arrays() -> No
         toy().to_host(Array("gpu:0"))
 
 
-def test_scalars_of_the_library_become_the_arrays_that_they_were() -> None:
+def test_scalars_of_the_library_become_arrays() -> None:
     backend = ArrayAPIBackend("toy", np, [np.ndarray], scalar_types=[np.generic])
     assert type(backend.restore(np.float32(1))) is np.ndarray
     assert backend.restore(np.float32(1)).dtype == np.float32

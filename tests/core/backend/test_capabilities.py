@@ -53,7 +53,7 @@ def test_function_may_be_missing_in_one_dtype() -> None:
         Capabilities(missing={"threads[float32]": "no"})
 
 
-def test_function_that_is_wrong_cannot_be_relied_on_but_is_there() -> None:
+def test_wrong_function_is_available_but_not_supported() -> None:
     lacks = Capabilities(wrong={"linalg.eigh": "issue 12", "sin[float32]": "issue 13"})
     assert lacks.lacking(("linalg.eigh",)) == "linalg.eigh: issue 12"
     assert lacks.lacking(("linalg.eigh",), wrong=False) is None
@@ -85,7 +85,7 @@ def test_capabilities_do_not_change() -> None:
         lacks.missing["linalg"] = "none"  # type: ignore[index]
 
 
-def test_chapters_of_the_standard_are_those_of_the_strict_library() -> None:
+def test_chapters_of_the_standard_agree_with_the_strict_library() -> None:
     for chapter, names in CHAPTERS.items():
         for name in names:
             module, _, function = name.rpartition(".")

@@ -251,7 +251,7 @@ def test_is_array_supported() -> None:
     assert not HOST.is_array_supported(1.0)
 
 
-def test_from_array_is_none_for_foreign_objects() -> None:
+def test_from_array_returns_none_for_foreign_objects() -> None:
     assert Device.from_array(np.zeros(1)) == HOST
     assert ONE.from_array(ONE.send(np.zeros(1))) == ONE
     assert HOST.from_array([1.0]) is None
@@ -344,7 +344,7 @@ def test_contains_nan() -> None:
 # Moves
 
 
-def test_to_gpu_without_a_gpu_raises_and_changes_nothing() -> None:
+def test_to_gpu_without_a_gpu_raises_and_leaves_the_state_unchanged() -> None:
     if has(0):
         pytest.skip("there is a GPU here")
     for device in (HOST, ONE):

@@ -212,7 +212,7 @@ def test_constants_of_another_byte_order_give_native_results(big):
 
 @CHANGES
 @pytest.mark.parametrize("use", USES)
-def test_a_changed_array_leaves_no_wrong_facts_for_others(change, use):
+def test_a_changed_array_does_not_affect_cached_facts(change, use):
     size = 11 + [reshaped, resized, retyped].index(change)  # of no other test: facts are remembered by shape and dtype
     shape = (size, 1)
     x, c = Variable(np.ones(shape)), Variable(np.ones((size, size)))

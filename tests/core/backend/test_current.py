@@ -44,7 +44,7 @@ def test_using_device_is_undone_also_after_an_error() -> None:
     assert str(current_device()) == "@numpy"
 
 
-def test_one_context_may_be_entered_again_while_it_is_active() -> None:
+def test_an_active_context_is_reentrant() -> None:
     context = xpgrad.using_device("@strict:device1")
     with context, xpgrad.using_device("@strict:device2"), context:
         assert str(current_device()) == "@strict:device1"

@@ -121,7 +121,7 @@ def test_objects_that_are_no_specifiers(specifier: Any) -> None:
         get_device(specifier)
 
 
-def test_devices_are_equal_when_their_names_are() -> None:
+def test_devices_with_equal_names_are_equal() -> None:
     one, two = get_device("@strict:device1"), get_device("@strict:device2")
     again = Device(one.backend, one.handle, "@strict:device1")
     assert one == again
@@ -204,7 +204,7 @@ print(xpgrad.get_device_from_array(things.Thing()), xpgrad.get_array_module(thin
     assert third_party.run(program) == "@numpy numpy"
 
 
-def test_synchronize_of_a_library_that_runs_at_once_does_nothing() -> None:
+def test_synchronize_of_an_eager_library_has_no_effect() -> None:
     assert get_device("@numpy").synchronize() is None  # type: ignore[func-returns-value]  # that is the point
     assert get_device("@strict").synchronize() is None  # type: ignore[func-returns-value]  # as above
 

@@ -94,7 +94,7 @@ def test_an_editable_install_that_is_listed_twice_counts_once(third_party: Third
 
 
 @pytest.mark.parametrize("text", ["no section\n", "[xpgrad.backends]\nthis is no entry\n", "\x00\xff"])
-def test_unreadable_entry_points_of_one_distribution_hide_no_others(third_party: ThirdParty, text: str) -> None:
+def test_unreadable_entry_points_do_not_affect_other_distributions(third_party: ThirdParty, text: str) -> None:
     info = third_party.write("broken", {})
     (info / "entry_points.txt").write_text(text)
     names = third_party.plugins().names()
@@ -110,7 +110,7 @@ def test_a_distribution_without_metadata_is_listed(third_party: ThirdParty) -> N
         plugins.backend("npu")
 
 
-def test_an_entry_point_without_a_module_does_not_affect_others(third_party: ThirdParty) -> None:
+def test_an_entry_point_without_a_module_does_not_affect_other_plugins(third_party: ThirdParty) -> None:
     third_party.write("odd", {"xpgrad.backends": {"npu": "not a module!", "npu2": "json:dumps"}})
     plugins = third_party.plugins()
     assert plugins.backend("numpy").name == "numpy"
@@ -134,7 +134,7 @@ def test_blocked_backend_is_known_but_unavailable(third_party: ThirdParty, monke
         plugins.backend_of_prefix("gpu")
 
 
-def test_allow_list_leaves_out_what_it_does_not_name_but_not_the_host(
+def test_allow_list_excludes_unnamed_backends_except_the_host(
     third_party: ThirdParty, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XPGRAD_BACKENDS", "strict")
@@ -145,7 +145,7 @@ def test_allow_list_leaves_out_what_it_does_not_name_but_not_the_host(
         plugins.backend("chx")
 
 
-def test_empty_variables_mean_nothing(third_party: ThirdParty, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_empty_variables_have_no_effect(third_party: ThirdParty, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XPGRAD_BACKENDS", " ")
     monkeypatch.setenv("XPGRAD_DISABLE_BACKENDS", "")
     assert not third_party.plugins().installed.disabled

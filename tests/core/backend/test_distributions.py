@@ -143,12 +143,12 @@ def only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.parametrize("tree", TREES)
-def test_entry_points_are_those_of_importlib_metadata(only: Path, tree: str) -> None:
+def test_entry_points_agree_with_importlib_metadata(only: Path, tree: str) -> None:
     TREES[tree](only)
     assert by_group(points(GROUPS)) == reference()
 
 
-def test_the_installed_plugins_are_those_of_importlib_metadata() -> None:
+def test_the_installed_plugins_agree_with_importlib_metadata() -> None:
     assert by_group(points(GROUPS)) == reference()
 
 

@@ -13,7 +13,7 @@ from xpgrad.errors import DtypeError
 
 
 @pytest.mark.parametrize("name", ["float16", "float32", "float64"])
-def test_get_dtype_asks_the_configuration(name):
+def test_get_dtype_uses_the_configuration(name):
     assert xpgrad.get_dtype(name) == np.dtype(name)
     assert xpgrad.get_dtype(np.dtype(name)) == np.dtype(name)
     assert xpgrad.get_dtype(getattr(np, name)) == np.dtype(name)
@@ -30,7 +30,7 @@ def test_get_dtype_is_of_the_current_device():
 
 
 @pytest.mark.parametrize("code", ["e", "f", "d", "f2", "f4", "f8", "F", "D", "?", "i", "i4", "i8"])
-def test_get_dtype_knows_the_short_names_of_numpy(code):
+def test_get_dtype_accepts_the_short_names_of_numpy(code):
     assert xpgrad.get_dtype(code) == np.dtype(code)
 
 
@@ -56,7 +56,7 @@ def test_mixed16():
         assert xpgrad.Parameter(0, (2,)).dtype == np.float32
 
 
-def test_default_dtypes_are_those_of_the_library(device):
+def test_default_dtypes_agree_with_the_library(device):
     backend = device.backend
     for kind, value in (("int", 0), ("float", 0.0), ("complex", 0j)):
         assert backend.default_dtype(kind) == backend.namespace.asarray(value).dtype

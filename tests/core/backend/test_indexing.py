@@ -71,7 +71,7 @@ def test_strict_library_takes_the_same(x, index):
 
 
 @pytest.mark.parametrize("index", INDICES, ids=repr)
-def test_assignment_without_writing_is_that_of_numpy(numpy, x, index, monkeypatch):
+def test_assignment_without_writing_agrees_with_numpy(numpy, x, index, monkeypatch):
     values = 100 + np.arange(x[index].size).reshape(x[index].shape)
     expected = x.copy()
     expected[index] = values

@@ -106,7 +106,7 @@ def test_a_kernel_of_an_extension_is_reached_by_its_prefix(name: str) -> None:
     assert getattr(getattr(toy.xp, extension), function)(1.0) == "faster"
 
 
-def test_default_bodies_of_extensions_use_those_of_the_library() -> None:
+def test_default_bodies_of_extensions_use_the_library() -> None:
     toy = Toy()
     toy.own |= {"linalg.det": lambda x: "never", "linalg.svd": lambda x, full_matrices=True: "never"}
     toy.namespace = np
@@ -194,7 +194,7 @@ def test_an_unknown_kernel_raises_with_similar_names() -> None:
         check_kernels({"tahn": np.tanh}, "me 1.0", "toy")
 
 
-def test_a_vjp_kernel_takes_the_cotangent_and_what_its_rule_asks_for() -> None:
+def test_vjp_kernel_takes_the_cotangent_and_the_arguments_of_its_rule() -> None:
     assert table.declared["tanh.x"].arrays == 3
     check_kernels({"tanh.x": lambda gy, x, y: gy}, "me 1.0", "toy")
     with pytest.raises(PluginError, match=r"kernel 'tanh.x' must take \(array1, array2, array3\)"):

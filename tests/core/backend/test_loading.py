@@ -65,7 +65,9 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("kind", BROKEN)
-def test_a_broken_plugin_is_recorded_and_warns_and_does_not_affect_others(third_party: ThirdParty, kind: str) -> None:
+def test_a_broken_plugin_is_recorded_with_a_warning(
+    third_party: ThirdParty, kind: str
+) -> None:
     source, reason = BROKEN[kind]
     module = third_party.install("xpgrad-npu", source, backends="npu", modules="npulib")
     plugins = third_party.plugins()
@@ -180,7 +182,7 @@ def test_two_plugins_that_claim_one_type_are_both_named(third_party: ThirdParty)
     assert plugins.by_type[npu.array_types[0]] is npu
 
 
-def test_a_plugin_may_load_another_one_and_fail_without_taking_it_along(third_party: ThirdParty) -> None:
+def test_a_plugin_that_loads_another_plugin_and_fails_does_not_affect_it(third_party: ThirdParty) -> None:
     source = """
 @hookimpl
 def xpgrad_backend():
@@ -202,7 +204,7 @@ def xpgrad_backend():
     assert plugins.by_type[strict.array_types[0]] is strict
 
 
-def test_a_plugin_that_asks_for_its_own_backend_while_loading_is_told_so(third_party: ThirdParty) -> None:
+def test_a_plugin_that_requests_its_backend_while_loading_raises(third_party: ThirdParty) -> None:
     source = """
 @hookimpl
 def xpgrad_backend():
@@ -247,9 +249,7 @@ def xpgrad_backend():
         "stopped(GeneratorExit)": "GeneratorExit",
     }.items(),
 )
-def test_a_hook_that_fails_when_asked_is_warned_of_and_passed_over(
-    third_party: ThirdParty, failure: str, text: str
-) -> None:
+def test_a_failing_hook_warns_and_is_skipped(third_party: ThirdParty, failure: str, text: str) -> None:
     third_party.install(
         "xpgrad-npu", GOOD + f"@hookimpl\ndef xpgrad_transfer(source, target): return {failure}", backends="npu"
     )
@@ -260,7 +260,7 @@ def test_a_hook_that_fails_when_asked_is_warned_of_and_passed_over(
         assert plugins.transfer(device, device) is None
 
 
-def test_a_hook_gives_what_its_kind_promises(third_party: ThirdParty) -> None:
+def test_the_result_of_a_hook_is_validated(third_party: ThirdParty) -> None:
     third_party.install(
         "xpgrad-npu", GOOD + "@hookimpl\ndef xpgrad_device(): return 'npu'", backends="npu", words="npu"
     )
@@ -313,7 +313,7 @@ def test_a_kernel_of_another_result_is_refused_at_its_first_use(
             numpy.xp.add(x, x)
 
 
-def test_a_kernel_that_declines_lets_the_next_one_run(third_party: ThirdParty) -> None:
+def test_a_declining_kernel_is_followed_by_the_next_kernel(third_party: ThirdParty) -> None:
     first = third_party.install("fast", accelerator("fast", "42"), modules="lib")
     second = third_party.install("faster", accelerator("faster", "NotImplemented"), modules="lib")
     plugins = third_party.plugins()
@@ -361,7 +361,7 @@ def test_bad_kernels_for_a_new_backend_are_left_out_and_the_backend_loads(third_
         assert plugins.backend("npu").name == "npu"
 
 
-def test_kernels_loaded_later_replace_those_in_existing_plans(third_party: ThirdParty) -> None:
+def test_kernels_loaded_later_replace_kernels_in_existing_plans(third_party: ThirdParty) -> None:
     source = """
 import numpy
 @hookimpl

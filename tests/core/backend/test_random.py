@@ -25,7 +25,7 @@ def test_numbers_have_shape_dtype_and_device(device: xpgrad.Device, draw: Any, s
         assert dtype is None or made.dtype == wanted
 
 
-def test_default_dtype_is_that_of_the_device() -> None:
+def test_default_dtype_follows_the_device() -> None:
     for name, dtype in {"@numpy": "float64", "@strict:device2": "float32", "@strict:no_float64": "float32"}.items():
         device = xpgrad.get_device(name)
         assert device.backend.dtype_name(random.normal((2,), device=device).dtype) == dtype
@@ -158,7 +158,7 @@ def test_streams_of_threads_are_separate() -> None:
 
 
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
-def test_uniform_numbers_never_reach_one(dtype: str) -> None:
+def test_uniform_numbers_are_less_than_1(dtype: str) -> None:
     class Highest:
         """A stream whose numbers are as close to 1 as possible in float64."""
 

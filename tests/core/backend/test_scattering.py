@@ -64,7 +64,7 @@ def test_infinite_values_stay_at_their_place(device: xpgrad.Device) -> None:
     assert on_host(scatter_add_by_sorting(spec, [(index, values)])).tolist() == [1.0, 0.0, np.inf, 0.0]
 
 
-def test_many_small_values_lose_nothing(device: xpgrad.Device) -> None:
+def test_sum_of_many_small_values_is_accurate(device: xpgrad.Device) -> None:
     spec = device.backend.spec(placed(np.zeros(2, np.float32), device))
     index, values = placed(np.ones(20000, np.int64), device), placed(np.full(20000, 0.1, np.float32), device)
     total = on_host(scatter_add_by_sorting(spec, [(index, values)]))[1]

@@ -86,7 +86,7 @@ def test_send_takes_a_librarys_scalars_and_keeps_their_dtype() -> None:
 
 
 @pytest.mark.parametrize("obj", [1.0, True, "text", [[1.0]], {}, object()], ids=lambda obj: type(obj).__name__)
-def test_send_converts_nothing_silently(obj: Any) -> None:
+def test_send_does_not_convert_silently(obj: Any) -> None:
     for name in ("@numpy", "@strict"):
         with pytest.raises(TypeError, match="is not an array of an installed backend"):
             xpgrad.get_device(name).send(obj)
@@ -130,7 +130,7 @@ def test_copyto_refuses_what_does_not_fit() -> None:
     assert not dst.any()
 
 
-def test_a_variable_stays_as_it_was_when_moving_fails() -> None:
+def test_a_failed_move_leaves_the_variable_unchanged() -> None:
     x = xpgrad.Variable(np.asarray([1.0, 2.0]))
     x.grad = np.ones(2)
     array, grad = x.array, x.grad
@@ -183,13 +183,13 @@ def test_dlpack_is_preferred_to_the_host_if_both_use_the_same_memory(
         transfer(array, far)
 
 
-def test_one_library_moves_by_itself(toy_arrays: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_moves_within_one_library_use_the_library(toy_arrays: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     forbid(monkeypatch, toy_arrays, "to_host", "from_host", "from_dlpack")
     far = transfer(ToyArray([1.0]), xpgrad.get_device("@toy:away"))
     assert (far.device, far.values.tolist()) == ("away", [1.0])
 
 
-def test_a_copy_is_handed_out_whose_layout_every_library_takes(toy_arrays: Any) -> None:
+def test_exported_copies_have_a_layout_that_every_library_accepts(toy_arrays: Any) -> None:
     near, base = xpgrad.get_device("@toy:cpu"), np.arange(4.0)
     for array in (base[::-1], np.broadcast_to(base, (2, 4)), base[::2]):
         there = transfer(array, near).values
@@ -222,7 +222,7 @@ def test_arrays_that_dlpack_does_not_support_are_moved_through_the_host(
     assert transfer(np.ones(2), xpgrad.get_device("@toy:cpu")).values.tolist() == [1.0, 1.0]
 
 
-def test_the_host_owns_the_memory_of_what_arrives(toy_arrays: Any) -> None:
+def test_the_host_owns_the_memory_of_moved_arrays(toy_arrays: Any) -> None:
     for array in (ToyArray([1.0, 2.0]), ToyArray([1.0, 2.0], "away"), array_api_strict.ones(2)):
         arrived = transfer(array, xpgrad.get_device("@numpy"))
         assert arrived.base is None  # so a gradient that arrives is not copied once more
@@ -251,7 +251,7 @@ def test_an_error_names_array_source_and_target_of_a_move() -> None:
     ]
 
 
-def test_plugins_are_asked_for_a_path_once_for_each_pair_of_devices(third_party: ThirdParty) -> None:
+def test_transfer_hooks_are_called_once_for_each_pair_of_devices(third_party: ThirdParty) -> None:
     source = """
 from xpgrad import get_device
 @hookimpl

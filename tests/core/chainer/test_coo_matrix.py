@@ -20,7 +20,7 @@ def host(array):
 
 @pytest.mark.parametrize("x", [X, BATCH, np.zeros((2, 3)), np.ones((2, 1, 2), "f2")])
 @pytest.mark.parametrize("room", [None, 1, 15])
-def test_there_and_back(device, x, room):
+def test_round_trip(device, x, room):
     if x.dtype == np.float16 and "strict" in str(device):
         x = x.astype("f4")
     sparse = to_coo(device.send(x), room)
@@ -32,7 +32,7 @@ def test_there_and_back(device, x, room):
     assert sparse.shape == x.shape[-2:]
 
 
-def test_elements_are_those_of_chainer():
+def test_elements_agree_with_chainer():
     x = to_coo(np.asarray([[0, 2, 0], [-1, 0, 0]], np.float32), ldnz=3)
     np.testing.assert_array_equal(x.data.array, [2, -1, 0])
     np.testing.assert_array_equal(x.row, [0, 1, -1])
@@ -92,7 +92,7 @@ def test_products_with_matrices_of_scipy(device, made):
     np.testing.assert_allclose(host(F.sparse_matmul(device.send(b), sparse, True, True).array), b.T @ X.T, atol=1e-12)
 
 
-def test_products_and_gradients_are_those_of_torch():
+def test_products_and_gradients_agree_with_torch():
     torch = pytest.importorskip("torch")
     b = RNG.normal(size=(5, 2))
     x, dense = torch.tensor(X).to_sparse().requires_grad_(), torch.tensor(b, requires_grad=True)
@@ -124,7 +124,7 @@ def test_every_float_dtype_stays(dtype):
 
 
 @pytest.mark.parametrize(("a", "b"), [(X, X), (to_coo(X), to_coo(X))])
-def test_one_of_the_two_is_sparse(a, b):
+def test_sparse_matmul_requires_exactly_one_sparse_matrix(a, b):
     with pytest.raises(
         ValueError, match=r"sparse_matmul: expected one sparse matrix, a CooMatrix or one of scipy\.sparse"
     ):

@@ -193,7 +193,7 @@ def test_retain_after_backward_warns(device):
         Warned()(variable(device, [1.0]))
 
 
-def test_check_type_forward_is_asked(device):
+def test_check_type_forward_is_called(device):
     from xpgrad.utils import type_check
 
     class Checked(Square):
@@ -204,7 +204,7 @@ def test_check_type_forward_is_asked(device):
         Checked()(variable(device, [1.0]))
 
 
-def test_an_exception_in_forward_leaves_the_function_as_it_was(device):
+def test_an_exception_in_forward_leaves_the_function_unchanged(device):
     class Failing(Function):
         def forward(self, inputs):
             raise ZeroDivisionError

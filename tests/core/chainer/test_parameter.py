@@ -63,7 +63,7 @@ def test_an_array_without_a_shape_is_the_data(device):
 
 
 @pytest.mark.parametrize("shape", [(2, 3), 4, [2, 1], ()])
-def test_a_shape_initialises_at_once_and_fills_the_gradient_with_nan(shape):
+def test_a_shape_initialises_immediately_and_fills_the_gradient_with_nan(shape):
     p = Parameter(5.0, shape)
     expected = (shape,) if isinstance(shape, int) else tuple(shape)
     assert p.is_initialized
@@ -218,7 +218,7 @@ def test_an_integer_initialiser_makes_no_nan():
     assert values(p) == [1, 1]
 
 
-def test_a_failing_initialiser_changes_nothing():
+def test_a_failing_initialiser_leaves_the_state_unchanged():
     def failing(array):
         raise ZeroDivisionError
 
@@ -233,7 +233,7 @@ def test_a_failing_initialiser_changes_nothing():
 # Devices
 
 
-def test_it_is_initialised_on_the_last_device_that_was_named(device):
+def test_lazy_parameter_is_initialised_on_the_last_named_device(device):
     p = Parameter(1.0)
     assert p.device == xpgrad.get_device(-1)
     assert p.to_device("@strict:device2") is p

@@ -30,12 +30,12 @@ def looked_up(path):
 
 
 @pytest.mark.parametrize("entry", [entry for entry in ENTRIES if entry.here], ids=lambda entry: entry.path)
-def test_what_is_the_same_better_or_renamed_is_here(entry) -> None:
+def test_names_listed_as_available_exist(entry) -> None:
     looked_up(entry.here)
 
 
 @pytest.mark.parametrize("entry", [entry for entry in ENTRIES if entry.state == "gone"], ids=lambda entry: entry.path)
-def test_what_is_gone_is_not_here_and_says_why(entry) -> None:
+def test_removed_names_do_not_exist_and_have_a_reason(entry) -> None:
     module, _, name = entry.path.rpartition(".")
     if entry.path not in ("chainer.types", "chainer.warnings"):  # other modules have these names
         assert not hasattr(looked_up(CATALOGUE.here[module]), name) or module == "chainer.config"

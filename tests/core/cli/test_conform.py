@@ -28,7 +28,7 @@ def test_part_of_the_suite_prints_its_table_and_writes_its_report(tmp_path: Path
     assert data["families"][0]["failed"] == 0
 
 
-def test_failure_is_printed_with_what_repeats_it() -> None:
+def test_failure_is_printed_with_a_command_that_reproduces_it() -> None:
     bed = Testbed()
     bed.replace("exp", lambda original, x: original(x) + 1)
     bed.devices()
@@ -102,7 +102,7 @@ def test_seed_is_passed_on() -> None:
         (("numpy", "--operation", "expp"), 2, "unknown operation expp"),
         (("numpy", "--time", "10"), 2, "expected a time such as 90s, 10m or 1h, got '10'"),
         (("numpy", "--time", "0m"), 2, "expected a time such as 90s, 10m or 1h, got '0m'"),
-        (("numpy", "--since", "nowhere"), 2, "there is no report at nowhere; --report nowhere writes one"),
+        (("numpy", "--since", "nowhere"), 2, "no report at nowhere; --report nowhere writes one"),
         (("numpy", "--share", "3"), 2, "expected a part such as 3/16, got '3'"),
         (("numpy", "--share", "3/2"), 2, "expected a share such as 1/4 or 4/4, got 3/2"),
         ((), 2, "Missing argument 'NAME|DEVICE'"),
@@ -124,7 +124,7 @@ def test_disagreement_of_declaration_and_probe_has_its_exit_code() -> None:
     assert '"expm1": "",  # the probe: ' in text
 
 
-def test_without_the_suite_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_suite_it_names_the_package_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "xpgrad_conformance.command", None)
     code, text = _run("numpy")
     assert code == 2
@@ -133,7 +133,7 @@ def test_without_the_suite_it_says_what_to_install(monkeypatch: pytest.MonkeyPat
     assert _run("--help")[0] == 0
 
 
-def test_what_the_suite_itself_lacks_is_not_taken_for_the_suite(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_dependency_of_the_suite_is_not_reported_as_missing_suite(monkeypatch: pytest.MonkeyPatch) -> None:
     for module in ("command", "progress"):
         monkeypatch.delitem(sys.modules, f"xpgrad_conformance.{module}", raising=False)
     monkeypatch.setitem(sys.modules, "rich.progress", None)

@@ -39,7 +39,7 @@ def test_the_list_of_all_imports_no_library() -> None:
     assert "`xpgrad devices NAME` loads one, --versions all of them" in done.stdout
 
 
-def test_versions_say_what_is_on_and_why_something_is_off() -> None:
+def test_versions_list_active_features_and_reasons_for_inactive_features() -> None:
     rows = _rows("--versions")
     assert rows["numpy"]["state"] == "on"
     assert rows["numpy"]["devices"] == ["@numpy"]
@@ -70,7 +70,7 @@ def test_columns_are_kept_in_a_terminal_of_any_width(width: int) -> None:
     assert any("native" in line[head.index("devices") :] for line in lines)
 
 
-def test_each_reason_stands_beside_its_backend(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_backend_is_listed_with_its_reason(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda root: None)
     monkeypatch.setattr(plugins, "records", {})
     lines = _lines(60)
@@ -79,5 +79,5 @@ def test_each_reason_stands_beside_its_backend(monkeypatch: pytest.MonkeyPatch) 
 
 
 @pytest.mark.parametrize("words", [["--help"], ["devices", "--help"], ["demo", "digits", "--help"], ["--version"]])
-def test_help_is_there(words: list[str]) -> None:
+def test_help_lists_devices(words: list[str]) -> None:
     assert CliRunner().invoke(main, words).exit_code == 0

@@ -26,7 +26,7 @@ def _one_thread() -> Iterator[None]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, 1])
-def test_it_learns_to_97_percent_on_scans_it_never_saw(seed: int) -> None:
+def test_demo_learns_to_97_percent_on_unseen_scans(seed: int) -> None:
     *_, last = train("@numpy", epochs=30, seed=seed)
     assert last.accuracy >= 0.97
     assert last.loss < 0.3
@@ -44,7 +44,7 @@ def on_the_host() -> list[Epoch]:
 
 
 @pytest.mark.parametrize("specifier", [*DEVICES, "@strict:device2", "@torch", "@cupy:0", "cuda:0"])
-def test_it_learns_the_same_on_every_device(specifier: str, on_the_host: list[Epoch]) -> None:
+def test_demo_learns_equally_on_every_device(specifier: str, on_the_host: list[Epoch]) -> None:
     for there, here in zip(train(device_or_skip(specifier), epochs=2), on_the_host, strict=True):
         assert there.loss == pytest.approx(here.loss, rel=1e-3)
         assert abs(there.accuracy - here.accuracy) <= 3 / HELD_OUT
@@ -75,7 +75,7 @@ def test_the_command_trains_compiled() -> None:
 
 
 @pytest.mark.slow
-def test_it_runs_on_jax_as_it_comes_in_32_bits() -> None:
+def test_demo_runs_on_jax_with_default_32_bits() -> None:
     device_or_skip("@jax")
     command = [sys.executable, "-m", "xpgrad", "demo", "digits", "--epochs", "1", "--device", "@jax"]
     environment = {**os.environ, "JAX_ENABLE_X64": "0", "PYTHONPATH": os.pathsep.join(sys.path)}

@@ -191,14 +191,14 @@ def assert_said(said: Said, found: list[dict[str, str]]) -> None:
 
 @pytest.mark.exhaustive(1)
 @pytest.mark.parametrize("way", BROKEN)
-def test_a_broken_plugin_is_named_with_what_to_do(third_party: ThirdParty, way: str) -> None:
+def test_a_broken_plugin_is_named_with_a_remedy(third_party: ThirdParty, way: str) -> None:
     third_party.install("xpgrad-npu", BROKEN[way].source, backends="npu", modules="tests")
     facts = examined("npu", code=1)
     assert facts["verdict"] == "wrong"
     assert_said(BROKEN[way].said, facts["findings"])
 
 
-def test_each_fault_of_a_plugin_that_loads_is_named_with_what_to_do(third_party: ThirdParty) -> None:
+def test_each_fault_of_a_loaded_plugin_is_named_with_a_remedy(third_party: ThirdParty) -> None:
     for library in ("torch", "jax"):
         (third_party.folder / f"{library}.py").touch()
     third_party.install("xpgrad-npu", FAULTY, backends="npu")
@@ -210,7 +210,7 @@ def test_each_fault_of_a_plugin_that_loads_is_named_with_what_to_do(third_party:
 
 @pytest.mark.parametrize("way", UNFIT)
 @pytest.mark.filterwarnings("ignore::xpgrad.backend.record.PluginWarning")
-def test_what_the_loader_refuses_comes_with_what_to_do(third_party: ThirdParty, way: str) -> None:
+def test_loader_errors_are_reported_with_a_remedy(third_party: ThirdParty, way: str) -> None:
     source, text, remedy = UNFIT[way]
     third_party.install("xpgrad-npu", source, backends="npu")
     plugins = third_party.plugins()
@@ -266,7 +266,7 @@ def test_a_plugin_that_works_is_fine(third_party: ThirdParty) -> None:
     assert facts["array_types"] == ["tests.core.toy_arrays.ToyArray"]
 
 
-def test_what_is_declared_as_missing_is_shown_and_not_wrong(third_party: ThirdParty) -> None:
+def test_declared_missing_functions_are_listed_without_error(third_party: ThirdParty) -> None:
     source = """
 from xpgrad.plugin import Capabilities
 capabilities = Capabilities(missing={"take_along_axis": "toy_arrays are tied up"})
@@ -291,7 +291,7 @@ def test_a_plugin_that_hangs_is_stopped_and_the_line_is_named(third_party: Third
     assert facts["contract"] is None  # earlier facts are kept
 
 
-def test_a_library_that_says_what_is_missing_is_off_and_wrong_only_where_it_was_asked_for(
+def test_unavailable_library_is_an_error_only_if_requested(
     third_party: ThirdParty, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XPGRAD_BACKENDS", "npu")
@@ -345,13 +345,13 @@ def test_two_distributions_of_one_name_are_both_named(third_party: ThirdParty) -
     assert "both register this name" in facts["findings"][0]["text"]
 
 
-def test_a_distribution_whose_module_is_gone_is_to_be_reinstalled(third_party: ThirdParty) -> None:
+def test_a_missing_module_of_a_distribution_suggests_reinstallation(third_party: ThirdParty) -> None:
     third_party.write("xpgrad-npu", {"xpgrad.backends": {"npu": "xpgrad_npu.plugin"}})
     (finding,) = examined("npu", code=1)["findings"]
     assert finding["remedy"].endswith("reinstall xpgrad-npu")
 
 
-def test_an_unknown_name_is_exit_code_2_with_what_is_meant(third_party: ThirdParty) -> None:
+def test_an_unknown_name_exits_with_code_2_and_a_suggestion(third_party: ThirdParty) -> None:
     result = doctor("nunpy")
     assert result.exit_code == 2
     assert "no backend 'nunpy' is installed; did you mean numpy?" in result.output
@@ -360,7 +360,9 @@ def test_an_unknown_name_is_exit_code_2_with_what_is_meant(third_party: ThirdPar
     assert "pip install its plugin" in result.output
 
 
-def test_a_variable_that_names_nothing_is_exit_code_2(third_party: ThirdParty, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_variable_without_matching_names_exits_with_code_2(
+    third_party: ThirdParty, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("XPGRAD_BACKENDS", "nunpy")
     result = doctor()
     assert result.exit_code == 2

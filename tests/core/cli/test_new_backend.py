@@ -83,16 +83,16 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_the_doctor_finds_nothing_wrong_with_it(site: Path) -> None:
+def test_doctor_finds_no_fault_in_the_new_backend(site: Path) -> None:
     report = run("-W", "error", "-c", "from xpgrad.cli import main; main()", "doctor", "npu", path=site)
     assert "npu fine" in report
 
 
-def test_it_computes_what_the_case_table_says(site: Path) -> None:
+def test_new_backend_passes_the_case_table(site: Path) -> None:
     run("-W", "error", "-c", CHECK, path=site)
 
 
-def test_it_lives_beside_the_plugin_of_array_api_strict(site: Path) -> None:
+def test_new_backend_coexists_with_the_plugin_of_array_api_strict(site: Path) -> None:
     run("-W", "error", "-c", LIVES_BESIDE_STRICT, path=site)
 
 
@@ -129,7 +129,7 @@ def project(folder: Path) -> dict[str, Any]:
     return tomllib.loads((folder / "pyproject.toml").read_text())["project"]  # type: ignore[no-any-return]  # TOML
 
 
-def test_the_files_are_those_of_a_distribution(folder: Path) -> None:
+def test_the_files_form_a_distribution(folder: Path) -> None:
     assert new_backend("my-npu").exit_code == 0
     made = folder / "xpgrad-my-npu"
     package = "src/xpgrad_my_npu"
@@ -223,7 +223,7 @@ def test_without_git_there_is_an_author_all_the_same(folder: Path, monkeypatch: 
     assert project(folder / "xpgrad-npu")["authors"] == [{"name": "The authors of xpgrad-npu"}]
 
 
-def test_its_test_extra_brings_what_the_suite_needs(folder: Path) -> None:
+def test_the_test_extra_installs_the_suite(folder: Path) -> None:
     assert new_backend("npu").exit_code == 0
     extra = project(folder / "xpgrad-npu")["optional-dependencies"]["test"]
     assert [requirement.partition(">=")[0] for requirement in extra] == ["xpgrad[conformance]"]
@@ -288,7 +288,7 @@ def test_an_address_without_an_at_is_refused(folder: Path) -> None:
     assert "--email: expected an address" in result.output
 
 
-def test_nothing_is_overwritten(folder: Path) -> None:
+def test_existing_files_are_not_overwritten(folder: Path) -> None:
     (folder / "there").mkdir()
     (folder / "there" / "notes").write_text("mine")
     (folder / "file").write_text("mine")
@@ -310,7 +310,7 @@ def test_a_name_too_long_for_a_file_leaves_no_folder(folder: Path) -> None:
     assert not (folder / "there").exists()
 
 
-def test_what_cannot_be_written_is_one_clear_line(folder: Path) -> None:
+def test_write_error_is_one_clear_line(folder: Path) -> None:
     (folder / "file").touch()
     result = new_backend("npu", "--output", folder / "file" / "inside")
     assert result.exit_code == 1
@@ -319,7 +319,7 @@ def test_what_cannot_be_written_is_one_clear_line(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("exists", [True, False])
-def test_nothing_is_left_half_written(folder: Path, monkeypatch: pytest.MonkeyPatch, exists: bool) -> None:
+def test_failed_write_leaves_no_files(folder: Path, monkeypatch: pytest.MonkeyPatch, exists: bool) -> None:
     target = folder / "deep" / "there"
     if exists:
         target.mkdir(parents=True)

@@ -35,7 +35,7 @@ def reported(source, *states):
         ("from chainer.functions import *", "from xpgrad.functions import *"),
     ],
 )
-def test_an_import_is_told_as_it_is_to_be_written(line, expected) -> None:
+def test_imports_are_reported_in_their_new_form(line, expected) -> None:
     (finding,) = examine(line)
     assert (finding.state, finding.text) == ("import", expected)
     exec(expected, {})
@@ -71,7 +71,7 @@ cuda.nonsense
     assert reported(source, "not known") == [(5, "chainer.cuda.nonsense", "not known")]
 
 
-def test_settings_attributes_and_libraries_on_chainer_are_told() -> None:
+def test_settings_attributes_and_libraries_on_chainer_are_reported() -> None:
     source = """
 import chainer, chainermn
 import chainerx as chx
@@ -92,7 +92,7 @@ a = chx.array([1.])
 
 @pytest.mark.parametrize(("program", "code"), [("import numpy", 0), ("import chainer\nchainer.grad", 0),
                                                ("import chainer\nchainer.nonsense", 1)])  # fmt: skip
-def test_the_exit_code_says_whether_more_than_imports_must_change(tmp_path, program, code) -> None:
+def test_the_exit_code_shows_whether_more_than_imports_must_change(tmp_path, program, code) -> None:
     path = tmp_path / "program.py"
     path.write_text(program)
     assert CliRunner().invoke(main, ["port", str(path)]).exit_code == code
@@ -125,7 +125,7 @@ def test_a_file_that_is_not_python_is_an_error(tmp_path, content) -> None:
     assert "Traceback" not in done.output
 
 
-def test_the_introductory_programs_need_nothing_but_their_imports() -> None:
+def test_the_introductory_programs_need_only_changed_imports() -> None:
     for path in sorted((ROOT / "examples" / "chainer" / "introductory").glob("train_*.py")):
         source = path.read_text().replace("xpgrad", "chainer")
         found = [finding for finding in examine(source) if finding.state not in ("same", "better", "import")]

@@ -17,7 +17,7 @@ def test_tuples_and_dictionaries_become_arrays_of_their_members(device) -> None:
     np.testing.assert_array_equal(found["x"], [[1, 2]] * 3)
 
 
-def test_arrays_of_any_library_are_stacked_where_they_are(device) -> None:
+def test_arrays_of_any_library_are_stacked_on_their_device(device) -> None:
     batch = [device.send(np.full((2, 2), float(i))) for i in range(2)]
     found = concat_examples(batch)
     assert type(found) is type(batch[0])
@@ -31,7 +31,7 @@ def test_padding_fills_every_axis(device) -> None:
     np.testing.assert_array_equal(y, [[1, 2, 3], [4, -1, -1]])
 
 
-def test_errors_say_what_to_do() -> None:
+def test_errors_name_a_remedy() -> None:
     with pytest.raises(ValueError, match=r"^concat_examples: the batch is empty$"):
         concat_examples([])
     with pytest.raises(ValueError, match=r"expected examples of one shape, got \(1,\), \(2,\); pass padding="):
@@ -42,7 +42,7 @@ def test_errors_say_what_to_do() -> None:
         converter()(3)
 
 
-def test_a_converter_gets_a_device_whatever_it_is_called_with() -> None:
+def test_a_converter_always_gets_a_device() -> None:
     @converter()
     def device_of(batch, device):
         return device
@@ -51,7 +51,7 @@ def test_a_converter_gets_a_device_whatever_it_is_called_with() -> None:
     assert device_of([], None) is None
 
 
-def test_none_leaves_an_array_where_it_is() -> None:
+def test_device_none_does_not_move_an_array() -> None:
     x = np.ones(2)
     assert to_device(None, x) is x
     assert convert.to_device(-1, x) is x

@@ -23,7 +23,7 @@ def test_a_data_set_is_indexed_by_numbers_slices_lists_and_arrays(index, expecte
     assert Squares()[index] == expected
 
 
-def test_a_subclass_is_told_what_to_define() -> None:
+def test_a_subclass_without_required_methods_raises() -> None:
     with pytest.raises(NotImplementedError, match=r"^Iterator: define __next__$"):
         next(Iterator())
     with pytest.raises(NotImplementedError, match=r"^DatasetMixin: define get_example$"):

@@ -25,7 +25,7 @@ def test_members_have_one_length(kind) -> None:
         kind([1], [1, 2])
 
 
-def test_joined_data_sets_are_one() -> None:
+def test_concatenated_data_sets() -> None:
     data = ConcatenatedDataset([1, 2], [], [3])
     assert (len(data), data[:], data[-1], data[-3]) == (3, [1, 2, 3], 3, 1)
     for index in (3, -4):

@@ -72,7 +72,7 @@ def test_divergence_is_infinite_where_the_second_support_is_smaller() -> None:
     assert D.kl_divergence(D.Bernoulli(0.0), D.Bernoulli(0.0)).array == 0
 
 
-def test_formulas_apply_to_subclasses_and_others_are_missing() -> None:
+def test_formulas_apply_to_subclasses_and_unsupported_pairs_raise() -> None:
     class Noise(D.Normal):
         pass
 

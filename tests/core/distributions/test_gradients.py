@@ -56,7 +56,7 @@ def numerical(f, parameters, device, step=1e-6):
 
 
 @named
-def test_derivatives_are_those_of_finite_differences(law: Law) -> None:
+def test_derivatives_agree_with_finite_differences(law: Law) -> None:
     device = xpgrad.get_device("@numpy")
     f, parameters = quantities(law, moderate(law, device)), [np.asarray(p) for p in law.parameters]
     which = tuple(range(len(parameters)))
@@ -116,7 +116,7 @@ def test_samples_have_derivatives_in_both_modes_and_compiled(law: Law) -> None:
             np.testing.assert_allclose(host(one), host(other), rtol=1e-9)
 
 
-def test_each_member_of_a_batch_draws_numbers_of_its_own() -> None:
+def test_each_member_of_a_batch_draws_separate_numbers() -> None:
     drawn = vmap(lambda scale: D.Normal(np.zeros(()), scale).sample())(np.ones(4))
     assert len(set(host(drawn))) == 4
 

@@ -61,7 +61,7 @@ def test_categories_have_their_probabilities() -> None:
 
 
 @pytest.mark.parametrize("a", [1e-3, 0.05, 0.7, 1.0, 3.5, 80.0, 1e5])
-def test_derivative_of_a_gamma_variate_is_that_of_its_quantile(a: float) -> None:
+def test_derivative_of_a_gamma_variate_agrees_with_its_quantile(a: float) -> None:
     k = Variable(np.asarray(a), requires_grad=True)
     x = D.Gamma(k, 1.0).sample_n(200)
     level = special.gammainc(a, x.array)

@@ -47,7 +47,7 @@ def test_steps_of_a_recurrent_network_are_one_box():
     assert {"x", "w"} <= pointing
 
 
-def test_small_graphs_are_drawn_as_they_are():
+def test_small_graphs_are_not_collapsed():
     picture = draw(ap.tanh(ap.exp(Variable(np.ones(3)))))
     assert len(picture.boxes) == 5
     assert picture.notes == ()

@@ -58,7 +58,7 @@ def test_styles_are_attributes_and_none_is_plain():
     assert '[label="tanh",shape="box",color="red"];' in given
 
 
-def test_the_given_colour_is_that_of_the_picture():
+def test_the_given_colour_is_used_in_the_image():
     y = ap.tanh(Variable(np.ones(2)))
     svg = build_computational_graph(y, function_style={"fillcolor": "#123456"}).to_svg("own")
     assert svg.count("#123456") == 1
@@ -77,7 +77,7 @@ def test_a_function_of_one_variable_twice_has_one_edge():
     ]
 
 
-def test_several_outputs_share_what_made_them():
+def test_several_outputs_share_their_function():
     x = Variable(np.ones(2), name="x")
     h = ap.exp(x)
     y, z = ap.sin(h), ap.cos(h)
@@ -87,7 +87,7 @@ def test_several_outputs_share_what_made_them():
     assert "cos" not in labels(build_computational_graph(y).dump())
 
 
-def test_functions_alone_are_joined():
+def test_functions_are_connected_without_variables():
     x = Variable(np.ones(2), name="x")
     h = ap.exp(x)
     y = ap.sin(h) + ap.cos(h)
@@ -152,7 +152,7 @@ def test_labels_are_escaped_for_strings_and_records():
         assert 'a "b" |c| {d} <e>' in "".join(ElementTree.fromstring(done.stdout).itertext()).replace("\xa0", " ")
 
 
-def test_bad_options_say_what_is_expected():
+def test_invalid_options_raise_with_the_expected_values():
     y = ap.tanh(Variable(np.ones(2)))
     with pytest.raises(ValueError, match="remove_split=False is not supported"):
         build_computational_graph(y, remove_split=False)
@@ -168,7 +168,7 @@ def test_bad_options_say_what_is_expected():
         build_computational_graph(y).to_svg("x")
 
 
-def test_nodes_and_edges_are_those_of_the_graph():
+def test_nodes_and_edges_agree_with_the_graph():
     x = Variable(np.ones(2))
     y = ap.tanh(x)
     graph = build_computational_graph(y)
@@ -188,7 +188,7 @@ def test_to_graphviz_is_the_packages_object():
     assert source.source.strip() == graph.dump()
 
 
-def test_without_the_package_the_error_says_what_to_install(monkeypatch):
+def test_without_the_package_the_error_names_the_package_to_install(monkeypatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(ImportError, match="pip install graphviz, or use to_svg"):
         build_computational_graph(ap.tanh(Variable(np.ones(2)))).to_graphviz()
@@ -221,7 +221,7 @@ def test_kinds_of_boxes():
     assert kinds["(2,), float64"] == "variable"
 
 
-def test_draw_takes_graphs_and_refuses_others():
+def test_draw_accepts_only_graphs():
     y = ap.tanh(Variable(np.ones(2)))
     assert draw(build_computational_graph(y)) == draw([y]) == draw(y)
     with pytest.raises(TypeError, match="got str"):

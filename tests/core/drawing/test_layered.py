@@ -44,14 +44,14 @@ def test_a_chain_is_straight():
     assert len({x for x, _ in layout.places}) == 1
 
 
-def test_an_arrow_over_several_layers_passes_beside_the_boxes():
+def test_an_arrow_over_several_layers_avoids_the_boxes():
     layout = layered([(30, 20)] * 3, [Arrow(0, 1), Arrow(1, 2), Arrow(0, 2)], "TB")
     middle = layout.paths[2][1:3]
     assert middle[0][0] == middle[1][0]
     assert abs(middle[0][0] - layout.places[1][0]) > 15
 
 
-def test_what_nothing_points_to_is_next_to_its_heads():
+def test_layer_of_a_source_is_next_to_its_consumer():
     assert layers_of(4, [Arrow(0, 1), Arrow(1, 2), Arrow(3, 2)]) == [0, 1, 2, 1]
 
 

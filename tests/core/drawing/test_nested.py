@@ -6,7 +6,7 @@ from xpgrad.drawing import Box
 from xpgrad.drawing.nested import MAX_WIDTH, nested
 
 
-def test_boxes_hold_theirs_and_no_others():
+def test_boxes_contain_exactly_their_nodes():
     rng = random.Random(0)
     withins = [None, *(rng.choice([None, *range(i)]) for i in range(1, 60))]
     boxes = [Box(("text",), within=within) for within in withins]

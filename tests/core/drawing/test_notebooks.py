@@ -74,7 +74,7 @@ class Model(Chain):
             self.scale = Parameter(1, ())
 
 
-def test_a_variable_shows_values_facts_and_what_made_it(device):
+def test_a_variable_shows_values_facts_and_its_creator(device):
     x = variable(device, [[1.0, 2.0]], name="<x>")
     y = ap.tanh(x * 2)
     text = shown(y)
@@ -130,7 +130,7 @@ def test_of_large_arrays_few_elements_are_read(name, monkeypatch):
         assert "the first elements of 4,000,000" in text
 
 
-def test_gradients_of_chx_variables_are_not_asked_for():
+def test_gradients_of_chx_variables_are_not_shown():
     x = variable(xpgrad.get_device("native:0"), [1.0], requires_grad=False)
     assert "requires grad" in shown(x)
 
@@ -140,7 +140,7 @@ def test_half_empty_and_complex_arrays_are_shown(device):
         assert "variable(" in shown(variable(device, values, dtype))
 
 
-def test_inside_vmap_and_compile_it_shows_what_there_is():
+def test_drawing_inside_vmap_and_compile_shows_available_values():
     pages = []
 
     def f(x):
@@ -157,7 +157,7 @@ def test_inside_vmap_and_compile_it_shows_what_there_is():
         assert "while it was drawn" not in page
 
 
-def test_it_never_raises(monkeypatch):
+def test_drawing_never_raises(monkeypatch):
     def broken(*_, **__):
         raise RuntimeError("broken")
 

@@ -52,14 +52,14 @@ def profiler(monkeypatch):
 
 
 @pytest.mark.parametrize("hook", [CUDAProfileHook, CupyMemoryProfileHook])
-def test_without_a_gpu_it_is_a_runtime_error_that_says_what_is_missing(hook):
+def test_missing_gpu_raises_runtime_error_with_the_cause(hook):
     if xpgrad.cuda.available:
         pytest.skip("there is a GPU here")
     with pytest.raises(RuntimeError, match="cupy"):
         hook()
 
 
-def test_a_backend_without_a_profiler_says_so():
+def test_a_backend_without_a_profiler_raises_a_clear_error():
     with pytest.raises(xpgrad.BackendUnavailable, match="numpy: the library has no profiler of CUDA"):
         xpgrad.get_device("@numpy").backend.profiler()
 

@@ -28,7 +28,7 @@ def anywhere(request):
     return device_of(request.param)
 
 
-def test_results_and_what_was_given_count_while_they_are_held(anywhere):
+def test_results_and_inputs_count_while_they_are_referenced(anywhere):
     x = leaf(anywhere)
     with MemoryHook() as hook:
         y = x * 2
@@ -44,7 +44,7 @@ def test_results_and_what_was_given_count_while_they_are_held(anywhere):
     assert hook.live_bytes == 0
 
 
-def test_the_graph_holds_what_its_rules_need():
+def test_the_graph_holds_the_arrays_of_its_rules():
     x = leaf(xpgrad.get_device("@numpy"))
     with MemoryHook() as hook:
         y = ap.exp(ap.exp(x) + 1)  # each exp keeps its result, the addition keeps no array
@@ -128,7 +128,7 @@ def test_functions_with_several_outputs_and_no_outputs_for_inputs(device):
     assert hook.summary()["Split"]["live_bytes"] == 2 * BYTES
 
 
-def test_it_keeps_nothing_alive_under_vmap_and_jvp():
+def test_memory_hook_retains_no_arrays_under_vmap_and_jvp():
     from xpgrad.transforms import jvp, vmap
 
     x = np.ones((100, 10), np.float32)

@@ -18,7 +18,7 @@ class Doubled(xpgrad.FunctionNode):
 
 
 class TestPrintHook:
-    def test_it_prints_label_inputs_and_gradients(self, capsys):
+    def test_print_hook_prints_label_inputs_and_gradients(self, capsys):
         x = xpgrad.Variable(np.asarray([1.0, 3.0], np.float32))
         with PrintHook():
             y = x * 2

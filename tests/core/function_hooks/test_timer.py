@@ -69,7 +69,7 @@ class TestTimerHook:
         assert summary["add"]["occurrence"] == 2
         assert summary["add"]["elapsed_time"] == sum(seconds for _, seconds in hook.call_history)
 
-    def test_a_function_that_raised_does_not_disturb_the_others(self, device):
+    def test_a_failing_function_does_not_affect_later_functions(self, device):
         class Broken(xpgrad.FunctionNode):
             def forward(self, inputs):
                 raise RuntimeError("broken")
@@ -80,7 +80,7 @@ class TestTimerHook:
             Doubled().apply((leaf(device),))
         assert [name for name, _ in hook.call_history] == ["Doubled"]
 
-    def test_added_to_one_function_it_sees_that_one_only(self, device):
+    def test_a_hook_of_one_function_is_called_only_for_this_function(self, device):
         x, hook = leaf(device), TimerHook()
         y = Doubled().apply((x,))[0]
         y.creator_node.add_hook(hook)
@@ -88,7 +88,7 @@ class TestTimerHook:
         z.backward()
         assert [name for name, _ in hook.call_history] == ["Doubled"]
 
-    def test_it_does_not_keep_the_graph_alive(self):
+    def test_timer_hook_does_not_retain_the_graph(self):
         hook = TimerHook()
         gc.disable()
         try:
@@ -123,7 +123,7 @@ class TestReport:
         ("unit", "expected"),
         [("sec", "0.03sec"), ("ms", "25.00ms"), ("us", "25000.00us"), ("ns", "25000000.00ns"), ("auto", "25.00ms")],
     )
-    def test_the_unit_is_that_asked_for(self, unit, expected):
+    def test_the_requested_unit_is_used(self, unit, expected):
         assert expected in self.report(unit=unit).splitlines()[1]
 
     def test_auto_foreach_chooses_for_each_line(self):
@@ -162,7 +162,7 @@ class TestLive:
         assert "Doubled" in capsys.readouterr().out
         assert hook.summary()["Doubled"]["occurrence"] == 1
 
-    def test_it_ends_when_the_program_raises(self, capsys):
+    def test_timer_hook_ends_when_the_program_raises(self, capsys):
         hook = TimerHook(live=True)
         with pytest.raises(KeyError), hook:
             raise KeyError

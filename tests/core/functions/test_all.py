@@ -51,7 +51,7 @@ def test_every_function_has_a_case_or_is_a_plain_rename():
     assert set(F.__all__) == covered | RENAMED.keys() | THE_SAME.keys() | BY_NAME.keys()
 
 
-def test_all_lists_what_is_there():
+def test_all_lists_existing_names():
     for name in F.__all__:
         assert callable(getattr(F, name))  # loads the late imported names
     public = {name for name, value in vars(F).items() if not name.startswith("_") and not inspect.ismodule(value)}
@@ -157,7 +157,7 @@ def test_integers_are_refused_by_name(device, name):
 
 
 @pytest.mark.parametrize("name", ["relu", "sigmoid", "softmax", "log_softmax", "linear"])
-def test_what_is_no_array_is_refused(name):
+def test_non_array_argument_raises(name):
     args = ([1.0, 2.0],) * (2 if name == "linear" else 1)
     with pytest.raises(TypeError, match=f"{name}: expected an array.*got list"):
         getattr(F, name)(*args)

@@ -8,7 +8,7 @@ import xpgrad.functions as F
 from xpgrad.utils.type_check import InvalidType
 
 
-def test_cast_takes_names_and_returns_the_same_object_if_there_is_nothing_to_do(device):
+def test_cast_accepts_names_and_returns_its_argument_if_unchanged(device):
     x = xpgrad.Variable(device.send(np.ones(3, np.float32)))
     assert F.cast(x, "float32") is x
     assert F.cast(x, x.dtype) is x
@@ -59,7 +59,7 @@ def test_select_item_takes_a_label_for_each_row(shape, t):
         F.select_item(np.ones(shape), np.asarray(t))
 
 
-def test_hstack_of_nothing_is_refused():
+def test_hstack_of_an_empty_list_raises():
     with pytest.raises(TypeError, match="hstack: expected at least one Variable or array, got nothing"):
         F.hstack([])
 

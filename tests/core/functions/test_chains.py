@@ -40,7 +40,7 @@ def test_a_chain_of_one_step_is_a_softmax():
         (lambda: F.argmax_crf1d(COST, []), "at least one step"),
     ],
 )
-def test_what_chains_refuse(call, message):
+def test_invalid_arguments_of_chains_raise(call, message):
     with pytest.raises(InvalidType, match=message):
         call()
 
@@ -85,7 +85,7 @@ def test_narrow_dtypes_stay(dtype):
     assert float(loss) == pytest.approx(float(ctc([[1]])), rel=1e-2)
 
 
-def test_what_classification_refuses():
+def test_invalid_arguments_of_classification_raise():
     with pytest.raises(TypeError, match=f"{NAME}: x must be a list or tuple of arrays"):
         ctc([[1]], np.stack(LOGITS))
     with pytest.raises(ValueError, match="blank_symbol must be from 0 to 2, got 3"):

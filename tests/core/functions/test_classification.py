@@ -12,7 +12,7 @@ Y, T = RNG.normal(size=(60, 4)), RNG.integers(-1, 4, 60)
 
 
 @pytest.mark.parametrize("beta", [0.5, 1.0, 2.0])
-def test_the_scores_are_those_of_scikit_learn(beta):
+def test_the_scores_agree_with_scikit_learn(beta):
     metrics = pytest.importorskip("sklearn.metrics")
     counted = T >= 0
     expected = metrics.precision_recall_fscore_support(T[counted], Y.argmax(1)[counted], beta=beta)
@@ -22,7 +22,7 @@ def test_the_scores_are_those_of_scikit_learn(beta):
 
 @pytest.mark.parametrize("multioutput", ["uniform_average", "raw_values"])
 @pytest.mark.parametrize("weight", [None, RNG.random(60)])
-def test_the_coefficient_of_determination_is_that_of_scikit_learn(multioutput, weight):
+def test_the_coefficient_of_determination_agrees_with_scikit_learn(multioutput, weight):
     metrics = pytest.importorskip("sklearn.metrics")
     true = Y + RNG.normal(size=Y.shape)
     found = F.r2_score(Y, true, weight, multioutput)
@@ -54,7 +54,7 @@ def test_in_debug_mode_labels_are_below_label_num():
         F.f1_score(Y, T, 2)
 
 
-def test_axes_of_length_one_after_those_of_labels_do_not_matter():
+def test_trailing_axes_of_length_one_are_ignored():
     for found, wanted in zip(F.precision(Y[:, :, None, None], T), F.precision(Y, T), strict=True):
         np.testing.assert_array_equal(found.array, wanted.array)
 

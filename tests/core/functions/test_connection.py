@@ -23,7 +23,7 @@ def test_the_bias_may_be_given_by_name():
 
 
 @pytest.mark.parametrize("shape", [(0, 3), (1, 3)])
-def test_batches_of_none_and_of_one(device, shape):
+def test_batches_of_length_0_and_1(device, shape):
     x, W, b = (xpgrad.Variable(device.send(a)) for a in arrays(shape, (4, 3), (4,)))
     y = F.linear(x, W, b)
     F.sum(y).backward()

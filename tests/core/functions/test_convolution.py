@@ -35,7 +35,7 @@ OPTIONS = [
 
 
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
-def test_convolutions_are_those_of_torch(rng, options):
+def test_convolutions_agree_with_torch(rng, options):
     torch = pytest.importorskip("torch")
     x, b = rng.standard_normal((2, 4, 11, 9)), rng.standard_normal(6)
     W = rng.standard_normal((6, 4 // options.get("groups", 1), 3, 2))
@@ -45,7 +45,7 @@ def test_convolutions_are_those_of_torch(rng, options):
 
 
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
-def test_deconvolutions_are_those_of_torch(rng, options):
+def test_deconvolutions_agree_with_torch(rng, options):
     torch = pytest.importorskip("torch")
     groups = options.get("groups", 1)
     x, W, b = rng.standard_normal((2, 4, 5, 6)), rng.standard_normal((4, 3, 3, 2)), rng.standard_normal(3 * groups)
@@ -106,7 +106,7 @@ def test_batches_of_none(device):
     np.testing.assert_array_equal(on_host(W.grad), 0)
 
 
-def test_the_dtype_of_the_images_stays_with_a_wider_weight_which_gets_a_gradient_of_its_own_dtype():
+def test_a_wider_weight_keeps_the_dtype_of_the_images_and_gets_a_gradient_of_its_dtype():
     x, W = xpgrad.Variable(ones(1, 1, 4)), xpgrad.Variable(ones(1, 1, 2, dtype=np.float64))
     y = F.convolution_1d(x, W)
     F.sum(y).backward()

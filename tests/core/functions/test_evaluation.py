@@ -24,7 +24,7 @@ def test_ignored_labels_do_not_count(device):
     assert float(F.accuracy(y, device.send(np.full(4, -1)), ignore_label=-1)) == 0
 
 
-def test_maps_and_trailing_axes_of_one(device):
+def test_maps_and_trailing_axes_of_length_1(device):
     maps = np.stack([Y, Y[::-1]])[:, :, None, :].transpose(0, 3, 1, 2)
     assert float(F.accuracy(device.send(maps), device.send(maps.argmax(axis=1)))) == 1
     assert float(F.accuracy(device.send(Y), device.send(Y.argmax(axis=1)[:, None]))) == 1

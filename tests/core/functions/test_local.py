@@ -8,7 +8,7 @@ import xpgrad.functions as F
 from xpgrad.utils.type_check import InvalidType
 
 
-def test_a_bilinear_form_is_that_of_torch(rng):
+def test_a_bilinear_form_agrees_with_torch(rng):
     torch = pytest.importorskip("torch")
     arrays = [rng.standard_normal(shape) for shape in ((4, 3), (4, 5), (3, 5, 2), (2,))]
     xs, ts = [xpgrad.Variable(a) for a in arrays], [torch.tensor(a, requires_grad=True) for a in arrays]
@@ -33,7 +33,7 @@ def test_a_shift_the_other_way_takes_it_back(rng):
     np.testing.assert_array_equal(F.shift(F.shift(x), 3, -1).array, x)
 
 
-def test_what_is_refused():
+def test_invalid_arguments_raise():
     e1, e2, W = np.ones((2, 3)), np.ones((2, 4)), np.ones((3, 4, 5))
     with pytest.raises(ValueError, match="expected all of V1, V2 and b, or none; V2 and b is None"):
         F.bilinear(e1, e2, W, np.ones((3, 5)))

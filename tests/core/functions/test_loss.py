@@ -157,7 +157,7 @@ def test_zero_probability_has_no_divergence():
     np.testing.assert_allclose(y.array, ROWS[:, 0])
 
 
-def test_sigmoid_cross_entropy_of_nothing_is_zero():
+def test_sigmoid_cross_entropy_of_an_empty_batch_is_zero():
     assert float(F.sigmoid_cross_entropy(X, np.full((3, 3), -1))) == 0
     with pytest.raises(ValueError, match="reduce must be 'mean' or 'no'"):
         F.sigmoid_cross_entropy(X, np.full((3, 3), -1), reduce="sum")
@@ -184,7 +184,7 @@ def test_gradients_of_probabilities(kind, options, weight):
         check_double_backward(loss, inputs, gy, tuple(ggs[: len(inputs)]), dtype="d", atol=1e-4, rtol=1e-4)
 
 
-def test_cross_entropy_of_probabilities_is_that_of_torch():
+def test_cross_entropy_of_probabilities_agrees_with_torch():
     torch = pytest.importorskip("torch")
     t, weight = np.random.default_rng(0).dirichlet(np.ones(3), 3), np.asarray([0.5, 2.0, 1.25])
     expected = torch.nn.functional.cross_entropy(*map(torch.tensor, (X, t, weight)))

@@ -20,7 +20,7 @@ def test_contrastive_of_points_that_coincide_has_gradient_zero():
     np.testing.assert_array_equal(x1.grad, 0)
 
 
-def test_beyond_the_margin_nothing_is_lost():
+def test_loss_beyond_the_margin_is_zero():
     assert float(F.hinge(np.asarray([[2.0, -3.0]]), np.asarray([0]))) == 0
     assert float(F.triplet(ROWS, ROWS, ROWS + 5, margin=0.1)) == 0
     assert float(F.contrastive(ROWS, ROWS + 5, np.asarray([0, 0]))) == 0

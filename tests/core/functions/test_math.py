@@ -34,7 +34,7 @@ def test_logsumexp_of_minus_infinity_is_minus_infinity():
         assert float(F.logsumexp(np.full(3, -np.inf))) == -np.inf
 
 
-def test_positional_arguments_are_those_of_chainer():
+def test_positional_arguments_agree_with_chainer():
     x = np.arange(6.0).reshape(2, 3)
     assert F.sum(x, 0, True).shape == (1, 3)
     assert F.max(x, 1, True).shape == (2, 1)

@@ -73,14 +73,14 @@ def test_moving_averages_keep_their_dtype(dtype, average, rng):
         np.testing.assert_allclose(v, 0.25 + 0.5 * x.astype("f8").var(0, ddof=1), rtol)
 
 
-def test_half_precision_beside_wide_averages_is_computed_in_float32(rng):
+def test_half_precision_with_wide_averages_is_computed_in_float32(rng):
     x, ones, mean = (1000 + rng.standard_normal((4096, 2))).astype("f2"), np.ones(2, "f2"), np.zeros(2, "f4")
     F.batch_normalization(x, ones, ones, running_mean=mean, decay=0.0)
     np.testing.assert_allclose(mean, x.astype("f8").mean(0), rtol=1e-6)  # the next number of float16 is 0.5 away
 
 
 @pytest.mark.parametrize("name", ["batch", "layer"])
-def test_normalizations_of_half_precision_are_those_of_torch(name, rng):
+def test_normalizations_of_half_precision_agree_with_torch(name, rng):
     torch = pytest.importorskip("torch")
     function, shapes = FUNCTIONS[name]
     arrays = [rng.standard_normal(shape).astype("f4" if i else "f2") for i, shape in enumerate(shapes)]

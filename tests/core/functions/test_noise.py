@@ -16,7 +16,7 @@ def host(array):
     return xpgrad.get_device(-1).send(array)
 
 
-def test_dropped_elements_are_zero_and_the_others_scaled(device):
+def test_dropped_elements_are_zero_and_kept_elements_are_scaled(device):
     y = host(F.dropout(ones(device), ratio=0.2).array)
     assert set(np.unique(y)) == {0.0, np.float32(1.25)}
     assert y.mean() == pytest.approx(1, abs=0.03)
@@ -30,7 +30,7 @@ def test_the_gradient_goes_where_the_values_went(device):
     assert device.is_array_supported(mask)
 
 
-def test_outside_of_training_nothing_is_dropped(device):
+def test_no_elements_are_dropped_outside_of_training(device):
     x = xpgrad.Variable(ones(device))
     with xpgrad.using_config("train", False):
         assert F.dropout(x) is x
@@ -141,7 +141,7 @@ class TestGumbelSoftmax:
 class TestDropconnect:
     """`simplified_dropconnect`."""
 
-    def test_dropped_weights_are_zero_and_the_others_scaled(self, device):
+    def test_dropped_weights_are_zero_and_kept_weights_are_scaled(self, device):
         y = F.simplified_dropconnect(device.send(np.eye(50)), ones(device, (40, 50)), ratio=0.2)
         values = host(y.array)
         assert set(np.unique(values)) == {0.0, 1.25}

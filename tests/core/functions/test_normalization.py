@@ -71,7 +71,7 @@ def test_large_arrays_of_half_precision_do_not_overflow(rng):
     assert np.isfinite(x.grad).all()
 
 
-def test_rows_beyond_one_block_are_those_of_torch(rng):
+def test_rows_beyond_one_block_agree_with_torch(rng):
     torch = pytest.importorskip("torch")
     values, W, b = rng.standard_normal((300, 1000)), rng.standard_normal(1000), rng.standard_normal(1000)
     xs = [xpgrad.Variable(a) for a in (values, W, b)]
@@ -84,13 +84,13 @@ def test_rows_beyond_one_block_are_those_of_torch(rng):
         np.testing.assert_allclose(x.grad, t.grad.numpy(), rtol=1e-8, atol=1e-8)
 
 
-def test_the_gradient_of_a_zero_vector_is_that_of_a_constant_norm(device):
+def test_the_gradient_of_a_zero_vector_treats_the_norm_as_constant(device):
     x = xpgrad.Variable(device.send(np.zeros((1, 2))))
     F.sum(F.normalize(x, eps=0.5)).backward()
     np.testing.assert_array_equal(on_host(x.grad), [[2.0, 2.0]])
 
 
-def test_what_is_refused():
+def test_invalid_arguments_raise():
     x, three, four = np.ones((2, 4, 3)), np.ones(3), np.ones(4)
     with pytest.raises(
         InvalidType, match=r"(?s)batch_normalization .*gamma of shape \(4,\), as x is float64 \(2, 4, 3\)"

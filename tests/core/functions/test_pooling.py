@@ -19,7 +19,7 @@ def test_the_largest_of_a_window_share_its_gradient(device):
     np.testing.assert_array_equal(on_host(x.grad), [[[[0, 3 + 5, 5], [3, 0, 0]]]])
 
 
-def test_ties_with_the_padding_count_for_the_picture_alone(device):
+def test_ties_with_the_padding_count_for_the_image(device):
     x = xpgrad.Variable(device.send(np.full((1, 1, 2, 2), -np.inf)))
     F.sum(F.max_pooling_2d(x, 2, 2, 1)).backward()
     np.testing.assert_array_equal(on_host(x.grad), np.ones((1, 1, 2, 2)))
@@ -49,7 +49,7 @@ def test_indices_say_where_upsampling_puts_elements_back(device):
 
 
 @pytest.mark.parametrize(("ksize", "stride", "pad"), [(2, None, 0), (3, 2, 1)])
-def test_values_and_gradients_are_those_of_torch(rng, ksize, stride, pad):
+def test_values_and_gradients_agree_with_torch(rng, ksize, stride, pad):
     torch = pytest.importorskip("torch")
     values = rng.standard_normal((2, 3, 9, 8))
     for ours, theirs, ceil in (
@@ -64,7 +64,7 @@ def test_values_and_gradients_are_those_of_torch(rng, ksize, stride, pad):
         np.testing.assert_allclose(x.grad, t.grad.numpy(), rtol=1e-10, atol=1e-12)
 
 
-def test_what_is_refused():
+def test_invalid_arguments_raise():
     x = np.ones((1, 1, 4, 4))
     with pytest.raises(InvalidType, match="x of a floating-point dtype"):
         F.max_pooling_2d(x.astype(int), 2)

@@ -30,7 +30,7 @@ def test_huber_loss_is_smooth_where_its_parts_meet():
     np.testing.assert_array_equal(x.grad, [[-1, -1, -0.5, 0, 0.5, 1, 1]])
 
 
-def test_what_huber_loss_refuses():
+def test_invalid_arguments_of_huber_loss_raise():
     with pytest.raises(ValueError, match="huber_loss: reduce must be 'sum_along_second_axis' or 'no', got 'mean'"):
         F.huber_loss(np.ones((2, 3)), np.ones((2, 3)), 1.0, reduce="mean")
     with pytest.raises(InvalidType, match=r"x of shape \(N, D, ...\)"):

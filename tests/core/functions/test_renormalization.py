@@ -78,7 +78,7 @@ def test_moving_averages_in_variables_get_new_arrays(device, rng):
     np.testing.assert_array_equal(on_host(mean), 0.0)
 
 
-def test_what_is_refused():
+def test_invalid_arguments_raise():
     x, three, four = np.ones((2, 3)), np.ones(3), np.ones(4)
     with pytest.raises(TypeError, match="batch_renormalization: running_mean is required"):
         F.batch_renormalization(x, three, three, 2, 1, running_var=three)

@@ -52,7 +52,7 @@ def test_a_network_of_one_layer_is_its_unit_step_by_step():
     np.testing.assert_allclose(cy.array[0], c.array, rtol=1e-12)
 
 
-def test_what_goes_from_layer_to_layer_is_dropped_in_training_only():
+def test_dropout_between_layers_only_in_training():
     ws, bs = weights(1, layers=2)
     h = np.zeros((2, 2, 3))
     plain = F.n_step_rnn(2, 0.0, h, ws, bs, XS)[1][0].array
@@ -84,14 +84,14 @@ def test_sequences_that_end_early_keep_their_state():
         ({"bs": [[np.ones(3), np.ones(4)]]}, r"bs\[0\]\[1\] of shape \(3,\)"),
     ],
 )
-def test_what_networks_refuse(change, message):
+def test_invalid_arguments_of_networks_raise(change, message):
     ws, bs = weights(1)
     given = {"n_layers": 1, "dropout_ratio": 0.0, "hx": H, "ws": ws, "bs": bs, "xs": XS} | change
     with pytest.raises(InvalidType, match=rf"(?s)n_step_rnn \(Forward\).*{message}"):
         F.n_step_rnn(**given)
 
 
-def test_there_are_two_activations():
+def test_network_has_two_activations():
     with pytest.raises(ValueError, match="n_step_birnn: activation must be 'tanh' or 'relu', got 'sigmoid'"):
         F.n_step_birnn(1, 0.0, H, [], [], XS, activation="sigmoid")
 

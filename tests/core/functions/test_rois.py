@@ -25,7 +25,7 @@ def test_no_regions(device, name):
 
 @pytest.mark.parametrize("name", FUNCTIONS)
 @pytest.mark.parametrize("dtypes", [("float16", "float32"), ("float32", "float64"), ("float64", "float32")])
-def test_the_dtype_is_that_of_the_picture(name, dtypes):
+def test_the_dtype_follows_the_image(name, dtypes):
     x, rois = np.ones((1, 1, 4, 4), dtypes[0]), np.asarray([[0, 0, 3, 3]], dtypes[1])
     y = getattr(F, name)(x, rois, np.zeros(1, np.int32), 2, 1)
     assert y.dtype == dtypes[0]
@@ -64,7 +64,7 @@ def test_an_adaptive_number_of_samples_is_not_known_in_a_batch():
         align(rois)
 
 
-def test_what_regions_refuse():
+def test_invalid_regions_raise():
     x, rois, indices = np.ones((2, 3, 5, 4)), np.zeros((2, 4)), np.zeros(2, int)
     for name in FUNCTIONS:
         function = getattr(F, name)

@@ -21,7 +21,7 @@ def _same(torch, ours, theirs, *arrays):
         np.testing.assert_allclose(x.grad, other.grad.numpy(), rtol=1e-9, atol=1e-11)
 
 
-def test_a_sampled_picture_is_that_of_torch(rng):
+def test_a_sampled_image_agrees_with_torch(rng):
     torch = pytest.importorskip("torch")
     theta = rng.standard_normal((3, 2, 3))
     _same(
@@ -40,7 +40,7 @@ def test_a_sampled_picture_is_that_of_torch(rng):
 
 
 @pytest.mark.parametrize("size", [(3, 4), (6, 7), (13, 9), (1, 1)])
-def test_a_resized_picture_is_that_of_torch(rng, size):
+def test_a_resized_image_agrees_with_torch(rng, size):
     torch = pytest.importorskip("torch")
     resize, x = torch.nn.functional.interpolate, rng.standard_normal((2, 3, 6, 7))
     for align in (True, False):
@@ -53,7 +53,7 @@ def test_a_resized_picture_is_that_of_torch(rng, size):
     _same(torch, lambda x: F.resize_images(x, size, mode="nearest"), lambda t: resize(t, size, mode="nearest"), x)
 
 
-def test_strided_elements_are_those_of_torch(rng):
+def test_strided_elements_agree_with_torch(rng):
     torch = pytest.importorskip("torch")
     for shape, strides, offset in (((3, 2), (1, 1), 0), ((2, 3, 2), (2, 0, 5), 3), ((), (), 7), ((0, 2), (1, 1), 0)):
         _same(
@@ -80,7 +80,7 @@ def test_offsets_of_zero_give_the_convolution(rng):
     np.testing.assert_allclose(y.array, F.convolution_2d(x, W, b, (2, 1), (1, 2)).array, rtol=1e-10, atol=1e-12)
 
 
-def test_what_samplers_refuse():
+def test_invalid_arguments_of_samplers_raise():
     x, grid = np.ones((2, 3, 4, 4)), np.zeros((2, 2, 3, 3))
     with pytest.raises(InvalidType, match=r"theta of shape \(N, 2, 3\)"):
         F.spatial_transformer_grid(np.ones((2, 3)), (2, 2))

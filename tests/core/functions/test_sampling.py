@@ -34,7 +34,7 @@ def test_samples_of_the_host_are_moved_to_the_device(device):
 
 
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
-def test_an_ignored_example_has_no_gradient_whatever_it_is(dtype):
+def test_ignored_example_has_zero_gradient_for_any_value(dtype):
     x = X.astype(dtype)
     x[1] = np.nan
     x, w = Variable(x), Variable(W.astype(dtype))
@@ -47,7 +47,7 @@ def test_an_ignored_example_has_no_gradient_whatever_it_is(dtype):
     assert x.grad[0].all()
 
 
-def test_negative_sampling_is_that_of_torch():
+def test_negative_sampling_agrees_with_torch():
     torch = pytest.importorskip("torch")
     x, w = torch.tensor(X, requires_grad=True), torch.tensor(W, requires_grad=True)
     samples = torch.tensor(fixed((3, 4)).astype(int))[:, 1:]
@@ -116,7 +116,7 @@ class TestClustering:
         F.add(*terms).backward()
         assert np.isfinite(x.grad).all()
 
-    def test_separated_instances_cost_nothing(self):
+    def test_separated_instances_have_zero_loss(self):
         x = np.zeros((1, 2, 1, 2))
         x[0, :, 0, 1] = 10
         variance, distance, _ = self.loss(x, np.asarray([[[1, 2]]]), 0.5, 1.5, 2)

@@ -31,7 +31,7 @@ def test_moving_averages_make_the_fixed_function_whiten(device, rng):
 
 
 @pytest.mark.parametrize("recorded", [False, True])
-def test_the_gradient_at_equal_eigenvalues_is_that_of_a_smooth_function(device, recorded):
+def test_the_gradient_at_equal_eigenvalues_is_smooth(device, recorded):
     x = xpgrad.Variable(device.send(4 * np.eye(3)))
     y = inverse_root(x, eps=0.0)
     F.sum(y * device.send(np.arange(9.0).reshape(3, 3))).backward(enable_double_backprop=recorded)
@@ -67,7 +67,7 @@ def test_groups_do_not_see_each_other_nor_do_members_of_a_batch(rng):
         np.testing.assert_allclose(whole.array[i, :, at], alone.array, rtol=1e-10)
 
 
-def test_what_is_refused():
+def test_invalid_arguments_raise():
     x = np.ones((2, 4, 3))
     with pytest.raises(ValueError, match="decorrelated_batch_normalization: 4 channels cannot be split into 16 equal"):
         F.decorrelated_batch_normalization(x)

@@ -80,14 +80,14 @@ def test_operands_of_several_floating_dtypes_are_cast_where_0d_arrays_would_not_
         assert gx[1].array.values == np.sum(many.values.astype(np.float64))
 
 
-def test_of_three_operands_too_and_only_the_floating_ones() -> None:
+def test_where_promotes_only_its_floating_operands() -> None:
     condition, many, one = toy_array([True, False], "bool"), toy_array([0.1, 0.7], "float32"), toy_array(1.1, "float64")
     y = A.where(condition, Variable(many), Variable(one))
     assert (y.dtype, y.array.values.tolist()) == (np.float64, [np.float32(0.1), 1.1])
     assert A.where(condition, Variable(many), many).dtype == np.float32
 
 
-def test_operands_of_one_dtype_and_scalars_are_left_alone() -> None:
+def test_operands_of_one_dtype_and_scalars_are_unchanged() -> None:
     many, one = Variable(toy_array([0.5, 2.0], "float32")), Variable(toy_array(1.5, "float32"))
     assert (many * one).dtype == (many * 2.5).dtype == np.float32
     assert (many * one).creator.inputs == (many.node, one.node)
@@ -107,7 +107,7 @@ def test_a_backend_may_refuse_an_operand_that_is_no_variable(sealed: ToyArray) -
             call()
 
 
-def test_what_a_function_returns_is_refused_with_the_backends_reason(sealed: ToyArray) -> None:
+def test_invalid_function_result_raises_with_the_backends_reason(sealed: ToyArray) -> None:
     class Sealing(FunctionNode):
         def forward(self, inputs: Any) -> Any:
             return (sealed,)
@@ -117,7 +117,7 @@ def test_what_a_function_returns_is_refused_with_the_backends_reason(sealed: Toy
         Sealing().apply((Variable(toy_array([1.0], "float32")),))
 
 
-def test_a_backend_says_which_runtime_errors_are_about_shapes() -> None:
+def test_a_backend_identifies_runtime_errors_about_shapes() -> None:
     x = Variable(toy_array([1.0, 2.0], "float32"))
     with pytest.raises(ShapeError, match=r"^atan2: shapes do not broadcast; got float32 \(2,\), float32 \(3,\)$"):
         A.atan2(x, toy_array([1.0, 2.0, 3.0], "float32"))

@@ -44,7 +44,7 @@ def named(name, *inputs):
 
 
 @pytest.mark.parametrize("shape", [(), (1,), (1, 1)])
-def test_one_element_starts_from_ones(device, shape):
+def test_sweep_from_one_element_starts_from_ones(device, shape):
     x = variable(device, np.full(shape, 3.0))
     (x * x).backward()
     assert values(x.grad) == np.full(shape, 6.0).tolist()
@@ -52,7 +52,7 @@ def test_one_element_starts_from_ones(device, shape):
 
 
 @pytest.mark.parametrize("shape", [(2,), (0,), (3, 0), (2, 2)])
-def test_many_elements_or_none_without_a_gradient_are_refused_at_once(device, shape):
+def test_many_or_zero_elements_without_a_gradient_raise_immediately(device, shape):
     x = variable(device, np.ones(shape))
     y = named("f", x)
     with pytest.raises(
@@ -183,7 +183,7 @@ def test_an_optimizer_passes_over_a_loss_behind_the_end_of_a_graph():
     assert (model.W.array == before).all()
 
 
-def test_backward_from_the_constant_gradient_of_a_recorded_sweep_does_nothing(device):
+def test_backward_from_the_constant_gradient_of_a_recorded_sweep_has_no_effect(device):
     x = variable(device, 3.0)
     (x * 2).backward(enable_double_backprop=True)
     gx = x.grad_var
@@ -324,7 +324,7 @@ def test_a_variable_that_requires_no_gradient_gets_none(device):
     assert values(x.grad) == [3.0]
 
 
-def test_backward_can_be_repeated_and_frees_nothing(device):
+def test_backward_can_be_repeated_and_retains_the_graph(device):
     x = variable(device, [2.0])
     y = x * x * x
     for _ in range(3):
@@ -460,7 +460,7 @@ def test_an_output_that_occurs_twice_warns_and_counts_once(device):
     assert values(x.grad) == [9.0]
 
 
-def test_backward_from_nothing():
+def test_backward_from_an_empty_list():
     xpgrad.backward([])
     xpgrad.backward((), ())
 
@@ -511,7 +511,7 @@ def test_backward_of_several_outputs_can_be_recorded(device):
 
 
 @pytest.mark.parametrize(("first", "second"), [("@numpy", "@strict:device1"), ("@strict:cpu", "@strict:device1")])
-def test_a_root_that_moved_gets_the_gradient_of_an_older_graph_where_it_is(first, second):
+def test_a_moved_root_gets_the_gradient_of_an_older_graph_on_its_device(first, second):
     first, second = xpgrad.get_device(first), xpgrad.get_device(second)
     x = variable(first, [2.0, 3.0])
     y = (x * x).sum()

@@ -76,7 +76,7 @@ def test_retained_inputs_are_variables_of_the_graph(name):
         assert y.creator.outputs is not None or (each.array == y.array).all()
 
 
-def test_inputs_stand_where_they_stand_in_the_call():
+def test_inputs_keep_the_order_of_the_call():
     W = Variable(np.ones((2, 3)))
     first, second = F.linear(ARRAY, W).creator.inputs
     assert second is W.node
@@ -95,7 +95,7 @@ def test_gradients_reach_the_leaf_through_retained_variables():
     assert retained is x
 
 
-def test_released_and_unchained_functions_retain_nothing():
+def test_released_and_unchained_functions_retain_no_arrays():
     x = Variable(ARRAY)
     y = x * x
     creator = y.creator

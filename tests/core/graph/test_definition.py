@@ -64,7 +64,7 @@ def test_a_cell_that_defines_a_primitive_can_be_run_again_with_another_formula(d
 @pytest.mark.parametrize(
     "name", ["logsumexp", "std", "tanh", "add", "sum", "softmax", "accumulate", "scatter_add", "sum_to"]
 )
-def test_a_primitive_may_have_any_name_of_xpgrads_own_and_touches_none(device, name) -> None:
+def test_a_primitive_may_share_a_name_with_xpgrad_without_side_effects(device, name) -> None:
     before = {key: value for key, value in table.declared.items() if ":" not in key}
     own = defined(3, name)
     assert gradient(own, device) == (8.0, 12.0, 12.0)
@@ -97,7 +97,7 @@ def power_of(n: int) -> Callable[..., Variable]:
     return power
 
 
-def test_two_primitives_that_one_function_has_defined_are_both_right(device) -> None:
+def test_two_primitives_defined_by_one_function_are_independent(device) -> None:
     square, cube = power_of(2), power_of(3)
     for _ in range(2):
         assert gradient(square, device) == (4.0, 4.0, 2.0)
@@ -163,7 +163,7 @@ def test_a_plugin_replaces_the_kernels_of_a_users_primitive_by_its_module(given)
     assert gradient(power, device_or_skip("@numpy"))[1:] == (4.0, 2.0)  # a recorded sweep takes the formula
 
 
-def test_a_new_definition_has_none_of_the_kernels_that_were_given_for_the_old_one(given) -> None:
+def test_a_new_definition_does_not_inherit_kernels_of_the_old_definition(given) -> None:
     old = defined(2, module="layers")
     given(power=lambda x: x * 100, power_x=lambda gy, x: gy * 1000)
     new = defined(3, module="layers")
@@ -227,7 +227,7 @@ def test_a_module_without_a_name_is_main() -> None:
 # Memory and threads
 
 
-def test_ten_thousand_definitions_leave_nothing_behind() -> None:
+def test_ten_thousand_definitions_leave_no_state_behind() -> None:
     space = run(CELL.format(n=2, name="power"))
     gc.collect()
     declared, planned = dict(table.declared), len(table._planned)
@@ -242,7 +242,7 @@ def test_ten_thousand_definitions_leave_nothing_behind() -> None:
     assert table.declared.keys() == declared.keys()
 
 
-def test_what_a_function_has_defined_is_declared_as_long_as_it_exists() -> None:
+def test_local_definition_is_declared_while_it_exists() -> None:
     name = f"{__name__}:power_of.<locals>.power"
     power = power_of(2)
     power(Variable(np.ones(1)))
@@ -252,7 +252,7 @@ def test_what_a_function_has_defined_is_declared_as_long_as_it_exists() -> None:
     assert name not in table.declared
 
 
-def test_threads_that_define_one_name_compute_each_its_own() -> None:
+def test_threads_that_define_one_name_use_separate_definitions() -> None:
     wrong, start = [], threading.Barrier(8)
 
     def work(n: int) -> None:

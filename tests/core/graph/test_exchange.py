@@ -76,7 +76,7 @@ def test_sums_of_gradients_by_several_threads_add_up(device):
     assert values(target.grad) == [5.0 * COUNT * REPEATS]
 
 
-def test_reading_a_gradient_as_a_variable_loses_nothing(device):
+def test_reading_a_gradient_as_a_variable_loses_no_update(device):
     w = variable(device, [0.0])
     together(*[lambda: (w * 3).backward()] * 2, *[lambda: w.grad_var] * 2)
     assert values(w.grad) == [3.0 * 2 * REPEATS]
@@ -156,7 +156,7 @@ def test_a_hook_that_waits_for_another_threads_sweep_is_no_deadlock(device):
     assert values(x.grad) == [114.0]
 
 
-def test_an_error_in_one_sum_stores_nothing(device, monkeypatch):
+def test_an_error_in_one_sum_stores_no_gradient(device, monkeypatch):
     a, b = (variable(device, [1.0], grad=array(device, [5.0])) for _ in range(2))
     y, added, calls = (a * 2 + b * 3), deposits._added, []
 
@@ -172,7 +172,7 @@ def test_an_error_in_one_sum_stores_nothing(device, monkeypatch):
     assert (values(a.grad), values(b.grad)) == ([5.0], [5.0])
 
 
-def test_exchange_leaves_another_gradient_alone(device):
+def test_exchange_does_not_change_another_gradient(device):
     x, old, new = variable(device, [1.0]), array(device, [2.0]), array(device, [3.0])
     x.grad = old
     assert not exchange(x, new, None)

@@ -98,7 +98,7 @@ def test_apply_returns_a_tuple_of_connected_variables(device):
     assert values(b.grad) == [1.0, 2.0]
 
 
-def test_a_bare_function_node_takes_attributes_and_others_only_the_arguments_that_they_declare():
+def test_only_a_bare_function_node_accepts_undeclared_arguments():
     node = xpgrad.FunctionNode()
     node.anything = 3
     node.rank = 2
@@ -186,7 +186,7 @@ def test_ranks_follow_the_deepest_input(device):
     assert z.rank == 3
 
 
-def test_calling_says_to_apply():
+def test_calling_raises_and_suggests_apply():
     with pytest.raises(RuntimeError, match="apply"):
         Product()(1, 2)
 
@@ -213,7 +213,7 @@ def test_two_devices_are_not_mixed():
         Product().apply((a, b))
 
 
-def test_forward_runs_with_the_inputs_device_as_the_current_one(device):
+def test_forward_runs_on_the_device_of_the_inputs(device):
     seen = []
 
     class Looking(FunctionNode):
@@ -261,7 +261,7 @@ def test_forward_by_place(device, kind):
         (lambda x: ([1.0],), "forward output must be a tuple of ndarrays, got list"),
     ],
 )
-def test_what_forward_returns_is_checked(device, output, text):
+def test_result_of_forward_is_validated(device, output, text):
     class Wrong(FunctionNode):
         def forward(self, inputs):
             return output(inputs[0])
@@ -330,7 +330,7 @@ def test_a_function_object_is_applied_once(device):
     assert values(a.grad) == [8.0]
 
 
-def test_an_exception_in_forward_leaves_everything_as_it_was(device):
+def test_an_exception_in_forward_leaves_the_state_unchanged(device):
     class Failing(FunctionNode):
         def forward(self, inputs):
             self.retain_inputs((0,))
@@ -351,7 +351,7 @@ def test_an_exception_in_forward_leaves_everything_as_it_was(device):
 # Retaining
 
 
-def test_nothing_is_retained_by_default(device):
+def test_no_arrays_are_retained_by_default(device):
     f = Split()
     a, b = f.apply((variable(device, [1.0]),))
     assert f.get_retained_inputs() == ()
@@ -433,7 +433,7 @@ def test_a_retained_output_is_the_live_variable(device):
     assert f.get_retained_outputs()[0] is y
 
 
-def test_a_retained_output_is_rebuilt_when_its_node_is_gone(device):
+def test_a_retained_output_is_rebuilt_after_its_node_is_deleted(device):
     x = variable(device, [0.5])
     f = Exp()
     (y,) = f.apply((x,))
@@ -548,7 +548,7 @@ def test_outputs_without_a_cotangent_get_none(device):
     assert values(x.grad) == [2.0]
 
 
-def test_gradients_of_several_outputs_are_retained_for_the_right_one(device):
+def test_gradients_of_several_outputs_are_retained_for_the_right_output(device):
     x = variable(device, [1.0])
     a, b = Split().apply((x,))
     y = a * 10 + b * 100
@@ -637,7 +637,7 @@ def test_gradients_on_a_wrong_device():
 
 
 @pytest.mark.parametrize("start", ["backward", "grad"])
-def test_an_exception_in_backward_changes_nothing(device, start):
+def test_an_exception_in_backward_leaves_the_state_unchanged(device, start):
     class Failing(FunctionNode):
         def forward(self, inputs):
             return (inputs[0] * 1,)

@@ -170,7 +170,7 @@ def test_grad_inputs_are_added_and_flow_upstream(device):
     assert values(gx) == [115.0]
 
 
-def test_grad_inputs_flow_upstream_from_what_no_output_depends_on(device):
+def test_grad_inputs_flow_upstream_from_independent_inputs(device):
     x = variable(device, [2.0])
     z, beside = x * 5, x * 3
     gb, gx = grad([z], [beside, x], grad_inputs=[variable(device, [100.0]), None])
@@ -186,7 +186,7 @@ def test_set_grad_stores_the_results(device):
     assert other.grad is None
 
 
-def test_retain_grad_stores_those_in_between_and_the_outputs(device):
+def test_retain_grad_stores_gradients_of_intermediates_and_outputs(device):
     x = variable(device, [2.0])
     y = x * 3
     z = y * 5
@@ -284,7 +284,7 @@ def test_uninitialised_variables(device):
     assert grad([x * 1], [Variable(None)]) == [None]
 
 
-def test_nothing_in_nothing_out(device):
+def test_grad_of_no_outputs_or_inputs(device):
     x = variable(device, [1.0])
     assert grad([x * 1], []) == []
     assert grad([], [x]) == [None]

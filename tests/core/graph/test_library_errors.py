@@ -29,13 +29,13 @@ def test_error_of_the_library_keeps_its_kind_and_names_the_operation(kind: type[
         xpgrad.array_api.exp(_raising(kind, "out of order"))
 
 
-def test_shapes_that_do_not_broadcast_are_a_shape_error_whatever_the_library_raises() -> None:
+def test_shapes_that_do_not_broadcast_raise_shape_error_for_every_library() -> None:
     x = _raising(RuntimeError, "sizes must match")
     with pytest.raises(xpgrad.ShapeError, match="add: shapes do not broadcast"):
         x + x[:2, :]
 
 
-def test_error_of_a_kind_of_its_own_is_left_alone() -> None:
+def test_custom_library_error_propagates_unchanged() -> None:
     class OutOfMemory(RuntimeError):
         pass
 

@@ -57,7 +57,7 @@ def outcome(function, v, option):
 
 @pytest.mark.parametrize("kind", [np.float64, np.float32, np.int64])
 @pytest.mark.parametrize("name", OF_A_SCALAR)
-def test_a_scalar_of_numpy_does_what_pythons_does(device, name, kind):
+def test_numpy_scalar_acts_like_python_scalar(device, name, kind):
     v = variable(device, np.linspace(0.125, 0.875, 12).reshape(3, 4))
     scalar = kind(2)
     with xpgrad.using_device(device):
@@ -101,7 +101,7 @@ SHAPES = {
 
 
 @pytest.mark.parametrize("name", SHAPES)
-def test_lists_are_shapes_and_axes_as_tuples_are(device, name):
+def test_lists_are_accepted_as_shapes_and_axes(device, name):
     function, given, plain = SHAPES[name]
     v = variable(device, np.linspace(0.125, 0.875, 12).reshape(3, 1, 4))
     with xpgrad.using_device(device):

@@ -51,7 +51,7 @@ def test_the_operators_of_a_constant_array_may_refuse_a_variable(function, monke
     assert np.array_equal(*gradients)
 
 
-def test_what_a_result_of_another_type_is_like_is_not_remembered() -> None:
+def test_spec_of_a_result_of_another_type_is_not_cached() -> None:
     backend = xpgrad.get_device("@numpy").backend
     plan = plan_for(xp.exp.definition, np.ndarray, backend)
     stands_in = np.ones(2).view(np.memmap)  # as a tracer does for an array, in another place
@@ -79,7 +79,7 @@ def test_linear_inputs_must_be_a_tuple_of_inputs_with_rules(linear):
             return x * scale
 
 
-def test_what_is_declared_linear_is_applied_to_tangents():
+def test_linear_function_is_applied_to_tangents():
     calls = []
 
     @primitive(x=lambda xp, gy, scale: gy * scale, linear=("x",))

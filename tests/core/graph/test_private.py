@@ -146,7 +146,7 @@ def test_an_assignment_in_a_hook_is_recorded(device):
     assert values(xpgrad.grad([xp.sum(g)], [x])[0]) == [8.0, 2.0]
 
 
-def test_what_a_hook_keeps_is_no_gradients_memory(device):
+def test_array_kept_by_a_hook_shares_no_memory_with_gradients(device):
     x = variable(device, [2.0])
     y = x * 1
     kept = []
@@ -158,7 +158,7 @@ def test_what_a_hook_keeps_is_no_gradients_memory(device):
     assert (values(x.grad), values(y.grad)) == ([1.0], [1.0])
 
 
-def test_several_hooks_see_each_others_writes(device):
+def test_several_hooks_share_their_writes(device):
     x = variable(device, [2.0])
     seen = []
     x.register_hook(lambda g: doubled(g.array))
@@ -168,7 +168,7 @@ def test_several_hooks_see_each_others_writes(device):
     assert (seen, values(x.grad)) == ([[6.0]], [12.0])
 
 
-def test_what_retain_grad_keeps_is_not_written_to(device):
+def test_retained_gradient_is_not_overwritten(device):
     x = variable(device, [2.0])
     y = x * 3
     (z,) = Writing().apply((y,))
@@ -177,7 +177,7 @@ def test_what_retain_grad_keeps_is_not_written_to(device):
 
 
 @pytest.mark.parametrize("where", ["Variable hook", "function hook", "FunctionNode"])
-def test_debug_mode_sees_writes_into_what_was_kept(device, where):
+def test_debug_mode_detects_writes_to_retained_arrays(device, where):
     class Careless(FunctionNode):
         def forward(self, inputs):
             self.retain_inputs((0,))
@@ -283,7 +283,7 @@ def test_an_existing_graph_is_swept_inside(device):
     assert (values(x.grad), values(z.grad)) == ([7.0], [12.0])
 
 
-def test_a_raw_sweep_does_not_record_what_users_compute_from_what_they_retained(device):
+def test_a_raw_sweep_does_not_record_computations_with_retained_arrays(device):
     made = []
 
     class Square(FunctionNode):
@@ -312,7 +312,7 @@ def test_a_raw_sweep_does_not_record_what_users_compute_from_what_they_retained(
 
 @pytest.mark.parametrize("dtype", ["float32", "complex64"])
 @pytest.mark.parametrize("start", ["backward", "grad"])
-def test_the_creator_of_a_recorded_gradient_is_what_the_users_backward_applied(device, start, dtype):
+def test_the_creator_of_a_recorded_gradient_comes_from_the_users_backward(device, start, dtype):
     class Square(FunctionNode):
         def forward(self, inputs):
             self.retain_inputs((0,))
@@ -347,7 +347,7 @@ def test_the_creator_of_a_recorded_gradient_is_what_the_users_backward_applied(d
     assert values(x.grad) == [2.0]
 
 
-def test_a_gradient_that_one_function_made_for_two_roots_is_two_values(device):
+def test_a_gradient_returned_for_two_roots_becomes_two_values(device):
     class Sum(FunctionNode):
         def forward(self, inputs):
             return (inputs[0] + inputs[1],)

@@ -82,7 +82,7 @@ def test_a_candidate_of_higher_rank_stays_one_and_of_equal_rank_waits() -> None:
     assert [queue.pop(), queue.pop()] == [low, None]
 
 
-def test_what_is_added_while_a_batch_runs_waits_for_its_end() -> None:
+def test_functions_added_during_a_batch_run_after_it() -> None:
     queue, batch, found = RankQueue(), [Function(5, 0), Function(5, 1)], Function(4)
     for f in batch:
         queue.push(f)

@@ -30,7 +30,7 @@ def repeated(sources: dict[str, str]) -> list[list[str]]:
     return [places for places in found.values() if len(places) > 1]
 
 
-def test_no_six_lines_of_the_engine_stand_in_it_twice() -> None:
+def test_no_six_lines_of_the_engine_are_repeated() -> None:
     assert repeated({path.name: path.read_text(encoding="utf-8") for path in ENGINE}) == []
 
 

@@ -62,7 +62,7 @@ def test_an_unknown_name_is_an_attribute_error_with_advice(backend, name):
         reached(recorded_namespace(backend), name)
 
 
-def test_what_python_itself_asks_for_is_not_looked_up(backend):
+def test_special_attributes_of_python_are_not_looked_up(backend):
     for xp in (backend.xp, recorded_namespace(backend), recorded_namespace(backend).linalg):
         assert not hasattr(xp, "__array_namespace__")
 

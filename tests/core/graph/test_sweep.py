@@ -56,7 +56,7 @@ def test_raw_and_recorded_sweeps_are_bit_equal(program, dtype, large) -> None:
 
 @settings(max_examples=60, deadline=None, derandomize=True)
 @given(programs.programs())
-def test_gradients_of_random_programs_are_those_of_finite_differences(program) -> None:
+def test_gradients_of_random_programs_agree_with_finite_differences(program) -> None:
     shapes = [(3, 4), (4,), (), (1, 1)]
     leaves = [leaf(shape, start=1 + 100 * i) for i, shape in enumerate(shapes)]
     y = seeded(programs.run(program, leaves)[-1])
@@ -110,7 +110,7 @@ def test_gradient_of_unused_input_is_none(device) -> None:
     assert alone.grad is None
 
 
-def test_gradient_of_an_input_that_requires_none_is_none(device) -> None:
+def test_gradient_of_an_input_without_requires_grad_is_none(device) -> None:
     x, fixed = leaf((3,), device), Variable(placed(spread(3), device), requires_grad=False)
     seeded(x * fixed).backward()
     np.testing.assert_allclose(on_host(x.grad), spread(3) * spread(3, start=50))
@@ -124,7 +124,7 @@ def test_gradient_of_integers_is_none(device) -> None:
     assert n.requires_grad
 
 
-def test_each_function_runs_once_after_all_that_use_it(device) -> None:
+def test_each_function_runs_once_after_its_consumers(device) -> None:
     calls = []
 
     class Noted(FunctionNode):
@@ -229,7 +229,7 @@ def test_wrong_shape_from_a_function_is_an_error_that_names_it(device) -> None:
 
 @pytest.mark.parametrize("size", [3, 5000])
 @pytest.mark.parametrize("recorded", [False, True])
-def test_no_two_gradients_share_memory(size, recorded) -> None:
+def test_gradients_do_not_share_memory(size, recorded) -> None:
     x1, x2, x3 = (leaf((size,), start=s) for s in (1, 2, 3))
     h = x1 + x2
     y = h + x3 + h
@@ -246,7 +246,7 @@ def test_no_two_gradients_share_memory(size, recorded) -> None:
 
 
 @pytest.mark.parametrize("size", [3, 5000])
-def test_many_uses_of_one_value_add_up_without_touching_others(size) -> None:
+def test_many_uses_of_one_value_add_up_without_side_effects(size) -> None:
     x, w = leaf((size,)), leaf((size,), start=9)
     h = x + 0.0
     y = h

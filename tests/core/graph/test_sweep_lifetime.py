@@ -52,7 +52,7 @@ def raising(request):
 
 @pytest.mark.parametrize("recorded", [False, True])
 @pytest.mark.parametrize("retain", [False, True])
-def test_what_raises_leaves_every_gradient_and_the_seed_and_can_be_repeated(device, recorded, retain, raising) -> None:
+def test_failing_sweep_changes_no_gradient_and_can_be_repeated(device, recorded, retain, raising) -> None:
     x, w = leaf((3,), device), leaf((3,), device, start=9)
     x.grad = placed(spread(3, start=70), device)
     held = x.grad
@@ -95,7 +95,7 @@ def test_a_hook_that_raises_leaves_every_gradient(device) -> None:
 # Sweeps in sweeps and side by side
 
 
-def test_a_function_may_run_a_backward_of_its_own(device) -> None:
+def test_a_function_may_run_a_nested_backward(device) -> None:
     class Inner(FunctionNode):
         """Sum of squares, differentiated by an inner graph that shares the outer inputs."""
 
@@ -187,7 +187,7 @@ class Tracked(FunctionNode):
 
 
 @pytest.mark.parametrize("square", [lambda x: x * x, lambda x: Tracked().apply((x,))[0]], ids=["primitive", "node"])
-def test_retain_graph_false_drops_what_was_kept_and_a_later_sweep_says_so(square) -> None:
+def test_retain_graph_false_releases_arrays_and_a_later_sweep_raises(square) -> None:
     x = leaf((3,))
     kept = x.array * 1
     h = Variable(kept) * x
@@ -216,7 +216,7 @@ def test_by_default_a_graph_can_be_swept_again(device) -> None:
     np.testing.assert_array_equal(on_host(first), on_host(second))
 
 
-def test_an_array_dies_as_soon_as_nobody_needs_it() -> None:
+def test_an_array_is_freed_after_its_last_use() -> None:
     x = leaf((3,))
     h = x + 1.0
     array = weakref.ref(h.array)
@@ -227,7 +227,7 @@ def test_an_array_dies_as_soon_as_nobody_needs_it() -> None:
     np.testing.assert_array_equal(x.grad, 2 * spread(3, start=50))
 
 
-def test_what_a_sweep_found_is_freed_with_it(device) -> None:
+def test_results_of_a_sweep_are_freed_with_it(device) -> None:
     x = leaf((3,), device)
     h = x * x
     y = h * x
@@ -341,7 +341,7 @@ def test_training_steps_keep_memory_flat(device) -> None:
     assert growth(step) < 0.5
 
 
-def test_what_a_hook_releases_under_a_sweep_is_an_error_and_no_wrong_gradient(device):
+def test_release_by_a_hook_during_a_sweep_raises(device):
     x = Variable(placed(np.array([0.3, -1.2]), device))
     y = xp.where(x > 0, x * 2.0, x)
     y.name = "y"
@@ -352,7 +352,7 @@ def test_what_a_hook_releases_under_a_sweep_is_an_error_and_no_wrong_gradient(de
     assert on_host(x.grad).tolist() == [2.0, 1.0]  # stored by the hook's sweep
 
 
-def test_a_hook_may_unchain_what_a_sweep_comes_to(device):
+def test_a_hook_may_unchain_functions_ahead_of_a_sweep(device):
     x = Variable(placed(np.array([0.3, -1.2]), device))
     y = x * 2.0
     z = y.sum()

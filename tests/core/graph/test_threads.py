@@ -32,7 +32,7 @@ def side_by_side(functions):
         raise errors[0]
 
 
-def test_eight_threads_sweep_their_own_graphs_and_one_that_they_share(device):
+def test_eight_threads_sweep_separate_graphs_and_a_shared_graph(device):
     w = variable(device, [3.0, 5.0])
     shared = xp.sum(w * w * w)
 

@@ -212,7 +212,7 @@ def test_an_array_of_another_shape_or_dtype_gives_a_fresh_node(device, data, dty
     assert x.grad is None
 
 
-def test_the_setter_refuses_what_the_constructor_refuses():
+def test_the_setter_rejects_the_same_values_as_the_constructor():
     x = Variable(np.ones(2))
     for wrong in (1.0, [1.0, 2.0], np.float64(1), Variable(np.ones(2))):
         with pytest.raises(TypeError, match=r"Variable\.array"):
@@ -245,7 +245,7 @@ def test_grad_takes_an_array_and_none(device):
 
 
 @pytest.mark.parametrize("wrong", [1.0, [1.0, 1.0], np.float32(1), "text"])
-def test_grad_refuses_what_is_no_array(device, wrong):
+def test_grad_rejects_non_arrays(device, wrong):
     x = variable(device, 1.0)
     with pytest.raises(TypeError, match=r"Variable\.grad: expected an array"):
         x.grad = wrong
@@ -341,7 +341,7 @@ def test_zerograd_is_deprecated_and_fills_in_place(device):
     assert values(g) == [0.0, 0.0]
 
 
-def test_zerograd_makes_zeros_where_there_is_no_gradient(device):
+def test_zerograd_without_gradient_creates_zeros(device):
     x = variable(device, [1.0, 2.0])
     with pytest.warns(DeprecationWarning, match="cleargrad"):
         x.zerograd()
@@ -361,7 +361,7 @@ def test_zerograd_cuts_the_gradient_from_its_graph(device):
     assert values(x.grad) == [0.0]
 
 
-def test_zerograd_of_an_uninitialised_variable_makes_nothing():
+def test_zerograd_of_an_uninitialised_variable_creates_no_gradient():
     x = Variable(None)
     with pytest.warns(DeprecationWarning, match="cleargrad"):
         x.zerograd()
@@ -513,7 +513,7 @@ def test_unchaining_a_function_makes_its_output_a_root(device):
     assert x.grad is None
 
 
-def test_unchaining_a_function_that_two_others_use(device):
+def test_unchaining_a_function_with_two_consumers(device):
     x = variable(device, [2.0])
     y = x * x
     z = y * y + y
@@ -586,7 +586,7 @@ def test_results_under_no_backprop_mode_require_no_gradient(device):
     assert z.creator_node is not None
 
 
-def test_an_operation_on_what_requires_no_gradient_makes_no_graph(device):
+def test_an_operation_on_inputs_without_requires_grad_creates_no_graph(device):
     x = variable(device, [1.0], requires_grad=False)
     y = x * x + 1
     assert y.creator_node is None
@@ -606,7 +606,7 @@ def test_integer_data_may_declare_that_it_requires_a_gradient(device):
     assert not variable(device, [1], "int32", requires_grad=False).requires_grad
 
 
-def test_an_integer_input_beside_a_float_gets_no_gradient(device):
+def test_an_integer_input_next_to_a_float_gets_no_gradient(device):
     n = variable(device, [1, 2], "int32", name="n")
     xp = n.__array_namespace__()
     x = variable(device, [1.0, 2.0])
@@ -619,7 +619,7 @@ def test_an_integer_input_beside_a_float_gets_no_gradient(device):
 # Freeing
 
 
-def test_a_graph_is_freed_by_reference_counting_alone(device):
+def test_a_graph_is_freed_by_reference_counting(device):
     x = variable(device, [1.0])
     y = x * x
     seen = weakref.ref(y), weakref.ref(y.node), weakref.ref(y.creator_node)

@@ -10,7 +10,7 @@ import xpgrad
 from xpgrad import Function, Variable, VariableNode
 
 
-def test_a_node_knows_shape_dtype_and_device_and_no_array(device):
+def test_a_node_stores_shape_dtype_and_device_without_the_array(device):
     x = variable(device, [[1.0, 2.0]], name="x")
     node = x.node
     assert isinstance(node, VariableNode)
@@ -55,7 +55,7 @@ def test_the_variable_is_held_weakly(device):
     assert node.grad_var is None
 
 
-def test_a_node_is_equal_only_to_itself_also_when_its_variable_is_gone(device):
+def test_node_equals_only_itself_after_its_variable_is_deleted(device):
     x = variable(device, [1.0])
     first, second = x.node, VariableNode(x)
     found = {first: 1, second: 2}
@@ -117,7 +117,7 @@ def test_retained_data(device):
         node.retain_data()
 
 
-def test_a_node_that_lost_its_variable_to_a_fresh_one(device):
+def test_a_node_whose_variable_got_a_new_node(device):
     x = variable(device, [1.0])
     node = x.node
     x.array = array(device, [1.0, 2.0])
@@ -177,7 +177,7 @@ def test_a_root_that_moves_gets_a_new_node_and_the_old_one_still_finds_it():
     assert x.node.lineage() == [x.node]
 
 
-def test_moving_to_and_fro_leaves_nothing_behind():
+def test_moving_back_and_forth_leaves_no_state_behind():
     x = variable(xpgrad.get_device("@strict:cpu"), [1.0])
     y = x * x
     for _ in range(1000):

@@ -23,7 +23,7 @@ class _Table:
 
 
 @pytest.mark.parametrize("made", [[1.0, 2.0], 1.0, (1.0,), "a", object(), _Table()])
-def test_what_is_no_array_is_told_how_to_become_one(made: Any) -> None:
+def test_error_for_a_non_array_names_a_conversion(made: Any) -> None:
     for call in (Variable, xp.sin, F.relu):
         if isinstance(made, float) and call is xp.sin:
             continue
@@ -39,12 +39,12 @@ class _Tensor:
     def __dlpack__(self) -> None: ...
 
 
-def test_array_of_a_library_without_plugin_is_told_which_to_install() -> None:
+def test_array_of_a_library_without_plugin_raises_with_the_package_to_install() -> None:
     with pytest.raises(xpgrad.UnknownArray, match="no plugin for somelib is installed; pip install xpgrad-somelib"):
         Variable(_Tensor())
 
 
-def test_traced_types_are_not_listed_among_what_is_expected(device: xpgrad.Device) -> None:
+def test_traced_types_are_not_listed_as_expected_types(device: xpgrad.Device) -> None:
     Variable(placed(np.ones(2), device))
     with pytest.raises(xpgrad.UnknownArray) as caught:
         Variable([1.0])
@@ -55,14 +55,14 @@ def test_traced_types_are_not_listed_among_what_is_expected(device: xpgrad.Devic
 @pytest.mark.parametrize(
     "operation", [lambda v: v * [1, 2, 3], lambda v: [1, 2, 3] * v, lambda v: v - (1, 2, 3), lambda v: "abc" * v]
 )
-def test_sequence_as_an_operand_is_told_to_become_an_array(
+def test_sequence_as_an_operand_raises_and_suggests_an_array(
     operation: Callable[[Any], Any], device: xpgrad.Device
 ) -> None:
     with pytest.raises(xpgrad.UnknownArray, match=r"(multiply|subtract): expected .* got (list|tuple|str).*asarray"):
         operation(Variable(placed(np.ones(3), device)))
 
 
-def test_equality_with_what_is_no_array_is_left_to_python() -> None:
+def test_equality_with_a_non_array_is_left_to_python() -> None:
     assert (Variable(np.ones(2)) == [1, 2]) is False
 
 
@@ -71,7 +71,7 @@ def test_truth_of_several_elements_names_any_and_all(device: xpgrad.Device) -> N
         bool(Variable(placed(np.ones(3), device)) > 0)
 
 
-def test_number_format_of_several_elements_says_so(device: xpgrad.Device) -> None:
+def test_number_format_of_several_elements_raises_a_clear_error(device: xpgrad.Device) -> None:
     with pytest.raises(ValueError, match=r"format: '\.3f' is for one number, got a Variable of shape \(3,\)"):
         f"{Variable(placed(np.ones(3), device)):.3f}"
 
@@ -87,7 +87,7 @@ def test_axis_that_is_no_integer_is_named(call: Callable[..., Any], axis: Any) -
 
 
 @pytest.mark.parametrize("exponent", [-1, Variable(np.array([-1, 2, 3]))])
-def test_negative_power_of_integers_is_told_to_cast(exponent: Any) -> None:
+def test_negative_power_of_integers_raises_and_suggests_a_cast(exponent: Any) -> None:
     with pytest.raises(ValueError, match=r"pow: .*got int64 \(3,\).*cast the base to a floating-point dtype") as caught:
         Variable(np.arange(3)) ** exponent
     assert not isinstance(caught.value, xpgrad.ShapeError)
@@ -102,7 +102,7 @@ def test_negative_power_of_integers_is_told_to_cast(exponent: Any) -> None:
         (TypeError("ufunc 'exp' not supported for the input types"), xpgrad.DtypeError),
     ],
 )
-def test_class_of_an_error_says_what_it_is_about(raised: Exception, kind: type[Exception]) -> None:
+def test_error_class_matches_the_kind_of_error(raised: Exception, kind: type[Exception]) -> None:
     from xpgrad.graph.wording import explained
 
     backend = xpgrad.get_device("@numpy").backend
@@ -135,7 +135,7 @@ class _OldForgetful(Function):
 
 
 @pytest.mark.parametrize("apply", [lambda x: _Forgetful().apply((x,))[0], lambda x: _OldForgetful()(x)])
-def test_error_of_a_backward_without_its_input_says_what_was_retained(apply: Callable[..., Any]) -> None:
+def test_error_of_backward_lists_retained_inputs(apply: Callable[..., Any]) -> None:
     with pytest.raises((ValueError, TypeError)) as caught:
         apply(Variable(np.ones(2))).sum().backward()
     note = caught.value.__notes__[0]
@@ -153,7 +153,7 @@ def test_error_of_a_backward_without_its_input_says_what_was_retained(apply: Cal
         ("cpu", "@numpy"),
     ],
 )
-def test_misspelt_device_is_told_what_was_meant(wrong: str, meant: str) -> None:
+def test_misspelt_device_gets_a_suggestion(wrong: str, meant: str) -> None:
     with pytest.raises(xpgrad.SpecifierError, match=f"did you mean '{meant}'"):
         xpgrad.get_device(wrong)
 

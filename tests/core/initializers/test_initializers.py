@@ -179,7 +179,7 @@ def test_filters_of_interpolation():
 
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
 @pytest.mark.parametrize("name", [*DEVIATIONS, "Orthogonal", "One", "Identity", "NaN"])
-def test_dtype_is_that_of_the_initializer_or_of_the_configuration(name, dtype):
+def test_dtype_follows_the_initializer_or_the_configuration(name, dtype):
     assert made(getattr(initializers, name)(dtype=dtype), (3, 3)).dtype == dtype
     with xpgrad.using_config("dtype", dtype):
         assert made(getattr(initializers, name)(), (3, 3)).dtype == dtype
@@ -197,7 +197,7 @@ def test_dtypes_that_do_not_agree():
         initializers.Zero("float32")(np.ones(3))
 
 
-def test_a_failing_initializer_leaves_the_array_as_it_was():
+def test_a_failing_initializer_leaves_the_array_unchanged():
     x = np.ones((2, 3))
     with pytest.raises(ValueError, match="Identity"):
         initializers.Identity()(x)
@@ -241,7 +241,7 @@ def test_chainers_own_way_of_subclassing():
         made(initializers.Initializer(), (2,))
 
 
-def test_what_links_take_for_an_initializer():
+def test_initializer_arguments_of_links():
     get = initializers._get_initializer
     assert type(get(None)) is initializers.LeCunNormal
     assert get(2.0).fill_value == 2.0
@@ -259,7 +259,7 @@ def test_fans():
             initializers.get_fans(bad)
 
 
-def test_namespace_says_the_library():
+def test_namespace_names_the_library():
     strict = pytest.importorskip("array_api_strict")
     x = initializers.generate_array(initializers.One(), (2,), strict)
     assert xpgrad.get_device_from_array(x).backend.name == "strict"

@@ -59,7 +59,7 @@ CALLED = {
 
 
 @pytest.mark.parametrize("name", CALLED)
-def test_what_is_advised_can_be_done(name):
+def test_suggested_attributes_exist(name):
     names = {"v": Variable(X), "shape": (4,), "axes": (1, 0), "u": Variable(X)}
     eval(CALLED[name], names)
 

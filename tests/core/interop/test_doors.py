@@ -51,7 +51,7 @@ def test_a_lookup_imports_no_other_door(installed: list[Point], module: types.Mo
 
 
 @pytest.mark.parametrize("name", ["strange", "from_strange"])
-def test_without_the_plugin_the_error_says_what_to_install(installed: list[Point], name: str) -> None:
+def test_without_the_plugin_the_error_names_the_package_to_install(installed: list[Point], name: str) -> None:
     assert not hasattr(xpgrad.interop, name)
     text = f"xpgrad.interop has no '{name}': no installed plugin has a door to 'strange', and no door is installed; .*"
     with pytest.raises(AttributeError, match=text + "pip install xpgrad-strange"):

@@ -75,7 +75,7 @@ def door(framework: Strict) -> Callable[..., Any]:
     return lambda *args, **kwargs: call("door", framework, None, function, args, kwargs)
 
 
-def test_results_are_where_the_arguments_are(door: Callable[..., Any]) -> None:
+def test_results_are_on_the_device_of_the_arguments(door: Callable[..., Any]) -> None:
     first, second = door(Variable(A), A + 1)
     assert type(first.array) is np.ndarray
     np.testing.assert_allclose(first.array, np.sum(A**3 * (A + 1)))

@@ -324,7 +324,7 @@ OTHERWISE_OF_INTEGERS = {
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", [name for name in FUNCTIONS if name not in {**SKIPPED, **OTHERWISE_OF_INTEGERS}])
-def test_a_function_of_integers_is_that_of_numpy(name):
+def test_a_function_of_integers_agrees_with_numpy(name):
     function, required, _ = function_of(name)
     args = whole(base_of(name, required))
     if name in REFUSE_INTEGERS:

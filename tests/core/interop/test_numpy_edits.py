@@ -33,7 +33,7 @@ def test_blocks(name):
         (lambda v: np.block([(v, v)]), TypeError, "tuple"),
     ],
 )
-def test_blocks_that_are_none(blocks, error, text):
+def test_invalid_blocks_raise(blocks, error, text):
     with pytest.raises(error, match=text):
         blocks(Variable(X))
 
@@ -85,7 +85,7 @@ def test_inserted_variables_get_their_gradients():
     assert v.grad.tolist() == [1, 4]
 
 
-def test_what_an_edit_refuses():
+def test_invalid_edits_raise():
     v = Variable(X)
     with pytest.raises(DtypeError, match="insert: expected values that int64 can hold, got float64; cast one with"):
         np.insert(np.array([1, 2]), 0, v[0, 0])  # NumPy would cut the fraction, and with it the gradient
@@ -129,6 +129,6 @@ def test_creation_like_a_variable_of_another_library(device):
         np.ones(2, order="F", like=v)
 
 
-def test_full_of_a_variable_alone_refuses_to_convert_it():
+def test_full_of_a_single_variable_rejects_conversion():
     with pytest.raises(TypeError, match=r"a Variable is not converted silently.*v\.array"):
         np.full(3, Variable(np.array(1.5)))

@@ -15,7 +15,7 @@ VALUES = np.arange(12.0).reshape(3, 4)
 @pytest.mark.parametrize(
     ("window", "axis"), [(2, -1), (2, 0), ((2, 2), None), ((2, 3), (1, 0)), ((2, 2), (0, 0)), (3, 0), (4, 0), (1, 1)]
 )
-def test_windows_are_those_of_numpy(device, window, axis):
+def test_windows_agree_with_numpy(device, window, axis):
     if window == 4:
         with pytest.raises(ShapeError, match=r"a window of 4 does not fit into axis 0 of shape \(3, 4\)"):
             sliding_window_view(Variable(placed(VALUES, device)), window, axis)
@@ -44,6 +44,6 @@ def test_positions_pass_over_nan(device, function, how):
     np.testing.assert_array_equal(on_host(function(Variable(placed(whole, device)))), function(whole))
 
 
-def test_there_is_no_position_among_nan_only():
+def test_position_among_only_nan_raises():
     with pytest.raises(ValueError, match="All-NaN slice encountered"):
         np.nanargmax(Variable(np.full((2, 2), np.nan)), axis=0)

@@ -90,13 +90,13 @@ def test_out_is_refused(write):
         (lambda v: np.cross(v, v), "numpy.cross has no meaning for Variables here; it takes vectors with 3"),
     ],
 )
-def test_what_is_not_mapped_is_named(call, text):
+def test_unsupported_function_is_named(call, text):
     with pytest.raises(TypeError) as caught:
         call(Variable(A.copy()))
     assert str(caught.value).startswith(text)
 
 
-def test_arguments_that_say_what_is_done_anyway_may_pass():
+def test_arguments_with_default_behaviour_are_accepted():
     v = Variable(A.copy())
     assert np.sum(v, axis=0, out=None, where=True).shape == (2,)
     assert np.reshape(v, (4,), order="C").shape == (4,)
@@ -202,7 +202,7 @@ def test_ufuncs_of_scipy_are_our_special_functions():
         scipy.special.airy(x)
 
 
-def test_asarray_of_a_constant_is_what_its_library_makes_of_it():
+def test_asarray_of_a_constant_uses_its_library():
     a = np.array([1.0, 2.0])
     x = Variable(a, requires_grad=False)
     assert np.asarray(x) is a

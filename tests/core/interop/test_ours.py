@@ -32,7 +32,7 @@ def test_values_are_not_recorded() -> None:
     assert seen == [False, False]
 
 
-def test_cotangents_are_pulled_to_the_arrays_asked_for() -> None:
+def test_cotangents_are_pulled_to_the_requested_arrays() -> None:
     recorded = Recorded("test", function, [A, B], [0, 1])
     assert recorded.live == [True, False, True]
     assert not recorded.captures

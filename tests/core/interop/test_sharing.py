@@ -30,7 +30,7 @@ def test_arrays_with_negative_strides_are_copied() -> None:
     assert [float(v) for v in y] == [2.0, 1.0, 0.0]
 
 
-def test_the_peer_is_the_device_in_whose_memory_an_array_is() -> None:
+def test_the_peer_is_the_device_that_holds_the_memory() -> None:
     x = array_api_strict.asarray([1.0])
     assert peer(x, HOST.backend) == HOST
     assert peer(x, STRICT.backend) == STRICT

@@ -83,7 +83,7 @@ def test_bad_sizes_are_errors() -> None:
 
 
 @KINDS
-def test_a_loaded_iterator_goes_on_where_it_was_saved(kind) -> None:
+def test_a_loaded_iterator_resumes_where_it_was_saved(kind) -> None:
     iterator, store = kind(range(10), 3), Store()
     for _ in range(2):
         iterator.next()

@@ -32,7 +32,7 @@ def test_each_link_has_a_case():
 
 
 @each_case
-def test_names_and_shapes_are_those_of_chainer(case):
+def test_names_and_shapes_agree_with_chainer(case):
     link = case.make()
     assert {name: np.shape(on_host(x)) for name, x in state_of(link).items()} == case.stored
 

@@ -82,7 +82,7 @@ def test_averages_may_be_assigned():
     np.testing.assert_allclose(link.avg_mean, 0.9 + 0.1 * X.mean(0), rtol=1e-5)
 
 
-def test_a_copy_has_averages_of_its_own():
+def test_a_copy_has_separate_averages():
     link = L.BatchNormalization(3)
     other = link.copy("copy")
     other(X)

@@ -59,7 +59,7 @@ def test_dropped_weights():
     np.testing.assert_allclose(link(x, train=False).array, F.linear(x, link.W, link.b).array, rtol=1e-5)
 
 
-def test_a_parameter_by_itself():
+def test_a_single_parameter():
     link = L.Parameter(np.ones(3, "f"))
     assert link() is link.W
 

@@ -26,7 +26,7 @@ LINKS = {
 
 
 @pytest.mark.parametrize("name", LINKS)
-def test_threads_at_once_initialise_parameters_once(name, monkeypatch):
+def test_concurrent_threads_initialise_parameters_once(name, monkeypatch):
     make, x = LINKS[name]
     link, barrier, made = make(), threading.Barrier(8), []
     original = Parameter.initialize

@@ -44,7 +44,7 @@ def test_parameters_of_given_arrays_are_copies():
     assert (rows.W.shape, rows.ignore_label) == ((2, 3), 1)
 
 
-def test_dtype_is_that_of_the_configuration():
+def test_dtype_follows_the_configuration():
     with xpgrad.using_config("dtype", "float64"):
         assert L.Linear(3, 2).W.dtype == np.float64
     with xpgrad.using_config("dtype", xpgrad.mixed16):

@@ -23,7 +23,7 @@ def test_biases_at_first():
     np.testing.assert_array_equal(L.LSTM(3, 2).upward.b.array, [0, 0, 1, 0] * 2)
 
 
-def test_weights_of_each_gate_are_drawn_by_themselves():
+def test_weights_of_each_gate_are_drawn_separately():
     link = L.LSTM(3, 4, lateral_init=xpgrad.initializers.Orthogonal(1.0))
     for k in range(4):
         block = link.lateral.W.array[4 * k : 4 * k + 4]
@@ -31,7 +31,7 @@ def test_weights_of_each_gate_are_drawn_by_themselves():
     assert L.LSTM(3, 100, upward_init=None).upward.W.array.std() == pytest.approx(3**-0.5, rel=0.1)
 
 
-def test_steps_are_those_of_the_stateless_link():
+def test_steps_agree_with_the_stateless_link():
     link = L.LSTM(3, 2)
     c = h = None
     for _ in range(3):
@@ -155,7 +155,7 @@ def test_a_compiled_sequence_resets_the_state():
     np.testing.assert_allclose(xpgrad.compile(last)(xs).array, last(xs).array, rtol=1e-5)
 
 
-def test_a_state_that_a_compiled_call_sets_is_that_of_an_eager_call():
+def test_a_state_set_by_a_compiled_call_agrees_with_an_eager_call():
     link, x = L.LSTM(3, 2), real(4, 3)
     link(x)
     expected = link.h.array

@@ -25,7 +25,7 @@ def test_negative_samples_are_drawn_by_powers_of_counts():
     assert L.NegativeSampling(3, [1, 2], 2, dtype="float64").W.dtype == np.float64
 
 
-def test_losses_are_those_of_the_functions():
+def test_losses_agree_with_the_functions():
     link = L.BlackOut(3, [1, 2, 3, 4], 6)
     link.W.array = RNG.standard_normal((4, 3)).astype("f")
     xpgrad.random.seed(3)

@@ -10,7 +10,7 @@ def names(links):
     return [link.name for link in links.children()]
 
 
-def test_it_is_a_list_whose_links_are_named_by_position():
+def test_chain_list_names_links_by_position():
     a, b, c, d = (Linear(2, n) for n in range(1, 5))
     links = ChainList(a, b)
     links.append(c)
@@ -49,7 +49,7 @@ def test_slices_are_checked():
     assert len(links) == 1
 
 
-def test_copies_have_lists_of_their_own():
+def test_copies_have_separate_lists():
     links = ChainList(Linear(2, 2), Linear(2, 2))
     for made in (links.copy(), links.copy("copy")):
         made.append(Linear(2, 2))

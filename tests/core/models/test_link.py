@@ -104,7 +104,7 @@ def test_a_copy_is_initialised_anew():
 
 
 @pytest.mark.parametrize("mode", ["share", "copy", "init"])
-def test_copies_keep_what_is_shared_within(mode):
+def test_copies_keep_shared_parameters_shared(mode):
     net = Tied()
     made = net.copy(mode)
     assert made.a.W is made.b.W
@@ -167,7 +167,7 @@ def test_copyparams_copies_values(device):
         target.copyparams(Linear(3, 2))
 
 
-def test_copyparams_copies_all_or_nothing():
+def test_copyparams_copies_all_parameters_or_raises():
     net, other = Net(), Net()
     other.l1.W.array = other.l1.W.array + 1
     other.rest[2].W.array = np.ones((3, 4), "float32")
@@ -242,7 +242,7 @@ def test_names_of_copies():
     assert link.copy("copy").name == link.copy("init").name == "l1"
 
 
-def test_what_a_serializer_returns():
+def test_result_of_a_serializer_is_stored():
     link = Linear(3, 2)
     link.add_persistent("n", 3)
     seen = []

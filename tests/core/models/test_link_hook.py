@@ -72,7 +72,7 @@ def test_one_link_has_a_hook():
         link.add_hook(3)
 
 
-def test_copies_have_the_hooks_of_their_own():
+def test_copies_have_separate_hooks():
     link = Adding().add_hook(Recording())
     made = link.copy()
     made.delete_hook("Recording")
@@ -97,7 +97,7 @@ def test_an_error_when_it_is_added_leaves_it_inactive():
     assert not get_link_hooks()
 
 
-def test_other_threads_have_their_own():
+def test_other_threads_have_separate_hooks():
     link, hook, seen = Linear(3, 2), Recording(), []
 
     def run():

@@ -150,7 +150,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize("case", WRONG)
-def test_wrong_use_says_what_to_do(case):
+def test_wrong_use_raises_with_a_remedy(case):
     use, error, text = WRONG[case]
     with pytest.raises(error, match=text):
         use()

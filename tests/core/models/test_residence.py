@@ -56,7 +56,7 @@ def test_uninitialised_parameters_are_drawn_where_they_were_sent(device):
     np.testing.assert_allclose(values(late.W), np.arange(6).reshape(2, 3) * 0.1 + 1, rtol=1e-3)
 
 
-def test_parameters_that_come_later_go_where_the_link_is(device):
+def test_later_parameters_are_created_on_the_device_of_the_link(device):
     link = Link().to_device(device)
     with link.init_scope():
         link.W = Parameter(1, 2)
@@ -65,7 +65,7 @@ def test_parameters_that_come_later_go_where_the_link_is(device):
     assert link.W.device == link.u.device == device
 
 
-def test_a_link_that_was_not_sent_is_where_its_parameters_are(device):
+def test_an_unmoved_link_is_on_the_device_of_its_parameters(device):
     link = Link()
     with link.init_scope():
         link.W = Parameter(xpgrad.get_device(device).send(np.ones(2, "float32")))
@@ -102,7 +102,7 @@ def test_to_chx_and_back():
     assert net.to_intel64().device.name == "@numpy"
 
 
-def test_to_gpu_without_one_says_so():
+def test_to_gpu_without_one_raises_a_clear_error():
     try:
         xpgrad.get_device(0)
     except xpgrad.BackendUnavailable as error:

@@ -42,7 +42,7 @@ def test_the_attribute_is_the_array():
 
 
 @pytest.mark.parametrize("compiled", [False, True])
-def test_what_a_transform_changes_is_seen_outside(device, compiled):
+def test_changes_in_a_transform_are_visible_outside(device, compiled):
     link = Averaging().to_device(device)
     step = value_and_grad(lambda link, x: link(x))
     step = xpgrad.compile(step) if compiled else step

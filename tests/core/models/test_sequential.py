@@ -37,12 +37,12 @@ CALLS = {
 
 
 @pytest.mark.parametrize("case", CALLS)
-def test_what_layers_pass_on(case):
+def test_sequential_passes_results_between_layers(case):
     model, args, kwargs, expected = CALLS[case]
     assert model(*args, **kwargs) == expected
 
 
-def test_it_is_a_list():
+def test_sequential_is_a_list():
     a, b, c = Linear(3, 3), Linear(3, 3), Linear(3, 3)
     model = Sequential(a, F.relu)
     model.append(b)

@@ -390,7 +390,7 @@ def test_pickle_and_copies_do_not_share_the_plan():
         assert made_of(made) == values(net(example_on_host()))
 
 
-def test_attributes_may_have_the_names_of_the_librarys_own():
+def test_attributes_may_share_names_with_the_library():
     model = Linear(3, 2)
     model._children = np.arange(3)
     model._layers = [np.arange(3), 1]

@@ -22,5 +22,5 @@ def test_every_function_has_a_case():
 
 
 @pytest.mark.parametrize("name", ops.__all__)
-def test_every_function_says_what_comes_back(name):
+def test_first_line_of_every_docstring_is_a_sentence(name):
     assert (getattr(ops, name).__doc__ or "").partition("\n")[0].endswith(".")

@@ -120,7 +120,7 @@ def test_default_dtypes(device):
         ops.default_dtype("text", device=device)
 
 
-def test_errors_name_what_is_wrong(device):
+def test_errors_name_the_invalid_argument(device):
     a, b = variable(device, np.ones((2, 3))), variable(device, np.ones((4, 5)))
     with pytest.raises(ShapeError, match=r"einsum: label 'j' of 'ij,jk' has the lengths 3 and 4"):
         ops.einsum("ij,jk", a, b)

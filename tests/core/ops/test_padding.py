@@ -22,7 +22,7 @@ WIDTHS = (1, (1, 2), ((2, 1), (0, 5)), [(1,), (2,)], (3,), ((1, 2),), ((0, 0), (
 
 @pytest.mark.parametrize("dtype", ["int64", "float32"])
 @pytest.mark.parametrize(("mode", "options"), OPTIONS)
-def test_every_form_of_the_options_is_that_of_numpy(device, dtype, mode, options):
+def test_every_form_of_the_options_agrees_with_numpy(device, dtype, mode, options):
     x = np.random.default_rng(0).uniform(-20, 20, (3, 4)).astype(dtype)
     for width in WIDTHS:
         y = ops.pad(device.send(x), width, mode, **options)
@@ -51,7 +51,7 @@ def test_widths_by_axis(device):
     np.testing.assert_array_equal(on_host(y), np.pad(x, ((2, 2), (1, 3)), "edge"))
 
 
-def test_padding_of_nothing(device):
+def test_padding_of_empty_arrays(device):
     x = device.send(np.zeros((0, 2)))
     np.testing.assert_array_equal(on_host(ops.pad(x, ((1, 0), (0, 0)), constant_values=2)), [[2, 2]])
     assert ops.pad(x, ((0, 0), (1, 0)), "reflect").shape == (0, 3)
@@ -60,7 +60,7 @@ def test_padding_of_nothing(device):
     assert ops.pad(device.send(np.asarray(2.0)), 1, "edge").shape == ()
 
 
-def test_what_is_refused():
+def test_invalid_arguments_raise():
     x = np.ones((2, 3))
     with pytest.raises(ValueError, match=r"pad: expected the mode constant, edge.*got 'mirror'"):
         ops.pad(x, 1, "mirror")

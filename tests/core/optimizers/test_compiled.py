@@ -22,7 +22,7 @@ def traces(step):
 
 
 @pytest.mark.parametrize("name", OPTIMIZERS)
-def test_a_compiled_step_is_that_of_update(device, name):
+def test_a_compiled_step_agrees_with_update(device, name):
     one, other = Model().to_device(device), Model().to_device(device)
     first, second = made(name).setup(one), made(name).setup(other)
     for optimizer in (first, second):
@@ -107,7 +107,7 @@ def test_compiled_and_plain_steps_may_alternate_and_be_saved_between(tmp_path):
         np.testing.assert_allclose(value, values(one)[path], rtol=1e-12)
 
 
-def test_parameters_without_gradient_are_left_alone():
+def test_parameters_without_gradient_are_unchanged():
     model = Model()
     with model.init_scope():
         model.unused = Parameter(np.ones(2))
@@ -220,7 +220,7 @@ def test_a_loss_that_reads_numbers_from_outside_gets_another_program():
 
 
 @pytest.mark.parametrize("debug", [False, True])
-def test_a_step_that_no_program_can_make_is_that_of_update(debug):
+def test_a_step_that_cannot_be_compiled_agrees_with_update(debug):
     def looking(model):
         def loss(x, y):
             found = loss_of(model)(x, y)
@@ -245,7 +245,7 @@ def test_a_step_that_no_program_can_make_is_that_of_update(debug):
     assert all(param.grad is None for param in model.params())
 
 
-def test_a_step_that_fails_changes_nothing():
+def test_a_step_that_fails_leaves_the_state_unchanged():
     model = Model()
     optimizer = optimizers.Adam().setup(model)
     step = optimizer.compile(loss_of(model))

@@ -77,7 +77,7 @@ def of_rule(rule, params, targets):
 
 
 @pytest.mark.parametrize(("name", "hook", "form", "device"), CASES)
-def test_steps_along_a_line_of_the_plane_are_those_of_real_numbers(name, hook, form, device):
+def test_steps_along_a_line_of_the_plane_agree_with_real_numbers(name, hook, form, device):
     device_or_skip(device)
     if hook == "GradientHardClipping":
         with pytest.raises(DtypeError, match=f"{hook}: expected a real gradient, got complex64"):

@@ -24,7 +24,7 @@ def trained(model, optimizer, steps, x, y):
 
 
 @pytest.mark.parametrize("name", OPTIMIZERS)
-def test_steps_are_those_of_the_paper(device, name):
+def test_steps_agree_with_the_paper(device, name):
     model = Model().to_device(device)
     start = np.array(on_host(model.W.array))
     gradients = trained(model, made(name).setup(model), 12, *data(device=device))
@@ -35,7 +35,7 @@ def test_steps_are_those_of_the_paper(device, name):
 
 
 @pytest.mark.parametrize("eps_inside_sqrt", [False, True])
-def test_rmsprop_adds_eps_where_it_is_told(eps_inside_sqrt):
+def test_rmsprop_adds_eps_inside_or_outside_the_root(eps_inside_sqrt):
     model = Model()
     start, optimizer = model.W.array.copy(), made("RMSprop", eps=0.1, eps_inside_sqrt=eps_inside_sqrt)
     gradients = trained(model, optimizer.setup(model), 5, *data())
@@ -66,7 +66,7 @@ CHANGES = {
 
 
 @pytest.mark.parametrize("name", TORCH)
-def test_fifty_steps_are_those_of_torch(name):
+def test_fifty_steps_agree_with_torch(name):
     torch = pytest.importorskip("torch")
     kind, options = TORCH[name]
     if "eps" in CHANGES.get(name, {}):
@@ -87,7 +87,7 @@ def test_fifty_steps_are_those_of_torch(name):
 
 @pytest.mark.parametrize("specifier", ["@torch", "@jax", "@dask"])
 @pytest.mark.parametrize("name", ["Adam", "MSVAG", "AMSBound", "SMORMS3", "Lion"])
-def test_steps_are_those_of_numpy_on_other_libraries(specifier, name):
+def test_steps_agree_with_numpy_on_other_libraries(specifier, name):
     pytest.importorskip(specifier.replace("@", "xpgrad_"))
     one, other = Model("float32"), Model("float32").to_device(specifier)
     first, second = made(name).setup(one), made(name).setup(other)
@@ -117,7 +117,7 @@ def test_parameters_keep_array_and_dtype(name, dtype):
 
 @pytest.mark.parametrize("specifier", ["@numpy", "@torch:cpu", "@jax:cpu"])
 @pytest.mark.parametrize("name", OPTIMIZERS)
-def test_steps_of_half_precision_are_those_of_single_precision_rounded(name, specifier):
+def test_steps_of_half_precision_agree_with_single_precision_rounded(name, specifier):
     device = device_or_skip(specifier)
     g = np.asarray([6e-8, -2e-4, 1.0, 257.0, -3e2, 6e4], "float16")
     found = {}

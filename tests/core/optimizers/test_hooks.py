@@ -188,7 +188,7 @@ def test_hooks_are_called_by_timing_and_priority():
     assert [name for name, _ in called] == ["first", "last"]
 
 
-def test_hooks_of_one_parameter_are_those_of_its_rule():
+def test_hooks_of_one_parameter_belong_to_its_rule():
     called = []
     model, before, gradients = with_gradients()
     optimizer = optimizers.SGD(lr=1.0).setup(model)

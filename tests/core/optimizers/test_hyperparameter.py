@@ -8,7 +8,7 @@ from xpgrad import optimizers
 from xpgrad.optimizer import Hyperparameter
 
 
-def test_what_is_not_set_is_that_of_the_parent():
+def test_unset_hyperparameters_come_from_the_parent():
     parent = Hyperparameter()
     parent.lr, parent.eps = 0.1, 1e-8
     child = Hyperparameter(parent)
@@ -23,7 +23,7 @@ def test_what_is_not_set_is_that_of_the_parent():
     assert copy.deepcopy(child).eps == 1e-4
 
 
-def test_unknown_ones_are_told():
+def test_unknown_hyperparameters_raise():
     with pytest.raises(AttributeError, match="Hyperparameter: expected one that was set, got 'rate'; set it first"):
         _ = Hyperparameter(Hyperparameter()).rate
     assert not hasattr(Hyperparameter(), "__array__")

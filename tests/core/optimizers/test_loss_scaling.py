@@ -36,7 +36,7 @@ def run(optimizer, compiled):
 
 
 @pytest.mark.parametrize("name", ["MomentumSGD", "Adam"])
-def test_a_power_of_two_as_scale_changes_nothing(device, name):
+def test_a_power_of_two_as_scale_does_not_change_steps(device, name):
     one, other = Model().to_device(device), Model().to_device(device)
     first, second = made(name).setup(one), made(name).setup(other)
     second.loss_scaling(scale=256.0)
@@ -166,7 +166,7 @@ def test_a_master_copy_is_saved(tmp_path):
         np.testing.assert_array_equal(values(models[1])[path], value)
 
 
-def test_what_is_not_finite_is_told():
+def test_non_finite_gradients_are_reported():
     model = Weight(dtype="float32")
     optimizer = optimizers.SGD().setup(model)
     model.w.grad = np.array([1, np.nan, 1], "float32")

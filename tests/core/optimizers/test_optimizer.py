@@ -33,7 +33,7 @@ def test_setup_returns_the_optimizer_and_takes_links_only():
         optimizers.SGD().update()
 
 
-def test_update_without_a_loss_takes_the_gradients_that_are_there():
+def test_update_without_a_loss_uses_existing_gradients():
     model = Model()
     before = model.W.array.copy()
     optimizer = optimizers.SGD(lr=0.5).setup(model)
@@ -45,7 +45,7 @@ def test_update_without_a_loss_takes_the_gradients_that_are_there():
 
 
 @pytest.mark.parametrize("name", ["MomentumSGD", "Adam"])
-def test_parameters_without_gradient_or_array_are_left_alone(name):
+def test_parameters_without_gradient_or_array_are_unchanged(name):
     model = Model()
     with model.init_scope():
         model.late = Parameter(0.5)
@@ -62,7 +62,7 @@ def test_parameters_without_gradient_or_array_are_left_alone(name):
     assert model.late.array[0] != 0.5
 
 
-def test_disabled_links_are_left_alone():
+def test_disabled_links_are_unchanged():
     model = Chain()
     with model.init_scope():
         model.one, model.two = Model(), Model()
@@ -86,7 +86,7 @@ def test_a_model_is_given_by_setup():
 
 
 @pytest.mark.parametrize("change", ["shape", "dtype"])
-def test_a_gradient_that_does_not_fit_changes_nothing(change):
+def test_a_gradient_that_does_not_fit_leaves_the_state_unchanged(change):
     model = Model()
     optimizer = made("Adam").setup(model)
     optimizer.update(loss_of(model), *data())
@@ -104,7 +104,7 @@ def test_a_gradient_that_does_not_fit_changes_nothing(change):
             np.testing.assert_array_equal(x, state[path][name])
 
 
-def test_the_step_size_of_adam_is_that_of_its_last_step():
+def test_the_step_size_of_adam_agrees_with_its_last_step():
     model = Model()
     optimizer = optimizers.Adam(alpha=0.5, beta1=0.5, beta2=0.75).setup(model)
     with pytest.raises(RuntimeError, match=r"Adam.alpha_t: there was no step yet; call update first"):
@@ -114,7 +114,7 @@ def test_the_step_size_of_adam_is_that_of_its_last_step():
     assert optimizer.lr == optimizer.alpha_t == pytest.approx(0.5 * (1 - 0.75**2) ** 0.5 / (1 - 0.5**2))
 
 
-def test_an_overridden_hyperparameter_is_that_of_one_parameter():
+def test_an_overridden_hyperparameter_applies_to_one_parameter():
     model = Model()
     optimizer = optimizers.SGD(lr=0.5).setup(model)
     model.b.update_rule.hyperparam.lr = 2.0
@@ -175,7 +175,7 @@ def test_an_update_in_a_transformation_is_refused():
 
 
 @pytest.mark.parametrize("name", OPTIMIZERS)
-def test_a_saved_optimizer_goes_on_as_if_nothing_had_happened(name, tmp_path):
+def test_saved_optimizer_continues_identically(name, tmp_path):
     one, other = Model(), Model(seed=5)
     first, second = made(name).setup(one), made(name).setup(other)
     first.new_epoch()
@@ -194,7 +194,7 @@ def test_a_saved_optimizer_goes_on_as_if_nothing_had_happened(name, tmp_path):
     assert first.t == 3
 
 
-def test_names_in_files_are_those_of_chainer(tmp_path):
+def test_names_in_files_agree_with_chainer(tmp_path):
     model = Chain()
     with model.init_scope():
         model.l1 = Model()
@@ -225,7 +225,7 @@ def test_a_state_of_another_model_is_refused(tmp_path):
 @pytest.mark.parametrize(
     "duplicate", [copy.deepcopy, lambda pair: pickle.loads(pickle.dumps(pair))], ids=["copy", "pickle"]
 )
-def test_copies_go_on_on_their_own(duplicate):
+def test_copies_continue_independently(duplicate):
     model = Model()
     optimizer = made("Adam").setup(model)
     for _ in range(2):
@@ -270,7 +270,7 @@ def test_rules_of_users_need_init_state_and_update_core():
         optimizer.compile(loss_of(model))(*data())
 
 
-def test_rules_of_users_may_define_the_core_of_the_host_alone():
+def test_user_rules_may_define_only_the_host_update():
     class Rule(UpdateRule):
         def update_core_cpu(self, param):
             param.array[...] -= 1.0
@@ -286,7 +286,7 @@ def test_rules_of_users_may_define_the_core_of_the_host_alone():
         model.W.update()
 
 
-def test_formulas_of_users_are_all_that_an_optimizer_needs():
+def test_a_user_optimizer_needs_only_a_formula():
     class Signed(GradientMethod):
         def __init__(self, lr):
             super().__init__(lr=lr)

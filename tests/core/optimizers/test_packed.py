@@ -63,7 +63,7 @@ def test_a_parameter_with_a_new_array_is_updated_there(pair):
     assert (models[0].one.W.array != 1).all()
 
 
-def test_what_is_special_is_updated_on_its_own(pair):
+def test_special_parameters_are_updated_separately(pair):
     models, both, steps = pair
     for model in models:
         model.one.b.update_rule.hyperparam.alpha = 0.5
@@ -76,7 +76,7 @@ def test_what_is_special_is_updated_on_its_own(pair):
     steps()
 
 
-def test_dtypes_and_sizes_have_packs_of_their_own():
+def test_dtypes_and_sizes_have_separate_packs():
     model = Chain()
     with model.init_scope():
         for i, dtype in enumerate(("float32", "float64", "float32", "float64")):

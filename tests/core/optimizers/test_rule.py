@@ -28,7 +28,7 @@ def run(step, params, state, steps, *arguments):
 
 
 @pytest.mark.parametrize("name", OPTIMIZERS)
-def test_it_makes_the_steps_of_the_object(device, name):
+def test_function_form_makes_the_steps_of_the_object(device, name):
     model = Model().to_device(device)
     optimizer, (x, y) = made(name).setup(model), data(device=device)
     rule, params = optimizer.rule, {path: xpgrad.get_device(device).send(v) for path, v in values(model).items()}
@@ -66,7 +66,7 @@ def test_a_step_compiles_into_one_program(name):
 
 
 @pytest.mark.parametrize("name", ["SGD", "Adam", "AMSBound", "RMSprop", "MSVAG"])
-def test_it_is_differentiable_in_hyperparameters_and_start(name):
+def test_function_form_is_differentiable_in_hyperparameters_and_start(name):
     rate = "alpha" if name in ("Adam", "AMSBound") else "lr"
     rule = made(name).rule
 

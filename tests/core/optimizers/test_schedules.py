@@ -35,7 +35,7 @@ def test_values(case):
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_they_can_be_pickled(case):
+def test_schedules_can_be_pickled(case):
     schedule, expected = CASES[case]
     assert pickle.loads(pickle.dumps(schedule))(3) == pytest.approx(expected(3))
 

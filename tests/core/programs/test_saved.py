@@ -66,7 +66,7 @@ def close(a, b):
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_a_loaded_program_gives_what_the_function_gives(case):
+def test_a_loaded_program_agrees_with_the_function(case):
     file, args, expected = saved(CASES[case])
     program = xpgrad.load_program(file)
     for _ in range(3):
@@ -82,7 +82,7 @@ def test_another_process_needs_no_code(tmp_path):
     np.testing.assert_allclose(np.load(tmp_path / "y.npy"), getattr(expected, "array", expected), rtol=1e-5)
 
 
-def test_weights_are_in_the_file_only_if_asked():
+def test_weights_are_in_the_file_only_if_requested():
     file, (x,), _ = saved(CASES["a perceptron"], weights=False)
     assert not [name for name in np.load(file) if name.startswith("weight")]
     program = xpgrad.load_program(file)
@@ -113,7 +113,7 @@ def drawn(x):
     return F.dropout(x, 0.5)
 
 
-def test_what_a_file_cannot_hold_is_named():
+def test_value_that_cannot_be_saved_is_named():
     x, v = X, xpgrad.Variable(np.zeros((4, 3), np.float32))
 
     def stores(x):

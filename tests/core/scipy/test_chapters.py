@@ -35,7 +35,7 @@ INDIRECT = {
 
 
 @pytest.mark.parametrize("chapter", CHAPTERS)
-def test_every_function_has_a_case_and_stands_in_the_page(chapter):
+def test_every_function_has_a_case_and_is_documented(chapter):
     names = importlib.import_module(f"xpgrad.scipy.{chapter}").__all__
     cases = {re.split(r"[:,]", case.name)[0] for case in CASES}
     page = PAGE.read_text()
@@ -131,7 +131,7 @@ def test_empty_arrays(call, shape):
          lambda: sparse.linalg.splu(sparse.coo_array((np.zeros(1), ([0], [0])), (2, 2)))),
     ],
 )  # fmt: skip
-def test_errors_name_the_function_and_what_came(error, text, call):
+def test_errors_name_the_function_and_the_argument(error, text, call):
     with pytest.raises(error, match=text):
         call()
 

@@ -122,7 +122,7 @@ def test_progress_shows_evaluation_and_cost():
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_what_is_wrong_is_named():
+def test_invalid_arguments_are_named():
     with pytest.raises(
         ValueError,
         match=r"least_squares: what the function returned at \['r'\] at index \(1,\): expected finite .* nan",

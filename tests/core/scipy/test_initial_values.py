@@ -132,7 +132,7 @@ def test_progress_shows_evaluation_and_time():
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_what_is_wrong_is_named():
+def test_invalid_arguments_are_named():
     with pytest.raises(StructureError, match="solve_ivp: what the function returned: expected a dict, got Variable"):
         solve_ivp(lambda t, y: y["a"], (0, 1), {"a": np.ones(2)})
     text = r"solve_ivp: what the function returned at \['a'\]: expected shape \(2,\), as in y0, got \(1,\)"

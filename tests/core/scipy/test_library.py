@@ -12,7 +12,7 @@ def run(program):
     return subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
 
 
-def test_without_scipy_the_error_says_so_and_vectors_work():
+def test_without_scipy_vectors_work_and_matrices_raise():
     done = run("""
 import sys
 sys.modules["scipy"] = None
@@ -42,7 +42,7 @@ assert "scipy.optimize" in sys.modules and "rich" not in sys.modules
     assert done.returncode == 0, done.stderr
 
 
-def test_it_has_a_second_name():
+def test_library_has_a_second_name():
     assert xpgrad.interop.scipy is xpgrad.scipy
     with pytest.raises(
         AttributeError, match=r"module 'xpgrad.scipy' has no attribute 'minimise'; did you mean 'minimize'"

@@ -53,7 +53,7 @@ def test_one_call_of_the_function_gives_value_and_gradient():
 
 
 @pytest.mark.parametrize("method", ["BFGS", "Newton-CG"])
-def test_trees_come_back_with_their_types(device, method):
+def test_trees_keep_their_types(device, method):
     x0 = {
         "w": array(device, [[1.0, 2.0]], "float32"),
         "b": (Variable(array(device, 4.0, "float64")), None, 2.0),
@@ -242,7 +242,7 @@ def test_progress_shows_iteration_value_and_gradient():
     assert f"{np.abs(found.jac).max():.6g}" in shown
 
 
-def test_nothing_is_shown_unless_asked(capsys):
+def test_no_output_unless_requested(capsys):
     minimize(rosenbrock, START)
     assert capsys.readouterr() == ("", "")
 
@@ -268,13 +268,13 @@ def log_of(x):
         (rosenbrock, START + 1j, DtypeError, "minimize: x0: expected real floating-point numbers, got complex128"),
     ],
 )
-def test_what_is_wrong_with_the_function_is_named(f, x0, error, text):
+def test_errors_of_the_objective_are_named(f, x0, error, text):
     with pytest.raises(error, match=text):
         minimize(f, x0)
 
 
 @pytest.mark.parametrize("method", ["BFGS", "Powell"])
-def test_an_error_in_the_function_says_who_called_it(method):
+def test_an_error_in_the_objective_names_its_caller(method):
     def f(x):
         raise RuntimeError("mine")
 

@@ -69,7 +69,7 @@ def test_progress_shows_evaluation_and_residual():
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_what_is_wrong_is_named():
+def test_invalid_arguments_are_named():
     text = "root: expected as many equations as unknowns, got 1 equations in what the function returned and 2 unknowns"
     with pytest.raises(ShapeError, match=text):
         root(lambda x: x[0], np.ones(2))

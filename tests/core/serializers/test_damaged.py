@@ -55,7 +55,7 @@ PYTHON_2 = (
 
 
 @pytest.mark.parametrize("protocol", range(2, pickle.HIGHEST_PROTOCOL + 1))
-def test_none_is_recognized_as_any_numpy_writes_it(protocol):
+def test_none_is_recognized_from_every_numpy_version(protocol):
     data = pickle.dumps(np.array(None), protocol=protocol)
     old, new = (struct.pack("B", len(name)) + name for name in (b"numpy.core.multiarray", b"numpy._core.multiarray"))
     for each in (
@@ -129,7 +129,7 @@ DAMAGED = {
 
 
 @pytest.mark.parametrize("case", DAMAGED)
-def test_damaged_npz_files_give_one_error_and_change_nothing(case):
+def test_damaged_npz_files_raise_one_error_and_leave_the_state_unchanged(case):
     values = Values(x=np.ones(2))
     with pytest.raises((SerializationError, ShapeError)) as caught:
         load_npz(DAMAGED[case](), values)

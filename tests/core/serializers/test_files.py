@@ -44,7 +44,7 @@ def test_a_folder_that_is_missing_is_an_error_with_the_name_of_the_file(tmp_path
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_what_cannot_be_saved_makes_no_file(tmp_path, way):
+def test_failed_save_creates_no_file(tmp_path, way):
     class Opaque:
         def serialize(self, serializer):
             serializer("a", 1)

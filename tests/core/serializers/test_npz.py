@@ -48,7 +48,7 @@ def by_numpy(**arrays):
 
 
 @pytest.mark.parametrize("compression", [True, False])
-def test_numpy_reads_what_is_saved(tmp_path, device, compression):
+def test_numpy_reads_saved_files(tmp_path, device, compression):
     net = different(device)
     path = tmp_path / "net.npz"
     save_npz(path, net, compression=compression)
@@ -168,7 +168,7 @@ def test_arrays_of_all_dtypes(dtype):
     assert (link.x == a).all()
 
 
-def test_dtypes_are_those_of_the_model(device):
+def test_dtypes_agree_with_the_model(device):
     link = Link()
     with link.init_scope():
         link.W, link.u = Parameter(array(device, [1.0, 2.0])), Parameter(Filling("float32"))
@@ -178,7 +178,7 @@ def test_dtypes_are_those_of_the_model(device):
     assert (values(link.W), values(link.u)) == ([3, 4], [5])
 
 
-def test_arrays_are_written_to_where_they_can_be():
+def test_mutable_arrays_are_loaded_in_place():
     net, source = Net(), different()
     before = [p.array for p in net.params()]
     shared = net.copy("share")
@@ -200,7 +200,7 @@ def test_tied_parameters_and_lists():
     assert list(contents(ChainList(Linear(1, 1), Linear(1, 1)))) == ["0/W", "0/b", "1/W", "1/b"]
 
 
-def test_uninitialised_parameters_are_saved_as_none_as_chainer_does():
+def test_uninitialised_parameters_are_saved_as_none_like_chainer():
     net = Net(None)
     with np.load(saved(net), allow_pickle=True) as found:
         assert found["l1/W"].dtype == object
@@ -240,7 +240,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize("case", WRONG)
-def test_a_failed_load_changes_nothing(case, device):
+def test_a_failed_load_leaves_the_state_unchanged(case, device):
     changes, options, error, text = WRONG[case]
     given = {name: np.asarray(value) for name, value in contents(different()).items()} | changes
     given = {name: value for name, value in given.items() if value is not None}
@@ -263,7 +263,7 @@ def test_a_failed_load_changes_nothing(case, device):
         assert net.count == count
 
 
-def test_values_may_stay_as_they_are():
+def test_missing_or_ignored_names_keep_their_values():
     given = {"l1/W": np.full((4, 3), 7.0), "l3/W": np.ones(2)}
     net = Net()
     load_npz(by_numpy(**given), net, strict=False)
@@ -280,14 +280,14 @@ def test_values_may_stay_as_they_are():
         load_npz(by_numpy(**given), Net(), ignore_names=["l1/W", lambda name: name.startswith("rest")])
 
 
-def test_what_is_no_such_file():
+def test_invalid_or_missing_file_raises():
     with pytest.raises(ValueError, match=r"expected an \.npz file"):
         load_npz(io.BytesIO(b"nothing"), Net())
     with pytest.raises(FileNotFoundError):
         load_npz("/nowhere/net.npz", Net())
 
 
-def test_dtypes_that_npz_has_not():
+def test_dtypes_that_npz_lacks():
     ml_dtypes = pytest.importorskip("ml_dtypes")
     with pytest.raises(DtypeError, match=r".npz has no dtype bfloat16; use save_safetensors"):
         save_npz(io.BytesIO(), Values(x=np.ones(2, ml_dtypes.bfloat16)))

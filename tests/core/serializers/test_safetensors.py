@@ -109,13 +109,13 @@ WRONG = {
 
 
 @pytest.mark.parametrize("case", WRONG)
-def test_errors_are_those_of_npz(case):
+def test_errors_agree_with_npz(case):
     source, kind, given, error, text = WRONG[case]
     with pytest.raises(error, match=text):
         load_safetensors(saved(source()), kind(**given))
 
 
-def test_what_the_format_has_not():
+def test_unsupported_values_raise():
     with pytest.raises(DtypeError, match="save_safetensors: the format has no dtype complex128; cast it"):
         save_safetensors(io.BytesIO(), Values(x=np.ones(2, "complex128")))
     with pytest.raises(TypeError, match="save_safetensors: expected arrays, numbers and strings, got list"):

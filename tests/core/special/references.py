@@ -346,8 +346,8 @@ TABLE: dict[str, Row] = {
     "stdtridf": (
         lambda p, t: _solved(lambda df: _stdtr(df, t), _scipy("stdtridf", p, t), p), ((0.3, 0.35, 0.4), (-0.7, -1.3))
     ),
-    "nrdtrimn": (lambda p, std, x: x - std * _ndtri(p), (CENTRE, SHAPES, FEW)),
-    "nrdtrisd": (lambda mn, p, x: (x - mn) / _ndtri(p), (FEW, CENTRE, FEW)),
+    "nrdtrimn": (lambda p, std, x: x - std * _ndtri(p), (CENTRE, SHAPES, FEW_VALUES)),
+    "nrdtrisd": (lambda mn, p, x: (x - mn) / _ndtri(p), (FEW_VALUES, CENTRE, FEW_VALUES)),
     "tklmbda": (
         lambda x, c: _solved(lambda p: _boxcox(p, c) - _boxcox(1 - p, c), _scipy("tklmbda", x, c), x),
         ((-1.3, -0.5, 0.3, 0.7, 1.3), (-1.3, -0.3, 0.2, 0.6)),

@@ -217,7 +217,7 @@ UNTABLED = {
 }  # the last: higher orders
 
 
-def test_every_function_has_a_case_or_is_composed_of_those_that_have() -> None:
+def test_every_function_has_a_case_or_is_a_composition_of_tested_functions() -> None:
     names = {case.name.partition("-")[0].removeprefix("special.") for case in CASES if "special." in case.name}
     assert set(special.__all__) - names == UNTABLED
 
@@ -284,7 +284,7 @@ def test_a_degree_is_a_whole_number_from_0_on(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["jv", "yv", "iv", "ive", "struve", "modstruve", "hyp0f1"])
-def test_an_order_as_an_array_has_no_gradient_and_says_so(name: str) -> None:
+def test_an_order_as_an_array_has_no_gradient_and_raises_a_clear_error(name: str) -> None:
     v, x = Variable(np.asarray([0.5, 1.5])), Variable(np.asarray([0.7, 2.0]))
     getattr(special, name)(v.array, x).sum().backward()
     assert np.all(np.isfinite(x.grad))
@@ -454,7 +454,7 @@ def test_integers_and_scalars_become_floats_of_the_arrays_width() -> None:
     assert special.xlogy(np.float64(2), x).dtype == np.float32
 
 
-def test_errors_name_the_function_and_what_it_got() -> None:
+def test_errors_name_the_function_and_the_argument() -> None:
     with pytest.raises(DtypeError, match="erfcx: expected real numbers, got complex numbers"):
         special.erfcx(Variable(np.asarray([1j])))
     with pytest.raises(UnknownArray, match="beta: expected at least one Variable or array, got float, int"):
@@ -490,7 +490,7 @@ def test_hyp1f1_refuses_gradients_by_its_parameters() -> None:
     np.testing.assert_allclose(gz.array, 0.7 / 1.6 * special.hyp1f1(1.7, 2.6, z).array, rtol=1e-12)
 
 
-def test_numpys_kernels_are_declared_and_scipys_own() -> None:
+def test_kernels_of_numpy_and_scipy_are_declared() -> None:
     assert table.declared.keys() >= {f"special.{name}" for name in numpy_special.NAMES}
     kernels = xpgrad.get_device("@numpy").backend.xp
     found = {name: numpy_special.find(f"special.{name}", kernels) for name in numpy_special.NAMES}
@@ -512,7 +512,7 @@ def test_float16_stays_in_scipys_functions(name) -> None:
     assert y.dtype == y.array.dtype == np.float16
 
 
-def test_the_submodule_is_real_and_loads_when_it_is_asked_for() -> None:
+def test_the_submodule_is_real_and_loads_on_access() -> None:
     code = (
         "import sys, xpgrad; from xpgrad.array_api.namespace import namespace; import types\n"
         "late = 'scipy', 'xpgrad.special.catalogue'\n"

@@ -39,12 +39,12 @@ class TestNumericalGrad:
         assert device.is_array_supported(gx)
         np.testing.assert_allclose(on_host(gx), 2 * X * GY, rtol=1e-6)
 
-    def test_leaves_the_inputs_as_they_were(self, device) -> None:
+    def test_leaves_the_inputs_unchanged(self, device) -> None:
         x = placed(X, device)
         gradient_check.numerical_grad(lambda: (x * x,), (x,), (x,))
         np.testing.assert_array_equal(on_host(x), X)
 
-    def test_leaves_the_inputs_as_they_were_when_the_function_raises(self) -> None:
+    def test_leaves_the_inputs_unchanged_when_the_function_raises(self) -> None:
         x, calls = X.copy(), []
 
         def f():
@@ -57,12 +57,12 @@ class TestNumericalGrad:
             gradient_check.numerical_grad(f, (x,), (GY,))
         np.testing.assert_array_equal(x, X)
 
-    def test_dtypes_are_those_of_the_inputs(self) -> None:
+    def test_dtypes_agree_with_the_inputs(self) -> None:
         x = X.astype(np.float32)
         (gx,) = gradient_check.numerical_grad(lambda: (x * x,), (x,), (GY,))
         assert gx.dtype == np.float32
 
-    def test_takes_several_inputs_and_outputs_of_which_some_are_none(self) -> None:
+    def test_accepts_several_inputs_and_outputs_including_none(self) -> None:
         x, w = X.copy(), np.array(0.8)
         gx, gw = gradient_check.numerical_grad(lambda: (x * w, None, w * w), (x, w), (GY, None, None))
         np.testing.assert_allclose(gx, GY * 0.8, rtol=1e-6)
@@ -196,7 +196,7 @@ class TestCheckBackward:
         with pytest.raises(AssertionError, match="check_backward failed"):
             gradient_check.check_backward(lambda x, w: x * Variable(w.array), (X, X), GY)
 
-    def test_parameters_are_checked_and_left_as_they_were(self, device) -> None:
+    def test_parameters_are_checked_and_unchanged(self, device) -> None:
         w = Variable(placed(GY + 2, device))
         array = w.array
         gradient_check.check_backward(lambda x: x * w * w, placed(X, device), placed(GY, device), params=w)
@@ -257,7 +257,7 @@ class TestCheckDoubleBackward:
         )
         assert w.grad is None
 
-    def test_gradients_of_gradients_may_be_none(self) -> None:
+    def test_gradients_of_gradients_can_be_none(self) -> None:
         gradient_check.check_double_backward(lambda x, w: x * x * w, (X, GY), GY, (X, None))
 
     def test_starts_from_one_for_a_single_element(self) -> None:
@@ -308,6 +308,6 @@ class TestAssertAllclose:
             xpgrad.testing.assert_allclose([True], [False])
 
 
-def test_default_device_is_not_asked() -> None:
+def test_default_device_is_not_used() -> None:
     x = placed(X, device_or_skip("@strict:device1"))
     gradient_check.check_backward(lambda x: x * x, x, x)

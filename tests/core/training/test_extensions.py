@@ -85,7 +85,7 @@ def test_a_log_has_the_means_of_intervals_and_is_a_file(tmp_path) -> None:
     assert all(record["elapsed_time"] > 0 for record in log)
 
 
-def test_a_log_goes_on_where_it_was_saved(tmp_path) -> None:
+def test_a_log_resumes_where_it_was_saved(tmp_path) -> None:
     loops, store = [trainer(tmp_path, (4, "iteration")), trainer(tmp_path, (6, "iteration"))], Store()
     for loop in loops:
         loop.extend(extensions.LogReport(["x", "absent"], (3, "iteration"), filename=None))
@@ -198,7 +198,7 @@ def test_snapshots_are_counted_kept_and_loaded(tmp_path) -> None:
     assert (out / "snapshot_iter_7").exists()
 
 
-def test_a_snapshot_is_taken_at_an_error_if_asked_for(tmp_path) -> None:
+def test_a_snapshot_is_taken_at_an_error_if_requested(tmp_path) -> None:
     loop = trainer(tmp_path, fails_at=3)
     loop.extend(extensions.snapshot(snapshot_on_error=True), name="one")
     loop.extend(extensions.snapshot(filename="never"), name="two")

@@ -183,7 +183,7 @@ CALLS = {
 
 @pytest.mark.exhaustive(1)
 @pytest.mark.parametrize("name", CALLS)
-def test_a_failure_at_each_step_changes_nothing(name, tmp_path) -> None:
+def test_a_failure_at_each_step_leaves_the_state_unchanged(name, tmp_path) -> None:
     if name == "updater":
         pytest.importorskip("array_api_strict")
     call, objects, until = CALLS[name](tmp_path)

@@ -28,7 +28,7 @@ def writing(tmp_path):
     return loop
 
 
-def test_a_second_trainer_of_a_directory_is_refused_while_the_first_one_writes(tmp_path) -> None:
+def test_a_second_trainer_of_a_directory_raises_while_the_first_writes(tmp_path) -> None:
     loop, found = writing(tmp_path), []
 
     def others(_):
@@ -72,7 +72,7 @@ def test_a_directory_that_cannot_be_locked_is_used_with_a_warning(tmp_path, monk
         writing(tmp_path).run()
 
 
-def test_a_lock_file_that_others_remove_meanwhile_is_made_again(tmp_path, monkeypatch) -> None:
+def test_a_lock_file_removed_by_another_process_is_created_again(tmp_path, monkeypatch) -> None:
     from xpgrad.training import lock
 
     left, lock_file = [1, 1], lock._lock

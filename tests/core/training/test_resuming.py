@@ -205,7 +205,7 @@ def state(loop, train, monkeypatch):
 
 @pytest.mark.exhaustive(2)
 @pytest.mark.parametrize("name", CASES)
-def test_training_broken_off_at_each_iteration_goes_on_to_the_bit(name, tmp_path, monkeypatch) -> None:
+def test_training_broken_off_at_each_iteration_resumes_to_the_bit(name, tmp_path, monkeypatch) -> None:
     options = CASES[name]
     device_or_skip(options.get("device", "@numpy"))
     monkeypatch.setattr(PlotReport, "_draw", lambda self, path: None)  # takes a tenth of a second
@@ -253,7 +253,7 @@ def interrupted(out):
 
 
 @pytest.mark.slow
-def test_training_interrupted_at_any_call_goes_on_to_the_bit(tmp_path, monkeypatch) -> None:
+def test_training_interrupted_at_any_call_resumes_to_the_bit(tmp_path, monkeypatch) -> None:
     monkeypatch.setattr(os, "fsync", lambda descriptor: None)
     seed(1)
     whole = state(loop := interrupted(tmp_path / "whole"), loop.run, monkeypatch)

@@ -40,7 +40,7 @@ def test_names_are_made_unique_and_looked_up(tmp_path) -> None:
         trainer(tmp_path).extend(type("Nameless", (), {"__call__": lambda self, t: None})())
 
 
-def test_an_error_is_told_to_extensions_which_are_finalized(tmp_path, capsys) -> None:
+def test_an_error_is_passed_to_extensions_which_are_finalized(tmp_path, capsys) -> None:
     events = []
 
     class Watch(Extension):

@@ -98,7 +98,7 @@ def test_a_value_that_was_not_reported_is_an_error(tmp_path) -> None:
             trigger(loop)
 
 
-def test_time_is_that_of_the_training(tmp_path) -> None:
+def test_time_is_the_training_time(tmp_path) -> None:
     loop, trigger = trainer(tmp_path), TimeTrigger(10)
     found = []
     for seconds in (5, 10, 19, 35, 36):

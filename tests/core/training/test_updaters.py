@@ -92,7 +92,7 @@ def test_the_state_of_all_parts_is_saved() -> None:
     assert {"iterator:main", "optimizer:main", "model:main", "iteration"} == set(store)
 
 
-def test_a_subclass_is_told_what_to_define() -> None:
+def test_a_subclass_without_required_methods_raises() -> None:
     with pytest.raises(NotImplementedError, match=r"^Updater: define update$"):
         Updater().update()
     with pytest.raises(NotImplementedError, match=r"^Updater: define get_all_optimizers$"):

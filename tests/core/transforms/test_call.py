@@ -115,13 +115,13 @@ def test_a_result_that_ends_in_a_number_is_refused(transform, f):
 
 @ENDING
 @EVERY
-def test_zeros_come_where_they_are_asked_for(transform, f):
+def test_zeros_are_returned_if_requested(transform, f):
     (found,) = transform(f, np.asarray(START), allow_constant=True)
     assert not np.any(on_host(found))
 
 
 @ENDING
-def test_it_is_refused_on_every_device_and_of_variables(device, f):
+def test_lost_gradient_raises_on_every_device_and_for_variables(device, f):
     x = array(device, START, "float64")
     for given in (x, Variable(x), Variable(x) * 1):
         with pytest.raises(GradientError, match="does not depend on argument 0, because a number was taken"):
@@ -174,7 +174,7 @@ def test_the_remedies_work(device):
         lambda x: len(x),
     ],
 )
-def test_functions_that_are_constant_by_themselves_have_zeros(device, f):
+def test_constant_functions_have_zero_gradients(device, f):
     assert values(grad(f)(array(device, START, "float64"))) == [0.0, 0.0]
 
 
@@ -250,7 +250,7 @@ def test_the_end_of_the_graph_is_refused_on_every_device_and_of_variables(device
             value_and_grad(f)(given)
 
 
-def test_the_error_names_what_ended_the_graph():
+def test_the_error_names_the_operation_that_ended_the_graph():
     def f(x):
         with xpgrad.no_backprop_mode():
             y = xp.sum(x)
@@ -266,7 +266,7 @@ def test_the_error_names_what_ended_the_graph():
 
 
 @pytest.mark.parametrize("f", CUTS.values(), ids=CUTS)
-def test_what_depends_in_another_way_may_have_ends(f):
+def test_extracted_numbers_are_allowed_with_another_dependency(f):
     x = np.asarray(START)
     assert values(grad(lambda x: xp.sum(x) + f(x))(x)) == [1.0, 1.0]
     assert values(jvp(lambda x: xp.sum(x) + f(x), (x,), (x,))[1]) == 4.0
@@ -392,7 +392,7 @@ def test_second_derivatives_of_a_function_that_takes_numbers_are_refused():
         hvp(f, (x,), (x,))
 
 
-def test_a_captured_parameter_warns_where_its_gradient_can_be_asked_for():
+def test_a_captured_parameter_warns_if_its_gradient_may_be_requested():
     w = Variable(np.asarray(2.0))
     assert values(grad(lambda x: x * float(w))(3.0)) == 2.0
     with pytest.warns(GraphEndWarning):

@@ -35,7 +35,7 @@ def product(keep):
 
 
 @pytest.mark.parametrize("keep", ["inputs", "computed", "output"])
-def test_all_orders_are_those_of_the_formula(device, keep):
+def test_all_orders_agree_with_the_formula(device, keep):
     f, x, y = product(keep), array(device, [0.3, 0.4], "float64"), array(device, [1.0, 2.0], "float64")
     plain = lambda x, y: xp.sin(x) * y  # noqa: E731
 
@@ -78,7 +78,7 @@ def test_trees_static_arguments_and_missing_cotangents(device):
     assert seen[0]["n"] is None
 
 
-def test_complex_gradients_are_those_that_users_see(device):
+def test_complex_gradients_use_the_convention_of_users(device):
     @custom_vjp
     def square(z):
         return z * z
@@ -123,7 +123,7 @@ def test_without_a_graph_the_function_itself_runs(device):
     assert f.__doc__ == "Documented."
 
 
-def test_an_unfinished_definition_says_so(device):
+def test_an_unfinished_definition_raises_a_clear_error(device):
     f = custom_vjp(lambda x: x)
     with pytest.raises(GradientError, match="has no gradient yet; call defvjp"):
         f(variable(device, [1.0]))
@@ -131,7 +131,7 @@ def test_an_unfinished_definition_says_so(device):
         custom_vjp(3)
 
 
-def test_what_backward_returns_is_checked(device):
+def test_result_of_backward_is_validated(device):
     x = variable(device, [1.0, 2.0])
     f = custom_vjp(lambda x, y: x * y)
     f.defvjp(lambda x, y: (x * y, None), lambda kept, g: (g,))
@@ -145,7 +145,7 @@ def test_what_backward_returns_is_checked(device):
         f(x, x)
 
 
-def test_a_released_function_says_so(device):
+def test_a_released_function_raises_a_clear_error(device):
     x = variable(device, [1.0])
     y = product("computed")(x, x)
     y.backward(retain_graph=False)

@@ -129,7 +129,7 @@ CONSTANTS = {
 
 
 @pytest.mark.parametrize("f", CONSTANTS.values(), ids=CONSTANTS)
-def test_what_is_constant_in_a_graph_has_no_tangent(point, f):
+def test_constants_in_a_graph_have_no_tangent(point, f):
     x, t = point
     np.testing.assert_allclose(on_host(jvp(f, (x,), (t,))[1]), X * T)
     np.testing.assert_allclose(on_host(linearize(f, x)[1](t)), X * T)
@@ -149,7 +149,7 @@ SAME = {
 
 
 @pytest.mark.parametrize("f", SAME.values(), ids=SAME)
-def test_it_agrees_with_the_pullback_of_the_pullback(point, f):
+def test_jvp_agrees_with_the_double_pullback(point, f):
     x, t = point
     np.testing.assert_allclose(on_host(jvp(f, (x,), (t,))[1]), on_host(linearize(f, x)[1](t)))
 
@@ -206,7 +206,7 @@ def test_a_program_may_contain_it_and_be_differentiated(point):
     np.testing.assert_allclose(on_host(grad(lambda x: xp.sum(step(x, t)))(x)), (2 * np.cos(X) - X * np.sin(X)) * T)
 
 
-def test_random_numbers_and_averages_are_those_of_a_call_without_tangents(device):
+def test_random_numbers_and_averages_agree_with_a_call_without_tangents(device):
     ones = array(device, np.ones((4, 3)), "float64")
     xpgrad.random.seed(3)
     expected = values(F.dropout(Variable(ones), 0.5))

@@ -68,7 +68,7 @@ def test_scalars_become_arrays(x):
     assert gradient == 0.75
 
 
-def test_it_nests_to_any_order(device):
+def test_gradient_nests_to_any_order(device):
     x = array(device, 2.0, "float64")
     f = lambda x: x**5  # noqa: E731
     for expected in (80.0, 160.0, 240.0, 240.0, 120.0):
@@ -77,7 +77,7 @@ def test_it_nests_to_any_order(device):
     assert type(f(x)) is type(x)
 
 
-def test_the_argument_is_not_the_variable_that_the_function_has_from_elsewhere(device):
+def test_the_argument_differs_from_a_captured_variable(device):
     x = variable(device, [3.0])
     assert values(grad(lambda y: xp.sum(x * y))(x)) == [3.0]
     assert values(grad(lambda y: xp.sum(grad(lambda z: xp.sum(z * z * y))(y)))(x)) == [12.0]
@@ -140,7 +140,7 @@ def test_complex_gradients_are_the_direction_of_steepest_ascent(device):
     np.testing.assert_allclose(found, 2 * np.conj(on_host(z)))
 
 
-def test_nothing_is_left_behind(device):
+def test_gradient_leaves_no_state(device):
     x = variable(device, [1.0, 2.0])
     kept = weakref.ref(x)
     gradient = grad(cube)(x)
@@ -158,7 +158,7 @@ def test_the_function_runs_once_a_call(device):
     assert values(found[1]) == [1.0]
 
 
-def test_an_error_of_the_function_leaves_the_thread_as_it_was(device):
+def test_an_error_of_the_function_leaves_the_thread_state_unchanged(device):
     def fails(x):
         raise KeyError("mine")
 
@@ -168,7 +168,7 @@ def test_an_error_of_the_function_leaves_the_thread_as_it_was(device):
     assert type(grad(cube)(x)) is type(x)
 
 
-def test_it_has_the_name_of_the_function():
+def test_gradient_has_the_name_of_the_function():
     assert grad(cube).__name__ == "cube"
     assert "cube" in grad(cube).__doc__
 
@@ -183,7 +183,7 @@ def test_it_has_the_name_of_the_function():
         (lambda x: "text", 1.0, UnknownArray, "grad: what the function returned: expected an array"),
     ],
 )
-def test_what_is_no_number_is_refused(device, f, x, error, text):
+def test_result_that_is_not_one_real_number_raises(device, f, x, error, text):
     with pytest.raises(error, match=text):
         grad(f)(array(device, x, "float64"))
 

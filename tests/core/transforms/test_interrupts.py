@@ -92,7 +92,7 @@ REGIONS = {
         ("hessian", "a primitive"),
     ],
 )
-def test_an_interrupt_anywhere_leaves_a_thread_as_it_was(region, name):
+def test_an_interrupt_anywhere_leaves_the_thread_state_unchanged(region, name):
     x = array(xpgrad.get_device("@numpy"), [2.0])
     before = state()
     for place in interrupted(lambda: REGIONS[region](FUNCTIONS[name], x), *FILES, checked=True):
@@ -113,7 +113,7 @@ MANAGERS = {
 
 
 @pytest.mark.parametrize("name", MANAGERS)
-def test_an_interrupt_in_a_context_manager_leaves_a_thread_as_it_was(name):
+def test_an_interrupt_in_a_context_manager_leaves_the_thread_state_unchanged(name):
     def entered():
         with MANAGERS[name]():
             pass
@@ -129,7 +129,7 @@ def test_an_interrupt_in_a_context_manager_leaves_a_thread_as_it_was(name):
 
 
 @pytest.mark.parametrize("region", REGIONS)
-def test_an_error_leaves_a_thread_as_it_was(device, region):
+def test_an_error_leaves_the_thread_state_unchanged(device, region):
     def failing(x):
         config.train = False
         raise ZeroDivisionError
@@ -140,7 +140,7 @@ def test_an_error_leaves_a_thread_as_it_was(device, region):
     assert state() == before
 
 
-def test_what_a_function_sets_besides_stays_set(device):
+def test_settings_made_by_the_function_are_kept(device):
     mine: ContextVar[int] = ContextVar("mine")
 
     def function(x):

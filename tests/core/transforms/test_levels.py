@@ -43,7 +43,7 @@ def test_pairs_and_triples_are_loops_and_reverse_mode(outermost: str) -> None:
 
 
 @pytest.mark.parametrize("chosen", list(itertools.product(["grad", "jvp", "vmap"], repeat=2)), ids=" of ".join)
-def test_pairs_are_those_of_jax(chosen: tuple[str, ...]) -> None:
+def test_pairs_agree_with_jax(chosen: tuple[str, ...]) -> None:
     """`python -m tests.core.transforms.levels` compares all pairs and triples."""
     pytest.importorskip("jax", reason="JAX is not installed, as for make quick")
     number = number_of(chosen)
@@ -131,7 +131,7 @@ def test_array_that_escapes_is_refused(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", WITHIN)
-def test_exception_in_the_middle_leaves_everything_as_it_was(name: str) -> None:
+def test_exception_in_the_middle_leaves_the_state_unchanged(name: str) -> None:
     w = Parameter(np.ones(()))
 
     def failing(x: Variable) -> Variable:
@@ -150,7 +150,7 @@ def test_exception_in_the_middle_leaves_everything_as_it_was(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", [name for name in WITHIN if "compile" not in name])
-def test_threads_have_levels_of_their_own(name: str) -> None:
+def test_threads_have_separate_levels(name: str) -> None:
     """During a call in one thread, other threads compute eagerly and in separate calls."""
     inside, done = threading.Event(), threading.Event()
     found: dict[str, Any] = {}

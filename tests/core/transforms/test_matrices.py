@@ -25,7 +25,7 @@ def test_jacobian_of_a_vector(device, mode):
 
 
 @MODES
-def test_shapes_are_those_of_output_and_argument(device, mode):
+def test_shapes_agree_with_output_and_argument(device, mode):
     x = array(device, np.arange(6.0).reshape(2, 3))
     found = jacobian(lambda x: xp.sum(x, axis=0), mode=mode)(x)
     np.testing.assert_array_equal(on_host(found), np.broadcast_to(np.eye(3)[:, None, :], (3, 2, 3)))
@@ -123,7 +123,7 @@ def _sweeps(monkeypatch, f, x):
     return jacobian(f, mode="auto")(x), len(counted)
 
 
-def test_auto_goes_by_columns_where_there_are_many_more_rows(device, monkeypatch):
+def test_auto_uses_columns_for_many_more_rows(device, monkeypatch):
     t = array(device, np.linspace(0, 1, 40), "float64")
     x = array(device, [2.0, 3.0], "float64")
     found, sweeps = _sweeps(monkeypatch, lambda p: p[0] * xp.exp(-p[1] * t), x)
@@ -131,7 +131,7 @@ def test_auto_goes_by_columns_where_there_are_many_more_rows(device, monkeypatch
     np.testing.assert_allclose(on_host(found), on_host(jacobian(lambda p: p[0] * xp.exp(-p[1] * t))(x)), rtol=1e-12)
 
 
-def test_auto_goes_by_rows_otherwise(device, monkeypatch):
+def test_auto_uses_rows_otherwise(device, monkeypatch):
     x = array(device, np.ones(6), "float64")
     for rows in (1, 6, 12):
         w = array(device, np.ones((rows, 6)), "float64")
@@ -151,7 +151,7 @@ class Doubled(FunctionNode):
 
 
 @pytest.mark.parametrize("g", [lambda y: Doubled().apply((y,))[0], checkpoint(lambda y: y * 2)])
-def test_auto_goes_by_rows_where_a_gradient_is_a_users_code(g):
+def test_auto_uses_rows_for_user_defined_gradients(g):
     t = np.linspace(0, 1, 40)
     found = jacobian(lambda p: g(p * t), mode="auto")(np.asarray(1.5))
     np.testing.assert_array_equal(found, 2 * t)

@@ -227,7 +227,7 @@ def test_known_second_derivatives(device: Any, name: str, expected: Any) -> None
         np.testing.assert_allclose(found, expected, rtol=1e-7, atol=1e-9)
 
 
-def test_random_numbers_are_those_of_the_first_run(device: Any) -> None:
+def test_random_numbers_agree_with_the_first_run(device: Any) -> None:
     """The function is called again where a decomposition meets equal values."""
 
     def f(a: Any) -> Any:

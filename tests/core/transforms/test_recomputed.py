@@ -50,12 +50,12 @@ def w(device):
     return variable(device, [1.0, 2.0, 3.0], "float64")
 
 
-def test_gradients_are_those_of_a_plain_call(x, w):
+def test_gradients_agree_with_a_plain_call(x, w):
     f = lambda a, b: xp.sin(a * b) * b  # noqa: E731
     assert_same(orders(lambda: checkpoint(f)(x, w), x, w), orders(lambda: f(x, w), x, w))
 
 
-def test_what_the_function_has_from_elsewhere_gets_its_gradient(x, w):
+def test_captured_variables_get_gradients(x, w):
     h = x * w  # in the graph, and an ancestor of the input
 
     def f(a):
@@ -101,12 +101,12 @@ def test_a_gradient_that_came_through_a_checkpoint_may_be_captured_by_the_next(x
     np.testing.assert_allclose(on_host(found[1]), on_host(x))
 
 
-def test_arrays_that_have_no_gradient_reach_the_function_as_they_are(x):
+def test_arrays_without_gradient_are_passed_unchanged(x):
     words = np.asarray(["a", "b"])
     assert checkpoint(lambda a, b: (a * 2, b))(x, words)[1] is words
 
 
-def test_one_of_several_outputs_may_be_used(x):
+def test_single_used_output_of_several(x):
     first, second = checkpoint(lambda a: (a * a, a**3))(x)
     xp.sum(second).backward()
     np.testing.assert_allclose(on_host(x.grad), 3 * np.array([0.01, 0.04, 0.09]))
@@ -151,7 +151,7 @@ def test_another_thread_may_sweep(x):
     np.testing.assert_allclose(on_host(x.grad), expected)
 
 
-def test_an_exception_in_either_run_leaves_everything_as_it_was(device, x):
+def test_an_exception_in_either_run_leaves_the_state_unchanged(device, x):
     calls = []
 
     def f(a):
@@ -207,14 +207,14 @@ def test_hooks_of_captured_variables_see_the_whole_gradient_once(x, w):
     assert seen == [values(w.grad)]
 
 
-def test_a_released_checkpoint_says_so(x):
+def test_a_released_checkpoint_raises_a_clear_error(x):
     y = xp.sum(checkpoint(lambda a: a * a)(x))
     y.backward(retain_graph=False)
     with pytest.raises(GraphError, match="retain_graph"):
         y.backward()
 
 
-def test_it_works_in_debug_mode_and_in_transforms(device, x):
+def test_recomputation_in_debug_mode_and_in_transforms(device, x):
     f = checkpoint(lambda a: xp.sum(a**3))
     with xpgrad.using_config("debug", True):
         assert_same([on_host(grad(f)(x))], [3 * on_host(x) ** 2])
@@ -261,7 +261,7 @@ def test_graphs_are_freed_without_the_collector(x, w):
 # F.forget
 
 
-def test_forget_returns_what_the_function_returns(x, w):
+def test_forget_returns_the_result_of_the_function(x, w):
     y, z = F.forget(lambda a, b: (a * b, a + b), x, w)
     xp.sum(y * z).backward()
     np.testing.assert_allclose(on_host(x.grad), on_host(2 * x * w + w * w))
@@ -282,12 +282,12 @@ def test_forget_can_be_differentiated_twice(x):
         (lambda x: (x, 3), "forget: element 1 of the tuple that func returned is not a Variable: int"),
     ],
 )
-def test_forget_refuses_what_chainer_refuses(x, func, text):
+def test_forget_rejects_the_same_arguments_as_chainer(x, func, text):
     with pytest.raises(TypeError, match=text):
         F.forget(func, x)
 
 
-def test_checkpoint_refuses_what_is_no_function():
+def test_checkpoint_rejects_non_functions():
     with pytest.raises(TypeError, match="checkpoint: expected a function, got int"):
         checkpoint(3)
 

@@ -42,7 +42,7 @@ def test_leaves_come_in_order_and_go_back():
     assert TREE["d"].x == 7
 
 
-def test_leaves_alone():
+def test_leaves_in_a_tree():
     assert sorted(leaves_in(TREE)) == [1, 2, 3, 4, 5, 6, 7]
 
 
@@ -53,7 +53,7 @@ def test_a_leaf_is_a_tree():
     assert list(structure.paths()) == [()]
 
 
-def test_none_has_no_leaves():
+def test_tree_none_has_no_leaves():
     leaves, structure = flatten(None)
     assert leaves == []
     assert structure.build([]) is None
@@ -94,7 +94,7 @@ def test_leaves_of_a_fellow_come_in_the_order_of_the_structure():
         ([1, 2], r"fellow: expected a dict, got list"),
     ],
 )
-def test_another_structure_is_an_error_that_says_where(fellow, text):
+def test_another_structure_raises_with_its_path(fellow, text):
     _, structure = flatten({"a": 1, "b": [2, 3]})
     with pytest.raises(StructureError, match=text):
         structure.leaves_of(fellow, "fellow")

@@ -37,7 +37,7 @@ def test_the_seed_decides(device):
     assert (first != second).any()
 
 
-def test_it_stays_on_its_device(device):
+def test_sampler_stays_on_its_device(device):
     sampler = WalkerAlias([1, 2])
     assert sampler.device == xpgrad.get_device(-1)
     assert sampler.to_device(device) is sampler

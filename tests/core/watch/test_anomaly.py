@@ -46,7 +46,7 @@ def test_an_inf_in_forward(x):
     assert "x1 / where(condition, x2, 1)" in text_of(lambda: 1 / x)
 
 
-def test_only_nans_if_wanted(x):
+def test_only_nan_can_be_selected(x):
     with anomaly_detection(inf=False):
         assert values(xp.log(x))[0] == -np.inf
     assert text_of(lambda: xp.log(x - 5), inf=False).startswith("log")
@@ -84,7 +84,7 @@ def test_the_trap_of_where(x, recorded):
     assert x.grad is None
 
 
-def test_what_the_text_advises_works(x):
+def test_suggested_remedy_works(x):
     with anomaly_detection():
         y = xp.where(x > 0, xp.sqrt(xp.where(x > 0, x, 1.0)), 0.0)
         xp.sum(y).backward()
@@ -151,7 +151,7 @@ def test_functions_of_users(device, x):
     assert text.startswith("Broken: the output has a NaN, which came in with operand 0 (forward pass)")
 
 
-def test_what_no_function_made(device, x):
+def test_value_without_a_creator(device, x):
     def hooked():
         y = x * 2
         y.register_hook(lambda g: g.array * np.nan)
@@ -176,7 +176,7 @@ def test_a_graph_made_outside_has_no_line(x):
     assert "run the forward computation inside anomaly_detection" in text_of(y.backward)
 
 
-def test_it_is_of_this_thread_and_ends(x):
+def test_anomaly_detection_is_local_to_the_thread_and_ends(x):
     with anomaly_detection():
         assert xpgrad.is_debug()
         found = []
@@ -188,7 +188,7 @@ def test_it_is_of_this_thread_and_ends(x):
     assert values(xp.log(x))[0] == -np.inf
 
 
-def test_it_may_be_entered_again_and_decorates(x):
+def test_anomaly_detection_is_reentrant_and_a_decorator(x):
     detection = anomaly_detection()
     with detection, detection:
         pass

@@ -83,7 +83,7 @@ def test_functions_know_where_they_were_applied(device, product):
 
 
 @BOTH
-def test_functions_know_nothing_of_it_outside_debug_mode(device, product):
+def test_functions_do_not_check_outside_debug_mode(device, product):
     x = variable(device, [2.0])
     assert product(x, x).creator_node.stack is None
 
@@ -238,7 +238,7 @@ USES = {
 @pytest.mark.parametrize("mode", ["debug", "detect_mutation"])
 @pytest.mark.parametrize("use", USES)
 @pytest.mark.parametrize("recorded", [False, True])
-def test_whatever_kept_an_array_that_was_changed_is_named(device, mode, use, recorded):
+def test_the_function_that_retained_a_changed_array_is_named(device, mode, use, recorded):
     function, label = USES[use]
     a = array(device, [2.0, 3.0])
     x = Variable(a)
@@ -277,7 +277,7 @@ def test_detection_of_mutations_takes_the_call_paths_that_run_without_it(device,
     assert [values(y) for y in made] == [values(y) for y in compute()]
 
 
-def test_detection_of_mutations_leaves_refusals_as_they_are(device):
+def test_detection_of_mutations_keeps_other_errors(device):
     x = variable(device, [2.0])
     with using_config("detect_mutation", True):
         assert x.__add__(object()) is NotImplemented

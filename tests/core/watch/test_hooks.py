@@ -130,7 +130,7 @@ def test_hooks_see_primitives(device):
     assert values(g) == [1.0, 10.0]
 
 
-def test_what_was_not_kept_is_none_in_backward(device):
+def test_released_arrays_are_none_in_backward_hooks(device):
     x, z = variable(device, [2.0]), variable(device, [5.0])
     constant = variable(device, [3.0], requires_grad=False)
     hook = Noting()
@@ -190,7 +190,7 @@ def test_hooks_see_function_nodes_and_old_style_functions(device):
     assert functions == {str}
 
 
-def test_outputs_without_a_gradient_are_none_for_hooks(device):
+def test_hooks_get_none_for_outputs_without_gradient(device):
     class Split(FunctionNode):
         def forward(self, inputs):
             return inputs[0] * 1, inputs[0] * 2
@@ -247,7 +247,7 @@ def test_results_with_a_hook_are_those_without(device):
         assert compute() == plain
 
 
-def test_an_exception_in_a_hook_comes_out_and_changes_nothing(device):
+def test_exception_in_a_hook_propagates_without_side_effects(device):
     class Failing(FunctionHook):
         def backward_postprocess(self, function, in_data, out_grad):
             raise ZeroDivisionError("mine")
@@ -449,7 +449,7 @@ def test_the_results_of_gradient_hooks_are_recorded(device):
 
 
 @pytest.mark.parametrize("build", [lambda x: x * 1, lambda x: Product().apply((x, x))[0], lambda x: x])
-def test_what_a_gradient_hook_returns_is_checked(device, build):
+def test_result_of_a_gradient_hook_is_validated(device, build):
     x = variable(device, [2.0, 3.0])
     y = build(x)
     remove = y.register_hook(lambda g: variable(device, [1.0]))
@@ -474,7 +474,7 @@ def test_a_gradient_hook_must_be_callable(device):
         variable(device, [1.0]).register_hook("hook")
 
 
-def test_a_gradient_hook_keeps_what_it_sees(device):
+def test_a_gradient_hook_may_keep_its_argument(device):
     x = variable(device, [2.0, 3.0])
     y = x + 1
     kept = []
@@ -498,7 +498,7 @@ def test_a_gradient_hook_survives_a_move_and_a_new_array():
     assert seen == [("@strict:device1", [3.0]), ("@strict:device1", [3.0, 3.0])]
 
 
-def test_a_hook_sees_what_was_computed(device):
+def test_a_hook_gets_the_computed_arrays(device):
     class Results(FunctionHook):
         name = "Results"
 

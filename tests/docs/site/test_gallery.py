@@ -22,7 +22,7 @@ def words(text: str) -> list[list[str]]:
     return [re.findall(r"[A-Za-z][a-z]+", line) for line in text.splitlines()]
 
 
-def test_a_program_prints_what_the_gallery_shows_but_for_digits() -> None:
+def test_a_program_has_the_output_in_the_gallery_up_to_digits() -> None:
     pytest.importorskip("sklearn")
     shown = (gallery.PICTURES / "phase_retrieval.txt").read_text()
     assert words(gallery.printed("phase_retrieval")) == words(shown)

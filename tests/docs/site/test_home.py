@@ -8,7 +8,7 @@ from tests.docs.documents import ROOT, blocks
 PAGE = ROOT / "docs" / "index.md"
 
 
-def test_the_program_prints_what_the_page_says(capsys: pytest.CaptureFixture[str]) -> None:
+def test_program_has_the_documented_output(capsys: pytest.CaptureFixture[str]) -> None:
     (program,) = blocks(PAGE)
     exec(compile(program, "index.md", "exec"), {"__name__": "home"})
     (said,) = re.findall(r":class: printed\n\n(.*?)```", PAGE.read_text(), re.DOTALL)

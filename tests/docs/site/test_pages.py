@@ -58,14 +58,14 @@ def test_every_page_is_in_the_sitemap(site: Path) -> None:
     assert found - unlisted == listed
 
 
-def test_robots_versions_and_favicon_are_there(site: Path) -> None:
+def test_robots_versions_and_favicon_exist(site: Path) -> None:
     assert "Sitemap: https://" in (site / "robots.txt").read_text()
     assert all({"version", "url"} <= set(row) for row in json.loads((site / "switcher.json").read_text()))
     assert 'rel="icon"' in (site / "index.html").read_text()
     assert (site / "_static" / "favicon.svg").exists()
 
 
-def test_the_page_for_what_is_not_found_has_links_from_the_root(site: Path) -> None:
+def test_the_page_404_has_links_from_the_root(site: Path) -> None:
     page = Links((site / "404.html").read_text(encoding="utf-8"))
     assert [link for link in page.links if not link.startswith(("/", "#", "http"))] == []
 

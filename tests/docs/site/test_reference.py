@@ -18,7 +18,7 @@ SNIPPETS = [
 public = pytest.importorskip("_site.public", reason="needs docs on the path")
 
 
-def test_modules_of_the_reference_are_all_that_public_modules_list() -> None:
+def test_the_reference_covers_all_public_modules() -> None:
     import importlib
     import inspect
 
@@ -70,7 +70,7 @@ def test_signatures_show_the_types_of_the_source(site: Path) -> None:
 
 
 @pytest.mark.parametrize(("module", "name", "text"), SNIPPETS, ids=lambda value: str(value)[:40].replace("\n", " "))
-def test_an_example_prints_what_it_says(module: str, name: str, text: str) -> None:
+def test_example_has_the_documented_output(module: str, name: str, text: str) -> None:
     sessions = re.findall(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
     assert sessions
     names: dict[str, Any] = {"__name__": "session"}

@@ -116,7 +116,7 @@ def test_sequences_are_no_operands(device, sequence):
                 function(*operands)
 
 
-def test_foreign_operands_with_a_reflected_operator_are_asked(device):
+def test_reflected_operators_of_foreign_operands_are_called(device):
     class Foreign:
         def __radd__(self, other):
             return "asked"

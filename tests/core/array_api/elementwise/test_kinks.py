@@ -135,7 +135,7 @@ def test_second_derivatives_at_kinks_are_0(device):
         assert on_host(ggx).tolist() == [0 if function is array_api.abs else 1] * 2
 
 
-def test_where_gives_0_to_what_was_not_taken(device):
+def test_where_gives_0_to_unselected_elements(device):
     condition = placed(np.array([True, False]), device)
     assert gradients(device, lambda a, b: array_api.where(condition, a, b), [1, np.nan], [INF, 2]) == [[1, 0], [0, 1]]
 

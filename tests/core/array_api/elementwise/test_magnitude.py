@@ -8,7 +8,7 @@ from xpgrad import Variable, array_api
 from xpgrad.testing.arrays import on_host, placed
 
 
-def test_real_sign_is_in_no_graph_and_complex_sign_is(device):
+def test_real_sign_has_no_graph_and_complex_sign_has_a_graph(device):
     assert not array_api.sign(Variable(placed(np.array([-2.0, 0.0]), device))).requires_grad
     z = Variable(placed(np.array([3 + 4j, 0]), device))
     y = array_api.sign(z)

@@ -116,7 +116,7 @@ def test_third_derivative_of_a_determinant_without_number_is_nan(device):
     assert np.isfinite(on_host(y)[1]).all()
 
 
-def test_third_derivative_of_a_determinant_whose_singular_values_overflow_alone(device):
+def test_third_derivative_of_a_determinant_with_overflowing_singular_values(device):
     g = np.zeros((1, 60, 60))
     g[0, 0, 0] = 1.0
     gs = np.concatenate([g, np.roll(g, (1, 1), (-2, -1))])

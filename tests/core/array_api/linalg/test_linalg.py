@@ -37,7 +37,7 @@ def second(device, function, values, direction):
 
 
 @pytest.mark.parametrize("name", linalg.__all__)
-def test_signatures_are_those_of_the_standard(name):
+def test_signatures_agree_with_the_standard(name):
     ours, theirs = (inspect.signature(getattr(module, name)) for module in (linalg, array_api_strict.linalg))
     for one, two in zip(ours.parameters.values(), theirs.parameters.values(), strict=True):
         assert (one.name, one.kind, one.default) == (two.name, two.kind, two.default)
@@ -95,7 +95,7 @@ def test_second_derivative_of_the_sum_of_equal_eigenvalues_is_zero(device, basis
     np.testing.assert_allclose(second(device, total(linalg.eigvalsh), x, direction), 0, atol=1e-10)
 
 
-def test_eigenvectors_of_a_single_eigenvalue_beside_equal_ones(device):
+def test_gradient_of_eigenvectors_of_a_simple_eigenvalue_with_equal_eigenvalues(device):
     x = ROTATION @ np.diag([2.0, 2.0, 5.0]) @ ROTATION.T
     step = 1e-6 * np.asarray([[1.0, 2.0, 3.0], [2.0, -1.0, 0.5], [3.0, 0.5, 1.0]])
 
@@ -135,7 +135,7 @@ def test_fourth_derivative_of_a_determinant(device):
 
 
 @pytest.mark.filterwarnings("ignore:overflow:RuntimeWarning", "ignore:invalid value:RuntimeWarning")  # the library's
-def test_second_derivative_of_a_determinant_whose_singular_values_overflow_alone(device):
+def test_second_derivative_of_a_determinant_with_overflowing_singular_values(device):
     x = variable(device, np.diag([1e2, 1e-2] * 30), "float32")
     (gx,) = xpgrad.grad([linalg.det(x)], [x], enable_double_backprop=True)
     (ggx,) = xpgrad.grad([gx[0, 0]], [x])
@@ -264,7 +264,7 @@ MATRICES = ("diagonal", "matrix_norm", "matrix_rank", "pinv", "qr", "svd", "svdv
 
 @pytest.mark.parametrize("name", SQUARE_ONLY)
 @pytest.mark.parametrize("shape", [(2, 3), (3,), ()])
-def test_what_is_not_square_is_refused(device, name, shape):
+def test_rectangular_matrix_raises(device, name, shape):
     with pytest.raises(
         ShapeError, match=rf"{name.removesuffix('valsh').removesuffix('vals')}\w*: .*square.*\({str(shape)[1:-1]}\)"
     ):
@@ -272,7 +272,7 @@ def test_what_is_not_square_is_refused(device, name, shape):
 
 
 @pytest.mark.parametrize("name", MATRICES)
-def test_what_is_no_matrix_is_refused(device, name):
+def test_vector_instead_of_matrix_raises(device, name):
     with pytest.raises(ShapeError, match=rf"{name.replace('vals', '')}\w*: "):
         getattr(linalg, name)(variable(device, np.ones(3)))
 
@@ -308,7 +308,7 @@ def test_dtypes_without_linear_algebra_are_refused():
 # Factors whose further columns may be any basis
 
 
-def test_gradient_of_the_columns_beyond_those_of_the_matrix(device, rng):
+def test_gradient_of_the_columns_added_to_the_matrix(device, rng):
     x, direction = rng.normal(size=(4, 2)), rng.normal(size=(4, 2))
     weights = rng.normal(size=(4, 4))
 

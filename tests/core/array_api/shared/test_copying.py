@@ -29,7 +29,7 @@ def test_gradient_through_a_complex_cast_is_real(device):
     assert x.grad.dtype == x.dtype
 
 
-def test_cast_to_the_same_dtype_copies_unless_told_not_to(device):
+def test_cast_to_the_same_dtype_copies_unless_copy_is_false(device):
     x = Variable(placed(np.array([1.0, 2.0], "float32"), device))
     assert array_api.astype(x, x.dtype, copy=False) is x
     assert array_api.astype(x, x.dtype).array is not x.array
@@ -89,7 +89,7 @@ CASTS = {
 @pytest.mark.parametrize("to", ["float32", "float64", "int64"])
 @pytest.mark.parametrize("dtype", ["complex64", "complex128"])
 @pytest.mark.parametrize("name", CASTS)
-def test_complex_values_are_not_cast_to_real_ones(device, name, dtype, to, mode):
+def test_complex_values_are_not_cast_to_real(device, name, dtype, to, mode):
     z = Variable(placed(np.array([1 + 2j, 3 - 1j], dtype), device))
     xp = z.__array_namespace__()
     with (
@@ -106,7 +106,7 @@ def test_the_error_of_a_cast_names_the_real_part(device):
         array_api.sum(z, dtype=z.__array_namespace__().float64)
 
 
-def test_sums_with_a_dtype_go_on_as_they_did(device):
+def test_sums_with_a_dtype_and_their_gradients(device):
     z = Variable(placed(np.array([1 + 2j, 3 - 1j], "complex64"), device))
     x = Variable(placed(np.array([1.0, 2.0], "float32"), device))
     xp = z.__array_namespace__()

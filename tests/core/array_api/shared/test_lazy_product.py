@@ -34,7 +34,7 @@ def _by_hand(u, w, x, h0, gh):
 
 
 @pytest.mark.parametrize("steps", [1, 2, MAX_PRODUCTS, 2 * MAX_PRODUCTS + 3])
-def test_gradients_of_a_recurrence_are_those_by_hand(device, steps) -> None:
+def test_gradients_of_a_recurrence_agree_with_derivation_by_hand(device, steps) -> None:
     leaves, x, h = _recurrence(device, steps)
     seeded(h).backward()
     expected = _by_hand(
@@ -96,7 +96,7 @@ def test_a_product_of_many_rows_or_of_another_dtype_does_not_wait() -> None:
     assert type(product(namespace, few, few, narrow)) is np.ndarray
 
 
-def test_gradients_of_one_product_share_no_memory_with_what_was_kept(device) -> None:
+def test_gradients_of_one_product_share_no_memory_with_retained_arrays(device) -> None:
     w, x = leaf((4, 5), device), leaf((3, 4), device, start=30)
     xp.sum(xp.matmul(x, w)).backward()
     before = on_host(w.grad).copy()

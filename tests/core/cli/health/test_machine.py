@@ -17,7 +17,7 @@ HERE: dict[str, Any] = {"usable": 2, "cores": 64, "avx512": True}
 POOL: dict[str, Any] = {"kind": "blas", "name": "openblas", "version": "0.3", "kernels": "SkylakeX", "threads": 2}
 
 
-def test_cores_that_may_be_used_are_at_most_those_that_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_usable_cores_do_not_exceed_the_cores_of_the_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OMP_NUM_THREADS", "3")
     monkeypatch.delenv("MKL_NUM_THREADS", raising=False)
     here = machine()
@@ -60,7 +60,7 @@ def test_the_blas_is_named_with_its_kernels_and_threads() -> None:
     assert any(pool["kind"] == "blas" and pool["threads"] >= 1 for pool in thread_pools())
 
 
-def test_without_threadpoolctl_the_blas_is_what_numpy_was_built_with(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_threadpoolctl_the_blas_comes_from_the_build_of_numpy(monkeypatch: pytest.MonkeyPatch) -> None:
     built = {"Build Dependencies": {"blas": {"name": "scipy-openblas", "version": "0.3"}}}
     monkeypatch.setitem(sys.modules, "threadpoolctl", None)
     monkeypatch.setitem(sys.modules, "numpy", SimpleNamespace(show_config=lambda mode: built))

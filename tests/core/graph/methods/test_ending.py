@@ -107,7 +107,7 @@ def test_the_warning_comes_once_for_each_line():
     assert len({each.lineno for each in caught}) == 2
 
 
-def test_the_warning_says_what_to_write():
+def test_the_warning_suggests_a_replacement():
     v = Variable(np.asarray(2.0))
     for take, advice in ADVICE.values():
         with pytest.warns(GraphEndWarning, match=re.escape("float(v.array) says that it is meant")) as caught:
@@ -130,7 +130,7 @@ def test_the_warning_points_at_the_users_line_that_called_a_library():
     assert {each.filename for each in caught} == {__file__}
 
 
-def test_a_checkpoint_of_constants_does_not_warn_and_one_of_a_graph_does(device):
+def test_only_a_checkpoint_of_a_graph_warns(device):
     def f(h):
         return h * float(h)
 
@@ -161,7 +161,7 @@ def test_an_error_in_the_function_leaves_no_watch_behind(device):
         float(variable(device, 2.0))
 
 
-def test_what_was_taken_keeps_no_graph_alive(device):
+def test_extracted_numbers_do_not_retain_the_graph(device):
     alive = []
 
     def f(x):

@@ -45,7 +45,7 @@ def test_to_device_moves_data_and_gradient_in_place(move):
     assert values(x.grad) == [5.0, 8.0]
 
 
-def test_to_the_same_device_changes_nothing(device):
+def test_to_the_same_device_leaves_the_state_unchanged(device):
     x = variable(device, [1.0])
     a, node = x.array, x.node
     assert x.to_device(device) is x
@@ -116,7 +116,7 @@ def test_a_recorded_gradient_moves_with_its_graph(move):
     assert x.grad_var.device == second
 
 
-def test_a_failing_move_changes_nothing(device):
+def test_a_failing_move_leaves_the_state_unchanged(device):
     x = variable(device, [1.0], grad=array(device, [2.0]))
     y = x * x
     for v in (x, y):
@@ -135,7 +135,7 @@ def test_a_failing_move_changes_nothing(device):
         assert v.creator_node is creator
 
 
-def test_a_move_that_the_library_refuses_changes_nothing():
+def test_a_move_that_the_library_refuses_leaves_the_state_unchanged():
     first, lacking = xpgrad.get_device("@strict:cpu"), xpgrad.get_device("@strict:no_float64")
     x = variable(first, [1.0], "float64", grad=array(first, [2.0], "float64"))
     y = x * x
@@ -177,7 +177,7 @@ def test_to_cpu(device):
 
 
 @pytest.mark.parametrize("device_number", [None, 0, "@cupy:0"])
-def test_to_gpu_without_one_is_refused_and_changes_nothing(device, device_number):
+def test_to_gpu_without_one_is_refused_and_leaves_the_state_unchanged(device, device_number):
     if not missing(0):
         pytest.skip("there is a GPU here")
     x = variable(device, [1.0], grad=array(device, [2.0]))
@@ -190,7 +190,7 @@ def test_to_gpu_without_one_is_refused_and_changes_nothing(device, device_number
     assert x.node is node
 
 
-def test_to_chx_without_it_is_refused_and_changes_nothing(device):
+def test_to_chx_without_it_is_refused_and_leaves_the_state_unchanged(device):
     if not missing("native:0"):
         pytest.skip("the chx backend is here")
     x = variable(device, [1.0])
@@ -211,7 +211,7 @@ def test_from_chx_leaves_other_arrays(device):
     assert Variable(None).from_chx().array is None
 
 
-def test_to_intel64_goes_to_the_host_where_there_is_none(device):
+def test_to_intel64_without_plugin_moves_to_the_host(device):
     x = variable(device, [1.0], grad=array(device, [2.0]))
     assert x.to_intel64() is x
     assert x.device == xpgrad.get_device(-1)
@@ -233,7 +233,7 @@ def test_copydata_writes_into_the_array(move):
     assert source.device == second
 
 
-def test_copydata_casts_within_a_kind_or_to_a_wider_one(device):
+def test_copydata_casts_within_a_kind_or_to_a_wider_kind(device):
     x = variable(device, [1.0, 2.0])
     x.copydata(variable(device, [3.5, 4.5], "float64"))
     assert values(x) == [3.5, 4.5]
@@ -285,7 +285,7 @@ def test_copydata_from_an_uninitialised_parameter_uses_its_own_initialiser(move)
     assert values(x) == [7.0, 7.0]
 
 
-def test_copydata_between_uninitialised_ones_does_nothing():
+def test_copydata_between_uninitialised_variables_has_no_effect():
     p, q = Parameter(1.0), Parameter(2.0)
     p.copydata(q)
     assert not p.is_initialized
@@ -331,7 +331,7 @@ def test_addgrad_to_none_copies(move):
         assert place(x.grad) == place(x.array)
 
 
-def test_addgrad_of_none_does_nothing(device):
+def test_addgrad_of_none_has_no_effect(device):
     x = variable(device, [1.0], grad=array(device, [2.0]))
     g = x.grad
     x.addgrad(variable(device, [1.0]))

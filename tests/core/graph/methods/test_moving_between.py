@@ -94,7 +94,7 @@ def _hooked(x: Variable) -> Any:
     return seen, x.register_hook(lambda g: seen.append(g.device))
 
 
-def test_what_has_moved_shares_no_memory(move: tuple[Device, Device]) -> None:
+def test_moved_array_shares_no_memory(move: tuple[Device, Device]) -> None:
     first, second = move
     array, gradient = placed(np.ones(3), first), placed(np.full(3, 2.0), first)
     x = Variable(array)
@@ -215,7 +215,7 @@ def _state(x: Variable) -> list[Any]:
 @pytest.mark.parametrize("error", ERRORS, ids=lambda error: type(error).__name__)
 @pytest.mark.parametrize("half", HALVES.values(), ids=HALVES.keys())
 @pytest.mark.parametrize("kind", ["root", "inside a graph", "recorded gradient", "parameter"])
-def test_a_move_that_fails_half_way_changes_nothing(
+def test_a_move_that_fails_half_way_leaves_the_state_unchanged(
     some: tuple[Device, Device], failing: Any, kind: str, half: int, error: Exception
 ) -> None:
     first, second = some
@@ -260,7 +260,9 @@ def test_exchanges_that_fail_leave_both_sides(some: tuple[Device, Device], faili
             assert fresh.device == first
 
 
-def test_a_sweep_whose_gradient_cannot_return_changes_nothing(some: tuple[Device, Device], failing: Any) -> None:
+def test_a_sweep_with_a_failing_move_leaves_the_state_unchanged(
+    some: tuple[Device, Device], failing: Any
+) -> None:
     first, second = some
     x = Variable(placed(np.ones(2), first))
     y = F.sum(F.copy(x, second) * 2.0)
@@ -274,7 +276,9 @@ def test_a_sweep_whose_gradient_cannot_return_changes_nothing(some: tuple[Device
 
 @pytest.mark.parametrize("half", [1, 2, 3])
 @pytest.mark.parametrize("inside", [False, True], ids=["root", "inside a graph"])
-def test_sharing_that_fails_half_way_changes_nothing(monkeypatch: pytest.MonkeyPatch, inside: bool, half: int) -> None:
+def test_sharing_that_fails_half_way_leaves_the_state_unchanged(
+    monkeypatch: pytest.MonkeyPatch, inside: bool, half: int
+) -> None:
     native: Any = device_or_skip("native:0").backend
     leaf = Variable(np.asarray([1.0, 2.0]))
     x = leaf * leaf if inside else leaf

@@ -74,7 +74,7 @@ def test_a_shallow_copy_shares_arrays(device):
 
 
 @DEEP
-def test_a_deep_copy_shares_nothing(device, way):
+def test_a_deep_copy_shares_no_memory(device, way):
     x = variable(device, [1.0], grad=array(device, [2.0]))
     y = way(x)
     x.array[...] = 5.0
@@ -84,7 +84,7 @@ def test_a_deep_copy_shares_nothing(device, way):
 
 
 @WAYS
-def test_a_copy_of_a_root_is_a_root_of_its_own(device, way):
+def test_a_copy_of_a_root_is_a_separate_root(device, way):
     x = variable(device, [2.0])
     z = way(x)
     assert z.creator_node is None
@@ -129,7 +129,7 @@ def test_a_copy_inside_a_graph_passes_gradients_on(device, way, part):
 
 
 @COPIES
-def test_a_copy_inside_a_graph_has_a_node_and_memory_of_its_own(device, way):
+def test_a_copy_inside_a_graph_has_a_separate_node_and_memory(device, way):
     x = variable(device, [2.0, 3.0])
     y = x * x
     y.name = "y"
@@ -332,7 +332,7 @@ def test_attributes_of_subclasses(device, way):
     assert not hasattr(way(Slotted(array(device, [1.0]))), "tag")
 
 
-def test_a_deep_copy_of_what_holds_a_variable_twice(device):
+def test_a_deep_copy_of_an_object_that_holds_a_variable_twice(device):
     x = variable(device, [1.0])
     a, b = deep([x, x])
     assert a is b

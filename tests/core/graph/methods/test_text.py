@@ -56,7 +56,7 @@ def test_dtype_is_shown_unless_it_is_a_default(device, dtype, shown):
     assert repr(variable(device, [1], dtype)).endswith(f"]{shown}{place(device)})")
 
 
-def test_notebooks_show_the_facts_and_what_made_a_variable(device):
+def test_notebooks_show_the_facts_and_the_creator_of_a_variable(device):
     x = variable(device, [1.0], name="<x>")
     y = x * 2
     y.sum().backward()
@@ -67,7 +67,7 @@ def test_notebooks_show_the_facts_and_what_made_a_variable(device):
     assert ">variable(None)</pre>" in Variable(None)._repr_html_()
 
 
-def test_nodes_functions_and_backends_print_what_they_are(device):
+def test_repr_of_nodes_functions_and_backends(device):
     x = variable(device, [1.0, 2.0], name="x")
     y = x * x
     assert repr(x.node) == "<VariableNode x: (2,), float32>"
@@ -157,7 +157,7 @@ def test_labels_of_functions(device):
     assert f.label == "an unchained function"
 
 
-def test_nodes_functions_sweeps_and_hooks_print_what_they_are(device) -> None:
+def test_repr_of_nodes_functions_sweeps_and_hooks(device) -> None:
     class Untitled(xpgrad.FunctionNode):
         @property
         def label(self):

@@ -19,7 +19,7 @@ def test_a_sum_over_the_members(device):
     np.testing.assert_allclose(on_host(vmap(lambda x: psum(x, "i"), 0, None, axis_name="i")(x)), X.sum(0))
 
 
-def test_a_sum_of_what_is_the_same_for_all(device):
+def test_sum_of_a_shared_value(device):
     x, c = array(device, X, "float64"), array(device, 2.0, "float64")
     np.testing.assert_array_equal(on_host(vmap(lambda x, c: psum(c, "i"), (0, None), axis_name="i")(x, c)), [6.0] * 3)
 
@@ -54,7 +54,7 @@ def test_the_position_of_a_member(device):
     np.testing.assert_array_equal(on_host(inner), [[0, 0], [1, 1], [2, 2]])
 
 
-def test_an_unknown_name_is_an_error_that_lists_the_active_ones():
+def test_an_unknown_name_raises_with_the_active_names():
     with pytest.raises(BatchError, match="psum: no vmap with axis_name='i' is active; none is active"):
         psum(np.ones(2), "i")
     with pytest.raises(BatchError, match="the active ones are 'j'"):

@@ -73,7 +73,7 @@ def test_a_function_node_gets_arrays_of_the_library_if_all_members_are_the_same(
     np.testing.assert_allclose(on_host(w.grad), 3 * X[0] ** 2 * X.sum(0))
 
 
-def test_a_function_node_that_cannot_take_batched_arrays_says_how_to_give_a_rule(x):
+def test_a_function_node_without_batching_raises_and_suggests_a_rule(x):
     class Written(FunctionNode):
         def forward(self, inputs):
             y = inputs[0].copy_of_numpy() if not hasattr(inputs[0], "dtype") else np.asarray(on_host(inputs[0])) * 1
@@ -95,7 +95,7 @@ def test_a_function_node_that_fails_for_a_member_raises_its_own_error(x):
         vmap(lambda x: Failing().apply((x,))[0])(x)
 
 
-def test_a_rule_computes_all_members_at_once(x):
+def test_a_rule_computes_all_members_in_one_call(x):
     calls = []
 
     @custom_vmap
@@ -147,7 +147,7 @@ def test_a_rule_for_the_innermost_batch_runs_on_those_around_it(x, device):
         vmap(vmap(lambda a: cube_times(a, 1.0)))(x)
 
 
-def test_gradients_of_what_only_some_arguments_differ_in(x, device):
+def test_gradients_with_partly_batched_arguments(x, device):
     w = array(device, [1.0, -2.0, 0.5], "float64")
 
     def loss(x, w):
@@ -209,7 +209,7 @@ def test_wrong_rules_are_named(name):
         vmap(f)(X)
 
 
-def test_a_rule_cannot_use_members_from_elsewhere():
+def test_a_rule_cannot_use_members_of_another_batch():
     def outer(x):
         @custom_vmap
         def f(a):

@@ -56,7 +56,7 @@ SCENARIOS = {
 
 
 @pytest.mark.parametrize("name", SCENARIOS)
-def test_axes_are_those_of_jax(name):
+def test_axes_agree_with_jax(name):
     jax = pytest.importorskip("jax")
     f, args, in_axes, out_axes = SCENARIOS[name]
     with jax.enable_x64(True):
@@ -199,7 +199,7 @@ def test_no_graph_is_made_without_need(x, device):
 # Other transformations, and functions with rules of users
 
 
-def test_a_checkpoint_repeats_what_each_member_has_drawn(x):
+def test_a_checkpoint_repeats_the_draws_of_each_member(x):
     def f(x):
         leaf = Variable(x.array, requires_grad=True)
         y = checkpoint(lambda z: F.dropout(z, ratio=0.5) * z)(leaf)
@@ -278,12 +278,12 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_what_needs_values_of_members_is_refused(name):
+def test_reading_values_of_members_raises(name):
     with pytest.raises(BatchError, match=r"^vmap: .*; .*(return|use|write|call)"):
         vmap(REFUSED[name])(X[0])
 
 
-def test_printing_says_that_there_are_several_members(x):
+def test_repr_shows_the_batch(x):
     texts = []
     vmap(lambda x: texts.extend([repr(x.array), repr(x), str(x), repr(xp.ones((2,)).array)]) or x)(x)
     assert texts[0] == "<float64 (4,) for each of 3 batch elements>"
@@ -326,7 +326,7 @@ def test_function_hooks_see_one_call_for_all_members(x):
     assert {name: each["occurrence"] for name, each in hook.summary().items()} == {"sin": 1, "sum": 1}
 
 
-def test_threads_have_batches_of_their_own(x):
+def test_threads_have_separate_batches(x):
     results = {}
 
     def run(i):

@@ -91,7 +91,7 @@ def paired(a: Sequence[Any], b: Sequence[Any]) -> float:
 
 
 @pytest.mark.parametrize(("device", "case"), ONCE, ids=lambda each: getattr(each, "name", each))
-def test_the_tangent_is_what_the_gradient_transposes_to(case: Case, device: str) -> None:
+def test_the_tangent_is_the_transpose_of_the_gradient(case: Case, device: str) -> None:
     for point in points(case, device):
         outputs, tangents = jvp(point, point.xs, point.directions, **CONSTANT)
         reference, pullback = vjp(point, *point.xs, **CONSTANT)
@@ -104,7 +104,7 @@ def test_the_tangent_is_what_the_gradient_transposes_to(case: Case, device: str)
             assert_same(tangents, linearize(point, *point.xs, **CONSTANT)[1](*point.directions))
 
 
-def test_what_declares_linear_inputs_is_linear_in_them(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_functions_are_linear_in_declared_inputs(monkeypatch: pytest.MonkeyPatch) -> None:
     device = device_or_skip("@numpy")
     kind = device.backend.array_types[0]
     calls: dict[str, tuple[Any, Any, tuple[Any, ...], dict[str, Any]]] = {}

@@ -83,7 +83,7 @@ def test_a_rule_of_defjvp_gives_the_tangent(point):
     np.testing.assert_allclose(on_host(grad(lambda x: xp.sum(sine(x)))(x)), 3 * np.cos(X))
 
 
-def test_defjvp_is_enough_where_no_gradient_is_asked(point):
+def test_defjvp_suffices_without_gradients(point):
     x, t = point
 
     @custom_vjp

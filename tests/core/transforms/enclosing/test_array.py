@@ -154,7 +154,7 @@ def assert_same(found, wanted):
     ("where", "by_array"), [("a graph", False), *itertools.product(list(WITHIN)[1:], (False, True))]
 )
 @pytest.mark.parametrize("name", OPERATIONS)
-def test_results_are_those_of_numpy_or_refused(name, where, by_array) -> None:
+def test_results_agree_with_numpy_or_raise(name, where, by_array) -> None:
     wanted, found = outcome(OPERATIONS[name], X * 1), WITHIN[where](OPERATIONS[name], by_array)
     if isinstance(wanted, Exception):
         assert isinstance(found, Exception)

@@ -30,7 +30,7 @@ def test_gradients_of_arguments_and_captured_variables(device):
     assert type(w.grad) is type(w.array)
 
 
-def test_what_a_batch_computes_can_be_differentiated_to_any_order(device):
+def test_batched_result_can_be_differentiated_to_any_order(device):
     w = array(device, 0.7, "float64")
     x = array(device, X, "float64")
 
@@ -45,7 +45,7 @@ def test_what_a_batch_computes_can_be_differentiated_to_any_order(device):
         batched, plain = grad(batched), grad(plain)
 
 
-def test_gradients_within_add_to_those_of_captured_variables(device):
+def test_gradients_within_add_to_gradients_of_captured_variables(device):
     w = variable(device, [1.0, 2.0], "float64")
     w.grad = array(device, [10.0, 10.0], "float64")
     x = array(device, X, "float64")
@@ -58,7 +58,7 @@ def test_gradients_within_add_to_those_of_captured_variables(device):
     np.testing.assert_allclose(on_host(w.grad), 10 + X.sum(0))
 
 
-def test_a_backward_computation_within_does_not_end_at_what_was_computed_outside():
+def test_a_backward_computation_within_continues_outside():
     w = Variable(np.asarray([1.0, 2.0]))
     v = w * w
     with pytest.raises(GraphError, match="vmap: a backward computation within the function reaches a Variable"):

@@ -16,7 +16,7 @@ from xpgrad.transforms import fori_loop
 
 @pytest.mark.parametrize("checkpoints", [None, 2, "all"])
 @pytest.mark.parametrize(("lower", "upper"), [(0, 9), (3, 20), (-4, 4), (2, 3)])
-def test_values_and_gradients_are_those_of_a_range(device: Any, lower: int, upper: int, checkpoints: Any) -> None:
+def test_values_and_gradients_agree_with_a_range(device: Any, lower: int, upper: int, checkpoints: Any) -> None:
     x, w = (variable(device, [0.3, -0.7], "float64") for _ in range(2))
 
     def f(i: Any, c: Any) -> Any:
@@ -41,7 +41,7 @@ def test_the_number_is_a_position(device: Any) -> None:
     np.testing.assert_allclose(on_host(g), 720 / (np.arange(6.0) + 1))
 
 
-def test_bounds_are_read_from_arrays_and_an_empty_range_changes_nothing(device: Any) -> None:
+def test_bounds_are_read_from_arrays_and_an_empty_range_has_no_effect(device: Any) -> None:
     x = array(device, 2.0)
     assert values(fori_loop(0, array(device, 3, "int64"), lambda i, c: c * 2, x)) == 16.0
     assert values(fori_loop(5, 5, lambda i, c: c * 2, x)) == 2.0

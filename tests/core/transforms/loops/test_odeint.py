@@ -35,7 +35,7 @@ def total(ys: Any) -> Any:
     return xp.sum(ys * ys)
 
 
-def test_the_solution_is_that_of_scipy(device: Any) -> None:
+def test_the_solution_agrees_with_scipy(device: Any) -> None:
     integrate = pytest.importorskip("scipy.integrate")
     known = integrate.solve_ivp(
         lambda t, y: A @ y**3 + np.sin(t) * 0.1, (0, 2), START, t_eval=TIMES, rtol=1e-11, atol=1e-11
@@ -52,7 +52,7 @@ def test_the_solution_is_that_of_scipy(device: Any) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("options", ADJOINTS)
-def test_gradients_are_those_of_jax(options: Any) -> None:
+def test_gradients_agree_with_jax(options: Any) -> None:
     jax = pytest.importorskip("jax")
     from jax.experimental.ode import odeint as reference
 
@@ -156,7 +156,7 @@ def test_bad_input_is_named(device: Any, call: Any, error: Any, words: str) -> N
 
 
 @pytest.mark.parametrize("options", WAYS)
-def test_members_of_a_batch_take_the_steps_of_the_worst_one(device: Any, options: Any) -> None:
+def test_members_of_a_batch_share_the_smallest_steps(device: Any, options: Any) -> None:
     rates = array(device, [1.0, 2.0, 5.0], "float64")
 
     def last(k: Any) -> Any:

@@ -64,7 +64,7 @@ def assert_same(found: list[Any], expected: list[Any]) -> None:
 
 @pytest.mark.parametrize("checkpoints", KEPT)
 @pytest.mark.parametrize("reverse", [False, True])
-def test_values_and_gradients_are_those_of_the_plain_loop(leaves: Any, checkpoints: Any, reverse: bool) -> None:
+def test_values_and_gradients_agree_with_the_plain_loop(leaves: Any, checkpoints: Any, reverse: bool) -> None:
     c, xs, w = leaves.values()
     h = w * 2  # computed outside, and an ancestor of the results
 
@@ -132,7 +132,7 @@ def test_a_loop_of_no_steps(leaves: Any) -> None:
     assert values(g) == [1.0, 1.0, 1.0]
 
 
-def test_arrays_give_arrays_and_what_is_connected_is_a_variable(device: Any) -> None:
+def test_arrays_give_arrays_and_connected_results_are_variables(device: Any) -> None:
     xs = array(device, [[1.0], [2.0], [3.0], [4.0]])
     carry, ys = scan(lambda carry, x: (carry + x, carry), xs[0, ...], xs)
     assert type(carry) is type(ys) is type(xs)
@@ -161,7 +161,7 @@ def test_a_carry_that_depends_on_a_parameter_only_later(device: Any) -> None:
 
 
 @pytest.mark.parametrize("checkpoints", [None, 1, 3])
-def test_random_numbers_are_those_of_the_first_pass(device: Any, checkpoints: Any) -> None:
+def test_random_numbers_agree_with_the_first_pass(device: Any, checkpoints: Any) -> None:
     c, xs = variable(device, np.ones(20), "float64"), array(device, np.ones((12, 20)), "float64")
 
     def f(carry: Any, x: Any) -> Any:
@@ -177,7 +177,7 @@ def test_random_numbers_are_those_of_the_first_pass(device: Any, checkpoints: An
     assert_same(*found)
 
 
-def test_the_mode_of_training_is_that_of_the_first_pass(device: Any) -> None:
+def test_the_mode_of_training_agrees_with_the_first_pass(device: Any) -> None:
     c = variable(device, np.ones(20), "float64")
     with xpgrad.using_config("train", False):
         carry, _ = scan(lambda carry, x: (F.dropout(carry * 2), None), c, None, 6)
@@ -213,7 +213,7 @@ def test_variables_made_in_the_body_are_no_captures(leaves: Any, device: Any) ->
     assert_same(orders(lambda: scan(f, c, xs), [c, w]), orders(lambda: plain(f, c, xs), [c, w]))
 
 
-def test_what_some_outputs_do_not_need_has_no_gradient(leaves: Any) -> None:
+def test_inputs_unused_by_an_output_have_no_gradient(leaves: Any) -> None:
     c, xs, w = leaves.values()
     f = lambda carry, x: (xp.sin(carry), x * w)  # noqa: E731
     carry, ys = scan(f, c, xs)
@@ -276,7 +276,7 @@ def test_transforms_around_and_within(leaves: Any) -> None:
         assert_same(flat(a), flat(b))
 
 
-def test_derivatives_are_those_of_jax() -> None:
+def test_derivatives_agree_with_jax() -> None:
     jax = pytest.importorskip("jax")
     rng = np.random.default_rng(3)
     c, xs, w = (rng.standard_normal(shape).astype(np.float32) for shape in ((3,), (8, 3), (3, 3)))
@@ -356,7 +356,7 @@ def test_a_variable_that_only_later_steps_use_is_named(leaves: Any) -> None:
 
 
 @pytest.mark.slow
-def test_memory_is_that_of_a_few_steps() -> None:
+def test_memory_is_bounded_by_a_few_steps() -> None:
     n = 1500
     xs = np.zeros((n, 32))
     w = Variable(np.full(32, 0.5))

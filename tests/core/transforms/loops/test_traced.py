@@ -103,7 +103,7 @@ def test_the_number_of_calls_does_not_depend_on_the_steps(data: Any) -> None:
         value_and_grad(lambda c, xs: xp.sum(scan(lambda a, x: (a, a * x), c, xs)[1]), 0),
     ],
 )  # fmt: skip
-def test_values_and_gradients_are_eager_ones(data: Any, f: Any) -> None:
+def test_values_and_gradients_agree_with_eager_calls(data: Any, f: Any) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error", CompileWarning)
         assert_compiled_as_eager(f, *data)

@@ -107,7 +107,7 @@ def test_a_function_that_refuses_batches_takes_a_sweep_for_each_colour():
 
 @pytest.mark.parametrize("mode", ["forward", "reverse"])
 @pytest.mark.parametrize("name", ["tridiagonal", "pentadiagonal", "arrow", "dense column", "scattered"])
-def test_a_pattern_that_misses_any_one_entry_is_found_with_row_and_column(name, mode):
+def test_a_missing_entry_of_a_pattern_is_reported_with_row_and_column(name, mode):
     f = CASES[name][0]
     full = jacobian(f)(X) != 0
     for row, column in np.argwhere(full)[::3].tolist():
@@ -119,7 +119,7 @@ def test_a_pattern_that_misses_any_one_entry_is_found_with_row_and_column(name, 
         assert sparse_jacobian(f, pattern, mode=mode, check=False)(X).nnz == pattern.sum()
 
 
-def test_a_small_entry_beside_large_ones_is_missed_by_no_check():
+def test_a_small_entry_next_to_large_entries_is_detected():
     weights = np.asarray([1e6, 1.0, 1e-4])
     f = lambda x: xp.stack([xp.sum(x * weights), x[0]])  # noqa: E731
     with pytest.raises(SparsityError, match="row 0, column 2"):
@@ -162,7 +162,7 @@ def test_numbers_of_32_bits_give_such_a_matrix(device):
     np.testing.assert_allclose(found.toarray(), on_host(jacobian(tridiagonal)(x)), rtol=1e-6)
 
 
-def test_the_hessian_is_that_of_the_dense_one(device):
+def test_sparse_hessian_equals_dense_hessian(device):
     f = lambda x: xp.sum(tridiagonal(x) ** 2)  # noqa: E731
     x = array(device, X, "float64")
     expected = on_host(hessian(f)(x))
@@ -187,7 +187,7 @@ def test_a_compiled_function():
 
 
 @pytest.mark.parametrize("mode", ["forward", "reverse"])
-def test_infinite_entries_of_the_pattern_are_no_missing_ones(mode):
+def test_infinite_entries_of_the_pattern_are_not_missing(mode):
     f = lambda x: xp.sqrt(x)  # noqa: E731
     with np.errstate(all="ignore"):
         found = sparse_jacobian(f, np.eye(3), mode=mode)(np.asarray([1.0, 0.0, 4.0]))
@@ -215,7 +215,7 @@ def test_what_does_not_fit_is_refused():
         grad(lambda x: xp.sum(xp.asarray(sparse_jacobian(tridiagonal)(x).toarray())))(X)
 
 
-def test_without_scipy_the_error_says_so(monkeypatch):
+def test_without_scipy_the_error_names_scipy(monkeypatch):
     original = builtins.__import__
 
     def without(name, *args, **kwargs):
@@ -230,7 +230,7 @@ def test_without_scipy_the_error_says_so(monkeypatch):
 
 @pytest.mark.parametrize("mode", ["forward", "reverse"])
 @pytest.mark.parametrize("sparsity", [None, np.eye(8), np.tri(8)])
-def test_random_numbers_are_those_of_one_evaluation(mode, sparsity):
+def test_random_numbers_agree_with_one_evaluation(mode, sparsity):
     xpgrad.random.seed(4)
     mask = F.dropout(Variable(np.ones(8)), 0.5).array
     xpgrad.random.seed(4)

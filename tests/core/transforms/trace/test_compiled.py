@@ -112,7 +112,7 @@ Colour = enum.Enum("Colour", "RED BLUE")
     ],
     ids=repr,
 )
-def test_trees_come_back_as_they_were(tree):
+def test_result_trees_keep_their_structure(tree):
     compiled = compile(lambda tree: tree)
     for _ in range(3):
         assert repr(compiled(tree)) == repr(tree)
@@ -159,13 +159,13 @@ def test_generators_and_coroutines_are_refused(f):
 
 
 @pytest.mark.parametrize("f", [generator, lambda x: map(abs, [x]), lambda x: (y for y in [x])])
-def test_what_runs_later_is_no_result(f):
+def test_deferred_result_raises(f):
     with pytest.raises(TypeError, match="runs later and in parts"):
         compile(lambda x: f(x))(X)
 
 
 @pytest.mark.parametrize("f", [3, "f"])
-def test_what_is_no_function_is_refused(f):
+def test_non_callable_raises(f):
     with pytest.raises(TypeError, match="expected a function"):
         compile(f)
 
@@ -265,7 +265,7 @@ def returned_in_set(x):
         (returned_in_object, "returned Holder, which holds an array"), (returned_in_set, "returned set, which holds"),
     ],
 )  # fmt: skip
-def test_an_array_that_is_returned_where_it_is_not_found_is_an_error_at_once(f, text):
+def test_an_array_in_an_unsupported_result_raises_immediately(f, text):
     with pytest.raises(TraceError, match=text):
         compile(f)(X)
 
@@ -278,7 +278,7 @@ def test_an_array_that_is_returned_where_it_is_not_found_is_an_error_at_once(f, 
         (kept_in_attribute, lambda: kept_in_attribute.kept),
     ],
 )
-def test_an_array_that_is_kept_outside_is_there_as_after_an_eager_run(f, kept):
+def test_array_stored_outside_equals_the_eager_run(f, kept):
     compiled, found = compile(f), []
     for i in range(4):
         assert np.array_equal(compiled(X + i), X + i)
@@ -339,7 +339,7 @@ def by_values(a, x):
 
 
 @pytest.mark.parametrize("body", [twice_raw, into_raw, counted, by_values])
-def test_a_captured_array_that_is_written_to_unrecorded_is_that_of_eager(body):
+def test_a_captured_array_written_to_unrecorded_agrees_with_eager(body):
     found = []
     for compiles in (False, True):
         a = np.ones(3)
@@ -371,7 +371,7 @@ def copied_into(a, x):
 
 
 @pytest.mark.parametrize("body", [moving_average, scattered, copied_into])
-def test_a_captured_array_that_is_written_to_by_recorded_calls_is_that_of_eager(body):
+def test_a_captured_array_written_to_by_recorded_calls_agrees_with_eager(body):
     plain, own = np.ones(3), np.ones(3)
     compiled = compile(lambda x: body(own, x))
     for i in range(5):
@@ -457,7 +457,7 @@ def test_a_captured_variable_that_is_returned_is_itself():
 # Errors in the middle
 
 
-def test_an_exception_leaves_everything_as_it_was():
+def test_an_exception_leaves_the_state_unchanged():
     w = Variable(np.ones(3))
     w.grad = np.full(3, 7.0)
 
@@ -482,7 +482,7 @@ def test_an_exception_leaves_everything_as_it_was():
         assert np.array_equal(w.grad, X)
 
 
-def test_an_exception_in_a_run_of_a_program_leaves_variables_as_they_were():
+def test_an_exception_in_a_run_of_a_program_leaves_variables_unchanged():
     w = Variable(np.eye(2))
 
     def f(a):
@@ -500,7 +500,7 @@ def test_an_exception_in_a_run_of_a_program_leaves_variables_as_they_were():
 
 
 @pytest.mark.filterwarnings("error::xpgrad.CompileWarning")
-def test_a_warning_that_is_an_error_is_raised_and_stores_nothing():
+def test_a_warning_that_is_an_error_is_raised_without_a_stored_program():
     w = Variable(np.ones(3))
 
     def f(x):
@@ -536,7 +536,7 @@ def test_threads_may_share_a_compiled_function_from_its_first_call():
 # The environment of a call
 
 
-def test_configuration_devices_and_modes_have_programs_of_their_own():
+def test_configuration_devices_and_modes_have_separate_programs():
     w = Variable(X.copy())
     compiled, ones = (
         compile(lambda: w * (2.0 if xpgrad.config.train else 3.0)),
@@ -564,7 +564,7 @@ def test_a_function_of_two_libraries_runs_without_a_program():
         assert type(theirs).__module__.startswith("array_api_strict")
 
 
-def test_debug_mode_runs_without_a_program_and_says_so_once():
+def test_debug_mode_runs_without_a_program_and_warns_once():
     compiled = compile(lambda x: x * 2)
     with xpgrad.using_config("debug", True):
         with pytest.warns(CompileWarning, match="debug mode"):
@@ -585,7 +585,7 @@ def test_a_captured_variable_that_changes_its_shape_or_dtype_has_another_program
     assert compiled.cache_info().hits
 
 
-def test_compiled_functions_that_are_dropped_leave_nothing():
+def test_deleted_compiled_functions_leave_no_state():
     def make():
         compiled = compile(lambda x: (x * 2).sum())
         for _ in range(3):
@@ -600,7 +600,7 @@ def test_compiled_functions_that_are_dropped_leave_nothing():
     assert len(gc.get_objects()) - before < 50
 
 
-def test_a_compiled_function_that_is_dropped_frees_what_it_captured_without_the_collector():
+def test_a_deleted_compiled_function_frees_captured_objects_without_the_collector():
     def make():
         w = Variable(np.ones(1000))
         compiled = compile(lambda x: (x * w).sum())
@@ -633,7 +633,7 @@ def test_no_array_of_a_recorded_run_is_kept():
         tracemalloc.stop()
 
 
-def test_gradient_of_a_value_beside_its_gradient_that_nothing_is_computed_of():
+def test_gradient_of_a_value_returned_with_an_unused_gradient():
     """The sweep joins a factor of the gradient's missing cotangent with a factor of the value's cotangent."""
 
     def value_and_gradients(x, w, b, gy):
@@ -652,7 +652,7 @@ def test_gradient_of_a_value_beside_its_gradient_that_nothing_is_computed_of():
             np.testing.assert_allclose(a, b, rtol=1e-14)
 
 
-def test_an_output_without_a_cotangent_costs_nothing_and_adds_no_nan():
+def test_an_output_without_a_cotangent_adds_no_cost_and_no_nan():
     xp = xpgrad.array_api
 
     def both(x, w):
@@ -671,7 +671,7 @@ def test_an_output_without_a_cotangent_costs_nothing_and_adds_no_nan():
         assert found[0][1] is None is found[1][1]
 
 
-def test_parameters_of_another_precision_are_computed_in_the_common_one():
+def test_parameters_of_another_precision_are_computed_in_the_common_precision():
     link = xpgrad.links.BatchNormalization(3)
     x = np.asarray([[1.0, -2.0, 3.0]])
 

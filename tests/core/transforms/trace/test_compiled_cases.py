@@ -16,7 +16,7 @@ OTHERS = tuple(os.environ.get("XPGRAD_TEST_DEVICES", "").split())
 
 @pytest.mark.parametrize("device", ["@numpy", "@strict:cpu", *OTHERS], ids=lambda each: each.removeprefix("@"))
 @pytest.mark.parametrize("case", part_of(CASES, 4), ids=lambda each: each.name)
-def test_compiled_case_is_the_eager_one(case: Case, device: str) -> None:
+def test_compiled_case_agrees_with_the_eager_call(case: Case, device: str) -> None:
     """All variants in all dtypes on NumPy; one variant and dtype on other devices, because the calls are the same."""
     found = device_or_skip(device)
     if (reason := lacking(found.backend.name, case.needs)) is not None:

@@ -14,7 +14,7 @@ def added(x, parts, *, more):
     return x + parts[0] + parts[1]["a"] + more[1:]
 
 
-def test_arrays_become_inputs_wherever_they_are_among_the_arguments() -> None:
+def test_arrays_become_inputs_at_any_place_among_the_arguments() -> None:
     one, two, three = X + 1, X + 2, np.arange(5.0)
     x, y = Value(spec(X)), Value(spec(X))
     call = Call("added", added, (x, [one, {"a": two}]), {"more": three}, (y,))
@@ -29,7 +29,7 @@ def test_arrays_become_inputs_wherever_they_are_among_the_arguments() -> None:
     assert found[1] is not two
 
 
-def test_small_arrays_may_stay_constants_and_programs_without_any_stay_as_they_are() -> None:
+def test_small_arrays_may_stay_constants_and_programs_without_arrays_are_unchanged() -> None:
     w = Writer(X)
     (x,) = w.inputs
     program = w.program(w(np.multiply, x, X), w(XP.sum, x, axis=None, name="sum"))
@@ -40,7 +40,7 @@ def test_small_arrays_may_stay_constants_and_programs_without_any_stay_as_they_a
     assert opened.with_constants_as_inputs() == (opened, ())
 
 
-def test_the_function_of_a_program_is_what_the_executor_python_runs() -> None:
+def test_the_function_of_a_program_is_run_by_the_executor_python() -> None:
     w = Writer(X)
     (x,) = w.inputs
     program = w.program(w(np.sin, x))

@@ -51,13 +51,13 @@ def calls(f: Callable[..., Any], twice: bool) -> list[Any]:
 
 @pytest.mark.parametrize("twice", [False, True], ids=["once", "twice"])
 @pytest.mark.parametrize("f", [dropped, recomputed, gradient_inside])
-def test_draws_and_repeated_draws_are_the_eager_ones(f: Callable[..., Any], twice: bool) -> None:
+def test_draws_and_repeated_draws_agree_with_eager_calls(f: Callable[..., Any], twice: bool) -> None:
     compiled = xpgrad.compile(f, exact=True, strict=True)
     assert_same(calls(compiled, twice), calls(f, twice), f.__name__)
     assert compiled.cache_info().hits == 2
 
 
-def test_second_derivatives_are_those_of_the_configuration_of_the_call() -> None:
+def test_second_derivatives_use_the_configuration_of_the_call() -> None:
     compiled = xpgrad.compile(dropped)
     for _ in range(3):
         x = Variable(np.arange(1.0, 4.0))

@@ -73,7 +73,7 @@ def test_a_long_program_is_several_functions_of_at_most_1000_lines() -> None:
     assert list(map(bits, executor_for(program, BACKEND, "python")(X))) == list(map(bits, interpreted(program, (X,))))
 
 
-def test_what_parts_hand_on_is_freed_after_its_last_use(monkeypatch) -> None:
+def test_values_between_parts_are_freed_after_their_last_use(monkeypatch) -> None:
     monkeypatch.setattr(source, "MAX_LINES", 10)
     x = np.linspace(0.1, 1.0, 10_000)
     program = apply_passes(chain(100, x))
@@ -88,7 +88,7 @@ def test_what_parts_hand_on_is_freed_after_its_last_use(monkeypatch) -> None:
     assert chain(100, x).peak_bytes == 200 * x.nbytes  # without passes no array is freed
 
 
-def test_results_of_a_run_stay_as_they_are_in_later_runs_and_threads() -> None:
+def test_results_of_a_run_are_unchanged_in_later_runs_and_threads() -> None:
     x = np.linspace(0.1, 1.0, 10_000)
     program = apply_passes(chain(40, x))
     run = executor_for(program, BACKEND, "python")
@@ -192,7 +192,7 @@ def test_an_executor_is_chosen_by_name(monkeypatch) -> None:
     assert compiled.program(X).executor == "python"
 
 
-def test_an_executor_that_does_not_take_a_program_is_an_error_where_that_is_asked_for(monkeypatch) -> None:
+def test_a_requested_executor_that_rejects_a_program_raises(monkeypatch) -> None:
     executors = {"never": lambda program: NotImplemented, "python": python.python_executor}
     monkeypatch.setattr(choice, "EXECUTORS", executors)
     compiled = xpgrad.compile(lambda x: x * 2.0, executor="never", strict=True)
@@ -201,14 +201,14 @@ def test_an_executor_that_does_not_take_a_program_is_an_error_where_that_is_aske
         compiled(X)
 
 
-def test_an_executor_that_there_is_not_is_an_error_that_names_those_that_there_are() -> None:
+def test_unknown_executor_raises_with_the_available_names() -> None:
     with pytest.raises(ValueError, match=r"compile: there is no executor 'fortran'; there are .*python, and those of"):
         xpgrad.compile(abs, executor="fortran")
     with pytest.raises(ValueError, match="exact=True needs the executor 'python', got 'numpy'"):
         xpgrad.compile(abs, executor="numpy", exact=True)
 
 
-def test_options_are_those_of_the_derivatives_and_of_what_is_made_of_the_function() -> None:
+def test_options_apply_to_derivatives_and_derived_functions() -> None:
     made = []
 
     def python_only(program):
@@ -225,7 +225,7 @@ def test_options_are_those_of_the_derivatives_and_of_what_is_made_of_the_functio
         assert again.program(X).executor == "mine"
 
 
-def test_the_program_that_is_shown_is_that_which_the_executor_says_it_runs(monkeypatch) -> None:
+def test_the_shown_program_is_the_program_of_the_executor(monkeypatch) -> None:
     def renaming(program):
         def run(*arrays):
             return plain(*arrays)
@@ -261,7 +261,7 @@ def test_a_program_shows_the_groups_that_run(executor) -> None:
     assert "fused(" in shown[6]
 
 
-def test_an_explanation_names_what_is_computed_together() -> None:
+def test_an_explanation_names_fused_calls() -> None:
     w = Writer(X)
     (x,) = w.inputs
     y = w(np.multiply, x, x)
@@ -299,7 +299,7 @@ def test_a_long_program_from_few_lines_recommends_scan(monkeypatch) -> None:
 
 
 @pytest.mark.usefixtures("codegen")
-def test_an_explanation_says_why_calls_are_in_no_group() -> None:
+def test_an_explanation_gives_reasons_for_ungrouped_calls() -> None:
     xp = xpgrad.array_api
     f = xpgrad.compile(
         lambda x: (xp.sort(x) * 2 + 1, xp.astype(x, "float16"), x[::2], xp.cumulative_sum(x)), executor="host"
@@ -322,7 +322,7 @@ def test_a_very_long_program_is_warned_of(monkeypatch) -> None:
         executor_for(chain(6), BACKEND, "python")
 
 
-def test_constants_mean_in_the_source_exactly_what_they_are() -> None:
+def test_constants_are_exact_in_the_source() -> None:
     numbers = [
         0.1,
         -0.0,
@@ -352,7 +352,7 @@ def test_constants_mean_in_the_source_exactly_what_they_are() -> None:
     assert repr(args) == repr(given) == repr(kwargs["key"])
 
 
-def test_names_are_the_user_s_where_a_line_gives_one() -> None:
+def test_names_come_from_the_users_source_line() -> None:
     w = Writer(X)
     (x,) = w.inputs
     h = w(np.sin, x)
@@ -384,7 +384,7 @@ def test_text_and_graph_name_each_call_with_its_array_and_bytes() -> None:
     assert graph.count("->") == 3
 
 
-def test_an_executor_on_request_is_asked_only_by_its_name(third_party: ThirdParty, monkeypatch) -> None:
+def test_an_executor_on_request_is_used_only_by_its_name(third_party: ThirdParty, monkeypatch) -> None:
     hook = HOOK.format(body="return lambda *arrays: ('slow to make',)", answer="executor")
     third_party.install(
         "xpgrad-slow", hook.replace("    return exe", "    executor.on_request = True\n    return exe"), modules="numpy"

@@ -154,7 +154,7 @@ DECISIONS = {
 
 
 @pytest.mark.parametrize("decision", DECISIONS)
-def test_decisions_on_numbers_are_never_those_of_other_numbers(decision):
+def test_decisions_on_numbers_are_never_reused_for_other_numbers(decision):
     f = DECISIONS[decision]
     compiled = xpgrad.compile(f, executor="python", verify=False)
     with warnings.catch_warnings():

@@ -25,5 +25,5 @@ def test_a_change_outside_is_noticed(number):
     assert found.ran, found.warnings
 
 
-def test_there_are_enough_programs():
+def test_number_of_programs():
     assert len(PROGRAMS) >= 450

@@ -51,7 +51,7 @@ def test_a_function_of_a_module_is_pickled_by_its_name():
         assert same is decorated
 
 
-def test_others_keep_their_function_and_options_and_make_programs_again():
+def test_copies_keep_function_and_options_and_compile_again():
     for f in (tripled, xpgrad.compile(xpgrad.transforms.vmap, cache_size=2)):
         for again in copies(f):
             assert again is not f

@@ -220,7 +220,7 @@ def test_a_captured_variable_or_array_that_is_replaced_is_not_stale(kind):
         assert np.array_equal(got.array if isinstance(got, Variable) else got, X * factor)
 
 
-def test_a_global_that_is_deleted_raises_as_it_does_eagerly():
+def test_a_deleted_global_raises_as_in_eager_calls():
     globals()["gone"] = Variable(np.ones(3))
     compiled = compile(lambda x: x * gone)  # noqa: F821 - set above
     for _ in range(3):
@@ -271,7 +271,7 @@ def counted_in_cell():
 
 
 @pytest.mark.parametrize("make", [counted_in_list, counted_in_object, counted_in_cell])
-def test_a_function_that_changes_what_it_reads_runs_without_a_program(make):
+def test_a_function_that_changes_external_state_runs_without_a_program(make):
     f, compiled = make(), compile(make())
     with pytest.warns(CompileWarning, match="from outside, which no program repeats"):
         found = [compiled(X) for _ in range(6)]
@@ -280,7 +280,7 @@ def test_a_function_that_changes_what_it_reads_runs_without_a_program(make):
         compile(make(), strict=True)(X)
 
 
-def test_what_is_made_at_the_first_call_and_stays_is_no_reason_against_a_program():
+def test_state_created_in_the_first_call_does_not_prevent_compilation():
     held = Scaled()
     held.made = None
 
@@ -321,7 +321,7 @@ def test_a_program_that_is_stale_is_made_anew_with_a_warning(monkeypatch):
     assert found == [*[(2.0, [])] * 5, (3.0, [StaleProgramWarning]), *[right] * 5]
 
 
-def test_guards_say_what_a_program_has_read():
+def test_guards_list_the_external_state_of_a_program():
     held = types.SimpleNamespace(k=2.0, inner=[3.0, 4.0])
 
     def f(x):

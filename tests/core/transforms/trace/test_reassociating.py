@@ -136,7 +136,7 @@ def test_random_networks_give_the_same_to_rounding(seed, count, small, off):
         assert close(ran(program, inputs, off), interpreted(program, inputs)), seed
 
 
-def test_random_networks_have_what_the_passes_change():
+def test_random_networks_contain_calls_that_the_passes_change():
     fewer = Counter()
     for seed in range(20):
         program, _ = Network(seed).program(120)
@@ -160,7 +160,7 @@ def weights():
     ]
 
 
-def test_a_recurrent_network_multiplies_all_its_inputs_at_once():
+def test_a_recurrent_network_multiplies_all_its_inputs_in_one_call():
     f, args = value_and_grad(recurrent, (0, 1, 2, 3)), weights()
     step, exact = xpgrad.compile(f, executor="python"), xpgrad.compile(f, exact=True)
     wanted, gradients = f(*args)
@@ -175,7 +175,7 @@ def test_a_recurrent_network_multiplies_all_its_inputs_at_once():
     assert fused["sum_to"] == 1
 
 
-def test_exact_programs_are_left_as_they_are():
+def test_exact_programs_are_unchanged():
     args = weights()
     exact = xpgrad.compile(recurrent, exact=True)
     for _ in range(3):
@@ -184,7 +184,7 @@ def test_exact_programs_are_left_as_they_are():
     assert names(exact.program(*args)) == names(without.program(*args))
 
 
-def test_a_product_with_ones_is_its_other_operand_wherever_that_lies():
+def test_a_product_with_ones_is_its_other_operand_for_any_layout():
     def f(x):
         return xp.ones((3, 4)) * x + 1.0
 
@@ -216,7 +216,7 @@ def test_large_products_stay():
         assert names(xpgrad.compile(layers, executor="python").program(xs, u))["matmul"] == count
 
 
-def test_sums_of_products_written_by_the_user_are_one():
+def test_sums_of_products_written_by_the_user_are_merged():
     def gram(many, others):
         total = many[0].mT @ others[0]
         for a, b in zip(many[1:], others[1:], strict=True):
@@ -230,7 +230,7 @@ def test_sums_of_products_written_by_the_user_are_one():
     assert names(compiled.program(many, others))["matmul"] == 1
 
 
-def test_the_gradient_of_a_gradient_is_that_of_eager():
+def test_the_gradient_of_a_gradient_agrees_with_eager():
     def f(u, x):
         return xp.sum(sum(xp.tanh(x[t] @ u) for t in range(STEPS)) ** 2)
 
@@ -259,7 +259,7 @@ def test_programs_that_write_to_arrays_stay():
 # The order of calls
 
 
-def test_calls_come_after_what_they_need_and_draws_in_their_order():
+def test_calls_follow_their_operands_and_draws_keep_their_order():
     spec = BACKEND.spec(np.ones(2))
     a, b, c, d, e = (Value(spec, name) for name in "abcde")
     early = Call("early", abs, (c,), {}, (d,), draws=True)

@@ -106,7 +106,7 @@ def _small_arrays_and_parts_count(monkeypatch):
     monkeypatch.setattr(source, "MAX_LINES", 12)
 
 
-def test_without_a_fault_nothing_is_found():
+def test_no_difference_is_found_without_a_fault():
     compare_all()
 
 

@@ -159,7 +159,7 @@ JOURNAL = {
 
 
 @pytest.mark.parametrize("body", JOURNAL.values(), ids=JOURNAL)
-def test_what_is_stored_in_captured_variables_is_what_eager_stores(body):
+def test_captured_variables_store_the_eager_values(body):
     assert compare(weighted(body), step, 6).hits >= 2
 
 
@@ -220,7 +220,7 @@ DIFFERENTIATED = {
 
 
 @pytest.mark.parametrize("body", DIFFERENTIATED.values(), ids=DIFFERENTIATED)
-def test_gradients_through_the_node_are_those_of_eager(body):
+def test_gradients_through_the_node_agree_with_eager(body):
     def run(state, f, i):
         state.w.cleargrad()
         x = Variable(np.arange(3.0) + i)
@@ -233,7 +233,7 @@ def test_gradients_through_the_node_are_those_of_eager(body):
     assert compare(weighted(body), run).hits
 
 
-def test_gradients_of_a_compiled_function_to_the_third_order_are_those_of_eager():
+def test_gradients_of_a_compiled_function_to_the_third_order_agree_with_eager():
     def summed(f):
         return lambda x: xpgrad.transforms.grad(f)(x).sum()
 
@@ -265,7 +265,7 @@ TRANSFORMS = {
 
 
 @pytest.mark.parametrize("transform", TRANSFORMS.values(), ids=TRANSFORMS)
-def test_transforms_within_and_around_compile_give_what_eager_gives(transform):
+def test_transforms_within_and_around_compile_agree_with_eager_calls(transform):
     def f(x):
         return (xpgrad.array_api.sin(x) * x**2).sum()
 
@@ -408,7 +408,7 @@ def in_place(parameters):
 @pytest.mark.parametrize(
     "averages", [np.asarray, lambda a: Variable(a, requires_grad=False)], ids=["arrays", "Variables"]
 )
-def test_200_steps_of_training_are_those_of_eager(optimizer, averages):
+def test_200_steps_of_training_agree_with_eager(optimizer, averages):
     def make():
         parameters = network()
         mean, var, update = averages(np.zeros(5)), averages(np.ones(5)), optimizer(parameters)
@@ -430,7 +430,7 @@ def test_200_steps_of_training_are_those_of_eager(optimizer, averages):
     assert compare(make, run, 200).hits >= 195
 
 
-def test_random_numbers_are_those_of_eager_for_one_seed():
+def test_random_numbers_agree_with_eager_for_one_seed():
     def run(state, f, i):
         return array(f(Variable(np.ones(10), requires_grad=False)))
 

@@ -29,7 +29,7 @@ FUNCTIONS: dict[str, tuple[Callable[..., Any], list[Any]]] = {
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_gradients_are_those_of_members(name: str, device: xpgrad.Device) -> None:
+def test_gradients_agree_with_members(name: str, device: xpgrad.Device) -> None:
     call, shapes = FUNCTIONS[name]
     check(call, shapes, device, size=2)
     check(call, shapes, device, "float32", order=1, size=1, rtol=1e-4)

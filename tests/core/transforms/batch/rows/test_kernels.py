@@ -66,7 +66,7 @@ def device(request):
 
 
 @pytest.mark.parametrize("case", CASES, ids=repr)
-def test_a_kernel_gives_what_it_gives_for_each_member(device, case):
+def test_a_kernel_agrees_with_each_member(device, case):
     for size in (3, 1, 0):
         compare(case, device, size, raw=False)
 
@@ -90,7 +90,7 @@ def test_searchsorted_puts_nan_behind_all_numbers(device):
 # Random numbers
 
 
-def test_each_member_draws_numbers_of_its_own_in_the_order_of_a_loop(device):
+def test_each_member_draws_separate_numbers_in_the_order_of_a_loop(device):
     x = array(device, np.zeros(3))
     random.seed(0)
     got = vmap(lambda x: x + Variable(random.normal((2,), device=device)))(x)
@@ -141,7 +141,7 @@ BODIES = {
 """Kernels whose default bodies, in calls of the standard, compute with batched arrays as with others."""
 
 
-def test_it_is_decided_for_each_kernel_how_it_is_computed_for_a_batch():
+def test_every_kernel_has_a_batching_rule():
     for module in pkgutil.walk_packages(xpgrad.__path__, "xpgrad."):
         if not module.name.endswith("__main__"):
             importlib.import_module(module.name)

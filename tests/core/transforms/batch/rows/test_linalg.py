@@ -68,7 +68,7 @@ FUNCTIONS: list[tuple[str, Callable[..., Any], Any]] = [
 
 
 @pytest.mark.parametrize("number", range(len(FUNCTIONS)), ids=[name for name, *_ in FUNCTIONS])
-def test_gradients_are_those_of_members(number: int, device: xpgrad.Device) -> None:
+def test_gradients_agree_with_members(number: int, device: xpgrad.Device) -> None:
     _, call, shapes = FUNCTIONS[number]
     order = 1 if number in (2, 16) else 2
     check(call, shapes, device, order=order, rtol=1e-7)
@@ -110,7 +110,7 @@ def test_a_stack_of_vectors_is_no_matrix(device: xpgrad.Device) -> None:
             vmap(function)(x)
 
 
-def test_one_singular_member_leaves_the_gradients_of_the_others(device: xpgrad.Device) -> None:
+def test_one_singular_member_does_not_affect_other_gradients(device: xpgrad.Device) -> None:
     x = np.stack([np.eye(3), np.zeros((3, 3)), 2 * np.eye(3)])
     g = on_host(vmap(grad(lambda x: linalg.slogdet(x).logabsdet))(placed(x, device)))
     np.testing.assert_allclose(g[[0, 2]], [np.eye(3), 0.5 * np.eye(3)])

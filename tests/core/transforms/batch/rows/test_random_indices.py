@@ -49,7 +49,7 @@ def filled(items, arrays):
 
 
 @pytest.mark.parametrize("seed", range(150))
-def test_random_indices_give_what_they_give_for_each_member(seed):
+def test_random_indices_agree_with_each_member(seed):
     rng = np.random.default_rng(seed)
     shape = tuple(int(n) for n in rng.integers(1, 5, rng.integers(1, 5)))
     items, arrays, flags = random_index(rng, shape)

@@ -37,7 +37,7 @@ def device(request):
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_what_depends_on_values_of_a_member_is_refused_with_a_remedy(device, name):
+def test_value_dependent_result_raises_with_a_remedy(device, name):
     f, text = REFUSED[name]
     with xpgrad.using_device(device), pytest.raises(BatchError, match=f"^vmap: .*{text}"):
         vmap(f)(array(device, [[1.0, 2.0, 3.0], [3.0, 2.0, 1.0]], "float64"))
@@ -79,7 +79,7 @@ WRONG = {
 
 @pytest.mark.parametrize("name", WRONG)
 @pytest.mark.parametrize("size", [2, 0])
-def test_an_error_is_that_of_a_member(device, name, size):
+def test_an_error_describes_a_member(device, name, size):
     f = WRONG[name]
     member = array(device, np.zeros((2, 3)), "float64")
     with xpgrad.using_device(device):

@@ -149,17 +149,17 @@ def device(request):
 
 
 @pytest.mark.parametrize("case", CASES, ids=repr)
-def test_a_function_of_variables_gives_what_it_gives_for_each_member(device, case):
+def test_a_function_of_variables_agrees_with_each_member(device, case):
     for size in SIZES:
         compare(case, device, size, raw=False)
 
 
 @pytest.mark.parametrize("case", [case for case in CASES if case.raw], ids=repr)
-def test_a_function_of_arrays_gives_what_it_gives_for_each_member(device, case):
+def test_a_function_of_arrays_agrees_with_each_member(device, case):
     for size in SIZES:
         compare(case, device, size, raw=True)
 
 
-def test_the_table_has_no_two_cases_of_one_name():
+def test_names_of_cases_are_unique():
     names = [case.name for case in CASES]
     assert len(names) == len(set(names)) == len(np.unique(names))

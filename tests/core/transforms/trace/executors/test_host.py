@@ -242,7 +242,7 @@ def test_sums_are_the_same_for_any_blocks_and_threads(case, monkeypatch):
 
 
 @pytest.mark.parametrize("shape", [(1_000_003,), (3000, 301)])
-def test_sums_are_as_accurate_as_those_of_numpy(shape, monkeypatch):
+def test_sums_are_as_accurate_as_sums_of_numpy(shape, monkeypatch):
     monkeypatch.setenv("XPGRAD_NUM_THREADS", "2")
     ours, theirs = [], []
     for seed in range(5):
@@ -274,7 +274,7 @@ def test_total_does_not_depend_on_the_order_of_parts(count):
 
 
 @pytest.mark.usefixtures("_short_blocks")
-def test_sums_of_half_precision_are_those_of_whole_arrays():
+def test_sums_of_half_precision_agree_with_whole_arrays():
     x = draw(1000, dtype="float16")
     program = recorded(lambda x: xp.sum(x * 2), x)
     assert bits(host_executor(program)(x)[0]) == bits(interpreted(program, (x,))[0])
@@ -336,7 +336,7 @@ def test_group_with_single_elements_is_left_to_its_calls():
 
 @pytest.mark.usefixtures("_short_blocks")
 @pytest.mark.parametrize("shape", [(40,), (30, 40), (30, 1), (1, 1)])
-def test_constant_arrays_are_cut_where_others_are(shape):
+def test_constant_arrays_are_split_like_inputs(shape):
     x, y, z = values((30, 40), (30, 40), (30, 40))
     constant = draw(*shape)
     calls = Call("multiply", np.multiply, (x, constant), {}, (y,)), Call("add", np.add, (y, x), {}, (z,))
@@ -348,7 +348,7 @@ def test_constant_arrays_are_cut_where_others_are(shape):
 
 
 @pytest.mark.usefixtures("_short_blocks")
-def test_threads_may_run_one_program_at_once():
+def test_threads_may_run_one_program_concurrently():
     args = draw(50, 24), draw(24), draw(24), draw(50, 24)
     program = recorded(value_and_grad(p5, (0, 1, 2)), *args)
     run = host_executor(program)
@@ -368,7 +368,7 @@ def test_threads_may_run_one_program_at_once():
 
 
 @pytest.mark.usefixtures("_short_blocks")
-def test_floating_point_errors_are_treated_as_the_caller_says():
+def test_floating_point_errors_follow_the_settings_of_the_caller():
     x = np.zeros(1000, np.float32)
     program = recorded(lambda x: xp.log(x) * 2, np.ones(1000, np.float32))
     run = host_executor(program)
@@ -387,7 +387,7 @@ def test_buffers_of_numpy_are_as_before():
 
 
 @pytest.mark.parametrize("threads", [1, 2])
-def test_memory_of_a_run_is_that_of_results_and_blocks(monkeypatch, threads):
+def test_memory_of_a_run_is_bounded_by_results_and_blocks(monkeypatch, threads):
     monkeypatch.setenv("XPGRAD_NUM_THREADS", str(threads))
     x = draw(2**21)
     program = recorded(value_and_grad(lambda x: xp.sum(formula(x))), x)
@@ -412,7 +412,7 @@ def test_small_arrays_are_not_cut():
 
 
 @pytest.mark.usefixtures("_short_blocks")
-def test_calls_of_more_lines_than_a_function_has():
+def test_programs_with_more_lines_than_one_function():
     from xpgrad.transforms.trace import source
 
     def many(x):

@@ -40,13 +40,13 @@ class Meeting:
             self.task(first, last)
 
 
-def test_number_of_threads_is_that_of_the_environment(monkeypatch):
+def test_number_of_threads_follows_the_environment(monkeypatch):
     monkeypatch.setenv("XPGRAD_NUM_THREADS", "3")
     assert threads() == 3
 
 
 @pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="there is no set of cores of a process here")
-def test_number_of_threads_is_that_of_the_cores_of_the_process(monkeypatch):
+def test_number_of_threads_follows_the_cores_of_the_process(monkeypatch):
     monkeypatch.delenv("XPGRAD_NUM_THREADS", raising=False)
     monkeypatch.setattr(os, "sched_getaffinity", lambda process: {0, 2, 5})
     assert threads() == 3
@@ -159,7 +159,7 @@ def test_loops_within_a_task_are_done_by_its_thread(two):
     assert sorted(taken) == sorted([*outer] * 4)
 
 
-def test_two_callers_at_once(two):
+def test_two_concurrent_callers(two):
     sums = {}
 
     def caller(name):
@@ -199,7 +199,7 @@ def run_python(text):
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forked processes here")
-def test_forked_process_makes_threads_of_its_own():
+def test_forked_process_starts_separate_threads():
     found = run_python(
         "child = os.fork()\n"
         "run_all(task, 4, 1)\n"

@@ -41,7 +41,7 @@ def near(found, wanted):
 
 @settings(max_examples=150, deadline=None)
 @given(seed=st.integers(0, 2**32), count=st.integers(2, 40), order=st.integers(0, 2))
-def test_random_programs_by_statements_give_what_their_calls_give(seed, count, order):
+def test_random_programs_by_statements_agree_with_calls(seed, count, order):
     maker = Maker(random.Random(seed).randrange, 1 + seed % 3)
     program = maker.program(count)
     runs = Runs(maker, program)
@@ -122,7 +122,7 @@ def test_value_and_gradient_are_one_group(f, shape, expected):
     assert [(group.rows, group.columns) for group in found] == [expected]
 
 
-def test_what_follows_a_sum_over_rows_is_another_group_unless_it_is_of_columns():
+def test_statements_after_a_row_sum_start_a_group_unless_on_columns():
     found, _ = groups(xpgrad.compile(columns, executor="python").program(np.ones((40, 100))))
     first, second = found
     assert (first.rows, first.columns) == (40, 100)
@@ -165,7 +165,7 @@ def test_numbers_that_somebody_may_change_are_read_at_each_run():
     assert np.allclose(run(np.ones(3))[0], np.exp(3.0))
 
 
-def test_what_is_added_to_one_element_is_a_number_to_go_on_with():
+def test_sum_to_one_element_continues_as_a_number():
     def f(x):
         return xp.sum(x[0] * x[0] + x[0])
 
