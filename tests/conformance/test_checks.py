@@ -18,7 +18,7 @@ from xpgrad.errors import MissingFunction
 from xpgrad_conformance.cases import CASES
 from xpgrad_conformance.check import FAMILIES, Family
 from xpgrad_conformance.checks import CHECKS, spellings
-from xpgrad_conformance.checks.together import together
+from xpgrad_conformance.checks.concurrent_calls import run_concurrently
 from xpgrad_conformance.generated.operations import OPERATIONS
 from xpgrad_conformance.outcome import Outcome, _missing, outcome
 from xpgrad_conformance.plan import plan
@@ -151,14 +151,14 @@ def test_threads_that_fail_raise_in_the_caller() -> None:
         raise KeyError("in a thread")
 
     with pytest.raises(KeyError, match="in a thread"):
-        together([lambda: None, fails])
+        run_concurrently([lambda: None, fails])
 
 
 def test_a_thread_that_hangs_is_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("xpgrad_conformance.checks.together.TIMEOUT", 0.05)
+    monkeypatch.setattr("xpgrad_conformance.checks.concurrent_calls.TIMEOUT", 0.05)
     release = threading.Event()
     with pytest.raises(AssertionError, match="1 of 1 threads are not done"):
-        together([lambda: release.wait(30)])
+        run_concurrently([lambda: release.wait(30)])
     release.set()
 
 

@@ -273,7 +273,7 @@ OF_ONE_SIZE = {
     *("F.n_step_rnn-relu", "F.spatial_transformer_grid", "F.spatial_transformer_grid-line"),
     *("getitem-arrays", "getitem-broadcast", "interp-one"),
 }
-"""Cases that refuse all small inputs: sizes of their inputs depend on each other, or on what the call names."""
+"""Cases that reject all small inputs: sizes of their inputs depend on each other, or on parameters of the call."""
 
 
 @pytest.mark.parametrize(

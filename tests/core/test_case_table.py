@@ -13,10 +13,10 @@ from xpgrad_conformance.table.table import ASSERTIONS, assertions_of, run
 
 PARTS = 8
 OTHERS = [device for device in DEVICES if device not in ("@numpy", "@strict:cpu")]
-"""The certificate of strict runs the table on its first device; @strict:device1 finds whatever that would."""
+"""The certificate of strict runs the table on its first device; @strict:device1 covers the second."""
 RUNS = [(case, "@numpy") for case in CASES] + [(case, device) for device in OTHERS for case in part_of(CASES, PARTS)]
 SMALL_COMPLEX = {case.name for case in part_of(CASES, PARTS)}
-"""Cases of which small complex inputs run, too: others at each commit."""
+"""Cases that also run with small complex inputs: a different part for each commit."""
 COMPILED = {case.name for case in part_of(CASES, 4)}
 """Cases whose derivatives are also computed by programs."""
 AT_SPECIAL_VALUES = {case.name for case in part_of(CASES, 60)}

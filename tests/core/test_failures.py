@@ -29,7 +29,7 @@ MAX_PLACES = 40
 """Of a call with more steps so many are chosen, evenly."""
 CORE = os.path.dirname(xpgrad.__file__) + os.sep
 SPARED = tuple(CORE + name for name in ("chainer/undo.py", "optimizers/undo.py", "config.py"))
-"""What restores, and what would be interrupted where no exception can arise."""
+"""Code that restores state, and code that no exception can interrupt."""
 UNFAILING = "read", "__exit__", "__del__", "<", "_undone_by_errors", "_gradient_arrived"
 CACHES = {"_plan", "_packs", "_ties", "programs", "states"}
 X = np.arange(12, dtype="float32").reshape(4, 3) / 7

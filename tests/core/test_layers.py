@@ -38,7 +38,7 @@ PACKAGES = (
     "cli",
     "__main__",
 )
-"""Packages and modules of the core, lowest first; those of one line do not import each other."""
+"""Packages and modules of the core, lowest first; modules of one line do not import each other."""
 PACKAGE_OF_ALL = "xpgrad"
 WITHOUT_CIRCLES = "xpgrad.transforms.batch", "xpgrad.transforms.enclosing"
 """Packages whose modules do not import each other for type checkers, either."""

@@ -12,7 +12,7 @@ from tests.turn import part_of
 import xpgrad
 
 OWN_TEST = {"backends.md", "interop.md"}
-"""The files of the first are those of a distribution; the second needs an environment of its own (tests/examples)."""
+"""The files of the first page form a distribution; the second page needs a separate environment (tests/examples)."""
 DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 OF_NUMPY = {*OWN_TEST, "transforms.md"}
 """The sessions of the last one use NumPy's arrays beside Python numbers, which are made on the current device."""

@@ -82,7 +82,7 @@ WORDS = {
     "tutorial.md": "xp.device_of xp.spec_of",  # arguments of rules
     "transforms.md": "aux least_squares resize_ sol",
 }
-"""What else stands in code font on a page: values, files' words, names of other libraries."""
+"""Other text in code font on a page: values, words of files, names of other libraries."""
 OF_THEIR_LIBRARIES = {"interop.md", *(f"port-from-{name}.md" for name in ("autograd", "chainer", "jax", "pytorch"))}
 """Their bare names are functions of other libraries, which tests/examples and test_howto.py run."""
 DOTTED = re.compile(r"(?<![\w./@-])([A-Za-z_]\w*+)((?:\.[A-Za-z_]\w*+)++)(?![*{-])")  # no start of names: F.max_*

@@ -12,7 +12,7 @@ from tests.docs.documents import ROOT
 EXAMPLE = ROOT / "examples" / "consumers.py"
 DOCUMENT = ROOT / "docs" / "interop.md"
 NEEDED = {"scipy.special", "scipy.stats", "array-api-extra", "einops", "autoray", "distmarg", "array-api-signal"}
-"""Libraries that the test extra installs; of the others a missing one is skipped."""
+"""Libraries that the test extra installs; other missing libraries are skipped."""
 
 
 def run(*arguments):

@@ -14,7 +14,7 @@ from xpgrad.transforms.trees import flatten
 
 SHAPES = ((2, 3), (3,), (2, 1), ())
 KINDS = "values", "inside", "outside", "both", "second", "captured"
-"""Where the gradients are computed: nowhere, in the function, of it, both, of second order in it, by `backward`."""
+"""Where gradients are computed: nowhere, in the function, of the function, both, second order in it, by `backward`."""
 TOLERANCE = 1e-9
 
 

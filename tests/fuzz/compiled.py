@@ -20,7 +20,7 @@ from xpgrad.transforms.trees import flatten
 CALLS = 4
 """Two calls that record, and two of the program."""
 MAX_SIZE = 1_000_000
-"""Elements of an array that others may broadcast to."""
+"""Maximum number of elements of a broadcast array."""
 
 
 class World:

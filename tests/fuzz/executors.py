@@ -32,11 +32,11 @@ MAX_SIZE = 300_000
 ROUNDINGS = 3
 """Eager calls with other roundings of the arguments."""
 ALLOWED = 50
-"""Multiple of what these change by which results may differ."""
+"""Allowed multiple of the effect of these perturbations."""
 FLOOR = {"f": 5e-5, "d": 1e-13}
-"""And what they may differ by in any case, relative to the largest number: NumPy adds up 40,000 rows one by one."""
+"""Minimum allowed difference, relative to the largest number: NumPy adds 40,000 rows one by one."""
 SIZE = 16.0
-"""Numbers of the size of the arguments and their sums, which may be what a result is a difference of."""
+"""Magnitude of the arguments and their sums; a result may be a difference of such numbers."""
 
 
 class Rounded(Plan):

@@ -14,7 +14,7 @@ from xpgrad_conformance.table.one_derivative import disagreements
 SPECIAL = 0.3
 """Share of programs at whole numbers from -1 to 1, where elements are equal, 0, or ends of a domain."""
 COMPILED = 0.2
-"""Share of programs that are compiled, too."""
+"""Share of programs that are also compiled."""
 RTOL = 1e-7
 
 

@@ -30,7 +30,7 @@ BINARY: tuple[Callable[[Namespace, Any, Any], Any], ...] = (
     lambda xp, a, b: xp.maximum(a, b),
 )
 MIDDLES = "copy", "taken", "hook", "none"
-"""What stands in the middle: a copy, a number taken out, a hook that writes into its gradient, nothing."""
+"""Third-party code in the middle: a copy, an extracted number, a hook that writes to its gradient, no code."""
 
 
 class Program:

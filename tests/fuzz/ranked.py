@@ -10,7 +10,7 @@ import xpgrad.functions as F
 
 Namespace = Any
 MAX_SIZE = 40
-"""Elements of an array of which no larger ones are made."""
+"""Maximum number of elements of operands that create larger arrays."""
 PLACES = [1, 0, 1]
 """Indices along an axis of two elements or more."""
 
@@ -83,7 +83,7 @@ STEPS: tuple[Step, ...] = (
     Step(lambda xp, a, b, made: a[:, made(PLACES)], 2, 2, axis=1, grows=True),
     Step(lambda xp, a, b, made: xp.moveaxis(a, 0, -1), 2),
 )  # fmt: skip
-"""What every library computes."""
+"""Functions that every library supports."""
 BINARY: tuple[Callable[[Namespace, Any, Any], Any], ...] = (
     lambda xp, a, b: a + b,
     lambda xp, a, b: a - 0.5 * b,
@@ -116,7 +116,7 @@ OURS: tuple[Step, ...] = (
     Step(lambda xp, a, b, made: xp.repeat(a, 2, axis=0), 1, grows=True),
     Step(lambda xp, a, b, made: xp.fft.irfft(xp.fft.rfft(a) * 0.5, n=a.shape[-1]), 1),
 )  # fmt: skip
-"""What only we compute."""
+"""Functions that only xpgrad supports."""
 
 
 class Ranked:

@@ -147,4 +147,4 @@ WRONG: dict[str, Callable[[], Any]] = {
     "endless": Endless,
     "unhashable": lambda: Unhashable(1),
 }
-"""Makers, each of a new object: a generator is used up by the first that asks it."""
+"""Makers of new objects, because a generator can be used only once."""

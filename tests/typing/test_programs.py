@@ -32,7 +32,7 @@ ROOMS = (
 )  # fmt: skip
 SHOWN = ["xpgrad", *(f"xpgrad.{room}" for room in ROOMS)]
 Errors = dict[tuple[str, int], set[str]]
-"""From a line, named by its file and number, to the codes of the errors in it."""
+"""From a line, given by file and number, to the codes of the errors in it."""
 
 
 @pytest.fixture(scope="module")

@@ -41,7 +41,7 @@ LEAST = 0.1
 """Size of a number, computed of inputs of a size around 1, whose rounding may be left of a difference."""
 LEAVES = "load", "element", "constant", "copy"
 SMALL = {"CACHED_BYTES": 1, "PART": 4, "SHORTEST": 5, "LONGEST": 8}
-"""Sizes of blocks and parts of `host` by which the arrays of cases are cut, with a shorter block at the end."""
+"""Sizes of blocks and parts of `host` that split the arrays of cases, with a shorter block at the end."""
 
 Group = tuple[Fused, list[Any]]
 

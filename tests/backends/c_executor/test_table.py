@@ -9,7 +9,7 @@ from xpgrad_conformance.table.scenario import dtypes_of
 SHARE = 7
 """One of so many cases runs by `host`."""
 GROUPS = 70
-"""Groups of C, of one loop each, that are compiled and compared."""
+"""Number of C groups, with one loop each, that are compiled and compared."""
 ROWS = frozenset(
     [
         *(

@@ -9,7 +9,7 @@ import warnings
 from tests.backends.cupy import fake
 
 UNLIKE = {"linalg.eigvals", "linalg.eigvals-batch", "interp"}
-"""NumPy gives real eigenvalues where they are; `interp`'s case asks array_api_compat, which finds NumPy."""
+"""NumPy returns real eigenvalues for real spectra; the case of `interp` uses array_api_compat, which uses NumPy."""
 
 
 def main(specifier: str, mode: str, checks: set[str]) -> int:

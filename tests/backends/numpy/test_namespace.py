@@ -22,9 +22,9 @@ OWN = {
     "roll",
     *(("ceil", "floor", "from_dlpack", "reshape", "trunc") if np.__version__.startswith("2.0.") else ()),
 }
-"""What the backend replaces, most of it in NumPy 2.0."""
+"""Functions that the backend replaces, most of them in NumPy 2.0."""
 MODULES = {"__annotate__", "__annotations__", "__builtins__", "__dict__", "__dir__", "__name__"}
-"""What each module has of its own, the first of them from Python 3.14 on."""
+"""Attributes of every module, some of them only from Python 3.14 on."""
 NAMES = sorted({*dir(compat), *vars(compat)} - MODULES)
 
 

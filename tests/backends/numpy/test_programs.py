@@ -21,7 +21,7 @@ ARGUMENTS = [
     *([X, X, X], [X, (0,)], [X, ()], [X, 0, False], [(3, 3), 1.0], [3], [X, X, BACKEND.spec(X)], [X > 2, X, Y]),
     *([X, X, X, BACKEND.spec(X), 0, True], [X, X, 0], [X, ROWS, X, None, True, -1, "mean"], [X[0], X[0]]),
 ]
-"""Arguments of which most functions take some."""
+"""Arguments; most functions accept some of these."""
 LEAST = 130
 
 
@@ -84,7 +84,7 @@ ALONG = {
     "where": ([(300, 40), (300, 1), 0.5], {}),
     "astype": ([(300, 40), np.dtype("float64")], {}),
 }
-"""Arguments of the functions along axes that write into given memory: shapes of arrays, and others."""
+"""Arguments of the functions along axes that write to given memory: shapes of arrays, and further arguments."""
 
 
 def drawn(items, dtype):

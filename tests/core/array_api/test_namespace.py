@@ -18,7 +18,7 @@ from xpgrad.testing.arrays import on_host, placed
 
 VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12", "2025.12")
 OTHERS = {"Device", "ArrayAPIStrictFlags", "__version__", "linalg"}
-"""What is array-api-strict's own, and the extension that has a test of its own."""
+"""Names specific to array-api-strict, and the extension with a separate test."""
 MAIN = [name for name in array_api_strict.__all__ if not name.endswith("_flags") and name not in OTHERS]
 MODULES = ("array_api", "numpy", "strict")
 EXTENSIONS = ("linalg", "fft")

@@ -65,9 +65,7 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("kind", BROKEN)
-def test_a_broken_plugin_is_recorded_with_a_warning(
-    third_party: ThirdParty, kind: str
-) -> None:
+def test_a_broken_plugin_is_recorded_with_a_warning(third_party: ThirdParty, kind: str) -> None:
     source, reason = BROKEN[kind]
     module = third_party.install("xpgrad-npu", source, backends="npu", modules="npulib")
     plugins = third_party.plugins()

@@ -31,7 +31,7 @@ def backend(name="npu", array_types=(Array,), **options):
     options = {"scatter_add": scatter_add_by_sorting, "devices": ["cpu"], **options}
     return ArrayAPIBackend(name, np, array_types, **options)
 """
-"""What the plugins of the tests begin with: a library of one type, and a backend for it."""
+"""Common beginning of the plugins in the tests: a library of one type, and a backend for it."""
 
 
 def gives(expression: str) -> str:

@@ -18,7 +18,7 @@ NUMBERS = {
     "chainer.training.extensions": 26,
     "chainer.training.triggers": 8,
 }
-"""How many public names modules of Chainer 7.8.1 have."""
+"""Number of public names in modules of Chainer 7.8.1."""
 
 
 def looked_up(path):

@@ -114,7 +114,7 @@ UNFIT = {
     ),
     "no Backend": (gives("np"), "expected a Backend", "docs/backends.md"),
 }
-"""Plugins that break the contract, in ways that the loader names: what it says, and what is to be done."""
+"""Plugins that break the contract in ways that the loader reports: the expected message and remedy."""
 
 FAULTY = f"""
 import ctypes, os, torch, warnings
@@ -168,7 +168,7 @@ FAULTS = {
     "heavy import": Said("heavy-import", "importing it imports torch, which xpgrad-npu 1.0 does not", "inside"),
     "heavy backend": Said("heavy-import", "making its backend imports jax, which", "import jax inside the function"),
 }
-"""What is to be said of it."""
+"""The expected report."""
 
 
 def doctor(*words: str, **environment: str) -> Result:

@@ -43,7 +43,7 @@ BY_NAME = {
     "square": ("x",),
     "tensordot": ("a", "b"),
 }
-"""Functions of the standard whose arrays have names in Chainer, too."""
+"""Functions of the standard whose arrays also have names in Chainer."""
 
 
 def test_every_function_has_a_case_or_is_a_plain_rename():

@@ -26,7 +26,7 @@ def _switching_often():
     sys.setswitchinterval(before)
 
 
-def together(*functions, repeats=REPEATS):
+def run_concurrently(*functions, repeats=REPEATS):
     """Run each function several times in a separate thread, and raise their first exception."""
     errors, barrier = [], threading.Barrier(len(functions))
 
@@ -49,14 +49,14 @@ def together(*functions, repeats=REPEATS):
 
 def elsewhere(function):
     """Run a function in another thread, to its end."""
-    together(function, repeats=1)
+    run_concurrently(function, repeats=1)
 
 
 @pytest.mark.parametrize("options", [{}, {"enable_double_backprop": True}], ids=["raw", "recorded"])
 @pytest.mark.parametrize("make", [lambda a: xpgrad.Variable(a), lambda a: Parameter(a)], ids=["Variable", "Parameter"])
 def test_sweeps_of_several_threads_into_one_leaf_add_up(device, make, options):
     w = make(array(device, [0.0, 0.0]))
-    together(*[lambda: xp.sum(w * 3).backward(**options)] * COUNT)
+    run_concurrently(*[lambda: xp.sum(w * 3).backward(**options)] * COUNT)
     assert values(w.grad) == [3.0 * COUNT * REPEATS] * 2
 
 
@@ -65,20 +65,20 @@ def test_sweeps_of_one_graph_by_several_threads_add_up(device, options):
     w = variable(device, [1.0, 2.0])
     y = w * 2
     z = xp.sum(y * y + y[1])
-    together(*[lambda: z.backward(**options)] * COUNT)
+    run_concurrently(*[lambda: z.backward(**options)] * COUNT)
     assert values(w.grad) == [8.0 * COUNT * REPEATS, 20.0 * COUNT * REPEATS]
     assert y.grad is None or values(y.grad) == [4.0, 10.0]
 
 
 def test_sums_of_gradients_by_several_threads_add_up(device):
     target, source = variable(device, [1.0]), variable(device, [1.0], grad=array(device, [5.0]))
-    together(*[lambda: target.addgrad(source)] * COUNT)
+    run_concurrently(*[lambda: target.addgrad(source)] * COUNT)
     assert values(target.grad) == [5.0 * COUNT * REPEATS]
 
 
 def test_reading_a_gradient_as_a_variable_loses_no_update(device):
     w = variable(device, [0.0])
-    together(*[lambda: (w * 3).backward()] * 2, *[lambda: w.grad_var] * 2)
+    run_concurrently(*[lambda: (w * 3).backward()] * 2, *[lambda: w.grad_var] * 2)
     assert values(w.grad) == [3.0 * 2 * REPEATS]
 
 
@@ -190,11 +190,11 @@ def test_hooks_that_several_threads_register_are_all_there(device, made):
         x = variable(device, [1.0])
         hooks = [FunctionHook() for _ in range(COUNT)]
         if made == "Variable":
-            together(*[lambda x=x: x.register_hook(print)] * COUNT, repeats=1)
+            run_concurrently(*[lambda x=x: x.register_hook(print)] * COUNT, repeats=1)
             assert len(x.node.extra.hooks) == COUNT
             continue
         f = (x * 1 if made == "primitive" else Passing().apply((x,))[0]).creator_node
-        together(*[lambda f=f, h=h: f.add_hook(h, str(id(h))) for h in hooks], repeats=1)
+        run_concurrently(*[lambda f=f, h=h: f.add_hook(h, str(id(h))) for h in hooks], repeats=1)
         assert len(f.local_function_hooks) == COUNT
 
 

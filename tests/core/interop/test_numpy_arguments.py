@@ -19,7 +19,7 @@ HOLES = np.where(M, X, np.nan)
 ODD = 1 + np.arange(4)[::-1] % 3 * 0.25  # unequal weights
 
 ARRAYS = {"x2": Y, "b": Y, "a2": Y, "v": Y, "ar2": Y, "a": X, "shape": (4, 3), "axis": 0, "obj": 1, "values": 0.5}
-"""Required arguments by their names; others are `X`, or `S` in `linalg`."""
+"""Required arguments by name; the remaining arguments are `X`, or `S` in `linalg`."""
 BASE = {
     "apply_along_axis": (lambda row: row * row[0], 1, X),
     "choose": (np.array([0, 1, 1, 0]), [X, Y]),
@@ -175,7 +175,7 @@ VALUES |= {
     "partition.kind": ("introselect",),
     "argpartition.kind": ("introselect",),
 }
-"""Values of optional arguments, by the names of the arguments, or of function and argument."""
+"""Values of optional arguments, by argument name, or by function and argument."""
 SKIPPED = {
     "empty_like": "has no values to compare",
     "linalg.lstsq": "returns the rank as an int",

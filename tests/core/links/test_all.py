@@ -13,7 +13,7 @@ from xpgrad import serializers
 from xpgrad.models import tree
 
 SLOW_CHECKED = "Linear", "Convolution2D", "EmbedID", "BatchNormalization", "LSTM", "NStepRNNTanh"
-"""Links that are checked on JAX, too, which compiles each function for each shape."""
+"""Links that are also checked on JAX, which compiles each function for each shape."""
 each_case = pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 lazy_cases = pytest.mark.parametrize("case", [case for case in CASES if case.lazy], ids=lambda case: case.name)
 

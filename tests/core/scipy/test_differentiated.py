@@ -22,7 +22,7 @@ CASES = [*LINALG, *FFT, *SIGNAL, *NDIMAGE, *INTERPOLATE, *INTEGRATE, *SPATIAL, *
 LIBRARIES = ["@torch:cpu", pytest.param("@jax", marks=pytest.mark.slow), "@strict", "native:0"]
 STEP = 1e-5
 READING = ("linalg.polar", "interpolate.RegularGridInterpolator:nearest")
-"""Cases whose checks read values, which a program cannot."""
+"""Cases whose checks read values, which a compiled program cannot do."""
 
 
 def floating(y):

@@ -32,7 +32,7 @@ SECOND = (
     "betaln", "dawsn", "erfcx", "hyperbolic_sine_integral", "i0e", "i1e", "k0e", "k1e", "rgamma", "sine_integral",
     "spence",
 )  # fmt: skip
-"""Special functions whose second derivatives are compared, too, with a bound of 1e-12."""
+"""Special functions whose second derivatives are also compared, with a bound of 1e-12."""
 TERMS: dict[str, Any] = {
     "kl_div": lambda a, row, k: np.max(np.abs(a)),
     "hyp0f1": lambda a, row, k: abs(special.hyp0f1(a[0], np.asarray(abs(a[1]))).array),
@@ -43,7 +43,7 @@ TERMS: dict[str, Any] = {
         lambda a, row, k: abs(row[1]) if k % 3 == 2 else 0.0,
     ),  # times a difference
 }
-"""Largest terms of functions that are differences of them."""
+"""Largest terms of functions that are differences of these terms."""
 
 
 @functools.cache
@@ -225,7 +225,7 @@ AXES = {
     "huber": (ENDS, ENDS),
     **dict.fromkeys(("elliprf", "elliprd"), (ENDS[:5],) * 3),
 }
-"""Special points of functions of two inputs or more: the ends of domains, and what formulas treat by itself."""
+"""Special points of functions of two inputs or more: the ends of domains, and points with special formulas."""
 SEVERAL = sorted({*AXES, "pow"} | {name for name, (_, axes) in TABLE.items() if len(axes) > 1 and name not in CONSTANT})
 
 

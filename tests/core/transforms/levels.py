@@ -32,7 +32,7 @@ FUNCTIONS: tuple[Any, ...] = (
 )
 X = np.asarray([0.8, -0.6])
 IDENTITIES = "compile", "checkpoint"
-"""What JAX has no equal of, or what changes no numbers."""
+"""Transformations that JAX lacks, or that change no numbers."""
 TOLERANCE = 1e-8
 
 Names = tuple[str, ...]

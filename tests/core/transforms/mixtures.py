@@ -21,7 +21,7 @@ class Library(NamedTuple):
     made: Callable[[Any], Any]
     """Returns an array of the library, with the values of a host array."""
     leaf: Callable[[Any], Any]
-    """Returns what functions of the namespace take, with the values of a host array."""
+    """Returns an argument for functions of the namespace, with the values of a host array."""
     grad: Callable[..., Any]
     jvp: Callable[..., tuple[Any, Any]]
     vmap: Callable[..., Any]
@@ -174,7 +174,7 @@ KINDS: dict[str, tuple[Callable[[Library, Function], Function], ...]] = {
     "compile": (_compiled,),
     "checkpoint": (_checkpointed,),
 }
-"""By transformation, what returns a function of one array from one."""
+"""For each transformation, a function from functions of one array to functions of one array."""
 Mixture = tuple[Callable[[Library, Function], Function], ...]
 
 

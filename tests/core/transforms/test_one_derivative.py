@@ -196,7 +196,7 @@ POINTS: dict[str, tuple[Any, Any]] = {
     "continuous adjoint": (integral("continuous"), np.asarray([0.0, 0.5, 1.0])),
 }  # fmt: skip
 READ = "root by bisection"
-"""What reads numbers, and so is no function of batches."""
+"""Functions that read numbers, and so cannot be batched."""
 
 
 @pytest.mark.parametrize("name", POINTS)

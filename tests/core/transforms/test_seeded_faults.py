@@ -31,7 +31,7 @@ from xpgrad_conformance.table.one_derivative import disagreements
 
 BATCH_PROGRAMS, FORWARD_PROGRAMS = 120, 80
 FOUND = AssertionError, XpgradError, ValueError, IndexError, AttributeError
-"""What is wrong silently, or is refused by us, by the library, or by Python."""
+"""Silent errors, and errors raised by xpgrad, the library, or Python."""
 
 
 def batches() -> None:

@@ -9,7 +9,7 @@ from tests.faults.testbed import Testbed
 
 from xpgrad import config
 from xpgrad.plugin import Spec
-from xpgrad_conformance.checks.together import COUNT
+from xpgrad_conformance.checks.concurrent_calls import COUNT
 from xpgrad_conformance.pretend import PretendArray
 
 

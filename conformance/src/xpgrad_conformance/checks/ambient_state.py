@@ -10,7 +10,7 @@ import numpy as np
 from xpgrad import using_device
 from xpgrad.testing.arrays import on_host
 from xpgrad_conformance.check import check
-from xpgrad_conformance.checks.together import COUNT, in_rounds, switching_often, unless_refused
+from xpgrad_conformance.checks.concurrent_calls import COUNT, ignoring_exceptions, run_in_rounds, switching_often
 from xpgrad_conformance.generated.operation import Operation
 from xpgrad_conformance.generated.perturbed import unfit
 from xpgrad_conformance.generated.sample import Sample
@@ -56,10 +56,12 @@ def modes_at_once(s: Subject) -> None:
     for given in (calls, refusals):
         several = (given * CALLS[s.quick])[: CALLS[s.quick]]
         rounds += (
-            [[each for call in several for each in (unless_refused(call), lambda: _seen(s, looks))]] if given else []
+            [[each for call in several for each in (ignoring_exceptions(call), lambda: _seen(s, looks))]]
+            if given
+            else []
         )
     with switching_often():
-        for results in in_rounds(rounds):
+        for results in run_in_rounds(rounds):
             for found in results[1::2]:
                 _compare(before, found, f"while other threads call {samples[-1].written}")
 

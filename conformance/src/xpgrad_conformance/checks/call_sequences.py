@@ -10,7 +10,7 @@ import numpy as np
 
 from xpgrad.errors import MissingFunction
 from xpgrad_conformance.check import check
-from xpgrad_conformance.checks.together import COUNT, in_rounds, switching_often
+from xpgrad_conformance.checks.concurrent_calls import COUNT, run_in_rounds, switching_often
 from xpgrad_conformance.generated.call_sequences import CallSequence, drawn, sequence_error, sequence_text, smallest
 from xpgrad_conformance.generated.sample import raised
 from xpgrad_conformance.subject import Subject
@@ -53,7 +53,7 @@ def random_calls_in_threads(s: Subject) -> None:
             return
         calls: list[Callable[[], Any]] = [functools.partial(_error, s, sequence) for sequence in sequences]
         with switching_often():
-            results = in_rounds([calls, calls[::-1]])
+            results = run_in_rounds([calls, calls[::-1]])
         for sequence, *found in zip(sequences, results[0], results[1][::-1], strict=True):
             wrong = next((each for each in found if each is not None), None)
             assert wrong is None, (

@@ -18,7 +18,7 @@ from xpgrad.transforms import grad, value_and_grad
 from xpgrad.transforms.trees import flatten
 from xpgrad.types import Array
 from xpgrad_conformance.check import check
-from xpgrad_conformance.checks.together import together
+from xpgrad_conformance.checks.concurrent_calls import run_concurrently
 from xpgrad_conformance.subject import Subject
 from xpgrad_conformance.table.comparisons import assert_near, assert_place
 
@@ -323,7 +323,7 @@ def threads(s: Subject) -> None:
 
     with using_device(s.device):  # programs are of the current device, and that is each thread's own
         run = program_of(f, *calls[0])
-    together([functools.partial(work, k) for k in range(len(calls))])
+    run_concurrently([functools.partial(work, k) for k in range(len(calls))])
     for got, each in zip(found, expected, strict=True):
         for number, arrays in enumerate(got):
             agree(s, arrays, each, f"run {number + 1} in one of {len(calls)} threads")

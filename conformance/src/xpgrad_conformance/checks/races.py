@@ -12,9 +12,15 @@ import numpy as np
 from xpgrad.plugin import CHAPTERS
 from xpgrad.testing.arrays import on_host
 from xpgrad_conformance.check import check
+from xpgrad_conformance.checks.concurrent_calls import (
+    COUNT,
+    ignoring_exceptions,
+    run_concurrently,
+    run_in_rounds,
+    switching_often,
+)
 from xpgrad_conformance.checks.fused import replacements, wanted
 from xpgrad_conformance.checks.table import is_generated
-from xpgrad_conformance.checks.together import COUNT, in_rounds, switching_often, together, unless_refused
 from xpgrad_conformance.generated.common_shapes import Group, of_one_shape
 from xpgrad_conformance.generated.draw import Draw
 from xpgrad_conformance.generated.operation import Operation
@@ -92,11 +98,11 @@ def first_uses(s: Subject) -> None:
         rounds += _beside_errors(s, [sample for sample, _ in pairs[:: -(-len(pairs) // (COUNT // 2))]] if pairs else [])
     rounds += _read_at_once(s, pairs[-1:])
     with switching_often():
-        results = in_rounds([each.calls for each in rounds])
+        results = run_in_rounds([each.calls for each in rounds])
         crowd = Draw(s, s.operation.name).turn(3) if s.quick else first
         _after_others(s, pairs[-1:] if crowd or not s.quick else [])
         for one, two in pairs[-1:] if crowd else []:  # more threads than a library may have buffers for
-            found = together([_caller(s, sample) for sample in (one, two)] * (MANY_THREADS // 2))
+            found = run_concurrently([_caller(s, sample) for sample in (one, two)] * (MANY_THREADS // 2))
             assert_all_right(s, [one, two] * (MANY_THREADS // 2), found, f"called by {MANY_THREADS} concurrent threads")
     for each, found in zip(rounds, results, strict=True):
         each.verify(found)
@@ -132,7 +138,7 @@ def _of_many_digits(s: Subject, pairs: Sequence[Pair]) -> list[Round]:
     for pair in pairs:
         made = [with_inexact_values(sample) for sample in pair]
         if all(one is not other for one, other in zip(made, pair, strict=True)):
-            calls = [unless_refused(_caller(s, sample)) for sample in made] * (COUNT // 2)
+            calls = [ignoring_exceptions(_caller(s, sample)) for sample in made] * (COUNT // 2)
             rounds.append(Round(calls, functools.partial(_as_later, s, pair)))
     return rounds
 
@@ -144,8 +150,8 @@ def _after_others(s: Subject, pairs: Sequence[Pair]) -> None:
         other = in_dtype(s, dtype)
         before = pairs_of(other, s.operation)[-1:] if other.has(dtype, *s.operation.facts) else []
         for each in _of_many_digits(s, pairs if before else []):
-            together([_caller(other, before[0][0])] * COUNT)
-            each.verify(together(each.calls))
+            run_concurrently([_caller(other, before[0][0])] * COUNT)
+            each.verify(run_concurrently(each.calls))
 
 
 def _as_later(s: Subject, pair: Pair, found: list[Any]) -> None:
@@ -295,7 +301,7 @@ def first_uses_of_kernels(s: Subject) -> None:
 
     arrays = scenario.arrays()
     with switching_often():
-        results = together([call] * COUNT)
+        results = run_concurrently([call] * COUNT)
     verify("value", scenario)
     for i, found in enumerate(results):
         for got, expected in zip(found, call(), strict=True):
@@ -315,7 +321,7 @@ def gradients_at_once(s: Subject) -> None:
     rounds = [calls * (COUNT // 2) for calls in both]
     expected = [[call() for call in calls[:2]] for calls in rounds]
     with switching_often():
-        results = in_rounds(rounds)
+        results = run_in_rounds(rounds)
     for pair, right, found in zip(chosen, expected, results, strict=True):
         for i, each in enumerate(found):
             assert_equal(s, pair[i % 2], right[i % 2], each, "differentiated by eight concurrent threads")
@@ -333,7 +339,7 @@ def programs_at_once(s: Subject) -> None:
         if any(program_error(s, program) is not None for program in programs):
             continue  # W50 says so
         with switching_often():
-            wrong = together([functools.partial(program_error, s, program) for program in programs])
+            wrong = run_concurrently([functools.partial(program_error, s, program) for program in programs])
         for program, error in zip(programs, wrong, strict=True):
             text = "" if error is None else program_text(s, program, error)
             assert error is None, f"a program, run by one of eight concurrent threads: {error}\n{text}"
@@ -367,7 +373,7 @@ def _of_more_axes(sample: Sample, count: int) -> Sample:
 
 def _in_orders(s: Subject, orders: list[list[tuple[Sample, Callable[[], Any]]]], what: str) -> None:
     with switching_often():
-        results = in_rounds([[call for _, call in order] for order in orders])
+        results = run_in_rounds([[call for _, call in order] for order in orders])
     samples = [sample for order in orders for sample, _ in order]
     assert_all_right(s, samples, [got for found in results for got in found], f"called while other threads call {what}")
 

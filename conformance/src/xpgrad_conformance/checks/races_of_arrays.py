@@ -10,8 +10,14 @@ from xpgrad import as_array, random, using_device
 from xpgrad.testing.arrays import on_host
 from xpgrad.types import Array
 from xpgrad_conformance.check import check
+from xpgrad_conformance.checks.concurrent_calls import (
+    COUNT,
+    in_another_thread,
+    run_concurrently,
+    run_in_rounds,
+    switching_often,
+)
 from xpgrad_conformance.checks.exchange import readers
-from xpgrad_conformance.checks.together import COUNT, alone, in_rounds, switching_often, together
 from xpgrad_conformance.subject import Subject
 from xpgrad_conformance.table.comparisons import assert_same_bits
 
@@ -23,9 +29,9 @@ ROUNDS = 3
 def made_at_once(s: Subject) -> None:
     """Eight threads that create arrays concurrently, from lists, ranges or random numbers, get right results."""
     calls: list[Callable[[], list[Any]]] = [functools.partial(_made, s, seed) for seed in range(COUNT)]
-    expected = [alone(call) for call in calls]
+    expected = [in_another_thread(call) for call in calls]
     with switching_often():
-        for i, arrays in enumerate(together(calls)):
+        for i, arrays in enumerate(run_concurrently(calls)):
             for k, (one, other) in enumerate(zip(arrays, expected[i], strict=True)):
                 assert_same_bits(
                     one,
@@ -52,7 +58,7 @@ def written_at_once(s: Subject) -> None:
             x = s.array(np.zeros_like(whole), s.wide)
             parts = [s.array(np.ascontiguousarray(whole[key]), s.wide) for key in keys]
             with switching_often():
-                together([functools.partial(_write, s, x, *each) for each in zip(keys, parts, strict=True)])
+                run_concurrently([functools.partial(_write, s, x, *each) for each in zip(keys, parts, strict=True)])
             what = f"x of shape {whole.shape}, of which eight threads have written x[{keys[0]}], x[{keys[1]}], ...,"
             assert_same_bits(on_host(x), whole, what)
         _into_each_other(s, whole)
@@ -66,7 +72,7 @@ def _into_each_other(s: Subject, host: Any) -> None:
     x, y = s.array(host, s.wide), s.array(host, s.wide)
     calls: list[Callable[[], Any]] = [functools.partial(_write, s, *each) for each in ((x, ..., y), (y, ..., x))]
     with switching_often():
-        in_rounds([calls * (COUNT // 2)] * ROUNDS)
+        run_in_rounds([calls * (COUNT // 2)] * ROUNDS)
     for each in (x, y):
         assert_same_bits(on_host(each), host, "one of two equal arrays that eight threads have written into each other")
 
@@ -81,7 +87,7 @@ def _elements(s: Subject) -> None:
                 x[k] = int(wanted[k])
 
     with switching_often():
-        together([functools.partial(write, i) for i in range(COUNT)])
+        run_concurrently([functools.partial(write, i) for i in range(COUNT)])
     assert_same_bits(on_host(x), wanted.astype("uint8"), "x of uint8, of which eight threads have written elements,")
 
 
@@ -90,9 +96,9 @@ def shown_at_once(s: Subject) -> None:
     """Eight threads that print arrays concurrently each get the right text."""
     variables = [s.variable(s.values((2 + i, 3), dtype=s.wide) + 10.0 * i, s.wide) for i in range(COUNT)]
     calls: list[Callable[[], Any]] = [functools.partial((repr, str)[i % 2], x) for i, x in enumerate(variables)]
-    wanted = [alone(call) for call in calls]
+    wanted = [in_another_thread(call) for call in calls]
     with switching_often():
-        for found in in_rounds([calls] * ROUNDS):
+        for found in run_in_rounds([calls] * ROUNDS):
             for i, (one, other) in enumerate(zip(found, wanted, strict=True)):
                 assert one == other, (
                     f"the output of thread {i} of eight concurrent threads is {one!r}, and in a single thread {other!r}"
@@ -107,7 +113,7 @@ def exported_at_once(s: Subject) -> None:
     for name in [name for name, _ in readers(s, arrays[0])]:
         calls: list[Callable[[], Any]] = [functools.partial(_read, s, name, x) for x in arrays]
         with switching_often():
-            for found in in_rounds([calls] * ROUNDS):
+            for found in run_in_rounds([calls] * ROUNDS):
                 for got, host in zip(found, hosts, strict=True):
                     assert_same_bits(got, host, f"the array that {name} read in one of eight concurrent threads,")
 

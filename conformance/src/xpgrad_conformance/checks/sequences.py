@@ -14,7 +14,7 @@ from xpgrad import Variable, as_array
 from xpgrad.plugin import CHAPTERS
 from xpgrad.testing.arrays import on_host
 from xpgrad_conformance.check import check
-from xpgrad_conformance.checks.together import TIMEOUT, switching_often
+from xpgrad_conformance.checks.concurrent_calls import TIMEOUT, switching_often
 from xpgrad_conformance.generated.draw import Draw
 from xpgrad_conformance.generated.operations import OPERATIONS
 from xpgrad_conformance.generated.sample import Sample, as_list

@@ -8,7 +8,7 @@ import numpy as np
 from xpgrad import Variable, config, grad, no_backprop_mode, random, using_config, using_device
 from xpgrad.backend.current import current_device
 from xpgrad_conformance.check import check
-from xpgrad_conformance.checks.together import COUNT, Held, alone, together
+from xpgrad_conformance.checks.concurrent_calls import COUNT, Held, in_another_thread, run_concurrently
 from xpgrad_conformance.subject import Subject
 from xpgrad_conformance.table.comparisons import assert_same_bits
 
@@ -54,7 +54,7 @@ def several_devices(s: Subject) -> None:
                 s.expect(y, value, f"x * x + x in thread {i}, on {device},", dtype=s.wide, device=device)
                 s.expect(g, value * (2 * wide + 1), f"its gradient in thread {i}", dtype=s.wide, device=device)
 
-    together([functools.partial(computed, i) for i in range(COUNT)])
+    run_concurrently([functools.partial(computed, i) for i in range(COUNT)])
 
 
 @check("P07", needs=("threads",))
@@ -84,7 +84,7 @@ def configuration(s: Subject) -> None:
             )
             seen = config.enable_backprop, config.debug
             assert seen == (True, False), f"{name} of another thread shows in the configuration"
-        found = together([program, elsewhere] * (COUNT // 2))
+        found = run_concurrently([program, elsewhere] * (COUNT // 2))
         for got in found[::2]:
             assert_same_bits(
                 got, expected, f"a gradient during computations in {name} of another thread, and in a single thread,"
@@ -110,7 +110,9 @@ def random_streams(s: Subject) -> None:
             assert_same_bits(
                 found, wanted, f"draw {i} after seed(11), while another thread seeds and draws, and in a single thread,"
             )
-            assert_same_bits(alone(lambda: other(11)), expected[0], "the first draw after seed(11) of another thread")
-            alone(lambda: other(5))
+            assert_same_bits(
+                in_another_thread(lambda: other(11)), expected[0], "the first draw after seed(11) of another thread"
+            )
+            in_another_thread(lambda: other(5))
     finally:
         random.set_state(held, s.device)

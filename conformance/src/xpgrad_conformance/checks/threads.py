@@ -11,7 +11,7 @@ from xpgrad import Variable, grad, no_backprop_mode, using_device
 from xpgrad.array_api.namespace import namespace
 from xpgrad.plugin import Spec
 from xpgrad_conformance.check import check
-from xpgrad_conformance.checks.together import COUNT, alone, together
+from xpgrad_conformance.checks.concurrent_calls import COUNT, in_another_thread, run_concurrently
 from xpgrad_conformance.subject import Subject
 from xpgrad_conformance.table.comparisons import assert_same_bits
 
@@ -43,7 +43,7 @@ def forward_and_backward(s: Subject) -> None:
     calls = [functools.partial(_program, s, host, s.wide) for host in hosts]
     expected = [call() for call in calls]
     for attempt in range(2):
-        for i, results in enumerate(together(list(calls))):
+        for i, results in enumerate(run_concurrently(list(calls))):
             _assert_same(results, expected[i], f"attempt {attempt}, thread {i}")
 
 
@@ -54,7 +54,7 @@ def fresh_shapes(s: Subject) -> None:
     hosts = [(s.values((3 + i % 4, 4 + i), -1.0, 1.0, dtypes[i % len(dtypes)])) for i in range(COUNT)]
     calls = [functools.partial(_program, s, host, host.dtype.name) for host in hosts]
     calls += [calls[0], calls[1]]
-    results = together(list(calls))
+    results = run_concurrently(list(calls))
     for i, (call, found) in enumerate(zip(calls, results, strict=True)):
         _assert_same(found, call(), f"thread {i}, shape {hosts[i % COUNT].shape}, {hosts[i % COUNT].dtype}")
     handle, dtype = s.device.handle, s.array(np.ones(1), s.wide).dtype
@@ -64,7 +64,7 @@ def fresh_shapes(s: Subject) -> None:
 
     different = []
     for n in range(991, 1015):
-        rounds = zip(*together([functools.partial(asked, n)] * COUNT), strict=True)
+        rounds = zip(*run_concurrently([functools.partial(asked, n)] * COUNT), strict=True)
         different += [specs[0] for specs in rounds if any(spec is not specs[0] for spec in specs)][:1]
     # one round may meet the moment at which a full cache of specs is emptied
     assert len(different) <= 1, f"threads got several objects for the spec {different[0]!r}"
@@ -84,7 +84,7 @@ def one_graph(s: Subject) -> None:
     for recorded in (False, True):
         calls = [functools.partial(swept, i, recorded) for i in range(COUNT)]
         expected = [call() for call in calls]
-        for i, found in enumerate(together(list(calls))):
+        for i, found in enumerate(run_concurrently(list(calls))):
             kind = "recorded" if recorded else "raw"
             assert_same_bits(
                 found, expected[i], f"{kind} sweep {i} of one graph, in one of several threads and in a single thread,"
@@ -103,7 +103,7 @@ def built_elsewhere(s: Subject) -> None:
             x = s.variable(host, s.wide, here)
             return x, xp.sum(xp.tanh(x) * x)
 
-    x, y = alone(built)
+    x, y = in_another_thread(built)
     with using_device(there), no_backprop_mode():
         y.backward()
     wide = host.astype(float)
@@ -115,7 +115,7 @@ def built_elsewhere(s: Subject) -> None:
         device=here,
     )
     x, y = built()
-    alone(y.backward)
+    in_another_thread(y.backward)
     s.expect(
         x.grad,
         np.tanh(wide) + wide * (1 - np.tanh(wide) ** 2),
@@ -136,9 +136,9 @@ def errors(s: Subject) -> None:
         a, b = s.array(hosts[0], s.wide), s.array(hosts[1][:4], s.wide)
         s.raises(Exception, lambda: s.host(s.kernels.matmul(a, b)), "matmul of (5, 7) and (4, 7)")
 
-    alone(fails)
+    in_another_thread(fails)
     _assert_same(calls[0](), expected[0], "after a matmul failed in another thread")
-    results = together([call if i % 2 else fails for i, call in enumerate(calls)])
+    results = run_concurrently([call if i % 2 else fails for i, call in enumerate(calls)])
     for i in range(1, COUNT, 2):
         _assert_same(results[i], expected[i], f"with threads in which matmul fails, thread {i}")
     _assert_same(calls[0](), expected[0], "after matmul failed in other threads")
@@ -160,7 +160,7 @@ def kernels_looked_up(s: Subject) -> None:
     for attempt in range(3):
         names = s.backend.xp
         names.set_providers(names._providers)  # clears cached kernels
-        for found in together([program] * COUNT):
+        for found in run_concurrently([program] * COUNT):
             for one, two in zip(found, expected, strict=True):
                 assert_same_bits(
                     one, two, f"attempt {attempt}: a result right after the kernels were forgotten, and before,"
@@ -182,7 +182,7 @@ def moving(s: Subject) -> None:
             again, apart = (pickle.loads(pickle.dumps(x)), copy.deepcopy(x)) if s.has("pickle") else (x, x)
             return s.host(x), s.host(y), s.host(again), s.host(apart)
 
-        found = together([functools.partial(moved, host) for host in group])
+        found = run_concurrently([functools.partial(moved, host) for host in group])
         for i, (host, arrays) in enumerate(zip(group, found, strict=True)):
             for got in arrays:
                 assert_same_bits(
@@ -192,7 +192,7 @@ def moving(s: Subject) -> None:
                 )
     x = s.variable(same[0], s.wide, s.pair[0]).array
     calls = [lambda: s.xp.add(x, x), lambda: Variable(x).to_device(s.pair[1])]
-    for turn, y in enumerate(together(calls * (COUNT // 2))):
+    for turn, y in enumerate(run_concurrently(calls * (COUNT // 2))):
         expected = (1.0 if turn % 2 else 2.0) * same[0]
         what = f"an array that some threads move to {s.pair[1]}, and others add to itself,"
         s.expect(y, expected, what, dtype=s.wide, device=s.pair[turn % 2])
@@ -217,7 +217,7 @@ def another_thread(s: Subject) -> None:
         }
         return made, s.host(s.kernels.exp(s.array(host, s.wide)))
 
-    (dtypes, values), (others, there) = looked(), alone(looked)
+    (dtypes, values), (others, there) = looked(), in_another_thread(looked)
     for name, dtype in dtypes.items():
         assert others[name] == dtype, f"{name} has dtype {others[name]} in another thread, and {dtype} in the first one"
     assert_same_bits(there, values, "exp(x) in another thread and in the first one")

@@ -260,9 +260,7 @@ def test_exchanges_that_fail_leave_both_sides(some: tuple[Device, Device], faili
             assert fresh.device == first
 
 
-def test_a_sweep_with_a_failing_move_leaves_the_state_unchanged(
-    some: tuple[Device, Device], failing: Any
-) -> None:
+def test_a_sweep_with_a_failing_move_leaves_the_state_unchanged(some: tuple[Device, Device], failing: Any) -> None:
     first, second = some
     x = Variable(placed(np.ones(2), first))
     y = F.sum(F.copy(x, second) * 2.0)

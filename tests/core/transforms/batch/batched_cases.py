@@ -33,12 +33,12 @@ REFUSED: dict[str, tuple[str, ...]] = {
         *("getitem-mask", "getitem-condition", "apply_where", "apply_where-fill"),
     ),
 }
-"""The cases that cannot be batched, with the reasons, and raise. All others must be."""
+"""The cases that cannot be batched, with the reasons, and raise. All remaining cases must be equal."""
 SEEDED = (
     *("F.dropout", "F.gaussian-eps", "F.gumbel_softmax", "F.gumbel_softmax-temperature", "F.zoneout"),
     *("F.simplified_dropconnect", "F.simplified_dropconnect-one_mask"),
 )
-"""These seed the random numbers, of which each member has its own."""
+"""These seed the random numbers, which differ for each member."""
 WITHOUT_BATCH = {name: reason for reason, names in REFUSED.items() for name in names}
 
 

@@ -36,7 +36,7 @@ WITH_GRADIENTS = (
     "linalg.qr",
     "where",
 )
-"""Cases whose gradients call linear functions that nothing else calls."""
+"""Cases whose gradients call linear functions that no other case calls."""
 
 
 class Point:

@@ -45,7 +45,7 @@ WITHOUT_PROGRAM: dict[str, tuple[str, ...]] = {
         *("nunique", "union1d", "setdiff1d", "bincount", "bincount-weights"),
     ),
 }
-"""The cases that run without a program, with the reasons. All others must run by one."""
+"""The cases that run without a program, with the reasons. All remaining cases must run with a compiled program."""
 EAGER = {name: reason for reason, names in WITHOUT_PROGRAM.items() for name in names}
 
 

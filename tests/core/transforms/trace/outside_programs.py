@@ -241,7 +241,7 @@ PLACES = {
 }  # fmt: skip
 
 CHANGED = 5
-"""The call before which the state changes: not one of those that are compared with the program."""
+"""The call before which the state changes; this call is not compared with the program."""
 
 
 class Program(NamedTuple):

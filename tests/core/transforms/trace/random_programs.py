@@ -220,7 +220,7 @@ class Maker:
         "scalar scalar scalar unary",
         "create scalar binary write",
     )
-    """Kinds of calls that must meet to show what a pass overlooks."""
+    """Kinds of calls that must occur together to detect errors of a pass."""
 
     def program(self, count):
         kept = [array.copy() for array in (*self.captured, *self.arrays.values())]

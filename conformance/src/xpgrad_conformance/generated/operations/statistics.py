@@ -44,7 +44,7 @@ def specials(dtype: str) -> list[float]:
     return [each for each in special_numbers(dtype) if not np.isfinite(each)]
 
 
-def alone(draw: Draw, value: Any, n: int, others: Any = None) -> Any:
+def with_single_value(draw: Draw, value: Any, n: int, others: Any = None) -> Any:
     """Return a matrix whose rows are vectors with a value at each position."""
     host = draw.array((n, n), "integers").host if others is None else np.full((n, n), others, draw.dtype)
     np.fill_diagonal(host, value)
@@ -57,7 +57,7 @@ def positions(draw: Draw, name: str, values: Sequence[Any], reference: Reference
     what = {"smooth": draw.dtype in FLOATS, **what}
     for value in values:
         for n in POSITIONS:
-            host = alone(draw, value, n, others)
+            host = with_single_value(draw, value, n, others)
             for axis in (0, 1, None):
                 yield Sample(name, (Argument(host, ("n", "m")),), reference, {"axis": axis}, **what)
             for row in draw.rng.permutation(n)[: 2 if draw.quick else n]:
@@ -74,7 +74,7 @@ def positions(draw: Draw, name: str, values: Sequence[Any], reference: Reference
             for host, axes in late(draw, value, others)
         )
         for layout in layouts:
-            x = Argument(alone(draw, value, POSITIONS[-1], others), ("n", "m"), layout)
+            x = Argument(with_single_value(draw, value, POSITIONS[-1], others), ("n", "m"), layout)
             yield Sample(name, (x,), reference, {"axis": draw.pick((0, 1))}, **what)
 
 

@@ -14,7 +14,7 @@ from xpgrad.testing.arrays import on_host, placed
 from xpgrad.transforms import vmap
 
 Function = Callable[..., Any]
-"""Takes a namespace and arrays: that of the library and its arrays, or xpgrad's and Variables."""
+"""Takes a namespace and arrays: the library's namespace and arrays, or xpgrad's namespace and Variables."""
 
 
 class Case:

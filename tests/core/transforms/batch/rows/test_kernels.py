@@ -138,7 +138,7 @@ BODIES = {
     "hit_rate", "inverse_root", "labels_count", "labels_one_hot", "labels_weight", "representatives",
     "softmax_from_log", "special.exp_excess", "special.kve_integral", "sum_to", "sylvester",
 }  # fmt: skip
-"""Kernels whose default bodies, in calls of the standard, compute with batched arrays as with others."""
+"""Kernels whose default bodies, in calls of the standard, compute with batched arrays like with plain arrays."""
 
 
 def test_every_kernel_has_a_batching_rule():

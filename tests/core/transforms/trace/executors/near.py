@@ -8,12 +8,12 @@ import numpy as np
 from xpgrad.testing.arrays import on_host
 
 ULPS = 4
-"""Units in the last place by which an elementwise function may differ from NumPy's."""
+"""Units in the last place by which an elementwise function may differ from NumPy."""
 ROUNDING = {"e": 4e-3, "f": 4e-6, "d": 1e-14}
-"""What the results of several calls may differ by, relative to the largest."""
+"""Allowed difference of the results of several calls, relative to the largest."""
 
 CHANGES = 8
-"""Multiple of what rounding of the arguments changes."""
+"""Allowed multiple of the effect of rounding the arguments."""
 
 
 def assert_near(found: Any, expected: Any, others: Sequence[Any] = (), least: float = 0.0) -> None:

@@ -13,18 +13,18 @@ SWITCH = 1e-5
 """Seconds after which another thread may go on: far fewer than usual, so that more orders of events occur."""
 
 
-def together(calls: list[Callable[[], Any]]) -> list[Any]:
+def run_concurrently(calls: list[Callable[[], Any]]) -> list[Any]:
     """Return the results of calls that run in one thread each, started together; raise the first exception.
 
     A thread that hangs is a failure; threads are daemons, so that the process can exit nevertheless.
     """
-    return in_rounds([calls])[0]
+    return run_in_rounds([calls])[0]
 
 
-def in_rounds(rounds: list[list[Callable[[], Any]]]) -> list[list[Any]]:
+def run_in_rounds(rounds: list[list[Callable[[], Any]]]) -> list[list[Any]]:
     """Return the results of rounds of calls; each thread makes one call per round, simultaneously.
 
-    The first exception is raised after the last round. Fewer threads are started than by `together` for each round.
+    The first exception is raised after the last round. This starts fewer threads than `run_concurrently` in each round.
     """
     if not rounds:
         return []
@@ -69,7 +69,7 @@ def in_rounds(rounds: list[list[Callable[[], Any]]]) -> list[list[Any]]:
     return results
 
 
-def unless_refused(call: Callable[[], Any]) -> Callable[[], Any]:
+def ignoring_exceptions(call: Callable[[], Any]) -> Callable[[], Any]:
     """Return a call that returns None where the given one raises an exception."""
 
     def called() -> Any:
@@ -80,9 +80,9 @@ def unless_refused(call: Callable[[], Any]) -> Callable[[], Any]:
     return called
 
 
-def alone(call: Callable[[], Any]) -> Any:
+def in_another_thread(call: Callable[[], Any]) -> Any:
     """Return the result of a call in another thread."""
-    return together([call])[0]
+    return run_concurrently([call])[0]
 
 
 @contextlib.contextmanager
