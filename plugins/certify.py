@@ -1,11 +1,11 @@
 """Certifies every backend as its user would: from wheels, in a fresh environment, in an empty directory.
 
     python plugins/certify.py                      build, install, run the suite, compare with docs/conformance
-    python plugins/certify.py --write torch jax    do that for two of them, and keep the reports
-    python plugins/certify.py --turn               of all, another part for each commit: a share of the suite on NumPy;
-                                                   on one other, the families of the contract and a share of all
-    python plugins/certify.py mlx                  do that for one that is certified only if it is named
-    python plugins/certify.py --resume DIR jax     keep outcomes in DIR/jax; leave out what passed in an earlier run
+    python plugins/certify.py --write torch jax    do that for two backends, and keep the reports
+        python plugins/certify.py --turn               for each backend, run this commit's part of the suite: on NumPy a
+                                                       share; on one other, the families of the contract and a share
+    python plugins/certify.py mlx                  do that for a backend that is certified only by name
+    python plugins/certify.py --resume DIR jax     keep outcomes in DIR/jax; skip checks that passed before
 
 Needs pip and a registry; the array libraries come from there. Ends with exit code 1 if a backend reaches a level below
 that of its committed report, or fails a check.
@@ -60,12 +60,12 @@ of the run or in the one that JAX_COMPILATION_CACHE_DIR names. How jax compiles 
 
 
 def main() -> int:
-    """Run as the docstring of the module says."""
+    """Certify backends, as described in the docstring of the module."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("backends", nargs="*", help="to be certified; all if none is named here or in part")
+    parser.add_argument("backends", nargs="*", help="to be certified; by default all")
     parser.add_argument("--write", action="store_true", help="keep the reports in docs/conformance")
     parser.add_argument("--turn", action="store_true", help="no level: the parts of the suite that this commit runs")
-    parser.add_argument("--resume", type=Path, metavar="DIR", help="keep outcomes here; leave out what passed before")
+    parser.add_argument("--resume", type=Path, metavar="DIR", help="keep outcomes here; skip checks that passed before")
     options = parser.parse_args()
     every = os.environ.get("XPGRAD_TESTS") == "all"
     others = [*BUILT_IN[1:], *FROM_PLUGINS, *TRANSFORMATIONS]
@@ -103,7 +103,7 @@ def installed(place: Path, plugins: list[str]) -> Path:
 
 
 def pins() -> list[str]:
-    """Return the exact versions that the tests run on: PyTorch's, whose newest build may be for a GPU."""
+    """Return the exact version of PyTorch that the tests run on; its newest build may be for a GPU."""
     with (ROOT / "pyproject.toml").open("rb") as file:
         extras = tomllib.load(file)["project"]["optional-dependencies"]
     return [requirement for requirement in extras["test"] if "==" in requirement and "[" not in requirement]
@@ -132,7 +132,7 @@ def certified(name: str, python: Path, place: Path, *, write: bool, resume: Path
 
 
 def passed_in_part(name: str, python: Path, place: Path) -> bool:
-    """Run the families of the contract, and a share of all, on the first device; return whether nothing failed."""
+    """Run the families of the contract, and a share of the suite, on the first device; return whether all passed."""
     families = [option for letter in CONTRACT for option in ("--family", letter)]
     code = conform(FIRST.get(name, name), python, place, "--seed", "0", *families)
     if code:
@@ -141,7 +141,7 @@ def passed_in_part(name: str, python: Path, place: Path) -> bool:
 
 
 def passed_a_share(name: str, python: Path, place: Path) -> bool:
-    """Run that share of the suite whose turn it is on the first device; return whether nothing failed."""
+    """Run this commit's share of the suite on the first device; return whether every check passed."""
     parts = PARTS.get(name, 32)
     share = f"{commit() // 8 % parts + 1}/{parts}"  # not by the bits that choose the backend
     print(f"{name}: the share {share} of the suite", flush=True)
@@ -152,7 +152,7 @@ def passed_a_share(name: str, python: Path, place: Path) -> bool:
 
 
 def commit() -> int:
-    """Return the number that the hash of the commit is; 0 outside a repository."""
+    """Return the hash of the commit as an integer; 0 outside a repository."""
     found = subprocess.run(["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=False)
     return int(found.stdout, 16) if found.returncode == 0 else 0
 

@@ -1,4 +1,4 @@
-"""The modules of the table: what they hold, their identity, and their errors."""
+"""The modules of the table: their contents, identity and errors."""
 
 import importlib
 import pickle

@@ -1,4 +1,4 @@
-"""Results that programs under Chainer's name get, where those of xpgrad are others."""
+"""Results under Chainer's name that differ from xpgrad's results."""
 
 import numpy as np
 import pytest
@@ -122,7 +122,7 @@ def test_windows_as_columns_and_back() -> None:
     column = im2col_cpu(image, 3, 2, 2, 1, 1, 0, dy=1, dx=2)
     assert column.shape == (2, 3, 3, 2, get_conv_outsize(5, 3, 2, 1), get_conv_outsize(6, 2, 1, 0, d=2))
     back = col2im_cpu(column, 2, 1, 1, 0, 5, 6, dy=1, dx=2)
-    np.testing.assert_allclose(np.vdot(column, column), np.vdot(back, image), rtol=1e-6)  # it is the adjoint
+    np.testing.assert_allclose(np.vdot(column, column), np.vdot(back, image), rtol=1e-6)  # `col2im_cpu` is the adjoint
     assert get_deconv_outsize(get_conv_outsize(7, 3, 2, 0), 3, 2, 0) == 7
 
 
@@ -165,7 +165,7 @@ def test_nesterov_by_the_formula_of_chainer() -> None:
     for _ in range(3):
         link.p.grad = np.full(1, 2, F32)
         optimizer.update()
-    np.testing.assert_allclose(link.p.array, [-1.04882], rtol=1e-5)  # what Chainer 7.8.1 gives
+    np.testing.assert_allclose(link.p.array, [-1.04882], rtol=1e-5)  # the value of Chainer 7.8.1
 
 
 def test_parameters_of_a_link_by_keywords() -> None:

@@ -1,4 +1,4 @@
-"""Fixtures: the devices of PyTorch that are here, and what every test of xpgrad has."""
+"""Fixtures: PyTorch's devices on this machine, and fixtures of every test of xpgrad."""
 
 import random
 

@@ -1,6 +1,6 @@
 """Compiled functions of tensors by `torch.compile`: chosen by name only, in new memory, and what happens if it fails.
 
-Inductor takes half a minute for its first program, so it runs here once; elsewhere PyTorch captures programs as for it.
+Inductor takes half a minute for its first program, so it runs in one test; in others PyTorch only captures programs.
 """
 
 import functools

@@ -1,4 +1,4 @@
-"""Tensors that are first met within a function that PyTorch transforms: what is kept then serves afterwards, too."""
+"""Tensors first met within a function that PyTorch transforms: state cached then is valid afterwards."""
 
 import subprocess
 import sys

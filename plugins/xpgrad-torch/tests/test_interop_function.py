@@ -228,7 +228,7 @@ def test_captured_variables_accumulate_their_gradients(place: str | None) -> Non
     np.testing.assert_allclose(np.asarray(w.grad), 2 * x.detach().numpy())
 
 
-@pytest.mark.filterwarnings("ignore::UserWarning")  # the compiler looks for gradients of what is no leaf
+@pytest.mark.filterwarnings("ignore::UserWarning")  # the compiler reads gradients of tensors that are not leaves
 def test_torch_compile_breaks_the_graph() -> None:
     f = function(lambda x: xp.sum(x * x))
     x = numbers(3)

@@ -1,7 +1,7 @@
-"""PyTorch's own samples of its functions, with Variables in place of tensors: each call is right, or refused by name.
+"""PyTorch's own samples of its functions, with Variables in place of tensors: each call is right, or rejected by name.
 
-Right is what PyTorch returns for tensors: structure, dtype, shape and value, and its gradient for random cotangents.
-Each number of a sample is also replaced by others, so that arguments are obeyed at values that are not their defaults.
+Results are compared with PyTorch's for tensors: structure, dtype, shape and value, and its gradient for random
+cotangents. Each number of a sample is also varied, so that arguments are tested at values that are not their defaults.
 """
 
 import itertools
@@ -21,7 +21,7 @@ TOLERANCES = {torch.float32: 2e-3, torch.complex64: 2e-3}
 REFUSALS = TypeError, ValueError, NotImplementedError, AttributeError, XpgradError
 RANDOM = "dropout", "rand", "bernoulli", "multinomial", "normal", "rrelu", "empty", "fractional", "lowrank", "resize"
 UNORDERED = "sort", "argsort", "topk", "kthvalue", "median", "mode", "min", "max", "cummax", "cummin"
-WITH_POLES = "polygamma", "special.polygamma", "special.zeta"  # there PyTorch's are infinite, xpgrad's NaN
+WITH_POLES = "polygamma", "special.polygamma", "special.zeta"  # PyTorch returns infinity at poles, xpgrad NaN
 UNKNOWN = "unknown"
 OTHER = {
     "repeat": "Variable.repeat is NumPy's",
@@ -48,7 +48,7 @@ def mapped(f, tree):
 
 
 def changed(call):
-    """Yield calls with one number replaced: by one that is larger, negative, or beyond each axis."""
+    """Yield calls with one number replaced: by a larger or negative number, or by an index beyond each axis."""
     count = len([x for x in flat(call) if type(x) in (int, float, bool)])
     for i in range(count):
         for change in (lambda x: x + 1, lambda x: -x - 1, lambda x: 7 * x + 7):
@@ -77,7 +77,7 @@ def result(op, call):
 
 
 def difference(op, call, processed):
-    """Return how a call differs from PyTorch's, or None: it is right, refused, or wrong for PyTorch, too."""
+    """Return how a call differs from PyTorch's, or None if it is right, rejected, or also wrong for PyTorch."""
     tensors = mapped(lambda x: x.detach().clone().requires_grad_(x.requires_grad) if torch.is_tensor(x) else x, call)
     vs = mapped(
         lambda x: Variable(x.detach().clone(), requires_grad=x.requires_grad) if torch.is_tensor(x) else x, call
@@ -147,7 +147,7 @@ def unlike_gradients(op, got, wanted, vs, tensors):
 
 
 def calls_of(op, dtype):
-    """Yield calls of samples, whether one number of them was changed, and what makes results comparable."""
+    """Yield calls of samples, whether a number was changed, and a function that makes results comparable."""
     torch.manual_seed(0)
     samples = op.sample_inputs_func(
         op, "cpu", dtype, dtype.is_floating_point or dtype.is_complex
@@ -161,7 +161,7 @@ def calls_of(op, dtype):
                 yield from ((each, sample.output_process_fn_grad) for each in changed(call))
 
 
-@pytest.mark.filterwarnings("ignore")  # PyTorch's, of its samples
+@pytest.mark.filterwarnings("ignore")  # PyTorch's own samples warn
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 def test_samples_are_right_or_refused(dtype):
     wrong = {}

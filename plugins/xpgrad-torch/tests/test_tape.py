@@ -1,4 +1,4 @@
-"""PyTorch's own tape: no tensor that carries one comes in, and none comes out."""
+"""PyTorch's autograd graph: tensors with a graph are rejected, and results have no graph."""
 
 import numpy as np
 import pytest

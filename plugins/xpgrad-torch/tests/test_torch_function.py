@@ -1,4 +1,4 @@
-"""PyTorch's functions of Variables: each gives what it gives for tensors, and the gradients of PyTorch's autograd."""
+"""PyTorch's functions of Variables: values equal those for tensors, gradients those of PyTorch's autograd."""
 
 import numpy as np
 import pytest

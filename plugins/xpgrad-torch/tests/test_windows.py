@@ -1,4 +1,4 @@
-"""Convolutions and pooling on tensors, by PyTorch's functions, give what the default bodies give on NumPy's arrays."""
+"""Convolutions and pooling on tensors, by PyTorch's functions, agree with the default bodies on NumPy arrays."""
 
 import numpy as np
 import pytest

@@ -19,8 +19,8 @@ _settings = Settings()
 def install() -> None:
     """Serve ``import chainer`` and ``import chainerx`` by xpgrad in this process, whether Chainer is installed or not.
 
-    Operators then cast arrays to the dtype of the Variable that they meet, and functions have Chainer's labels. Call it
-    before the program imports chainer: names that a module has taken from the real one stay those.
+    Operators then cast arrays to the dtype of the other operand, a Variable, and functions have Chainer's labels. Call
+    it before the program imports chainer: names already imported from the real package are not replaced.
     """
     stand_in.install()
     _chainerx.install()

@@ -22,7 +22,7 @@ all_dtypes = ("bool_", *numeric_dtypes)
 def parametrize_dtype_specifier(
     argname: str, *, dtypes: Sequence[str] | None = None, additional_args: Iterable[Any] = (), ids: Any = None
 ) -> Callable[[Any], Any]:
-    """Return a decorator of tests that get each dtype as a text, as NumPy's, as its type, and as that of ChainerX."""
+    """Return a decorator of tests that get each dtype as a string, NumPy dtype, scalar type and ChainerX dtype."""
     found: list[Any] = []
     for name in all_dtypes if dtypes is None else dtypes:
         plain = name.rstrip("_")

@@ -11,13 +11,13 @@ def should_use_cudnn_tensor_core(dtype: object) -> bool:
 
 
 def set_max_workspace_size(size: int) -> None:
-    """Accept the bytes that cuDNN may use, which nothing reads but `get_max_workspace_size`."""
+    """Store the workspace size of cuDNN in bytes; only `get_max_workspace_size` reads it."""
     global _size
     _size = size
 
 
 def get_max_workspace_size() -> int:
-    """Return what `set_max_workspace_size` was given, or Chainer's default."""
+    """Return the size passed to `set_max_workspace_size`, or Chainer's default."""
     return _size
 
 

@@ -21,7 +21,7 @@ SEQUENCES = {"concat", "dstack", "hstack", "vstack", "stack"}
 
 
 class FunctionClass(type(FunctionNode)):  # type: ignore[misc]  # the type of a class is known only when it runs
-    """The type of these classes: a node of the function is an instance, as ``isinstance(y.creator, ReLU)`` asks."""
+    """The type of these classes: a node of the function is an instance, as in ``isinstance(y.creator, ReLU)``."""
 
     def __instancecheck__(cls, instance: Any) -> bool:
         if super().__instancecheck__(instance):
@@ -34,8 +34,8 @@ class FunctionClass(type(FunctionNode)):  # type: ignore[misc]  # the type of a 
 class FunctionOf(FunctionNode, metaclass=FunctionClass):
     """A function of Variables as a class, whose arguments are the parameters of the function.
 
-    `apply` calls the function. A class that overrides `forward` or `backward` is a `FunctionNode` of its own, and gets
-    the other one from here.
+    `apply` calls the function. A class that overrides `forward` or `backward` is a separate `FunctionNode`, and
+    inherits the other method from here.
     """
 
     function: ClassVar[Callable[..., Any]]
@@ -93,7 +93,7 @@ class FunctionOf(FunctionNode, metaclass=FunctionClass):
 
 @functools.cache
 def find_class(name: str) -> type[FunctionOf] | None:
-    """Return the class that Chainer calls `name`, or None if there is no such class."""
+    """Return the class that Chainer calls `name`, or None."""
     text = _table().get(name)
     if text is None:
         return None

@@ -9,7 +9,7 @@ from xpgrad_chainer.utils.type_check import get_function_check_context, get_type
 
 
 class AnyNode(type(Node)):  # type: ignore[misc]  # the type of a class is known only when it runs
-    """The type of `FunctionNode`, of which every node of a graph is an instance."""
+    """The type of `FunctionNode`; every node of a graph is an instance of `FunctionNode`."""
 
     def __instancecheck__(cls, instance: Any) -> bool:
         return super().__instancecheck__(instance) or (cls is FunctionNode and isinstance(instance, Node))

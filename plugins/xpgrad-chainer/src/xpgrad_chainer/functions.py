@@ -1,4 +1,4 @@
-"""Functions that Chainer defines besides those of `chainer.functions`."""
+"""Functions that Chainer defines outside of `chainer.functions`."""
 
 from typing import Any
 

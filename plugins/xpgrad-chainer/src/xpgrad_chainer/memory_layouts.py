@@ -1,4 +1,4 @@
-"""Chainer's memory layouts: arrays here have none but their own, which is None."""
+"""Chainer's memory layouts: arrays of xpgrad have only the default layout, None."""
 
 from typing import Any
 

@@ -19,7 +19,7 @@ TABLE = Path(str(files("xpgrad_chainer") / "modules.toml"))
 
 @functools.cache
 def table() -> dict[str, dict[str, str]]:
-    """Return the names of each module, and the modules of xpgrad that define them, by path below `chainer`."""
+    """Return the names of each module, and the modules of xpgrad that define these, by path below `chainer`."""
     return tomllib.loads(TABLE.read_text(encoding="utf-8"))
 
 
@@ -30,7 +30,7 @@ class ChainerModules(StandIn):
         super().__init__(name, "xpgrad_chainer")
 
     def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
-        """Return where a module comes from, or None if it is another library's.
+        """Return the spec of a module, or None if the module belongs to another library.
 
         Raises
         ------
@@ -51,21 +51,21 @@ class ChainerModules(StandIn):
         return ChainerModule(spec.name, spec.name[len(self.name) + 1 :])
 
     def exec_module(self, module: ModuleType) -> None:
-        """Do nothing: the names are found later."""
+        """Execute no code, because names are resolved on access."""
 
 
 class ChainerxModules(StandIn):
     """Imports ``chainerx`` from `xpgrad_chx`, and its module `testing` from this package."""
 
     def ours(self, fullname: str) -> str:
-        """Return the name of the module that stands for `fullname`."""
+        """Return the name of the module that replaces `fullname`."""
         if fullname == f"{self.name}.testing":
             return "xpgrad_chainer.chainerx_testing"
         return super().ours(fullname)
 
 
 class ChainerModule(ModuleType):
-    """A module of Chainer's names, which other modules define: those of this package, then those of xpgrad.
+    """A module of Chainer's names, resolved in modules of this package, then in modules of xpgrad.
 
     Parameters
     ----------
@@ -141,7 +141,7 @@ def find(path: str, name: str) -> Any:
 
 @functools.cache
 def homes(path: str) -> list[str]:
-    """Return the modules that may define the names of the module `path`, the first ones first."""
+    """Return the modules that may define the names of the module `path`, in order of precedence."""
     known = table()["homes"]
     parts = path.split(".")
     for end in range(len(parts), 0, -1):

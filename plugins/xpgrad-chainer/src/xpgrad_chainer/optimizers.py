@@ -29,14 +29,14 @@ class NesterovAG(optimizers.NesterovAG):
 
 
 class RuleOf(UpdateRule):
-    """The update rule of an optimizer, with hyperparameters of its own.
+    """The update rule of an optimizer, with separate hyperparameters.
 
     Parameters
     ----------
     parent_hyperparam : Hyperparameter, optional
-        By default those that the optimizer has by default.
+        By default the default hyperparameters of the optimizer.
     **hyperparam
-        Those that override them.
+        Hyperparameters that override `parent_hyperparam`.
     """
 
     optimizer: Any

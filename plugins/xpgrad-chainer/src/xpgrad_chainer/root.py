@@ -23,7 +23,7 @@ DeviceResident = Link
 
 
 class PerformanceWarning(RuntimeWarning):
-    """A program that is slower than it could be."""
+    """Warning that a program is slower than necessary."""
 
 
 def get_compute_mode() -> Any:
@@ -52,7 +52,7 @@ def variable_str(x: Any) -> str:
 
 
 def __getattr__(name: str) -> Any:
-    """Return the switch that `disable_experimental_feature_warning` is."""
+    """Return the current value of `disable_experimental_feature_warning`."""
     if name == "disable_experimental_feature_warning":
         return bool(disabled.get())
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

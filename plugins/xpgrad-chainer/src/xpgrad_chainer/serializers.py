@@ -94,7 +94,7 @@ class HDF5Deserializer(Deserializer):
     ----------
     group : h5py.Group
     strict : bool
-        Whether a name that is not there is an error; else the value stays what it is.
+        Whether a missing name is an error; otherwise the value is unchanged.
     """
 
     def __init__(self, group: Any, strict: bool = True) -> None:
@@ -109,7 +109,7 @@ class HDF5Deserializer(Deserializer):
         return HDF5Deserializer(group, self.strict)
 
     def __call__(self, key: str, value: Any) -> Any:
-        """Return what the file has for `value`."""
+        """Return the stored value for `value`."""
         key = key.lstrip("/")
         if self.group is None or (not self.strict and key not in self.group):
             if self.strict:

@@ -1,4 +1,4 @@
-"""What `install` changes in xpgrad: entries of the configuration, and the labels of functions."""
+"""Changes that `install` makes in xpgrad: configuration entries and labels of functions."""
 
 from typing import Any
 

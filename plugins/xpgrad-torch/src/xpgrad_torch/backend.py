@@ -21,7 +21,7 @@ MAX_CONSTANTS = 1024
 class TorchBackend(ArrayAPIBackend):
     """Tensors of PyTorch in host memory and on its accelerators.
 
-    Work on an accelerator goes to its current stream, which is waited for only when values are asked for.
+    Work on an accelerator goes to its current stream, which is waited for only when values are requested.
     """
 
     in_place_from = IN_PLACE_FROM  # below that a new tensor is as fast as adding in place
@@ -54,7 +54,7 @@ class TorchBackend(ArrayAPIBackend):
         Raises
         ------
         BackendUnavailable
-            It is one that PyTorch knows, but not here, or one without values.
+            PyTorch supports the device, but this build or machine lacks it, or its tensors have no values.
         """
         if index is not None and f"@torch:{index}" not in (names := [d.name for d in self.devices()]):
             if index == devices.accelerator():
@@ -86,7 +86,7 @@ class TorchBackend(ArrayAPIBackend):
     # Arrays
 
     def check(self, array: Array) -> None:
-        """Raise `UnknownArray` for a tensor with PyTorch's own tape, without values, or of a sparse layout."""
+        """Raise `UnknownArray` for a tensor that requires a gradient, has no values, or has a sparse layout."""
         if array.requires_grad or type(array) is not torch.Tensor:
             kind = "a Parameter" if type(array) is not torch.Tensor else "a tensor with requires_grad"
             raise UnknownArray(f"torch: {kind} carries PyTorch's own tape; give xpgrad its values with detach()")
@@ -99,15 +99,15 @@ class TorchBackend(ArrayAPIBackend):
     def _new_spec(self, shape: Shape, dtype: Dtype, device: DeviceHandle) -> Spec:
         spec = super()._new_spec(tuple(shape), dtype, device)
         if device.type != "cpu":
-            spec.constants = {}  # those of `prepare` are in host memory
+            spec.constants = {}  # the constants of `prepare` are in host memory
         return spec
 
     def is_kind(self, dtype: Dtype, kind: str | tuple[str, ...]) -> bool:
-        """Return whether `dtype` is of a kind of the standard's `isdtype`; bfloat16 is real floating-point, too."""
+        """Return whether `dtype` has a kind of the standard's `isdtype`; bfloat16 counts as real floating-point."""
         return bool(standard.isdtype(dtype, kind))
 
     def default_dtype(self, kind: str) -> Dtype:
-        """Return PyTorch's default, float32 unless the program has changed it, the complex dtype to it, and int64."""
+        """Return PyTorch's default dtype, float32 unless the program has changed it, its complex dtype, or int64."""
         if kind == "int":
             return torch.int64
         real = torch.get_default_dtype()
@@ -136,7 +136,7 @@ class TorchBackend(ArrayAPIBackend):
         return torch.ones(spec.shape, dtype=spec.dtype, device=spec.device)
 
     def copy(self, array: Array) -> Array:
-        """Return a copy in memory of its own, in C order."""
+        """Return a copy in new memory, in C order."""
         return exchange.copied(array)
 
     def move(self, array: Array, device: Device) -> Array:
@@ -148,7 +148,7 @@ class TorchBackend(ArrayAPIBackend):
         return exchange.to_host(array)
 
     def from_host(self, array: Array, device: Device) -> Array:
-        """Return a copy of a NumPy array, whatever its strides, on a device."""
+        """Return a copy of a NumPy array of any strides, on a device."""
         return exchange.from_host(array, device.handle)
 
     def owner(self, array: Array) -> tuple[Any, int]:
@@ -165,7 +165,7 @@ class TorchBackend(ArrayAPIBackend):
         return (array.is_floating_point() or array.is_complex()) and bool(torch.isnan(array).any())
 
     def fingerprint(self, array: Array) -> Any:
-        """Return a checksum of the values in host memory; elsewhere PyTorch's version counter, at no cost."""
+        """Return a checksum of the values in host memory, or on accelerators PyTorch's version counter, at no cost."""
         if array.device.type == "cpu" or array.is_inference():
             return super().fingerprint(array)
         return array._version, array.data_ptr(), tuple(array.shape), array.dtype

@@ -18,7 +18,7 @@ def present() -> dict[str, torch.device]:
 
 
 def accelerator() -> str | None:
-    """Return the kind of accelerator that PyTorch finds on this machine (cuda, mps, xpu), None if there is none."""
+    """Return the kind of accelerator that PyTorch finds on this machine (cuda, mps, xpu), or None."""
     found = torch.accelerator.current_accelerator() if torch.accelerator.is_available() else None
     return None if found is None else found.type
 
@@ -33,7 +33,7 @@ def numbered(device: torch.device) -> torch.device:
 
 
 def why_absent(index: str, here: Iterable[object]) -> str | None:
-    """Return why ``@torch:index`` does not exist if PyTorch supports its kind; None if it does not."""
+    """Return why ``@torch:index`` does not exist on this machine; None if PyTorch does not support its kind."""
     try:
         kind = torch.device(index).type
     except RuntimeError:

@@ -13,7 +13,7 @@ def plain(x: torch.Tensor) -> torch.Tensor:
 
 
 def copied(x: torch.Tensor, device: torch.device | None = None) -> torch.Tensor:
-    """Return a copy in C order, without lazy operations and tape, on a device, by default that of `x`."""
+    """Return a copy in C order, without lazy operations and tape, on `device`, by default the device of `x`."""
     with torch.no_grad():
         y = torch.empty(x.shape, dtype=x.dtype, device=x.device if device is None else device)
         return y.copy_(x)

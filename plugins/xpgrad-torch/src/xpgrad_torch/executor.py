@@ -1,6 +1,6 @@
-"""The executor of compiled functions that ``compile(executor="torch")`` asks for: `torch.compile` of a program.
+"""The executor of compiled functions for ``compile(executor="torch")``: `torch.compile` of a program.
 
-It is used on request only, because its compiler takes seconds to minutes for a program, in processes of its own.
+It is used on request only, because its compiler takes seconds to minutes for a program, in separate processes.
 """
 
 import warnings
@@ -25,7 +25,7 @@ class TorchExecutor:
     Attributes
     ----------
     on_request : bool
-        That it is asked only if it is chosen by name.
+        True: only a request by name selects this executor.
     """
 
     on_request = True
@@ -38,7 +38,7 @@ class TorchExecutor:
         function = opened.function()
         for value in program.values():  # which the compiler cannot find out while it follows the program
             checks_index_arrays(value.spec.backend, value.spec.device)
-        # Shapes are those of the program; what the compiler cannot take as a whole would be slower in parts.
+        # Shapes are fixed by the program; compiling only parts of it would be slower.
         compiled: Run = torch.compile(function, fullgraph=True, dynamic=False)
         return falling_back(compiled, function, constants, program.name)
 
@@ -46,7 +46,7 @@ class TorchExecutor:
 def falling_back(compiled: Run, function: Run, constants: tuple[torch.Tensor, ...], name: str) -> Run:
     """Return a function that calls `compiled`, and from its first failure on `function`, which is the same in Python.
 
-    If that fails, too, then it is the error that the user should see.
+    If `function` also fails, the user sees its error.
     """
     used = compiled
 
@@ -67,7 +67,7 @@ def falling_back(compiled: Run, function: Run, constants: tuple[torch.Tensor, ..
 
 
 def apart(outputs: tuple[torch.Tensor, ...], inputs: tuple[torch.Tensor, ...]) -> tuple[torch.Tensor, ...]:
-    """Return tensors, copied where they are in the memory of others: the compiler takes equal copies for one."""
+    """Return tensors, copied where they share memory, because the compiler merges equal copies."""
     taken = {x.untyped_storage().data_ptr() for x in inputs}
     found = []
     for y in outputs:

@@ -1,4 +1,4 @@
-"""PyTorch as an Array API namespace: array_api_compat's, with the functions that it lacks."""
+"""PyTorch as an Array API namespace: the namespace of array_api_compat, with the functions that it lacks."""
 
 import functools
 import importlib
@@ -51,7 +51,7 @@ def unique_counts(x: torch.Tensor, /) -> UniqueCounts:
 
 
 def unique_inverse(x: torch.Tensor, /) -> UniqueInverse:
-    """Return the different values, and which of them each element is."""
+    """Return the unique values, and the index of each element among the unique values."""
     return UniqueInverse(*torch.unique(x, return_inverse=True))
 
 
@@ -73,7 +73,7 @@ def take_along_axis(x: torch.Tensor, indices: torch.Tensor, /, *, axis: int = -1
     if indices.ndim != x.ndim:
         raise ValueError(f"expected indices with {x.ndim} dimensions, as the array has, got {indices.ndim}")
     length, given = 1, indices.to(torch.int64)
-    if x.ndim:  # PyTorch gathers from 0-d tensors, too
+    if x.ndim:  # PyTorch also gathers from 0-d tensors
         length, axis = x.shape[axis], axis % x.ndim
         rest = np.broadcast_shapes(*((*y.shape[:axis], 1, *y.shape[axis + 1 :]) for y in (x, given)))
         x, given = (y.expand(*rest[:axis], y.shape[axis], *rest[axis + 1 :]) for y in (x, given))
@@ -86,19 +86,19 @@ def take_along_axis(x: torch.Tensor, indices: torch.Tensor, /, *, axis: int = -1
 
 
 def can_cast(from_: Any, to: torch.dtype, /) -> bool:
-    """Return whether a dtype, or an array's, promotes to another one: PyTorch's own says yes for int8 and uint8."""
+    """Return whether a dtype, or the dtype of an array, promotes to `to`; `torch.can_cast` allows int8 to uint8."""
     given = from_.dtype if isinstance(from_, torch.Tensor) else from_
     return bool(torch.promote_types(given, to) == to)
 
 
 def finfo(type: torch.dtype | torch.Tensor, /) -> types.SimpleNamespace:
-    """Return the limits of a floating-point dtype, or of that of an array; PyTorch's own has the dtype's name only."""
+    """Return the limits of a floating-point dtype, or of the dtype of an array; `torch.finfo` only names the dtype."""
     names = "bits", "eps", "max", "min", "smallest_normal", "tiny", "resolution"
     return _limits(compat.finfo(type), names)
 
 
 def iinfo(type: torch.dtype | torch.Tensor, /) -> types.SimpleNamespace:
-    """Return the limits of an integer dtype, or of that of an array; PyTorch's own has the dtype's name only."""
+    """Return the limits of an integer dtype, or of the dtype of an array; `torch.iinfo` only names the dtype."""
     return _limits(compat.iinfo(type), ("bits", "max", "min"))
 
 
@@ -115,9 +115,9 @@ def _transformed(ndim: int, several: bool, axis: int = -1, axes: Any = None, s: 
 
 
 def _of_nothing(function: Kernel, several: bool) -> Kernel:
-    """Return a Fourier transform, of one axis or `several`, that takes empty batches too, which MKL refuses.
+    """Return a Fourier transform, along one axis or `several`, that also accepts empty batches, which MKL rejects.
 
-    The shape is that of fuller ones; an axis of the transform itself stays as empty as it is.
+    The result has the shape of a batch with elements; an empty axis of the transform remains empty.
     """
 
     @functools.wraps(function)

@@ -24,7 +24,7 @@ def xpgrad_backend() -> Backend:
 
 @hookimpl
 def xpgrad_kernels(backend: Backend) -> Mapping[str, Kernel]:
-    """Return the kernels that may decline: those whose function of PyTorch lacks some arguments, dtypes or devices."""
+    """Return the kernels that may decline, because PyTorch's function lacks some arguments, dtypes or devices."""
     if backend.name != "torch":
         return {}
     from xpgrad_torch.kernels.activations import ACTIVATIONS
@@ -49,7 +49,7 @@ def xpgrad_device(specifier: Any) -> Device | None:
 
 @hookimpl
 def xpgrad_executor(backend: Backend) -> Callable[[Any], Any] | None:
-    """Return the executor that compiles programs by `torch.compile`, where a user asks for it."""
+    """Return the executor that compiles programs by `torch.compile` on request."""
     if backend.name != "torch":
         return None
     from xpgrad_torch.executor import TorchExecutor

@@ -1,6 +1,6 @@
-"""PyTorch's protocol `__torch_function__`, by which ``torch.sin(v)`` reaches our function.
+"""PyTorch's protocol `__torch_function__`, which dispatches ``torch.sin(v)`` to xpgrad's function.
 
-PyTorch calls the Variable's protocol for ``tensor * v``, too. The tables load with the first function.
+PyTorch also calls the Variable's protocol for ``tensor * v``. The tables load with the first function.
 """
 
 from typing import Any

@@ -1,4 +1,4 @@
-"""Data sets of Chainer that xpgrad does not have: of files, and those that are downloaded."""
+"""Data sets of Chainer that xpgrad does not have, from files and downloads."""
 
 from xpgrad_chainer.datasets.collections import (
     get_cifar10,

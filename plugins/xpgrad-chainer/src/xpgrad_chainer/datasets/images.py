@@ -55,11 +55,11 @@ class ImageDataset(DatasetMixin):
     Parameters
     ----------
     paths : str or list of str
-        Paths of the images, or of a file that has them, one a line.
+        Paths of the images, or of a file that lists one path per line.
     root : str
         The directory that they are in.
     dtype : dtype, optional
-        By default that of the configuration.
+        By default the dtype of the configuration.
     """
 
     def __init__(self, paths: str | Sequence[str], root: str = ".", dtype: Any = None) -> None:
@@ -79,7 +79,7 @@ class ImageDataset(DatasetMixin):
 
 
 class LabeledImageDataset(DatasetMixin):
-    """Pairs of an image, of shape (channels, height, width), and a label.
+    """Pairs of an image and a label; images have shape (channels, height, width).
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ class LabeledImageDataset(DatasetMixin):
     root : str
         The directory that the images are in.
     dtype, label_dtype : dtype
-        Those of images, by default that of the configuration, and of labels.
+        Dtypes of images, by default the dtype of the configuration, and of labels.
     """
 
     def __init__(self, pairs: Pairs, root: str = ".", dtype: Any = None, label_dtype: Any = np.int32) -> None:
@@ -107,13 +107,13 @@ class LabeledImageDataset(DatasetMixin):
 
 
 class ZippedImageDataset(DatasetMixin):
-    """Images in a zip file, of shape (channels, height, width).
+    """Images in a zip file, with shape (channels, height, width).
 
     Parameters
     ----------
     zipfilename : str
     dtype : dtype, optional
-        By default that of the configuration.
+        By default the dtype of the configuration.
     """
 
     def __init__(self, zipfilename: str, dtype: Any = None) -> None:
@@ -130,7 +130,7 @@ class ZippedImageDataset(DatasetMixin):
         return vars(self) | {"_zip": None}
 
     def get_example(self, i: int | str) -> Any:
-        """Return the image of a number, or of a name in the file."""
+        """Return the image with a number, or with a name in the file."""
         name = i if isinstance(i, str) else self._names[i]
         return _postprocess_image(_read_image_as_array(io.BytesIO(self._file().read(name)), self._dtype))
 
@@ -166,7 +166,7 @@ class LabeledZippedImageDataset(DatasetMixin):
     labelfilename : str or list of tuple
         Names and labels, or the path of a file that has one pair a line.
     dtype, label_dtype : dtype
-        Those of images, by default that of the configuration, and of labels.
+        Dtypes of images, by default the dtype of the configuration, and of labels.
     """
 
     def __init__(self, zipfilename: str, labelfilename: Pairs, dtype: Any = None, label_dtype: Any = np.int32) -> None:

@@ -1,4 +1,4 @@
-"""Data sets with named columns, which are read by rows and columns at once (`chainer.dataset.tabular`).
+"""Data sets with named columns, read by rows and columns together (`chainer.dataset.tabular`).
 
 Rows are all (None), a slice or a list of numbers; columns are all (None) or a tuple of numbers.
 """
@@ -28,7 +28,7 @@ class TabularDataset(DatasetMixin):
 
     @property
     def mode(self) -> type | None:
-        """What an example is: `tuple`, `dict`, or None for the value of the only column."""
+        """The type of an example: `tuple`, `dict`, or None for the value of the only column."""
         raise NotImplementedError
 
     def get_examples(self, indices: Rows, key_indices: Columns) -> tuple[Any, ...]:
@@ -37,11 +37,11 @@ class TabularDataset(DatasetMixin):
 
     @property
     def slice(self) -> "_SliceHelper":
-        """What returns a data set of rows, and of columns by name or number: ``dataset.slice[rows, columns]``."""
+        """Indexer for a data set of rows, and of columns by name or number: ``dataset.slice[rows, columns]``."""
         return _SliceHelper(self)
 
     def fetch(self) -> Any:
-        """Return all columns, in a tuple or a dictionary as an example is."""
+        """Return all columns, in a tuple or a dictionary like an example."""
         return self._packed(self.get_examples(None, None))
 
     def _packed(self, values: tuple[Any, ...]) -> Any:
@@ -75,19 +75,19 @@ class TabularDataset(DatasetMixin):
         return _WithMode(self, dict)
 
     def concat(self, *datasets: "TabularDataset") -> "TabularDataset":
-        """Return the rows of this data set and of others, which have the same columns."""
+        """Return the rows of this data set followed by the rows of others with the same columns."""
         return _Concat(self, *datasets)
 
     def join(self, *datasets: "TabularDataset") -> "TabularDataset":
-        """Return the columns of this data set and of others, which have as many rows."""
+        """Return the columns of this data set and of other data sets with as many rows."""
         return _Join(self, *datasets)
 
     def transform(self, keys: Any, transform: Callable[..., Any]) -> "TabularDataset":
-        """Return a data set of what a function returns for each row, with these names of columns."""
+        """Return a data set of the results of a function of each row, with columns named `keys`."""
         return _Transform(self, keys, transform)
 
     def transform_batch(self, keys: Any, transform_batch: Callable[..., Any]) -> "TabularDataset":
-        """Return a data set of what a function returns for columns of rows, with these names of columns."""
+        """Return a data set of the results of a function of batches of columns, with columns named `keys`."""
         return _TransformBatch(self, keys, transform_batch)
 
     def with_converter(self, converter: Callable[..., Any]) -> "TabularDataset":
@@ -103,7 +103,7 @@ def _as_array(data: Any) -> Any:
 
 
 class DelegateDataset(TabularDataset):
-    """A data set with the rows and columns of another one; a base for those that change a part.
+    """A data set with the rows and columns of another data set; a base for classes that change a part.
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ class DelegateDataset(TabularDataset):
 
     @property
     def mode(self) -> type | None:
-        """What an example is."""
+        """The type of an example."""
         return self.dataset.mode
 
     def get_examples(self, indices: Rows, key_indices: Columns) -> tuple[Any, ...]:
@@ -132,7 +132,7 @@ class DelegateDataset(TabularDataset):
 
 
 class _View(DelegateDataset):
-    """A data set whose `convert` is that of the one below it."""
+    """A data set that uses `convert` of the underlying data set."""
 
     def convert(self, data: Any) -> Any:
         return self.dataset.convert(data)
@@ -201,7 +201,7 @@ class _Slice(_View):
         return self.dataset.get_examples(self._below(indices), columns)
 
     def _below(self, rows: Rows) -> Rows:
-        """Return rows of this data set as rows of the one below."""
+        """Return rows of this data set as rows of the underlying data set."""
         if rows is None:
             return self._rows
         if not isinstance(self._rows, slice):
@@ -216,7 +216,7 @@ class _Slice(_View):
 
 
 def _row_numbers(rows: Any, length: int) -> Any:
-    """Return a slice, or the rows of numbers, which may be negative, or of booleans."""
+    """Return `rows` as a slice or nonnegative row numbers; negative numbers and booleans are converted."""
     if isinstance(rows, slice) or len(rows) == 0:
         return rows
     if all(isinstance(row, (bool, np.bool_)) for row in rows):
@@ -315,7 +315,7 @@ class _Join(_View):
 
 
 class _Transformed(_View):
-    """A data set of what a function returns, whose mode is known from the first result."""
+    """A data set of the results of a function; its mode is known from the first result."""
 
     title = "transform"
 
@@ -412,9 +412,9 @@ def from_data(data: Any, *, size: int | None = None) -> TabularDataset:
     Parameters
     ----------
     data : array, list, a pair of a name and one of these, or a tuple or dictionary of them
-        A function of the number of a row, with its name or the names of its results, is one, too.
+        A function of the number of a row, with its name or the names of its results, is also accepted.
     size : int, optional
-        The number of rows, where there are functions only.
+        The number of rows, if only functions are passed.
     """
     if isinstance(data, dict):
         columns = [*data.items()]

@@ -111,8 +111,8 @@ def inject_backend_tests(method_names: Iterable[str] | None, params: Sequence[Ma
     Parameters
     ----------
     method_names : list of str or None
-        The methods that have a parameter for the `BackendConfig`; by default all whose names begin with ``test_``. The
-        others are in the first class only.
+        The methods that have a parameter for the `BackendConfig`; by default all whose names begin with ``test_``.
+        Other methods are in the first class only.
     params : list of dict
         As for `BackendConfig`.
     """

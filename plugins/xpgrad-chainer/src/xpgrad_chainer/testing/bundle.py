@@ -17,12 +17,12 @@ class Bundle(list[Case]):
 
 
 def make_decorator(generate: Callable[[type], Iterable[tuple[str, dict[str, Any], Any]]]) -> Callable[[Any], Bundle]:
-    """Return a decorator of classes of tests, and of what such a decorator returns.
+    """Return a decorator of classes of tests, and of the results of such decorators.
 
     Parameters
     ----------
     generate : callable
-        Called with a class; it returns the name, the members and a method of each class to derive from it. The method
+        Called with a class; returns the name, the members and a method of each class to derive from it. The method
         replaces every inherited one that it is called with, or is None.
     """
 

@@ -1,4 +1,4 @@
-"""What the tests of functions and of links have in common: errors, comparisons, arrays that are not contiguous."""
+"""Common code of tests of functions and of links: errors, comparisons, noncontiguous arrays."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -14,7 +14,7 @@ from xpgrad.testing.gradient_check import NondifferentiableError
 
 
 class TestFailure(AssertionError):
-    """A function or a link does not do what its test expects."""
+    """A function or a link differs from the expectation of its test."""
 
     __test__ = False  # for pytest
 
@@ -40,15 +40,15 @@ class TestFailure(AssertionError):
 
 
 class FunctionTestError(TestFailure):
-    """A function does not do what its test expects."""
+    """A function differs from the expectation of its test."""
 
 
 class LinkTestError(TestFailure):
-    """A link does not do what its test expects."""
+    """A link differs from the expectation of its test."""
 
 
 def _as_noncontiguous_array(array: Any) -> Any:
-    """Return an array, or each of a sequence, of the same values, which is not contiguous where that is possible."""
+    """Return a noncontiguous copy of an array, or of each array of a sequence, where possible."""
     if isinstance(array, (list, tuple)):
         return type(array)(_as_noncontiguous_array(each) for each in array)
     if not isinstance(array, np.ndarray) or array.size <= 1:

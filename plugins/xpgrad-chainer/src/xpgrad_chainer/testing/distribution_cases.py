@@ -44,7 +44,7 @@ def skip_not_in_test_target(test_target: str) -> Callable[[Callable[..., Any]], 
 class distribution_unittest(unittest.TestCase):  # noqa: N801 - Chainer's name of a base class
     """A test of a distribution: define `setUp_configure` and `sample_for_test`.
 
-    `setUp_configure` sets `dist`, `scipy_dist`, `params`, `scipy_params`, `test_targets`, and what differs from the
+    `setUp_configure` sets `dist`, `scipy_dist`, `params`, `scipy_params`, `test_targets`, and differences from the
     defaults of `support`, `event_shape`, `continuous` and `options`. `shape`, `sample_shape` and `is_variable` are
     parameters of the class. With `scipy_onebyone`, SciPy's takes one set of parameters at a time.
     """
@@ -82,14 +82,14 @@ class distribution_unittest(unittest.TestCase):  # noqa: N801 - Chainer's name o
         return self.dist(**params, **self.options)
 
     def _found(self: Any, is_gpu: bool, name: str, *samples: Any) -> Any:
-        """Return an attribute of the distribution, or what its method returns for samples, as an array."""
+        """Return an attribute of the distribution, or the result of its method for samples, as an array."""
         value = getattr(self.gpu_dist if is_gpu else self.cpu_dist, name)
         if samples:
             value = value(*map(to_gpu, samples) if is_gpu else samples)
         return value.array
 
     def _each(self: Any, method: str, shape: tuple[int, ...]) -> Any:
-        """Return a moment of SciPy's distribution, of each of the batch where it takes one at a time."""
+        """Return a moment of SciPy's distribution, one for each batch element if `scipy_onebyone`."""
         function = getattr(self.scipy_dist, method)
         if not self.scipy_onebyone:
             return function(**self.scipy_params)

@@ -15,7 +15,7 @@ Files = Callable[[str, Any], Any]
 
 
 def generate_matrix(shape: Sequence[int], dtype: Any = float, **kwargs: Any) -> Any:
-    """Return a random matrix, or a stack of them, with the singular values given.
+    """Return a random matrix, or a stack of matrices, with the given singular values.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""`FunctionTestCase`: a class whose methods define a function and its expected outputs, and tests derivatives, too."""
+"""`FunctionTestCase`: a class whose methods define a function and its expected outputs, and which tests derivatives."""
 
 import unittest
 from typing import Any
@@ -23,7 +23,7 @@ Arrays = tuple[Any, ...]
 
 
 class FunctionTestBase:
-    """What a test of a function defines.
+    """Attributes and methods that a test of a function defines.
 
     Attributes
     ----------

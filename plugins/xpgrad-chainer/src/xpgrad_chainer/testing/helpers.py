@@ -28,7 +28,7 @@ def with_requires(*requirements: str) -> Callable[[Any], Any]:
 
 
 def without_requires(*requirements: str) -> Callable[[Any], Any]:
-    """Return the mark of tests that need one of these distributions to be missing."""
+    """Return the mark of tests that require at least one of the distributions to be missing."""
     return unittest.skipIf(all(map(_is_met, requirements)), f"requires absence of: {', '.join(requirements)}")
 
 
@@ -44,7 +44,7 @@ def _is_met(requirement: str) -> bool:
 
 @contextmanager
 def assert_warns(*expected: type[Warning]) -> Iterator[None]:
-    """Context manager that fails unless a warning of each of these classes is given, and passes others on."""
+    """Context manager that fails unless each class of warning occurs; it reissues other warnings."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         yield
@@ -57,7 +57,7 @@ def assert_warns(*expected: type[Warning]) -> Iterator[None]:
 
 
 def patch(target: str, *args: Any, **kwargs: Any) -> Any:
-    """Return ``unittest.mock.patch``; with ``autospec=True`` the mock calls what it replaces, or `wraps`."""
+    """Return ``unittest.mock.patch``; with ``autospec=True`` the mock calls the replaced object, or `wraps`."""
     if kwargs.pop("autospec", None) is not True:
         return mock.patch(target, *args, **kwargs)
     module, _, name = target.rpartition(".")

@@ -21,7 +21,7 @@ from xpgrad_chainer.testing.checks import (
 
 
 class InitializerArgument:
-    """An argument of a link, and the initializer that the link uses for it.
+    """An argument of a link, and the initializer that the argument selects.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ def _argument(initializer: Any) -> Any:
 
 
 class LinkTestBase:
-    """What a test of a link defines.
+    """Attributes and methods that a test of a link defines.
 
     Attributes
     ----------
@@ -69,7 +69,7 @@ class LinkTestBase:
         """Prepare a test; called before each."""
 
     def generate_params(self) -> Any:
-        """Return initializers, one for each argument that takes one."""
+        """Return initializers, one for each argument that takes an initializer."""
         raise NotImplementedError("generate_params is not implemented.")
 
     def generate_inputs(self) -> Any:

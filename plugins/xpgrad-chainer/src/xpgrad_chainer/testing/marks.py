@@ -1,4 +1,4 @@
-"""Marks of tests for devices and libraries that may be missing; such tests are skipped where they are."""
+"""Marks of tests for devices and libraries that may be missing; tests of missing ones are skipped."""
 
 import importlib
 import unittest

@@ -37,7 +37,7 @@ def _text(value: Any) -> str:
 
 
 def product(parameter: Any) -> list[Any]:
-    """Return all combinations: of the values of a dictionary of lists, or of the dictionaries of several lists."""
+    """Return all combinations of values in a dictionary of lists, or of dictionaries in several lists."""
     if isinstance(parameter, Mapping):
         names = sorted(parameter)
         return [

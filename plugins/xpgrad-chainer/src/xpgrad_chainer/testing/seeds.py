@@ -41,7 +41,7 @@ def do_teardown() -> None:
 
 
 def fix_random() -> Callable[[T], T]:
-    """Return a decorator of a test, or of a class of tests, that runs each with the same random numbers."""
+    """Return a decorator that runs a test, or each test of a class, with the same random numbers."""
 
     def decorate(test: Any) -> Any:
         if not isinstance(test, type):

@@ -1,4 +1,4 @@
-"""Training under Chainer's names, as far as xpgrad has others (`chainer.training`)."""
+"""Chainer's names for training, where xpgrad's names differ (`chainer.training`)."""
 
 from xpgrad.training.triggers import IntervalTrigger
 from xpgrad_chainer.training.trainer import EarlyStoppingTrigger, Trainer

@@ -65,7 +65,7 @@ class _Snapshot(Extension):
         self.n_retains = _retained(n_retains, kwargs)
 
     def initialize(self, trainer: Any) -> None:
-        """Load the newest snapshot if `autoload` is set, and let the writer remove old ones."""
+        """Load the newest snapshot if `autoload` is set, and let the writer remove old snapshots."""
         directory = trainer.out
         if self.autoload and (name := _find_latest_snapshot(self.filename, directory)) is not None:
             load_npz(os.path.join(directory, name), trainer if self._target is None else self._target)

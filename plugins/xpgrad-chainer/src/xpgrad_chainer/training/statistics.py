@@ -34,7 +34,7 @@ class ParameterStatistics(Extension):
     trigger : trigger
         When the means are reported.
     skip_nan_params : bool
-        Whether NaN is reported for parameters that have one.
+        Whether NaN is reported for parameters that contain NaN.
     """
 
     _default_name = "parameter_statistics"
@@ -146,7 +146,7 @@ class Statistician:
         self.collect_mean, self.collect_std, self.percentile_sigmas = collect_mean, collect_std, percentile_sigmas
 
     def __call__(self, x: Any, axis: Any = 0, dtype: Any = None, xp: Any = None) -> dict[str, Any]:
-        """Return the statistics of an array along axes, by name."""
+        """Return a dictionary of statistics of an array along axes."""
         xp, found = xp or get_array_module(x), {}
         if axis is None:
             axis = tuple(range(x.ndim))
@@ -216,7 +216,7 @@ class VariableStatisticsPlot(Extension):
     def available() -> bool:
         """Return whether Matplotlib is installed."""
         try:
-            import matplotlib.pyplot  # noqa: F401 - only whether it is there
+            import matplotlib.pyplot  # noqa: F401 - only whether Matplotlib can be imported
         except ImportError:
             return False
         return True

@@ -50,7 +50,7 @@ class ParallelUpdater(StandardUpdater):
         self._models, self._devices, self._loss_scale = dict(models), devices, loss_scale
 
     def connect_trainer(self, trainer: Any) -> None:
-        """Let what the other models report be observed under their names."""
+        """Observe values that the other models report, under the models' names."""
         target = self.get_optimizer("main").target
         for name, model in self._models.items():
             if model is not target:

@@ -1,4 +1,4 @@
-"""Writers of snapshots: at once, in threads, in processes, or by a queue (`training.extensions.snapshot_writers`)."""
+"""Writers of snapshots, direct or by threads, processes or queues (`training.extensions.snapshot_writers`)."""
 
 import multiprocessing
 import os
@@ -68,7 +68,7 @@ class SimpleWriter(Writer):
 
 
 class StandardWriter(SimpleWriter):
-    """Base class of writers that start a worker for each file, after the last one has ended."""
+    """Base class of writers that start a worker for each file, after the previous worker has finished."""
 
     _started = False
     _worker: Any = None
@@ -134,7 +134,7 @@ class QueueWriter(Writer):
         self._queue.put([filename, outdir, target])
 
     def create_task(self, savefun: Save) -> Callable[..., Any]:
-        """Return what writes a file."""
+        """Return a function that writes a file."""
         return SimpleWriter(savefun=savefun)
 
     def create_queue(self) -> Any:

@@ -25,7 +25,7 @@ def parse_kwargs(kwargs: dict[str, Any], *names_and_values: Any, **unexpected: s
     Raises
     ------
     TypeError
-        There are others.
+        `kwargs` has other names.
     """
     check_unexpected_kwargs(kwargs, **unexpected)
     remaining = dict(kwargs)

@@ -44,7 +44,7 @@ def sum_to(x: Any, shape: Sequence[int]) -> Any:
 
 
 def force_array(x: Any, dtype: Any = None) -> Any:
-    """Return a scalar as a 0-d array, and an array itself, of a dtype if one is given."""
+    """Return a scalar as a 0-d array, and an array unchanged, or cast to `dtype` if given."""
     if np.isscalar(x):
         return np.array(x, dtype=dtype)
     return x if dtype is None else x.astype(dtype, copy=False)
@@ -67,7 +67,7 @@ def get_order(row: Any, col: Any) -> str:
 
 
 def oversample(images: Sequence[Any], crop_dims: Sequence[int]) -> Any:
-    """Return ten crops of each image, of its corners and its centre, and their mirror images.
+    """Return ten crops of each image: its four corners, its centre, and their mirror images.
 
     Parameters
     ----------

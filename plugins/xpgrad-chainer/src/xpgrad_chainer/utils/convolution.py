@@ -74,7 +74,7 @@ def _window(place: Sequence[int], stride: Sequence[int], dilations: Sequence[int
 
 
 def col2im_nd_cpu(col: Any, stride: Sequence[int], pad: Sequence[int], size: Sequence[int], dilate: Any = 1) -> Any:
-    """Return images: the sums of the windows that `im2col_nd_cpu` returns, of shape (batch, channels, *size)."""
+    """Return the sums of the windows of `im2col_nd_cpu`: images with shape (batch, channels, *size)."""
     n = len(size)
     dilations, ksize, outs = as_tuple(dilate, n), col.shape[2 : 2 + n], col.shape[2 + n :]
     assert len(outs) == n == len(stride) == len(pad)

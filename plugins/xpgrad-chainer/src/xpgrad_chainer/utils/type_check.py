@@ -1,7 +1,7 @@
-"""Expressions over shapes and dtypes, whose text says which condition does not hold (`chainer.utils.type_check`).
+"""Expressions over shapes and dtypes, whose text names the violated condition (`chainer.utils.type_check`).
 
-Conditions on the `TypeInfo` of xpgrad are plain ones, which `expect` of xpgrad quotes; those on a `Variable` of this
-module are expressions, and a comparison of them is true or false as a whole.
+Conditions on the `TypeInfo` of xpgrad are plain booleans, which `expect` of xpgrad quotes; conditions on a `Variable`
+of this module are expressions, and a comparison is true or false as a whole.
 """
 
 import contextlib
@@ -39,7 +39,7 @@ LightTypeInfoTuple = TypeInfoTuple
 
 
 class Expr:
-    """An expression: what operators, attributes and calls make of variables and constants."""
+    """An expression built by operators, attributes and calls from variables and constants."""
 
     def __init__(self, priority: int, text: str, evaluate: Callable[[], Any]) -> None:
         self.priority, self.text, self._evaluate = priority, text, evaluate
@@ -124,7 +124,7 @@ class Constant(Expr):
 
 
 class Testable(Expr):
-    """A comparison: true or false, and an error that says what both sides are."""
+    """A comparison: true or false, and an error that shows the values of both sides."""
 
     __test__ = False  # for pytest
 
@@ -265,7 +265,7 @@ def get_light_types(data: Sequence[Any]) -> TypeInfoTuple:
 
 def _info(x: Any, accept_none: bool) -> TypeInfo:
     if x is None and accept_none:
-        nothing: Any = None  # what Chainer has for a gradient that is None
+        nothing: Any = None  # Chainer's shape and dtype for a gradient that is None
         return TypeInfo(nothing, nothing)
     array: Any = x.array if isinstance(x, _Variable) else x
     return TypeInfo(tuple(array.shape), array.dtype)

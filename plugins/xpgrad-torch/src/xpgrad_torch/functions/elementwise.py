@@ -185,7 +185,7 @@ _ignoring_nan("fmin", xp.minimum)
 
 @torch_function("clamp", "clip")
 def clamp(input: Any, min: Any = None, max: Any = None) -> Any:
-    """Return the elements within bounds; PyTorch gives all of the gradient at a bound, xpgrad half of it."""
+    """Return the elements within bounds; at a bound, xpgrad gives half of PyTorch's gradient."""
     x = variable(input)
     if min is None and max is None:
         raise ValueError("torch.clamp: expected min or max, got neither")
@@ -194,7 +194,7 @@ def clamp(input: Any, min: Any = None, max: Any = None) -> Any:
 
 @torch_function("where")
 def where(condition: Any, input: Any = None, other: Any = None) -> Any:
-    """Return `input` where a condition is true, `other` elsewhere; without them, the indices where it is true."""
+    """Return `input` where a condition is true, else `other`; without both, the indices where it is true."""
     condition = _mask(condition, "where: expected a boolean condition")
     if input is None and other is None:
         return xp.nonzero(condition)

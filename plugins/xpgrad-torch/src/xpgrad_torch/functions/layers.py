@@ -123,7 +123,7 @@ def batch_norm(
     input: Any, running_mean: Any, running_var: Any, weight: Any = None, bias: Any = None, training: bool = False,
     momentum: float = 0.1, eps: float = 1e-5,
 ) -> Any:  # fmt: skip
-    """Return the elements with mean 0 and variance 1 of each channel, or of running averages, scaled and shifted."""
+    """Return the elements normalized by the statistics of each channel, or by running averages, scaled and shifted."""
     x, averages = variable(input), [running_mean, running_var]
     if training and any(each is not None for each in averages):
         raise TypeError(

@@ -11,7 +11,7 @@ from xpgrad_torch.functions.table import expect_same, integers, torch_function, 
 
 
 def _reduced(losses: Any, reduction: str, size_average: Any = None, reduce: Any = None, count: Any = None) -> Any:
-    """Return losses, their sum, or their mean: the sum divided by `count`; the older arguments go first."""
+    """Return losses, their sum, or their mean: the sum divided by `count`; the older arguments take precedence."""
     if size_average is not None or reduce is not None:
         whole = [each is None or bool(each) for each in (reduce, size_average)]  # both are True by default
         reduction = "none" if not whole[0] else "mean" if whole[1] else "sum"

@@ -48,7 +48,7 @@ def outer(input: Any, vec2: Any) -> Any:
 
 @torch_function("einsum")
 def einsum(equation: str, *tensors: Any) -> Any:
-    """Return the sum of products that `equation` says."""
+    """Return the sum of products that `equation` specifies."""
     given = tensors[0] if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)) else tensors
     operands = [variable(x) for x in given]
     if any(x.dtype == torch.bool for x in operands):

@@ -54,7 +54,7 @@ def relu6(input: Any) -> Any:
 
 @torch_function("gelu")
 def gelu(input: Any, approximate: str = "none") -> Any:
-    """Return the elements times the normal distribution function of them, or its usual approximation."""
+    """Return ``x * Phi(x)`` for the normal distribution function ``Phi``, or its usual approximation."""
     x = variable(input)
     if approximate == "tanh":
         return 0.5 * x * (1 + xp.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)))
@@ -94,7 +94,7 @@ def linear(input: Any, weight: Any, bias: Any = None) -> Any:
 
 
 def _biased(name: str, y: Any, bias: Any) -> Any:
-    """Return ``y + bias``; ShapeError for a bias that has other shapes than () and that of the last axis."""
+    """Return ``y + bias``; ShapeError unless the bias has shape () or the length of the last axis."""
     if bias is None:
         return y
     b = variable(bias)
@@ -138,7 +138,7 @@ def one_hot(tensor: Any, num_classes: int = -1) -> Any:
 
 @torch_function("dropout")
 def dropout(input: Any, p: float = 0.5, training: bool = True) -> Any:
-    """Return the elements with some set to 0 at random, by `xpgrad.random`."""
+    """Return the elements with a random share set to 0, drawn from `xpgrad.random`."""
     if not 0 <= p <= 1:
         raise ValueError(f"torch.nn.functional.dropout: expected p from 0 to 1, got {p}")
     if not training or not p:
@@ -150,7 +150,7 @@ def dropout(input: Any, p: float = 0.5, training: bool = True) -> Any:
 
 
 def _last_axes(name: str, input: Any, shape: Any, *parameters: Any) -> tuple[Any, tuple[int, ...]]:
-    """Return a Variable and its last axes, those of `shape`, which its parameters have, too."""
+    """Return a Variable and its last axes, checking that these and the parameters have shape `shape`."""
     x, shape = variable(input), tuple(shape)
     arrays = [variable(each) for each in parameters if each is not None]
     expect_same(f"nn.functional.{name}", "dtype", input=x, **{f"parameter {i}": y for i, y in enumerate(arrays)})

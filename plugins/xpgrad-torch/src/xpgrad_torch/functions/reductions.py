@@ -58,7 +58,7 @@ def _truth(name: str, function: Any) -> None:
     @torch_function(name)
     def truth(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
         x = variable(input)
-        elementwise = dim is not None and axes(dim) is None  # of no axes, which are all of them elsewhere
+        elementwise = dim is not None and axes(dim) is None  # dim=() means no axes here, else all axes
         y = x != 0 if elementwise else function(x, axis=axes(dim), keepdims=keepdim)
         return y.astype(torch.uint8) if x.dtype is torch.uint8 else y
 
@@ -204,7 +204,7 @@ def quantile(input: Any, q: Any, dim: Any = None, keepdim: bool = False, *, inte
 
 @torch_function("norm")
 def norm(input: Any, p: Any = "fro", dim: Any = None, keepdim: bool = False, dtype: Any = None) -> Any:
-    """Return the norm of all elements, or that of the vectors in `dim`; "nuc" is that of matrices."""
+    """Return the norm of all elements, or of the vectors in `dim`; "nuc" is a norm of matrices."""
     if p == "nuc":
         return matrix_norm(input, p, (-2, -1) if dim is None else dim, keepdim, dtype=dtype)
     return vector_norm(input, 2 if p in (None, "fro") else p, dim, keepdim, dtype=dtype)
@@ -212,7 +212,7 @@ def norm(input: Any, p: Any = "fro", dim: Any = None, keepdim: bool = False, dty
 
 @torch_function("linalg_norm")
 def linalg_norm(A: Any, ord: Any = None, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
-    """Return the norm of vectors, or of matrices if there are two axes and an `ord`."""
+    """Return vector norms, or matrix norms if there are two axes and an `ord`."""
     x, along = variable(A), axes(dim)
     count = x.ndim if along is None else len(along) if isinstance(along, tuple) else 1
     if ord is None or count == 1:

@@ -24,7 +24,7 @@ from xpgrad_torch.functions.table import (
 
 @torch_function("flatten")
 def flatten(input: Any, start_dim: int = 0, end_dim: int = -1) -> Any:
-    """Return the same elements, with some neighbouring axes joined into one."""
+    """Return the same elements, with the axes from `start_dim` to `end_dim` flattened."""
     x = variable(input)
     if not x.ndim:
         return x.reshape(1)
@@ -44,7 +44,7 @@ def unflatten(input: Any, dim: int, sizes: Any) -> Any:
 
 @torch_function("squeeze")
 def squeeze(input: Any, dim: Any = None) -> Any:
-    """Return the array without axes of length 1; those in `dim` that are longer stay, as in PyTorch."""
+    """Return the array without axes of length 1; longer axes in `dim` remain, as in PyTorch."""
     x = variable(input)
     given = range(x.ndim) if dim is None else (dim,) if isinstance(dim, int) else dim
     found = [axis(i, x.ndim, "squeeze") for i in given]
@@ -53,7 +53,7 @@ def squeeze(input: Any, dim: Any = None) -> Any:
 
 @torch_function("t")
 def t(input: Any) -> Any:
-    """Return a matrix transposed, a vector as it is."""
+    """Return the transpose of a matrix; vectors are unchanged."""
     x = variable(input)
     if x.ndim > 2:
         raise ValueError(f"torch.t: expected two axes at most, got shape {x.shape}; use torch.transpose")
@@ -102,7 +102,7 @@ def column_stack(tensors: Any) -> Any:
 
 @torch_function("cat", "concat", "concatenate")
 def cat(tensors: Any, dim: int = 0) -> Any:
-    """Return arrays joined along an axis; PyTorch leaves those of shape (0,) out."""
+    """Return arrays joined along an axis; arrays of shape (0,) are skipped, as in PyTorch."""
     parts = [variable(each) for each in tensors]
     full = [x for x in parts if x.shape != (0,)]
     return xp.concat(full if any(x.ndim > 1 for x in full) else parts, axis=dim)
@@ -121,7 +121,7 @@ def narrow(input: Any, dim: int, start: Any, length: int) -> Any:
 
 
 def _axis_of(x: Any, dim: int, name: str) -> int:
-    """Return `dim` as an axis of `x`, which has one."""
+    """Return `dim` as a nonnegative axis of `x`; ShapeError if `x` is 0-d."""
     if not x.ndim:
         raise ShapeError(f"torch.{name}: expected an array with an axis, got a 0-d one")
     return axis(dim, x.ndim, name)
@@ -129,7 +129,7 @@ def _axis_of(x: Any, dim: int, name: str) -> int:
 
 @torch_function("split", "split_with_sizes")
 def split(tensor: Any, split_size_or_sections: Any, dim: int = 0) -> Any:
-    """Return parts of one size, or of these sizes, along an axis."""
+    """Return parts along an axis with one size, or with the sizes of a list."""
     x = variable(tensor)
     length = x.shape[_axis_of(x, dim, "split")]
     sizes = split_size_or_sections
@@ -155,7 +155,7 @@ def chunk(input: Any, chunks: int, dim: int = 0) -> Any:
 
 @torch_function("tensor_split")
 def tensor_split(input: Any, indices_or_sections: Any, dim: int = 0) -> Any:
-    """Return parts along an axis: a number of them, of nearly one size, or those between indices."""
+    """Return parts along an axis: a number of nearly equal parts, or the parts between indices."""
     x, at = variable(input), indices_or_sections
     length = x.shape[_axis_of(x, dim, "tensor_split")]
     if not isinstance(at, (int, list, tuple)):
@@ -200,7 +200,7 @@ def roll(input: Any, shifts: Any, dims: Any = None) -> Any:
 
 @torch_function("gather")
 def gather(input: Any, dim: int, index: Any, *, sparse_grad: bool = False) -> Any:
-    """Return the elements at `index` along an axis, where each line has indices of its own."""
+    """Return the elements at `index` along an axis, with separate indices for each line."""
     if sparse_grad:
         raise TypeError("torch.gather: sparse_grad= is not for Variables, whose gradients are dense")
     x, at = variable(input), integers(index, "gather")
@@ -292,7 +292,7 @@ def view_as_real(input: Any) -> Any:
 
 @torch_function("pad")
 def pad(input: Any, pad: Any, mode: str = "constant", value: Any = None) -> Any:
-    """Return the array padded; `pad` has two numbers for each axis, those of the last axis first."""
+    """Return the array padded; `pad` has two numbers for each axis, the last axis first."""
     x = variable(input)
     if len(pad) % 2 or len(pad) > 2 * x.ndim or (mode != "constant" and value):
         raise ValueError(f"torch.nn.functional.pad: expected two numbers for each axis, got {pad}, value={value}")

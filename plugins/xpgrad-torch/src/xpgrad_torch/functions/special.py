@@ -40,7 +40,7 @@ TABLE["igamma"], TABLE["igammac"] = TABLE["special_gammainc"], TABLE["special_ga
 
 @torch_function("logit", "special_logit")
 def logit(input: Any, eps: float | None = None) -> Any:
-    """Return the inverse of the logistic function, of `input` at least `eps` from 0 and 1."""
+    """Return the inverse of the logistic function, with `input` clipped to [eps, 1 - eps]."""
     x = floating(input)
     if eps is not None and not 0 <= eps <= 0.5:
         raise ValueError(f"torch.logit: expected eps from 0 to 0.5, got {eps}")

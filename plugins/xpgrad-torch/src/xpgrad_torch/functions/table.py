@@ -29,13 +29,13 @@ def torch_function(*names: str) -> Callable[[Function], Function]:
 
 
 def torch_functions(rows: Mapping[str, Function]) -> None:
-    """Enter functions, lambdas with PyTorch's argument names, by their names, separated by a space."""
+    """Register functions, lambdas with PyTorch's argument names, under names separated by spaces."""
     for names, function in rows.items():
         torch_function(*names.split())(function)
 
 
 def variable(x: Any, lead: Any = None) -> Any:
-    """Return a Variable over the tensor `x`, or over a scalar in the dtype that it promotes that of `lead` to."""
+    """Return a Variable over the tensor `x`, or over a scalar in the dtype of its promotion with `lead`."""
     if isinstance(x, SCALARS) and lead is not None:
         return as_variable(torch.as_tensor(x, dtype=promoted(lead.dtype, x), device=lead.device.handle))
     tensor: Any = x
@@ -68,17 +68,17 @@ def integers(x: Any, name: str) -> Any:
 
 
 def from_start(at: Any, length: int) -> Any:
-    """Return indices of an axis, negative ones as one that is out of range, where PyTorch refuses them."""
+    """Return indices of an axis, with negative indices mapped out of range, where PyTorch raises an error."""
     return xp.where(at < 0, length, at)
 
 
 def axis(dim: Any, ndim: int, name: str) -> int:
-    """Return `dim` as an axis that is not negative; 0-d tensors count as those with one axis."""
+    """Return `dim` as an axis that is not negative; 0-d tensors count as having one axis."""
     return checked_axes(dim, max(ndim, 1), f"torch.{name}")[0]
 
 
 def along_axis(function: Function) -> Function:
-    """Return a function along an axis of `input` that takes 0-d tensors as those with one axis, as PyTorch does."""
+    """Return a function along an axis of `input` that treats a 0-d tensor as one with a single axis, like PyTorch."""
 
     @functools.wraps(function)
     def along(input: Any, *args: Any, **options: Any) -> Any:
@@ -92,7 +92,7 @@ def along_axis(function: Function) -> Function:
 
 
 def with_ndim(name: str, **arrays: tuple[Any, int]) -> list[Any]:
-    """Return Variables over arrays, given by their arguments' names, each with the number of axes beside it."""
+    """Return Variables over arrays, checked to have the number of axes given with each."""
     found = [variable(x) for x, _ in arrays.values()]
     for x, (argument, (_, ndim)) in zip(found, arrays.items(), strict=True):
         if x.ndim != ndim:
@@ -109,7 +109,7 @@ def expect_same(name: str, what: str, **arrays: Any) -> None:
 
 
 def axes(dim: Any) -> Any:
-    """Return `dim` as an axis or axes, None for all of them, which PyTorch also writes as an empty tuple."""
+    """Return `dim` as an axis or axes, None for all axes, which PyTorch also writes as an empty tuple."""
     if dim is None or dim == () or dim == []:
         return None
     return tuple(dim) if isinstance(dim, (list, tuple)) else dim

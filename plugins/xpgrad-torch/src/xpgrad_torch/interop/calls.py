@@ -23,7 +23,7 @@ Tensors = Sequence[Any]
 
 
 class Place(NamedTuple):
-    """Where a function computes; `title` is what messages call it."""
+    """Where a function computes; `title` is its name in messages."""
 
     title: str
     device: Device | None
@@ -56,7 +56,7 @@ class Place(NamedTuple):
 
 
 def _proxied() -> bool:
-    """Return whether PyTorch traces operations on tensors; it has imported the module that knows this then."""
+    """Return whether PyTorch traces operations on tensors; only then is its module of the trace imported."""
     tracing: Any = sys.modules.get("torch.fx.experimental.proxy_tensor")
     return tracing is not None and tracing.get_proxy_mode() is not None
 
@@ -86,11 +86,11 @@ class Call:
         self.recorded: Recorded | None = None
 
     def again(self) -> Any:
-        """Return the same call, not run yet; the tensors may be others."""
+        """Return a copy of the call before its run, for other tensors."""
         raise NotImplementedError
 
     def learn(self, other: Any) -> None:
-        """Take over what another run of the same call has found out about its outputs."""
+        """Copy the metadata of outputs from another run of the same call."""
         self.live = other.live
 
     def listed(self, inputs: list[Variable]) -> list[Variable]:
@@ -111,7 +111,7 @@ class Call:
         return tuple(apart(self.place.left(outputs, self.homes(tensors, len(outputs))), tensors))
 
     def record(self, arrays: Sequence[Any]) -> None:
-        """Run the function, and keep what was recorded."""
+        """Run the function and keep the recorded graph."""
         active = [i for i, needed in enumerate(self.needed) if needed]
         self.recorded = Recorded(self.place.title, self.listed, arrays, active)
 
@@ -131,16 +131,16 @@ class Forward(Call):
         self.result: Any = None
 
     def again(self) -> "Forward":
-        """Return the same call, not run yet."""
+        """Return a copy of the call before its run."""
         return Forward(self.f, self.leaves, self.structure, self.places, self.place)
 
     def learn(self, other: "Forward") -> None:
-        """Take over what another run of the same call has found out about its outputs."""
+        """Copy the metadata of outputs from another run of the same call."""
         super().learn(other)
         self.result = other.result
 
     def listed(self, inputs: list[Variable]) -> list[Variable]:
-        """Return the Variables that the function returns, and note the tree in which it does."""
+        """Return the Variables that the function returns, and store their tree structure."""
         given = dict(zip(self.places, inputs, strict=True))
         args, kwargs = self.structure.build([given.get(i, leaf) for i, leaf in enumerate(self.leaves)])
         leaves, structure = flatten(self.f(*args, **kwargs))
@@ -151,7 +151,7 @@ class Forward(Call):
         return made
 
     def build(self, outputs: Tensors) -> Any:
-        """Return what the function returned, with tensors."""
+        """Return the function's result with tensors in place of Variables."""
         structure, which, rest = self.result
         remaining = iter(outputs)
         return structure.build([next(remaining) if n else leaf for leaf, n in zip(rest, which, strict=True)])
@@ -164,7 +164,7 @@ class Derived(Call):
     ----------
     call : Call
     count : int
-        How many tensors the call has.
+        Number of tensors of the call.
     """
 
     def __init__(self, call: Call, count: int) -> None:
@@ -184,7 +184,7 @@ class Derived(Call):
 
 
 class Backward(Derived):
-    """The gradients of a call by its inputs `targets`; `given` says which outputs have a cotangent."""
+    """The gradients of a call by its inputs `targets`; `given` marks the outputs with a cotangent."""
 
     def __init__(
         self, call: Call, count: int, given: Sequence[bool], targets: Sequence[int], first: Recorded | None = None
@@ -193,7 +193,7 @@ class Backward(Derived):
         self.given, self.targets, self.first = list(given), list(targets), first
 
     def again(self) -> "Backward":
-        """Return the same call, not run yet; what was recorded of the first one is not of other tensors."""
+        """Return a copy of the call before its run; the recorded graph belongs to the old tensors only."""
         return Backward(self.call, self.count, self.given, self.targets)
 
     def listed(self, inputs: list[Variable]) -> list[Variable]:
@@ -207,7 +207,7 @@ class Backward(Derived):
         return list(pullback(seeds))
 
     def record(self, arrays: Sequence[Any]) -> None:
-        """Pull the cotangents through what was recorded, if that is known, and keep what this has recorded."""
+        """Pull the cotangents through the recorded graph, if one exists, and keep the graph of that step."""
         if self.first is None:
             super().record(arrays)
             return
@@ -215,13 +215,13 @@ class Backward(Derived):
         self.recorded = self.first.pulled([next(remaining) if g else None for g in self.given], self.targets)
 
     def run(self, tensors: Tensors) -> tuple[Any, ...]:
-        """Return the gradients as tensors, zeros where there is none."""
+        """Return the gradients as tensors, zeros for missing gradients."""
         found = super().run(tensors)
         pairs = zip(found, self.targets, strict=True)
         return tuple(torch.zeros_like(tensors[i]) if g is None else g for g, i in pairs)
 
     def homes(self, tensors: Tensors, count: int) -> Tensors:
-        """Return the tensors to which the gradients belong."""
+        """Return the tensors that the gradients belong to."""
         return [tensors[i] for i in self.targets]
 
 
@@ -233,7 +233,7 @@ class Tangents(Derived):
         self.targets = list(targets)
 
     def again(self) -> "Tangents":
-        """Return the same call, not run yet."""
+        """Return a copy of the call before its run."""
         return Tangents(self.call, self.count, self.targets)
 
     def listed(self, inputs: list[Variable]) -> list[Variable]:
@@ -244,7 +244,7 @@ class Tangents(Derived):
 
 
 def apart(outputs: Tensors, tensors: Tensors) -> list[Any]:
-    """Return `outputs` as tensors of their own, to which PyTorch adds its graph.
+    """Return `outputs` as new tensors that PyTorch can add its graph to.
 
     They have the memory of our arrays, but a copy where that is the memory of `tensors`, which PyTorch takes for views.
     """

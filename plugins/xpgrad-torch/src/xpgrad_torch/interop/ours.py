@@ -34,12 +34,12 @@ def function(f: Callable[..., Any], *, device: Any = None) -> Callable[..., Any]
     -----
     - It is a `torch.autograd.Function`: `backward`, double backward to any order, ``torch.func.grad``, ``vjp``,
       ``jvp``, ``jacrev``, ``jacfwd``, ``hessian`` and ``vmap``, which calls `f` once for each member of a batch, nested
-      in any order. ``torch.func.linearize`` takes it without `device`; ``vectorize=True`` of
+      in any order. ``torch.func.linearize`` accepts it only without `device`; ``vectorize=True`` of
       ``torch.autograd.functional`` raises an error.
     - Variables that `f` captures, and that require a gradient, get theirs in their `grad`, to which it is added, in
       every backward pass of PyTorch that reaches the call and is not itself recorded (``create_graph=True``, and all
       transforms of ``torch.func``).
-    - `torch.compile` breaks the graph here, and goes on behind it.
+    - `torch.compile` breaks the graph at the call, and compiles the code before and after it.
 
     Raises
     ------
@@ -75,10 +75,10 @@ def function(f: Callable[..., Any], *, device: Any = None) -> Callable[..., Any]
 def applied(call: Call, tensors: Tensors, outside: Sequence[bool] | None = None) -> Any:
     """Return the outputs of a call, in the graph of PyTorch.
 
-    `outside` says which tensors a transformation around it differentiates by.
+    `outside` marks the tensors that an enclosing transformation differentiates by.
 
-    PyTorch asks for gradients if a tensor requires one. So that it also asks for those of captured Variables alone,
-    there is one more tensor that does.
+    PyTorch requests gradients if a tensor requires one. One additional tensor requires a gradient, so that captured
+    Variables get theirs even if no input does.
     """
     call.place.check(tensors)
     transformed = list(map(is_transformed, tensors))
@@ -118,7 +118,7 @@ class _Ours(torch.autograd.Function):
     def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
         """Keep our graph, and the tensors and outputs, in whose memory it is, so that PyTorch notices changes.
 
-        The graph is an attribute of an empty tensor, so that PyTorch drops it after the backward pass like the others.
+        The graph is an attribute of an empty tensor, so that PyTorch drops it after the pass, like its saved tensors.
         """
         call, _, *tensors = inputs
         kept: Any = torch.empty(0)
@@ -133,7 +133,7 @@ class _Ours(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, *gys: Any) -> Any:
-        """Return the gradients of the inputs; recorded by PyTorch if it asks for that."""
+        """Return the gradients of the inputs; PyTorch records their computation on request."""
         kept, *tensors = ctx.saved_tensors[: 1 + ctx.count]
         call, needed = ctx.call, [i for i, n in enumerate(ctx.needs_input_grad[2:]) if n]
         recorded: Recorded | None = getattr(kept, "recorded", None)
@@ -167,7 +167,7 @@ class _Ours(torch.autograd.Function):
 
     @staticmethod
     def vmap(info: Any, in_dims: Any, *inputs: Any) -> Any:
-        """Return the outputs for a batch, by one call for each member."""
+        """Return the outputs for a batch, by one call for each batch element."""
         call, _, *tensors = inputs
         if not info.batch_size:
             raise ValueError(f"{call.place.title}: expected a batch with members for torch.vmap, got an empty one")

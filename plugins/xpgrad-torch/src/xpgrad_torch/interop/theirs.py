@@ -27,8 +27,8 @@ def from_torch(f: Callable[..., Any], *, parameters: bool = False, device: Any =
         It gets tensors, in trees of arguments, and returns a tree of tensors and other objects. It must not write into
         its arguments, which may share the memory of the caller's arrays.
     parameters : bool
-        The parameters of the module are Variables, too: the first argument is a dictionary like
-        `TorchFunction.parameters`. By default they stay PyTorch's.
+        The parameters of the module are also Variables: the first argument is a dictionary like
+        `TorchFunction.parameters`. By default they remain PyTorch parameters.
     device : as `get_device` takes it, or None
         Where PyTorch computes; by default where the arguments are, without a copy if PyTorch can use their memory.
 
@@ -38,11 +38,11 @@ def from_torch(f: Callable[..., Any], *, parameters: bool = False, device: Any =
 
     Notes
     -----
-    - Gradients of any order are PyTorch's, of the one run of `f`: random numbers and buffers are those of that run.
-    - Tensors that `f` has from elsewhere and that require a gradient, such as the module's parameters, get theirs in
-      their `grad`, to which it is added, whenever a `backward` of ours reaches them; `xpgrad.grad` and the transforms
-      leave them alone, as they do with Variables. So an optimiser of PyTorch trains them.
-    - ``module.train()`` and ``module.eval()`` say whether the module trains; ``config.train`` has no effect on it.
+    - PyTorch computes gradients of any order from one run of `f`, with the random numbers and buffers of that run.
+    - Tensors that `f` captures and that require a gradient, such as the module's parameters, accumulate theirs in
+      their `grad` whenever a `backward` of xpgrad reaches them; `xpgrad.grad` and the transforms
+      do not change it, as for Variables. So an optimizer of PyTorch trains them.
+    - ``module.train()`` and ``module.eval()`` set whether the module trains; ``config.train`` has no effect on it.
     - `compile` runs a function that calls it without a program, and says so.
 
     Raises
@@ -75,7 +75,7 @@ class TorchFunction:
         return self._title
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Return what the function returns, with Variables in place of tensors."""
+        """Return the function's result with Variables in place of tensors."""
         f = self._with_parameters if self.functional else self.function
         return call(self._title, self._framework, self.device, f, args, kwargs)
 
@@ -100,7 +100,7 @@ class TorchFunction:
 
 
 class Torch(Framework):
-    """What the door knows of PyTorch."""
+    """The framework adapter for PyTorch."""
 
     def __init__(self) -> None:
         super().__init__(xpgrad.get_device("@torch").backend)
@@ -123,7 +123,7 @@ class Torch(Framework):
         self, f: Callable[..., Any], call: Callable[[Sequence[Array]], Any], inputs: Sequence[Array],
         active: Sequence[int], recorded: bool,
     ) -> Run:  # fmt: skip
-        """Return what a call returns, recorded by PyTorch if that is asked."""
+        """Return the results of a call, recorded by PyTorch on request."""
         tensors = [x.detach() for x in inputs]
         roots = [tensors[i].requires_grad_() for i in active]
         with torch.set_grad_enabled(recorded):
@@ -139,7 +139,7 @@ class Torch(Framework):
         return Run(leaves, structure.build, tape, [places.get(i) for i in range(len(leaves))])
 
     def captured(self, tensor: torch.Tensor) -> "Captured":
-        """Return the Variable that represents a tensor, the same one for all calls."""
+        """Return the Variable that represents a tensor, the same object for all calls."""
         known: Captured | None = self._captured.get(tensor)
         if known is not None and known.represents(tensor):
             return known
@@ -185,7 +185,7 @@ class TorchTape(Tape):
 
 
 class Captured(Variable):
-    """A tensor that a function of PyTorch has from elsewhere; gradients that arrive here are added to its `grad`."""
+    """A tensor that a function of PyTorch captures; gradients that arrive here are added to its `grad`."""
 
     __slots__ = ("reference",)
 
@@ -236,7 +236,7 @@ def leaves_of(outputs: Sequence[torch.Tensor], known: Sequence[torch.Tensor]) ->
 
 
 def torch_device(specifier: Any, title: str) -> Device:
-    """Return a device of PyTorch, or raise if it is another library's."""
+    """Return a device of PyTorch, or raise an error for a device of another library."""
     device = xpgrad.get_device(specifier)
     if device.backend.name != "torch":
         raise BackendMismatch(f"{title}: expected a device of PyTorch, such as '@torch:cuda:0', got {device.name!r}")

@@ -1,4 +1,4 @@
-"""PyTorch's kernels, by chapter of the standard. Those of a rule give the formula's own bits."""
+"""PyTorch's kernels, by chapter of the standard. Kernels of a rule return exactly the bits of its formula."""
 
 from xpgrad_torch.kernels.elementwise import ELEMENTWISE
 from xpgrad_torch.kernels.gathers import accumulate, scatter_add

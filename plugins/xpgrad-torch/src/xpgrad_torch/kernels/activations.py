@@ -1,8 +1,8 @@
 """Activations by PyTorch's fused functions, and their gradients with the formulas' own bits.
 
-PyTorch's gradients are not used where they have other bits than the formulas, which recorded sweeps compute: `softmax`,
-`tanh`, `sigmoid`, the last two of which also lose digits where the output is close to 1. Where they differ at a kink or
-for NaN only, they get an input that decides those as the formulas do.
+PyTorch's gradients are not used where their bits differ from the formulas, which recorded sweeps compute: for
+`softmax`, `tanh` and `sigmoid`. The gradients of `tanh` and `sigmoid` also lose digits where the output is close to 1.
+Where gradients differ only at a kink or for NaN, their input is changed there so that they agree with the formulas.
 """
 
 import torch
@@ -35,7 +35,7 @@ def elu(x: Array, /, alpha: float) -> Array:
 
 
 def elu_x(gy: Array, x: Array, alpha: float, /) -> Array:
-    """Return `gy`, times ``exp(x)`` where `x` is negative or NaN; `torch.where` takes longer than all of it."""
+    """Return `gy`, times ``exp(x)`` where `x` is negative or NaN; `torch.where` takes longer than these steps."""
     return torch.clamp(x, max=0.0).exp_().mul_(gy) if alpha == 1 and _alike(gy, x) else NotImplemented
 
 
@@ -50,7 +50,7 @@ def leaky_relu_x(gy: Array, x: Array, slope: float, /) -> Array:
 
 
 def log_softmax_x(gy: Array, y: Array, axis: int, /) -> Array:
-    """Return ``gy - exp(y) * sum(gy)``; where the exponential is nearly 1, from the sums of the others."""
+    """Return ``gy - exp(y) * sum(gy)``; where the exponential is nearly 1, from the sum of the other exponentials."""
     if type(axis) is not int or not _alike(gy, y):
         return NotImplemented
     p, total = torch.exp(y), gy.sum(axis, keepdim=True)

@@ -37,7 +37,7 @@ def tanh_slope(x: Array, t: Array, /) -> Array:
     least = extreme(slope, torch.amin)
     if least is None:
         return torch.where(slope < CANCELS, _of_tails(x, t), slope)
-    if not least >= CANCELS:  # or a NaN, which hides the others
+    if not least >= CANCELS:  # or a NaN, which hides the other elements
         if not t.ndim:
             return torch.where(slope < CANCELS, _of_tails(x, t), slope)
         places = slope < CANCELS
@@ -54,7 +54,7 @@ def extreme(y: Array, reduction: Any) -> float | None:
     try:
         look = y.is_cpu and not torch.compiler.is_compiling()  # to look would be to wait for an accelerator
         return reduction(y).item() if look else None
-    except RuntimeError:  # it is empty, or under torch.func.vmap
+    except RuntimeError:  # the array is empty, or under torch.func.vmap
         return None
 
 

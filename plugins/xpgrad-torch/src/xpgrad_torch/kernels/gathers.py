@@ -32,7 +32,7 @@ def _add(total: torch.Tensor, index: Index, value: torch.Tensor) -> None:
     if not arrays:
         total[index] += value
         return
-    boolean = any(not a.ndim and a.dtype is torch.bool for a in arrays)  # takes all or nothing, along a new axis
+    boolean = any(not a.ndim and a.dtype is torch.bool for a in arrays)  # selects all or no elements
     if len(items) == len(arrays) and not boolean:  # numbers of rows, a mask, or an array for each axis
         total.index_put_(tuple(arrays), value, accumulate=True)
         return

@@ -35,16 +35,16 @@ def take(x: Array, indices: Array, /, axis: int | None = None) -> Array:
         try:
             return torch.index_select(x, axis, _numbers(indices))
         except (IndexError, RuntimeError):
-            pass  # negative ones, or out of range: the index says which
+            pass  # negative or out of range: indexing handles or reports them
     return x[(slice(None),) * (axis % max(x.ndim, 1)) + (_numbers(indices),)]
 
 
 def forward(index: Index, shape: Shape) -> tuple[Index, tuple[int, ...]]:
-    """Return an index that PyTorch takes as NumPy does, and the axes of the array that are to be flipped for it.
+    """Return an index that PyTorch takes as NumPy does, and the axes of the array to flip before.
 
-    A slice with a negative step becomes one of a flipped axis. A whole number beside arrays becomes an array, because
-    PyTorch takes it for a slice that is dropped, and puts the axis of the arrays elsewhere. Index arrays get a dtype
-    that is no mask.
+    A slice with a negative step becomes a slice of a flipped axis. A whole number next to arrays becomes an array,
+    because PyTorch treats it as a slice that is dropped, and puts the axis of the arrays at another position. Index
+    arrays are cast to a dtype that is not a mask.
     """
     items = index if type(index) is tuple else (index,)
     if all(type(item) in _BASIC and (type(item) is not slice or not _backward(item)) for item in items):

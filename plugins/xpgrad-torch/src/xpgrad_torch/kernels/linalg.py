@@ -1,4 +1,4 @@
-"""The cofactors by the factors of `det`; those of other factors differ by rounding if a matrix is singular."""
+"""Cofactors from the factors of `det`; other factors differ by rounding if a matrix is singular."""
 
 import torch
 
@@ -9,7 +9,7 @@ from xpgrad.types import Array, Kernel
 def cofactors(x: Array, d: Array, /) -> Array:
     """Return the cofactors of square matrices; where a pivot is 0, the default finds them by singular values."""
     if x.is_contiguous() and not x.is_complex():
-        inverse, info = torch.linalg.inv_ex(x.mT)  # PyTorch factorises in column-major order, as its `det` does
+        inverse, info = torch.linalg.inv_ex(x.mT)  # PyTorch factorises in column-major order, like its `det`
     else:
         inverse, info = torch.linalg.inv_ex(x)
         inverse = inverse.mT

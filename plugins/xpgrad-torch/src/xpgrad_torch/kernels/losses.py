@@ -10,7 +10,7 @@ from xpgrad_torch.kernels.neural import DOMINANT, HALF
 def cross_entropy(
     x: Array, t: Array, score: Array | None, weight: Array | None, /, normalize: bool, ignore_label: int, reduce: str
 ) -> Array:
-    """Return the cross entropy: the scores of the labels are picked, nothing of the size of `x` is made."""
+    """Return the cross entropy: picks the scores of the labels, without a temporary of the size of `x`."""
     labels = _labels(x, t, weight, ignore_label)
     if labels is None:
         return NotImplemented
@@ -37,7 +37,7 @@ def cross_entropy_x(
 
 
 def _subtract_one(p: torch.Tensor, labels: torch.Tensor) -> None:
-    """Subtract 1 from the probabilities of the labels; if nearly 1, 1 - p is the sum of the others."""
+    """Subtract 1 from the probabilities of the labels; if p is nearly 1, 1 - p is the sum of the rest."""
     chosen = p.gather(1, labels)
     sure = chosen > DOMINANT
     rest = p.scatter_(1, labels, torch.where(sure, 0.0, chosen)).sum(1, keepdim=True)
@@ -47,9 +47,9 @@ def _subtract_one(p: torch.Tensor, labels: torch.Tensor) -> None:
 def _of_some(
     gy: Array, x: Array, t: Array, score: Array | None, normalize: bool, ignore_label: int, reduce: str
 ) -> Array:
-    """Return the gradient where some labels are ignored, or the labels cannot be looked at.
+    """Return the gradient where some labels are ignored, or the labels' values are unknown.
 
-    A compiled program calls this kernel with other labels than those that it was recorded with, so it does not decline.
+    A compiled program calls this kernel with other labels than in its recording, so it does not decline.
     """
     counted = t != ignore_label
     labels = torch.where(counted, t, 0).to(torch.int64).unsqueeze(1)
@@ -66,7 +66,7 @@ def _of_some(
 
 
 def _labels(x: torch.Tensor, t: torch.Tensor, weight: Array | None, ignore_label: int) -> torch.Tensor | None:
-    """Return the labels as an index along axis 1, None if one is ignored or no class, or values cannot be looked at."""
+    """Return the labels as an index along axis 1, None if a label is ignored or no class, or values are unknown."""
     if weight is not None or x.device.type != "cpu" or not t.numel() or torch.compiler.is_compiling():
         return None
     low, high = map(int, torch.aminmax(t))

@@ -29,7 +29,7 @@ def concat(arrays: Sequence[Array], /, axis: int | None = 0) -> Array:
 
 
 def matmul(x1: Array, x2: Array, /) -> Array:
-    """Return the matrix product; factors of two dtypes are promoted, which PyTorch alone refuses."""
+    """Return the matrix product; factors of two dtypes are promoted, which PyTorch's `matmul` rejects."""
     return torch.matmul(x1, x2) if x1.dtype is x2.dtype else compat.matmul(x1, x2)
 
 

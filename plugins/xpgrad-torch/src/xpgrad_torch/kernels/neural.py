@@ -34,7 +34,7 @@ def expit_x(gy: Array, x: Array, y: Array, /) -> Array:
     largest = extreme(y, torch.amax)
     if largest is None:
         gx = torch.where(y > NEARLY_ONE, torch.sigmoid(-x), gx)
-    elif not largest <= NEARLY_ONE:  # or a NaN, which hides the others
+    elif not largest <= NEARLY_ONE:  # or a NaN, which hides the other elements
         places = y > NEARLY_ONE
         gx[places] = torch.sigmoid(-x[places])
     return gx.mul_(y).mul_(gy)

@@ -1,8 +1,8 @@
 """Layer and batch normalization by PyTorch's fused functions.
 
-Statistics are those of PyTorch's normalizations, too: its variance, by Welford's method, takes ten times as long. Their
+PyTorch's statistics are not used either: its variance, by Welford's method, takes ten times as long. The
 gradients are xpgrad's formulas of `standardize` and `standardize_backward`, which recorded sweeps compute as well:
-PyTorch's gradient for all inputs at once has other bits.
+PyTorch's gradient for all inputs at once differs in its bits.
 """
 
 from typing import Any
@@ -58,7 +58,7 @@ def normalized(x: Array, gamma: Array, beta: Array, mean: Array, inverse: Array,
 
 
 def standardize_backward(g: Array, direction: Array, scale: Array, /, axis: Axes) -> Array:
-    """Return `g` without its mean and its component along `direction`, times `scale`: that of standardized rows."""
+    """Return `g` without its mean and its component along `direction`, times `scale`: gradient of `standardize`."""
     statistics = tuple(1 if i in axis else n for i, n in enumerate(g.shape))
     if g.dtype is not direction.dtype or g.shape != direction.shape or scale.shape != statistics:
         return NotImplemented

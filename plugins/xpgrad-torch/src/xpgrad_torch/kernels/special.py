@@ -1,4 +1,4 @@
-"""Special functions: PyTorch's, looked up when the first of them is used.
+"""PyTorch's special functions, imported on first use.
 
 Its Bessel functions j0, j1, y0, y1, gammainc, gammaincc and polygamma are left out: they are right to nine digits only,
 xpgrad's to all.

@@ -1,4 +1,4 @@
-"""Reductions: PyTorch's methods, except over no axes at all, by which it means all axes."""
+"""Reductions by PyTorch's methods, except over an empty tuple of axes, which PyTorch reads as all axes."""
 
 from collections.abc import Sequence
 

@@ -1,8 +1,8 @@
 """Convolutions and pooling by PyTorch's fused functions, in both directions.
 
 They decline windows that exceed the end of an image by more than the padding (`cover_all`), since PyTorch pads both
-ends alike. The gradient of maximum pooling is none of them: PyTorch gives that of a tie to one element. It is computed
-from strided views, one for each element of a window.
+ends equally. PyTorch's gradient of maximum pooling is not used, because it gives the gradient of a tie to one element.
+The gradient is computed from strided views, one for each element of a window.
 """
 
 import itertools
@@ -62,7 +62,7 @@ def _backward(
 
 
 def _of_shape(x: torch.Tensor, shape: Shape) -> torch.Tensor:
-    """Return an array of which PyTorch reads the shape only: one element, expanded."""
+    """Return an array for calls where PyTorch reads only the shape: one element, expanded."""
     return x.new_empty(1).expand(shape)
 
 
