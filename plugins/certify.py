@@ -2,8 +2,8 @@
 
     python plugins/certify.py                      build, install, run the suite, compare with docs/conformance
     python plugins/certify.py --write torch jax    do that for two backends, and keep the reports
-        python plugins/certify.py --turn               for each backend, run this commit's part of the suite: on NumPy a
-                                                       share; on one other, the families of the contract and a share
+    python plugins/certify.py --turn               for each backend, run this commit's part of the suite: on NumPy a
+                                                   share; on one other, the families of the contract and a share
     python plugins/certify.py mlx                  do that for a backend that is certified only by name
     python plugins/certify.py --resume DIR jax     keep outcomes in DIR/jax; skip checks that passed before
 

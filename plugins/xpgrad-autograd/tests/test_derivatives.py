@@ -93,7 +93,7 @@ def test_unbroadcast_within_a_jacobian(ag, np):
 
 def test_derivatives_within_derivatives(ag, np):
     def inner(x):
-        return ag.grad(lambda y: x * y**2)(3.0)  # the argument is constant, the function is not
+        return ag.grad(lambda y: x * y**2)(3.0)  # the argument is constant, the function depends on x
 
     assert ag.grad(inner)(2.0) == 6.0
     assert ag.grad(lambda x: ag.deriv(lambda y: ag.grad(lambda z: x * y * z)(1.0))(2.0))(3.0) == 1.0

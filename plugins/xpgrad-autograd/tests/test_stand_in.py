@@ -1,4 +1,4 @@
-"""Modules under another name: in this process, for scripts, beside the real package."""
+"""Modules under another name: in this process, for scripts, with the real package installed."""
 
 import os
 import subprocess

@@ -23,7 +23,7 @@ pytestmark = pytest.mark.slow
 
 
 def peak() -> int:
-    status = Path("/proc/self/status")  # begins anew with the process; getrusage takes over its parent's
+    status = Path("/proc/self/status")  # VmHWM starts anew in a process; getrusage inherits the peak of its parent
     if status.exists():
         return 1024 * int(status.read_text().partition("VmHWM:")[2].split()[0])
     return 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
@@ -42,7 +42,7 @@ def _small_chunks() -> None:
 
 @pytest.fixture(scope="module")
 def client() -> Iterator[Client]:
-    # A worker past its limit is killed at once: nothing is spilled to disk, and nobody waits for others.
+    # A worker past its limit is killed immediately: no data is spilled to disk, and no worker pauses.
     options = {f"distributed.worker.memory.{name}": False for name in ("target", "spill", "pause")}
     with (
         dask.config.set(options),
@@ -76,7 +76,7 @@ def logistic(X: Any, y: Any, w: Any) -> Any:
 
 
 def expected() -> dict[Any, tuple[float, Any]]:
-    """Loss and gradient of both models by NumPy, by hand, with one chunk in memory."""
+    """Loss and gradient of both models, derived by hand, in NumPy with one chunk in memory."""
     losses, gradients = np.zeros(2), np.zeros((2, COLUMNS))
     for number in range(ROWS // CHUNK):
         chunk = rows_of(number)

@@ -1,4 +1,4 @@
-"""Forward and backward passes build graphs: nothing is computed before somebody asks for values."""
+"""Forward and backward passes build graphs: no value is computed before it is requested."""
 
 from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
@@ -101,7 +101,7 @@ def test_passes_compute_nothing(name: str, f: Callable[[Any], Any], values: Any,
 
 
 def gradient_on_host(f: Callable[[Any], Any], x: Any) -> None:
-    """Backward of the same program on NumPy: what the program calls `lazy` stays on the host."""
+    """Backward of the same program on NumPy: arrays that the program makes with `lazy` remain on the host."""
     held = globals()["lazy"]
     globals()["lazy"] = lambda values: values
     try:

@@ -1,4 +1,4 @@
-"""The program of the README, in a process of its own: there, everything is met for the first time."""
+"""The program of the README, in a new process, where every cache is empty."""
 
 import re
 import subprocess

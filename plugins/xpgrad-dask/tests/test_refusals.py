@@ -1,4 +1,4 @@
-"""What dask cannot do is refused in words, before anything computes."""
+"""Operations that dask does not support raise errors before any value is computed."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The driver in the wheels is named to OpenCL, unless somebody else has named one."""
+"""The driver in the wheels is registered with OpenCL, unless another driver is set."""
 
 import os
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What dpnp hands to oneMKL, of arrays in any layout: oneMKL has none where elements share memory."""
+"""Inputs that dpnp passes to oneMKL for arrays in any layout: oneMKL requires elements that share no memory."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Compiled functions of jax arrays: programs that `jax.jit` runs, those that it does not, and failures of jax."""
+"""Compiled functions of jax arrays: programs that `jax.jit` runs or rejects, and failures of jax."""
 
 import threading
 import warnings

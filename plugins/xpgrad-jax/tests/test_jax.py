@@ -250,7 +250,7 @@ def test_debug_mode_looks_at_index_arrays_and_without_it_the_nearest_element_is_
 
 def test_what_jax_types_weakly_takes_the_dtype_of_what_it_meets() -> None:
     weak, strong = xpgrad.Variable(jnp.asarray(2.0)), xpgrad.Variable(jnp.asarray(2.0, dtype=jnp.float64))
-    for _ in range(2):  # what is remembered of one must not be taken for the other
+    for _ in range(2):  # a cache entry of the weak type must not serve the other
         for x, dtype in ((weak, jnp.float32), (strong, jnp.float64)):
             narrow = xpgrad.Variable(jnp.ones(2, jnp.float32))
             y = xp.sum(x * narrow)

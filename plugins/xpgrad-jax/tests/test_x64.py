@@ -1,4 +1,4 @@
-"""jax without 64 bits: whatever would become 32 bits silently is an error that says how to have 64."""
+"""jax without 64 bits: silent conversions to 32 bits raise an error that explains how to enable 64 bits."""
 
 from collections.abc import Callable, Iterator
 from typing import Any

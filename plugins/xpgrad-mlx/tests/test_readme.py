@@ -1,4 +1,4 @@
-"""The programs of the README, each in a process of its own: there, everything is met for the first time."""
+"""The programs of the README, each in a new process, where every cache is empty."""
 
 import re
 import subprocess

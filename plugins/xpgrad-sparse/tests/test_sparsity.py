@@ -1,4 +1,4 @@
-"""What stays sparse: values, gathers and gradients with as many stored numbers as they need."""
+"""Sparsity of values, gathers and gradients: no more stored numbers than necessary."""
 
 from typing import Any
 

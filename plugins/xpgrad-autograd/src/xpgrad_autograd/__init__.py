@@ -16,7 +16,7 @@ stand_in = StandIn("autograd", f"{__name__}.package")
 def install() -> None:
     """Serve ``import autograd`` by xpgrad in this process, whether autograd is installed or not.
 
-    Call it before the program imports autograd: names that a module has taken from the real one stay those.
+    Call it before the program imports autograd: names already imported from the real package are not replaced.
     """
     stand_in.install()
 

@@ -1,4 +1,4 @@
-"""The namespace ``autograd.numpy``: NumPy's functions of boxes, and those that autograd has besides."""
+"""The namespace ``autograd.numpy``: NumPy's functions of boxes, and additional functions of autograd."""
 
 import functools
 from collections.abc import Callable, Iterator
@@ -53,7 +53,7 @@ def concatenate_args(axis: int, *args: Any) -> Any:
 
 
 def _of_iterators(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function of a sequence of arrays that takes an iterator, too."""
+    """Return a function of a sequence of arrays that also accepts an iterator."""
 
     @functools.wraps(function)
     def call(arrays: Any, *args: Any, **kwargs: Any) -> Any:
@@ -63,7 +63,7 @@ def _of_iterators(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def dot(a: Any, b: Any, out: Any = None) -> Any:
-    """Return the product of vectors and matrices, which `matmul` computes faster, or of arrays with more axes."""
+    """Return the dot product; `matmul` computes products of vectors and matrices faster."""
     if out is None and (type(a) is ArrayBox or type(b) is ArrayBox) and not nodes.among((a, b)):
         a, b = array(a), array(b)
         if 0 < a.ndim < 3 and 0 < b.ndim < 3:
@@ -72,7 +72,7 @@ def dot(a: Any, b: Any, out: Any = None) -> Any:
 
 
 def full(shape: Any, fill_value: Any, dtype: Any = None, **options: Any) -> Any:
-    """Return an array of equal elements, or of copies of an array."""
+    """Return an array filled with a number, or with copies of an array."""
     if not has_box([fill_value]):
         return np.full(shape, fill_value, dtype, **options)
     made = functions()["broadcast_to"](array(fill_value), shape)
@@ -80,7 +80,7 @@ def full(shape: Any, fill_value: Any, dtype: Any = None, **options: Any) -> Any:
 
 
 def where(condition: Any, *args: Any, **kwargs: Any) -> Any:
-    """Return elements of one of two arrays; if all three are Python's, a list or number of Python's."""
+    """Return elements of one of two arrays; a Python list or number if all three arguments are Python objects."""
     if not args and not kwargs:
         return functions()["nonzero"](condition)
     x = args[0] if args else kwargs.get("x")
@@ -116,7 +116,7 @@ def _getitem(A: Any, index: Any) -> Any:
 
 
 def select(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
-    """Return for each element that of the first choice whose condition is true."""
+    """Return each element from the first choice whose condition is true."""
     made = default
     for condition, choice in reversed(list(zip(condlist, choicelist, strict=True))):
         made = functions()["where"](condition, choice, made)
@@ -147,7 +147,7 @@ def real_if_close(a: Any, tol: float = 100) -> Any:
 
 def metadata(A: Any) -> tuple[Any, int, Any, bool]:
     """Return shape, number of axes, dtype, and whether the array is complex."""
-    if hasattr(A, "dtype") and not hasattr(A, "to_numpy"):  # also arrays of transforms, of which NumPy takes no value
+    if hasattr(A, "dtype") and not hasattr(A, "to_numpy"):  # includes arrays of transforms, which NumPy cannot convert
         return tuple(A.shape), A.ndim, A.dtype, numpy_dtype(A).kind == "c"
     return np.shape(value_of_all(A)), np.ndim(value_of_all(A)), np.result_type(value_of_all(A)), np.iscomplexobj(
         value_of_all(A)
@@ -176,7 +176,7 @@ def unbroadcast(x: Any, target_meta: tuple[Any, int, Any, bool], broadcast_idx: 
 
 
 def match_complex(target: Any, x: Any) -> Any:
-    """Return `x` as complex or real array, as `target` is."""
+    """Return `x` as a complex or real array, matching `target`."""
     wanted, given = (metadata(each)[3] for each in (target, x))
     if given and not wanted:
         return functions()["real"](x)
@@ -199,7 +199,7 @@ class _Concatenating:
 
 
 def wrap_intdtype(kind: type) -> type:
-    """Return a type of integers that converts boxes, too, to arrays without derivatives."""
+    """Return an integer type that also converts boxes, to arrays without derivatives."""
 
     def new(cls: type, x: Any = 0, *args: Any) -> Any:
         return kind(value_of_all(x), *args)

@@ -19,7 +19,7 @@ class Box:
     Attributes
     ----------
     _value : object
-        What it is outside the trace.
+        Its value outside the trace.
     _trace : int
         The number of the trace; 0 for arrays of xpgrad's graph.
     _node : Node or None
@@ -180,7 +180,7 @@ def _operators() -> None:
 
 def _ufunc(name: str, *operands: Any) -> Any:
     if any(_is_foreign(x) for x in operands):
-        return getattr(np, name)(*operands)  # such as xarray's, which takes part by NumPy's protocol
+        return getattr(np, name)(*operands)  # such as arrays of xarray, which implement NumPy's protocol
     return functions()[name](*operands)
 
 
@@ -247,14 +247,14 @@ def is_box(x: Any) -> bool:
 
 
 def value_of(x: Any) -> Any:
-    """Return what `x` is outside all traces."""
+    """Return the value of `x` outside all traces."""
     while is_box(x):
         x = x._value
     return x
 
 
 def boxed(result: Any) -> Any:
-    """Return a result of xpgrad as the program sees it: arrays that depend on an argument in boxes, others plain."""
+    """Return a result of xpgrad with boxes around arrays that depend on an argument; other arrays are plain."""
     if type(result) is Variable or isinstance(result, Variable):
         if result.requires_grad or _is_hidden(result.array):
             box = ArrayBox.__new__(ArrayBox)

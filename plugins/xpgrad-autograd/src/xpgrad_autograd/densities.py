@@ -10,7 +10,7 @@ from xpgrad_autograd.wrapping import has_box, wrapped
 
 
 def by_formula(exact: Callable[..., Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Return a decorator: SciPy's function for plain arguments, the formula for those with boxes."""
+    """Return a decorator that calls SciPy's function for plain arguments, and the formula for boxes."""
 
     def decorated(formula: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(formula)
@@ -25,7 +25,7 @@ def by_formula(exact: Callable[..., Any]) -> Callable[[Callable[..., Any]], Call
 
 
 def methods_of(distribution: Any, *names: str) -> list[Callable[..., Any]]:
-    """Return methods of SciPy's distribution: its own for plain arguments, those of xpgrad for arguments with boxes."""
+    """Return methods of SciPy's distribution: SciPy's methods for plain arguments, xpgrad's methods for boxes."""
     differentiated = getattr(xpgrad.scipy.stats, distribution.name)
     return [_either(getattr(distribution, name), getattr(differentiated, name)) for name in names]
 

@@ -1,4 +1,4 @@
-"""`make_vjp`, `make_jvp` and `primitive`: autograd's engine, by xpgrad's."""
+"""`make_vjp`, `make_jvp` and `primitive`: autograd's engine, implemented by xpgrad's engine."""
 
 import functools
 import warnings
@@ -22,7 +22,7 @@ INDEPENDENT = "Output seems independent of input."
 
 
 class Evaluation:
-    """A function of one tree, and what it returned.
+    """A function of one tree, and its result.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ class Evaluation:
     ----------
     inputs : list of Variable or array
     result : tree
-        What the function returned, with boxes.
+        The function's result, with boxes.
     """
 
     def __init__(self, fun: Callable[[Any], Any], x: Any) -> None:
@@ -47,7 +47,7 @@ class Evaluation:
         return [box.in_graph for box in leaves(self.result) if type(box) is ArrayBox]
 
     def value(self, outputs: Sequence[Any]) -> Any:
-        """Return what the function returned, without this evaluation's boxes."""
+        """Return the function's result without this evaluation's boxes."""
         found = iter(map(_outside, outputs))
         return filled(self.result, found, lambda leaf: type(leaf) is ArrayBox)
 
@@ -82,7 +82,7 @@ def _input(leaf: Any) -> Any:
 
 
 def _conjugate(x: Any) -> Any:
-    """Return autograd's gradient of a complex array for xpgrad's, and the other way round."""
+    """Convert a complex gradient from xpgrad's convention to autograd's, or back."""
     return x.conj() if numpy_dtype(x).kind == "c" else x
 
 
@@ -147,7 +147,7 @@ def make_vjp(fun: Callable[[Any], Any], x: Any) -> tuple[Callable[[Any], Any], A
 
 
 def _outermost_vjp(evaluation: Evaluation, inputs: list[Any]) -> tuple[list[Any], Callable[[list[Any]], Any]]:
-    """Return what `vjp` does for NumPy's arrays outside all transforms, which needs less bookkeeping."""
+    """Return outputs and pullback for NumPy arrays outside all transforms, which needs less bookkeeping."""
     roots = list(map(Variable, inputs))
     outputs = transforming(evaluation, roots)
 
@@ -187,7 +187,7 @@ def make_jvp(fun: Callable[[Any], Any], x: Any) -> Callable[[Any], tuple[Any, An
 
 nodes.graph.update(vjp=make_vjp, jvp=make_jvp)
 
-# Functions with rules of their own
+# Functions with user-defined rules
 
 Rule = Callable[..., Any]
 primitive_vjps: dict[Any, Rule] = nodes.primitive_vjps
@@ -211,7 +211,7 @@ def primitive(function: Callable[..., Any]) -> Any:
 
 
 def primitive_with_deprecation_warnings(function: Callable[..., Any]) -> Any:
-    """Return a primitive with the methods by which rules were given before `defvjp`."""
+    """Return a primitive with the methods that defined rules before `defvjp` existed."""
     made: Any = primitive(function)
     rules: dict[int, Rule | None] = {}
 
@@ -371,7 +371,7 @@ def defjvp_argnum(function: Callable[..., Any], rule: Rule) -> None:
 def defjvp(function: Callable[..., Any], *rules: Any, argnums: Any = None) -> None:
     """Give a primitive a rule ``rule(tangent, ans, *args, **kwargs)`` for each argument.
 
-    "same" is for arguments in which it is linear, None for those on which it does not depend.
+    "same" means that the primitive is linear in the argument, None that it does not depend on it.
     """
     given = dict(zip(count() if argnums is None else argnums, rules, strict=False))
 

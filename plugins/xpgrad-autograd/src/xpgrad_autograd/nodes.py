@@ -1,7 +1,7 @@
-"""Traces of nodes: what a program calls on a value, as a graph whose nodes are of a class that the caller chooses.
+"""Traces of nodes: the calls of a program on a value, as a graph whose node class the caller chooses.
 
-xpgrad's own graph serves arrays. Traces serve the programs that look at graphs, those that define kinds of values of
-their own (`Box.register`), and `autograd.tracer`.
+xpgrad's own graph serves arrays. Traces serve programs that read graphs, programs that define kinds of values
+(`Box.register`), and `autograd.tracer`.
 """
 
 import functools
@@ -26,7 +26,7 @@ constant: set[Any] = set()
 
 
 class Node:
-    """What a traced call leaves; a subclass says what it keeps."""
+    """The record of a traced call; a subclass defines its contents."""
 
     __slots__ = ()
 
@@ -36,7 +36,7 @@ class Node:
         raise NotImplementedError(f"{type(self).__name__} has no __init__")
 
     def initialize_root(self, *args: Any, **kwargs: Any) -> None:
-        """Set what the node of the argument keeps."""
+        """Initialize the node of the argument."""
         raise NotImplementedError(f"{type(self).__name__} has no initialize_root")
 
     @classmethod
@@ -62,7 +62,7 @@ def trace(start_node: Node, fun: Callable[[Any], Any], x: Any) -> tuple[Any, Nod
     Parameters
     ----------
     start_node : Node
-        That of `x`; calls make nodes of its class.
+        The node of `x`; calls create nodes of the same class.
     fun : callable
     x : object
     """
@@ -89,7 +89,7 @@ def _started(x: Any, number: int, node: Node) -> Any:
 
 
 def _joined(result: Any, number: int) -> Any:
-    """Return a result with boxes within as one box, of the call that makes the tree."""
+    """Return a result with boxes within as one box for the call that builds the tree."""
     if not isinstance(result, (tuple, list, dict)):
         return result
     found = [leaf for leaf in leaves(result) if is_box(leaf) and leaf._trace == number]
@@ -165,7 +165,7 @@ def _element(
 
 
 def _spread(function: Callable[..., Any], args: tuple[Any, ...]) -> tuple[tuple[Any, ...], Callable[..., Any]]:
-    """Return the arguments with those in sequences one by one, and the function of these."""
+    """Return the arguments with sequences flattened, and the function of these arguments."""
     if not any(type(x) in (list, tuple) and among(x) for x in args):
         return args, function
     flat = [y for x in args for y in (x if type(x) in (list, tuple) and among(x) else (x,))]
@@ -202,7 +202,7 @@ def toposort(end_node: Any, parents: Callable[[Any], Sequence[Any]] = operator.a
 
 
 def vjp_of(function: Any) -> Callable[..., Any]:
-    """Return the rule of a primitive, ``rule(argnums, ans, args, kwargs)``; by default what xpgrad computes.
+    """Return the rule of a primitive, ``rule(argnums, ans, args, kwargs)``; by default computed by xpgrad.
 
     Raises
     ------
@@ -230,7 +230,7 @@ transposing: list[Any] = []
 
 
 def _computed(function: Any, argnums: Sequence[int], ans: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Return the pullback of a function of arrays: by rules if it is elementwise and real, else by xpgrad's graph."""
+    """Return the pullback of a function of arrays: rules for real elementwise functions, else xpgrad's graph."""
     rules = _elementwise_rules(function)
     if rules is not None and not kwargs and all(map(_is_real, args)):
         return lambda g: [_by_rule(rules[i], g, ans, args, i) for i in argnums]
@@ -309,7 +309,7 @@ def _pullback(function: Any, argnums: tuple[int, ...], kwargs: dict[str, Any]) -
 
 
 def _pushforward(function: Any) -> Callable[..., Any]:
-    """Return the rule for tangents of a function of arrays, by xpgrad's graph; a call of it can be traced."""
+    """Return the tangent rule of a function of arrays, computed by xpgrad's graph; its calls can be traced."""
     vjp_of(function)  # of a primitive without rules it raises
     by_graph = graph["jvp"]
 
@@ -332,7 +332,7 @@ def _pushforward(function: Any) -> Callable[..., Any]:
 
 
 def _transposed(function: Any, argnums: Sequence[int], ans: Any, args: tuple[Any, ...], kwargs: Any) -> Any:
-    """Return the pullback of a primitive that has a rule for tangents only, which is linear in them."""
+    """Return the pullback of a primitive that has only a tangent rule, by transposing that linear rule."""
     by_graph = graph["vjp"]
     rule = primitive_jvps[function]
     zeros = tuple(vspace(args[i]).zeros() for i in argnums)
@@ -354,7 +354,7 @@ class VJPNode(Node):
         self.vjp = rule(tuple(parent_argnums), value, args, kwargs)
 
     def initialize_root(self) -> None:
-        """Set what the node of the argument keeps."""
+        """Initialize the node of the argument."""
         self.parents, self.vjp = (), lambda g: ()
 
 
@@ -393,7 +393,7 @@ def needed(x: Any) -> bool:
 
 
 def make_vjp(fun: Callable[[Any], Any], x: Any) -> tuple[Callable[[Any], Any], Any]:
-    """Return the pullback of a function, and its value, by a trace."""
+    """Return the pullback of a function, and its value, computed on a trace."""
     value, end = trace(VJPNode.new_root(), fun, x)
     if end is None:
         return lambda g: vspace(x).zeros(), value
@@ -401,7 +401,7 @@ def make_vjp(fun: Callable[[Any], Any], x: Any) -> tuple[Callable[[Any], Any], A
 
 
 def make_jvp(fun: Callable[[Any], Any], x: Any) -> Callable[[Any], tuple[Any, Any]]:
-    """Return the function from a tangent to a value and its tangent, by a trace."""
+    """Return a function that maps a tangent to a value and its tangent, computed on a trace."""
 
     def pushed(g: Any) -> tuple[Any, Any]:
         """Return the value and its tangent."""
@@ -436,7 +436,7 @@ def sum_outgrads(gradients: Iterable[Any]) -> Any:
 
 
 class SparseObject:
-    """A gradient that is added to a dense one.
+    """A gradient that is added to a dense gradient.
 
     Parameters
     ----------

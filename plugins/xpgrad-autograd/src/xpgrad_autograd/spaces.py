@@ -48,7 +48,7 @@ class VSpace:
         return self._add(x, y)
 
     def mut_add(self, x: Any, y: Any) -> Any:
-        """Return the sum of two elements, the first of which may be None; it may be written to."""
+        """Return ``x + y``, possibly in the memory of `x`; None for `x` means zero."""
         return self._mut_add(self.zeros() if x is None else x, y)
 
     def scalar_mul(self, x: Any, a: Any) -> Any:
@@ -89,7 +89,7 @@ class VSpace:
 
     @classmethod
     def register(cls, value_type: type, vspace_maker: Callable[[Any], "VSpace"] | None = None) -> None:
-        """Give values of a type this class of spaces, or what a function makes for them."""
+        """Register this class of spaces, or a function that makes a space, for values of a type."""
         VSpace.mappings[value_type] = vspace_maker or cls
 
 
@@ -115,7 +115,7 @@ class ArrayVSpace(VSpace):
         return np.zeros(self.shape, self.dtype)
 
     def ones(self) -> Any:
-        """Return the array of ones; with imaginary parts 1 if it is complex."""
+        """Return the array of ones; complex elements are ``1 + 1j``."""
         return np.full(self.shape, 1 + 1j if self.iscomplex else 1, self.dtype)
 
     def standard_basis(self) -> Iterator[Any]:
@@ -155,7 +155,7 @@ def of_array(value: Any) -> VSpace:
 
 
 def numpy_dtype(array: Any) -> Any:
-    """Return NumPy's dtype for that of an array of any library."""
+    """Return the NumPy dtype that corresponds to the dtype of an array of any library."""
     dtype = array.dtype
     return dtype if isinstance(dtype, np.dtype) else np.dtype(str(dtype).rpartition(".")[2])
 
@@ -184,7 +184,7 @@ class TreeVSpace(VSpace):
         return self._each(lambda space: space.zeros())
 
     def ones(self) -> Any:
-        """Return a tree of ones."""
+        """Return a tree whose leaves are ones."""
         return self._each(lambda space: space.ones())
 
     def randn(self) -> Any:

@@ -50,14 +50,14 @@ def has_box(values: Iterable[Any]) -> bool:
 
 
 def wrapped(function: Callable[..., Any], name: str | None = None) -> Any:
-    """Return a function of NumPy or SciPy that takes boxes, and computes all else as it is.
+    """Return a function of NumPy or SciPy that also accepts boxes; other arguments are computed unchanged.
 
     Parameters
     ----------
     function : callable
         It takes Variables by NumPy's protocol.
     name : str, optional
-        Its name; those of `CONSTANT` get values.
+        Its name; functions in `CONSTANT` get values.
     """
     name = name or function.__name__
     constant = name in CONSTANT
@@ -77,7 +77,7 @@ def wrapped(function: Callable[..., Any], name: str | None = None) -> Any:
 
 
 def as_primitive(call: Any, function: Callable[..., Any]) -> Any:
-    """Return a function with the attributes by which programs tell primitives."""
+    """Return a function with the attributes that mark it as a primitive."""
     call.fun, call._is_autograd_primitive = function, True
     return call
 
@@ -118,7 +118,7 @@ _others: dict[type, bool] = {}
 
 
 def _other(kind: type) -> bool:
-    """Return whether a type is that of an array of another library, which NumPy would convert."""
+    """Return whether a type is an array type of another library, which NumPy would convert."""
     found = _others.get(kind)
     if found is None:
         found = _others[kind] = kind.__module__.partition(".")[0] in OTHERS
@@ -126,7 +126,7 @@ def _other(kind: type) -> bool:
 
 
 def namespace(source: ModuleType, chosen: Iterable[str] | None = None) -> dict[str, Any]:
-    """Return the public names of a module of NumPy or SciPy: functions wrapped, types and constants as they are."""
+    """Return the public names of a module of NumPy or SciPy: functions wrapped, types and constants unchanged."""
     made: dict[str, Any] = {}
     for name in chosen or dir(source):
         found = getattr(source, name)

@@ -1,4 +1,4 @@
-"""NumPy's functions on chunks: axes that a function needs as a whole are in one chunk, others stay split."""
+"""NumPy's functions on chunks: axes that a function needs as a whole are in one chunk, other axes remain split."""
 
 import functools
 import importlib
@@ -14,7 +14,7 @@ from xpgrad_dask.libraries import da
 
 
 def whole(x: Array, axes: Sequence[int]) -> Array:
-    """Return `x` with one chunk along `axes`, and smaller ones along the others if these grow past dask's limit."""
+    """Return `x` with one chunk along `axes`, and smaller chunks along other axes if chunks exceed dask's limit."""
     axes = [axis % x.ndim for axis in axes]
     if all(x.numblocks[axis] == 1 for axis in axes):
         return x
@@ -23,7 +23,7 @@ def whole(x: Array, axes: Sequence[int]) -> Array:
 
 
 def along(function: Callable[..., Any], axis: int, *arrays: Array, dtype: Dtype, **options: Any) -> Array:
-    """Return ``function(*blocks, axis=axis)``, of the shape of `arrays`, whose blocks are whole along `axis`."""
+    """Return ``function(*blocks, axis=axis)`` with the shape of `arrays`; blocks are whole along `axis`."""
     arrays = tuple(whole(x, [axis]) for x in arrays)
     return da.map_blocks(function, *arrays, axis=axis, dtype=dtype, meta=empty(arrays[0].ndim, dtype), **options)
 
@@ -47,7 +47,7 @@ def cores(
     dtypes : dtype or list of dtype
         Of the outputs, a list if there are several.
     sizes : dict from str to int
-        Lengths of core axes that only the outputs have.
+        Lengths of core axes that occur only in outputs.
     """
     if any(0 in x.shape for x in arrays):  # the result depends on no value, and dask would divide by 0
         made = function(*map(_stand_in, arrays), **options)
@@ -59,7 +59,7 @@ def cores(
 
 
 def _stand_in(x: Array) -> Any:
-    """Return a NumPy array like `x`, of invertible matrices if possible."""
+    """Return a NumPy array like `x`, with invertible matrices if possible."""
     made = np.zeros(x.shape, x.dtype)
     return made + np.eye(*x.shape[-2:], dtype=x.dtype) if x.ndim > 1 else made
 

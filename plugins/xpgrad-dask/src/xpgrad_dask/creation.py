@@ -13,7 +13,7 @@ from xpgrad_dask.libraries import da, dask
 def auto_chunks(shape: Shape, dtype: Dtype, given: Sequence[Any] | None = None) -> Any:
     """Return chunks of dask's size for `shape`: for all axes, or for those where `given` has "auto".
 
-    They are larger where there would be more of them than dask's setting ``xpgrad.most-chunks`` says, if it is set.
+    Chunks are larger if their number would exceed dask's setting ``xpgrad.most-chunks``.
     """
     given = tuple(given) if given is not None else ("auto",) * len(shape)
     if 0 in shape:  # dask divides by the size
@@ -97,7 +97,7 @@ def empty_like(x: Array, /, *, dtype: Any = None, device: Any = None) -> Array:
 
 
 def eye(rows: int, columns: int | None = None, /, *, k: int = 0, dtype: Any = None, device: Any = None) -> Array:
-    """Return ones on the diagonal `k`, zeros elsewhere."""
+    """Return a matrix with ones on the diagonal `k` and zeros off it."""
     columns = rows if columns is None else columns
     found = arange(rows)[:, None] + k == arange(columns)[None, :]
     return found.astype(np.float64 if dtype is None else dtype)

@@ -1,7 +1,7 @@
 """Convolutions, and the windows of convolutions and pooling: image by image, by NumPy's kernels.
 
-A batch stays in its chunks, and for `windows` and `fold` the channels do; the other axes come in one chunk. The default
-bodies would take windows apart into elements, each of them a chunk's tasks.
+A batch keeps its chunks, as do the channels for `windows` and `fold`; other axes are in one chunk. The default
+bodies would split windows into elements, each with tasks for every chunk.
 """
 
 import functools
@@ -64,7 +64,7 @@ def _part(options: dict[str, Any], x: Any, g: Any) -> Any:
 
 
 def _by_image(name: str, shape: Shape, kept: int, x: Array, *others: Array | None, **options: Any) -> Array:
-    """Return the result of a NumPy kernel on `x`, split along its first `kept` axes only, and on the whole others."""
+    """Return the result of a NumPy kernel on `x`, split along its first `kept` axes only, and on `others` unsplit."""
     pairs: list[Any] = [whole(x, range(kept, x.ndim)), (*range(kept), *_apart(x.ndim - kept, 100))]
     for i, other in enumerate(others):
         if other is None:

@@ -57,7 +57,7 @@ def _with_axes(items: tuple[Any, ...], ndim: int) -> Iterator[tuple[Any, int]]:
 
 
 def _within(item: Any, length: Shape) -> Any:
-    """Return a slice that begins within the axis, where dask takes elements of one that does not; or another item."""
+    """Return a slice that begins within the axis, which dask requires; other items are unchanged."""
     if not isinstance(item, slice) or not length:
         return item
     taken = range(*item.indices(*length))
@@ -73,7 +73,7 @@ def _checked(items: tuple[Any, ...], shape: Shape) -> Index:
 
 
 def _along_one(x: Array, items: tuple[Any, ...], numbers: Array) -> Array:
-    """Return ``x[items]`` where only one item is an array, the others slices, None and an ellipsis."""
+    """Return ``x[items]`` where one item is an array, and other items are slices, None or an ellipsis."""
     place = next(i for i, item in enumerate(items) if item is numbers)
     used = sum(item is not None and item is not ... for item in items)
     before = sum(x.ndim - used if item is ... else 1 for item in items[:place])
@@ -85,8 +85,8 @@ def _along_one(x: Array, items: tuple[Any, ...], numbers: Array) -> Array:
 def scatter_add(spec: Spec, parts: list[tuple[Index, Array]], /) -> Array:
     """Return zeros of `spec` with every value added at its index; repeated positions accumulate.
 
-    The chunks are those of the array that was indexed. Each chunk of values is added up within the chunks of the
-    result where it belongs, and these sums in a tree.
+    The chunks are those of the indexed array. Each chunk of values is added up within the chunks of the result that
+    it belongs to, and these sums are added in a tree.
     """
     chunks = getattr(spec, "chunks", None) or auto_chunks(spec.shape, spec.dtype)
     total = None
@@ -139,7 +139,7 @@ def _among_zeros(spec: Spec, chunks: Any, items: tuple[Any, ...], values: Array)
 def _spread(values: Array, ranges: Sequence[range], chunks: Any) -> Array:
     """Return zeros in `chunks` with the values at a range of positions along each axis.
 
-    The values are cut where the result is. dask's own assignment looks through the whole graph of its operands.
+    The values are split at the chunks of the result. dask's assignment searches the whole graph of its operands.
     """
     backwards = [axis for axis, each in enumerate(ranges) if each.step < 0]
     ranges = [each[::-1] if each.step < 0 else each for each in ranges]
@@ -151,7 +151,7 @@ def _spread(values: Array, ranges: Sequence[range], chunks: Any) -> Array:
 
 
 def _with_empty_chunks(x: Array, chunks: Sequence[Sequence[int]]) -> Array:
-    """Return `x` in chunks of which some may be empty; where dask plans several steps to these, it fails."""
+    """Return `x` in chunks that may be empty; dask fails if it plans several steps to empty chunks."""
     filled = x.rechunk(tuple(tuple(length for length in lengths if length) for lengths in chunks))
     return filled if filled.chunks == chunks else filled.rechunk(chunks, threshold=ONE_STEP)
 
@@ -198,7 +198,7 @@ def _added(values: Array, numbers: Array, axis: int, length: int, chunks: Any) -
     numbers = da.where(numbers < 0, numbers + length, numbers).rechunk((values.chunks[axis],))
     rows = da.arange(length, chunks=(chunks[axis],))
     letters = list(range(values.ndim))
-    several, result = values.ndim, values.ndim + 1  # letters: of the chunks of values, of the rows of the result
+    several, result = values.ndim, values.ndim + 1  # letters for the chunks of values and the rows of the result
     out = [result if i == axis else i for i in letters]
     partial = da.blockwise(
         _partial_sum,

@@ -1,6 +1,6 @@
 """The extension `linalg`: NumPy's functions on stacks of matrices, each matrix in one chunk.
 
-What dask does out of core by itself stays dask's: products, norms, and the factorizations of tall and skinny matrices.
+dask's out-of-core algorithms are used for products, norms, and factorizations of tall and skinny matrices.
 """
 
 from typing import Any, Literal, NamedTuple
@@ -34,7 +34,7 @@ class EigResult(NamedTuple):
 
 
 class SlogdetResult(NamedTuple):
-    """Signs, and logarithms of absolute values, of determinants."""
+    """Signs and logarithms of the absolute values of determinants."""
 
     sign: Array
     logabsdet: Array
@@ -66,7 +66,7 @@ def inv(x: Array, /) -> Array:
 
 
 def slogdet(x: Array, /) -> SlogdetResult:
-    """Return signs, and logarithms of absolute values, of determinants."""
+    """Return signs and logarithms of the absolute values of determinants."""
     return SlogdetResult(*cores(host.linalg.slogdet, "(m,n)->(),()", x, dtypes=[x.dtype, real(x.dtype)]))
 
 
@@ -103,7 +103,7 @@ def eigvals(x: Array, /) -> Array:
 
 
 def qr(x: Array, /, *, mode: Literal["reduced", "complete"] = "reduced") -> QRResult:
-    """Return factors; those of one matrix in several chunks of whole rows by dask's own algorithm, out of core."""
+    """Return factors; dask's out-of-core algorithm factors a tall matrix in several chunks of whole rows."""
     rows, columns = x.shape[-2:]
     if mode == "reduced" and x.ndim == 2 and _tall(x):
         return QRResult(*compat.linalg.qr(x))
@@ -113,7 +113,7 @@ def qr(x: Array, /, *, mode: Literal["reduced", "complete"] = "reduced") -> QRRe
 
 
 def _tall(x: Array) -> bool:
-    """Return whether dask can factor the matrix by blocks of rows, each with no fewer rows than there are columns."""
+    """Return whether dask can factor the matrix by blocks of rows, each with at least as many rows as columns."""
     return bool(x.numblocks[0] > 1 and x.numblocks[1] == 1 and min(x.chunks[0]) >= x.shape[1] > 0)
 
 

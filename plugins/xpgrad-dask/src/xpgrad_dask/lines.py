@@ -27,7 +27,7 @@ def argsort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bo
 def take(x: Array, indices: Array, /, *, axis: int | None = None) -> Array:
     """Return elements of `x` along one axis at the numbers in a vector; the axis stays in its chunks.
 
-    Numbers out of range are an IndexError when they are computed; dask itself would take any element for them.
+    Numbers out of range raise an IndexError when computed; dask would select arbitrary elements.
     """
     length = x.shape[0 if axis is None else axis]
     indices = within(indices, length)

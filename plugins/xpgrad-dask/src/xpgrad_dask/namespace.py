@@ -1,8 +1,8 @@
-"""dask.array as an Array API namespace: array_api_compat's, with the functions that it lacks or that are unreliable.
+"""dask.array as an Array API namespace: array_api_compat's namespace with missing and unreliable functions replaced.
 
-Nothing here computes. Functions along an axis get that axis in one chunk (`lines`, `fft`), those of matrices the last
-two (`linalg`); everything else stays in the chunks that it comes in. Arithmetic is that of the operators: chunks of
-arrays without axes are scalars, whose complex products NumPy's functions round otherwise.
+Nothing here computes values. Functions along an axis rechunk it to one chunk (`lines`, `fft`), functions of matrices
+their last two axes (`linalg`); other functions keep the chunks. Arithmetic uses the operators: chunks of
+arrays without axes are scalars, whose complex products NumPy's functions round differently.
 """
 
 from operator import add, pow

@@ -10,7 +10,7 @@ xpgrad_api = (1, 1)
 
 @hookimpl
 def xpgrad_backend() -> Backend:
-    """Return the backend of dask, or raise BackendUnavailable with what is missing; only then is dask imported."""
+    """Return the backend of dask, or raise BackendUnavailable naming the missing package; imports dask."""
     try:
         from xpgrad_dask.backend import DaskBackend
     except ImportError as error:
@@ -20,7 +20,7 @@ def xpgrad_backend() -> Backend:
 
 @hookimpl
 def xpgrad_kernels(backend: Backend) -> Mapping[str, Kernel]:
-    """Return the kernel that may decline: assignment, of index arrays only."""
+    """Return the kernel that may decline: assignment at index arrays."""
     if backend.name != "dask":
         return {}
     from xpgrad_dask.indexing import setitem

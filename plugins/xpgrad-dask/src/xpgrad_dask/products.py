@@ -19,7 +19,7 @@ def tensordot(x1: Array, x2: Array, /, *, axes: Any = 2) -> Array:
 
 
 def vecdot(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
-    """Return the sums of the products along `axis`, of the first one's conjugates."""
+    """Return sums along `axis` of products of ``conj(x1)`` and `x2`."""
     if np.issubdtype(x1.dtype, np.complexfloating):
         x1 = da.conj(x1)
     return da.sum(x1 * x2, axis=axis, dtype=np.result_type(x1.dtype, x2.dtype))

@@ -31,7 +31,7 @@ def _position(name: str) -> Callable[..., Array]:
     def first(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> Array:
         if axis is not None or x.ndim < 2:
             return function(x, axis=axis, keepdims=keepdims)
-        found = function(reshape(x, (-1,)), axis=0)  # of equal elements, dask's own takes that of the first chunk
+        found = function(reshape(x, (-1,)), axis=0)  # dask does not find the first of equal elements
         return reshape(found, (1,) * x.ndim) if keepdims else found
 
     return first

@@ -67,7 +67,7 @@ def stack(arrays: Sequence[Array], /, *, axis: int = 0) -> Array:
 
 
 def concat(arrays: Sequence[Array], /, *, axis: int | None = 0) -> Array:
-    """Concatenate arrays along `axis`; None flattens them first. Small chunks beside each other become one."""
+    """Concatenate arrays along `axis`; None flattens them first. Adjacent small chunks are merged."""
     if axis is None:
         arrays, axis = [reshape(x, (-1,)) for x in arrays], 0
     made = da.concatenate(_of_one_dtype(arrays), axis=axis)
@@ -77,7 +77,7 @@ def concat(arrays: Sequence[Array], /, *, axis: int | None = 0) -> Array:
 
 
 def _merged(chunks: Sequence[int], most: int) -> tuple[int, ...]:
-    """Return chunks of at most this length, of those beside each other; an unknown length, NaN, stays alone."""
+    """Merge adjacent chunks up to this length; chunks of unknown length, NaN, are not merged."""
     found: list[int] = []
     for n in chunks:
         if found and found[-1] + n <= most:

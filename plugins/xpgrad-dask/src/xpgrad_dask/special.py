@@ -11,9 +11,9 @@ from xpgrad_dask.libraries import da
 
 
 def find(name: str) -> Kernel | None:
-    """Return the kernel `name` if it is a special function, and None for any other; all of them are elementwise."""
+    """Return the kernel `name` if it is a special function, else None; special functions are elementwise."""
     extension, _, function = name.partition(".")
-    if extension != "special" or "." in function:  # a second dot is that of a rule
+    if extension != "special" or "." in function:  # a second dot marks a rule
         return None
     return functools.partial(_elementwise, name)
 

@@ -1,7 +1,7 @@
-"""The tokens by which dask tells Variables apart: those of their arrays, for which nothing is computed.
+"""Tokens that identify Variables in dask: the tokens of their arrays, found without computation.
 
-Without them, dask pickles a Variable, which computes its array, while it holds the lock of all tokens: a thread that
-does so and one that computes may wait for each other forever.
+Without these tokens, dask pickles a Variable, which computes its array, while it holds the lock of all tokens. A
+thread that does so and a thread that computes may then wait for each other forever.
 """
 
 from typing import Any
@@ -16,6 +16,6 @@ def register() -> None:
 
 
 def token_of(x: Variable) -> Any:
-    """Return what identifies a Variable and its gradient."""
+    """Return a token that identifies a Variable and its gradient."""
     parts = x.array, x.grad, x.name, x.requires_grad
     return type(x).__qualname__, *map(dask.tokenize.normalize_token, parts)

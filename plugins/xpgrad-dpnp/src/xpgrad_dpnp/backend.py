@@ -27,8 +27,8 @@ DTYPES = frozenset(
 class DpnpBackend(ArrayAPIBackend):
     """Arrays of dpnp on every device that SYCL lists.
 
-    Work goes to the one queue that dpnp keeps for a device, and is waited for only when values are asked for. Arrays
-    on a queue that the program has made are on a device of their own, since dpnp mixes no queues.
+    Work goes to the one queue that dpnp keeps for a device, and is waited for only when values are requested. Arrays
+    on a queue that the program created are on a separate device, because dpnp does not mix queues.
     """
 
     in_place_from = IN_PLACE_FROM
@@ -75,7 +75,7 @@ class DpnpBackend(ArrayAPIBackend):
         Raises
         ------
         BackendUnavailable
-            There is no such device here, or dpnp cannot use it.
+            SYCL does not find the device, or dpnp cannot use it.
         SpecifierError
             It is no filter string.
         """
@@ -96,7 +96,7 @@ class DpnpBackend(ArrayAPIBackend):
         return super().device(found)
 
     def processor(self, number: str) -> Device:
-        """Return the CPU with this number among those that SYCL lists, the first one for an empty text."""
+        """Return the CPU with this number in SYCL's list, or the first CPU for an empty string."""
         if number and not number.isdecimal():
             raise SpecifierError(f"get_device: expected '@intel64' or '@intel64:number', got '@intel64:{number}'")
         return self.device(f"cpu:{number}" if number else "cpu")
@@ -109,7 +109,7 @@ class DpnpBackend(ArrayAPIBackend):
         return None if handle is None else self.device_for(handle)
 
     def device_for(self, handle: DeviceHandle) -> Device:
-        """Return the device of a queue: one of `devices`, or a device of its own for a queue that the program made."""
+        """Return the device of a queue: one of `devices`, or a separate device for a queue that the program created."""
         found = self._by_handle.get(handle)
         if found is None:
             name = f"{handle.sycl_device.filter_string}:queue{len(self._by_handle) - len(self._devices) + 1}"
@@ -124,7 +124,7 @@ class DpnpBackend(ArrayAPIBackend):
 
     def _new_spec(self, shape: Shape, dtype: Dtype, device: DeviceHandle) -> Spec:
         spec = super()._new_spec(shape, dtype, device)
-        spec.constants = self._constants.setdefault((dtype, device), {})  # those of `prepare` lie on the device
+        spec.constants = self._constants.setdefault((dtype, device), {})  # the constants of `prepare` are on the device
         return spec
 
     def prepare(self, value: Any, spec: Spec) -> Any:
@@ -142,7 +142,7 @@ class DpnpBackend(ArrayAPIBackend):
         return made
 
     def suits(self, shape: Shape, dtype: str) -> bool:
-        """Return whether `to_intel64` takes an array: all except those of dtypes that dpnp lacks."""
+        """Return whether `to_intel64` takes an array: dpnp must support its dtype."""
         return dtype in DTYPES
 
     def to_host(self, array: Array) -> Array:
@@ -150,10 +150,10 @@ class DpnpBackend(ArrayAPIBackend):
         return exchange.to_host(array)
 
     def from_host(self, array: Array, device: Device) -> Array:
-        """Return a copy of a NumPy array, whatever its strides and byte order, on a device."""
+        """Return a copy of a NumPy array of any strides and byte order, on a device."""
         return exchange.from_host(array, device.handle)
 
     def from_dlpack(self, array: Array, device: Device) -> Array:
-        """Return an array on `device` over the memory of another library's `array`, where it is that device's."""
+        """Return an array on `device` over the memory of another library's `array`, if it belongs to the device."""
         made = dpnp.from_dlpack(array, device=device.handle, copy=False)
         return made if self.device_of(made) == device else NotImplemented

@@ -1,4 +1,4 @@
-"""The devices of this machine as SYCL lists them, and one queue for each: the one that dpnp itself keeps."""
+"""The devices of this machine as SYCL lists them, and dpnp's queue for each device."""
 
 from typing import Any, NamedTuple
 
@@ -19,28 +19,28 @@ class Intel64Device(Device):
 
 
 class Present(NamedTuple):
-    """The devices that SYCL lists: the usable ones by filter string, the default first; the others with reasons."""
+    """The devices that SYCL lists: usable devices by filter string, default first; other devices with reasons."""
 
     handles: dict[str, Handle]
     refused: dict[str, str]
 
 
 def present() -> Present:
-    """Return the devices with a queue of dpnp, and the reasons why the others have none."""
+    """Return the devices with a queue of dpnp, and for other devices the reasons why they are unusable."""
     handles: dict[str, Handle] = {}
     refused: dict[str, str] = {}
     for device in dpctl.get_devices():
         name = device.filter_string
         try:
             handles[name] = Handle.create_device(device)
-        except Exception as error:  # a driver's, of any class: without a queue there are no arrays
+        except Exception as error:  # drivers raise any class; without a queue, no arrays exist
             refused[name] = f"{type(error).__name__}: {error}"
     first = default_name()
     return Present({name: handles[name] for name in sorted(handles, key=lambda name: name != first)}, refused)
 
 
 def default_name() -> str | None:
-    """Return the filter string of SYCL's default device, None if there is none."""
+    """Return the filter string of SYCL's default device, or None."""
     try:
         return str(dpctl.select_default_device().filter_string)
     except dpctl.SyclDeviceCreationError:

@@ -1,4 +1,4 @@
-"""What SYCL reads from the environment: the OpenCL driver for CPUs in dpnp's wheels, and the number of its threads."""
+"""SYCL's environment variables: the OpenCL driver for CPUs in dpnp's wheels, and its number of threads."""
 
 import os
 from importlib.metadata import PackageNotFoundError, distribution
@@ -16,7 +16,7 @@ THREADS = 32
 def name_driver() -> None:
     """Register the driver in the wheels with OpenCL, unless the user or the system names one.
 
-    It listens to the variable when it first lists devices: a program that has used dpctl by then is not helped.
+    SYCL reads the variable when it first lists devices, so this has no effect if the program has already used dpctl.
     """
     if VARIABLE in os.environ or registered():
         return
@@ -26,12 +26,12 @@ def name_driver() -> None:
 
 
 def widen_pool() -> None:
-    """Let SYCL have more threads than its default of a few, unless the user says how many."""
+    """Let SYCL have more threads than its default of a few, unless the user sets a number."""
     os.environ.setdefault(POOL, str(THREADS))
 
 
 def carried() -> Path | None:
-    """Return the driver that was installed with dpnp, None if there is none."""
+    """Return the driver that was installed with dpnp, or None."""
     try:
         files = distribution(DISTRIBUTION).files or ()
     except PackageNotFoundError:

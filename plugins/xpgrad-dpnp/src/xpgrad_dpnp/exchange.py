@@ -1,4 +1,4 @@
-"""Copies between dpnp's arrays and the host's."""
+"""Copies between dpnp arrays and host arrays."""
 
 from typing import Any
 
@@ -26,7 +26,7 @@ def to_host(x: Array) -> Array:
 
 
 def from_host(array: Any, device: DeviceHandle | None) -> Array:
-    """Return a copy of a NumPy array, whose bytes may be swapped or unaligned, on a device or on the default one."""
+    """Return a copy of a NumPy array, possibly byte-swapped or unaligned, on a device or on the default device."""
     native = array.astype(array.dtype.newbyteorder("="), copy=False)
     return dpnp.asarray(np.require(native, requirements="A"), order="C", device=device, copy=True)
 

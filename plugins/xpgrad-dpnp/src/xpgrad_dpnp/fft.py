@@ -1,4 +1,4 @@
-"""The standard's Fourier transforms: dpnp's, of arrays in plain memory that have elements."""
+"""The standard's Fourier transforms, by dpnp's functions on nonempty, contiguous arrays."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -53,7 +53,7 @@ fftn, ifftn, rfftn, irfftn = map(along_axes, ("fftn", "ifftn", "rfftn", "irfftn"
 
 
 def _lengths(name: str, x: Array, s: Sequence[int] | None, axes: Sequence[int] | None) -> dict[int, int]:
-    """Return the number of points along each axis that is transformed, the last one last."""
+    """Return the number of points along each transformed axis, in the order of `axes`."""
     if axes is None:
         axes = range(x.ndim)[-len(s) :] if s else range(x.ndim)
     if s is not None:
@@ -65,7 +65,7 @@ def _lengths(name: str, x: Array, s: Sequence[int] | None, axes: Sequence[int] |
 
 
 def _nothing(name: str, x: Array, lengths: dict[int, int]) -> Array:
-    """Return the transform of an array without elements, of which dpnp gives wrong shapes and dtypes, or an error."""
+    """Return the transform of an array without elements, for which dpnp gives wrong results or raises an error."""
     shape = list(x.shape)
     for axis, length in lengths.items():
         shape[axis] = length
@@ -76,7 +76,7 @@ def _nothing(name: str, x: Array, lengths: dict[int, int]) -> Array:
 
 
 def _input(name: str, x: Array, lengths: dict[int, int]) -> Array:
-    """Return what dpnp is to transform: for real results a copy, since dpnp overwrites its input.
+    """Return the input of dpnp's transform: for real results a copy, because dpnp overwrites its input.
 
     The copy is in double precision where oneMKL's single precision may be wrong.
     """

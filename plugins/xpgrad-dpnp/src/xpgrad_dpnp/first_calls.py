@@ -1,8 +1,8 @@
-"""The first call of each of dpnp's extensions, made by one thread.
+"""The first call of each of dpnp's extensions, in a single thread.
 
-An extension makes a few objects of dpctl and dpnp when it first looks at an array, a queue or an event. The interpreter
-may change to another thread meanwhile. If that one calls the same extension, it waits for these objects and keeps the
-interpreter's lock, which the thread that makes them needs to go on: the process hangs.
+An extension creates a few objects of dpctl and dpnp when it first receives an array, a queue or an event. The
+interpreter may switch to another thread meanwhile. If that thread calls the same extension, it waits for these objects
+and holds the interpreter's lock, which the first thread needs to continue: the process hangs.
 """
 
 import sys
@@ -39,7 +39,7 @@ def extensions() -> list[ModuleType]:
 
 
 def with_arrays(module: ModuleType) -> Callable[..., Any] | None:
-    """Return a function of an extension that takes arrays and events, None if there is none."""
+    """Return a function of an extension that takes arrays and events, or None."""
     functions = [value for value in vars(module).values() if callable(value) and not isinstance(value, type)]
     signatures = {function: signature(function) for function in functions}
     return next((f for f, found in signatures.items() if ARRAY in found and EVENTS in found), None)
@@ -55,5 +55,5 @@ def look_at(function: Callable[..., Any], values: dict[str, Any]) -> None:
     """Call a function with arguments of the right types, except that None is among the events: it is refused."""
     parameters = [parameter for parameter in signature(function).split(", ") if ": " in parameter]
     arguments = [next((values[word] for word in values if word in each), 0) for each in parameters]
-    with suppress(Exception):  # a refusal is what is wanted, whatever its class
+    with suppress(Exception):  # the call only has to fail; any exception will do
         function(*arguments)

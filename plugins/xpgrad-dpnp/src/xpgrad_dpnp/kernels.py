@@ -48,9 +48,9 @@ def accumulate(total: Array, g: Array, /) -> Array:
 def scatter_add(spec: Spec, parts: list[tuple[Index, Array]], /) -> Array:
     """Return zeros of `spec` with every value added at its index; repeated positions accumulate.
 
-    Slices are added in place. What index arrays take is laid out flat; of many values of narrow dtypes `bincount` makes
-    the sums, in a tenth of the time; all others are sorted, so that the order of the additions, and the last bit, is
-    always the same.
+    Slices are added in place. Positions of index arrays are flattened. For many values of narrow dtypes `bincount`
+    computes the sums, in a tenth of the time; other values are sorted, so that the order of the additions, and the last
+    bit, is always the same.
     """
     total = dpnp.zeros(spec.shape, dtype=spec.dtype, device=spec.device)
     places, values = [], []
@@ -89,7 +89,7 @@ def _is_basic(index: Index) -> bool:
 def _needs_places(index: Index) -> bool:
     """Return whether dpnp takes an index otherwise than NumPy, or not at all: index arrays and something in between.
 
-    A whole number beside index arrays is a slice to dpnp, and the axes come out elsewhere.
+    dpnp treats a whole number next to index arrays as a slice, which places the axes differently.
     """
     if type(index) is not tuple or _is_basic(index):
         return False

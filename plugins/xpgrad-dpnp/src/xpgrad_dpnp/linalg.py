@@ -1,4 +1,4 @@
-"""The standard's linear algebra where dpnp's differs; all other names are dpnp's."""
+"""The standard's linear algebra where dpnp's differs; other names come from dpnp unchanged."""
 
 from typing import Any
 

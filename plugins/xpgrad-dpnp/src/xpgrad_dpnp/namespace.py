@@ -21,7 +21,7 @@ vecdot = on_plain(dpnp.vecdot)
 
 
 def where(condition: Array, x1: Array, x2: Array, /) -> Array:
-    """Return elements of `x1` where `condition` holds, of `x2` elsewhere.
+    """Return elements of `x1` where `condition` holds, else elements of `x2`.
 
     In C order: dpnp's own choice of an order reads foreign memory where the strides of operands are negative.
     """
@@ -31,7 +31,7 @@ def where(condition: Array, x1: Array, x2: Array, /) -> Array:
 def astype(x: Array, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Array:
     """Return `x` in another dtype.
 
-    By way of int64 where large numbers of uint32 and uint64 would come out as 2**31 and 2**63.
+    Conversion goes through int64 where dpnp would convert large numbers of uint32 and uint64 to 2**31 and 2**63.
     """
     dtype = dpnp.dtype(dtype)
     if x.dtype.kind != "f" or dtype not in LARGE:
@@ -45,12 +45,12 @@ def astype(x: Array, dtype: Any, /, *, copy: bool = True, device: Any = None) ->
 
 
 def argmax(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> Array:
-    """Return the first position of a maximum, or of a NaN: of several NaN, dpnp's own function takes any."""
+    """Return the first position of a maximum, or of a NaN; dpnp's function returns any of several NaN."""
     return _first(dpnp.argmax, x, axis, keepdims)
 
 
 def argmin(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> Array:
-    """Return the first position of a minimum, or of a NaN."""
+    """Return the index of the first minimum, or of the first NaN."""
     return _first(dpnp.argmin, x, axis, keepdims)
 
 
@@ -77,12 +77,12 @@ def argsort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bo
 
 
 def take(x: Array, indices: Array, /, *, axis: int | None = None) -> Array:
-    """Return elements at `indices` of an axis, after dpnp is done with them."""
+    """Return elements at `indices` of an axis, after dpnp has finished its tasks."""
     return settled(dpnp.take(x, indices, axis=axis))
 
 
 def take_along_axis(x: Array, indices: Array, /, *, axis: int = -1) -> Array:
-    """Return an element at each of `indices` along an axis, after dpnp is done with them."""
+    """Return an element at each of `indices` along an axis, after dpnp has finished its tasks."""
     return settled(dpnp.take_along_axis(x, indices, axis=axis))
 
 

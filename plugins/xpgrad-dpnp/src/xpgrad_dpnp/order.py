@@ -12,9 +12,9 @@ _waiting = Lock()
 
 
 def finish(queue: Any) -> None:
-    """Wait until what dpnp has submitted to a queue is done, also that of other threads.
+    """Wait until all work that dpnp has submitted to a queue, from any thread, is complete.
 
-    The queue's own `wait` returns at once while another thread waits for the queue, or crashes.
+    The `wait` of the queue returns immediately, or crashes, while another thread waits for the queue.
     """
     dpctl.SyclEvent.wait_for(dpctl.utils.SequentialOrderManager[queue].submitted_events)
 
@@ -27,10 +27,10 @@ def finish_all(queue: Any) -> None:
 
 
 def settled(y: Array) -> Array:
-    """Return `y` after what dpnp does at the end of indexing by arrays.
+    """Return `y` after dpnp's final task of indexing by arrays.
 
-    That runs in one of a few threads of SYCL, each of which then waits for the interpreter's lock. oneMKL's functions
-    wait for such a thread, too, with this lock held: after some calls in a row, the process would hang.
+    That task runs in one of a few threads of SYCL, each of which then waits for the interpreter's lock. oneMKL's
+    functions also wait for such a thread while holding this lock: after some calls in a row, the process would hang.
     """
     events = dpctl.utils.SequentialOrderManager[y.sycl_queue].host_task_events
     dpctl.SyclEvent.wait_for(events)  # the manager's own `wait` crashes if other threads add events meanwhile

@@ -30,8 +30,8 @@ MISSING = {
 class JaxBackend(ArrayAPIBackend):
     """jax arrays.
 
-    A tracer counts as an array whose place is not known yet: it may meet arrays of any device, and moving it changes
-    nothing. An array over several devices lies on the device that is called by all their names.
+    A tracer counts as an array on an unknown device: it may be combined with arrays of any device, and moving it has no
+    effect. An array over several devices is on one device of xpgrad, named after all of these.
     """
 
     def __init__(self) -> None:
@@ -56,7 +56,7 @@ class JaxBackend(ArrayAPIBackend):
     # Devices
 
     def devices(self) -> Sequence[Device]:
-        """Return the devices of jax's default platform, then the host's: ``@jax:gpu:0``, ``@jax:cpu:0``."""
+        """Return the devices of jax's default platform, then host devices: ``@jax:gpu:0``, ``@jax:cpu:0``."""
         if not self._devices:
             found = list(jax.local_devices())
             try:
@@ -77,7 +77,7 @@ class JaxBackend(ArrayAPIBackend):
         return super().device(index)
 
     def device_for(self, handle: DeviceHandle) -> Device:
-        """Return the device for jax's `handle`: a device, a sharding over several, or that of tracers."""
+        """Return the device for jax's `handle`: a device, a sharding over several, or the handle of tracers."""
         if handle is TRACED:
             return self._traced
         return self._device(handle_for(handle) if isinstance(handle, jax.sharding.Sharding) else handle)
@@ -118,7 +118,7 @@ class JaxBackend(ArrayAPIBackend):
     def spec(self, array: Array) -> Spec:
         """Return shape, dtype and device of `array`; equal ones are the same object.
 
-        Weakly typed arrays have specs of their own, because other arrays decide the dtype of what they meet.
+        Weakly typed arrays have separate specs, because the other operand decides the dtype of a result.
         """
         place = array.sharding if type(array) is self._array_type else None
         key = array.shape, array.dtype, place, array.weak_type

@@ -35,7 +35,7 @@ def executor(program: "Program") -> Any:
     (device,) = set(devices.values())
     options: dict[str, Any] = {}
     if isinstance(device, jax.Device):
-        if device != jax.local_devices()[0]:  # what depends on no argument would be on the default device
+        if device != jax.local_devices()[0]:  # outputs that depend on no argument would be on the default device
             options["out_shardings"] = jax.sharding.SingleDeviceSharding(device)
     elif not opened.inputs:
         return NotImplemented
@@ -45,7 +45,7 @@ def executor(program: "Program") -> Any:
     try:
         given = [struct(value.spec.shape, value.spec.dtype) for value in opened.inputs]
         found = jax.eval_shape(compiled, *given)
-    except Exception:  # whatever a function of jax or of another plugin raises for tracers
+    except Exception:  # functions of jax or other plugins raise any exception for tracers
         return NotImplemented
     for item, got in zip(program.outputs, found, strict=True):
         wanted = getattr(item, "spec", item)
@@ -57,7 +57,7 @@ def executor(program: "Program") -> Any:
 def falling_back(compiled: Run, function: Run, constants: tuple[Array, ...], name: str) -> Run:
     """Return a function that calls `compiled`, and from its first failure on `function`, which is the same in Python.
 
-    If that fails, too, then it is the error that the user should see.
+    If `function` also fails, the user sees its error.
     """
     used = compiled
 

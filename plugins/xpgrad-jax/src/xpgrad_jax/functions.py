@@ -1,4 +1,4 @@
-"""Functions of the standard that are wrong in jax 0.10, or refuse what the standard has."""
+"""Functions of the standard that are wrong in jax 0.10, or reject arguments of the standard."""
 
 import functools
 import math
@@ -17,14 +17,14 @@ MOST = 2**63 - 1
 
 
 def parsed(number: Any, x: Any) -> Any:
-    """Return a Python number that meets `x`; jax 0.10 refuses those that only uint64 has, also beside uint64."""
+    """Return a Python number to combine with `x`; jax 0.10 rejects numbers of 2**63 and more, even with uint64."""
     if type(number) is int and number > MOST and getattr(x, "dtype", None) == jnp.uint64:
         return np.uint64(number)
     return number
 
 
 def parsing(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return `function` of two arrays so that either may be any number that the dtype of the other one has."""
+    """Return `function` of two arrays so that either may be any number in the range of the other's dtype."""
 
     @functools.wraps(function)
     def call(x1: Any, x2: Any, /) -> Any:
@@ -35,7 +35,7 @@ def parsing(function: Callable[..., Any]) -> Callable[..., Any]:
 
 @parsing
 def pow(x1: Any, x2: Any, /) -> Array:
-    """Return powers; jax 0.10 leaves the dtype of 0-d integer exponents out of that of the result."""
+    """Return powers; jax 0.10 ignores the dtype of 0-d integer exponents."""
     if isinstance(x1, jax.Array) and isinstance(x2, jax.Array) and x1.dtype != x2.dtype:
         dtype = jnp.result_type(x1, x2)
         x1, x2 = x1.astype(dtype), x2.astype(dtype)
@@ -43,17 +43,17 @@ def pow(x1: Any, x2: Any, /) -> Array:
 
 
 def clip(x: Array, /, min: Any = None, max: Any = None) -> Array:
-    """Return `x` with a least and a greatest value, which may be numbers that only uint64 has."""
+    """Return `x` limited to an interval, whose bounds may be uint64 numbers above 2**63."""
     return jnp.clip(x, parsed(min, x), parsed(max, x))
 
 
 def all(x: Array, /, *, axis: Any = None, keepdims: bool = False) -> Array:
-    """Return whether all elements are true; jax 0.10 looks at the real parts of complex numbers only."""
+    """Return whether all elements are true; jax 0.10 tests only the real parts of complex numbers."""
     return jnp.all(x != 0 if jnp.iscomplexobj(x) else x, axis=axis, keepdims=keepdims)
 
 
 def any(x: Array, /, *, axis: Any = None, keepdims: bool = False) -> Array:
-    """Return whether an element is true; jax 0.10 looks at the real parts of complex numbers only."""
+    """Return whether an element is true; jax 0.10 tests only the real parts of complex numbers."""
     return jnp.any(x != 0 if jnp.iscomplexobj(x) else x, axis=axis, keepdims=keepdims)
 
 
@@ -74,7 +74,7 @@ def keeping_nan(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def abs(x: Array, /) -> Array:
-    """Return absolute values; jax 0.10 gives NaN for a complex number of which one part is infinite, the other NaN."""
+    """Return absolute values; jax 0.10 gives NaN for a complex number with an infinite part and a NaN."""
     found = jnp.abs(x)
     if not jnp.iscomplexobj(x):
         return found
@@ -117,7 +117,7 @@ def atanh(x: Array, /) -> Array:
 
 @jax.jit
 def log(x: Array, /) -> Array:
-    """Return logarithms; of complex numbers, jax 0.10 goes through its `log1p`."""
+    """Return logarithms; for complex numbers, jax 0.10 calls its inaccurate `log1p`."""
     found = jnp.log(x)
     return _near_0_8(x, found) if x.dtype == jnp.complex128 else found
 
@@ -130,13 +130,13 @@ def _near_0_8(x: Array, logarithm: Array) -> Array:
 
 @jax.jit
 def log2(x: Array, /) -> Array:
-    """Return logarithms to base 2, of complex numbers by `log`."""
+    """Return logarithms to base 2, computed with `log` for complex numbers."""
     return log(x) / math.log(2) if x.dtype == jnp.complex128 else jnp.log2(x)
 
 
 @jax.jit
 def log10(x: Array, /) -> Array:
-    """Return logarithms to base 10, of complex numbers by `log`."""
+    """Return logarithms to base 10, computed with `log` for complex numbers."""
     return log(x) / math.log(10) if x.dtype == jnp.complex128 else jnp.log10(x)
 
 

@@ -1,6 +1,6 @@
 """`jax.numpy` for xpgrad: dtypes never change silently, traced arrays have no device, results keep the device.
 
-Whatever is neither here nor in `functions` is jax.numpy's own.
+Names defined neither here nor in `functions` come from jax.numpy.
 """
 
 import functools
@@ -56,8 +56,8 @@ def guarded(function: Callable[..., Any]) -> Callable[..., Any]:
 def staying(function: Callable[..., Any]) -> Callable[..., Any]:
     """Return `function` with results on the device of its first array; other arguments may be Python numbers.
 
-    jax 0.10 makes some results anew, on its default device: empty ones, and what is the same for all values, like
-    `imag` of real numbers.
+    jax 0.10 creates some results on its default device: empty results, and results with the same value for every input,
+    like `imag` of real numbers.
     """
 
     @functools.wraps(function)
@@ -89,7 +89,7 @@ def of_points(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def module(original: types.ModuleType, **own: Callable[..., Any]) -> types.ModuleType:
-    """Return an extension in which some functions are others."""
+    """Return an extension with some functions replaced."""
     made = types.ModuleType(original.__name__, original.__doc__)
     vars(made).update({name: getattr(original, name) for name in dir(original) if not name.startswith("_")} | own)
     return made
@@ -115,7 +115,7 @@ linalg = module(
 
 
 def asarray(obj: Any, /, *, dtype: Any = None, device: Any = None, copy: bool | None = None) -> Array:
-    """Return `obj` as an array with a dtype of its own: never a weak type of jax."""
+    """Return `obj` as an array with a fixed dtype, never a weak type of jax."""
     if dtype is None and isinstance(obj, np.ndarray):
         dtype = obj.dtype
     checked(dtype, "asarray")
@@ -130,14 +130,14 @@ def astype(x: Array, dtype: Any, /, *, copy: bool = True, device: Any = None) ->
 
 
 def permute_dims(x: Array, /, axes: tuple[int, ...]) -> Array:
-    """Return `x` with its axes permuted; jax 0.10 does not accept negative ones."""
+    """Return `x` with its axes permuted; jax 0.10 does not accept negative axes."""
     return jnp.permute_dims(x, tuple(axis + x.ndim if axis < 0 else axis for axis in axes))
 
 
 def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Array:
-    """Return another library's array over the same memory, or a copy of it.
+    """Return another library's array over the same memory, or as a copy.
 
-    jax 0.10 takes over host memory even when it is asked for a copy. The copy is complete when this returns, because
+    jax 0.10 shares host memory even if a copy is requested. The copy is complete when this function returns, because
     the other library may write to its array then.
     """
     if isinstance(x, np.ndarray):

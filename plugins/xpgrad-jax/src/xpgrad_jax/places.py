@@ -1,4 +1,4 @@
-"""Devices of jax arrays: one, several, or those of tracers."""
+"""Devices of jax arrays: one device, several devices, or the handle of tracers."""
 
 from typing import Any
 
@@ -12,8 +12,8 @@ from xpgrad.types import DeviceHandle
 class Anywhere:
     """The handle of traced arrays, equal to every other: jax decides where the compiled function runs.
 
-    So constants from outside may meet arguments, and where nothing is compared, nothing is remembered: the hash is
-    not that of any device.
+    Constants from outside may therefore be combined with arguments. The hash differs from the hash of every device, so
+    caches keyed by handles keep separate entries for tracers.
     """
 
     def __eq__(self, other: object) -> bool:
@@ -45,16 +45,16 @@ class TracedDevice(Device):
 
 
 def handle_for(sharding: Any) -> DeviceHandle:
-    """Return the device of a sharding; for several, the sharding that has a copy on each of them.
+    """Return the device of a sharding; for several devices, the sharding with a copy on each device.
 
-    So arrays that lie on the same devices, however they are cut up there, are on one device of xpgrad.
+    Arrays on the same devices, however they are divided, are therefore on one device of xpgrad.
     """
     devices = devices_of(sharding)
     return devices[0] if len(devices) == 1 else copies_on(devices)
 
 
 def devices_of(sharding: Any) -> list[Any]:
-    """Return the devices of a sharding, those of a mesh in its order."""
+    """Return the devices of a sharding, devices of a mesh in its order."""
     if isinstance(sharding, NamedSharding) and sharding.mesh.devices is not None:
         return list(sharding.mesh.devices.flat)
     return sorted(sharding.device_set, key=lambda device: device.id)

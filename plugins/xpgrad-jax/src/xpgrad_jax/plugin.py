@@ -1,4 +1,4 @@
-"""The plugin: imported when the first jax array or tracer, or the device ``@jax``, is met; its hook imports jax."""
+"""The plugin: imported on first use of a jax array, a tracer or the device ``@jax``; its hook imports jax."""
 
 import importlib.util
 from collections.abc import Callable, Mapping

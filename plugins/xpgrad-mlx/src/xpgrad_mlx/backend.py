@@ -1,4 +1,4 @@
-"""The backend: what of MLX differs from what `ArrayAPIBackend` expects."""
+"""The MLX backend: differences from the defaults of `ArrayAPIBackend`."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class MlxBackend(ArrayAPIBackend):
         )
 
     def handle_of(self, array: Array) -> Any:
-        """Return MLX's memory, where all arrays are."""
+        """Return MLX's memory, which holds all arrays."""
         return UNIFIED
 
     def dtype_name(self, dtype: Any) -> str:
@@ -50,7 +50,7 @@ class MlxBackend(ArrayAPIBackend):
         return of_host(array)
 
     def synchronize(self, device: Device) -> None:
-        """Wait for all that has been started."""
+        """Wait for all computations in progress."""
         mx.synchronize()
 
     def memory_used(self, device: Device) -> int | None:

@@ -32,7 +32,7 @@ EXPECTED = {
 
 
 def capabilities() -> Capabilities:
-    """Return what MLX lacks on the device on which it computes by default."""
+    """Return the features that MLX lacks on its default device."""
     there = ON_GPU if mx.default_device().type == mx.gpu else ON_CPU
     return Capabilities(
         missing=MISSING | there | {f"{name}[float64]": NARROW for name in OF_FLOAT64}, expected=EXPECTED

@@ -36,7 +36,7 @@ class Executor:
 def falling_back(compiled: Run, function: Run, constants: tuple[Array, ...], name: str) -> Run:
     """Return a function that calls `compiled`, and from its first failure on `function`, which is the same in Python.
 
-    If that fails, too, then it is the error that the user should see.
+    If `function` also fails, the user sees its error.
     """
     used = compiled
 

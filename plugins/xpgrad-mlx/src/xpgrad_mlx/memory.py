@@ -1,4 +1,4 @@
-"""The one place where MLX keeps arrays, and the dtypes it has."""
+"""The unified memory of MLX's arrays, and MLX's dtypes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ DTYPES = {name: getattr(mx, "bool_" if name == "bool" else name) for name in NAM
 
 @dataclass(frozen=True)
 class Memory:
-    """The memory that all of MLX's devices share: an array is not on a device, a computation is."""
+    """The memory that all of MLX's devices share: a computation is on a device, an array is not on any."""
 
     name: str = "unified"
 

@@ -1,4 +1,4 @@
-"""The plugin: imported when the first of MLX's arrays, or the device ``@mlx``, is met; its hook imports MLX."""
+"""The plugin: imported on first use of an MLX array or the device ``@mlx``; its hook imports MLX."""
 
 import importlib.util
 from collections.abc import Callable, Mapping
@@ -24,7 +24,7 @@ def xpgrad_backend() -> Backend:
 
 @hookimpl
 def xpgrad_kernels(backend: Backend) -> Mapping[str, Kernel]:
-    """Return the kernels that may decline: functions of exponentials in one pass, and assignment to nothing."""
+    """Return the kernels that may decline: functions of exponentials in one pass, and assignment to no elements."""
     if backend.name != "mlx":
         return {}
     from xpgrad_mlx.kernels import indexing, statistical

@@ -1,4 +1,4 @@
-"""Products of constant sparse matrices with dense arrays of NumPy's."""
+"""Products of constant sparse matrices with dense NumPy arrays."""
 
 from typing import Any
 
@@ -43,7 +43,7 @@ def matmul(a: sparse.SparseArray, x: AnyArray) -> Variable:
 
     Returns
     -------
-    Variable of NumPy's, shape (M,) or (M, K)
+    Variable of a NumPy array, shape (M,) or (M, K)
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""The standard's names over sparse's: what it lacks, and what it has for arrays with the fill value 0 alone."""
+"""The standard's names over sparse: functions that it lacks or that support only the fill value 0."""
 
 import math
 from functools import wraps
@@ -23,14 +23,14 @@ def __dir__() -> list[str]:
 
 
 def asarray(obj: Any, /, *, dtype: Any = None, device: Any = None, copy: bool | None = None) -> COO:
-    """Return a sparse array; lists of integers are exact, also if NumPy would make floating-point numbers of them."""
+    """Return a sparse array; lists of integers are exact, even where NumPy would convert them to floating point."""
     if dtype is not None and isinstance(obj, (list, tuple, int)):
         return array_of(np.asarray(obj, dtype))
     return sparse.asarray(obj, dtype=dtype, device=device, copy=copy)
 
 
 def arange(start: Any, /, stop: Any = None, step: Any = 1, *, dtype: Any = None, device: Any = None) -> COO:
-    """Return evenly spaced numbers, all of them stored."""
+    """Return evenly spaced numbers, stored explicitly."""
     start, stop = (0, start) if stop is None else (start, stop)
     return COO.from_numpy(np.arange(start, stop, step, dtype=dtype))
 
@@ -38,7 +38,7 @@ def arange(start: Any, /, stop: Any = None, step: Any = 1, *, dtype: Any = None,
 def linspace(
     start: Any, stop: Any, /, num: int, *, dtype: Any = None, device: Any = None, endpoint: bool = True
 ) -> COO:
-    """Return `num` evenly spaced numbers, all of them stored."""
+    """Return `num` evenly spaced numbers, stored explicitly."""
     return COO.from_numpy(np.linspace(start, stop, num, dtype=dtype, endpoint=endpoint))
 
 
@@ -48,7 +48,7 @@ def eye(n_rows: int, n_cols: int | None = None, /, *, k: int = 0, dtype: Any = N
 
 
 def broadcast_to(x: COO, /, shape: tuple[int, ...]) -> COO:
-    """Return the array stretched to a shape; one element becomes the fill value, of which none is stored."""
+    """Return the array broadcast to a shape; a single element becomes the fill value, without stored elements."""
     if np.broadcast_shapes(x.shape, tuple(shape)) != tuple(shape):
         raise ValueError(f"broadcast_to: {x.shape} cannot be stretched to {tuple(shape)}")
     if x.size == 1:
@@ -92,7 +92,7 @@ def triu(x: COO, /, *, k: int = 0) -> COO:
 
 
 def matmul(x1: COO, x2: COO, /) -> COO:
-    """Return the product of matrices; those of a stack are the blocks on the diagonals of two large ones."""
+    """Return the product of matrices; stacks are multiplied as diagonal blocks of two large matrices."""
     a, b = zero_filled(x1), zero_filled(x2)
     if a.ndim <= 2 and b.ndim <= 2:
         return array_of(sparse.matmul(a, b))
@@ -105,7 +105,7 @@ def matmul(x1: COO, x2: COO, /) -> COO:
 
 
 def affine(x: COO, W: COO, b: COO | None, /) -> COO:
-    """Return the product of the rows of `x` with those of `W`, plus `b` if it is not None."""
+    """Return ``x @ W.T``, plus `b` if it is not None."""
     y = matmul(x, sparse.matrix_transpose(W))
     return y if b is None else y + b
 
@@ -138,7 +138,7 @@ def vecdot(x1: COO, x2: COO, /, *, axis: int = -1) -> COO:
 
 
 def nonzero(x: COO, /) -> tuple[COO, ...]:
-    """Return the positions of elements that are not zero; a stored zero, such as -0.0, is none."""
+    """Return the positions of elements that are not zero; stored zeros, such as -0.0, do not count."""
     found = np.nonzero(dense(x)) if x.fill_value != 0 or not x.ndim else x.coords[:, x.data != 0]
     return tuple(map(COO.from_numpy, found))
 
@@ -147,7 +147,7 @@ def nonzero(x: COO, /) -> tuple[COO, ...]:
 
 
 def sum(x: COO, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> COO:
-    """Return sums; those of no elements are 0, whatever the fill value, and those of integers exact."""
+    """Return sums; empty sums are 0 for every fill value, and integer sums are exact."""
     if x.dtype.kind in "fc" and x.size:
         return array_of(sparse.sum(x, axis=axis, dtype=dtype, keepdims=keepdims))
     gone = {k % x.ndim for k in (range(x.ndim) if axis is None else np.atleast_1d(axis))}
@@ -178,7 +178,7 @@ def take(x: COO, indices: COO, /, *, axis: int | None = None) -> COO:
 
 
 def take_along_axis(x: COO, indices: COO, /, *, axis: int = -1) -> COO:
-    """Return elements of `x` at `indices` along one axis, with separate indices for each position along the others."""
+    """Return elements of `x` at `indices` along one axis, with separate indices for each line."""
     axis %= x.ndim
     outer = list(x.shape)
     outer[axis] = indices.shape[axis]
@@ -191,12 +191,12 @@ def take_along_axis(x: COO, indices: COO, /, *, axis: int = -1) -> COO:
 
 
 def argmax(x: COO, /, *, axis: int | None = None, keepdims: bool = False) -> COO:
-    """Return positions of the first maxima along an axis; sparse drops other axes of length 1, too."""
+    """Return positions of the first maxima along an axis; sparse would also drop other axes of length 1."""
     return _reduced(sparse.argmax(x, axis=axis, keepdims=True), x.shape, axis, keepdims)
 
 
 def argmin(x: COO, /, *, axis: int | None = None, keepdims: bool = False) -> COO:
-    """Return positions of the first minima along an axis; sparse drops other axes of length 1, too."""
+    """Return positions of the first minima along an axis; sparse would also drop other axes of length 1."""
     return _reduced(sparse.argmin(x, axis=axis, keepdims=True), x.shape, axis, keepdims)
 
 
@@ -209,7 +209,7 @@ def count_nonzero(x: COO, /, *, axis: Any = None, keepdims: bool = False) -> COO
 
 
 def sort(x: COO, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> COO:
-    """Return the elements in order; equal ones cannot be told apart, so that every order of them is stable."""
+    """Return the elements in order; equal elements are indistinguishable, so every sort is stable."""
     return sparse.sort(x, axis=axis, descending=descending) if x.size else x
 
 
@@ -235,7 +235,7 @@ def searchsorted(x1: COO, x2: COO, /, *, side: Any = "left", sorter: COO | None 
 
 
 def isin(x1: Any, x2: Any, /, *, invert: bool = False) -> COO:
-    """Return whether the elements of `x1` are among those of `x2`."""
+    """Return whether the elements of `x1` occur in `x2`."""
     return array_of(np.isin(dense(x1), dense(x2), invert=invert))
 
 
@@ -273,7 +273,7 @@ def unique_inverse(x: COO, /) -> Any:
 
 
 def _reduced(found: COO, shape: tuple[int, ...], axis: int | None, keepdims: bool) -> COO:
-    """Return a reduction of an array of `shape` with the axes that it should have."""
+    """Return a reduction of an array of `shape`, reshaped to the axes that `axis` and `keepdims` imply."""
     axes = range(len(shape)) if axis is None else [axis % len(shape)]
     kept = [1 if k in axes else length for k, length in enumerate(shape) if keepdims or k not in axes]
     return sparse.reshape(found, tuple(kept))

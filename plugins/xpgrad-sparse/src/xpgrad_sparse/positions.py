@@ -10,7 +10,7 @@ from sparse import COO
 
 
 def dense(x: Any) -> Any:
-    """Return a sparse array as one of NumPy's, and any other object unchanged."""
+    """Return a sparse array as a NumPy array, and any other object unchanged."""
     return x.todense() if isinstance(x, COO) else x
 
 
@@ -21,7 +21,7 @@ class Index:
     Attributes
     ----------
     items : tuple
-        One for each axis, in order: integers, slices, and arrays of NumPy's with one axis; None for each new axis.
+        One for each axis, in order: integers, slices, and NumPy arrays with one axis; None for each new axis.
     block : tuple of int or None
         The shape that the arrays had after broadcasting; None without arrays.
     at : int
@@ -56,7 +56,7 @@ class Index:
 
 
 def parse(index: Any, ndim: int) -> Index:
-    """Return `index`, of an array with `ndim` axes, with one item for each axis."""
+    """Return `index` with one item for each axis of an array with `ndim` axes."""
     items = [_plain(item) for item in (index if isinstance(index, tuple) else (index,))]
     used = sum(
         getattr(item, "ndim", 1) if _is_mask(item) else 1 for item in items if item is not None and item is not ...
@@ -79,7 +79,7 @@ def parse(index: Any, ndim: int) -> Index:
 
 
 def getitem(x: COO, /, *, index: Any) -> Any:
-    """Return ``x[index]`` for every index of the standard, and those with several arrays."""
+    """Return ``x[index]`` for every index of the standard, and indices with several arrays."""
     at = parse(index, x.ndim)
     if len([item for item in at.items if item is not None]) > x.ndim:
         raise IndexError(f"x[index]: an array with {x.ndim} axes takes no more indices; got {index!r}")
@@ -92,7 +92,7 @@ def getitem(x: COO, /, *, index: Any) -> Any:
 
 
 def _forwards(at: Index, shape: tuple[int, ...]) -> tuple[tuple[Any, ...], tuple[int, ...]]:
-    """Return the items with steps forwards, and the axes to be turned: sparse takes others by ``x[:-1:-1]``, twice."""
+    """Return the items with positive steps, and the axes to flip, because sparse lacks general negative steps."""
     items, turned, lengths, axis = [], [], iter(shape), 0
     for item in at.items:
         length = 0 if item is None else next(lengths)
@@ -119,7 +119,7 @@ def scatter_add(spec: Any, pairs: Any, /) -> COO:
 
 
 def setitem(x: COO, u: COO, /, *, index: Any) -> COO:
-    """Return a copy of `x` with `u` at `index`; the last one counts where a position occurs more than once."""
+    """Return a copy of `x` with `u` at `index`; the last value counts where a position is repeated."""
     parsed = parse(index, x.ndim)
     shape = getitem(COO(np.zeros((x.ndim, 0), np.intp), np.zeros(0), x.shape), index=index).shape
     targets = parsed.source(x.shape, np.indices(shape).reshape(len(shape), prod(shape)))
@@ -140,20 +140,20 @@ def zero_filled(x: COO) -> COO:
 
 
 def array_of(x: Any) -> COO:
-    """Return an array or scalar of NumPy's as a sparse array, which shares no memory with it."""
+    """Return a NumPy array or scalar as a sparse array that shares no memory with the input."""
     return x if isinstance(x, COO) else COO.from_numpy(np.array(x))
 
 
 def _stored(x: COO) -> tuple[Any, Any]:
-    """Return coordinates and values of the elements that are not 0, or of all, where most are not."""
+    """Return coordinates and values of the elements that are not 0, or of all elements if the fill value is not 0."""
     if x.fill_value == 0 and x.ndim:
         return x.coords, x.data
     return np.indices(x.shape).reshape(x.ndim, x.size), x.todense().reshape(-1)
 
 
 def summed(coords: Any, data: Any, shape: tuple[int, ...]) -> COO:
-    """Return an array with `data` added up at `coords`, zeros elsewhere."""
-    if not shape:  # one value is stored, as where there are axes: the fill value is 0
+    """Return an array with `data` added up at `coords`, and zeros at all other positions."""
+    if not shape:  # one value is stored, as for arrays with axes: the fill value is 0
         coords, data = np.zeros((0, 1), np.intp), data.sum(dtype=data.dtype, keepdims=True)
     return COO(coords, data, shape=shape, fill_value=data.dtype.type(0))
 

@@ -1,4 +1,4 @@
-"""Derivatives of functions of NumPy's arrays, by xpgrad, with the names of autograd."""
+"""Derivatives of functions of NumPy arrays, computed by xpgrad under the names of autograd."""
 
 from xpgrad_autograd.derivatives import primitive_with_deprecation_warnings as primitive
 from xpgrad_autograd.package.builtins import dict, isinstance, list, tuple, type

@@ -1,4 +1,4 @@
-"""Python's containers, which need no others here: arguments are passed in containers of their own types."""
+"""Python's containers, unchanged, because arguments are passed in containers of their own types."""
 
 import builtins
 from typing import Any
@@ -21,7 +21,7 @@ def isinstance(instance: Any, classinfo: Any) -> bool:
 
 
 def type(value: Any, *args: Any) -> Any:
-    """Return the type of a value, or of that in a box."""
+    """Return the type of a value, or of the value in a box."""
     return builtins.type(value._value) if is_box(value) and not args else builtins.type(value, *args)
 
 

@@ -1,4 +1,4 @@
-"""Gradients, Jacobians and products with them."""
+"""Gradients, Jacobians and their products with vectors."""
 
 import inspect
 import warnings
@@ -42,7 +42,7 @@ def grad(fun: Function, x: Any) -> Any:
     """
     Returns a function which takes the arguments of `fun` and gives the gradient of its result, a real scalar.
 
-    The gradient is that by the positional argument number `argnum`, of the type of that argument.
+    The gradient with respect to positional argument number `argnum` has the type of that argument.
 
     Parameters
     ----------
@@ -69,13 +69,13 @@ def elementwise_grad(fun: Function, x: Any) -> Any:
 
 @unary_to_nary
 def deriv(fun: Function, x: Any) -> Any:
-    """Return the derivative of a function of a scalar, by forward mode."""
+    """Return the derivative of a function of a scalar, computed in forward mode."""
     return _make_jvp(fun, x)(vspace(x).ones())[1]
 
 
 @unary_to_nary
 def jacobian(fun: Function, x: Any) -> Any:
-    """Return the Jacobian, of the shape of the result followed by that of the argument, an array or number."""
+    """Return the Jacobian by an array or number, with the shape of the result followed by the argument's shape."""
     space = vspace(x)
     evaluation = Evaluation(fun, x)
 
@@ -187,7 +187,7 @@ def value_and_grad(fun: Function, x: Any) -> Any:
 
 @unary_to_nary
 def grad_and_aux(fun: Function, x: Any) -> Any:
-    """Return the gradient of the first result, and the second one."""
+    """Return the gradient of the first result, and the second result."""
     vjp, (ans, aux) = _make_vjp(lambda x: tuple(fun(x)), x)
     return vjp((vspace(ans).ones(), vspace(aux).zeros())), aux
 

@@ -1,4 +1,4 @@
-"""What a program needs to define primitives and kinds of values."""
+"""Functions and classes that define primitives and kinds of values."""
 
 from xpgrad_autograd.boxes import Box
 from xpgrad_autograd.derivatives import (

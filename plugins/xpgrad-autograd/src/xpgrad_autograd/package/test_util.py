@@ -12,7 +12,7 @@ TOL = RTOL = EPS = 1e-6
 
 
 def scalar_close(a: Any, b: Any) -> Any:
-    """Return whether two numbers differ by less than 1e-6, or by less than 1e-6 of their sum."""
+    """Return whether two numbers differ by less than 1e-6, absolutely or relative to their sum."""
     return abs(a - b) < TOL or abs(a - b) / abs(a + b) < RTOL
 
 

@@ -17,7 +17,7 @@ def get_doc(f: Any) -> str:
 
 
 def wraps(fun: Any, namestr: str = "{fun}", docstr: str = "{doc}", **kwargs: Any) -> Any:
-    """Return a decorator that gives a function name and docstring by formats of those of `fun`."""
+    """Return a decorator that sets name and docstring of a function from formats and `fun`."""
 
     def decorated(f: Any) -> Any:
         f.__name__ = namestr.format(fun=get_name(fun), **kwargs)
@@ -28,7 +28,7 @@ def wraps(fun: Any, namestr: str = "{fun}", docstr: str = "{doc}", **kwargs: Any
 
 
 def wrap_nary_f(fun: Any, op: Any, argnum: Any) -> Any:
-    """Return the decorator for what an operator makes of a function."""
+    """Return the decorator that documents an operator's result for a function."""
     doc = (
         "    {op} of function {fun} with respect to argument number {argnum}.\n    The arguments are those of {fun}.\n"
     )

@@ -23,7 +23,7 @@ Described: Any = jax.ShapeDtypeStruct  # JAX has no type for its constructor
 
 
 class Call:
-    """A function of a list of Variables, and what JAX has to know of it.
+    """A function of a list of Variables, and its description for JAX.
 
     Attributes
     ----------
@@ -72,7 +72,7 @@ class Call:
         return host
 
     def check(self) -> None:
-        """Raise `GradientError` if the function is known to have Variables from elsewhere to differentiate by."""
+        """Raise `GradientError` if the function is known to capture Variables that require a gradient."""
 
 
 class Forward(Call):
@@ -90,7 +90,7 @@ class Forward(Call):
         self.captures = False
 
     def listed(self, inputs: list[Variable]) -> list[Variable]:
-        """Return the Variables that the function returns, and note the tree in which it does."""
+        """Return the Variables that the function returns, and store their tree structure."""
         leaves, structure, places = self.arguments
         given = dict(zip(places, inputs, strict=True))
         args, kwargs = structure.unflatten([given.get(i, leaf) for i, leaf in enumerate(leaves)])
@@ -105,13 +105,13 @@ class Forward(Call):
         return made
 
     def build(self, outputs: Sequence[Any]) -> Any:
-        """Return what the function returned, with jax arrays."""
+        """Return the function's result with jax arrays in place of Variables."""
         tree, rest, which = self.result
         remaining = iter(outputs)
         return tree.unflatten([next(remaining) if n else leaf for leaf, n in zip(rest, which, strict=True)])
 
     def learn(self, arrays: Sequence[Any], shapes: Any) -> None:
-        """Find out shapes and dtypes of the outputs: from `shapes`, or by a call with other numbers."""
+        """Determine shapes and dtypes of the outputs from `shapes`, or from a call with other numbers."""
         if shapes is not None:
             flat: Any = jax.tree.flatten(shapes)
             leaves, tree = flat
@@ -146,19 +146,19 @@ class Forward(Call):
             dtypes.checked(dtype, f"{self.title}: output {i}")
 
     def check(self) -> None:
-        """Raise `GradientError` if the function has Variables from elsewhere to differentiate by."""
+        """Raise `GradientError` if the function captures Variables that require a gradient."""
         if self.captures:
             raise GradientError(captured(self.title))
 
 
 class Linear(Call):
-    """A call that is linear in its last arguments: gradients or tangents by the arguments `targets` of another one.
+    """A call that is linear in its last arguments: gradients or tangents by the arguments `targets` of another call.
 
     Parameters
     ----------
     call : Call
     arguments : sequence of array
-        Those of `call`, which are the first ones of this call.
+        The arguments of `call`, which are the first arguments of this call.
     targets : sequence of int
     """
 
@@ -236,7 +236,7 @@ class Gradient(Linear):
 
 
 def captured(title: str) -> str:
-    """Return the text of the error for Variables from elsewhere."""
+    """Return the error message for captured Variables."""
     return (
         f"{title}: expected a function whose Variables are all arguments, got one that uses another one that requires "
         "a gradient, which JAX cannot give; pass its array as an argument, or make it with requires_grad=False"
@@ -244,7 +244,7 @@ def captured(title: str) -> str:
 
 
 def conjugate(x: Variable) -> Variable:
-    """Return the conjugate of a complex Variable, others unchanged: JAX's cotangents are the conjugates of ours."""
+    """Return the conjugate of a Variable, the convention of JAX for cotangents; real Variables are unchanged."""
     return xp.conj(x) if x.node.spec.complex else x
 
 
@@ -254,7 +254,7 @@ def inexact(x: Any) -> bool:
 
 
 def sample(shape: tuple[int, ...], dtype: Any) -> Any:
-    """Return an array of different numbers between 1 and 2, or of zeros for integers and booleans."""
+    """Return distinct numbers between 1 and 2, or zeros for integers and booleans."""
     if not jnp.issubdtype(dtype, jnp.inexact):
         return np.zeros(shape, dtype)
     numbers = 1 + np.modf(np.arange(1, int(np.prod(shape)) + 1) * 0.6180339887498949)[0]

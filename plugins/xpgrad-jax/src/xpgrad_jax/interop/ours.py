@@ -1,4 +1,4 @@
-"""`function`: functions of ours in JAX's differentiation, by callbacks to the host."""
+"""`function`: functions of xpgrad that JAX differentiates, by callbacks to the host."""
 
 import functools
 from collections.abc import Callable, Sequence
@@ -39,7 +39,7 @@ def function(
         The result, as `jax.ShapeDtypeStruct`. By default `f` is called once more whenever JAX traces the function, with
         numbers between 1 and 2, and zeros for integers, to find out.
     vmap_method : {"sequential", "sequential_unrolled", "broadcast_all", "expand_dims"}
-        How `jax.vmap` calls `f`, as that of `jax.pure_callback`: for each member of the batch, or once with an axis in
+        How `jax.vmap` calls `f`, as in `jax.pure_callback`: for each batch element, or once with an axis in
         front of all arguments.
 
     Returns
@@ -60,9 +60,9 @@ def function(
     TypeError
         `f` is not callable.
     ValueError
-        `vmap_method` is not one of these.
+        `vmap_method` is not in this list.
     GradientError
-        When JAX differentiates it: `f` uses Variables from elsewhere that require a gradient.
+        When JAX differentiates it: `f` captures Variables that require a gradient.
     """
     if not callable(f):
         raise TypeError(f"interop.jax.function: expected a function, got {type(f).__name__}")
@@ -97,7 +97,7 @@ def function(
 
 
 def checked(array: Any, title: str, path: Any) -> Any:
-    """Return an array, or raise `DtypeError` if JAX would make another dtype of its own."""
+    """Return an array, or raise `DtypeError` if JAX would convert it to another dtype."""
     dtypes.checked(array.dtype, f"{title}: {place_of(tuple(map(key_of, path)))}")
     return array
 

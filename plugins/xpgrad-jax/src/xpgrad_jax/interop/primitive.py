@@ -30,7 +30,7 @@ class Bound:
         return self.call.title
 
     def __call__(self, *arrays: Any) -> tuple[Any, ...]:
-        """Return the outputs; also in several threads at once."""
+        """Return the outputs; several threads may call this concurrently."""
         return self.context.copy().run(self.call.called, *arrays)
 
 
@@ -77,7 +77,7 @@ def _transpose(cotangents: Sequence[Any], *inputs: Any, bound: Bound) -> list[An
 
 
 def _linear(call: Linear, inputs: Sequence[Any]) -> list[Any]:
-    """Return the results of a linear call; there is nothing to call if it has none."""
+    """Return the results of a linear call; a call without results is skipped."""
     return bound(call, inputs) if call.results and len(inputs) > call.count else [
         jnp.zeros(y.shape, y.dtype) for y in call.results
     ]  # fmt: skip

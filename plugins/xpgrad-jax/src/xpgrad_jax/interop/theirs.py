@@ -21,8 +21,8 @@ def from_jax(f: Callable[..., Any], *, device: Any = None) -> "JaxFunction":
     Parameters
     ----------
     f : callable
-        A pure function of jax arrays, in trees of arguments, that returns a tree of jax arrays and other objects. Give
-        ``jax.jit(f)`` to have it compiled, and its derivatives with it.
+        A pure function of jax arrays, in trees of arguments, that returns a tree of jax arrays and other objects. Pass
+        ``jax.jit(f)`` to compile the function and its derivatives.
     device : as `get_device` takes it, or None
         Where JAX computes; by default where the arguments are, without a copy if JAX can use their memory.
 
@@ -32,8 +32,8 @@ def from_jax(f: Callable[..., Any], *, device: Any = None) -> "JaxFunction":
 
     Notes
     -----
-    - Gradients of any order are JAX's: a recorded sweep calls `f` again, for the derivative of its pullback.
-    - jax arrays that `f` has from elsewhere are constants; pass what is to be trained as an argument.
+    - JAX computes gradients of any order: a recorded sweep calls `f` again, for the derivative of its pullback.
+    - jax arrays that `f` captures are constants; pass trainable arrays as arguments.
     - Trees are those of `jax.tree`: classes that are registered there are opened.
     - `compile` runs a function that calls it without a program, and says so.
 
@@ -69,12 +69,12 @@ class JaxFunction:
         return self._title
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Return what the function returns, with Variables in place of jax arrays."""
+        """Return the function's result with Variables in place of jax arrays."""
         return call(self._title, self._framework, self.device, self.function, args, kwargs)
 
 
 class Jax(Framework):
-    """What the door knows of JAX."""
+    """The framework adapter for JAX."""
 
     def __init__(self) -> None:
         super().__init__(xpgrad.get_device("@jax").backend)
@@ -93,7 +93,7 @@ class Jax(Framework):
         self, f: Callable[..., Any], call: Callable[[Sequence[Array]], Any], inputs: Sequence[Array],
         active: Sequence[int], recorded: bool,
     ) -> Run:  # fmt: skip
-        """Return what a call returns, with its pullback if that is asked."""
+        """Return the results of a call, with its pullback on request."""
         found: list[Any] = []
 
         def function(*chosen: Any) -> tuple[list[Any], dict[int, Any]]:
@@ -160,7 +160,7 @@ class JaxTape(Tape):
         return JaxTape(gradients, inputs, outputs, pull)
 
     def _filled(self, cotangents: Sequence[Any]) -> list[Any]:
-        """Return cotangents as JAX takes them, zeros where there is none."""
+        """Return cotangents in JAX's convention, with zeros for missing cotangents."""
         pairs = zip(self.outputs, cotangents, strict=True)
         return [jnp.zeros(y.shape, y.dtype) if g is None else jnp.conj(g) for y, g in pairs]
 

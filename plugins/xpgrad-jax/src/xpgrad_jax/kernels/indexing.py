@@ -1,9 +1,9 @@
-"""Indexing. What jax.numpy does between brackets takes half a millisecond an index when it is not compiled.
+"""Indexing by compiled functions, because indexing of jax.numpy takes half a millisecond uncompiled.
 
-So blocks and integer arrays go through compiled functions, one for each pattern of an index: where a block begins and
-which elements are meant are arguments of it. jax takes the nearest element for one that is out of range. Integers are
-looked at here, and numbers in arrays in debug mode only, because that waits for the device. Values that
-come back to such elements in a gradient are added where they were taken. jax's `take` gives NaN.
+Blocks and integer arrays go through compiled functions, one for each pattern of an index; where a block begins and
+which elements are selected are arguments. For an index out of range, jax takes the nearest element. So integers are
+checked here, and numbers in arrays in debug mode only, because reading them waits for the device. Gradients of
+such elements are added where the elements were taken. jax's `take` gives NaN.
 """
 
 import functools
@@ -61,7 +61,7 @@ def take(x: Array, indices: Array, /, axis: int | None = None) -> Array:
 
 
 def take_along_axis(x: Array, indices: Array, /, axis: int = -1) -> Array:
-    """Elements of `x` at positions along one axis, where each line has positions of its own."""
+    """Elements of `x` at positions along one axis, with separate positions for each line."""
     if config.debug:
         _check_range(indices, x.shape[axis])
     return namespace.take_along_axis(x, indices, axis=axis)

@@ -1,1 +1,1 @@
-"""Kernels of MLX, by chapter."""
+"""Kernels of MLX, by chapter of the standard."""

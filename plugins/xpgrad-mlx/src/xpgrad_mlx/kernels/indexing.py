@@ -1,4 +1,4 @@
-"""Scatter-add, by MLX's own, and assignment to arrays without elements."""
+"""Scatter-add by MLX's function, and assignment to arrays without elements."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def scatter_add(spec: Any, updates: Iterable[tuple[Any, Array]]) -> Array:
 
 
 def setitem(x: Array, u: Array, *, index: Any) -> Any:
-    """Return a copy of `x` with `u` at integers and slices, or with nothing, where MLX ends the process; or decline."""
+    """Return a copy of `x` with `u` at integers and slices, or at no element, where MLX crashes; else decline."""
     y = mx.array(x)
     arrays = [part for part in (index if isinstance(index, tuple) else (index,)) if isinstance(part, mx.array)]
     if not x.size or (arrays and _takes_nothing(x, index, arrays, u)):
@@ -41,13 +41,13 @@ def setitem(x: Array, u: Array, *, index: Any) -> Any:
             return NotImplemented
         if 0 in taken:
             return y
-        u = mx.broadcast_to(u, taken)  # MLX refuses one row for all that a mask takes
+        u = mx.broadcast_to(u, taken)  # MLX does not broadcast one row to all elements of a mask
     y[index] = u
     return y
 
 
 def _taken(x: Array, index: Any, arrays: list[Array]) -> tuple[int, ...] | None:
-    """Return the shape of what a mask alone takes of `x`; None for other indices."""
+    """Return the shape of ``x[mask]`` if the index is one mask; None for other indices."""
     if len(arrays) > 1 or arrays[0].dtype != mx.bool_ or (isinstance(index, tuple) and len(index) > 1):
         return None
     return int(mx.sum(arrays[0]).item()), *x.shape[arrays[0].ndim :]

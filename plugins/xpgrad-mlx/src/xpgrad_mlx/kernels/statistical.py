@@ -25,7 +25,7 @@ def log_softmax(x: Array, *, axis: Any) -> Any:
     if x.dtype != mx.float32 or not x.size:
         return NotImplemented
     total = mx.logsumexp(x, axis, True)
-    return x - mx.where(total == mx.inf, mx.nan, total)  # beside infinity all are NaN, as in other libraries
+    return x - mx.where(total == mx.inf, mx.nan, total)  # rows with an infinity become NaN, as in other libraries
 
 
 def expit(x: Array) -> Any:

@@ -1,4 +1,4 @@
-"""Linear algebra of complex matrices, of which MLX itself has eigenvalues and singular values only."""
+"""Linear algebra of complex matrices, for which MLX has only eigenvalues and singular values."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from xpgrad_mlx.namespace.elementwise import complex_of
 
 
 def real_form(x: Array) -> Array:
-    """Return real matrices of twice the size, whose products, inverses and solutions are those of complex ones."""
+    """Return real matrices of twice the size, whose products, inverses and solutions represent the complex results."""
     a, b = mx.real(x), mx.imag(x)
     return mx.concatenate([mx.concatenate([a, -b], -1), mx.concatenate([b, a], -1)], -2)
 
 
 def stacked(x: Array) -> Array:
-    """Return the real parts of the rows of `x` above the imaginary ones."""
+    """Return the real parts of the rows of `x` above their imaginary parts."""
     return mx.concatenate([mx.real(x), mx.imag(x)], -2)
 
 
 def unstacked(x: Array) -> Array:
-    """Return the complex matrices of which `stacked` made `x`."""
+    """Return complex matrices from stacked parts: the inverse of `stacked`."""
     half = x.shape[-2] // 2
     return complex_of(x[..., :half, :], x[..., half:, :])
 
@@ -66,7 +66,7 @@ def cholesky(x: Array) -> Array:
 
 
 def qr(x: Array, complete: bool) -> tuple[Array, Array]:
-    """Return Q and R of complex matrices, by Householder's reflections."""
+    """Return Q and R of complex matrices, computed with Householder reflections."""
     m, n = x.shape[-2:]
     q = mx.broadcast_to(mx.eye(m, dtype=x.dtype), (*x.shape[:-2], m, m))
     if not x.size:

@@ -1,4 +1,4 @@
-"""The standard's functions that make arrays, of MLX's."""
+"""The standard's creation functions for MLX arrays."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def asarray(obj: Any, /, *, dtype: Any = None, device: Any = None, copy: bool | 
 
 
 def of_host(array: Any, dtype: Any = None) -> Array:
-    """Return a copy of NumPy's `array`, of its dtype or of `dtype`, whatever its strides and its byte order."""
+    """Return a copy of a NumPy array of any strides and byte order, in its dtype or in `dtype`."""
     name = array.dtype.name
     if dtype is None and name not in DTYPES:
         raise TypeError(f"asarray: MLX has no dtype {name}; cast first, to one of {', '.join(DTYPES)}")
@@ -45,7 +45,7 @@ def of_host(array: Any, dtype: Any = None) -> Array:
 
 
 def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Array:
-    """Return a copy of another library's array, of its dtype: MLX's own makes float32 of float64."""
+    """Return a copy of another library's array in its dtype; MLX's function converts float64 to float32."""
     checked(device)
     if isinstance(x, mx.array):
         return asarray(x, copy=copy)
@@ -62,7 +62,7 @@ def arange(
     if stop is None:
         start, stop = 0, start
     if all(isinstance(number, int) for number in (start, stop, step)) and max(abs(start), abs(stop)) > 2**24:
-        large = max(start, stop) > 2**63 - 1  # MLX computes integers, too, as floating-point numbers
+        large = max(start, stop) > 2**63 - 1  # MLX computes integer ranges in floating point
         integers = of_host(np.arange(start, stop, step, dtype=np.uint64 if large else np.int64))
         return integers if dtype is None else integers.astype(dtype)
     if all(isinstance(number, int) for number in (start, stop, step)):
@@ -84,7 +84,7 @@ def linspace(
 
 
 def eye(n_rows: int, n_cols: int | None = None, /, *, k: int = 0, dtype: Any = None, device: Any = None) -> Array:
-    """Return a matrix with ones on its diagonal `k`, and zeros elsewhere."""
+    """Return a matrix with ones on its diagonal `k`, and zeros off it."""
     checked(device)
     return mx.eye(n_rows, n_rows if n_cols is None else n_cols, k=k, dtype=dtype or mx.float32)
 
@@ -108,27 +108,27 @@ def ones(shape: Shape, *, dtype: Any = None, device: Any = None) -> Array:
 
 
 def empty(shape: Shape, *, dtype: Any = None, device: Any = None) -> Array:
-    """Return an array, of zeros."""
+    """Return an array of zeros."""
     return zeros(shape, dtype=dtype, device=device)
 
 
 def zeros_like(x: Array, /, *, dtype: Any = None, device: Any = None) -> Array:
-    """Return zeros with the shape, and by default the dtype, of `x`."""
+    """Return zeros with the shape and, by default, the dtype of `x`."""
     return zeros(x.shape, dtype=dtype or x.dtype, device=device)
 
 
 def ones_like(x: Array, /, *, dtype: Any = None, device: Any = None) -> Array:
-    """Return ones with the shape, and by default the dtype, of `x`."""
+    """Return ones with the shape and, by default, the dtype of `x`."""
     return ones(x.shape, dtype=dtype or x.dtype, device=device)
 
 
 def full_like(x: Array, /, fill_value: Any, *, dtype: Any = None, device: Any = None) -> Array:
-    """Return an array filled with `fill_value`, with the shape, and by default the dtype, of `x`."""
+    """Return an array filled with `fill_value`, with the shape and, by default, the dtype of `x`."""
     return full(x.shape, fill_value, dtype=dtype or x.dtype, device=device)
 
 
 def empty_like(x: Array, /, *, dtype: Any = None, device: Any = None) -> Array:
-    """Return an array, of zeros, with the shape, and by default the dtype, of `x`."""
+    """Return an array of zeros with the shape and, by default, the dtype of `x`."""
     return zeros(x.shape, dtype=dtype or x.dtype, device=device)
 
 
@@ -155,12 +155,12 @@ def _unless(copy: bool | None, obj: Array) -> Array:
 
 
 def _holds_arrays(items: Sequence[Any]) -> bool:
-    """Return whether a nested sequence has an array of MLX in it."""
+    """Return whether a nested sequence contains an MLX array."""
     return any(_holds_arrays(item) if isinstance(item, (list, tuple)) else isinstance(item, mx.array) for item in items)
 
 
 def _default(array: Any) -> Any:
-    """Return what NumPy makes of numbers in MLX's default dtypes: float32, complex64, and int32 where it suffices."""
+    """Return an array of NumPy in MLX's default dtypes: float32, complex64, and int32 where it suffices."""
     if array.dtype == np.int64 and (not array.size or np.max(np.abs(array)) < 2**31):
         return array.astype(np.int32)
     return array.astype({"f": np.float32, "c": np.complex64}.get(array.dtype.kind, array.dtype))

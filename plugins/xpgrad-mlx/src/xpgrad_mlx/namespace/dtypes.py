@@ -1,4 +1,4 @@
-"""The standard's functions of dtypes, and the namespace's description of itself."""
+"""The standard's functions of dtypes, and the namespace's inspection API."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from xpgrad_mlx.memory import DTYPES, UNIFIED, Array, checked
 
 @dataclass(frozen=True)
 class finfo_object:  # noqa: N801 - the standard's name
-    """What the standard says of a floating-point dtype."""
+    """Limits of a floating-point dtype."""
 
     bits: int
     eps: float
@@ -24,7 +24,7 @@ class finfo_object:  # noqa: N801 - the standard's name
 
 @dataclass(frozen=True)
 class iinfo_object:  # noqa: N801 - the standard's name
-    """What the standard says of an integer dtype."""
+    """Limits of an integer dtype."""
 
     bits: int
     max: int
@@ -61,7 +61,7 @@ def astype(x: Array, dtype: Any, /, *, copy: bool = True, device: Any = None) ->
 
 
 def result_type(*arrays_and_dtypes: Any) -> Any:
-    """Return the dtype to which arrays, dtypes and Python numbers are promoted."""
+    """Return the promoted dtype of arrays, dtypes and Python numbers."""
     strong = [item for item in arrays_and_dtypes if not isinstance(item, (bool, int, float, complex))]
     if not strong:
         raise ValueError("result_type: expected an array or a dtype among the arguments; got numbers only")
@@ -84,7 +84,7 @@ KINDS = {
 
 
 def can_cast(from_: Any, to: Any, /) -> bool:
-    """Return whether promotion makes the dtype `to` of `from_`; MLX's own says so of float64 and complex64, too."""
+    """Return whether promotion converts `from_` to `to`; MLX's function also allows float64 to complex64."""
     dtype = _dtype(from_)
     return bool(mx.can_cast(dtype, to)) and not (dtype == mx.float64 and to == mx.complex64)
 
@@ -93,7 +93,7 @@ class Info:
     """What `__array_namespace_info__()` returns."""
 
     def capabilities(self) -> dict[str, Any]:
-        """Return what the standard leaves open."""
+        """Return the optional features of the standard that MLX supports."""
         return {"boolean indexing": False, "data-dependent shapes": True, "max dimensions": 10}
 
     def default_device(self) -> Any:
@@ -105,7 +105,7 @@ class Info:
         return (UNIFIED,)
 
     def default_dtypes(self, *, device: Any = None) -> dict[str, Any]:
-        """Return the dtypes of arrays that are made without one."""
+        """Return the default dtypes of new arrays."""
         return {
             "real floating": mx.float32,
             "complex floating": mx.complex64,
@@ -114,7 +114,7 @@ class Info:
         }
 
     def dtypes(self, *, device: Any = None, kind: Any = None) -> dict[str, Any]:
-        """Return the dtypes by name, of one kind or of several."""
+        """Return a dictionary of dtypes of one kind or several kinds."""
         kinds = (kind,) if isinstance(kind, str) else (kind or ("bool", "numeric"))
         heads = {head for one in kinds for head in KINDS[one]}
         return {name: dtype for name, dtype in DTYPES.items() if name.rstrip("0123456789") in heads}

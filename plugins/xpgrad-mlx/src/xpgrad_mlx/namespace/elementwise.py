@@ -23,10 +23,11 @@ def _double(x: Array) -> bool:
 def exp(x: Array, /) -> Array:
     """Return the exponential.
 
-    MLX's own, on the CPU, is wrong by up to 64 units in the last place in float32, and computed in float32 in float64.
+    On the CPU, MLX's function is wrong by up to 64 units in the last place for float32, and by more for float64,
+    because it computes in float32.
     """
     if x.dtype == mx.float32 and mx.default_device().type == mx.cpu:
-        far = x < -64  # there the reciprocal would overflow before the result is zero
+        far = x < -64  # for these the reciprocal would overflow before the result is zero
         y = mx.expm1(mx.abs(x) - mx.where(far, 64.0, 0.0)) + 1
         return mx.where(x < 0, mx.where(far, math.exp(-64), 1.0) / y, y)
     if not _double(x):
@@ -36,9 +37,9 @@ def exp(x: Array, /) -> Array:
 
 
 def sin(x: Array, /) -> Array:
-    """Return the sine; that of float64 from the tangent of the half angle, as MLX computes `sin` in float32.
+    """Return the sine; in float64 from the tangent of the half angle, because MLX computes `sin` in float32.
 
-    MLX's own, on the CPU, is wrong by thousands of units in the last place beyond 8,192, and takes longer.
+    On the CPU, MLX's function is wrong by thousands of units in the last place beyond 8,192, and takes longer.
     """
     if x.dtype == mx.float32 and mx.default_device().type == mx.cpu:
         return sin(x.astype(mx.float64)).astype(mx.float32)
@@ -49,7 +50,7 @@ def sin(x: Array, /) -> Array:
 
 
 def cos(x: Array, /) -> Array:
-    """Return the cosine; that of float64 as sine over tangent, as MLX computes `cos` in float32."""
+    """Return the cosine; in float64 as sine over tangent, because MLX computes `cos` in float32."""
     if x.dtype == mx.float32 and mx.default_device().type == mx.cpu:
         t = mx.tan(0.5 * x.astype(mx.float64))
         return ((1 - t) * (1 + t) / (1 + t * t)).astype(mx.float32)
@@ -69,7 +70,7 @@ def logaddexp(x1: Any, x2: Any, /) -> Array:
 
 
 def floor_divide(x1: Any, x2: Any, /) -> Array:
-    """Return quotients rounded down; those by infinity, and of infinity, are NumPy's."""
+    """Return quotients rounded down; quotients of or by infinity are as in NumPy."""
     y = mx.floor_divide(x1, x2)
     if not mx.issubdtype(y.dtype, mx.floating):
         return y
@@ -79,7 +80,7 @@ def floor_divide(x1: Any, x2: Any, /) -> Array:
 
 
 def expm1(x: Array, /) -> Array:
-    """Return ``exp(x) - 1``; that of complex numbers from real functions, as MLX has none."""
+    """Return ``exp(x) - 1``; for complex numbers from real functions, because MLX has no complex `expm1`."""
     if x.dtype != mx.complex64:
         return mx.expm1(x)
     a, b = mx.real(x), mx.imag(x)
@@ -141,7 +142,7 @@ def clip(x: Array, /, min: Any = None, max: Any = None) -> Array:
 
 
 def round(x: Array, /) -> Array:
-    """Return the nearest whole numbers, of two the even one."""
+    """Return the nearest integers; ties round to even."""
     return mx.round(x)
 
 

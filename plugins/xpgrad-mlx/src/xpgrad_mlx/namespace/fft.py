@@ -43,7 +43,7 @@ def irfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: str = "bac
 
 
 def rfftn(x: Array, /, *, s: Lengths = None, axes: Lengths = None, norm: str = "backward") -> Array:
-    """Return the transform of real data along several axes, the first half along the last of them."""
+    """Return the transform of real data along several axes, the nonnegative frequencies along the last axis."""
     return mx.fft.rfftn(x, s, _axes(x, s, axes), norm)
 
 
@@ -86,5 +86,5 @@ def rfftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: Any = None
 
 
 def _axes(x: Array, s: Lengths, axes: Lengths) -> Lengths:
-    """Return the axes that are transformed: the last ones, if only lengths are given."""
+    """Return the axes to transform: the last axes if only lengths are given."""
     return tuple(range(-len(s), 0)) if axes is None and s is not None else axes

@@ -1,4 +1,4 @@
-"""The standard's extension for linear algebra, of MLX's functions for real matrices."""
+"""The standard's extension for linear algebra, built on MLX's functions for real matrices."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def _sign_of_pivots(x: Array, factors: tuple[Array, Array]) -> Array:
 
 
 def inv(x: Array, /) -> Array:
-    """Return the inverses of matrices; a singular one raises ValueError here, not when values are looked at."""
+    """Return the inverses of matrices; singular matrices raise ValueError here, not when values are read."""
     if not x.size:
         return mx.zeros_like(x)
     _refuse_singular("inv", x)
@@ -139,7 +139,7 @@ def solve(x1: Array, x2: Array, /) -> Array:
 
 
 def _refuse_singular(name: str, x: Array) -> None:
-    """Raise ValueError for singular matrices, before MLX does: after some such errors of its own, it waits forever."""
+    """Raise ValueError for singular matrices, before MLX does: after some of its own errors, MLX waits forever."""
     factors, _ = mx.linalg.lu_factor(complex_matrices.real_form(x) if x.dtype == mx.complex64 else x)
     if mx.any(diagonal(factors) == 0).item():
         raise ValueError(
@@ -172,7 +172,7 @@ def svdvals(x: Array, /) -> Array:
 
 
 def eigh(x: Array, /) -> EighResult:
-    """Return eigenvalues in ascending order, and eigenvectors, of symmetric matrices."""
+    """Return eigenvalues in ascending order and eigenvectors of symmetric matrices."""
     return EighResult(*mx.linalg.eigh(x))
 
 
@@ -182,7 +182,7 @@ def eigvalsh(x: Array, /) -> Array:
 
 
 def eig(x: Array, /) -> EigResult:
-    """Return complex eigenvalues and eigenvectors; of complex matrices, MLX's own are the conjugates of these."""
+    """Return complex eigenvalues and eigenvectors; MLX returns the conjugates for complex matrices."""
     w, v = mx.linalg.eig(x)
     return EigResult(w, mx.conj(v) if x.dtype == mx.complex64 else v)
 
@@ -207,7 +207,7 @@ def matrix_rank(x: Array, /, *, rtol: Any = None) -> Array:
 
 
 def _cutoff(x: Array, s: Array, rtol: Any) -> Array:
-    """Return the size up to which singular values count as zero."""
+    """Return the cutoff below which singular values count as zero."""
     if rtol is None:
         rtol = max(x.shape[-2:]) * mx.finfo(s.dtype).eps
     if isinstance(rtol, mx.array):

@@ -30,7 +30,7 @@ def reshape(x: Array, /, shape: Axis, *, copy: bool | None = None) -> Array:
 
 
 def broadcast_to(x: Array, /, shape: tuple[int, ...]) -> Array:
-    """Return `x`, repeated along new axes and those of length 1."""
+    """Return `x` repeated along new axes and axes of length 1."""
     return mx.broadcast_to(x, shape)
 
 
@@ -40,7 +40,7 @@ def broadcast_arrays(*arrays: Array) -> list[Array]:
 
 
 def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
-    """Return the shape to which arrays of these shapes are broadcast."""
+    """Return the broadcast shape of several shapes."""
     return tuple(mx.broadcast_shapes(*shapes)) if shapes else ()
 
 
@@ -60,7 +60,7 @@ def flip(x: Array, /, *, axis: Axis | None = None) -> Array:
 
 
 def roll(x: Array, /, shift: Axis, *, axis: Axis | None = None) -> Array:
-    """Return `x` with its elements moved, those at the end to the beginning."""
+    """Return `x` with its elements shifted; elements past the end move to the beginning."""
     return mx.roll(x, shift, axis)
 
 

@@ -10,7 +10,7 @@ from xpgrad_mlx.namespace.creation import asarray
 
 
 def taking_large_numbers(function: Callable[[Any, Any], Array]) -> Callable[[Any, Any], Array]:
-    """Return a function of two operands that takes integers of 2 ** 63 and more beside uint64, which MLX refuses."""
+    """Return a function of two operands that accepts integers of 2 ** 63 and more with uint64, which MLX rejects."""
 
     def call(x1: Any, x2: Any, /) -> Array:
         try:

@@ -11,7 +11,7 @@ from xpgrad_mlx.namespace.statistics import sum
 
 
 def matmul(x1: Array, x2: Array, /) -> Array:
-    """Return the product of matrices; that of integers as sums of products, as MLX multiplies no such matrices."""
+    """Return the product of matrices; integers as sums of products, because MLX's `matmul` lacks them."""
     if mx.issubdtype(mx.result_type(x1, x2), mx.inexact):
         return mx.matmul(x1, x2)
     a = x1[None, :] if x1.ndim == 1 else x1

@@ -18,12 +18,12 @@ def take(x: Array, indices: Array, /, *, axis: int | None = None) -> Array:
 
 
 def take_along_axis(x: Array, indices: Array, /, *, axis: int = -1) -> Array:
-    """Return the elements at `indices` along `axis`, for each other position its own."""
+    """Return the elements at `indices` along `axis`, with separate indices for each line."""
     return mx.take_along_axis(x, indices, axis)
 
 
 def where(condition: Array, x1: Any, x2: Any, /) -> Array:
-    """Return elements of `x1` where `condition` is true, else those of `x2`."""
+    """Return elements of `x1` where `condition` is true, else elements of `x2`."""
     if not isinstance(x1, mx.array) and isinstance(x2, mx.array):
         x1 = mx.array(x1, dtype=x2.dtype)
     if not isinstance(x2, mx.array) and isinstance(x1, mx.array):
@@ -73,7 +73,7 @@ def searchsorted(x1: Array, x2: Any, /, *, side: str = "left", sorter: Array | N
 
 
 def nonzero(x: Array, /) -> tuple[Array, ...]:
-    """Return the positions of the elements that are not zero; their number is computed at once."""
+    """Return the positions of the elements that are not zero; their number is computed immediately."""
     flat = _positions(x.reshape(-1) != 0)
     places = []
     for length in reversed(x.shape):
@@ -89,7 +89,7 @@ def _positions(mask: Array) -> Array:
 
 
 def isin(x1: Any, x2: Any, /, *, invert: bool = False) -> Array:
-    """Return whether elements of `x1` are among those of `x2`."""
+    """Return whether elements of `x1` occur in `x2`."""
     x1, x2 = (x if isinstance(x, mx.array) else mx.array(x) for x in (x1, x2))
     dtype = mx.result_type(x1, x2)
     if not x2.size:

@@ -16,7 +16,7 @@ BLOCK = 32
 
 
 def _reduced(x: Array, axis: Axis, keepdims: bool) -> tuple[tuple[int, ...], int]:
-    """Return the shape of a reduction, and how many elements become one; raise for axes that are not there."""
+    """Return the shape of a reduction, and the number of elements per result; raise an error for missing axes."""
     axes = range(x.ndim) if axis is None else (axis,) if isinstance(axis, int) else axis
     for k in axes:
         if not -x.ndim <= k < x.ndim:
@@ -38,14 +38,14 @@ def _total(function: Any, first: int, x: Array, axis: Axis, dtype: Any, keepdims
     wanted = dtype or _summed(x)
     shape, count = _reduced(x, axis, keepdims)
     if not count:
-        return mx.full(shape, first, dtype=wanted)  # MLX returns what is in memory, or hangs
+        return mx.full(shape, first, dtype=wanted)  # MLX returns uninitialized memory, or hangs
     if function is mx.sum and count >= LONG and mx.issubdtype(wanted, mx.inexact):
         return _in_blocks(x.astype(wanted), axis, count).reshape(shape)
     return function(x.astype(wanted), axis, keepdims).astype(wanted)
 
 
 def _in_blocks(x: Array, axis: Axis, count: int) -> Array:
-    """Return sums over `axis`, of `count` numbers each: first those of blocks, then of these, and so on."""
+    """Return sums over `axis` of `count` numbers each, by recursive summation of blocks."""
     axes = range(x.ndim) if axis is None else (axis,) if isinstance(axis, int) else axis
     gone = sorted(k % x.ndim for k in axes)
     kept = [k for k in range(x.ndim) if k not in gone]
@@ -115,7 +115,7 @@ def count_nonzero(x: Array, /, *, axis: Axis = None, keepdims: bool = False) -> 
 
 
 def _cumulative(function: Any, first: int, x: Array, axis: int | None, dtype: Any, include_initial: bool) -> Array:
-    """Return what `function` accumulates along `axis`, small integers as MLX's sums have them."""
+    """Return values accumulated by `function` along `axis`; small integers are widened like MLX's sums."""
     if axis is None:
         if x.ndim > 1:
             raise ValueError(f"cumulative functions: expected an axis for an array with {x.ndim} axes; got None")

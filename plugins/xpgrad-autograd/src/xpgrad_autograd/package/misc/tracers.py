@@ -1,4 +1,4 @@
-"""Functions as graphs: those that always call the same primitives, and pictures of what they call."""
+"""Functions as graphs: functions that always call the same primitives, and drawings of the calls."""
 
 from collections.abc import Callable
 from functools import partial
@@ -69,5 +69,5 @@ class FullGraphNode(Node):
 
 
 def full_graph(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """Return the node of the result, which leads to all others."""
+    """Return the node of the result, which leads to all other nodes."""
     return trace(FullGraphNode.new_root(), lambda given: fun(*given, **kwargs), args)[1]

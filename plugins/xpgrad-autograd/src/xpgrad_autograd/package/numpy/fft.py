@@ -9,5 +9,5 @@ from xpgrad_autograd.wrapping import namespace
 globals().update(namespace(np.fft))
 
 
-def __getattr__(name: str) -> Any:  # tells checkers that there are more names, the library's
+def __getattr__(name: str) -> Any:  # for type checkers: other names come from the library
     raise AttributeError(f"{__name__} has no attribute {name!r}")

@@ -13,12 +13,12 @@ _eigh, _eigvalsh = globals()["eigh"], globals()["eigvalsh"]
 
 
 def eigh(a: Any, UPLO: str = "L") -> Any:
-    """Return eigenvalues and eigenvectors of Hermitian matrices, of which one triangle is read."""
+    """Return eigenvalues and eigenvectors of Hermitian matrices, reading one triangle."""
     return _eigh(_hermitian(a, UPLO)) if has_box([a]) or UPLO.upper() == "U" else _plain.eigh(a, UPLO)
 
 
 def eigvalsh(a: Any, UPLO: str = "L") -> Any:
-    """Return eigenvalues of Hermitian matrices, of which one triangle is read."""
+    """Return eigenvalues of Hermitian matrices, reading one triangle."""
     return _eigvalsh(_hermitian(a, UPLO)) if has_box([a]) else _plain.eigvalsh(a, UPLO)
 
 
@@ -40,5 +40,5 @@ def T(x: Any) -> Any:
     return functions()["swapaxes"](x, -1, -2)
 
 
-def __getattr__(name: str) -> Any:  # tells checkers that there are more names, the library's
+def __getattr__(name: str) -> Any:  # for type checkers: other names come from the library
     raise AttributeError(f"{__name__} has no attribute {name!r}")

@@ -1,4 +1,4 @@
-"""Rules are xpgrad's; what programs import from here."""
+"""Names that programs import from autograd's module of rules; xpgrad defines the rules."""
 
 from xpgrad_autograd.derivatives import defjvp, defvjp, primitive_jvps, primitive_vjps
 

@@ -1,4 +1,4 @@
-"""Functions for the rules of programs; the rules of NumPy's functions are xpgrad's."""
+"""Functions for user-defined rules; xpgrad defines the rules of NumPy's functions."""
 
 from collections.abc import Callable
 from typing import Any
@@ -34,7 +34,7 @@ def repeat_to_match_shape(g: Any, shape: Any, dtype: Any, axis: Any, keepdims: b
 
 
 def balanced_eq(x: Any, z: Any, y: Any) -> Any:
-    """Return 1 where `x` equals `z`, but 0.5 where `y` does, too; else 0."""
+    """Return 1 where `x` equals `z`, but 0.5 where `y` also equals `z`; else 0."""
     return (x == z) / (1.0 + (x == y))
 
 

@@ -10,7 +10,7 @@ numpy_version = _numpy.__version__
 
 
 def wrap_namespace(old: dict[str, object], new: dict[str, object]) -> None:
-    """Put the functions of one namespace into another one, so that they take boxes."""
+    """Wrap the functions of one namespace so that they accept boxes, and store these in another namespace."""
     for name, found in old.items():
         if callable(found) and not isinstance(found, type):
             new[name] = primitive(found, name)

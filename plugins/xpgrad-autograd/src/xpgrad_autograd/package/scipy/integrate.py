@@ -1,4 +1,4 @@
-"""``scipy.integrate.odeint`` of arrays whose derivatives are taken, by the adjoint equation."""
+"""Differentiable ``scipy.integrate.odeint``, with gradients from the adjoint equation."""
 
 from typing import Any
 
@@ -23,7 +23,7 @@ def _by_adjoint(argnums: Any, ans: Any, args: tuple[Any, ...], options: dict[str
     size, count = np.size(value_of(y0)), np.size(value_of(flat))
 
     def augmented(state: Any, time: Any, flat: Any) -> Any:
-        """Return derivatives of the solution, of its adjoint, and of the gradients by time and arguments."""
+        """Return derivatives of the solution, its adjoint, and the gradients by time and arguments."""
         y, adjoint = state[:size], state[size : 2 * size]
 
         def of_all(given: Any) -> Any:

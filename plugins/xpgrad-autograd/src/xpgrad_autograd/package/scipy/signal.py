@@ -18,9 +18,9 @@ def convolve(A: Any, B: Any, axes: Axes | None = None, dot_axes: Axes = ((), ())
     ----------
     A, B : array
     axes : (axes of A, axes of B), optional
-        Those that are convolved, one for one; by default all.
+        Axes to convolve, paired in order; by default all.
     dot_axes : (axes of A, axes of B)
-        Those that are summed over, one for one, as in `tensordot`. The result has the other axes of `A`, then those of
+        Axes to sum over, paired in order, as in `tensordot`. The result has the other axes of `A`, then those of
         `B`, then the convolved ones.
     mode : {"full", "same", "valid"}
         "same" is the middle of "full", with the lengths of `A`.

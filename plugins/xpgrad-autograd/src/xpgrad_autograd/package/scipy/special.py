@@ -54,7 +54,7 @@ def logsumexp(x: Any, axis: Any = None, b: Any = ONE, keepdims: bool = False, re
 
 
 def _top(x: Any, axis: Any) -> Any:
-    """Return the finite maxima along axes, and 0 for the others."""
+    """Return the maxima along axes, with 0 in place of infinities and NaN."""
     top = np.max(x, axis=axis, keepdims=True)
     return np.where(np.isfinite(top), top, 0)
 
@@ -69,5 +69,5 @@ def multigammaln(a: Any, d: int) -> Any:
     return halves + d * (d - 1) / 4 * xp["log"](3.141592653589793)
 
 
-def __getattr__(name: str) -> Any:  # tells checkers that there are more names, the library's
+def __getattr__(name: str) -> Any:  # for type checkers: other names come from the library
     raise AttributeError(f"{__name__} has no attribute {name!r}")

@@ -22,7 +22,7 @@ def _are_real(x: Any, loc: Any, scale: Any) -> bool:
 
 
 def logpdf(x: Any, loc: Any = 0.0, scale: Any = 1.0) -> Any:
-    """Return the logarithm of the density: of plain arrays by the formula, for which SciPy takes many times longer."""
+    """Return the logarithm of the density; for plain arrays, the formula is many times faster than SciPy."""
     if not _are_real(x, loc, scale):
         return _logpdf(x, loc, scale)
     z = (x - loc) / scale
