@@ -5,7 +5,7 @@ from xpgrad_chx.memory import Memory
 
 
 class Arithmetic(Memory):
-    """Operators: elementwise, by the standard's rules of promotion; Python's scalars are weak."""
+    """Elementwise operators with the standard's type promotion; Python scalars are weak."""
 
     __slots__ = ()
 

@@ -8,7 +8,7 @@ from xpgrad_chx.methods import Methods
 
 
 class ndarray(Methods):
-    """An array in host or CUDA memory which can be part of a graph by itself.
+    """An array in host or CUDA memory which can be part of a graph without a Variable.
 
     Parameters
     ----------

@@ -16,7 +16,7 @@ class Autograd(Memory):
     __slots__ = ()
 
     def require_grad(self, backprop_id: BackpropId | None = None) -> Any:
-        """Mark the array to keep its gradient for an id, and return it; intermediate results can be marked, too.
+        """Mark the array, possibly an intermediate result, to keep its gradient for an id, and return it.
 
         Raises
         ------
@@ -79,7 +79,7 @@ class Autograd(Memory):
         ChainerxError
             The array is in no graph: call `require_grad` first.
         GradientError
-            Shape, dtype or device are not the array's.
+            Shape, dtype or device differ from the array.
         """
         wanted = resolved(backprop_id, "set_grad")
         connection = self._reached(wanted, "set_grad")

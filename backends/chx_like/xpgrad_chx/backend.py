@@ -1,4 +1,4 @@
-"""The chx backend: chx arrays as raw arrays of Variables, and their own graphs as parts of xpgrad's."""
+"""The chx backend: chx arrays as raw arrays of Variables, and their graphs as parts of xpgrad's graphs."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -70,7 +70,7 @@ class ChainerxBackend(CarriesGraphs):
         self.programs = ChainerxPrograms(self, self._buffers)
 
     def overrides(self) -> Mapping[str, Kernel]:
-        """Return the one kernel that has no default; the others are found by name."""
+        """Return the only kernel without a default; other kernels are found by name."""
         return {"scatter_add": self._kernel("scatter_add")}
 
     def lazy_override(self, name: str) -> Kernel | None:
@@ -124,9 +124,9 @@ class ChainerxBackend(CarriesGraphs):
         return found if found is not None else self._new_spec(data.shape, data.dtype, device)
 
     def _new_spec(self, shape: Shape, dtype: Dtype, device: DeviceHandle) -> Spec:
-        device.buffers.spec_for(shape, dtype, device.handle)  # it refuses what it does not differentiate
+        device.buffers.spec_for(shape, dtype, device.handle)  # raises for dtypes without derivatives
         spec = super()._new_spec(shape, dtype, device)
-        spec.constants = self._constants_on.setdefault((dtype, device), {})  # they are arrays of that device
+        spec.constants = self._constants_on.setdefault((dtype, device), {})  # constants are arrays on that device
         return spec
 
     def is_kind(self, dtype: Dtype, kind: str | tuple[str, ...]) -> bool:
@@ -197,12 +197,12 @@ class ChainerxBackend(CarriesGraphs):
         return array._device.buffers.is_view(array._data)  # type: ignore[no-any-return]  # its answer
 
     def check(self, array: Array) -> None:
-        """Accept every array: those in a graph are connected to it."""
+        """Accept every array, because Variables connect to the graph of a raw array."""
 
     # Sharing
 
     def device_over(self, device: Device) -> Device:
-        """Return the chx device over the memory of NumPy's or CuPy's `device`; a chx device as it is."""
+        """Return the chx device over the memory of `device` of NumPy or CuPy, or a chx device unchanged."""
         return device if device.backend is self else ChainerxDevice.from_fallback_device(device)
 
     def wrap(self, array: Array) -> Array:
@@ -273,7 +273,7 @@ class ChainerxBackend(CarriesGraphs):
         return graph.view(variable)
 
     def fingerprint(self, array: Array) -> Any:
-        """Return what the library of the buffers returns."""
+        """Return the fingerprint of the buffer, computed by its library."""
         return array._device.buffers.fingerprint(array._data)
 
     def array_text(self, array: Array, prefix: str, separator: str) -> str:

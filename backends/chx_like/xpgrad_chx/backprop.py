@@ -1,8 +1,7 @@
 """Backprop ids, which separate several gradients of one array, and modes that stop recording.
 
-A gradient belongs to an id. `require_grad(id)` marks an array for it, and a computation back for that id goes to the
-arrays that are marked for it only. So an inner optimisation can differentiate with an id of its own
-inside an outer one.
+A gradient belongs to an id. `require_grad(id)` marks an array for the id, and a backward computation for the id
+reaches only arrays with this mark. So an inner optimization can differentiate with a separate id
 """
 
 from collections.abc import Iterable
@@ -23,9 +22,9 @@ class BackpropId:
     context : Context or None
         None for the default id, which every context shares.
     open : bool
-        Whether its scope is still entered.
+        Whether its scope is active.
     outrun : BackpropId or None
-        An earlier id whose gradients went through arrays of this one, which then must not be computed any more.
+        An earlier id whose gradients went through arrays of this id; gradients of this id are then no longer allowed.
     """
 
     __slots__ = ("__weakref__", "context", "name", "open", "outrun", "rank")
@@ -100,7 +99,7 @@ class backprop_scope:  # noqa: N801 - ChainerX's name
 
 
 class Mode(NamedTuple):
-    """A mode: its ids (None for all), and xpgrad's own mode when it was entered."""
+    """A mode: its ids (None for all), and xpgrad's mode at its start."""
 
     on: bool
     ids: frozenset[BackpropId] | None
@@ -133,7 +132,7 @@ class _Mode:
         try:
             self._before.append(before)
             modes.set((*before, mode))
-        except BaseException:  # a KeyboardInterrupt: what raises in here is not left by `__exit__`
+        except BaseException:  # a KeyboardInterrupt: `__exit__` does not run after an exception in `__enter__`
             modes.set(before)
             del self._before[depth:]
             raise
@@ -170,7 +169,7 @@ def is_backprop_required(backprop_id: BackpropId | None = None, context: Context
     core = bool(xpgrad.config.enable_backprop)
     for mode in reversed(modes.get()):
         if mode.core is not core:
-            break  # xpgrad's own mode was entered later
+            break  # a mode of xpgrad was set later
         if mode.ids is None or wanted in mode.ids:
             return mode.on
     return core

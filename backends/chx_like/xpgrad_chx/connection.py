@@ -9,7 +9,7 @@ NOTHING: frozenset[BackpropId] = frozenset()
 
 
 class Connection:
-    """What an array in a graph has.
+    """Graph state of an array.
 
     Attributes
     ----------
@@ -18,9 +18,9 @@ class Connection:
     required : set of BackpropId
         For which ids the array itself keeps a gradient.
     gradients : dict from BackpropId to Variable
-        Those of other ids than the default one, whose gradient is the Variable's.
+        Gradients for ids other than the default id, whose gradient is stored in the Variable.
     shown : dict from BackpropId to tuple
-        A gradient's Variable, and the array that users get for it.
+        A gradient's Variable, and the array that represents it to users.
     attached : bool
         Whether a user has the Variable.
     """

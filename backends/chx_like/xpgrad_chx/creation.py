@@ -23,9 +23,9 @@ def asarray(obj: Any, /, dtype: Dtype | None = None, device: Any = None, *, copy
     obj : scalar, nested list, array
     dtype : dtype, optional
     device : as `get_device` takes it, optional
-        By default that of a chx array, else the current one.
+        By default the device of a chx array, else the current device.
     copy : bool, optional
-        True copies always, False never; by default only what must be is copied.
+        True copies always, False never; by default only if necessary.
 
     Raises
     ------
@@ -89,7 +89,7 @@ def linspace(
 
 
 def ones(shape: int | Shape, dtype: Dtype | None = None, device: Any = None) -> ndarray:
-    """Return an array of ones."""
+    """Return an array filled with ones."""
     return _made("ones", (shape,), dtype, device)
 
 

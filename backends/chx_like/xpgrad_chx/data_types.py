@@ -1,4 +1,4 @@
-"""The standard's functions of dtypes and shapes: NumPy's, applied to the dtypes and shapes of chx arrays."""
+"""The standard's functions of dtypes and shapes: NumPy's functions applied to dtypes and shapes of chx arrays."""
 
 from typing import Any
 
@@ -19,17 +19,17 @@ def _known(x: Any) -> Any:
 
 
 def can_cast(from_: Any, to: Dtype, /) -> bool:
-    """Return whether a dtype, or that of an array, promotes to another."""
+    """Return whether a dtype, or the dtype of an array, promotes to another."""
     return bool(np.can_cast(_known(from_), to))
 
 
 def finfo(type: Any, /) -> Any:
-    """Return the limits of a floating-point dtype, or of that of an array, as Python's floats."""
+    """Return the limits of a floating-point dtype, or of the dtype of an array, as Python floats."""
     return FloatLimits(np.finfo(_known(type)))
 
 
 def iinfo(type: Any, /) -> Any:
-    """Return the limits of an integer dtype, or of that of an array."""
+    """Return the limits of an integer dtype, or of the dtype of an array."""
     return np.iinfo(_known(type))
 
 
@@ -39,5 +39,5 @@ def result_type(*arrays_and_dtypes: Any) -> Dtype:
 
 
 def broadcast_shapes(*shapes: Shape) -> Shape:
-    """Return the shape to which these broadcast."""
+    """Return the broadcast shape of `shapes`."""
     return tuple(np.broadcast_shapes(*shapes))

@@ -1,7 +1,7 @@
-"""Devices: where a chx array's memory is. A device belongs to a kind of memory, and that to a context.
+"""Devices: the memory of chx arrays. A device belongs to a kind of memory, which belongs to a context.
 
 ``native:N`` is host memory, as NumPy's arrays use it; several numbers pretend several devices. ``cuda:N`` is memory of
-CUDA device N, as CuPy's arrays use it; CuPy is imported when the first such device is asked for.
+CUDA device N, as CuPy's arrays use it; CuPy is imported when the first such device is requested.
 """
 
 import functools
@@ -18,7 +18,7 @@ NATIVE, CUDA = "native", "cuda"
 
 
 class Device:
-    """A place for arrays. There is one object for each, so equality is identity; it is pickled by its name.
+    """A place for arrays: one object per device, so equality is identity. Devices are pickled by name.
 
     Attributes
     ----------
@@ -29,7 +29,7 @@ class Device:
     buffers : xpgrad's backend
         Whose arrays hold the memory: NumPy's or CuPy's.
     handle : object
-        What that library calls the device.
+        The library's handle of the device.
     on_host : bool
     """
 
@@ -54,7 +54,7 @@ class Device:
         return {}
 
     def function(self, name: str) -> Kernel:
-        """Return the function `name` of the library of the buffers; that of an extension has a prefix: linalg.inv."""
+        """Return the function `name` of the library of the buffers; extensions have a prefix, as in ``linalg.inv``."""
         found = self._functions.get(name)
         if found is None:
             found = self.buffers.namespace
@@ -64,7 +64,7 @@ class Device:
         return found
 
     def kernel(self, name: str) -> Kernel:
-        """Return the kernel `name` of the library of the buffers; one that declines if only the host has it."""
+        """Return the kernel `name` of the buffers' library; if only the host has the kernel, one that declines."""
         try:
             return self.buffers.xp.kernel(name)
         except RuntimeError:  # a PluginError: the vjp of an input
@@ -109,9 +109,9 @@ class Backend:
         Raises
         ------
         DeviceError
-            There is no such device.
+            The device does not exist.
         BackendUnavailable
-            There is no CUDA, or no CuPy; the text says what is missing.
+            CUDA or CuPy is missing; the message names which.
         """
         found = self._devices.get(index)
         if found is None:
@@ -134,7 +134,7 @@ class Backend:
             return 0
 
     def known_devices(self) -> list[Device]:
-        """Return the native devices, or those CUDA devices that have been asked for."""
+        """Return the native devices, or the CUDA devices requested so far."""
         if self.name == NATIVE:
             return [self.get_device(index) for index in range(NATIVE_DEVICES)]
         return list(self._devices.values())
@@ -173,12 +173,12 @@ _scope: ContextVar[Context | None] = ContextVar("xpgrad_chx_context", default=No
 
 
 def get_default_context() -> Context:
-    """Return the context of the innermost `context_scope` of this thread, else the process's."""
+    """Return the context of the innermost `context_scope` of this thread, else the global context."""
     return _scope.get() or _global
 
 
 class context_scope:  # noqa: N801 - ChainerX's name
-    """Context manager that makes `context` this thread's default one."""
+    """Context manager that makes `context` the default context of this thread."""
 
     def __init__(self, context: Context) -> None:
         self._context = context
@@ -192,7 +192,7 @@ class context_scope:  # noqa: N801 - ChainerX's name
         try:
             self._before.append(before)
             _scope.set(self._context)
-        except BaseException:  # a KeyboardInterrupt: what raises in here is not left by `__exit__`
+        except BaseException:  # a KeyboardInterrupt: `__exit__` does not run after an exception in `__enter__`
             _scope.set(before)
             del self._before[depth:]
             raise
@@ -219,7 +219,7 @@ def get_device(*device: Any) -> Device:
     Parameters
     ----------
     *device
-        ``"native"``, ``"native:0"``, ``"native", 0``, a Device, xpgrad's Device over one, or None for the default one.
+        ``"native"``, ``"native:0"``, ``"native", 0``, a Device, a Device of xpgrad, or None for the default device.
     """
     first = device[0] if device else None
     if first is None:
@@ -243,10 +243,10 @@ def get_default_device() -> Device:
 
 
 def set_default_device(device: Any) -> None:
-    """Make a device the current one of this thread, for chx and xpgrad alike."""
+    """Make a device current in this thread, for both chx and xpgrad."""
     get_device(device).place.use()
 
 
 def using_device(*device: Any) -> xpgrad.using_device:
-    """Return a context manager that makes a device the current one of this thread, for chx and xpgrad alike."""
+    """Return a context manager that makes a device current in this thread, for both chx and xpgrad."""
     return xpgrad.using_device(get_device(*device).place)

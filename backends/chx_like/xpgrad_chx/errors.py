@@ -1,4 +1,4 @@
-"""The errors of ChainerX's interface; each is one of xpgrad's, too, where xpgrad has one for it."""
+"""The errors of ChainerX's interface; each derives from the corresponding error of xpgrad, if any."""
 
 import xpgrad
 

@@ -1,7 +1,7 @@
 """Evaluation on buffers: every operator, function and kernel of chx arrays runs through this module.
 
-The forms for one and for two arrays do it in one frame; `evaluate` does it for whatever comes. What has a part in a
-graph goes to `graph.record`.
+The forms for one and for two arrays need a single frame; `evaluate` handles all other arguments. Arrays in a graph
+are passed to `graph.record`.
 """
 
 import operator
@@ -53,7 +53,7 @@ def unary(kernel: Kernel, name: str) -> Kernel:
 
 
 def binary(kernel: Kernel, name: str) -> Kernel:
-    """Return a kernel of two arrays, or of one and a scalar."""
+    """Return a kernel of two arrays, or of an array and a scalar."""
 
     def run(x1: Any, x2: Any, /) -> Any:
         try:
@@ -77,7 +77,7 @@ def binary(kernel: Kernel, name: str) -> Kernel:
 
 
 def parameterised(kernel: Kernel, name: str) -> Kernel:
-    """Return a kernel of one array and parameters among which there are no arrays, specs or devices."""
+    """Return a kernel of one array and of parameters that contain no arrays, specs or devices."""
 
     def run(x: Any, /, *args: Any, **parameters: Any) -> Any:
         data = x._data
@@ -111,7 +111,7 @@ def anything(kernel: Kernel, name: str, kind: type[Any]) -> Kernel:
 
 
 def evaluate(kernel: Kernel, name: str, args: Any, parameters: dict[str, Any], kind: Any) -> Any:
-    """Return the results of a kernel on raw arrays, as arrays; of class `kind` if no argument is an array."""
+    """Return the results of a kernel on buffers, as arrays, with class `kind` if no argument is an array."""
     found: list[Any] = []
     places: list[Device] = []
     bare = [_bare(x, found, places) for x in args]
@@ -123,7 +123,7 @@ def evaluate(kernel: Kernel, name: str, args: Any, parameters: dict[str, Any], k
 
 
 def call(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Return the result of the function `name` of the standard on arrays, in a graph if one of them is."""
+    """Return the result of the function `name` of the standard on arrays, in a graph if an argument is in a graph."""
     found: list[Any] = []
     places: list[Device] = []
     bare = [_bare(x, found, places) for x in args]
@@ -156,7 +156,7 @@ def refuse_booleans(name: str, *operands: Any) -> None:
 
 
 def infix(name: str, *, reflected: bool = False) -> Callable[[Any, Any], Any]:
-    """Return the operator ``__name__`` of two operands, or its reflected form; both leave Variables to themselves."""
+    """Return the operator ``__name__`` of two operands, or its reflected form; both defer to Variables."""
     function: Callable[[Any, Any], Any] = getattr(operator, name)
     method = f"__r{name.strip('_')}__" if reflected else f"__{name.strip('_')}__"
     of_numbers = name in OF_NUMBERS
@@ -279,7 +279,7 @@ def _dressed(out: Any, device: Device, found: list[Any], kind: type[Any]) -> Any
 
 
 def _check(name: str, args: Any, found: list[Any], places: list[Device], some: bool = True) -> None:
-    """Raise if there is no array, or one of another device or library."""
+    """Raise an error if no argument is an array, or one is from another device or library."""
     for x in graph.leaves(args):
         if hasattr(x, "__array_namespace__") and not isinstance(x, (Memory, np.generic, type)):
             raise xpgrad.BackendMismatch(
@@ -308,7 +308,7 @@ def getitem(x: Any, index: Any) -> Any:
 
 
 def assign(function: Callable[..., Any], name: str, x: Any, *args: Any) -> Any:
-    """Run an operator that writes into `x`, and return `x`; nothing is written while a graph is recorded there.
+    """Run an operator that writes into `x`, and return `x`; raise an error while a graph is recorded there.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""The graph of chx arrays, which is xpgrad's: an array in a graph owns a Variable over its memory."""
+"""The graph of chx arrays is xpgrad's graph: an array in a graph owns a Variable over its memory."""
 
 import weakref
 from collections.abc import Callable, Iterable
@@ -74,7 +74,7 @@ def carry(variable: xpgrad.Variable) -> Any:
 
 
 def view(x: Any, blocked: frozenset[BackpropId] = frozenset()) -> Any:
-    """Return a view of an array, or of a Variable's array, connected to it for all ids but the blocked ones."""
+    """Return a view of an array, or of a Variable's array, connected to its graph for all ids except blocked ids."""
     variable = x if isinstance(x, xpgrad.Variable) else None if x._graph is None else x._graph.variable
     if variable is None:
         return another(x)
@@ -159,7 +159,7 @@ def leaves(items: Iterable[Any]) -> Iterable[Any]:
 def busy(outputs: Iterable[Node] = ()) -> bool:
     """Return whether there are special nodes other than intermediate `outputs` that keep a gradient.
 
-    Nodes that were special for an expired id only are none any more.
+    Nodes that were special only for an expired id no longer count.
     """
     for node, place in list(special.items()):
         if isinstance(place.required, set):

@@ -21,10 +21,10 @@ _AFTER = {name: (count, words.split()) for names, (count, words) in POSITIONAL.i
 
 
 def functions(names: Iterable[str], prefix: str = "") -> dict[str, Function]:
-    """Return the functions of these names; those of an extension have the prefix ``linalg.``.
+    """Return the functions with these names; extensions have a prefix such as ``linalg.``.
 
-    They do on the buffers what the library of the buffers does, and what xpgrad's differentiable functions do if an
-    array is in a graph. Signatures are array_api_compat's; `POSITIONAL` has those that take more.
+    On buffers they call the library of the buffers; if an array is in a graph, they call xpgrad's differentiable
+    functions. Signatures follow array_api_compat; `POSITIONAL` lists functions with more positional arguments.
     """
     return {name: _function(f"{prefix}{name}") for name in names}
 

@@ -1,4 +1,4 @@
-"""The methods of chx arrays: those of the standard, and ChainerX's."""
+"""The methods of chx arrays, from the standard and from ChainerX."""
 
 import operator
 import sys
@@ -32,7 +32,7 @@ class Methods(Arithmetic, Autograd):
     __slots__ = ()
 
     __array_priority__ = 100
-    __array_ufunc__ = None  # so that NumPy's operators defer to those of these arrays
+    __array_ufunc__ = None  # so that NumPy's operators defer to chx operators
 
     def __array_namespace__(self, *, api_version: str | None = None) -> Any:
         """Return `xpgrad_chx`, the namespace of these arrays."""
@@ -73,7 +73,7 @@ class Methods(Arithmetic, Autograd):
         return self.reshape(-1)
 
     def squeeze(self, axis: Any = None) -> Any:
-        """Return the array without the axes `axis`, by default without all those of length 1."""
+        """Return the array without the axes `axis`, by default all axes of length 1."""
         axes = tuple(i for i, length in enumerate(self.shape) if length == 1) if axis is None else axis
         return call("squeeze", (self,), {"axis": axes})
 
@@ -144,7 +144,7 @@ class Methods(Arithmetic, Autograd):
         return self * b if 0 in (self.ndim, b.ndim) else self @ b
 
     def take(self, indices: Any, axis: int | None = None) -> Any:
-        """Return the elements at `indices` along `axis`, of the flat array by default."""
+        """Return the elements at `indices` along `axis`, by default of the flattened array."""
         return call("take", (self, indices), {"axis": axis}) if axis is not None else self.ravel().take(indices, 0)
 
     def conj(self) -> Any:
@@ -230,7 +230,7 @@ class Methods(Arithmetic, Autograd):
         )
 
     def astype(self, dtype: Dtype, copy: bool = True) -> Any:
-        """Return the array in another dtype; complex arrays cannot be converted to real ones."""
+        """Return the array in another dtype; complex arrays cannot be converted to real dtypes."""
         return call("astype", (self, check_cast(self, dtype, "astype")), {"copy": copy})
 
     def to_device(self, device: Any, index: int | None = None, *, stream: Any = None) -> Any:
@@ -272,7 +272,7 @@ class Methods(Arithmetic, Autograd):
 
     def __dlpack_device__(self) -> tuple[Any, int]:
         """Return type and number of the device, as DLPack counts them."""
-        return self._data.__dlpack_device__()  # type: ignore[no-any-return]  # the library's
+        return self._data.__dlpack_device__()  # type: ignore[no-any-return]  # typed Any by the library
 
     def _export(self, method: str, error: type[Exception]) -> None:
         if self._graph is not None and self.is_backprop_required(anygraph):

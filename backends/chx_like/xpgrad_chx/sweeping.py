@@ -69,14 +69,14 @@ def backward(
     Parameters
     ----------
     outputs : ndarray or sequence of ndarray
-        Each starts from its gradient, which is used up; where there is none, from ones, for any shape.
+        Each starts from its gradient, which is consumed; outputs of any shape without a gradient start from ones.
     backprop_id : BackpropId, optional
     enable_double_backprop : bool
         Record the computation, so that the gradients can be differentiated.
     loss_scale : float, optional
-        Factor of the ones.
+        Factor of the initial ones.
     retain_graph : bool
-        False drops what the graph of one output keeps as soon as it was used, as ChainerX always did.
+        False releases the graph of each output as soon as it was used, the only behavior of ChainerX.
 
     Raises
     ------
@@ -114,7 +114,7 @@ def backward(
 
 
 def _sweep(outputs: list[Connection], starts: list[xpgrad.Variable], wanted: BackpropId, recorded: bool) -> None:
-    """Compute the gradients for one id, of the arrays that keep one for it."""
+    """Compute the gradients for one id, for the arrays that keep a gradient for this id."""
     nodes = [each.variable.node for each in outputs]
     targets = [t for t in graph.behind(nodes, wanted) if t not in outputs or t.variable.creator_node is None]
     roots = graph.roots_behind(nodes) if wanted is DEFAULT else []
@@ -133,9 +133,9 @@ def _sweep(outputs: list[Connection], starts: list[xpgrad.Variable], wanted: Bac
 
 
 def _exchanged(connection: Connection, wanted: BackpropId, made: Callable[[Any], Any]) -> Any:
-    """Let an array keep what `made` returns for the gradient that it keeps for an id, and return that gradient.
+    """Replace the gradient that an array keeps for an id by ``made(gradient)``, and return the old gradient.
 
-    Another thread that stores one meanwhile is not disturbed: then `made` is called again.
+    If another thread stores a gradient meanwhile, `made` is called again.
     """
     while True:
         held = _held(connection, wanted)
@@ -164,7 +164,7 @@ def grad(
     grad_outputs: Sequence[Any] = (),
     loss_scale: float | None = None,
 ) -> list[Any]:
-    """Return the gradients of `outputs` with respect to `inputs`, None for those that the outputs do not depend on.
+    """Return the gradients of `outputs` with respect to `inputs`, None where outputs do not depend on an input.
 
     Parameters
     ----------
@@ -173,13 +173,13 @@ def grad(
     enable_double_backprop : bool
         Record the computation, so that the results can be differentiated.
     set_grad : bool
-        Let the inputs keep the results, too.
+        Also store the results in the inputs.
     retain_grad : bool
         Let arrays in between that are alive keep theirs.
     grad_outputs : sequence of ndarray or None
         Where to start; ones by default.
     loss_scale : float, optional
-        Factor of the ones.
+        Factor of the initial ones.
 
     Raises
     ------
@@ -224,12 +224,12 @@ def _connected(y: Any, wanted: BackpropId, operation: str) -> Connection:
         raise ChainerxError(
             f"{operation}: no gradient for {wanted!r} goes through the output; call require_grad() first"
         )
-    connection: Connection = y._graph  # type: ignore[assignment]  # it was looked at
+    connection: Connection = y._graph  # type: ignore[assignment]  # `_graph` was tested above
     return connection
 
 
 def _keep_order(connections: list[Connection], wanted: BackpropId) -> None:
-    """Refuse an inner id after an outer one went through the same arrays, and note that this one does."""
+    """Refuse an inner id after an outer one went through the same arrays, and record that this id does."""
     if wanted.outrun is not None:
         raise ChainerxError(
             f"backward: cannot go back for {wanted.name!r}, because {wanted.outrun.name!r}, which has been created "

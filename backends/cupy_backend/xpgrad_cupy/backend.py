@@ -93,7 +93,7 @@ class CuPyBackend(Backend):
     @property
     def thresholds(self) -> Mapping[str, Sequence[int]]:
         """The sizes at which copies and fused kernels take another path."""
-        from xpgrad_cupy.fusion.plan import FEW_ROWS, LONG_ROW, VERY_LONG_ROW  # only the conformance suite asks
+        from xpgrad_cupy.fusion.plan import FEW_ROWS, LONG_ROW, VERY_LONG_ROW  # used only by the conformance suite
 
         return {"": (exchange.PINNED_FROM // 4, FEW_ROWS, LONG_ROW, VERY_LONG_ROW)}
 
@@ -118,12 +118,12 @@ class CuPyBackend(Backend):
         return self._default
 
     def device(self, index: str | None) -> Device:
-        """Return the GPU with this number; None means the default one.
+        """Return the GPU with this number, by default the default GPU.
 
         Raises
         ------
         BackendUnavailable
-            It is listed, but runs no kernel; or a number is beyond what there is.
+            The GPU is listed but runs no kernel, or its number is too large.
         """
         if index is not None and index.isdecimal() and int(index) >= len(self._devices):
             here = ", ".join(map(str, self._devices))
@@ -185,13 +185,13 @@ class CuPyBackend(Backend):
             return int(cupy.get_default_memory_pool().used_bytes())
 
     def free_memory(self, device: Device) -> None:
-        """Free the unused blocks of CuPy's default pools: that of this GPU, and that of pinned host memory."""
+        """Free the unused blocks of CuPy's default pools: the pool of this GPU and the pool of pinned host memory."""
         with cupy.cuda.Device(device.handle.id):
             cupy.get_default_memory_pool().free_all_blocks()
         cupy.get_default_pinned_memory_pool().free_all_blocks()
 
     def profiler(self) -> types.ModuleType:
-        """Return what names functions for profilers, and counts the bytes of CuPy's pool."""
+        """Return the module that marks functions for profilers and counts the bytes of CuPy's pool."""
         from xpgrad_cupy import profiling  # for two hooks only
 
         return profiling
@@ -204,7 +204,7 @@ class CuPyBackend(Backend):
         return root, root.nbytes
 
     def is_kind(self, dtype: Dtype, kind: str | tuple[str, ...]) -> bool:
-        """Return whether `dtype`, which is one of NumPy's, is of a kind of the standard's `isdtype`."""
+        """Return whether `dtype`, a NumPy dtype, has a kind of the standard's `isdtype`."""
         return bool(np.isdtype(dtype, kind))
 
     def default_dtype(self, kind: str) -> Dtype:
@@ -240,7 +240,7 @@ class CuPyBackend(Backend):
         return exchange.from_host(array, device.handle.id)
 
     def dlpack_device(self, device: Device) -> Any:
-        """Return DLPack's number for CUDA, and the GPU's."""
+        """Return DLPack's number for CUDA, and the number of the GPU."""
         return CUDA, device.handle.id
 
     def is_view(self, array: Array) -> bool:
@@ -261,7 +261,7 @@ class CuPyBackend(Backend):
 
 
 class Followed:
-    """A namespace whose functions run with the GPU of their arrays as the current one."""
+    """A namespace whose functions run with the GPU of their arrays as current device."""
 
     def __init__(self, module: Namespace, follow: Callable[[Kernel], Kernel]) -> None:
         self._module, self._follow = module, follow
@@ -280,7 +280,7 @@ class Followed:
 
 
 def number_of(args: Any) -> int | None:
-    """Return the number of the GPU of the first array, or spec, among arguments and sequences of them."""
+    """Return the GPU number of the first array or spec in arguments and nested sequences."""
     for x in args:
         if type(x) is cupy.ndarray:
             return int(x.data.device_id)

@@ -12,8 +12,8 @@ DRIVERS = ("nvcuda.dll",) if os.name == "nt" else ("libcuda.so.1",)
 def why_unavailable() -> str | None:
     """Return the first reason why CuPy cannot be used, as one sentence; None if none is found.
 
-    CuPy itself, which takes a fifth of a second to import, is not imported. That a device can compute is asked at its
-    first use (`why_broken`).
+    CuPy is not imported, because that takes a fifth of a second. Whether a device can compute is tested at its first
+    use (`why_broken`).
     """
     if find_spec("cupy") is None:
         return f"cupy: CuPy is not installed; {INSTALL}"

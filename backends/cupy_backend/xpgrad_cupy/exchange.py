@@ -35,10 +35,10 @@ def from_host(array: Any, number: int) -> Array:
 
 
 def to_gpu(array: Array, number: int) -> Array:
-    """Return a copy of `array` on another GPU: peer to peer if the hardware supports it, else as the driver does it.
+    """Return a copy of `array` on another GPU: peer to peer if the hardware supports it, else through the driver.
 
-    The copy is in the target's current stream. It waits for the work that makes the values, and later work in the
-    source's stream waits for it, since that may use the memory again.
+    The copy is queued in the target's current stream. It waits for the work that computes the values, and later work in
+    the source's stream waits for the copy, because that work may reuse the memory.
     """
     source = array.device.id
     if source == number:
@@ -72,4 +72,4 @@ def _enable_peer_access(number: int, peer: int) -> None:
             try:
                 runtime.deviceEnablePeerAccess(peer)
             except runtime.CUDARuntimeError:
-                pass  # it is enabled already: CuPy does so too
+                pass  # already enabled: CuPy also enables peer access

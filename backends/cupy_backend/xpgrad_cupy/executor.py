@@ -1,4 +1,4 @@
-"""The executor ``cupy``: fused groups of a program are CUDA kernels, and all other calls are those of the library."""
+"""The executor ``cupy``: fused groups of a program are CUDA kernels; other calls run the library's functions."""
 
 import warnings
 from collections.abc import Callable, Sequence

@@ -1,4 +1,4 @@
-"""What profilers are told, and what CuPy's memory pool says: for `CUDAProfileHook` and `CupyMemoryProfileHook`.
+"""Marks for profilers and counts of CuPy's memory pool, for `CUDAProfileHook` and `CupyMemoryProfileHook`.
 
 No machine with a GPU has run this module yet.
 """
@@ -43,9 +43,9 @@ class Meter(cupy.cuda.MemoryHook):  # type: ignore[misc]  # CuPy has no types
         self.used = self.acquired = 0
 
     def malloc_postprocess(self, **sizes: Any) -> None:
-        """Count what was taken from the pool."""
+        """Count the bytes taken from the pool."""
         self.used += sizes["mem_size"]
 
     def alloc_postprocess(self, **sizes: Any) -> None:
-        """Count what the pool took from the GPU."""
+        """Count the bytes that the pool took from the GPU."""
         self.acquired += sizes["mem_size"]

@@ -1,4 +1,4 @@
-"""New memory at the boundaries of cache lines, where NumPy's loops write twice as fast as elsewhere.
+"""New memory at the boundaries of cache lines, where NumPy's loops write twice as fast as at other addresses.
 
 NumPy's own arrays begin at any multiple of 16 bytes. A loop of 64-byte vectors then touches two lines with each.
 """
@@ -23,7 +23,7 @@ def aligned(shape: Shape, dtype: Dtype) -> Array:
 
 
 def scratch(dtype: Dtype, blocks: int) -> Callable[..., Array | None]:
-    """Return a function that returns such an array of a shape, the same one each time, for a loop over blocks.
+    """Return a function that returns an aligned array of a shape, the same array each time, for a loop over blocks.
 
     For one block it returns its second argument, by default None: NumPy's functions then make an array themselves.
     """

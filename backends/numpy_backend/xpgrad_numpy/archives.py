@@ -40,7 +40,7 @@ def as_saved(value: Any) -> Array:
 
 
 def write_npz(file: IO[bytes], arrays: Mapping[str, Array], compression: bool) -> None:
-    """Write arrays as `numpy.savez` does."""
+    """Write arrays in the format of `numpy.savez`."""
     method = zipfile.ZIP_DEFLATED if compression else zipfile.ZIP_STORED
     with zipfile.ZipFile(file, "w", method, allowZip64=True) as archive:
         for name, array in arrays.items():
@@ -100,8 +100,8 @@ class Archive(Mapping[str, Any]):
     def _opened(self, name: str) -> Iterator[tuple[IO[bytes], tuple[int, ...], bool, Any]]:
         """Yield the file of an entry after its header, and the shape, order and dtype of its array.
 
-        Of what the file says, only sizes that agree are believed: nothing is unpacked, and no memory is reserved, that
-        the bytes of the file could not give.
+        Sizes in the file are trusted only if they agree: no more data is unpacked, and no more memory is reserved, than
+        the bytes of the file can supply.
         """
         info = self._zip.getinfo(self._members[name])
         if info.compress_size > self._size or info.file_size > MAX_RATIO * (info.compress_size + 1):
@@ -124,7 +124,7 @@ class Archive(Mapping[str, Any]):
         except SerializationError:
             raise
         except OSError as error:
-            if error.errno not in (None, errno.EINVAL):  # neither a decompressor's, nor a place before the file's start
+            if error.errno not in (None, errno.EINVAL):  # neither a decompression error nor a negative offset
                 raise
             raise self._error(expected, str(error), name) from error
         except Exception as error:
@@ -145,7 +145,7 @@ class Archive(Mapping[str, Any]):
 
 
 def to_raw(array: Array, code: str) -> bytes:
-    """Return the bytes of an array as safetensors have them; of BF16 the array is in float32."""
+    """Return the bytes of an array in the format of safetensors; for BF16 the array is in float32."""
     if code == "BF16":
         array = (np.ascontiguousarray(array).view(np.uint32) >> 16).astype(np.uint16).reshape(array.shape)
     return np.ascontiguousarray(array, dtype=CODES[code]).tobytes()

@@ -51,7 +51,7 @@ class NumPyBackend(Backend):
     in_place_from = 4096  # below that a fresh array is faster than adding in place
     blocks_from = 2**18  # from which on new memory is slower than memory in use
 
-    restore = staticmethod(np.asarray)  # type: ignore[assignment]  # NumPy's scalars become the 0-d arrays that they were
+    restore = staticmethod(np.asarray)  # type: ignore[assignment]  # NumPy's scalars become 0-d arrays again
 
     def __init__(self) -> None:
         super().__init__()
@@ -60,7 +60,7 @@ class NumPyBackend(Backend):
     @property
     def thresholds(self) -> Mapping[str, Sequence[int]]:
         """The sizes at which kernels take another path."""
-        from xpgrad_numpy.thresholds import THRESHOLDS  # only the conformance suite asks; it loads all kernels
+        from xpgrad_numpy.thresholds import THRESHOLDS  # used only by the conformance suite; loads all kernels
 
         return THRESHOLDS
 
@@ -121,7 +121,7 @@ class NumPyBackend(Backend):
         return bool(np.isdtype(dtype, kind))
 
     def finfo(self, dtype: Dtype) -> Any:
-        """Return the limits of a floating-point dtype, or of that of an array."""
+        """Return the limits of a floating-point dtype, or of the dtype of an array."""
         dtype = dtype.dtype if isinstance(dtype, (np.ndarray, np.generic)) else np.dtype(dtype)
         return foreign_limits(dtype) if is_foreign_float(dtype) else np.finfo(dtype)
 
@@ -234,7 +234,7 @@ class NumPyBackend(Backend):
         return _with_lists(found)
 
     def set_random_state(self, source: Any, state: dict[str, Any]) -> None:
-        """Restore a generator, or with None NumPy's global functions, to what `random_state` has returned."""
+        """Restore the state of a generator, or with None of NumPy's global generator, from `random_state`."""
         if source is None:
             source = np.random
         if hasattr(source, "set_state"):

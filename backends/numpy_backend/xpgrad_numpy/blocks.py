@@ -1,7 +1,7 @@
 """Blocks: parts of large arrays that stay in the cache from one pass of a kernel to the next.
 
-A function along some axes computes each slice along the others separately, so that a kernel may run all its passes on
-one block before the next. What it computes in between then needs no memory of the size of its arguments. The elements
+A function along some axes computes each slice along the other axes separately, so a kernel can run all its passes on
+one block before the next. Its intermediate results then need no memory of the size of its arguments. The elements
 are added in the same order as without blocks: results are equal to the bit.
 """
 
@@ -13,8 +13,8 @@ from xpgrad.types import Array, Shape
 Index = tuple[slice, ...]
 Blocks = tuple[Index, ...]
 
-FROM = 2**20  # bytes of an array; smaller ones stay in the cache as they are
-CACHED = 2**18  # bytes of a block, so that the five of a gradient fit into a core's cache; twice as many did not
+FROM = 2**20  # bytes of an array; smaller arrays fit into the cache whole
+CACHED = 2**18  # bytes of a block, so that the five blocks of a gradient fit into a core's cache
 COLUMNS_FROM, COLUMNS = 6 * 2**20, 2**20  # the same for blocks across the last axis, on which loops are shorter
 NARROWEST = 64  # elements of a block along the last axis, which NumPy's loops run along
 
@@ -22,7 +22,7 @@ WHOLE: Blocks = ((),)
 
 
 def blocks(x: Array, axes: int | tuple[int, ...] | None) -> Blocks:
-    """Return the indexes of blocks of `x`, whose slices along `axes` are whole; one, of everything, if it is small."""
+    """Return the indices of blocks of `x` with whole slices along `axes`; a single block if `x` is small."""
     if x.nbytes < FROM or axes is None or not in_order(x):
         return WHOLE
     return _cut(x.shape, (axes,) if isinstance(axes, int) else tuple(axes), x.itemsize)
@@ -41,7 +41,7 @@ def _descending(strides: Shape) -> bool:
 def _cut(shape: Shape, axes: tuple[int, ...], itemsize: int) -> Blocks:
     """Return blocks along the first axis that allows small ones, else along the longest.
 
-    Only on the first axis may a block have length 1: elsewhere NumPy would add its elements in another order.
+    Only on the first axis may a block have length 1: on other axes NumPy would add its elements in another order.
     """
     taken = {a % len(shape) for a in axes}
     free = [i for i, n in enumerate(shape) if n > 1 and i not in taken]

@@ -1,7 +1,7 @@
 """The size of the buffers of NumPy's loops, for arrays of rows.
 
 If several rows fit into a buffer, NumPy copies an operand that is broadcast into it, row by row, which takes as long as
-the loop itself. With buffers of one row it reads the operand where it is.
+the loop. With buffers of one row NumPy reads the operand in place.
 """
 
 import math
@@ -47,7 +47,7 @@ UNCHANGED = Buffers(0)
 
 
 def on_rows(x: Array, axes: int | tuple[int, ...] | None) -> Buffers:
-    """Return a context for loops over `x` and sums of it along `axes`, which broadcast with it.
+    """Return a context for loops over `x` and its sums along `axes`, which broadcast with `x`.
 
     Arrays that are not contiguous are copied into buffers, whose size then decides on the order of additions.
     """

@@ -1,8 +1,8 @@
 """Gradients of elementwise functions of large arrays: in blocks that stay in the cache, in memory that is in use.
 
-NumPy's loops run at the speed of memory, and new memory costs as much again when it is first touched. So a rule that is
-one loop writes into a cotangent that nobody else sees. Any other rule runs on one block of all its arrays after the
-other, and its intermediate results stay in the cache. Each element gets the operations that it gets without blocks.
+NumPy's loops run at the speed of memory, and the first access to new memory costs as much again. So a rule that is
+a single loop writes into a cotangent that has no other user. Any other rule runs on one block of all its arrays after
+another, and its intermediate results stay in the cache. The operations on each element are the same as without blocks.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -15,8 +15,8 @@ from xpgrad.types import Array, Kernel, Shape
 from xpgrad_numpy.kernels.elementwise import tanh_x
 from xpgrad_numpy.kernels.neural import expit_x
 
-BLOCK = 2**19  # bytes of a cotangent: with less, the calls count; the processor's own cache holds one to four blocks
-BLOCKS_FROM = 16 * BLOCK  # bytes: whole arrays of less stay in the cache, too
+BLOCK = 2**19  # bytes of a cotangent: smaller blocks need too many calls; a core's cache holds one to four blocks
+BLOCKS_FROM = 16 * BLOCK  # bytes: smaller arrays stay in the cache whole
 SCALARS = (float, int, bool)
 PLAIN = frozenset(map(np.dtype, ("float32", "float64")))
 
@@ -54,7 +54,7 @@ def vjps(names: Sequence[str | None], rules: Rules) -> Kernel:
 
 
 def _in_place(loops: Sequence[np.ufunc], gy: Array, values: Values) -> Any:
-    """Return the result of each loop, the last one in the memory of `gy`, or NotImplemented if that does not fit."""
+    """Return the result of each loop, the last in the memory of `gy`, or NotImplemented if that does not fit."""
     if not _is_writable(gy):
         return NotImplemented
     for value in (value for each in values for value in each):
@@ -82,7 +82,7 @@ def _in_blocks(rules: Rules, into: Sequence[Any], gy: Array, values: Values, tot
     first = next(parts)
     results = [rule(flat[first], *_cut(each, first)) for rule, each in zip(rules, operands, strict=True)]
     if any(type(gx) is not np.ndarray or gx.shape != flat[first].shape or gx.base is not None for gx in results):
-        return NotImplemented  # it is the cotangent itself, or one number for all
+        return NotImplemented  # a result is the cotangent, or one number for all elements
     writers: list[Callable[[Array, slice], Any]] = []
     gxs: list[Array | None] = []
     last = len(rules) - 1
@@ -146,7 +146,7 @@ def _is_writable(a: Array) -> bool:
 
 
 def _flat(value: Any, shape: Shape) -> Any:
-    """Return an array as a view with one axis, a number, which need not be cut, as it is; None for anything else."""
+    """Return an array as a view with one axis, a number unchanged, and None for other values."""
     if type(value) is not np.ndarray:
         return value if type(value) in SCALARS else None
     if not value.ndim:
@@ -175,12 +175,12 @@ def in_blocks(function: Kernel, arrays: Sequence[Array], specs: Sequence[Spec]) 
     return results
 
 
-PART = 2**17  # bytes of each array: half a dozen parts, with what is computed meanwhile, stay in a core's own cache
-PARTS_FROM = 8 * PART  # bytes of each array: whole arrays of less stay in a cache, too
+PART = 2**17  # bytes of each array: half a dozen parts, with intermediate results, stay in a core's cache
+PARTS_FROM = 8 * PART  # bytes of each array: smaller arrays stay in a cache whole
 
 
 def write_in_blocks(function: Kernel, arrays: Sequence[Array]) -> None:
-    """Call a function that writes into arrays on parts of them, see `Programs.in_cache`; whole if not contiguous."""
+    """Call a function that writes into arrays on parts (see `Programs.in_cache`), or on whole noncontiguous arrays."""
     first = arrays[0]
     if first.nbytes < PARTS_FROM or not all(a.flags.c_contiguous and a.shape == first.shape for a in arrays):
         function(*arrays)

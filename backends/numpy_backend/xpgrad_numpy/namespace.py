@@ -1,4 +1,4 @@
-"""NumPy as the Array API standard has it: array_api_compat's namespace, with what NumPy 2.0 lacks."""
+"""NumPy as an Array API namespace: array_api_compat's namespace, with functions that NumPy 2.0 lacks."""
 
 import functools
 import importlib
@@ -37,7 +37,7 @@ def astype(x: Array, dtype: Dtype, /, *, copy: bool = True, device: Any = None) 
 
 
 def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Array:
-    """Return another library's array as an array that shares its memory, or a copy; NumPy 2.0 has no argument for it.
+    """Return another library's array as a view of its memory, or a copy; NumPy 2.0 lacks the argument `copy`.
 
     With NumPy 2.0, an array that shares memory is read-only.
     """
@@ -87,9 +87,9 @@ if np.lib.NumpyVersion(np.__version__) < "2.1.0b1":
 
 
 def _lazy() -> types.ModuleType:
-    """Return array_api_compat's namespace, which is imported when a name is first needed that is not NumPy's own.
+    """Return array_api_compat's namespace, imported when a name that NumPy lacks is first used.
 
-    That takes 60 ms, since it imports all that NumPy itself imports late: `numpy.f2py`, `numpy.testing` and others.
+    The import takes 60 ms, because it includes modules that NumPy imports lazily, such as `numpy.testing`.
     """
     made = types.ModuleType(COMPAT)  # a library recognises the namespace by its name
 
@@ -112,5 +112,5 @@ def is_whole() -> bool:
 
 
 def at_once(name: str) -> bool:
-    """Return whether the function of this name is there without array_api_compat."""
+    """Return whether the function of this name is available without array_api_compat."""
     return name in UNCHANGED or name in SAME or name in vars(NAMESPACE)

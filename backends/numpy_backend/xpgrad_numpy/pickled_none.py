@@ -1,4 +1,4 @@
-"""`is_none`: whether the pickle of an array of objects is that of None. The pickle is parsed, and never executed."""
+"""`is_none`: whether the pickle of an array of objects contains None. The pickle is parsed, never executed."""
 
 import itertools
 import pickletools

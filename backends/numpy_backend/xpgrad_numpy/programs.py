@@ -45,7 +45,7 @@ _CHAPTERS = (
 
 @functools.cache
 def fresh(whole: bool) -> frozenset[Kernel]:
-    """Return functions other than ufuncs whose results are in new memory, of the whole namespace or what is there."""
+    """Return functions other than ufuncs whose results are in new memory, from all or the imported namespace."""
     kernels = {kernel for name, kernel in KERNELS.items() if name not in _VIEWS and "einsum" not in name}
     names = (
         name for chapter in _CHAPTERS for name in CHAPTERS[chapter] if name not in _VIEWS and (whole or at_once(name))
@@ -55,7 +55,7 @@ def fresh(whole: bool) -> frozenset[Kernel]:
 
 
 def is_fresh(function: Kernel) -> bool:
-    """Return whether a function is one of `fresh`, or of the kernels for networks that are like them."""
+    """Return whether a function is in `fresh`, or is a similar kernel for networks."""
     try:
         if function in fresh(is_whole()):
             return True
@@ -85,12 +85,12 @@ def loop(function: Kernel) -> Kernel | None:
 
 
 def writer(function: Kernel) -> Kernel | None:
-    """Return an elementwise function as one that takes ``out=``, which may be an argument; or None."""
+    """Return an elementwise function that takes ``out=``, which may be an argument; or None."""
     return loop(function) or _found(WRITERS, function)
 
 
 def into(function: Kernel) -> Kernel | None:
-    """Return a function as one that takes ``out=``, which shares no memory with its arguments; or None."""
+    """Return a function that takes ``out=``, which shares no memory with its arguments; or None."""
     return loop(function) or _found(INTO, function)
 
 
@@ -137,7 +137,7 @@ def _are_numbers(index: Any) -> bool:
 
 
 def _scalar(item: Any, dtype: Dtype) -> Any:
-    """Return a constant operand as a scalar of `dtype`, None if it cannot be; what stands for an array as it is."""
+    """Return a constant operand as a scalar of `dtype`, or None; placeholders of arrays are unchanged."""
     if isinstance(item, np.ndarray):
         if item.dtype != dtype or item.ndim:
             return None
@@ -157,7 +157,7 @@ _ELEMENTWISE = {"tanh_slope", "tanh_x", "square_x", "expit", "expit_x", "relu", 
 
 
 def is_elementwise(function: Kernel) -> bool:
-    """Return whether a kernel is one of those that compute element by element."""
+    """Return whether a kernel computes element by element."""
     own = str(getattr(function, "__module__", "")).startswith("xpgrad_numpy.kernels.")
     return own and function.__name__ in _ELEMENTWISE
 

@@ -11,7 +11,7 @@ from xpgrad_numpy.kernels.neural import NEARLY_ONE, ONES, ZEROS
 from xpgrad_numpy.kernels.precision import is_half
 from xpgrad_numpy.namespace import NAMESPACE
 
-# Elementwise functions: the memory may be that of an argument.
+# Elementwise functions: the memory may belong to an argument.
 
 
 def _apart(out: Array, *others: Array) -> Array:
@@ -77,7 +77,7 @@ WRITERS: dict[Kernel, Kernel] = {
     elementwise.tanh_x: tanh_x,
 }
 
-# Other functions: the memory is that of no argument.
+# Other functions: the memory belongs to no argument.
 
 
 def where(condition: Array, x1: Any, x2: Any, /, *, out: Array) -> Array:

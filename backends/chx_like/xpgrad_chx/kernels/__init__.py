@@ -1,4 +1,4 @@
-"""The kernels of chx arrays: those of the library of the buffers, run through `xpgrad_chx.evaluation`."""
+"""The kernels of chx arrays: kernels of the buffers' library, run through `xpgrad_chx.evaluation`."""
 
 from typing import Any
 
@@ -28,9 +28,9 @@ def kernel(name: str, buffers: Backend, kind: type[Any]) -> Kernel | None:
     ----------
     name : str
     buffers : Backend
-        The library of host buffers. On CUDA devices the kernel asks that of theirs.
+        The library of host buffers. On CUDA devices the kernel uses CuPy.
     kind : type
-        The class of the arrays that are made where no argument is one.
+        The class of results if no argument is an array.
     """
     try:
         found = buffers.xp.kernel(name)

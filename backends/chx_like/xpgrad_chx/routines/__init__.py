@@ -1,5 +1,5 @@
 """ChainerX's routines beyond the standard, a module for each chapter of its reference.
 
-Those that are NumPy's are NumPy's functions of the buffers; those of networks are `xpgrad.functions`. Both give arrays,
-which are in the graph that an argument is in.
+NumPy's routines call NumPy's functions of the buffers; routines for networks call `xpgrad.functions`. Both return
+arrays, which are in the graph of their arguments.
 """

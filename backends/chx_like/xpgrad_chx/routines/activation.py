@@ -24,7 +24,7 @@ def clipped_relu(x: Any, z: float = 20.0) -> Any:
 
 
 def leaky_relu(x: Any, slope: float = 0.2) -> Any:
-    """Return `x` where it is positive, ``slope * x`` elsewhere."""
+    """Return `x` where it is positive, else ``slope * x``."""
     return run("leaky_relu", x, slope=slope)
 
 
@@ -85,7 +85,7 @@ def tree_lstm(*inputs: Any) -> tuple[Any, Any]:
     Parameters
     ----------
     *inputs : array
-        The cells of K children, of shape (B, N, *D), then the sources, of shape (B, (3 + K) * N, *D): input, input
+        The cells of K children, with shape (B, N, *D), then the sources, with shape (B, (3 + K) * N, *D): input, input
         gate, output gate and K forget gates, concatenated along axis 1.
     """
     c, h = run("tree_lstm", *inputs)

@@ -1,4 +1,4 @@
-"""Connections: products of inputs with weights, of windows with weights, and rows of weights."""
+"""Connections: products of inputs or windows with weights, and rows of weights."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ def linear(x: Any, W: Any, b: Any = None, n_batch_axes: int = 1) -> Any:
     Parameters
     ----------
     x : array, shape (*B, *S)
-        The first `n_batch_axes` axes count examples, the others are the features.
+        The first `n_batch_axes` axes count examples, the remaining axes are features.
     W : array, shape (out, in)
     b : array, shape (out,), optional
     n_batch_axes : int
@@ -33,7 +33,7 @@ def conv(x: Any, w: Any, b: Any = None, stride: Lengths = 1, pad: Lengths = 0, c
     b : array, shape (out,), optional
     stride, pad : int or tuple of int
     cover_all : bool
-        Whether windows may go beyond the end, so that every element is in one.
+        Whether windows may extend beyond the end, so that windows cover every element.
     """
     return run("convolution_nd", x, w, b, stride=stride, pad=pad, cover_all=cover_all)
 

@@ -22,7 +22,7 @@ def asanyarray(obj: Any, dtype: Dtype | None = None, device: Any = None) -> ndar
 
 
 def ascontiguousarray(a: Any, dtype: Dtype | None = None, device: Any = None) -> ndarray:
-    """Return a C-contiguous array: `a` itself if it is one."""
+    """Return a C-contiguous array: `a` itself if contiguous."""
     x = asarray(a, dtype=dtype, device=device)
     return x if x.is_contiguous else x.reshape(-1).copy().reshape(x.shape)
 

@@ -17,7 +17,7 @@ def absolute_error(x1: Any, x2: Any) -> Any:
 
 
 def squared_error(x1: Any, x2: Any) -> Any:
-    """Return ``(x1 - x2) ** 2``, elementwise, of arrays of one shape and dtype."""
+    """Return ``(x1 - x2) ** 2`` elementwise, for arrays of one shape and dtype."""
     return run("squared_error", x1, x2)
 
 
@@ -54,12 +54,12 @@ def hinge(x1: Any, x2: Any, norm: float = 1.0) -> Any:
 
 
 def sigmoid_cross_entropy(x1: Any, x2: Any) -> Any:
-    """Return the cross entropy of ``sigmoid(x1)`` and labels 0 or 1, elementwise; that of the label -1 is 0."""
+    """Return the cross entropy of ``sigmoid(x1)`` and labels 0 or 1, elementwise; 0 for the label -1."""
     return run("sigmoid_cross_entropy", x1, x2, reduce="no")
 
 
 def softmax_cross_entropy(x1: Any, x2: Any) -> Any:
-    """Return the cross entropy of the softmax of `x1` and labels, for each example; that of the label -1 is 0.
+    """Return the cross entropy of the softmax of `x1` and labels, for each example; 0 for the label -1.
 
     Parameters
     ----------
@@ -72,5 +72,5 @@ def softmax_cross_entropy(x1: Any, x2: Any) -> Any:
 
 
 def accuracy(y: Any, t: Any, ignore_label: int | None = None) -> Any:
-    """Return the share of examples whose largest score is that of their class; examples of a label may be ignored."""
+    """Return the share of examples whose class has the largest score; `ignore_label` excludes examples."""
     return run("accuracy", y, t, ignore_label=ignore_label)

@@ -1,4 +1,4 @@
-"""Manipulation, where ChainerX's arguments are more than the standard's."""
+"""Manipulation functions that take more arguments in ChainerX than in the standard."""
 
 import operator
 from collections.abc import Sequence
@@ -25,7 +25,7 @@ def copyto(dst: ndarray, src: Any, casting: Casting = "same_kind", where: Any = 
         In no graph, while one is recorded.
     src : array or scalar
     casting : {"same_kind", "safe", "no", "equiv", "unsafe"}
-        Which dtypes are cast to that of `dst`, as in NumPy.
+        Rule for casts to the dtype of `dst`, as in NumPy.
     where : bool or array of bool
 
     Raises
@@ -46,11 +46,11 @@ def copyto(dst: ndarray, src: Any, casting: Casting = "same_kind", where: Any = 
 
 
 def squeeze(x: ndarray, /, axis: int | tuple[int, ...] | None = None) -> ndarray:
-    """Return the array without the axes `axis`, by default without all those of length 1."""
+    """Return the array without the axes `axis`, by default all axes of length 1."""
     return x.squeeze(axis)  # type: ignore[no-any-return]  # of this class
 
 
 def tile(x: ndarray, repetitions: int | Sequence[int], /) -> ndarray:
-    """Return copies of the whole array side by side, `repetitions` along each axis, counted from the last one."""
+    """Return the array repeated `repetitions` times along each axis, aligned to the last axis."""
     times = (repetitions,) if isinstance(repetitions, int) else tuple(repetitions)
     return call("tile", (x, times), {})  # type: ignore[no-any-return]  # of this class

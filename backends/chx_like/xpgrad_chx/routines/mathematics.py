@@ -1,4 +1,4 @@
-"""Mathematics that neither the standard nor NumPy has."""
+"""Mathematical functions missing in both the standard and NumPy."""
 
 from typing import Any
 

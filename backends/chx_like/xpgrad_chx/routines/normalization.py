@@ -1,4 +1,4 @@
-"""Normalization by the statistics of a batch, or by given statistics."""
+"""Normalization with the statistics of a batch, or with given statistics."""
 
 from typing import Any
 
@@ -26,7 +26,7 @@ def batch_norm(
         Added to the variance.
     decay : float
     axis : int or tuple of int, optional
-        Over which the statistics are taken; by default axis 0 and those from axis 2 on.
+        Axes of the statistics; by default axis 0 and all axes from 2 on.
     """
     return run(
         "batch_normalization", x, gamma, beta, eps=eps, running_mean=running_mean, running_var=running_var,

@@ -1,4 +1,4 @@
-"""Routines that are NumPy's functions: of shapes, mathematics, products and statistics."""
+"""Routines that call NumPy's functions for shapes, mathematics, products and statistics."""
 
 from xpgrad_chx.library import functions
 

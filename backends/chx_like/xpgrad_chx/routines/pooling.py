@@ -21,7 +21,7 @@ def max_pool(x: Any, ksize: Lengths, stride: Lengths | None = None, pad: Lengths
         By default those lengths.
     pad : int or tuple of int
     cover_all : bool
-        Whether windows may go beyond the end, so that every element is in one.
+        Whether windows may extend beyond the end, so that windows cover every element.
     """
     return run("max_pooling_nd", x, ksize, stride=stride, pad=pad, cover_all=cover_all)
 

@@ -1,4 +1,4 @@
-"""The standard's functions under NumPy's names, which are ChainerX's."""
+"""The standard's functions under the names of NumPy and ChainerX."""
 
 NAMES = {
     "abs": "absolute fabs",

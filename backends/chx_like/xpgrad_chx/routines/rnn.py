@@ -23,7 +23,7 @@ def n_step_lstm(n_layers: int, hx: Any, cx: Any, ws: Arrays, bs: Arrays, xs: Seq
         Matrices and vectors of input gate, forget gate, input and output gate: four for the input of the layer, four
         for its output before.
     xs : list of arrays, shapes (B_t, I)
-        The inputs of each step, of the longest sequence first.
+        The inputs of each step, with the longest sequence first.
     """
     hy, cy, ys = run("n_step_lstm", n_layers, NO_DROPOUT, hx, cx, ws, bs, xs)
     return hy, cy, list(ys)

@@ -1,1 +1,1 @@
-"""Fused groups of a program as the source of CUDA kernels; nothing here imports CuPy."""
+"""Fused groups of a program as the source of CUDA kernels; this package does not import CuPy."""

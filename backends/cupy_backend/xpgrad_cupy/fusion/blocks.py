@@ -20,11 +20,11 @@ CHUNK, CHUNK_THREADS = 4096, 256
 def rows_kernel(
     scope: Scope, rows: int, columns: int, reductions: Collection[Statement], writes: Mapping[int, Statement]
 ) -> Blocks:
-    """Return the kernel that computes `reductions` over the columns, and what uses their results.
+    """Return the kernel that computes `reductions` over the columns, and the statements that use their results.
 
     A row is computed by `lanes` threads of a block. Statements at level "row" and "one" are computed by each of these;
-    those at "point" and "column" in loops: one loop for the reductions that can be computed together, and a last one
-    for results. They are computed again in each loop that needs them.
+    those at "point" and "column" in loops: one loop for the reductions that can be computed together, and a last loop
+    for results. Each loop computes the values that it needs again.
     """
     lanes = power_of_two(min(max(columns // PER_THREAD, 1), MAX_THREADS))
     slots = max(ROW_THREADS // lanes, 1)
@@ -105,7 +105,7 @@ def depths_of(statements: Collection[Statement]) -> dict[Statement, int]:
 
 
 def declared(scope: Scope, s: Statement) -> Iterator[str]:
-    """Yield the declaration of what a thread has combined."""
+    """Yield the declaration of a thread's partial result."""
     how = reduction(s.op, s.dtype)
     yield f"{TYPES[how.dtype]} r{scope.names[s]} = {how.identity};"
 
@@ -119,7 +119,7 @@ def accumulated(scope: Scope, s: Statement) -> str:
 
 
 def joined(scope: Scope, s: Statement, lanes: int, dtype: str | None = None) -> Iterator[str]:
-    """Yield the lines that combine what the threads of a row have, in an order that does not change."""
+    """Yield the lines that combine the partial results of a row's threads in a fixed order."""
     how = reduction(s.op, s.dtype)
     kind, name, result = TYPES[how.dtype], scope.names[s], TYPES[dtype or s.dtype]
     yield f"{result} {name};"

@@ -28,9 +28,9 @@ class OverRows:
     Attributes
     ----------
     preamble : str
-        Has the function ``mapped``, of an element of each array that is read.
+        Defines the function ``mapped`` of one element of each array in `reads`.
     identity, combined, inner, dtype : str
-        Of the reduction; `inner` is the type in C++ of what is combined.
+        Parts of the reduction; `inner` is the C++ type of the combined values.
     reads : dict from int to str
     shapes : dict from int to tuple of int
         The shape in which each array that is read broadcasts to rows and columns.
@@ -73,7 +73,7 @@ Launch = Elementwise | OverRows | Blocks
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What computes a group.
+    """The launches that compute a group.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""The launches of a fused group: as few as there can be."""
+"""The launches of a fused group, as few as possible."""
 
 import math
 from collections.abc import Collection
@@ -19,12 +19,12 @@ MAX_STATEMENTS = 4000
 
 
 def plan_of(fused: Fused) -> Plan:
-    """Return what computes a group: one launch if it has no reductions, or only those over columns of rows.
+    """Return the plan of a group: one launch if its reductions, if any, are over the columns of rows.
 
     Raises
     ------
     Unsupported
-        There is no text for a part of it.
+        A statement of the group has no C++ expression.
     """
     if not fused.rows * fused.columns:
         raise Unsupported("an empty space")
@@ -74,7 +74,7 @@ class Planner:
         return number
 
     def scope(self) -> Scope:
-        """Return a scope in which all that is computed can be read."""
+        """Return a scope in which all computed results can be read."""
         return Scope(self.fused.statements, self.known, self._dtypes)
 
     def all(self) -> None:
@@ -100,7 +100,7 @@ class Planner:
         return s.level == "column" or (s.level == "one" and self.rows > 1)
 
     def over_columns(self, reductions: list[Statement], ending: Collection[Statement]) -> None:
-        """Plan the kernel of whole rows: it writes all but what reductions over the rows come before."""
+        """Plan the kernel of whole rows, which writes every result that does not depend on a reduction over rows."""
         after = set(ending)
         for s in self.fused.statements:
             if any(item in after for item in s.operands):
@@ -114,7 +114,7 @@ class Planner:
         self.has(writes)
 
     def has(self, written: dict[int, Statement]) -> None:
-        """Note what a launch has written."""
+        """Record the results that a launch has written."""
         for number, s in written.items():
             self._waiting.pop(number, None)
             self.known.setdefault(s, number)

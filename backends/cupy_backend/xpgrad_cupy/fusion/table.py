@@ -1,8 +1,8 @@
 """The C++ expression of each operation of a statement, by the kind of its operands' dtype.
 
 In an expression, ``{0}``, ``{1}``, ``{2}`` are the operands, which are names of variables; ``{t}`` is their type,
-``{u}`` the unsigned type in which integers of it wrap around, and ``{f}`` the end of the names of CUDA's functions for
-it: ``f`` or nothing. CUDA's own accurate functions are used, never those of its fast mathematics.
+``{u}`` the unsigned type in which its integers wrap around, and ``{f}`` the suffix of CUDA's functions for
+the type, ``f`` or empty. CUDA's accurate functions are used, never its fast mathematics.
 """
 
 from dataclasses import dataclass
@@ -117,7 +117,7 @@ def kind_of(dtype: str) -> str:
 
 
 def has_row(statement: Statement) -> bool:
-    """Return whether there is text for a statement."""
+    """Return whether a statement has a C++ expression."""
     if statement.dtype not in TYPES or any(item.dtype not in TYPES for item in statement.operands):
         return False
     if statement.op in ("load", "element", "constant", "cast"):

@@ -16,7 +16,7 @@ class Scope:
     statements : sequence of Statement
         All of a group, in order.
     known : mapping from Statement to int
-        The arrays, by their numbers, that hold results already.
+        The numbers of the arrays that already hold results.
 
     Attributes
     ----------
@@ -32,7 +32,7 @@ class Scope:
         self.reads: dict[int, str] = {}
 
     def needed(self, results: Collection[Statement], found: Collection[Statement] = ()) -> list[Statement]:
-        """Return the statements that `results` need, themselves included, in order; without those of `found`."""
+        """Return the statements that `results` need, including `results`, in order, except those in `found`."""
         needed, stack = set[Statement](), list(results)
         while stack:
             statement = stack.pop()

@@ -1,4 +1,4 @@
-"""CuPy's kernels, by chapter: a launch takes longer than the work on small arrays, so fewer launches are faster.
+"""CuPy's kernels, by chapter. Launches dominate the time of small arrays, so fewer launches are faster.
 
 The kernels of gradients (``f.x``) round as the formulas do, product by product: they are compiled without contraction
 (``--fmad=false``), so that raw and recorded sweeps give the same bits.

@@ -1,4 +1,4 @@
-"""Elementwise kernels: CuPy's own, called directly, and gradients in one launch."""
+"""Elementwise kernels: CuPy's kernels, called directly, and gradients in one launch."""
 
 from typing import Any
 
@@ -22,7 +22,7 @@ _gate = loop("gate", "T x1, S x2", "T y", "y = x1 * T(x2 > S(0) ? 1 : 0)")
 
 
 def tanh_slope(x: Array, t: Array, /) -> Any:
-    """Return the derivative of tanh in one launch; complex products are left to CuPy's own."""
+    """Return the derivative of tanh in one launch; complex products use CuPy's kernels."""
     return _tanh_slope(x, t) if t.dtype.kind == "f" else NotImplemented
 
 

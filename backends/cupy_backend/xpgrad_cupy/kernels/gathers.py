@@ -34,7 +34,7 @@ def scatter_add(spec: Spec, parts: list[tuple[Index, Array]], /) -> Array:
             return scatter_add_by_sorting(spec, parts)
         for index, value in parts:
             if _is_basic(index):
-                place = total[index]  # a view, of one element too
+                place = total[index]  # a view, even for a single element
                 cupy.add(place, value, out=place)
             elif spec.complex:
                 cupyx.scatter_add(halves[0], index, value.real)

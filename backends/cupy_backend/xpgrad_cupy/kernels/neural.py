@@ -29,7 +29,7 @@ _log_softmax_x = loop(
     "T p = exp(y); gx = p > T(0.9) ? T(T(gy * rest) - T(p * others)) : T(gy - T(p * s))",
 )
 
-# Labels, of any integer dtype. One that is neither a class nor `ignored` gives NaN.
+# Labels of any integer dtype. A label that is neither a class nor `ignored` gives NaN.
 _one_hot = loop(
     "one_hot",
     "L t, int64 number, int64 ignored",
@@ -109,7 +109,7 @@ def softmax(x: Array, /, axis: Any) -> Array:
 
 
 def softmax_x(gy: Array, y: Array, axis: Any, /) -> Array:
-    """Return ``y * (gy - sum(gy * y))``; the sum is CuPy's own, as in the formula."""
+    """Return ``y * (gy - sum(gy * y))``; CuPy computes the sum, as in the formula."""
     if _is_half(y):
         return softmax_x(gy.astype(cupy.float32), y.astype(cupy.float32), axis).astype(y.dtype)
     gy = gy - _sum_where(y > DOMINANT, gy, axis)
@@ -127,7 +127,7 @@ def log_softmax(x: Array, /, axis: Any) -> Array:
 
 
 def log_softmax_x(gy: Array, y: Array, axis: Any, /) -> Array:
-    """Return ``gy - exp(y) * sum(gy)``; the sum is CuPy's own, as in the formula."""
+    """Return ``gy - exp(y) * sum(gy)``; CuPy computes the sum, as in the formula."""
     if _is_half(y):
         return log_softmax_x(gy.astype(cupy.float32), y.astype(cupy.float32), axis).astype(y.dtype)
     p = cupy.exp(y)
@@ -172,7 +172,7 @@ def cross_entropy(
     x: Array, t: Array, score: Any, weight: Array | None, /, normalize: bool, ignore_label: int, reduce: str
 ) -> Array:
     """Return the cross entropy: the scores of the labels are gathered, without temporary arrays of the size of `x`."""
-    score = log_softmax(x, 1) if score is None else score  # it has shape and dtype like a spec
+    score = log_softmax(x, 1) if score is None else score  # `score` serves as a spec: only shape and dtype are read
     weights = labels_weight(t, weight, spec=score, ignore_label=ignore_label).reshape(t.shape)
     losses = _losses(score, t, weights, score.shape[1], math.prod(score.shape[2:]), ignore_label)
     if reduce == "no":

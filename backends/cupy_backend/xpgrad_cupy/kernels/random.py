@@ -1,6 +1,6 @@
 """Random numbers drawn on the GPU: each is a function of a seed and its position, so there is no state between calls.
 
-The seed comes from the host's stream of the thread and device, which `xpgrad.random` seeds, saves and restores. The
+The seed is drawn from the host's stream for the thread and device, which `xpgrad.random` seeds, saves and restores. The
 generator is Philox-4x32 with ten rounds (Salmon and others: Parallel random numbers: as easy as 1, 2, 3; 2011).
 """
 
@@ -59,7 +59,7 @@ def random_uniform(*, shape: Shape, dtype: Dtype, device: DeviceHandle, generato
 
 
 def random_normal(*, shape: Shape, dtype: Dtype, device: DeviceHandle, generator: Any) -> Array:
-    """Return numbers of mean 0 and variance 1, by the method of Box and Muller."""
+    """Return normal random numbers with mean 0 and variance 1 (Box-Muller)."""
     return _drawn(_normal, shape, dtype, device, generator)
 
 

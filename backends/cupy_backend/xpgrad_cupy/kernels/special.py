@@ -1,4 +1,4 @@
-"""Special functions: those of cupyx.scipy.special, which is imported when the first of them is used."""
+"""Special functions of cupyx.scipy.special, imported on first use."""
 
 import functools
 from typing import Any

@@ -1,4 +1,4 @@
-"""NumPy's kernels, by chapter of the standard."""
+"""Kernels of the NumPy backend, by chapter of the standard."""
 
 import importlib
 

@@ -18,8 +18,8 @@ _add: Kernel = np.add.reduce
 class Weights:
     """The weights of a few heads at a time.
 
-    Arrays in another than C order are taken as a whole: `matmul` of NumPy 2.0 rounds their products in another way than
-    those of copies.
+    Arrays that are not in C order are computed as a whole, because `matmul` of NumPy 2.0 rounds their products
+    differently from products of copies.
     """
 
     def __init__(self, q: Array, k: Array, mask: Array | None, scale: float, *others: Array) -> None:

@@ -1,6 +1,6 @@
 """Normalization of each channel over a batch of images, by the kernels of rows: a row is a channel of an image.
 
-NumPy's sums over images and positions add the sums of rows, image by image, where there are several channels.
+NumPy's sums over images and positions add the sums of rows, image by image, if `x` has several channels.
 """
 
 import math
@@ -16,7 +16,7 @@ Axes = tuple[int, ...]
 
 
 def suits(x: Array, axis: Axes) -> bool:
-    """Return whether `axis` are all axes but that of several channels."""
+    """Return whether `axis` contains all axes except axis 1, which has several channels."""
     return x.ndim > 2 and axis == (0, *range(2, x.ndim)) and x.shape[1] > 1
 
 
@@ -52,7 +52,7 @@ def normalized_x(gy: Array, x: Array, gamma: Array, mean: Array, inverse: Array,
 
 
 def normalized_gamma(gy: Array, x: Array, shape: Shape, mean: Array, inverse: Array, axis: Axes) -> Any:
-    """Return the gradient of `normalized` for its factors, of this shape, or `NotImplemented`."""
+    """Return the gradient of `normalized` for factors with shape `shape`, or `NotImplemented`."""
     if not suits(x, axis) or math.prod(shape) != x.shape[1]:
         return NotImplemented
     sums = run_rows("gamma_sums", gy, x, mean, inverse)

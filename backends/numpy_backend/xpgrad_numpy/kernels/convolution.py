@@ -1,6 +1,6 @@
 """Convolution as products of filters and of the windows on a few images at a time, which stay in the cache.
 
-Windows are copied again in each function: that takes less time than it takes to write those of a batch to memory.
+Each function copies the windows again, which takes less time than writing the windows of a batch to memory.
 """
 
 import functools
@@ -73,7 +73,7 @@ def convolution(x: Array, W: Array, b: Array | None, /, geometry: Geometry, grou
 
 @functools.lru_cache(256)
 def turned(geometry: Geometry) -> Geometry | None:
-    """Return the windows of which a transposed convolution is the convolution, or None if there are strides."""
+    """Return the geometry that makes a transposed convolution a convolution, or None for strides above 1."""
     g = geometry
     pad = tuple(d * (k - 1) - p for k, d, p in zip(g.ksize, g.dilate, g.pad, strict=True))
     if set(g.stride) != {1} or min(pad) < 0:

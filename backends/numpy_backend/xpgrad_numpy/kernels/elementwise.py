@@ -9,7 +9,7 @@ from xpgrad.plugin import CHAPTERS
 from xpgrad.types import Array, Kernel
 from xpgrad_numpy.kernels.precision import kept
 
-# In the namespace these differ from NumPy: rounding does not change integers; and `clip` is not a kernel.
+# These differ from NumPy in the namespace, where rounding keeps integers unchanged. `clip` is not a kernel.
 _OTHERWISE = {"ceil", "clip", "floor", "round", "trunc"}
 ELEMENTWISE: dict[str, Kernel] = {
     name: getattr(np, name) for name in (*CHAPTERS["elementwise"], "where") if name not in _OTHERWISE
@@ -101,14 +101,14 @@ def tanh_x(gy: Array, x: Array, t: Array, out: Array | None = None, memory: Arra
     out : array, optional
         For the result; it may be `gy`.
     memory : array, optional
-        For the derivative; it is none of the others, except `out`.
+        For the derivative; it may be `out`, but no other argument.
     """
     one = _ONES.get(t.dtype)
     if one is None or not t.ndim:
         return np.multiply(gy, tanh_slope(x, t), out=out)
     slope = np.multiply(t, t, out=memory)
     slope = np.subtract(one, slope, out=slope)
-    # The index of a minimum takes a tenth of the time of the minimum; that of a NaN is the first.
+    # The index of a minimum takes a tenth of the time of the minimum; the first NaN counts as minimum.
     if slope.size and not slope.item(slope.argmin()) >= CANCELS:
         places = slope < CANCELS
         slope[places] = _of_tails(x[places], t[places])

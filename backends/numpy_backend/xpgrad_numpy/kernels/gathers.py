@@ -9,7 +9,7 @@ import numpy as np
 from xpgrad.plugin import Spec
 from xpgrad.types import Array, Index
 
-MANY = 8  # number of parts from which on one call for all of them is faster
+MANY = 8  # number of parts from which a single call is faster
 WIDE = 512  # length of rows from which on adding row by row is faster
 EVERYTHING = slice(None)
 _BASIC = (int, slice, type(None), type(Ellipsis), np.integer)
@@ -52,7 +52,7 @@ def _add_at(total: Array, index: Index, value: Array) -> None:
     """Add `value` into `total` at an index with arrays, which may repeat positions.
 
     NumPy's `add.at` is fast for one index array and one axis only, so the two common kinds of index become that:
-    rows by their numbers, and an array for each axis. Wide rows, along any axis, are added one by one.
+    rows by their numbers, and an array for each axis. Wide rows along any axis are added row by row.
     """
     items = index if type(index) is tuple else (index,)
     axis = next((k for k, item in enumerate(items) if _is_array(item)), 0)

@@ -64,6 +64,6 @@ LINALG: dict[str, Kernel] = {
     "linalg.euclidean_norm": euclidean_norm,
     "linalg.expand_diagonal": expand_diagonal,
     "linalg.lower_half": lower_half,
-    "linalg.solve": np.linalg.solve,  # since NumPy 2 one axis alone is a vector, as in the standard
+    "linalg.solve": np.linalg.solve,  # since NumPy 2 only a 1-d array is a vector, as in the standard
     "linalg.trace": trace,
 }

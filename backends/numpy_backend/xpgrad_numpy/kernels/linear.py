@@ -10,7 +10,7 @@ OUTER_FROM = 1000
 
 
 def matmul(x1: Array, x2: Array, /) -> Array:
-    """Return the matrix product; `dot` is the same for two matrices, and takes half the time on small ones."""
+    """Return the matrix product; for two matrices `dot` is equivalent, and takes half the time on small matrices."""
     ndim = x1.ndim
     if x2.ndim == 2:
         if ndim == 2:

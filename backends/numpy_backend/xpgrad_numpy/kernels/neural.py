@@ -77,7 +77,7 @@ def expit_x(gy: Array, x: Array, y: Array, out: Array | None = None, /) -> Array
 
 
 def array_for(x: Array, out: Array | None) -> Array | None:
-    """Return `out`, or a new array for the result of a 0-d array, of which NumPy makes a scalar without one."""
+    """Return `out`, or a new array for a 0-d result, because NumPy returns a scalar without `out`."""
     return out if out is not None or x.ndim else np.empty_like(x)
 
 
@@ -129,7 +129,7 @@ def softmax_x(gy: Array, y: Array, axis: Any, /) -> Array:
 
 def softmax_x_into(gy: Array, y: Array, axis: Any, memory: Array | None = None, out: Array | None = None) -> Array:
     """Return `softmax_x`, in `out` or in the memory for the products, which may be the same."""
-    # The index of a maximum takes a tenth of the time of the maximum; that of a NaN is the first.
+    # The index of a maximum takes a tenth of the time of the maximum; the first NaN counts as maximum.
     if y.size and not y.item(y.argmax()) <= DOMINANT:
         gy = gy - np.add.reduce(np.where(y > DOMINANT, gy, ZEROS.get(gy.dtype, 0)), axis, keepdims=True)
     gx = np.multiply(gy, y, out=array_for(y, memory))
@@ -261,7 +261,7 @@ def affine_b(gy: Array, /) -> Array:
 
 
 def _labels(t: Array, classes: int, ignore_label: int) -> tuple[Array, Array | None]:
-    """Return the labels and, if some are ignored, a mask of the others; raise an error for invalid labels."""
+    """Return the labels and, if some are ignored, a mask of all other labels; raise an error for invalid labels."""
     if ignore_label < 0 and not np.count_nonzero(t < 0):
         return t, None  # labels that are too large raise an error when they are used
     counted = t != ignore_label
@@ -354,13 +354,13 @@ def cross_entropy_x(
 
 
 def _less_one(score: Array, t: Array, share: Array, out: Array | None = None) -> Array:
-    """Return the probabilities, that of each label less 1, times `share`."""
+    """Return the probabilities times `share`, after subtracting 1 from the probability of each label."""
     gx = np.exp(score, out=out)
     places = _places(score, t)
     chosen = gx[places]
     slopes = np.subtract(chosen, ONES.get(gx.dtype, 1))
     if chosen.size and not chosen.item(chosen.argmax()) <= DOMINANT:
-        sure = chosen > DOMINANT  # where 1 - p is the sum of the others
+        sure = chosen > DOMINANT  # where 1 - p is the sum of the other probabilities
         gx[places] = np.where(sure, ZEROS.get(gx.dtype, 0), chosen)
         slopes = np.where(sure, -np.add.reduce(np.ascontiguousarray(gx), 1), slopes)  # as in the formula
     gx[places] = slopes

@@ -74,7 +74,7 @@ def standardize_backward(g: Array, direction: Array, scale: Array, /, axis: Axes
 
 
 def project(g: Array, direction: Array, scale: Array, axis: Axes, out: Array, memory: Array | None = None) -> None:
-    """Write the gradient of `standardize` to `out`; it and `memory`, for what comes before, are none of the others."""
+    """Write the gradient of `standardize` to `out`; `out` and `memory`, for temporaries, alias no other argument."""
     count = _count(g, axis) or 1
     y = np.multiply(g, direction, out=out if memory is None else memory)
     share = _add(y, axis, None, None, True) / count
@@ -86,7 +86,7 @@ def project(g: Array, direction: Array, scale: Array, axis: Axes, out: Array, me
 
 
 def _part(feature: Array, part: Index) -> Array:
-    """Return what broadcasts with a block, of an array with as many axes that broadcasts with everything."""
+    """Return the part of `feature` that broadcasts with a block of the array that `feature` broadcasts with."""
     return feature if not part or feature.shape[len(part) - 1] == 1 else feature[part]
 
 

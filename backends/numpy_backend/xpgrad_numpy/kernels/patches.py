@@ -1,7 +1,7 @@
 """Matrices of the windows on a few images at a time, in memory that stays in the cache and is used again.
 
-A row of a matrix is one long copy where all strides are 1: of the memory of an image as it is, at the price of some
-columns too many, where a window would begin in the padding; or, with many channels of short rows, of the image without
+If all strides are 1, a row of a matrix is one long copy. Either the memory of an image is copied unchanged, with some
+surplus columns where a window would begin in the padding; or, with many channels of short rows, the image without
 padding along its last axis, shifted to each element of a window.
 """
 
@@ -18,13 +18,13 @@ from xpgrad.types import Array, Dtype, Shape
 from xpgrad_numpy.kernels.windows import elements
 
 CACHED = 2**19  # bytes of matrices; half or twice that makes little difference
-SMALL_PRODUCT = 10**6  # multiplications up to which OpenBLAS does not pack its operands on machines with AVX-512
+SMALL_PRODUCT = 10**6  # multiplications up to which OpenBLAS with AVX-512 does not pack operands
 MIN_COLUMNS = 64  # of a product, below which BLAS is slow
 LONG = 256  # columns with which it is worth reading filters that the cache does not hold
-MAX_SHEARED = 64  # elements in a row of windows up to which shifted copies of images are worth it
+MAX_SHEARED = 64  # elements in a row of windows up to which shifted copies of images pay off
 MIN_SHEARED = 8  # rows of a matrix from which they are, for each row of a window
 MIN_FILTERS = 16  # which use each of these rows
-MIN_LINE = 24  # rows of a matrix from which sums of products are faster than copying what is summed
+MIN_LINE = 24  # rows of a matrix from which sums of products are faster than copying the summands
 MAX_COPIES = 2**22  # bytes of these copies
 MAX_SURPLUS = 1.5  # ratio of computed to needed columns
 
@@ -35,7 +35,7 @@ Use = Literal["multiply", "sum", "add"]
 
 @dataclass(frozen=True)
 class Block:
-    """The windows `where`, from `start` to `stop` of those of an image, in `count` matrices of the same size."""
+    """The windows `where`, number `start` to `stop` of an image, in `count` matrices of the same size."""
 
     where: tuple[Any, ...]
     count: int
@@ -54,7 +54,7 @@ class Layout:
     image : tuple of int
         Lengths of its axes with the padding.
     room : int
-        Elements of memory for one channel of a copy, with what the last row takes beyond the image.
+        Elements of memory for one channel of a copy, with the elements that the last row reads beyond the image.
     strides : tuple of int
         Bytes between windows of the shape (groups, *ksize, channels of a group, *out).
     fills : tuple
@@ -202,7 +202,7 @@ class Patches:
     beside : bool
         Whether the windows of these images are in one matrix.
     fills : list
-        Parts of an image, and views that they are copied to; with "add", there is one for the whole image.
+        Parts of an image, and views that they are copied to; with "add", a single view for the whole image.
     parts : list
         Views of the windows of each block, memory of the same shape, and this memory as matrices.
 
@@ -234,7 +234,7 @@ class Patches:
         self.within: tuple[Any, ...] = (..., *[slice(n) for n in geometry.out])
         self._y: Array = None
         self._columns: list[Array] = []
-        self.axes = geometry.ndim + 3  # before those of `geometry.out`
+        self.axes = geometry.ndim + 3  # before the axes of `geometry.out`
         self.dilate = geometry.dilate[0]
         most = 0 if found.by_line else max((block.stop - block.start for block in found.blocks), default=0)
         self.matrices = np.empty(self.together * groups * found.rows * most, dtype)
@@ -292,7 +292,7 @@ class Patches:
             into[...] = images[source]
 
     def of(self, images: Array) -> Iterator[Array]:
-        """Yield the matrices of each block of windows on a chunk of images, which the next ones overwrite."""
+        """Yield the matrices of each block of windows on a chunk of images, which the next matrices overwrite."""
         self.fill(images)
         for windows, copied, matrices in self.parts:
             copied[...] = windows
@@ -310,14 +310,14 @@ class Patches:
     def columns(self, y: Array) -> list[Array]:
         """Return for each block a view of one element for each window in the columns of its matrices.
 
-        `y` is contiguous, of shape (channels, images, *layout.columns) if `beside`, else (images, channels, ...).
+        `y` is contiguous, with shape (channels, images, *layout.columns) if `beside`, else (images, channels, ...).
         """
         if y is not self._y:
             self._y, self._columns = y, self._of_blocks(y)
         return self._columns
 
     def _of_blocks(self, y: Array) -> list[Array]:
-        if self.beside:  # all windows of several images, or a part of those of one
+        if self.beside:  # all windows of several images, or part of the windows of one image
             rows = y.reshape((self.groups, y.shape[0] // self.groups, y.shape[1], -1))
             parts = [rows[..., block.start : block.stop] for block in self.layout.blocks]
             return [part.reshape((*part.shape[:2], -1)) for part in parts]

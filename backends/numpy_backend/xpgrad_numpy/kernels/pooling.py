@@ -25,7 +25,7 @@ def max_pool(x: Array, /, geometry: Geometry) -> Array:
 
 
 def _where(mask: Array, values: Array, out: Array | None = None) -> Array:
-    """Return `values` where `mask` is True and 0 elsewhere, by their bits: in half the time of `np.where`."""
+    """Return `values` where `mask` is True, else 0, by bit operations in half the time of `np.where`."""
     bits = np.dtype(f"i{values.itemsize}")
     found = np.bitwise_and(
         np.negative(mask.view(np.int8)), values.view(bits), out=None if out is None else out.view(bits)

@@ -56,5 +56,5 @@ def divided(g: Array, count: int | Array) -> Array:
 
 
 def kept(y: Array, dtype: Dtype) -> Array:
-    """Return a result in the dtype of the operands if another package defines it: NumPy widens it to one of its own."""
+    """Return a result in the dtype of the operands if a package other than NumPy defines it; NumPy widens it."""
     return y.astype(dtype) if y.dtype is not dtype and is_foreign(dtype) else y

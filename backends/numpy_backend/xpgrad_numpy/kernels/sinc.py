@@ -21,7 +21,7 @@ def sinc(x: Array, /) -> Array:
 
 
 def sinc_of(x: Array, /, n: int) -> Array:
-    """Return the derivative of order `n`: by a power series up to 1, and by recurrence in the order beyond."""
+    """Return the derivative of order `n`, by a power series for ``|x| < 1``, else by recurrence in the order."""
     if not x.ndim:
         return sinc_of(x.reshape(1), n).reshape(())
     square = x * x

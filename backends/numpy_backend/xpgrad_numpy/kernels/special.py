@@ -1,4 +1,4 @@
-"""Special functions: NumPy's, and SciPy's where SciPy is installed; it is imported when the first of them is used."""
+"""Special functions of NumPy and, if installed, of SciPy, which is imported on first use."""
 
 import functools
 import math
@@ -82,7 +82,7 @@ def find(name: str, xp: Namespace) -> Kernel | None:
     ----------
     name : str
     xp : Namespace
-        With the kernels of other names, for those that are SciPy's in some dtypes only.
+        The namespace of other kernels, for functions that SciPy has in some dtypes only.
     """
     if name in NUMPYS:
         return NUMPYS[name]
@@ -179,7 +179,7 @@ def _kve_moment(library: Any, xp: Namespace, default: Kernel) -> Kernel:
 
 
 def _with_half(ufunc: Any, part: int | None) -> Kernel:
-    """Return `ufunc`, or one of its outputs, with float16 results for float16: SciPy has no loops for it."""
+    """Return `ufunc`, or one of its outputs, with float16 results for float16, for which SciPy has no loops."""
     function = ufunc if part is None else lambda *xs: ufunc(*xs)[part]
 
     def of_one(x: Array, /) -> Array:
@@ -217,7 +217,7 @@ def _of_order(function: Any, first: list[Any], sign: float | None) -> Kernel:
 
 
 def _second_order(function: Any, first: list[Any], sign: float, x: Array) -> Array:
-    """Return a Bessel function of order 2 by the recurrence of its orders, in a tenth of the time, where it can."""
+    """Return a Bessel function of order 2 by recurrence where possible, in a tenth of the time."""
     low, high = RECURRENT
     size = np.abs(x)
     with np.errstate(all="ignore"):

@@ -19,7 +19,7 @@ _minimum: Kernel = np.minimum.reduce
 
 
 def sum(x: Array, /, axis: Axis = None, dtype: Dtype | None = None, keepdims: bool = False) -> Array:
-    """Sum over `axis`; small integers in the default integer dtype, as NumPy's loop does."""
+    """Sum over `axis`; small integers in the default integer dtype, like NumPy's loop."""
     if x.itemsize < 4 and is_half(dtype or x.dtype):
         return _add(x, axis, SINGLE, None, keepdims).astype(dtype or x.dtype)
     return _add(x, axis, dtype, None, keepdims)

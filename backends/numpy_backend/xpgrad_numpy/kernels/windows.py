@@ -1,4 +1,4 @@
-"""Windows on images: one copy, or one sum, for each element of a window, between strided views; no image is padded."""
+"""Windows on images: one copy or sum between strided views for each element of a window, without padding."""
 
 import functools
 import itertools
@@ -15,7 +15,7 @@ Element = tuple[tuple[int, ...], Slices, Slices]
 
 @functools.lru_cache(256)
 def elements(geometry: Geometry) -> tuple[Element, ...]:
-    """Return, for each element of a window, its number, its positions on the image, and the windows with them."""
+    """Return for each element of a window its number, its positions on the image, and the windows it is used in."""
     axes = []
     for n, k, s, p, d, o in zip(
         geometry.size, geometry.ksize, geometry.stride, geometry.pad, geometry.dilate, geometry.out, strict=True
@@ -37,7 +37,7 @@ def elements(geometry: Geometry) -> tuple[Element, ...]:
 
 @functools.lru_cache(256)
 def exact(geometry: Geometry) -> bool:
-    """Return whether windows cover images without gaps or overlaps, and nothing else."""
+    """Return whether windows tile images exactly, without gaps, overlaps or padding."""
     axes = zip(geometry.size, geometry.ksize, geometry.stride, geometry.pad, geometry.dilate, geometry.out, strict=True)
     return all(s == k and not p and (d == 1 or k == 1) and o * k == n for n, k, s, p, d, o in axes)
 
