@@ -1,4 +1,4 @@
-"""Chainer's `copydata`, `addgrad` and `zerograd`: changes of what a Variable holds, initialised or not."""
+"""Chainer's `copydata`, `addgrad` and `zerograd`: changes of the contents of a Variable, initialised or not."""
 
 import operator
 import warnings
@@ -44,7 +44,7 @@ def copydata(target: Variable, source: Variable) -> None:
 
 
 def _initialized(x: Variable, other: Variable) -> bool:
-    """Give `x` an array, if it has none, of the shape of `other`; return whether it is a copy of `other`'s."""
+    """Give an uninitialised `x` an array with the shape of `other`; return whether it copies the array of `other`."""
     if x._array is not None:
         return False
     if isinstance(x, Parameter):
@@ -65,7 +65,7 @@ def _was_sent(x: Variable) -> bool:
 
 @contextmanager
 def _undone_by_errors(x: Variable) -> Iterator[None]:
-    """Restore what `x` holds if the block raises; what was written into its array stays."""
+    """Restore the attributes of `x` if the block raises; values written into its array remain."""
     before = {name: getattr(x, name) for name in STATE if hasattr(x, name)}
     try:
         yield
@@ -76,7 +76,7 @@ def _undone_by_errors(x: Variable) -> Iterator[None]:
 
 
 def addgrad(target: Variable, source: Variable) -> None:
-    """Add the gradient of `source` to `target`'s, across devices; both stay differentiable if they are."""
+    """Add the gradient of `source` to that in `target`, across devices, by a differentiable sum."""
     target, source = inside(target), inside(source)
     if source._grad is None:
         return
@@ -102,7 +102,7 @@ def addgrad(target: Variable, source: Variable) -> None:
 
 
 def zerograd(x: Variable) -> None:
-    """Fill the gradient of `x` with zeros, in place if there is one."""
+    """Fill the gradient of `x` with zeros, in place if a gradient exists."""
     warnings.warn("zerograd is deprecated; use cleargrad", DeprecationWarning, stacklevel=2)
     x = inside(x)
     if x._array is None:
@@ -112,7 +112,7 @@ def zerograd(x: Variable) -> None:
         x._grad = backend.xp.zeros_like(x._array)
         return
     if isinstance(x._grad, Variable):
-        x._grad._node = leaf_node(x._grad, x._node.spec, True)  # its values are no longer those of the graph
+        x._grad._node = leaf_node(x._grad, x._node.spec, True)  # its values no longer follow from the graph
     backend.follow(operator.setitem)(grad, ..., 0)
     x._grad = Variable(grad)  # another object, so that a sweep that has read the old values adds again
 

@@ -16,16 +16,16 @@ class CooMatrix:
     Parameters
     ----------
     data : Variable or array, shape (K,) or (B, K), real floating-point
-        The elements; those at one place are summed.
+        The elements; elements at the same position are summed.
     row, col : array of int, shape of `data`
-        Where they are; elements with -1 are not counted.
+        Positions of the elements; elements with -1 are ignored.
     shape : tuple of two int
         Shape of a matrix; both positive.
     order : {"C", "F", "other"}, optional
-        How the elements are sorted: by rows, by columns, or not. By default the attribute `order` finds out when it is
-        asked, from `row` and `col`.
+        How the elements are sorted: by rows, by columns, or not. By default the attribute `order` determines this from
+        `row` and `col` on first access.
     requires_grad : bool
-        Whether the elements of an array `data` require a gradient; a Variable stays as it is.
+        Whether the elements of an array `data` require a gradient; a Variable is unchanged.
 
     Raises
     ------
@@ -75,7 +75,7 @@ class CooMatrix:
         return where(counted, self.data, 0.0), where(counted, row, 0), where(counted, col, 0)
 
     def to_dense(self) -> Array:
-        """Return an array of the matrix, shape `shape`, or of the batch, shape (B, `shape`)."""
+        """Return the matrix as a dense array with shape `shape`, or a batch with shape (B, *`shape`)."""
         data, row, col = self.elements()
         batch, size = data.shape[:-1], self.shape[0] * self.shape[1]
         spec = data.node.spec
@@ -86,12 +86,12 @@ class CooMatrix:
 
 
 def _is_rising(place: Variable, row: Variable) -> bool:
-    """Return whether places are in ascending order in each row, up to those that are not counted."""
+    """Return whether places are in ascending order in each row, up to the ignored elements."""
     return bool(array_api.all((place[..., 1:] >= place[..., :-1]) | (row[..., 1:] < 0)))
 
 
 def numbered(index: Variable, length: int) -> Variable:
-    """Return indices, each row of which counts in a part of this length of an array, as indices of the array, flat."""
+    """Return flat indices into an array, from rows of indices into consecutive parts of length `length`."""
     if index.ndim > 1:
         spec = index.node.spec
         xp = spec.backend.namespace

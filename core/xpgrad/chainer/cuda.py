@@ -7,13 +7,13 @@ available : bool
 cudnn_enabled : bool
     False: no function calls cuDNN.
 cupy : module
-    The GPU's array library; a stand-in without names where there is none, so that ``xp is cuda.cupy`` can be asked.
+    The GPU's array library; without a GPU an empty stand-in, so that ``xp is cuda.cupy`` works.
 ndarray : type
-    Its array type; a class without instances where there is none.
+    Its array type; without a GPU a class without instances.
 GpuDevice : type
     The class of GPUs, `xpgrad.backend.GpuDevice`.
 Event, Stream : type
-    CUDA's, from that library; classes that raise `BackendUnavailable` where there is none.
+    CUDA's classes from that library; without a GPU classes that raise `BackendUnavailable`.
 """
 
 import functools
@@ -56,7 +56,7 @@ _memos: list[dict[Any, Any]] = []
 
 
 class DummyDeviceType:
-    """The device of arrays that are on no GPU: a context manager without effect, equal to all others of its kind."""
+    """The device of arrays that are on no GPU: a context manager without effect, equal to every other instance."""
 
     id = -1
 
@@ -86,7 +86,7 @@ _no_cupy = SimpleNamespace()
 
 
 class _NoArray:
-    """What `ndarray` is without a GPU."""
+    """The class `ndarray` without a GPU."""
 
 
 class _Missing:
@@ -106,7 +106,7 @@ if TYPE_CHECKING:
 else:
 
     def __getattr__(name: str) -> Any:
-        """Return what depends on the machine; asked each time, so that importing this module loads no plugin."""
+        """Return a name that depends on the machine, resolved lazily so that importing this module loads no plugin."""
         if name == "cudnn_enabled":
             return False
         if name == "GpuDevice":
@@ -128,12 +128,12 @@ def _library() -> Namespace:
 
 
 def check_cuda_available() -> None:
-    """Raise if there is no GPU that can be used.
+    """Raise an error unless a GPU is usable.
 
     Raises
     ------
     BackendUnavailable
-        It is a RuntimeError, and names what is missing.
+        It is a RuntimeError, and names the missing component.
     """
     plugins.backend_of_prefix("gpu").default_device  # noqa: B018 - asking finds out
 
@@ -146,7 +146,7 @@ def get_device_from_id(device_id: int | None) -> Any:
 
 
 def get_device_from_array(*arrays: Array) -> Any:
-    """Return the GPU library's device of the first array that is on a GPU, else `DummyDevice`; nothing is raised."""
+    """Return the GPU library's device of the first array on a GPU, or `DummyDevice`, without an error."""
     for array in arrays:
         device = Device.from_array(array)
         if device is not None and _is_gpu(device):
@@ -171,7 +171,7 @@ def to_cpu(array: Any, stream: Any = None) -> Any:
 
 
 def to_gpu(array: Any, device: int | None = None, stream: Any = None) -> Any:
-    """Return `array`, or nested lists and tuples of arrays, on a GPU: the current one unless `device` says which."""
+    """Return `array`, or nested lists and tuples of arrays, on a GPU: by default the current GPU."""
     if device is None:
         current, gpu = get_device(None), plugins.backend_of_prefix("gpu")
         return (current if current.backend is gpu else gpu.default_device).send(array)
@@ -179,7 +179,7 @@ def to_gpu(array: Any, device: int | None = None, stream: Any = None) -> Any:
 
 
 def copy(array: Array, out: Array | None = None, out_device: Any = None, stream: Any = None) -> Array:
-    """Return a copy of a GPU's array: in `out`, or on the device `out_device`, or where the array is."""
+    """Return a copy of a GPU's array: in `out`, on the device `out_device`, or on the same device."""
     check_cuda_available()
     if out is not None:
         copyto(out, array)
@@ -194,7 +194,7 @@ def memoize(for_each_device: bool = False) -> Callable[[Callable[..., Any]], Cal
     Parameters
     ----------
     for_each_device : bool
-        Once for each current device, too.
+        Whether results are stored per current device.
     """
 
     def decorated(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -214,7 +214,7 @@ def memoize(for_each_device: bool = False) -> Callable[[Callable[..., Any]], Cal
 
 
 def clear_memo() -> None:
-    """Forget what all memoized functions have returned."""
+    """Clear the caches of all memoized functions."""
     for memo in _memos:
         memo.clear()
 
@@ -248,7 +248,7 @@ def raw(operation: str, name: str, **kwargs: Any) -> Any:
 
 
 def fuse(*args: Any, **kwargs: Any) -> Any:
-    """Decorate a function of arrays to be fused into one kernel; without a GPU it stays as it is."""
+    """Decorate a function of arrays to be fused into one kernel; without a GPU it is unchanged."""
     try:
         return _library().fuse(*args, **kwargs)
     except BackendUnavailable:
@@ -256,7 +256,7 @@ def fuse(*args: Any, **kwargs: Any) -> Any:
 
 
 def should_use_cudnn(level: str, lowest_version: int = 0) -> bool:
-    """Return whether functions should call cuDNN; they never do.
+    """Return False: functions never call cuDNN.
 
     Parameters
     ----------
@@ -269,5 +269,5 @@ def should_use_cudnn(level: str, lowest_version: int = 0) -> bool:
 
 
 def get_max_workspace_size() -> int:
-    """Return the bytes that cuDNN may use for its workspace: Chainer's default, since nothing calls cuDNN."""
+    """Return Chainer's default for the size of cuDNN's workspace in bytes; no function calls cuDNN."""
     return WORKSPACE

@@ -60,12 +60,12 @@ class FunctionAdapter(FunctionNode):
         self.function.check_type_forward(in_types)
 
     def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
-        """Run the function; all inputs are kept unless it says which."""
+        """Run the function; all inputs are kept unless the function calls `retain_inputs`."""
         self.retain_inputs(range(len(inputs)))
         return self.function.forward(inputs)
 
     def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Run the function's backward on arrays, and mark what it returns as not differentiable any further."""
+        """Run the function's backward on arrays, and mark its results as not differentiable."""
         kept = self._kept_inputs or {}
         inputs = tuple(kept.get(i) for i in range(len(self.inputs)))
         gys = tuple(None if g is None else g.array for g in grad_outputs)
@@ -139,13 +139,13 @@ class Function(Implementation, Forward):
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.label!r}>"
 
-    def __getstate__(self) -> dict[str, Any]:  # asked by copies and by pickle
-        """Return what the author has put on the function; a copy has not been called."""
+    def __getstate__(self) -> dict[str, Any]:  # called by copy and pickle
+        """Return the attributes that the author set; copies start without calls."""
         return {name: value for name, value in vars(self).items() if name not in ("_adapter", "_weak_adapter")}
 
     @property
     def node(self) -> FunctionAdapter:
-        """The `FunctionAdapter` of the last call, or of the next one, made here if there was none."""
+        """The `FunctionAdapter` of the last call, or a new one for the next call."""
         adapter = self._adapter or (self._weak_adapter() if self._weak_adapter is not None else None)
         if adapter is None:
             adapter = self._adapter = FunctionAdapter(self)
@@ -169,7 +169,7 @@ class Function(Implementation, Forward):
         """Raise `InvalidType` for inputs that the function does not take."""
 
     def backward(self, inputs: tuple[Any, ...], grad_outputs: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Return a gradient or None for each input; the default asks `backward_cpu` or `backward_gpu`."""
+        """Return a gradient or None for each input; the default calls `backward_cpu` or `backward_gpu`."""
         return (
             self.backward_cpu(inputs, grad_outputs)
             if on_host(inputs + grad_outputs)
@@ -229,7 +229,7 @@ class Function(Implementation, Forward):
         self.node.unchain()
 
     def add_hook(self, hook: Any, name: str | None = None) -> None:
-        """Add a `FunctionHook` to this function alone."""
+        """Add a `FunctionHook` to this function only."""
         self.node.add_hook(hook, name)
 
     def delete_hook(self, name: str) -> None:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 else:
 
     def __getattr__(name: str) -> type:
-        """Return Intel64Device; asked each time, so that importing this module loads no plugin."""
+        """Return Intel64Device, resolved lazily so that importing this module loads no plugin."""
         if name != "Intel64Device":
             raise missing_name(__name__, name, lambda: [*__all__, "Intel64Device"])
         return backend.Intel64Device
@@ -27,7 +27,7 @@ def is_ideep_available() -> bool:
 
 
 def should_use_ideep(level: str) -> bool:
-    """Return whether functions should use iDeep's arrays by themselves; they never do, arrays are sent there.
+    """Return False: functions never convert arrays to iDeep arrays; users send arrays to the device.
 
     Parameters
     ----------

@@ -35,7 +35,7 @@ def to_chx(x: Variable) -> Variable:
 
 
 def from_chx(x: Variable) -> Variable:
-    """Make chx data and gradient plain arrays on the same physical device; other arrays stay as they are."""
+    """Make chx data and gradient plain arrays on the same physical device; other arrays are unchanged."""
     if x._array is None:
         return x
     backend: Any = plugins.backend_of(x._array)
@@ -44,7 +44,7 @@ def from_chx(x: Variable) -> Variable:
 
 
 def _share(x: Variable, convert: Any, back: Any, operation: str) -> Variable:
-    """Replace data and gradient by arrays over the same memory; inside a graph, by a recorded function."""
+    """Replace data and gradient by arrays over the same memory; inside a graph, with a recorded function."""
     if x._array is None or type(convert(x._array)) is type(x._array):
         return x
 
@@ -62,7 +62,7 @@ def _share(x: Variable, convert: Any, back: Any, operation: str) -> Variable:
 
 
 def to_intel64(x: Variable) -> Variable:
-    """Move `x` to the intel64 device, if there is one and it suits the array, else to the host."""
+    """Move `x` to the intel64 device if this exists and supports the array, else to the host."""
     device = intel64()
     if device is not None and x._array is not None:
         spec = x._node.spec

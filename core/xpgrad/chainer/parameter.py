@@ -22,10 +22,10 @@ class Parameter(Variable):
     Parameters
     ----------
     initializer : None, scalar, array or callable
-        None fills with NaN, a scalar with itself; an array without `shape` is the data; a callable writes into the
-        array that it is given, and may have a `dtype`.
+        None fills with NaN, a scalar with its value; an array without `shape` is the data; a callable writes into its
+        argument, an array, and may have a `dtype`.
     shape : tuple of int or int, optional
-        Given: initialised at once. Otherwise the Parameter waits for `initialize`.
+        If given, the Parameter is initialised immediately, else by `initialize`.
     name : str, optional
     """
 
@@ -47,7 +47,7 @@ class Parameter(Variable):
 
     @property
     def dtype(self) -> Dtype:
-        """Dtype of the array; before that of the initialiser, if it has one."""
+        """Dtype of the array; before initialisation the dtype of the initialiser, or None."""
         if self._array is not None:
             return self._array.dtype
         dtype = None if plugins.is_scalar(self.initializer) else getattr(self.initializer, "dtype", None)
@@ -89,7 +89,7 @@ class Parameter(Variable):
         x._grad, self._grad_valid = grad, True
 
     def cleargrad(self) -> None:
-        """Forget the gradient; it then starts as None after `initialize`, too."""
+        """Clear the gradient; after `initialize` it is also None."""
         super().cleargrad()
         self._grad_valid, self._zero_grad = True, False
 
@@ -100,9 +100,9 @@ class Parameter(Variable):
         self._zero_grad = self._array is None
 
     def initialize(self, shape: Shape | int) -> None:
-        """Make the data by the initialiser, on the device that `to_device` said last, and fill the gradient with NaN.
+        """Create the data with the initialiser, on the device of the last `to_device`, and fill the gradient with NaN.
 
-        The gradient is None instead if `cleargrad` was called, and zeros if `zerograd` was.
+        The gradient is None instead after `cleargrad`, and zeros after `zerograd`.
         """
         device, shape = self._node.intended_device(), integers(shape)
         array = moved_if_unsuitable(_generate(self.initializer, shape, device), device)
@@ -124,7 +124,7 @@ class Parameter(Variable):
             self._grad_valid = True
 
     def update(self) -> None:
-        """Let the update rule change the data, if there is one."""
+        """Update the data by the update rule, if any."""
         if self.update_rule is not None:
             self.update_rule.update(self)
 
@@ -161,7 +161,7 @@ def _is_array(obj: Any) -> bool:
 
 
 def _generate(initializer: Any, shape: Shape, device: Device) -> Array:
-    """Return what the initialiser makes of this shape on `device`."""
+    """Return an initialised array of shape `shape` on `device`."""
     backend = device.backend
     xp = backend.xp
     if _is_array(initializer):
@@ -173,7 +173,7 @@ def _generate(initializer: Any, shape: Shape, device: Device) -> Array:
     dtype = dtype_of(own, backend, "Parameter")
     if not callable(initializer):
         return xp.full(shape, float("nan") if initializer is None else initializer, dtype=dtype, device=device.handle)
-    # Chainer's initialisers write into the array that they get; where arrays cannot be written to they return one.
+    # Chainer's initialisers write into their argument; for immutable arrays they return a new array.
     array = xp.zeros(shape, dtype=dtype, device=device.handle)
     made = backend.follow(initializer)(array)
     return array if made is None else made

@@ -12,7 +12,7 @@ Convert = Callable[[Array], Array]
 
 
 class Share(FunctionNode):
-    """An array over the memory of the input's; the gradient goes back the same way.
+    """An array that shares the memory of the input; the gradient is converted back in the same way.
 
     A class, because its input and its output belong to two backends.
 
@@ -30,7 +30,7 @@ class Share(FunctionNode):
 
     @property
     def label(self) -> str:
-        """What the user asked for."""
+        """The name of the requested operation."""
         return self._label
 
     def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
@@ -43,6 +43,6 @@ class Share(FunctionNode):
 
 
 def shared(x: Variable, convert: Convert, back: Convert, label: str) -> Variable:
-    """Return a Variable in the graph of `x` over its memory, whatever the mode: sharing cuts no graph."""
+    """Return a Variable over the memory of `x`, connected to its graph in every mode: sharing cuts no graph."""
     made: Variable = called_with(backprop_mode(True), Share(convert, back, label).apply, (x,))[0]
     return made

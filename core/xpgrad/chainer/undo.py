@@ -16,7 +16,7 @@ OF_NODES = "device", "loss_scale", "successor"
 
 
 class Journal:
-    """What an object and all that is serialized with it held before: Variables, nodes, arrays, attributes.
+    """Earlier contents of an object and of all objects serialized with it: Variables, nodes, arrays, attributes.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ class Journal:
                 waiting.extend(self._note(item))
 
     def _note(self, item: Any) -> list[Any]:
-        """Note what an object holds, and return the objects in it."""
+        """Record the contents of an object, and return the objects in it."""
         if isinstance(item, Variable):
             self._held.append((item, {name: getattr(item, name) for name in STATE if hasattr(item, name)}))
             self._nodes.append((item._node, {name: getattr(item._node.extra, name, None) for name in OF_NODES}))
@@ -57,13 +57,13 @@ class Journal:
         call_on(array, array.__setitem__, ..., values)
 
     def keep(self, array: Any) -> None:
-        """Keep the elements of an array, which will be written to; do nothing for other objects."""
+        """Keep the elements of an array, which will be written to; ignore other objects."""
         backend = plugins.by_type.get(type(array))
         if backend is not None and not backend.immutable:
             self._written.append((array, backend.copy(array)))
 
     def restore(self) -> None:
-        """Give all of these objects what they held."""
+        """Restore the recorded contents of all objects."""
         for node, before in self._nodes:
             for name, value in before.items() if node.extra is not None else ():
                 setattr(node.extra, name, value)
@@ -85,7 +85,7 @@ class Journal:
 def attributes_restored(obj: Any) -> Iterator[None]:
     """Restore the attributes of `obj`, and of attributes with a method `serialize`, if the block raises.
 
-    This is cheaper than `undone_by_errors`, for objects that replace what they hold and write to none of it.
+    It is cheaper than `undone_by_errors`, for objects that replace their attributes and do not write into these.
     """
     waiting, held, seen = [obj], [], set[int]()
     while waiting:

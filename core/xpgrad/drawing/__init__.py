@@ -19,7 +19,7 @@ def draw(shown: Any) -> Picture:
     Parameters
     ----------
     shown : Variable, VariableNode, FunctionNode, a list of these, Program or Link
-        What made these values, as `build_computational_graph` finds it; a program of `compile`; a model.
+        Values, whose graph `build_computational_graph` finds; a program of `compile`; a model.
 
     Raises
     ------

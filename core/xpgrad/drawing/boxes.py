@@ -1,4 +1,4 @@
-"""`Boxes`: what a picture shows: boxes with text, and arrows between them."""
+"""`Boxes`: the contents of a drawing: boxes with text, and arrows between boxes."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,11 +11,11 @@ class Box:
     Attributes
     ----------
     lines : tuple of str
-        What is written in it.
+        The text of the box.
     kind : str
         "variable", "parameter", "function", "input", "output", "repeated", "more" or "link"; it has a colour.
     within : int or None
-        The index of the box that holds this one.
+        The index of the enclosing box.
     fill : str or None
         Another colour.
     """
@@ -28,7 +28,7 @@ class Box:
 
 @dataclass(frozen=True, slots=True)
 class Arrow:
-    """An arrow from one box to another, by their indices."""
+    """An arrow between two boxes, given by index."""
 
     tail: int
     head: int
@@ -37,7 +37,7 @@ class Arrow:
 
 @dataclass(frozen=True, slots=True)
 class Boxes:
-    """Boxes and arrows, as what draws them sees them.
+    """Boxes and arrows, the input of the drawing functions.
 
     Attributes
     ----------
@@ -47,7 +47,7 @@ class Boxes:
     rankdir : str
         Where arrows point: "TB" to the bottom, "BT", "LR" or "RL".
     notes : tuple of str
-        What a reader must know, as how much has been collapsed.
+        Remarks for the reader, such as how many boxes were collapsed.
     """
 
     boxes: tuple[Box, ...]
@@ -58,7 +58,7 @@ class Boxes:
 
 
 def neighbours(count: int, arrows: Sequence[Arrow]) -> tuple[list[list[int]], list[list[int]]]:
-    """Return for each of `count` boxes those that point to it, and those that it points to."""
+    """Return the predecessors and the successors of each of `count` boxes."""
     before: list[list[int]] = [[] for _ in range(count)]
     after: list[list[int]] = [[] for _ in range(count)]
     for arrow in arrows:

@@ -1,4 +1,4 @@
-"""`collapsed`: a large picture with few boxes, in which what repeats is drawn once."""
+"""`collapsed`: a large picture with few boxes, in which repeated parts are drawn once."""
 
 import re
 from collections import Counter
@@ -19,9 +19,9 @@ MAX_REPEATED, PARTS = 60, 40
 def collapsed(picture: P, most: int) -> P:
     """Return a picture of at most `most` boxes.
 
-    Boxes with one text and one kind of surroundings become one box. Where such boxes form a circle, as the steps of a
-    loop do, this is one box, too, so that the picture has none. The surroundings count as far as `most` allows, then
-    numbers in texts do not, then texts do not. Where little repeats, each box is a part of the whole instead.
+    Boxes with equal text and equal neighbourhoods become one box. If such boxes form a cycle, as the steps of a
+    loop do, the cycle also becomes one box, so that the picture is acyclic. Neighbourhoods count as far as `most`
+    allows; then numbers in texts are ignored, then texts. If little repeats, each box is a part of the whole instead.
     """
     before, after = neighbours(len(picture.boxes), picture.arrows)
     boxes = picture.boxes
@@ -69,7 +69,7 @@ def divided(picture: P, before: list[list[int]], after: list[list[int]]) -> P:
 def refined(
     labels: Sequence[Hashable], before: list[list[int]], after: list[list[int]], depth: int
 ) -> list[int]:  # fmt: skip
-    """Return a number for each box, equal for boxes whose surroundings look alike up to `depth` steps away."""
+    """Return a number for each box, equal for boxes with equal neighbourhoods up to `depth` steps."""
     classes = numbered(labels)
     for _ in range(depth):
         around = (

@@ -1,4 +1,4 @@
-"""DOT text, and what Graphviz makes of it."""
+"""DOT text, and its rendering by Graphviz."""
 
 import importlib.util
 import re
@@ -13,7 +13,7 @@ SHAPES = {"variable": "octagon", "parameter": "octagon", "input": "ellipse", "ou
 
 
 class DotSource:
-    """DOT text, for ``dot -Tsvg``; what stands for `graphviz.Source` where that package is not installed.
+    """DOT text, for ``dot -Tsvg``; it replaces `graphviz.Source` if that package is not installed.
 
     Attributes
     ----------
@@ -90,7 +90,7 @@ def graphviz_source(text: str, caller: str) -> Any:
 
 
 def installed() -> bool:
-    """Return whether Graphviz's program is there."""
+    """Return whether Graphviz's program is installed."""
     return shutil.which("dot") is not None
 
 

@@ -107,7 +107,7 @@ class ComputationalGraph:
         return (node.name, node.label) if self.show_name and node.name is not None else (node.label,)
 
     def picture(self, max_boxes: int = MAX_BOXES) -> Picture:
-        """Return the graph as a picture; what repeats in a graph of more nodes than `max_boxes` is drawn once."""
+        """Return the graph as a picture; repeated parts of a graph of more than `max_boxes` nodes are drawn once."""
         nodes, edges = self._drawn()
         place = {node: i for i, node in enumerate(nodes)}
         inner = {head for _, head in edges}
@@ -136,7 +136,7 @@ class ComputationalGraph:
         return dot.graphviz_source(self.dump(), "to_graphviz")
 
     def to_svg(self, engine: str | None = None, max_boxes: int = MAX_BOXES) -> str:
-        """Return the graph as SVG: by Graphviz's program ``dot`` if it is installed, or by ours (``engine="own"``)."""
+        """Return the graph as SVG, drawn by Graphviz's ``dot`` if installed, or by xpgrad (``engine="own"``)."""
         return self.picture(max_boxes).to_svg(engine)
 
     def to_mermaid(self, max_boxes: int = MAX_BOXES) -> str:
@@ -157,7 +157,7 @@ def _style(name: str, style: Style | str, default: dict[str, str]) -> Style:
 
 
 def kind_of(node: Node, inner: bool = False) -> str:
-    """Return the kind of box for a node; `inner` says whether an arrow points to it."""
+    """Return the kind of box for a node; `inner` is whether an arrow points to the node."""
     if isinstance(node, FunctionBase):
         return "function"
     if inner or node.live_creator() is not None:
@@ -180,7 +180,7 @@ def build_computational_graph(
     ----------
     outputs : Variable, VariableNode or FunctionNode, or a list or tuple of these
     remove_split : bool
-        True; it is there for older programs.
+        True; accepted for older programs.
     variable_style, function_style : dict, "default" or None
         Attributes of the DOT language, such as ``{"shape": "box", "fillcolor": "#FFFFFF"}``.
     rankdir : {"TB", "BT", "LR", "RL"}
@@ -240,7 +240,7 @@ def _node(output: Any) -> Node:
 
 
 def nearest(variable: Variable, most: int) -> Picture:
-    """Return a picture of what made a Variable: the `most` functions nearest to it, with what enters these."""
+    """Return a picture of the history of a Variable: the `most` nearest functions, with their inputs."""
     counter = itertools.count()
     start = variable._node
     boxes: list[Box] = []
@@ -274,5 +274,5 @@ def nearest(variable: Variable, most: int) -> Picture:
 
 
 def html(graph: ComputationalGraph) -> str:
-    """Return what notebooks show of a graph."""
+    """Return the HTML of a graph for notebooks."""
     return graph.picture()._repr_html_()

@@ -85,7 +85,7 @@ def layered(sizes: Sequence[Point], arrows: Sequence[Arrow], rankdir: str) -> La
 
 
 def layers_of(count: int, arrows: Sequence[Arrow]) -> list[int]:
-    """Return the layer of each box: below all that point to it.
+    """Return the layer of each box, below the layers of its predecessors.
 
     A box with no more arrows to it than from it is just above the first of its heads, which makes no arrow longer.
     """
@@ -108,7 +108,7 @@ def layers_of(count: int, arrows: Sequence[Arrow]) -> list[int]:
 
 
 def order(rows: list[list[int]], around: tuple[list[list[int]], list[list[int]]]) -> None:
-    """Order each row by the barycenters of what is next to it in the rows before and after."""
+    """Order each row by the barycenters of adjacent boxes in the rows before and after."""
     position = {i: k for row in rows for k, i in enumerate(row)}
     for sweep in range(ORDER_SWEEPS):
         nexts = around[sweep % 2]
@@ -121,7 +121,7 @@ def order(rows: list[list[int]], around: tuple[list[list[int]], list[list[int]]]
 def placed(
     rows: list[list[int]], around: tuple[list[list[int]], list[list[int]]], across: Sequence[float]
 ) -> list[float]:
-    """Return the centre of each item: as near to those of its neighbours as the order of its row lets it be."""
+    """Return the centre of each item: as close to the centres of its neighbours as the order of its row allows."""
     x = [0.0] * len(across)
     for row in rows:
         _row(row, x, dict.fromkeys(row, 0.0), across)
@@ -145,7 +145,7 @@ def placed(
 
 
 def _row(row: list[int], x: list[float], wanted: dict[int, float], across: Sequence[float]) -> None:
-    """Set the centres of a row next to those wanted, by least squares, without overlaps (pool adjacent violators)."""
+    """Fit the centres of a row to `wanted` by least squares without overlaps (pool adjacent violators)."""
     offset, previous = 0.0, None
     blocks: list[tuple[float, int]] = []  # mean, and number of items
     offsets = []

@@ -36,6 +36,6 @@ def mermaid_text(picture: Boxes) -> str:
 
 
 def label(lines: tuple[str, ...]) -> str:
-    """Return the text of a box, in which Mermaid and HTML find nothing of their own."""
+    """Return the text of a box, with special characters of Mermaid and HTML escaped."""
     safe = (re.sub(r'[#&<>"`\\]', lambda found: f"#{ord(found[0])};", line) for line in lines)
     return f'"{"<br>".join(safe)}"'

@@ -52,14 +52,14 @@ def _boxes(model: Link, depth: int, *, with_parameters: bool) -> list[Box]:
 
 
 def children(link: Link) -> Iterable[tuple[str, Any]]:
-    """Return the names and children of a link; those of a Sequential are its layers, functions among them."""
+    """Return the names and children of a link; for a Sequential its layers, including functions."""
     if isinstance(link, Sequential):
         return ((str(i), layer) for i, layer in enumerate(link))
     return link._named_children()
 
 
 def title(link: Link) -> str:
-    """Return the class of a link, and what its `repr` says of its options."""
+    """Return the class of a link, with the options that its `repr` shows."""
     specs = ", ".join(f"{name}={value}" for name, value in link.printable_specs)
     return f"{type(link).__name__}({specs})" if specs else type(link).__name__
 
@@ -70,13 +70,13 @@ def function_text(function: Any) -> str:
 
 
 def parameter_text(parameter: Any) -> str:
-    """Return shape and dtype of a parameter, which may be a Variable or an array that stands for it."""
+    """Return shape and dtype of a parameter, which may be a Variable or an array in its place."""
     label = getattr(parameter, "label", None)
     return str(label if label is not None else tuple(parameter.shape))
 
 
 def html(link: Link) -> str:
-    """Return what notebooks show of a link."""
+    """Return the HTML of a link for notebooks."""
     ready = [parameter for parameter in link.params() if parameter._array is not None]
     waiting = sum(1 for _ in link.params()) - len(ready)
     size = sum(parameter.size * parameter._node.spec.itemsize for parameter in ready)

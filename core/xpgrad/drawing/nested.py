@@ -11,7 +11,7 @@ Rectangle = tuple[float, float, float, float]
 
 
 def nested(boxes: Sequence[Box], sizes: Sequence[tuple[float, float]]) -> list[Rectangle]:
-    """Return left, top, width and height of each box; what a box holds is below its text.
+    """Return left, top, width and height of each box; nested boxes are below the text.
 
     Parameters
     ----------
@@ -23,7 +23,7 @@ def nested(boxes: Sequence[Box], sizes: Sequence[tuple[float, float]]) -> list[R
     for i, box in enumerate(boxes):
         inside.setdefault(box.within, []).append(i)
     found: list[Rectangle] = [(0.0, 0.0, *size) for size in sizes]
-    for i in reversed([None, *range(len(boxes))]):  # a box comes after that which holds it
+    for i in reversed([None, *range(len(boxes))]):  # an enclosing box precedes its contents
         held = inside.get(i, [])
         if not held:
             continue
@@ -41,7 +41,7 @@ def nested(boxes: Sequence[Box], sizes: Sequence[tuple[float, float]]) -> list[R
 def _flow(
     held: list[int], inside: dict[int | None, list[int]], found: list[Rectangle], left: float, top: float
 ) -> tuple[float, float]:
-    """Put boxes beside each other in lines, those that hold others below each other; return the right and lower end."""
+    """Arrange boxes side by side in lines, enclosing boxes one below another; return the right and lower end."""
     x, y, line, right = left, top, 0.0, left
     for i in held:
         width, height = found[i][2:]

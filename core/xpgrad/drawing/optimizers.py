@@ -1,4 +1,4 @@
-"""What notebooks show of an optimizer."""
+"""Optimizers as HTML for notebooks."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ MAX_ROWS = 100
 
 
 def html(optimizer: Optimizer) -> str:
-    """Return what notebooks show: hyperparameters, steps, the model, and the parameters that have others."""
+    """Return HTML with hyperparameters, steps, the model, and parameters with different hyperparameters."""
     common = optimizer.hyperparam.get_dict() if isinstance(optimizer, GradientMethod) else {}
     found = {name: text(value) for name, value in common.items()}
     found |= {"updates": f"{optimizer.t:,}", "epochs": f"{optimizer.epoch:,}"}

@@ -1,4 +1,4 @@
-"""Parts of what notebooks show: tables of facts, text, and pictures in frames that scroll."""
+"""Parts of HTML for notebooks: tables of facts, text, and pictures in scrollable frames."""
 
 import html
 from collections.abc import Iterable, Mapping
@@ -7,7 +7,7 @@ CELL = "text-align:left;padding:1px 10px 1px 0;font-weight:normal"
 
 
 def framed(svg: str, notes: Iterable[str] = ()) -> str:
-    """Return an SVG in a frame that scrolls where it is large; its notes are for those who cannot see it."""
+    """Return an SVG in a frame that scrolls where it is large; notes describe the picture for screen readers."""
     title = html.escape(" ".join(notes))
     return f'<div style="overflow:auto;max-height:60em" title="{title}">{svg}</div>'
 
@@ -18,7 +18,7 @@ def titled(text: str) -> str:
 
 
 def preformatted(text: str) -> str:
-    """Return text with its lines as they are."""
+    """Return preformatted text, with its line breaks."""
     return f'<pre style="overflow:auto;max-height:24em;margin:0 0 4px 0">{html.escape(text)}</pre>'
 
 
@@ -28,7 +28,7 @@ def folded(summary: str, inner: str, *, opened: bool = False) -> str:
 
 
 def facts(items: Mapping[str, str | None]) -> str:
-    """Return a table of names and what is known of them; None is left out."""
+    """Return a table of names and values; values of None are left out."""
     rows = "".join(
         f'<tr><th style="{CELL};opacity:0.7">{html.escape(name)}</th><td style="{CELL}">{html.escape(value)}</td></tr>'
         for name, value in items.items()

@@ -47,9 +47,9 @@ class Picture(Boxes):
         Raises
         ------
         ValueError
-            There is no such engine.
+            The engine does not exist.
         RuntimeError
-            ``dot`` is asked for, and is not installed, or fails.
+            ``dot`` is requested but not installed, or fails.
         """
         if engine not in (None, "dot", "own"):
             raise ValueError(f"to_svg: engine must be 'dot', 'own' or None; got {engine!r}")
@@ -68,5 +68,5 @@ class Picture(Boxes):
         return f"<Picture {self.name}: {len(self.boxes):,} boxes, {len(self.arrows):,} arrows>"
 
     def collapsed(self, most: int = MAX_BOXES) -> "Picture":
-        """Return a picture of at most `most` boxes in which what repeats is drawn once, with how often."""
+        """Return a picture of at most `most` boxes in which repeated parts are drawn once, with their counts."""
         return self if len(self.boxes) <= most else collapse.collapsed(self, most)

@@ -1,4 +1,4 @@
-"""Programs of `compile` as pictures, and what notebooks show of them and of compiled functions."""
+"""Programs of `compile` as pictures, and HTML of programs and compiled functions for notebooks."""
 
 import importlib.util
 from typing import Any
@@ -20,10 +20,10 @@ MAX_INNER = 8
 
 
 def picture(program: Program) -> Picture:
-    """Return a program as a picture: inputs, calls with what they return, and outputs.
+    """Return a program as a picture: inputs, calls with their results, and outputs.
 
-    A call that computes several together lists them. A dashed arrow leads from a call that writes to the next one that
-    reads what it wrote.
+    A call that computes several functions together lists these. A dashed arrow leads from a call that writes to an
+    array to the next call that reads this array.
     """
     names = named(program)
     boxes = [Box((names[value], spec_text(value)), "input") for value in program.inputs]
@@ -57,7 +57,7 @@ def graphviz(program: Program) -> Any:
 
 
 def html(shown: Any) -> str:
-    """Return what notebooks show of a program or of a compiled function."""
+    """Return the HTML of a program or of a compiled function for notebooks."""
     return _program_html(shown) if isinstance(shown, Program) else _compiled_html(shown)
 
 

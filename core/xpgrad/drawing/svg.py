@@ -1,4 +1,4 @@
-"""A picture as SVG, without Graphviz: every box has its own colours, so it can stand on a light or a dark page."""
+"""A picture as SVG, without Graphviz: every box has its own colours, to be readable on light and dark pages."""
 
 import html
 import math
@@ -65,7 +65,7 @@ def shortened(text: str, most: int = MAX_CHARACTERS) -> str:
 
 
 def size_of(box: Box) -> Point:
-    """Return width and height of the text of a box, with what is around it."""
+    """Return width and height of the text of a box, with its margins."""
     width = max((wide(shortened(line)) for line in box.lines), default=0) * CHARACTER + 16
     return math.ceil(max(width, 24.0)), LINE_HEIGHT * max(1, len(box.lines)) + 8
 

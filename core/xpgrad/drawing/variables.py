@@ -1,4 +1,4 @@
-"""What notebooks show of a Variable: values, facts, and what made it; nothing of that computes anything."""
+"""Variables as HTML for notebooks: values, facts and history, without any computation."""
 
 from xpgrad.backend.plugins import plugins
 from xpgrad.chainer.parameter import Parameter
@@ -17,7 +17,7 @@ MAX_TEXT = 10_000
 
 
 def html(x: Variable) -> str:
-    """Return what notebooks show of a Variable."""
+    """Return the HTML of a Variable for notebooks."""
     found: dict[str, str | None] = {"name": x.name}
     node, array = x._node, x._array
     if array is not None:
@@ -42,7 +42,7 @@ def html(x: Variable) -> str:
 
 
 def text_of(x: Variable) -> str:
-    """Return the values as far as they are there and few."""
+    """Return the values as text if these are already computed and few."""
     array = x._array
     if array is None:
         return values_text(x, ", ")

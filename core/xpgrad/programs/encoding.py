@@ -35,7 +35,7 @@ class Encoder:
         self._dtypes = {dtype: name for name, dtype in dtypes(backend).items()}
 
     def encode(self, x: Any, where: str) -> Any:
-        """Return what JSON holds for an argument; `where` is for errors."""
+        """Return the JSON value of an argument; `where` is for errors."""
         if type(x) in PLAIN or (type(x) is float and math.isfinite(x)):
             return x
         if isinstance(x, Value):
@@ -68,7 +68,7 @@ class Encoder:
             ) from None
 
     def spec(self, spec: Spec) -> list[Any]:
-        """Return what JSON holds for a spec."""
+        """Return the JSON value of a spec."""
         if spec.backend is not self.backend or spec.device != self.backend.default_device.handle:
             raise SerializationError(
                 f"program.save: expected arrays of one library on its first device, got {spec!r}; move them with "
@@ -78,14 +78,14 @@ class Encoder:
 
 
 class Decoder:
-    """Makes arguments of JSON, and raises SerializationError for what no `Encoder` has made."""
+    """Converts JSON values to arguments; raises SerializationError for values that no `Encoder` writes."""
 
     def __init__(self, backend: Backend, values: Sequence[Value | None], arrays: Mapping[int, Array]) -> None:
         self.backend, self.values, self.arrays = backend, values, arrays
         self._dtypes = dtypes(backend)
 
     def decode(self, x: Any) -> Any:
-        """Return the argument for what JSON holds."""
+        """Return the argument for a JSON value."""
         if type(x) in (*PLAIN, float):
             return x
         if type(x) is not dict or len(x) != 1:

@@ -29,8 +29,8 @@ class SavedProgram:
     ----------
     program : Program
     weights : dict from str to array or None
-        The arrays that the function had from outside, by the names of their Parameters; None for those that the file
-        does not have.
+        The arrays that the function captured, by the names of their Parameters; None for arrays that are not in
+        the file.
     """
 
     def __init__(self, program: Program, device: Device, inputs: list[Any], weights: dict[str, Array | None]) -> None:
@@ -44,7 +44,7 @@ class SavedProgram:
         return f"<saved program {self.program.name}: {len(self.program.calls)} calls>"
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Return what the compiled function returns for arrays of the saved shapes and dtypes."""
+        """Return the result of the compiled function for arrays of the saved shapes and dtypes."""
         found: dict[int, Array] = {}
         _match(self._arguments, (args, kwargs), found, "the arguments")
         arrays = []
@@ -86,18 +86,18 @@ def load_program(file: File, device: Any = None) -> SavedProgram:
     ----------
     file : str, path or binary file
     device : device specifier, optional
-        Where its arrays are; the first device of its library by default, the only one that is supported so far.
+        Device of its arrays: the first device of its library, the default and only supported value.
 
     Returns
     -------
     SavedProgram
-        A callable. What is needed is the library of the arrays, not the code of the function.
+        A callable. It requires the library of the arrays, but not the code of the function.
 
     Raises
     ------
     SerializationError
-        The file is damaged, of a later version, or calls what is no function of the standard and no kernel of xpgrad.
-        Nothing in a file is run as code: it is JSON and arrays, and names of such functions.
+        The file is damaged, of a later version, or calls a function that is neither in the standard nor a kernel of
+        xpgrad. No code in a file is run: a file contains JSON, arrays, and names of such functions.
     """
     host: Any = plugins.host
     with read(file) as opened:
@@ -155,7 +155,7 @@ def _made(described: dict[str, Any], device: Device, arrays: Mapping[str, Array]
 
 
 def _match(known: Any, given: Any, found: dict[int, Array], where: str) -> None:
-    """Take the arrays out of arguments, which must be those of the saved call otherwise."""
+    """Collect the arrays in arguments; all other values must equal those of the saved call."""
     if type(known) is list and len(known) == 2 and known[0] == "array":
         array = given._array if isinstance(given, Variable) else given
         if not is_array(array):

@@ -1,4 +1,4 @@
-"""Which functions a saved program may call, by their names: those of the standard, and declared kernels."""
+"""Names of the functions that a saved program may call: functions of the standard and declared kernels."""
 
 import functools
 import operator
@@ -33,7 +33,7 @@ def standard_names() -> frozenset[str]:
 
 
 def resolved(kind: str, name: str, backend: Backend) -> Callable[..., Any] | None:
-    """Return the function of a kind and name, None if there is none that a saved program may call."""
+    """Return the function of a kind and name, or None if a saved program may not call it."""
     if kind == "operator":
         return getattr(operator, name) if name in OPERATORS else None
     if kind == "backend":
@@ -50,7 +50,7 @@ def resolved(kind: str, name: str, backend: Backend) -> Callable[..., Any] | Non
 
 
 def name_of(function: Any, name: str, backend: Backend) -> tuple[str, str] | None:
-    """Return the kind and name by which `resolved` finds a function that a program calls `name`, or None."""
+    """Return the kind and name under which `resolved` finds a function that a program calls `name`, or None."""
     own = getattr(function, "__name__", "")
     for kind, each in (("kernel", name), ("function", name), ("operator", own), ("backend", own)):
         if resolved(kind, each, backend) == function:

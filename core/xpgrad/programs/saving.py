@@ -72,7 +72,7 @@ def save(program: Program, file: File, weights: bool = False) -> None:
 
 
 def _leaf(origin: Origin, i: int) -> Any:
-    """Return an argument that is no array, and what stands for an array."""
+    """Return the JSON form of an argument: a static value, or the placeholder of an array."""
     return ["array", i] if origin.kinds[i] else ["is", origin.statics[i]]
 
 

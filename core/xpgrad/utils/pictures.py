@@ -1,4 +1,4 @@
-"""`drawer`: how classes of lower layers show themselves in notebooks, by the layer that draws, `xpgrad.drawing`."""
+"""`drawer`: notebook display for classes of lower layers, implemented in the layer `xpgrad.drawing`."""
 
 import html
 import importlib
@@ -7,7 +7,7 @@ from typing import Any
 
 
 class Drawer:
-    """Finds what draws an object when it is first shown: importing xpgrad does not import that.
+    """Finds the function that draws an object at its first display, so that xpgrad imports quickly.
 
     Attributes
     ----------
@@ -26,7 +26,7 @@ class Drawer:
         """Return a ``_repr_html_`` that a module of the package writes; it never raises."""
 
         def _repr_html_(self: Any) -> str:
-            """Return what notebooks show."""
+            """Return HTML for notebooks."""
             try:
                 return str(drawer.find(module, "html")(self))
             except Exception as error:
@@ -41,6 +41,6 @@ drawer = Drawer()
 def _plain(obj: Any, error: Exception) -> str:
     try:
         text = repr(obj)
-    except Exception:  # a notebook shows what it can
+    except Exception:  # a failing `repr` must not hide the object
         text = f"<{type(obj).__name__}>"
     return f"<pre>{html.escape(text)}\n({type(error).__name__} while it was drawn)</pre>"

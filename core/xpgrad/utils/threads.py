@@ -1,4 +1,4 @@
-"""`InTurn`: a part of an object that one thread at a time runs."""
+"""`InTurn`: a lock for parts of an object that only one thread at a time may run."""
 
 import os
 import threading
@@ -7,12 +7,12 @@ from typing import Any
 
 
 class InTurn:
-    """A lock of one object: copies and pickles of the object, and processes forked meanwhile, have another one.
+    """A lock of one object; copies and pickles of the object, and forked processes, get a new lock.
 
     Attributes
     ----------
     lock : context manager
-        Its thread may enter it again.
+        Reentrant in its thread.
     """
 
     __slots__ = ("__weakref__", "lock")

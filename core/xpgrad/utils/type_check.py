@@ -48,7 +48,7 @@ def expect(*conditions: Any, actual: str = "") -> None:
     Parameters
     ----------
     conditions : bool
-        The message quotes the one that failed, as it is written in the source, and says what the inputs in it are.
+        The message quotes the source of the failed condition, and describes its inputs.
     actual : str
         The actual value, if the inputs in the condition do not show it.
     """
@@ -62,7 +62,7 @@ def expect(*conditions: Any, actual: str = "") -> None:
 
 
 def argname(in_types: TypeInfoTuple, names: Sequence[str]) -> None:
-    """Raise `InvalidType` unless there is one input for each of `names`."""
+    """Raise `InvalidType` unless the number of inputs equals the number of `names`."""
     if len(in_types) != len(names):
         raise InvalidType(f"{len(names)} argument(s): {', '.join(names)}", f"{len(in_types)} argument(s)")
 
@@ -75,7 +75,7 @@ def expect_broadcast_shapes(message: str, *shapes: Shape) -> None:
 
 
 def eval(value: Any) -> Any:
-    """Return `value` itself: what a check computes with are plain numbers, not expressions."""
+    """Return `value` unchanged, because checks compute with plain numbers, not expressions."""
     return value
 
 
@@ -90,7 +90,7 @@ def same_types(*arrays: Any) -> bool:
 
 
 def _known(condition: ast.expr, frame: FrameType) -> str:
-    """Return what the names in a condition are, where that is an input or a plain number or text; nothing is called."""
+    """Return the values of names in a condition that are inputs, plain numbers or text, without any call."""
     names = dict.fromkeys(node.id for node in ast.walk(condition) if isinstance(node, ast.Name))
     values = {name: frame.f_locals.get(name, frame.f_globals.get(name)) for name in names}
     return ", ".join(f"{name} is {value}" for name, value in values.items() if _is_plain(value)) or "it is not so"
@@ -119,4 +119,4 @@ def _argument(frame: FrameType, position: int) -> ast.expr | None:
     return call.args[position] if found and isinstance(call, ast.Call) else None
 
 
-_argname = argname  # what functions written for Chainer call it
+_argname = argname  # the name in functions written for Chainer

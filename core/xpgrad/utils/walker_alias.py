@@ -69,7 +69,7 @@ class WalkerAlias:
         return xp.reshape(xp.take(values, xp.add(xp.multiply(box, 2), second), axis=0), shape)
 
     def device_resident_accept(self, visitor: Any) -> None:
-        """Show the arrays to what moves a link."""
+        """Pass the arrays to the visitor that moves a link."""
         self.threshold, self.values = visitor.visit_array(self.threshold), visitor.visit_array(self.values)
 
     def to_device(self, device: Any) -> Self:
@@ -101,4 +101,4 @@ def _boxes(weights: list[float]) -> tuple[list[float], list[int]]:
         weights[other] -= 1 - weights[box]
         if weights[other] < 1:
             small.append(large.pop())
-    return threshold, values  # what is left differs from 1 by rounding only
+    return threshold, values  # remaining weights differ from 1 only by rounding

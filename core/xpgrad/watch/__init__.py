@@ -1,1 +1,1 @@
-"""What watches the graph: function hooks, debug mode, and the detection of anomalies and of mutations."""
+"""Observation of the graph: function hooks, debug mode, and the detection of anomalies and of mutations."""

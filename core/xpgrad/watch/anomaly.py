@@ -1,4 +1,4 @@
-"""Anomaly detection: debug mode stops at the first NaN or Inf, and says what made it, in which pass, and where.
+"""Anomaly detection: debug mode stops at the first NaN or Inf, and reports its function, pass and line.
 
 A pass is known by origins: a function that a rule applies during a recorded sweep notes the function whose rule it was,
 so the length of the chain of origins of a function is the order of the pass that applied it.
@@ -25,24 +25,24 @@ running: "ContextVar[WatchedFunction | None]" = ContextVar("xpgrad_running", def
 """The function whose rule a sweep of this thread runs, or ran last; debug mode keeps it."""
 
 
-class anomaly_detection(using_config):  # noqa: N801 - a context manager that reads as what it switches on
-    """Context manager in which the first NaN or Inf raises `AnomalyError`; a decorator, too.
+class anomaly_detection(using_config):  # noqa: N801 - a context manager, named after its effect
+    """Context manager, or decorator, in which the first NaN or Inf raises `AnomalyError`.
 
-    The text names the function, the pass (forward, backward, double backward), the input whose gradient it is, and the
-    user's line that applied the function; where an element's cotangent is 0, as where a `where` did not choose
-    it, the text says how to write that. It is debug mode with a closer look, for this thread: slow, and no cost
-    outside. The forward computation must run inside, too, for lines to be known.
+    The message names the function, the pass (forward, backward, double backward), the input of the gradient, and the
+    user's line that applied the function. Where an element's cotangent is 0, as where a `where` did not choose it, the
+    message shows how to write that. It is a stricter debug mode for this thread: slow, and without cost
+    outside. The forward computation must also run inside, so that its lines are known.
 
     Parameters
     ----------
     inf : bool
-        Stop at infinities, too. One that came in with the operands, such as the ``-inf`` of a mask, may pass on through
-        forward computations; what a function makes of finite operands, and any in a gradient, may not.
+        Stop at infinities as well. An infinity in the operands, such as the ``-inf`` of a mask, may pass through
+        forward computations; an infinity from finite operands, or in a gradient, raises the error.
 
     Raises
     ------
     AnomalyError
-        Inside, from whatever made the NaN or Inf.
+        Inside, when a computation produces a NaN or Inf.
     """
 
     def __init__(self, inf: bool = True) -> None:
@@ -58,7 +58,7 @@ def check_outputs(arrays: Sequence[Any], function: WatchedFunction, operands: Se
     """Raise if a forward computation made a NaN, or an Inf of finite operands."""
     origin = function._origin
     if origin is not None and origin.pullback is not None:
-        return  # a step within a primitive's rule, of which only the result counts, as in a raw sweep
+        return  # a step within a primitive's rule: only the result counts, as in a raw sweep
     for array in arrays:
         found = kind_of(array)
         if found is None or (found == "Inf" and any(kind_of(x) is not None for x in operands)):
@@ -81,7 +81,7 @@ def check_gradients(arrays: Sequence[Any], function: WatchedFunction, cotangents
 
 
 def check_cotangents(arrays: Sequence[Any], function: WatchedFunction) -> None:
-    """Raise if what arrives at a function has a NaN or an Inf, which no rule made."""
+    """Raise AnomalyError if the cotangents of a function contain a NaN or an Inf, which no rule produced."""
     for array in arrays:
         found = kind_of(array)
         if found is not None:
@@ -104,7 +104,7 @@ def check_total(array: Any, node: WatchedValue) -> None:
 
 
 def kind_of(array: Any) -> str | None:
-    """Return "NaN" or, unless only those are looked for, "Inf", if `array` holds one; None if not."""
+    """Return "NaN" or, unless only NaN is detected, "Inf", if `array` contains one, else None."""
     if type(array) not in plugins.by_type:
         if not isinstance(array, (float, complex)):
             return None
@@ -127,7 +127,7 @@ def order_of(function: WatchedFunction) -> int:
 
 def _located(what: str, function: WatchedFunction, order: int) -> str:
     name = PASSES[order] if order < len(PASSES) else f"{order}-fold backward"
-    # A primitive's rule is the library's, so the line is the primitive's; a FunctionNode's backward is the user's.
+    # The library defines rules of primitives, so report the primitive's line; users define a FunctionNode's backward.
     while function._origin is not None and function._origin.pullback is not None:
         function = function._origin
         what = f"{what}, as part of the gradient of {function.label}"
@@ -150,7 +150,7 @@ def _input(function: WatchedFunction, place: int) -> str:
 
 
 def _guarded(function: WatchedFunction) -> str | None:
-    """Return how to write an elementwise primitive so that it never meets what it cannot take, if there is a way."""
+    """Return how to write a call of an elementwise primitive so that invalid elements are avoided, or None."""
     definition = getattr(function.pullback, "definition", None)
     if definition is None or not definition.elementwise:
         return None

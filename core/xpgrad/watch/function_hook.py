@@ -12,12 +12,12 @@ class FunctionHook:
     """Base class of function hooks.
 
     ``with hook:`` registers it for all functions that this thread applies or sweeps; ``f.add_hook(hook)`` for one
-    function. Derive from it and override what is needed. All methods get tuples of arrays, with None for
-    those that were not kept; scalar operands are not arrays and are left out.
+    function. Derive from this class and override the methods that you need. All methods get tuples of arrays, with
+    None for arrays that were not kept; scalar operands are not arrays and are left out.
 
-    What `backward_preprocess` writes into the gradients that it gets takes effect for this one function;
-    `backward_postprocess` is too late for that. In a recorded sweep writing is an error. Hooks may make graphs of their
-    own and call `grad` and `backward` on them.
+    If `backward_preprocess` writes into the gradients that it receives, this affects only this function;
+    `backward_postprocess` is too late for that. In a recorded sweep writing is an error. Hooks may build separate
+    graphs and call `grad` and `backward` on these.
 
     Attributes
     ----------
@@ -61,7 +61,7 @@ class FunctionHook:
         """Called when the hook is removed."""
 
     def computed(self, function: Function, which: str, results: tuple[Any, ...]) -> None:
-        """Called with what a computation returned, before its postprocess; `which` is "forward" or "backward".
+        """Called with the results of a computation, before its postprocess; `which` is "forward" or "backward".
 
         A result may be None, and in a backward computation it may be a Variable, or not computed yet.
         """

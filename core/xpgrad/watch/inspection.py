@@ -23,7 +23,7 @@ _HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
 def forward_stack() -> "StackSummary":
-    """Return the stack of the caller as far as it is the user's: its last line applied a function."""
+    """Return the part of the caller's stack in user code; its last line applied a function."""
     import traceback  # needed in debug mode only
 
     stack = traceback.extract_stack()
@@ -38,7 +38,7 @@ def note(function: Any) -> None:
 
 
 def guards(kept: Iterable[Any]) -> Guards:
-    """Return pairs of each kept array and a copy of it in debug mode, else a checksum, to detect writes to it."""
+    """Return pairs of a kept array and its copy in debug mode, else its checksum, to detect writes."""
     items = [item for a in kept for item in (a if type(a) is tuple else (a,))]  # an index is a tuple
     arrays = [a for a in items if type(a) in plugins.by_type and not plugins.by_type[type(a)].immutable]
     exact = config.debug
@@ -108,13 +108,13 @@ def check_unwritten(function: WatchedFunction) -> None:
 
 
 def annotated(error: Exception, function: WatchedFunction) -> Exception:
-    """Return an error of the rule of `function`, which says where that was applied, or how to see it."""
+    """Return an error of the rule of `function`, annotated with the line that applied `function`, or how to find it."""
     annotate(error, function)
     return error
 
 
 def annotate(error: Exception, function: WatchedFunction) -> None:
-    """Add to an error of the rule of `function` where that was applied, unless it says so itself, or how to see it."""
+    """Add to an error of the rule of `function` the line that applied it, or how to find this line."""
     if isinstance(error, AnomalyError):
         return
     place = forward_place(function)
@@ -133,14 +133,14 @@ def explain(error: Exception, function: WatchedFunction) -> None:
 
 
 def hooks_of(function: WatchedFunction) -> list[Any]:
-    """Return the hooks of `function`: those of this thread, overridden by those of the function with the same name."""
+    """Return the hooks of `function`: hooks of this thread, overridden by hooks of the function with the same name."""
     local = function._hooks
     active = switches().hooks
     return list((active | local).values()) if local else list(active.values())
 
 
 def add_local_hook(function: WatchedFunction, hook: Any, name: str | None) -> None:
-    """Add `hook` to `function` alone."""
+    """Add `hook` to `function` only."""
     if not isinstance(hook, FunctionHook):
         raise TypeError(f"add_hook: expected a FunctionHook, got {type(hook).__name__}")
     name = name or hook.name

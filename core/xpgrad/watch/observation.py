@@ -1,4 +1,4 @@
-"""One computation of a function with all that watches it: hooks, kept arrays, the search for NaNs, notes on errors."""
+"""A computation of a function with its observers: hooks, kept arrays, the search for NaNs, notes on errors."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar
@@ -15,7 +15,7 @@ def observed(
     function: WatchedFunction, which: str, hooks: Sequence[Any], seen: tuple[Any, ...], run: Callable[[], T], *,
     arrays: Callable[[T], Sequence[Any]], operands: Sequence[Any], after: Callable[[T], tuple[Any, ...]] | None = None,
 ) -> T:  # fmt: skip
-    """Return what `run` returns, which is the `which` computation of `function`, and let hooks and debug mode see it.
+    """Return the result of `run`, the `which` computation of `function`, observed by hooks and debug mode.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ def observed(
     operands : sequence
         The operands of that computation.
     after : callable, optional
-        Returns, for a result, what hooks get after it; by default `seen`.
+        Returns the arguments of postprocess hooks for a result; by default `seen`.
     """
     backward = which == "backward"
     call: Callable[..., Any] = by_user if backward else _directly
@@ -54,14 +54,14 @@ def observed(
         for hook in hooks:
             call(getattr(hook, f"{which}_postprocess"), function, *seen)
     if config.debug:
-        if backward and (hooks or function.pullback is None):  # the library's own rules write to nothing
+        if backward and (hooks or function.pullback is None):  # rules of the library write to no gradient
             inspection.check_unwritten(function)
         inspection.check_finite(arrays(result), function, which, operands)
     return result
 
 
 def by_user(function: Callable[..., Any], *args: Any) -> Any:
-    """Return what a user's function returns; it may make graphs and sweep them, whatever the mode."""
+    """Return the result of a user's function, which may build graphs and sweep them in any mode."""
     return called_with(backprop_mode(True), function, *args) if switches().mode & NO_GRAD else function(*args)
 
 
@@ -70,5 +70,5 @@ def _directly(function: Callable[..., Any], *args: Any) -> Any:
 
 
 def writing(hooks: Iterable[Any]) -> bool:
-    """Return whether one of `hooks` may write into what it gets: all except the library's own may."""
+    """Return whether a hook in `hooks` may write into its arguments: all except the library's hooks may."""
     return any("reads_only" not in vars(type(hook)) for hook in hooks)

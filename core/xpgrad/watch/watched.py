@@ -1,4 +1,4 @@
-"""What those who watch a graph see of its functions and values: the graph itself lies a layer above."""
+"""Protocols for the functions and values of a graph that observers use; the graph is in a higher layer."""
 
 from typing import Any, Protocol
 
@@ -27,7 +27,7 @@ class WatchedFunction(Protocol):
     def _guards(self) -> Any: ...  # of the arrays that it kept
 
     def kept_inputs(self) -> tuple[Any, ...]:
-        """Return one array for each input, None for those that were not kept."""
+        """Return one array for each input, None for inputs that were not kept."""
         ...
 
     def _own_hooks(self) -> dict[str, Any]: ...
