@@ -26,7 +26,9 @@ def test_executors_are_loaded_when_they_are_needed_and_precede_the_one_in_c(thir
 
 
 @pytest.mark.usefixtures("codegen")
-def test_the_first_executor_with_an_attribute_gives_it(third_party: ThirdParty, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_first_executor_with_an_attribute_gives_it(
+    third_party: ThirdParty, monkeypatch: pytest.MonkeyPatch
+) -> None:
     third_party.install("xpgrad-rows", OFFER, executors="rows")
     loaded = third_party.plugins()
     monkeypatch.setattr(plugin, "plugins", loaded)

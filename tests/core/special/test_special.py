@@ -288,9 +288,7 @@ def test_an_order_as_an_array_has_no_gradient_and_raises_a_clear_error(name: str
     v, x = Variable(np.asarray([0.5, 1.5])), Variable(np.asarray([0.7, 2.0]))
     getattr(special, name)(v.array, x).sum().backward()
     assert np.all(np.isfinite(x.grad))
-    with pytest.raises(
-        GraphError, match=f"{name}: expected a gradient with respect to x only, got a request for v"
-    ):
+    with pytest.raises(GraphError, match=f"{name}: expected a gradient with respect to x only, got a request for v"):
         getattr(special, name)(v, x).sum().backward()
 
 

@@ -146,9 +146,7 @@ def _times(t: Any, rhs: RightHandSide) -> tuple[list[float], Variable | None]:
         raise ShapeError("odeint: t must have at least one time, the first, got none")
     pairs = list(itertools.pairwise(given))
     if not all(map(math.isfinite, given)) or not (all(a <= b for a, b in pairs) or all(a >= b for a, b in pairs)):
-        raise ValueError(
-            "odeint: t must increase or decrease from each time to the next, or stay; sort it"
-        )
+        raise ValueError("odeint: t must increase or decrease from each time to the next, or stay; sort it")
     return given, times
 
 
