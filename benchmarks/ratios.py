@@ -1,8 +1,8 @@
 """Costs of tangents in units of their functions: `python -m benchmarks.ratios [NAME ...] [--all]` prints a table.
 
 The functions come from the case table for the standard and `special`, and run on NumPy, with larger inputs. The cost of
-a tangent is the cost of `jvp` minus the costs of the function and of `jvp` itself (measured with a function that returns
-its arguments). No tangent should cost more than `LIMIT` functions, or than its bound in `BOUNDS`.
+a tangent is the cost of `jvp` minus the costs of the function and of `jvp` itself (measured with a function that
+returns its arguments). No tangent should cost more than `LIMIT` functions, or than its bound in `BOUNDS`.
 """
 
 import argparse
