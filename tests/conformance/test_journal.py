@@ -64,7 +64,7 @@ def test_line_that_was_cut_off_runs_again(tmp_path: Path) -> None:
     assert again.notes[0].startswith(f"{len(whole.outcomes) - 1} of {len(whole.outcomes)} checks ran earlier")
 
 
-def test_outcomes_of_something_else_are_refused(tmp_path: Path) -> None:
+def test_outcomes_of_another_run_raise(tmp_path: Path) -> None:
     _run("@numpy", tmp_path)
     with pytest.raises(ValueError, match=r"was begun with cases .*'cos'.* \(now .*; delete it to begin anew"):
         _run("@numpy", tmp_path, cases=["exp"])

@@ -161,12 +161,12 @@ def test_run_counts_planned_checks(jobs: int) -> None:
     assert "nothing failed; a level takes" in report.verdict
 
 
-def test_unknown_profile_is_refused() -> None:
+def test_unknown_profile_raises() -> None:
     with pytest.raises(ValueError, match="expected a profile among quick, thin, full, soak, got 'long'"):
         conform("numpy", profile="long")
 
 
-def test_unknown_case_is_refused() -> None:
+def test_unknown_case_raises() -> None:
     with pytest.raises(ValueError, match="unknown case summ; choose cases"):
         conform("numpy", cases=["sum", "summ"])
 

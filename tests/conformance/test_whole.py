@@ -51,7 +51,7 @@ def test_faults_of_a_file_are_run() -> None:
 
 
 @pytest.mark.parametrize("args", [("no-such-fault",), ("--file", "no_such_file")])
-def test_unknown_names_are_refused(args: tuple[str, ...]) -> None:
+def test_unknown_names_raise(args: tuple[str, ...]) -> None:
     code, text = _run(*args)
     assert code == 2
     assert "there is no" in text

@@ -76,7 +76,7 @@ def test_every_function_of_the_namespace_has_a_case() -> None:
     assert {f"linalg.{name}" for name in set(array_api.linalg.__all__) - shared} <= covered
 
 
-def test_functions_take_complex_numbers_in_a_case_or_refuse_them() -> None:
+def test_functions_take_complex_numbers_in_a_case_or_reject_them() -> None:
     """Elsewhere a rule that needs a conjugate would be wrong without notice."""
     device, complex_cases = get_device("@numpy"), {(case.area, case.function) for case in CASES if case.complex}
     taken = set()

@@ -69,7 +69,7 @@ def slope(f):
 @pytest.mark.parametrize("given", GIVEN.values(), ids=GIVEN)
 @pytest.mark.parametrize("module", MODULES)
 @pytest.mark.filterwarnings("ignore")
-def test_a_list_of_variables_and_numbers_has_its_gradient_or_is_refused(module, given, more):
+def test_a_list_of_variables_and_numbers_has_its_gradient_or_raises(module, given, more):
     wrong = []
     for name, function in functions(module):
 

@@ -234,7 +234,7 @@ def test_gradients_of_gradients_products_and_tangents():
     np.testing.assert_allclose(pullback(xr.ones_like(value))[0], np.full((4, 3), 0.25))
 
 
-def test_a_cotangent_with_other_labels_is_refused():
+def test_a_cotangent_with_other_labels_raises():
     value, pullback = vjp(lambda d: d.mean("t"), labelled(VALUES))
     for wrong in (value.rename(s="q"), value.assign_coords(s=["a", "b", "x"])):
         with pytest.raises(StructureError, match=r"vjp: cotangent: expected the labels of DataArray .*, got"):

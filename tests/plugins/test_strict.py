@@ -72,7 +72,7 @@ def test_a_gradient_returns_to_the_device_where_the_graph_came_from() -> None:
     assert x.grad.tolist() == [4.0, 32.0]
 
 
-def test_two_devices_in_one_operation_are_refused() -> None:
+def test_two_devices_in_one_operation_raise() -> None:
     one, two = (variable(xpgrad.get_device(name), [1.0, 2.0]) for name in (CPU, DEVICE1))
     expected = "add: arrays of two devices, @strict:cpu and @strict:device1; move one with to_device"
     for right in (two, two.array):
@@ -81,7 +81,7 @@ def test_two_devices_in_one_operation_are_refused() -> None:
     assert values(one + two.to_device(CPU)) == [2.0, 4.0]
 
 
-def test_two_libraries_in_one_operation_are_refused() -> None:
+def test_two_libraries_in_one_operation_raise() -> None:
     one, two = variable(xpgrad.get_device(DEVICE1), [1.0, 2.0]), np.ones(2, np.float32)
     expected = "add: arrays of two libraries, strict on @strict:device1 and numpy on @numpy; move one with to_device"
     for right in (two, xpgrad.Variable(two)):

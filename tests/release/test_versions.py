@@ -43,6 +43,6 @@ def test_invalid_version_raises(tree: Path) -> None:
     assert versions.version(tree) == xpgrad.__version__
 
 
-def test_a_tag_of_another_version_is_refused() -> None:
+def test_a_tag_of_another_version_raises() -> None:
     with pytest.raises(versions.VersionError, match=r"tag: expected v.*got 'v9\.9\.9'"):
         versions.check_tag("v9.9.9")

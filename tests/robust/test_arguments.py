@@ -21,7 +21,7 @@ KNOWN = {"xpgrad.transforms.custom_linear_solve": (3,)}
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.parametrize("value", part_of(list(WRONG), PARTS))
 @pytest.mark.parametrize("family", FAMILIES)
-def test_wrong_arguments_are_refused_in_words(
+def test_wrong_arguments_raise_a_clear_error(
     family: str, value: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)

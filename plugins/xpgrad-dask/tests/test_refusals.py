@@ -65,7 +65,7 @@ def test_an_axis_that_is_named_twice_is_refused(axis: Any) -> None:
 
 
 @pytest.mark.parametrize("f", [xp.sort, xp.argsort, xp.fft.fft])
-def test_an_axis_that_is_not_there_is_refused(f: Any) -> None:
+def test_an_axis_out_of_range_raises(f: Any) -> None:
     with pytest.raises(IndexError, match="axis 1 is out of bounds for array of dimension 1"):
         f(lazy(), axis=1)
 

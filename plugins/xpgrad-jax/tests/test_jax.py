@@ -85,7 +85,7 @@ def test_two_devices_in_one_operation_are_refused_also_where_jax_would_move_one(
             MIXTURES[title](x, y)
 
 
-def test_two_libraries_in_one_operation_are_refused() -> None:
+def test_two_libraries_in_one_operation_raise() -> None:
     with pytest.raises(BackendMismatch, match="jax on @jax:cpu:1 and numpy on @numpy; move one with to_device"):
         _committed() + np.ones(2, np.float32)
 

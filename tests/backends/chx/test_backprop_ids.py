@@ -75,7 +75,7 @@ def test_repr_names_the_ids():
     assert "backprop_ids=['<default>']" in repr(a * 1.0)
 
 
-def test_an_expired_id_is_refused_and_forgotten():
+def test_an_expired_id_raises_and_is_forgotten():
     with chx.backprop_scope("inner") as inner:
         a = leaf([2.0], None, inner)
     for use in (a.require_grad, a.get_grad, a.backward, a.is_backprop_required, a.cleargrad):

@@ -291,7 +291,7 @@ def test_booleans_take_no_part_in_arithmetic(name):
 
 
 @pytest.mark.parametrize("name", ["add", "subtract", "divide", "floor_divide", "remainder", "pow", "fmod", "power"])
-def test_functions_refuse_booleans_too(name):
+def test_functions_reject_booleans_too(name):
     flags, numbers = chx.array([True, False]), chx.array([1.5, 2.5])
     for left, right in ((flags, flags), (numbers, flags), (numbers.require_grad(), flags)):
         with pytest.raises(chx.DtypeError, match="got an array of dtype bool"):

@@ -58,7 +58,7 @@ def test_a_second_variable_over_it_is_a_recorded_view():
     assert values(a.grad) == values(x.grad) == [3.0]
 
 
-def test_requires_grad_false_over_an_array_in_a_graph_is_refused():
+def test_requires_grad_false_over_an_array_in_a_graph_raises():
     a = array([2.0]).require_grad()
     with pytest.raises(xpgrad.GraphError, match="as_grad_stopped"):
         Variable(a, requires_grad=False)
@@ -93,13 +93,13 @@ def test_chx_array_is_a_connected_view_with_a_separate_gradient():
     assert not plain.is_backprop_required(chx.anygraph)
 
 
-def test_chx_array_of_other_arrays_is_refused():
+def test_chx_array_of_other_arrays_raises():
     for other in (Variable(np.ones(2)), Variable(None)):
         with pytest.raises(ValueError, match="to_chx"):
             _ = other.chx_array
 
 
-def test_setting_an_array_that_is_in_a_graph_is_refused():
+def test_setting_an_array_that_is_in_a_graph_raises():
     x = Variable(array([1.0]))
     with pytest.raises(xpgrad.GraphError, match=r"Variable\.array: the array is in a graph"):
         x.array = array([2.0]).require_grad()
@@ -229,7 +229,7 @@ def test_unchain_removes_the_recorded_graph():
     assert x.grad is None
 
 
-def test_to_chx_of_a_library_without_shared_memory_is_refused():
+def test_to_chx_of_a_library_without_shared_memory_raises():
     x = Variable(np.ones(2)).to_device("@strict:cpu")
     before = x.array
     with pytest.raises(ValueError, match="to_chx: expected a NumPy, CuPy or chx array"):

@@ -16,7 +16,7 @@ def test_values_have_the_dtype_and_the_shape(kind: str, dtype: str) -> None:
         assert (made.shape, made.dtype.name) == (shape, dtype)
 
 
-def test_an_unknown_kind_is_refused() -> None:
+def test_an_unknown_kind_raises() -> None:
     with pytest.raises(ValueError, match="expected a kind among ordinary"):
         values("odd", np.random.default_rng(0), (3,), "float32")
 

@@ -121,7 +121,7 @@ def test_index_arrays_must_hold_whole_numbers(device):
         x[x]
 
 
-def test_two_ellipses_are_refused_in_debug_mode(device):
+def test_two_ellipses_raise_in_debug_mode(device):
     x = arange(device)
     with xpgrad.using_config("debug", True), pytest.raises(ValueError, match="at most one ellipsis"):
         x[..., 0, ...]
@@ -132,7 +132,7 @@ def test_uninitialised_variable_has_no_elements():
         Variable()[0]
 
 
-def test_index_of_another_library_or_device_is_refused():
+def test_index_of_another_library_or_device_raises():
     numpy, strict = xpgrad.get_device("@numpy"), xpgrad.get_device("@strict:device1")
     other = xpgrad.get_device("@strict:device2")
     with pytest.raises(BackendMismatch, match="the array is strict's but the index numpy's"):
@@ -254,7 +254,7 @@ def test_augmented_assignment_works_on_elements(device):
     assert on_host(x.grad).tolist() == [5, 1, 1]
 
 
-def test_leaf_that_requires_a_gradient_refuses_while_recording(device):
+def test_leaf_that_requires_a_gradient_rejects_assignment_while_recording(device):
     x = arange(device)
     with pytest.raises(GraphError, match=r"setitem: the Variable of float64 \(3, 4\) is a leaf .*copy\(v\)"):
         x[0] = 1.0

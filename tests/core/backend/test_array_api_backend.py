@@ -65,7 +65,7 @@ def test_devices_may_be_a_function_that_is_called_late() -> None:
     assert len(calls) == 1
 
 
-def test_devices_of_one_name_are_refused() -> None:
+def test_devices_of_one_name_raise() -> None:
     with pytest.raises(PluginError, match="toy: two devices have the same name; give `devices` as a dict"):
         toy(devices=["cpu", "cpu"]).devices()
 

@@ -11,7 +11,7 @@ from xpgrad.errors import MissingFunction, PluginError
 from xpgrad.plugin import FACTS, Capabilities
 
 
-def test_unknown_fact_is_refused_and_the_nearest_named() -> None:
+def test_unknown_fact_raises_with_the_nearest_name() -> None:
     with pytest.raises(PluginError, match="unknown fact 'negative_step'; did you mean 'negative_steps'"):
         Capabilities(missing={"negative_step": "no"})
     with pytest.raises(PluginError, match="unknown fact 'xyzzy'; known facts are several_devices"):

@@ -202,7 +202,7 @@ def test_the_host_takes_numpy_s_scalars() -> None:
 
 @pytest.mark.parametrize("obj", [1, 1.0, "a", {"x": np.zeros(1)}, object(), {1}], ids=lambda obj: type(obj).__name__)
 @pytest.mark.parametrize("device", [HOST, ONE], ids=str)
-def test_send_refuses_anything_else(device: Device, obj: Any) -> None:
+def test_send_rejects_other_objects(device: Device, obj: Any) -> None:
     with pytest.raises(TypeError, match="is not an array of an installed backend"):
         device.send(obj)
     with pytest.raises(TypeError, match=r"not an array(.|\n)*at arrays\[1\]\[0\]"):

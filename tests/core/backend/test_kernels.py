@@ -168,7 +168,7 @@ def test_kernels_may_be_called_as_declared(declared: None, function: Any) -> Non
         (3, "is int, expected a function"),
     ],
 )
-def test_kernels_of_another_form_are_refused(declared: None, function: Any, reason: str) -> None:
+def test_kernels_of_another_form_raise(declared: None, function: Any, reason: str) -> None:
     with pytest.raises(PluginError, match=reason):
         check_kernels({"double": function}, "me 1.0", "toy")
 

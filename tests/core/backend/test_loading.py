@@ -300,9 +300,7 @@ def test_a_plugin_with_only_kernels_is_loaded_with_their_backend(third_party: Th
         ("[1.0, 2.0]", "gave list, expected ndarray"),
     ],
 )
-def test_a_kernel_of_another_result_is_refused_at_its_first_use(
-    third_party: ThirdParty, result: str, text: str
-) -> None:
+def test_a_kernel_of_another_result_raises_at_its_first_use(third_party: ThirdParty, result: str, text: str) -> None:
     module = third_party.install("fast", accelerator("fast", result), modules="numpy")
     numpy = third_party.plugins().backend("numpy")
     x = np.asarray([1.0, 2.0])

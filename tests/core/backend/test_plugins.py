@@ -19,7 +19,7 @@ def test_backends_are_found_by_name() -> None:
     assert plugins.backend("numpy") is plugins.backend("numpy") is plugins.host
 
 
-def test_an_unknown_name_is_refused_with_the_installed_names() -> None:
+def test_an_unknown_name_raises_with_the_installed_names() -> None:
     with pytest.raises(
         BackendUnavailable, match=r"npu: no backend of this name is installed; .*installed: .*chx, .*cupy, .*numpy"
     ):
@@ -50,7 +50,7 @@ def test_listed_subclasses_are_arrays(tmp_path: Any) -> None:
     [np.zeros(2).view(Tagged), np.ma.masked_array([1.0]), np.zeros(2, "f4,f4").view(np.recarray)],
     ids=lambda array: type(array).__name__,
 )
-def test_unlisted_subclasses_are_refused_with_advice(array: Any) -> None:
+def test_unlisted_subclasses_raise_with_advice(array: Any) -> None:
     with pytest.raises(
         UnknownArray, match=r"is a subclass of numpy.ndarray that no backend lists; convert it to a plain"
     ):

@@ -92,7 +92,7 @@ def test_send_does_not_convert_silently(obj: Any) -> None:
             xpgrad.get_device(name).send(obj)
 
 
-def test_send_refuses_variables() -> None:
+def test_send_rejects_variables() -> None:
     with pytest.raises(UnknownArray, match="Variable"):
         xpgrad.get_device("@strict").send(xpgrad.Variable(np.ones(2)))
 
@@ -116,7 +116,7 @@ def test_copyto_writes_into_views_and_0d_arrays() -> None:
     assert zero == 2.0
 
 
-def test_copyto_refuses_what_does_not_fit() -> None:
+def test_copyto_rejects_mismatched_arrays() -> None:
     dst = np.zeros((2, 3), np.float32)
     with pytest.raises(ShapeError, match=r"copyto: expected an array that broadcasts to shape \(2, 3\), got \(2,\)"):
         copyto(dst, np.zeros(2))

@@ -65,7 +65,7 @@ def test_the_order_is_found(row, col, order):
     assert CooMatrix(np.ones(3), row, col, (2, 3), "other").order == "other"
 
 
-def test_wrong_arguments_are_refused():
+def test_wrong_arguments_raise():
     ones, places = np.ones(3), np.zeros(3, int)
     with pytest.raises(ValueError, match=r"data, row and col must be of one shape \(K,\) or \(B, K\), got"):
         CooMatrix(ones, places, places[:2], (2, 2))

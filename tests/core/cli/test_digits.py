@@ -88,7 +88,7 @@ def test_demo_runs_on_jax_with_default_32_bits() -> None:
     ("name", "words"),
     [("nowhere/curve.png", "does not exist"), ("curve.nonsense", "Matplotlib cannot write .nonsense")],
 )
-def test_a_picture_that_cannot_be_written_is_refused_before_the_training(tmp_path: Path, name: str, words: str) -> None:
+def test_an_unwritable_image_raises_before_the_training(tmp_path: Path, name: str, words: str) -> None:
     result = CliRunner().invoke(main, ["demo", "digits", "--plot", str(tmp_path / name)])
     assert result.exit_code == 2
     assert words in " ".join(result.output.split())

@@ -237,7 +237,7 @@ def test_the_test_extra_installs_the_suite(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["", "2npu", "Npu", "n pu", "n--pu", "npu-", "_npu", "n.pu", "npü", "../npu", "n:0"])
-def test_a_name_that_no_backend_can_have_is_refused(folder: Path, name: str) -> None:
+def test_a_name_that_no_backend_can_have_raises(folder: Path, name: str) -> None:
     result = new_backend("--output", "there", "--", name)
     assert result.exit_code == 2
     assert "begins with a lower-case letter" in " ".join(result.output.split())
@@ -254,7 +254,7 @@ def test_a_name_that_no_backend_can_have_is_refused(folder: Path, name: str) -> 
         ("lib", "there is a module xpgrad_lib already"),
     ],
 )
-def test_a_name_that_is_taken_is_refused(folder: Path, third_party: ThirdParty, name: str, reason: str) -> None:
+def test_an_existing_name_raises(folder: Path, third_party: ThirdParty, name: str, reason: str) -> None:
     third_party.install("npu-of-mine", GOOD, backends="my-npu")
     (folder / "xpgrad_lib.py").touch()
     result = new_backend(name, "--output", "there")
@@ -275,14 +275,14 @@ def test_a_name_that_is_taken_is_refused(folder: Path, third_party: ThirdParty, 
         ("json.arrays", "there is no module json.arrays,"),
     ],
 )
-def test_a_library_that_cannot_be_is_refused(folder: Path, library: str, reason: str) -> None:
+def test_an_impossible_library_raises(folder: Path, library: str, reason: str) -> None:
     result = new_backend("npu", "--library", library)
     assert result.exit_code == 2
     assert reason in result.output
     assert written(folder) == set()
 
 
-def test_an_address_without_an_at_is_refused(folder: Path) -> None:
+def test_an_address_without_an_at_raises(folder: Path) -> None:
     result = new_backend("npu", "--email", "nobody")
     assert result.exit_code == 2
     assert "--email: expected an address" in result.output

@@ -131,7 +131,7 @@ class TestReport:
         assert "25.00ms" in lines[1]
         assert "2.00us" in lines[2]
 
-    def test_an_unknown_unit_is_refused(self):
+    def test_an_unknown_unit_raises(self):
         with pytest.raises(ValueError, match="unit must be auto, auto_foreach, sec, ms, us, ns; got 'hours'"):
             self.report(unit="hours")
 

@@ -113,7 +113,7 @@ def test_maxout_shares_ties_and_needs_a_multiple(device):
 
 
 @pytest.mark.parametrize("f", [F.crelu, lambda x, axis: F.maxout(x, 1, axis)])
-def test_an_axis_that_is_not_there_is_refused(f):
+def test_an_axis_out_of_range_raises(f):
     with pytest.raises(InvalidType, match="x with an axis 2"):
         f(np.ones((2, 3)), axis=2)
 

@@ -123,7 +123,7 @@ def test_other_arguments_go_by_name():
         ("spatial_transformer_grid", "use_cudnn"), ("spatial_transformer_sampler", "use_cudnn"), ("zoneout", "train"),
     ],
 )  # fmt: skip
-def test_arguments_that_chainer_dropped_are_refused_with_advice(name, removed):
+def test_arguments_that_chainer_dropped_raise_with_advice(name, removed):
     advice = {"train": r"use xpgrad.using_config\('train', ...\)"}.get(removed, "delete it")
     with pytest.raises(ValueError, match=f"{name}: the argument '{removed}' was removed in Chainer 2; {advice}"):
         getattr(F, name)(np.ones((2, 3)), **{removed: True})
@@ -149,7 +149,7 @@ MATRICES = {"batch_det": 3, "batch_inv": 3, "cholesky": 2, "det": 2, "inv": 2}
 
 
 @pytest.mark.parametrize("name", [*ONE_ARRAY, *MATRICES])
-def test_integers_are_refused_by_name(device, name):
+def test_integers_raise_with_the_name(device, name):
     x = device.send(np.ones((2, 3), np.int64))
     for given in (x, Variable(x)):
         with pytest.raises(InvalidType, match=r"(?s)Invalid operation is performed in: \w+ .*floating.*int64 \(2, 3\)"):
@@ -187,7 +187,7 @@ def test_matrices_of_every_float_dtype(name, ndim, dtype):
 
 
 @pytest.mark.parametrize(("name", "ndim"), MATRICES.items())
-def test_matrices_of_another_shape_are_refused(name, ndim):
+def test_matrices_of_another_shape_raise(name, ndim):
     for shape in ((2,) * (5 - ndim), (3,) * (ndim - 1) + (2,)):
         with pytest.raises(InvalidType, match=rf"(?s){name} \(Forward\).*Expect: x of shape .*M, M\)"):
             getattr(F, name)(np.ones(shape))

@@ -36,7 +36,7 @@ def test_broadcast_of_one_is_no_tuple():
     assert [y.shape for y in F.broadcast(x, np.ones((3, 1)))] == [(3, 2), (3, 2)]
 
 
-def test_split_axis_into_parts_that_are_not_equal_is_refused():
+def test_split_axis_into_parts_that_are_not_equal_raises():
     with pytest.raises(ValueError, match="7 elements cannot be split into 3 equal parts"):
         F.split_axis(np.ones(7), 3, 0)
 
@@ -75,7 +75,7 @@ def test_get_item_adds_up_repeated_positions():
     np.testing.assert_array_equal(x.grad, [2, 0, 1])
 
 
-def test_repeats_that_do_not_fit_are_refused():
+def test_repeats_that_do_not_fit_raise():
     for repeats in ((1, 2), (1, -1, 2), -1):
         with pytest.raises(ValueError, match="repeat: expected repeats to be an int or 3 ints, each at least 0, got"):
             F.repeat(np.ones(3), repeats)

@@ -110,7 +110,7 @@ def test_arrays_without_elements_have_gradients_without_elements() -> None:
         (((3, 4), (5, 4), (5, 2)), np.ones((3, 5), int), "a mask that is boolean or real floating-point"),
     ],
 )
-def test_arrays_that_do_not_fit_are_refused(shapes: Any, mask: Any, text: str) -> None:
+def test_arrays_that_do_not_fit_raise(shapes: Any, mask: Any, text: str) -> None:
     with pytest.raises(InvalidType, match=text):
         F.scaled_dot_product_attention(*[np.ones(shape) for shape in shapes], mask)
 

@@ -79,7 +79,7 @@ def test_binary_accuracy_wants_a_label_for_each_score():
         F.binary_accuracy(Y, T)
 
 
-def test_r2_score_refuses_other_shapes_and_options():
+def test_r2_score_rejects_other_shapes_and_options():
     with pytest.raises(InvalidType, match="pred and true of one shape"):
         F.r2_score(Y, Y[:5])
     with pytest.raises(InvalidType, match=r"sample_weight of shape \(60,\)"):

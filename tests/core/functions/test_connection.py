@@ -60,7 +60,7 @@ def test_shapes_that_do_not_fit(shapes, message):
 
 
 @pytest.mark.parametrize("which", [0, 1, 2])
-def test_integers_are_refused(which):
+def test_integers_raise(which):
     given = arrays((2, 3), (4, 3), (4,))
     given[which] = given[which].astype(int)
     with pytest.raises(InvalidType, match=f"{'xWb'[which]} of a real floating-point dtype"):
@@ -72,7 +72,7 @@ def test_n_batch_axes_is_at_least_one():
         F.linear(*arrays((2, 3), (4, 3)), n_batch_axes=0)
 
 
-def test_arrays_of_two_devices_are_refused():
+def test_arrays_of_two_devices_raise():
     strict = pytest.importorskip("array_api_strict")
     with pytest.raises(xpgrad.BackendMismatch, match="linear: arrays of two libraries"):
         F.linear(np.ones((2, 3), "f"), xpgrad.Variable(strict.ones((4, 3), dtype=strict.float32)))

@@ -143,12 +143,12 @@ def test_shapes_that_do_not_fit(function, shapes, message):
         function(*[ones(*shape) for shape in shapes])
 
 
-def test_an_outsize_that_no_convolution_reduces_to_x_is_refused():
+def test_an_outsize_that_no_convolution_reduces_to_x_raises():
     with pytest.raises(InvalidType, match=r"x with \(8, 8\) windows in the output of size \(9, 9\)"):
         F.deconvolution_2d(ones(1, 1, 4, 4), ones(1, 1, 2, 2), outsize=(9, 9))
 
 
-def test_integers_are_refused():
+def test_integers_raise():
     with pytest.raises(InvalidType, match="x of a floating-point dtype"):
         F.convolution_1d(ones(1, 1, 4, dtype=int), ones(1, 1, 2))
     with pytest.raises(InvalidType, match="W of a floating-point dtype"):
@@ -164,6 +164,6 @@ def test_integers_are_refused():
         ({"groups": 0}, "groups to be at least 1"),
     ],
 )
-def test_options_out_of_range_are_refused(options, message):
+def test_options_out_of_range_raise(options, message):
     with pytest.raises(ValueError, match=message):
         F.convolution_2d(ones(1, 1, 4, 4), ones(1, 1, 2, 2), **options)

@@ -51,7 +51,7 @@ def test_a_call_that_fails_leaves_the_moving_averages(device, rng):
     np.testing.assert_array_equal(on_host(mean), 2.0)
 
 
-def test_moving_averages_that_cannot_be_written_to_are_refused(monkeypatch):
+def test_moving_averages_that_cannot_be_written_to_raise(monkeypatch):
     x, ones = xpgrad.Variable(np.ones((4, 3))), np.ones(3)
     monkeypatch.setattr(type(x.device.backend), "immutable", True)
     with pytest.raises(TypeError, match="running_mean is an array of numpy, which cannot be written to; give a Var"):

@@ -131,7 +131,7 @@ def test_rows_that_are_used_twice_get_both_gradients(device):
     assert xpgrad.get_device(-1).send(W.grad).tolist() == [[1, 1], [0, 0], [2, 2]]
 
 
-def test_in_debug_mode_numbers_without_a_row_are_refused(device):
+def test_in_debug_mode_numbers_without_a_row_raise(device):
     W = device.send(np.ones((3, 2)))
     with xpgrad.using_config("debug", True):
         with pytest.raises(ValueError, match=r"embed_id: an element of x is not the index of a row, 0 to 2$"):

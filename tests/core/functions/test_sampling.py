@@ -89,12 +89,12 @@ def test_the_losses_of_a_batch_of_batches():
         ((X, T, W, lambda s: np.zeros(s), 2), "what sampler returns of an integer dtype"),
     ],
 )
-def test_negative_sampling_refuses_wrong_dtypes_and_shapes(args, message):
+def test_negative_sampling_rejects_wrong_dtypes_and_shapes(args, message):
     with pytest.raises(InvalidType, match=rf"negative_sampling .*\n\nExpect: .*{message}"):
         F.negative_sampling(*args)
 
 
-def test_losses_refuse_other_reductions():
+def test_losses_reject_other_reductions():
     with pytest.raises(ValueError, match="negative_sampling: reduce must be 'sum' or 'no', got 'mean'"):
         F.negative_sampling(X, T, W, fixed, 2, "mean")
     with pytest.raises(ValueError, match="black_out: reduce must be 'mean' or 'no', got 'sum'"):

@@ -100,7 +100,7 @@ def sealed() -> ToyArray:
     return made
 
 
-def test_a_backend_may_refuse_an_operand_that_is_no_variable(sealed: ToyArray) -> None:
+def test_a_backend_may_reject_an_operand_that_is_not_a_variable(sealed: ToyArray) -> None:
     x = Variable(toy_array([1.0, 2.0], "float32"))
     for call in (lambda: x * sealed, lambda: A.multiply(sealed, x), lambda: A.where(x > 0, x, sealed)):
         with pytest.raises(UnknownArray, match=r"a sealed array is refused; unseal\(\) it"):

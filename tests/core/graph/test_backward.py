@@ -492,7 +492,7 @@ def test_grad_outputs_are_checked(device):
 
 
 @pytest.mark.parametrize("name", ["retain_grad", "loss_scale"])
-def test_backward_refuses_options_that_belong_to_one_output(name):
+def test_backward_rejects_options_that_belong_to_one_output(name):
     with pytest.raises(TypeError, match=name):
         xpgrad.backward([], **{name: True})
 

@@ -239,7 +239,7 @@ def test_forward_of_a_function_that_raises_is_not_called_again() -> None:
         (lambda x: xp.permute_dims(x, [1, 0]), xp.permute_dims, {"axes": (1, 0)}),
     ],
 )
-def test_parameter_that_the_library_refuses_is_converted_for_a_second_call(
+def test_parameter_that_the_library_rejects_is_converted_for_a_second_call(
     call: Callable[[Any], Any], function: Any, parameters: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     call(M)

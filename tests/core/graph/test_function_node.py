@@ -271,7 +271,7 @@ def test_result_of_forward_is_validated(device, output, text):
         Wrong().apply((x,))
 
 
-def test_outputs_of_two_libraries_are_refused():
+def test_outputs_of_two_libraries_raise():
     class Mixing(FunctionNode):
         def forward(self, inputs):
             return inputs[0], array(xpgrad.get_device("@strict"), [1.0])
@@ -396,7 +396,7 @@ def test_a_retained_input_keeps_the_array_of_the_forward_computation(device):
 
 
 @pytest.mark.parametrize("method", ["retain_inputs", "retain_outputs"])
-def test_an_index_that_does_not_exist_is_refused(device, method):
+def test_an_index_that_does_not_exist_raises(device, method):
     class Greedy(FunctionNode):
         def forward(self, inputs):
             getattr(self, method)((0, 1))
@@ -406,7 +406,7 @@ def test_an_index_that_does_not_exist_is_refused(device, method):
         Greedy().apply((variable(device, [1.0]),))
 
 
-def test_retaining_after_apply_is_refused(device):
+def test_retaining_after_apply_raises(device):
     f = Product()
     (y,) = f.apply((variable(device, [1.0]), variable(device, [1.0])))
     with pytest.raises(RuntimeError, match="retain_inputs is called in forward"):

@@ -90,7 +90,7 @@ def test_a_disconnected_input_gives_none(device):
     assert gl is None
 
 
-def test_an_input_that_requires_no_gradient_is_refused(device):
+def test_an_input_that_requires_no_gradient_raises(device):
     x, c = variable(device, [2.0]), variable(device, [3.0], requires_grad=False)
     with pytest.raises(
         GradientError, match=r"grad: input 1 \(float32 \(1,\)\) requires no gradient: it has requires_gr"
@@ -100,7 +100,7 @@ def test_an_input_that_requires_no_gradient_is_refused(device):
         grad([x * 1], [variable(device, [3], "int32")])
 
 
-def test_an_output_that_requires_no_gradient_is_refused(device):
+def test_an_output_that_requires_no_gradient_raises(device):
     c, x = variable(device, [2.0], requires_grad=False), variable(device, [2.0])
     with xpgrad.no_backprop_mode():
         unrecorded = x * x

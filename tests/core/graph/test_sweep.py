@@ -173,7 +173,7 @@ def test_a_leaf_takes_its_own_gradient_as_the_start(device) -> None:
     assert float(on_host(x.grad)) == 1
 
 
-def test_backward_from_many_elements_without_a_gradient_is_refused(device) -> None:
+def test_backward_from_many_elements_without_a_gradient_raises(device) -> None:
     x = leaf((3,), device)
     with pytest.raises(GradientError, match="cannot start from 3 elements"):
         (x * 2).backward()

@@ -202,7 +202,7 @@ def test_retain_graph_false_releases_arrays_and_a_later_sweep_raises(square) -> 
     np.testing.assert_array_equal(x.grad, held)
 
 
-def test_a_recorded_sweep_refuses_to_release(device) -> None:
+def test_release_in_a_recorded_sweep_raises(device) -> None:
     y = seeded(leaf((3,), device) * 2)
     with pytest.raises(GraphError, match="use retain_graph=True"):
         y.backward(enable_double_backprop=True, retain_graph=False)

@@ -46,12 +46,12 @@ def test_keywords_are_positional_nowhere():
         Variable(np.ones(2), "x")
 
 
-def test_volatile_is_refused_with_advice():
+def test_volatile_raises_with_advice():
     with pytest.raises(ValueError, match="no_backprop_mode"):
         Variable(np.ones(2), volatile=True)
 
 
-def test_an_unknown_keyword_is_refused():
+def test_an_unknown_keyword_raises():
     with pytest.raises(TypeError, match="'nmae'"):
         Variable(np.ones(2), nmae="x")
 
@@ -63,7 +63,7 @@ def test_requires_grad_must_be_a_bool(value):
 
 
 @pytest.mark.parametrize("data", [1, 1.5, True, 2j, [1.0, 2.0], (1.0,), "text", object(), {}])
-def test_data_that_is_no_array_is_refused(data):
+def test_data_that_is_not_an_array_raises(data):
     with pytest.raises(TypeError, match=r"numpy\.ndarray.*got .*" + re.escape(type(data).__name__)):
         Variable(data)
 
@@ -81,17 +81,17 @@ def test_a_variable_is_no_data():
 
 @pytest.mark.parametrize("made", [lambda: np.matrix([[1.0]]), lambda: np.ma.array([1.0])])
 @pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")
-def test_subclasses_that_no_backend_lists_are_refused(made):
+def test_subclasses_that_no_backend_lists_raise(made):
     with pytest.raises(UnknownArray, match=r"subclass of numpy\.ndarray .*; convert it"):
         Variable(made())
 
 
-def test_arrays_of_objects_are_refused():
+def test_arrays_of_objects_raise():
     with pytest.raises(TypeError, match="object"):
         Variable(np.array([None, 1]))
 
 
-def test_a_gradient_that_is_no_array_is_refused():
+def test_a_gradient_that_is_not_an_array_raises():
     with pytest.raises(TypeError, match="grad"):
         Variable(np.ones(2), grad=[1.0, 2.0])
 
@@ -160,7 +160,7 @@ def test_attributes_of_the_array(device):
     assert variable(device, [1], "int32").label == "(1,), int32"
 
 
-def test_len_of_a_0d_variable_is_refused(device):
+def test_len_of_a_0d_variable_raises(device):
     with pytest.raises(TypeError, match="0-d"):
         len(variable(device, 1.0))
 
@@ -269,7 +269,7 @@ def test_the_checks_of_grad_come_in_order(device):
     assert issubclass(ShapeError, ValueError)
 
 
-def test_grad_refuses_another_device_of_the_same_backend():
+def test_grad_rejects_another_device_of_the_same_backend():
     x = variable(xpgrad.get_device("@strict:cpu"), [1.0])
     with pytest.raises(DeviceMismatch, match="@strict:cpu"):
         x.grad = array(xpgrad.get_device("@strict:device1"), [1.0])
@@ -379,7 +379,7 @@ def test_iteration_gives_connected_rows(device):
     assert values(x.grad) == [[3.0, 4.0], [1.0, 2.0]]
 
 
-def test_iteration_over_a_0d_variable_is_refused(device):
+def test_iteration_over_a_0d_variable_raises(device):
     with pytest.raises(TypeError, match="0-d"):
         list(variable(device, 1.0))
 

@@ -119,7 +119,7 @@ def test_arguments_are_checked(door: Callable[..., Any]) -> None:
     assert "in door, called with float64 (3,), float64 (2,)" in caught.value.__notes__
 
 
-def test_a_batch_is_refused(door: Callable[..., Any]) -> None:
+def test_a_batch_raises(door: Callable[..., Any]) -> None:
     with pytest.raises(
         BatchError, match="door: arrays within vmap cannot be passed to another framework; call it outs"
     ):

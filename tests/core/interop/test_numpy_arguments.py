@@ -282,7 +282,7 @@ def verify(name, function, args, options):
 
 @pytest.mark.filterwarnings("ignore")  # warnings about NaN, casts and deprecated functions
 @pytest.mark.parametrize("name", [name for name in FUNCTIONS if name not in SKIPPED])
-def test_each_argument_of_a_function_is_obeyed_or_refused(name):
+def test_each_argument_of_a_function_is_applied_or_rejected(name):
     function, required, rest = function_of(name)
     for args, options in calls_of(name, required, rest):
         try:
@@ -301,7 +301,7 @@ UFUNC_KEYWORDS = {
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", [name for name in UFUNCS if isinstance(getattr(np, name, None), np.ufunc)])
-def test_each_keyword_of_a_ufunc_is_obeyed_or_refused(name):
+def test_each_keyword_of_a_ufunc_is_applied_or_rejected(name):
     ufunc = getattr(np, name)
     for argument, values in UFUNC_KEYWORDS.items():
         for value in values:

@@ -85,7 +85,7 @@ def test_least_squares_without_elements(shape):
     assert got[2] == wanted[2]
 
 
-def test_least_squares_refuses_shapes_that_do_not_fit():
+def test_least_squares_rejects_shapes_that_do_not_fit():
     with pytest.raises(ShapeError, match=r"lstsq: expected shapes \(M, N\) and \(M,\) or \(M, K\), got \(5, 3\) and"):
         np.linalg.lstsq(Variable(TALL), THREE)
 

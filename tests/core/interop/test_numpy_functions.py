@@ -384,7 +384,7 @@ def test_mixed_variables_and_arrays():
     assert np.hstack([v[0], [1.0, 2.0]]).shape == (5,)
 
 
-def test_gradient_refuses_too_few_points():
+def test_gradient_rejects_too_few_points():
     for points, edge_order in ((1, 1), (2, 2), (5, 3)):
         with pytest.raises(ValueError, match="gradient: expected an edge_order of 1 or 2, and more points than that"):
             np.gradient(Variable(np.ones(points)), edge_order=edge_order)

@@ -61,7 +61,7 @@ def test_a_numpy_scalar_keeps_the_dtype():
         lambda a, v: np.add.reduce(v, out=a),
     ],
 )
-def test_out_is_refused(write):
+def test_out_argument_raises(write):
     a = A.copy()
     with pytest.raises(TypeError, match=r"^numpy\.[a-z.]+: out= is not for Variables; write y = f\(x\)"):
         write(a, Variable(A.copy()))
@@ -105,7 +105,7 @@ def test_arguments_with_default_behaviour_are_accepted():
     assert np.sort(v, kind="stable").shape == (2, 2)
 
 
-def test_foreign_operands_are_refused():
+def test_foreign_operands_raise():
     v = Variable(A.copy())
     strict = Variable(placed(A, xpgrad.get_device("@strict")))
     with pytest.raises(BackendMismatch, match="to_device"):
@@ -167,7 +167,7 @@ def test_a_variable_has_no_buffer():
         memoryview(Variable(A.copy()))
 
 
-def test_assigning_a_variable_of_a_graph_to_an_array_is_refused():
+def test_assigning_a_variable_of_a_graph_to_an_array_raises():
     a = A.copy()
     with pytest.raises((TypeError, ValueError)):
         a[0] = Variable(A[0])

@@ -88,7 +88,7 @@ def test_captured_variables_accumulate_gradients_of_a_pullback() -> None:
     np.testing.assert_allclose(w.grad, 2 * A)
 
 
-def test_a_call_within_a_transformation_is_refused() -> None:
+def test_a_call_within_a_transformation_raises() -> None:
     compiled = xpgrad.compile(lambda x: values("door", lambda inputs: inputs, [A])[0])
     with pytest.raises(GraphError, match="door: expected a call outside of compile"):
         compiled(A)

@@ -204,7 +204,7 @@ def test_hooks_of_one_parameter_belong_to_its_rule():
     assert len(called) == 1
 
 
-def test_wrong_hooks_are_refused():
+def test_wrong_hooks_raise():
     optimizer = optimizers.SGD()
     with pytest.raises(RuntimeError, match=r"SGD.add_hook: call setup\(model\) first"):
         optimizer.add_hook(WeightDecay(0.1))

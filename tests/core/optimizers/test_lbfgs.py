@@ -79,7 +79,7 @@ def test_uninitialised_and_disabled_parameters():
     np.testing.assert_array_equal(model.fixed.array, 1.0)
 
 
-def test_wrong_calls_are_refused():
+def test_wrong_calls_raise():
     with pytest.raises(TypeError, match=r"LBFGS.update: expected lossfun, which is evaluated many times; got None"):
         LBFGS().setup(Model()).update()
     with pytest.raises(RuntimeError, match=r"LBFGS.update: there is no model; call setup\(model\) first"):

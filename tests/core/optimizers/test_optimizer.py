@@ -166,7 +166,7 @@ def test_epochs_are_counted_by_one_only():
     assert optimizer.epoch == 2
 
 
-def test_an_update_in_a_transformation_is_refused():
+def test_an_update_in_a_transformation_raises():
     model = Model()
     optimizer = optimizers.SGD().setup(model)
     step = xpgrad.compile(lambda x, y: optimizer.update(loss_of(model), x, y), strict=True)
@@ -207,7 +207,7 @@ def test_names_in_files_agree_with_chainer(tmp_path):
         np.testing.assert_array_equal(file["l1/W/m"], model.l1.W.update_rule.state["m"])
 
 
-def test_a_state_of_another_model_is_refused(tmp_path):
+def test_a_state_of_another_model_raises(tmp_path):
     model, other = Model(), Link()
     with other.init_scope():
         other.W, other.b, other.scale = (Parameter(np.ones(n)) for n in (5, 3, 1))

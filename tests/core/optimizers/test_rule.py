@@ -146,7 +146,7 @@ def test_schedules_are_functions_of_the_steps_in_the_state():
     assert step.cache_info().misses == 2
 
 
-def test_wrong_arguments_are_refused():
+def test_wrong_arguments_raise():
     rule = optimizers.SGD().rule
     state = rule.init({"w": np.ones(2)})
     with pytest.raises(

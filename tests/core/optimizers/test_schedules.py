@@ -40,7 +40,7 @@ def test_schedules_can_be_pickled(case):
     assert pickle.loads(pickle.dumps(schedule))(3) == pytest.approx(expected(3))
 
 
-def test_lengths_that_are_not_positive_are_refused():
+def test_lengths_that_are_not_positive_raise():
     with pytest.raises(ValueError, match="cosine: steps must be positive, got 0"):
         schedules.cosine(1.0, 0)
     with pytest.raises(ValueError, match="exponential: rate must be positive, got -1"):

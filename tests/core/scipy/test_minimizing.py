@@ -321,11 +321,11 @@ def test_a_search_that_ends_at_nan_has_no_success():
         ({"method": "newton"}, ValueError, "Unknown solver newton"),
     ],
 )
-def test_what_does_not_fit_is_refused(how, error, text):
+def test_mismatched_arguments_raise(how, error, text):
     with pytest.raises(error, match=text):
         minimize(rosenbrock, START, **how)
 
 
-def test_bounds_of_another_structure_are_refused():
+def test_bounds_of_another_structure_raise():
     with pytest.raises(StructureError, match="minimize: upper bounds: expected dict with 'a'; got 'b'"):
         minimize(lambda x: xp.sum(x["a"]), {"a": START}, bounds=(0, {"b": 1}))

@@ -105,7 +105,7 @@ def test_the_vector_is_neither_kept_nor_changed():
     assert (x == START).all()
 
 
-def test_what_does_not_fit_is_refused():
+def test_mismatched_arguments_raise():
     with pytest.raises(ShapeError, match=r"expected a vector of 2 elements, as in like, got shape \(5,\)"):
         value_and_grad(rosenbrock, np.zeros(2))(START)
     with pytest.raises(DtypeError, match=r"scipy: like at \['n'\]: expected real floating-point numbers, got int64"):
@@ -226,7 +226,7 @@ EVERY = pytest.mark.parametrize("transform", TRANSFORMS.values(), ids=TRANSFORMS
 
 @EVERY
 @pytest.mark.parametrize("f", LOST.values(), ids=LOST)
-def test_numbers_for_scipy_that_depend_on_the_argument_of_a_transform_are_refused(f, transform):
+def test_numbers_for_scipy_that_depend_on_the_argument_of_a_transform_raise(f, transform):
     with pytest.raises(GradientError, match="because a number was taken out of a Variable that does"):
         transform(f, np.asarray(2.0))
 

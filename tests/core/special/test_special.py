@@ -478,7 +478,7 @@ def test_gammasgn_has_no_gradient() -> None:
     assert not special.gammasgn(Variable(np.asarray(0.5))).requires_grad
 
 
-def test_hyp1f1_refuses_gradients_by_its_parameters() -> None:
+def test_hyp1f1_rejects_gradients_by_its_parameters() -> None:
     x = Variable(np.asarray(0.5))
     for operands, name in ((x, 2.0, 1.0), "a"), ((2.0, x, 1.0), "b"):
         with pytest.raises(GraphError, match=f"hyp1f1: expected a gradient with respect to x only, .* for {name};"):

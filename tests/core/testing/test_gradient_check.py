@@ -80,21 +80,21 @@ class TestNumericalGrad:
         np.testing.assert_allclose(gx, 2 * X * GY, rtol=1e-6)
         assert x.array is array
 
-    def test_refuses_integers(self) -> None:
+    def test_rejects_integers(self) -> None:
         x = np.arange(3)
         with pytest.raises(RuntimeError, match=r"inputs\[0\] must be floating-point, got int64"):
             gradient_check.numerical_grad(lambda: (x,), (x,), (x,))
 
     @pytest.mark.parametrize("eps", [0, -1e-3])
-    def test_refuses_an_eps_that_is_not_positive(self, eps) -> None:
+    def test_rejects_an_eps_that_is_not_positive(self, eps) -> None:
         with pytest.raises(AssertionError, match="eps must be positive"):
             gradient_check.numerical_grad(lambda: (X,), (X,), (GY,), eps)
 
-    def test_refuses_another_number_of_outputs(self) -> None:
+    def test_rejects_another_number_of_outputs(self) -> None:
         with pytest.raises(ValueError, match="a tuple of 2 arrays, one for each of grad_outputs; got 1 outputs"):
             gradient_check.numerical_grad(lambda: (X,), (X.copy(),), (GY, GY))
 
-    def test_refuses_a_function_that_returns_no_tuple(self) -> None:
+    def test_rejects_a_function_that_returns_no_tuple(self) -> None:
         with pytest.raises(ValueError, match="got ndarray"):
             gradient_check.numerical_grad(lambda: X, (X.copy(),), (GY,))
 
@@ -286,7 +286,7 @@ class TestAssertAllclose:
         with pytest.raises(AssertionError, match=r"2 of 6 elements are not close; the worst is at \(1, 2\)"):
             xpgrad.testing.assert_allclose(X, X + np.array([[0, 0.1, 0], [0, 0, 0.2]]))
 
-    def test_refuses_other_shapes(self) -> None:
+    def test_rejects_other_shapes(self) -> None:
         with pytest.raises(AssertionError, match=r"shapes differ: \(2, 3\) and \(2, 1\)"):
             xpgrad.testing.assert_allclose(X, X[:, :1])
 

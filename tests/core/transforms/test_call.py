@@ -106,7 +106,7 @@ START = [1.5, 2.5]
 
 @ENDING
 @EVERY
-def test_a_result_that_ends_in_a_number_is_refused(transform, f):
+def test_a_result_that_ends_in_a_number_raises(transform, f):
     with pytest.raises(GradientError, match=r"does not depend on argument \d, because a number was taken out") as error:
         transform(f, np.asarray(START))
     assert re.search(rf"\n  {re.escape(__file__)}:\d+: `", str(error.value))
@@ -225,7 +225,7 @@ BOOLEANS = {
 
 @pytest.mark.parametrize("f", CUTS.values(), ids=CUTS)
 @EVERY
-def test_a_result_behind_the_end_of_the_graph_is_refused(transform, f):
+def test_a_result_behind_the_end_of_the_graph_raises(transform, f):
     with pytest.raises(GradientError, match="the result of the function depends on no argument, because") as error:
         transform(f, np.asarray(START))
     assert re.search(rf"\n  {re.escape(__file__)}:\d+: `", str(error.value))
@@ -235,13 +235,13 @@ def test_a_result_behind_the_end_of_the_graph_is_refused(transform, f):
 
 @pytest.mark.parametrize("f", BOOLEANS.values(), ids=BOOLEANS)
 @EVERY
-def test_a_boolean_or_an_integer_is_refused(transform, f):
+def test_a_boolean_or_an_integer_raises(transform, f):
     with pytest.raises(DtypeError, match=r"the function must return floating-point numbers, got (bool|int)"):
         transform(f, np.asarray(START))
 
 
 @pytest.mark.parametrize("f", CUTS.values(), ids=CUTS)
-def test_the_end_of_the_graph_is_refused_on_every_device_and_of_variables(device, f):
+def test_the_end_of_the_graph_raises_on_every_device_and_for_variables(device, f):
     x = array(device, START, "float64")
     for given in (x, Variable(x), Variable(x) * 1):
         with pytest.raises(GradientError, match="depends on no argument, because the graph ends before it"):
@@ -373,7 +373,7 @@ def test_a_number_of_the_inner_argument_matters_to_the_inner_transform():
         assert values(grad(lambda x: x * grad(lambda y: y * y + float(y))(2.0))(3.0)) == 4.0
 
 
-def test_second_derivatives_of_a_function_that_takes_numbers_are_refused():
+def test_second_derivatives_of_a_function_that_takes_numbers_raise():
     def f(x):
         return xp.sum(x) * float(x[0])
 
@@ -408,7 +408,7 @@ def test_the_switch_silences_the_warning_and_not_the_error():
 
 @EVERY
 @pytest.mark.parametrize("f", [lambda x: xp.sum(xp.astype(x, xp.int64)), lambda x: xp.all(x > 1), lambda x: x[0] > 1])
-def test_results_that_are_integers_or_booleans_are_refused(transform, f):
+def test_results_that_are_integers_or_booleans_raise(transform, f):
     with pytest.raises(DtypeError, match=r"the function must return floating-point numbers, got (int64|bool)"):
         transform(f, np.asarray(START))
     (found,) = transform(f, np.asarray(START), allow_constant=True)
@@ -448,7 +448,7 @@ def test_numbers_of_a_variable_that_moved_are_found(device):
         grad(lambda x: float(x.to_device("@numpy")))(variable(device, 2.0, "float64").array)
 
 
-def test_the_end_of_the_graph_in_a_program_is_refused_at_each_run():
+def test_the_end_of_the_graph_in_a_program_raises_at_each_run():
     program, start = xpgrad.compile(lambda x: xp.sum(xp.floor(x))), np.asarray(START)
     for _ in range(3):
         with pytest.raises(GradientError, match=r"the graph ends before it.*\n.*floor has no derivative"):

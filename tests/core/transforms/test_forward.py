@@ -85,7 +85,7 @@ def test_hvp_of_a_linear_function_is_zero(device):
     assert values(hvp(xp.sum, (x,), (x,))[0]) == [0.0, 0.0]
 
 
-def test_wrong_calls_are_refused(device):
+def test_wrong_calls_raise(device):
     x = array(device, [1.0, 2.0])
     with pytest.raises(TypeError, match="jvp: primals must be a tuple"):
         jvp(xp.sin, x, x)
@@ -258,7 +258,7 @@ def test_auxiliary_results_leave_as_their_primals(point):
     assert aux["s"] == "kept"
 
 
-def test_arrays_that_escape_are_refused(point):
+def test_arrays_that_escape_raise(point):
     x, t = point
     kept = []
     jvp(lambda x: kept.append(x) or x * 1, (x,), (t,))
@@ -283,7 +283,7 @@ def test_a_number_that_does_not_end_the_derivative_is_a_warning(point):
 
 
 @pytest.mark.parametrize("cut", ["unchain", "unchain_backward"])
-def test_a_cut_of_the_graph_is_refused_in_forward_mode_and_obeyed_in_reverse_mode(device, cut):
+def test_a_cut_of_the_graph_raises_in_forward_mode_and_applies_in_reverse_mode(device, cut):
     x = array(device, [1.0, 2.0])
 
     def f(x):

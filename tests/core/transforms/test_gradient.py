@@ -197,12 +197,12 @@ def test_result_that_is_not_one_real_number_raises(device, f, x, error, text):
         (Variable(), UnknownArray, "argument 0: the Variable is uninitialised"),
     ],
 )
-def test_arguments_without_a_gradient_are_refused(x, error, text):
+def test_arguments_without_a_gradient_raise(x, error, text):
     with pytest.raises(error, match=f"grad: {text}"):
         grad(lambda x: x)(x)
 
 
-def test_wrong_calls_are_refused():
+def test_wrong_calls_raise():
     with pytest.raises(TypeError, match="grad: expected a function, got int"):
         grad(3)
     with pytest.raises(ValueError, match="argnums names argument 1, but 1 positional"):

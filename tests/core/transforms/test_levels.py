@@ -117,7 +117,7 @@ WITHIN: dict[str, Callable[[Callable[[Any], Any]], Any]] = {
 
 
 @pytest.mark.parametrize("name", [name for name in WITHIN if "compile" not in name])
-def test_array_that_escapes_is_refused(name: str) -> None:
+def test_array_that_escapes_raises(name: str) -> None:
     kept: list[Variable] = []
 
     def keeping(x: Variable) -> Variable:

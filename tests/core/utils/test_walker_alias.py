@@ -47,7 +47,7 @@ def test_sampler_stays_on_its_device(device):
 
 
 @pytest.mark.parametrize("probs", [[], [0, 0], [-1, 2], [float("nan"), 1], [float("inf")]])
-def test_wrong_probabilities_are_refused(probs):
+def test_wrong_probabilities_raise(probs):
     with pytest.raises(
         ValueError, match="WalkerAlias: probs must be finite and not negative, and one of them positive"
     ):

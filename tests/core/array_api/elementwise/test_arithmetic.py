@@ -124,7 +124,7 @@ def test_reflected_operators_of_foreign_operands_are_called(device):
     assert variable(device) + Foreign() == "asked"
 
 
-def test_functions_refuse_foreign_operands(device):
+def test_functions_reject_foreign_operands(device):
     x = variable(device)
     for function in FUNCTIONS:
         with pytest.raises(UnknownArray, match=r"expected a Variable, an array or a scalar, got list"):

@@ -37,6 +37,6 @@ def test_clip_without_bounds_is_a_copy(device):
         assert (y.dtype, values(y)) == (x.dtype, values(x))
 
 
-def test_bounds_that_are_no_arrays_are_refused(device):
+def test_bounds_that_are_not_arrays_raise(device):
     with pytest.raises(UnknownArray, match="clip: expected a Variable, an array or a scalar, got list"):
         array_api.clip(variable(device, [1.0]), [0.0])

@@ -16,7 +16,7 @@ def test_real_sign_has_no_graph_and_complex_sign_has_a_graph(device):
     assert on_host(y).tolist() == pytest.approx([0.6 + 0.8j, 0])
 
 
-def test_sign_refuses_scalars_and_takes_arrays(device):
+def test_sign_rejects_scalars_and_takes_arrays(device):
     assert on_host(array_api.sign(placed(np.array([-3, 0, 2]), device))).tolist() == [-1, 0, 1]
     with pytest.raises(TypeError, match="nothing is converted silently"):
         array_api.sign(-1.0)

@@ -140,7 +140,7 @@ def test_only_a_checkpoint_of_a_graph_warns(device):
     y.backward()  # the second run does not warn again
 
 
-def test_a_root_of_a_function_that_takes_its_argument_as_a_number_is_refused(device):
+def test_a_root_of_a_function_that_takes_its_argument_as_a_number_raises(device):
     def solve(f, x):
         return variable(device, math.pi / 2, "float64", requires_grad=False)
 

@@ -135,7 +135,7 @@ def test_a_failing_move_leaves_the_state_unchanged(device):
         assert v.creator_node is creator
 
 
-def test_a_move_that_the_library_refuses_leaves_the_state_unchanged():
+def test_a_move_that_the_library_rejects_leaves_the_state_unchanged():
     first, lacking = xpgrad.get_device("@strict:cpu"), xpgrad.get_device("@strict:no_float64")
     x = variable(first, [1.0], "float64", grad=array(first, [2.0], "float64"))
     y = x * x
@@ -177,7 +177,7 @@ def test_to_cpu(device):
 
 
 @pytest.mark.parametrize("device_number", [None, 0, "@cupy:0"])
-def test_to_gpu_without_one_is_refused_and_leaves_the_state_unchanged(device, device_number):
+def test_to_gpu_without_one_raises_and_leaves_the_state_unchanged(device, device_number):
     if not missing(0):
         pytest.skip("there is a GPU here")
     x = variable(device, [1.0], grad=array(device, [2.0]))
@@ -190,7 +190,7 @@ def test_to_gpu_without_one_is_refused_and_leaves_the_state_unchanged(device, de
     assert x.node is node
 
 
-def test_to_chx_without_it_is_refused_and_leaves_the_state_unchanged(device):
+def test_to_chx_without_it_raises_and_leaves_the_state_unchanged(device):
     if not missing("native:0"):
         pytest.skip("the chx backend is here")
     x = variable(device, [1.0])
@@ -246,7 +246,7 @@ def test_copydata_casts_within_a_kind_or_to_a_wider_kind(device):
     assert values(n) == [1, 2]
 
 
-def test_copydata_of_another_shape_is_refused(device):
+def test_copydata_of_another_shape_raises(device):
     x = variable(device, [[1.0, 2.0], [3.0, 4.0]])
     with pytest.raises(ShapeError, match=r"copydata: expected an array of shape \(2, 2\), got \(2,\)"):
         x.copydata(variable(device, [1.0, 2.0]))
@@ -355,7 +355,7 @@ def test_addgrad_initialises(move):
     assert values(x.grad) == [3.0, 4.0]
 
 
-def test_addgrad_of_another_shape_is_refused(device):
+def test_addgrad_of_another_shape_raises(device):
     x = variable(device, [1.0, 2.0], grad=array(device, [1.0, 1.0]))
     source = variable(device, [[1.0, 2.0]], grad=array(device, [[1.0, 1.0]]))
     with pytest.raises(ShapeError):

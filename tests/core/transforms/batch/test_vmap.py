@@ -166,7 +166,7 @@ def test_a_captured_variable_cannot_get_an_array_for_each_member(x, device):
     assert values(w) == [0.0] * 4
 
 
-def test_moving_averages_of_each_member_are_refused(device):
+def test_moving_averages_of_each_member_raise(device):
     batch = array(device, np.random.default_rng(0).normal(size=(3, 5, 2)), "float64")
     gamma, beta = array(device, np.ones(2), "float64"), array(device, np.zeros(2), "float64")
     mean, var = (variable(device, v, "float64", requires_grad=False) for v in (np.zeros(2), np.ones(2)))

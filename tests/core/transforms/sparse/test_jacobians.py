@@ -94,7 +94,7 @@ def test_all_colours_and_the_check_are_one_batch(mode):
     assert len(calls) == 2
 
 
-def test_a_function_that_refuses_batches_takes_a_sweep_for_each_colour():
+def test_a_function_that_rejects_batches_takes_a_sweep_for_each_colour():
     def square(x):
         return x**2 * len(memoryview(x.array)) / 8  # of NumPy's arrays only
 
@@ -194,7 +194,7 @@ def test_infinite_entries_of_the_pattern_are_not_missing(mode):
     assert found.diagonal().tolist() == [0.5, np.inf, 0.25]
 
 
-def test_what_does_not_fit_is_refused():
+def test_mismatched_arguments_raise():
     with pytest.raises(SparsityError, match=r"expected a sparsity of shape \(8, 8\), as the function .* got \(8, 7\)"):
         sparse_jacobian(tridiagonal, np.ones((8, 7)))(X)
     with pytest.raises(SparsityError, match=r"sparsity must be a matrix of two axes, got shape \(8,\)"):

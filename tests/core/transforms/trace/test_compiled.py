@@ -130,7 +130,7 @@ def test_arrays_of_all_kinds_and_sizes(dtype, shape):
             assert np.array_equal(got, expected)
 
 
-def test_an_array_of_another_library_is_refused():
+def test_an_array_of_another_library_raises():
     strict = xpgrad.get_device("@strict").xp.ones(3)
     with pytest.raises(xpgrad.BackendMismatch, match="two libraries"):
         compile(lambda x, y: x + y)(X, strict)
@@ -153,7 +153,7 @@ class Generating:
 
 
 @pytest.mark.parametrize("f", [generator, coroutine, Generating(), Generating().__call__, lambda x: (yield x)])
-def test_generators_and_coroutines_are_refused(f):
+def test_generators_and_coroutines_raise(f):
     with pytest.raises(TypeError, match="is a generator or a coroutine"):
         compile(f)
 

@@ -71,7 +71,7 @@ def test_a_kernel_agrees_with_each_member(device, case):
         compare(case, device, size, raw=False)
 
 
-def test_a_value_for_a_mask_that_differs_is_refused_if_it_depends_on_its_length(device):
+def test_a_value_for_a_mask_that_differs_raises_if_it_depends_on_its_length(device):
     x = array(device, [[1.0, -2.0], [-3.0, -4.0]])
     u = array(device, [1.0, 2.0])
     with pytest.raises(BatchError, match=r"mask of an index.*xp.where"):

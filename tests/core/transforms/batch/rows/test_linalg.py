@@ -117,7 +117,7 @@ def test_one_singular_member_does_not_affect_other_gradients(device: xpgrad.Devi
     assert np.isnan(g[1]).all()
 
 
-def test_a_batch_of_powers_is_refused(device: xpgrad.Device) -> None:
+def test_a_batch_of_powers_raises(device: xpgrad.Device) -> None:
     x, n = placed(numbers((3, 2, 2), 0), device), placed(np.arange(3), device)
     with pytest.raises(BatchError, match="the value of a batched array is needed: it was converted to an int"):
         vmap(linalg.matrix_power)(x, n)

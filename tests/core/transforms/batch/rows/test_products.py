@@ -67,7 +67,7 @@ def test_a_weight_with_few_rows_and_with_many(device: xpgrad.Device) -> None:
         check(lambda x, W: xp.tanh(xp.tanh(x @ W) @ W), ((rows, 3), (3, 3)), device)
 
 
-def test_vectors_without_an_axis_are_refused(device: xpgrad.Device) -> None:
+def test_vectors_without_an_axis_raise(device: xpgrad.Device) -> None:
     x = placed(numbers((3,), 0), device)
     with pytest.raises(ShapeError, match="matmul: a has no axes"):
         vmap(xp.matmul)(x, x)
