@@ -126,7 +126,7 @@ class SparsityError(XpgradError, ValueError):
 
 
 class IterationError(XpgradError, RuntimeError):
-    """A loop or a solver has not come to its end within the steps that it may make, or cannot go on."""
+    """A loop or a solver has not come to its end within the steps that it may make, or cannot continue."""
 
 
 class ChangedArray(XpgradError, RuntimeError):

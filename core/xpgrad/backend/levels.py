@@ -116,8 +116,8 @@ class Level(ABC):
         """Raise `EscapedArray` if the level has ended."""
         if not self.live:
             raise EscapedArray(
-                f"{self.title}: an array of a call that has ended was used; return the array from the function, or "
-                "keep x.array of a returned Variable"
+                f"{self.title}: an array of a call that has ended was used; return it from the function, or keep "
+                "x.array of a returned Variable"
             )
 
 

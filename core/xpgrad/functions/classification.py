@@ -57,7 +57,7 @@ def classification_summary(
     InvalidType
         Dtypes or shapes are not as above.
     ValueError
-        There is no label from which to take `label_num`; or, in debug mode, a label is not below it.
+        `label_num` cannot be derived without labels; or, in debug mode, a label is not below it.
     """
     spec = real_floating(y, "classification_summary", "y")
     label_num = _checked(y, t, label_num, ignore_label)

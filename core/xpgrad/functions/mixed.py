@@ -34,7 +34,7 @@ def unified(
 ) -> tuple[Any, ...]:
     """Return `arrays` in their common dtype, float32 at least, if they and those `beside` them are `mixed`.
 
-    The first is no None. Otherwise they are returned unchanged, except in half precision if `single`.
+    The first is not None. Otherwise they are returned unchanged, except in half precision if `single`.
     """
     first = known_spec(arrays[0], function)
     single = single and first.half

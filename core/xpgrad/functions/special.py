@@ -94,7 +94,7 @@ def fft(x: Pair) -> tuple[Variable, Variable]:
     Raises
     ------
     InvalidType
-        `x` is no such pair.
+        `x` is not such a pair.
     """
     return _transformed(array_api.fft.fft, x, "fft")
 

@@ -210,7 +210,7 @@ def _reason(x: Variable) -> str:
 
 
 def note_constant(g: Any) -> Any:
-    """Mark a gradient of a recorded sweep that depends on no Variable as constant, so that `grad` of it is no error."""
+    """Mark a gradient of a recorded sweep that depends on no Variable as constant, so that `grad` accepts it."""
     if not g._node.requires_grad:
         g._node.own_extra().constant = True
     return g
@@ -275,8 +275,8 @@ def grad(
         The lengths of `grad_outputs` or `grad_inputs` do not fit.
     GradientError
         An output is in no graph, or an input requires no gradient: integers, ``requires_grad=False``, results of
-        `no_backprop_mode`, gradients of a sweep that was not recorded. The constant gradient that a recorded sweep
-        gives is no error.
+        `no_backprop_mode`, gradients of a sweep that was not recorded. A constant gradient of a recorded sweep is
+        accepted.
     """
     outputs = _sequence(outputs, "grad", "outputs")
     xs: Sequence[Variable] = _sequence(inputs, "grad", "inputs")

@@ -12,7 +12,7 @@ from xpgrad.graph.pullback import Pullback, getter, rule_of
 
 
 class Blockwise:
-    """The vjps of a pullback for one large cotangent, in the place of the pullback.
+    """The vjps of a pullback for one large cotangent, which replace the pullback.
 
     Attributes
     ----------

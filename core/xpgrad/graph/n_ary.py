@@ -121,7 +121,7 @@ def _sorted_out(definition: Definition, operands: Sequence[Any], bits: list[int]
 
 
 def _together(plan: Plan, arrays: list[Any], array: Any) -> bool:
-    """Return whether `array` has the dtypes of `arrays`, or may have any; else some must be cast or are no numbers."""
+    """Return whether `array` has the dtypes of `arrays`, or may have any; else some must be cast or are not numbers."""
     return plan.mixes_dtypes or all(getattr(other, "dtype", array.dtype) == array.dtype for other in arrays)
 
 

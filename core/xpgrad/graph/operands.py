@@ -41,7 +41,7 @@ def common_backend(name: str, operands: Sequence[Any]) -> tuple[Backend, Array]:
     Raises
     ------
     UnknownArray
-        There is no array, or an operand is not an array.
+        The operands contain no array, or an unknown object.
     BackendMismatch, DeviceMismatch
         They are of two libraries, or on two devices.
     ChangedArray

@@ -113,7 +113,7 @@ def stdtrit(xp: Namespace, df: RealOperand, p: RealOperand, /) -> Array:
     x = xp.special.betaincinv(0.5 * df, half, xp.where(far, 2 * safe, 0.5))
     rest = xp.special.betaincinv(half, 0.5 * df, xp.where(far, 0.5, 1 - 2 * safe))
     size = xp.sqrt(xp.where(far, (1 - x) / xp.where(x > 0, x, 1.0), rest / (1 - rest)))
-    beyond = far & (x < 1e-290)  # where x is no normal number, only the first term of its power series counts
+    beyond = far & (x < 1e-290)  # where x is not a normal number, only the first term of its power series counts
     log = xp.log(2 * safe) / df + (xp.log(0.5 * df) + xp.special.betaln(0.5 * df, half)) / df
     size = xp.sqrt(df) * xp.where(beyond, xp.exp(-xp.where(beyond, log, 0.0)), size)
     size = xp.where(inner, size, where_scalars(xp, tail == 0, math.inf, math.nan, p))

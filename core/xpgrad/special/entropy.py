@@ -129,7 +129,7 @@ def pseudo_huber(xp: Namespace, delta: RealOperand, r: RealOperand, /) -> Array:
 
 
 def _pseudo_slope(xp: Namespace, delta: Array, r: Array) -> Array:
-    """Return ``delta * r / hypot(delta, r)``, for large `r` in a form whose derivative is no difference."""
+    """Return ``delta * r / hypot(delta, r)``, for large `r` in a form whose derivative is not a difference."""
     far = xp.abs(r) > xp.abs(delta)
     large, quotient = xp.where(far, r, 1.0), xp.where(far, delta, 0.0) / xp.where(far, r, 1.0)
     outer = delta * xp.sign(large) / xp.hypot(xp.ones_like(quotient), quotient)

@@ -26,7 +26,7 @@ def per_example(
     has_aux : bool
         `f` returns ``(number, aux)``; the result is ``(gradients, aux)``.
     chunk_size : int, optional
-        At most so many examples are computed at a time.
+        Largest number of examples that are computed at a time.
     allow_constant : bool
         As for `value_and_grad`.
 

@@ -104,7 +104,7 @@ def _emptied_dataset(x: Any) -> Any:
 
 
 def _dataset(empty: Any, children: Sequence[Any]) -> Any:
-    """Return a Dataset over other data; variables for which there is None are left out."""
+    """Return a Dataset over other data; variables whose value is None are left out."""
     made: dict[Any, Any] = {}
     for name, child in zip(empty.data_vars, children, strict=True):
         known = empty[name]

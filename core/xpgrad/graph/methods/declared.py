@@ -208,7 +208,7 @@ class Declared:
     def _repr_html_(self) -> str: ...
 
     def summary(self) -> str:
-        """Return ``<variable NAME>``, or with the address if there is no name."""
+        """Return ``<variable NAME>``, or the address for a Variable without name."""
 
     def debug_print(self) -> str:
         """Return a few lines about place, shape, dtype and statistics of data and gradient."""

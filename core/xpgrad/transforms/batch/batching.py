@@ -12,7 +12,7 @@ from xpgrad.transforms.enclosing.backend import TransformedBackend
 from xpgrad.transforms.enclosing.level import EnclosingLevel
 from xpgrad.types import Array, Namespace, Shape
 
-REMEDY = "there is a value for each batch element: use xp.where, or in_axes=None for what is the same for all"
+REMEDY = "values differ between batch elements: use xp.where, or in_axes=None for a shared argument"
 
 
 class Batching:

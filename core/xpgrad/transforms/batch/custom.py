@@ -134,7 +134,7 @@ class custom_vmap(Generic[P, R]):  # noqa: N801 - a decorator, with JAX's name
 class AllMembers(FunctionNode):
     """All batch elements along the first axis, as an array that is the same for all.
 
-    A class, because it is no function of one batch element.
+    A class, because it is not a function of one batch element.
     """
 
     of_library = True
@@ -154,7 +154,7 @@ class AllMembers(FunctionNode):
 class OwnMember(FunctionNode):
     """Each batch element's own part of an array that is the same for all.
 
-    A class, because it is no function of one batch element.
+    A class, because it is not a function of one batch element.
     """
 
     of_library = True
@@ -174,7 +174,7 @@ class OwnMember(FunctionNode):
 class Total(FunctionNode):
     """The sum over the batch elements, as an array that is the same for all.
 
-    A class, because it is no function of one batch element.
+    A class, because it is not a function of one batch element.
     """
 
     of_library = True

@@ -39,7 +39,7 @@ def vmap(
     out_axes : int, None, or tree of these
         Position of the batch axis in the result; None for results shared by all batch elements, returned once.
     chunk_size : int, optional
-        At most so many batch elements are computed at a time, which bounds the memory.
+        Largest number of batch elements that are computed at a time, which bounds the memory.
     axis_name : str, optional
         The name of the batch, for `psum`, `pmean` and `axis_index` within `f`, and for messages.
     randomness : {"different", "same"}

@@ -128,7 +128,7 @@ class DualBackend(TransformedBackend):
         return drawn
 
     def by_library(self, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
-        """Return a function of the library that is no primitive as one of dual arrays.
+        """Return a function of the library that is not a primitive as a function of dual arrays.
 
         Without a tangent, the library's function is called. Otherwise the function of Variables is called, which
         consists of primitives.

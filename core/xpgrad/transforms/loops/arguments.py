@@ -24,7 +24,7 @@ def length_of(name: str, xs: Sequence[Variable], structure: Structure, length: A
     Raises
     ------
     TypeError
-        There is neither, or `length` is no integer.
+        Both are missing, or `length` is not an integer.
     ShapeError
         They differ, or an array has no axis.
     """

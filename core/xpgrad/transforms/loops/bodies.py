@@ -181,7 +181,7 @@ class Conditional(Body):
         Raises
         ------
         TypeError
-            It is no boolean.
+            The condition is not a boolean.
         IterationError
             It is true after `max_steps`.
         """

@@ -24,7 +24,7 @@ def while_loop(
         Takes the tree, returns the next tree, with the same structure, shapes and dtypes.
     init : tree of Variables, arrays or scalars
     max_steps : int, optional
-        An error if the condition is still true after so many steps.
+        Raise if the condition is still true after this number of steps.
     checkpoints : int, "all" or None
         As for `scan`; the number of steps need not be known for that.
 
@@ -38,7 +38,7 @@ def while_loop(
     IterationError
         The condition is true after `max_steps`.
     TypeError
-        The condition is no boolean.
+        The condition is not a boolean.
 
     Notes
     -----

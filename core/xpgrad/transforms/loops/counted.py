@@ -31,7 +31,7 @@ def fori_loop(
     Returns
     -------
     tree
-        `init` if there is no step.
+        `init` for an empty range.
 
     Notes
     -----

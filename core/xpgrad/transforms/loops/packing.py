@@ -99,7 +99,7 @@ def _builder(structure: Structure) -> Callable[[Sequence[Any]], Any]:
 
 
 def _opener(structure: Structure) -> Opened:
-    """Return a function that extracts the leaves of a tree; None if it is no simple one of this structure."""
+    """Return a function that extracts the leaves of a tree; None if its structure differs or is not simple."""
     kind, count = structure.kind, len(structure.children)
     if kind is None:
         return lambda tree: (tree,)

@@ -9,7 +9,7 @@ def interval(steps: int) -> int:
 
 
 def reach(checkpoints: int, repetitions: int) -> int:
-    """Return how many steps can be reversed if each is computed at most so many times more, without a record.
+    """Return how many steps can be reversed if each step is repeated at most `repetitions` times, without a record.
 
     With `checkpoints` carries, including the carry of the first step.
     """

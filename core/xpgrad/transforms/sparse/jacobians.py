@@ -208,7 +208,7 @@ def sparse_jacobian(
     Raises
     ------
     SparsityError
-        `sparsity` is no matrix, has another shape, or misses an entry; the text names row and column.
+        `sparsity` is not a matrix, has another shape, or misses an entry; the text names row and column.
     DtypeError
         Complex numbers.
     GradientError

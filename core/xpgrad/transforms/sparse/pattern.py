@@ -68,7 +68,7 @@ def pattern_of(sparsity: Any, name: str) -> Pattern:
     Raises
     ------
     SparsityError
-        It is no matrix of two axes. The text begins with `name`.
+        The pattern is not a matrix with two axes. The text begins with `name`.
     """
     sparse, host = scipy_sparse(name), plugins.host
     if isinstance(sparsity, Pattern):

@@ -132,7 +132,7 @@ def is_fresh(call: Call, backend: "Backend | None") -> bool:
 
 
 def is_other(call: Call) -> bool:
-    """Return whether a sum has fewer elements than its operand, or a cast another dtype: then it is no view."""
+    """Return whether a sum has fewer elements than its operand, or a cast another dtype: then it is not a view."""
     x, y = call.args[0] if call.args else None, call.results[0]
     return isinstance(x, Value) and (y.spec.size < x.spec.size or bool(y.spec.dtype != x.spec.dtype))
 

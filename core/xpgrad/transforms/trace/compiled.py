@@ -457,8 +457,8 @@ def compile(
     ValueError
         `executor` or `without` has an unknown name, or `exact` needs another executor.
     TypeError
-        `f` is no function, or a generator or coroutine function; or, at a call, an argument is neither an array nor
-        hashable.
+        `f` is not a function, or is a generator or coroutine function; or, at a call, an argument is neither an array
+        nor hashable.
     TraceError
         At a call, with `strict`.
 

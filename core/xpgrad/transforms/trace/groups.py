@@ -38,7 +38,7 @@ class Group:
 
 
 def calls_in(program: "Program") -> "Program":
-    """Return the program with the calls in groups in the place of these."""
+    """Return the program with grouped calls replaced by their groups."""
     if not any(isinstance(call.function, Group) for call in program.calls):
         return program
     flat: list[Call] = []

@@ -47,7 +47,7 @@ class Kind:
     ready : tuple of callable and Runner, or None
         The program's `entry`, and its runner, which other threads read together.
     eager : str or None
-        Why there is no program.
+        Reason for the missing program.
     loose : callable or None
         An entry that takes any floats among the arguments; None if a program is not the same for other numbers. For
         calls without a program, an entry that compares only the arguments.

@@ -65,7 +65,7 @@ class Program:
 
     @property
     def backend(self) -> Backend | None:
-        """The library whose functions it calls; None if there is no array."""
+        """The library whose functions it calls; None for a program without arrays."""
         for value in self.values():
             return value.spec.backend
         return next((plugins.backend_of(item) for item in self.outputs if not isinstance(item, Value)), None)

@@ -48,7 +48,7 @@ class Recording:
     level : TraceLevel
     calls : list of Call
     strict : bool
-        Whether asking for a value is an error; else it is given, and noted as the reason why there is no program.
+        Whether a request for a value raises; otherwise it is noted as the reason for the missing program.
     failure : str or None
         Why the calls are not the whole computation.
     bodies : int

@@ -413,7 +413,7 @@ class Trace:
 
 
 def check_static(leaves: Sequence[Any], structure: Structure) -> None:
-    """Raise TypeError for a leaf that is no array and cannot be hashed: programs are found by the values of these."""
+    """Raise TypeError for a leaf that is neither an array nor hashable: programs are found by their values."""
     for leaf, path in zip(leaves, structure.paths(), strict=True):
         if is_array(leaf):
             continue

@@ -80,7 +80,7 @@ def test_a_function_node_without_batching_raises_and_suggests_a_rule(x):
             y[0] = 0
             return (placed(y, Variable(inputs[0]).device),)
 
-    text = r"^vmap: forward of Written failed for batched arrays, but not for one member; .*custom_vmap"
+    text = r"^vmap: forward of Written failed for batched arrays, but not for one batch element; .*custom_vmap"
     with pytest.raises(BatchError, match=text) as info:
         vmap(lambda x: Written().apply((x,))[0])(x)
     assert info.value.__cause__ is not None
@@ -190,7 +190,11 @@ def test_results_may_be_the_same_for_all_members(x):
 WRONG = {
     "no rule": (None, BatchError, "f has no rule for batches yet; define it with def_vmap"),
     "no pair": (lambda n, flags, x: x, TypeError, r"must return \(result, batched\), got Variable"),
-    "shape": (lambda n, flags, x: (x[0], True), ShapeError, r"expected 3 members along axis 0, got shape \(4,\)"),
+    "shape": (
+        lambda n, flags, x: (x[0], True),
+        ShapeError,
+        r"expected 3 batch elements along axis 0, got shape \(4,\)",
+    ),
     "tree": (lambda n, flags, x: ((x, x), (True,)), StructureError, "expected items 0, 1, got 0"),
 }
 
@@ -218,7 +222,7 @@ def test_a_rule_cannot_use_members_of_another_batch():
         f.def_vmap(lambda size, in_batched, a: (a * x, True))
         return f(x)
 
-    with pytest.raises(BatchError, match="depends on a batched array from elsewhere; make it an argument of f"):
+    with pytest.raises(BatchError, match="depends on a batched array of an outer scope; pass it as an argument of f"):
         vmap(outer)(X)
 
 

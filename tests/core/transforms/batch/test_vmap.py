@@ -294,7 +294,7 @@ def test_repr_shows_the_batch(x):
 def test_an_array_that_has_escaped_cannot_be_used(x):
     kept = []
     vmap(lambda x: kept.append(x) or x)(x)
-    assert repr(kept[0].array) == "<float64 (4,) for each of 3 members, of a call that has ended>"
+    assert repr(kept[0].array) == "<float64 (4,) for each of 3 batch elements, of a call that has ended>"
     with pytest.raises(EscapedArray, match=r"^vmap: an array of a call that has ended.*return it from the function"):
         kept[0] + 1
     with pytest.raises(EscapedArray):

@@ -312,7 +312,7 @@ def test_derivatives_agree_with_jax() -> None:
         (lambda c, xs: scan(lambda c, x: c, c, xs), TypeError, ("pair (carry, y)", "Variable", "step 0")),
         (lambda c, xs: scan(lambda c, x: (c, x, x), c, xs), TypeError, ("pair", "tuple of 3")),
         (lambda c, xs: scan(None, c, xs), TypeError, ("expected a function", "NoneType")),
-        (lambda c, xs: scan(lambda c, x: (c, x), c), TypeError, ("give length=",)),
+        (lambda c, xs: scan(lambda c, x: (c, x), c), TypeError, ("pass length=",)),
         (lambda c, xs: scan(lambda c, x: (c, x), c, xs, 3), ShapeError, ("length is 3", "11")),
         (lambda c, xs: scan(lambda c, x: (c, x), c, xs, -1), ValueError, ("negative",)),
         (lambda c, xs: scan(lambda c, x: (c, x), c, xs, 2.0), TypeError, ("integer", "2.0")),

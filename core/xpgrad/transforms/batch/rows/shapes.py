@@ -93,7 +93,7 @@ def repeat_alike(b: Batching, function: Callable[..., Any], x: Any, /, repeats: 
 
 @row("repeat")
 def repeat(b: Batching, function: Callable[..., Any], x: Any, repeats: Any, /, *, axis: int | None = None) -> Any:
-    """Return batch elements with each element repeated, as often for all batch elements."""
+    """Return batch elements with each element repeated, with the same counts for all batch elements."""
     if type(repeats) is b.kind and repeats.batched:
         raise b.refused(
             "repeat has other repeats for each batch element, so results would differ in length",

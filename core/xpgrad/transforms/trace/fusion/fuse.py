@@ -1,4 +1,4 @@
-"""`fuse`: a program with groups of its calls in the place of these."""
+"""`fuse`: a program whose calls are replaced by groups."""
 
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any

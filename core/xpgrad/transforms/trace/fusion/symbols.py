@@ -276,7 +276,7 @@ class Builder:
     def where(self, condition: Any, x1: Any, x2: Any) -> Symbol:
         """Return `x1` where `condition`, else `x2`."""
         if not isinstance(condition, Symbol):
-            raise Unfusible("a condition that is no array")
+            raise Unfusible("a condition that is not an array")
         symbols = [item for item in (x1, x2) if isinstance(item, Symbol)]
         if not symbols:
             raise Unfusible("no array")

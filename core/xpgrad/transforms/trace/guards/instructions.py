@@ -220,7 +220,7 @@ def _element(self: Calls, x: Any) -> Token:
 
 
 def build(count: Callable[[int], int]) -> Rule:
-    """Return the rule of an instruction that makes a container from so many values."""
+    """Return the rule of an instruction that creates a container from several values."""
 
     def rule(self: Calls, sh: Any, s: Stack, arg: int, value: Any) -> None:
         self.look_at_boxes(s[len(s) - count(arg) :])

@@ -20,7 +20,7 @@ MIN_CALLS, MAX_CALLS = 2, 500
 
 
 def blocks(program: Program) -> Program:
-    """Return the program with groups of elementwise calls in the place of these.
+    """Return the program with elementwise calls replaced by groups.
 
     A call that needs no result of a group runs before it, and a call that needs one of its results runs after it. If
     this would increase the peak of memory, or a call writes to an array, calls are not grouped.

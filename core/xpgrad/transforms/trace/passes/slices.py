@@ -13,7 +13,7 @@ from xpgrad.transforms.trace.program import Program
 
 
 def slices(program: Program) -> Program:
-    """Return the program with a slice in the place of each concatenation of items with evenly spaced numbers."""
+    """Return the program with each concatenation of items with evenly spaced numbers replaced by a slice."""
     backend = program.backend
     if backend is None or any(call.writes for call in program.calls):
         return program

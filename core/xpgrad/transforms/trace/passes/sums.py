@@ -155,7 +155,7 @@ class Sums:
             yield self._of_rows(piece, tuple(whole), after=None, made=made)
 
     def _of_rows(self, terms: Sequence[Term], rows: tuple[Value, ...], after: Call | None, made: list[Call]) -> Value:
-        """Put the sum over all rows of the terms after a call, or in the place of the last term, and return it."""
+        """Insert the sum over all rows of the terms after a call, or in place of the last term, and return it."""
         last = max((term.call for term in terms), key=self.order.__getitem__)
         if len(rows) == 2:
             turned = self.makers[last.args[0]]
