@@ -1,1 +1,1 @@
-"""Computation of Jacobians: by batches of rows or of columns, or element by element."""
+"""Computation of Jacobians in batches of rows or columns, or element by element."""

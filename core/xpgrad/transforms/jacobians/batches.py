@@ -82,7 +82,7 @@ def joined(parts: list[Variable]) -> Variable:
 
 
 def empty_block(y: Spec, x: Spec) -> Variable:
-    """Return zeros for the derivatives of an output of `y`, which has no elements or no gradient, by a root of `x`."""
+    """Return zero derivatives of an output of spec `y`, without elements or gradient, by a root of spec `x`."""
     lead = x if x.complex else y
     base: Any = x.backend.base
     return zeros_of(base.spec_for((*y.shape, *x.shape), lead.dtype, x.device))

@@ -10,7 +10,7 @@ from xpgrad.transforms.products import Pushforward, linear_pullback
 
 
 def by_rows(call: Call) -> list[list[Variable]]:
-    """Return one block for each output and root, by a sweep for each element of the outputs."""
+    """Return one block for each output and root, computed in one sweep per element of the outputs."""
     gradients, recorded = linear_pullback(call), call.mode.recorded
     blocks = []
     for index, y in enumerate(call.outputs):
@@ -30,7 +30,7 @@ def by_rows(call: Call) -> list[list[Variable]]:
 
 
 def by_columns(call: Call) -> list[list[Variable]]:
-    """Return one block for each output and root, by a sweep for each element of the roots."""
+    """Return one block for each output and root, computed in one sweep per element of the roots."""
     push, recorded = Pushforward(call), call.mode.recorded
     blocks: list[list[Variable]] = [[] for _ in call.outputs]
     for index, x in enumerate(call.roots):

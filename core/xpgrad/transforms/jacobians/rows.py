@@ -79,7 +79,7 @@ class Rows:
 
 
 def specs_of(call: Call) -> Iterator[Spec]:
-    """Yield the specs of the outputs, of the roots, and of the values between them, which get cotangents."""
+    """Yield the specs of the outputs, the roots, and the values between them, which get cotangents."""
     seen: set[FunctionBase] = set()
     waiting = [x._node for x in [*call.outputs, *call.roots]]
     while waiting:

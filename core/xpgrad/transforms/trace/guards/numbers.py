@@ -39,7 +39,7 @@ class Numbers:
         return bool(self.leaves)
 
     def knows(self, x: Any) -> bool:
-        """Return whether a value is one of these numbers, or equal to one of the numbers."""
+        """Return whether a value equals one of these numbers."""
         return type(x) is float and x in self._found
 
     def use(self, items: Iterable[Any]) -> None:
