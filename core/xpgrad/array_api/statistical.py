@@ -203,7 +203,7 @@ def std(xp: Namespace, x: AnyArray, /, axis: Axis = None, *, correction: float =
 
 
 def _last(xp: Namespace, gy: Array) -> Array:
-    """Return the cotangent of a 0-d array, which a library scans as a vector of one element if it takes it at all."""
+    """Return the cotangent of a 0-d array, which libraries scan as a vector of one element or reject."""
     return xp.reshape(xp.reshape(gy, shape=(math.prod(gy.shape),))[-1:], shape=())
 
 

@@ -193,7 +193,7 @@ class Plugins(Loader):
         """Return a library's scalar as a 0-d array of that library, and any other object unchanged."""
         if type(obj) in self.by_type or type(obj) in PYTHON_SCALARS:
             return obj
-        self.backends_beside(obj)  # its library may be met here first
+        self.backends_beside(obj)  # may be the first object of its library
         backend = self.backend_of_scalar(obj)
         return obj if backend is None else backend.asarray(obj)
 

@@ -91,7 +91,7 @@ class Application(FunctionNode):
 
     @property
     def label(self) -> str:
-        """The primitive's name, or an operator with blanks for its operands and the scalar it met."""
+        """The primitive's name, or an operator with blanks for its operands and its scalar operand."""
         pullback = self.pullback
         if pullback is RELEASED or pullback is None:
             return "a released function" if pullback is RELEASED else "an unchained function"

@@ -296,7 +296,7 @@ class VariableNode(weakref.ref["Variable"]):
         return None if self.spec is None else self.spec.backend.device_for(self.spec.device)
 
     def intended_device(self) -> Device:
-        """Return where the Variable was last sent while it had no array; else the host."""
+        """Return the device to which the uninitialised Variable was last sent, by default the host."""
         if self.extra is not None and self.extra.device is not None:
             return self.extra.device
         return plugins.host.default_device

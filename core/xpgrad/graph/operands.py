@@ -209,7 +209,7 @@ def _widened(operands: Sequence[Any], backend: Backend) -> Sequence[Any]:
 
 
 def _weak_target(array: Array | None, kind: type, backend: Backend) -> Any:
-    """Return the dtype that `array` must have to meet a Python scalar of type `kind`; None: the dtype is kept."""
+    """Return the dtype of `array` in operations with a Python scalar of type `kind`; None: the dtype is kept."""
     if array is None or backend.is_kind(array.dtype, ("bool", "complex floating")):
         return None
     if backend.is_kind(array.dtype, "real floating"):

@@ -90,7 +90,7 @@ def beta(xp: Namespace, a: RealOperand, b: RealOperand, /) -> Array:
 
 
 def _reciprocal(xp: Namespace, n: Array, k: Array) -> Array:
-    """Return where derivatives are products with reciprocals of gamma functions, which are smooth at their poles."""
+    """Return a mask of elements with derivatives by reciprocals of gamma functions, which are smooth at their poles."""
     low, rest = k + 1, n - (k - 1)  # exact for small n and k near 1
     pole = ((low <= 0) & (low == xp.round(low))) | ((rest <= 0) & (rest == xp.round(rest)))
     return pole | (((low < 0.5) | (rest < 0.5)) & (xp.abs(n) + xp.abs(k) < 150))

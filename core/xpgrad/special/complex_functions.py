@@ -84,7 +84,7 @@ def complex_erfc(xp: Namespace, x: Array, /) -> Array:
 
 
 def _right_and_up(xp: Namespace, z: Array) -> tuple[Array, Array, Array, Array]:
-    """Return where `z` is in the left or lower half, `z` or its conjugate, and this or its reflection, at the right."""
+    """Return masks of the left and lower half plane, `z` in the upper half, and its reflection to the right half."""
     lower = xp.imag(z) < 0
     upper = xp.where(lower, xp.conj(z), z)
     left = xp.real(z) < 0.5

@@ -81,7 +81,7 @@ def _sides(xp: Namespace, a: Array, b: Array, x: Array) -> tuple[Array, Array, A
 
 
 def _left_of_median(xp: Namespace, a: Array, b: Array, edge: Array) -> Array:
-    """Return where `edge` is left of the mean, or, for parameters below 1, the mass left of it less than a half.
+    """Return a mask: `edge` is left of the mean, or, for parameters below 1, less than half of the mass is left of it.
 
     The mass is about ``t**a / (a * beta(a, b))``, right of `edge` correspondingly.
     """
@@ -254,7 +254,7 @@ def _at_the_ends(xp: Namespace, a: Array, b: Array, p: Array, value: Array) -> A
 
 
 def _log_odds(xp: Namespace, a: Array, b: Array, p: Array) -> tuple[Array, Array]:
-    """Return where `p` is between 0 and 1, and the logarithm of the odds at which `betainc` is `p`.
+    """Return a mask of `p` between 0 and 1, and the logarithm of the odds at which `betainc` equals `p`.
 
     Bracketed Halley iterations on the logarithm of the smaller tail.
     """

@@ -55,7 +55,7 @@ def _wave(xp: Namespace, v: Array, x: Array, function: Any) -> Array:
 
 
 def _by_series(xp: Namespace, v: Array, x: Array, sign: int) -> tuple[Array, Array]:
-    """Return where `x` is small, and there the sum of ``sign**k * (x / 2)**(2 * k + v) / (k! * gamma(k + v + 1))``."""
+    """Return a mask of small `x`, and their sums of ``sign**k * (x / 2)**(2 * k + v) / (k! * gamma(k + v + 1))``."""
     whole = v == xp.round(v)
     odd = whole & (v < 0) & (xp.remainder(v, xp.full_like(v, 2.0)) == 1)
     order = xp.where(whole, xp.abs(v), v)

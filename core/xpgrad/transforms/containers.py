@@ -45,7 +45,7 @@ _known: dict[type, Container | None] = {}
 
 
 def container_of(kind: type) -> Container | None:
-    """Return how objects of a type are taken apart; None if they are leaves."""
+    """Return the `Container` for objects of a type; None if they are leaves."""
     try:
         return _known[kind]
     except KeyError:

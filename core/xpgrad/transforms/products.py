@@ -70,7 +70,7 @@ class Pushforward:
     """The Jacobian of a call as a linear map of tangents: the pullback of its pullback.
 
     A pullback is linear in its cotangent, so its own pullback is the Jacobian, at any cotangent; it is recorded once,
-    at irregular ones, for which no rule meets a special case.
+    at irregular cotangents, which avoid the special cases of rules.
     """
 
     def __init__(self, call: Call) -> None:

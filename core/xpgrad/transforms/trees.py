@@ -201,7 +201,7 @@ def _opened(tree: Any) -> tuple[type, tuple[Any, ...], tuple[Any, ...]] | None:
 
 
 def _container_of(kind: type) -> type | Container | None:
-    """Return how a type is treated: `tuple`, for lists too, `dict`, `NoneType`, `object` for dataclasses, or None.
+    """Return the treatment of a type: `tuple`, also for lists, `dict`, `NoneType`, `object` for dataclasses, or None.
 
     A type of another library is handled by its `Container`.
     """

@@ -154,7 +154,7 @@ class Derivative:
     """The derivative of `ys` with respect to `xs`, from which they were computed, as a linear map.
 
     A pullback is linear in its cotangents, so its pullback is the derivative, for arbitrary cotangents. Irregular
-    ones are used, so that no rule meets a special case.
+    cotangents are used to avoid the special cases of rules.
     """
 
     def __init__(self, ys: Sequence[Variable], xs: Sequence[Variable]) -> None:
@@ -173,7 +173,7 @@ class Derivative:
 
 
 def irregular(spec: Spec) -> Array:
-    """Return numbers between -1 and 1 without a pattern: a cotangent at which no rule meets a special case."""
+    """Return irregular numbers between -1 and 1: a cotangent that avoids the special cases of rules."""
     xp = spec.backend.xp
     ones = xp.astype(spec.backend.ones(spec), spec.wide)
     steps = xp.reshape(xp.cumulative_sum(xp.reshape(ones, shape=(-1,)), axis=0), shape=spec.shape)

@@ -160,7 +160,7 @@ def _without_kinks(xp: Namespace, gs: Any, s: Any, zero: Any) -> Any:
 
 
 def _turning(xp: Namespace, u: Array, gu: Array, k: int, is_complex: bool) -> tuple[Array, Any]:
-    """Return how `gu` rotates the first k columns of `u` into each other, and how out of their span, or None."""
+    """Return the rotation by `gu` of the first k columns of `u` within their span, and out of it, or None."""
     u1, gu1 = u[..., :k], gu[..., :k]
     turning = xp.matmul(adjoint(xp, u1, is_complex), gu1)
     if u.shape[-1] > k:

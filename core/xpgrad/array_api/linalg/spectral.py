@@ -201,11 +201,11 @@ class Ties:
         return True
 
     def _skipped(self, i: int) -> Array:
-        """Return where quotient `i` is 0 by definition."""
+        """Return a mask of the elements where quotient `i` is 0 by definition."""
         return self.moduli[i] < 0 if self.found[i].diagonal else self._diagonal()
 
     def _zero(self, i: int) -> Array:
-        """Return where gap `i` is 0 up to rounding."""
+        """Return a mask of the elements where gap `i` is 0 up to rounding."""
         return self.moduli[i] <= self.rounding * self.largest
 
     def _diagonal(self) -> Array:

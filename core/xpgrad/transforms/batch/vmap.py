@@ -147,7 +147,7 @@ class Arguments:
         self.mode = Mode(found=variables)
 
     def _what(self, i: int, j: int) -> str:
-        """Return how messages call leaf `j` of argument `i`."""
+        """Return the name of leaf `j` of argument `i` in messages."""
         return f"{self.title}: argument{self._where(i, j)}"
 
     def _where(self, i: int, j: int) -> str:

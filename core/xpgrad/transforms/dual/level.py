@@ -76,7 +76,7 @@ class DualLevel(EnclosingLevel):
         return Port(self._argument, lambda g: [g.tangent, g.primal])
 
     def output_port(self) -> Port:
-        """Return how an array leaves as its primal and its tangent."""
+        """Return the port by which the primal and the tangent of an array are returned."""
         return Port(self._cotangent, lambda y: [y.primal, y.tangent])
 
     def tangent_port(self) -> Port:

@@ -128,7 +128,7 @@ def raise_escaped(own: Any, level: Any) -> None:
 
 
 def tangent_rule(backend: "DualBackend", definition: Definition, kernel: Kernel) -> Tangent | None:
-    """Return how the tangent is computed from the result; None if both are computed together, by transposition.
+    """Return the function from the result to its tangent; None if transposition computes both together.
 
     It may return `NotImplemented`, which leaves the operands to the transposition.
     """

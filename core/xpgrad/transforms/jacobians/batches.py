@@ -36,7 +36,7 @@ def basis(level: BatchLevel, spec: Spec, start: int, size: int) -> Array:
 
 
 def chunk_of(chunk_size: int | None, count: int, specs: Iterable[Spec]) -> int:
-    """Return how many of `count` rows or columns are computed together, where arrays of `specs` are computed with."""
+    """Return the number of rows or columns, of `count`, to compute together in operations on arrays of `specs`."""
     if chunk_size is not None:
         return max(1, min(chunk_size, count))
     largest = max(map(_nbytes, specs), default=1)

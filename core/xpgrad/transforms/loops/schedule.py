@@ -9,7 +9,7 @@ def interval(steps: int) -> int:
 
 
 def reach(checkpoints: int, repetitions: int) -> int:
-    """Return how many steps can be reversed if each step is repeated at most `repetitions` times, without a record.
+    """Return the number of steps that can be reversed if each is repeated at most `repetitions` times without a record.
 
     With `checkpoints` carries, including the carry of the first step.
     """
@@ -17,9 +17,9 @@ def reach(checkpoints: int, repetitions: int) -> int:
 
 
 def split(steps: int, checkpoints: int) -> int:
-    """Return after which of `steps` the next carry is kept, so that the fewest are computed again; 0 for a single step.
+    """Return the step after which the next carry is kept, so that the fewest steps are repeated; 0 for a single step.
 
-    The carry before the first step is one of `checkpoints`. Where that is the only one, the last step is reversed next.
+    The carry before the first step is one of `checkpoints`. If no other carry is kept, the last step is reversed next.
 
     Source: Griewank and Walther, Algorithm 799: Revolve, ACM Transactions on Mathematical Software 26 (2000).
     """

@@ -138,7 +138,7 @@ class SparseJacobian:
 
 
 def dense_pattern(sweeps: Sweeps, name: str) -> Pattern:
-    """Return where the Jacobian is not zero."""
+    """Return the pattern of nonzero entries of the Jacobian."""
     xp, sparse = plugins.host.namespace, scipy_sparse(name)
     rows, columns = sweeps.shape
     forward = columns < rows and supports_forward(sweeps.call)

@@ -107,7 +107,7 @@ def repeated_body(program: Program) -> str | None:
 
 
 def failure_of(trace: Trace) -> str | None:
-    """Return why a run that was recorded cannot be a program, or None."""
+    """Return the reason why a recorded run cannot be a program, or None."""
     facts = trace.facts
     if trace.failure is not None:
         return trace.failure

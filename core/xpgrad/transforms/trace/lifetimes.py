@@ -61,7 +61,7 @@ class Memory:
     Attributes
     ----------
     now, most : int
-        Bytes held now, and at most so far.
+        Bytes held now, and the largest number until now.
     """
 
     def __init__(self) -> None:

@@ -249,7 +249,7 @@ class Trace:
                     )
 
     def _met(self, x: Any) -> None:
-        """Take note of a Variable or an array from outside that was met."""
+        """Note a Variable or an array from outside that the function uses."""
         if isinstance(x, Variable):
             self.level.enter_variable(x)
         else:

@@ -32,7 +32,7 @@ class Place(NamedTuple):
 
 
 def place(b: Batching, index: Index, shape: Shape, front: bool) -> Place:
-    """Return where batch elements of `shape` are indexed.
+    """Return the `Place` at which batch elements of `shape` are indexed.
 
     Parameters
     ----------

@@ -125,7 +125,7 @@ class Builder:
         self._active: list[str] = []
 
     def marks(self) -> Marks:
-        """Return how far it is, for `back`."""
+        """Return the current position, for `back`."""
         return Marks(len(self.statements), self.space.split)
 
     def back(self, marks: Marks) -> None:

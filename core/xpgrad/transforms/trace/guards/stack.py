@@ -55,7 +55,7 @@ class Step(NamedTuple):
 
 
 def effect_of(name: str, arg: int | None) -> int:
-    """Return by how much an instruction changes the depth of the stack where it does not jump."""
+    """Return the change of the stack depth by an instruction that does not jump."""
     if name == "RETURN_GENERATOR":
         return 1
     if sys.version_info < (3, 12) and name in ("PRECALL", "CALL"):

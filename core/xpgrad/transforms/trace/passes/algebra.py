@@ -220,7 +220,7 @@ RULES: dict[str, Rule] = {
 
 
 def units(program: Program) -> Program:
-    """Return the program without calls that return one of their arguments, also where that lies in memory otherwise.
+    """Return the program without calls that return one of their arguments, even with another memory layout.
 
     Then sums of arrays computed from it are rounded differently.
     """

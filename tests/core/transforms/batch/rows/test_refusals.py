@@ -23,7 +23,7 @@ REFUSED = {
     "float": (lambda x: x * float(x[0]), "float"),
     "as an index": (lambda x: [1, 2, 3][xp.astype(x[0], xp.int64)], "an int|integer"),
     "bounds of a slice": (lambda x: x[: xp.astype(x[0], xp.int64)], "an int|integer"),
-    "shape": (lambda x: xp.zeros((xp.astype(x[0], xp.int64),)), "each batch element|integer"),
+    "shape": (lambda x: xp.zeros((xp.astype(x[0], xp.int64),)), "batch elements|integer"),
     "raw arange": (lambda x: Variable(x.array.__array_namespace__().arange(x.array[0])), "start \\+ step"),
     "raw linspace": (lambda x: Variable(x.array.__array_namespace__().linspace(x.array[0], 1.0, 3)), "start \\+"),
     "raw list": (lambda x: Variable(x.array.__array_namespace__().asarray([x.array[0], x.array[1]])), "xp.stack"),
