@@ -1,4 +1,4 @@
-"""`report`: the C compiler, the directory of the cache, the threads that run compiled code, and the last failure."""
+"""`report`: the C compiler, its cache directory, threads that run compiled code, and failures."""
 
 import time
 from collections.abc import Iterator, Mapping
@@ -22,7 +22,7 @@ def report() -> dict[str, Any]:
 
 
 def codegen() -> dict[str, Any]:
-    """Return the state of code generation; a compiler that is not known yet is tested.
+    """Return the state of code generation; test unknown compilers.
 
     Returns
     -------
@@ -54,7 +54,7 @@ def codegen() -> dict[str, Any]:
 
 
 def codegen_findings(facts: Mapping[str, Any]) -> Iterator[Finding]:
-    """Yield the reasons why some or all programs are not compiled, each with a remedy."""
+    """Yield reasons why some or all programs are not compiled, with remedies."""
     without = "until then programs run without C"
     if facts["threads_error"] is not None:
         yield ("wrong", "threads", facts["threads_error"], "correct it, or unset it to use all cores")

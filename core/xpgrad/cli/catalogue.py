@@ -1,4 +1,4 @@
-"""Chainer's public names, and what became of each: same, better, renamed or gone."""
+"""Chainer's public names, with the state of each: same, better, renamed or gone."""
 
 import functools
 import tomllib
@@ -20,7 +20,7 @@ class Entry(NamedTuple):
     here : str or None
         The path in xpgrad.
     text : str
-        What is better or why it is gone, and what to write instead.
+        Improvement or reason for removal, and the replacement.
     """
 
     path: str
@@ -30,7 +30,7 @@ class Entry(NamedTuple):
 
 
 class Catalogue(NamedTuple):
-    """The names of each module, and what is said about others."""
+    """The names of each module, and remarks about other libraries."""
 
     modules: dict[str, dict[str, Entry]]
     aliases: dict[str, str]
@@ -39,7 +39,7 @@ class Catalogue(NamedTuple):
     here: dict[str, str]
 
     def find(self, path: str) -> Entry:
-        """Return what became of a dotted path, or of the name that it begins with; "not known" is a state, too."""
+        """Return the entry of a dotted path, or of its longest known prefix; unknown names have state "not known"."""
         parts = path.split(".")
         for end in range(len(parts) - 2, 1, -1):  # chainer.functions.activation.relu.relu
             entries = self.modules.get(".".join(parts[:end]), {})
@@ -66,7 +66,7 @@ class Catalogue(NamedTuple):
         return Entry(path, "not known", None, "not in Chainer's public interface; look at what it does")
 
     def is_known_root(self, name: str) -> bool:
-        """Return whether a top-level module is Chainer or was built on it."""
+        """Return whether a top-level module is Chainer or a library built on Chainer."""
         return name == "chainer" or name in self.elsewhere
 
 

@@ -1,4 +1,4 @@
-"""`xpgrad conform`: the conformance suite, a distribution of its own, run on a backend."""
+"""`xpgrad conform`: runs the conformance suite, a separate distribution, on a backend."""
 
 import difflib
 import re
@@ -53,20 +53,20 @@ def _seconds(context: click.Context, parameter: click.Parameter, value: str | No
     "--since",
     type=click.Path(path_type=Path),
     metavar="REPORT",
-    help="Run first what failed in an earlier report, a directory or its conformance.json.",
+    help="First run checks that failed in an earlier report, a directory or its conformance.json.",
 )
 @click.option(
     "--resume",
     type=click.Path(file_okay=False, path_type=Path),
     metavar="DIR",
-    help="Keep outcomes in this directory, and leave out what passed in an earlier run with it.",
+    help="Keep outcomes in this directory, and skip checks that passed in an earlier run with it.",
 )
 @click.option(
     "--time",
     "seconds",
     callback=_seconds,
     metavar="TIME",
-    help="Stop after 90s, 10m or 1h; what finds most runs first.",
+    help="Stop after 90s, 10m or 1h; the most revealing checks run first.",
 )
 @click.option("--profile", type=click.Choice(["quick", "thin", "full", "soak"]), default="full", show_default=True)
 @click.option("--minutes", type=float, default=10, show_default=True, help="Duration of the profile soak.")
@@ -75,13 +75,13 @@ def _seconds(context: click.Context, parameter: click.Parameter, value: str | No
 )
 @click.option("--declare", is_flag=True, help="Print a declaration of capabilities that agrees with the probes.")
 @click.option("--accept", is_flag=True, help="Certify even if one reason is given for more than five capabilities.")
-@click.option("--seed", type=int, help="Seed of all random numbers. [default: another one for each run]")
-@click.option("--jobs", type=click.IntRange(min=0), help="Processes; 0: this one. [default: one more than cores]")
+@click.option("--seed", type=int, help="Seed of all random numbers. [default: different for each run]")
+@click.option("--jobs", type=click.IntRange(min=0), help="Worker processes; 0: none. [default: one more than cores]")
 @click.option("--timeout", type=float, default=120, show_default=True, help="Seconds per check.")
 def conform(backend: str, over: str | None, report: Path | None, **options: Any) -> None:
-    """Certify a backend; `trace`, `batch`, `dual`: the arrays of compile, vmap, jvp over those of another one.
+    """Certify a backend; `trace`, `batch`, `dual`: the arrays of compile, vmap, jvp over another backend.
 
-    Exit codes: 0 certified (or nothing failed, in a part of the suite), 1 failures, 2 nothing ran or the backend cannot
+    Exit codes: 0 certified (in a part of the suite, no failures), 1 failures, 2 no checks ran or the backend cannot
     be used, 3 declared and probed capabilities disagree.
     """
     try:
@@ -98,7 +98,7 @@ def conform(backend: str, over: str | None, report: Path | None, **options: Any)
         devices_of(backend)
     except (XpgradError, TypeError) as error:
         raise Unusable(_unusable(backend, error)) from None
-    options |= {name: options[name] or None for name in ("families", "cases", "operations")}  # None: all of them
+    options |= {name: options[name] or None for name in ("families", "cases", "operations")}  # None: all
     options["jobs"] = cores() + 1 if options["jobs"] is None else options["jobs"]
     try:
         code = run(backend, Console(highlight=False, markup=False), report, **options)
@@ -108,7 +108,7 @@ def conform(backend: str, over: str | None, report: Path | None, **options: Any)
 
 
 def _unusable(backend: str, error: Exception) -> str:
-    """Return why the suite does not run, and what to do: there is no such backend, or it cannot be used."""
+    """Return why the suite does not run, and a remedy: the backend is unknown or cannot be used."""
     within = re.sub(r"^(\w+\()+|\)+$", "", backend)  # a transformation is over a backend: trace(numpy)
     name = within.removeprefix("@").partition(":")[0]
     if plugins.knows(name):

@@ -27,8 +27,8 @@ WIDE = 100
 def devices(names: tuple[str, ...], versions: bool, as_json: bool) -> None:
     """List the backends NAME, by default all, with their devices and versions, and the reason if one is off.
 
-    Only the backends NAME are loaded. The list of all is made from what is installed, without importing any library;
-    --versions imports them.
+    Only the backends NAME are loaded. The list of all backends is read from installed metadata, without importing any
+    library; --versions imports them.
     """
     wanted = [name.removeprefix("@").partition(":")[0] for name in names]
     try:
@@ -63,7 +63,7 @@ def _table(rows: Iterable[dict[str, Any]], timed: bool) -> Table:
 
 
 def _reasons(rows: Iterable[dict[str, Any]]) -> Table:
-    """Return why backends are off, each name beside its reason."""
+    """Return why backends are off, each name next to its reason."""
     table = Table(box=None, pad_edge=False, show_header=False)
     table.add_column(no_wrap=True)
     table.add_column(overflow="fold")
@@ -91,7 +91,7 @@ def _row(name: str, *, load: bool) -> dict[str, Any]:
 
 
 def _loaded(name: str) -> dict[str, Any]:
-    """Return what is known of a backend when its plugin has been loaded."""
+    """Return the facts about a backend after loading its plugin."""
     facts: dict[str, Any] = {"state": "off"}
     try:
         backend = plugins.backend(name)
@@ -107,7 +107,7 @@ def _loaded(name: str) -> dict[str, Any]:
 
 
 def _installed(name: str) -> dict[str, Any]:
-    """Return what entry points and the metadata of distributions tell of a backend: nothing is imported."""
+    """Return facts about a backend from entry points and distribution metadata, without importing it."""
     found = plugins.installed
     if name in found.disabled:
         return {"state": "off", "reason": f"{name}: {found.disabled[name]}"}
@@ -121,7 +121,7 @@ def _installed(name: str) -> dict[str, Any]:
 
 
 def _version(roots: Iterable[str]) -> str | None:
-    """Return the version of the first distribution that has one of these packages, or None."""
+    """Return the version of the first distribution that provides a package in `roots`, or None."""
     for root in roots:
         try:
             return importlib.metadata.version(root)

@@ -1,6 +1,6 @@
 """Handwritten digits: trains a multilayer perceptron on real scans. A program to copy and to change.
 
-The data are the 1,797 scans of 8 x 8 pixels that scikit-learn carries; nothing is downloaded. The program runs
+The data are the 1,797 scans of 8 x 8 pixels included in scikit-learn, so no download is needed. The program runs
 unchanged on every device that has a backend: only data and parameters are sent to the device explicitly.
 """
 
@@ -29,7 +29,7 @@ class Epoch(NamedTuple):
 
 
 def load() -> tuple[Array, Array, Array, Array]:
-    """Return training images and labels, then held-out ones; the split is fixed, so that runs are comparable."""
+    """Return training images and labels, then test images and labels, in a fixed split for comparable runs."""
     from sklearn.datasets import load_digits  # an extra
 
     images, labels = load_digits(return_X_y=True)
@@ -74,7 +74,7 @@ class Perceptron:
 class Adam:
     """Adam (Kingma and Ba, 2015), written with operators only, so that it runs on any array.
 
-    What changes from step to step is in Variables, which a compiled function reads and stores at each call.
+    State that changes from step to step is in Variables, which a compiled function reads and stores at each call.
     """
 
     def __init__(self, parameters: list[Parameter]) -> None:

@@ -1,4 +1,4 @@
-"""`xpgrad doctor`: loads each plugin in a process of its own, and reports problems and remedies."""
+"""`xpgrad doctor`: loads each plugin in a separate process, and reports problems and remedies."""
 
 import difflib
 import json
@@ -27,11 +27,11 @@ from xpgrad.errors import XpgradError
 )
 @click.option("--build", is_flag=True, help="First compile kernels in C, which otherwise begins at their first use.")
 def doctor(name: str | None, as_json: bool, timeout: float, build: bool) -> None:
-    """Examine the backend NAME, by default every one that is installed.
+    """Examine the backend NAME, by default every installed backend.
 
-    Each plugin is loaded in a process of its own, so that one that hangs or crashes is reported, too.
+    Each plugin is loaded in a separate process, so that hangs and crashes are also reported.
 
-    The exit code is 0 if nothing is wrong, 1 if something is, and 2 if there is no backend NAME. A backend that is off,
+    The exit code is 0 without problems, 1 with problems, and 2 if there is no backend NAME. A backend that is off,
     because its library is missing or an environment variable disables it, counts as wrong only if NAME is given.
     """
     try:
@@ -57,7 +57,7 @@ def _build(names: list[str]) -> None:
     for name in names:
         try:
             built = get_device(f"@{name}").backend.build()
-        except XpgradError:  # its library is missing, or it is broken: the examination says so
+        except XpgradError:  # the examination reports missing or broken libraries
             continue
         if built is not None:
             click.echo(

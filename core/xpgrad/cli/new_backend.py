@@ -1,4 +1,4 @@
-"""`xpgrad new-backend`: writes the distribution of a backend that installs, loads and passes its tests at once."""
+"""`xpgrad new-backend`: writes the distribution of a backend that installs, loads and passes its tests immediately."""
 
 import keyword
 import re
@@ -30,14 +30,14 @@ NAME = re.compile(r"[a-z][a-z0-9]*(?:[-_][a-z0-9]+)*")
     default=STAND_IN,
     show_default=True,
     metavar="MODULE",
-    help="The library's Array API namespace, as in an import; by default a stand-in, to be replaced.",
+    help="The library's Array API namespace, as in an import; by default a placeholder, to be replaced.",
 )
 @click.option("--author", help="By default git's user.name.")
 @click.option("--email", help="By default git's user.email.")
 def new_backend(name: str, output: Path | None, library: str, author: str | None, email: str | None) -> None:
     """Write a distribution for the backend NAME: a plugin, its tests, packaging and continuous integration.
 
-    It works at once, over a copy of array-api-strict, which you replace by your library.
+    It works immediately, over a copy of array-api-strict, which you replace with your library.
     """
     try:
         installed = scan()
@@ -92,7 +92,7 @@ def _checked_library(library: str, installed: Installed) -> str:
 def _root_of_arrays(library: str) -> str:
     """Return the first part of the module where the type of a library's arrays is made, which a wrapper does not make.
 
-    That of the library's own name where it makes no array; click's error if it cannot be imported.
+    If the library makes no array, its name is returned; if it cannot be imported, click's error is raised.
     """
     try:
         namespace = resolve_name(library)
@@ -105,7 +105,7 @@ def _root_of_arrays(library: str) -> str:
 
 
 def _person(author: str | None, email: str | None, otherwise: str) -> tuple[str, str]:
-    """Return name and address of the author: the given ones, else git's, else `otherwise` and no address."""
+    """Return name and address of the author: given values, else git's settings, else `otherwise` and no address."""
     name = _git("user.name") if author is None else _one_line(author)
     address = _git("user.email") if email is None else email.strip()
     if email and not re.fullmatch(r"[^@\s]+@[^@\s]+", address):

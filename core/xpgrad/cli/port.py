@@ -1,4 +1,4 @@
-"""`xpgrad port`: tells, line by line, what of a Chainer program has another name or meaning here."""
+"""`xpgrad port`: lists, line by line, names of a Chainer program with another name or meaning in xpgrad."""
 
 import ast
 import json
@@ -24,7 +24,7 @@ COLOURS = {
 
 
 class Finding(NamedTuple):
-    """A name in a program; `state` is one of the catalogue's, or "import" for a line that imports Chainer."""
+    """A name in a program; `state` is a state of the catalogue, or "import" for a line that imports Chainer."""
 
     line: int
     column: int
@@ -42,7 +42,7 @@ class Reader(ast.NodeVisitor):
         self.findings: list[Finding] = []
 
     def add(self, node: Any, entry: Entry, name: str | None = None) -> None:
-        """Add what the catalogue says about a name."""
+        """Add a finding with the catalogue's text about a name."""
         text = f"{entry.here}: {entry.text}".removesuffix(": ") if entry.state == "renamed" else entry.text
         self.findings.append(Finding(node.lineno, node.col_offset + 1, name or entry.path, entry.state, text))
 
@@ -113,7 +113,7 @@ class Reader(ast.NodeVisitor):
         self.generic_visit(node)
 
     def visit_Call(self, node: ast.Call) -> None:
-        """Look up the setting of ``using_config``, too."""
+        """Also look up the setting of ``using_config``."""
         path = self.path_of(node.func) or ""
         setting = node.args[0].value if node.args and isinstance(node.args[0], ast.Constant) else None
         if path.endswith(".using_config") and isinstance(setting, str):
@@ -123,7 +123,7 @@ class Reader(ast.NodeVisitor):
         self.generic_visit(node)
 
     def visit_Assign(self, node: ast.Assign) -> None:
-        """Follow ``F = chainer.functions``; a name that gets another value is no longer Chainer's."""
+        """Follow ``F = chainer.functions``; a name that gets another value no longer belongs to Chainer."""
         self.visit(node.value)
         path = self.path_of(node.value)
         for target in node.targets:
@@ -147,7 +147,7 @@ class Reader(ast.NodeVisitor):
 
 
 def examine(source: str, name: str = "<program>") -> list[Finding]:
-    """Return what `port` tells about a program, in the order of its lines, each name once for a line."""
+    """Return the findings of `port` for a program in the order of its lines, each name once per line."""
     reader = Reader()
     reader.visit(ast.parse(source, name))
     by_place = {(f.line, f.name, f.state, f.text): f for f in reversed(reader.findings)}
@@ -157,12 +157,12 @@ def examine(source: str, name: str = "<program>") -> list[Finding]:
 @click.command()
 @click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False))
 @click.option("--format", "how", type=click.Choice(["text", "json"]), default="text", show_default=True)
-@click.option("--all", "everything", is_flag=True, help="List the names that are the same, too.")
+@click.option("--all", "everything", is_flag=True, help="Also list unchanged names.")
 def port(files: tuple[str, ...], how: str, everything: bool) -> None:
-    """Tell what of the Chainer programs FILES has another name or meaning here; nothing is changed.
+    """List names in the Chainer programs FILES with another name or meaning in xpgrad; no file is changed.
 
-    The exit code is 0 if only imports must change, 1 if a name was renamed, is gone, or is not known to this command,
-    and 2 if a file cannot be read as Python. Names whose state is "better" work as they are.
+    The exit code is 0 if only imports must change, 1 if a name was renamed, removed or unknown to this command,
+    and 2 if a file cannot be read as Python. Names whose state is "better" work unchanged.
     """
     found = {path: _read(path) for path in files}
     shown = {path: [f for f in rows if everything or f.state != "same"] for path, rows in found.items()}

@@ -1,4 +1,4 @@
-"""What a report of a problem begins with: versions of Python, of xpgrad and of the libraries that are installed."""
+"""The head of a problem report: versions of Python, of xpgrad and of the installed libraries."""
 
 import platform
 import sys

@@ -60,7 +60,7 @@ class Scaffold:
     name : str
         Name of the backend.
     library : str
-        The array library's Array API namespace: a module, or a name in one.
+        The array library's Array API namespace: a module, or a name in a module.
     arrays : str
         The first part of the name of the module where the type of its arrays is made.
     author, email : str
@@ -84,7 +84,7 @@ class Scaffold:
         return self.distribution.replace("-", "_")
 
     def requirements(self) -> list[str]:
-        """Return what the distribution needs besides xpgrad: the library, and the wrapper over it, if any."""
+        """Return the requirements of the distribution in addition to xpgrad: the library and, if any, its wrapper."""
         if self.library == STAND_IN:
             return ["array-api-strict>=2.6"]
         return [_distribution_of(root) for root in dict.fromkeys((self.library.partition(".")[0], self.arrays))]
@@ -123,7 +123,7 @@ class Scaffold:
         }
 
     def write(self, target: Path) -> None:
-        """Write the distribution to the folder `target`, which does not exist or is empty; on an error, write nothing.
+        """Write the distribution to the directory `target`, which must be new or empty; on an error, leave no files.
 
         Raises
         ------
@@ -132,7 +132,7 @@ class Scaffold:
         """
         texts = self.texts()
         new_folders = [folder for folder in (target, *target.parents) if not folder.exists()]
-        stage = target / f".{uuid.uuid4().hex}"  # short, so that its path can be removed, too
+        stage = target / f".{uuid.uuid4().hex}"  # short, so that its path can also be removed
         moved: list[Path] = []
         try:
             target.mkdir(parents=True, exist_ok=True)

@@ -69,9 +69,9 @@ class CUDAProfileHook(_Around):
 
 
 class CupyMemoryProfileHook(_Around):
-    """Counts the bytes that every function takes from CuPy's memory pool, and those that the pool takes from the GPU.
+    """Counts the bytes that each function takes from CuPy's memory pool, and the pool from the GPU.
 
-    What a function gives back meanwhile is not subtracted. `MemoryHook` says what is alive, for every library.
+    Memory that a function frees is not subtracted. `MemoryHook` reports live memory, for every library.
 
     Attributes
     ----------
@@ -114,7 +114,7 @@ class CupyMemoryProfileHook(_Around):
                 return
 
     def total_used_bytes(self) -> int:
-        """Return the bytes that all functions took from the pool; of nested functions, only the outermost counts."""
+        """Return the bytes that all functions took from the pool; only the outermost of nested functions counts."""
         return sum(used for _, used, _, depth in self.call_history if not depth)
 
     def total_acquired_bytes(self) -> int:
@@ -122,7 +122,7 @@ class CupyMemoryProfileHook(_Around):
         return sum(acquired for _, _, acquired, depth in self.call_history if not depth)
 
     def summary(self) -> dict[str, dict[str, int]]:
-        """Return `used_bytes`, `acquired_bytes` and the number of calls (`occurrence`) of each function, by name."""
+        """Return `used_bytes`, `acquired_bytes` and the number of calls (`occurrence`) for each function name."""
         found: dict[str, dict[str, int]] = {}
         for name, used, acquired, _ in self.call_history:
             record = found.setdefault(name, {"used_bytes": 0, "acquired_bytes": 0, "occurrence": 0})

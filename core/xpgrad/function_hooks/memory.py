@@ -1,4 +1,4 @@
-"""`MemoryHook`: how many bytes the arrays of a computation hold, by function, on every backend."""
+"""`MemoryHook`: counts the bytes in arrays of a computation per function, on every backend."""
 
 import functools
 import weakref
@@ -16,7 +16,7 @@ GIVEN, SUMS = "(given)", "(sums of gradients)"
 
 
 class MemoryEvent(NamedTuple):
-    """What was alive when a function had finished.
+    """Live memory at the end of a function.
 
     Attributes
     ----------
@@ -33,13 +33,13 @@ class MemoryEvent(NamedTuple):
 class MemoryHook(FunctionHook):
     """Counts the bytes of the arrays that functions take and return, as long as anything holds them.
 
-    An array counts from the function that makes it until nobody refers to its memory any more: neither the graph, nor
-    a Variable, nor the user. An array and its views count once. It counts under the function that returned it, an
-    array that was there before under ``(given)`` (data and parameters), and a gradient that was added up of several, or
-    that the sweep started from, under ``(sums of gradients)``. Arrays go on being counted after the hook is removed.
+    An array counts from the function that creates it until its memory has no more references in the graph, in
+    Variables or in user code. An array and its views count once. It counts under the function that returned it;
+    existing arrays (data and parameters) count under ``(given)``, and gradients that were added up, or
+    that the sweep started from, under ``(sums of gradients)``. Arrays still count after the hook is removed.
 
     Not counted are arrays that live within one function only, memory that a library keeps for later, and gradients that
-    the sweep adds up for a root. An array that is computed later, as dask's, counts with the bytes that it will have.
+    the sweep adds up for a root. A lazy array, as in dask, counts with its size after computation.
 
     Attributes
     ----------
@@ -69,7 +69,7 @@ class MemoryHook(FunctionHook):
         return self._peak
 
     def forward_preprocess(self, function: FunctionNode, in_data: tuple[Any, ...]) -> None:
-        """Count inputs that were there before."""
+        """Count inputs that existed before."""
         self._count(GIVEN, in_data)
 
     def backward_preprocess(self, function: FunctionNode, in_data: tuple[Any, ...], out_grad: tuple[Any, ...]) -> None:
@@ -78,7 +78,7 @@ class MemoryHook(FunctionHook):
         self._count(SUMS, out_grad)
 
     def computed(self, function: FunctionNode, which: str, results: tuple[Any, ...]) -> None:
-        """Count what a function made."""
+        """Count the results of a function."""
         name = function._impl_name
         self._record(name)["occurrence"] += 1
         self._count(name, results)
@@ -120,10 +120,10 @@ class MemoryHook(FunctionHook):
             self._live -= size
 
     def summary(self) -> dict[str, dict[str, int]]:
-        """Return for each function, by name, its calls and its bytes.
+        """Return the number of calls and the bytes of each function.
 
-        These are the number of calls (`occurrence`), the bytes of all arrays that it made (`allocated_bytes`), of those
-        that are alive (`live_bytes`), and of those that were alive when most was (`bytes_at_peak`).
+        These are the number of calls (`occurrence`), the bytes of all created arrays (`allocated_bytes`), of arrays
+        that are alive (`live_bytes`), and of arrays that were alive at the peak (`bytes_at_peak`).
         """
         self._settle()
         return {name: dict(record) for name, record in self._records.items()}

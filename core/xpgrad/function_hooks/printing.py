@@ -17,7 +17,7 @@ class PrintHook(FunctionHook):
     sep : None
         Deprecated; it has no effect.
     end : str
-        What follows each text.
+        Text printed after each line.
     file : text stream, optional
         By default the standard output.
     flush : bool

@@ -16,7 +16,7 @@ def print_rows(rows: Sequence[Sequence[str]], file: TextIO | None) -> None:
 
 
 def check_unit(title: str, unit: str) -> None:
-    """Raise ValueError unless `unit` is one of `BYTES`, or says that one is to be chosen."""
+    """Raise ValueError unless `unit` is in `BYTES`, or requests an automatic choice."""
     if unit not in BYTES and unit not in ("auto", "auto_foreach"):
         known = ", ".join(("auto", "auto_foreach", *BYTES))
         raise ValueError(f"{title}: unit must be {known}; got {unit!r}")

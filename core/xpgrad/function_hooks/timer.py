@@ -17,7 +17,7 @@ MAX_LIVE_ROWS = 30
 class TimerHook(FunctionHook):
     """Measures how long every function takes, forward and backward.
 
-    Asynchronous devices are synchronized before and after each function, so that the times are those of the work; the
+    Asynchronous devices are synchronized before and after each function, so that times include the work; the
     program is slower than without the hook.
 
     Parameters
@@ -49,7 +49,7 @@ class TimerHook(FunctionHook):
             self._shown.__enter__()
 
     def deleted(self, function: FunctionNode | None) -> None:
-        """Leave the live table as it is at the end."""
+        """Keep the final state of the live table."""
         shown = self._shown
         if shown is not None and function is None:
             self._shown = None
@@ -86,16 +86,16 @@ class TimerHook(FunctionHook):
                 return
 
     def total_time(self) -> float:
-        """Return the total time of all functions in seconds; of nested functions, only the outermost counts."""
+        """Return the total time of all functions in seconds; only the outermost of nested functions counts."""
         return self._total
 
     def summary(self) -> dict[str, dict[str, Any]]:
-        """Return the seconds (`elapsed_time`) and the number of calls (`occurrence`) of each function, by name."""
+        """Return the seconds (`elapsed_time`) and the number of calls (`occurrence`) for each function name."""
         return _added({}, self.call_history)
 
     @contextmanager
     def live(self, refresh_per_second: float = 4.0, console: Any = None) -> Iterator[None]:
-        """Return a context in which a table in the terminal shows what the hook has measured so far.
+        """Return a context in which a table in the terminal shows the measurements so far.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""The protocols, names and classes by which other libraries use Variables: NumPy's protocols, einops, dispatchers.
+"""Protocols, names and classes that let other libraries use Variables: NumPy's protocols, einops, dispatchers.
 
 Doors lead to the differentiation of other frameworks. They are parts of plugins, which the entry points of the group
 ``xpgrad.interop`` name: ``xpgrad.interop.NAME`` is the module of the door, ``xpgrad.interop.from_NAME`` its function
@@ -11,7 +11,7 @@ from typing import Any
 
 from xpgrad.graph.methods import copies
 
-copies.PASSING_ON.add("xarray")  # it makes deep copies in `sortby`, `reindex` and others
+copies.PASSING_ON.add("xarray")  # xarray makes deep copies in `sortby`, `reindex` and other methods
 
 _PUBLIC = ("einops",)
 """Modules of this package that users import."""

@@ -40,7 +40,7 @@ ADVICE = {
     "tobytes": "v.array.tobytes()",
     "tofile": "v.array.tofile(file)",
     "zero_": "v[...] = 0",
-    # PyTorch's and others' names
+    # Names from PyTorch and other libraries
     "H": "v.mT.conj()",
     "bmm": "v @ u",
     "bool": "v.astype(dtype)",
@@ -95,7 +95,7 @@ OF_FUNCTIONS = (
 
 
 def table() -> dict[str, str]:
-    """Return the expression to use for each name; the standard's function is preferred to Chainer's."""
+    """Return the replacement of each name, with functions of the standard preferred to Chainer's functions."""
     found = {name: f"xpgrad.functions.{name}(v)" for name in OF_FUNCTIONS}
     found |= {name: f"xpgrad.ops.{name}(v)" for name in OF_OPS}
     for chapter in ("linalg", "fft"):

@@ -23,7 +23,7 @@ def find(name: str) -> Any:
     Raises
     ------
     AttributeError
-        No installed plugin has this door; the text says what to install.
+        No installed plugin provides this adapter; the message names the package to install.
     PluginError
         Two plugins have it, its module cannot be imported, or it lacks the function.
     """

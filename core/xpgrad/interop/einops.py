@@ -1,6 +1,6 @@
 """Lets einops work on Variables: ``rearrange``, ``reduce``, ``repeat``, ``pack``, ``einsum``.
 
-einops finds backends among the subclasses of its own `AbstractBackend`, so importing this module is enough.
+einops finds backends among the subclasses of its `AbstractBackend`, so importing this module is enough.
 `import xpgrad` does so if einops has been imported before; otherwise::
 
     import xpgrad.interop.einops
@@ -17,7 +17,7 @@ from xpgrad.types import Array, Shape
 
 
 class VariableBackend(AbstractBackend):
-    """The operations of einops on Variables, by its names."""
+    """The operations of einops on Variables, under the names of einops."""
 
     framework_name = "xpgrad"
 

@@ -1,7 +1,7 @@
 """Functions of another framework in our graph: their gradients are computed by its engine.
 
-A call is one node of the graph. A recorded sweep asks the tape of the call for the tape of its pullback, which makes
-the next node; so every order works if the framework's does.
+A call is one node of the graph. A recorded sweep requests from the tape of the call the tape of its pullback, which
+becomes the next node; so every order works if the framework supports this order.
 """
 
 from collections.abc import Callable, Sequence
@@ -33,17 +33,17 @@ def call(title: str, framework: Framework, device: Device | None, f: Callable[..
     Parameters
     ----------
     title : str
-        What messages call it.
+        Its name in messages.
     device : Device or None
         The framework's device that Variables and arrays are sent to; by default they stay in their memory.
     f : callable
-        It gets arrays of the framework for Variables and for arrays of other libraries. Other arguments, arrays of the
-        framework among them, are passed on as they are.
+        It receives arrays of the framework for Variables and for arrays of other libraries. Other arguments, including
+        arrays of the framework, are passed unchanged.
 
     Returns
     -------
     tree
-        What `f` returned, with a Variable for each array of the framework, on the device of the arguments.
+        The result of `f`, with a Variable for each array of the framework, on the device of the arguments.
     """
     leaves, paths, build = framework.flatten((args, kwargs))
     inputs: dict[int, Variable] = {}
@@ -93,14 +93,14 @@ def call(title: str, framework: Framework, device: Device | None, f: Callable[..
 
 
 class Home(NamedTuple):
-    """Where an array goes, and whether it enters a trace in which the others are, unlike what a function captured."""
+    """The target device of an array, and whether the array is part of a trace; captured arrays are not."""
 
     device: Device
     traced: bool
 
     @classmethod
     def of(cls, spec: Any) -> "Home":
-        """Return where the array of a spec is."""
+        """Return the home of an array with this spec."""
         backend, traced = spec.backend, False
         while isinstance(backend, TransformedBackend):
             traced = traced or issubclass(backend.array_types[0], TracedArray)
@@ -109,9 +109,9 @@ class Home(NamedTuple):
 
 
 class ForeignFunction(FunctionNode):
-    """A call of another framework's function, which has been made: the outputs are those of its tape.
+    """A completed call of another framework's function: the outputs come from its tape.
 
-    A class, because its inputs and outputs are those of a user's function, and its gradients are not ours. Forward mode
+    A class, because a user's function defines inputs and outputs, and a framework gradients. Forward mode
     transposes them.
 
     Parameters
@@ -122,7 +122,7 @@ class ForeignFunction(FunctionNode):
     homes : list of Home
         Where the outputs go.
     result : bool
-        Whether the outputs are those of the user's function.
+        Whether the outputs are results of the user's function.
     """
 
     of_library = True
@@ -136,11 +136,11 @@ class ForeignFunction(FunctionNode):
 
     @property
     def label(self) -> str:
-        """What messages call it."""
+        """Its name in messages."""
         return self.title
 
     def connected(self, inputs: Sequence[Variable]) -> list[Variable | None]:
-        """Return the outputs, connected to `inputs` and what the tape captured; None for those that do not exist."""
+        """Return the outputs, connected to `inputs` and to captured Variables; None for missing outputs."""
         captured = map(inside, self.captured) if isinstance(innermost(), DualLevel) else self.captured
         found = dict(zip(self.present, self.apply([*inputs, *captured]), strict=True))
         return [found.get(i) for i in range(len(self.homes))]
@@ -157,7 +157,7 @@ class ForeignFunction(FunctionNode):
         """Return the outputs of the tape."""
         if self.tape is None:
             raise self._released()
-        self.retain_inputs(range(len(inputs)))  # also for those who look whether they are changed
+        self.retain_inputs(range(len(inputs)))  # also so that changes of these are detected
         self.retain_outputs(range(len(self.present)))
         level = next((x.recording.level for x in inputs if isinstance(x, TracedArray)), None)
         outputs = []
@@ -209,7 +209,7 @@ class ForeignFunction(FunctionNode):
 
 
 def outside(array: Array) -> Variable:
-    """Return a Variable over `array` that requires no gradient and enters no transformation that is active."""
+    """Return a Variable over `array` that requires no gradient and is not part of an active transformation."""
     found: Variable = called_with(at_level(None), constant_variable, array)
     return found
 
@@ -217,8 +217,8 @@ def outside(array: Array) -> Variable:
 def opened(x: Variable, title: str) -> Array:
     """Return the array of a Variable without the transformations that are active.
 
-    A dual number gives its primal, because forward mode transposes the gradient. A traced array gives its values, and
-    there is no program then: another framework's calls cannot be in one.
+    The array of a dual number is its primal, because forward mode transposes the gradient. A traced array gives its
+    values and prevents a program, because calls of another framework cannot be in a program.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""What the door to a framework provides: its arrays, its calls, and their tapes."""
+"""The adapter to a framework: its arrays, its calls, and their tapes."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
@@ -14,14 +14,14 @@ from xpgrad.types import Array
 
 
 class Tape(ABC):
-    """What another framework recorded of a computation.
+    """The record that another framework keeps of a computation.
 
     Attributes
     ----------
     outputs : list of array or None
-        Arrays of the framework; None for one that does not exist.
+        Arrays of the framework; None for missing outputs.
     captured : list of Variable
-        Those that represent, after the inputs, what the function has from elsewhere and the framework trains.
+        Variables that represent, after the inputs, captured values that the framework trains.
     """
 
     outputs: Sequence[Array | None]
@@ -35,12 +35,12 @@ class Tape(ABC):
     def pulled(self, cotangents: Sequence[Array | None], targets: Sequence[int]) -> "Tape":
         """Return the tape of `pull`: its outputs are those gradients.
 
-        Its inputs are those of this tape, with the captured values, and then the cotangents that are not None.
+        Its inputs are the inputs of this tape, with the captured values, and then the cotangents that are not None.
         """
 
 
 class Run(NamedTuple):
-    """What a call of a framework's function returned.
+    """The result of a call of a framework's function.
 
     Attributes
     ----------
@@ -51,7 +51,7 @@ class Run(NamedTuple):
     tape : Tape or None
         None if the framework recorded nothing.
     places : list of int or None
-        For each leaf, which output of the tape it is.
+        For each leaf the number of its output of the tape.
     """
 
     leaves: Sequence[Any]
@@ -61,7 +61,7 @@ class Run(NamedTuple):
 
 
 class Framework(ABC):
-    """What the door to a framework must know.
+    """Adapter to another autodiff framework.
 
     Parameters
     ----------
@@ -85,10 +85,10 @@ class Framework(ABC):
         self, f: Callable[..., Any], call: Callable[[Sequence[Array]], Any], inputs: Sequence[Array],
         active: Sequence[int], recorded: bool,
     ) -> Run:  # fmt: skip
-        """Return what ``call(inputs)``, a call of `f`, returns, recorded for the inputs `active` if that is asked."""
+        """Return the result of ``call(inputs)``, a call of `f`, recorded for the inputs `active` if `recorded`."""
 
     def enter(self, array: Array, device: Device | None) -> Array:
-        """Return an array as one of the framework, on `device` or in the memory where it is."""
+        """Return an array as an array of the framework, on `device` or in the same memory."""
         return shared(array, peer(array, self.backend) if device is None else device)
 
     def leave(self, array: Array, device: Device, *, result: bool) -> Array:

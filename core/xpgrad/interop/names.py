@@ -1,4 +1,4 @@
-"""The functions at the root of the package, where dispatchers such as opt_einsum and autoray look for them.
+"""The functions at the root of the package, which dispatchers such as opt_einsum and autoray use.
 
 Those call ``xpgrad.tensordot``, ``xpgrad.linalg.norm`` and so on with NumPy's arguments.
 """
@@ -10,12 +10,12 @@ from xpgrad.interop.numpy_functions import FUNCTIONS
 
 
 def find(name: str) -> Any:
-    """Return the function for ``numpy.name``: that of NumPy's table, else of `xpgrad.ops`, else of the standard.
+    """Return the function for ``numpy.name``: from NumPy's table, else from `xpgrad.ops`, else from the standard.
 
     Raises
     ------
     AttributeError
-        There is no such function.
+        The function does not exist.
     """
     try:
         return beyond(name)
@@ -24,12 +24,12 @@ def find(name: str) -> Any:
 
 
 def beyond(name: str) -> Any:
-    """Return the function `name` of NumPy's table, else that of `xpgrad.ops`.
+    """Return the function `name` of NumPy's table, or else of `xpgrad.ops`.
 
     Raises
     ------
     AttributeError
-        There is no such function.
+        The function does not exist.
     """
     if name in FUNCTIONS:
         return FUNCTIONS[name]
@@ -44,7 +44,7 @@ def beyond_names() -> set[str]:
 
 
 def chapter(name: str) -> dict[str, Any]:
-    """Return the functions of `numpy.linalg` or `numpy.fft` and of the standard's extension, by name."""
+    """Return the functions of `numpy.linalg` or `numpy.fft` and of the standard's extension, with names as keys."""
     standard = getattr(array_api, name)
     found = {each: getattr(standard, each) for each in standard.__all__}
     return found | {key.partition(".")[2]: f for key, f in FUNCTIONS.items() if key.startswith(f"{name}.")}

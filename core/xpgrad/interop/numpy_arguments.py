@@ -31,7 +31,7 @@ FLOATING = KINDS[2:]
 TABLE: dict[str, Function] = {}
 """From the name of a function of NumPy, such as ``linalg.solve``, to our function."""
 
-_HARMLESS: dict[str, tuple[Any, ...]] = {  # values that change nothing, of arguments that are refused otherwise
+_HARMLESS: dict[str, tuple[Any, ...]] = {  # values without effect, of arguments that are otherwise rejected
     "where": (True,),
     "order": ("K", "C", "A"),
     "casting": ("same_kind",),
@@ -111,7 +111,7 @@ def given(value: Any) -> Any:
 
 
 def refuse_argument(name: str, argument: str, value: Any, library: str = "numpy") -> None:
-    """Raise TypeError unless `value` is None or changes nothing."""
+    """Raise TypeError unless `value` is None or has no effect."""
     if given(value) is None:
         return
     harmless = _HARMLESS.get(f"{name}.{argument}", _HARMLESS.get(argument, ()))
@@ -148,7 +148,7 @@ def like(lead: Variable, x: Any, exact: bool = False) -> Any:
     x : object
         Variables and arrays are returned as Variables.
     exact : bool
-        Let the library choose the dtype; by default it is that of `lead`, if that is floating-point.
+        Let the library choose the dtype; by default it is the dtype of `lead`, if floating-point.
     """
     if isinstance(x, Variable):
         return x

@@ -2,7 +2,7 @@
 
 The standard's functions are looked up when they are called.
 """
-# ruff: noqa: D103 - each does what NumPy's function of its name does
+# ruff: noqa: D103 - documented by NumPy's functions with the same names
 
 import functools
 from typing import Any

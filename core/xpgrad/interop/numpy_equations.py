@@ -1,5 +1,5 @@
 """NumPy's least squares, condition numbers and equations of tensors, with its argument names, for Variables."""
-# ruff: noqa: D103 - each does what NumPy's function of its name does
+# ruff: noqa: D103 - documented by NumPy's functions with the same names
 
 import math
 from typing import Any
@@ -15,7 +15,7 @@ from xpgrad.interop.numpy_arguments import alike, numpy_function
 
 @numpy_function("linalg.lstsq")
 def lstsq(a: Any, b: Any, rcond: Any = None) -> Any:
-    """Return the least-squares solution, residuals, rank and singular values, as NumPy does.
+    """Return the least-squares solution, residuals, rank and singular values, as in NumPy.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ def lstsq(a: Any, b: Any, rcond: Any = None) -> Any:
         The solution of least norm. Its derivatives are those of ``pinv(a) @ b``: where the rank is less than M and N,
         they are those among matrices of the same rank, because the solution is discontinuous where the rank changes.
     residuals : Variable, shape (1,) or (K,)
-        Sums of squares of ``a @ x - b``; of shape (0,) unless the rank is N and M is larger.
+        Sums of squares of ``a @ x - b``; shape (0,) unless the rank is N and M is larger.
     rank : int
         In `vmap` it is a Variable, and residuals that NumPy would leave out are NaN.
     s : Variable, shape (min(M, N),)
@@ -51,7 +51,7 @@ def lstsq(a: Any, b: Any, rcond: Any = None) -> Any:
 
 
 def _known(rank: Variable) -> Any:
-    """Return the rank as an int; in `vmap`, where each member has its own, unchanged."""
+    """Return the rank as an int; unchanged in `vmap`, where each batch element has a rank."""
     try:
         return int(rank)
     except BatchError:
@@ -59,7 +59,7 @@ def _known(rank: Variable) -> Any:
 
 
 def _empty_solution(a: Variable, b: Variable) -> Any:
-    """Return the solution where there are no equations or no unknowns: zeros."""
+    """Return the solution for zero equations or zero unknowns, which is zeros."""
     spec = (a if a.node.spec.complex else b).node.spec
     zeros = spec.backend.namespace.zeros((a.shape[1], *b.shape[1:]), dtype=spec.dtype, device=spec.device)
     return as_variable(zeros)
@@ -87,7 +87,7 @@ def cond(x: Any, p: Any = None) -> Any:
 
 
 def _infinite(x: Variable, where: Variable) -> Any:
-    """Return inf with infinite derivatives where `where` is true, 1 elsewhere."""
+    """Return inf with infinite derivatives where `where` is true, else 1."""
     size = xp.sum(xp.real(x) if x.node.spec.complex else x, axis=(-2, -1))
     one = xp.exp(size - size.detach())
     return one * xp.where(where, math.inf, xp.ones_like(one.detach()))

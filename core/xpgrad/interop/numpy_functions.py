@@ -1,4 +1,4 @@
-"""The table of NumPy's functions for Variables, by NumPy's names."""
+"""The table of NumPy's functions for Variables, with NumPy's names as keys."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,4 +1,4 @@
-"""What xarray takes from ``lib`` of a namespace: sliding windows, which are copies here."""
+"""Functions of ``numpy.lib`` that xarray uses: sliding windows, which are copies for Variables."""
 
 import types
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Reductions over a part of the elements: what NumPy's arguments `where=`, `initial=` and `mean=` mean for Variables.
+"""Reductions over a part of the elements: NumPy's arguments `where=`, `initial=` and `mean=` for Variables.
 
 An element that is left out is replaced before the reduction, so that it has no effect on values and gradients. In the
 reductions that ignore NaN it becomes NaN.
@@ -70,7 +70,7 @@ def _beyond(a: Variable, name: str) -> Any:
 
 
 def mean(a: Any, axis: Any, keepdims: bool, where: Any) -> Any:
-    """Return the mean of the elements where the mask is true; NaN where there is none."""
+    """Return the mean of the elements where the mask is true; NaN if the mask selects no element."""
     a = as_variable(a)
     mask = mask_of(a, where)
     if mask is None:
@@ -123,7 +123,7 @@ def deviation(a: Any, axis: Any, free: Any, keepdims: bool, where: Any, about: A
 
 
 def root(y: Any) -> Any:
-    """Return the square root of a variance; its derivative is 0 where it is 0, as that of `std`."""
+    """Return the square root of a variance; its derivative is 0 at 0, as for `std`."""
     same = y == 0
     return xp.where(same, 0.0, xp.sqrt(xp.where(same, 1.0, y)))
 

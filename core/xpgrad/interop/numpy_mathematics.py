@@ -1,5 +1,5 @@
 """NumPy's mathematical functions that are not ufuncs, with its argument names, for Variables."""
-# ruff: noqa: D103 - each does what NumPy's function of its name does
+# ruff: noqa: D103 - documented by NumPy's functions with the same names
 
 import functools
 import math
@@ -96,7 +96,7 @@ def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> An
 
 
 def _slopes(f: Variable, step: Any, edge_order: int) -> Any:
-    """Return slopes along axis 0: of parabolas through three points, and at the ends of lines if `edge_order` is 1."""
+    """Return slopes along axis 0 from parabolas through three points; at the ends from lines if `edge_order` is 1."""
     if f.shape[0] <= edge_order or edge_order not in (1, 2):
         raise ValueError(
             f"gradient: expected an edge_order of 1 or 2, and more points than that, got {edge_order} and {f.shape[0]}"

@@ -1,5 +1,5 @@
 """NumPy's products, diagonals and triangles, with its argument names, for Variables."""
-# ruff: noqa: D103 - each does what NumPy's function of its name does
+# ruff: noqa: D103 - documented by NumPy's functions with the same names
 
 import functools
 from typing import Any

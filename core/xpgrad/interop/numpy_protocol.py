@@ -1,6 +1,6 @@
-"""NumPy's protocols `__array_ufunc__` and `__array_function__`, by which ``np.sin(v)`` reaches our function.
+"""NumPy's protocols `__array_ufunc__` and `__array_function__`, which dispatch ``np.sin(v)`` to xpgrad's function.
 
-NumPy calls the Variable's protocol for ``ndarray * v``, too, so that path is kept short. The tables load with the first
+NumPy also calls the Variable's protocol for ``ndarray * v``, so that path is kept short. The tables load with the first
 function that is not an operator.
 """
 

@@ -1,5 +1,5 @@
 """NumPy's reductions, scans, searches and statistics, with its argument names, for Variables."""
-# ruff: noqa: D103 - each does what NumPy's function of its name does
+# ruff: noqa: D103 - documented by NumPy's functions with the same names
 
 from typing import Any
 
@@ -58,7 +58,7 @@ def _moment(name: str, function: Function, about: Any = None) -> Function:
     ) -> Any:  # fmt: skip
         free = ddof if given(correction) is None else correction
         y = function(cast_within(name, a, dtype, FLOATING), axis, free, bool(given(keepdims)), where, mean)
-        return cast(y, dtype)  # NumPy's is complex, too, where `dtype` is
+        return cast(y, dtype)  # NumPy's result is also complex if `dtype` is complex
 
     return reduced
 
@@ -72,7 +72,7 @@ def _nan_position(function: Function, least: float) -> Function:
 
 
 def _present(a: Any, axis: Any, least: float) -> Any:
-    """Return `a` with `least` in place of NaN; ValueError if there is nothing else along `axis`, as for NumPy."""
+    """Return `a` with `least` in place of NaN; ValueError for slices of NaN only, as in NumPy."""
     a = as_variable(a)
     if not a.node.spec.differentiable:
         return a
@@ -195,7 +195,7 @@ def corrcoef(x: Any, y: Any = None, rowvar: bool = True, *, dtype: Any = None) -
 
 
 def _observations(m: Any, y: Any, rowvar: bool) -> Any:
-    """Return one array with a row for each variable, first those of `m`, then those of `y`."""
+    """Return one array with a row for each variable, variables of `m` before variables of `y`."""
     arrays = [as_variable(m)] if y is None else alike(m, y)
     rows = [xp.matrix_transpose(x) if x.ndim == 2 and not rowvar else x for x in arrays]
     return rows[0] if len(rows) == 1 else xp.concat([ops.atleast_nd(x, ndim=2) for x in rows], axis=0)

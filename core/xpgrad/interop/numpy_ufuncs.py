@@ -123,7 +123,7 @@ ADVICE = {
 
 
 def call(ufunc: Any, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Return the result of `ufunc`, or of one of its methods, on Variables; TypeError if it is not defined."""
+    """Return the result of `ufunc`, or of its method `method`, on Variables; TypeError if it is not defined."""
     name = ufunc.__name__
     title = name if method == "__call__" else f"{name}.{method}"
     library = _library(ufunc)

@@ -14,14 +14,14 @@ from xpgrad.types import Array
 
 
 def values(title: str, f: Callable[[list[Variable]], list[Variable]], arrays: Sequence[Array]) -> list[Array]:
-    """Return the arrays of what `f` returns for Variables over `arrays`, on their device; nothing is recorded."""
+    """Return the arrays of the results of `f` for Variables over `arrays`, on their device, without recording."""
     _check_outside(title)
     found = called_with(backprop_mode(False), _called, f, [constant_variable(x) for x in arrays])
     return [y._array for y in found]
 
 
 def _called(f: Callable[[list[Variable]], list[Variable]], inputs: list[Variable]) -> list[Variable]:
-    """Return ``f(inputs)``, called with the device of the first one as the current one."""
+    """Return ``f(inputs)``, called with the device of the first input as current device."""
     found: list[Variable] = call_on(inputs[0]._array, f, inputs) if inputs else f(inputs)
     return found
 
@@ -66,18 +66,18 @@ class Recorded:
 
     @property
     def captures(self) -> bool:
-        """Whether the function uses Variables from elsewhere that require a gradient."""
+        """Whether the function captures Variables that require a gradient."""
         return bool(self.trace.captured)
 
     def captured(self) -> list[Variable]:
-        """Return those Variables, as far as they are known."""
+        """Return the captured Variables."""
         found = [(node, node.get_variable_or_none()) for node in self.trace.captured]
         return [variable_over(node, None) if x is None else x for node, x in found]
 
     def pull(
         self, cotangents: Sequence[Array | None], targets: Sequence[int], *, accumulate: bool
     ) -> list[Array | None]:
-        """Return the gradients of the arrays `targets`; those of captured Variables are added to their `grad`.
+        """Return the gradients of the arrays `targets`; gradients of captured Variables are added to their `grad`.
 
         Parameters
         ----------
@@ -99,7 +99,7 @@ class Recorded:
         return [None if g is None else g._array for g in taken]
 
     def pulled(self, cotangents: Sequence[Array | None], targets: Sequence[int]) -> "Recorded":
-        """Return the recorded call of `pull`: of the arrays and the cotangents that are not None, to the gradients."""
+        """Return the recorded call of `pull`: from the arrays and the cotangents that are not None to the gradients."""
         seeds = self._seeds(cotangents, root)
         wanted = [self.active.index(i) for i in targets if i in self.active]
         trace, gradients = self.trace.pulled(seeds, wanted)

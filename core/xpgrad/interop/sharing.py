@@ -1,4 +1,4 @@
-"""Arrays of one library as arrays of another one, without a copy where both can use the same memory."""
+"""Conversion of arrays between libraries, without a copy where both can use the same memory."""
 
 from xpgrad.backend.backend import Backend
 from xpgrad.backend.device import Device
@@ -8,9 +8,9 @@ from xpgrad.types import Array
 
 
 def shared(array: Array, target: Device) -> Array:
-    """Return `array` on the device `target`: by DLPack in the same memory where possible, else a copy.
+    """Return `array` on the device `target`: through DLPack in the same memory where possible, else as a copy.
 
-    Unlike `transfer`, which copies so that neither library sees what the other one writes. What is computed with the
+    In contrast, `transfer` copies so that neither library sees writes of the other. Computations with the
     result must not write into it.
 
     Raises
@@ -33,7 +33,7 @@ def shared(array: Array, target: Device) -> Array:
 
 
 def peer(array: Array, library: Backend) -> Device:
-    """Return the device of the backend `library` in whose memory `array` lies; its default device if there is none."""
+    """Return the device of the backend `library` that uses the memory of `array`, else its default device."""
     backend = plugins.backend_of(array)
     if backend is library:
         return backend.device_of(array)
@@ -44,12 +44,12 @@ def peer(array: Array, library: Backend) -> Device:
 
 
 def _forward(array: Array) -> bool:
-    """Return whether no stride is negative, as far as the library tells; others end the process in some libraries."""
+    """Return whether no stride is negative, if the library shows strides; some libraries crash for negative strides."""
     strides = getattr(array, "strides", None)
     return not isinstance(strides, tuple) or all(stride >= 0 for stride in strides)
 
 
 def _same(array: Array, made: Array, target: Device) -> bool:
-    """Return whether the dtype is still the same; if not, `transfer` says so."""
+    """Return whether the dtype is unchanged; if not, `transfer` reports this."""
     sent, got = plugins.backend_of(array).dtype_name(array.dtype), target.backend.dtype_name(made.dtype)
     return sent == got or sent not in DTYPES or got not in DTYPES

@@ -1,4 +1,4 @@
-"""Modules of one package under the name of another one, for programs that were written for the other."""
+"""Modules of one package under the name of another package, for programs written for the latter."""
 
 import importlib
 import runpy
@@ -29,7 +29,7 @@ class StandIn(MetaPathFinder, Loader):
         self.name, self.package = name, package
 
     def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
-        """Return where a module comes from, or None if it is another library's.
+        """Return the spec of a module, or None if the module belongs to another library.
 
         Raises
         ------
@@ -57,7 +57,7 @@ class StandIn(MetaPathFinder, Loader):
         return module
 
     def exec_module(self, module: ModuleType) -> None:
-        """Restore what the import system has set; the module has been executed."""
+        """Restore the spec that the import system has replaced; the module was executed before."""
         module.__spec__ = self._spec
 
     def ours(self, fullname: str) -> str:
@@ -72,7 +72,7 @@ class StandIn(MetaPathFinder, Loader):
         sys.meta_path.insert(0, self)
 
     def uninstall(self) -> None:
-        """Serve `name` no longer, and put back the modules that `install` has removed."""
+        """Serve `name` no longer, and restore the modules that `install` has removed."""
         if self in sys.meta_path:
             sys.meta_path.remove(self)
             for key in [key for key in sys.modules if key.partition(".")[0] == self.name]:
@@ -87,7 +87,7 @@ class StandIn(MetaPathFinder, Loader):
     def enable(self, directory: Path | None = None) -> Path:
         """Have all programs of this Python find the package under `name` if the real one is not installed.
 
-        A ``.pth`` file adds a finder at the end of `sys.meta_path` when Python starts; it imports nothing before a
+        A ``.pth`` file adds a finder at the end of `sys.meta_path` when Python starts; it imports no package before a
         program imports `name`.
 
         Parameters
@@ -150,7 +150,7 @@ class StandIn(MetaPathFinder, Loader):
         Parameters
         ----------
         arguments : sequence of str
-            What follows ``python -m package`` on the command line.
+            The arguments after ``python -m package`` on the command line.
 
         Raises
         ------

@@ -1,4 +1,4 @@
-"""Iterators over batches of a data set: in this thread, ahead in others, or in other processes."""
+"""Iterators over batches of a data set: in this thread, ahead in other threads, or in other processes."""
 
 from typing import TYPE_CHECKING
 

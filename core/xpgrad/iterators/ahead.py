@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from xpgrad.iterators.serial import Sampler, SerialIterator, State, read
 
-_DATASETS: list[Any] = []  # of a process that reads examples: there is one
+_DATASETS: list[Any] = []  # the data set of a worker process, a single item
 
 
 class _Pending(NamedTuple):
@@ -20,7 +20,7 @@ class _Pending(NamedTuple):
 
 
 class _Ahead(SerialIterator):
-    """The state is that of the last batch that was returned, so that what is read ahead is not saved."""
+    """Iterators that read ahead; their state follows the last returned batch, so pending batches are not saved."""
 
     def __init__(self, dataset: Any, batch_size: int, prefetch: int, *args: Any) -> None:
         self._executor: Executor | None = None
@@ -56,7 +56,7 @@ class _Ahead(SerialIterator):
         return executor.submit(read, self.dataset, part)
 
     def finalize(self) -> None:
-        """Stop the threads or processes; the next batch starts others."""
+        """Stop the threads or processes; the next batch starts new workers."""
         self._pending.clear()
         if self._executor is not None:
             self._executor.shutdown(cancel_futures=True)
@@ -67,7 +67,7 @@ class _Ahead(SerialIterator):
 
 
 class MultithreadIterator(_Ahead):
-    """Batches as `SerialIterator` gives, of examples that threads read one batch ahead.
+    """Batches like those of `SerialIterator`, whose examples threads read one batch ahead.
 
     Parameters
     ----------
@@ -93,7 +93,7 @@ class MultithreadIterator(_Ahead):
 
 
 class MultiprocessIterator(_Ahead):
-    """Batches as `SerialIterator` gives, of examples that other processes read ahead.
+    """Batches like those of `SerialIterator`, whose examples other processes read ahead.
 
     The processes are started anew (not forked), so a program that uses it needs ``if __name__ == "__main__":``, and
     the data set is pickled once for each.
@@ -103,14 +103,14 @@ class MultiprocessIterator(_Ahead):
     dataset, batch_size, repeat, shuffle, order_sampler
         As of `SerialIterator`.
     n_processes : int, optional
-        By default, as many as there are processors.
+        By default the number of processors.
     n_prefetch : int
         The number of batches that are read ahead.
 
     Attributes
     ----------
     start_method : str or None
-        Of `multiprocessing`: "spawn", and None for that of the system.
+        Start method of `multiprocessing`: "spawn", or None for the system's default.
     """
 
     start_method: str | None = "spawn"

@@ -16,7 +16,7 @@ Sampler = Callable[[Any, int], Any]
 
 
 class ShuffleOrderSampler:
-    """An order sampler that shuffles; with `random_state`, a generator of the host library, its draws are its own."""
+    """An order sampler that shuffles, with separate draws if `random_state` is a generator of the host library."""
 
     def __init__(self, random_state: Any = None) -> None:
         self._random = random_state
@@ -27,7 +27,7 @@ class ShuffleOrderSampler:
         return random.permutation(len(current_order))
 
     def serialize(self, serializer: Any) -> None:
-        """Save or load the state of `random_state`; a trainer saves that of the global generator."""
+        """Save or load the state of `random_state`; a trainer saves the state of the global generator."""
         if self._random is not None:
             host: Any = plugins.host
             state = json.dumps(host.random_state(self._random))
@@ -37,7 +37,7 @@ class ShuffleOrderSampler:
 
 
 class State(NamedTuple):
-    """Where an iterator is; `before` is `epoch_detail` before the last batch, or negative."""
+    """The position of an iterator; `before` is `epoch_detail` before the last batch, or negative."""
 
     position: int
     epoch: int
@@ -57,8 +57,8 @@ class SerialIterator(Iterator):
         If it has a method `get_batch`, that returns the batch of a list of indices.
     batch_size : int
     repeat : bool
-        Whether it goes on for ever; the last batch of a sweep is then filled with examples of the next one. Else it
-        stops after one sweep, whose last batch may be smaller.
+        Whether to iterate forever; the last batch of a sweep is then filled with examples of the next sweep. Otherwise
+        iteration stops after one sweep, whose last batch may be smaller.
     shuffle : bool, optional
         By default True, unless an `order_sampler` is given.
     order_sampler : function of the current order and position, optional
@@ -81,7 +81,7 @@ class SerialIterator(Iterator):
             order_sampler = ShuffleOrderSampler()
         self.dataset, self.batch_size, self._repeat, self.order_sampler = dataset, batch_size, repeat, order_sampler
         self._in_turn = InTurn()
-        self._drawn: dict[int, Any] = {}  # orders that later sweeps have already, by the number of the sweep
+        self._drawn: dict[int, Any] = {}  # orders already drawn for later sweeps, by sweep number
         self.reset()
 
     def reset(self) -> None:
@@ -101,16 +101,16 @@ class SerialIterator(Iterator):
 
     @property
     def _reads_batches(self) -> bool:
-        """Whether the data set makes a batch as a whole, by `get_batch`."""
+        """Whether the data set reads whole batches by `get_batch`."""
         return hasattr(self.dataset, "get_batch")
 
     def _parts(self, indices: list[int]) -> list[Any]:
-        """Return what is read of the data set at once: each example, or the whole batch."""
+        """Return the units to read from the data set: single examples, or the whole batch."""
         found = [int(i) for i in indices]
         return [found] if self._reads_batches else found
 
     def _go_on(self, state: State) -> None:
-        """Set the state after a batch; the orders that it has used are kept until the next one, see `reading`."""
+        """Set the state after a batch; the orders used are kept until the next batch, see `reading`."""
         self._drawn = {epoch: order for epoch, order in self._drawn.items() if epoch > self._state.epoch}
         self._state = state
 
@@ -135,7 +135,7 @@ class SerialIterator(Iterator):
             if position < size:
                 break
             position, epoch = 0, epoch + 1
-            if self.order_sampler is not None:  # also after the only sweep, so that seeds mean what they do in Chainer
+            if self.order_sampler is not None:  # even after a single sweep: same seeds as in Chainer
                 if epoch not in self._drawn:
                     self._drawn[epoch] = self.order_sampler(order, start)
                 order = self._drawn[epoch]
@@ -168,17 +168,17 @@ class SerialIterator(Iterator):
 
     @property
     def epoch_detail(self) -> float:
-        """Sweeps, with the fraction of the current one."""
+        """Number of sweeps, with the fraction of the current sweep."""
         return self._state.epoch + self._state.position / self._epoch_size(self._state)
 
     @property
     def previous_epoch_detail(self) -> float | None:
-        """What `epoch_detail` was before the last batch, or None."""
+        """The value of `epoch_detail` before the last batch, or None."""
         return None if self._state.before < 0 else self._state.before
 
     @property
     def repeat(self) -> bool:
-        """Whether it goes on for ever."""
+        """Whether to iterate forever."""
         return self._repeat
 
     def serialize(self, serializer: Any) -> None:

@@ -63,7 +63,7 @@ class ChainList(Link, MutableSequence[Any]):
         self._settle(children)
 
     def extend(self, values: Iterable[Any]) -> None:
-        """Append the items of another list, all of them or none."""
+        """Append all items of another list, or no item if an item is invalid."""
         self[len(self) :] = list(values)
 
     def add_link(self, link: Link) -> None:
@@ -71,7 +71,7 @@ class ChainList(Link, MutableSequence[Any]):
         self.append(link)
 
     def _settle(self, children: list[Link]) -> None:
-        """Make these the children, with their positions as names; nothing in it fails."""
+        """Set the children, with positions as names; this step cannot fail."""
         for i, link in enumerate(children):
             link.__dict__["name"] = str(i)
         self._children[:] = children

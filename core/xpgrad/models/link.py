@@ -45,7 +45,7 @@ class Link(Resident):
     """The class that `repeat` makes."""
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Return what `forward` does, and call the link hooks before and after it."""
+        """Return the result of `forward`, and call the link hooks before and after."""
         if not self._link_ready:
             raise self._not_initialized()
         hooks = get_link_hooks()
@@ -54,7 +54,7 @@ class Link(Resident):
         if not hooks:
             try:
                 return self.forward(*args, **kwargs)
-            except XpgradError:  # it names the function that the link calls
+            except XpgradError:  # the error already names the function that the link calls
                 raise
             except Exception as error:
                 found = reworded(error, type(self).__name__, self.forward, args, kwargs)
@@ -80,7 +80,7 @@ class Link(Resident):
             raise NotImplementedError(f"{type(self).__name__}: define a method forward, which a call of the link runs")
         return mixed_in(*args, **kwargs)
 
-    # What is in it
+    # Contents
 
     def _child_at(self, name: str) -> "Link":
         """Return a child link by its name."""
@@ -110,7 +110,7 @@ class Link(Resident):
                 yield f"/{name}{path}", link
 
     def params(self, include_uninit: bool = True) -> Iterator[Parameter]:
-        """Yield the parameters of this link and of all below it; one that is in several places once."""
+        """Yield the parameters of this link and of all links below; shared parameters once."""
         seen: set[int] = set()
         for _, parameter in self.namedparams(include_uninit):
             if id(parameter) not in seen:
@@ -128,7 +128,7 @@ class Link(Resident):
                 yield f"/{name}{path}", parameter
 
     def count_params(self) -> int:
-        """Return how many numbers the parameters have; it warns of uninitialised ones, which do not count."""
+        """Return the number of elements of all parameters; uninitialised parameters give a warning and do not count."""
         waiting = [path for path, parameter in self.namedparams() if parameter._array is None]
         if waiting:
             names = ", ".join(waiting)
@@ -155,7 +155,7 @@ class Link(Resident):
         Parameters
         ----------
         mode : {"share", "copy", "init"}
-            Parameters over the same arrays, with gradients of their own; copies of all arrays; or copies with newly
+            Parameters over the same arrays, with separate gradients; copies of all arrays; or copies with newly
             initialised parameters. Parameters without an initializer keep their values.
         """
         _check_mode("copy", mode)
@@ -197,7 +197,7 @@ class Link(Resident):
     def copyparams(self, link: "Link", copy_persistent: bool = True) -> None:
         """Copy the values of all parameters, and of persistent values, from a link of the same structure.
 
-        If one of them cannot be copied, none is.
+        If a value cannot be copied, no value is copied.
         """
         source = dict(link.namedparams())
         what = "copyparams: the other link has no parameter"
@@ -242,7 +242,7 @@ class Link(Resident):
                 parameter.zerograd()
 
     def addgrads(self, link: "Link") -> None:
-        """Add the gradients of a link of the same structure to those of this one; all of them, or none if one fails."""
+        """Add the gradients of a link of the same structure to this link; on an error, no gradient is changed."""
         source = dict(link.namedparams())
         pairs: dict[int, tuple[Parameter, Parameter]] = {}
         for path, parameter in self.namedparams():
@@ -298,7 +298,7 @@ class Link(Resident):
 
     @property
     def local_link_hooks(self) -> dict[str, LinkHook]:
-        """The hooks of this link, by name."""
+        """Dictionary from names to the hooks of this link."""
         return self._local_link_hooks
 
     def add_hook(self, hook: LinkHook, name: str | None = None) -> Self:

@@ -1,4 +1,4 @@
-"""`LinkHook`: sees every link as it is called."""
+"""`LinkHook`: observes the calls of links."""
 
 import dataclasses
 from contextvars import ContextVar
@@ -13,7 +13,7 @@ Link = Any
 
 @dataclasses.dataclass
 class ForwardPreprocessArgs:
-    """What a hook gets before a link is called.
+    """Arguments of a hook before a link is called.
 
     Attributes
     ----------
@@ -32,12 +32,12 @@ class ForwardPreprocessArgs:
 
 @dataclasses.dataclass
 class ForwardPostprocessArgs(ForwardPreprocessArgs):
-    """What a hook gets after a link was called.
+    """Arguments of a hook after a link was called.
 
     Attributes
     ----------
     out : object
-        What the method returned.
+        Result of the method.
     """
 
     out: Any
@@ -47,7 +47,7 @@ class LinkHook:
     """Base class of link hooks.
 
     ``with hook:`` registers it for all links that this thread calls; ``link.add_hook(hook)`` for one link. Derive from
-    it and override what is needed. A program of `xpgrad.compile` calls no hooks: they see the calls that are traced.
+    this class and override methods. A program of `xpgrad.compile` calls no hooks: hooks observe only the traced calls.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""`Plan`: a tree of links without its leaves, to be compared with others and to be filled with other leaves."""
+"""`Plan`: a tree of links without its leaves, to compare with other plans and to fill with new leaves."""
 
 import functools
 import operator
@@ -17,7 +17,7 @@ PLAIN = frozenset([bool, int, float, complex, str, type(None)])
 
 
 class Ref:
-    """Stands for a link of the tree, by its number."""
+    """Placeholder for a link of the tree, with its number."""
 
     __slots__ = ("index",)
 
@@ -26,20 +26,20 @@ class Ref:
 
 
 class Leaf(Ref):
-    """Stands for a leaf of the tree, by its number."""
+    """Placeholder for a leaf of the tree, with its number."""
 
     __slots__ = ()
 
 
 class Method(NamedTuple):
-    """Stands for a method of a link of the tree."""
+    """Placeholder for a method of a link of the tree."""
 
     function: Any
     owner: Ref
 
 
 class Partial(NamedTuple):
-    """Stands for a partial function in which there are links or leaves."""
+    """Placeholder for a partial function that contains links or leaves."""
 
     func: Any
     args: Any
@@ -63,7 +63,7 @@ class Row(NamedTuple):
     nested : tuple of str
         All other attributes in which there are links or leaves.
     own : tuple of str
-        The attributes that each copy has for itself.
+        The attributes that are copied rather than shared.
     """
 
     kind: type
@@ -126,11 +126,11 @@ class Plan:
         self.lasting = not any(isinstance(x, Variable) and x.creator_node is not None for x in values)
 
     def is_of(self, root: Any) -> bool:
-        """Return whether it is the plan of this object, which is still what it was."""
+        """Return whether this is the plan of `root` and the tree is unchanged."""
         return self._alive[0]() is root and self.holds()
 
     def holds(self) -> bool:
-        """Return whether the tree is still what it was."""
+        """Return whether the tree is unchanged."""
         if not self._fixed:
             return False
         leaves: dict[int, Any] = {}
@@ -167,7 +167,7 @@ class Plan:
         )
 
     def build(self, leaves: Sequence[Any]) -> Any:
-        """Return a copy of the tree with these leaves; all but links, leaves and what refers to them is shared."""
+        """Return a copy of the tree with these leaves; objects that contain no links or leaves are shared."""
         made: list[Any] = [object.__new__(row.kind) for row in self.rows]
         swaps: dict[int, Any] = {}
         if not self._fixed:
@@ -250,7 +250,7 @@ def _row(link: Any, leaves: tuple[tuple[str, int], ...], swaps: Mapping[int, Any
 
 
 def swapped(value: Any, swaps: Mapping[int, Any]) -> Any:
-    """Return `value` with the objects of these identities replaced, at any depth; itself if there are none in it."""
+    """Return `value` with objects replaced by identity, at any depth; `value` if it contains no such object."""
     if id(value) in swaps:
         return swaps[id(value)]
     kind = type(value)

@@ -14,7 +14,7 @@ from xpgrad.models.link_hook import LinkHook
 
 
 class _Missing:
-    """What a link has in place of an attribute that `Link.__init__` sets."""
+    """Descriptor in place of an attribute that `Link.__init__` has not set yet."""
 
     def __get__(self, link: Any, owner: type | None = None) -> Any:
         if link is None:
@@ -23,7 +23,7 @@ class _Missing:
 
 
 class Registry:
-    """Base class of links: it knows which attributes are parameters and persistent values.
+    """Base class of links: it registers parameters and persistent values.
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ class Registry:
         Parameters to add; deprecated, use `init_scope`.
     """
 
-    __slots__ = ("__dict__", "__weakref__", "_plan")  # what is not in the dictionary is neither copied nor pickled
+    __slots__ = ("__dict__", "__weakref__", "_plan")  # slots are neither copied nor pickled
 
     name: str | None
     _params: Any = _Missing()  # sets of names
@@ -64,7 +64,7 @@ class Registry:
 
     @contextmanager
     def init_scope(self) -> Iterator[None]:
-        """Context manager within which attributes that are parameters, or links of a chain, become the link's."""
+        """Context manager that registers assigned parameters, and in a chain assigned links, with this link."""
         if not self._link_ready:
             raise self._not_initialized()
         before, self._within_init_scope = self._within_init_scope, True
@@ -95,7 +95,7 @@ class Registry:
         self._persistent.discard(name)
 
     def _check_stand_in(self, name: str, value: Any) -> None:
-        """Raise unless a value may stand in place of a parameter: a Variable, or what a transform has put there."""
+        """Raise TypeError unless a value may replace a parameter: a Variable, or a value set by a transform."""
         if not isinstance(value, Variable):
             raise TypeError(
                 f"{type(self).__name__}.{name}: expected a Parameter or Variable, got {type(value).__name__}; assign "

@@ -1,4 +1,4 @@
-"""`Resident`: a link moves to a device, with all that is in it."""
+"""`Resident`: moves a link with its contents to a device."""
 
 from collections.abc import Callable
 from typing import Any, Self
@@ -16,12 +16,12 @@ from xpgrad.types import Array, Namespace
 
 
 class Visitor:
-    """Moves what `Link.device_resident_accept` shows to it.
+    """Moves the items that `Link.device_resident_accept` passes to it.
 
     Parameters
     ----------
     place : callable
-        Returns the device to which things on a device move.
+        Maps the device of an item to its new device.
     array : callable
         Returns an array where it moves.
     move : str
@@ -36,7 +36,7 @@ class Visitor:
         self._place, self._array, self._move, self._arguments = place, array, move, arguments
 
     def visit_device_resident(self, link: Any) -> None:
-        """Let a link note where it will be."""
+        """Set the device of a link."""
         link._device = self._place(link.device)
 
     def visit_array(self, array: Array) -> Array:
@@ -49,19 +49,19 @@ class Visitor:
 
 
 def to_device_visitor(specifier: Any) -> Visitor:
-    """Return what moves a model to a device."""
+    """Return the visitor that moves a model to a device."""
     target = get_device(specifier)
     return Visitor(lambda device: target, lambda array: transfer(array, target), "to_device", target)
 
 
 def to_chx_visitor() -> Visitor:
-    """Return what makes the arrays of a model chx arrays over the same memory."""
+    """Return the visitor that converts arrays of a model to chx arrays over the same memory."""
     native: Any = plugins.backend_of_prefix("native")
     return Visitor(native.device_over, to_chx, "to_chx")
 
 
 def from_chx_visitor() -> Visitor:
-    """Return what makes the chx arrays of a model plain ones over the same memory."""
+    """Return the visitor that converts chx arrays of a model to plain arrays over the same memory."""
     return Visitor(lambda device: getattr(device, "fallback_device", device), from_chx, "from_chx")
 
 
@@ -70,7 +70,7 @@ class Resident(Registry):
 
     @property
     def device(self) -> Device:
-        """Where the link was sent; before that, where its first parameter is."""
+        """The device that the link was sent to, else the device of its first parameter."""
         found = self._found_device()
         return plugins.host.default_device if found is None else found
 
@@ -89,7 +89,7 @@ class Resident(Registry):
         return self.device.xp
 
     def device_resident_accept(self, visitor: Visitor) -> None:
-        """Show all that lies on a device to a visitor; links with other such attributes extend it."""
+        """Pass all items on a device to a visitor; links with other such attributes extend this method."""
         visitor.visit_device_resident(self)
         for name in sorted(self._params):
             visitor.visit_variable(self.__dict__[name])
@@ -123,7 +123,7 @@ class Resident(Registry):
         return self.to_device(device)
 
     def to_intel64(self) -> Self:
-        """Move parameters and persistent values to the intel64 device, if there is one, else to the host."""
+        """Move parameters and persistent values to the intel64 device if it exists, else to the host."""
         target = intel64()
         return self.to_device(-1 if target is None else target)
 

@@ -14,8 +14,8 @@ Layer = Callable[..., Any]
 class Sequential(ChainList):
     """A model that calls its layers one after the other: links, and any functions.
 
-    What a layer returns is what the next one gets; a tuple is its arguments, a dictionary its keyword arguments. It is
-    a list of layers: an index gives one, a slice a Sequential.
+    Each layer receives the result of the previous layer: a tuple as its arguments, a dictionary as keyword arguments.
+    It is a list of layers: an index gives a layer, a slice a Sequential.
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ class Sequential(ChainList):
             self.append(layer)
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
-        """Return what the last layer returns."""
+        """Return the result of the last layer."""
         if not self._layers:
             if len(args) == 1 and not kwargs:
                 return args[0]
@@ -92,11 +92,11 @@ class Sequential(ChainList):
         del self[self.index(value)]
 
     def remove_by_layer_type(self, type_name: str) -> None:
-        """Remove all links of the class, and all functions, of this name."""
+        """Remove all links whose class has this name, and all functions with this name."""
         self[:] = [layer for layer in self._layers if _type_name(layer) != type_name]
 
     def count_by_layer_type(self, type_name: str) -> int:
-        """Return how many links of the class, or functions, of this name there are."""
+        """Return the number of links whose class has this name, or of functions with this name."""
         return sum(_type_name(layer) == type_name for layer in self._layers)
 
     def __add__(self, other: Any) -> "Sequential":
@@ -111,7 +111,7 @@ class Sequential(ChainList):
         return self
 
     def flatten(self) -> "Sequential":
-        """Return a Sequential with the layers of those in it in their places."""
+        """Return a Sequential with nested Sequentials replaced by their layers."""
         made: list[Layer] = []
         for layer in self._layers:
             made += layer.flatten() if isinstance(layer, Sequential) else [layer]

@@ -1,8 +1,8 @@
 """Links as trees for `xpgrad.transforms`: the leaves are the parameters of a link and of all below it.
 
-A parameter that is in several places is one leaf, under the first of its paths. Rebuilding gives a copy of the links
-with other objects in place of the parameters; persistent values and all else are shared. What a function assigns to an
-attribute of such a copy ends with the copy; an array that it assigns to a persistent Variable is seen outside.
+A parameter at several places is one leaf, under the first of its paths. Rebuilding gives a copy of the links
+with other objects in place of the parameters; persistent values and all other objects are shared. Values assigned to
+attributes of such a copy end with the copy; an array assigned to a persistent Variable is seen outside.
 `xpgrad.transforms` imports the module when it first meets a link.
 """
 
@@ -25,17 +25,17 @@ def container_of(kind: type) -> Container | None:
 
 
 def stack(links: Sequence[Link]) -> Any:
-    """Return a link whose parameters are those of `links`, along a new first axis: a batch of models for `vmap`.
+    """Return a batch of models for `vmap`: a link whose parameters are those of `links` stacked along a new first axis.
 
     Parameters
     ----------
     links : sequence of Link
-        Models of one structure. Persistent values are those of the first.
+        Models of one structure. Persistent values are taken from the first model.
 
     Raises
     ------
     StructureError
-        There are none, or their structures differ.
+        The sequence is empty, or the structures differ.
     """
     if not isinstance(links, Sequence):
         raise TypeError(f"stack: expected a sequence of links, got {type(links).__name__}")
@@ -79,7 +79,7 @@ def _emptied(root: Link) -> Plan:
 
 
 def _same(root: Link, empty: Plan) -> bool:
-    """Return whether a tree is equal to that of `empty` but for its leaves."""
+    """Return whether a tree has the plan `empty`, whatever its leaves."""
     return empty.is_of(root) or plan_of(root).equals(empty)
 
 

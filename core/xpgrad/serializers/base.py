@@ -11,12 +11,12 @@ class AbstractSerializer:
         raise NotImplementedError(f"{type(self).__name__}: define __getitem__")
 
     def __call__(self, key: str, value: Any) -> Any:
-        """Save or load the value called `key`; return what the object is to hold from now on."""
+        """Save or load the value called `key`; return the new value of the attribute."""
         raise NotImplementedError(f"{type(self).__name__}: define __call__")
 
 
 class Serializer(AbstractSerializer):
-    """Base class of those that save."""
+    """Base class of serializers that save."""
 
     def save(self, obj: Any) -> None:
         """Save an object."""
@@ -25,7 +25,7 @@ class Serializer(AbstractSerializer):
 
 
 class Deserializer(AbstractSerializer):
-    """Base class of those that load."""
+    """Base class of serializers that load."""
 
     def load(self, obj: Any) -> None:
         """Load into an object."""

@@ -1,4 +1,4 @@
-"""Serializers that save into a dictionary of arrays on the host, and load from one."""
+"""Serializers that save into and load from a dictionary of arrays on the host."""
 
 import warnings
 from collections.abc import Callable, Iterable, Mapping
@@ -27,9 +27,9 @@ class DictionarySerializer(Serializer):
     Parameters
     ----------
     target : dict, optional
-        Where to save; by default a new one.
+        Where to save; by default a new dictionary.
     path : str
-        What all names begin with.
+        Prefix of all names.
 
     Attributes
     ----------
@@ -56,7 +56,7 @@ class DictionarySerializer(Serializer):
 
 
 class NpzDeserializer(Deserializer):
-    """Loads from a mapping of names to arrays, such as what `numpy.load` returns.
+    """Loads from a mapping of names to arrays, such as the result of `numpy.load`.
 
     Values that are arrays are written to where their library allows it.
 
@@ -64,11 +64,11 @@ class NpzDeserializer(Deserializer):
     ----------
     npz : mapping
     path : str
-        What all names begin with.
+        Prefix of all names.
     strict : bool
-        Whether a name that is not there is an error; else the value stays what it is.
+        Whether a missing name is an error; otherwise the value is unchanged.
     ignore_names : str, callable, or list of these, optional
-        Names, and functions of a name, of values that stay what they are.
+        Names, and predicates of names, of values to leave unchanged.
     """
 
     def __init__(
@@ -90,16 +90,16 @@ class NpzDeserializer(Deserializer):
         return child
 
     def ignores(self, name: str) -> bool:
-        """Return whether a name is one of those to ignore."""
+        """Return whether a name is to be ignored."""
         return any(each(name) if callable(each) else each == name for each in self.ignore_names)
 
     def __call__(self, key: str, value: Any) -> Any:
-        """Return what the file has for `value`: an array of the same library, shape and dtype, or a Python value.
+        """Return the stored value for `value`: an array of the same library, shape and dtype, or a Python value.
 
         Raises
         ------
         KeyError
-            There is no such name in the file.
+            The file does not have this name.
         ShapeError, DtypeError
             The file has an array of another shape, or of a dtype that does not fit.
         """
@@ -151,7 +151,7 @@ class NpzDeserializer(Deserializer):
             try:
                 self._write(value, values)
                 return value
-            except ValueError:  # this one is read-only
+            except ValueError:  # the array is read-only
                 pass
         return backend.copy(values)
 
@@ -169,7 +169,7 @@ def load(
     strict: bool,
     ignore_names: Ignored | Iterable[Ignored] | None,
 ) -> None:
-    """Load `obj` from a mapping; if anything fails, it is as it was.
+    """Load `obj` from a mapping; on an error, `obj` is unchanged.
 
     Raises
     ------
@@ -194,7 +194,7 @@ def load(
 
 
 def _check_names(obj: Link, deserializer: NpzDeserializer, wanted: Iterable[str]) -> None:
-    """Raise if the file does not have these names; warn if it has others below the path, which Chainer leaves."""
+    """Raise if the file does not have these names; warn if it has other names below the path, which Chainer ignores."""
     wanted = {name for name in wanted if not deserializer.ignores(name)}
     found = {n for n in deserializer.npz if n.startswith(deserializer.path) and not deserializer.ignores(n)}
     missing, more = sorted(wanted - found), sorted(found - wanted)
@@ -214,7 +214,7 @@ def _text(names: list[str]) -> str:
 
 
 def _names_of(obj: Link, path: str) -> set[str]:
-    """Return the names of what a link saves."""
+    """Return the names of the values that a link saves."""
     target: dict[str, Any] = {}
     _Names(target, path).save(obj)
     return set(target)
@@ -226,7 +226,7 @@ class _Names(DictionarySerializer):
 
 
 def on_host(value: Any) -> Any:
-    """Return an array, or that of a Variable, on the host; other values unchanged."""
+    """Return an array, or the array of a Variable, on the host; other values are unchanged."""
     array = value.array if isinstance(value, Variable) else value
     return array if device_of(array) is None else transfer(array, plugins.host.default_device)
 
@@ -238,7 +238,7 @@ def _as_list(names: Ignored | Iterable[Ignored] | None) -> list[Ignored]:
 
 
 def _python_value(name: str, value: Any, loaded: Array) -> Any:
-    """Return a 0-d array as a value of the type of `value`, if that loses nothing."""
+    """Return a 0-d array as a value of the type of `value`, if the conversion is exact."""
     kind = type(value)
     if kind in (list, tuple):
         return kind(loaded.tolist())

@@ -14,9 +14,9 @@ File = str | os.PathLike[str] | IO[bytes]
 def written(file: File, settled: bool = True) -> Iterator[IO[bytes]]:
     """Yield a binary file to write to, which replaces `file` when the block ends without an error.
 
-    The new file has the mode of the one that it replaces, and is on the disk before its name is; so is the name, when
-    this returns, unless `settled` is False. A symbolic link stays, and its target is replaced. File objects, pipes and
-    devices are written to.
+    The new file has the mode of the file it replaces. It is written to the disk before it is renamed; the new name is
+    also on the disk when this returns, unless `settled` is False. A symbolic link remains, and its target is replaced.
+    File objects, pipes and devices are written directly.
     """
     if not isinstance(file, (str, os.PathLike)):
         yield file
@@ -47,7 +47,7 @@ def written(file: File, settled: bool = True) -> Iterator[IO[bytes]]:
 
 
 def _created(unfinished: str, file: str | os.PathLike[str]) -> IO[bytes]:
-    """Return the new file `unfinished`; an error names the `file` that was asked for, the only one that users know."""
+    """Return the new file `unfinished`; errors name `file`, because users do not know the temporary name."""
     try:
         return open(unfinished, "xb")
     except OSError as error:
@@ -55,7 +55,7 @@ def _created(unfinished: str, file: str | os.PathLike[str]) -> IO[bytes]:
 
 
 def _settle(folder: str) -> None:
-    """Write the names in a directory to the disk, where the system can."""
+    """Write the names in a directory to the disk, if the system supports this."""
     if hasattr(os, "O_DIRECTORY"):
         descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
         try:

@@ -30,11 +30,11 @@ def save_npz(file: File, obj: Any, compression: bool = True) -> None:
 def load_npz(
     file: File, obj: Any, path: str = "", strict: bool = True, ignore_names: Ignored | Iterable[Ignored] | None = None
 ) -> None:
-    """Load an object from an .npz file that `save_npz`, or Chainer's, has written.
+    """Load an object from an .npz file written by `save_npz` of xpgrad or Chainer.
 
-    Arrays keep their device and dtype. Uninitialised parameters are initialised. If anything fails, the object is as it
-    was. Nothing is unpickled: the pickle of None, which Chainer writes, is recognized by its bytes, and others are
-    errors. An array is unpacked only after its shape was compared with the parameter's.
+    Arrays keep their device and dtype. Uninitialised parameters are initialised. If loading fails, the object is
+    unchanged. No data is unpickled: the pickle of None, which Chainer writes, is recognized by its bytes, and other
+    pickles are errors. An array is unpacked only after its shape was compared with the shape of the parameter.
 
     Parameters
     ----------
@@ -43,9 +43,9 @@ def load_npz(
     path : str
         The part of the file to load, such as ``updater/model:main/`` of a trainer's snapshot.
     strict : bool
-        Whether names that the file does not have are errors, and those that a link does not have give a warning.
+        Whether names missing in the file are errors, and names unknown to a link give a warning.
     ignore_names : str, callable, or list of these, optional
-        Full names, and functions of a name, of values that stay as they are.
+        Full names, and predicates of names, of values to leave unchanged.
 
     Raises
     ------

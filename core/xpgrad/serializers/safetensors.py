@@ -33,7 +33,7 @@ MAX_HEADER = 100_000_000
 def save_safetensors(file: File, obj: Any) -> None:
     """Save an object to a file of the format safetensors.
 
-    Names are those of `save_npz`. Numbers, strings and None are in the metadata of the file.
+    Names are the same as for `save_npz`. Numbers, strings and None are in the metadata of the file.
 
     Parameters
     ----------
@@ -73,15 +73,15 @@ def load_safetensors(
 ) -> None:
     """Load an object from a file of the format safetensors.
 
-    Parameters, errors and notes are those of `load_npz`. The arrays must take all bytes of the file after its header,
-    each once, as the format says.
+    Parameters, errors and notes are the same as for `load_npz`. As the format requires, the arrays must cover every
+    byte of the file after its header exactly once.
     """
     with read(file) as opened:
         load(_Tensors(opened), obj, path, strict, ignore_names)
 
 
 class _Serializer(DictionarySerializer):
-    """Saves pairs of a dtype's name in the format and an array on the host, or of None and another value."""
+    """Saves pairs: the dtype's name in the format and an array on the host, or None and any other value."""
 
     def _saved(self, value: Any) -> Any:
         array = value.array if isinstance(value, Variable) else value
@@ -100,7 +100,7 @@ class _Serializer(DictionarySerializer):
 
 
 class _Tensors(Mapping[str, Any]):
-    """The arrays of a file, each read when it is asked for, and the other values."""
+    """The arrays of a file, read on access, and all other values."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file
@@ -177,7 +177,7 @@ def _object(text: bytes | str) -> dict[str, Any]:
 
 
 def _place(entry: Mapping[str, Any]) -> tuple[int, int]:
-    """Return the first byte of an array and that after its last one, and raise ValueError for a malformed entry."""
+    """Return the range of bytes of an array, start and stop; raise ValueError for a malformed entry."""
     start, end = entry["data_offsets"]
     numbers = [start, end, *entry["shape"]]
     is_whole = all(type(number) is int and number >= 0 for number in numbers)

@@ -1,4 +1,4 @@
-"""What a trainer calls beside the updates: the base class of extensions, and the decorator of functions."""
+"""Extensions, called by a trainer in addition to updates: the base class, and a decorator of functions."""
 
 from collections.abc import Callable
 from types import TracebackType
@@ -18,7 +18,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 class Extension:
-    """Base class of extensions; a plain function of the trainer is one, too.
+    """Base class of extensions; plain functions of the trainer are also extensions.
 
     Attributes
     ----------
@@ -43,11 +43,11 @@ class Extension:
         return self._default_name or type(self).__name__
 
     def __call__(self, trainer: "Trainer") -> Any:
-        """Do what the extension is for."""
+        """Run the extension."""
         raise NotImplementedError(f"{type(self).__name__}: define __call__(trainer)")
 
     def autoload(self, trainer: "Trainer") -> None:
-        """Load a state from which training goes on; called once, before any extension is initialized."""
+        """Load a state to resume training from; called once, before any extension is initialized."""
 
     def initialize(self, trainer: "Trainer") -> None:
         """Prepare; called once before training, after a snapshot was loaded."""

@@ -21,7 +21,7 @@ _held: set[int] = set()  # descriptors, which a forked process closes: it would 
 
 @contextmanager
 def locked(directory: str) -> Iterator[None]:
-    """Context manager that locks a directory against others of its kind, in this process and in others.
+    """Context manager that locks a directory against other trainers, in this process and in other processes.
 
     Nothing waits. The system unlocks the directory of a process that has ended; a forked process has no lock.
 
@@ -76,7 +76,7 @@ def _described(path: str, descriptor: int, problem: OSError | None) -> None:
 
 
 def _lock(descriptor: int) -> OSError | None:
-    """Lock a file; return the error if that cannot be done at once."""
+    """Lock a file; return the error if the file is locked already."""
     try:
         if sys.platform == "win32":
             os.lseek(descriptor, BYTE, os.SEEK_SET)
@@ -90,7 +90,7 @@ def _lock(descriptor: int) -> OSError | None:
 
 
 def _is_at(path: str, descriptor: int) -> bool:
-    """Return whether the file is the one at the path: the last holder may have removed it."""
+    """Return whether the open file is still at the path, because the last holder may have removed it."""
     try:
         return os.path.samestat(os.stat(path), os.fstat(descriptor))
     except FileNotFoundError:

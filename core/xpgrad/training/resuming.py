@@ -1,4 +1,4 @@
-"""States that only a snapshot of a trainer holds: what was observed, random numbers, and what links remember."""
+"""States that only a trainer's snapshot contains: observed values, random numbers, and states of links."""
 
 import json
 import random as python_random
@@ -25,7 +25,7 @@ def observation_text(observation: Mapping[str, Any]) -> str:
 
 
 def observation_of(text: str) -> dict[str, Any]:
-    """Return what `observation_text` has described; arrays are on the host."""
+    """Return the values from the result of `observation_text`; arrays are on the host."""
     found = {}
     for name, value in json.loads(text).items():
         parts = tuple(_number(*part) for part in value["parts"])
@@ -50,7 +50,7 @@ def _number(dtype: str, value: Any, is_variable: bool) -> Any:
 
 
 def random_text() -> str:
-    """Return the states of this thread's streams, of the host library's global generator and of Python's, as JSON."""
+    """Return as JSON the states of this thread's streams and of the global generators of host library and Python."""
     host: Any = plugins.host
     return json.dumps([random.held_states(), host.random_state(), python_random.getstate()])
 
@@ -65,7 +65,7 @@ def restore_random(text: str) -> None:
 
 
 def serialize_state(link: Stateful, serializer: Any) -> None:
-    """Save or load what a link remembers, without its graph; `Link.serialize` leaves it out, as Chainer does."""
+    """Save or load the state of a link without its graph; `Link.serialize` omits it, like Chainer."""
     loads, found = isinstance(serializer, Deserializer), {}
     for name in link.states:
         x = getattr(link, name)

@@ -32,10 +32,10 @@ class _Entry(NamedTuple):
 
 
 class Trainer:
-    """Updates until a trigger says stop, and calls extensions after each update.
+    """Updates until a trigger stops training, and calls extensions after each update.
 
-    Links below the target of each optimizer are observers of the trainer's reporter, named as the optimizer and their
-    path: what the main model reports as "loss" is ``observation["main/loss"]``.
+    Links below the target of each optimizer are observers of the trainer's reporter, named after the optimizer and
+    their path: the value "loss" reported by the main model is ``observation["main/loss"]``.
 
     Parameters
     ----------
@@ -43,19 +43,19 @@ class Trainer:
     stop_trigger : tuple or function of the trainer
         ``(20, "epoch")`` stops after twenty sweeps.
     out : str
-        The directory for what extensions write.
+        The directory for files that extensions write.
     extensions : iterable of extensions, optional
 
     Attributes
     ----------
     observation : dict
-        What was reported during the last update and by extensions after it.
+        Values reported during the last update and by extensions after this update.
     reporter : Reporter
 
     Notes
     -----
-    Each thread runs trainers of its own. Of trainers with extensions that write to `out`, in any process, one at a time
-    runs; the directory of a process that was killed is free.
+    Each thread runs separate trainers. Trainers with extensions that write to the same `out`, in any process, run one
+    at a time; the directory of a process that was killed is free.
     """
 
     def __init__(
@@ -68,9 +68,9 @@ class Trainer:
             self.reporter.add_observer(name, optimizer.target)
             self.reporter.add_observers(name, optimizer.target.namedlinks(skipself=True))
         self._entries: dict[str, _Entry] = {}
-        self._asked: list[str] | None = None  # the names of extensions that were asked in this step, and STOP
+        self._asked: list[str] | None = None  # the names of extensions whose triggers ran in this step, and STOP
         self._random: str | None = None
-        self._seconds = 0.0  # of the runs before a snapshot, and of this one when it has ended
+        self._seconds = 0.0  # of the runs before a snapshot, and of this run once it has ended
         self._since: float | None = None
         self._has_run, self._in_turn = False, InTurn()
         updater.connect_trainer(self)
@@ -106,7 +106,7 @@ class Trainer:
             By default the attribute of the extension, or every iteration.
         priority : int, optional
         call_before_training : bool
-            Whether it is called once before the first update, too.
+            Whether it is also called once before the first update.
         """
         for attribute in ("name", "default_name", "__name__"):
             name = name or getattr(extension, attribute, None)
@@ -141,7 +141,7 @@ class Trainer:
             It has run, another thread runs it, or another trainer writes to the directory.
         """
         entries = sorted(self._entries.values(), key=lambda entry: -entry.priority)
-        with ExitStack() as stack:  # all of it is done, also if a part raises
+        with ExitStack() as stack:  # all steps run, even if an earlier step raises
             with self._in_turn.lock:
                 if self._since is not None:
                     raise RuntimeError(
@@ -179,7 +179,7 @@ class Trainer:
         for method in ("autoload", "initialize"):
             for entry in entries:
                 _call(entry, method, self)
-        if self._random is not None:  # that of a snapshot, whatever was drawn since it was loaded
+        if self._random is not None:  # restore a snapshot's state, even after numbers were drawn
             restore_random(self._random)
             self._random = None
         first = [entry for entry in entries if entry.call_before_training]
@@ -202,7 +202,7 @@ class Trainer:
         self._asked = []
 
     def _extend(self, entries: list[_Entry], asks: bool = True) -> None:
-        """Call the extensions whose triggers fire, except those asked before a snapshot was taken in this step."""
+        """Call the extensions whose triggers fire, except extensions already handled in this step before a snapshot."""
         asked = self._asked = self._asked or []
         with self.reporter.scope(self.observation):
             for entry in entries:
@@ -236,8 +236,8 @@ class Trainer:
     def serialize(self, serializer: Any) -> None:
         """Save or load the state of the updater, with its models, and of extensions and triggers.
 
-        An extension that a snapshot does not have starts anew, with a warning. Random numbers go on from those of a
-        snapshot when training does.
+        An extension without state in the snapshot starts anew, with a warning. Random numbers continue from the
+        snapshot's state when training starts.
         """
         self.updater.serialize(serializer["updater"])
         _serialize(self.stop_trigger, serializer, "stop_trigger")

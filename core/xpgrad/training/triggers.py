@@ -16,7 +16,7 @@ __all__ = [
 
 
 def get_trigger(trigger: Any) -> Any:
-    """Return a trigger: a function as it is, an interval of a pair such as ``(1, "epoch")``, or never for None."""
+    """Return a trigger: a function unchanged, an interval for a pair like ``(1, "epoch")``, or never for None."""
     if trigger is None:
         return _never
     if callable(trigger):
@@ -31,7 +31,7 @@ def _never(trainer: Any) -> bool:
 
 
 class _Progress:
-    """A trigger that compares how far training is with when it was asked last."""
+    """A trigger that compares the progress of training with the progress at its last call."""
 
     def __init__(self, unit: str) -> None:
         if unit not in ("epoch", "iteration"):
@@ -44,7 +44,7 @@ class _Progress:
         return before, self._before
 
     def serialize(self, serializer: Any) -> None:
-        """Save or load when it was asked last."""
+        """Save or load the progress at the last call."""
         if self.unit == "epoch":
             self._before = float(serializer("previous_epoch_detail", self._before))
         else:
@@ -52,14 +52,14 @@ class _Progress:
 
 
 class IntervalTrigger(_Progress):
-    """True once in each interval of `period` epochs, which may be a fraction, or of `period` iterations."""
+    """True once in each interval of `period` iterations or `period` epochs, possibly fractional."""
 
     def __init__(self, period: float, unit: str) -> None:
         super().__init__(unit)
         self.period = period
 
     def __call__(self, trainer: Any) -> bool:
-        """Return whether it is time."""
+        """Return whether a period has ended."""
         before, now = self._step(trainer)
         return before // self.period != now // self.period
 
@@ -85,7 +85,7 @@ class ManualScheduleTrigger(_Progress):
         self.points = list(points) if isinstance(points, Sequence) else [points]
 
     def __call__(self, trainer: Any) -> bool:
-        """Return whether it is time."""
+        """Return whether a point has been passed."""
         before, now = self._step(trainer)
         return any(before < point <= now for point in self.points)
 
@@ -102,14 +102,14 @@ class OnceTrigger:
         self._first, self._resumed = True, call_on_resume
 
     def __call__(self, trainer: Any) -> bool:
-        """Return whether it is time."""
+        """Return whether this is the first call."""
         fires = self._first or self._resumed
         self._first = self._resumed = False
         return fires
 
     @property
     def finished(self) -> bool:
-        """Whether it was called."""
+        """Whether the trigger has fired."""
         return not (self._first or self._resumed)
 
     def serialize(self, serializer: Any) -> None:
@@ -124,7 +124,7 @@ class TimeTrigger:
         self._period, self._next = period, float(period)
 
     def __call__(self, trainer: Any) -> bool:
-        """Return whether it is time."""
+        """Return whether the next time has come."""
         if trainer.elapsed_time < self._next:
             return False
         self._next += self._period
@@ -136,7 +136,7 @@ class TimeTrigger:
 
 
 class _Watched:
-    """The means of an observed value over intervals, and the best of them."""
+    """The means of an observed value over intervals, and the best mean."""
 
     def __init__(self, key: str, better: Callable[[float, float], bool], interval: Any) -> None:
         self._key, self._better, self._interval = key, better, get_trigger(interval)
@@ -187,7 +187,7 @@ class BestValueTrigger(_Watched):
         super().__init__(key, compare, trigger)
 
     def __call__(self, trainer: Any) -> bool:
-        """Return whether it is time."""
+        """Return whether the best value has improved."""
         return bool(self._improved(trainer))
 
     @property
@@ -247,7 +247,7 @@ class EarlyStoppingTrigger(_Watched):
         self._max = get_trigger(max_trigger)
 
     def __call__(self, trainer: Any) -> bool:
-        """Return whether it is time."""
+        """Return whether training should stop."""
         with attributes_restored(self):
             improved = self._improved(trainer)
             if improved is not None:
@@ -264,7 +264,7 @@ class EarlyStoppingTrigger(_Watched):
         return self._max.get_training_length() if isinstance(self._max, IntervalTrigger) else (0, "epoch")
 
     def serialize(self, serializer: Any) -> None:
-        """Save or load the best value, the checks since, and when it was asked last."""
+        """Save or load the best value, the checks since, and the progress at the last call."""
         super().serialize(serializer)
         self.count = int(serializer("count", self.count))
         if hasattr(self._max, "serialize"):

@@ -20,7 +20,7 @@ __all__ = ["StandardUpdater", "Updater"]
 
 
 class Updater:
-    """Base class: a subclass defines `update`, `get_optimizer`, `get_all_optimizers` and what triggers read.
+    """Base class: a subclass defines `update`, `get_optimizer`, `get_all_optimizers` and attributes for triggers.
 
     Triggers read `iteration`, `epoch`, `epoch_detail`, `previous_epoch_detail` and `is_new_epoch`.
     """
@@ -35,7 +35,7 @@ class Updater:
         return self.get_all_optimizers()[name]
 
     def get_all_optimizers(self) -> dict[str, Any]:
-        """Return the optimizers, by name."""
+        """Return a dictionary from names to optimizers."""
         raise NotImplementedError(f"{type(self).__name__}: define get_all_optimizers")
 
     def update(self) -> None:
@@ -69,10 +69,10 @@ class StandardUpdater(Updater):
     auto_new_epoch : bool
         Whether `Optimizer.new_epoch` is called when a sweep is finished.
     input_device : device specifier, optional
-        Where batches are sent, if elsewhere.
+        Device that batches are sent to; by default they are not moved.
     compiled : bool or mapping
-        Whether a step is one program: `Optimizer.compile`. What the model reports is reported by each run. The
-        program is exact, so that training which goes on from a snapshot has the same bits. A mapping has options of
+        Whether a step is one program, see `Optimizer.compile`. Each run reports the values that the model reports. The
+        program is exact, so that training resumed from a snapshot gives the same bits. A mapping has options of
         `Optimizer.compile`: ``{"exact": False}`` is faster, but its last bits depend on when compiled code is ready.
     """
 
@@ -110,7 +110,7 @@ class StandardUpdater(Updater):
         self.iteration += 1
 
     def update_core(self) -> None:
-        """Do one step; if it fails, the next one gets the same batch, model and random numbers of `xpgrad.random`."""
+        """Do one step; on an error, restore the batch, the model and the random numbers of `xpgrad.random`."""
         iterator, optimizer = self.get_iterator("main"), self.get_optimizer("main")
         held = held_states()
         try:
@@ -139,7 +139,7 @@ class StandardUpdater(Updater):
         return self._iterators[name]
 
     def get_all_optimizers(self) -> dict[str, Any]:
-        """Return the optimizers, by name."""
+        """Return a dictionary from names to optimizers."""
         return dict(self._optimizers)
 
     @property
@@ -149,12 +149,12 @@ class StandardUpdater(Updater):
 
     @property
     def epoch_detail(self) -> float:
-        """Sweeps of the iterator "main", with the fraction of the current one."""
+        """Number of sweeps of the iterator "main", with the fraction of the current sweep."""
         return float(self._iterators["main"].epoch_detail)
 
     @property
     def previous_epoch_detail(self) -> float | None:
-        """What `epoch_detail` was before the last batch."""
+        """The value of `epoch_detail` before the last batch."""
         found: float | None = self._iterators["main"].previous_epoch_detail
         return found
 
@@ -191,7 +191,7 @@ def convert(converter: Callable[..., Any], batch: Any, device: Device | None) ->
 
 
 def _number(device: Device) -> int | None:
-    """Return Chainer's number of a device: -1 for the host, that of a GPU, None for others."""
+    """Return Chainer's number of a device: -1 for the host, a GPU's number, None for other devices."""
     if device.backend is plugins.host:
         return -1
     try:

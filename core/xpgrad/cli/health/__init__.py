@@ -1,1 +1,1 @@
-"""The examinations of `xpgrad doctor`: each plugin in a process of its own, and the machine."""
+"""The examinations of `xpgrad doctor`: of each plugin in a separate process, and of the machine."""

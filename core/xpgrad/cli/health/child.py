@@ -69,16 +69,16 @@ def _run(name: str, timeout: float, errors: IO[bytes]) -> tuple[bytes, str, int]
 
 
 def _kill(process: "subprocess.Popen[bytes]") -> None:
-    """End the process and those that it started."""
+    """Kill the process and its children."""
     with suppress(OSError):
         if os.name == "posix":
-            os.killpg(process.pid, signal.SIGKILL)  # it leads its group, which is gone if all of it has ended
+            os.killpg(process.pid, signal.SIGKILL)  # it leads its group, which ends with its last process
         else:
             process.kill()
 
 
 def _merged(out: bytes) -> dict[str, Any]:
-    """Return the facts of all lines; a crash may have truncated the last one."""
+    """Return the facts of all lines; a crash may have truncated the last line."""
     facts: dict[str, Any] = {"devices": []}
     for line in out.decode(errors="replace").splitlines():
         try:

@@ -160,7 +160,7 @@ def array_faults(device: Device) -> dict[str, Any]:
 
 
 def _type_of(compute: Callable[[Array], Any], array: Array) -> type | None:
-    """Return the type of what raw arrays give, or None if that fails, which is reported elsewhere."""
+    """Return the type of the result of raw arrays, or None after a failure, which another check reports."""
     try:
         return type(compute(array))
     except Exception:  # a library can raise anything
@@ -189,9 +189,9 @@ def creation_faults(device: Device) -> dict[str, str]:
 
 
 def foreign_faults(device: Device) -> dict[str, str]:
-    """Return what is wrong with the kernels that other plugins give for a backend, on samples; by their names.
+    """Return the errors of kernels that other plugins provide for a backend, found on samples, by their names.
 
-    An error counts where no call succeeds: a default body may take parameters, an axis as an integer for instance,
+    An exception is an error only if no call succeeds: a default body may accept parameters, such as an integer axis,
     that the function of its kernel never passes.
     """
     xp, x = device.backend.xp, _sample(device)
@@ -222,9 +222,9 @@ def foreign_faults(device: Device) -> dict[str, str]:
 
 
 def _parameters(declaration: Declaration) -> list[dict[str, Any]]:
-    """Return values of a kernel's parameters to call it with; none if there are no samples of one of them.
+    """Return parameters for calls of a kernel; an empty list if one of its parameters has no samples.
 
-    Gradient rules with parameters are not called, since their arrays must belong together.
+    Gradient rules with parameters are not called, because their arrays must be consistent.
     """
     names = declaration.parameters
     if names and (declaration.name.rpartition(".")[0] in table.declared or not PARAMETERS.keys() >= set(names)):
@@ -234,7 +234,7 @@ def _parameters(declaration: Declaration) -> list[dict[str, Any]]:
 
 
 def _difference(device: Device, result: Any, expected: Array) -> str | None:
-    """Return how a kernel's result differs from the result of the default body, or None."""
+    """Return how a kernel's result differs from the default body's result, or None."""
     if result is NotImplemented:
         return None
     result, expected = map(device.backend.restore, (result, expected))

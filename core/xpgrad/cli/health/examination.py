@@ -25,7 +25,7 @@ def examination(
     names : iterable of str
         Installed backends.
     timeout : float
-        Seconds for each of them.
+        Seconds for each backend.
     begin : callable
         Called with each name before its process starts.
 

@@ -23,7 +23,7 @@ class Finding:
     kind : str
         Identifier for programs.
     text, remedy : str
-        What was found, and what to do.
+        The problem and its remedy.
     """
 
     level: str
@@ -53,7 +53,7 @@ def findings(facts: Facts, origin: str, timeout: float) -> list[Finding]:
 
 
 def clashes(reports: Mapping[str, Facts]) -> dict[str, list[Finding]]:
-    """Return findings, by backend, on array types that another backend lists, too; one process cannot see that."""
+    """Return findings, by backend, on array types that another backend also lists, which no single process detects."""
     found: dict[str, list[Finding]] = {}
     for name, facts in reports.items():
         for other, theirs in reports.items():

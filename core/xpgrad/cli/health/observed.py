@@ -1,4 +1,4 @@
-"""What a process can observe of itself: its output, its memory, and the places of errors."""
+"""Observations of a process by itself: its output, its memory, and the places of errors."""
 
 import ctypes
 import linecache
@@ -16,7 +16,7 @@ MAX_TEXT = 300
 
 
 class Chatter:
-    """Standard output from now on, that of Python and of compiled code, kept in a file."""
+    """Standard output of Python and of compiled code, captured in a file from creation on."""
 
     def __init__(self) -> None:
         self._file = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115 - open until the process ends
@@ -26,7 +26,7 @@ class Chatter:
         """Return the output so far, truncated to `MAX_TEXT` bytes."""
         sys.stdout.flush()
         try:
-            ctypes.CDLL(None).fflush(None)  # compiled code has a buffer of its own
+            ctypes.CDLL(None).fflush(None)  # compiled code has a separate buffer
         except (AttributeError, OSError, TypeError):  # a platform where the C library has another name
             pass
         size = os.fstat(self._file.fileno()).st_size
@@ -38,7 +38,7 @@ class Chatter:
 
 @contextmanager
 def channel() -> Iterator[tuple[TextIO, Chatter]]:
-    """Give the process's standard output to the caller alone; the `Chatter` keeps what others print."""
+    """Yield the process's standard output, for the caller only; the `Chatter` captures all other output."""
     sys.stdout.flush()
     with os.fdopen(os.dup(1), "w", encoding="utf-8") as out:
         yield out, Chatter()
@@ -66,7 +66,7 @@ def place_of(error: BaseException) -> dict[str, Any] | None:
 
 
 def innermost(frames: list[tuple[str, int]]) -> dict[str, Any] | None:
-    """Return the first frame that is neither the standard library's nor xpgrad's own; frames go outwards."""
+    """Return the first frame outside the standard library and xpgrad; frames are ordered outwards."""
     foreign = (frame for frame in frames if not _is_own(frame[0]))
     return next((placed(*frame) for frame in foreign), None)
 

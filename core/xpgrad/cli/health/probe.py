@@ -1,6 +1,6 @@
 """The child process of `xpgrad doctor`: loads one plugin, computes with it, and reports its facts line by line.
 
-``python -m xpgrad.cli.health.probe NAME`` prints JSON objects, one per line, each as soon as it is known, so that facts
+``python -m xpgrad.cli.health.probe NAME`` prints JSON objects, one per line, each as soon as known, so that facts
 found before a hang or crash are not lost.
 """
 
@@ -94,7 +94,7 @@ class Probe:
         return backend
 
     def describe(self, backend: Backend) -> None:
-        """Report what the backend declares, and the names that its library lacks."""
+        """Report the declarations of the backend, and the names that its library lacks."""
         self.report(stage="describing its backend")
         capabilities = backend.capabilities
         self.report(
@@ -137,7 +137,7 @@ class Probe:
 
     @contextmanager
     def measured(self, title: str) -> Iterator[dict[str, Any]]:
-        """Report time and memory of the block, and the facts that it puts into the dictionary."""
+        """Report time and memory of the block, and the facts that the block stores in the dictionary."""
         facts: dict[str, Any] = {}
         started, before = time.perf_counter(), memory()
         try:

@@ -84,7 +84,7 @@ def _devices(rows: list[dict[str, Any]]) -> Table:
 
 
 def _missing(capabilities: dict[str, Any]) -> list[tuple[str, str]]:
-    """Return what a backend, or one of its devices, declares as missing; facts with the same reason in one line."""
+    """Return features that a backend or a device declares as missing; those with the same reason in one line."""
     groups = [("", capabilities.get("missing", {}))]
     groups += [(f" on {index}", facts) for index, facts in capabilities.get("missing_on", {}).items()]
     lines = []

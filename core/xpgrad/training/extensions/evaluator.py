@@ -14,9 +14,9 @@ from xpgrad.training.updaters import call, convert
 
 
 class Evaluator(Extension):
-    """Means over a data set of what a model reports, without training mode and without a graph.
+    """Means of values reported by a model over a data set, without training mode and without a graph.
 
-    Values are reported as ``validation/main/loss``; the first part is the extension's name, the second the target's.
+    Names are like ``validation/main/loss``; the first part is the extension's name, the second the target's name.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ class Evaluator(Extension):
     eval_func : function, optional
         Called with each batch; by default the target "main".
     progress_bar : bool
-        Whether a bar, by rich, shows how far an evaluation is.
+        Whether to show a progress bar, drawn by rich.
     """
 
     trigger = 1, "epoch"

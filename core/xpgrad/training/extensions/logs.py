@@ -1,4 +1,4 @@
-"""Logs of what was observed: means over intervals, as JSON and as a printed table."""
+"""Logs of observed values: means over intervals, as JSON and as a printed table."""
 
 import json
 import os
@@ -52,7 +52,7 @@ class LogReport(Extension):
         self.log: list[dict[str, Any]] = []
 
     def __call__(self, trainer: Any) -> None:
-        """Add what was observed, and at the end of an interval write its record."""
+        """Add the observed values; at the end of an interval write its record."""
         observed = trainer.observation
         with attributes_restored(self):
             self._summary.add(observed if self._keys is None else {k: observed[k] for k in self._keys if k in observed})
@@ -167,7 +167,7 @@ def observe_value(observation_key: str, target_func: Callable[[Any], Any]) -> Ca
 def observe_lr(optimizer_name: str = "main", observation_key: str = "lr") -> Callable[[Any], None]:
     """Return an extension that reports `lr` of an optimizer, or `alpha`, each epoch by default.
 
-    That of `Adam` and its kin is the step size with the correction of the bias, as in Chainer.
+    For `Adam` and similar optimizers it is the step size with bias correction, as in Chainer.
     """
 
     def rate(trainer: Any) -> Any:

@@ -16,18 +16,18 @@ from xpgrad.types import as_list
 
 
 class ProgressBar(Extension):
-    """Bars, by rich, for the whole training and for the current epoch, with iterations per second and time left.
+    """Progress bars, drawn by rich, for training and the current epoch, with iterations per second and time left.
 
     Parameters
     ----------
     training_length : (number, "epoch" or "iteration"), optional
-        By default, that of the trainer's stop trigger.
+        By default the length of the trainer's stop trigger.
     update_interval : int
         The number of iterations between updates.
     bar_length : int
         The width of the bars in characters.
     out : text stream, optional
-        By default the standard output. What the program prints there meanwhile appears above the bars.
+        By default the standard output. Other output of the program appears above the bars.
     """
 
     def __init__(
@@ -94,7 +94,7 @@ class PlotReport(Extension):
     postprocess : function of figure, axes and summary, optional
         It may change the figure before it is saved.
     filename : str
-        Below the trainer's directory. `file_name` is Chainer's older word for it.
+        Below the trainer's directory. `file_name` is Chainer's older name for this argument.
     marker : str or None
         Of matplotlib.
     grid : bool
@@ -120,7 +120,7 @@ class PlotReport(Extension):
         return find_spec("matplotlib") is not None
 
     def __call__(self, trainer: Any) -> None:
-        """Add what was observed, and at the end of an interval save the picture."""
+        """Add the observed values; at the end of an interval save the picture."""
         with attributes_restored(self):
             self._summary.add({key: trainer.observation[key] for key in self._keys if key in trainer.observation})
             if self._interval(trainer):
@@ -172,7 +172,7 @@ class DumpGraph(Extension):
     root_name : str
         The observed value, such as "main/loss".
     filename : str
-        Below the trainer's directory. `out_name` is Chainer's older word for it.
+        Below the trainer's directory. `out_name` is Chainer's older name for this argument.
     variable_style, function_style : dict, optional
         Of `xpgrad.computational_graph.build_computational_graph`.
     """
@@ -189,17 +189,17 @@ class DumpGraph(Extension):
         self._styles = {key: style for key, style in styles.items() if style is not None}
 
     def initialize(self, trainer: Any) -> None:
-        """Let the reporter keep graphs until the first one is drawn."""
+        """Let the reporter keep graphs until the first graph is drawn."""
         if not self._done:
             self._keeping.enter_context(using_config("keep_graph_on_report", True))
 
     def trigger(self, trainer: Any) -> bool:
-        """Return whether nothing has been drawn."""
+        """Return whether no graph has been drawn yet."""
         return not self._done
 
     def __call__(self, trainer: Any) -> None:
         """Write the DOT text."""
-        from xpgrad.computational_graph import build_computational_graph  # only for those who draw
+        from xpgrad.computational_graph import build_computational_graph  # imported only if a graph is drawn
 
         if self._root not in trainer.observation:
             raise KeyError(f"DumpGraph: {self._root!r} was not reported; got {sorted(trainer.observation)}")
@@ -216,5 +216,5 @@ class DumpGraph(Extension):
     def serialize(self, serializer: Any) -> None:
         """Save or load whether the graph was drawn."""
         self._done = bool(serializer("_flag_called", self._done))
-        with suppress(KeyError):  # Chainer needs what `keep_graph_on_report` was, which is restored here in any case
+        with suppress(KeyError):  # Chainer needs the old value of `keep_graph_on_report`, which is always restored here
             serializer("_original_flag", False)

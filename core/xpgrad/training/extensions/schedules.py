@@ -9,7 +9,7 @@ from xpgrad.training.extension import Extension
 
 
 class _Shift(Extension):
-    """Sets ``optimizer.attr`` to `value(t)` at the t-th call; after a snapshot it goes on where it was."""
+    """Sets ``optimizer.attr`` to `value(t)` at the t-th call; a snapshot restores `t`."""
 
     def __init__(self, attr: str, init: float | None, target: float | None, optimizer: Any) -> None:
         self._attr, self._init, self._target, self._optimizer, self._t = attr, init, target, optimizer, 0
@@ -20,7 +20,7 @@ class _Shift(Extension):
         raise NotImplementedError
 
     def initialize(self, trainer: Any) -> None:
-        """Set the first value, or that of the snapshot."""
+        """Set the first value, or the value of the snapshot."""
         optimizer = self._optimizer = self._optimizer or trainer.updater.get_optimizer("main")
         if self._init is None:
             self._init = getattr(optimizer, self._attr)
@@ -33,7 +33,7 @@ class _Shift(Extension):
             self._set(self.value(self._t))
 
     def _set(self, value: float) -> None:
-        if self._target is not None:  # the value approaches it from that of the start
+        if self._target is not None:  # the value approaches the target from the initial value
             assert self._init is not None
             value = max(value, self._target) if self._target < self._init else min(value, self._target)
         self._last = value

@@ -1,4 +1,4 @@
-"""Snapshots of a trainer, or of a part of it, from which training goes on."""
+"""Snapshots of a trainer, or of a part, to resume training from."""
 
 import os
 import re
@@ -33,12 +33,12 @@ class _Snapshot(Extension):
         self._condition, self._on_error, self._retains, self._loads = condition, snapshot_on_error, n_retains, autoload
 
     def autoload(self, trainer: Any) -> None:
-        """Load the newest snapshot if there is one and `autoload` is set."""
+        """Load the newest snapshot, if any, provided `autoload` is set."""
         if self._loads and (found := self._saved(trainer.out)):
             load_npz(os.path.join(trainer.out, found[-1]), trainer if self._target is None else self._target)
 
     def __call__(self, trainer: Any) -> None:
-        """Write the file, whole or not at all, and remove old ones."""
+        """Write the file atomically, and remove old snapshots."""
         if self._condition is not None and not self._condition():
             return
         name = self._filename(trainer) if callable(self._filename) else self._filename.format(trainer)
@@ -87,19 +87,19 @@ def snapshot(
     target : object with ``serialize``, optional
         By default the trainer.
     condition : function, optional
-        Nothing is saved when it returns False.
+        No snapshot is saved when this returns False.
     snapshot_on_error : bool
         Whether to save also when an exception ends the training.
     n_retains : int
         The number of snapshots to keep; those before are deleted. By default all are kept.
     autoload : bool
-        Whether to load the newest snapshot before training, which then goes on as if it had not stopped, to the bit.
+        Whether to load the newest snapshot before training, which then continues with bitwise identical results.
 
     Notes
     -----
-    A snapshot has the states of models, optimizers, iterators, extensions and triggers, of the random numbers of
-    `xpgrad.random`, NumPy's global functions and Python's `random`, the values that were observed, and which extensions
-    had been called when it was taken. It does not have what functions of the program keep elsewhere, such as a
+    A snapshot contains the states of models, optimizers, iterators, extensions and triggers, of the random numbers of
+    `xpgrad.random`, NumPy's global functions and Python's `random`, the observed values, and which extensions
+    had been called when it was taken. It does not contain state that functions of the program keep, such as a
     hyperparameter that was assigned: use a schedule. Examples should depend on their index only.
     """
     return _Snapshot(target, filename, savefun, condition, snapshot_on_error, n_retains, autoload)

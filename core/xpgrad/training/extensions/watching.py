@@ -21,7 +21,7 @@ class FailOnNonNumber(Extension):
 
 
 def unchain_variables() -> Callable[[Any], None]:
-    """Return an extension that cuts the graphs of what was observed, after the others have read it."""
+    """Return an extension that cuts the graphs of observed values, after all other extensions have read them."""
 
     @make_extension(default_name="unchain_variables", priority=0)
     def unchain(trainer: Any) -> None:
