@@ -1,4 +1,4 @@
-"""What data sets, iterators and converters have in common (Chainer's ``chainer.dataset``)."""
+"""Base classes of data sets and iterators, and converters (Chainer's ``chainer.dataset``)."""
 
 from typing import TYPE_CHECKING
 

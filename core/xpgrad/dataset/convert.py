@@ -48,7 +48,7 @@ def device_or_none(specifier: Any) -> Device | None:
 
 
 def to_device(device: Any, x: Any) -> Any:
-    """Return the array `x` on a device; None leaves it where it is."""
+    """Return the array `x` on a device; None returns it unchanged."""
     found = device_or_none(device)
     return x if found is None else found.send(x)
 
@@ -62,7 +62,7 @@ def concat_examples(batch: Sequence[Any], device: Any = None, padding: Any = Non
     ----------
     batch : list of arrays, scalars or lists, or of tuples or dictionaries of these
     device : device specifier, optional
-        Where the arrays are sent; by default they stay where they are.
+        Where the arrays are sent; by default they are not moved.
     padding : scalar, or a tuple or dictionary of them, optional
         Arrays of different shapes are filled up to the largest size of each axis with this value.
 

@@ -17,7 +17,7 @@ class Iterator:
     is_new_epoch : bool
         Whether the last batch finished a sweep.
     epoch_detail : float
-        Sweeps with the fraction of the current one.
+        Number of sweeps, with the fraction of the current sweep.
     """
 
     def __iter__(self) -> "Iterator":
@@ -65,5 +65,5 @@ class DatasetMixin:
 
 
 def permutation(n: int) -> Sequence[int]:
-    """Return the integers below `n` in an order drawn from the host library's global generator, as Chainer's is."""
+    """Return the integers below `n` in an order drawn from the host library's global generator, as in Chainer."""
     return [int(i) for i in plugins.host.module.random.permutation(n)]

@@ -1,6 +1,6 @@
 """Data sets in memory, parts of data sets, and data that scikit-learn carries (Chainer's ``chainer.datasets``).
 
-Nothing here downloads anything: where Chainer's programs call ``get_mnist()``, `get_digits` gives smaller scans.
+No function downloads data: where Chainer's programs call ``get_mnist()``, `get_digits` gives smaller scans.
 """
 
 from typing import TYPE_CHECKING

@@ -16,7 +16,7 @@ def get_digits(
 ) -> tuple[Any, Any]:
     """Return 1,437 scans of handwritten digits to train with, and 360 to test with.
 
-    The options are those of Chainer's ``get_mnist``, which downloads larger scans; these are the 8 x 8 scans of
+    The options are the same as for Chainer's ``get_mnist``, which downloads larger scans; these are the 8 x 8 scans of
     ``sklearn.datasets.load_digits`` (E. Alpaydin and C. Kaynak, UCI Machine Learning Repository, CC BY 4.0).
 
     Parameters
@@ -37,7 +37,7 @@ def get_digits(
         raise ImportError("get_digits: scikit-learn is not installed; pip install scikit-learn") from None
     np = plugins.host.module
     images, labels = load_digits(return_X_y=True)
-    order = np.random.RandomState(0).permutation(len(labels))  # of its own, so that runs are comparable
+    order = np.random.RandomState(0).permutation(len(labels))  # a fixed generator, so that runs are comparable
     x = (images[order] * (scale / 16)).astype(dtype_of(dtype, plugins.host, "get_digits")).reshape(-1, *_SHAPES[ndim])
     data = TupleDataset(x, labels[order].astype(dtype_of(label_dtype, plugins.host, "get_digits"))) if withlabel else x
     split = len(x) - HELD_OUT

@@ -1,4 +1,4 @@
-"""Data sets that combine, join or transform others."""
+"""Data sets that combine, join or transform other data sets."""
 
 from collections.abc import Callable, Sequence
 from typing import Any

@@ -39,7 +39,7 @@ class SubDataset(DatasetMixin):
 
 
 def split_dataset(dataset: Any, split_at: int, order: Sequence[int] | None = None) -> tuple[SubDataset, SubDataset]:
-    """Return the first `split_at` examples of a data set, and the others."""
+    """Return the first `split_at` examples of a data set, and the remaining examples."""
     if not hasattr(split_at, "__index__"):
         raise TypeError(f"split_dataset: split_at must be an int, got {split_at!r}")
     if not 0 <= split_at <= len(dataset):
@@ -48,18 +48,18 @@ def split_dataset(dataset: Any, split_at: int, order: Sequence[int] | None = Non
 
 
 def split_dataset_random(dataset: Any, first_size: int, seed: int | None = None) -> tuple[SubDataset, SubDataset]:
-    """Return `first_size` examples drawn at random, and the others."""
+    """Return `first_size` examples drawn at random, and the remaining examples."""
     return split_dataset(dataset, first_size, _order(len(dataset), seed))
 
 
 def split_dataset_n(dataset: Any, n: int, order: Sequence[int] | None = None) -> list[SubDataset]:
-    """Return `n` parts of equal size; what is left over at the end is in none."""
+    """Return `n` parts of equal size; leftover examples at the end are dropped."""
     size = len(dataset) // _checked("split_dataset_n", n, len(dataset))
     return [SubDataset(dataset, size * i, size * (i + 1), order) for i in range(n)]
 
 
 def split_dataset_n_random(dataset: Any, n: int, seed: int | None = None) -> list[SubDataset]:
-    """Return `n` parts of equal size, drawn at random; what is left over is in none."""
+    """Return `n` parts of equal size, drawn at random; leftover examples are dropped."""
     return split_dataset_n(dataset, n, _order(len(dataset), seed))
 
 
@@ -82,7 +82,7 @@ def get_cross_validation_datasets(
 def get_cross_validation_datasets_random(
     dataset: Any, n_folds: int, seed: int | None = None
 ) -> list[tuple[SubDataset, SubDataset]]:
-    """Return pairs as `get_cross_validation_datasets` does, of examples in a random order."""
+    """Return pairs like `get_cross_validation_datasets`, with examples in a random order."""
     return get_cross_validation_datasets(dataset, n_folds, _order(len(dataset), seed))
 
 

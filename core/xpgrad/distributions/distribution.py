@@ -18,8 +18,8 @@ class Distribution:
     """A probability distribution, or a batch of independent ones, whose parameters are Variables or arrays.
 
     The shape of a sample is ``sample_shape + batch_shape + event_shape``: samples along the first axes are independent
-    and of one distribution, those along the next ones are independent and of the distributions of the batch, and the
-    last ones are the axes of one event. Results of functions of a point have the first two. Everything is
+    and from one distribution, samples along the next axes are independent and from the distributions of the batch, and
+    the last axes are the axes of one event. Results of functions of a point have the first two. Everything is
     differentiable by the parameters; samples are where `has_rsample` is True.
     """
 

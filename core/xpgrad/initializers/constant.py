@@ -21,7 +21,7 @@ class Constant(Initializer):
     ShapeError
         The value does not broadcast to an array.
     DtypeError
-        The value is complex, and an array is not.
+        The value is complex, but an array is real.
     """
 
     def __init__(self, fill_value: Any, dtype: Any = None) -> None:

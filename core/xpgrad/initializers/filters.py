@@ -8,7 +8,7 @@ from xpgrad.types import Array, Dtype, Shape
 
 
 class UpsamplingDeconvFilter(Initializer):
-    """Filters with which a deconvolution of stride ``(ksize + 1) // 2`` enlarges each channel by itself.
+    """Filters with which a deconvolution of stride ``(ksize + 1) // 2`` enlarges each channel separately.
 
     Parameters
     ----------
@@ -54,9 +54,9 @@ class UpsamplingDeconvFilter(Initializer):
 
 
 class DownsamplingConvFilter(UpsamplingDeconvFilter):
-    """Filters with sum 1 with which a convolution of stride ``(ksize + 1) // 2`` shrinks each channel by itself.
+    """Filters with sum 1 with which a convolution of stride ``(ksize + 1) // 2`` shrinks each channel separately.
 
-    Parameters and errors are those of `UpsamplingDeconvFilter`.
+    Parameters and errors are the same as for `UpsamplingDeconvFilter`.
     """
 
     normalized = True

@@ -1,4 +1,4 @@
-"""`Initializer`: what computes the initial array of a parameter."""
+"""`Initializer`: base class of initializers of parameters."""
 
 import math
 import operator
@@ -22,14 +22,14 @@ class Initializer:
     Parameters
     ----------
     dtype : dtype, str or None
-        That of the arrays to initialise; None for ``config.dtype``, where `mixed16` means float32.
+        Dtype of the arrays to initialise; None for ``config.dtype``, where `mixed16` means float32.
     """
 
     def __init__(self, dtype: Any = None) -> None:
         self.dtype = dtype
 
     def __call__(self, array: Array) -> Array | None:
-        """Fill `array`, all of it or nothing; return a new array instead where arrays cannot be written to."""
+        """Fill `array`, or leave it unchanged on an error; for immutable arrays return a new array instead."""
         backend = plugins.backend_of(array)
         if self.dtype is not None and dtype_of(self.dtype, backend, type(self).__name__) != array.dtype:
             raise TypeError(
@@ -47,7 +47,7 @@ class Initializer:
 
 
 def get_fans(shape: Shape) -> tuple[int, int]:
-    """Return how many inputs reach an output, and how many outputs an input, by a filter of shape (out, in, *window).
+    """Return the number of inputs per output, and of outputs per input, for a filter of shape (out, in, *window).
 
     Raises
     ------
@@ -69,9 +69,9 @@ def generate_array(initializer: Any, shape: Shape, xp: Any = None, dtype: Any = 
         It writes to the array that it gets, or returns another.
     shape : tuple of int
     xp : module, optional
-        Namespace of the library of the array; by default that of `device`.
+        Namespace of the library of the array; by default the namespace of `device`.
     dtype : dtype or str, optional
-        By default that of the initializer, or ``config.dtype``, where `mixed16` means float32.
+        By default the dtype of the initializer, or ``config.dtype``, where `mixed16` means float32.
     device : Device or specifier, optional
         By default the current one, or the default one of the library `xp`.
 

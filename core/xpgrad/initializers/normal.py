@@ -22,7 +22,7 @@ class Normal(Initializer):
         The standard deviation.
     dtype : dtype or str, optional
     rng : numpy.random.RandomState or numpy.random.Generator, optional
-        What draws the numbers; by default the stream of `xpgrad.random` for the device.
+        Generator of the numbers; by default the stream of `xpgrad.random` for the device.
     """
 
     def __init__(self, scale: float = 0.05, dtype: Any = None, rng: Any = None) -> None:
@@ -69,7 +69,7 @@ class LeCunNormal(Normal):
 class GlorotNormal(LeCunNormal):
     """Normally distributed numbers with standard deviation ``scale * sqrt(2 / (fan_in + fan_out))``.
 
-    Parameters and errors are those of `LeCunNormal`.
+    Parameters and errors are the same as for `LeCunNormal`.
 
     References
     ----------

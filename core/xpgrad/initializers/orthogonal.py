@@ -14,7 +14,7 @@ MODES = "auto", "projection", "embedding", "basis"
 class Orthogonal(Initializer):
     """A random matrix whose rows or columns, whichever are fewer, are orthonormal, times `scale`.
 
-    Those of complex numbers are orthonormal in the complex inner product. An array of shape (out, *S) counts as a
+    Complex rows or columns are orthonormal in the complex inner product. An array of shape (out, *S) counts as a
     matrix with as many columns as S has elements.
 
     Parameters
@@ -22,14 +22,14 @@ class Orthogonal(Initializer):
     scale : float
     dtype : dtype or str, optional
     mode : "auto", "projection", "embedding" or "basis"
-        What the matrix must be: anything, at most as many rows as columns, at least as many, or square.
+        Required shape of the matrix: any, at most as many rows as columns, at least as many, or square.
     rng : numpy.random.RandomState or numpy.random.Generator, optional
-        What draws the numbers; by default the stream of `xpgrad.random` for the device.
+        Generator of the numbers; by default the stream of `xpgrad.random` for the device.
 
     Raises
     ------
     ValueError
-        An array has no element, or is not what `mode` asks for.
+        An array has no element, or violates `mode`.
 
     References
     ----------

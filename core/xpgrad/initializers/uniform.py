@@ -18,7 +18,7 @@ class Uniform(Initializer):
     scale : float
     dtype : dtype or str, optional
     rng : numpy.random.RandomState or numpy.random.Generator, optional
-        What draws the numbers; by default the stream of `xpgrad.random` for the device.
+        Generator of the numbers; by default the stream of `xpgrad.random` for the device.
 
     Raises
     ------
@@ -74,7 +74,7 @@ class LeCunUniform(Uniform):
 class GlorotUniform(LeCunUniform):
     """Uniformly distributed numbers from ``-s`` to ``s = scale * sqrt(6 / (fan_in + fan_out))``.
 
-    Parameters are those of `LeCunUniform`.
+    Parameters are the same as for `LeCunUniform`.
 
     References
     ----------
@@ -89,7 +89,7 @@ class GlorotUniform(LeCunUniform):
 class HeUniform(LeCunUniform):
     """Uniformly distributed numbers from ``-s`` to ``s = scale * sqrt(6 / fan_in)``.
 
-    Parameters are those of `LeCunUniform`.
+    Parameters are the same as for `LeCunUniform`.
 
     References
     ----------

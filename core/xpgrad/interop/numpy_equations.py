@@ -27,8 +27,8 @@ def lstsq(a: Any, b: Any, rcond: Any = None) -> Any:
     Returns
     -------
     x : Variable, shape (N,) or (N, K)
-        The solution of least norm. Its derivatives are those of ``pinv(a) @ b``: where the rank is less than M and N,
-        they are those among matrices of the same rank, because the solution is discontinuous where the rank changes.
+        The solution of least norm, with the derivatives of ``pinv(a) @ b``. If the rank is less than M and N, these are
+        taken among matrices of the same rank, because the solution is discontinuous where the rank changes.
     residuals : Variable, shape (1,) or (K,)
         Sums of squares of ``a @ x - b``; shape (0,) unless the rank is N and M is larger.
     rank : int

@@ -1,4 +1,4 @@
-"""Links with an activation function that learns, or that has weights of its own."""
+"""Links with an activation function that has trainable parameters."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -18,7 +18,7 @@ class PReLU(Link):
     Parameters
     ----------
     shape : tuple of int
-        That of the slopes: the first axes of the input after the batch.
+        Shape of the slopes: the first axes of the input after the batch.
     init : initializer
 
     Attributes
@@ -32,7 +32,7 @@ class PReLU(Link):
             self.W = weight(init, integers(shape))
 
     def forward(self, x: AnyArray) -> Variable:
-        """Return `x` where it is positive, and ``W * x`` elsewhere."""
+        """Return `x` where it is positive, else ``W * x``."""
         return fitted(x, prelu(x, self.W))
 
 
@@ -42,7 +42,7 @@ class Swish(Link):
     Parameters
     ----------
     beta_shape : tuple of int, optional
-        Shape of `beta`: the first axes of the input after the batch. None takes all of them from the first input.
+        Shape of `beta`: the first axes of the input after the batch. None takes all axes from the first input.
     beta_init : initializer
 
     Attributes
@@ -56,7 +56,7 @@ class Swish(Link):
             self.beta = weight(beta_init, None if beta_shape is None else integers(beta_shape))
 
     def initialize_for(self, x: Any) -> None:
-        """Initialise `beta` for inputs like `x`, if it is not."""
+        """Initialise `beta` for inputs like `x` unless already initialised."""
         if waits(self.beta):
             once(lambda: waits(self.beta), self.beta.initialize, tuple(x.shape[1:]))
 
@@ -76,7 +76,7 @@ class Maxout(Chain):
         None takes it from the first input.
     out_size : int
     pool_size : int
-        Number of outputs of which each is the maximum.
+        Number of linear outputs per maximum.
     initialW : initializer, optional
         An array has the shape (out_size, pool_size, in_size).
     initial_bias : initializer or None
@@ -104,7 +104,7 @@ class Maxout(Chain):
 
 
 def _flat(initializer: Any, shape: tuple[int, ...]) -> Any:
-    """Return an initial array in another shape, and anything else as it is."""
+    """Return an initial array in another shape, and any other initializer unchanged."""
     if initializer is None or callable(initializer) or plugins.is_scalar(initializer):
         return initializer
     return plugins.backend_of(initializer).xp.reshape(initializer, shape)

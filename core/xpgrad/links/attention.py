@@ -1,4 +1,4 @@
-"""`MultiHeadAttention`: attention in several subspaces at once."""
+"""`MultiHeadAttention`: attention in several subspaces."""
 
 from typing import Any
 
@@ -80,6 +80,6 @@ class MultiHeadAttention(Chain):
         return found
 
     def _heads(self, link: Linear, x: AnyArray) -> Variable:
-        """Return what a link makes of `x`, by head: shape (B, n_heads, N, size / n_heads)."""
+        """Return the output of a link for `x`, split by head: shape (B, n_heads, N, size / n_heads)."""
         parts = reshape(link(x, n_batch_axes=2), shape=(*x.shape[:2], self.n_heads, self.size // self.n_heads))
         return permute_dims(parts, axes=(0, 2, 1, 3))

@@ -33,7 +33,7 @@ class _Averaging(Link):
         self.N = 0
 
     def serialize(self, serializer: Any) -> None:
-        """Save or load; averages that are not known yet are loaded, too."""
+        """Save or load; also load averages that are not initialised yet."""
         super().serialize(serializer)
         for name in self.averages:
             loaded = self.__dict__.get(name)
@@ -50,7 +50,7 @@ class _Averaging(Link):
         return 1.0 - 1.0 / max(self.N + (not config.in_recomputing), 1) if finetune else self.decay
 
     def _count(self, x: Any, finetune: bool) -> None:
-        """Count a batch for finetuning, after the averages were updated with it."""
+        """Count a batch for finetuning, after the update of the averages."""
         if not finetune or config.in_recomputing or not math.prod(x.shape):
             return
         level = around()
@@ -62,9 +62,9 @@ class _Averaging(Link):
 class BatchNormalization(_Averaging):
     """Mean 0 and variance 1 over the batch, times `gamma`, plus `beta`.
 
-    While ``config.train`` is True, statistics are those of the batch, and their moving averages are updated, once for
-    each call: not again in the recomputation of a checkpoint. A batch without elements leaves them as they are.
-    Otherwise the averages are used.
+    While ``config.train`` is True, the statistics of the batch are used, and their moving averages are updated, once
+    for each call: not again in the recomputation of a checkpoint. A batch without elements leaves the averages
+    unchanged. Otherwise the averages are used.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ class BatchNormalization(_Averaging):
     eps : float
         Added to the variance.
     dtype : dtype or str, optional
-        That of parameters and averages; by default ``config.dtype``, where `mixed16` means float32.
+        Dtype of parameters and averages; by default ``config.dtype``, where `mixed16` means float32.
     use_gamma, use_beta : bool
         Whether there is a factor, and a shift.
     initial_gamma, initial_beta, initial_avg_mean, initial_avg_var : initializer, optional
@@ -146,11 +146,11 @@ class BatchNormalization(_Averaging):
         for parameter in self.gamma, self.beta:
             if parameter is not None:
                 parameter.initialize(shape)
-        for name in self.averages[::-1]:  # the mean last, by which `initialize_for` tells
+        for name in self.averages[::-1]:  # the mean last, because `initialize_for` tests it
             setattr(self, name, made[name])
 
     def initialize_for(self, x: Any, **_: Any) -> None:
-        """Initialise parameters and averages for inputs like `x`, if they are not."""
+        """Initialise parameters and averages for inputs like `x` unless already initialised."""
         if self.avg_mean is None:
             along = {a % len(x.shape) for a in self.axis or ()}
             once(
@@ -160,7 +160,7 @@ class BatchNormalization(_Averaging):
             )
 
     def forward(self, x: AnyArray, finetune: bool = False) -> Variable:
-        """Return `x` normalized; `finetune` averages over all batches from the first one on, with equal weights."""
+        """Return `x` normalized; `finetune` averages over all batches with equal weights."""
         self.initialize_for(x)
         mean, var = self._kept()
         gamma = ones_like(mean) if self.gamma is None else self.gamma
@@ -222,7 +222,7 @@ class DecorrelatedBatchNormalization(_Averaging):
     eps : float
         Added to the variances.
     dtype : dtype or str
-        That of the averages.
+        Dtype of the averages.
     group_size : int, optional
         Channels of a group, instead of `groups`.
 

@@ -64,7 +64,7 @@ class Inception(Chain):
     ----------
     in_channels : int or None
     out1, out3, out5, proj_pool : int
-        Channels of the results: of single pixels, 3 x 3, 5 x 5, and of the pooling.
+        Channels of the results for single pixels, 3 x 3, 5 x 5, and pooling.
     proj3, proj5 : int
         Channels before the larger windows.
     conv_init, bias_init : initializer, optional
@@ -102,17 +102,17 @@ class InceptionBN(Chain):
     ----------
     in_channels : int or None
     out1, out3, out33 : int
-        Channels of the results: of single pixels (0 for none), of one window, and of two.
+        Channels of the results for single pixels (0 omits these), one window, and two windows.
     proj3, proj33 : int
         Channels before the windows.
     pooltype : "max" or "avg"
     proj_pool : int, optional
-        Channels after the pooling; None leaves them as they are.
+        Channels after the pooling; None keeps their number.
     stride : int
         Of the last window of each path; 1 if `out1` is not 0.
     conv_init : initializer, optional
     dtype : dtype or str, optional
-        That of the normalizations.
+        Dtype of the normalization layers.
 
     References
     ----------

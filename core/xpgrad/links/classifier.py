@@ -19,13 +19,13 @@ class Classifier(Chain):
     lossfun, accfun : callable
         Take the output of the predictor and the labels.
     label_key : int or str
-        Which of the arguments of a call, or which keyword argument, is the labels; the others go to the predictor.
+        Which of the arguments of a call, or which keyword argument, is the labels; other arguments go to the predictor.
 
     Attributes
     ----------
     predictor : Link
     y, loss, accuracy : Variable or None
-        Those of the last call.
+        Results of the last call.
     compute_accuracy : bool
     """
 
@@ -46,7 +46,7 @@ class Classifier(Chain):
             self.predictor = predictor
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return what pickle saves: all but the results of the last call, which are in a graph."""
+        """Return the state to pickle: attributes except the results of the last call, which are in a graph."""
         return {**self.__dict__, "y": None, "loss": None, "accuracy": None}
 
     def forward(self, *args: Any, **kwargs: Any) -> Variable:

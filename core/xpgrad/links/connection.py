@@ -18,7 +18,7 @@ class Bias(Link):
     Parameters
     ----------
     axis : int
-        The first axis of the input to which the array is added.
+        The first axis of the input that the array is added to.
     shape : tuple of int, optional
         Shape of the array; None means that it is an argument of each call.
 
@@ -35,7 +35,7 @@ class Bias(Link):
                 self.b = weight(0, integers(shape))
 
     def forward(self, *xs: AnyArray) -> Variable:
-        """Return the sum of ``x`` and the parameter, or of ``x, b``."""
+        """Return the sum of ``x`` and the parameter or the argument ``b``."""
         return fitted(xs[0], functions.bias(*_operands(self, "b", xs), axis=self.axis))
 
 
@@ -50,7 +50,7 @@ class Scale(Chain):
         Shape of the array; None means that it is an argument of each call.
     bias_term : bool
     bias_shape : tuple of int, optional
-        Shape of what is added, if `W_shape` is None.
+        Shape of the bias, if `W_shape` is None.
 
     Attributes
     ----------
@@ -74,7 +74,7 @@ class Scale(Chain):
                 self.bias = Bias(axis, shape)
 
     def forward(self, *xs: AnyArray) -> Variable:
-        """Return the product of ``x`` and the parameter, or of ``x, W``, plus the bias."""
+        """Return the product of ``x`` and the parameter or the argument ``W``, plus the bias."""
         z = fitted(xs[0], functions.scale(*_operands(self, "W", xs), axis=self.axis))
         return self.bias(z) if "bias" in self.__dict__ else z
 
@@ -134,7 +134,7 @@ class Bilinear(Link):
 
 
 class Parameter(Link):
-    """A learnt array by itself.
+    """A link that consists of a single trainable array.
 
     Parameters
     ----------
@@ -156,7 +156,7 @@ class Parameter(Link):
 
 
 class SimplifiedDropconnect(Link):
-    """An affine map of which random weights are dropped in training.
+    """An affine map with random weights dropped in training.
 
     Parameters
     ----------
@@ -194,7 +194,7 @@ class SimplifiedDropconnect(Link):
         self.W.initialize((self.out_size, in_size))
 
     def initialize_for(self, x: Any, *_: Any, **__: Any) -> None:
-        """Initialise the weight for inputs like `x`, if it is not."""
+        """Initialise the weight for inputs like `x` unless already initialised."""
         if waits(self.W):
             once(lambda: waits(self.W), self._initialize_params, math.prod(x.shape[1:]))
 

@@ -58,7 +58,7 @@ class Windowed(Link):
         return channels // self.groups
 
     def initialize_for(self, x: Any) -> None:
-        """Initialise the filters for images like `x`, if they are not."""
+        """Initialise the filters for images like `x` unless already initialised."""
         if waits(self.W):
             once(lambda: waits(self.W), self._initialize_params, x.shape[1])
 
@@ -79,7 +79,7 @@ class ConvolutionND(Windowed):
     initialW, initial_bias : initializer, optional
         By default `LeCunNormal` and 0.
     cover_all : bool
-        Let windows exceed the end, so that every element is in one.
+        Let windows exceed the end, so that windows cover every element.
     groups : int
 
     Attributes
@@ -127,7 +127,7 @@ class Convolution3D(ConvolutionND):
 class Convolution2D(ConvolutionND):
     """`ConvolutionND` for pictures.
 
-    Parameters are those of `ConvolutionND`, without `ndim` and `cover_all`; the last two by keyword only.
+    Parameters are the same as for `ConvolutionND`, without `ndim` and `cover_all`; the last two are keyword-only.
     """
 
     def __init__(
@@ -168,7 +168,7 @@ class DilatedConvolution2D(Convolution2D):
 
 
 class DepthwiseConvolution2D(Windowed):
-    """Convolution of each channel of pictures with filters of its own.
+    """Convolution of each channel of pictures with separate filters.
 
     Parameters
     ----------
@@ -220,7 +220,7 @@ class DeconvolutionND(Windowed):
     out_channels : int
     ksize : int, or one for each axis
     stride, pad, dilate : int, or one for each axis
-        Those of the convolution from the result to the input.
+        Parameters of the convolution from the result to the input.
     nobias : bool
     outsize : int, or one for each axis, optional
         Size of the result, by default the smallest.

@@ -34,7 +34,7 @@ class CRF1d(Link):
     def forward(
         self, xs: Sequence[AnyArray], ys: Sequence[AnyArray], reduce: str = "mean", transpose: bool = False
     ) -> Variable:
-        """Return the loss for scores `xs` and labels `ys` of each step, or of each sequence if `transpose`.
+        """Return the loss for scores `xs` and labels `ys`, one array per step, or per sequence if `transpose`.
 
         Sequences may be in any order; the steps of sequences that are the longest first are given without `transpose`.
         """
@@ -47,7 +47,7 @@ class CRF1d(Link):
         return _in_order(loss, order) if loss.ndim else loss
 
     def argmax(self, xs: Sequence[AnyArray], transpose: bool = False) -> tuple[Variable, Any]:
-        """Return the scores of the best paths, and their labels at each step, or of each sequence if `transpose`."""
+        """Return the scores of the best paths, and their labels per step, or per sequence if `transpose`."""
         order: list[int] = []
         if transpose:
             order = _longest_first(xs)

@@ -64,7 +64,7 @@ class StatelessGRU(_GRU):
 class StatefulGRU(Stateful, _GRU):
     """A gated recurrent unit that remembers its output.
 
-    Parameters are those of `StatelessGRU`.
+    Parameters are the same as for `StatelessGRU`.
 
     Attributes
     ----------

@@ -30,13 +30,13 @@ class BinaryHierarchicalSoftmax(Link):
     ----------
     in_size : int
     tree : nested pairs of int
-        Such as ``((1, 2), 3)``, or what `create_huffman_tree` returns.
+        Such as ``((1, 2), 3)``, or a result of `create_huffman_tree`.
     dtype : dtype or str, optional
 
     Attributes
     ----------
     W : Parameter, shape (number of inner nodes, in_size)
-        Nodes are numbered from the root, first those to the left of it.
+        Nodes are numbered from the root, left subtrees first.
 
     References
     ----------
@@ -64,7 +64,7 @@ class BinaryHierarchicalSoftmax(Link):
             self.W = weight(Uniform(1.0, dtype), (len(children), in_size))
 
     def device_resident_accept(self, visitor: Any) -> None:
-        """Show the tree to what moves the link, too."""
+        """Also pass the tree to the visitor that moves the link."""
         super().device_resident_accept(visitor)
         for name in "_paths", "_codes", "_turns":
             self.__dict__[name] = visitor.visit_array(self.__dict__[name])

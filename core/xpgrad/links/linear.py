@@ -17,7 +17,7 @@ class Linear(Link):
     Parameters
     ----------
     in_size : int or None
-        Number of features of the input; None takes it from the first input. As the only size it is that of the output.
+        Number of features of the input; None takes it from the first input. A single size is the size of the output.
     out_size : int, optional
     nobias : bool
     initialW, initial_bias : initializer, optional
@@ -59,7 +59,7 @@ class Linear(Link):
         self.W.initialize((self.out_size, in_size))
 
     def initialize_for(self, x: Any, n_batch_axes: int = 1) -> None:
-        """Initialise the weight for inputs like `x`, if it is not."""
+        """Initialise the weight for inputs like `x` unless already initialised."""
         if waits(self.W):
             once(lambda: waits(self.W), self._initialize_params, math.prod(x.shape[n_batch_axes:]))
 

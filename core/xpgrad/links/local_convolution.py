@@ -12,7 +12,7 @@ from xpgrad.types import AnyArray, Size
 
 
 class LocalConvolution2D(Link):
-    """Convolution of pictures with filters of its own for each place.
+    """Convolution of pictures with separate filters for each position.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ class LocalConvolution2D(Link):
         self.W.initialize((self.out_channels, *out, in_channels, *window))
 
     def initialize_for(self, x: Any) -> None:
-        """Initialise the filters for pictures like `x`, if they are not."""
+        """Initialise the filters for pictures like `x` unless already initialised."""
         if waits(self.W):
             once(lambda: waits(self.W), self._initialize_params, x.shape[1], tuple(x.shape[2:]))
 
@@ -64,7 +64,7 @@ class LocalConvolution2D(Link):
 
 
 class DeformableConvolution2D(Chain):
-    """Convolution of pictures at places that another convolution computes from them.
+    """Convolution of pictures at positions that another convolution computes from the pictures.
 
     Parameters
     ----------

@@ -17,7 +17,7 @@ from xpgrad.types import AnyArray, Array, Dtype, Shape
 
 
 class _Blocks(Initializer):
-    """Four blocks of rows, one after the other, each drawn by itself."""
+    """Four blocks of rows, each drawn separately."""
 
     def __init__(self, initializer: Any) -> None:
         self.initializer = _get_initializer(initializer)
@@ -74,7 +74,7 @@ class StatelessLSTM(_LSTM):
         None, or leaving it out, takes it from the first input.
     out_size : int
     lateral_init, upward_init : initializer, optional
-        For the weights of each gate by themselves; by default `LeCunNormal`.
+        Applied to the weights of each gate separately; by default `LeCunNormal`.
     bias_init, forget_bias_init : initializer, optional
         By default 0, and 1 for the forget gate.
 
@@ -107,7 +107,7 @@ class LSTM(Stateful, _LSTM):
 
     Batches may become smaller from step to step, if sequences are sorted by length, the longest first.
 
-    Parameters are those of `StatelessLSTM`.
+    Parameters are the same as for `StatelessLSTM`.
 
     Attributes
     ----------
@@ -133,7 +133,7 @@ class LSTM(Stateful, _LSTM):
         self._set_state(c, h)
 
     def forward(self, x: AnyArray) -> Variable:
-        """Return the output after `x`, shape (N, in_size), where N is at most that of the step before."""
+        """Return the output after `x`, shape (N, in_size), where N is at most the batch size of the step before."""
         sources = self.upward(x)
         batch, rest = sources.shape[0], None
         if self.h is not None:
@@ -181,7 +181,7 @@ class _Gated(Stateful):
 
 
 class StatefulPeepholeLSTM(_Gated):
-    """A long short-term memory whose gates see the cell, too.
+    """A long short-term memory whose gates also see the cell.
 
     Parameters
     ----------
@@ -216,7 +216,7 @@ class StatefulPeepholeLSTM(_Gated):
 
 
 class StatefulZoneoutLSTM(_Gated):
-    """A long short-term memory of which, in training, random elements of cell and output stay as they were.
+    """A long short-term memory in which, during training, random elements of cell and output keep old values.
 
     Parameters
     ----------
@@ -224,7 +224,7 @@ class StatefulZoneoutLSTM(_Gated):
         None takes it from the first input.
     out_size : int
     c_ratio, h_ratio : float
-        Probability with which an element of the cell, or of the output, stays.
+        Probability that an element of the cell, or of the output, is kept.
 
     Attributes
     ----------

@@ -74,7 +74,7 @@ class NStepRNNBase(ChainList):
         return zeros_beside(xs[0], (self.n_layers * self.direction, len(xs), self.out_size))
 
     def rnn(self, *args: Any) -> tuple[Any, ...]:
-        """Return the last states and the outputs at each step, of sequences that are sorted and transposed."""
+        """Return the last states and the outputs at each step for sorted, transposed sequences."""
         raise NotImplementedError(f"{type(self).__name__}: define a method rnn")
 
     def _call(self, states: list[Any], xs: Sequence[Any]) -> tuple[list[Variable], list[Variable]]:
@@ -106,7 +106,7 @@ class _OneState(NStepRNNBase):
     """Base of networks without cells."""
 
     def forward(self, hx: AnyArray | None, xs: Sequence[AnyArray]) -> tuple[Any, ...]:
-        """Return the last outputs of each layer, and the sequences of outputs of the last one.
+        """Return the last outputs of each layer, and the sequences of outputs of the last layer.
 
         Parameters
         ----------
@@ -126,7 +126,7 @@ class _OneState(NStepRNNBase):
 class NStepRNNTanh(_OneState):
     """Layers of plain recurrent units with tanh: `n_step_rnn` for sequences in any order.
 
-    Parameters are those of `NStepRNNBase`.
+    Parameters are the same as for `NStepRNNBase`.
     """
 
     n_weights = 2
@@ -140,7 +140,7 @@ class NStepRNNTanh(_OneState):
 class NStepBiRNNTanh(NStepRNNTanh):
     """Layers of plain recurrent units with tanh, in both directions: `n_step_birnn` for sequences in any order.
 
-    Parameters are those of `NStepRNNBase`.
+    Parameters are the same as for `NStepRNNBase`.
     """
 
     use_bi_direction = True
@@ -154,7 +154,7 @@ class NStepBiRNNTanh(NStepRNNTanh):
 class NStepRNNReLU(_OneState):
     """Layers of plain recurrent units with rectified outputs: `n_step_rnn` for sequences in any order.
 
-    Parameters are those of `NStepRNNBase`.
+    Parameters are the same as for `NStepRNNBase`.
     """
 
     n_weights = 2
@@ -168,7 +168,7 @@ class NStepRNNReLU(_OneState):
 class NStepBiRNNReLU(NStepRNNReLU):
     """Layers of plain recurrent units with rectified outputs, in both directions, for sequences in any order.
 
-    Parameters are those of `NStepRNNBase`.
+    Parameters are the same as for `NStepRNNBase`.
     """
 
     use_bi_direction = True
@@ -182,7 +182,7 @@ class NStepBiRNNReLU(NStepRNNReLU):
 class NStepGRU(_OneState):
     """Layers of gated recurrent units: `n_step_gru` for sequences in any order.
 
-    Parameters are those of `NStepRNNBase`.
+    Parameters are the same as for `NStepRNNBase`.
     """
 
     n_weights = 6
@@ -195,7 +195,7 @@ class NStepGRU(_OneState):
 class NStepBiGRU(NStepGRU):
     """Layers of gated recurrent units, in both directions: `n_step_bigru` for sequences in any order.
 
-    Parameters are those of `NStepRNNBase`.
+    Parameters are the same as for `NStepRNNBase`.
     """
 
     use_bi_direction = True
@@ -208,7 +208,7 @@ class NStepBiGRU(NStepGRU):
 class NStepLSTM(NStepRNNBase):
     """Layers of long short-term memory: `n_step_lstm` for sequences in any order.
 
-    Parameters are those of `NStepRNNBase`.
+    Parameters are the same as for `NStepRNNBase`.
     """
 
     n_weights = 8
@@ -221,7 +221,7 @@ class NStepLSTM(NStepRNNBase):
     def forward(
         self, hx: AnyArray | None, cx: AnyArray | None, xs: Sequence[AnyArray]
     ) -> tuple[Variable, Variable, list[Variable]]:
-        """Return the last outputs and cells of each layer, and the sequences of outputs of the last one.
+        """Return the last outputs and cells of each layer, and the sequences of outputs of the last layer.
 
         Parameters
         ----------
@@ -241,7 +241,7 @@ class NStepLSTM(NStepRNNBase):
 class NStepBiLSTM(NStepLSTM):
     """Layers of long short-term memory in both directions: `n_step_bilstm` for sequences in any order.
 
-    Parameters are those of `NStepRNNBase`.
+    Parameters are the same as for `NStepRNNBase`.
     """
 
     use_bi_direction = True

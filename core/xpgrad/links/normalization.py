@@ -25,7 +25,7 @@ class _Affine(Link):
         self.gamma.initialize((size,))
 
     def initialize_for(self, x: Any) -> None:
-        """Initialise the parameters for inputs like `x`, if they are not."""
+        """Initialise the parameters for inputs like `x` unless already initialised."""
         if waits(self.gamma):
             once(lambda: waits(self.gamma), self._initialize_params, x.shape[1])
 

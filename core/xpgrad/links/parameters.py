@@ -1,4 +1,4 @@
-"""What links have in common: parameters made of the arguments ``initialW`` and ``initial_bias``."""
+"""Link parameters created from the arguments ``initialW`` and ``initial_bias``."""
 
 from collections.abc import Callable
 from typing import Any
@@ -14,7 +14,7 @@ from xpgrad.types import Shape
 
 
 def weight(initializer: Any, shape: Any = None, default: Any = None) -> Parameter:
-    """Return a Parameter for ``initialW``; `default` is the initializer for None, `LeCunNormal` if it is None, too."""
+    """Return a Parameter for ``initialW``; `default`, or `LeCunNormal`, is the initializer for None."""
     return Parameter(_get_initializer(default if initializer is None else initializer), shape)
 
 
@@ -24,12 +24,12 @@ def bias(initializer: Any, shape: Any = None, nobias: bool = False) -> Parameter
 
 
 def waits(x: Any) -> bool:
-    """Return whether `x` is a Parameter that is not initialised; a Variable may stand in its place."""
+    """Return whether `x` is a Parameter that is not initialised; a Variable may replace it."""
     return isinstance(x, Parameter) and not x.is_initialized
 
 
 def outside(function: Callable[..., Any], *args: Any) -> None:
-    """Call ``function(*args)`` outside of all transformations: what it makes or draws is not of one call of theirs."""
+    """Call ``function(*args)`` outside of all transformations: its results belong to no single call."""
     if around() is None:
         function(*args)
     else:
@@ -39,7 +39,7 @@ def outside(function: Callable[..., Any], *args: Any) -> None:
 def once(missing: Callable[[], bool], function: Callable[..., Any], *args: Any) -> None:
     """Call ``function(*args)`` outside of all transformations if `missing` holds, and in one thread only.
 
-    The function makes last what `missing` looks for, because other threads look for it without the lock.
+    The function must set the value that `missing` tests last, because other threads test without the lock.
     """
     with _lock:
         if missing():
@@ -56,11 +56,11 @@ def given(x: Any) -> Constant:
 
 
 def fitted(x: Any, y: Variable) -> Variable:
-    """Return `y` in the dtype of the input `x`: that of parameters is wider in mixed precision."""
+    """Return `y` in the dtype of the input `x`: parameters have a wider dtype in mixed precision."""
     return in_dtype_of(known_spec(x, "link"), y)
 
 
 def zeros_beside(x: Any, shape: Shape) -> Variable:
-    """Return zeros of the dtype of `x`, where `x` is."""
+    """Return zeros with the dtype and device of `x`."""
     spec = known_spec(x, "zeros")
     return Variable(spec.backend.xp.zeros(shape, dtype=spec.dtype, device=spec.device), requires_grad=False)

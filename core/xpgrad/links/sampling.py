@@ -1,4 +1,4 @@
-"""Links of losses that compare a label with random ones."""
+"""Links of losses that compare a label with random labels."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -23,7 +23,7 @@ class _Sampling(Link):
             self.W = weight(Zero(dtype), (len(probabilities), in_size))
 
     def device_resident_accept(self, visitor: Any) -> None:
-        """Show the sampler to what moves the link, too; another object with a method `sample` need not know it."""
+        """Also pass the sampler to the visitor; other objects with a method `sample` may lack this method."""
         super().device_resident_accept(visitor)
         accept = getattr(self.sampler, "device_resident_accept", None)
         if accept is not None:
@@ -31,7 +31,7 @@ class _Sampling(Link):
 
 
 class NegativeSampling(_Sampling):
-    """The loss of telling the label of each example from random ones.
+    """The loss of distinguishing the label of each example from random labels.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ class NegativeSampling(_Sampling):
         super().__init__(in_size, [float(c) ** power for c in as_list(counts, "numbers")], sample_size, dtype)
 
     def forward(self, x: AnyArray, t: AnyArray, reduce: str = "sum", *, return_samples: bool = False) -> Any:
-        """Return the loss for vectors `x` and labels `t`, and the samples if asked; see `F.negative_sampling`."""
+        """Return the loss for vectors `x` and labels `t`, and the samples on request; see `F.negative_sampling`."""
         x, W = unified("negative_sampling", x, self.W)
         options: Any = {"reduce": reduce, "return_samples": return_samples}
         return functions.negative_sampling(x, t, W, self.sampler.sample, self.sample_size, **options)

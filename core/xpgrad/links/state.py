@@ -11,7 +11,7 @@ class Stateful(Chain):
 
     The state is in the graph: `backward` runs through all steps since `reset_state`, or since `unchain_backward`.
     A function for `compile`, or another transformation, resets it before the first step and after the last, or takes
-    the model as an argument: the Variables of a call of such a function end with it.
+    the model as an argument, because Variables of a call of such a function end with the call.
     """
 
     states: ClassVar[tuple[str, ...]] = ("h",)
@@ -29,12 +29,12 @@ class Stateful(Chain):
             setattr(self, name, x)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return what pickle saves: the state without its graph."""
+        """Return the attributes to pickle, with the state detached from its graph."""
         kept = {name: getattr(self, name) for name in self.states}
         return self.__dict__ | {name: None if x is None else Variable(x.array) for name, x in kept.items()}
 
     def device_resident_accept(self, visitor: Any) -> None:
-        """Show the state to what moves the link; a state that moves leaves its graph."""
+        """Pass the state to the visitor that moves the link; a state that moves leaves its graph."""
         super().device_resident_accept(visitor)
         for name in self.states:
             x = getattr(self, name)

@@ -46,7 +46,7 @@ class ChildSumTreeLSTM(_Tree):
     Attributes
     ----------
     W_x, W_h_aio, W_h_f : Linear
-        From the input; from the sum of the children's outputs to input and gates; from each output to its forget gate.
+        Maps from the input; from the sum of the children's outputs to input and gates; from outputs to forget gates.
 
     References
     ----------
@@ -62,7 +62,7 @@ class ChildSumTreeLSTM(_Tree):
             self.W_h_f = Linear(out_size, out_size, nobias=True)
 
     def forward(self, *cshsx: AnyArray | None) -> tuple[Variable, Variable]:
-        """Return cell and output for ``(c1, ..., cK, h1, ..., hK, x)``, of which None means zeros."""
+        """Return cell and output for ``(c1, ..., cK, h1, ..., hK, x)``, where None means zeros."""
         cs, hs, x = self._inputs(cshsx, len(cshsx) // 2)
         n, sources = self.state_size, self.W_x(x)
         aio, f = sources[:, : 3 * n], sources[:, 3 * n :]
@@ -106,7 +106,7 @@ class NaryTreeLSTM(_Tree):
                 setattr(self, f"W_h{k}", Linear(out_size, gates, nobias=True))
 
     def forward(self, *cshsx: AnyArray | None) -> tuple[Variable, Variable]:
-        """Return cell and output for ``(c1, ..., cK, h1, ..., hK, x)``, of which None means zeros."""
+        """Return cell and output for ``(c1, ..., cK, h1, ..., hK, x)``, where None means zeros."""
         cs, hs, x = self._inputs(cshsx, self.n_ary)
         sources = self.W_x(x)
         for k, h in enumerate(hs, 1):

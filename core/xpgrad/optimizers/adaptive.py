@@ -15,7 +15,7 @@ class AdaGrad(GradientMethod):
     Parameters
     ----------
     lr, eps : float or schedule
-        Learning rate, and what is added to the root.
+        Learning rate, and constant added to the root.
     """
 
     lr = HyperparameterProxy("lr")
@@ -45,7 +45,7 @@ class AdaDelta(GradientMethod):
     Parameters
     ----------
     rho, eps : float or schedule
-        Decay of the averages of squares, and what is added to them.
+        Decay of the averages of squares, and constant added to the averages.
     """
 
     rho = HyperparameterProxy("rho")
@@ -84,7 +84,7 @@ class RMSprop(GradientMethod):
     Parameters
     ----------
     lr, alpha, eps : float or schedule
-        Learning rate, decay of the average, and what is added to the root.
+        Learning rate, decay of the average, and constant added to the root.
     eps_inside_sqrt : bool
         Whether `eps` is added to the average instead.
     """
@@ -125,7 +125,7 @@ class RMSpropGraves(GradientMethod):
     Parameters
     ----------
     lr, alpha, momentum, eps : float or schedule
-        Learning rate, decay of the averages, the part of the last step that is kept, and what is added to the variance.
+        Learning rate, decay of the averages, kept part of the last step, and constant added to the variance.
     """
 
     lr = HyperparameterProxy("lr")
@@ -162,12 +162,12 @@ class RMSpropGraves(GradientMethod):
 
 
 class SMORMS3(GradientMethod):
-    """SMORMS3 (Funk, "RMSprop loses to SMORMS3", 2015): averages as long as the gradient's noise asks.
+    """SMORMS3 (Funk, "RMSprop loses to SMORMS3", 2015): averages whose length adapts to the gradient's noise.
 
     Parameters
     ----------
     lr, eps : float or schedule
-        The largest learning rate, and what is added to the denominators.
+        The largest learning rate, and constant added to the denominators.
     """
 
     lr = HyperparameterProxy("lr")

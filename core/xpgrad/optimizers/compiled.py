@@ -40,7 +40,7 @@ class Scalar:
         return backend.restore(backend.asarray(value, self.dtype, self.device.handle))
 
     def set(self, value: float) -> None:
-        """Give it another value."""
+        """Set a new value."""
         if value != self.value:
             self.variable.array, self.value = self._array(value), value
 
@@ -56,8 +56,8 @@ class Place(NamedTuple):
 class Step:
     """``optimizer.compile(lossfun)``: a function that makes a step, and returns the loss.
 
-    What changes from step to step, parameters, states, and numbers computed from hyperparameters and `t`, is in
-    Variables, which the program reads and stores. Steps in several threads are made one after the other.
+    State that changes from step to step (parameters, states, and numbers computed from hyperparameters and `t`) is in
+    Variables, which the program reads and stores. Steps in several threads run one after the other.
     """
 
     def __init__(self, optimizer: "GradientMethod", lossfun: Callable[..., Any], options: dict[str, Any]) -> None:
@@ -151,7 +151,7 @@ class Program:
     ) -> None:
         self.owner, self.params, self.places = owner, params, places
         owners = [owner.optimizer, *(param.update_rule for param in params)]
-        self.hooks = [each._hooks["pre"] | each._hooks["post"] for each in owners]  # which stay what their ids say
+        self.hooks = [each._hooks["pre"] | each._hooks["post"] for each in owners]  # kept alive, so that ids stay valid
         self.numbers: dict[Place, dict[str, Any]] = {place: dict(options[place.group]) for place in places}
         self.scalars: dict[Place, dict[str, Scalar]] = {place: {} for place in places}
         device = params[0].device
@@ -191,7 +191,7 @@ class Program:
         return loss
 
     def _eager(self, args: tuple[Any, ...], kwds: dict[str, Any]) -> tuple[Any, ...]:
-        """Make a step without a program, by `optimizer.update`; return the loss, and None for what is left to do."""
+        """Make a step without a program, by `optimizer.update`; return the loss, and no remaining work."""
         loss = self.owner._eager(args, kwds)
         self.owner.optimizer.target.cleargrads()
         return loss, None, ()
@@ -234,7 +234,7 @@ def _stepped(
     with program.borrowed(states):
         for i in updated:
             param = program.params[i]
-            if safe:  # what follows computes no NaN, which some libraries would warn of
+            if safe:  # avoid NaN below, of which some libraries would warn
                 param.grad = _chosen(safe[0], param.grad, array_api.zeros_like(constant_variable(param.grad)).array)
             if scale is not None:
                 extra: Any = param._node.own_extra()
@@ -249,7 +249,7 @@ def _stepped(
 
 
 def _update(param: Parameter, numbers: Numbers, state: dict[str, Variable], safe: Sequence[Array]) -> None:
-    """Update a parameter and the Variables of its state, or leave them as they are if it is not `safe`."""
+    """Update a parameter and the Variables of its state, unless `safe` is False."""
     rule: UpdateRule = param.update_rule
     before, held = param.array, rule.hold(param)
     rule.call_hooks("pre", held)
@@ -269,7 +269,7 @@ def _chosen(condition: Array, x1: Array, x2: Array) -> Array:
 
 
 def _of_hooks(owner: Any) -> tuple[Any, ...]:
-    """Return what hooks are called, and with which numbers, which are constants of a program."""
+    """Return the called hooks and their numbers, which are constants of a program."""
     if not owner._hooks["pre"] and not owner._hooks["post"]:
         return ()
     return tuple(

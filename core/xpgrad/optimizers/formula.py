@@ -36,12 +36,12 @@ class Formula:
 
     @staticmethod
     def states(h: Numbers) -> Mapping[str, float]:
-        """Return the names of the arrays that are kept for each parameter, and what they are filled with at first."""
+        """Return the names and initial values of the arrays that are kept for each parameter."""
         return {}
 
     @staticmethod
     def coefficients(h: Numbers, t: Any) -> Numbers:
-        """Return what `step` computes with, from the hyperparameters and the number of the step, counted from 1."""
+        """Return the coefficients of `step`, from the hyperparameters and the number of the step, counted from 1."""
         return h
 
     @staticmethod
@@ -61,7 +61,7 @@ class Formula:
 
 
 def unbiased(beta: Any, t: Any) -> Any:
-    """Return ``1 - beta ** t`` without cancellation: the weight of what an average with decay `beta` has seen."""
+    """Return ``1 - beta ** t`` without cancellation: the total weight in an average with decay `beta`."""
     plain = not isinstance(beta, Variable)
     if plain and beta <= 0:
         return 1.0
@@ -75,7 +75,7 @@ def least(x: Any, limit: float) -> Any:
 
 
 def kept(factor: Any, rate: Any) -> Any:
-    """Return ``1 - factor * rate``, what decoupled weight decay leaves of a parameter; None if `rate` is a plain 0."""
+    """Return ``1 - factor * rate``, the factor of decoupled weight decay; None if `rate` is a plain 0."""
     return None if not isinstance(rate, Variable) and not rate else 1.0 - factor * rate
 
 
@@ -94,7 +94,7 @@ def squared(xp: Namespace, x: Array, weight: Any = None) -> Array:
     return xp.real(y) * xp.real(x) + xp.imag(y) * xp.imag(x) if mixed else y * x
 
 
-@functools.lru_cache(256)  # what libraries answer takes longer than a product
+@functools.lru_cache(256)  # `isdtype` of libraries takes longer than a product
 def _is_complex(xp: Namespace, dtype: Dtype) -> bool:
     return bool(xp.isdtype(dtype, "complex floating"))
 
@@ -151,12 +151,12 @@ def stepped(formula: type[Formula], names: Sequence[str], c: Numbers, spec: Spec
 def changed(
     function: Callable[..., Sequence[Any]], arrays: Sequence[Array], *, in_place: bool = True
 ) -> Sequence[Array]:
-    """Return `arrays` after a formula has changed them: the same arrays where the library can write to them.
+    """Return `arrays` after a formula has changed them: the same arrays if the library can write to arrays.
 
     Parameters
     ----------
     function : callable
-        ``function(xp, *operands)``, elementwise, returns what replaces each of them.
+        ``function(xp, *operands)``, elementwise, returns the replacement of each operand.
     arrays : sequence of array, of one shape
     in_place : bool
         Whether they may be written to.
@@ -186,7 +186,7 @@ def change_gradient(param: Parameter, function: Callable[[Namespace, Array, Arra
     ----------
     param : Parameter, with a gradient
     function : callable
-        ``function(xp, w, g)`` returns what replaces the gradient `g`; it may change `g` by augmented assignments. Both
+        ``function(xp, w, g)`` returns the new gradient; it may change `g` by augmented assignments. Both
         are float32 for half precision.
     """
     function = in_wide(param._node.spec, function)

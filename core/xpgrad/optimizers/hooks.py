@@ -37,7 +37,7 @@ class GradientHook:
     priority = 0
 
     def __call__(self, rule: Any, param: Parameter) -> None:
-        """Change the gradient of a parameter; do nothing if there is none."""
+        """Change the gradient of a parameter; ignore parameters without a gradient."""
         if param._array is not None and param.grad is not None:
             ratio = _array_of(self.ratio, constant_variable(param.array), constant_variable(param.grad))
             change_gradient(param, lambda xp, w, g: self.gradient(xp, w, g, ratio))
@@ -47,14 +47,14 @@ class GradientHook:
         return None
 
     def gradient(self, xp: Namespace, w: Array, g: Array, ratio: Any) -> Array:
-        """Return what replaces the gradient `g` of `w`, elementwise; both are arrays, or Variables.
+        """Return the new gradient of `w` in place of `g`, elementwise; both are arrays or Variables.
 
-        Those of half precision are cast to float32 before, and the result is cast back.
+        Operands of half precision are cast to float32 before, and the result is cast back.
         """
         raise NotImplementedError(f"{type(self).__name__}: define gradient(xp, w, g, ratio)")
 
     def gradients(self, ws: Sequence[Variable], gs: Sequence[Variable], t: Any) -> list[Variable]:
-        """Return what replaces the gradients `gs` of all parameters `ws`, after `t` steps: the function form."""
+        """Return new gradients of all parameters `ws` in place of `gs`, after `t` steps, as Variables."""
         return [self._changed(w, g, self.ratio(w, g)) for w, g in zip(ws, gs, strict=True)]
 
     def _changed(self, w: Variable, g: Variable, ratio: Any) -> Variable:
@@ -139,7 +139,7 @@ class GradientLARS(GradientHook):
     Parameters
     ----------
     threshold : float
-        Norm of a parameter up to which the factor is 1.
+        The factor is 1 for norms of a parameter up to this.
     weight_decay : float
         Multiple of the parameter that is added to the gradient first.
     eps : float
@@ -270,7 +270,7 @@ def _largest(x: Variable) -> Variable:
 
 
 def _scale(sizes: Sequence[Variable]) -> Variable:
-    """Return the largest of numbers; 1 if that is 0, infinite or NaN. Squares of what it divides do not overflow."""
+    """Return the largest of numbers, or 1 if it is 0, infinite or NaN; dividing by it avoids overflow in squares."""
     largest = functools.reduce(array_api.maximum, sizes)
     return array_api.where((largest > 0) & array_api.isfinite(largest), largest, 1.0)
 
@@ -293,6 +293,6 @@ def _at(device: Device, x: Variable) -> Variable:
 
 
 def _array_of(function: Callable[..., Any], *args: Any) -> Any:
-    """Return the array of what a function of constant Variables returns; no graph is recorded."""
+    """Return the array of the result of a function of constant Variables, without recording a graph."""
     found = called_with(backprop_mode(False), function, *args)
     return found.array if isinstance(found, Variable) else found

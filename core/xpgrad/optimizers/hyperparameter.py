@@ -9,7 +9,7 @@ class Hyperparameter:
     Parameters
     ----------
     parent : Hyperparameter, optional
-        Asked for what is not set here: an optimizer's hyperparameters are the parent of those of its update rules.
+        Parent that supplies unset values; update rules have the optimizer's hyperparameters as parent.
 
     Notes
     -----
@@ -30,19 +30,19 @@ class Hyperparameter:
 
     @property
     def parent(self) -> "Hyperparameter | None":
-        """The set that is asked for what is not set here."""
+        """Parent that supplies unset values."""
         found: Hyperparameter | None = self.__dict__["_parent"]
         return found
 
     def get_dict(self) -> dict[str, Any]:
-        """Return all values by name, those of the parents included."""
+        """Return a dictionary of all values, including the values of parents."""
         found = {} if self._parent is None else self._parent.get_dict()
         found.update(self.__dict__)
         del found["_parent"]
         return found
 
     def at(self, t: int) -> dict[str, Any]:
-        """Return all values by name in step `t`, counted from 1: what schedules return, and numbers as they are."""
+        """Return a dictionary of all values in step `t`, counted from 1, with schedules evaluated."""
         found = self.get_dict()
         return {name: value(t - 1) if callable(value) else value for name, value in found.items()}
 

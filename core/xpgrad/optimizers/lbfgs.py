@@ -24,8 +24,8 @@ class LBFGS(Optimizer):
     """L-BFGS-B of SciPy (Byrd, Lu, Nocedal and Zhu, 1995), for losses without noise: the same data in each call.
 
     ``update(lossfun, *args)`` is one call of ``scipy.optimize.minimize``, which evaluates the loss many times.
-    Parameters become those with the smallest loss that it found. Real and imaginary parts of complex ones are unknowns
-    of their own.
+    Parameters are set to the point with the smallest loss found. Real and imaginary parts of complex parameters are
+    separate unknowns.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ class LBFGS(Optimizer):
     Attributes
     ----------
     result : scipy.optimize.OptimizeResult or None
-        What SciPy returned in the last update.
+        SciPy's result of the last update.
     """
 
     max_iter = HyperparameterProxy("max_iter")

@@ -19,7 +19,7 @@ class LossScale:
     ----------
     value : float
     interval : int or None
-        After how many good steps in a row a dynamic factor doubles; None for a fixed one.
+        Number of consecutive good steps after which a dynamic factor doubles; None for a fixed factor.
     good : int
         Number of good steps since it last changed.
     """

@@ -64,7 +64,7 @@ class MomentumSGD(_Momentum):
 
 
 class CorrectedMomentumSGD(_Momentum):
-    """Gradient descent with momentum where a change of `lr` acts at once: ``v = momentum * v - g; w += lr * v``.
+    """Gradient descent with momentum where a change of `lr` acts immediately: ``v = momentum * v - g; w += lr * v``.
 
     Parameters
     ----------

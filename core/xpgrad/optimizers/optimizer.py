@@ -28,7 +28,7 @@ NOTHING_TO_RESTORE: AbstractContextManager[None] = nullcontext()
 
 
 class Optimizer:
-    """What updates the parameters of a model, its `target`.
+    """Base class of optimizers, which update the parameters of a model, the `target`.
 
     Updates, compiled steps and `serialize` in several threads are made one after the other.
 
@@ -82,7 +82,7 @@ class Optimizer:
         self.epoch += 1
 
     def add_hook(self, hook: Callable[..., Any], name: str | None = None, timing: str = "auto") -> None:
-        """Call a hook before or after each update: those with the greatest `priority` first, then in this order.
+        """Register a hook to call before or after each update, by descending `priority`, then in order of registration.
 
         Parameters
         ----------
@@ -90,7 +90,7 @@ class Optimizer:
             ``hook(optimizer)``, or ``hook(rule, param)`` for each parameter if its attribute `call_for_each_param` is
             True.
         name : str, optional
-            By default the hook's own.
+            By default the name of the hook.
         timing : {"auto", "pre", "post"}
             "auto" takes the hook's attribute `timing`, or "pre".
         """
@@ -116,7 +116,7 @@ class Optimizer:
             hook(param.update_rule, held_by(param))
 
     def serialize(self, serializer: Any) -> None:
-        """Save or load `t`, `epoch`, and what the update rule of each parameter has, under the parameter's name."""
+        """Save or load `t`, `epoch`, and the state of each parameter's update rule, under the parameter's name."""
         with self._in_turn.lock:
             self.t = int(serializer("t", self.t))
             self.epoch = int(serializer("epoch", self.epoch))
@@ -133,11 +133,11 @@ class GradientMethod(Optimizer, Formula):
     Attributes
     ----------
     hyperparam : Hyperparameter
-        Those of all parameters; ``param.update_rule.hyperparam`` overrides them for one.
+        Hyperparameters of all parameters; ``param.update_rule.hyperparam`` overrides these for one parameter.
     """
 
     def __new__(cls, *args: Any, **given: Any) -> Self:
-        """Refuse hyperparameters that there are not, with advice on those of other libraries."""
+        """Raise an error for unknown hyperparameters, with advice on names of other libraries."""
         parameters = inspect.signature(cls.__init__).parameters
         known = [name for name in parameters if name != "self"]
         if all(each.kind is not each.VAR_KEYWORD for each in parameters.values()):
@@ -178,7 +178,7 @@ class GradientMethod(Optimizer, Formula):
         self._use_cleargrads = use
 
     def use_fp32_update(self, flag: bool = True) -> None:
-        """Update parameters of half precision in a float32 copy of them; call it before or after `setup`."""
+        """Update parameters of half precision through float32 copies; call this before or after `setup`."""
         self._use_fp32_update = flag
         for param in () if self.target is None else self.target.params():
             if param.update_rule is not None:
@@ -196,7 +196,7 @@ class GradientMethod(Optimizer, Formula):
     # Loss scaling
 
     def loss_scaling(self, interval: int = 1000, scale: float | None = None) -> None:
-        """Multiply the loss by a factor in `update`, and divide the gradients by it.
+        """Multiply the loss by a factor in `update`, and divide the gradients by this factor.
 
         Parameters
         ----------
@@ -212,7 +212,7 @@ class GradientMethod(Optimizer, Formula):
             self._scale = LossScale(2.0**15 if self._scale is None else self._scale.value, interval)
 
     def set_loss_scale(self, loss_scale: float) -> None:
-        """Set the factor of the loss, also that with which a dynamic one goes on."""
+        """Set the factor of the loss; a dynamic factor continues from this value."""
         self._scale = LossScale(loss_scale, None if self._scale is None else self._scale.interval)
 
     @property
@@ -241,8 +241,8 @@ class GradientMethod(Optimizer, Formula):
         Parameters
         ----------
         lossfun : callable, optional
-            ``lossfun(*args, **kwds)`` returns the loss, from which gradients are computed first. Without it they must
-            be there. Parameters without a gradient are not updated.
+            ``lossfun(*args, **kwds)`` returns the loss, from which gradients are computed first. Without it, gradients
+            must already exist. Parameters without a gradient are not updated.
 
         Raises
         ------
@@ -254,8 +254,8 @@ class GradientMethod(Optimizer, Formula):
         Notes
         -----
         If `lossfun`, the backward computation, a check or a hook before the update raises, parameters, gradients,
-        states and `t` are as they were; running averages that `lossfun` has updated stay updated. What fails later, a
-        user's own update rule or a hook after the update, finds parameters that were updated.
+        states and `t` are unchanged; running averages that `lossfun` has updated remain updated. Later errors, in a
+        user-defined update rule or a hook after the update, leave updated parameters.
         """
         level = innermost()
         if level is not None:
@@ -301,7 +301,7 @@ class GradientMethod(Optimizer, Formula):
         loss.backward(loss_scale=self._loss_scale)
 
     def _checked(self, params: list[Parameter]) -> list[Parameter]:
-        """Return the parameters with a gradient, which fits each of them."""
+        """Return the parameters with a gradient, checked to match."""
         params = [param for param in params if param._grad is not None]
         for param in params:
             grad, array = gradient(param), param._array
@@ -365,7 +365,7 @@ class GradientMethod(Optimizer, Formula):
             )
 
     def serialize(self, serializer: Any) -> None:
-        """Save or load `t`, `epoch`, a dynamic factor of the loss, and what the update rules have."""
+        """Save or load `t`, `epoch`, a dynamic factor of the loss, and the states of update rules."""
         super().serialize(serializer)
         scale = self._scale
         if scale is not None and scale.interval is not None:

@@ -1,4 +1,4 @@
-"""Small parameters, updated together as one array: a call of the library for all costs as much as for one."""
+"""Small parameters, updated together as one array: one library call costs as much for all as for one parameter."""
 
 import operator
 from collections.abc import Callable, Iterable, Sequence
@@ -23,9 +23,9 @@ class Pack:
     Attributes
     ----------
     memory : dict of array
-        The common arrays, with one axis: of the states by name, and of values and gradients.
+        The common arrays, with one axis, for each state by name, and for values and gradients.
     parts : list of dict
-        For each parameter views of them, in its shape.
+        For each parameter views of `memory`, in its shape.
     """
 
     def __init__(self, params: Sequence[Parameter], formula: type[Formula], names: Sequence[str]) -> None:
@@ -53,7 +53,7 @@ class Pack:
         return [param.update_rule for param in self.params]
 
     def holds(self) -> bool:
-        """Return whether the states are still the parts of the common arrays: nobody has replaced them."""
+        """Return whether the states are still the parts of the common arrays: no state was replaced."""
         for param, part in zip(self.params, self.parts, strict=True):
             state = param.update_rule._state
             if state is None or part[""].shape != param._node.spec.shape:
@@ -83,9 +83,9 @@ class Packs:
         return Packs, ()  # copies of states are no parts of common arrays
 
     def prepared(self, params: Sequence[Parameter]) -> Callable[[], list[Parameter]]:
-        """Return what updates those of the parameters that have coefficients in common, and returns the others.
+        """Return a function that updates all parameters with common coefficients, and returns the other parameters.
 
-        What can be wrong is found before anything is updated.
+        Errors are raised before any parameter is updated.
         """
         if live:
             return lambda: list(params)
@@ -96,7 +96,7 @@ class Packs:
             if rule is not None and rule.is_plain() and _writable(param):
                 if param._node.extra is not None:
                     unscale(param)
-                # each dtype of a backend has constants of its own; dtypes themselves take long to compare
+                # each dtype of a backend has separate constants; comparing dtypes takes longer
                 key = rule.t, id(rule.hyperparam._parent), id(spec.constants), spec.device, rule.formula
                 if key in groups:
                     groups[key].append(param)
@@ -116,7 +116,7 @@ class Packs:
         return update
 
     def _prepared(self, group: list[Parameter], key: Any) -> Callable[[], None]:
-        """Return what updates the parameters of a group."""
+        """Return a function that updates the parameters of a group."""
         rule, spec = group[0].update_rule, group[0]._node.spec
         t = rule.t + 1
         c = prepared(rule.formula.coefficients(rule.hyperparam.at(t), t), spec)

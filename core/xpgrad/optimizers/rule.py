@@ -16,7 +16,7 @@ State = dict[str, Any]
 
 
 class Rule:
-    """An optimizer as functions of trees. The attribute `rule` of an optimizer is one.
+    """An optimizer as functions of trees. The attribute `rule` of an optimizer is a Rule.
 
     ::
 
@@ -33,7 +33,7 @@ class Rule:
     hyperparam : mapping
         Numbers and schedules by name.
     hooks : sequence
-        Hooks with a method `gradients`, as those of `xpgrad.optimizer_hooks`; the first is called first.
+        Hooks with a method `gradients`, as in `xpgrad.optimizer_hooks`, called in this order.
     """
 
     def __init__(self, formula: type[Formula], hyperparam: Mapping[str, Any], hooks: Sequence[Any] = ()) -> None:
@@ -74,11 +74,11 @@ class Rule:
         ----------
         params : tree of Variables or arrays, floating-point
         grads : tree like `params`
-            None for a leaf leaves it as it is.
+            Leaves with gradient None are unchanged.
         state : dict
-            What `init` or the last `update` returned.
+            The result of `init` or of the last `update`.
         **hyperparam : number, Variable, array or schedule
-            Instead of those of the rule, in this step.
+            Override the hyperparameters of the rule in this step.
 
         Returns
         -------

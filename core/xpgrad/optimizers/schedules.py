@@ -1,6 +1,6 @@
 """Schedules: hyperparameters that change from step to step, ``SGD(lr=schedules.cosine(0.1, 1000))``.
 
-A schedule is a function of the number of steps made before: 0 for the first one. Those here take numbers, and 0-d
+A schedule is a function of the number of steps made before: 0 for the first. Schedules here accept numbers, and 0-d
 Variables as in compiled functions, and can be pickled.
 """
 
@@ -66,7 +66,7 @@ def inverse_sqrt(value: float, steps: float = 1) -> Schedule:
 
 
 def linear_warmup(steps: float, then: float | Schedule) -> Schedule:
-    """Return the schedule that rises linearly, to a value or to what another schedule starts from, and then is that.
+    """Return a schedule that rises linearly to a value or to the start of another schedule, and then follows it.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""`gradients_restored`, `model_restored`: gradients, states and models stay as they were if an update fails before."""
+"""`gradients_restored`, `model_restored`: undo changes of gradients, states and models if an update fails."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager

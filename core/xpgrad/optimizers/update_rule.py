@@ -31,12 +31,12 @@ MASTER = "fp32_param"
 
 
 class UpdateRule:
-    """How one parameter is updated: hyperparameters, a state, and hooks of its own.
+    """The update rule of a single parameter: hyperparameters, a state, and hooks.
 
     Parameters
     ----------
     parent_hyperparam : Hyperparameter, optional
-        Those of the optimizer, which are used where `hyperparam` has none.
+        Hyperparameters of the optimizer, which supply values that `hyperparam` lacks.
     formula : type, optional
         The formulas, an optimizer's class. A derived class may override `init_state` and `update_core` instead.
 
@@ -65,7 +65,7 @@ class UpdateRule:
         return self._state
 
     def use_fp32_update(self, flag: bool = True) -> None:
-        """Update parameters of half precision in a float32 copy of them, which is a part of the state."""
+        """Update parameters of half precision through a float32 copy, which is a part of the state."""
         self._use_fp32_update = flag
 
     def add_hook(self, hook: Callable[..., Any], name: str | None = None, timing: str = "auto") -> None:
@@ -86,7 +86,7 @@ class UpdateRule:
         unregister(self._hooks, name, type(self).__name__)
 
     def update(self, param: Parameter) -> None:
-        """Update a parameter that is initialised and has a gradient; do nothing if the rule is not enabled."""
+        """Update a parameter that is initialised and has a gradient; disabled rules have no effect."""
         if not self.enabled or param._array is None or param.grad is None:
             return
         try:
@@ -101,7 +101,7 @@ class UpdateRule:
             self.keep(param, held)
 
     def is_plain(self) -> bool:
-        """Return whether an update is that of the formulas with the optimizer's hyperparameters, and nothing else."""
+        """Return whether an update uses only the formulas with the optimizer's hyperparameters."""
         return (
             self.enabled and self.formula is not None and not self._use_fp32_update and self._held is None
             and len(self.hyperparam.__dict__) == 1 and type(self) is UpdateRule
@@ -114,7 +114,7 @@ class UpdateRule:
             hook(self, param)
 
     def hold(self, param: Parameter) -> Parameter:
-        """Return what is updated: `param`, or its float32 copy; its gradient is divided by the factor of the loss."""
+        """Return the Parameter to update: `param` or its float32 copy, with the gradient divided by the loss scale."""
         if self._held is None:
             self.prepare(param)
             state, held = self._state, param
@@ -141,7 +141,7 @@ class UpdateRule:
         Raises
         ------
         ShapeError
-            The state is that of a parameter of another shape.
+            The state belongs to a parameter of another shape.
         """
         spec, fresh = param._node.spec, self._state is None
         state: dict[str, Any] = {} if self._state is None else self._state
@@ -170,7 +170,7 @@ class UpdateRule:
             state[name] = moved if moved.dtype == wanted.dtype else device.xp.astype(moved, wanted.dtype)
 
     def init_state(self, param: Parameter) -> None:
-        """Fill the state for a parameter; a derived class with formulas of its own overrides this."""
+        """Fill the state for a parameter; derived classes with new formulas override this."""
         if self.formula is None or self._state is None:
             return
         backend, array, spec = plugins.backend_of(param.array), param.array, param._node.spec
@@ -212,7 +212,7 @@ class UpdateRule:
             self._load(serializer)
 
     def _load(self, serializer: Any) -> None:
-        """Load the state of a parameter that has had no update yet: its names are those of any parameter."""
+        """Load the state of a parameter that has had no update yet: its names do not depend on the parameter."""
         probe, array = copy.copy(self), plugins.host.asarray([0.0])
         probe._state = {}
         probe.init_state(Parameter(array))
@@ -235,7 +235,7 @@ def store(param: Parameter, array: Array) -> None:
 
 
 def unscale(param: Parameter) -> None:
-    """Divide a gradient by the factor of the loss from which it was computed, if there is one."""
+    """Divide a gradient by the factor of its loss, if any."""
     scale = param._loss_scale
     if scale is not None:
         dtype = real_spec(param._node.spec).dtype
@@ -245,7 +245,7 @@ def unscale(param: Parameter) -> None:
 
 
 def held_by(param: Parameter) -> Parameter:
-    """Return what an update of a parameter changes, see `UpdateRule.hold`; hooks of optimizers get this."""
+    """Return the Parameter that an update changes, see `UpdateRule.hold`; hooks of optimizers receive it."""
     if param.grad is None:
         return param
     rule = param.update_rule
@@ -259,7 +259,7 @@ def held_by(param: Parameter) -> Parameter:
 def register(
     hooks: dict[str, dict[str, Callable[..., Any]]], hook: Any, name: str | None, timing: str, title: str
 ) -> None:
-    """Add a hook by its name to those of its timing."""
+    """Add a hook under its name to the hooks with the same timing."""
     if not callable(hook):
         raise TypeError(f"{title}.add_hook: expected a callable, got {type(hook).__name__}")
     if timing == "auto":

@@ -20,14 +20,14 @@ def on_host(x: Any) -> Any:
 
 
 def placed(values: Any, device: Device) -> Array:
-    """Return a copy of the host array `values` on `device`, in memory of its own."""
+    """Return a copy of the host array `values` on `device`, in new memory."""
     copy = np.array(values)
     backend = device.backend
     return transfer(copy, device) if type(copy) not in backend.array_types else copy
 
 
 def like(values: Any, array: Array, dtype: str | None = None) -> Array:
-    """Return the host array `values` on the device of `array`, in its dtype or in the one named `dtype`."""
+    """Return the host array `values` on the device of `array`, in its dtype or in the dtype named `dtype`."""
     backend = plugins.backend_of(array)
     try:
         cast = np.dtype(dtype or backend.dtype_name(array.dtype))
@@ -42,7 +42,7 @@ def is_floating(array: Array) -> bool:
 
 
 def inner(a: Any, b: Any) -> Any:
-    """Return the real inner product of two host arrays, in which a complex number counts as two real ones."""
+    """Return the real inner product of two host arrays, where a complex number counts as two real numbers."""
     wide = np.complex128 if np.iscomplexobj(a) or np.iscomplexobj(b) else np.float64
     return np.sum(np.conj(np.asarray(a, wide)) * np.asarray(b, wide)).real
 

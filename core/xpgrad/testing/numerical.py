@@ -30,7 +30,7 @@ def numerical_grad(
     Parameters
     ----------
     f : callable
-        Takes nothing, reads `inputs`, returns a tuple of arrays or None.
+        Function without arguments that reads `inputs` and returns a tuple of arrays or None.
     inputs : tuple of arrays or Variables, floating-point
         Changed element by element for the calls of `f`, and then restored: arrays in place, Variables by replacing
         `array`. Immutable arrays must be passed as Variables.

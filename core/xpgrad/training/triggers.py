@@ -102,7 +102,7 @@ class OnceTrigger:
         self._first, self._resumed = True, call_on_resume
 
     def __call__(self, trainer: Any) -> bool:
-        """Return whether this is the first call."""
+        """Return True at the first call, else False."""
         fires = self._first or self._resumed
         self._first = self._resumed = False
         return fires
