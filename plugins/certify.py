@@ -8,7 +8,7 @@
     python plugins/certify.py --resume DIR jax     keep outcomes in DIR/jax; skip checks that passed before
 
 Needs pip and a registry; the array libraries come from there. Ends with exit code 1 if a backend reaches a level below
-that of its committed report, or fails a check.
+the level in its committed report, or fails a check.
 """
 
 import argparse

@@ -157,7 +157,7 @@ def leaves(items: Iterable[Any]) -> Iterable[Any]:
 
 
 def busy(outputs: Iterable[Node] = ()) -> bool:
-    """Return whether there are special nodes other than intermediate `outputs` that keep a gradient.
+    """Return whether special nodes exist, other than intermediate `outputs` that keep a gradient.
 
     Nodes that were special only for an expired id no longer count.
     """

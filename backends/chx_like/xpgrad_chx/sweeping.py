@@ -229,7 +229,7 @@ def _connected(y: Any, wanted: BackpropId, operation: str) -> Connection:
 
 
 def _keep_order(connections: list[Connection], wanted: BackpropId) -> None:
-    """Refuse an inner id after an outer one went through the same arrays, and record that this id does."""
+    """Reject an inner id after an outer id went through the same arrays; record the pass of this id."""
     if wanted.outrun is not None:
         raise ChainerxError(
             f"backward: cannot go back for {wanted.name!r}, because {wanted.outrun.name!r}, which has been created "

@@ -76,7 +76,11 @@ def _seconds(context: click.Context, parameter: click.Parameter, value: str | No
 @click.option("--declare", is_flag=True, help="Print a declaration of capabilities that agrees with the probes.")
 @click.option("--accept", is_flag=True, help="Certify even if one reason is given for more than five capabilities.")
 @click.option("--seed", type=int, help="Seed of all random numbers. [default: different for each run]")
-@click.option("--jobs", type=click.IntRange(min=0), help="Worker processes; 0: none. [default: one more than cores]")
+@click.option(
+    "--jobs",
+    type=click.IntRange(min=0),
+    help="Number of worker processes; 0 runs in this process. [default: one more than cores]",
+)
 @click.option("--timeout", type=float, default=120, show_default=True, help="Seconds per check.")
 def conform(backend: str, over: str | None, report: Path | None, **options: Any) -> None:
     """Certify a backend; `trace`, `batch`, `dual`: the arrays of compile, vmap, jvp over another backend.

@@ -34,7 +34,7 @@ def register_kl(Dist1: type, Dist2: type) -> Callable[[F], F]:
     Parameters
     ----------
     Dist1, Dist2 : type
-        Subclasses of `Distribution`. Subclasses inherit the formula unless another is registered for them.
+        Subclasses of `Distribution`. Subclasses inherit the formula unless they register another formula.
     """
 
     def register(formula: F) -> F:

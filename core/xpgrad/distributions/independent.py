@@ -47,7 +47,7 @@ class Independent(Distribution):
         return self._count
 
     @property
-    def has_rsample(self) -> bool:  # type: ignore[override]  # that of the parts
+    def has_rsample(self) -> bool:  # type: ignore[override]  # depends on the underlying distribution
         """Whether samples have derivatives by the parameters."""
         return self._distribution.has_rsample
 

@@ -145,7 +145,7 @@ class Draws:
 
 
 def draws_for(shape: Shape, *parameters: Any) -> Draws:
-    """Return draws with the dtype and device of the parameters; each batch element of `vmap` has its own."""
+    """Return draws with the dtype and device of the parameters; each batch element of `vmap` has separate draws."""
     specs: list[Spec] = [x.node.spec for x in parameters if isinstance(x, Variable)]
     spec = specs[0]
     device = spec.backend.device_for(spec.device)

@@ -234,7 +234,7 @@ def _stepped(
     with program.borrowed(states):
         for i in updated:
             param = program.params[i]
-            if safe:  # avoid NaN below, of which some libraries would warn
+            if safe:  # zeros prevent NaN below, which would make some libraries warn
                 param.grad = _chosen(safe[0], param.grad, array_api.zeros_like(constant_variable(param.grad)).array)
             if scale is not None:
                 extra: Any = param._node.own_extra()

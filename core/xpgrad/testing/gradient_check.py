@@ -65,7 +65,7 @@ def check_backward(
     AssertionError
         The gradients disagree.
     RuntimeError
-        An input that must not have a gradient has one.
+        An input has a gradient that must be None.
     ValueError
         Numbers, shapes or dtypes of the arguments do not match.
     NondifferentiableError
@@ -107,7 +107,7 @@ def check_double_backward(
     func, x_data, y_grad, params, eps, atol, rtol, no_grads, dtype, detect_nondifferentiable, seed
         As for `check_backward`.
     x_grad_grad : array or tuple of arrays or None
-        Gradients of the gradients of those inputs that have one.
+        Gradients of the gradients of inputs with a gradient.
     params_grad_grad : array or tuple of arrays or None
         Gradients of the gradients of `params`.
 

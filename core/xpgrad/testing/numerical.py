@@ -40,7 +40,7 @@ def numerical_grad(
         Step; the error of the differences is of order ``eps**2``. They are computed in float64.
     detect_nondifferentiable : bool
         Raise `NondifferentiableError` where five points are not near any parabola, as at kinks and jumps; a point of
-        inflection with slope 0, such as that of ``x**3``, looks the same and needs `diff_atol`.
+        inflection with slope 0, as in ``x**3``, looks the same and needs `diff_atol`.
     diff_atol, diff_rtol : float
         Tolerance of the distance from the parabola, relative to the range of the outputs at the five points.
     center_outputs : tuple of arrays or None, optional

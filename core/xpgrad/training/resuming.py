@@ -15,7 +15,7 @@ from xpgrad.serializers.dictionary import on_host
 
 
 def observation_text(observation: Mapping[str, Any]) -> str:
-    """Return the observed real numbers, 0-d arrays and Variables, and tuples of these, as JSON; others are left out."""
+    """Return the observed real numbers, 0-d arrays and Variables, and tuples of these, as JSON."""
     kept = {}
     for name, value in observation.items():
         parts = [_described(x) for x in (value if isinstance(value, tuple) else (value,))]

@@ -32,7 +32,7 @@ class Scope:
         self.reads: dict[int, str] = {}
 
     def needed(self, results: Collection[Statement], found: Collection[Statement] = ()) -> list[Statement]:
-        """Return the statements that `results` need, including `results`, in order, except those in `found`."""
+        """Return the statements that `results` need, including `results`, in order, without `found`."""
         needed, stack = set[Statement](), list(results)
         while stack:
             statement = stack.pop()

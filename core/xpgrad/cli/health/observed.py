@@ -1,4 +1,4 @@
-"""Observations of a process by itself: its output, its memory, and the places of errors."""
+"""Observations of the current process: output, memory, and the places of errors."""
 
 import ctypes
 import linecache

@@ -84,7 +84,7 @@ def _devices(rows: list[dict[str, Any]]) -> Table:
 
 
 def _missing(capabilities: dict[str, Any]) -> list[tuple[str, str]]:
-    """Return features that a backend or a device declares as missing; those with the same reason in one line."""
+    """Return features that a backend or a device declares as missing; equal reasons share a line."""
     groups = [("", capabilities.get("missing", {}))]
     groups += [(f" on {index}", facts) for index, facts in capabilities.get("missing_on", {}).items()]
     lines = []

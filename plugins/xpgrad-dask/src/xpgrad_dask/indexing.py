@@ -57,7 +57,7 @@ def _with_axes(items: tuple[Any, ...], ndim: int) -> Iterator[tuple[Any, int]]:
 
 
 def _within(item: Any, length: Shape) -> Any:
-    """Return a slice that begins within the axis, which dask requires; other items are unchanged."""
+    """Return a slice that begins within the axis, else dask selects wrong elements; other items pass."""
     if not isinstance(item, slice) or not length:
         return item
     taken = range(*item.indices(*length))

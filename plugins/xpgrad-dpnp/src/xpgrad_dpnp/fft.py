@@ -1,4 +1,4 @@
-"""The standard's Fourier transforms, by dpnp's functions on nonempty, contiguous arrays."""
+"""The standard's Fourier transforms, by dpnp's functions on nonempty arrays without strides of zero."""
 
 from collections.abc import Sequence
 from typing import Any

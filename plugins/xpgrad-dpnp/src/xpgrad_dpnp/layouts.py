@@ -9,7 +9,7 @@ from xpgrad.types import Array, Kernel
 
 
 def plain(x: Any) -> Any:
-    """Return `x`, or a copy of an array that is spread over memory which it has not: with a stride of zero."""
+    """Return `x`, or a copy if its elements share memory because of a stride of zero."""
     return dpnp.copy(x, order="C") if isinstance(x, dpnp.ndarray) and x.size and 0 in x.strides else x
 
 

@@ -92,7 +92,7 @@ def getitem(x: COO, /, *, index: Any) -> Any:
 
 
 def _forwards(at: Index, shape: tuple[int, ...]) -> tuple[tuple[Any, ...], tuple[int, ...]]:
-    """Return the items with positive steps, and the axes to flip, because sparse lacks general negative steps."""
+    """Return the items with positive steps, and the axes to flip: sparse is wrong for ``x[:-1:-1]``."""
     items, turned, lengths, axis = [], [], iter(shape), 0
     for item in at.items:
         length = 0 if item is None else next(lengths)

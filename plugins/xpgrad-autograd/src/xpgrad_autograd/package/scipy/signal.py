@@ -20,7 +20,7 @@ def convolve(A: Any, B: Any, axes: Axes | None = None, dot_axes: Axes = ((), ())
     axes : (axes of A, axes of B), optional
         Axes to convolve, paired in order; by default all.
     dot_axes : (axes of A, axes of B)
-        Axes to sum over, paired in order, as in `tensordot`. The result has the other axes of `A`, then those of
+        Axes to sum over, paired in order, as in `tensordot`. The result has the remaining axes of `A`, then of
         `B`, then the convolved ones.
     mode : {"full", "same", "valid"}
         "same" is the middle of "full", with the lengths of `A`.
