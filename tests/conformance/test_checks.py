@@ -16,7 +16,7 @@ from xpgrad import array_api, get_device, random
 from xpgrad.backend.capabilities import Capabilities
 from xpgrad.errors import MissingFunction
 from xpgrad_conformance.cases import CASES
-from xpgrad_conformance.check import FAMILIES, Family
+from xpgrad_conformance.check import FAMILIES, CheckFamily
 from xpgrad_conformance.checks import CHECKS, spellings
 from xpgrad_conformance.checks.concurrent_calls import run_concurrently
 from xpgrad_conformance.generated.operations import OPERATIONS
@@ -67,7 +67,7 @@ CORRECT = [
 
 
 @pytest.mark.parametrize(("name", "family"), part_of(CORRECT, 4))
-def test_correct_backends_pass(name: str, family: Family) -> None:
+def test_correct_backends_pass(name: str, family: CheckFamily) -> None:
     found = _outcomes(name, families=family.letter)
     assert _failures(found) == []
     assert any(each.state == "passed" for each in found)
@@ -81,7 +81,7 @@ def test_a_correct_backend_with_a_freedom_passes() -> None:
 
 
 @pytest.mark.parametrize("family", part_of(FAMILIES, 4), ids=lambda each: each.name)
-def test_a_backend_without_optional_facts_passes(family: Family) -> None:
+def test_a_backend_without_optional_facts_passes(family: CheckFamily) -> None:
     lacks = Capabilities(dict.fromkeys(LACKED, "for this test"))
     assert _failures(_outcomes(Testbed().devices()[1], lacks, family.letter)) == []
 

@@ -8,11 +8,11 @@ from tests.faults import FAULTS, FREEDOMS
 from tests.faults import __main__ as command
 from tests.faults import self_test as module
 
-from xpgrad_conformance.check import FAMILIES, Family
+from xpgrad_conformance.check import FAMILIES, CheckFamily
 
 
 @pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.name)
-def test_self_test_fails_without_a_family(family: Family, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_self_test_fails_without_a_family(family: CheckFamily, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "CHECKS", ())  # whether each check kills something is not the question here
     alone = min((f for f in FAULTS if family.letter in f.families), key=lambda f: len(f.families))
     verdict = module.self_test(without=family.letter, faults=[alone], freedoms=())

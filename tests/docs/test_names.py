@@ -63,6 +63,7 @@ WORDS = {
     "compile.md": "cc clang cupy gcc monitoring settrace sys",
     "design.md": "cpu cupy gpu native protocol.py xp.device_of xp.spec_of",
     "devices.md": "available",
+    "drawing.md": "Source",  # graphviz.Source
     "half-a-standard.md": "lean builtins concatenate transpose fine lean.gather operator.add expected",
     "howto": "array_api_strict array_namespace dependencies fsum jax_enable_x64 xpgrad_npu",
     "interop.md": "xp.array xpgrad.interop.spam xpgrad.interop.from_spam",  # missing names, and names of an example

@@ -12,8 +12,8 @@ from xpgrad.transforms.trace.program import Program
 from xpgrad_c.background import background
 from xpgrad_c.disabling import disabled
 from xpgrad_c.functions import has_row
-from xpgrad_c.groups import CompiledGroups, Group
-from xpgrad_c.toolchain import State, toolchain
+from xpgrad_c.groups import CompiledGroup, CompiledGroups
+from xpgrad_c.toolchain import ToolchainState, toolchain
 from xpgrad_c.worth import worth
 
 GROUPS = "__groups__"
@@ -59,7 +59,7 @@ def c_executor(program: Program, fallback: Callable[[Fused], Callable[..., Any]]
     return run
 
 
-def groups_of(run: Callable[..., Any]) -> Sequence[Group]:
+def groups_of(run: Callable[..., Any]) -> Sequence[CompiledGroup]:
     """Return the groups of what `c_executor` has returned; the attribute `state` of one says whether C computes it."""
     groups = getattr(run, "__globals__", {}).get(GROUPS)
     return () if groups is None else tuple(groups.groups)
@@ -70,6 +70,6 @@ def wait(timeout: float | None = None) -> bool:
     return background.wait(timeout)
 
 
-def state() -> State:
+def state() -> ToolchainState:
     """Return what there is for compiled code in this process."""
     return toolchain().state()

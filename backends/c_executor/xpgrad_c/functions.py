@@ -51,7 +51,7 @@ ITEMSIZES = {"bool": 1, "float32": 4, "float64": 8} | {
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class CFunction:
     """One elementwise function in C, for operands of each kind of dtype; None where there is none.
 
     In the text ``{0}`` and ``{1}`` are the operands, ``{t}`` is the type of their dtype and ``{f}`` the suffix of C's
@@ -66,59 +66,59 @@ class Row:
     wide: bool = False  # computed in float64: glibc's vectors of float32 are 7 units in the last place from NumPy's
 
 
-def _libm(name: str, operands: int = 1) -> Row:
-    return Row(f"{name}{{f}}({', '.join(f'{{{i}}}' for i in range(operands))})", dear=True, vector=True)
+def _libm(name: str, operands: int = 1) -> CFunction:
+    return CFunction(f"{name}{{f}}({', '.join(f'{{{i}}}' for i in range(operands))})", dear=True, vector=True)
 
 
-def _same(text: str) -> Row:
-    return Row(text, text)
+def _same(text: str) -> CFunction:
+    return CFunction(text, text)
 
 
-def _compared(sign: str) -> Row:
-    return Row(f"{{0}} {sign} {{1}}", f"{{0}} {sign} {{1}}", f"{{0}} {sign} {{1}}")
+def _compared(sign: str) -> CFunction:
+    return CFunction(f"{{0}} {sign} {{1}}", f"{{0}} {sign} {{1}}", f"{{0}} {sign} {{1}}")
 
 
-def _logical(sign: str) -> Row:
+def _logical(sign: str) -> CFunction:
     numbers = f"({{0}} != 0) {sign} ({{1}} != 0)"
-    return Row(numbers, numbers, f"{{0}} {sign} {{1}}")
+    return CFunction(numbers, numbers, f"{{0}} {sign} {{1}}")
 
 
-def _bitwise(sign: str) -> Row:
-    return Row(None, f"{{0}} {sign} {{1}}", f"{{0}} {sign} {{1}}")
+def _bitwise(sign: str) -> CFunction:
+    return CFunction(None, f"{{0}} {sign} {{1}}", f"{{0}} {sign} {{1}}")
 
 
 # Of two equal numbers (zeros of either sign), maximum and minimum return the second, as NumPy's loops do.
-ROWS: dict[str, Row] = {
+ROWS: dict[str, CFunction] = {
     "negative": _same("-{0}"),
-    "abs": Row("__builtin_fabs{f}({0})", "{0} < 0 ? -{0} : {0}"),
-    "sqrt": Row("__builtin_sqrt{f}({0})", dear=True),
+    "abs": CFunction("__builtin_fabs{f}({0})", "{0} < 0 ? -{0} : {0}"),
+    "sqrt": CFunction("__builtin_sqrt{f}({0})", dear=True),
     "square": _same("{0} * {0}"),
-    "reciprocal": Row("1 / {0}", dear=True),
-    "sign": Row("select_{t}({0} != {0}, {0}, ({0} > 0) - ({0} < 0))", "({0} > 0) - ({0} < 0)"),
-    "floor": Row("__builtin_floor{f}({0})", "{0}"),
-    "ceil": Row("__builtin_ceil{f}({0})", "{0}"),
-    "trunc": Row("__builtin_trunc{f}({0})", "{0}"),
-    "round": Row("__builtin_rint{f}({0})", "{0}"),
-    "log": Row("log({0})", dear=True, vector=True, wide=True),
+    "reciprocal": CFunction("1 / {0}", dear=True),
+    "sign": CFunction("select_{t}({0} != {0}, {0}, ({0} > 0) - ({0} < 0))", "({0} > 0) - ({0} < 0)"),
+    "floor": CFunction("__builtin_floor{f}({0})", "{0}"),
+    "ceil": CFunction("__builtin_ceil{f}({0})", "{0}"),
+    "trunc": CFunction("__builtin_trunc{f}({0})", "{0}"),
+    "round": CFunction("__builtin_rint{f}({0})", "{0}"),
+    "log": CFunction("log({0})", dear=True, vector=True, wide=True),
     **{name: _libm(name) for name in ("exp", "exp2", "expm1", "log1p", "log2", "log10", "sin", "cos", "tan")},
     **{name: _libm(name) for name in ("asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh")},
     **{name: _libm(name) for name in ("erf", "erfc")},
-    "isnan": Row("{0} != {0}", "0", "0"),
-    "isinf": Row("__builtin_fabs{f}({0}) == __builtin_inf{f}()", "0", "0"),
-    "isfinite": Row("__builtin_fabs{f}({0}) < __builtin_inf{f}()", "1", "1"),
-    "signbit": Row("__builtin_copysign{f}(1, {0}) < 0", None),
-    "logical_not": Row("{0} == 0", "{0} == 0", "!{0}"),
-    "bitwise_invert": Row(None, "~{0}", "!{0}"),
+    "isnan": CFunction("{0} != {0}", "0", "0"),
+    "isinf": CFunction("__builtin_fabs{f}({0}) == __builtin_inf{f}()", "0", "0"),
+    "isfinite": CFunction("__builtin_fabs{f}({0}) < __builtin_inf{f}()", "1", "1"),
+    "signbit": CFunction("__builtin_copysign{f}(1, {0}) < 0", None),
+    "logical_not": CFunction("{0} == 0", "{0} == 0", "!{0}"),
+    "bitwise_invert": CFunction(None, "~{0}", "!{0}"),
     "add": _same("{0} + {1}"),
     "subtract": _same("{0} - {1}"),
     "multiply": _same("{0} * {1}"),
-    "divide": Row("{0} / {1}", dear=True),
+    "divide": CFunction("{0} / {1}", dear=True),
     "pow": _libm("pow", 2),
-    "maximum": Row("select_{t}(({0} > {1}) | ({0} != {0}), {0}, {1})", "{0} > {1} ? {0} : {1}", "{0} | {1}"),
-    "minimum": Row("select_{t}(({0} < {1}) | ({0} != {0}), {0}, {1})", "{0} < {1} ? {0} : {1}", "{0} & {1}"),
+    "maximum": CFunction("select_{t}(({0} > {1}) | ({0} != {0}), {0}, {1})", "{0} > {1} ? {0} : {1}", "{0} | {1}"),
+    "minimum": CFunction("select_{t}(({0} < {1}) | ({0} != {0}), {0}, {1})", "{0} < {1} ? {0} : {1}", "{0} & {1}"),
     "atan2": _libm("atan2", 2),
     "hypot": _libm("hypot", 2),
-    "copysign": Row("__builtin_copysign{f}({0}, {1})"),
+    "copysign": CFunction("__builtin_copysign{f}({0}, {1})"),
     "equal": _compared("=="),
     "not_equal": _compared("!="),
     "less": _compared("<"),
@@ -140,7 +140,7 @@ _MOVED = frozenset(["load", "element", "copy"])
 
 
 def kind(dtype: str) -> str:
-    """Return which of the kinds of a `Row` a dtype is."""
+    """Return which of the kinds of a `CFunction` a dtype is."""
     return "boolean" if dtype == "bool" else "real" if dtype.startswith("float") else "integer"
 
 

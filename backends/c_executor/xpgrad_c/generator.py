@@ -11,12 +11,12 @@ from dataclasses import dataclass, field
 from xpgrad.transforms.trace.fusion.group import Fused
 from xpgrad.transforms.trace.fusion.statements import REDUCTIONS
 from xpgrad_c.functions import ITEMSIZES, SELECT, has_row, prototype
-from xpgrad_c.nodes import EFFECTS, LEAVES, Node, Space, nodes_of
+from xpgrad_c.nodes import EFFECTS, LEAVES, Node, NodeSpace, nodes_of
 from xpgrad_c.phases import Phase, bytes_of
 from xpgrad_c.pieces import PieceWriter, Places
 from xpgrad_c.reductions import STORED, identity, reduction
 
-__all__ = ["FLAGS", "LIBRARIES", "Source", "generate", "has_row"]
+__all__ = ["FLAGS", "LIBRARIES", "GroupSource", "generate", "has_row"]
 
 FLAGS = (
     *("-O3", "-march=native", "-fopenmp-simd", "-fwrapv", "-fno-strict-aliasing"),
@@ -32,7 +32,7 @@ LIBRARIES = ("-lmvec", "-lm")
 """What a shared library of such source is linked with; without vector math ``-lm`` alone."""
 
 PLACEHOLDER = "GROUP"
-"""The name of the functions in `Source.text`."""
+"""The name of the functions in `GroupSource.text`."""
 
 CHUNK = 32768
 """Elements of a chunk, at least."""
@@ -55,7 +55,7 @@ PRELUDE = """\
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class GroupSource:
     """C source of a group.
 
     ``void NAME(char *const *arrays, long first, long last, char *scratch, char *partials)`` computes the chunks from
@@ -86,7 +86,7 @@ class Source:
     ends: bool
 
 
-def generate(fused: Fused, name: str, *, vector_math: bool = True) -> Source | None:
+def generate(fused: Fused, name: str, *, vector_math: bool = True) -> GroupSource | None:
     """Return the C source of a group, or None if a statement has no row.
 
     Parameters
@@ -127,7 +127,7 @@ class _Memory:
 
 
 class _Generator:
-    def __init__(self, space: Space, inputs: int, *, vector_math: bool) -> None:
+    def __init__(self, space: NodeSpace, inputs: int, *, vector_math: bool) -> None:
         self.space, self.inputs, self.vector_math = space, inputs, vector_math
         self.outputs: dict[Node, list[int]] = {}
         for number, node in enumerate(space.outputs):
@@ -187,7 +187,7 @@ class _Generator:
                     memory.give(offsets[node], bytes_of(node.dtype, count))
         return offsets
 
-    def source(self, name: str) -> Source:
+    def source(self, name: str) -> GroupSource:
         """Return the C source."""
         space, columns = self.space, self.space.columns
         terminals = [node for node in self.main.nodes if node.terminal]
@@ -233,7 +233,7 @@ class _Generator:
             f"{before}{body if self.main.nodes else ''}{finish}}}\n"
         )
         text = PRELUDE.format(select=SELECT, prototypes=self._prototypes()) + self._helpers() + "\n".join(functions)
-        return Source(name, text, self.chunks, scratch.size, partials + after.size, ends and self.chunks > 1)
+        return GroupSource(name, text, self.chunks, scratch.size, partials + after.size, ends and self.chunks > 1)
 
     def _pieces(self, phase: Phase, places: Places, letter: str, functions: list[str]) -> str:
         """Append the C functions of a phase, and return the calls of them."""

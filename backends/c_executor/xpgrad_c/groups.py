@@ -9,10 +9,10 @@ from xpgrad.types import Array
 from xpgrad_c.background import background
 from xpgrad_c.compiler import Compiler
 from xpgrad_c.disabling import disabled
-from xpgrad_c.generator import Source, generate
-from xpgrad_c.index import Place, Places, index_name, read_index, write_index
-from xpgrad_c.layout import Layout, layout_of
-from xpgrad_c.library import Function, Library
+from xpgrad_c.generator import GroupSource, generate
+from xpgrad_c.index import DiskPlace, Places, index_name, read_index, write_index
+from xpgrad_c.layout import ArrayLayout, layout_of
+from xpgrad_c.library import Function, SharedLibrary
 from xpgrad_c.process import Closing
 from xpgrad_c.structure import structure_of
 from xpgrad_c.text import library_text
@@ -23,7 +23,7 @@ MOST_GROUPS, MOST_TEXT = 64, 100_000
 NO_ROW = "C has no row for one of its functions"
 
 
-class Group:
+class CompiledGroup:
     """One group, to call: by C if that is there, else by what was given instead.
 
     Attributes
@@ -65,26 +65,26 @@ class CompiledGroups:
 
     Attributes
     ----------
-    groups : list of Group
+    groups : list of CompiledGroup
     """
 
     def __init__(self, backend: Backend) -> None:
-        self.groups: list[Group] = []
+        self.groups: list[CompiledGroup] = []
         self._backend = backend
-        self._layout: Layout | None = None
+        self._layout: ArrayLayout | None = None
         self._structures: list[str] = []
-        self._places: dict[Group, Place | None] = {}
+        self._places: dict[CompiledGroup, DiskPlace | None] = {}
 
-    def __call__(self, fused: Fused, fallback: Callable[..., Any]) -> Group:
+    def __call__(self, fused: Fused, fallback: Callable[..., Any]) -> CompiledGroup:
         """Return what computes a group: `fallback`, until it is compiled."""
-        group = Group(fused, fallback)
+        group = CompiledGroup(fused, fallback)
         self.groups.append(group)
         return group
 
     def bind(self, objects: dict[str, Any]) -> None:
         """Put the compiled functions in the places of the groups in a source's globals, once they are there."""
         for name, item in objects.items():
-            if isinstance(item, Group):
+            if isinstance(item, CompiledGroup):
                 item.places.append((objects, name))
 
     def start(self) -> None:
@@ -114,7 +114,7 @@ class CompiledGroups:
             background.submit(lambda: self._compile(tools))
         return None
 
-    def _others(self) -> Iterator[Group]:
+    def _others(self) -> Iterator[CompiledGroup]:
         return (group for group in self.groups if group.state != "C")
 
     def _compile(self, tools: Toolchain) -> None:
@@ -162,21 +162,21 @@ class CompiledGroups:
             key = compiler.key(text)
             for group, number, source in members:
                 facts = source.chunks, source.scratch, source.partials, source.ends
-                self._places[group] = Place(key, number, *facts)
+                self._places[group] = DiskPlace(key, number, *facts)
                 self._become(group, library, number, source)
         name = index_name(compiler, self._structures)
         if name is not None and len(self._places) == len(self.groups):
             write_index(tools.cache, name, [self._places[group] for group in self.groups])
 
-    def _become(self, group: Group, library: Library, number: int, source: Source) -> None:
+    def _become(self, group: CompiledGroup, library: SharedLibrary, number: int, source: GroupSource) -> None:
         name = f"group_{number}"
         group.become(library.function(name, source, group.fused, group.fallback, self._backend, self._layout))
 
-    def _libraries(self, compiler: Compiler) -> Iterator[tuple[str, list[tuple[Group, int, Source]]]]:
+    def _libraries(self, compiler: Compiler) -> Iterator[tuple[str, list[tuple[CompiledGroup, int, GroupSource]]]]:
         """Yield the text of each library, and the groups that it has, with their numbers in it."""
-        numbers: dict[Source, int] = {}
-        members: list[tuple[Group, int, Source]] = []
-        sources: dict[str, Source | None] = {}
+        numbers: dict[GroupSource, int] = {}
+        members: list[tuple[CompiledGroup, int, GroupSource]] = []
+        sources: dict[str, GroupSource | None] = {}
         for group, structure in zip(self.groups, self._structures, strict=True):
             if group.state == "C":
                 continue

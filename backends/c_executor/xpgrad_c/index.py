@@ -10,11 +10,11 @@ from typing import NamedTuple
 
 from xpgrad_c.cache import Cache
 from xpgrad_c.compiler import Compiler
-from xpgrad_c.generator import Source
+from xpgrad_c.generator import GroupSource
 from xpgrad_c.process import Build, BuildError
 
 
-class Place(NamedTuple):
+class DiskPlace(NamedTuple):
     """Where a group is, and the facts about its source that a call needs.
 
     Attributes
@@ -24,7 +24,7 @@ class Place(NamedTuple):
     number : int
         Of the group in there.
     chunks, scratch, partials, ends
-        See `Source`.
+        See `GroupSource`.
     """
 
     library: str
@@ -34,12 +34,12 @@ class Place(NamedTuple):
     partials: int
     ends: bool
 
-    def source(self) -> Source:
+    def source(self) -> GroupSource:
         """Return what is known of the source: all but the text."""
-        return Source(f"group_{self.number}", "", self.chunks, self.scratch, self.partials, self.ends)
+        return GroupSource(f"group_{self.number}", "", self.chunks, self.scratch, self.partials, self.ends)
 
 
-Places = list[Place | None]
+Places = list[DiskPlace | None]
 """One for each group, None for one that C has no row for."""
 
 
@@ -72,7 +72,7 @@ def read_index(cache: Cache, name: str, count: int) -> Places | None:
     if data is None:
         return None
     try:
-        places: Places = [None if row is None else Place(*row) for row in json.loads(data)]
+        places: Places = [None if row is None else DiskPlace(*row) for row in json.loads(data)]
     except (TypeError, ValueError):
         return None
     return places if len(places) == count else None

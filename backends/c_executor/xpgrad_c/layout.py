@@ -1,4 +1,4 @@
-"""`Layout`: where the array objects of a library keep address, shape and dtype, compared with what the library says."""
+"""`ArrayLayout`: offsets of address, shape and dtype in the array objects of a library, checked on samples."""
 
 import ctypes
 import gc
@@ -16,7 +16,7 @@ WORD = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class ArrayLayout:
     """Offsets in an array object, in bytes.
 
     Attributes
@@ -48,7 +48,7 @@ class Layout:
     inner_kind: Any = None
 
 
-def layout_of(backend: Backend, spec: Spec) -> Layout | None:
+def layout_of(backend: Backend, spec: Spec) -> ArrayLayout | None:
     """Return the layout that a backend states, if it agrees with what its other methods say; else None.
 
     `spec` is one of an array in host memory.
@@ -62,7 +62,7 @@ def layout_of(backend: Backend, spec: Spec) -> Layout | None:
     others = [stated[name] for name in ("inner", "none") if "inner_kind" in stated]
     if stated.keys() - {*FIELDS, *INNER, "contiguous"} or not is_within(holder, fields) or not is_within(kind, others):
         return None
-    layout = Layout(kind, type=start - WORD, **stated)
+    layout = ArrayLayout(kind, type=start - WORD, **stated)
     try:
         return layout if all(agrees(layout, backend, array) for array in samples(backend, spec)) else None
     except (AttributeError, IndexError, TypeError, ValueError):
@@ -80,7 +80,7 @@ def samples(backend: Backend, spec: Spec) -> Iterator[Array]:
     yield made[2].mT
 
 
-def agrees(layout: Layout, backend: Backend, array: Array) -> bool:
+def agrees(layout: ArrayLayout, backend: Backend, array: Array) -> bool:
     """Return whether what is at the places of a layout is what the backend says about an array."""
     place = id(array)
     if type(array) is not layout.kind or pointer(place + layout.type) != id(layout.kind):

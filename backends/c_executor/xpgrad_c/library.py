@@ -1,4 +1,4 @@
-"""`Library`: a compiled shared library, and the functions of Python that call its groups."""
+"""`SharedLibrary`: a compiled shared library, and the functions of Python that call its groups."""
 
 import ctypes
 from collections.abc import Callable, Sequence
@@ -9,9 +9,9 @@ from xpgrad.plugin import Backend, Spec, programs_of
 from xpgrad.transforms.trace.executors.threads import run_all
 from xpgrad.transforms.trace.fusion.group import Fused
 from xpgrad.types import Array
-from xpgrad_c.generator import Source
+from xpgrad_c.generator import GroupSource
 from xpgrad_c.glue import PLACES, Record, new_function, python_api
-from xpgrad_c.layout import Layout, key_of
+from xpgrad_c.layout import ArrayLayout, key_of
 from xpgrad_c.worth import work
 
 SHARED_FROM = 2**20
@@ -25,7 +25,7 @@ class NoMemory(Exception):
     """There was no memory for the scratch of some chunks."""
 
 
-class Library:
+class SharedLibrary:
     """A shared library, which stays loaded.
 
     Parameters
@@ -60,7 +60,13 @@ class Library:
         return ctypes.cast(getattr(self._library, name), ctypes.c_void_p).value or 0
 
     def function(
-        self, name: str, source: Source, fused: Fused, fallback: Function, backend: Backend, layout: Layout | None
+        self,
+        name: str,
+        source: GroupSource,
+        fused: Fused,
+        fallback: Function,
+        backend: Backend,
+        layout: ArrayLayout | None,
     ) -> Function:
         """Return the function that computes a group: it takes and returns arrays.
 
@@ -68,12 +74,12 @@ class Library:
         ----------
         name : str
             Of the group in this library.
-        source : Source
+        source : GroupSource
         fused : Fused
         fallback : callable
             Computes the same, for arrays that are not in order, and where there is no memory for scratch.
         backend : Backend
-        layout : Layout or None
+        layout : ArrayLayout or None
             Without one, addresses are asked of the backend.
         """
         record = Record()

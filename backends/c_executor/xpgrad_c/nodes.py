@@ -1,4 +1,4 @@
-"""`Node` and `Space`: the statements of a group as the C generator takes them."""
+"""`Node` and `NodeSpace`: the statements of a group as the C generator takes them."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -45,7 +45,7 @@ class Node:
 
 
 @dataclass(slots=True)
-class Space:
+class NodeSpace:
     """Nodes in order, and which of them the outputs are.
 
     A space with ``rows == 1`` and no reduction at "row" has only nodes at "point" and "one".
@@ -68,7 +68,7 @@ class Space:
         return node
 
 
-def nodes_of(fused: Fused) -> Space | None:
+def nodes_of(fused: Fused) -> NodeSpace | None:
     """Return the nodes of a group, or None if it uses what comes after the last chunk in a chunk."""
     space, moved = _flattened(fused)
     made: dict[Statement, Node] = {}
@@ -89,7 +89,7 @@ def nodes_of(fused: Fused) -> Space | None:
     return space if _set_late(space) else None
 
 
-def _flattened(fused: Fused) -> tuple[Space, dict[str, str]]:
+def _flattened(fused: Fused) -> tuple[NodeSpace, dict[str, str]]:
     """Return an empty space with as few dimensions as the group has levels, and the level of each level there."""
     rows, columns = fused.rows, fused.columns
     levels = {item.level for item in fused.statements} | {fused.levels[output] for output in fused.outputs}
@@ -102,7 +102,7 @@ def _flattened(fused: Fused) -> tuple[Space, dict[str, str]]:
         moved |= {"row": "one", "column": "point"}
     elif not levels & {"row", "column"}:
         rows, columns = 1, rows * columns
-    return Space(rows, columns), moved
+    return NodeSpace(rows, columns), moved
 
 
 def _used(fused: Fused) -> list[Statement]:
@@ -113,7 +113,7 @@ def _used(fused: Fused) -> list[Statement]:
     return [item for item in fused.statements if item in wanted]
 
 
-def _node(space: Space, statement: Statement, operands: tuple[Node, ...], moved: dict[str, str]) -> Node:
+def _node(space: NodeSpace, statement: Statement, operands: tuple[Node, ...], moved: dict[str, str]) -> Node:
     op, dtype, level = statement.op, statement.dtype, moved.get(statement.level, "one")
     if op not in REDUCTIONS:
         return space.add(op, operands, dtype, level, statement.value)
@@ -127,7 +127,7 @@ def _node(space: Space, statement: Statement, operands: tuple[Node, ...], moved:
     return space.add(op, (x,), dtype, level)
 
 
-def _scatter(space: Space, statement: Statement, made: dict[Statement, Node], number: int) -> Node:
+def _scatter(space: NodeSpace, statement: Statement, made: dict[Statement, Node], number: int) -> Node:
     size, indices = statement.value
     last = space.add("zeros", (), statement.dtype, "one", (size, number))
     for index, operand in zip(indices, statement.operands, strict=True):
@@ -135,7 +135,7 @@ def _scatter(space: Space, statement: Statement, made: dict[Statement, Node], nu
     return last
 
 
-def _keep_rows_whole(space: Space) -> None:
+def _keep_rows_whole(space: NodeSpace) -> None:
     """Put reductions of the one row at level "row" if each point needs one of them."""
     tainted: set[Node] = set()
     for node in space.nodes:
@@ -152,7 +152,7 @@ def _keep_rows_whole(space: Space) -> None:
                 node.operands[-1].level = "row"
 
 
-def _set_late(space: Space) -> bool:
+def _set_late(space: NodeSpace) -> bool:
     for node in space.nodes:
         if node.level in ("one", "column"):
             if node.op in REDUCTIONS and node.operands[0].level in ("point", "row"):

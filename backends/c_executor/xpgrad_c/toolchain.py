@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from xpgrad_c.cache import Cache, default_directory
 from xpgrad_c.compiler import Compiler, found, known, supported
 from xpgrad_c.elf import check_dependencies
-from xpgrad_c.library import Library
+from xpgrad_c.library import SharedLibrary
 from xpgrad_c.process import TIMEOUT, Build, BuildError, Closing
 
 FAILURES = 3
@@ -19,7 +19,7 @@ LAST_FAILURE = "last-failure.json"
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class ToolchainState:
     """What there is for compiled code.
 
     Attributes
@@ -58,7 +58,7 @@ class Toolchain:
         self.off: str | None = supported()
         self.failures: deque[str] = deque(maxlen=8)
         self._compiler: Compiler | None = None
-        self._libraries: dict[str, Library] = {}
+        self._libraries: dict[str, SharedLibrary] = {}
         self._failed = 0
 
     def known_compiler(self) -> Compiler | None:
@@ -79,11 +79,11 @@ class Toolchain:
                 self._note(str(error))
         return self._compiler
 
-    def loaded(self, compiler: Compiler, text: str) -> Library | None:
+    def loaded(self, compiler: Compiler, text: str) -> SharedLibrary | None:
         """Return the library of a source, if it was made before, by this process or another."""
         return self.stored(compiler.key(text))
 
-    def stored(self, key: str) -> Library | None:
+    def stored(self, key: str) -> SharedLibrary | None:
         """Return the library of a source by the compiler's key of that."""
         library = self._libraries.get(key)
         if library is None and (content := self.cache.read(f"{key}.so")) is not None:
@@ -94,15 +94,15 @@ class Toolchain:
                 library = self._load(key, content, build)
         return library
 
-    def _load(self, key: str, content: bytes, build: Build) -> Library:
+    def _load(self, key: str, content: bytes, build: Build) -> SharedLibrary:
         """Load a library from a copy that no other process can change between its check and now."""
         try:
             check_dependencies(content)
         except ValueError as error:
             raise BuildError(f"a compiled library cannot be loaded: {error}") from None
-        return self._libraries.setdefault(key, Library(build.write("checked.so", content)))
+        return self._libraries.setdefault(key, SharedLibrary(build.write("checked.so", content)))
 
-    def made(self, compiler: Compiler, text: str) -> Library | None:
+    def made(self, compiler: Compiler, text: str) -> SharedLibrary | None:
         """Return the library of a source, compiled if it was not before; None if that fails, which is noted."""
         library = self.loaded(compiler, text)
         if library is not None or self.off is not None:
@@ -141,9 +141,9 @@ class Toolchain:
         except (KeyError, TypeError, ValueError):
             return None
 
-    def state(self) -> State:
+    def state(self) -> ToolchainState:
         """Return what there is."""
-        return State(self.off, self._compiler, self.cache.path, len(self._libraries), tuple(self.failures))
+        return ToolchainState(self.off, self._compiler, self.cache.path, len(self._libraries), tuple(self.failures))
 
 
 _toolchains: dict[tuple[str, str, str], Toolchain] = {}

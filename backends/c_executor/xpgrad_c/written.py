@@ -7,7 +7,7 @@ from xpgrad_c.background import background
 from xpgrad_c.compiler import Compiler
 from xpgrad_c.disabling import disabled
 from xpgrad_c.glue import GLUE
-from xpgrad_c.library import Library
+from xpgrad_c.library import SharedLibrary
 from xpgrad_c.process import Closing
 from xpgrad_c.toolchain import Toolchain, toolchain
 
@@ -30,9 +30,9 @@ class Written:
         self._text, self._flags = text + GLUE, flags
         self._lock = threading.Lock()
         self._decided = False
-        self._library: Library | None = None
+        self._library: SharedLibrary | None = None
 
-    def library(self) -> Library | None:
+    def library(self) -> SharedLibrary | None:
         """Return the library, or None for the whole process."""
         if not self._decided:
             with self._lock:
@@ -41,7 +41,7 @@ class Written:
                     self._decided = True
         return self._library
 
-    def _stored(self) -> Library | None:
+    def _stored(self) -> SharedLibrary | None:
         tools = toolchain()
         if disabled() is not None or tools.off is not None:
             return None

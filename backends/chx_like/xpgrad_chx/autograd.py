@@ -32,7 +32,7 @@ class Autograd(Memory):
         connection.required.add(wanted)
         node = connection.variable.node
         if wanted is not DEFAULT or node.creator_node is not None:
-            graph.special[node] = graph.Place(connection.required, weakref.ref(connection))
+            graph.special[node] = graph.SpecialNodeData(connection.required, weakref.ref(connection))
         return self
 
     def is_grad_required(self, backprop_id: BackpropId | None = None) -> bool:

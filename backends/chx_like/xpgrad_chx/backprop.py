@@ -98,7 +98,7 @@ class backprop_scope:  # noqa: N801 - ChainerX's name
         self._ids.pop().open = False
 
 
-class Mode(NamedTuple):
+class BackpropMode(NamedTuple):
     """A mode: its ids (None for all), and xpgrad's mode at its start."""
 
     on: bool
@@ -106,7 +106,7 @@ class Mode(NamedTuple):
     core: bool
 
 
-modes: ContextVar[tuple[Mode, ...]] = ContextVar("xpgrad_chx_modes", default=())
+modes: ContextVar[tuple[BackpropMode, ...]] = ContextVar("xpgrad_chx_modes", default=())
 """The modes of this thread, the last one last."""
 
 
@@ -120,7 +120,7 @@ class _Mode:
             given: Iterable[Any] = [which] if isinstance(which, BackpropId) else which
             ids = frozenset(resolved(each, "no_backprop_mode") for each in given)
         self._on, self._ids = on, ids
-        self._before: list[tuple[Mode, ...]] = []
+        self._before: list[tuple[BackpropMode, ...]] = []
 
     def __repr__(self) -> str:
         which = "" if self._ids is None else ", ".join(sorted(each.name for each in self._ids))
@@ -128,7 +128,7 @@ class _Mode:
 
     def __enter__(self) -> None:
         before, depth = modes.get(), len(self._before)
-        mode = Mode(self._on, self._ids, bool(xpgrad.config.enable_backprop))
+        mode = BackpropMode(self._on, self._ids, bool(xpgrad.config.enable_backprop))
         try:
             self._before.append(before)
             modes.set((*before, mode))

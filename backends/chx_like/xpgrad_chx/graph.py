@@ -15,14 +15,14 @@ Node = xpgrad.VariableNode
 new, as_array = object.__new__, xpgrad.as_array
 
 
-class Place(NamedTuple):
+class SpecialNodeData(NamedTuple):
     """The data of a special node: the ids for which it keeps a gradient, and the arrays that keep it."""
 
     required: set[BackpropId] | frozenset[BackpropId]
     connection: "weakref.ref[Connection]"
 
 
-special: "weakref.WeakKeyDictionary[Node, Place]" = weakref.WeakKeyDictionary()
+special: "weakref.WeakKeyDictionary[Node, SpecialNodeData]" = weakref.WeakKeyDictionary()
 """Nodes at which a computation back has to stop and look: roots of other ids, arrays in between with a
 gradient, and views through which some ids do not go.
 
@@ -30,7 +30,7 @@ It is empty in most programs, which then pay nothing.
 """
 
 
-class View(xpgrad.FunctionNode):
+class PartialView(xpgrad.FunctionNode):
     """A view, through which the gradients of some backprop ids do not go.
 
     A class, because its gradient depends on the id of the backward computation.
@@ -78,10 +78,10 @@ def view(x: Any, blocked: frozenset[BackpropId] = frozenset()) -> Any:
     variable = x if isinstance(x, xpgrad.Variable) else None if x._graph is None else x._graph.variable
     if variable is None:
         return another(x)
-    y = carry(called_with(backprop_mode(True), View(blocked).apply, (variable,))[0])
+    y = carry(called_with(backprop_mode(True), PartialView(blocked).apply, (variable,))[0])
     if blocked:
         connection = y._graph
-        special[connection.variable.node] = Place(NOTHING, weakref.ref(connection))
+        special[connection.variable.node] = SpecialNodeData(NOTHING, weakref.ref(connection))
     return y
 
 
@@ -219,5 +219,5 @@ def _walk(nodes: Iterable[Node], backprop_id: BackpropId) -> Iterable[Node]:
         if function is None or function in seen:
             continue
         seen.add(function)
-        if not (isinstance(function, View) and backprop_id in function.blocked):
+        if not (isinstance(function, PartialView) and backprop_id in function.blocked):
             waiting.extend(each for each in function.inputs or () if each is not None)

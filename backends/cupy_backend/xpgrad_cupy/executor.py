@@ -14,7 +14,7 @@ from xpgrad.transforms.trace.fusion.group import Fused
 from xpgrad.transforms.trace.loading import load
 from xpgrad.transforms.trace.program import Program
 from xpgrad.types import Array
-from xpgrad_cupy.fusion.launches import Blocks, Elementwise, Launch, Plan
+from xpgrad_cupy.fusion.launches import BlockKernel, Elementwise, Launch, LaunchPlan
 from xpgrad_cupy.fusion.plan import plan_of
 from xpgrad_cupy.fusion.table import Unsupported, has_row
 from xpgrad_cupy.kernels.loops import AS_WRITTEN
@@ -24,7 +24,7 @@ NAME = "xpgrad_fused"
 
 def executor(program: Program) -> Run:
     """Return the function of a program in which kernels compute groups of calls, where that takes fewer launches."""
-    plans: dict[Fused, Plan] = {}
+    plans: dict[Fused, LaunchPlan] = {}
 
     def worth(fused: Fused) -> bool:
         try:
@@ -47,10 +47,10 @@ class Kernels:
     Parameters
     ----------
     fused : Fused
-    plan : Plan
+    plan : LaunchPlan
     """
 
-    def __init__(self, fused: Fused, plan: Plan) -> None:
+    def __init__(self, fused: Fused, plan: LaunchPlan) -> None:
         self._plan, self._fused = plan, fused
         self._launches = [(launch, kernel_of(launch)) for launch in plan.launches]
         self._device = fused.outputs[0].spec.device
@@ -77,7 +77,7 @@ class Kernels:
 
 def kernel_of(launch: Launch) -> Any:
     """Return CuPy's kernel for a launch."""
-    if isinstance(launch, Blocks):
+    if isinstance(launch, BlockKernel):
         return cupy.RawKernel(launch.source, launch.name, options=AS_WRITTEN)
     if isinstance(launch, Elementwise):
         reads = ", ".join(f"raw {dtype} x{number}" for number, dtype in launch.reads.items())
@@ -102,7 +102,7 @@ def run(launch: Launch, kernel: Any, arrays: Sequence[Array]) -> None:
     reads = [arrays[number] for number in launch.reads]
     if isinstance(launch, Elementwise):
         kernel(*reads, *(arrays[number] for number in launch.writes), size=launch.size)
-    elif isinstance(launch, Blocks):
+    elif isinstance(launch, BlockKernel):
         given = [cupy.ascontiguousarray(x) for x in reads]
         kernel((launch.blocks,), launch.threads, (*given, *(arrays[number] for number in launch.writes)))
     else:

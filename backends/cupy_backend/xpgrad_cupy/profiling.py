@@ -26,7 +26,7 @@ def end_range() -> None:
     cupy.cuda.nvtx.RangePop()
 
 
-class Meter(cupy.cuda.MemoryHook):  # type: ignore[misc]  # CuPy has no types
+class ByteMeter(cupy.cuda.MemoryHook):  # type: ignore[misc]  # CuPy has no types
     """Counts bytes while it is active.
 
     Attributes

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from xpgrad_conformance.subject import Subject
 
 
-class Family(NamedTuple):
+class CheckFamily(NamedTuple):
     """A family of checks: its permanent letter, its name, and the level that its checks belong to by default."""
 
     letter: str
@@ -16,27 +16,27 @@ class Family(NamedTuple):
     level: int
 
 
-FAMILIES: tuple[Family, ...] = (
-    Family("L", "load", 0),
-    Family("C", "creation", 0),
-    Family("D", "dtype", 0),
-    Family("K", "kernels", 0),
-    Family("E", "errors", 0),
-    Family("S", "sequences", 0),
-    Family("G", "gradients", 1),
-    Family("N", "kinks", 1),
-    Family("M", "memory", 1),
-    Family("V", "device", 2),
-    Family("T", "transfer", 2),
-    Family("H", "second order", 2),
-    Family("A", "aliasing", 2),
-    Family("W", "whole programs", 2),
-    Family("Y", "async", 3),
-    Family("P", "threads", 3),
-    Family("R", "pickle and random state", 3),
-    Family("X", "exchange", 3),
-    Family("F", "fused kernels", 3),
-    Family("J", "executors", 3),
+FAMILIES: tuple[CheckFamily, ...] = (
+    CheckFamily("L", "load", 0),
+    CheckFamily("C", "creation", 0),
+    CheckFamily("D", "dtype", 0),
+    CheckFamily("K", "kernels", 0),
+    CheckFamily("E", "errors", 0),
+    CheckFamily("S", "sequences", 0),
+    CheckFamily("G", "gradients", 1),
+    CheckFamily("N", "kinks", 1),
+    CheckFamily("M", "memory", 1),
+    CheckFamily("V", "device", 2),
+    CheckFamily("T", "transfer", 2),
+    CheckFamily("H", "second order", 2),
+    CheckFamily("A", "aliasing", 2),
+    CheckFamily("W", "whole programs", 2),
+    CheckFamily("Y", "async", 3),
+    CheckFamily("P", "threads", 3),
+    CheckFamily("R", "pickle and random state", 3),
+    CheckFamily("X", "exchange", 3),
+    CheckFamily("F", "fused kernels", 3),
+    CheckFamily("J", "executors", 3),
 )
 """The families. Letters and names never change and are never reused."""
 BY_LETTER = {family.letter: family for family in FAMILIES}
@@ -102,7 +102,7 @@ class Check:
     every: bool = False
 
     @property
-    def family(self) -> Family:
+    def family(self) -> CheckFamily:
         """The family."""
         return BY_LETTER[self.id[0]]
 

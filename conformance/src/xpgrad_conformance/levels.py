@@ -6,7 +6,7 @@ from typing import NamedTuple
 from xpgrad.backend.standard import DTYPES
 from xpgrad.plugin import Capabilities
 from xpgrad_conformance.cases import CASES
-from xpgrad_conformance.check import FAMILIES, LEVELS, Check, Family
+from xpgrad_conformance.check import FAMILIES, LEVELS, Check, CheckFamily
 from xpgrad_conformance.checks import CHECKS
 from xpgrad_conformance.foundation import foundation
 from xpgrad_conformance.outcome import Outcome
@@ -106,7 +106,7 @@ def _obstacles(level: int, outcomes: Sequence[Outcome]) -> Iterator[str]:
         yield from _obstacles_in(family, found)
 
 
-def _obstacles_in(family: Family, outcomes: Sequence[Outcome]) -> Iterator[str]:
+def _obstacles_in(family: CheckFamily, outcomes: Sequence[Outcome]) -> Iterator[str]:
     failed = sum(each.state == "failed" for each in outcomes)
     if failed:
         yield f"{failed} checks of {named(family)} failed"
@@ -121,7 +121,9 @@ def _obstacles_in(family: Family, outcomes: Sequence[Outcome]) -> Iterator[str]:
     yield from _declared_too_often(family, planned, outcomes)
 
 
-def _declared_too_often(family: Family, planned: Iterable[CheckedItem], outcomes: Sequence[Outcome]) -> Iterator[str]:
+def _declared_too_often(
+    family: CheckFamily, planned: Iterable[CheckedItem], outcomes: Sequence[Outcome]
+) -> Iterator[str]:
     places = {checked_item(each): each for each in outcomes if fails_as_declared(each)}
     for device in dict.fromkeys(place.device for place in places):
         number = sum(place.device == device for place in places)
@@ -155,6 +157,6 @@ def function_of(place: CheckedItem) -> str:
     return FUNCTION_OF.get(place.about, place.about)
 
 
-def named(family: Family) -> str:
+def named(family: CheckFamily) -> str:
     """Return a family for messages: ``H (second order)``."""
     return f"{family.letter} ({family.name})"

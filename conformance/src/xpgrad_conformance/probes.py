@@ -43,7 +43,7 @@ class Mismatch(NamedTuple):
         return f"{self.fact} on {self.device}: not declared missing, but the probe does not find it{why}"
 
 
-class Finding(NamedTuple):
+class ProbeResult(NamedTuple):
     """Whether a capability is present (None if unknown), and the error that shows its absence."""
 
     there: bool | None
@@ -70,23 +70,23 @@ def _implied(fact: str, lacking: str | None) -> bool:
     return lacking is not None and lacking.partition(":")[0] in IMPLIED_BY.get(fact, ())
 
 
-def findings(device: Device) -> dict[str, Finding]:
+def findings(device: Device) -> dict[str, ProbeResult]:
     """Return the results of the probes for every capability, dtype and function."""
     found = {fact: _probed(PROBES[fact], device) for fact in FACTS}
     found |= {name: _probed(functools.partial(_has_dtype, name=name), device) for name in DTYPES}
     extensions = {name: found[name].there for name in ("linalg", "fft")}
     for name in FUNCTIONS:
         inside = extensions.get(name.partition(".")[0], True)
-        found[name] = Finding(has_function(device.backend, name) if inside else False)
+        found[name] = ProbeResult(has_function(device.backend, name) if inside else False)
     return found
 
 
-def _probed(probe: Probe, device: Device) -> Finding:
+def _probed(probe: Probe, device: Device) -> ProbeResult:
     try:
         with using_device(device) if device.backend.has_current_device else nullcontext():
-            return Finding(probe(device))
+            return ProbeResult(probe(device))
     except Exception as error:  # any exception means that the capability is missing
-        return Finding(False, f"{type(error).__name__}: {error}".splitlines()[0][:200])
+        return ProbeResult(False, f"{type(error).__name__}: {error}".splitlines()[0][:200])
 
 
 def _vector(device: Device) -> Array:

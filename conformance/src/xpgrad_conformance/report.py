@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from xpgrad.plugin import Capabilities
-from xpgrad_conformance.check import FAMILIES, LEVELS, Family
+from xpgrad_conformance.check import FAMILIES, LEVELS, CheckFamily
 from xpgrad_conformance.groups import Group, grouped
 from xpgrad_conformance.levels import Ruling, check_of, ruling
 from xpgrad_conformance.outcome import STATES, Outcome
@@ -176,7 +176,7 @@ def _counts(states: "Counter[str] | dict[str, int]") -> Counts:
     return Counts(passed + failed + expected + skipped, passed, failed, expected, skipped)
 
 
-def families_of(report: Report) -> list[Family]:
+def families_of(report: Report) -> list[CheckFamily]:
     """Return the families with planned items, in their order."""
     return [family for family in FAMILIES if any(letter == family.letter for letter, _ in report.table)]
 

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from xpgrad.plugin import Capabilities
-from xpgrad_conformance.check import FAMILIES, Family
+from xpgrad_conformance.check import FAMILIES, CheckFamily
 from xpgrad_conformance.levels import FACILITIES, check_of, fact_of
 from xpgrad_conformance.outcome import Outcome, matches
 from xpgrad_conformance.subject import NARROWER, RTOL
@@ -78,7 +78,7 @@ def _skipped(outcomes: Sequence[Outcome]) -> Iterator[str]:
             yield f"{len(skipped):,} of {len(own):,} {_of(family)} skipped: {_facts(skipped)}"
 
 
-def _of(family: Family) -> str:
+def _of(family: CheckFamily) -> str:
     return f"{family.name.replace(' ', '-')} checks"
 
 

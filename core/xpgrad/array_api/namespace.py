@@ -27,14 +27,14 @@ class Additions(Protocol):
         ...
 
 
-class Slot:
+class SharedNames:
     """Holder of the names shared by all namespaces."""
 
     functions: Mapping[str, Any] = {}  # set by `xpgrad.array_api` after its imports
     additions: Additions | None = None  # set by `xpgrad.interop`
 
 
-slot = Slot()
+slot = SharedNames()
 
 
 @functools.cache

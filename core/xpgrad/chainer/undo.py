@@ -15,7 +15,7 @@ OF_NODES = "device", "loss_scale", "successor"
 """What calls on a Variable change in its node."""
 
 
-class Journal:
+class UndoJournal:
     """Earlier contents of an object and of all objects serialized with it: Variables, nodes, arrays, attributes.
 
     Parameters
@@ -104,9 +104,9 @@ def attributes_restored(obj: Any) -> Iterator[None]:
 
 
 @contextmanager
-def undone_by_errors(obj: Any) -> Iterator[Journal]:
+def undone_by_errors(obj: Any) -> Iterator[UndoJournal]:
     """Restore `obj` if the block raises."""
-    journal = Journal(obj)
+    journal = UndoJournal(obj)
     try:
         yield journal
     except BaseException:

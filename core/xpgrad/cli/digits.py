@@ -71,7 +71,7 @@ class Perceptron:
         return F.linear(h, self.weights[-1], self.biases[-1])
 
 
-class Adam:
+class DigitsAdam:
     """Adam (Kingma and Ba, 2015), written with operators only, so that it runs on any array.
 
     State that changes from step to step is in Variables, which a compiled function reads and stores at each call.
@@ -117,7 +117,7 @@ def train(device: Any = "@numpy", epochs: int = 30, seed: int = 0, *, compiled: 
     xpgrad.random.seed(seed, device)
     x, t, x_test, t_test = load()
     model = Perceptron(rng, device)
-    optimizer = Adam(model.parameters())
+    optimizer = DigitsAdam(model.parameters())
     x_held, t_held = device.send((x_test, t_test))
 
     def step(images: Any, labels: Any) -> Any:

@@ -11,7 +11,7 @@ import click
 from rich.console import Console
 from rich.table import Table
 
-from xpgrad.cli.catalogue import STATES, Entry, load
+from xpgrad.cli.catalogue import STATES, ChainerName, load
 
 COLOURS = {
     "same": "dim",
@@ -23,7 +23,7 @@ COLOURS = {
 }
 
 
-class Finding(NamedTuple):
+class PortedName(NamedTuple):
     """A name in a program; `state` is a state of the catalogue, or "import" for a line that imports Chainer."""
 
     line: int
@@ -39,16 +39,16 @@ class Reader(ast.NodeVisitor):
     def __init__(self) -> None:
         self.catalogue = load()
         self.names: dict[str, str] = {}  # of the program -> the path in Chainer
-        self.findings: list[Finding] = []
+        self.findings: list[PortedName] = []
 
-    def add(self, node: Any, entry: Entry, name: str | None = None) -> None:
+    def add(self, node: Any, entry: ChainerName, name: str | None = None) -> None:
         """Add a finding with the catalogue's text about a name."""
         text = f"{entry.here}: {entry.text}".removesuffix(": ") if entry.state == "renamed" else entry.text
-        self.findings.append(Finding(node.lineno, node.col_offset + 1, name or entry.path, entry.state, text))
+        self.findings.append(PortedName(node.lineno, node.col_offset + 1, name or entry.path, entry.state, text))
 
     def write(self, node: Any, name: str, text: str) -> None:
         """Add the import that is to be written."""
-        self.findings.append(Finding(node.lineno, node.col_offset + 1, name, "import", text))
+        self.findings.append(PortedName(node.lineno, node.col_offset + 1, name, "import", text))
 
     def visit_Import(self, node: ast.Import) -> None:
         """Follow ``import chainer``, also with a path and with `as`."""
@@ -109,7 +109,7 @@ class Reader(ast.NodeVisitor):
             return
         if node.attr in self.catalogue.attributes:
             state, _, text = self.catalogue.attributes[node.attr].partition(": ")
-            self.add(node, Entry(f".{node.attr}", state, None, text))
+            self.add(node, ChainerName(f".{node.attr}", state, None, text))
         self.generic_visit(node)
 
     def visit_Call(self, node: ast.Call) -> None:
@@ -146,7 +146,7 @@ class Reader(ast.NodeVisitor):
     visit_AsyncFunctionDef = visit_Lambda = visit_FunctionDef  # noqa: N815
 
 
-def examine(source: str, name: str = "<program>") -> list[Finding]:
+def examine(source: str, name: str = "<program>") -> list[PortedName]:
     """Return the findings of `port` for a program in the order of its lines, each name once per line."""
     reader = Reader()
     reader.visit(ast.parse(source, name))
@@ -177,7 +177,7 @@ def port(files: tuple[str, ...], how: str, everything: bool) -> None:
     sys.exit(int(bool(states & {"renamed", "gone", "not known"})))
 
 
-def _read(path: str) -> list[Finding]:
+def _read(path: str) -> list[PortedName]:
     try:
         with tokenize.open(path) as file:  # in the encoding that the file declares
             return examine(file.read(), path)
@@ -186,7 +186,7 @@ def _read(path: str) -> list[Finding]:
         raise click.UsageError(f"{path}{where} is not Python 3: {getattr(error, 'msg', None) or error}") from None
 
 
-def _show(console: Console, path: str, rows: Iterable[Finding], every: list[Finding]) -> None:
+def _show(console: Console, path: str, rows: Iterable[PortedName], every: list[PortedName]) -> None:
     console.print(path, style="bold")
     table = Table(box=None, pad_edge=False, show_header=False)
     table.add_column(justify="right", style="dim")

@@ -17,7 +17,7 @@ Point = tuple[float, float]
 
 
 @dataclass(slots=True)
-class Layout:
+class LayeredLayout:
     """Where things are.
 
     Attributes
@@ -35,7 +35,7 @@ class Layout:
     height: float
 
 
-def layered(sizes: Sequence[Point], arrows: Sequence[Arrow], rankdir: str) -> Layout:
+def layered(sizes: Sequence[Point], arrows: Sequence[Arrow], rankdir: str) -> LayeredLayout:
     """Return places for boxes of these widths and heights."""
     flat = rankdir in ("LR", "RL")
     across = [size[1] if flat else size[0] for size in sizes]
@@ -81,7 +81,7 @@ def layered(sizes: Sequence[Point], arrows: Sequence[Arrow], rankdir: str) -> La
             path += [(x[i], top), (x[i], top + thickness[own_layer[i]])]
         path.append((x[arrow.head], middle(arrow.head) - along[arrow.head] / 2))
         paths.append([turned(*point) for point in path])
-    return Layout(places, paths, *((total, width) if flat else (width, total)))
+    return LayeredLayout(places, paths, *((total, width) if flat else (width, total)))
 
 
 def layers_of(count: int, arrows: Sequence[Arrow]) -> list[int]:

@@ -8,7 +8,7 @@ from xpgrad.config import backprop_mode, called_with
 from xpgrad.errors import GraphError
 from xpgrad.graph.backward import backward
 from xpgrad.graph.variable import Variable, constant_variable, variable_over
-from xpgrad.transforms.capture import Trace
+from xpgrad.transforms.capture import CapturedRun
 from xpgrad.transforms.leaves import root
 from xpgrad.types import Array
 
@@ -57,9 +57,9 @@ class Recorded:
             results.extend(_called(f, inputs))
             return [y for y in results if y._node.requires_grad]
 
-        self._set(Trace(run, [inputs[i] for i in active]), list(active), len(arrays), list(results))
+        self._set(CapturedRun(run, [inputs[i] for i in active]), list(active), len(arrays), list(results))
 
-    def _set(self, trace: Trace, active: list[int], count: int, results: Sequence[Variable | None]) -> None:
+    def _set(self, trace: CapturedRun, active: list[int], count: int, results: Sequence[Variable | None]) -> None:
         self.trace, self.active, self.count = trace, active, count
         self.outputs = [None if y is None else y._array for y in results]
         self.live = [y is not None and y._node.requires_grad for y in results]

@@ -1,4 +1,4 @@
-"""`Plan`: a tree of links without its leaves, to compare with other plans and to fill with new leaves."""
+"""`LinkPlan`: a tree of links without its leaves, to compare with other plans and to fill with new leaves."""
 
 import functools
 import operator
@@ -76,7 +76,7 @@ class Row(NamedTuple):
     own: tuple[str, ...]
 
 
-class Plan:
+class LinkPlan:
     """A tree of links without its leaves, which are its parameters; it keeps no link and no leaf alive.
 
     A parameter in several places is one leaf. Lists, tuples, dictionaries, methods and partial functions in attributes
@@ -192,13 +192,13 @@ class Plan:
             object.__setattr__(made[0], "_plan", self._of(made))
         return made[0]
 
-    def _of(self, links: Sequence[Any]) -> "Plan":
+    def _of(self, links: Sequence[Any]) -> "LinkPlan":
         """Return the same plan for other links."""
-        made = object.__new__(Plan)
+        made = object.__new__(LinkPlan)
         made.__dict__.update(self.__dict__, _alive=[weakref.ref(link) for link in links])
         return made
 
-    def equals(self, other: "Plan") -> bool:
+    def equals(self, other: "LinkPlan") -> bool:
         """Return whether two trees are equal but for their leaves."""
         if self.rows is other.rows:
             return True
@@ -210,11 +210,11 @@ class Plan:
         )
 
 
-def plan_of(root: Any) -> Plan:
+def plan_of(root: Any) -> LinkPlan:
     """Return the plan of a tree of links; the link keeps it until the tree changes."""
-    plan: Plan | None = getattr(root, "_plan", None)
+    plan: LinkPlan | None = getattr(root, "_plan", None)
     if plan is None or not plan.is_of(root):
-        plan = Plan(root)
+        plan = LinkPlan(root)
         object.__setattr__(root, "_plan", plan if plan.lasting else None)
     return plan
 

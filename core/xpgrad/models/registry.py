@@ -13,7 +13,7 @@ from xpgrad.initializers import NaN
 from xpgrad.models.link_hook import LinkHook
 
 
-class _Missing:
+class _MissingAttribute:
     """Descriptor in place of an attribute that `Link.__init__` has not set yet."""
 
     def __get__(self, link: Any, owner: type | None = None) -> Any:
@@ -34,8 +34,8 @@ class Registry:
     __slots__ = ("__dict__", "__weakref__", "_plan")  # slots are neither copied nor pickled
 
     name: str | None
-    _params: Any = _Missing()  # sets of names
-    _persistent: Any = _Missing()
+    _params: Any = _MissingAttribute()  # sets of names
+    _persistent: Any = _MissingAttribute()
     _device: Device | None
     _local_link_hooks: dict[str, LinkHook]
     _ties: dict[str, object]

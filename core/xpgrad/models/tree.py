@@ -14,7 +14,7 @@ from xpgrad.array_api import stack as stack_arrays
 from xpgrad.chainer.parameter import Parameter
 from xpgrad.errors import StructureError, UnknownArray
 from xpgrad.models.link import Link
-from xpgrad.models.plan import Plan, plan_of
+from xpgrad.models.plan import LinkPlan, plan_of
 from xpgrad.transforms.containers import Container
 from xpgrad.transforms.trees import flatten
 
@@ -65,7 +65,7 @@ def _child(root: Link, path: str) -> Any:
     return root.__dict__[last]
 
 
-def _emptied(root: Link) -> Plan:
+def _emptied(root: Link) -> LinkPlan:
     """Return the tree without its leaves."""
     plan = plan_of(root)
     for path in plan.paths:
@@ -78,9 +78,9 @@ def _emptied(root: Link) -> Plan:
     return plan
 
 
-def _same(root: Link, empty: Plan) -> bool:
+def _same(root: Link, empty: LinkPlan) -> bool:
     """Return whether a tree has the plan `empty`, whatever its leaves."""
     return empty.is_of(root) or plan_of(root).equals(empty)
 
 
-LINK = Container(_keys, _child, _emptied, Plan.build, lambda root, empty: True, _same)
+LINK = Container(_keys, _child, _emptied, LinkPlan.build, lambda root, empty: True, _same)

@@ -17,7 +17,7 @@ from xpgrad.types import Shape
 
 
 @dataclass(frozen=True)
-class Step:
+class ContractionStep:
     """One step of a contraction: positions of the operands that are multiplied, and the labels of their product."""
 
     taken: tuple[int, ...]
@@ -34,7 +34,7 @@ class Contraction:
 
     labels: tuple[str, ...]
     dropped: tuple[str, ...]
-    steps: tuple[Step, ...]
+    steps: tuple[ContractionStep, ...]
     output: str
 
 
@@ -126,7 +126,7 @@ def contraction(equation: str, shapes: tuple[Shape, ...], optimize: Any) -> Cont
         "".join(dict.fromkeys(label for label in term if label not in gone))
         for term, gone in zip(terms, dropped, strict=True)
     ]
-    steps: list[Step] = []
+    steps: list[ContractionStep] = []
     # Without a path finder, from left to right: each product is appended, and is an operand of the next step.
     path: Any = [(0, n) for n in (1, *range(len(labels) - 2, 0, -1))][: len(labels) - 1]
     if optimize and len(labels) > 2:
@@ -136,7 +136,7 @@ def contraction(equation: str, shapes: tuple[Shape, ...], optimize: Any) -> Cont
         rest = [term for i, term in enumerate(labels) if i not in taken]
         wanted = set(output).union(*rest)
         kept = "".join(dict.fromkeys(label for i in taken for label in labels[i] if label in wanted))
-        steps.append(Step(tuple(taken), kept))
+        steps.append(ContractionStep(tuple(taken), kept))
         labels = [*rest, kept]
     return Contraction(tuple(terms), dropped, tuple(step for step in steps if len(step.taken) > 1), output)
 

@@ -45,7 +45,7 @@ class Scalar:
             self.variable.array, self.value = self._array(value), value
 
 
-class Place(NamedTuple):
+class CoefficientPlace(NamedTuple):
     """Where coefficients are the same: the number of their group, their device and dtype."""
 
     group: int
@@ -53,7 +53,7 @@ class Place(NamedTuple):
     dtype: Dtype
 
 
-class Step:
+class CompiledStep:
     """``optimizer.compile(lossfun)``: a function that makes a step, and returns the loss.
 
     State that changes from step to step (parameters, states, and numbers computed from hyperparameters and `t`) is in
@@ -62,7 +62,7 @@ class Step:
 
     def __init__(self, optimizer: "GradientMethod", lossfun: Callable[..., Any], options: dict[str, Any]) -> None:
         self.optimizer, self.lossfun, self.options = optimizer, lossfun, options
-        self.programs: dict[Any, Program] = {}
+        self.programs: dict[Any, StepProgram] = {}
         self.states: dict[UpdateRule, dict[str, Variable]] = {}
         functools.update_wrapper(self, lossfun, updated=())
 
@@ -101,9 +101,9 @@ class Step:
             )  # fmt: skip
             program = self.programs.get(key)
             if program is None:
-                places = [Place(i, param.device, real_spec(spec).dtype)
+                places = [CoefficientPlace(i, param.device, real_spec(spec).dtype)
                           for (i, spec), param in zip(groups, params, strict=True)]  # fmt: skip
-                program = self.programs[key] = Program(self, params, places, options)
+                program = self.programs[key] = StepProgram(self, params, places, options)
             with gradients_restored(params):
                 return program.run(numbers, args, kwds)
 
@@ -143,17 +143,21 @@ class Step:
         return kept
 
 
-class Program:
+class StepProgram:
     """A program for parameters whose coefficients are the same in the same places."""
 
     def __init__(
-        self, owner: Step, params: Sequence[Parameter], places: Sequence[Place], options: Sequence[Numbers]
+        self,
+        owner: CompiledStep,
+        params: Sequence[Parameter],
+        places: Sequence[CoefficientPlace],
+        options: Sequence[Numbers],
     ) -> None:
         self.owner, self.params, self.places = owner, params, places
         owners = [owner.optimizer, *(param.update_rule for param in params)]
         self.hooks = [each._hooks["pre"] | each._hooks["post"] for each in owners]  # kept alive, so that ids stay valid
-        self.numbers: dict[Place, dict[str, Any]] = {place: dict(options[place.group]) for place in places}
-        self.scalars: dict[Place, dict[str, Scalar]] = {place: {} for place in places}
+        self.numbers: dict[CoefficientPlace, dict[str, Any]] = {place: dict(options[place.group]) for place in places}
+        self.scalars: dict[CoefficientPlace, dict[str, Scalar]] = {place: {} for place in places}
         device = params[0].device
         self.time = Scalar(device, device.backend.namespace.float32)
         self.scale = Scalar(device, device.backend.namespace.float32)
@@ -215,7 +219,7 @@ class Program:
 
 
 def _stepped(
-    program: Program, lossfun: Callable[..., Any], args: tuple[Any, ...], kwds: dict[str, Any]
+    program: StepProgram, lossfun: Callable[..., Any], args: tuple[Any, ...], kwds: dict[str, Any]
 ) -> tuple[Any, ...]:
     """Return the loss, whether the gradients are finite, and which parameters have none, after a step."""
     owner = program.owner

@@ -12,7 +12,7 @@ from xpgrad.errors import DtypeError, ShapeError, TraceError
 from xpgrad.graph.variable import Variable
 from xpgrad.hints import OF_OPTIMIZERS, bind, hyperparameter
 from xpgrad.models.link import Link
-from xpgrad.optimizers.compiled import Step
+from xpgrad.optimizers.compiled import CompiledStep
 from xpgrad.optimizers.formula import Formula
 from xpgrad.optimizers.hyperparameter import Hyperparameter
 from xpgrad.optimizers.loss_scaling import LossScale, finite
@@ -326,7 +326,7 @@ class GradientMethod(Optimizer, Formula):
                     param.update_rule._held = None
             raise
 
-    def compile(self, lossfun: Callable[..., Any], **options: Any) -> Step:
+    def compile(self, lossfun: Callable[..., Any], **options: Any) -> CompiledStep:
         """Return a function that makes a step like `update`, as one program: forward, backward, and update.
 
         Parameters
@@ -345,7 +345,7 @@ class GradientMethod(Optimizer, Formula):
         if self.target is None:
             raise RuntimeError(f"{type(self).__name__}.compile: there is no model; call setup(model) first")
         self._check_function("compile", lossfun)
-        return Step(self, lossfun, options)
+        return CompiledStep(self, lossfun, options)
 
     def _check_cleared(self, param: Parameter) -> None:
         """Raise if the gradient is NaN with which `initialize` has filled it, or was added to that."""

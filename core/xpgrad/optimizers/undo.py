@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from xpgrad.chainer.parameter import Parameter
-from xpgrad.chainer.undo import Journal
+from xpgrad.chainer.undo import UndoJournal
 from xpgrad.models.link import Link
 from xpgrad.optimizers.packed import gradient
 
@@ -22,7 +22,7 @@ def gradients_restored(params: Sequence[Parameter], arrays: bool = False) -> Ite
     held = [(param, param._grad, param._grad_valid, param._node.extra) for param in params]
     scales = [None if extra is None else extra.loss_scale for *_, extra in held]
     rules = [(rule, rule._state and rule._state.copy()) for p in params if (rule := p.update_rule) is not None]
-    journal = Journal(None)
+    journal = UndoJournal(None)
     for param, grad, *_ in held if arrays else ():
         if grad is not None:
             journal.keep(gradient(param))
@@ -45,7 +45,7 @@ def model_restored(model: Link) -> Iterator[None]:
     links = [link for link in model.links() if link._persistent or hasattr(link, "states")]
     held = [(link.__dict__, link.__dict__.copy()) for link in links]
     values = [link.__dict__.get(name) for link in links for name in link._persistent]
-    journal = Journal([*values, *(param for param in model.params() if param._array is None)])
+    journal = UndoJournal([*values, *(param for param in model.params() if param._array is None)])
     for value in values:
         journal.keep(value)
     try:

@@ -6,7 +6,7 @@ from typing import Any
 from xpgrad.backend.plugins import plugins
 from xpgrad.errors import ShapeError
 from xpgrad.graph.variable import Variable, constant_variable
-from xpgrad.scipy.vectors import Layout
+from xpgrad.scipy.vectors import VectorLayout
 from xpgrad.transforms.leaves import as_leaf
 from xpgrad.transforms.trace.compiled import compile
 from xpgrad.transforms.trees import flatten, where
@@ -97,12 +97,12 @@ class Unknowns(Tree):
     ----------
     tree : tree of Variables, arrays and scalars, real floating-point
         Their initial values.
-    layout : Layout
+    layout : VectorLayout
         How a user's function receives them.
     """
 
     def __init__(self, tree: Any, device: Any, what: str) -> None:
-        self.tree, self.layout = tree, Layout(tree, device, what)
+        self.tree, self.layout = tree, VectorLayout(tree, device, what)
         super().__init__(tree, what)
 
     def passed(self, vector: Array) -> Any:

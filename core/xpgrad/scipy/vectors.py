@@ -37,7 +37,7 @@ from xpgrad.transforms.vectors import arrays_of, host_array, host_number, vector
 from xpgrad.types import Array
 
 
-class Layout:
+class VectorLayout:
     """The layout of a tree of arrays in a vector.
 
     Parameters
@@ -110,7 +110,7 @@ def ravel(tree: Any, device: Any = None) -> tuple[Array, Callable[[Array], Any]]
     Within a transform both are differentiable: of Variables that require a gradient the vector is a Variable, and the
     function restores a Variable as a tree of Variables.
     """
-    layout, leaves = Layout(tree, device), flatten(tree)[0]
+    layout, leaves = VectorLayout(tree, device), flatten(tree)[0]
     if Mode().within and any(isinstance(x, Variable) and _is_connected(x) for x in leaves):
         return _joined(leaves), layout.restored
     return vector_of(leaves), layout.restored
@@ -157,7 +157,7 @@ def value_and_grad(
         Without `allow_constant`: `f` took a number out of a Variable, as ``math.exp(x)`` does. Other transforms may
         only warn of that. The functions that `hvp`, `hess` and `jac` return raise it, too.
     """
-    layout = Layout(like, device)
+    layout = VectorLayout(like, device)
     both = transformed(f, lambda f: both_of(f, allow_constant=allow_constant))
     both = both if allow_constant else exact("scipy.value_and_grad", both)
 
@@ -175,7 +175,7 @@ def hvp(
 
     Parameters are those of `value_and_grad`.
     """
-    layout = Layout(like, device)
+    layout = VectorLayout(like, device)
 
     def product(f: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(f)
@@ -215,7 +215,7 @@ def residuals(f: Callable[..., Any], like: Any = None, device: Any = None) -> Ca
     like, device
         As for `value_and_grad`.
     """
-    layout = Layout(like, device)
+    layout = VectorLayout(like, device)
 
     def function(x: Array, *args: Any) -> Array:
         output = Mode().computed(f, layout.variables(x), *args)
@@ -262,7 +262,7 @@ def jac(
         As for `xpgrad.transforms.jacobian`: by default a sweep for each column if there are many more rows, as in a
         fit of few parameters to much data, else one for each row.
     """
-    layout = Layout(like, device)
+    layout = VectorLayout(like, device)
 
     def derivatives(f: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(f)

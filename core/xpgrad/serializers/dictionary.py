@@ -7,7 +7,7 @@ from typing import Any
 from xpgrad.backend.modules import device_of
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.transfer import converted_like, transfer
-from xpgrad.chainer.undo import Journal, undone_by_errors
+from xpgrad.chainer.undo import UndoJournal, undone_by_errors
 from xpgrad.errors import DtypeError, SerializationError, ShapeError
 from xpgrad.graph.variable import Variable
 from xpgrad.models.link import Link
@@ -81,7 +81,7 @@ class NpzDeserializer(Deserializer):
         self.npz, self.path, self.strict = npz, path, strict
         self.ignore_names = _as_list(ignore_names)
         self.asked: set[str] = set()
-        self._journal: Journal | None = None
+        self._journal: UndoJournal | None = None
 
     def __getitem__(self, key: str) -> "NpzDeserializer":
         """Return the deserializer for a child object."""

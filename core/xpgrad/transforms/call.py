@@ -1,4 +1,4 @@
-"""`Call`: one evaluation of a user's function on new roots, shared by all transforms."""
+"""`Evaluation`: one evaluation of a user's function on new roots, shared by all transforms."""
 
 import operator
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -10,7 +10,7 @@ from xpgrad.config import NO_GRAD, backprop_mode, called_with, switches
 from xpgrad.errors import DtypeError
 from xpgrad.graph.backward import gradients
 from xpgrad.graph.methods.cuts import GraphEnds
-from xpgrad.graph.methods.ending import Watch
+from xpgrad.graph.methods.ending import NumberWatch
 from xpgrad.graph.node import VariableNode
 from xpgrad.graph.variable import Variable, constant_variable
 from xpgrad.transforms.containers import is_array_like
@@ -85,7 +85,7 @@ class Mode:
         return leaf if self.recorded or not leaf._node.requires_grad else constant_variable(leaf._array)
 
 
-class Argument:
+class RootArgument:
     """One argument to differentiate by: a tree whose floating-point leaves become roots.
 
     Attributes
@@ -150,19 +150,19 @@ def _root(x: Variable, mode: Mode) -> Variable:
     return root_over(x)
 
 
-class Call:
+class Evaluation:
     """One evaluation of ``f(*args, **kwargs)``, with the arguments `argnums` as roots of a graph.
 
     Attributes
     ----------
-    arguments : list of Argument
+    arguments : list of RootArgument
     outputs : list of Variable
         The leaves of the tree that `f` returned.
     structure : Structure
         The structure of that tree.
     aux : object
         The auxiliary output of `f`, with `has_aux`.
-    watch : Watch
+    watch : NumberWatch
         The numbers that `f` took out of Variables.
     """
 
@@ -175,20 +175,20 @@ class Call:
         self.name, self.single = name, hasattr(argnums, "__index__")
         self.mode = Mode(args, kwargs, more)
         places = places_of(argnums, len(args), name)
-        passed, made = list(args), dict[int, Argument]()
-        self.arguments: list[Argument] = []
+        passed, made = list(args), dict[int, RootArgument]()
+        self.arguments: list[RootArgument] = []
         self.roots: list[Variable] = []
         self._watched: list[VariableNode] = []
         for i in places:
             if i not in made:
-                made[i] = Argument(args[i], self.mode, f"{name}: argument {i}")
+                made[i] = RootArgument(args[i], self.mode, f"{name}: argument {i}")
                 passed[i] = made[i].tree
             self.arguments.append(made[i])
             for x in made[i].roots:
                 self.roots.append(x)
                 self._watched.append(x._node)
         self._places, self._allow_constant = places, allow_constant
-        self.watch = Watch(self._watched, self.mode.recorded or self.mode.within)
+        self.watch = NumberWatch(self._watched, self.mode.recorded or self.mode.within)
         cuts = GraphEnds(None, lambda given: bool(self.watch.roots_of(x._node for x in given)))
         entered = self.watch.entered() | cuts.entered() | transformed_mode()
         result = called_with(entered, f, *passed, **kwargs)
@@ -243,7 +243,7 @@ class Call:
         return over_arguments(self.arguments, values, single=self.single)
 
 
-def over_arguments(arguments: Sequence[Argument], values: Iterable[Any], *, single: bool) -> Any:
+def over_arguments(arguments: Sequence[RootArgument], values: Iterable[Any], *, single: bool) -> Any:
     """Return a tuple with a tree of the roots' `values` for each argument; only the tree if `argnums` is an int."""
     remaining, trees = iter(values), []
     for argument in arguments:
@@ -294,7 +294,7 @@ def pulled(
     return found
 
 
-def directions(name: str, arguments: Sequence[Argument], tangents: Any) -> list[Variable]:
+def directions(name: str, arguments: Sequence[RootArgument], tangents: Any) -> list[Variable]:
     """Return the leaves of `tangents`, one for each root of the arguments.
 
     Raises

@@ -14,7 +14,7 @@ MAX_DEPTH = 1 << 32  # no graph has more functions on one path
 _runs = itertools.count(1)
 
 
-class Trace:
+class CapturedRun:
     """One run of a user's function on roots, with the captured nodes that its outputs depend on.
 
     The roots get ranks above all existing ranks, and so do all nodes that depend on them. A node of lower rank, at the
@@ -63,7 +63,7 @@ class Trace:
 
     def pulled(
         self, cotangents: Sequence[Variable | None], targets: Sequence[int]
-    ) -> tuple["Trace", list[Variable | None]]:
+    ) -> tuple["CapturedRun", list[Variable | None]]:
         """Return the trace of the pullback, with `cotangents` as additional roots, and the gradients at `targets`."""
         seeds = [g._node for g in cotangents if g is not None]
         for node in seeds:
@@ -99,13 +99,13 @@ class Trace:
             leading = [node for node in inputs if node in wanted or node.creator_node in active]
             if leading:
                 active[f] = len(leading) < len(inputs)
-        sweep = Within(set(border), seeds, recorded=recorded, active=active, watch=frozenset(keys))
+        sweep = SubgraphSweep(set(border), seeds, recorded=recorded, active=active, watch=frozenset(keys))
         transforming(sweep.run)  # the sweep may call a user's function again: a checkpoint, a backward rule
         found = [sweep.totals.get(key) for key in keys]
         return [g if g is None or isinstance(g, Variable) else constant_variable(g) for g in found]
 
 
-class Within(Sweep):
+class SubgraphSweep(Sweep):
     """A sweep of a part of a graph; hooks at its border are not called, because gradients there are incomplete."""
 
     def __init__(self, border: set[VariableNode], seeds: Any, **options: Any) -> None:

@@ -11,7 +11,16 @@ from xpgrad.errors import GradientError
 from xpgrad.graph.methods.cuts import GraphEnds
 from xpgrad.graph.methods.ending import MAX_PLACES, rejected, rejecting, rejecting_name
 from xpgrad.graph.variable import Variable, constant_variable
-from xpgrad.transforms.call import Argument, Call, Mode, directions, output_leaves, transforming, with_aux, within
+from xpgrad.transforms.call import (
+    Evaluation,
+    Mode,
+    RootArgument,
+    directions,
+    output_leaves,
+    transforming,
+    with_aux,
+    within,
+)
 from xpgrad.transforms.dual.array import DualArray
 from xpgrad.transforms.dual.level import DualLevel
 from xpgrad.transforms.dual.transposition import NotStepwise
@@ -83,7 +92,9 @@ def along(
         return run(f, has_aux, allow_constant)
     except NotStepwise as error:
         run.rewind(error)
-    call = Call(name, f, range(len(primals)), has_aux, tuple(primals), {}, tangents, allow_constant=allow_constant)
+    call = Evaluation(
+        name, f, range(len(primals)), has_aux, tuple(primals), {}, tangents, allow_constant=allow_constant
+    )
     changes = Pushforward(call)(directions(name, call.arguments, tangents), recorded=call.mode.recorded)
     return call.output(), call.mode.for_user(call.structure.build(changes)), call.aux_for_user()
 
@@ -111,7 +122,7 @@ def hvp(
     run = Run("hvp", f, primals, tangents)
 
     def gradient(*arguments: Any) -> list[Variable]:
-        call = Call("hvp", f, range(len(arguments)), False, arguments, {}, allow_constant=allow_constant)
+        call = Evaluation("hvp", f, range(len(arguments)), False, arguments, {}, allow_constant=allow_constant)
         recorded = run.mode.recorded or call.mode.recorded or bool(call.watch)
         found = call.gradients([ones_like(call.number())], recorded=recorded)
         call.check_dependence(found, "the gradient of the function")
@@ -132,7 +143,7 @@ class Run:
     Attributes
     ----------
     mode : Mode
-    arguments : list of Argument
+    arguments : list of RootArgument
         Their roots are the Variables outside.
     tangents : list of tuple of Variable
         What enters with each root: one tangent.
@@ -148,7 +159,7 @@ class Run:
             raise TypeError(f"{name}: primals must be a tuple, got {type(primals).__name__}")
         self.name, self.mode, self.rejecting = name, Mode(primals, tangents), rejecting_name()
         self.arguments = [
-            Argument(value, self.mode, f"{name}: argument {i}", outside) for i, value in enumerate(primals)
+            RootArgument(value, self.mode, f"{name}: argument {i}", outside) for i, value in enumerate(primals)
         ]
         self.tangents = self._moving(tangents)
         self.level = self._level()

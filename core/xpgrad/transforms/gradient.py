@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from xpgrad.graph.variable import Variable, leaf_variable
-from xpgrad.transforms.call import Call
+from xpgrad.transforms.call import Evaluation
 from xpgrad.transforms.leaves import or_zeros
 
 
@@ -79,8 +79,8 @@ def grad(
 def _run(
     name: str, f: Callable[..., Any], argnums: int | Sequence[int], has_aux: bool, args: tuple[Any, ...],
     kwargs: dict[str, Any], allow_constant: bool,
-) -> tuple[Call, Any]:  # fmt: skip
-    call = Call(name, f, argnums, has_aux, args, kwargs, allow_constant=allow_constant)
+) -> tuple[Evaluation, Any]:  # fmt: skip
+    call = Evaluation(name, f, argnums, has_aux, args, kwargs, allow_constant=allow_constant)
     found = call.gradients([ones_like(call.number())], recorded=call.mode.recorded)
     return call, call.over_arguments(map(call.mode.leaf_for_user, or_zeros(found, call.roots)))
 

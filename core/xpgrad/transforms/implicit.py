@@ -11,10 +11,10 @@ from xpgrad.backend.levels import innermost
 from xpgrad.config import backprop_mode, called_with, config
 from xpgrad.errors import GradientError
 from xpgrad.graph.function_node import FunctionNode
-from xpgrad.graph.methods.ending import Watch
+from xpgrad.graph.methods.ending import NumberWatch
 from xpgrad.graph.variable import Variable, constant_variable, variable_over
 from xpgrad.transforms.call import recording
-from xpgrad.transforms.capture import Trace
+from xpgrad.transforms.capture import CapturedRun
 from xpgrad.transforms.dual.parts import Parts
 from xpgrad.transforms.dual.values import component_by_component, forward_levels, of_values
 from xpgrad.transforms.forward import along
@@ -157,7 +157,7 @@ class _Implicit(FunctionNode):
     def __init__(self, f: Map, structure: Structure) -> None:
         self.f, self.structure = f, structure
 
-    def traced(self, roots: Sequence[Variable]) -> Trace:
+    def traced(self, roots: Sequence[Variable]) -> CapturedRun:
         """Return the trace of the user's function."""
 
         def run() -> list[Variable]:
@@ -165,8 +165,8 @@ class _Implicit(FunctionNode):
             return cotangents(self.structure, result, list(roots), f"{self.label}: what the function returned")
 
         nodes = [x._node for x in roots]
-        watch = Watch(nodes, recorded=True)
-        trace: Trace = called_with(watch.entered(), Trace, run, roots)
+        watch = NumberWatch(nodes, recorded=True)
+        trace: CapturedRun = called_with(watch.entered(), CapturedRun, run, roots)
         if watch:
             text = f"{self.label}: what the function returned does not depend on its argument"
             watch.refuse([y._node for y in trace.outputs], nodes, text, "")
@@ -184,7 +184,7 @@ class _Implicit(FunctionNode):
             inspection.note(self)
         return self._connect(known, tuple(x._array for x in known), tuple(x._array for x in xs), recording=True)
 
-    def linearised(self) -> tuple[Trace, Map]:
+    def linearised(self) -> tuple[CapturedRun, Map]:
         """Return the trace of the user's function at the solution, and its transposed derivative there."""
         recorded = recording()
         xs = self.get_retained_outputs()

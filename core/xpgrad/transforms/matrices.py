@@ -7,12 +7,12 @@ from typing import Any, Literal, NamedTuple
 from xpgrad.errors import BatchError, BatchWarning, DtypeError, GradientError, XpgradError
 from xpgrad.graph.node import FunctionBase
 from xpgrad.graph.variable import Variable
-from xpgrad.transforms.call import Call, Mode
+from xpgrad.transforms.call import Evaluation, Mode
 from xpgrad.transforms.callers import depth
 from xpgrad.transforms.gradient import documented, grad
 from xpgrad.transforms.jacobians.by_element import by_columns, by_rows
 from xpgrad.transforms.jacobians.columns import Columns
-from xpgrad.transforms.jacobians.rows import Rows
+from xpgrad.transforms.jacobians.rows import JacobianRows
 from xpgrad.transforms.trees import Structure
 
 JacobianMode = Literal["reverse", "forward", "auto"]
@@ -94,9 +94,9 @@ class _Request(NamedTuple):
     holomorphic: bool = False
     allow_constant: bool = False
 
-    def call(self) -> Call:
+    def call(self) -> Evaluation:
         """Return an evaluation of the function."""
-        return Call(
+        return Evaluation(
             self.name, self.f, self.argnums, self.has_aux, self.args, self.kwargs, allow_constant=self.allow_constant
         )
 
@@ -120,7 +120,7 @@ def _matrix(request: _Request, mode: JacobianMode) -> Any:
 
 def _in_batches(request: _Request, mode: JacobianMode) -> Any:
     if mode != "forward":
-        rows = Rows(request.name, request.chunk_size, request.call)
+        rows = JacobianRows(request.name, request.chunk_size, request.call)
         call = rows.call
         if mode == "reverse" or not _is_tall(call):
             _check(request, call.outputs, call.roots)
@@ -203,13 +203,13 @@ def _check(request: _Request, outputs: Sequence[Variable], roots: Sequence[Varia
         )
 
 
-def _is_tall(call: Call) -> bool:
+def _is_tall(call: Evaluation) -> bool:
     """Return whether forward mode is faster than reverse mode, and is supported by all functions."""
     rows, columns = (sum(x.size for x in side) for side in (call.outputs, call.roots))
     return rows > FORWARD_COST * (columns + 1) and supports_forward(call)
 
 
-def supports_forward(call: Call) -> bool:
+def supports_forward(call: Evaluation) -> bool:
     """Return whether no gradient in the graph is the user's code, which forward mode might not support."""
     return not any(_may_end(f) for f in _functions(call.outputs))
 

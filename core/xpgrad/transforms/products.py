@@ -5,7 +5,7 @@ from typing import Any
 
 from xpgrad.array_api.linalg.repetition import irregular
 from xpgrad.graph.variable import Variable
-from xpgrad.transforms.call import Call, Mode, directions, pulled
+from xpgrad.transforms.call import Evaluation, Mode, directions, pulled
 from xpgrad.transforms.leaves import cotangents, or_zeros
 
 
@@ -42,7 +42,7 @@ def vjp(f: Callable[..., Any], *primals: Any, has_aux: bool = False, allow_const
     StructureError, GradientError
         The structure, shape, dtype or device of a cotangent differs from the output.
     """
-    call = Call("vjp", f, range(len(primals)), has_aux, primals, {}, allow_constant=allow_constant)
+    call = Evaluation("vjp", f, range(len(primals)), has_aux, primals, {}, allow_constant=allow_constant)
     gradients = linear_pullback(call)
 
     def pullback(cotangent: Any) -> tuple[Any, ...]:
@@ -57,7 +57,7 @@ def vjp(f: Callable[..., Any], *primals: Any, has_aux: bool = False, allow_const
     return (call.output(), pullback, call.aux_for_user()) if has_aux else (call.output(), pullback)
 
 
-def linear_pullback(call: Call) -> Callable[..., list[Variable]]:
+def linear_pullback(call: Evaluation) -> Callable[..., list[Variable]]:
     """Return the function from cotangents of the outputs to gradients of the roots, zeros by default."""
 
     def gradients(seeds: Sequence[Variable], *, recorded: bool) -> list[Variable]:
@@ -73,7 +73,7 @@ class Pushforward:
     at irregular cotangents, which avoid the special cases of rules.
     """
 
-    def __init__(self, call: Call) -> None:
+    def __init__(self, call: Evaluation) -> None:
         self.call = call
         self.seeds = [Variable(irregular(y._node.spec)) if y._node.spec.differentiable else None for y in call.outputs]
         self.pulled = call.gradients(self.seeds, recorded=True)
@@ -115,7 +115,7 @@ def linearize(f: Callable[..., Any], *primals: Any, allow_constant: bool = False
     StructureError, GradientError
         The structure, shape, dtype or device of a tangent differs from the primal.
     """
-    call = Call("linearize", f, range(len(primals)), False, primals, {}, allow_constant=allow_constant)
+    call = Evaluation("linearize", f, range(len(primals)), False, primals, {}, allow_constant=allow_constant)
     push = Pushforward(call)
 
     def pushforward(*tangents: Any) -> Any:

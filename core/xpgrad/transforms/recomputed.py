@@ -10,7 +10,7 @@ from xpgrad.graph.function_node import FunctionNode
 from xpgrad.graph.methods.ending import Standing
 from xpgrad.graph.variable import Variable, as_variable, constant_variable, variable_over
 from xpgrad.transforms.call import recording
-from xpgrad.transforms.capture import Trace
+from xpgrad.transforms.capture import CapturedRun
 from xpgrad.transforms.leaves import alias, is_differentiable, root
 from xpgrad.transforms.surroundings import Surroundings, check_repeated, copies
 from xpgrad.transforms.trees import Structure, flatten
@@ -102,7 +102,7 @@ class Replay:
         self.structure = Structure()
         self.outputs: tuple[list[Any], list[bool]] = [], []
 
-    def run(self, roots: Sequence[Variable]) -> Trace:
+    def run(self, roots: Sequence[Variable]) -> CapturedRun:
         """Return the trace of the function on these roots."""
         remaining = iter(roots)
         filled = [next(remaining) if n else leaf for leaf, n in zip(self.rest, self.counts, strict=True)]
@@ -115,7 +115,7 @@ class Replay:
             self.outputs = leaves, connected
             return [leaf for leaf, is_output in zip(leaves, connected, strict=True) if is_output]
 
-        return Trace(call, roots)
+        return CapturedRun(call, roots)
 
     def forget(self) -> None:
         """Drop the result of the last run, and the arguments, which the graph keeps."""
@@ -131,7 +131,7 @@ class Recomputed(FunctionNode):
 
     of_library = True
 
-    def __init__(self, replay: Replay, trace: Trace) -> None:
+    def __init__(self, replay: Replay, trace: CapturedRun) -> None:
         self.replay, self.captured, self.count = replay, trace.captured, len(trace.outputs)
         self.specs = [y._node.spec for y in trace.outputs]
         self.first: list[Array] | None = None  # in debug mode: the outputs of the first run
@@ -141,7 +141,7 @@ class Recomputed(FunctionNode):
         """Name that includes the user's function."""
         return f"checkpoint of {getattr(self.replay.f, '__name__', type(self.replay.f).__name__)}"
 
-    def connected(self, trace: Trace) -> tuple[Variable, ...]:
+    def connected(self, trace: CapturedRun) -> tuple[Variable, ...]:
         """Return the outputs, connected to arguments and captured nodes by this node instead of their own graph."""
         inputs = [*self.replay.inputs, *(variable_over(node, None) for node in self.captured)]
         arrays = tuple(x._array for x in inputs)
@@ -158,12 +158,12 @@ class Recomputed(FunctionNode):
         recorded = recording()
         arguments = self.get_retained_inputs()
         roots = [alias(x) if recorded and x._node.requires_grad else root(x._array) for x in arguments]
-        trace: Trace = self.replay.surroundings.again(self._origin, self.replay.run, roots)
+        trace: CapturedRun = self.replay.surroundings.again(self._origin, self.replay.run, roots)
         self.replay.forget()
         self._compare(trace, len(arguments))
         return tuple(trace.gradients(grad_outputs, target_input_indexes, recorded=recorded))
 
-    def _compare(self, trace: Trace, count: int) -> None:
+    def _compare(self, trace: CapturedRun, count: int) -> None:
         before, now = self.specs, [y._node.spec for y in trace.outputs]
         if [(s.shape, s.dtype) for s in before] != [(s.shape, s.dtype) for s in now]:
             raise GraphError(f"{self.label}: the second run returned {now}, the first {before}; it must be repeatable")

@@ -20,7 +20,7 @@ from xpgrad_c import background, cache, compiler, groups, index, process, toolch
 from xpgrad_c.cache import Cache, default_directory
 from xpgrad_c.directory import CacheError
 from xpgrad_c.executor import c_executor, state, wait
-from xpgrad_c.groups import CompiledGroups, Group
+from xpgrad_c.groups import CompiledGroup, CompiledGroups
 
 LIBRARY = f"{'0' * 64}.so"
 
@@ -42,7 +42,7 @@ def anew(monkeypatch):
 
 
 def is_compiled(run) -> bool:
-    return not any(isinstance(item, Group) for item in run.__globals__.values())
+    return not any(isinstance(item, CompiledGroup) for item in run.__globals__.values())
 
 
 def run_once(run, group) -> None:

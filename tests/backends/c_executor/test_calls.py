@@ -18,8 +18,8 @@ from tests.backends.c_executor.groups_to_compile import (
 from xpgrad_c import groups as module
 from xpgrad_c import layout, library
 from xpgrad_c.executor import c_executor, groups_of, wait
-from xpgrad_c.generator import Source
-from xpgrad_c.groups import Group
+from xpgrad_c.generator import GroupSource
+from xpgrad_c.groups import CompiledGroup
 
 pytestmark = [needs_compiler, pytest.mark.usefixtures("shared_folder")]
 
@@ -164,7 +164,7 @@ def test_without_memory_for_scratch_the_fallback_computes(field, size, way, monk
     def greedy(fused, name, *, vector_math):
         source = whole(fused, name, vector_math=vector_math)
         sizes = {"scratch": source.scratch, "partials": source.partials, field: 2**62}
-        return Source(source.name, source.text, source.chunks, ends=source.ends, **sizes)
+        return GroupSource(source.name, source.text, source.chunks, ends=source.ends, **sizes)
 
     monkeypatch.setattr(module, "generate", greedy)
     monkeypatch.setattr(module, "index_name", lambda *given: None)  # the index on disk belongs to the true generator
@@ -244,7 +244,7 @@ def test_program_calls_the_fallback_until_c_is_compiled():
     arrays = arrays_for(group)
     np.testing.assert_array_equal(run(*arrays)[0], group(*arrays)[0])
     assert not calls
-    assert not any(isinstance(item, Group) for item in run.__globals__.values())
+    assert not any(isinstance(item, CompiledGroup) for item in run.__globals__.values())
     assert [group.state for group in groups_of(run)] == ["C"]
     run(*(x.astype(np.float64) for x in arrays))
     assert len(calls) == 1

@@ -14,7 +14,7 @@ from tests.core.transforms.trace.fusion.reference import fused_program
 from tests.core.transforms.trace.random_programs import BACKEND, interpreted
 
 from xpgrad.transforms.trace.executors.host import blocks, memory
-from xpgrad.transforms.trace.executors.host.blocks import Blocks
+from xpgrad.transforms.trace.executors.host.blocks import BlockedGroup
 from xpgrad.transforms.trace.executors.host.executor import grouped
 from xpgrad.transforms.trace.executors.host.totals import Total
 from xpgrad.transforms.trace.executors.python import python_executor
@@ -126,7 +126,7 @@ def first_uses(program, found):
     return ends
 
 
-LEVEL, CALLED, ADD, COMBINED = Space.level, Blocks.__call__, Grouping._add, reductions.combined
+LEVEL, CALLED, ADD, COMBINED = Space.level, BlockedGroup.__call__, Grouping._add, reductions.combined
 
 
 def swapped(self, shape):
@@ -165,7 +165,7 @@ def rewritten(pattern, text):
         source = generator.generate(fused, name, **options)
         changed, number = re.subn(pattern, text, source.text)
         assert number, f"there is no {pattern} in the text of groups any more"
-        return generator.Source(
+        return generator.GroupSource(
             source.name, changed, source.chunks, ends=source.ends, scratch=source.scratch, partials=source.partials
         )
 
@@ -178,14 +178,14 @@ def without_nan(op, dtype, a, b):
 
 TAIL = rewritten(r"stop - start < (\d+) \? stop - start : \1", r"stop - start < \1 ? 0 : \1")
 ROW = rewritten(r"row < stop; row\+\+", r"row < stop - (stop % 8 != 0); row++")
-NEGATIVE = functions.Row("0 - {0}", "-{0}")
+NEGATIVE = functions.CFunction("0 - {0}", "-{0}")
 
 FAULTS = {
     "the last block is left out": (blocks, "run_all", last_left_out, by_host, "formula", "rows"),
     "a buffer is freed too early": (memory, "ends_of_memory", first_uses, by_host, *probes.PROBES),
     "numbers of rows are numbers of columns": (Space, "level", swapped, by_statements, "levels"),
     "parts of a sum depend on threads": (
-        Blocks,
+        BlockedGroup,
         "__call__",
         with_parts_by_threads,
         by_any_number_of_threads,

@@ -13,7 +13,7 @@ from tests.backends.c_executor.groups_to_compile import arrays_for, multiply_add
 from xpgrad_c import groups, process, toolchain
 from xpgrad_c.cache import Cache
 from xpgrad_c.executor import c_executor, wait
-from xpgrad_c.groups import Group
+from xpgrad_c.groups import CompiledGroup
 from xpgrad_c.toolchain import Toolchain
 
 REAL = next(filter(None, map(shutil.which, ("cc", "gcc", "clang"))), "/none")
@@ -52,7 +52,7 @@ def states_after(group) -> list[str]:
     """Return the states of the groups of a program, after it has run before and after its compilation."""
     run = c_executor(program_of(group))
     arrays = arrays_for(group)
-    made = [item for item in run.__globals__.values() if isinstance(item, Group)]
+    made = [item for item in run.__globals__.values() if isinstance(item, CompiledGroup)]
     for _ in range(2):
         np.testing.assert_array_equal(run(*arrays)[0], group(*arrays)[0])
         assert wait(60)

@@ -23,7 +23,7 @@ import xpgrad.functions as F  # noqa: E402
 from xpgrad import transforms  # noqa: E402
 from xpgrad_cupy import executor  # noqa: E402
 from xpgrad_cupy.fusion import plan  # noqa: E402
-from xpgrad_cupy.fusion.launches import Blocks, Elementwise, OverRows  # noqa: E402
+from xpgrad_cupy.fusion.launches import BlockKernel, Elementwise, OverRows  # noqa: E402
 from xpgrad_cupy.fusion.table import TYPES, Unsupported  # noqa: E402
 
 DEVICE = xpgrad.get_device("@cupy:1")
@@ -104,7 +104,7 @@ def samples() -> None:
         arrays = b.arrays()
         for got, wanted in zip(computed(kernels, arrays), groups.reference(fused, arrays), strict=True):
             close(name, got, wanted, 32)
-    assert kinds == {Elementwise, OverRows, Blocks}
+    assert kinds == {Elementwise, OverRows, BlockKernel}
 
 
 def launches() -> None:

@@ -9,7 +9,7 @@ from tests.backends.cupy import groups
 from tests.backends.cupy.test_kernel_source import ARRAY, INDEXER, SCALAR, compiled, cupy
 
 from xpgrad_cupy.executor import kernel_of
-from xpgrad_cupy.fusion.launches import Blocks, Elementwise, Launch
+from xpgrad_cupy.fusion.launches import BlockKernel, Elementwise, Launch
 from xpgrad_cupy.fusion.plan import plan_of
 from xpgrad_cupy.fusion.table import TYPES, Unsupported
 
@@ -18,7 +18,7 @@ def source_of(launch: Launch, ndim: int, contiguous: bool) -> str:
     """Return the text that CuPy makes of a launch for arrays of these kinds."""
     from cupy._core import _kernel, _reduction
 
-    if isinstance(launch, Blocks):
+    if isinstance(launch, BlockKernel):
         return launch.source
     kernel = kernel_of(launch)
     params = kernel.params if isinstance(launch, Elementwise) else kernel._params
@@ -44,7 +44,7 @@ def compile_all(made: Any, *variants: tuple[int, bool]) -> int:
     b, results = made
     count = 0
     for launch in plan_of(b.fused(lambda x: SimpleNamespace(shape=x.shape), *results)).launches:
-        for ndim, contiguous in variants if not isinstance(launch, Blocks) else [(1, True)]:
+        for ndim, contiguous in variants if not isinstance(launch, BlockKernel) else [(1, True)]:
             assert "xpgrad_fused" in compiled(source_of(launch, ndim, contiguous))
             count += 1
     return count

@@ -11,7 +11,7 @@ from xpgrad import array_api as xp
 from xpgrad.errors import DtypeError
 from xpgrad.testing.arrays import on_host
 from xpgrad.transforms import checkpoint, grad, hessian, jacfwd, jacobian, jacrev
-from xpgrad.transforms.call import Call
+from xpgrad.transforms.call import Evaluation
 
 MODES = pytest.mark.parametrize("mode", ["reverse", "forward"])
 
@@ -118,8 +118,8 @@ def test_the_mode_is_checked():
 def _sweeps(monkeypatch, f, x):
     """Return the Jacobian in mode "auto", and how many sweeps it took."""
     counted = []
-    original = Call.gradients
-    monkeypatch.setattr(Call, "gradients", lambda *args, **kwargs: counted.append(1) or original(*args, **kwargs))
+    original = Evaluation.gradients
+    monkeypatch.setattr(Evaluation, "gradients", lambda *args, **kwargs: counted.append(1) or original(*args, **kwargs))
     return jacobian(f, mode="auto")(x), len(counted)
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterator, Mapping
 
 from xpgrad.transforms.trace.fusion.statements import REDUCTIONS, Statement
-from xpgrad_cupy.fusion.launches import Blocks
+from xpgrad_cupy.fusion.launches import BlockKernel
 from xpgrad_cupy.fusion.table import TYPES, reduction
 from xpgrad_cupy.fusion.text import Scope
 
@@ -19,7 +19,7 @@ CHUNK, CHUNK_THREADS = 4096, 256
 
 def rows_kernel(
     scope: Scope, rows: int, columns: int, reductions: Collection[Statement], writes: Mapping[int, Statement]
-) -> Blocks:
+) -> BlockKernel:
     """Return the kernel that computes `reductions` over the columns, and the statements that use their results.
 
     A row is computed by `lanes` threads of a block. Statements at level "row" and "one" are computed by each of these;
@@ -63,12 +63,12 @@ def rows_kernel(
             lines.append(f"if ({guard}) {written(scope, number, s, index)}")
     outputs = {number: s.dtype for number, s in writes.items()}
     source = source_of(lines, scope.reads, outputs, lanes * slots)
-    return Blocks(source, NAME, tuple(scope.reads), tuple(outputs), -(-rows // slots), (lanes, slots))
+    return BlockKernel(source, NAME, tuple(scope.reads), tuple(outputs), -(-rows // slots), (lanes, slots))
 
 
 def chunks_kernel(
     scope: Scope, s: Statement, segments: int, length: int, index: Mapping[str, str], write: int
-) -> Blocks:
+) -> BlockKernel:
     """Return the kernel that reduces each chunk of `segments` segments of `length` elements each.
 
     It writes one result a chunk; the text of `index` may contain the element ``i`` of all, ``j`` of a segment, and the
@@ -92,7 +92,7 @@ def chunks_kernel(
         f"if (lane == 0) y{write}[blockIdx.x] = {scope.names[s]};",
     ]
     source = source_of(lines, scope.reads, {write: dtype}, lanes)
-    return Blocks(source, NAME, tuple(scope.reads), (write,), segments * chunks, (lanes, 1))
+    return BlockKernel(source, NAME, tuple(scope.reads), (write,), segments * chunks, (lanes, 1))
 
 
 def depths_of(statements: Collection[Statement]) -> dict[Statement, int]:

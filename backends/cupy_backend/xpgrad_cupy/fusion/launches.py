@@ -49,7 +49,7 @@ class OverRows:
 
 
 @dataclass(frozen=True, slots=True)
-class Blocks:
+class BlockKernel:
     """A kernel for `cupy.RawKernel`, whose threads work together: it takes contiguous arrays.
 
     Attributes
@@ -68,11 +68,11 @@ class Blocks:
     threads: tuple[int, int]
 
 
-Launch = Elementwise | OverRows | Blocks
+Launch = Elementwise | OverRows | BlockKernel
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class LaunchPlan:
     """The launches that compute a group.
 
     Attributes

@@ -6,7 +6,7 @@ from collections.abc import Collection
 from xpgrad.transforms.trace.fusion.group import Fused
 from xpgrad.transforms.trace.fusion.statements import LEVELS, REDUCTIONS, Statement, level_of
 from xpgrad_cupy.fusion.blocks import CHUNK, chunks_kernel, rows_kernel
-from xpgrad_cupy.fusion.launches import Elementwise, Launch, OverRows, Plan
+from xpgrad_cupy.fusion.launches import Elementwise, Launch, LaunchPlan, OverRows
 from xpgrad_cupy.fusion.table import TYPES, Unsupported, has_row, reduction
 from xpgrad_cupy.fusion.text import ELEMENT, Scope
 
@@ -18,7 +18,7 @@ MAX_STATEMENTS = 4000
 """Statements of a group: NVRTC takes some 5 s for so many, once."""
 
 
-def plan_of(fused: Fused) -> Plan:
+def plan_of(fused: Fused) -> LaunchPlan:
     """Return the plan of a group: one launch if its reductions, if any, are over the columns of rows.
 
     Raises
@@ -32,7 +32,7 @@ def plan_of(fused: Fused) -> Plan:
         raise Unsupported(f"{len(fused.statements)} statements")
     planner = Planner(fused)
     planner.all()
-    return Plan(len(fused.inputs), tuple(planner.made), tuple(planner.launches), tuple(planner.outputs))
+    return LaunchPlan(len(fused.inputs), tuple(planner.made), tuple(planner.launches), tuple(planner.outputs))
 
 
 class Planner:

@@ -34,7 +34,7 @@ Use = Literal["multiply", "sum", "add"]
 
 
 @dataclass(frozen=True)
-class Block:
+class WindowBlock:
     """The windows `where`, number `start` to `stop` of an image, in `count` matrices of the same size."""
 
     where: tuple[Any, ...]
@@ -44,7 +44,7 @@ class Block:
 
 
 @dataclass(frozen=True)
-class Layout:
+class PatchLayout:
     """How images of one shape lie in memory, and how their windows are cut in blocks.
 
     Attributes
@@ -83,7 +83,7 @@ class Layout:
     together: int
     beside: bool
     by_line: bool
-    blocks: tuple[Block, ...]
+    blocks: tuple[WindowBlock, ...]
 
 
 def _axis(geometry: Geometry) -> tuple[tuple[int, slice, slice], ...]:
@@ -100,7 +100,7 @@ def _pieces(length: int, most: int) -> Iterator[tuple[int, int]]:
         yield length * i // count, length * (i + 1) // count
 
 
-def _blocks(out: Shape, columns: int, most: int) -> Iterator[Block]:
+def _blocks(out: Shape, columns: int, most: int) -> Iterator[WindowBlock]:
     """Yield blocks of matrices with up to `columns` columns each, and up to `most` in all."""
     axis = next(i for i in range(len(out)) if i == len(out) - 1 or math.prod(out[i + 1 :]) <= columns)
     length, rest = out[axis], math.prod(out[axis + 1 :])
@@ -114,7 +114,7 @@ def _blocks(out: Shape, columns: int, most: int) -> Iterator[Block]:
         if whole * step < length:
             pieces.append((whole * step, length, 1))
         for a, b, count in pieces:
-            yield Block((..., *lead, slice(a, b), *behind), count, (first + a) * rest, (first + b) * rest)
+            yield WindowBlock((..., *lead, slice(a, b), *behind), count, (first + a) * rest, (first + b) * rest)
 
 
 def _is_sheared(g: Geometry, channels: int, each: int, filters: int, itemsize: int) -> bool:
@@ -128,7 +128,7 @@ def _is_sheared(g: Geometry, channels: int, each: int, filters: int, itemsize: i
 
 def _cut(
     g: Geometry, runs: Shape, groups: int, rows: int, filters: int, itemsize: int, use: Use, lines: int, room: int
-) -> tuple[int, bool, bool, tuple[Block, ...]]:  # fmt: skip
+) -> tuple[int, bool, bool, tuple[WindowBlock, ...]]:  # fmt: skip
     """Return `together`, `beside`, `by_line` and the blocks of a layout.
 
     `lines` are the channels of all copies, and `room` the elements of each if they are shifted, else 0.
@@ -149,7 +149,7 @@ def _cut(
 
 
 @functools.lru_cache(256)
-def layout(geometry: Geometry, channels: int, groups: int, itemsize: int, filters: int, use: Use) -> Layout:
+def layout(geometry: Geometry, channels: int, groups: int, itemsize: int, filters: int, use: Use) -> PatchLayout:
     """Return the layout for products with this number of filters in each group."""
     g, each = geometry, channels // groups
     padded = tuple(n + p + b for n, p, b in zip(g.size, g.pad, g.behind, strict=True))
@@ -175,7 +175,7 @@ def layout(geometry: Geometry, channels: int, groups: int, itemsize: int, filter
     together, beside, by_line, blocks = _cut(
         g, cut, groups, rows, filters, itemsize, use, copies * channels, room if sheared else 0
     )
-    return Layout(
+    return PatchLayout(
         copies=copies,
         image=image,
         room=room,
@@ -248,7 +248,7 @@ class Patches:
         self.parts = [] if self.layout.by_line else self._parts(images)
         self.lines = [self._lines(block, images) for block in self.layout.blocks] if self.layout.by_line else []
 
-    def _lines(self, block: Block, images: int) -> Array:
+    def _lines(self, block: WindowBlock, images: int) -> Array:
         """Return the matrices for each element of a window along the first axis, which overlap in memory."""
         _, copies, channels, room = self.memory.shape
         item, width, columns = self.memory.itemsize, self.layout.image[-1], (block.stop - block.start) // block.count

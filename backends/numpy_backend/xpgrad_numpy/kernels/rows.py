@@ -28,7 +28,7 @@ NUMBERS = (float, int)
 POINTER, LONG = ctypes.c_void_p, ctypes.c_long
 
 
-class Entry(NamedTuple):
+class RowEntry(NamedTuple):
     """A kernel: the levels of its arrays, its formula, and which of its arguments they are; see `RowKernel`.
 
     Levels are p (a number at each point), r (one for each row), c (one for each column) and s (a Python number); where
@@ -67,7 +67,7 @@ def _expit(xp: Any, x: Any) -> Any:
     return 1 / (1 + xp.exp(-x))  # as NumPy's kernel does
 
 
-def _point(name: str, *parameters: str) -> dict[str, Entry]:
+def _point(name: str, *parameters: str) -> dict[str, RowEntry]:
     """Return the entries of a function of one array and numbers, and of its gradient."""
     n = len(parameters)
 
@@ -78,8 +78,8 @@ def _point(name: str, *parameters: str) -> dict[str, Entry]:
         return xp.kernel(f"{name}.x")(*args)
 
     return {
-        name: Entry("p" + n * "s", function, (0, *parameters), False),
-        f"{name}_x": Entry("pp" + n * "s", gradient, tuple(range(n + 2)), False),
+        name: RowEntry("p" + n * "s", function, (0, *parameters), False),
+        f"{name}_x": RowEntry("pp" + n * "s", gradient, tuple(range(n + 2)), False),
     }
 
 
@@ -87,28 +87,30 @@ POINTWISE = _point("elu", "alpha") | _point("leaky_relu", "slope") | _point("sof
 """Functions for which NumPy has no other kernel."""
 TABLE = {
     **POINTWISE,
-    "relu": Entry("p", lambda xp, x: xp.kernel("relu")(x), along=False),
-    "gate": Entry("pp", lambda xp, x1, x2: xp.kernel("gate")(x1, x2), (0, 1), False),
-    "expit": Entry("p", _expit, along=False),
-    "softmax": Entry("p", lambda xp, x: xp.kernel("softmax")(x, axis=1)),
-    "softmax_x": Entry("pp", lambda xp, gy, y: xp.kernel("softmax.x")(gy, y, 1), (0, 1)),
-    "log_softmax": Entry("p", lambda xp, x: xp.kernel("log_softmax")(x, axis=1), least=FEW_CLASSES + 1),
-    "log_softmax_x": Entry("pp", lambda xp, gy, y: xp.kernel("log_softmax.x")(gy, y, 1), (0, 1)),
-    "logsumexp": Entry("p", lambda xp, x: xp.kernel("logsumexp")(x, axis=1, keepdims=True)),
-    "moments": Entry("p", lambda xp, x: xp.kernel("moments")(x, axis=(1,))),
-    "standardize": Entry("prr", lambda xp, *xs: xp.kernel("standardize")(*xs, axis=(1,), eps=0.0), (0, 1, 2)),
-    "standardize_backward": Entry("ppr", lambda xp, *xs: xp.kernel("standardize_backward")(*xs, axis=(1,)), (0, 1, 2)),
-    "normalized": Entry("pccrr", lambda xp, *xs: xp.kernel("normalized")(*xs, axis=(1,), eps=0.0), tuple(range(5))),
-    "normalized_x": Entry("ppcrr", lambda xp, *xs: xp.kernel("normalized.x")(*xs, (1,), 0.0), tuple(range(5))),
-    "row_sums": Entry("p", lambda xp, x: xp.sum(x, axis=1, keepdims=True)),
-    "square_sums": Entry("pf", lambda xp, x, mean: xp.sum(xp.square(x - mean), axis=1, keepdims=True)),
-    "scale_and_shift": Entry("pff", lambda xp, *xs: xp.kernel("scale_and_shift")(*xs), (0, 1, 2)),
-    "scaled": Entry("pf", lambda xp, gy, gamma: gy * gamma, (0, 1)),
-    "normalized_channels": Entry("pffff", lambda xp, *xs: xp.kernel("normalized")(*xs, axis=(1,), eps=0.0)),
-    "gamma_sums": Entry("ppff", _gamma_sums),
-    "projection_sums": Entry("ppfff", _projection_sums),
-    "projected": Entry("ppfffff", _projected),
-    "normalized_gamma": Entry("pprr", _of_gamma, (0, 1, 3, 4)),
+    "relu": RowEntry("p", lambda xp, x: xp.kernel("relu")(x), along=False),
+    "gate": RowEntry("pp", lambda xp, x1, x2: xp.kernel("gate")(x1, x2), (0, 1), False),
+    "expit": RowEntry("p", _expit, along=False),
+    "softmax": RowEntry("p", lambda xp, x: xp.kernel("softmax")(x, axis=1)),
+    "softmax_x": RowEntry("pp", lambda xp, gy, y: xp.kernel("softmax.x")(gy, y, 1), (0, 1)),
+    "log_softmax": RowEntry("p", lambda xp, x: xp.kernel("log_softmax")(x, axis=1), least=FEW_CLASSES + 1),
+    "log_softmax_x": RowEntry("pp", lambda xp, gy, y: xp.kernel("log_softmax.x")(gy, y, 1), (0, 1)),
+    "logsumexp": RowEntry("p", lambda xp, x: xp.kernel("logsumexp")(x, axis=1, keepdims=True)),
+    "moments": RowEntry("p", lambda xp, x: xp.kernel("moments")(x, axis=(1,))),
+    "standardize": RowEntry("prr", lambda xp, *xs: xp.kernel("standardize")(*xs, axis=(1,), eps=0.0), (0, 1, 2)),
+    "standardize_backward": RowEntry(
+        "ppr", lambda xp, *xs: xp.kernel("standardize_backward")(*xs, axis=(1,)), (0, 1, 2)
+    ),
+    "normalized": RowEntry("pccrr", lambda xp, *xs: xp.kernel("normalized")(*xs, axis=(1,), eps=0.0), tuple(range(5))),
+    "normalized_x": RowEntry("ppcrr", lambda xp, *xs: xp.kernel("normalized.x")(*xs, (1,), 0.0), tuple(range(5))),
+    "row_sums": RowEntry("p", lambda xp, x: xp.sum(x, axis=1, keepdims=True)),
+    "square_sums": RowEntry("pf", lambda xp, x, mean: xp.sum(xp.square(x - mean), axis=1, keepdims=True)),
+    "scale_and_shift": RowEntry("pff", lambda xp, *xs: xp.kernel("scale_and_shift")(*xs), (0, 1, 2)),
+    "scaled": RowEntry("pf", lambda xp, gy, gamma: gy * gamma, (0, 1)),
+    "normalized_channels": RowEntry("pffff", lambda xp, *xs: xp.kernel("normalized")(*xs, axis=(1,), eps=0.0)),
+    "gamma_sums": RowEntry("ppff", _gamma_sums),
+    "projection_sums": RowEntry("ppfff", _projection_sums),
+    "projected": RowEntry("ppfffff", _projected),
+    "normalized_gamma": RowEntry("pprr", _of_gamma, (0, 1, 3, 4)),
 }
 """The kernels, by the names of their functions, with rows along axis 1."""
 
@@ -142,7 +144,7 @@ def loop(name: str, dtype: Dtype) -> tuple[int, int | None] | None:
     return (address, data) if np.array_equal(y, ufunc(x)) else None
 
 
-class Library:
+class RowLibrary:
     """The functions for one dtype, by name; none until they are compiled and loaded."""
 
     def __init__(self, dtype: Dtype) -> None:
@@ -181,9 +183,9 @@ def row_kernels() -> list[RowKernel]:
 
 
 @functools.cache
-def library(dtype: Dtype) -> Library:
+def library(dtype: Dtype) -> RowLibrary:
     """Return the functions for a dtype."""
-    return Library(dtype)
+    return RowLibrary(dtype)
 
 
 def build() -> bool:

@@ -16,7 +16,7 @@ from xpgrad_conformance.subject import Subject
 from xpgrad_conformance.table.comparisons import assert_place
 
 
-class Operation(NamedTuple):
+class DeviceOperation(NamedTuple):
     """An operation, the facts that it needs, and how it is called with the inputs of `_inputs`."""
 
     name: str
@@ -25,41 +25,41 @@ class Operation(NamedTuple):
 
 
 OPERATIONS = (
-    Operation("a + a", (), lambda xp, a, b, q, i: a + a),
-    Operation("2 * a - 1.5", (), lambda xp, a, b, q, i: 2 * a - 1.5),
-    Operation("a ** 2", (), lambda xp, a, b, q, i: a**2),
-    Operation("3.25 / a", (), lambda xp, a, b, q, i: 3.25 / a),
-    Operation("a * b, broadcast", (), lambda xp, a, b, q, i: a * b),
-    Operation("a > b", (), lambda xp, a, b, q, i: a > b),
-    Operation("exp(a)", (), lambda xp, a, b, q, i: xp.exp(a)),
-    Operation("maximum(a, 0.3)", (), lambda xp, a, b, q, i: xp.maximum(a, 0.3)),
-    Operation("where(a > 1, a, b)", (), lambda xp, a, b, q, i: xp.where(a > 1.0, a, b)),
-    Operation("sum(a)", (), lambda xp, a, b, q, i: xp.sum(a)),
-    Operation("mean(a, axis=0)", (), lambda xp, a, b, q, i: xp.mean(a, axis=0)),
-    Operation("max(a, axis=1)", (), lambda xp, a, b, q, i: xp.max(a, axis=1)),
-    Operation("var(a, axis=-1)", (), lambda xp, a, b, q, i: xp.var(a, axis=-1)),
-    Operation("cumulative_sum(b)", ("cumulative_sum",), lambda xp, a, b, q, i: xp.cumulative_sum(b)),
-    Operation("argmax(a, axis=1)", (), lambda xp, a, b, q, i: xp.argmax(a, axis=1)),
-    Operation("any(a > 1)", (), lambda xp, a, b, q, i: xp.any(a > 1.0)),
-    Operation("sort(b)", ("sort",), lambda xp, a, b, q, i: xp.sort(b)),
-    Operation("a @ b", (), lambda xp, a, b, q, i: a @ b),
-    Operation("matmul(q, a)", (), lambda xp, a, b, q, i: xp.matmul(q, a)),
-    Operation("tensordot(a, a)", (), lambda xp, a, b, q, i: xp.tensordot(a, a, axes=2)),
-    Operation("reshape(a, (2, 6))", (), lambda xp, a, b, q, i: xp.reshape(a, (2, 6))),
-    Operation("a.T", (), lambda xp, a, b, q, i: a.T),
-    Operation("a[1:, 2]", (), lambda xp, a, b, q, i: a[1:, 2]),
-    Operation("a[1, 2]", (), lambda xp, a, b, q, i: a[1, 2]),
-    Operation("take(a, i, axis=0)", (), lambda xp, a, b, q, i: xp.take(a, i, axis=0)),
-    Operation("b[i]", ("index_arrays",), lambda xp, a, b, q, i: b[i]),
-    Operation("concat([a, q], axis=1)", (), lambda xp, a, b, q, i: xp.concat([a, q], axis=1)),
-    Operation("stack([b, b * b])", (), lambda xp, a, b, q, i: xp.stack([b, b * b])),
-    Operation("broadcast_to(b, (2, 4))", (), lambda xp, a, b, q, i: xp.broadcast_to(b, (2, 4))),
-    Operation("astype(a, int32)", (), lambda xp, a, b, q, i: xp.astype(a, xp.int32)),
-    Operation("a * zeros_like(a)", (), lambda xp, a, b, q, i: a * xp.zeros_like(a)),
-    Operation("linalg.inv(q)", ("linalg", "linalg.inv"), lambda xp, a, b, q, i: xp.linalg.inv(q)),
-    Operation("linalg.solve(q, a)", ("linalg", "linalg.solve"), lambda xp, a, b, q, i: xp.linalg.solve(q, a)),
-    Operation("linalg.det(q)", ("linalg", "linalg.det"), lambda xp, a, b, q, i: xp.linalg.det(q)),
-    Operation("fft.rfft(b)", ("fft", "fft.rfft", "complex128"), lambda xp, a, b, q, i: xp.fft.rfft(b)),
+    DeviceOperation("a + a", (), lambda xp, a, b, q, i: a + a),
+    DeviceOperation("2 * a - 1.5", (), lambda xp, a, b, q, i: 2 * a - 1.5),
+    DeviceOperation("a ** 2", (), lambda xp, a, b, q, i: a**2),
+    DeviceOperation("3.25 / a", (), lambda xp, a, b, q, i: 3.25 / a),
+    DeviceOperation("a * b, broadcast", (), lambda xp, a, b, q, i: a * b),
+    DeviceOperation("a > b", (), lambda xp, a, b, q, i: a > b),
+    DeviceOperation("exp(a)", (), lambda xp, a, b, q, i: xp.exp(a)),
+    DeviceOperation("maximum(a, 0.3)", (), lambda xp, a, b, q, i: xp.maximum(a, 0.3)),
+    DeviceOperation("where(a > 1, a, b)", (), lambda xp, a, b, q, i: xp.where(a > 1.0, a, b)),
+    DeviceOperation("sum(a)", (), lambda xp, a, b, q, i: xp.sum(a)),
+    DeviceOperation("mean(a, axis=0)", (), lambda xp, a, b, q, i: xp.mean(a, axis=0)),
+    DeviceOperation("max(a, axis=1)", (), lambda xp, a, b, q, i: xp.max(a, axis=1)),
+    DeviceOperation("var(a, axis=-1)", (), lambda xp, a, b, q, i: xp.var(a, axis=-1)),
+    DeviceOperation("cumulative_sum(b)", ("cumulative_sum",), lambda xp, a, b, q, i: xp.cumulative_sum(b)),
+    DeviceOperation("argmax(a, axis=1)", (), lambda xp, a, b, q, i: xp.argmax(a, axis=1)),
+    DeviceOperation("any(a > 1)", (), lambda xp, a, b, q, i: xp.any(a > 1.0)),
+    DeviceOperation("sort(b)", ("sort",), lambda xp, a, b, q, i: xp.sort(b)),
+    DeviceOperation("a @ b", (), lambda xp, a, b, q, i: a @ b),
+    DeviceOperation("matmul(q, a)", (), lambda xp, a, b, q, i: xp.matmul(q, a)),
+    DeviceOperation("tensordot(a, a)", (), lambda xp, a, b, q, i: xp.tensordot(a, a, axes=2)),
+    DeviceOperation("reshape(a, (2, 6))", (), lambda xp, a, b, q, i: xp.reshape(a, (2, 6))),
+    DeviceOperation("a.T", (), lambda xp, a, b, q, i: a.T),
+    DeviceOperation("a[1:, 2]", (), lambda xp, a, b, q, i: a[1:, 2]),
+    DeviceOperation("a[1, 2]", (), lambda xp, a, b, q, i: a[1, 2]),
+    DeviceOperation("take(a, i, axis=0)", (), lambda xp, a, b, q, i: xp.take(a, i, axis=0)),
+    DeviceOperation("b[i]", ("index_arrays",), lambda xp, a, b, q, i: b[i]),
+    DeviceOperation("concat([a, q], axis=1)", (), lambda xp, a, b, q, i: xp.concat([a, q], axis=1)),
+    DeviceOperation("stack([b, b * b])", (), lambda xp, a, b, q, i: xp.stack([b, b * b])),
+    DeviceOperation("broadcast_to(b, (2, 4))", (), lambda xp, a, b, q, i: xp.broadcast_to(b, (2, 4))),
+    DeviceOperation("astype(a, int32)", (), lambda xp, a, b, q, i: xp.astype(a, xp.int32)),
+    DeviceOperation("a * zeros_like(a)", (), lambda xp, a, b, q, i: a * xp.zeros_like(a)),
+    DeviceOperation("linalg.inv(q)", ("linalg", "linalg.inv"), lambda xp, a, b, q, i: xp.linalg.inv(q)),
+    DeviceOperation("linalg.solve(q, a)", ("linalg", "linalg.solve"), lambda xp, a, b, q, i: xp.linalg.solve(q, a)),
+    DeviceOperation("linalg.det(q)", ("linalg", "linalg.det"), lambda xp, a, b, q, i: xp.linalg.det(q)),
+    DeviceOperation("fft.rfft(b)", ("fft", "fft.rfft", "complex128"), lambda xp, a, b, q, i: xp.fft.rfft(b)),
 )
 INVERTIBLE = ((4.1, 0.3, -0.7), (0.2, 3.3, 0.9), (-0.6, 0.8, 5.2))
 
@@ -80,7 +80,7 @@ def _assert_there(device: Device, y: Any, what: str) -> None:
         assert known == device, f"the spec of {what} is on {known}, expected {device}"
 
 
-def _runnable(s: Subject) -> list[Operation]:
+def _runnable(s: Subject) -> list[DeviceOperation]:
     return [each for each in OPERATIONS if s.has(*each.needs)]
 
 

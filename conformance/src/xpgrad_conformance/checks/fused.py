@@ -29,7 +29,7 @@ from xpgrad_conformance.table.variants import PLAIN
 WIDER = {"float16": "float64", "float32": "float64", "complex64": "complex128"}
 
 
-class Call(NamedTuple):
+class KernelCall(NamedTuple):
     """One call of a replaced kernel: arguments and result on the host, and the error found, if any."""
 
     name: str
@@ -93,7 +93,7 @@ class Recorder:
     """Kernels that call the backend's kernels, and record the first calls of each kernel."""
 
     def __init__(self, s: Subject, about: set[str] | None = None) -> None:
-        self.calls: list[Call] = []
+        self.calls: list[KernelCall] = []
         self._count: Counter[str] = Counter()
         self._subject = s
         self.kernels: Mapping[str, Kernel] = {
@@ -117,7 +117,7 @@ class Recorder:
                 assert wrong is None, f"the kernel {name} declined, but {wrong}"
             else:
                 restored = self._restored(result)
-                self.calls.append(Call(name, *before, self._seen(restored), wrong or self._misplaced(restored)))
+                self.calls.append(KernelCall(name, *before, self._seen(restored), wrong or self._misplaced(restored)))
             return result
 
         return call
@@ -173,7 +173,7 @@ def _wide(item: Any) -> Any:
     return item
 
 
-def by_default(call: Call) -> Any:
+def by_default(call: KernelCall) -> Any:
     """Return the result of the kernel's default body, or of the rule, for the same arguments on the host in float64."""
     declaration, host = table.declared[call.name], plugins.host.xp
     arrays, parameters = _wide(call.arrays), {key: _wide(value) for key, value in call.parameters.items()}
@@ -194,7 +194,7 @@ def _body(declaration: Declaration, host: KernelNamespace) -> Kernel:
     return default
 
 
-def _compare(s: Subject, call: Call, rtol: float) -> None:
+def _compare(s: Subject, call: KernelCall, rtol: float) -> None:
     given = "".join(f", {key}={value}" for key, value in call.parameters.items())
     what = f"the backend's kernel {call.name} of {', '.join(map(_described, call.arrays))}{given}"
     assert call.wrong is None, f"{what}: {call.wrong}"
@@ -241,7 +241,7 @@ def _described(item: Any) -> str:
     return str(item)
 
 
-def _rounding(call: Call, got: Any) -> float:
+def _rounding(call: KernelCall, got: Any) -> float:
     """Return the tolerance for a sum whose terms cancel."""
     terms = [a for a in call.arrays if isinstance(a, np.ndarray) and a.dtype.kind in "fc"]
     return 4 * float(np.finfo(got.dtype).eps) * float(sum(np.sum(np.abs(a[np.isfinite(a)])) for a in terms))
@@ -273,7 +273,7 @@ def kernels_agree(s: Subject) -> None:
     assert s.case is not None
     about = wanted(s.case)
     variants = list(variants_for("gradient", s.case, s.dtype))
-    calls: list[Call] = []
+    calls: list[KernelCall] = []
     for i, variant in enumerate(variants[:1] if s.quick else variants):
         everything = i == 0 and s.dtype == "float64" and not s.quick
         recorder = Recorder(s, None if everything else about)

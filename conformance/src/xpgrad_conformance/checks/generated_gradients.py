@@ -6,7 +6,7 @@ from dataclasses import replace
 from xpgrad_conformance.cases import CASES
 from xpgrad_conformance.check import check
 from xpgrad_conformance.generated.draw import Draw
-from xpgrad_conformance.generated.gradients import Sweep, folded, gradient_error, gradient_program
+from xpgrad_conformance.generated.gradients import SweepRequest, folded, gradient_error, gradient_program
 from xpgrad_conformance.generated.memory_layouts import with_random_layouts
 from xpgrad_conformance.generated.operation import Operation
 from xpgrad_conformance.generated.sample import Sample, kind_of
@@ -31,7 +31,7 @@ FAR = 4
 """One of so many is of values far from ordinary ones, if there are such."""
 LEAST = 3
 """Samples in the profile thin, in all dtypes except one."""
-SIMPLE = Sweep("ones"), Sweep("integers")
+SIMPLE = SweepRequest("ones"), SweepRequest("integers")
 """Sweeps that are tried first for a program that shows a failure."""
 
 
@@ -64,7 +64,7 @@ def _compare(s: Subject, order: int) -> None:
         sample = folded(sample, draw) if draw.rng.integers(2) else sample
         kind = "uniform" if draw.rng.integers(3) == 0 else "integers"
         layout = draw.pick(("contiguous", "broadcast", *layouts)) if "broadcast" in layouts else draw.pick(layouts)
-        sweep = Sweep(kind, layout, recorded=number % 3 == 1, order=order, seed=number)
+        sweep = SweepRequest(kind, layout, recorded=number % 3 == 1, order=order, seed=number)
         wrong = _error(s, sample, sweep)
         if wrong is not None:
             _report(s, sample, sweep, wrong)
@@ -83,14 +83,14 @@ def _chosen(draw: Draw, operation: Operation, most: int, order: int) -> Iterator
     yield from (found[i] for i in kept)
 
 
-def _error(s: Subject, sample: Sample, sweep: Sweep) -> str | None:
+def _error(s: Subject, sample: Sample, sweep: SweepRequest) -> str | None:
     try:
         return gradient_error(s, sample, sweep)
     except AssertionError as error:
         return str(error)
 
 
-def _report(s: Subject, sample: Sample, sweep: Sweep, wrong: str) -> None:
+def _report(s: Subject, sample: Sample, sweep: SweepRequest, wrong: str) -> None:
     """Raise AssertionError for the smallest sample and the simplest sweep that fail."""
     for simple in SIMPLE:
         simple = replace(simple, order=sweep.order)

@@ -12,7 +12,7 @@ from xpgrad.errors import MissingFunction
 from xpgrad.testing.arrays import is_floating
 from xpgrad.testing.differences import random_values
 from xpgrad_conformance.check import check
-from xpgrad_conformance.generated.programs import Program
+from xpgrad_conformance.generated.programs import GeneratedProgram
 from xpgrad_conformance.generated.programs_compared import program_error
 from xpgrad_conformance.generated.programs_drawn import drawn
 from xpgrad_conformance.generated.programs_shrunk import program_text, smallest
@@ -54,7 +54,7 @@ def modes_of_generated_programs(s: Subject) -> None:
             return
 
 
-def _modes_error(s: Subject, program: Program) -> str | None:
+def _modes_error(s: Subject, program: GeneratedProgram) -> str | None:
     """Return how modes differ in the derivatives of a program; None if they agree or all raise an error."""
     rng = np.random.default_rng(0)
     moving = {n: x for n, x in program.inputs.items() if x.dtype.kind in "fc"}
@@ -76,7 +76,7 @@ def _modes_error(s: Subject, program: Program) -> str | None:
     return None if text is None else f"the modes of it: {text}"
 
 
-def _error(s: Subject, program: Program) -> str | None:
+def _error(s: Subject, program: GeneratedProgram) -> str | None:
     """Return the error of a program as text; None if it is right or needs a function that is declared missing."""
     try:
         return program_error(s, program)
@@ -86,10 +86,12 @@ def _error(s: Subject, program: Program) -> str | None:
         return raised(error)
 
 
-def _report(s: Subject, program: Program, wrong: str, error: Callable[[Subject, Program], str | None] = _error) -> None:
+def _report(
+    s: Subject, program: GeneratedProgram, wrong: str, error: Callable[[Subject, GeneratedProgram], str | None] = _error
+) -> None:
     kind = _kind(wrong)
 
-    def failing(other: Program) -> bool:
+    def failing(other: GeneratedProgram) -> bool:
         found = error(s, other)
         return found is not None and _kind(found) == kind
 

@@ -114,7 +114,7 @@ def without_a_graph(s: Subject) -> None:
             watch.assert_dead("in no_backprop_mode, after a chain of tanh(exp(x / 2))")
 
 
-class Probe(FunctionNode):
+class BackwardProbe(FunctionNode):
     """The identity; its backward calls a given function."""
 
     def __init__(self, called: Callable[[Any], None]) -> None:
@@ -153,7 +153,7 @@ def long_chains(s: Subject) -> None:
         x = s.variable(values, s.wide)
         y = x
         for _ in range(links):
-            y = Probe(called).apply((y * 1.01 + 0.5,))[0]
+            y = BackwardProbe(called).apply((y * 1.01 + 0.5,))[0]
         y = s.xp.sum(y)
         y.backward(retain_graph=False)
     assert max(counts) <= 6, (

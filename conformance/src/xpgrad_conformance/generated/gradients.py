@@ -35,7 +35,7 @@ EXACT = 2.0**22
 
 
 @dataclass(frozen=True)
-class Sweep:
+class SweepRequest:
     """How to compute the gradients of a sample.
 
     Attributes
@@ -94,7 +94,7 @@ def outputs(result: Any) -> list[Variable]:
     return [y for y in as_list(result) if isinstance(y, Variable) and y.requires_grad and is_floating(y.array)]
 
 
-def expected(sample: Sample, sweep: Sweep, *, wide: bool = True) -> Expected | None:
+def expected(sample: Sample, sweep: SweepRequest, *, wide: bool = True) -> Expected | None:
     """Return the gradients of the reference engine; None if no output has a gradient.
 
     Parameters
@@ -138,7 +138,7 @@ def _hosts(found: Sequence[Any]) -> list[Any]:
     return [None if each is None else on_host(each) for each in found]
 
 
-def gradient_error(s: Subject, sample: Sample, sweep: Sweep) -> str | None:
+def gradient_error(s: Subject, sample: Sample, sweep: SweepRequest) -> str | None:
     """Return the error of a sample's gradients on the backend as text, or None."""
     with np.errstate(all="ignore"):
         wanted = expected(sample, sweep)
@@ -164,7 +164,7 @@ def gradient_error(s: Subject, sample: Sample, sweep: Sweep) -> str | None:
 
 
 def _found(
-    s: Subject, sample: Sample, sweep: Sweep, wanted: Expected
+    s: Subject, sample: Sample, sweep: SweepRequest, wanted: Expected
 ) -> tuple[str | None, list[Variable], list[Variable], Sequence[Variable | None]]:
     """Return the error of the sweep, inputs, cotangents or gradients on the backend as text, or None."""
     arrays = [Variable(a) if h.dtype.kind in "fc" else a for a, h in zip(sample.arrays(s), sample.hosts, strict=True)]
@@ -200,7 +200,7 @@ def _name(sample: Sample, place: int) -> str:
 class _Comparison:
     """The gradients of the reference engine, and the error bounds of gradients on the backend."""
 
-    def __init__(self, s: Subject, sample: Sample, sweep: Sweep, wanted: Expected) -> None:
+    def __init__(self, s: Subject, sample: Sample, sweep: SweepRequest, wanted: Expected) -> None:
         self._s, self._sample, self._sweep, self._wanted = s, sample, sweep, wanted
         given = [*sample.hosts, *(each.host for each in (*wanted.cotangents, *wanted.directions))]
         self._exact = sample.units == 0 and all(map(_integral, given))
@@ -321,7 +321,7 @@ def _elementwise(sample: Sample, shape: Shape) -> bool:
     return len(found) == 1 and tuple(found[0].array.shape) == shape
 
 
-def gradient_program(sample: Sample, sweep: Sweep, device: str, wrong: str) -> str:
+def gradient_program(sample: Sample, sweep: SweepRequest, device: str, wrong: str) -> str:
     """Return a short program that shows an error in gradients."""
     with np.errstate(all="ignore"):
         wanted = expected(sample, sweep)

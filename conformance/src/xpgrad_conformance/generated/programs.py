@@ -39,7 +39,7 @@ class Step(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Program:
+class GeneratedProgram:
     """A program over a namespace.
 
     Attributes
@@ -65,7 +65,7 @@ class Program:
         return {number: names[f"v{number}"] for number in (*inputs, *(step.number for step in self.steps))}
 
     @property
-    def needed(self) -> "Program":
+    def needed(self) -> "GeneratedProgram":
         """The program without the steps and inputs that no output needs."""
         wanted, steps = set(self.outputs), list[Step]()
         for step in reversed(self.steps):
@@ -88,7 +88,7 @@ def compiled(text: str) -> CodeType:
     return found
 
 
-def on_numpy(program: Program, inputs: dict[int, Any]) -> dict[int, Any]:
+def on_numpy(program: GeneratedProgram, inputs: dict[int, Any]) -> dict[int, Any]:
     """Return all values of a program over NumPy's arrays."""
     with np.errstate(all="ignore"):
         return {n: np.asarray(v) for n, v in program.run(numpy_namespace, inputs).items()}
@@ -104,7 +104,7 @@ def wide_dtype(x: Any) -> Any:
     return {"f": np.float64, "c": np.complex128}.get(x.dtype.kind, x.dtype)
 
 
-def unused(program: Program) -> tuple[int, ...]:
+def unused(program: GeneratedProgram) -> tuple[int, ...]:
     """Return the numbers of the values that no step uses."""
     used = {number for step in program.steps for number in step.operands}
     return tuple(step.number for step in program.steps if step.number not in used)

@@ -11,7 +11,7 @@ from xpgrad_conformance.generated import reference
 from xpgrad_conformance.generated.accuracy import summed
 from xpgrad_conformance.generated.formulas import formula
 from xpgrad_conformance.generated.gradients import differentiable, outputs
-from xpgrad_conformance.generated.programs import Program, on_numpy, widened
+from xpgrad_conformance.generated.programs import GeneratedProgram, on_numpy, widened
 from xpgrad_conformance.subject import Subject
 from xpgrad_conformance.table.comparisons import assert_place
 
@@ -24,22 +24,27 @@ TAME = 1e5
 """Gradients of programs whose derivatives are larger are not compared."""
 
 
-class Sweeps:
+class EngineResults:
     """The values, gradients and second derivatives of a program on one engine, as host arrays, by name.
 
     Parameters
     ----------
-    program : Program
+    program : GeneratedProgram
     xp : namespace
     inputs : dict from number to Variable
     make : callable
         ``make(host)`` returns a host array as a Variable of the engine.
-    like : Sweeps, optional
-        Sweeps of the reference engine, whose cotangents are used.
+    like : EngineResults, optional
+        EngineResults of the reference engine, whose cotangents are used.
     """
 
     def __init__(
-        self, program: Program, xp: Any, inputs: dict[int, Variable], make: Callable[[Any], Variable], like: Any = None
+        self,
+        program: GeneratedProgram,
+        xp: Any,
+        inputs: dict[int, Variable],
+        make: Callable[[Any], Variable],
+        like: Any = None,
     ) -> None:
         self.values: dict[int, Any] = program.run(xp, inputs)
         self.numbers = [n for n in program.outputs if outputs(self.values[n])]
@@ -84,12 +89,12 @@ def cotangents(ys: Sequence[Variable], seed: int) -> list[tuple[Any, str]]:
 class Comparison:
     """A program on the backend under test, compared with NumPy and the reference engine."""
 
-    def __init__(self, s: Subject, program: Program) -> None:
+    def __init__(self, s: Subject, program: GeneratedProgram) -> None:
         self._s, self._program = s, program
         self.reference = self._referred(True, None)
-        self._rounded: list[tuple[Sweeps, float]] = []
+        self._rounded: list[tuple[EngineResults, float]] = []
 
-    def _referred(self, wide: bool, like: Sweeps | None) -> Sweeps:
+    def _referred(self, wide: bool, like: EngineResults | None) -> EngineResults:
         hosts = list(self._program.inputs.values())
         made = dict(zip(self._program.inputs, reference.variables(hosts, wide=wide), strict=True))
         dtypes = {"f": "float64" if wide else "float32", "c": "complex128" if wide else "complex64"}
@@ -97,7 +102,7 @@ class Comparison:
         def make(host: Any) -> Variable:
             return reference.variable(host.astype(dtypes[host.dtype.kind]))
 
-        return Sweeps(self._program, reference.xp(), made, make, like)
+        return EngineResults(self._program, reference.xp(), made, make, like)
 
     def error(self) -> str | None:
         """Return the error on the backend as text, or None."""
@@ -106,7 +111,7 @@ class Comparison:
             narrow = on_numpy(program, program.inputs)
             exact = on_numpy(program, widened(program.inputs))
             inputs = {n: s.variable(x, x.dtype.name) for n, x in program.inputs.items()}
-            found = Sweeps(program, s.xp, inputs, self._maker(narrow), self.reference)
+            found = EngineResults(program, s.xp, inputs, self._maker(narrow), self.reference)
             for n in program.outputs:
                 wrong = self._value(n, found.values[n], narrow[n], exact[n])
                 if wrong is not None:
@@ -127,7 +132,7 @@ class Comparison:
             return f"it has dtype {dtype}, expected {narrow.dtype.name}"
         return self._wrong(on_host(array), exact, lambda sweeps: on_host(sweeps.values[number]))
 
-    def _gradients(self, found: Sweeps) -> str | None:
+    def _gradients(self, found: EngineResults) -> str | None:
         for what, name in (("the gradient", "gradients"), ("the second derivative", "seconds")):
             own, wanted = getattr(found, name), getattr(self.reference, name)
             right = [None if each is None else on_host(each) for each in wanted]
@@ -141,7 +146,7 @@ class Comparison:
                 if own[i].array.dtype != x.array.dtype:
                     return f"{what} of v{n} has dtype {own[i].array.dtype}, expected the dtype of v{n}, {x.array.dtype}"
 
-                def rounded(sweeps: Sweeps, i: int = i, name: str = name) -> Any:
+                def rounded(sweeps: EngineResults, i: int = i, name: str = name) -> Any:
                     return on_host(getattr(sweeps, name)[i])
 
                 wrong = self._wrong(on_host(own[i]), right[i], rounded)
@@ -149,7 +154,7 @@ class Comparison:
                     return f"{what} of v{n}: {wrong}"
         return None
 
-    def _wrong(self, got: Any, exact: Any, rounded: Callable[[Sweeps], Any]) -> str | None:
+    def _wrong(self, got: Any, exact: Any, rounded: Callable[[EngineResults], Any]) -> str | None:
         if got.shape != exact.shape:
             return f"it has shape {got.shape}, expected {exact.shape}"
         if got.dtype.kind not in "fc":
@@ -175,7 +180,7 @@ class Comparison:
             key=lambda dtype: -np.finfo(dtype).eps,
         )
 
-    def _rounding(self, exact: Any, rounded: Callable[[Sweeps], Any]) -> float:
+    def _rounding(self, exact: Any, rounded: Callable[[EngineResults], Any]) -> float:
         """Return the effect of rounding in the reference engine, in units of the last place.
 
         It computes in float32, and in float64 with other last digits of functions that saturate: in float32, tanh(10.0)
@@ -192,7 +197,7 @@ def _tame(host: Any) -> bool:
     return bool(np.all(np.isfinite(host)) and np.all(np.abs(host) < TAME))
 
 
-def program_error(s: Subject, program: Program) -> str | None:
+def program_error(s: Subject, program: GeneratedProgram) -> str | None:
     """Return the error of a program on the backend as text, or None; exceptions of the backend are errors as well."""
     compare = Comparison(s, program)
     try:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from xpgrad_conformance.generated.programs import Program, Step, on_numpy, unused, widened
+from xpgrad_conformance.generated.programs import GeneratedProgram, Step, on_numpy, unused, widened
 from xpgrad_conformance.generated.programs_steps import GAP, MAKERS, Values
 
 LENGTHS = 2, 3, 4
@@ -25,7 +25,7 @@ FACTS = {
 Has = Callable[..., bool]
 
 
-def drawn(rng: np.random.Generator, dtype: str, has: Has) -> Program:
+def drawn(rng: np.random.Generator, dtype: str, has: Has) -> GeneratedProgram:
     """Return a program of 4 to 15 steps.
 
     Parameters
@@ -36,7 +36,7 @@ def drawn(rng: np.random.Generator, dtype: str, has: Has) -> Program:
     has : callable
         ``has(*facts)`` returns whether the backend has these facts, dtypes and functions.
     """
-    program = Program(_inputs(rng, dtype, has))
+    program = GeneratedProgram(_inputs(rng, dtype, has))
     values = Values(rng)
     narrow = dict(program.inputs)
     values.wide.update(widened(program.inputs))
@@ -56,8 +56,8 @@ def drawn(rng: np.random.Generator, dtype: str, has: Has) -> Program:
             steps.append(step)
         if len(steps) == wanted:
             break
-    program = Program(program.inputs, tuple(steps))
-    return Program(program.inputs, program.steps, unused(program), int(rng.integers(1, 3))).needed
+    program = GeneratedProgram(program.inputs, tuple(steps))
+    return GeneratedProgram(program.inputs, program.steps, unused(program), int(rng.integers(1, 3))).needed
 
 
 def step_of(text: str, number: int) -> Step:
@@ -74,8 +74,8 @@ def allowed(step: Step, has: Has) -> bool:
 def _made(step: Step, narrow: dict[int, Any], wide: dict[int, Any]) -> tuple[Any, Any] | None:
     """Return the value of a step in the dtypes of the inputs and in the widest; None if it is not tame."""
     try:
-        own = on_numpy(Program({}, (step,)), narrow)[step.number]
-        wider = on_numpy(Program({}, (step,)), wide)[step.number]
+        own = on_numpy(GeneratedProgram({}, (step,)), narrow)[step.number]
+        wider = on_numpy(GeneratedProgram({}, (step,)), wide)[step.number]
     except Exception:  # shapes that do not fit, empty arrays that have no largest element
         return None
     if own.dtype.kind not in "fcib" or wider.dtype.kind != own.dtype.kind or own.shape != wider.shape or own.ndim > 5:

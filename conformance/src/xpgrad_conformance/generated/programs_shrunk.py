@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from xpgrad_conformance.generated.programs import Program, on_numpy
+from xpgrad_conformance.generated.programs import GeneratedProgram, on_numpy
 from xpgrad_conformance.generated.programs_compared import Comparison
 from xpgrad_conformance.generated.sample import Argument
 from xpgrad_conformance.generated.shrinking import commented, header, lines_of
@@ -16,11 +16,11 @@ MAX_TRIALS = 400
 """Trials for a smaller program."""
 
 
-def smallest(program: Program, failing: Callable[[Program], bool]) -> Program:
+def smallest(program: GeneratedProgram, failing: Callable[[GeneratedProgram], bool]) -> GeneratedProgram:
     """Return a smaller program for which `failing` is true: fewer outputs and steps, shorter axes, simpler inputs."""
     left = [MAX_TRIALS]
 
-    def tried(candidate: Program) -> bool:
+    def tried(candidate: GeneratedProgram) -> bool:
         left[0] -= 1
         try:
             return left[0] >= 0 and failing(candidate)
@@ -28,13 +28,13 @@ def smallest(program: Program, failing: Callable[[Program], bool]) -> Program:
             return False
 
     for step in (_fewer_outputs, _inner_outputs, _cut_steps, _fewer_steps, _shorter, _cut_steps, _simpler_inputs):
-        found: Program | None = program
+        found: GeneratedProgram | None = program
         while found is not None and left[0] > 0:
             program, found = found, next((each for each in step(found) if tried(each)), None)
     return program
 
 
-def _fewer_outputs(program: Program) -> Iterator[Program]:
+def _fewer_outputs(program: GeneratedProgram) -> Iterator[GeneratedProgram]:
     if program.order > 1:
         yield replace(program, order=1)
     if len(program.outputs) > 1:
@@ -42,13 +42,13 @@ def _fewer_outputs(program: Program) -> Iterator[Program]:
             yield replace(program, outputs=(output,)).needed
 
 
-def _inner_outputs(program: Program) -> Iterator[Program]:
+def _inner_outputs(program: GeneratedProgram) -> Iterator[GeneratedProgram]:
     """Yield programs that end earlier."""
     for step in program.steps[:-1]:
         yield replace(program, outputs=(step.number,)).needed
 
 
-def _cut_steps(program: Program) -> Iterator[Program]:
+def _cut_steps(program: GeneratedProgram) -> Iterator[GeneratedProgram]:
     """Yield programs in which the value of a step is an input."""
     values = on_numpy(program, program.inputs)
     for step in reversed(program.steps):
@@ -57,7 +57,7 @@ def _cut_steps(program: Program) -> Iterator[Program]:
             yield replace(program, inputs={**program.inputs, step.number: values[step.number]}, steps=left).needed
 
 
-def _fewer_steps(program: Program) -> Iterator[Program]:
+def _fewer_steps(program: GeneratedProgram) -> Iterator[GeneratedProgram]:
     """Yield programs in which a step's operand takes the place of its value."""
     for place, step in enumerate(program.steps):
         for operand in sorted(step.operands):
@@ -67,7 +67,7 @@ def _fewer_steps(program: Program) -> Iterator[Program]:
                 yield replace(program, steps=(*program.steps[:place], *later), outputs=outputs).needed
 
 
-def _shorter(program: Program) -> Iterator[Program]:
+def _shorter(program: GeneratedProgram) -> Iterator[GeneratedProgram]:
     """Yield programs whose inputs have shorter axes."""
     for n in sorted({n for x in program.inputs.values() for n in x.shape}, reverse=True):
         for part in (1, 2, n // 2, n - n // 4, n - n // 16, n - 1):
@@ -82,7 +82,7 @@ def _cut(x: Any, n: int, part: int) -> Any:
     return x[tuple(slice(part) if length == n else slice(None) for length in x.shape)]
 
 
-def _simpler_inputs(program: Program) -> Iterator[Program]:
+def _simpler_inputs(program: GeneratedProgram) -> Iterator[GeneratedProgram]:
     for k, x in program.inputs.items():
         rounded = (np.round(x), np.round(x, 1)) if x.dtype.kind in "fc" else ()
         for made in (np.ones_like(x), *rounded):
@@ -91,7 +91,7 @@ def _simpler_inputs(program: Program) -> Iterator[Program]:
                 yield replace(program, inputs={**program.inputs, k: simpler})
 
 
-def program_text(s: Subject, program: Program, wrong: str) -> str:
+def program_text(s: Subject, program: GeneratedProgram, wrong: str) -> str:
     """Return a program as executable Python that shows the error."""
     lines = header(s.device.name)
     for n, x in program.inputs.items():
@@ -104,7 +104,7 @@ def program_text(s: Subject, program: Program, wrong: str) -> str:
     return "\n".join([*lines, commented(wrong)])
 
 
-def _sweep_lines(s: Subject, program: Program, wrong: str) -> list[str]:
+def _sweep_lines(s: Subject, program: GeneratedProgram, wrong: str) -> list[str]:
     """Return the lines that compute gradients, with the wrong gradients if any."""
     sweeps, lines = Comparison(s, program).reference, list[str]()
     if not sweeps.cotangents:

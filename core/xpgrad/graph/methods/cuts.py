@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from xpgrad.backend.spec import Spec
 from xpgrad.config import on_unrecorded
 from xpgrad.errors import GradientError
-from xpgrad.graph.methods.ending import MAX_PLACES, Place, caller, place_at
+from xpgrad.graph.methods.ending import MAX_PLACES, UserLine, caller, place_at
 
 if TYPE_CHECKING:
     from xpgrad.graph.variable import Variable
@@ -33,7 +33,7 @@ class GraphEnds:
 
     def __init__(self, level: Any, reaches: Callable[[Iterable["Variable"]], bool]) -> None:
         self.level, self.reaches = level, reaches
-        self.found: dict[Any, tuple[Place, str]] = {}
+        self.found: dict[Any, tuple[UserLine, str]] = {}
 
     def entered(self) -> dict[ContextVar[Any], Any]:
         """Return, for `called_with`, the context values with which functions note graph ends in this object."""
@@ -103,7 +103,7 @@ def uncollected(function: Callable[..., Any], /, *args: Any) -> Any:
         active.reset(token)
 
 
-def ended_before(found: Mapping[Any, tuple[Place, str]], operands: Iterable["Variable"]) -> None:
+def ended_before(found: Mapping[Any, tuple[UserLine, str]], operands: Iterable["Variable"]) -> None:
     """Note the graph ends of an earlier run of a function, whose result for `operands` a program now computes."""
     for cuts in running()[-1:]:
         if cuts.level is None and cuts.reaches(operands):

@@ -37,7 +37,7 @@ _ELEMENT = r"\]\s*(//|\*\*|<<|>>|[-+*/@%&|^])?=(?!=)"
 _MATHEMATICS = r"\bc?math\.(exp|expm1|log|log1p|log2|log10|sqrt|a?(?:sin|cos|tan)h?|atan2|hypot|pow)\("
 
 
-class Place:
+class UserLine:
     """A line of the user's program that took a number out of a Variable.
 
     Attributes
@@ -93,7 +93,7 @@ def rejecting(name: str) -> dict[ContextVar[Any], Any]:
     return {_rejecting: name}
 
 
-def rejected(name: str, places: Iterable[Place]) -> GradientError:
+def rejected(name: str, places: Iterable[UserLine]) -> GradientError:
     """Return the error in place of warnings of these places."""
     lines = "".join(f"\n  {place}; {place.advice()}" for place in itertools.islice(places, MAX_PLACES))
     return GradientError(
@@ -117,13 +117,13 @@ class _Line:
 
     __slots__ = ("place", "seen", "taken")
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: UserLine) -> None:
         self.place = place
         self.taken: set[VariableNode] = set()
         self.seen: weakref.WeakSet[VariableNode] = weakref.WeakSet()
 
 
-class Watch(_Running):
+class NumberWatch(_Running):
     """Record of the numbers taken, while a user's function runs, out of Variables that depend on its arguments.
 
     Parameters
@@ -148,7 +148,7 @@ class Watch(_Running):
     def __bool__(self) -> bool:
         return bool(self._lines) and any(line.taken for line in self._lines.values())
 
-    def note(self, node: "VariableNode", place: Place) -> bool:
+    def note(self, node: "VariableNode", place: UserLine) -> bool:
         """Note that `place` took the value of `node`; return whether a value taken there depends on the roots."""
         line = self._lines.get(place.key)
         if line is None:
@@ -161,7 +161,7 @@ class Watch(_Running):
         """Return the roots that `nodes` depend on."""
         return self._roots_of(nodes, set())
 
-    def places(self, roots: Iterable["VariableNode"]) -> list[Place]:
+    def places(self, roots: Iterable["VariableNode"]) -> list[UserLine]:
         """Return the places where a value was taken that depends on any of these roots."""
         wanted = set(roots)
         return [line.place for line in self._lines.values() if line.taken & wanted]
@@ -179,7 +179,7 @@ class Watch(_Running):
         """
         if self.rejecting and config.warn_graph_end and self:
             raise rejected(self.rejecting, self.places(self.roots))
-        outer = [watch for watch in _active(Watch) if watch is not self]
+        outer = [watch for watch in _active(NumberWatch) if watch is not self]
         for key, line in self._lines.items():
             noted = any(key in watch._lines and watch._lines[key].taken for watch in outer)
             if config.warn_graph_end and line.taken and not noted:
@@ -233,7 +233,7 @@ def taken(node: "VariableNode", *, warns: bool = True) -> None:
 
     Without `warns` the user requested the conversion, which only matters to a transform.
     """
-    place, watches = place_of(), _active(Watch)
+    place, watches = place_of(), _active(NumberWatch)
     if place is None:
         return
     noted = [watch.note(node, place) for watch in watches]
@@ -245,7 +245,7 @@ def taken(node: "VariableNode", *, warns: bool = True) -> None:
     place.warn()
 
 
-def place_of() -> Place | None:
+def place_of() -> UserLine | None:
     """Return the line that takes a number out of a Variable now; None if it is harmless, or no graph is recorded."""
     if switches().mode & NO_GRAD or config.in_recomputing:
         return None
@@ -260,9 +260,9 @@ def warn_here(text: str) -> None:
         place_at(frame).warn_of(text)
 
 
-def place_at(frame: FrameType) -> Place:
+def place_at(frame: FrameType) -> UserLine:
     """Return the user's line that runs `frame`, or that called the library that runs `frame`."""
-    return Place(_users(frame), frame)
+    return UserLine(_users(frame), frame)
 
 
 def caller() -> FrameType | None:

@@ -148,7 +148,7 @@ class AllMembers(FunctionNode):
     def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> tuple[Any, ...]:
         """Return to each batch element its part of the sum of all cotangents."""
         (gy,) = grad_outputs
-        return (OwnMember().apply(Total().apply((gy,)))[0],)
+        return (OwnMember().apply(MemberSum().apply((gy,)))[0],)
 
 
 class OwnMember(FunctionNode):
@@ -171,7 +171,7 @@ class OwnMember(FunctionNode):
         return (AllMembers().apply((gy,))[0] / inside(gy)._array.batching.size,)
 
 
-class Total(FunctionNode):
+class MemberSum(FunctionNode):
     """The sum over the batch elements, as an array that is the same for all.
 
     A class, because it is not a function of one batch element.
@@ -190,4 +190,4 @@ class Total(FunctionNode):
 
     def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> tuple[Any, ...]:
         """Return the sum of the cotangents: each batch element's input is in the sum of every batch element."""
-        return Total().apply(grad_outputs)
+        return MemberSum().apply(grad_outputs)

@@ -7,7 +7,7 @@ from xpgrad.backend import random
 from xpgrad.backend.backend import Backend
 from xpgrad.backend.plugins import plugins
 from xpgrad.errors import GradientError
-from xpgrad.graph.methods.ending import Place, place_of
+from xpgrad.graph.methods.ending import UserLine, place_of
 from xpgrad.graph.variable import Variable
 from xpgrad.transforms.dual.array import DualArray
 from xpgrad.transforms.dual.backend import DualBackend, over
@@ -36,7 +36,7 @@ class DualLevel(EnclosingLevel):
 
     def __init__(self, title: str) -> None:
         super().__init__(title)
-        self.places: dict[tuple[str, int], Place] = {}
+        self.places: dict[tuple[str, int], UserLine] = {}
         self.deriving: list[tuple[str, Backend]] = []
         self.repeatable = False
         self.drawn: random.Snapshot | None = None

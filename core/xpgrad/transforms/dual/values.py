@@ -11,7 +11,7 @@ from xpgrad.transforms.dual.array import DualArray
 from xpgrad.transforms.dual.level import DualLevel
 from xpgrad.transforms.dual.parts import Parts
 from xpgrad.transforms.enclosing.level import root
-from xpgrad.transforms.enclosing.port import Entry, Port
+from xpgrad.transforms.enclosing.port import EntryRoot, Port
 from xpgrad.transforms.leaves import as_leaf
 from xpgrad.transforms.trees import map_leaves
 from xpgrad.types import Array
@@ -29,9 +29,9 @@ class ValuesLevel(DualLevel):
         """Return an array of the level below without a tangent."""
         return self.dual(plugins.backend_of(array).stopped(array), None)
 
-    def entered(self, outside: Sequence[Variable | None], array: Array, port: Port) -> Entry:
+    def entered(self, outside: Sequence[Variable | None], array: Array, port: Port) -> EntryRoot:
         """Return Variables of the level below as one Variable of this level, without a graph."""
-        return Entry(outside, root(array, False), port)
+        return EntryRoot(outside, root(array, False), port)
 
 
 def of_values(title: str, function: Callable[..., Any], *trees: Any) -> Any:

@@ -15,7 +15,7 @@ from xpgrad.graph.function_node import raw_rule
 from xpgrad.graph.node import VariableNode
 from xpgrad.graph.variable import Variable, leaf_variable
 from xpgrad.transforms.enclosing.backend import TransformedBackend
-from xpgrad.transforms.enclosing.port import Entry, Port
+from xpgrad.transforms.enclosing.port import EntryRoot, Port
 from xpgrad.types import Array
 
 
@@ -27,7 +27,7 @@ class EnclosingLevel(Level):
 
     Attributes
     ----------
-    entries : list of Entry
+    entries : list of EntryRoot
         The Variables that require a gradient, in the order of their entrance.
     captured : dict
         The Variables that the function has from elsewhere, by identity, with what replaces them.
@@ -38,8 +38,8 @@ class EnclosingLevel(Level):
 
     def __init__(self, title: str) -> None:
         super().__init__(title)
-        self.entries: list[Entry] = []
-        self.captured: dict[int, tuple[Variable, Entry, Array | None]] = {}
+        self.entries: list[EntryRoot] = []
+        self.captured: dict[int, tuple[Variable, EntryRoot, Array | None]] = {}
         self.outside: set[int] = set()
         self._running: list[None] = []
         self._pulling: list[None] = []
@@ -120,7 +120,7 @@ class EnclosingLevel(Level):
         if self.outer is not None and not (x._array is not None and self.outer.holds(x._array)):
             below = self.outer.enter_variable(x)
         if below._array is None:
-            entry = Entry((below,), root(None, x.requires_grad), self.captured_port())
+            entry = EntryRoot((below,), root(None, x.requires_grad), self.captured_port())
         else:
             entry = self.entered((below,), self.enter(below._array), self.captured_port())
         if x.name is not None:
@@ -133,14 +133,14 @@ class EnclosingLevel(Level):
         """Return the backend of an array of the level below."""
         return plugins.backend_of(array)
 
-    def entered(self, outside: Sequence[Variable | None], array: Array, port: Port) -> Entry:
+    def entered(self, outside: Sequence[Variable | None], array: Array, port: Port) -> EntryRoot:
         """Record Variables of the level below that were lifted to one `array` of this level."""
         needed = False
         for x in outside:
             if x is not None:
                 needed = needed or x._node.requires_grad
                 self.outside.add(id(x._array))
-        entry = Entry(outside, root(array, needed), port)
+        entry = EntryRoot(outside, root(array, needed), port)
         if needed:
             self.entries.append(entry)
         return entry

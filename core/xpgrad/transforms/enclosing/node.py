@@ -8,7 +8,7 @@ from xpgrad.graph.function_node import FunctionNode
 from xpgrad.graph.variable import Variable, constant_variable
 from xpgrad.transforms.call import pulled, recording
 from xpgrad.transforms.enclosing.level import EnclosingLevel, root
-from xpgrad.transforms.enclosing.port import Entry, Port
+from xpgrad.transforms.enclosing.port import EntryRoot, Port
 from xpgrad.types import Array
 
 
@@ -35,7 +35,7 @@ def left(level: EnclosingLevel, outputs: Sequence[Output], *, unshared: bool = F
 
 
 def connected(
-    level: EnclosingLevel, entries: Sequence[Entry], outputs: Sequence[Output], *, unshared: bool = False
+    level: EnclosingLevel, entries: Sequence[EntryRoot], outputs: Sequence[Output], *, unshared: bool = False
 ) -> list[list[Variable | None]]:
     """Return the same as `left`, with the Variables of `entries` as the inputs."""
     seen = set(level.outside) if unshared else None
@@ -84,7 +84,7 @@ class Enclosed(FunctionNode):
     of_library = True
 
     def __init__(
-        self, level: EnclosingLevel, entries: Sequence[Entry], outputs: list[tuple[Output, list[int | None]]]
+        self, level: EnclosingLevel, entries: Sequence[EntryRoot], outputs: list[tuple[Output, list[int | None]]]
     ) -> None:
         self.level: EnclosingLevel | None = level
         self.entries, self.results = list(entries), outputs
@@ -105,7 +105,7 @@ class Enclosed(FunctionNode):
         level = self.level
         assert level is not None  # the sweep has checked it
         wanted = sorted({self.owners[t][0] for t in target_input_indexes})
-        more: list[Entry] = []
+        more: list[EntryRoot] = []
         seeds = [self._seed([None if p is None else grad_outputs[p] for p in places], output.port, more)
                  for output, places in self.results]  # fmt: skip
         roots = [self.entries[i].inside for i in wanted]
@@ -121,7 +121,7 @@ class Enclosed(FunctionNode):
             gxs.append(group[j] if group else None)
         return tuple(gxs)
 
-    def _seed(self, gys: list[Variable | None], port: Port, more: list[Entry]) -> Variable | None:
+    def _seed(self, gys: list[Variable | None], port: Port, more: list[EntryRoot]) -> Variable | None:
         """Lift cotangents; record the inner Variable in `more` if the results should depend on it."""
         level = self.level
         assert level is not None
@@ -131,7 +131,7 @@ class Enclosed(FunctionNode):
         needed = recording() and any(g is not None and g._node.requires_grad for g in gys)
         seed = root(array, needed)
         if needed:
-            more.append(Entry(gys, seed, port))
+            more.append(EntryRoot(gys, seed, port))
         return seed
 
     def release(self) -> None:

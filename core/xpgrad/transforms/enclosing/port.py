@@ -28,7 +28,7 @@ class Port(NamedTuple):
     outward: Callable[[Array], list[Array | None]]
 
 
-class Entry(NamedTuple):
+class EntryRoot(NamedTuple):
     """Variables outside of a transformation, and the root that replaces them within.
 
     Attributes

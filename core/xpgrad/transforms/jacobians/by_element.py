@@ -4,12 +4,12 @@ from collections.abc import Iterator, Sequence
 
 from xpgrad import array_api
 from xpgrad.graph.variable import Variable, constant_variable
-from xpgrad.transforms.call import Call
+from xpgrad.transforms.call import Evaluation
 from xpgrad.transforms.leaves import zeros_like
 from xpgrad.transforms.products import Pushforward, linear_pullback
 
 
-def by_rows(call: Call) -> list[list[Variable]]:
+def by_rows(call: Evaluation) -> list[list[Variable]]:
     """Return one block for each output and root, computed in one sweep per element of the outputs."""
     gradients, recorded = linear_pullback(call), call.mode.recorded
     blocks = []
@@ -29,7 +29,7 @@ def by_rows(call: Call) -> list[list[Variable]]:
     return blocks
 
 
-def by_columns(call: Call) -> list[list[Variable]]:
+def by_columns(call: Evaluation) -> list[list[Variable]]:
     """Return one block for each output and root, computed in one sweep per element of the roots."""
     push, recorded = Pushforward(call), call.mode.recorded
     blocks: list[list[Variable]] = [[] for _ in call.outputs]

@@ -6,7 +6,7 @@ from typing import Any
 from xpgrad import array_api
 from xpgrad.graph.variable import Variable, constant_variable
 from xpgrad.transforms.batch.level import BatchLevel
-from xpgrad.transforms.call import Argument, Mode, over_arguments, places_of
+from xpgrad.transforms.call import Mode, RootArgument, over_arguments, places_of
 from xpgrad.transforms.forward import along
 from xpgrad.transforms.jacobians.batches import basis, chunk_of, empty_block, joined, members, outside, starts
 from xpgrad.transforms.jacobians.by_element import turned
@@ -31,7 +31,7 @@ class Columns:
     Attributes
     ----------
     mode : Mode
-    arguments : list of Argument
+    arguments : list of RootArgument
     roots : list of Variable
     outputs : list of Variable
         The inner leaves of the function's result; known after `blocks`.
@@ -54,8 +54,10 @@ class Columns:
         self.structure: Structure = LEAF
         self._aux: Any = None
 
-    def _entered(self) -> dict[int, Argument]:
-        return {i: Argument(self.args[i], self.mode, f"{self.name}: argument {i}") for i in dict.fromkeys(self.places)}
+    def _entered(self) -> dict[int, RootArgument]:
+        return {
+            i: RootArgument(self.args[i], self.mode, f"{self.name}: argument {i}") for i in dict.fromkeys(self.places)
+        }
 
     def over_arguments(self, values: Sequence[Any]) -> Any:
         """Return one value for each root as a tree, or a tuple of trees, like the arguments."""

@@ -8,13 +8,13 @@ from xpgrad.backend.spec import Spec
 from xpgrad.graph.node import FunctionBase
 from xpgrad.graph.variable import Variable, constant_variable
 from xpgrad.transforms.batch.level import BatchLevel
-from xpgrad.transforms.call import Call
+from xpgrad.transforms.call import Evaluation
 from xpgrad.transforms.jacobians.batches import basis, chunk_of, empty_block, joined, members, outside, starts
 from xpgrad.transforms.jacobians.by_element import turned
 from xpgrad.transforms.leaves import or_zeros
 
 
-class Rows:
+class JacobianRows:
     """One evaluation of a function, whose Jacobian is computed by batches of rows.
 
     Parameters
@@ -23,16 +23,16 @@ class Rows:
     chunk_size : int or None
         Number of rows in a sweep; None chooses it by the memory.
     make : callable
-        Returns the `Call`, at the level of the batch: all arrays are shared by all batch elements.
+        Returns the `Evaluation`, at the level of the batch: all arrays are shared by all batch elements.
 
     Attributes
     ----------
-    call : Call
+    call : Evaluation
     """
 
-    def __init__(self, name: str, chunk_size: int | None, make: Callable[[], Call]) -> None:
+    def __init__(self, name: str, chunk_size: int | None, make: Callable[[], Evaluation]) -> None:
         self.level, self.chunk_size = BatchLevel(name, 1, "same"), chunk_size
-        self.call: Call = self.level.run(make)
+        self.call: Evaluation = self.level.run(make)
 
     def aux(self) -> Any:
         """Return the auxiliary output converted to outer Variables."""
@@ -78,7 +78,7 @@ class Rows:
         ]
 
 
-def specs_of(call: Call) -> Iterator[Spec]:
+def specs_of(call: Evaluation) -> Iterator[Spec]:
     """Yield the specs of the outputs, the roots, and the values between them, which get cotangents."""
     seen: set[FunctionBase] = set()
     waiting = [x._node for x in [*call.outputs, *call.roots]]

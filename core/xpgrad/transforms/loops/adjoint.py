@@ -11,7 +11,7 @@ from xpgrad.config import backprop_mode, called_with, config
 from xpgrad.graph.function_node import FunctionNode
 from xpgrad.graph.variable import Variable, constant_variable, variable_over
 from xpgrad.transforms.call import recording, transforming
-from xpgrad.transforms.capture import Trace
+from xpgrad.transforms.capture import CapturedRun
 from xpgrad.transforms.leaves import alias, root, zeros_like, zeros_of
 from xpgrad.transforms.loops.captures import Captures, swept
 from xpgrad.transforms.loops.integration import RightHandSide, integrated
@@ -38,10 +38,10 @@ def continuous(
     return [[next(found) for _ in row] for row in solutions]
 
 
-def _traced(rhs: RightHandSide, y: Sequence[Variable], t: float) -> Trace:
+def _traced(rhs: RightHandSide, y: Sequence[Variable], t: float) -> CapturedRun:
     """Return the trace of one evaluation of the derivative."""
     roots = [root(x._array) for x in y]
-    return Trace(lambda: rhs(list(roots), t), roots)
+    return CapturedRun(lambda: rhs(list(roots), t), roots)
 
 
 def _solved(

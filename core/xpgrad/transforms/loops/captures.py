@@ -7,7 +7,7 @@ from xpgrad.errors import GraphError
 from xpgrad.graph.node import FunctionBase, VariableNode
 from xpgrad.graph.sweep import Key, key_of
 from xpgrad.graph.variable import Variable
-from xpgrad.transforms.capture import Trace, Within
+from xpgrad.transforms.capture import CapturedRun, SubgraphSweep
 
 
 class Captures:
@@ -22,7 +22,7 @@ class Captures:
     def __init__(self) -> None:
         self.nodes: dict[VariableNode, int] = {}
 
-    def add(self, trace: Trace, again: Callable[[], Trace]) -> None:
+    def add(self, trace: CapturedRun, again: Callable[[], CapturedRun]) -> None:
         """Add the captured Variables of a recorded step.
 
         A node at the border of the step is from outside, or was computed in the step from such nodes only. In the
@@ -94,7 +94,7 @@ def swept(
     seeds = [(y._node, g) for y, g in pairs if g is not None and y._node.requires_grad]
     keys: list[Key] = [key_of(node) for node in border]
     inside: Any = Inside(border)
-    sweep = Within(set(border), seeds, recorded=recorded, active=inside or None, watch=frozenset(keys))
+    sweep = SubgraphSweep(set(border), seeds, recorded=recorded, active=inside or None, watch=frozenset(keys))
     sweep.run()
     for key in (*sweep.totals, *sweep.slots):
         if key not in sweep.watch and isinstance(key, VariableNode) and key.get_variable_or_none() is not None:

@@ -10,11 +10,11 @@ from xpgrad.errors import GraphError
 from xpgrad.graph.methods.ending import Standing
 from xpgrad.graph.variable import Variable, constant_variable
 from xpgrad.transforms.call import recording
-from xpgrad.transforms.capture import Trace
+from xpgrad.transforms.capture import CapturedRun
 from xpgrad.transforms.leaves import root
 from xpgrad.transforms.loops.bodies import Body
 from xpgrad.transforms.loops.captures import Captures
-from xpgrad.transforms.loops.node import Loop, State
+from xpgrad.transforms.loops.node import Loop, LoopState
 from xpgrad.transforms.loops.rows import Rows, Stack
 from xpgrad.transforms.loops.schedule import interval, places
 from xpgrad.transforms.loops.traced import traced
@@ -123,7 +123,7 @@ class _First:
         """Make all steps; return the last carry and the number of steps."""
         leaves, step, end = [constant_variable(x._array) for x in self.start], 0, 0
         while step == end and (self.steps is None or step < self.steps):
-            state = State(step, leaves, self.node.devices)
+            state = LoopState(step, leaves, self.node.devices)
             end = self._next(step)
             before = None
             while before != self.wanted and step < end:
@@ -187,7 +187,9 @@ class _First:
         self.stack.rows += [[constant_variable(y._array) for y in each] for each in rows]
         return [constant_variable(x._array) for x in found], reached
 
-    def _traced(self, step: int, leaves: list[Variable], *, again: bool) -> tuple[Trace, list[Sequence[Variable]], int]:
+    def _traced(
+        self, step: int, leaves: list[Variable], *, again: bool
+    ) -> tuple[CapturedRun, list[Sequence[Variable]], int]:
         """Return the trace of one step, its outputs, and the step reached."""
         wanted = [x._node.requires_grad for x in self.inputs]
         roots = [root(x._array) if wants else x for x, wants in zip(leaves, self.wanted, strict=True)]
@@ -203,7 +205,7 @@ class _First:
         places = [*zip(roots, self.start, strict=True), *zip(slices, self.inputs, strict=True)]
         pairs = {copy._node: x._node for copy, x in places if copy._node.requires_grad and x._node.requires_grad}
         standing = Standing(pairs)
-        trace: Trace = called_with(standing.entered(), Trace, run, [copy for copy, _ in places])
+        trace: CapturedRun = called_with(standing.entered(), CapturedRun, run, [copy for copy, _ in places])
         return trace, rows, reached
 
     def _connected(self, last: list[Variable], steps: int) -> Looped:

@@ -56,7 +56,7 @@ def time_spec(y: Sequence[Variable]) -> Spec:
     return spec.backend.spec_for((), dtype, spec.device)
 
 
-class Steps(Body):
+class IntegrationSteps(Body):
     """Steps of Dormand and Prince from one time to another; the carry is the solution and its derivative.
 
     The first pass chooses their sizes, which are constants in derivatives.
@@ -119,6 +119,6 @@ def integrated(
         return y, k
     if not control.size:
         control.start(f, [constant_variable(x._array) for x in y], [constant_variable(x._array) for x in k], start, end)
-    body = Steps(f, [*y, *k], control, start, end)
+    body = IntegrationSteps(f, [*y, *k], control, start, end)
     found = looped(body, [*y, *k], [], Rows([], False, 0), None, checkpoints)
     return found.carry[: len(y)], found.carry[len(y) :]

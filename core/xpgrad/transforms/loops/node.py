@@ -21,7 +21,7 @@ from xpgrad.types import Array
 from xpgrad.watch import inspection
 
 
-class State:
+class LoopState:
     """Inputs of the steps after a checkpoint.
 
     Attributes
@@ -68,7 +68,7 @@ class Loop(FunctionNode):
 
     def __init__(self, body: Body, rows: Rows, checkpoints: int | None) -> None:
         self.body, self.rows, self.checkpoints = body, rows, checkpoints
-        self.states: list[State] = []
+        self.states: list[LoopState] = []
         self.steps = 0
         self.devices: list[Device] = []
         self.wanted_carry: list[bool] = []
@@ -132,19 +132,19 @@ class Loop(FunctionNode):
         """Return the arrays with a row for each step."""
         return [x._array for x in self.get_retained_inputs()[self._carries :]]
 
-    def again(self, state: State, function: Callable[..., Any], *args: Any) -> Any:
+    def again(self, state: LoopState, function: Callable[..., Any], *args: Any) -> Any:
         """Return ``function(*args)``, called in the surroundings of the steps after `state`."""
         return state.surroundings.again(self._origin, function, *args)
 
-    def _advanced(self, state: State, end: int) -> State:
+    def _advanced(self, state: LoopState, end: int) -> LoopState:
         """Return the state before the step `end`."""
 
-        def run() -> State:
+        def run() -> LoopState:
             slices = self.rows.constants(self.arrays(), state.step, end)
             carry, _ = self.body.run(state.step, end, state.constants(), Discarded(), slices, again=True)
-            return State(end, carry, self.devices)
+            return LoopState(end, carry, self.devices)
 
-        made: State = self.again(state, run)
+        made: LoopState = self.again(state, run)
         return made
 
     # Gradients that are recorded
@@ -196,7 +196,7 @@ class Reversal:
         self.totals: list[Any] = [None] * len(self.captured)
         self.parts: list[list[Array]] = [[] for _ in self.arrays]
 
-    def reverse(self, state: State, end: int) -> None:
+    def reverse(self, state: LoopState, end: int) -> None:
         """Record the steps from `state` to `end`, and continue the cotangents through them."""
         loop, start = self.loop, state.step
         slices = loop.rows.roots(self.arrays, self.wanted, start, end)

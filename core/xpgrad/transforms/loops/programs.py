@@ -19,7 +19,7 @@ ROWS = 256
 
 
 @dataclass(frozen=True)
-class Plan:
+class LoopPlan:
     """How a loop runs.
 
     Attributes
@@ -48,7 +48,7 @@ class Steps(Composite):
     Parameters
     ----------
     program : Program
-    plan : Plan
+    plan : LoopPlan
 
     Attributes
     ----------
@@ -58,7 +58,7 @@ class Steps(Composite):
         Its method.
     """
 
-    def __init__(self, program: Program, plan: Plan) -> None:
+    def __init__(self, program: Program, plan: LoopPlan) -> None:
         self.program, self.plan = program, plan
         backend = program.backend
         assert backend is not None  # at least one array exists
@@ -174,7 +174,7 @@ class Pull(Steps):
     Parameters
     ----------
     program : Program
-    plan : Plan
+    plan : LoopPlan
     carries, rows, captured : sequence of Spec or None
         For each wanted leaf of the carry, each wanted row and each captured Variable: the spec of its gradient.
     present : sequence of bool
@@ -184,7 +184,7 @@ class Pull(Steps):
     """
 
     def __init__(
-        self, program: Program, plan: Plan, carries: Sequence[Spec], rows: Sequence[Spec], captured: Sequence[Spec],
+        self, program: Program, plan: LoopPlan, carries: Sequence[Spec], rows: Sequence[Spec], captured: Sequence[Spec],
         present: Sequence[bool], counts: tuple[int, int, int],
     ) -> None:  # fmt: skip
         super().__init__(program, plan)

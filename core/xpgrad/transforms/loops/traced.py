@@ -12,11 +12,11 @@ from xpgrad.graph.function_node import FunctionNode
 from xpgrad.graph.variable import Variable, constant_variable, variable_over
 from xpgrad.transforms.call import recording, transforming
 from xpgrad.transforms.callers import depth
-from xpgrad.transforms.capture import Trace
+from xpgrad.transforms.capture import CapturedRun
 from xpgrad.transforms.leaves import alias, root
 from xpgrad.transforms.loops.bodies import Body
 from xpgrad.transforms.loops.captures import Captures, swept
-from xpgrad.transforms.loops.programs import Collected, Plan, Pull, Steps, forward, pullback
+from xpgrad.transforms.loops.programs import Collected, LoopPlan, Pull, Steps, forward, pullback
 from xpgrad.transforms.loops.rows import Rows, Stack
 from xpgrad.transforms.loops.schedule import interval, places
 from xpgrad.transforms.surroundings import Surroundings
@@ -24,7 +24,7 @@ from xpgrad.transforms.trace.backend import TraceBackend
 from xpgrad.transforms.trace.calls import Call, Value, values_in
 from xpgrad.transforms.trace.level import TraceLevel
 from xpgrad.transforms.trace.program import Program
-from xpgrad.transforms.trace.recording import Part
+from xpgrad.transforms.trace.recording import RecordedPart
 from xpgrad.types import Array
 
 
@@ -54,8 +54,8 @@ class _Recorded:
     carry, rows : list of TracedArray
         Inputs of the step: the carry, then the rows, then its drawn numbers.
     outputs : list of Variable
-    trace : Trace
-    part : Part
+    trace : CapturedRun
+    part : RecordedPart
     """
 
     carry: list[Any]
@@ -63,8 +63,8 @@ class _Recorded:
     slices: list[Variable]
     roots: list[Variable]
     outputs: list[Variable]
-    trace: Trace
-    part: Part
+    trace: CapturedRun
+    part: RecordedPart
     gradients: list[Any]
     cotangents: list[Any]
 
@@ -118,7 +118,7 @@ class _Traced:
             if not recording():
                 made.outputs = run()
                 return
-            made.trace = Trace(run, [*made.roots, *made.slices])
+            made.trace = CapturedRun(run, [*made.roots, *made.slices])
             made.outputs = made.trace.outputs
             if pulled:
                 self._sweep(made)
@@ -235,7 +235,7 @@ class _Traced:
         found = node.connected(results[:count])
         return found[: plan.carries], found[plan.carries :]
 
-    def _plan(self, drawn: int, *, kept: bool) -> Plan:
+    def _plan(self, drawn: int, *, kept: bool) -> LoopPlan:
         limit = self.checkpoints if isinstance(self.checkpoints, int) else None
         if not kept:
             states: Sequence[int] = ()
@@ -244,9 +244,9 @@ class _Traced:
         else:
             states = range(0, self.steps, 1 if self.checkpoints is not None else interval(self.steps))
         count = len(self.inputs) + drawn
-        return Plan(self.steps, self.rows.reverse, len(self.carry), count, tuple(states), limit)
+        return LoopPlan(self.steps, self.rows.reverse, len(self.carry), count, tuple(states), limit)
 
-    def _pull(self, plan: Plan, outside: int) -> tuple[Pull, list[Any]]:
+    def _pull(self, plan: LoopPlan, outside: int) -> tuple[Pull, list[Any]]:
         """Return the program of the gradients of a step, and the outer values that it uses."""
         made = self._step(pulled=True)
         if made.part.failure is not None:

@@ -9,7 +9,7 @@ from xpgrad.config import backprop_mode, called_with
 from xpgrad.errors import BatchError, BatchWarning, DtypeError, GradientError, XpgradError
 from xpgrad.graph.variable import Variable, constant_variable
 from xpgrad.transforms.batch.vmap import vmap
-from xpgrad.transforms.call import Call, Mode, places_of
+from xpgrad.transforms.call import Evaluation, Mode, places_of
 from xpgrad.transforms.callers import depth
 from xpgrad.transforms.forward import jvp
 from xpgrad.transforms.jacobians.batches import chunk_of
@@ -49,7 +49,7 @@ class Sweeps:
                 "through which no gradient flows; use jacobian there"
             )
         self.surroundings = Surroundings(())
-        self.call = call = Call(name, f, argnums, False, args, kwargs, allow_constant=allow_constant)
+        self.call = call = Evaluation(name, f, argnums, False, args, kwargs, allow_constant=allow_constant)
         self._f, self._args, self._kwargs = f, args, kwargs
         (self._place,) = places_of(argnums, len(args), name)
         specs = [x._node.spec for x in (*call.roots, *call.outputs)]

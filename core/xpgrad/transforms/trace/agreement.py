@@ -7,7 +7,7 @@ from xpgrad.backend.plugins import plugins
 from xpgrad.backend.spec import Spec
 from xpgrad.transforms.trace.aliases import is_fresh
 from xpgrad.transforms.trace.guards.guard import PLAIN, same
-from xpgrad.transforms.trace.level import Source
+from xpgrad.transforms.trace.level import InputSource
 from xpgrad.transforms.trace.program import Program, Value
 from xpgrad.transforms.trace.recording import Line
 from xpgrad.transforms.trace.tracing import Trace
@@ -115,7 +115,7 @@ def _at(line: Line | None) -> str:
     return "" if line is None else f" (line {line[1]}, in {line[2]})"
 
 
-def _sources(source: Source) -> tuple[str, Any]:
+def _sources(source: InputSource) -> tuple[str, Any]:
     plain = source.kind == "number" or type(source.holder) is int
     return source.kind, None if source.kind == "constant" else source.holder if plain else id(source.holder)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from xpgrad.backend.programs import programs_of
 from xpgrad.backend.standard import OPERATORS, python_operator
 from xpgrad.transforms.trace.calls import Call, Value, values_in
-from xpgrad.transforms.trace.groups import Group
+from xpgrad.transforms.trace.groups import BlockGroup
 
 if TYPE_CHECKING:
     from xpgrad.backend.backend import Backend
@@ -115,7 +115,7 @@ class Aliases:
 def is_fresh(call: Call, backend: "Backend | None") -> bool:
     """Return whether each result of a call is in new memory."""
     if (
-        isinstance(call.function, Group)
+        isinstance(call.function, BlockGroup)
         or call.name == "fused"  # its executor makes new arrays
         or call.name in COMPUTED
         or (call.name in ("sum_to", "astype") and is_other(call))

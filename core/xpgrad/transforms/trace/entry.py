@@ -14,7 +14,7 @@ from xpgrad.transforms.containers import container_of
 from xpgrad.transforms.leaves import is_array
 from xpgrad.transforms.trace.guards.guard import ABSENT, READ, SOURCE, Guard, contents, same, same_tree
 from xpgrad.transforms.trace.guards.numbers import source_of
-from xpgrad.transforms.trace.level import Source
+from xpgrad.transforms.trace.level import InputSource
 from xpgrad.transforms.trees import Structure
 
 Entry = Callable[[tuple[Any, ...], dict[str, Any]], "list[Any] | None"]
@@ -22,7 +22,7 @@ EXACT = (dict, list, tuple)
 CAUGHT = "(ArithmeticError, AttributeError, LookupError, ReferenceError, TypeError, ValueError)"
 
 
-class Writer:
+class EntryWriter:
     """Source of a function under construction.
 
     Attributes
@@ -66,7 +66,7 @@ class Writer:
 
 
 def entry(
-    leaves: Sequence[Any], structure: Structure, sources: Iterable[Source], guards: Iterable[Guard], *,
+    leaves: Sequence[Any], structure: Structure, sources: Iterable[InputSource], guards: Iterable[Guard], *,
     writes: bool = True, loosened: Collection[int] = (),
 ) -> Entry:  # fmt: skip
     """Return a function of ``(args, kwargs)``: the inputs' arrays, or None for a call that does not fit.
@@ -75,7 +75,7 @@ def entry(
     ----------
     leaves, structure : sequence, Structure
         Leaves of the traced arguments.
-    sources : iterable of Source
+    sources : iterable of InputSource
         The inputs.
     guards : iterable of Guard
         Values that the call has read from outside.
@@ -84,7 +84,7 @@ def entry(
     loosened : collection of int
         The leaves that may be any float.
     """
-    w = Writer()
+    w = EntryWriter()
     sources = list(sources)
     graded = {s.holder if type(s.holder) is int else id(s.holder) for s in sources if s.kind.startswith("gradient")}
     _check_surroundings(w)
@@ -123,7 +123,7 @@ def entry(
 
 def reader(structure: Structure) -> Callable[[tuple[Any, ...], dict[str, Any]], list[Any]]:
     """Return a function of ``(args, kwargs)`` that returns their leaves without checks."""
-    w = Writer()
+    w = EntryWriter()
     pairs = zip(structure.children, ("args", "kwargs"), strict=True)
     places = [place for child, name in pairs for place in _places(w, child, name)]
     exec(compile(f"def read(args, kwargs):\n    return [{', '.join(places)}]", "<leaves of a call>", "exec"), w.names)  # noqa: S102 - a source of our own
@@ -131,7 +131,7 @@ def reader(structure: Structure) -> Callable[[tuple[Any, ...], dict[str, Any]], 
     return made
 
 
-def _places(w: Writer, structure: Structure, place: str) -> Iterator[str]:
+def _places(w: EntryWriter, structure: Structure, place: str) -> Iterator[str]:
     """Yield the expression of each leaf of a tree."""
     if structure.kind is None:
         yield place
@@ -139,7 +139,7 @@ def _places(w: Writer, structure: Structure, place: str) -> Iterator[str]:
         yield from _places(w, child, _child(w, structure, place, key))
 
 
-def _child(w: Writer, structure: Structure, place: str, key: Any) -> str:
+def _child(w: EntryWriter, structure: Structure, place: str, key: Any) -> str:
     """Return the expression of a child of a container."""
     if structure.kind is None or not issubclass(structure.kind, (dict, list, tuple)):
         container = None if structure.kind is None else container_of(structure.kind)
@@ -147,7 +147,7 @@ def _child(w: Writer, structure: Structure, place: str, key: Any) -> str:
     return f"{place}[{key!r}]" if type(key) in (str, int) else f"{place}[{w.name(key)}]"
 
 
-def _array(w: Writer, leaf: Any, place: str) -> str:
+def _array(w: EntryWriter, leaf: Any, place: str) -> str:
     """Return the source of the array of a leaf."""
     if isinstance(leaf, Variable):
         return f"{place}._array"
@@ -155,7 +155,7 @@ def _array(w: Writer, leaf: Any, place: str) -> str:
     return place if backend is None else f"{w.name(backend.restore)}({place})"
 
 
-def _check_surroundings(w: Writer) -> None:
+def _check_surroundings(w: EntryWriter) -> None:
     now = switches()
     entries = global_config.__dict__ | now.overlay
     w.names |= {"switches": switches, "now": now, "entries": entries, "config": global_config.__dict__}
@@ -165,7 +165,7 @@ def _check_surroundings(w: Writer) -> None:
     w.fail_if("current_device() != device")
 
 
-def _open(w: Writer, structure: Structure, place: str, places: list[str]) -> None:
+def _open(w: EntryWriter, structure: Structure, place: str, places: list[str]) -> None:
     """Add the lines that take a tree apart, and note the names of its leaves."""
     if structure.kind is None:
         places.append(place)
@@ -191,7 +191,7 @@ def _open(w: Writer, structure: Structure, place: str, places: list[str]) -> Non
         _open(w, child, name, places)
 
 
-def _check_rest(w: Writer, structure: Structure, place: str) -> None:
+def _check_rest(w: EntryWriter, structure: Structure, place: str) -> None:
     """Add a check of the fields of a dataclass that belong to its structure."""
     container = None if structure.kind is None else container_of(structure.kind)
     if container is not None:
@@ -204,7 +204,7 @@ def _check_rest(w: Writer, structure: Structure, place: str) -> None:
         w.fail_if(f"not same({place}.{name}, {known}) and {place}.{name} != {known}")
 
 
-def _check_identity(w: Writer, leaves: Sequence[Any], places: list[str], writes: bool) -> None:
+def _check_identity(w: EntryWriter, leaves: Sequence[Any], places: list[str], writes: bool) -> None:
     """Add a check that the same leaves are identical objects."""
     first: dict[int, str] = {}
     distinct: list[str] = []
@@ -223,7 +223,7 @@ def _check_identity(w: Writer, leaves: Sequence[Any], places: list[str], writes:
         w.fail_if(f"len({{{', '.join(f'id({place})' for place in distinct)}}}) != {len(distinct)}")
 
 
-def _check_leaf(w: Writer, leaf: Any, place: str, *, graded: bool) -> None:
+def _check_leaf(w: EntryWriter, leaf: Any, place: str, *, graded: bool) -> None:
     if isinstance(leaf, Variable):
         w.fail_if(f"type({place}) is not {w.name(type(leaf))}")
         _check_variable(w, leaf, place, graded=graded)
@@ -244,7 +244,7 @@ def _check_leaf(w: Writer, leaf: Any, place: str, *, graded: bool) -> None:
         w.fail_if(f"not same({place}, {known}){hashed}")
 
 
-def _check_array(w: Writer, spec: Spec, kind: type, place: str) -> None:
+def _check_array(w: EntryWriter, spec: Spec, kind: type, place: str) -> None:
     dtype = w.name(spec.dtype)
     w.fail_if(f"type({place}) is not {w.name(kind)} or {place}.shape != {w.name(spec.shape)}")
     w.fail_if(f"{place}.dtype is not {dtype} and {place}.dtype != {dtype}")
@@ -252,7 +252,7 @@ def _check_array(w: Writer, spec: Spec, kind: type, place: str) -> None:
         w.fail_if(f"{w.name(spec.backend.handle_of)}({place}) != {w.name(spec.device)}")
 
 
-def _check_variable(w: Writer, x: Variable, place: str, *, graded: bool) -> None:
+def _check_variable(w: EntryWriter, x: Variable, place: str, *, graded: bool) -> None:
     """Add the checks of a Variable: its spec, whether it requires a gradient and has one, and its hooks.
 
     `graded` is whether its gradient is an input of the program.
@@ -283,7 +283,7 @@ def _same_spec(a: Spec | None, b: Spec) -> bool:
     return a is not None and a.backend is b.backend and (a.shape, a.dtype, a.device) == (b.shape, b.dtype, b.device)
 
 
-def _check_guard(w: Writer, guard: Guard) -> None:
+def _check_guard(w: EntryWriter, guard: Guard) -> None:
     """Add the check of one thing that was read from outside."""
     kind, key, value = guard.kind, guard.key, guard.value
     owner, known = w.name(guard.owner), w.name(value)
@@ -308,11 +308,11 @@ def _check_guard(w: Writer, guard: Guard) -> None:
         _compare(w, f"{w.name(READ[kind])}({owner}, {w.name(key)})", known)
 
 
-def _compare(w: Writer, now: str, known: str) -> None:
+def _compare(w: EntryWriter, now: str, known: str) -> None:
     w.fail_if(f"(c := {now}) is not {known} and not same(c, {known})")
 
 
-def _check_items(w: Writer, guard: Guard, owner: str) -> None:
+def _check_items(w: EntryWriter, guard: Guard, owner: str) -> None:
     count = len(guard.owner)
     pairs = f"all(map(is_, {owner}, {w.name(guard.value)}))"
     if isinstance(guard.owner, dict):

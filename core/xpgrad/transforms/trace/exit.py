@@ -4,23 +4,23 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from xpgrad.graph.variable import constant_variable
-from xpgrad.transforms.trace.entry import Writer
-from xpgrad.transforms.trace.tracing import Leaf
+from xpgrad.transforms.trace.entry import EntryWriter
+from xpgrad.transforms.trace.tracing import OutputLeaf
 from xpgrad.transforms.trees import Structure
 
 Exit = Callable[[Sequence[Any], Sequence[Any]], Any]
 
 
-def leaving(results: Sequence[Leaf], structure: Structure, *, variables: bool) -> Exit:
+def leaving(results: Sequence[OutputLeaf], structure: Structure, *, variables: bool) -> Exit:
     """Return a function of the outputs and the leaves of the arguments, which returns the result.
 
     Parameters
     ----------
-    results, structure : sequence of Leaf, Structure
+    results, structure : sequence of OutputLeaf, Structure
     variables : bool
         Whether results that were Variables become Variables; else the user gave arrays, and gets arrays.
     """
-    w = Writer()
+    w = EntryWriter()
     w.names["variable"] = constant_variable
     leaves = []
     for leaf in results:
@@ -42,7 +42,7 @@ def leaving(results: Sequence[Leaf], structure: Structure, *, variables: bool) -
     return made
 
 
-def _built(w: Writer, structure: Structure, leaves: Any) -> str:
+def _built(w: EntryWriter, structure: Structure, leaves: Any) -> str:
     kind = structure.kind
     if kind is None:
         return str(next(leaves))

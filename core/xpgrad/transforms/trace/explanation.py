@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from xpgrad.transforms.trace.calls import Call, Value
 from xpgrad.transforms.trace.fusion.group import LEFT_OUT, Fused, group_of
-from xpgrad.transforms.trace.groups import Group
+from xpgrad.transforms.trace.groups import BlockGroup
 from xpgrad.transforms.trace.text import line_text
 from xpgrad.utils.quantities import bytes_text
 
@@ -45,9 +45,9 @@ def counted(count: int) -> str:
     return f"{count:,} call{'s' * (count != 1)}"
 
 
-def group_in(call: Call) -> Fused | Group | None:
+def group_in(call: Call) -> Fused | BlockGroup | None:
     """Return the group that a call computes, or None."""
-    return call.function if isinstance(call.function, Group) else group_of(call)
+    return call.function if isinstance(call.function, BlockGroup) else group_of(call)
 
 
 def names(calls: list[Call] | tuple[Call, ...]) -> str:
@@ -57,7 +57,7 @@ def names(calls: list[Call] | tuple[Call, ...]) -> str:
     return ", ".join([*shown, *(["..."] if len(found) > MAX_NAMES else [])])
 
 
-def group_lines(call: Call, group: Fused | Group) -> Iterator[str]:
+def group_lines(call: Call, group: Fused | BlockGroup) -> Iterator[str]:
     """Yield the properties of a group: its size, the bytes that it reads and writes, its functions, and notes."""
     place = f"  {line_text(call)}" if call.line else ""
     moved = f"reads {bytes_text(total(group.inputs))}, writes {bytes_text(total(group.outputs))}"

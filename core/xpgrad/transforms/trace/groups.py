@@ -1,4 +1,4 @@
-"""`Group`: elementwise calls that a run may do together, one block of their arrays after the other."""
+"""`BlockGroup`: elementwise calls that a run may do together, one block of their arrays after the other."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Group:
+class BlockGroup:
     """Elementwise calls as one function.
 
     Attributes
@@ -39,9 +39,9 @@ class Group:
 
 def calls_in(program: "Program") -> "Program":
     """Return the program with grouped calls replaced by their groups."""
-    if not any(isinstance(call.function, Group) for call in program.calls):
+    if not any(isinstance(call.function, BlockGroup) for call in program.calls):
         return program
     flat: list[Call] = []
     for call in program.calls:
-        flat += call.function.calls if isinstance(call.function, Group) else (call,)
+        flat += call.function.calls if isinstance(call.function, BlockGroup) else (call,)
     return program.replaced(calls=tuple(flat))

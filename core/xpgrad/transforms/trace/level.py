@@ -16,11 +16,11 @@ from xpgrad.transforms.trace.array import TracedArray
 from xpgrad.transforms.trace.backend import TraceBackend, over
 from xpgrad.transforms.trace.program import Value
 from xpgrad.transforms.trace.recording import Recording
-from xpgrad.transforms.trace.watch import Watch
+from xpgrad.transforms.trace.watch import OutsideWatch
 from xpgrad.types import Array
 
 
-class Source(NamedTuple):
+class InputSource(NamedTuple):
     """Where an input of a program comes from at each call.
 
     Attributes
@@ -82,9 +82,9 @@ class Captured:
         self.first = variable_over(inside._node, inside._array)
 
     @property
-    def source(self) -> Source:
+    def source(self) -> InputSource:
         """Where its array comes from."""
-        return Source("array", self.outside) if self.number is None else Source("argument", self.number)
+        return InputSource("array", self.outside) if self.number is None else InputSource("argument", self.number)
 
     @property
     def array_changed(self) -> bool:
@@ -115,7 +115,7 @@ class TraceLevel(Level):
         The outer Variables, by their identity and by the identity of their replacement.
     swept : weak set of VariableNode
         Where the function has started backward computations.
-    watch : Watch
+    watch : OutsideWatch
         Notices writes to arrays from outside that are not recorded.
     """
 
@@ -125,10 +125,10 @@ class TraceLevel(Level):
         super().__init__(title)
         self.recording = Recording(self, strict)
         self.inputs: list[Value] = []
-        self.sources: list[Source] = []
+        self.sources: list[InputSource] = []
         self.captured: dict[int, Captured] = {}
         self.swept: weakref.WeakSet[VariableNode] = weakref.WeakSet()
-        self.watch = Watch()
+        self.watch = OutsideWatch()
         self._entered: dict[int, TracedArray] = {}
 
     def backend(self, base: Backend) -> TraceBackend:
@@ -139,7 +139,7 @@ class TraceLevel(Level):
         """Return whether `array` is of this level."""
         return isinstance(array, TracedArray) and array.backend.depth == self.depth
 
-    def input(self, array: Array, source: Source) -> TracedArray:
+    def input(self, array: Array, source: InputSource) -> TracedArray:
         """Return an array from outside as an input of the program."""
         backend = plugins.backend_of(array)
         value = Value(backend.spec(array))
@@ -156,7 +156,7 @@ class TraceLevel(Level):
             if self.outer is not None and not self.outer.holds(array):
                 array = self.outer.enter(array)
             spec_of(array, self.title)
-            found = self.input(array, Source("constant", array))
+            found = self.input(array, InputSource("constant", array))
             self.watch.add(array)
         return found
 
@@ -187,14 +187,14 @@ class TraceLevel(Level):
         """Replace an outer Variable, which is leaf `number` of the arguments, or captured."""
         holder = x if number is None else number
         kind, grad_kind = ("array", "gradient") if number is None else ("argument", "gradient of argument")
-        entered: Any = None if x._array is None else self.input(x._array, Source(kind, holder))
+        entered: Any = None if x._array is None else self.input(x._array, InputSource(kind, holder))
         inside = root(entered, x.requires_grad)
         if x._node.extra is not None:
             extra = inside._node.own_extra()
             extra.name, extra.hooks = x._node.extra.name, x._node.extra.hooks
         if x._grad is not None:
             array = x._grad._array if isinstance(x._grad, Variable) else x._grad
-            inside._grad = self.input(array, Source(grad_kind, holder))
+            inside._grad = self.input(array, InputSource(grad_kind, holder))
         found = self.captured[id(x)] = self.captured[id(inside)] = Captured(x, inside, number)
         return found
 
@@ -241,7 +241,7 @@ class TraceLevel(Level):
 
     def forget(self) -> None:
         """Drop all arrays, after the level has ended."""
-        self._entered, self.captured, self.swept, self.watch = {}, {}, weakref.WeakSet(), Watch()
+        self._entered, self.captured, self.swept, self.watch = {}, {}, weakref.WeakSet(), OutsideWatch()
         self.recording.calls, self.recording.held = [], None
         del self.recording  # which refers to the level
 

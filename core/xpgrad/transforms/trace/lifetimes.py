@@ -55,7 +55,7 @@ def last_uses(program: "Program") -> list[tuple[Value, ...]]:
     return found
 
 
-class Memory:
+class MemoryCount:
     """Counts the bytes that results of calls hold.
 
     Attributes
@@ -95,7 +95,7 @@ class Memory:
 
 def peak(program: "Program") -> int:
     """Return the largest number of bytes that results hold at a time, according to freed and reused memory."""
-    memory = Memory()
+    memory = MemoryCount()
     for call in program.calls:
         memory.run(call)
     copied = zip(program.outputs, to_copy(program), strict=True)
@@ -115,7 +115,7 @@ class Profile:
     BLOCK = 128
 
     def __init__(self, program: "Program", uses: list[tuple[Value, ...]]) -> None:
-        memory = Memory()
+        memory = MemoryCount()
         self._held: list[int] = []
         for call, last in zip(program.calls, uses, strict=True):
             memory.run(call.replaced(frees=last))
@@ -155,7 +155,7 @@ class Profile:
 
 def highest(program: "Program") -> int:
     """Return the largest number of bytes that results hold at a time if each is dropped after its last use."""
-    memory = Memory()
+    memory = MemoryCount()
     for call, last in zip(program.calls, last_uses(program), strict=True):
         memory.run(call.replaced(frees=last))
     return memory.most

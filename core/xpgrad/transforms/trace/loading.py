@@ -7,12 +7,12 @@ from itertools import count
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from xpgrad.transforms.trace.source import Source
+    from xpgrad.transforms.trace.source import ProgramSource
 
 _numbers = count(1)
 
 
-def load(source: "Source", name: str) -> Callable[..., tuple[Any, ...]]:
+def load(source: "ProgramSource", name: str) -> Callable[..., tuple[Any, ...]]:
     """Return the function of a source, registered in `linecache` as long as the function exists."""
     file = f"<program {name} {next(_numbers)}>"
     objects = {"__name__": f"xpgrad.program of {name}", **source.objects}  # of this library, see `is_trusted`

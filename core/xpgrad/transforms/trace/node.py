@@ -12,7 +12,7 @@ from xpgrad.graph.function_node import FunctionNode
 from xpgrad.graph.outputs import output
 from xpgrad.graph.variable import Variable, constant_variable
 from xpgrad.transforms.call import recording
-from xpgrad.transforms.capture import Trace as Captured
+from xpgrad.transforms.capture import CapturedRun
 from xpgrad.transforms.leaves import alias, root
 from xpgrad.transforms.trace.absent import without
 from xpgrad.transforms.trace.guards.effects import repeated_call
@@ -146,7 +146,7 @@ class CompiledCall(FunctionNode):
         stored = [s.holder if s.kind == "array" else leaves[s.holder] for s, _, _ in half.writes]
         before = [(x._array, x._grad) for x in stored]
         try:
-            trace: Captured = surroundings.again(anomaly.running.get(), Captured, run, order)
+            trace: CapturedRun = surroundings.again(anomaly.running.get(), CapturedRun, run, order)
         finally:  # the call has already stored the same values
             for x, (array, grad) in zip(stored, before, strict=True):
                 x._array, x._grad = array, grad

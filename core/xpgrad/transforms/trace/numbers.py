@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.spec import Spec
 from xpgrad.transforms.trace.guards.numbers import Expression, value_of
-from xpgrad.transforms.trace.level import Source
+from xpgrad.transforms.trace.level import InputSource
 from xpgrad.transforms.trace.program import Call, Program, Value
 from xpgrad.transforms.trace.tracing import Trace
 
@@ -123,7 +123,7 @@ def with_numbers(first: Trace, second: Trace) -> tuple[Trace, Trace]:
         new = copy.copy(trace)
         new.loosened = loosened
         inputs = {number: pair[i] for number, pair in merger.inputs.items() if i or pair[0] not in merger.entered}
-        new.sources = [*trace.sources, *(Source("number", number) for number in inputs)]
+        new.sources = [*trace.sources, *(InputSource("number", number) for number in inputs)]
         program = trace.program
         new.program = program.replaced(inputs=(*program.inputs, *inputs.values()), calls=tuple(programs[i]))
         if halves is not None and trace.pullback is not None:

@@ -13,7 +13,7 @@ from xpgrad.transforms.trace.explanation import explanation_of
 from xpgrad.transforms.trace.lifetimes import peak
 from xpgrad.transforms.trace.loading import load
 from xpgrad.transforms.trace.origin import Origin
-from xpgrad.transforms.trace.source import Source, source_of
+from xpgrad.transforms.trace.source import ProgramSource, source_of
 from xpgrad.transforms.trace.text import text_of
 from xpgrad.utils.pictures import drawer
 
@@ -84,7 +84,7 @@ class Program:
         """Return the Python source that the executor ``python`` runs."""
         return self.compiled().text
 
-    def compiled(self) -> Source:
+    def compiled(self) -> ProgramSource:
         """Return the source together with the objects that its names mean."""
         return source_of(self)
 

@@ -21,7 +21,7 @@ class NeedsValue(Exception):
     """A kernel's default body needed the value of an array that is being traced."""
 
 
-class Part(NamedTuple):
+class RecordedPart(NamedTuple):
     """Result of `Recording.apart`.
 
     Attributes
@@ -95,14 +95,14 @@ class Recording:
         if self.held is not None and x.value not in self._made:
             self.held[x.value] = x.values
 
-    def apart(self, function: Callable[[], Any]) -> "Part":
+    def apart(self, function: Callable[[], Any]) -> "RecordedPart":
         """Return the result of `function` and its calls, which are kept out of this recording."""
         mark, before = len(self.calls), (self.held, self._made, self.drawn, self.failure, self.given)
         self.held, self._made, self.failure, self.given = {}, set(), None, None
         self.drawn = None if self.drawn is None else {}
         try:
             result = function()
-            return Part(result, tuple(self.calls[mark:]), self.held, self.failure)
+            return RecordedPart(result, tuple(self.calls[mark:]), self.held, self.failure)
         finally:
             del self.calls[mark:]
             self.held, self._made, self.drawn, self.failure, self.given = before

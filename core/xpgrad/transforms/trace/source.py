@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from xpgrad.backend.programs import programs_of
 from xpgrad.transforms.trace.aliases import FRESH_OPERATORS, to_copy
 from xpgrad.transforms.trace.calls import Call, Value
-from xpgrad.transforms.trace.groups import Group, calls_in
+from xpgrad.transforms.trace.groups import BlockGroup, calls_in
 from xpgrad.transforms.trace.keys import function_key
 from xpgrad.transforms.trace.names import Names, function_name, named
 from xpgrad.transforms.trace.scalars import Scalars
@@ -26,7 +26,7 @@ the memory of a few small arrays stays in the cache."""
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class ProgramSource:
     """Source text, and the objects that its names mean.
 
     Attributes
@@ -43,7 +43,7 @@ class Source:
     objects: dict[str, Any]
 
 
-class Writer:
+class SourceWriter:
     """Writes the lines of a program."""
 
     def __init__(self, program: "Program") -> None:
@@ -117,7 +117,7 @@ class Writer:
         if call in self.scalars.operations:
             yield self.operation(call)
             return
-        if isinstance(call.function, Group):
+        if isinstance(call.function, BlockGroup):
             yield self.group(call.function)
             return
         given = [self.argument(item) for item in call.args]
@@ -145,7 +145,7 @@ class Writer:
             return into
         return None if call.out is None else self.values[call.out]
 
-    def group(self, group: Group) -> str:
+    def group(self, group: BlockGroup) -> str:
         """Return the line that calls a group, and write the function that computes a block."""
         name = self.names.new("block")
         inputs = [self.values[value] for value in group.inputs]
@@ -227,9 +227,9 @@ def dtype_name(backend: "Backend", item: Any) -> str | None:
         return None
 
 
-def source_of(program: "Program") -> Source:
+def source_of(program: "Program") -> ProgramSource:
     """Return the source of a program."""
-    writer = Writer(program)
+    writer = SourceWriter(program)
     parts = list(parts_of(writer))
     inputs = [writer.values[value] for value in program.inputs]
     copied = to_copy(program)
@@ -241,7 +241,7 @@ def source_of(program: "Program") -> Source:
         text = text_of_parts(writer, parts, inputs, end)
     head = [f"# {program.name}: {len(program.calls):,} calls", *writer.comments]
     text = "\n\n\n".join([*writer.blocks, text])
-    return Source("\n".join([*head, "", text, ""]), writer.main, writer.objects)
+    return ProgramSource("\n".join([*head, "", text, ""]), writer.main, writer.objects)
 
 
 def function_text(name: str, arguments: list[str], lines: list[str]) -> str:
@@ -257,7 +257,7 @@ class Part:
     lines: list[str]
 
 
-def parts_of(writer: Writer) -> Iterator[Part]:
+def parts_of(writer: SourceWriter) -> Iterator[Part]:
     """Yield the calls in parts of at most `MAX_LINES` lines.
 
     A comment marks each change of the user's line, and a line drops values that are no longer needed.
@@ -282,7 +282,7 @@ def parts_of(writer: Writer) -> Iterator[Part]:
     yield part
 
 
-def text_of_parts(writer: Writer, parts: list[Part], inputs: list[str], end: str) -> str:
+def text_of_parts(writer: SourceWriter, parts: list[Part], inputs: list[str], end: str) -> str:
     """Return a program as several functions, and a function that calls them.
 
     Values that a later part needs are in the dictionary ``live``, from which the last part that needs a value removes
@@ -318,7 +318,7 @@ def needed_by(call: Call) -> Iterator[Value]:
         yield call.out
 
 
-def taking(writer: Writer, values: list[Value], last: dict[Value, int], number: int) -> list[str]:
+def taking(writer: SourceWriter, values: list[Value], last: dict[Value, int], number: int) -> list[str]:
     """Return the lines that take values from ``live``."""
     lines = []
     for method, found in (

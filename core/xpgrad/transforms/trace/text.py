@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from xpgrad.backend.spec import Spec
 from xpgrad.transforms.trace.calls import Call, Value
 from xpgrad.transforms.trace.fusion.group import group_of
-from xpgrad.transforms.trace.groups import Group
+from xpgrad.transforms.trace.groups import BlockGroup
 from xpgrad.transforms.trace.names import named
 from xpgrad.utils.quantities import bytes_text
 
@@ -68,7 +68,7 @@ def text_of(program: "Program") -> str:
 
 def within(call: Call) -> tuple[Call, ...]:
     """Return the calls that one call computes together, none for other calls."""
-    group = call.function if isinstance(call.function, Group) else group_of(call)
+    group = call.function if isinstance(call.function, BlockGroup) else group_of(call)
     return () if group is None else group.calls
 
 

@@ -8,7 +8,7 @@ from xpgrad.config import called_with
 from xpgrad.errors import TraceError
 from xpgrad.graph.backward import grad as sweep
 from xpgrad.graph.methods.cuts import GraphEnds
-from xpgrad.graph.methods.ending import Place
+from xpgrad.graph.methods.ending import UserLine
 from xpgrad.graph.variable import Variable, constant_variable
 from xpgrad.transforms.leaves import is_array
 from xpgrad.transforms.surroundings import Surroundings
@@ -16,7 +16,7 @@ from xpgrad.transforms.trace.array import TracedArray
 from xpgrad.transforms.trace.guards.events import following
 from xpgrad.transforms.trace.guards.numbers import Numbers
 from xpgrad.transforms.trace.guards.observer import Observer
-from xpgrad.transforms.trace.level import Captured, Source, TraceLevel, Unrecordable
+from xpgrad.transforms.trace.level import Captured, InputSource, TraceLevel, Unrecordable
 from xpgrad.transforms.trace.program import Program, Value, values_in
 from xpgrad.transforms.trace.state import State, is_place, without_state
 from xpgrad.transforms.trees import Structure, flatten, where
@@ -28,7 +28,7 @@ class Write(NamedTuple):
 
     Attributes
     ----------
-    source : Source
+    source : InputSource
         The Variable: a captured one, or the number of an argument's leaf.
     kind : str
         "array" or "gradient".
@@ -36,12 +36,12 @@ class Write(NamedTuple):
         Which output of the program; None stores None.
     """
 
-    source: Source
+    source: InputSource
     kind: str
     output: int | None
 
 
-class Leaf(NamedTuple):
+class OutputLeaf(NamedTuple):
     """One leaf of the result of a function.
 
     Attributes
@@ -62,7 +62,7 @@ class Leaf(NamedTuple):
     kept: bool = False
 
 
-class Pullback(NamedTuple):
+class RecordedPullback(NamedTuple):
     """The backward half of a recorded run.
 
     Attributes
@@ -96,17 +96,17 @@ class Trace:
     variables : bool
         Whether there are Variables among the arguments.
     program : Program
-    sources : list of Source
+    sources : list of InputSource
         Where each input of the program comes from.
-    results : list of Leaf
+    results : list of OutputLeaf
     structure : Structure
         Structure of the result, together with outer assignments.
     writes : list of Write
     connected : tuple of int
         The outputs of the program that require a gradient.
-    wanted : tuple of Source
+    wanted : tuple of InputSource
         The outer Variables through which they require a gradient.
-    pullback : Pullback or None
+    pullback : RecordedPullback or None
         The function that computes these gradients, valid for this call. None if they require values.
     ends : mapping
         The lines at which the graph of the arguments ended, if no output requires a gradient.
@@ -134,13 +134,13 @@ class Trace:
         self.level = TraceLevel("compile", strict)
         self.program: Program
         self.sources = self.level.sources
-        self.results: list[Leaf] = []
+        self.results: list[OutputLeaf] = []
         self.structure: Structure
         self.writes: list[Write] = []
         self.connected: tuple[int, ...] = ()
-        self.wanted: tuple[Source, ...] = ()
-        self.pullback: Pullback | None = None
-        self.ends: Mapping[Any, tuple[Place, str]] = {}
+        self.wanted: tuple[InputSource, ...] = ()
+        self.pullback: RecordedPullback | None = None
+        self.ends: Mapping[Any, tuple[UserLine, str]] = {}
         self._arrays: list[Array] = []
         self._connected: list[Variable] = []
         self._residuals: list[Array] = []
@@ -267,10 +267,10 @@ class Trace:
                 yield found.inside
             elif is_array(leaf):
                 if id(leaf) not in seen:
-                    seen[id(leaf)] = constant_variable(level.input(leaf, Source("argument", i)))
+                    seen[id(leaf)] = constant_variable(level.input(leaf, InputSource("argument", i)))
                 yield seen[id(leaf)]
             elif (backend := plugins.backend_of_scalar(leaf)) is not None:
-                yield constant_variable(level.input(backend.restore(leaf), Source("argument", i)))
+                yield constant_variable(level.input(backend.restore(leaf), InputSource("argument", i)))
             else:
                 yield leaf
 
@@ -285,18 +285,20 @@ class Trace:
             "is an argument, which a program does not; return the changed object, or change a copy"
         )
 
-    def _result(self, leaf: Any, outputs: list[Any], *, kept: bool) -> Leaf:
+    def _result(self, leaf: Any, outputs: list[Any], *, kept: bool) -> OutputLeaf:
         """Return how to rebuild one leaf of the result, or of a `kept` value; add its value to the outputs."""
         level = self.level
         if isinstance(leaf, Variable):
             captured = level.captured.get(id(leaf))
             if captured is not None:
                 return (
-                    Leaf("object", captured.outside) if captured.number is None else Leaf("argument", captured.number)
+                    OutputLeaf("object", captured.outside)
+                    if captured.number is None
+                    else OutputLeaf("argument", captured.number)
                 )
             array = leaf._array
             if array is None or not level.holds(array):
-                return Leaf("object", leaf)
+                return OutputLeaf("object", leaf)
             node = leaf._node
             connected = node.requires_grad and node not in level.swept
             if kept:
@@ -304,17 +306,17 @@ class Trace:
             if connected:
                 known = next((i for i, y in enumerate(self._connected) if y is leaf), None)
                 if known is not None:  # returned, and kept outside as well
-                    return Leaf("variable", self._connected_outputs()[known], True, kept)
+                    return OutputLeaf("variable", self._connected_outputs()[known], True, kept)
                 self._connected.append(leaf)
             outputs.append((array.value, array))
-            return Leaf("variable", len(outputs) - 1, connected, kept)
+            return OutputLeaf("variable", len(outputs) - 1, connected, kept)
         if isinstance(leaf, TracedArray) and level.holds(leaf):
             outputs.append((leaf.value, leaf))
-            return Leaf("array", len(outputs) - 1)
+            return OutputLeaf("array", len(outputs) - 1)
         if type(leaf) in plugins.by_type:
             array = level.enter(leaf)
             outputs.append((array.value, array))
-            return Leaf("array", len(outputs) - 1)
+            return OutputLeaf("array", len(outputs) - 1)
         if isinstance(leaf, (Iterator, Awaitable)):
             raise TypeError(
                 f"compile: {getattr(self.function, '__name__', 'the function')} returned {type(leaf).__name__}, which "
@@ -325,7 +327,7 @@ class Trace:
                 f"compile: {getattr(self.function, '__name__', 'the function')} returned {type(leaf).__name__}, which "
                 "holds an array that cannot be returned in it; return dictionaries, lists, tuples or dataclasses"
             )
-        return Leaf("object", leaf)
+        return OutputLeaf("object", leaf)
 
     def _connected_outputs(self) -> tuple[int, ...]:
         return tuple(dict.fromkeys(leaf.content for leaf in self.results if leaf.connected))
@@ -355,7 +357,7 @@ class Trace:
         for y in self._connected:
             spec = y._array.value.spec
             array = spec.backend.ones(spec)
-            cotangents.append(constant_variable(level.input(array, Source("cotangent", len(cotangents)))))
+            cotangents.append(constant_variable(level.input(array, InputSource("cotangent", len(cotangents)))))
         inside = [c.first for c in wanted]
         held: dict[Value, Array] = {}
         level.recording.held = held
@@ -386,7 +388,7 @@ class Trace:
         self._residuals = [held[value] for value in residuals]
         program = Program(f"vjp of {name}", (*residuals, *starts), tuple(ends), calls)
         self.program = self.program.replaced(inputs=tuple(level.inputs))
-        self.pullback = Pullback(program, residuals)
+        self.pullback = RecordedPullback(program, residuals)
 
     # The result of this run
 

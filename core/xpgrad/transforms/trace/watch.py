@@ -1,4 +1,4 @@
-"""`Watch`: detects writes to outer arrays of a traced function by code that is not recorded."""
+"""`OutsideWatch`: detects writes to outer arrays of a traced function by code that is not recorded."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ from xpgrad.backend.plugins import plugins
 from xpgrad.types import Array
 
 
-class Watch:
+class OutsideWatch:
     """Outer arrays, and their earlier contents.
 
     Attributes

@@ -18,7 +18,7 @@ from xpgrad.transforms.surroundings import Surroundings
 from xpgrad.transforms.trace import agreement, entry, runner, tracing
 from xpgrad.transforms.trace import compiled as compiling
 from xpgrad.transforms.trace.backend import TraceBackend
-from xpgrad.transforms.trace.level import Source, TraceLevel
+from xpgrad.transforms.trace.level import InputSource, TraceLevel
 from xpgrad.transforms.trace.node import Half
 
 Plant = Callable[[pytest.MonkeyPatch], None]
@@ -188,7 +188,9 @@ def _arrays_read_once(original: Any) -> Any:
     def capture(self: TraceLevel, x: Variable, number: int | None = None) -> Any:
         found = original(self, x, number)
         if number is None:
-            self.sources = [Source("constant", x._array) if s == Source("array", x) else s for s in self.sources]
+            self.sources = [
+                InputSource("constant", x._array) if s == InputSource("array", x) else s for s in self.sources
+            ]
         return found
 
     return capture

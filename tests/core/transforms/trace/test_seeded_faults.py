@@ -87,7 +87,7 @@ FAULTS = {
     "x + 0 is x": [(ALGEBRA.RULES, "add", zero_plus)],
     "captured arrays are constants": [(CONSTANTS, "is_array", lambda leaf: False)],
     "outputs share memory": [(source, "to_copy", lambda p: (False,) * len(p.outputs))],
-    "scalars are not restored": [(source.Writer, "may_be_scalar", lambda *_: False)],
+    "scalars are not restored": [(source.SourceWriter, "may_be_scalar", lambda *_: False)],
     "a part loses what a later one needs": [(source, "taking", taking_less)],
 }
 

@@ -16,7 +16,7 @@ from xpgrad.types import Array, Index, Shape
 MASK = "use xp.where(mask, x, other), which keeps the shape"
 
 
-class Place(NamedTuple):
+class BatchIndex(NamedTuple):
     """Where an index of batch elements is in the library's array.
 
     Attributes
@@ -31,8 +31,8 @@ class Place(NamedTuple):
     order: tuple[int, ...]
 
 
-def place(b: Batching, index: Index, shape: Shape, front: bool) -> Place:
-    """Return the `Place` at which batch elements of `shape` are indexed.
+def place(b: Batching, index: Index, shape: Shape, front: bool) -> BatchIndex:
+    """Return the `BatchIndex` at which batch elements of `shape` are indexed.
 
     Parameters
     ----------
@@ -61,14 +61,14 @@ def place(b: Batching, index: Index, shape: Shape, front: bool) -> Place:
         opened = tuple(b.opened(item) for item in items)
         lead = 0 if adjacent else width  # arrays that are apart come first, and the hidden axis is behind them
         order = (lead, *(i + (i >= lead) for i in range(ndim)))
-        return Place((slice(None), *opened), order)
+        return BatchIndex((slice(None), *opened), order)
     aligned = [_aligned(b, item, width) for item in items]
     if not front:
         order = (start, *(i + (i >= start) for i in range(ndim)))
-        return Place(tuple(aligned), order)
+        return BatchIndex(tuple(aligned), order)
     members = b.base.restore(b.xp.reshape(b.counted(b.size, arrays[0]), shape=(b.size, *(1,) * width)))
     order = (0, *range(width + 1, width + 1 + start), *range(1, width + 1), *range(width + 1 + start, ndim + 1))
-    return Place((members, *aligned), order)
+    return BatchIndex((members, *aligned), order)
 
 
 def _aligned(b: Batching, item: Any, width: int) -> Any:

@@ -6,7 +6,7 @@ from typing import Any
 from xpgrad.transforms.batch.array import BatchArray
 from xpgrad.transforms.batch.batching import Batching
 from xpgrad.transforms.batch.later import Later
-from xpgrad.transforms.batch.rows.indexing import Place, is_mask, place
+from xpgrad.transforms.batch.rows.indexing import BatchIndex, is_mask, place
 from xpgrad.transforms.batch.rows.table import row
 from xpgrad.types import Array, Index
 
@@ -30,7 +30,7 @@ def _masked(b: Batching, x: BatchArray, u: Any, mask: BatchArray) -> Array:
     return b.made(b.base.restore(b.xp.where(b.aligned(wide, x.ndim), value, b.aligned(x, x.ndim))))
 
 
-def laid(b: Batching, u: Any, where: Place) -> Any:
+def laid(b: Batching, u: Any, where: BatchIndex) -> Any:
     """Return values for the indexed elements in the order of axes of the library's result."""
     if type(u) is not b.kind:
         return u

@@ -59,7 +59,7 @@ def run_all(task: Task, count: int, step: int | None = None) -> None:
         for first in range(0, count, step):
             task(first, min(first + step, count))
         return
-    loop = Loop(task, count, step)
+    loop = SharedLoop(task, count, step)
     try:
         _pool.share(loop, number - 1)
         _within.task = True
@@ -72,7 +72,7 @@ def run_all(task: Task, count: int, step: int | None = None) -> None:
             loop.end()
 
 
-class Loop:
+class SharedLoop:
     """The ranges of one loop, which several threads take.
 
     Parameters
@@ -153,7 +153,7 @@ class Pool:
         self._loops: Loops = queue.SimpleQueue()
         self._number = 0
 
-    def share(self, loop: Loop, helpers: int) -> None:
+    def share(self, loop: SharedLoop, helpers: int) -> None:
         """Let some threads help with a loop, as soon as they have nothing else to do."""
         with self._lock:
             while self._number < helpers:
@@ -173,7 +173,7 @@ class Pool:
 
 MOST_WAITING = 4
 """Number of loops that may wait for each thread of the pool."""
-Loops = queue.SimpleQueue[tuple[contextvars.Context, Loop]]
+Loops = queue.SimpleQueue[tuple[contextvars.Context, SharedLoop]]
 
 
 def _serve(loops: Loops) -> None:

@@ -393,7 +393,7 @@ class Builder:
         if name in REDUCTIONS:
             return lambda x, axis=None, keepdims=False, dtype=None: self.reduction(name, x, axis, keepdims, dtype)
         if name in EXTENSIONS:
-            return Extension(self, name)
+            return SymbolExtension(self, name)
         return self.kernel(name)
 
     def kernel(self, name: str) -> Callable[..., Any]:
@@ -429,7 +429,7 @@ class Builder:
         return call
 
 
-class Extension:
+class SymbolExtension:
     """The functions of an extension, such as ``special``."""
 
     def __init__(self, builder: Builder, prefix: str) -> None:

@@ -25,7 +25,7 @@ class Tracer:
             if frame.f_back not in shadows:
                 return None
             frame.f_trace_lines = False
-            return Within(self.observer, None)
+            return FollowedFrame(self.observer, None)
         theirs: Any = before(frame, event, arg) if before is not None else None
         if sys.gettrace() is not self:
             sys.settrace(self)  # coverage's tracer has put itself back
@@ -33,10 +33,10 @@ class Tracer:
         frame.f_trace_opcodes = ours = frame in shadows or self.observer.start(frame)
         if not ours and frame.f_back not in shadows:
             return theirs
-        return Within(self.observer, theirs)
+        return FollowedFrame(self.observer, theirs)
 
 
-class Within:
+class FollowedFrame:
     """Follows one frame, together with the tracer that another tool has for it."""
 
     __slots__ = ("observer", "raised", "theirs")

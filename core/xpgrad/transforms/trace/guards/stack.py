@@ -30,7 +30,7 @@ class Token:
 FRESH, MIXED, UNSEEN = Token(True, False), Token(True, True), Token(False, True)
 
 
-class Step(NamedTuple):
+class StackStep(NamedTuple):
     """One instruction of a function.
 
     Attributes
@@ -64,7 +64,7 @@ def effect_of(name: str, arg: int | None) -> int:
 
 
 @functools.lru_cache(maxsize=4096)
-def plan(code: types.CodeType) -> dict[int, Step]:
+def plan(code: types.CodeType) -> dict[int, StackStep]:
     """Return the instructions of a function by their places."""
     listed = list(dis.get_instructions(code))
     after = {a.offset: b for a, b in itertools.pairwise(listed)}
@@ -74,7 +74,7 @@ def plan(code: types.CodeType) -> dict[int, Step]:
     handlers = [(e.target, e.depth + e.lasti + 1) for e in entries]
     depths = _depths(places, after, handlers)
     caught = [target for target, _ in handlers]
-    steps: dict[int, Step] = {}
+    steps: dict[int, StackStep] = {}
     for each in listed:
         real = each
         while real.opname == "EXTENDED_ARG":
@@ -85,7 +85,7 @@ def plan(code: types.CodeType) -> dict[int, Step]:
         following = (target, *caught) if real.opname.startswith(("JUMP_F", "JUMP_B")) else (onward, target, *caught)
         if real.opname in ("FOR_ITER", "SEND"):  # from 3.12 on an end jumps behind END_FOR, and POP_TOP
             following += tuple(o for o in places if real.argval < o <= real.argval + 4)
-        steps[each.offset] = Step(
+        steps[each.offset] = StackStep(
             real.opname, real.arg, real.argval, depths.get(each.offset, 0), real.offset, following
         )
     return steps

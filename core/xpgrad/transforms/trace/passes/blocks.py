@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from xpgrad.backend.programs import programs_of
 from xpgrad.transforms.trace.calls import Call, Value
-from xpgrad.transforms.trace.groups import Group
+from xpgrad.transforms.trace.groups import BlockGroup
 from xpgrad.transforms.trace.lifetimes import peak
 from xpgrad.transforms.trace.passes.buffers import buffers
 from xpgrad.transforms.trace.program import Program
@@ -28,14 +28,14 @@ def blocks(program: Program) -> Program:
     backend = program.backend
     if backend is None or any(call.writes for call in program.calls):
         return program
-    calls = Grouping(program, backend).calls
+    calls = BlockGrouping(program, backend).calls
     if len(calls) == len(program.calls):
         return program
     found = program.replaced(calls=tuple(calls))
     return found if peak(buffers(found)) <= peak(buffers(program)) else program
 
 
-class Grouping:
+class BlockGrouping:
     """Puts the calls of a program together.
 
     Attributes
@@ -85,12 +85,12 @@ class Grouping:
         self._group, self._after = [], []
         self._made, self._later = set(), set()
 
-    def _made_group(self) -> Group:
+    def _made_group(self) -> BlockGroup:
         members = set(self._group)
         inputs = dict.fromkeys(value for call in self._group for value in call.operands() if value not in self._made)
         outputs = [value for call in self._group for value in call.results if self._is_needed(value, members)]
         inner = Program("blocks", tuple(inputs), tuple(outputs), tuple(self._group))
-        return Group(buffers(inner).calls, tuple(inputs), tuple(outputs))
+        return BlockGroup(buffers(inner).calls, tuple(inputs), tuple(outputs))
 
     def _is_needed(self, value: Value, members: Iterable[Call]) -> bool:
         return value in self._needed or any(call not in members for call in self._uses.get(value, ()))

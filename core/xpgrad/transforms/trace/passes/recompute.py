@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from xpgrad.backend.standard import COMPARISONS
 from xpgrad.transforms.trace.aliases import is_fresh
 from xpgrad.transforms.trace.calls import Call, Value
-from xpgrad.transforms.trace.lifetimes import MIN_ROOM, Memory, last_uses
+from xpgrad.transforms.trace.lifetimes import MIN_ROOM, MemoryCount, last_uses
 from xpgrad.transforms.trace.program import Program
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def recompute(program: Program) -> Program:
 
 def peak_of(program: Program) -> tuple[int, int]:
     """Return the largest number of bytes held at a time, and the number of the call where that is so."""
-    memory, most, where = Memory(), 0, 0
+    memory, most, where = MemoryCount(), 0, 0
     for i, (call, last) in enumerate(zip(program.calls, last_uses(program), strict=True)):
         memory.run(call.replaced(frees=last))
         if memory.most > most:

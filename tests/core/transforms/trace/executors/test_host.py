@@ -16,7 +16,7 @@ import xpgrad
 import xpgrad.functions as F
 from xpgrad.transforms import value_and_grad
 from xpgrad.transforms.trace.executors.host import blocks, executor, host_executor
-from xpgrad.transforms.trace.executors.host.blocks import Blocks, host_factory
+from xpgrad.transforms.trace.executors.host.blocks import BlockedGroup, host_factory
 from xpgrad.transforms.trace.executors.host.totals import Total
 from xpgrad.transforms.trace.fusion import symbols
 from xpgrad.transforms.trace.fusion.group import Fused
@@ -51,7 +51,7 @@ def recorded(f, *args):
 
 
 def groups(program):
-    return [call.function for call in executor.grouped(program).calls if isinstance(call.function, Blocks)]
+    return [call.function for call in executor.grouped(program).calls if isinstance(call.function, BlockedGroup)]
 
 
 def bits(array):
@@ -305,7 +305,7 @@ def test_error_in_a_block_is_raised_and_the_next_run_is_right():
 
     fused = elementwise_group(function, 100)
     run = host_factory(fused, fused)
-    assert isinstance(run, Blocks)
+    assert isinstance(run, BlockedGroup)
     x = np.arange(100, dtype=np.float32)
     before = x.copy()
     assert bits(run(x)[0]) == bits(x * x)
@@ -343,7 +343,7 @@ def test_constant_arrays_are_split_like_inputs(shape):
     fused = Fused(30, 40, (x,), (z,), dict.fromkeys((x, y, z), "point"), (), (), calls)
     array = draw(30, 40)
     run = host_factory(fused, fused)
-    assert isinstance(run, Blocks)
+    assert isinstance(run, BlockedGroup)
     assert bits(run(array)[0]) == bits(array * constant + array)
 
 

@@ -1,4 +1,4 @@
-"""`Blocks`: a fused group that runs block by block, by functions of the library, shared among threads."""
+"""`BlockedGroup`: a fused group that runs block by block, by functions of the library, shared among threads."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -29,7 +29,7 @@ def host_factory(fused: Fused, function: Run) -> Run:
     return blocks_of(fused, function) or function
 
 
-def blocks_of(fused: Fused, function: Run, *, first: bool = False) -> "Blocks | None":
+def blocks_of(fused: Fused, function: Run, *, first: bool = False) -> "BlockedGroup | None":
     """Return the group as blocks, None if its calls cannot be done so.
 
     Parameters
@@ -54,10 +54,10 @@ def blocks_of(fused: Fused, function: Run, *, first: bool = False) -> "Blocks | 
     made = {value for call in stages.body for value in call.results}
     if not (stages.ends or any(value in made for value in fused.outputs)):
         return None
-    return Blocks(fused, function, cuts, stages, constants)
+    return BlockedGroup(fused, function, cuts, stages, constants)
 
 
-class Blocks:
+class BlockedGroup:
     """A group of calls, run block by block.
 
     Parameters

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from xpgrad.transforms.trace.calls import itemsize
-from xpgrad.transforms.trace.executors.host.blocks import Blocks, blocks_of
+from xpgrad.transforms.trace.executors.host.blocks import BlockedGroup, blocks_of
 from xpgrad.transforms.trace.executors.python import python_executor
 from xpgrad.transforms.trace.fusion.fuse import fuse
 from xpgrad.transforms.trace.fusion.group import Fused
@@ -28,8 +28,8 @@ def host_executor(program: Program) -> Callable[..., tuple[Any, ...]]:
 
 
 def grouped(program: Program) -> Program:
-    """Return the program with groups of calls on large arrays, as `Blocks`, in the place of these."""
-    made: dict[Any, Blocks] = {}
+    """Return the program with groups of calls on large arrays, as `BlockedGroup`, in the place of these."""
+    made: dict[Any, BlockedGroup] = {}
 
     def worth(fused: Fused) -> bool:
         found = blocks_of(fused, whole(fused)) if is_large(fused) else None
