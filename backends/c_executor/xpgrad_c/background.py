@@ -1,4 +1,4 @@
-"""`Background`: a thread that does jobs one after the other, and ends when there are none."""
+"""`Background`: a thread that does jobs one after the other, and ends after the last job."""
 
 import atexit
 import os
@@ -30,18 +30,18 @@ class Background:
         self._changed = threading.Condition(threading.Lock())
 
     def submit(self, job: Job) -> None:
-        """Do a job, which raises nothing, later."""
+        """Append a job, which must not raise exceptions."""
         with self._changed:
             self._jobs.append(job)
             self._start()
 
     def resume(self) -> None:
-        """Go on in a forked process."""
+        """Continue the jobs in a forked process."""
         with self._changed:
             self._start()
 
     def wait(self, timeout: float | None = None) -> bool:
-        """Wait until all jobs are done; return whether they are."""
+        """Wait until all jobs are done, at most `timeout` seconds; return whether they are done."""
         with self._changed:
             self._start()
             return self._changed.wait_for(lambda: self._closed or not self._jobs, timeout) and not self._jobs
@@ -78,7 +78,7 @@ class Background:
                 self._changed.notify_all()
 
     def close(self) -> None:
-        """End what runs, and begin nothing more: the interpreter ends."""
+        """End the running compiler, and start no further job, at the exit of the interpreter."""
         self._closed = True
         Build.close()
 
@@ -91,7 +91,7 @@ class Background:
         self._changed.release()
 
     def after_fork_in_child(self) -> None:
-        """Forget the thread, and the compiler that it runs, which are the parent's."""
+        """Discard the thread and its compiler, which belong to the parent."""
         self._changed = threading.Condition(threading.Lock())
         self._thread = None
         self.stalled = bool(self._jobs)

@@ -28,7 +28,7 @@ VECTOR = (), ("-fveclib=libmvec",)
 """What makes GCC and Clang call vector functions, if the declarations do not suffice."""
 PROBED = "exp", "tanh", "erfc", "hypot", "pow"
 """Functions of which glibc has got versions for vectors one after the other, the last of them with all others."""
-EXPONENTIAL = "expf"  # which the probe is asked for
+EXPONENTIAL = "expf"  # the function that the probe calls
 
 
 def probe_text(*, attribute: bool) -> str:
@@ -46,18 +46,18 @@ def probe_text(*, attribute: bool) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Compiler:
-    """A compiler that has compiled, and what it compiled has run.
+    """A compiler that has compiled a function which gave the right result.
 
     Attributes
     ----------
     command : tuple of str
-        Its absolute path, and what the user wants behind it.
+        Its absolute path, and the options of the user.
     version : str
-        The first line of what it says about itself.
+        The first line of its output for ``--version``.
     flags, libraries : tuple of str
         Before and behind the source.
     vector_math : bool
-        Whether functions like the exponential are computed for several numbers at once.
+        Whether functions such as the exponential are computed on vectors.
     """
 
     command: tuple[str, ...]
@@ -67,7 +67,7 @@ class Compiler:
     vector_math: bool
 
     def key(self, text: str) -> str:
-        """Return a name for what it makes of a source, on this machine."""
+        """Return a name for the library of a source that this compiler makes on this machine."""
         made = [FORMAT, identity(self.command), self.version, *self.flags, *self.libraries, machine_key(), text]
         return hashlib.sha256("\0".join(made).encode()).hexdigest()
 
@@ -89,7 +89,7 @@ class Compiler:
 
 
 def candidates() -> Iterator[tuple[str, ...]]:
-    """Yield the commands that may be compilers: that of ``CC``, then those with the usual names.
+    """Yield the commands of possible compilers: ``CC``, then the usual names.
 
     Those that are in the current directory only because the path has a relative or empty entry are left out, as is a
     ``CC`` with a relative path.
@@ -117,13 +117,13 @@ def identity(command: tuple[str, ...]) -> str:
 
 
 def record_name(command: tuple[str, ...]) -> str:
-    """Return the name of the file that says what a compiler can do."""
+    """Return the name of the file with the properties of a compiler."""
     made = "\0".join([FORMAT, identity(command), *FLAGS, *STANDARD, probe_text(attribute=True), machine_key()])
     return f"compiler-{hashlib.sha256(made.encode()).hexdigest()}.json"
 
 
 def known(cache: Cache) -> Compiler | None:
-    """Return the compiler that was found by an earlier process, without starting one."""
+    """Return the compiler that an earlier process has found, without starting a process."""
     for command in candidates():
         data = cache.read(record_name(command))
         if data is not None:
@@ -142,12 +142,12 @@ def known(cache: Cache) -> Compiler | None:
 
 
 def found(cache: Cache, timeout: float = TIMEOUT) -> Compiler:
-    """Return the first compiler that works, and store what was found out about it.
+    """Return the first compiler that works, and store its properties.
 
     Raises
     ------
     BuildError
-        There is none; the text has what each of them says.
+        No compiler works; the text has the error of each candidate.
     OSError
         The folder of the cache cannot be used.
     """
@@ -166,7 +166,7 @@ def found(cache: Cache, timeout: float = TIMEOUT) -> Compiler:
 
 
 def probed(command: tuple[str, ...], build: Build, timeout: float) -> Compiler:
-    """Return what a command can do, after it has compiled a function, and that was right."""
+    """Return the compiler of a command, after it has compiled a function that gave the right result."""
     version = next(iter(build.run([*command, "--version"], min(ANSWER, timeout)).splitlines()), "")
     failure: BuildError | None = None
     for number, (extra, libraries, vector) in enumerate(_variants()):

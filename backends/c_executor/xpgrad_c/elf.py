@@ -1,4 +1,4 @@
-"""`check_dependencies`: whether a shared library would load others, from where, without loading it."""
+"""`check_dependencies`: checks which libraries a shared library would load, without loading it."""
 
 import re
 import struct

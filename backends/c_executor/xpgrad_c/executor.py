@@ -21,7 +21,7 @@ GROUPS = "__groups__"
 
 
 def by_library(fused: Fused) -> Callable[..., Any]:
-    """Return what computes a group without C."""
+    """Return a function that computes a group without C."""
     function = whole(fused)
     return (blocks_of(fused, function) if is_large(fused) else None) or function
 
@@ -30,14 +30,14 @@ def c_executor(program: Program, fallback: Callable[[Fused], Callable[..., Any]]
     """Return the function that runs a program, with groups of calls computed by C as soon as that is compiled.
 
     Until then, and where C has failed, large groups run block by block, as by the executor ``host``. Without groups, or
-    where nothing can be compiled, the result is `NotImplemented`.
+    without a compiler, the result is `NotImplemented`.
 
     Parameters
     ----------
     program : Program
-        Groups that it has already stay as they are.
+        Its existing groups are kept.
     fallback : callable, optional
-        Returns what computes a group without C.
+        Returns a function that computes a group without C.
     """
     backend = program.backend
     if backend is None or disabled() is not None or toolchain().off is not None:
@@ -60,16 +60,16 @@ def c_executor(program: Program, fallback: Callable[[Fused], Callable[..., Any]]
 
 
 def groups_of(run: Callable[..., Any]) -> Sequence[CompiledGroup]:
-    """Return the groups of what `c_executor` has returned; the attribute `state` of one says whether C computes it."""
+    """Return the groups of a function made by `c_executor`; their `state` is ``"C"`` if C computes them."""
     groups = getattr(run, "__globals__", {}).get(GROUPS)
     return () if groups is None else tuple(groups.groups)
 
 
 def wait(timeout: float | None = None) -> bool:
-    """Wait until nothing is being compiled, in seconds at most; return whether that is so."""
+    """Wait until all compilations have ended, at most `timeout` seconds; return whether they have."""
     return background.wait(timeout)
 
 
 def state() -> ToolchainState:
-    """Return what there is for compiled code in this process."""
+    """Return the state of the toolchain of this process."""
     return toolchain().state()

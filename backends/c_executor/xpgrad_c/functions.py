@@ -1,4 +1,4 @@
-"""What each operation of a statement is in C: one table row for each elementwise function."""
+"""The C expression of each operation of a statement: one table row for each elementwise function."""
 
 import math
 from dataclasses import dataclass
@@ -52,7 +52,7 @@ ITEMSIZES = {"bool": 1, "float32": 4, "float64": 8} | {
 
 @dataclass(frozen=True, slots=True)
 class CFunction:
-    """One elementwise function in C, for operands of each kind of dtype; None where there is none.
+    """One elementwise function in C, for operands of each kind of dtype; None if C has no such function.
 
     In the text ``{0}`` and ``{1}`` are the operands, ``{t}`` is the type of their dtype and ``{f}`` the suffix of C's
     functions for it.
@@ -140,7 +140,7 @@ _MOVED = frozenset(["load", "element", "copy"])
 
 
 def kind(dtype: str) -> str:
-    """Return which of the kinds of a `CFunction` a dtype is."""
+    """Return the kind of a dtype: the name of an attribute of `CFunction`."""
     return "boolean" if dtype == "bool" else "real" if dtype.startswith("float") else "integer"
 
 
@@ -193,7 +193,7 @@ def prototype(op: str, dtype: str) -> str:
 
 
 def literal(value: object, dtype: str) -> str | None:
-    """Return a Python number as a constant of C, or None where it is none of `dtype`."""
+    """Return a Python number as a constant of C, or None if `dtype` cannot represent it."""
     if not isinstance(value, (bool, int, float)):
         return None
     if dtype == "bool":

@@ -93,7 +93,7 @@ def generate(fused: Fused, name: str, *, vector_math: bool = True) -> GroupSourc
     ----------
     fused : Fused
     name : str
-        Of the C functions. The text does not depend on it.
+        The name of the C functions, which the text does not contain.
     vector_math : bool
         Whether the C library has glibc's functions for vectors. Without, functions of libm have no row.
     """
@@ -107,7 +107,7 @@ def generate(fused: Fused, name: str, *, vector_math: bool = True) -> GroupSourc
 
 @dataclass(slots=True)
 class _Memory:
-    """Scratch memory that is handed out, piece by piece, and given back."""
+    """Allocator of scratch memory, which is reused after `give`."""
 
     size: int = 0
     free: dict[int, list[int]] = field(default_factory=dict)
@@ -136,7 +136,7 @@ class _Generator:
         self.first, self.main, self.end = self._phases()
         rows, columns = space.rows, space.columns
         if space.flat:
-            self.group = self._block()  # what one partial result is of
+            self.group = self._block()  # columns of a partial result
             per_chunk = max(1, CHUNK // self.group)
             self.groups = -(-columns // self.group)
         else:
@@ -149,7 +149,7 @@ class _Generator:
         self.chunks = -(-self.groups // self.per_chunk)
 
     def _phases(self) -> tuple[Phase, Phase, Phase]:
-        """Return what is computed at the head of each chunk, in it, and after the last one."""
+        """Return the three phases: at the head of each chunk, within it, and after the last chunk."""
         nodes = self.space.nodes
         effects = {node for node in nodes if node.op in EFFECTS}
         wanted = {node for node in self.space.outputs if not _inside(node)}
@@ -163,7 +163,7 @@ class _Generator:
         return Phase(_closure(nodes, outside), set()), main, Phase(end, set(), last=True)
 
     def _block(self) -> int:
-        """Return how many columns are computed before the next ones where they may be cut."""
+        """Return the number of columns of a block."""
         for block in (4096, 2048, 1024, 512):
             memory = _Memory()
             self._place(self.main, memory, block)
@@ -236,7 +236,7 @@ class _Generator:
         return GroupSource(name, text, self.chunks, scratch.size, partials + after.size, ends and self.chunks > 1)
 
     def _pieces(self, phase: Phase, places: Places, letter: str, functions: list[str]) -> str:
-        """Append the C functions of a phase, and return the calls of them."""
+        """Append the C functions of a phase, and return their calls."""
         calls = ""
         for number in range(len(phase.pieces)):
             name = f"{PLACEHOLDER}_{letter}{number}"

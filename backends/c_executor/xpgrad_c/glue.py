@@ -1,7 +1,7 @@
 """The C part of a call: from array objects of the library to addresses, and back, without Python in between.
 
 It is a function of Python's C interface, made of the addresses of a few functions of the stable part of that interface,
-so that no header is needed. What it must know of the library's array objects is `ArrayLayout`.
+so that no header is needed. The layout of the library's array objects is an `ArrayLayout`.
 """
 
 import ctypes

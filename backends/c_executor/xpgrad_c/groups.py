@@ -24,14 +24,14 @@ NO_ROW = "C has no row for one of its functions"
 
 
 class CompiledGroup:
-    """One group, to call: by C if that is there, else by what was given instead.
+    """A group as a function: computed in C as soon as its library is loaded, until then by the fallback.
 
     Attributes
     ----------
     current : callable
-        What computes it now.
+        The function that computes the group at present.
     state : str
-        ``"C"``, or why it is not.
+        ``"C"``, or the reason why C does not compute the group.
     """
 
     __slots__ = ("current", "fallback", "fused", "places", "state")
@@ -42,7 +42,7 @@ class CompiledGroup:
         self.places: list[tuple[dict[str, Any], str]] = []
 
     def __call__(self, *arrays: Array) -> Sequence[Array]:
-        """Return new arrays, those of the group's outputs."""
+        """Return new arrays, the outputs of the group."""
         if background.stalled:
             background.resume()
         return self.current(*arrays)
@@ -56,7 +56,7 @@ class CompiledGroup:
 
 
 class CompiledGroups:
-    """The groups of a program; called, it is the factory of what calls one.
+    """The groups of a program, and the factory of their functions.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ class CompiledGroups:
         return group
 
     def bind(self, objects: dict[str, Any]) -> None:
-        """Put the compiled functions in the places of the groups in a source's globals, once they are there."""
+        """Replace the groups in the globals of a source by compiled functions, as soon as they are loaded."""
         for name, item in objects.items():
             if isinstance(item, CompiledGroup):
                 item.places.append((objects, name))
@@ -98,7 +98,7 @@ class CompiledGroups:
                 group.state = why
 
     def _begin(self, tools: Toolchain) -> str | None:
-        """Load what was compiled before, or else submit the groups; return why there is nothing of both."""
+        """Load the libraries of earlier processes, or submit the groups; return the reason if neither is possible."""
         if not self.groups or tools.off is not None:
             return tools.off
         found = self.groups[0].fused.outputs[0].spec

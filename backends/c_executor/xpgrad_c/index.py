@@ -1,4 +1,4 @@
-"""`read_index`: in which libraries on disk the groups of a program are, which is known without their source."""
+"""`read_index`: the libraries on disk that contain the groups of a program, found without their source."""
 
 import contextlib
 import functools
@@ -15,7 +15,7 @@ from xpgrad_c.process import Build, BuildError
 
 
 class DiskPlace(NamedTuple):
-    """Where a group is, and the facts about its source that a call needs.
+    """The library on disk that contains a group, and the properties of its source that a call needs.
 
     Attributes
     ----------
@@ -35,7 +35,7 @@ class DiskPlace(NamedTuple):
     ends: bool
 
     def source(self) -> GroupSource:
-        """Return what is known of the source: all but the text."""
+        """Return the source without its text, which the index does not store."""
         return GroupSource(f"group_{self.number}", "", self.chunks, self.scratch, self.partials, self.ends)
 
 
@@ -45,7 +45,7 @@ Places = list[DiskPlace | None]
 
 @functools.cache
 def generator_key() -> str:
-    """Return a text that differs if the files do that make C source, which is that of this package."""
+    """Return a hash of the source files of this package, which generate the C source."""
     found = hashlib.sha256()
     folder = os.path.dirname(os.path.abspath(__file__))
     for name in sorted(os.listdir(folder)):
@@ -57,7 +57,7 @@ def generator_key() -> str:
 
 
 def index_name(compiler: Compiler, structures: Sequence[str]) -> str | None:
-    """Return the name of the index of a program, by the structures of its groups; None if there can be none."""
+    """Return the name of the index of a program, from its groups' structures, or None without the files of this package."""
     try:
         own = generator_key()
     except OSError:  # the package is not in a folder

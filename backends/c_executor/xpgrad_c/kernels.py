@@ -16,9 +16,9 @@ Loop = Callable[[str, Dtype], tuple[int, int | None] | None]
 def row_functions(
     backend: Backend, kernels: Sequence[RowKernel], dtype: Dtype, loop: Loop
 ) -> Mapping[str, RowFunction]:
-    """Return the functions of kernels for arrays of one dtype, by name, without those that cannot be compiled.
+    """Return the functions of all kernels that can be compiled for arrays of one dtype, by name.
 
-    They are compiled at once, unless the cache has them. A failure is noted for `xpgrad doctor`.
+    They are compiled now, unless the cache has them. A failure is noted for `xpgrad doctor`.
 
     Parameters
     ----------

@@ -81,7 +81,7 @@ def samples(backend: Backend, spec: Spec) -> Iterator[Array]:
 
 
 def agrees(layout: ArrayLayout, backend: Backend, array: Array) -> bool:
-    """Return whether what is at the places of a layout is what the backend says about an array."""
+    """Return whether the fields of an array object have the values that the backend reports."""
     place = id(array)
     if type(array) is not layout.kind or pointer(place + layout.type) != id(layout.kind):
         return False
@@ -116,5 +116,5 @@ def number(place: int) -> int:
 
 
 def key_of(spec: Any) -> tuple[int, ...]:
-    """Return what the glue compares with the object of an input: dtype, number of axes, lengths."""
+    """Return the numbers that the glue compares with the object of an input: dtype, number of axes, lengths."""
     return (id(spec.dtype), len(spec.shape), *spec.shape)

@@ -80,7 +80,7 @@ class SharedLibrary:
             Computes the same, for arrays that are not in order, and where there is no memory for scratch.
         backend : Backend
         layout : ArrayLayout or None
-            Without one, addresses are asked of the backend.
+            Without a layout, the backend gives the addresses.
         """
         record = Record()
         record.run, record.end = self.address(name), self.address(f"{name}_end") if source.ends else None
@@ -179,5 +179,5 @@ class Called:
 
 
 def same_spec(spec: Spec, other: Spec) -> bool:
-    """Return whether arrays of two specs are alike."""
+    """Return whether two specs are equal."""
     return spec is other or (spec.shape == other.shape and spec.dtype == other.dtype and spec.device == other.device)

@@ -46,7 +46,7 @@ class Node:
 
 @dataclass(slots=True)
 class NodeSpace:
-    """Nodes in order, and which of them the outputs are.
+    """Nodes in order, and those that are outputs.
 
     A space with ``rows == 1`` and no reduction at "row" has only nodes at "point" and "one".
     """
@@ -69,7 +69,7 @@ class NodeSpace:
 
 
 def nodes_of(fused: Fused) -> NodeSpace | None:
-    """Return the nodes of a group, or None if it uses what comes after the last chunk in a chunk."""
+    """Return the nodes of a group, or None if a chunk uses a value that is known after the last chunk only."""
     space, moved = _flattened(fused)
     made: dict[Statement, Node] = {}
     for statement in _used(fused):

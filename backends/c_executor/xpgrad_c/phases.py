@@ -32,9 +32,9 @@ class Phase:
     home : dict from Node to int
         The number of the piece that computes it.
     kept : dict from Node to int
-        What is used in other pieces, with the number of the last one.
+        Nodes that other pieces use, with the number of the last of these pieces.
     outside : set of Node
-        What an earlier phase has kept.
+        Values that an earlier phase has kept.
     last : bool
         Whether it comes after the last chunk: reductions of the space are known.
     """
@@ -70,7 +70,7 @@ class Phase:
         return node.vector
 
     def operands(self, node: Node) -> tuple[Node, ...]:
-        """Return what a node needs in this phase."""
+        """Return the operands of a node in this phase."""
         if node.terminal and self.last:
             return ()
         return node.operands

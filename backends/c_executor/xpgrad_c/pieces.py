@@ -52,7 +52,7 @@ class Places:
         return f"{base} + row" if node.level == "row" else base
 
     def kept(self, node: Node) -> str:
-        """Return the address of what is kept of a node, in C."""
+        """Return the address of the kept values of a node, in C."""
         if node in self.partials:
             return f"(({STORED[node.dtype]} *){self.partials[node]})"
         if node not in self.offsets:

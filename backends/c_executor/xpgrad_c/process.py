@@ -35,7 +35,7 @@ class Closing(BuildError):
 
 
 class Build:
-    """A temporary folder, and the process that writes to it. Used as a context manager, it leaves neither behind."""
+    """A temporary folder, and the process that writes files there; a context manager that removes both."""
 
     _lock = threading.Lock()
     _open: ClassVar["set[Build]"] = set()
@@ -76,7 +76,7 @@ class Build:
         return self.path(name)
 
     def run(self, command: list[str], timeout: float) -> str:
-        """Run a command, and return what it prints.
+        """Run a command, and return its output.
 
         Raises
         ------
@@ -179,7 +179,7 @@ def watched(process: int) -> Iterator[Callable[[float], object]]:
 
 
 def kill(process: int) -> None:
-    """End a process and those that it has started, and wait for it, for a second at most."""
+    """End a process and its children, and wait for a second at most."""
     for stop in (os.killpg, os.kill):
         with contextlib.suppress(OSError):
             stop(process, signal.SIGKILL)

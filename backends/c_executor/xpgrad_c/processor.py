@@ -1,4 +1,4 @@
-"""The processor and the C library: what compiled code depends on beside its source and the compiler."""
+"""The processor and the C library, on which compiled code depends in addition to its source and the compiler."""
 
 import functools
 import os
@@ -21,7 +21,7 @@ def machine_key() -> str:
 
 
 def processor() -> str:
-    """Return model and features of the first processor, from ``/proc/cpuinfo`` where there is one."""
+    """Return model and features of the first processor, from ``/proc/cpuinfo`` if this file exists."""
     try:
         with open("/proc/cpuinfo", encoding="utf-8", errors="replace") as file:
             lines = []

@@ -86,12 +86,12 @@ class RowSource(NamedTuple):
     ----------
     text : str
     levels : tuple of str
-        Those of the results; "point" for kernels without rows.
+        Levels of the results; "point" for kernels without rows.
     by_column : bool
     called : frozenset of tuple
         Functions and dtypes of the library's loops that it needs.
     reductions : frozenset of tuple
-        Those that it needs.
+        Reductions that it needs.
     """
 
     text: str
@@ -127,7 +127,7 @@ class _RowWriter(PieceWriter):
 
 
 def row_source(backend: Backend, kernel: RowKernel, dtype: str) -> RowSource | None:
-    """Return the source of a kernel for arrays of a dtype; None if its body has no statements, or other ones."""
+    """Return the source of a kernel for arrays of a dtype; None if its body cannot be compiled."""
     found = _nodes(backend, kernel, dtype)
     if found is None:
         return None

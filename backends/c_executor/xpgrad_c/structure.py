@@ -1,4 +1,4 @@
-"""`structure_of`: what the C source of a group depends on, as text."""
+"""`structure_of`: all properties of a group that its C source depends on, as text."""
 
 from xpgrad.transforms.trace.fusion.group import Fused
 from xpgrad.transforms.trace.fusion.statements import Statement

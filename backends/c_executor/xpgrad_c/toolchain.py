@@ -20,12 +20,12 @@ LAST_FAILURE = "last-failure.json"
 
 @dataclass(frozen=True, slots=True)
 class ToolchainState:
-    """What there is for compiled code.
+    """The state of the toolchain.
 
     Attributes
     ----------
     off : str or None
-        Why nothing is compiled.
+        The reason why compilation is off.
     compiler : Compiler or None
         None until one was needed.
     folder : str
@@ -33,7 +33,7 @@ class ToolchainState:
     loaded : int
         Number of libraries in this process.
     failures : tuple of str
-        The last ones, in this process.
+        The last failures in this process.
     """
 
     off: str | None
@@ -44,7 +44,7 @@ class ToolchainState:
 
 
 class Toolchain:
-    """A compiler, and a cache for what it makes.
+    """A compiler, and a cache of compiled libraries.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ class Toolchain:
         return self._compiler
 
     def compiler(self) -> Compiler | None:
-        """Return the compiler, after a search; None if there is none that works."""
+        """Return the compiler, after a search; None if no compiler works."""
         if self.known_compiler() is None and self.off is None:
             try:
                 self._compiler = found(self.cache, self.timeout)
@@ -80,7 +80,7 @@ class Toolchain:
         return self._compiler
 
     def loaded(self, compiler: Compiler, text: str) -> SharedLibrary | None:
-        """Return the library of a source, if it was made before, by this process or another."""
+        """Return the library of a source if this or another process has compiled it, else None."""
         return self.stored(compiler.key(text))
 
     def stored(self, key: str) -> SharedLibrary | None:
@@ -90,7 +90,7 @@ class Toolchain:
             with (
                 contextlib.suppress(BuildError, OSError, AttributeError),
                 Build(self.cache) as build,
-            ):  # it is made anew
+            ):  # the library is compiled again
                 library = self._load(key, content, build)
         return library
 
@@ -142,7 +142,7 @@ class Toolchain:
             return None
 
     def state(self) -> ToolchainState:
-        """Return what there is."""
+        """Return the state of the toolchain."""
         return ToolchainState(self.off, self._compiler, self.cache.path, len(self._libraries), tuple(self.failures))
 
 

@@ -1,4 +1,4 @@
-"""`Written`: a C library whose source is a text, compiled for the processes that come after this one."""
+"""`Written`: a C library whose source is given as text, compiled in the background for later processes."""
 
 import dataclasses
 import threading
