@@ -12,6 +12,8 @@ import pytest
 from tests.devices import device_or_skip
 from tests.docs.documents import ROOT
 
+pytestmark = pytest.mark.exhaustive(1)
+
 FOLDER = ROOT / "examples" / "chainer"
 CURVES = {
     "convnet": "losses",

@@ -9,6 +9,8 @@ import sys
 import pytest
 from tests.docs.documents import ROOT
 
+pytestmark = pytest.mark.exhaustive(1)
+
 EXAMPLE = ROOT / "examples" / "consumers.py"
 DOCUMENT = ROOT / "docs" / "interop.md"
 NEEDED = {"scipy.special", "scipy.stats", "array-api-extra", "einops", "autoray", "distmarg", "array-api-signal"}

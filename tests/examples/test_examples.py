@@ -18,6 +18,8 @@ from tests.docs.documents import ROOT
 import xpgrad
 from xpgrad.transforms import stop_gradient
 
+pytestmark = pytest.mark.exhaustive(1)
+
 EXAMPLES = (gaussian_process, maximum_likelihood, pde_adjoint, phase_retrieval)
 ON_DEVICES = pytest.mark.parametrize("device", ["@numpy", "@strict:device1", "native:0", "@torch"])
 

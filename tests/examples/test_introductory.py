@@ -12,6 +12,8 @@ import pytest
 
 import xpgrad
 
+pytestmark = pytest.mark.exhaustive(1)
+
 FOLDER = Path(__file__).parents[2] / "examples" / "chainer" / "introductory"
 ON_DEVICES = pytest.mark.parametrize("device", ["@numpy", "native:0"])
 pytest.importorskip("sklearn")

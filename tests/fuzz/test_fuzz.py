@@ -15,6 +15,8 @@ from tests.fuzz.forward import forward
 from tests.fuzz.mixes import mixes
 from tests.fuzz.modes import modes
 
+pytestmark = pytest.mark.exhaustive(1)
+
 
 @pytest.mark.parametrize("name", ["@numpy", "@torch", "native:0"])
 @pytest.mark.parametrize(("family", "count"), [("graph", 40), ("threads", 20), ("ties", 40), ("half", 4)])

@@ -20,6 +20,8 @@ from pathlib import Path
 import pytest
 from tests.docs.documents import ROOT
 
+pytestmark = pytest.mark.exhaustive(1)
+
 HERE = Path(__file__).parent
 PROGRAMS = sorted((HERE / "programs").glob("*.py"))
 MISTAKES = sorted((HERE / "mistakes").glob("*.py"))

@@ -4,11 +4,11 @@ Results are compared with PyTorch's for tensors: structure, dtype, shape and val
 cotangents. Each number of a sample is also varied, so that arguments are tested at values that are not their defaults.
 """
 
+import importlib
 import itertools
 
 import pytest
 import torch
-from torch.testing._internal.common_methods_invocations import op_db
 
 import xpgrad
 from xpgrad import Variable
@@ -161,9 +161,16 @@ def calls_of(op, dtype):
                 yield from ((each, sample.output_process_fn_grad) for each in changed(call))
 
 
+@pytest.fixture(scope="module")
+def op_db():
+    """PyTorch's samples. Their import takes seconds, which processes that run other tests need not spend."""
+    return importlib.import_module("torch.testing._internal.common_methods_invocations").op_db
+
+
 @pytest.mark.filterwarnings("ignore")  # PyTorch's own samples warn
+@pytest.mark.exhaustive(1)
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
-def test_samples_are_right_or_refused(dtype):
+def test_samples_are_right_or_refused(dtype, op_db):
     wrong = {}
     for op in op_db:
         name = ".".join(filter(None, (op.name, op.variant_test_name)))
@@ -177,5 +184,5 @@ def test_samples_are_right_or_refused(dtype):
     assert not wrong, "\n".join(f"{name}: {found}" for name, found in wrong.items())
 
 
-def test_functions_that_differ_are_pytorchs():
+def test_functions_that_differ_are_pytorchs(op_db):
     assert set(OTHER) <= {".".join(filter(None, (op.name, op.variant_test_name))) for op in op_db}
