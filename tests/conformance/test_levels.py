@@ -15,6 +15,8 @@ from xpgrad_conformance.levels import checked_item, ruling
 from xpgrad_conformance.outcome import Outcome, outcome
 from xpgrad_conformance.plan import Item, plan
 
+pytestmark = pytest.mark.exhaustive(1)
+
 DEVICE = Testbed().devices()[0]
 ITEMS = plan([DEVICE])
 
@@ -90,7 +92,6 @@ def test_facility_that_is_absent_as_a_whole_is_named_and_takes_no_level() -> Non
     assert without_linalg.level == 2
 
 
-@pytest.mark.exhaustive(1)
 @pytest.mark.parametrize(
     ("name", "factor", "level"),
     [

@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from tests.interop.scipy_statistics import PROGRAMS
 
+pytestmark = pytest.mark.exhaustive(1)
+
 PROGRAM = Path(__file__).parent / "scipy_statistics.py"
 
 

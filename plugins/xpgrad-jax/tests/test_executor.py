@@ -17,6 +17,8 @@ from xpgrad.transforms import value_and_grad
 from xpgrad_jax import executor as module
 from xpgrad_jax.executor import executor, falling_back
 
+pytestmark = pytest.mark.exhaustive(1)
+
 BOTH = "@jax:cpu:0+cpu:1"
 
 

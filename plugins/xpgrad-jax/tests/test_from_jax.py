@@ -26,6 +26,8 @@ from xpgrad.testing.gradient_check import check_backward, check_double_backward
 from xpgrad.transforms import checkpoint, grad, hessian, hvp, jacfwd, jacobian, jacrev, jvp, value_and_grad, vmap
 from xpgrad_jax.interop import from_jax
 
+pytestmark = pytest.mark.exhaustive(1)
+
 LIBRARIES: dict[str, Callable[[Any], Any]] = {
     "numpy": np.asarray,
     "jax": jnp.asarray,

@@ -20,6 +20,8 @@ from xpgrad.errors import BackendMismatch, DeviceMismatch, SpecifierError
 from xpgrad.testing.arrays import on_host
 from xpgrad_conformance.probes import mismatches
 
+pytestmark = pytest.mark.exhaustive(1)
+
 ONE, TWO, BOTH = "@jax:cpu:0", "@jax:cpu:1", "@jax:cpu:0+cpu:1"
 
 

@@ -20,6 +20,8 @@ from xpgrad_conformance.cases import CASES
 from xpgrad_conformance.table.case import Case
 from xpgrad_conformance.table.scenario import Scenario
 
+pytestmark = pytest.mark.exhaustive(1)
+
 Tree = Any
 
 

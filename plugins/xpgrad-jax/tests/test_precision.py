@@ -6,6 +6,8 @@ from tests.turn import part_of
 
 import xpgrad
 
+pytestmark = pytest.mark.exhaustive(1)
+
 SLOW = {"average_pooling_2d", "average_pooling_nd without padding", "max_pooling_2d of equals"}
 """An operation for each element of a window: seconds each; the bodies are those that the core's tests run."""
 

@@ -13,6 +13,8 @@ import xpgrad.array_api as xp
 import xpgrad.ops
 from xpgrad.errors import DtypeError
 
+pytestmark = pytest.mark.exhaustive(1)
+
 
 @pytest.fixture(autouse=True)
 def _without_x64() -> Iterator[None]:

@@ -20,6 +20,8 @@ from xpgrad.plugin import PluginWarning
 from xpgrad.transforms import value_and_grad
 from xpgrad_torch.executor import falling_back
 
+pytestmark = pytest.mark.exhaustive(1)
+
 
 @pytest.fixture
 def captured(monkeypatch: pytest.MonkeyPatch) -> list[str]:

@@ -5,6 +5,8 @@ import sys
 
 import pytest
 
+pytestmark = pytest.mark.exhaustive(1)
+
 PROGRAM = """
 import torch
 

@@ -28,6 +28,8 @@ from xpgrad.testing.gradient_check import check_backward, check_double_backward
 from xpgrad.transforms import checkpoint, grad, hessian, hvp, jacfwd, jacobian, jacrev, jvp, value_and_grad, vmap
 from xpgrad_torch.interop import from_torch
 
+pytestmark = pytest.mark.exhaustive(1)
+
 
 @pytest.fixture(autouse=True)
 def _float64() -> Iterator[None]:

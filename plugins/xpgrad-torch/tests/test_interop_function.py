@@ -17,6 +17,8 @@ from xpgrad import Variable
 from xpgrad.errors import BatchError, GraphError, UnknownArray
 from xpgrad_torch.interop import function
 
+pytestmark = pytest.mark.exhaustive(1)
+
 PLACES = None, "@numpy", "@strict"
 
 

@@ -8,6 +8,8 @@ from tests.turn import part_of
 
 import xpgrad
 
+pytestmark = pytest.mark.exhaustive(1)
+
 
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
 @pytest.mark.parametrize("name", FAMILY)

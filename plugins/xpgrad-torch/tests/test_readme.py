@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.exhaustive(1)
+
 PAGE = Path(__file__).parents[1] / "README.md"
 PROGRAMS = re.findall(r"^```python\n(.*?)^```$", PAGE.read_text(), re.MULTILINE | re.DOTALL)
 assert PROGRAMS

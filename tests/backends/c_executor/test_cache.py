@@ -22,6 +22,8 @@ from xpgrad_c.directory import CacheError
 from xpgrad_c.executor import c_executor, state, wait
 from xpgrad_c.groups import CompiledGroup, CompiledGroups
 
+pytestmark = pytest.mark.exhaustive(1)
+
 LIBRARY = f"{'0' * 64}.so"
 
 

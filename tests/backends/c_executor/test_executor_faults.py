@@ -28,6 +28,8 @@ from xpgrad_c.compiler import Compiler
 from xpgrad_c.executor import wait
 from xpgrad_c.groups import CompiledGroups
 
+pytestmark = pytest.mark.exhaustive(1)
+
 XP = BACKEND.namespace
 
 

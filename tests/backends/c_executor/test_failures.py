@@ -16,6 +16,8 @@ from xpgrad_c.executor import c_executor, wait
 from xpgrad_c.groups import CompiledGroup
 from xpgrad_c.toolchain import Toolchain
 
+pytestmark = pytest.mark.exhaustive(1)
+
 REAL = next(filter(None, map(shutil.which, ("cc", "gcc", "clang"))), "/none")
 PROBED = f'case "$*" in *probe*|*--version*) exec {REAL} "$@";; esac\n'
 """A script that compiles the probe, so that the compiler seems to work."""

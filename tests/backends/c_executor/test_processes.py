@@ -10,7 +10,7 @@ import pytest
 from tests.backends.c_executor.groups_to_compile import needs_compiler
 from tests.backends.c_executor.test_failures import PATH, PROBED, REAL, runs
 
-pytestmark = needs_compiler
+pytestmark = [needs_compiler, pytest.mark.exhaustive(1)]
 ROOT = Path(__file__).parents[5]
 START = """
 import os, signal, sys, threading

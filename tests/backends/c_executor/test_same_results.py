@@ -16,6 +16,8 @@ from xpgrad import array_api as xp
 from xpgrad.transforms import value_and_grad
 from xpgrad_c import executor as c_executors
 
+pytestmark = pytest.mark.exhaustive(1)
+
 both = pytest.mark.parametrize("name", ["host", pytest.param("c", marks=needs_compiler)])
 
 

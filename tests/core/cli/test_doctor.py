@@ -13,6 +13,8 @@ from xpgrad.cli import main
 from xpgrad.cli.health.findings import findings
 from xpgrad.errors import BackendUnavailable
 
+pytestmark = pytest.mark.exhaustive(1)
+
 TOY_ARRAYS = """
 import os, sys
 from tests.core import toy_arrays
@@ -189,7 +191,6 @@ def assert_said(said: Said, found: list[dict[str, str]]) -> None:
     assert {each["level"] for each in about} == {"wrong"}
 
 
-@pytest.mark.exhaustive(1)
 @pytest.mark.parametrize("way", BROKEN)
 def test_a_broken_plugin_is_named_with_a_remedy(third_party: ThirdParty, way: str) -> None:
     third_party.install("xpgrad-npu", BROKEN[way].source, backends="npu", modules="tests")

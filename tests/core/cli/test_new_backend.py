@@ -17,6 +17,8 @@ import xpgrad
 from xpgrad.cli import main
 from xpgrad.cli.scaffold import FILES, Scaffold
 
+pytestmark = pytest.mark.exhaustive(1)
+
 CHECK = """
 import sys
 import xpgrad

@@ -10,6 +10,8 @@ import xpgrad
 from xpgrad import array_api as ap
 from xpgrad.function_hooks import MemoryHook
 
+pytestmark = pytest.mark.exhaustive(1)
+
 BYTES = 4000
 
 

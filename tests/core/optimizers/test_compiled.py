@@ -14,7 +14,7 @@ from xpgrad.optimizer_hooks import GradientClipping, GradientNoise, WeightDecay
 from xpgrad.optimizers import schedules
 from xpgrad.testing.arrays import on_host
 
-pytestmark = pytest.mark.filterwarnings("error")
+pytestmark = [pytest.mark.filterwarnings("error"), pytest.mark.exhaustive(1)]
 
 
 def traces(step):

@@ -245,6 +245,7 @@ def _check_gradients(
             assert on_host(xs[place].grad)[at] == pytest.approx(slope, rel=1e-7, abs=1e-9)
 
 
+@pytest.mark.exhaustive(1)
 @pytest.mark.filterwarnings("ignore:non-integer arg n is deprecated")
 @pytest.mark.parametrize("device", ["@numpy", "@strict:cpu"])
 @pytest.mark.parametrize("name", sorted(COMPOSED))

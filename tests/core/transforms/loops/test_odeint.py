@@ -13,6 +13,8 @@ from xpgrad.errors import DtypeError, IterationError, ShapeError, StructureError
 from xpgrad.testing.arrays import on_host
 from xpgrad.transforms import grad, hvp, jvp, odeint, vmap
 
+pytestmark = pytest.mark.exhaustive(1)
+
 A = np.asarray([[-0.1, 2.0], [-2.0, -0.1]])
 START = np.asarray([2.0, 0.0])
 TIMES = np.linspace(0.0, 2.0, 4)

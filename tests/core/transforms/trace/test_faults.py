@@ -21,6 +21,8 @@ from xpgrad.transforms.trace.backend import TraceBackend
 from xpgrad.transforms.trace.level import InputSource, TraceLevel
 from xpgrad.transforms.trace.node import Half
 
+pytestmark = pytest.mark.exhaustive(1)
+
 Plant = Callable[[pytest.MonkeyPatch], None]
 Probe = Callable[[], None]
 

@@ -4,6 +4,8 @@ import pytest
 from tests.core.transforms.trace.outside_programs import outcome, programs
 from tests.devices import device_or_skip
 
+pytestmark = pytest.mark.exhaustive(1)
+
 PROGRAMS = programs()
 
 

@@ -19,6 +19,8 @@ from xpgrad.transforms.trace.passes import PASSES, REASSOCIATING, apply_passes, 
 from xpgrad.transforms.trace.program import Call, Value
 from xpgrad_numpy.kernels import KERNELS
 
+pytestmark = pytest.mark.exhaustive(1)
+
 RNG = np.random.default_rng(0)
 OFF = [(), *((name,) for name in sorted(REASSOCIATING))]
 STEPS, ROWS, WIDTH = 12, 2, 3
