@@ -54,6 +54,7 @@ def test_results_agree_with_pytest() -> None:
     test(items["K01[cos,float64,"])
 
 
+@pytest.mark.exhaustive(1)
 def test_three_lines_are_a_test_file(tmp_path: Path) -> None:
     file = tmp_path / "test_conformance.py"
     file.write_text(

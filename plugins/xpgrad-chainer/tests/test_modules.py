@@ -21,6 +21,7 @@ PARTIAL = "distributions.", "functions.", "link_hooks.", "links.", "training.upd
 
 
 @pytest.mark.parametrize("path", table()["modules"])
+@pytest.mark.exhaustive(1)
 def test_module_has_all_its_names(path) -> None:
     module = importlib.import_module(f"chainer.{path}" if path else "chainer")
     missing = [name for name in module.__all__ if not hasattr(module, name)]

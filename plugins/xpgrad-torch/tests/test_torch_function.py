@@ -312,6 +312,7 @@ def by_hessian(f, y, g, gg):
 
 @pytest.mark.parametrize("transform", [by_jvp, by_vmap, by_compile, by_hvp, by_jacobian, by_hessian])
 @pytest.mark.parametrize("name", sorted({*CALLS} - {"nonzero"}))  # whose shape depends on values
+@pytest.mark.exhaustive(1)
 def test_functions_within_transforms(name, transform):
     f = total(CALLS[name])
     found, expected = transform(f, *derivatives(f))

@@ -62,6 +62,7 @@ def test_every_operation_of_a_statement_has_a_row():
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("op", sorted(op for op, row in ROWS.items() if row.real))
+@pytest.mark.exhaustive(1)
 def test_real_function_is_within_four_units_in_the_last_place_of_numpy(op, dtype, tmp_path):
     rng = np.random.default_rng(1)
     arrays = [numbers(dtype, rng)]

@@ -30,6 +30,7 @@ def looked_up(path):
 
 
 @pytest.mark.parametrize("entry", [entry for entry in ENTRIES if entry.here], ids=lambda entry: entry.path)
+@pytest.mark.exhaustive(1)
 def test_names_listed_as_available_exist(entry) -> None:
     looked_up(entry.here)
 

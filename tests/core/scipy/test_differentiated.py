@@ -106,6 +106,7 @@ class TestDifferentiated:
 
             assert inner(gradients(twice, xs), vs) == pytest.approx(second, rel=1e-7, abs=1e-8)
 
+    @pytest.mark.exhaustive(1)
     def test_batch(self, case):
         if not case.batched:
             pytest.skip("reads values")
@@ -137,6 +138,7 @@ class TestDifferentiated:
     @pytest.mark.parametrize(
         "name", ["@torch:cpu", pytest.param("@jax", marks=pytest.mark.slow), "@strict", "native:0"]
     )
+    @pytest.mark.exhaustive(1)
     def test_libraries(self, case, name, stack):
         if not case.libraries:
             pytest.skip("only NumPy's arrays")

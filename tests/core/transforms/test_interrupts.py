@@ -92,6 +92,7 @@ REGIONS = {
         ("hessian", "a primitive"),
     ],
 )
+@pytest.mark.exhaustive(1)
 def test_an_interrupt_anywhere_leaves_the_thread_state_unchanged(region, name):
     x = array(xpgrad.get_device("@numpy"), [2.0])
     before = state()

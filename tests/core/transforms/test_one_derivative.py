@@ -200,6 +200,7 @@ READ = "root by bisection"
 
 
 @pytest.mark.parametrize("name", POINTS)
+@pytest.mark.exhaustive(1)
 def test_all_modes_agree(device: Any, name: str) -> None:
     f, x = POINTS[name]
     direction = np.cos(np.arange(x.size) ** 2.0).reshape(x.shape)

@@ -80,6 +80,7 @@ def test_densities_of_a_library_that_follows_the_standard_only(name: str) -> Non
 
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("name", CONTINUOUS + DISCRETE)
+@pytest.mark.exhaustive(1)
 def test_tails_and_quantiles(name: str, method: str) -> None:
     own, exact, parameters = both(name)
     at = LEVELS if method in ("ppf", "isf") else points_of(exact, parameters)
@@ -94,6 +95,7 @@ def test_tails_and_quantiles(name: str, method: str) -> None:
 @pytest.mark.parametrize("method", ["mean", "var", "std", "entropy"])
 @pytest.mark.parametrize("name", CONTINUOUS + DISCRETE)
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.exhaustive(1)
 def test_moments(name: str, method: str) -> None:
     own, exact, parameters = both(name)
     try:

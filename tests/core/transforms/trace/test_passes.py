@@ -75,6 +75,7 @@ def test_small_programs_give_the_same_bits(name):
 @pytest.mark.parametrize("off", PASSES_OFF, ids=titled)
 @settings(max_examples=60, deadline=None)
 @given(seed=st.integers(0, 2**32), count=st.integers(0, 80))
+@pytest.mark.exhaustive(1)
 def test_random_programs_give_the_same_bits(seed, count, off):
     check(seed, off, count)
 
