@@ -11,7 +11,13 @@ from xpgrad.types import Array
 
 @gradient_row("special.expit.x", "tanh.x")
 def of_one_shape(b: Batching, function: Callable[..., Any], /, *arrays: Any) -> Any:
-    """Return the gradient of an elementwise function, from arrays of one shape; kernels do not broadcast them."""
+    """Return the gradient of an elementwise function, from arrays of one shape; kernels do not broadcast them.
+
+    A slope that is the same for all members is computed once, by the formula.
+    """
+    gy, *others = arrays
+    if gy.batched and not any(x.batched for x in others):
+        return NotImplemented
     gx = function(*map(b.front, arrays))
     return gx if gx is NotImplemented else b.made(b.base.restore(gx))
 
