@@ -12,6 +12,7 @@ from xpgrad import array_api as xp
 from xpgrad_numpy.elementwise import in_blocks
 from xpgrad_numpy.kernels import NETWORKS, network
 from xpgrad_numpy.kernels.elementwise import BITWISE_FROM, tanh_x, where
+from xpgrad_numpy.kernels.statistical import sum_to
 from xpgrad_numpy.writers import tanh_x as write_tanh_x
 from xpgrad_numpy.writers import where as write_where
 
@@ -88,3 +89,15 @@ def test_functions_in_blocks_write_results_of_arrays_that_are_not_contiguous() -
     spec = get_device("@numpy").backend.spec(gy)
     (gx,) = in_blocks(lambda gy, x, t, out: (write_tanh_x(gy, x, t, out=out),), [gy, x, t], [spec])
     np.testing.assert_array_equal(gx, tanh_x(gy, x, t))
+
+
+@pytest.mark.parametrize("shape", [(20,), (1, 20), (300, 1), (1,), (40, 1, 20), (40, 30, 1)])
+def test_sums_to_a_shape_are_those_of_numpy(shape: tuple[int, ...]) -> None:
+    large = (40, 30, 20) if len(shape) > 2 else (300, 20)
+    x = np.random.default_rng(0).standard_normal(large)
+    x[0, 0], x[1, 1] = np.inf, np.nan
+    axes = tuple(range(x.ndim - len(shape)))
+    axes += tuple(i for i in range(len(axes), x.ndim) if shape[i - x.ndim] != large[i])
+    y = sum_to(x, shape)
+    np.testing.assert_allclose(y, np.sum(x, axes).reshape(shape), rtol=1e-12, atol=1e-12)
+    assert y.shape == shape

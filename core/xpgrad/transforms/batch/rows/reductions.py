@@ -5,6 +5,7 @@ from typing import Any
 
 from xpgrad.transforms.batch.batching import Batching
 from xpgrad.transforms.batch.rows.table import row
+from xpgrad.types import Shape
 
 
 @row("all", "any", "max", "mean", "min", "prod", "std", "sum", "var", "count_nonzero")
@@ -13,3 +14,12 @@ def reduction(b: Batching, function: Callable[..., Any], x: Any, /, axis: Any = 
     if not x.ndim and axis is None:  # no axes: some libraries would reduce the hidden one
         return b.restored(function(b.reshaped(x, (1,)), axis=(1,), **{**options, "keepdims": False}))
     return b.made(b.base.restore(function(x.values, axis=b.axes(axis, x.ndim), **options)))
+
+
+@row("sum_to")
+def sum_to(b: Batching, function: Callable[..., Any], x: Any, /, shape: Shape) -> Any:
+    """Return members summed to `shape`."""
+    if x.shape == shape:
+        return x
+    lead = (1,) * (x.ndim - len(shape))
+    return b.made(b.shaped(b.base.restore(function(x.values, shape=(b.size, *lead, *shape))), (b.size, *shape)))
