@@ -115,10 +115,7 @@ class NumPyBackend(Backend):
 
     def is_kind(self, dtype: Dtype, kind: str | tuple[str, ...]) -> bool:
         """Return whether `dtype` is of a kind of the standard's `isdtype`."""
-        if isinstance(dtype, np.dtype) and is_foreign(dtype):
-            kinds = (kind,) if isinstance(kind, str) else kind
-            return is_foreign_float(dtype) and not {"real floating", "numeric"}.isdisjoint(kinds)
-        return bool(np.isdtype(dtype, kind))
+        return _is_kind(dtype, kind)
 
     def finfo(self, dtype: Dtype) -> Any:
         """Return the limits of a floating-point dtype, or of the dtype of an array."""
@@ -255,3 +252,11 @@ def _with_lists(state: dict[str, Any]) -> dict[str, Any]:
 def _name_of(dtype: Dtype) -> str:
     """Return the name of a dtype, which NumPy composes at each call."""
     return str(np.dtype(dtype).name)
+
+
+@functools.lru_cache(1024)
+def _is_kind(dtype: Dtype, kind: str | tuple[str, ...]) -> bool:
+    if isinstance(dtype, np.dtype) and is_foreign(dtype):
+        kinds = (kind,) if isinstance(kind, str) else kind
+        return is_foreign_float(dtype) and not {"real floating", "numeric"}.isdisjoint(kinds)
+    return bool(np.isdtype(dtype, kind))

@@ -14,6 +14,7 @@ from xpgrad.graph.methods.cuts import ended_at, running, uncollected
 from xpgrad.graph.pullback import rule_of
 from xpgrad.transforms.dual.rules import ROWS
 from xpgrad.transforms.dual.transposition import transposed
+from xpgrad.transforms.enclosing.backend import SCALARS
 from xpgrad.types import Array, Kernel
 
 if TYPE_CHECKING:
@@ -72,7 +73,10 @@ def derived(backend: "DualBackend", definition: Definition, kernel: Kernel | Non
                 tangents.append(None)
         if not plain:
             levels = [] if level is None else [level]
-            parameters = {name: backend.opened(value, levels) for name, value in parameters.items()}
+            parameters = {
+                name: value if type(value) in SCALARS else backend.opened(value, levels)
+                for name, value in parameters.items()
+            }
             level = level or (levels[-1] if levels else None)
         if level is None:
             level = backend.level()
