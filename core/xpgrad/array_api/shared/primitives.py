@@ -76,4 +76,4 @@ def scale(xp: Namespace, x1: Operand, x2: Operand, /) -> Array:
     """
     limits = xp.backend.finfo((x1 if hasattr(x1, "dtype") else x2).dtype)
     size = xp.maximum(xp.maximum(x1, x2), -xp.minimum(x1, x2))  # one may be a scalar
-    return xp.minimum(xp.maximum(size, limits.smallest_normal), limits.max)
+    return xp.minimum(xp.maximum(size, float(limits.smallest_normal)), float(limits.max))
