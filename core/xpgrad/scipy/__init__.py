@@ -12,7 +12,7 @@ from xpgrad.scipy.vectors import hess, hvp, jac, ravel, residuals, value_and_gra
 
 __all__ = [
     "fft", "hess", "hvp", "integrate", "interpolate", "jac", "least_squares", "linalg", "minimize", "ndimage", "ravel",
-    "residuals", "root", "signal", "solve_ivp", "sparse", "spatial", "value_and_grad",
+    "residuals", "root", "signal", "solve_ivp", "sparse", "spatial", "stats", "value_and_grad",
 ]  # fmt: skip
 
 _LATE = {
@@ -23,7 +23,7 @@ _LATE = {
 }
 """Functions of modules that import SciPy, an optional library."""
 
-_CHAPTERS = ("fft", "integrate", "interpolate", "linalg", "ndimage", "signal", "sparse", "spatial")
+_CHAPTERS = ("fft", "integrate", "interpolate", "linalg", "ndimage", "signal", "sparse", "spatial", "stats")
 """Packages that are imported at their first use."""
 
 if TYPE_CHECKING:
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from xpgrad.scipy import signal as signal
     from xpgrad.scipy import sparse as sparse
     from xpgrad.scipy import spatial as spatial
+    from xpgrad.scipy import stats as stats
     from xpgrad.scipy.fitting import least_squares as least_squares
     from xpgrad.scipy.initial_values import solve_ivp as solve_ivp
     from xpgrad.scipy.minimizing import minimize as minimize

@@ -49,7 +49,7 @@ def test_chapters_do_not_import_scipy_and_compositions_do_without():
 import sys
 sys.modules["scipy"] = None
 import numpy as np, xpgrad
-for name in ("fft", "integrate", "interpolate", "linalg", "ndimage", "signal", "sparse", "spatial"):
+for name in ("fft", "integrate", "interpolate", "linalg", "ndimage", "signal", "sparse", "spatial", "stats"):
     getattr(xpgrad.scipy, name)
 a = np.asarray([[2.0, 1.0], [0.5, 3.0]])
 root = xpgrad.scipy.linalg.sqrtm(a)

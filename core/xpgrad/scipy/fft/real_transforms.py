@@ -11,10 +11,15 @@ from xpgrad import array_api as xpa
 from xpgrad.array_api.half_precision import in_single_precision
 from xpgrad.array_api.shared.axes import checked_axes
 from xpgrad.errors import ShapeError
+from xpgrad.graph.function_node import FunctionNode
 from xpgrad.graph.variable import Variable
 from xpgrad.scipy.operands import inexact, numbers_beside, one_axis, resized, zeros_beside
-from xpgrad.types import AnyArray
+from xpgrad.scipy.reference import reference, required
+from xpgrad.types import AnyArray, Array
 
+Count = int | None
+Norm = str | None
+Flag = bool | None
 NORMS = (None, "backward", "ortho", "forward")
 INVERSE = {1: 1, 2: 3, 3: 2, 4: 4}
 OPPOSITE = {None: "forward", "backward": "forward", "forward": "backward", "ortho": "ortho"}
@@ -105,6 +110,38 @@ def _scaled(x: Variable, at: tuple[bool, bool], factor: float) -> Variable:
     return x * xpa.where(chosen, factor, xpa.ones_like(numbers))
 
 
+def _ends(is_sine: bool) -> dict[int, tuple[bool, bool]]:
+    """Return, by type, whether the first and the last element count half."""
+    half = (not is_sine, is_sine)
+    return {1: (not is_sine, not is_sine), 2: half, 3: half, 4: (False, False)}
+
+
+class HostTransform(FunctionNode):
+    """A transform by SciPy; a class, because its gradient is another transform."""
+
+    of_library = True
+
+    def __init__(self, kind: int, is_sine: bool) -> None:
+        self.kind, self.is_sine = kind, is_sine
+
+    def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
+        """Return the transform along the last axis."""
+        return (getattr(required("scipy.fft", "dct"), "dst" if self.is_sine else "dct")(inputs[0], self.kind),)
+
+    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> tuple[Variable, ...]:
+        """Return the transposed transform."""
+        ends, (gy,) = _ends(self.is_sine)[self.kind], grad_outputs
+        gx = _core(_scaled(gy, ends, 2.0) if self.kind != 3 else gy, INVERSE[self.kind], self.is_sine)
+        return (_scaled(gx, ends, 0.5) if self.kind in (1, 3) else gx,)
+
+
+def _core(x: Variable, kind: int, is_sine: bool) -> Variable:
+    """Return the transform along the last axis, without a norm."""
+    if x.size and reference("scipy.fft", "dct", x._array) is not None:
+        return HostTransform(kind, is_sine).apply((x,))[0]
+    return (SINES if is_sine else COSINES)[kind](x)
+
+
 @in_single_precision
 def _transform(
     name: str, x: Any, kind: int, n: int | None, axis: int, norm: str | None, orthogonalize: bool | None, inverse: bool
@@ -125,10 +162,10 @@ def _transform(
         kind, norm = INVERSE[kind], OPPOSITE[norm]
     x = resized(xpa.moveaxis(x, along, -1), x.ndim - 1, count)
     orthogonal = norm == "ortho" if orthogonalize is None else orthogonalize
-    ends = {1: (not is_sine, not is_sine), 2: (not is_sine, is_sine), 3: (not is_sine, is_sine), 4: (False, False)}
+    ends = _ends(is_sine)
     if orthogonal and kind in (1, 3):
         x = _scaled(x, ends[kind], math.sqrt(2.0))
-    y = (SINES if is_sine else COSINES)[kind](x)
+    y = _core(x, kind, is_sine)
     if orthogonal and kind in (1, 2):
         y = _scaled(y, ends[kind], math.sqrt(0.5))
     period = 2 * (count + (0 if kind != 1 else 1 if is_sine else -1))
@@ -155,9 +192,8 @@ def _many(
 
 
 def dct(
-    x: AnyArray, type: int = 2, n: int | None = None, axis: int = -1, norm: str | None = None,
-    orthogonalize: bool | None = None,
-) -> Variable:  # fmt: skip
+    x: AnyArray, type: int = 2, n: Count = None, axis: int = -1, norm: Norm = None, orthogonalize: Flag = None
+) -> Variable:
     """Return the discrete cosine transform along an axis.
 
     Parameters
@@ -180,56 +216,49 @@ def dct(
 
 
 def idct(
-    x: AnyArray, type: int = 2, n: int | None = None, axis: int = -1, norm: str | None = None,
-    orthogonalize: bool | None = None,
-) -> Variable:  # fmt: skip
+    x: AnyArray, type: int = 2, n: Count = None, axis: int = -1, norm: Norm = None, orthogonalize: Flag = None
+) -> Variable:
     """Return the inverse of `dct` with the same arguments."""
     return _transform("idct", x, type, n, axis, norm, orthogonalize, True)
 
 
 def dst(
-    x: AnyArray, type: int = 2, n: int | None = None, axis: int = -1, norm: str | None = None,
-    orthogonalize: bool | None = None,
-) -> Variable:  # fmt: skip
+    x: AnyArray, type: int = 2, n: Count = None, axis: int = -1, norm: Norm = None, orthogonalize: Flag = None
+) -> Variable:
     """Return the discrete sine transform along an axis, with arguments as for `dct`."""
     return _transform("dst", x, type, n, axis, norm, orthogonalize, False)
 
 
 def idst(
-    x: AnyArray, type: int = 2, n: int | None = None, axis: int = -1, norm: str | None = None,
-    orthogonalize: bool | None = None,
-) -> Variable:  # fmt: skip
+    x: AnyArray, type: int = 2, n: Count = None, axis: int = -1, norm: Norm = None, orthogonalize: Flag = None
+) -> Variable:
     """Return the inverse of `dst` with the same arguments."""
     return _transform("idst", x, type, n, axis, norm, orthogonalize, True)
 
 
 def dctn(
-    x: AnyArray, type: int = 2, s: Any = None, axes: Any = None, norm: str | None = None,
-    orthogonalize: bool | None = None,
-) -> Variable:  # fmt: skip
+    x: AnyArray, type: int = 2, s: Any = None, axes: Any = None, norm: Norm = None, orthogonalize: Flag = None
+) -> Variable:
     """Return the discrete cosine transform along several axes, by default all, with lengths `s`."""
     return _many(dct, "dctn", x, type, s, axes, norm, orthogonalize)
 
 
 def idctn(
-    x: AnyArray, type: int = 2, s: Any = None, axes: Any = None, norm: str | None = None,
-    orthogonalize: bool | None = None,
-) -> Variable:  # fmt: skip
+    x: AnyArray, type: int = 2, s: Any = None, axes: Any = None, norm: Norm = None, orthogonalize: Flag = None
+) -> Variable:
     """Return the inverse of `dctn` with the same arguments."""
     return _many(idct, "idctn", x, type, s, axes, norm, orthogonalize)
 
 
 def dstn(
-    x: AnyArray, type: int = 2, s: Any = None, axes: Any = None, norm: str | None = None,
-    orthogonalize: bool | None = None,
-) -> Variable:  # fmt: skip
+    x: AnyArray, type: int = 2, s: Any = None, axes: Any = None, norm: Norm = None, orthogonalize: Flag = None
+) -> Variable:
     """Return the discrete sine transform along several axes, by default all, with lengths `s`."""
     return _many(dst, "dstn", x, type, s, axes, norm, orthogonalize)
 
 
 def idstn(
-    x: AnyArray, type: int = 2, s: Any = None, axes: Any = None, norm: str | None = None,
-    orthogonalize: bool | None = None,
-) -> Variable:  # fmt: skip
+    x: AnyArray, type: int = 2, s: Any = None, axes: Any = None, norm: Norm = None, orthogonalize: Flag = None
+) -> Variable:
     """Return the inverse of `dstn` with the same arguments."""
     return _many(idst, "idstn", x, type, s, axes, norm, orthogonalize)

@@ -1,13 +1,12 @@
 """Boundary value problems: SciPy finds mesh and solution, and the equations of collocation give the derivatives."""
 
-import functools
 from collections.abc import Callable
 from typing import Any
 
 from xpgrad import array_api as xpa
 from xpgrad.backend.plugins import plugins
 from xpgrad.errors import ShapeError
-from xpgrad.graph.variable import Variable, as_variable
+from xpgrad.graph.variable import Variable, as_array, as_variable
 from xpgrad.scipy.interpolate.cubic import CubicHermiteSpline
 from xpgrad.scipy.operands import from_host, inexact
 from xpgrad.scipy.reference import required
@@ -15,10 +14,8 @@ from xpgrad.transforms.batch.vmap import vmap
 from xpgrad.transforms.forward import jvp
 from xpgrad.transforms.implicit import custom_root
 from xpgrad.transforms.vectors import host_array
-from xpgrad.types import Array
 
-NEWTON = 3
-"""Steps after SciPy's solution, whose equations then hold up to rounding."""
+NEWTON = 3  # steps after SciPy's solution, whose equations then hold up to rounding
 
 
 def solve_bvp(
@@ -60,20 +57,18 @@ def solve_bvp(
     guess = None if p is None else inexact(p, "solve_bvp")
 
     def on_host(function: Callable[..., Any]) -> Callable[..., Any]:
-        return lambda *given: _numbers(function(*(from_host(y, each) for each in given)))
+        return lambda *given: host_array(as_array(function(*(from_host(y, each) for each in given))))
 
     found = required("scipy.integrate", "solve_bvp").solve_bvp(
-        on_host(fun), on_host(bc), _numbers(x), _numbers(y), None if guess is None else _numbers(guess),
+        on_host(fun), on_host(bc), *(None if each is None else host_array(as_array(each)) for each in (x, y, guess)),
         tol=tol, max_nodes=max_nodes, verbose=verbose, bc_tol=bc_tol,
     )  # fmt: skip
-    shares = from_host(x, (found.x - found.x[0]) / (found.x[-1] - found.x[0]))
-    mesh = x[0] + (x[-1] - x[0]) * shares
-    count, shape = found.y.size, found.y.shape
-    start = [found.y.reshape(-1), [] if found.p is None else found.p]
+    mesh = x[0] + (x[-1] - x[0]) * from_host(x, (found.x - found.x[0]) / (found.x[-1] - found.x[0]))
+    count, shape, host = found.y.size, found.y.shape, plugins.host
+    start = [host.asarray(each) for each in (found.y.reshape(-1), [] if found.p is None else found.p)]
 
     def divided(z: Any) -> tuple[Any, ...]:
-        parameters = () if guess is None else (z[count:],)
-        return xpa.reshape(z[:count], shape), *parameters
+        return xpa.reshape(z[:count], shape), *(() if guess is None else (z[count:],))
 
     def misfit(z: Any) -> Variable:
         values, *parameters = divided(z)
@@ -87,12 +82,16 @@ def solve_bvp(
 
     def solved(f: Callable[..., Any], z: Any) -> Any:
         for _ in range(NEWTON):
-            z = z - linear(functools.partial(_along, f, z), f(z))
+
+            def tangent(t: Any, z: Any = z) -> Any:
+                return jvp(f, (z,), (t,))[1]
+
+            z = z - linear(tangent, f(z))
         return z
 
     z = custom_root(
         misfit,
-        from_host(y, plugins.host.namespace.concat([plugins.host.asarray(each) for each in start])),
+        from_host(y, host.namespace.concat(start)),
         solved,
         linear,
     )
@@ -101,16 +100,6 @@ def solve_bvp(
     found.yp = as_variable(fun(mesh, found.y, *parameters))
     found.sol = CubicHermiteSpline(mesh, found.y, found.yp, axis=1)
     return found
-
-
-def _numbers(x: Any) -> Array:
-    """Return the elements of a Variable on the host, which have no gradient."""
-    return host_array(as_variable(as_variable(x).array))
-
-
-def _along(f: Callable[..., Any], z: Any, t: Any) -> Any:
-    """Return the derivative of `f` at `z` in the direction `t`."""
-    return jvp(f, (z,), (t,))[1]
 
 
 def linear(function: Callable[[Any], Any], y: Variable) -> Variable:

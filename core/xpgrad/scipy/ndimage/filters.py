@@ -10,12 +10,14 @@ from xpgrad.array_api.half_precision import in_single_precision
 from xpgrad.array_api.shared.axes import checked_axes
 from xpgrad.backend.indexing import at_axis
 from xpgrad.errors import ShapeError
+from xpgrad.graph.function_node import FunctionNode
 from xpgrad.graph.operands import as_variables, is_operand
 from xpgrad.graph.variable import Variable
 from xpgrad.ops.padding import pad
-from xpgrad.scipy.operands import inexact, one_axis
+from xpgrad.scipy.operands import inexact, one_axis, padded
+from xpgrad.scipy.reference import reference, required
 from xpgrad.scipy.signal.convolution import MAX_TERMS, fftconvolve
-from xpgrad.types import AnyArray
+from xpgrad.types import AnyArray, Array
 
 MODES = {
     "reflect": "symmetric", "grid-mirror": "symmetric", "constant": "constant", "grid-constant": "constant",
@@ -75,7 +77,36 @@ def summed(
     """Return the correlation along an axis with weights, which are numbers or Variables."""
     if not weights:
         raise ShapeError(f"{function}: expected at least one weight, got none")
-    return weighted(windows(x, axis, len(weights), mode, cval, origin, function), weights)
+    x = extended(x, axis, *_reach(len(weights), origin, function), mode, cval, function)
+    return _correlation(x, weights, axis)
+
+
+class HostCorrelation(FunctionNode):
+    """Weighted sums of the windows within an image by SciPy; a class, because its gradient is another one."""
+
+    of_library = True
+
+    def __init__(self, weights: Sequence[Any], axis: int) -> None:
+        self.weights, self.axis = list(weights), axis
+
+    def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
+        """Return the sums."""
+        y = required("scipy.ndimage", "correlate1d").correlate1d(inputs[0], self.weights, self.axis, mode="constant")
+        before, after = _reach(len(self.weights), 0, "correlate1d")
+        return (y[at_axis(self.axis, slice(before, y.shape[self.axis] - after))],)
+
+    def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> tuple[Variable, ...]:
+        """Return the sums of the cotangent, which is 0 around it, with the weights in reverse."""
+        (gy,), reach = grad_outputs, len(self.weights) - 1
+        return (_correlation(padded(gy, self.axis, reach, reach), self.weights[::-1], self.axis),)
+
+
+def _correlation(x: Variable, weights: Sequence[Any], axis: int) -> Variable:
+    """Return the weighted sums of the windows along an axis that lie within an image."""
+    if x.size and all(isinstance(w, float) for w in weights) and reference("scipy.ndimage", "correlate1d", x._array):
+        return HostCorrelation(weights, axis).apply((x,))[0]
+    n = x.shape[axis] - len(weights) + 1
+    return weighted([x[at_axis(axis, slice(k, k + n))] for k in range(len(weights))], weights)
 
 
 def _weights(weights: Any, x: Variable, name: str) -> tuple[Variable, list[Any]]:

@@ -3,15 +3,7 @@
 import typing as _typing
 
 from xpgrad.array_api import zeros_like
-from xpgrad.distributions.families import (
-    counts,
-    half_line,
-    integers,
-    intervals,
-    lifetimes,
-    real_line,
-    unbounded,
-)
+from xpgrad.distributions.families import counts, half_line, integers, intervals, lifetimes, real_line, unbounded
 from xpgrad.scipy.stats.univariate import Continuous, Discrete
 
 alpha = Continuous("alpha", lifetimes.ALPHA, "a")

@@ -2,17 +2,7 @@
 
 from typing import Any
 
-from xpgrad.array_api import (
-    broadcast_to,
-    exp,
-    expand_dims,
-    full_like,
-    log,
-    matmul,
-    matrix_transpose,
-    reshape,
-    sqrt,
-)
+from xpgrad.array_api import broadcast_to, exp, expand_dims, full_like, log, matmul, matrix_transpose, reshape, sqrt
 from xpgrad.array_api import sum as sum_
 from xpgrad.array_api.linalg import cholesky
 from xpgrad.distributions.categories import Dirichlet
