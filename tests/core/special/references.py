@@ -53,6 +53,11 @@ def _erfcx(x: Number) -> Number:
     return mp.exp(x * x) * mp.erfc(x)
 
 
+def _voigt(x: Number, sigma: Number, gamma: Number) -> Number:
+    z = (x + 1j * gamma) / (sigma * mp.sqrt(2))
+    return mp.re(mp.exp(-z * z) * mp.erfc(-1j * z)) / (sigma * mp.sqrt(2 * mp.pi))
+
+
 def _ndtr(x: Number) -> Number:
     return mp.erfc(-x / mp.sqrt(2)) / 2
 
@@ -256,6 +261,7 @@ TABLE: dict[str, Row] = {
     "erfc": (mp.erfc, (until(30, REAL),)),
     "erfcx": (_erfcx, ((*until(26, REAL), *LARGE),)),
     "erfi": (mp.erfi, (until(26, REAL),)),
+    "voigt_profile": (_voigt, (until(30, FEW), (0.3, 1.3, 2.5), (0.1, 0.7, 2.5))),
     "erfinv": (mp.erfinv, (until(0.9999, REAL),)),
     "erfcinv": (_erfcinv, ((*PROBABILITIES, 1.0, 1 + 1e-9, 1.3, 1.9, 2 - 1e-9),)),
     "dawsn": (lambda x: mp.sqrt(mp.pi) / 2 * mp.exp(-x * x) * mp.erfi(x), (until(1e4, REAL),)),

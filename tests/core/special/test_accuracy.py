@@ -200,7 +200,7 @@ def test_every_function_has_references() -> None:
         "berp", "beip", "kerp", "keip", "kelvin", "digamma", "ellipj", "expn", "fresnel", "gammasgn",
         "hankel1", "hankel1e",
         "hankel2", "hankel2e", "huber", "jn", "jve", "multigammaln", "polygamma", "radian", "shichi", "sici", "carlson",
-        "yn", "yve",
+        "wofz", "yn", "yve",
     }  # fmt: skip
     assert named - families == composed
 
@@ -221,6 +221,7 @@ AXES = {
     "stdtridf": ((0.3, 0.35), (-0.7, -1.3)),
     "nrdtrimn": (INSIDE, PARAMETERS, ENDS),
     "nrdtrisd": (ENDS, (0.25, 0.9), ENDS),
+    "voigt_profile": (ENDS, PARAMETERS, PARAMETERS),
     "tklmbda": ((-0.5, 0.5, 1.0), (-0.5, 0.25, 0.5)),
     "huber": (ENDS, ENDS),
     **dict.fromkeys(("elliprf", "elliprd"), (ENDS[:5],) * 3),

@@ -68,7 +68,9 @@ PARTS = {
 """Kernels that are one output of a function with several."""
 IN_DOUBLE = frozenset(["bei", "ber", "kei", "ker"])
 """Those that need more digits than single precision has: sums for Kelvin functions cancel from 8 on."""
-OF_COMPLEX = {"complex_erf": "erf", "complex_erfc": "erfc", "complex_loggamma": "loggamma"}
+OF_COMPLEX = {
+    "complex_erf": "erf", "complex_erfc": "erfc", "complex_loggamma": "loggamma", "complex_wofz": "wofz",
+}  # fmt: skip
 PARTLY = frozenset(["elliptic_of", "kve_moment"])
 """Kernels that are SciPy's for some orders or arguments."""
 NAMES = frozenset(_SAME_NAME.split()) | IN_DOUBLE | ORDERED.keys() | PARTS.keys() | OF_COMPLEX.keys() | PARTLY

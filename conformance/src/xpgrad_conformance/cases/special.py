@@ -80,6 +80,7 @@ GAMMA = (
     _case("gammasgn", (-5.0, 3.0), keeps=(), order=0),
     _case("gamma", (0.4, 4.0), keeps=("x", "y")),
     _case("rgamma", (0.4, 4.0), keeps=("x",)),
+    _of("wofz", "complex", lambda s, x: s.wofz(x), _scipy("wofz"), (0.2, 2.0), complex=True, order=1, dtype="complex"),
     *(_complex(name) for name in ("erf", "erfc", "loggamma", "gamma", "rgamma", "psi")),
     _case("psi", (0.4, 12.0), keeps=("x",)),
     _order("polygamma_of", "polygamma", 1, 0.6, 4.0),
