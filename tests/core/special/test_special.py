@@ -197,8 +197,8 @@ WITH_DEGREE: dict[str, tuple[int, tuple[Any, ...]]] = {  # sums over several use
     "eval_sh_jacobi": (3, ([2.2, 3.0, 2.6], [0.7, 1.1, 1.4], [0.1, 0.5, 0.9])),
 }
 INNER = {  # derivatives, outputs, or parts of the domain, for functions that have a case
-    "bei_of", "ber_of", "carlson", "complex_polygamma_of", "cosine_integral", "ellipe_of", "elliptic_of",
-    "erfc_quotient_of", "fdtr_slope", "fresnel_cosine", "fresnel_sine", "gammainc_shape_of",
+    "airy_of", "bei_of", "ber_of", "carlson", "complex_polygamma_of", "cosine_integral", "ellipe_of",
+    "elliptic_of", "erfc_quotient_of", "fdtr_slope", "fresnel_cosine", "fresnel_sine", "gammainc_shape_of",
     "hyperbolic_cosine_integral", "hyperbolic_sine_integral", "jacobi_am", "kei_of", "ker_of", "kve_moment",
     "psi_rise", "rgamma_of", "sine_integral", "stdtr_slope", "successes_of", "yn_of",
 }  # fmt: skip
@@ -301,9 +301,18 @@ def test_a_default_body_is_nan_beyond_where_it_is_accurate(name: str) -> None:
     assert np.isnan(PLAIN.kernel(f"special.{name}")(*(np.full(2, v) for v in before), far)).all()
 
 
+@pytest.mark.parametrize("n", range(4))
+def test_default_body_of_airy_functions_is_accurate_on_a_dense_grid(n: int) -> None:
+    x = np.concatenate([_even(-25, 10), _even(-1.2, 1.2), [0.0]])
+    got, expected = PLAIN.kernel("special.airy_of")(x, n=n), scipy.special.airy(x)[n]
+    size = np.where(x < 0, np.maximum(np.abs(expected), 0.1), np.abs(expected))
+    assert np.max(np.abs(got - expected) / size) < 1e-12
+
+
 def test_ufuncs_of_scipy_with_several_outputs_and_orders() -> None:
     x = Variable(np.asarray([0.3, 0.7]))
     for y, expected in (
+        (scipy.special.airy(x)[3], scipy.special.airy(x.array)[3]),
         (scipy.special.sici(x)[1], scipy.special.sici(x.array)[1]),
         *(
             (getattr(scipy.special, name)(0.5, x), getattr(scipy.special, name)(0.5, x.array))

@@ -73,7 +73,9 @@ OF_COMPLEX = {
 }  # fmt: skip
 PARTLY = frozenset(["elliptic_of", "kve_moment"])
 """Kernels that are SciPy's for some orders or arguments."""
-NAMES = frozenset(_SAME_NAME.split()) | IN_DOUBLE | ORDERED.keys() | PARTS.keys() | OF_COMPLEX.keys() | PARTLY
+NAMES = (
+    frozenset(_SAME_NAME.split()) | IN_DOUBLE | ORDERED.keys() | PARTS.keys() | OF_COMPLEX.keys() | PARTLY | {"airy_of"}
+)
 """Kernels that are SciPy's."""
 
 
@@ -95,13 +97,15 @@ def find(name: str, xp: Namespace) -> Kernel | None:
     if name in PARTLY:
         return None if scipy_special is None else _partly(name, scipy_special, xp)
     theirs, part = PARTS.get(name, (ORDERED.get(name, OF_COMPLEX.get(name, name)), None))
-    found = getattr(scipy_special, theirs, None)
+    found = getattr(scipy_special, "airy" if name == "airy_of" else theirs, None)
     if found is None:
         return None
     found = getattr(found, "__wrapped__", found)  # the ufunc itself: with SCIPY_ARRAY_API it is wrapped in a dispatcher
     if name in IN_DOUBLE:
         of_order = getattr(xp.special, f"{name}_of")
         return lambda x, /: of_order(x, n=0) if x.itemsize == 8 else found(x, dtype=np.float64).astype(x.dtype)
+    if name == "airy_of":
+        return lambda x, /, n: np.asarray(found(x)[n], x.dtype)
     if name == "ive":
         return lambda v, x, /: _with_expansion(found, v, x)
     if name in ORDERED:

@@ -222,6 +222,7 @@ REAL_ORDERS = (
         dtype="complex"),
     *(_case(name, (-6.0, 6.0)) for name in ("ber", "bei", "berp", "beip")),
     *(_case(name, (0.4, 6.0)) for name in ("ker", "kei", "kerp", "keip")),
+    _case("airy", (-6.0, 3.0)),
     _case("kelvin", (0.4, 6.0), dtype=("complex",) * 4),
 )  # fmt: skip
 

@@ -52,11 +52,13 @@ def jet(f: Callable[..., Any], primals: Sequence[Any], series: Sequence[Sequence
 
     Examples
     --------
-    >>> import math
-    >>> from xpgrad import Variable, array_api as xp
-    >>> y, (first, second) = jet(xp.sin, (Variable(0.0),), ([1.0, 0.0],))
-    >>> [float(x) for x in (y, first, second)]
-    [0.0, 1.0, 0.0]
+    >>> import numpy as np
+    >>> from xpgrad import array_api as xp
+    >>> from xpgrad.transforms import jet
+    >>> along = [np.asarray(1.0), np.asarray(0.0), np.asarray(0.0)]
+    >>> y, derivatives = jet(xp.sin, (np.asarray(0.0),), (along,))
+    >>> [float(x) for x in (y, *derivatives)]
+    [0.0, 1.0, 0.0, -1.0]
     """
     counts = {len(each) for each in series}
     if len(series) != len(primals) or len(counts) != 1:
