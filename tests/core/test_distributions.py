@@ -27,12 +27,12 @@ MAX_LINES = {
     "xpgrad/drawing/": 1_350,
     "xpgrad/cli/": 2_130,
     "xpgrad/hints.py": 220,
-    "xpgrad/special/": 3_800,
+    "xpgrad/special/": 4_200,
     "xpgrad/distributions/": 2_700,
-    "xpgrad/scipy/stats/": 450,
-    "xpgrad/scipy/": 5_550,
+    "xpgrad/scipy/stats/": 400,
+    "xpgrad/scipy/": 5_600,
     "xpgrad/programs/": 450,
-    "xpgrad/": 34_000,
+    "xpgrad/": 34_100,
 }
 """Blank ones are not counted; the first folder that fits counts."""
 
