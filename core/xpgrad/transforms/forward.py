@@ -87,7 +87,7 @@ def along(
     allow_constant: bool,
 ) -> tuple[Any, Any, Any]:  # fmt: skip
     """Return the results of `jvp`, for the transform `name`, and the auxiliary output or None."""
-    run = Run(name, f, primals, tangents)
+    run = ForwardRun(name, f, primals, tangents)
     try:
         return run(f, has_aux, allow_constant)
     except NotStepwise as error:
@@ -119,7 +119,7 @@ def hvp(
     tuple of trees
         One for each primal. Types are as for `value_and_grad`.
     """
-    run = Run("hvp", f, primals, tangents)
+    run = ForwardRun("hvp", f, primals, tangents)
 
     def gradient(*arguments: Any) -> list[Variable]:
         call = Evaluation("hvp", f, range(len(arguments)), False, arguments, {}, allow_constant=allow_constant)
@@ -137,7 +137,7 @@ def hvp(
     return tuple(argument.filled([next(remaining) for _ in argument.roots]) for argument in run.arguments)
 
 
-class Run:
+class ForwardRun:
     """One evaluation in forward mode.
 
     Attributes

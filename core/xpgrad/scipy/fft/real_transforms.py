@@ -17,7 +17,6 @@ from xpgrad.scipy.operands import inexact, numbers_beside, one_axis, resized, ze
 from xpgrad.scipy.reference import reference, required
 from xpgrad.types import AnyArray, Array
 
-Count = int | None
 Norm = str | None
 Flag = bool | None
 NORMS = (None, "backward", "ortho", "forward")
@@ -192,7 +191,7 @@ def _many(
 
 
 def dct(
-    x: AnyArray, type: int = 2, n: Count = None, axis: int = -1, norm: Norm = None, orthogonalize: Flag = None
+    x: AnyArray, type: int = 2, n: int | None = None, axis: int = -1, norm: Norm = None, orthogonalize: Flag = None
 ) -> Variable:
     """Return the discrete cosine transform along an axis.
 
@@ -216,21 +215,21 @@ def dct(
 
 
 def idct(
-    x: AnyArray, type: int = 2, n: Count = None, axis: int = -1, norm: Norm = None, orthogonalize: Flag = None
+    x: AnyArray, type: int = 2, n: int | None = None, axis: int = -1, norm: Norm = None, orthogonalize: Flag = None
 ) -> Variable:
     """Return the inverse of `dct` with the same arguments."""
     return _transform("idct", x, type, n, axis, norm, orthogonalize, True)
 
 
 def dst(
-    x: AnyArray, type: int = 2, n: Count = None, axis: int = -1, norm: Norm = None, orthogonalize: Flag = None
+    x: AnyArray, type: int = 2, n: int | None = None, axis: int = -1, norm: Norm = None, orthogonalize: Flag = None
 ) -> Variable:
     """Return the discrete sine transform along an axis, with arguments as for `dct`."""
     return _transform("dst", x, type, n, axis, norm, orthogonalize, False)
 
 
 def idst(
-    x: AnyArray, type: int = 2, n: Count = None, axis: int = -1, norm: Norm = None, orthogonalize: Flag = None
+    x: AnyArray, type: int = 2, n: int | None = None, axis: int = -1, norm: Norm = None, orthogonalize: Flag = None
 ) -> Variable:
     """Return the inverse of `dst` with the same arguments."""
     return _transform("idst", x, type, n, axis, norm, orthogonalize, True)

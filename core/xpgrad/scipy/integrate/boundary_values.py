@@ -37,7 +37,7 @@ def solve_bvp(
     y : Variable or array, shape (n, m)
         Initial guess.
     p : Variable, array or None, shape (k,)
-        Initial guess of unknown parameters. The result does not depend on guesses.
+        Initial guess of unknown parameters.
     tol, max_nodes, verbose, bc_tol
         As for ``scipy.integrate.solve_bvp``.
 
@@ -48,8 +48,8 @@ def solve_bvp(
 
     Notes
     -----
-    On SciPy's mesh the equations of collocation are solved up to rounding. Derivatives, of any order, are those of this
-    solution by the implicit function theorem, with the Jacobian as a dense matrix. Singular terms are left out.
+    On SciPy's mesh the equations of collocation are solved up to rounding, and differentiated as implicit functions,
+    with a dense Jacobian. The result does not depend on guesses. Singular terms are left out.
     """
     x, y = inexact(x, "solve_bvp"), inexact(y, "solve_bvp")
     if x.ndim != 1 or y.ndim != 2 or y.shape[1] != x.shape[0]:
@@ -89,12 +89,7 @@ def solve_bvp(
             z = z - linear(tangent, f(z))
         return z
 
-    z = custom_root(
-        misfit,
-        from_host(y, host.namespace.concat(start)),
-        solved,
-        linear,
-    )
+    z = custom_root(misfit, from_host(y, host.namespace.concat(start)), solved, linear)
     found.x, (found.y, *parameters) = mesh, divided(z)
     found.p = parameters[0] if parameters else None
     found.yp = as_variable(fun(mesh, found.y, *parameters))

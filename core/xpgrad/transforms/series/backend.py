@@ -13,7 +13,7 @@ from xpgrad.transforms.dual.transposition import pushed_outputs
 from xpgrad.transforms.enclosing.backend import TransformedBackend, backend_over
 from xpgrad.transforms.series.array import SeriesArray
 from xpgrad.transforms.series.rules import derived, space_of
-from xpgrad.transforms.series.terms import Arithmetic, Tail
+from xpgrad.transforms.series.terms import SeriesArithmetic, Tail
 from xpgrad.types import Array, Kernel
 
 
@@ -33,13 +33,13 @@ class SeriesBackend(DualBackend):
         self.order = order
         self.lower: Any = base if order == 1 else over(base, depth, order - 1)
         self.space, self.space_below = space_of(base), space_of(self.lower)
-        self._arithmetics = {each: Arithmetic(base, each) for each in (False, True)}
+        self._arithmetics = {each: SeriesArithmetic(base, each) for each in (False, True)}
 
     def derived(self, definition: Definition, kernel: Kernel | None) -> Callable[..., Any]:
         """Return a primitive as a function of series."""
         return derived(self, definition, kernel)
 
-    def arithmetic(self, level: Any) -> Arithmetic:
+    def arithmetic(self, level: Any) -> SeriesArithmetic:
         """Return the arithmetic of the coefficients at a level."""
         return self._arithmetics[level.collapsed]
 

@@ -11,7 +11,7 @@ from xpgrad.transforms.batch.collectives import psum
 from xpgrad.transforms.call import directions
 from xpgrad.transforms.dual.transposition import NotStepwise
 from xpgrad.transforms.enclosing.node import Output, left
-from xpgrad.transforms.forward import Run, jvp, outside, own
+from xpgrad.transforms.forward import ForwardRun, jvp, outside, own
 from xpgrad.transforms.leaves import as_leaf, zeros_like
 from xpgrad.transforms.series.level import SeriesLevel
 from xpgrad.transforms.trees import flatten, map_leaves
@@ -94,7 +94,7 @@ def coefficients(
     return found
 
 
-class _SeriesRun(Run):
+class _SeriesRun(ForwardRun):
     """One evaluation in Taylor mode."""
 
     def __init__(

@@ -23,7 +23,7 @@ class SeriesLevel(DualLevel):
     title : str
     order : int
     collapsed : bool
-        As for `Arithmetic`.
+        As for `SeriesArithmetic`.
     """
 
     transformation = "series"

@@ -230,7 +230,7 @@ class _Rule:
         """Return the result by the rules of forward mode, in the direction of the derivative of the operands."""
         backend, definition = self.backend, self.definition
         (kernel, rule), asks = self._lower, definition.asks
-        if backend.is_summed(level, y) and len(given) > 1:  # by each operand alone: see `Arithmetic.summed`
+        if backend.is_summed(level, y) and len(given) > 1:  # by each operand alone: see `SeriesArithmetic.summed`
             parts = [self._general(level, y, operands, [i], parameters)[1] for i in given]
             return y, (functools.reduce(backend.arithmetic(level).add, [part and part[0] for part in parts], None),)
         lows = [backend.cut(level, x, tail) for x, tail in zip(*operands, strict=True)]

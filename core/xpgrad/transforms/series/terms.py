@@ -11,7 +11,7 @@ Tail = tuple[Any, ...] | None
 Product = Callable[[Array, Array], Array]
 
 
-class Arithmetic:
+class SeriesArithmetic:
     """Sums and products of coefficients, arrays of `base`.
 
     Parameters
@@ -119,19 +119,19 @@ class Arithmetic:
         return [self.convolved(a, b, k) for k in range(len(a))]
 
 
-def _tanh(of: Arithmetic, x: Terms, y: Array) -> list[Any]:
+def _tanh(of: SeriesArithmetic, x: Terms, y: Array) -> list[Any]:
     first = of.base.restore(of.xp.tanh_slope(x[0], y))
     return of.integrated(x, y, lambda ys, k: of.scaled(of.convolved(ys, ys, k), -1.0) if k else first)
 
 
-def _expit(of: Arithmetic, x: Terms, y: Array) -> list[Any]:
+def _expit(of: SeriesArithmetic, x: Terms, y: Array) -> list[Any]:
     rest = of.base.restore(of.xp.subtract(1.0, y))
     return of.integrated(
         x, y, lambda ys, k: of.less(ys[k], of.convolved(ys, ys, k)) if k else of.base.restore(of.xp.multiply(y, rest))
     )
 
 
-RECURRENCES: dict[str, Callable[[Arithmetic, Terms, Array], list[Any]]] = {
+RECURRENCES: dict[str, Callable[[SeriesArithmetic, Terms, Array], list[Any]]] = {
     "exp": lambda of, x, y: of.integrated(x, y, lambda ys, k: ys[k]),
     "tanh": _tanh,
     "special.expit": _expit,

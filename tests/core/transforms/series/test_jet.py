@@ -13,7 +13,7 @@ from xpgrad.errors import StructureError
 from xpgrad.testing.arrays import on_host
 from xpgrad.transforms import custom_vjp, grad, jet, jvp, vmap
 from xpgrad.transforms.series.jet import _nested
-from xpgrad.transforms.series.terms import Arithmetic
+from xpgrad.transforms.series.terms import SeriesArithmetic
 
 POINT = np.asarray([0.3, 0.7, 1.2])
 CURVE = [np.asarray(x) for x in ([1.0, 2.0, -1.0], [0.5, 0.0, 1.0], [0.0, 1.0, 2.0], [1.0, -1.0, 0.5])]
@@ -83,8 +83,8 @@ def test_closed_forms_of_high_order_on_every_backend(device):
 
 
 def test_products_grow_with_the_square_of_the_order(monkeypatch):
-    calls, times = [], Arithmetic.times
-    monkeypatch.setattr(Arithmetic, "times", lambda *args: calls.append(1) or times(*args))
+    calls, times = [], SeriesArithmetic.times
+    monkeypatch.setattr(SeriesArithmetic, "times", lambda *args: calls.append(1) or times(*args))
     counts = []
     for order in (8, 16, 32):
         calls.clear()
