@@ -25,7 +25,7 @@ ROUNDS, CALLS = 4, 3
 """How often calls are timed, of which the fastest counts, and how many calls that are."""
 
 
-class Compared(NamedTuple):
+class Rival(NamedTuple):
     """One function, SciPy's, their inputs, and why value and gradient take longer than the limit."""
 
     function: Callable[..., Any]
@@ -34,7 +34,7 @@ class Compared(NamedTuple):
     reason: str = ""
 
 
-def rows() -> dict[str, Compared]:
+def rows() -> dict[str, Rival]:
     """Return the rows by name."""
     rng = np.random.default_rng(0)
     a, b = rng.standard_normal((200, 200)) + 20 * np.eye(200), rng.standard_normal((200, 200))
@@ -43,20 +43,20 @@ def rows() -> dict[str, Compared]:
     filtered = np.asarray([0.2, 0.3, -0.1]), np.asarray([1.0, -1.1, 0.7]), rng.standard_normal(10_000)
     triangular = "the gradient is one more solve and a product of matrices: 3 times the operations"
     return {
-        "lu_factor": Compared(
+        "lu_factor": Rival(
             lambda a: linalg.lu_factor(a)[0], scipy.linalg.lu_factor, (a,),
             "the gradient is two solves and two products of matrices: 9 times the operations",
         ),
-        "solve_triangular": Compared(linalg.solve_triangular, scipy.linalg.solve_triangular, (np.triu(a), b), triangular),
-        "expm": Compared(linalg.expm, scipy.linalg.expm, (a / 40,), "the gradient is that of all Padé products"),
-        "sqrtm": Compared(linalg.sqrtm, scipy.linalg.sqrtm, (a @ a.T,), "a Sylvester equation with its own Schur form"),
-        "dct": Compared(fft.dct, scipy.fft.dct, (wide,), "scaled ends and the sum are passes over memory, too"),
-        "lfilter": Compared(signal.lfilter, scipy.signal.lfilter, filtered, "short: calls of Python, and three gradients"),
-        "gaussian_filter": Compared(
+        "solve_triangular": Rival(linalg.solve_triangular, scipy.linalg.solve_triangular, (np.triu(a), b), triangular),
+        "expm": Rival(linalg.expm, scipy.linalg.expm, (a / 40,), "the gradient is that of all Padé products"),
+        "sqrtm": Rival(linalg.sqrtm, scipy.linalg.sqrtm, (a @ a.T,), "a Sylvester equation with its own Schur form"),
+        "dct": Rival(fft.dct, scipy.fft.dct, (wide,), "scaled ends and the sum are passes over memory, too"),
+        "lfilter": Rival(signal.lfilter, scipy.signal.lfilter, filtered, "short: calls of Python, and three gradients"),
+        "gaussian_filter": Rival(
             lambda x: ndimage.gaussian_filter(x, 2.0), lambda x: scipy.ndimage.gaussian_filter(x, 2.0), (image,),
             "the edges are separate passes over memory, forwards and backwards",
         ),
-        "map_coordinates": Compared(
+        "map_coordinates": Rival(
             lambda x, c: ndimage.map_coordinates(x, c, order=1),
             lambda x, c: scipy.ndimage.map_coordinates(x, c, order=1), (image, grid),
             "two gradients, one of which adds at scattered places",
@@ -75,7 +75,7 @@ def seconds(call: Callable[[], Any]) -> float:
     return best
 
 
-def costs(row: Compared) -> tuple[float, float, float]:
+def costs(row: Rival) -> tuple[float, float, float]:
     """Return SciPy's seconds, and those of the value, and of value and gradients, in units of them."""
     numbers = tuple(range(len(row.inputs)))
     both = value_and_grad(lambda *xs: xp.sum(row.function(*xs)), argnums=numbers)
