@@ -29,8 +29,8 @@ class SavedProgram:
     ----------
     program : Program
     weights : dict from str to array or None
-        The arrays that the function captured, by the names of their Parameters; None for arrays that are not in
-        the file.
+        The arrays that the function captured, with the names of their Parameters as keys; None for arrays that are
+        not in the file.
     """
 
     def __init__(self, program: Program, device: Device, inputs: list[Any], weights: dict[str, Array | None]) -> None:
@@ -155,7 +155,7 @@ def _made(described: dict[str, Any], device: Device, arrays: Mapping[str, Array]
 
 
 def _match(known: Any, given: Any, found: dict[int, Array], where: str) -> None:
-    """Collect the arrays in arguments; all other values must equal those of the saved call."""
+    """Collect the arrays in arguments; all other values must be the same as in the saved call."""
     if type(known) is list and len(known) == 2 and known[0] == "array":
         array = given._array if isinstance(given, Variable) else given
         if not is_array(array):
