@@ -261,7 +261,7 @@ TABLE: dict[str, Row] = {
     "erfc": (mp.erfc, (until(30, REAL),)),
     "erfcx": (_erfcx, ((*until(26, REAL), *LARGE),)),
     "erfi": (mp.erfi, (until(26, REAL),)),
-    "voigt_profile": (_voigt, (until(30, FEW), (0.3, 1.3, 2.5), (0.1, 0.7, 2.5))),
+    "voigt_profile": (_voigt, (until(30, FEW_VALUES), (0.3, 1.3, 2.5), (0.1, 0.7, 2.5))),
     "erfinv": (mp.erfinv, (until(0.9999, REAL),)),
     "erfcinv": (_erfcinv, ((*PROBABILITIES, 1.0, 1 + 1e-9, 1.3, 1.9, 2 - 1e-9),)),
     "dawsn": (lambda x: mp.sqrt(mp.pi) / 2 * mp.exp(-x * x) * mp.erfi(x), (until(1e4, REAL),)),
