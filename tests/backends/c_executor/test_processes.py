@@ -11,14 +11,14 @@ from tests.backends.c_executor.groups_to_compile import needs_compiler
 from tests.backends.c_executor.test_failures import PATH, PROBED, REAL, runs
 
 pytestmark = [needs_compiler, pytest.mark.exhaustive(1)]
-ROOT = Path(__file__).parents[5]
+ROOT = Path(__file__).parents[3]
 START = """
 import os, signal, sys, threading
 import numpy as np
 from tests.backends.c_executor.groups_to_compile import arrays_for, multiply_add, program_of
 from xpgrad_c.background import background
 from xpgrad_c.executor import c_executor, state, wait
-from xpgrad_c.groups import Group
+from xpgrad_c.groups import CompiledGroup
 
 group = multiply_add()
 arrays = arrays_for(group)
@@ -27,7 +27,7 @@ def check(run):
     assert np.array_equal(run(*arrays)[0], group(*arrays)[0])
 
 def compiled(run):
-    return not any(isinstance(item, Group) for item in run.__globals__.values())
+    return not any(isinstance(item, CompiledGroup) for item in run.__globals__.values())
 """
 
 
