@@ -42,7 +42,7 @@ def default_directory() -> str:
 
 
 def home() -> str:
-    """Return the user's home directory: ``HOME``, or that of the password database if it is not an absolute path."""
+    """Return the user's home directory: ``HOME``, or the password database's if it is not absolute."""
     named = os.environ.get("HOME", "")
     if not os.path.isabs(named):
         named = os.path.expanduser("~" + _user_name())
@@ -71,7 +71,7 @@ class Cache:
     path: str
 
     def create(self) -> None:
-        """Make the directory, for the user alone, unless it exists.
+        """Create the directory with access for the user only, unless it exists.
 
         Raises
         ------
@@ -93,7 +93,7 @@ class Cache:
             yield directory
 
     def read(self, name: str) -> bytes | None:
-        """Return the content of a file; None unless it is the user's own, and as it was written."""
+        """Return the content of a file; None if another user owns it, or its checksum is wrong."""
         try:
             with self._opened() as directory:
                 content = _content(name, directory)

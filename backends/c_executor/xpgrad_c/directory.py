@@ -14,7 +14,7 @@ COMPONENT = (
 
 
 class CacheError(OSError):
-    """The directory cannot be used; the text says why."""
+    """The directory cannot be used; the text is the reason."""
 
 
 @contextlib.contextmanager

@@ -11,7 +11,7 @@ REFUSED = {RPATH: "RPATH", RUNPATH: "RUNPATH", **dict.fromkeys(AUDIT, "AUDIT"), 
 
 
 def check_dependencies(library: bytes) -> None:
-    """Raise ValueError if a shared library names directories to search, or needs others than the C library's.
+    """Raise ValueError if a shared library names directories to search, or needs libraries other than the C library.
 
     Files that are not ELF are left to the system's loader: on other systems a compiler records a search path only if
     an option says so.

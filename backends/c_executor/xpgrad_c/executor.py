@@ -66,7 +66,7 @@ def groups_of(run: Callable[..., Any]) -> Sequence[CompiledGroup]:
 
 
 def wait(timeout: float | None = None) -> bool:
-    """Wait until all compilations have ended, at most `timeout` seconds; return whether they have."""
+    """Wait until all compilations have ended, at most `timeout` seconds; return whether they have ended."""
     return background.wait(timeout)
 
 

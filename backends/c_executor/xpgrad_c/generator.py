@@ -67,11 +67,11 @@ class GroupSource:
     name : str
         Of the functions.
     text : str
-        A complete source, in which `PLACEHOLDER` stands for the name. Several may be put together in one file.
+        A complete source, in which `PLACEHOLDER` stands for the name. A file may contain several.
     chunks : int
-        The space is computed in so many chunks, in any order and at once.
+        Number of chunks of the space, which may be computed in any order and concurrently.
     scratch : int
-        Bytes of memory, aligned to 64 bytes, that each concurrent call needs for itself.
+        Bytes of memory, aligned to 64 bytes, that each concurrent call needs.
     partials : int
         Bytes of memory, aligned to 64 bytes, that all chunks of one computation share.
     ends : bool
@@ -290,7 +290,7 @@ def _inside(node: Node) -> bool:
 
 
 def _closure(nodes: list[Node], wanted: set[Node], *, late: bool = False) -> list[Node]:
-    """Return, in order, `wanted` and what they need; where `late`, but for what reductions of the space need."""
+    """Return, in order, `wanted` and their operands; with `late`, without the operands of reductions of the space."""
     found = set(wanted)
     for node in reversed(nodes):
         if node in found and not (late and node.terminal):

@@ -185,7 +185,7 @@ struct { const char *name; void *function; int flags; const char *doc; } xp_meth
 
 
 class Record(ctypes.Structure):
-    """What `xp_call` reads about a group; behind it come dtype, rank and shape of each input."""
+    """What `xp_call` reads about a group; followed by dtype, rank and shape of each input."""
 
     _fields_ = (
         ("run", ctypes.c_void_p),
@@ -201,7 +201,7 @@ class Record(ctypes.Structure):
 
 @functools.cache
 def python_api() -> tuple[int, ...] | None:
-    """Return the addresses of the functions of Python that the glue calls; None if this Python has not all of them."""
+    """Return the addresses of the functions of Python that the glue calls; None if this Python lacks one."""
     try:
         return tuple(ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value or 0 for name in API)
     except (AttributeError, ValueError):

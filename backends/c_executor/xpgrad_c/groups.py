@@ -1,4 +1,4 @@
-"""`CompiledGroups`: the fused groups of one program, computed by C as soon as that is compiled."""
+"""`CompiledGroups`: the fused groups of one program, computed by C as soon as their library is compiled."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -76,7 +76,7 @@ class CompiledGroups:
         self._places: dict[CompiledGroup, DiskPlace | None] = {}
 
     def __call__(self, fused: Fused, fallback: Callable[..., Any]) -> CompiledGroup:
-        """Return what computes a group: `fallback`, until it is compiled."""
+        """Return the function that computes a group: `fallback`, until it is compiled."""
         group = CompiledGroup(fused, fallback)
         self.groups.append(group)
         return group
@@ -88,7 +88,7 @@ class CompiledGroups:
                 item.places.append((objects, name))
 
     def start(self) -> None:
-        """Load what was compiled before, and compile the others in the background."""
+        """Load the libraries of earlier processes, and compile missing ones in the background."""
         try:
             why = disabled() or self._begin(toolchain())
         except Exception as error:  # a fault of the generator, or no memory: the program runs without C
@@ -134,7 +134,7 @@ class CompiledGroups:
             group.state = why or group.state
 
     def _load(self, compiler: Compiler, tools: Toolchain) -> bool:
-        """Let the groups be computed by libraries that were made before; return whether all are there.
+        """Load the libraries of earlier processes; return whether they contain all groups.
 
         Libraries can be found by their source, too, but that takes ten times as long to write.
         """

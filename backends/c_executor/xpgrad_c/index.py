@@ -57,7 +57,7 @@ def generator_key() -> str:
 
 
 def index_name(compiler: Compiler, structures: Sequence[str]) -> str | None:
-    """Return the name of the index of a program, from its groups' structures, or None without the generator's files."""
+    """Return the name of a program's index, from the structures of its groups, or None without this package's files."""
     try:
         own = generator_key()
     except OSError:  # the package is not in a folder

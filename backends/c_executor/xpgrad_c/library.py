@@ -77,7 +77,7 @@ class SharedLibrary:
         source : GroupSource
         fused : Fused
         fallback : callable
-            Computes the same, for arrays that are not in order, and where there is no memory for scratch.
+            Computes the group for arrays in another order, and without memory for scratch.
         backend : Backend
         layout : ArrayLayout or None
             Without a layout, the backend gives the addresses.

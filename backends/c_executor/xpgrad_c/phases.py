@@ -110,7 +110,7 @@ class Phase:
         return stages
 
     def _keep(self, node: Node, number: int) -> None:
-        """Note what a node of a piece needs of other pieces."""
+        """Note the operands of a node that other pieces compute."""
         pending = [(item, not self.loops(node)) for item in self.operands(node)]
         while pending:
             item, whole = pending.pop()  # whole: a reduction needs all of it in memory

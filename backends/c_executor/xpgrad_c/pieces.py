@@ -119,7 +119,7 @@ class PieceWriter:
             self.body.append(f"{self._pointer(y, node.dtype, constant=False)}[{index}] = {name};")
 
     def _reduce_space(self, node: Node) -> None:
-        """Write the partial result of this row or block, or put all of them together."""
+        """Write the partial result of this row or block, or combine the partial results."""
         places, x, call = self.places, node.operands[0], f"{node.op}_{node.dtype}"
         if self.phase.last:
             if node.level == "column":

@@ -22,7 +22,7 @@ class Executor:
         return c_executor(program) if in_host_memory(program) else NotImplemented
 
     def wait(self, timeout: float | None = None) -> bool:
-        """Wait until nothing is being compiled, at most for some seconds; return whether that is so."""
+        """Wait until all compilations have ended, at most `timeout` seconds; return whether they have ended."""
         from xpgrad_c.executor import wait
 
         return wait(timeout)

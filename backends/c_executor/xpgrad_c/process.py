@@ -16,8 +16,8 @@ TIMEOUT = 120.0
 """Seconds after which a compiler hangs."""
 MAX_BYTES = 2**28
 """What a compiler may write, in bytes."""
-TICK = 0.05  # seconds between two looks at a process
-SHOWN = 2000  # characters of what a compiler has printed
+TICK = 0.05  # seconds between two checks of a process
+SHOWN = 2000  # characters of a compiler's output
 SEARCHED = "PATH", "LD_LIBRARY_PATH"
 """Variables with directories in which a compiler looks for its programs and libraries."""
 PASSED = "SDKROOT", "DEVELOPER_DIR", "MACOSX_DEPLOYMENT_TARGET"
@@ -27,7 +27,7 @@ IN_DIRECTORY = 'cd -- "$0" && exec "$@"'
 
 
 class BuildError(Exception):
-    """A compiler has failed; the text says how."""
+    """A compiler has failed; the text is the reason."""
 
 
 class Closing(BuildError):
@@ -99,7 +99,7 @@ class Build:
                         (os.POSIX_SPAWN_OPEN, 1, output, flags, 0o600),
                         (os.POSIX_SPAWN_DUP2, 1, 2),
                     ],
-                    setpgroup=0,  # so that all that it starts can be ended with it
+                    setpgroup=0,  # so that its children can be ended, too
                 )
             except OSError as error:
                 raise BuildError(f"{command[0]} cannot be started: {error.strerror}") from None
@@ -115,7 +115,7 @@ class Build:
         return printed
 
     def _wait(self, process: int, timeout: float, name: str) -> int:
-        """Return the exit code of the process; 0 if somebody else has waited for it."""
+        """Return the exit code of the process; 0 if another part of the program has waited already."""
         ends = time.monotonic() + timeout
         with watched(process) as wait:
             while True:

@@ -5,7 +5,7 @@ from xpgrad_c.functions import C_TYPES, ITEMSIZES, kind
 STORED = {name: "uint8_t" if name == "bool" else text for name, text in C_TYPES.items()}
 """The type of a number in memory."""
 
-# Sums of eight vectors are put together in pairs, like the digits of a binary counter: level[i] holds 2**i of them.
+# Sums of eight vectors are added in pairs, like the digits of a binary counter: level[i] holds 2**i of them.
 _TEMPLATE = """\
 #ifndef XPGRAD_{op}_{dtype}
 #define XPGRAD_{op}_{dtype}

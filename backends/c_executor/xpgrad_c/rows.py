@@ -103,7 +103,7 @@ class RowSource(NamedTuple):
 
 class _RowPhase(Phase):
     def loops(self, node: Node) -> bool:
-        """Whether a node is computed in a loop over the columns, and not by the library's."""
+        """Whether a node is computed in a loop over the columns instead of a loop of the library."""
         return not (node.op in CALLED and node.vector) and Phase.loops(self, node)
 
 

@@ -15,7 +15,7 @@ from xpgrad_c.toolchain import Toolchain, toolchain
 class Written:
     """A library whose functions are called by address.
 
-    A process decides once, at the first use, by the files on the disk. A missing library is compiled in the background
+    The first use in a process looks for it on the disk. A missing library is compiled in the background
     and serves the next process, so that no result depends on how long a compiler takes.
 
     Parameters
