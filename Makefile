@@ -11,7 +11,8 @@ PYTEST_ARGS ?=
 DPNP_VENV ?= .venv-dpnp
 OLDEST_VENV ?= .venv-oldest
 # One thread of BLAS for each of the two processes: those of two would wait for each other, and take far longer.
-PYTEST := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2
+# Each process takes half of the tests, in their order, and then from what the other one has left.
+PYTEST := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal
 
 .PHONY: help demo test quick check check-all robust self-test check-dpnp check-oldest certify bench docs docs-check docs-links dist \
 	dist-check dist-evidence release-requirements bump lint-workflows clean
