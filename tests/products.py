@@ -9,7 +9,7 @@ import pytest
 from tests.turn import ALL, commit, has_turn
 
 COMBINATIONS = 4
-"""In `make check` one of so many parts of the combinations runs in addition; `make test` runs a quarter of that."""
+"""Half of one of so many parts of the combinations runs in addition in `make check`, in `make test` a quarter of one."""
 
 
 def left_out(items: Iterable[pytest.Item]) -> set[pytest.Item]:
@@ -17,7 +17,7 @@ def left_out(items: Iterable[pytest.Item]) -> set[pytest.Item]:
 
     A test of 20 functions, 4 devices and 3 modes has 240 combinations. Those that run hold each function, each device
     and each mode: some 25 of them, chosen by the commit, and a share of the others. A test of one parameter runs for
-    all of its values, unless it is marked: of ``exhaustive(2)``, half of the items run.
+    all of its values, unless it is marked: of ``exhaustive(2)``, a quarter of the items runs, in `make test` an eighth.
     """
     if ALL:
         return set()

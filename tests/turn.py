@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import TypeVar
 
 Item = TypeVar("Item")
-RUNS = {"test": 4, "check": 1, "all": 0}
-"""How many times smaller than in `make check` the parts are, for each value of XPGRAD_TESTS; 0: all parts run."""
+RUNS = {"test": 4, "check": 2, "all": 0}
+"""How many times smaller than said the parts are, for each value of XPGRAD_TESTS; 0: all parts run."""
 RUN = os.environ.get("XPGRAD_TESTS", "test")
 if RUN not in RUNS:
     raise ValueError(f"XPGRAD_TESTS must be one of {', '.join(RUNS)}, got {RUN!r}")
@@ -34,7 +34,10 @@ def commit() -> int:
 
 
 def part_of(items: Sequence[Item], parts: int) -> Sequence[Item]:
-    """Return every `parts`-th of the items, a different part for each commit; a quarter of that in `make test`."""
+    """Return one in `parts` of the items, in `make check` half and in `make test` a quarter of these.
+
+    Each commit returns different items.
+    """
     if ALL:
         return items
     parts *= RUNS[RUN]
