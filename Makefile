@@ -25,15 +25,15 @@ help: ## list the targets
 demo: $(VENV)/stamp-demo ## train a classifier of handwritten digits, and plot it to digits.png
 	$(BIN)/xpgrad demo digits --plot digits.png
 
-test: $(VENV)/stamp-test ## run the tests in five minutes, of long products a part (more options: PYTEST_ARGS="-k tanh")
+test: $(VENV)/stamp-test ## run the tests, of long ones a part (more options: PYTEST_ARGS="-k tanh")
 	$(PYTEST) $(PYTEST_ARGS)
 
-# What finds most mistakes in two minutes: the core's tests on NumPy and array-api-strict, the table of cases on NumPy,
+# What finds most mistakes in three minutes: the core's tests on NumPy and array-api-strict, the table of cases on NumPy,
 # and the backends that need no other library. The slowest files are left to `make check`, as are types in pyright.
 QUICK_SLOW := tests/core/array_api/linalg/test_linalg_ties.py tests/core/array_api/shared/test_precision.py tests/core/cli \
 	tests/core/transforms/batch/test_cases.py tests/core/transforms/batch/rows tests/core/transforms/loops
 QUICK_TYPES := core backends conformance/src plugins/xpgrad-strict/src
-quick: $(VENV)/stamp-quick ## format, lint, types, layers, and the core's tests, without PyTorch, JAX and CUDA: two minutes
+quick: $(VENV)/stamp-quick ## format, lint, types, layers, and the core's tests, without PyTorch, JAX and CUDA: three minutes
 	@$(BIN)/ruff format --check --quiet || { echo "not formatted; run: $(BIN)/ruff format"; exit 1; }
 	@$(BIN)/ruff check --quiet
 	@report=$$($(BIN)/lint-imports --no-logo 2>&1) || { echo "$$report"; exit 1; }

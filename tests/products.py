@@ -9,7 +9,7 @@ import pytest
 from tests.turn import ALL, commit, has_turn
 
 COMBINATIONS = 4
-"""Half of one of so many parts of the combinations runs in addition in `make check`, in `make test` a quarter of one."""
+"""Half of one in so many parts of the combinations runs in addition in `make check`, a quarter in `make test`."""
 
 
 def left_out(items: Iterable[pytest.Item]) -> set[pytest.Item]:
