@@ -1,4 +1,4 @@
-"""`Background`: a thread that does jobs one after the other, and ends after the last job."""
+"""`Background`: a thread that runs jobs one after the other, and ends after the last job."""
 
 import atexit
 import os
@@ -30,7 +30,7 @@ class Background:
         self._changed = threading.Condition(threading.Lock())
 
     def submit(self, job: Job) -> None:
-        """Append a job, which must not raise exceptions."""
+        """Add a job, which must not raise."""
         with self._changed:
             self._jobs.append(job)
             self._start()
@@ -41,14 +41,14 @@ class Background:
             self._start()
 
     def wait(self, timeout: float | None = None) -> bool:
-        """Wait until all jobs are done, at most `timeout` seconds; return whether they are done."""
+        """Wait at most `timeout` seconds for the jobs; return whether all are finished."""
         with self._changed:
             self._start()
             return self._changed.wait_for(lambda: self._closed or not self._jobs, timeout) and not self._jobs
 
     @property
     def waiting(self) -> int:
-        """Number of jobs that are not done."""
+        """Number of unfinished jobs."""
         return len(self._jobs)
 
     def _start(self) -> None:
@@ -78,7 +78,7 @@ class Background:
                 self._changed.notify_all()
 
     def close(self) -> None:
-        """End the running compiler, and start no further job, at the exit of the interpreter."""
+        """Stop the running build and start no further jobs, because the interpreter is shutting down."""
         self._closed = True
         Build.close()
 
@@ -91,7 +91,7 @@ class Background:
         self._changed.release()
 
     def after_fork_in_child(self) -> None:
-        """Discard the thread and its compiler, which belong to the parent."""
+        """Drop the thread and its compiler, which belong to the parent process."""
         self._changed = threading.Condition(threading.Lock())
         self._thread = None
         self.stalled = bool(self._jobs)

@@ -29,8 +29,8 @@ TEMPORARY = re.compile(r"build-[0-9a-f]{16}")
 def default_directory() -> str:
     """Return the path of the cache: ``xpgrad`` in ``XPGRAD_CACHE_DIR``, or ``xpgrad/compiled`` in the user's caches.
 
-    It is a subdirectory of its own: the one that the user names may hold other files, and earlier versions have left
-    files without a mark in ``xpgrad``.
+    The cache uses a separate subdirectory because the directory named by the user may hold other files, and earlier
+    versions left files without a mark in ``xpgrad``.
     """
     own = os.environ.get("XPGRAD_CACHE_DIR", "")
     if own:
@@ -42,7 +42,7 @@ def default_directory() -> str:
 
 
 def home() -> str:
-    """Return the user's home directory: ``HOME``, or the password database's if it is not absolute."""
+    """Return the user's home directory: ``HOME``, or the password database if ``HOME`` is no absolute path."""
     named = os.environ.get("HOME", "")
     if not os.path.isabs(named):
         named = os.path.expanduser("~" + _user_name())
@@ -71,7 +71,7 @@ class Cache:
     path: str
 
     def create(self) -> None:
-        """Create the directory with access for the user only, unless it exists.
+        """Make the directory, with access only for the user, unless it exists.
 
         Raises
         ------
@@ -93,7 +93,7 @@ class Cache:
             yield directory
 
     def read(self, name: str) -> bytes | None:
-        """Return the content of a file; None if another user owns it, or its checksum is wrong."""
+        """Return the content of a file; None unless the file belongs to the user and its checksum is correct."""
         try:
             with self._opened() as directory:
                 content = _content(name, directory)

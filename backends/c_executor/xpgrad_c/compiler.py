@@ -19,16 +19,16 @@ from xpgrad_c.process import TIMEOUT, Build, BuildError, absolute
 from xpgrad_c.processor import machine_key
 
 FORMAT = "1"
-"""Another one for each change of what is stored."""
+"""Version of the stored format."""
 NAMES = "cc", "gcc", "clang"
-ANSWER = 10.0  # seconds for a compiler to say its version
+ANSWER = 10.0  # seconds for a compiler to print its version
 STANDARD = "-std=gnu11", "-w"
 LINKED = "-shared", "-fPIC"
 VECTOR = (), ("-fveclib=libmvec",)
-"""What makes GCC and Clang call vector functions, if the declarations do not suffice."""
+"""Flags that make GCC and Clang call vector functions, if the declarations do not suffice."""
 PROBED = "exp", "tanh", "erfc", "hypot", "pow"
-"""Functions of which glibc has got versions for vectors one after the other, the last of them with all others."""
-EXPONENTIAL = "expf"  # the function that the probe calls
+"""Functions for which glibc added vector versions in successive releases; the last release has all of these."""
+EXPONENTIAL = "expf"  # the function of the probe that `check_probe` calls
 
 
 def probe_text(*, attribute: bool) -> str:
@@ -46,18 +46,18 @@ def probe_text(*, attribute: bool) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Compiler:
-    """A compiler that has compiled a function which gave the right result.
+    """A compiler whose compiled probe ran correctly.
 
     Attributes
     ----------
     command : tuple of str
-        Its absolute path, and the options of the user.
+        The absolute path of the compiler, followed by the user's arguments.
     version : str
-        The first line of its output for ``--version``.
+        The first line of the output of ``--version``.
     flags, libraries : tuple of str
-        Before and behind the source.
+        Arguments before and after the source.
     vector_math : bool
-        Whether functions such as the exponential are computed on vectors.
+        Whether loops call vector versions of functions such as the exponential.
     """
 
     command: tuple[str, ...]
@@ -67,7 +67,7 @@ class Compiler:
     vector_math: bool
 
     def key(self, text: str) -> str:
-        """Return a name for the library of a source that this compiler makes on this machine."""
+        """Return a name for the library compiled from a source on this machine."""
         made = [FORMAT, identity(self.command), self.version, *self.flags, *self.libraries, machine_key(), text]
         return hashlib.sha256("\0".join(made).encode()).hexdigest()
 
@@ -89,10 +89,10 @@ class Compiler:
 
 
 def candidates() -> Iterator[tuple[str, ...]]:
-    """Yield the commands of possible compilers: ``CC``, then the usual names.
+    """Yield the commands that may be compilers: ``CC``, then the usual names.
 
-    Those that are in the current directory only because the path has a relative or empty entry are left out, as is a
-    ``CC`` with a relative path.
+    Relative and empty entries of the search path are ignored, as is a ``CC`` with a relative path: a command in the
+    current directory is not trusted.
     """
     seen, path = set(), absolute(os.environ.get("PATH", ""))
     try:
@@ -107,7 +107,7 @@ def candidates() -> Iterator[tuple[str, ...]]:
 
 
 def identity(command: tuple[str, ...]) -> str:
-    """Return a text that differs if another program is behind a command."""
+    """Return a text that changes with the program that a command runs."""
     try:
         real = os.path.realpath(command[0])
         found = os.stat(real)
@@ -117,13 +117,13 @@ def identity(command: tuple[str, ...]) -> str:
 
 
 def record_name(command: tuple[str, ...]) -> str:
-    """Return the name of the file with the properties of a compiler."""
+    """Return the name of the cache file that describes a compiler."""
     made = "\0".join([FORMAT, identity(command), *FLAGS, *STANDARD, probe_text(attribute=True), machine_key()])
     return f"compiler-{hashlib.sha256(made.encode()).hexdigest()}.json"
 
 
 def known(cache: Cache) -> Compiler | None:
-    """Return the compiler that an earlier process has found, without starting a process."""
+    """Return the compiler stored by an earlier process, without starting a compiler."""
     for command in candidates():
         data = cache.read(record_name(command))
         if data is not None:
@@ -142,12 +142,12 @@ def known(cache: Cache) -> Compiler | None:
 
 
 def found(cache: Cache, timeout: float = TIMEOUT) -> Compiler:
-    """Return the first compiler that works, and store its properties.
+    """Return the first compiler that works, and store its description.
 
     Raises
     ------
     BuildError
-        No compiler works; the text has the error of each candidate.
+        No compiler works; the message contains the error of each candidate.
     OSError
         The folder of the cache cannot be used.
     """
@@ -166,7 +166,7 @@ def found(cache: Cache, timeout: float = TIMEOUT) -> Compiler:
 
 
 def probed(command: tuple[str, ...], build: Build, timeout: float) -> Compiler:
-    """Return the compiler of a command, after it has compiled a function that gave the right result."""
+    """Return the compiler of a command, after a compiled function has returned correct results."""
     version = next(iter(build.run([*command, "--version"], min(ANSWER, timeout)).splitlines()), "")
     failure: BuildError | None = None
     for number, (extra, libraries, vector) in enumerate(_variants()):
@@ -205,11 +205,11 @@ def check_probe(path: str) -> bool:
         x, y = (ctypes.c_float * count)(*(0.25 * i - 2.0 for i in range(count))), (ctypes.c_float * count)()
         getattr(library, f"probe_{EXPONENTIAL}")(x, y, ctypes.c_long(count))
     except (OSError, AttributeError, ValueError) as error:
-        raise BuildError(f"what the compiler made cannot be loaded: {error}") from None
+        raise BuildError(f"the library that the compiler wrote cannot be loaded: {error}") from None
     for given, result in zip(x, y, strict=True):
         expected = 2.718281828459045**given
         if not abs(result - expected) <= 1e-5 * expected:
-            raise BuildError(f"what the compiler made computes exp({given:g}) = {result:g}")
+            raise BuildError(f"the library that the compiler wrote computes exp({given:g}) = {result:g}")
     return has_vectors
 
 

@@ -9,20 +9,20 @@ COMPONENT = (
     getattr(os, "O_DIRECTORY", 0)
     | getattr(os, "O_NOFOLLOW", 0)
     | getattr(os, "O_CLOEXEC", 0)
-    | getattr(os, "O_PATH", os.O_RDONLY)  # a directory that can be entered need not be readable
+    | getattr(os, "O_PATH", os.O_RDONLY)  # searching a directory does not require read permission
 )
 
 
 class CacheError(OSError):
-    """The directory cannot be used; the text is the reason."""
+    """The directory cannot be used; the message gives the reason."""
 
 
 @contextlib.contextmanager
 def open_directory(path: str, *, create: bool = False) -> Iterator[int]:
     """Yield a descriptor of the directory `path`, to be used as ``dir_fd``.
 
-    Symbolic links in `path` are resolved first. Each component is then opened relative to the one before it, without
-    following links, and its owner and mode are those of the open descriptor.
+    Symbolic links in `path` are resolved first. Each component is then opened relative to its parent, without
+    following links, and its owner and mode are read from the open descriptor.
 
     Parameters
     ----------
@@ -34,8 +34,8 @@ def open_directory(path: str, *, create: bool = False) -> Iterator[int]:
     Raises
     ------
     CacheError
-        A component is missing, is no directory, belongs to another user than root and the user (the last component: to
-        another than the user), or can be written by others without being sticky.
+        A component is missing, is not a directory, is not owned by root or the user (the last component: by the user),
+        or is writable for other users without being sticky.
     """
     names = list(filter(None, os.path.realpath(path).split("/")))
     descriptor = os.open("/", COMPONENT)
@@ -68,7 +68,7 @@ def _open_component(name: str, parent: int, *, create: bool) -> int:
 
 
 def distrust(found: os.stat_result) -> str | None:
-    """Return why the content of a file or directory may not be the user's own, or None."""
+    """Return the reason why another user may have written a file or directory, or None."""
     if found.st_uid != os.geteuid():
         return f"belongs to another user (number {found.st_uid})"
     if found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
@@ -77,7 +77,7 @@ def distrust(found: os.stat_result) -> str | None:
 
 
 def distrust_parent(found: os.stat_result) -> str | None:
-    """Return why another user could replace a component of a path by another one, or None."""
+    """Return the reason why another user could replace a component of a path, or None."""
     if found.st_uid not in (0, os.geteuid()):
         return f"belongs to another user (number {found.st_uid}), who could put another directory there"
     if found.st_mode & (stat.S_IWGRP | stat.S_IWOTH) and not found.st_mode & stat.S_ISVTX:
@@ -92,7 +92,7 @@ def read_own(name: str, directory: int) -> bytes:
     Raises
     ------
     OSError
-        It does not exist, or is none.
+        The file does not exist or does not meet these conditions.
     """
     flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK  # opening a pipe would wait for its writer
     descriptor = os.open(name, flags, dir_fd=directory)

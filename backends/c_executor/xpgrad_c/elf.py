@@ -1,4 +1,4 @@
-"""`check_dependencies`: checks which libraries a shared library would load, without loading it."""
+"""`check_dependencies`: check the libraries and search paths that a shared library would load, before loading it."""
 
 import re
 import struct
@@ -11,10 +11,10 @@ REFUSED = {RPATH: "RPATH", RUNPATH: "RUNPATH", **dict.fromkeys(AUDIT, "AUDIT"), 
 
 
 def check_dependencies(library: bytes) -> None:
-    """Raise ValueError if a shared library names directories to search, or needs libraries other than the C library.
+    """Raise ValueError if a shared library names search directories or needs libraries beyond the C library.
 
-    Files that are not ELF are left to the system's loader: on other systems a compiler records a search path only if
-    an option says so.
+    Files in formats other than ELF are not checked: compilers of other systems record a search path only if an option
+    requests one.
 
     Raises
     ------

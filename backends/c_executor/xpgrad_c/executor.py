@@ -21,21 +21,21 @@ GROUPS = "__groups__"
 
 
 def by_library(fused: Fused) -> Callable[..., Any]:
-    """Return a function that computes a group without C."""
+    """Return a function that computes a group by calls of the library, without C."""
     function = whole(fused)
     return (blocks_of(fused, function) if is_large(fused) else None) or function
 
 
 def c_executor(program: Program, fallback: Callable[[Fused], Callable[..., Any]] = by_library) -> Any:
-    """Return the function that runs a program, with groups of calls computed by C as soon as that is compiled.
+    """Return a function that runs a program; C computes its groups of calls once the C code is compiled.
 
-    Until then, and where C has failed, large groups run block by block, as by the executor ``host``. Without groups, or
-    without a compiler, the result is `NotImplemented`.
+    Until then, and after a failed compilation, large groups run block by block, as in the executor ``host``. The result
+    is `NotImplemented` if the program has no groups or compilation is unavailable.
 
     Parameters
     ----------
     program : Program
-        Its existing groups are kept.
+        Existing groups of the program are kept.
     fallback : callable, optional
         Returns a function that computes a group without C.
     """
@@ -60,16 +60,16 @@ def c_executor(program: Program, fallback: Callable[[Fused], Callable[..., Any]]
 
 
 def groups_of(run: Callable[..., Any]) -> Sequence[CompiledGroup]:
-    """Return the groups of a function made by `c_executor`; their `state` is ``"C"`` if C computes them."""
+    """Return the groups of a function from `c_executor`; `CompiledGroup.state` is "C" for groups that C computes."""
     groups = getattr(run, "__globals__", {}).get(GROUPS)
     return () if groups is None else tuple(groups.groups)
 
 
 def wait(timeout: float | None = None) -> bool:
-    """Wait until all compilations have ended, at most `timeout` seconds; return whether they have ended."""
+    """Wait at most `timeout` seconds for running compilations; return whether all have finished."""
     return background.wait(timeout)
 
 
 def state() -> ToolchainState:
-    """Return the state of the toolchain of this process."""
+    """Return the compiler, cache and failures of this process."""
     return toolchain().state()

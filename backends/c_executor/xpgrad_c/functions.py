@@ -1,4 +1,4 @@
-"""The C expression of each operation of a statement: one table row for each elementwise function."""
+"""C expressions of the operations of statements: one table row for each elementwise function."""
 
 import math
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ C_TYPES = {
 }
 """The type of one number of each dtype; a bool is one byte in memory, as in arrays."""
 
-# With bits instead of `c ? a : b`, of which compilers make branches, and then no loop on vectors.
+# Bit masks instead of `c ? a : b`, which compilers turn into branches; a loop with branches is not vectorized.
 SELECT = """\
 #define SELECT(TYPE, BITS) \\
 static inline __attribute__((always_inline, unused)) TYPE select_##TYPE(_Bool c, TYPE a, TYPE b) { \\
@@ -52,10 +52,10 @@ ITEMSIZES = {"bool": 1, "float32": 4, "float64": 8} | {
 
 @dataclass(frozen=True, slots=True)
 class CFunction:
-    """One elementwise function in C, for operands of each kind of dtype; None if C has no such function.
+    """One elementwise function in C, for operands of each kind of dtype; None for unsupported kinds.
 
-    In the text ``{0}`` and ``{1}`` are the operands, ``{t}`` is the type of their dtype and ``{f}`` the suffix of C's
-    functions for it.
+    In the text ``{0}`` and ``{1}`` are the operands, ``{t}`` is the C type of their dtype and ``{f}`` the suffix of C
+    functions of that type.
     """
 
     real: str | None
@@ -63,7 +63,7 @@ class CFunction:
     boolean: str | None = None
     dear: bool = False  # computed once, not again for each use
     vector: bool = False  # a function of libm, which a loop needs in a version for vectors
-    wide: bool = False  # computed in float64: glibc's vectors of float32 are 7 units in the last place from NumPy's
+    wide: bool = False  # computed in float64: glibc's float32 vectors differ from NumPy by up to 7 ulp
 
 
 def _libm(name: str, operands: int = 1) -> CFunction:
@@ -87,7 +87,7 @@ def _bitwise(sign: str) -> CFunction:
     return CFunction(None, f"{{0}} {sign} {{1}}", f"{{0}} {sign} {{1}}")
 
 
-# Of two equal numbers (zeros of either sign), maximum and minimum return the second, as NumPy's loops do.
+# Like NumPy, maximum and minimum return the second of two equal numbers (zeros of either sign).
 ROWS: dict[str, CFunction] = {
     "negative": _same("-{0}"),
     "abs": CFunction("__builtin_fabs{f}({0})", "{0} < 0 ? -{0} : {0}"),
@@ -140,7 +140,7 @@ _MOVED = frozenset(["load", "element", "copy"])
 
 
 def kind(dtype: str) -> str:
-    """Return the kind of a dtype: the name of an attribute of `CFunction`."""
+    """Return the kind of a dtype: the name of the attribute of `CFunction` for it."""
     return "boolean" if dtype == "bool" else "real" if dtype.startswith("float") else "integer"
 
 
@@ -193,7 +193,7 @@ def prototype(op: str, dtype: str) -> str:
 
 
 def literal(value: object, dtype: str) -> str | None:
-    """Return a Python number as a constant of C, or None if `dtype` cannot represent it."""
+    """Return a Python number as a C constant, or None if `dtype` cannot represent the number."""
     if not isinstance(value, (bool, int, float)):
         return None
     if dtype == "bool":

@@ -1,9 +1,9 @@
 """The C source of a fused group.
 
 The space of a group is computed in chunks, and a chunk in blocks of columns or row by row. The nodes of a group fall in
-three phases: what has one number, or one a column, and is needed in every chunk; what has a number a row, or at each
-point; and what is known after the last chunk, when partial results of reductions are put together, by index. So
-results do not depend on how chunks are shared among threads.
+three phases: scalars and values per column that every chunk needs, values per row or point, and values known after
+the last chunk, when partial results of reductions are combined in the order of their indices. So results do not
+depend on how chunks are shared among threads.
 """
 
 from dataclasses import dataclass, field
@@ -23,23 +23,23 @@ FLAGS = (
     *("-fno-math-errno", "-fno-trapping-math", "-ffp-contract=off"),
     *(f"-fno-builtin-{name}" for name in ("sin", "sinf", "cos", "cosf")),
 )
-"""What a compiler has to be told, besides how it makes a shared library; no rule of floating point is given up.
+"""Flags of the compiler, except those for shared libraries; results follow all rules of floating point.
 
-gcc makes one `sincos` of the sine and cosine of a number, which has no version for vectors.
+gcc would replace the sine and cosine of a number by one call of `sincos`, which has no vector version.
 """
 
 LIBRARIES = ("-lmvec", "-lm")
-"""What a shared library of such source is linked with; without vector math ``-lm`` alone."""
+"""Linked libraries; without vector math only ``-lm``."""
 
 PLACEHOLDER = "GROUP"
 """The name of the functions in `GroupSource.text`."""
 
 CHUNK = 32768
-"""Elements of a chunk, at least."""
+"""Minimum number of elements of a chunk."""
 KEPT = 2**18
-"""Bytes of values that a block keeps between loops, at most where blocks may be smaller."""
+"""Limit of the bytes that a block keeps between loops, except for the smallest blocks."""
 
-# Pieces hand values to one another in memory; gcc 12, told about several of them at once, leaves out some that store.
+# Pieces pass values in memory; gcc 12, if it optimizes several pieces together, drops some of the stores.
 PRELUDE = """\
 #include <stdint.h>
 #include <string.h>
@@ -59,7 +59,7 @@ class GroupSource:
     """C source of a group.
 
     ``void NAME(char *const *arrays, long first, long last, char *scratch, char *partials)`` computes the chunks from
-    `first` to before `last`, and ``void NAME_end(char *const *arrays, char *partials)`` what follows the last chunk.
+    `first` to before `last`, and ``void NAME_end(char *const *arrays, char *partials)`` the steps after the last chunk.
     `arrays` has the addresses of the inputs and then of the outputs.
 
     Attributes
@@ -67,9 +67,9 @@ class GroupSource:
     name : str
         Of the functions.
     text : str
-        A complete source, in which `PLACEHOLDER` stands for the name. A file may contain several.
+        A complete source, in which `PLACEHOLDER` marks the name. One file may contain several such texts.
     chunks : int
-        Number of chunks of the space, which may be computed in any order and concurrently.
+        Number of chunks of the space, which may run in any order and concurrently.
     scratch : int
         Bytes of memory, aligned to 64 bytes, that each concurrent call needs.
     partials : int
@@ -93,7 +93,7 @@ def generate(fused: Fused, name: str, *, vector_math: bool = True) -> GroupSourc
     ----------
     fused : Fused
     name : str
-        The name of the C functions, which the text does not contain.
+        Name of the C functions, on which the text does not depend.
     vector_math : bool
         Whether the C library has glibc's functions for vectors. Without, functions of libm have no row.
     """
@@ -107,7 +107,7 @@ def generate(fused: Fused, name: str, *, vector_math: bool = True) -> GroupSourc
 
 @dataclass(slots=True)
 class _Memory:
-    """Allocator of scratch memory, which is reused after `give`."""
+    """Allocator of scratch memory."""
 
     size: int = 0
     free: dict[int, list[int]] = field(default_factory=dict)
@@ -136,7 +136,7 @@ class _Generator:
         self.first, self.main, self.end = self._phases()
         rows, columns = space.rows, space.columns
         if space.flat:
-            self.group = self._block()  # columns of a partial result
+            self.group = self._block()  # columns or rows per partial result
             per_chunk = max(1, CHUNK // self.group)
             self.groups = -(-columns // self.group)
         else:
@@ -149,7 +149,7 @@ class _Generator:
         self.chunks = -(-self.groups // self.per_chunk)
 
     def _phases(self) -> tuple[Phase, Phase, Phase]:
-        """Return the three phases: at the head of each chunk, within it, and after the last chunk."""
+        """Return the phases at the head of each chunk, in the chunk, and after the last chunk."""
         nodes = self.space.nodes
         effects = {node for node in nodes if node.op in EFFECTS}
         wanted = {node for node in self.space.outputs if not _inside(node)}
@@ -163,7 +163,7 @@ class _Generator:
         return Phase(_closure(nodes, outside), set()), main, Phase(end, set(), last=True)
 
     def _block(self) -> int:
-        """Return the number of columns of a block."""
+        """Return the number of columns per block of a flat space."""
         for block in (4096, 2048, 1024, 512):
             memory = _Memory()
             self._place(self.main, memory, block)
@@ -172,7 +172,7 @@ class _Generator:
         return min(block, self.space.columns)
 
     def _place(self, phase: Phase, memory: _Memory, count: int) -> dict[Node, int]:
-        """Return where in `memory` the values that a phase keeps are, which are of so many columns."""
+        """Return the offsets in `memory` of the values of `count` columns that a phase keeps."""
         offsets: dict[Node, int] = {}
         ends: dict[int, list[Node]] = {}
         for node, last in phase.kept.items():
@@ -236,7 +236,7 @@ class _Generator:
         return GroupSource(name, text, self.chunks, scratch.size, partials + after.size, ends and self.chunks > 1)
 
     def _pieces(self, phase: Phase, places: Places, letter: str, functions: list[str]) -> str:
-        """Append the C functions of a phase, and return their calls."""
+        """Append the C functions of a phase, and return C code that calls these functions."""
         calls = ""
         for number in range(len(phase.pieces)):
             name = f"{PLACEHOLDER}_{letter}{number}"
@@ -290,7 +290,7 @@ def _inside(node: Node) -> bool:
 
 
 def _closure(nodes: list[Node], wanted: set[Node], *, late: bool = False) -> list[Node]:
-    """Return, in order, `wanted` and their operands; with `late`, without the operands of reductions of the space."""
+    """Return, in order, `wanted` and the nodes they need; if `late`, without operands of terminal reductions."""
     found = set(wanted)
     for node in reversed(nodes):
         if node in found and not (late and node.terminal):

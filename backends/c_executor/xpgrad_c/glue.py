@@ -1,7 +1,7 @@
 """The C part of a call: from array objects of the library to addresses, and back, without Python in between.
 
-It is a function of Python's C interface, made of the addresses of a few functions of the stable part of that interface,
-so that no header is needed. The layout of the library's array objects is an `ArrayLayout`.
+The source needs no Python header: it receives the addresses of a few functions of Python's stable C interface at run
+time. `ArrayLayout` describes the library's array objects.
 """
 
 import ctypes
@@ -185,7 +185,7 @@ struct { const char *name; void *function; int flags; const char *doc; } xp_meth
 
 
 class Record(ctypes.Structure):
-    """What `xp_call` reads about a group; followed by dtype, rank and shape of each input."""
+    """Description of a group for `xp_call`, followed in memory by dtype, rank and shape of each input."""
 
     _fields_ = (
         ("run", ctypes.c_void_p),
@@ -201,7 +201,7 @@ class Record(ctypes.Structure):
 
 @functools.cache
 def python_api() -> tuple[int, ...] | None:
-    """Return the addresses of the functions of Python that the glue calls; None if this Python lacks one."""
+    """Return the addresses of the functions of Python that the glue calls; None if this Python lacks any."""
     try:
         return tuple(ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value or 0 for name in API)
     except (AttributeError, ValueError):

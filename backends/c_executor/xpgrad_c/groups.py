@@ -1,4 +1,4 @@
-"""`CompiledGroups`: the fused groups of one program, computed by C as soon as their library is compiled."""
+"""`CompiledGroups`: the fused groups of one program, computed by C after compilation in the background."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -19,12 +19,12 @@ from xpgrad_c.text import library_text
 from xpgrad_c.toolchain import Toolchain, toolchain
 
 MOST_GROUPS, MOST_TEXT = 64, 100_000
-"""Groups, and characters of source, of one library: more of them are compiled one library after the other."""
+"""Maximum number of groups and of source characters in one library; further groups form further libraries."""
 NO_ROW = "C has no row for one of its functions"
 
 
 class CompiledGroup:
-    """A group as a function: computed in C as soon as its library is loaded, until then by the fallback.
+    """A callable group: computed by C once compiled, by `fallback` before.
 
     Attributes
     ----------
@@ -42,13 +42,13 @@ class CompiledGroup:
         self.places: list[tuple[dict[str, Any], str]] = []
 
     def __call__(self, *arrays: Array) -> Sequence[Array]:
-        """Return new arrays, the outputs of the group."""
+        """Return the outputs of the group as new arrays."""
         if background.stalled:
             background.resume()
         return self.current(*arrays)
 
     def become(self, function: Function) -> None:
-        """Be computed by another function from now on, which generated sources call without this object."""
+        """Replace the function of the group, also in generated sources, which then call the function directly."""
         self.current, self.state = function, "C"
         for objects, name in self.places:
             objects[name] = function
@@ -56,7 +56,7 @@ class CompiledGroup:
 
 
 class CompiledGroups:
-    """The groups of a program, and the factory of their functions.
+    """The groups of a program; a call adds a group.
 
     Parameters
     ----------
@@ -76,19 +76,19 @@ class CompiledGroups:
         self._places: dict[CompiledGroup, DiskPlace | None] = {}
 
     def __call__(self, fused: Fused, fallback: Callable[..., Any]) -> CompiledGroup:
-        """Return the function that computes a group: `fallback`, until it is compiled."""
+        """Return a callable for a group, which uses `fallback` until the group is compiled."""
         group = CompiledGroup(fused, fallback)
         self.groups.append(group)
         return group
 
     def bind(self, objects: dict[str, Any]) -> None:
-        """Replace the groups in the globals of a source by compiled functions, as soon as they are loaded."""
+        """Let compiled functions later replace the groups among the globals of a source."""
         for name, item in objects.items():
             if isinstance(item, CompiledGroup):
                 item.places.append((objects, name))
 
     def start(self) -> None:
-        """Load the libraries of earlier processes, and compile missing ones in the background."""
+        """Load groups compiled earlier, and compile the remaining groups in the background."""
         try:
             why = disabled() or self._begin(toolchain())
         except Exception as error:  # a fault of the generator, or no memory: the program runs without C
@@ -98,7 +98,7 @@ class CompiledGroups:
                 group.state = why
 
     def _begin(self, tools: Toolchain) -> str | None:
-        """Load the libraries of earlier processes, or submit the groups; return the reason if neither is possible."""
+        """Load compiled groups or submit them for compilation; return the reason if neither is possible."""
         if not self.groups or tools.off is not None:
             return tools.off
         found = self.groups[0].fused.outputs[0].spec
@@ -134,9 +134,9 @@ class CompiledGroups:
             group.state = why or group.state
 
     def _load(self, compiler: Compiler, tools: Toolchain) -> bool:
-        """Load the libraries of earlier processes; return whether they contain all groups.
+        """Use libraries that the index of the program names; return whether all were found.
 
-        Libraries can be found by their source, too, but that takes ten times as long to write.
+        Finding libraries by their source instead requires generating the source, which takes ten times as long.
         """
         name = index_name(compiler, self._structures)
         places: Places | None = None if name is None else read_index(tools.cache, name, len(self.groups))
@@ -173,7 +173,7 @@ class CompiledGroups:
         group.become(library.function(name, source, group.fused, group.fallback, self._backend, self._layout))
 
     def _libraries(self, compiler: Compiler) -> Iterator[tuple[str, list[tuple[CompiledGroup, int, GroupSource]]]]:
-        """Yield the text of each library, and the groups that it has, with their numbers in it."""
+        """Yield the text of each library and its groups, with their numbers in the library."""
         numbers: dict[GroupSource, int] = {}
         members: list[tuple[CompiledGroup, int, GroupSource]] = []
         sources: dict[str, GroupSource | None] = {}

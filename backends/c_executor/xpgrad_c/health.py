@@ -16,7 +16,7 @@ Finding = tuple[str, str, str, str]
 
 
 def report() -> dict[str, Any]:
-    """Return the result of the hook ``xpgrad_report``, after a test of a compiler that is not known yet."""
+    """Return the report for the hook ``xpgrad_report``; test a compiler that is not known yet."""
     facts = codegen()
     return {"line": codegen_line(facts), "facts": facts, "findings": list(codegen_findings(facts))}
 

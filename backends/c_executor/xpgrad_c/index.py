@@ -1,4 +1,4 @@
-"""`read_index`: the libraries on disk that contain the groups of a program, found without their source."""
+"""`read_index`: the libraries on disk that contain the groups of a program, found without generating source."""
 
 import contextlib
 import functools
@@ -15,14 +15,14 @@ from xpgrad_c.process import Build, BuildError
 
 
 class DiskPlace(NamedTuple):
-    """The library on disk that contains a group, and the properties of its source that a call needs.
+    """Location of a group in a library, and the facts about its source that a call needs.
 
     Attributes
     ----------
     library : str
-        The name of its file, without ``.so``.
+        The name of the library's file, without ``.so``.
     number : int
-        Of the group in there.
+        Number of the group in the library.
     chunks, scratch, partials, ends
         See `GroupSource`.
     """
@@ -35,17 +35,17 @@ class DiskPlace(NamedTuple):
     ends: bool
 
     def source(self) -> GroupSource:
-        """Return the source without its text, which the index does not store."""
+        """Return the source without its text."""
         return GroupSource(f"group_{self.number}", "", self.chunks, self.scratch, self.partials, self.ends)
 
 
 Places = list[DiskPlace | None]
-"""One for each group, None for one that C has no row for."""
+"""The place of each group, None for groups with a function that has no row in C."""
 
 
 @functools.cache
 def generator_key() -> str:
-    """Return a hash of the source files of this package, which generate the C source."""
+    """Return a hash of the files of this package, which generate the C source."""
     found = hashlib.sha256()
     folder = os.path.dirname(os.path.abspath(__file__))
     for name in sorted(os.listdir(folder)):
@@ -57,7 +57,7 @@ def generator_key() -> str:
 
 
 def index_name(compiler: Compiler, structures: Sequence[str]) -> str | None:
-    """Return the name of a program's index, from the structures of its groups, or None without this package's files."""
+    """Return the name of the index of a program with the given groups; None if this package's files are unreadable."""
     try:
         own = generator_key()
     except OSError:  # the package is not in a folder

@@ -16,9 +16,9 @@ Loop = Callable[[str, Dtype], tuple[int, int | None] | None]
 def row_functions(
     backend: Backend, kernels: Sequence[RowKernel], dtype: Dtype, loop: Loop
 ) -> Mapping[str, RowFunction]:
-    """Return the functions of all kernels that can be compiled for arrays of one dtype, by name.
+    """Return the functions of kernels for arrays of one dtype, by name, except kernels that cannot be compiled.
 
-    They are compiled now, unless the cache has them. A failure is noted for `xpgrad doctor`.
+    Functions missing from the cache are compiled immediately. A failure is noted for `xpgrad doctor`.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""`ArrayLayout`: offsets of address, shape and dtype in the array objects of a library, checked on samples."""
+"""`ArrayLayout`: offsets of address, shape and dtype in the array objects of a library, verified with its functions."""
 
 import ctypes
 import gc
@@ -29,8 +29,8 @@ class ArrayLayout:
     contiguous : int
         The flags that arrays have whose elements are aligned and in C order without gaps.
     inner, none : int
-        Where the pointer to the object is that has the other fields, 0 if that is the array itself; and where None must
-        be then.
+        Offset of the pointer to an inner object that holds the other fields, 0 if the array itself holds them; and the
+        offset at which arrays with an inner object must have None.
     inner_kind : type or None
         The type of that object.
     """
@@ -49,9 +49,9 @@ class ArrayLayout:
 
 
 def layout_of(backend: Backend, spec: Spec) -> ArrayLayout | None:
-    """Return the layout that a backend states, if it agrees with what its other methods say; else None.
+    """Return the layout that a backend declares, or None if its other methods contradict the layout.
 
-    `spec` is one of an array in host memory.
+    `spec` describes an array in host memory.
     """
     stated = programs_of(backend).array_layout()
     if stated is None:
@@ -81,7 +81,7 @@ def samples(backend: Backend, spec: Spec) -> Iterator[Array]:
 
 
 def agrees(layout: ArrayLayout, backend: Backend, array: Array) -> bool:
-    """Return whether the fields of an array object have the values that the backend reports."""
+    """Return whether reading an array by a layout gives the same values as the methods of the backend."""
     place = id(array)
     if type(array) is not layout.kind or pointer(place + layout.type) != id(layout.kind):
         return False
@@ -116,5 +116,5 @@ def number(place: int) -> int:
 
 
 def key_of(spec: Any) -> tuple[int, ...]:
-    """Return the numbers that the glue compares with the object of an input: dtype, number of axes, lengths."""
+    """Return the key that the glue compares with an input: dtype, number of axes, lengths."""
     return (id(spec.dtype), len(spec.shape), *spec.shape)

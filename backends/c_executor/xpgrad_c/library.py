@@ -77,10 +77,10 @@ class SharedLibrary:
         source : GroupSource
         fused : Fused
         fallback : callable
-            Computes the group for arrays in another order, and without memory for scratch.
+            Computes the same for arrays with gaps or in another order, and without memory for scratch.
         backend : Backend
         layout : ArrayLayout or None
-            Without a layout, the backend gives the addresses.
+            If None, methods of the backend return the addresses.
         """
         record = Record()
         record.run, record.end = self.address(name), self.address(f"{name}_end") if source.ends else None
@@ -137,11 +137,11 @@ class Called:
                 return None
             if programs.address(array):
                 return array
-            if spec.size > self._points:  # of which few elements are used
+            if spec.size > self._points:  # only few of its elements are used
                 return None
             array = programs.contiguous(array)
             return array if programs.address(array) else None
-        except (AttributeError, TypeError, XpgradError):  # it is no array of the library
+        except (AttributeError, TypeError, XpgradError):  # not an array of the library
             return None
 
     def _run(self, places: "ctypes.Array[ctypes.c_void_p]", arrays: object) -> bool:
@@ -179,5 +179,5 @@ class Called:
 
 
 def same_spec(spec: Spec, other: Spec) -> bool:
-    """Return whether two specs are equal."""
+    """Return whether two specs have equal shape, dtype and device."""
     return spec is other or (spec.shape == other.shape and spec.dtype == other.dtype and spec.device == other.device)

@@ -1,4 +1,4 @@
-"""`Node` and `NodeSpace`: the statements of a group as the C generator takes them."""
+"""`Node` and `NodeSpace`: the statements of a group, prepared for the C generator."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -7,9 +7,9 @@ from xpgrad.transforms.trace.fusion.group import Fused
 from xpgrad.transforms.trace.fusion.statements import LEVELS, REDUCTIONS, Statement
 
 LEAVES = frozenset(["load", "element", "constant"])
-"""What is read again wherever it is used."""
+"""Operations without computation: their values are read again at each use."""
 EFFECTS = frozenset(["zeros", "add_at"])
-"""What makes an array that is scattered to; their last operands only say what comes before."""
+"""Operations that write a scattered array; their last operand only fixes the order."""
 
 
 @dataclass(eq=False, slots=True)
@@ -19,8 +19,8 @@ class Node:
     Attributes
     ----------
     op, operands, dtype, level, value
-        As those of a `Statement`; ``zeros`` makes an array of `value[0]` zeros in output `value[1]`, and ``add_at``
-        adds its operand to element `value[0]` of that.
+        As in a `Statement`; ``zeros`` makes an array of `value[0]` zeros in output `value[1]`, and ``add_at``
+        adds its operand to element `value[0]` of this array.
     number : int
         Counts the nodes, for their names in C.
     terminal : bool
@@ -46,7 +46,7 @@ class Node:
 
 @dataclass(slots=True)
 class NodeSpace:
-    """Nodes in order, and those that are outputs.
+    """Nodes in order of computation, and the nodes of the outputs.
 
     A space with ``rows == 1`` and no reduction at "row" has only nodes at "point" and "one".
     """
@@ -69,7 +69,7 @@ class NodeSpace:
 
 
 def nodes_of(fused: Fused) -> NodeSpace | None:
-    """Return the nodes of a group, or None if a chunk uses a value that is known after the last chunk only."""
+    """Return the nodes of a group, or None if a chunk needs a value that is known only after the last chunk."""
     space, moved = _flattened(fused)
     made: dict[Statement, Node] = {}
     for statement in _used(fused):
@@ -81,7 +81,7 @@ def nodes_of(fused: Fused) -> NodeSpace | None:
             continue
         node = made[result]
         level = moved[fused.levels[output]]
-        if level != node.level or node.op in LEAVES or node.op in REDUCTIONS:  # it needs a place of its own
+        if level != node.level or node.op in LEAVES or node.op in REDUCTIONS:  # the output needs separate memory
             node = space.add("copy", (node,), node.dtype, level)
         space.outputs.append(node)
     if space.rows == 1:
@@ -136,7 +136,7 @@ def _scatter(space: NodeSpace, statement: Statement, made: dict[Statement, Node]
 
 
 def _keep_rows_whole(space: NodeSpace) -> None:
-    """Put reductions of the one row at level "row" if each point needs one of them."""
+    """Move reductions of a single row to level "row" if the points of the row need the result."""
     tainted: set[Node] = set()
     for node in space.nodes:
         if any(item in tainted for item in node.operands) or (

@@ -10,7 +10,7 @@ from xpgrad_c.nodes import EFFECTS, LEAVES, Node
 LIMIT = 64
 """Statements of one C function: a compiler takes more than proportional time for more, half as long as with 256."""
 CHEAP = 3
-"""A value of at most so many cheap operations on what is in memory is computed again, not kept."""
+"""Values of at most this many cheap operations on stored values are recomputed, not kept."""
 
 
 @dataclass(eq=False, slots=True)
@@ -30,13 +30,13 @@ class Phase:
     pieces : list of Piece
         In order.
     home : dict from Node to int
-        The number of the piece that computes it.
+        The number of the piece that computes the node.
     kept : dict from Node to int
-        Nodes that other pieces use, with the number of the last of these pieces.
+        Values used in other pieces, with the number of the last piece that uses them.
     outside : set of Node
-        Values that an earlier phase has kept.
+        Values kept by an earlier phase.
     last : bool
-        Whether it comes after the last chunk: reductions of the space are known.
+        Whether the phase follows the last chunk, when reductions of the space are known.
     """
 
     nodes: list[Node]
@@ -70,7 +70,7 @@ class Phase:
         return node.vector
 
     def operands(self, node: Node) -> tuple[Node, ...]:
-        """Return the operands of a node in this phase."""
+        """Return the operands that a node needs in this phase."""
         if node.terminal and self.last:
             return ()
         return node.operands
@@ -110,10 +110,10 @@ class Phase:
         return stages
 
     def _keep(self, node: Node, number: int) -> None:
-        """Note the operands of a node that other pieces compute."""
+        """Record the values of other pieces that a node needs."""
         pending = [(item, not self.loops(node)) for item in self.operands(node)]
         while pending:
-            item, whole = pending.pop()  # whole: a reduction needs all of it in memory
+            item, whole = pending.pop()  # whole: a reduction needs all elements in memory
             if item.op in LEAVES or item.op in EFFECTS or self.home.get(item, -1) == number:
                 continue
             if not (item.vector and whole) and self.again(item):

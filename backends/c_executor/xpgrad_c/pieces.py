@@ -13,12 +13,12 @@ PARAMETERS = "char *const *arrays, char *s, char *partials, long row, long start
 
 @dataclass(slots=True)
 class Places:
-    """Where the values of one phase are in memory.
+    """Memory locations of the values of one phase.
 
     Attributes
     ----------
     columns : int or str
-        Of the space; in C, where its size is known only when it is computed.
+        Columns of the space; a C expression if the number is known only at run time.
     width : str
         The number of columns of a loop, in C.
     inputs : int
@@ -26,7 +26,7 @@ class Places:
     offsets : dict from Node to int or str
         Where in the scratch memory a value is kept, in bytes.
     outputs : dict from Node to list of int
-        Which outputs a node is.
+        Numbers of the outputs that a node computes.
     partials : dict from Node to str
         The address of the partial results of a terminal reduction, in C.
     partial : dict from Node to str
@@ -52,7 +52,7 @@ class Places:
         return f"{base} + row" if node.level == "row" else base
 
     def kept(self, node: Node) -> str:
-        """Return the address of the kept values of a node, in C."""
+        """Return the address of the stored value of a node, in C."""
         if node in self.partials:
             return f"(({STORED[node.dtype]} *){self.partials[node]})"
         if node not in self.offsets:
@@ -68,7 +68,7 @@ class PieceWriter:
     phase, number
         The piece is number `number` of this phase.
     places
-        Where the values of the phase are.
+        Locations of the values of the phase.
     """
 
     def __init__(self, phase: Phase, number: int, places: Places) -> None:
@@ -119,7 +119,7 @@ class PieceWriter:
             self.body.append(f"{self._pointer(y, node.dtype, constant=False)}[{index}] = {name};")
 
     def _reduce_space(self, node: Node) -> None:
-        """Write the partial result of this row or block, or combine the partial results."""
+        """Write the partial result of this row or block, or combine all partial results."""
         places, x, call = self.places, node.operands[0], f"{node.op}_{node.dtype}"
         if self.phase.last:
             if node.level == "column":
@@ -174,7 +174,7 @@ class PieceWriter:
         return self.names[node]
 
     def _element(self, node: Node) -> str:
-        """Return the number of what is kept of a node, in C; of one pointer, which is less work for compilers."""
+        """Return a C expression for the stored value of a node; few pointers shorten compilation."""
         index = "i" if node.vector else "0"
         if node in self.places.offsets and node not in self.places.partials:
             return f"(({STORED[node.dtype]} *)(s + {self.places.offsets[node]}))[{index}]"

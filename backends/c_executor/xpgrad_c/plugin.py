@@ -22,7 +22,7 @@ class Executor:
         return c_executor(program) if in_host_memory(program) else NotImplemented
 
     def wait(self, timeout: float | None = None) -> bool:
-        """Wait until all compilations have ended, at most `timeout` seconds; return whether they have ended."""
+        """Wait at most `timeout` seconds for running compilations; return whether all have finished."""
         from xpgrad_c.executor import wait
 
         return wait(timeout)

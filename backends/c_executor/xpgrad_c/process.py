@@ -1,4 +1,4 @@
-"""Running a compiler: in a process group of its own, with a time limit, and writing to one folder only."""
+"""Running a compiler: in a new process group, with a time limit, and writing to one folder only."""
 
 import contextlib
 import os
@@ -13,11 +13,11 @@ from typing import ClassVar
 from xpgrad_c.cache import Cache
 
 TIMEOUT = 120.0
-"""Seconds after which a compiler hangs."""
+"""Seconds after which a compiler counts as hanging."""
 MAX_BYTES = 2**28
-"""What a compiler may write, in bytes."""
+"""Maximum size of the output of a compiler, in bytes."""
 TICK = 0.05  # seconds between two checks of a process
-SHOWN = 2000  # characters of a compiler's output
+SHOWN = 2000  # characters of a compiler's messages in an error
 SEARCHED = "PATH", "LD_LIBRARY_PATH"
 """Variables with directories in which a compiler looks for its programs and libraries."""
 PASSED = "SDKROOT", "DEVELOPER_DIR", "MACOSX_DEPLOYMENT_TARGET"
@@ -27,7 +27,7 @@ IN_DIRECTORY = 'cd -- "$0" && exec "$@"'
 
 
 class BuildError(Exception):
-    """A compiler has failed; the text is the reason."""
+    """A compiler has failed; the message gives the reason."""
 
 
 class Closing(BuildError):
@@ -35,7 +35,7 @@ class Closing(BuildError):
 
 
 class Build:
-    """A temporary folder, and the process that writes files there; a context manager that removes both."""
+    """A temporary folder, and the process that writes there. The context manager ends and removes both."""
 
     _lock = threading.Lock()
     _open: ClassVar["set[Build]"] = set()
@@ -99,7 +99,7 @@ class Build:
                         (os.POSIX_SPAWN_OPEN, 1, output, flags, 0o600),
                         (os.POSIX_SPAWN_DUP2, 1, 2),
                     ],
-                    setpgroup=0,  # so that its children can be ended, too
+                    setpgroup=0,  # so that processes started by the compiler can be ended together
                 )
             except OSError as error:
                 raise BuildError(f"{command[0]} cannot be started: {error.strerror}") from None
@@ -115,13 +115,13 @@ class Build:
         return printed
 
     def _wait(self, process: int, timeout: float, name: str) -> int:
-        """Return the exit code of the process; 0 if another part of the program has waited already."""
+        """Return the exit code of the process; 0 if other code has already collected it."""
         ends = time.monotonic() + timeout
         with watched(process) as wait:
             while True:
                 try:
                     found, status = os.waitpid(process, os.WNOHANG)
-                except ChildProcessError:  # a handler of SIGCHLD: what was made is checked anyway
+                except ChildProcessError:  # collected by a handler of SIGCHLD: the library is checked anyway
                     return 0
                 if found:
                     return os.waitstatus_to_exitcode(status)
@@ -149,7 +149,7 @@ class Build:
 
 
 def compiler_environment() -> dict[str, str]:
-    """Return the environment of a compiler: directories by absolute paths, and nothing that adds files or flags."""
+    """Return the environment of a compiler: absolute search paths, no variables that add files or flags."""
     kept = {name: os.environ[name] for name in PASSED if name in os.environ}
     searched = {name: absolute(os.environ.get(name, "")) for name in SEARCHED}
     return kept | {name: value for name, value in searched.items() if value} | {"LC_ALL": "C", "CCACHE_DISABLE": "1"}
@@ -179,7 +179,7 @@ def watched(process: int) -> Iterator[Callable[[float], object]]:
 
 
 def kill(process: int) -> None:
-    """End a process and its children, and wait for a second at most."""
+    """End a process and its children, and wait at most a second for the process to end."""
     for stop in (os.killpg, os.kill):
         with contextlib.suppress(OSError):
             stop(process, signal.SIGKILL)

@@ -1,4 +1,4 @@
-"""The processor and the C library, on which compiled code depends in addition to its source and the compiler."""
+"""The processor and the C library, on which compiled code depends in addition to source and compiler."""
 
 import functools
 import os

@@ -1,11 +1,11 @@
-"""C functions that reduce a run of numbers, and the partial results of a reduction: pairwise, by index alone."""
+"""C functions that reduce consecutive numbers or partial results pairwise, in an order fixed by the indices."""
 
 from xpgrad_c.functions import C_TYPES, ITEMSIZES, kind
 
 STORED = {name: "uint8_t" if name == "bool" else text for name, text in C_TYPES.items()}
 """The type of a number in memory."""
 
-# Sums of eight vectors are added in pairs, like the digits of a binary counter: level[i] holds 2**i of them.
+# Sums of eight vectors are combined in pairs, like the digits of a binary counter: level[i] holds 2**i such sums.
 _TEMPLATE = """\
 #ifndef XPGRAD_{op}_{dtype}
 #define XPGRAD_{op}_{dtype}
@@ -58,7 +58,7 @@ _INTEGER = {1: "int8_t", 2: "int16_t", 4: "int32_t", 8: "int64_t"}
 
 
 def identity(op: str, dtype: str) -> str:
-    """Return the number in C that a reduction of nothing gives; as in NumPy, so that the sum of -0.0 is 0.0."""
+    """Return the C constant of an empty reduction, equal to that in NumPy, so that the sum of -0.0 is 0.0."""
     if kind(dtype) == "real":
         start = {"sum": "0", "prod": "1", "max": "-__builtin_inf()", "min": "__builtin_inf()"}[op]
     elif dtype == "bool":
@@ -82,8 +82,8 @@ def combined(op: str, dtype: str, a: str, b: str) -> str:
 def reduction(op: str, dtype: str) -> str:
     """Return the C functions of one reduction.
 
-    ``OP_DTYPE(x, n)`` reduces `n` numbers, at least one; ``OP_DTYPE_columns(x, groups, n)`` reduces `groups` rows of
-    `n` numbers into the first of them.
+    ``OP_DTYPE(x, n)`` reduces ``n >= 1`` numbers; ``OP_DTYPE_columns(x, groups, n)`` reduces `groups` rows of `n`
+    numbers into the first row.
     """
     size = ITEMSIZES[dtype]
     scalar = combined(op, dtype, "a", "b")

@@ -1,7 +1,7 @@
 """C source of a library's kernels for arrays with any number of rows and columns.
 
-The statements of a kernel are those of its default body. Its functions of libm are the library's own loops, on one row
-or block in the cache, and its sums add in the order of the library's, so that results have the bits of the default
+A kernel has the statements of its default body. It calls the array library's loops for functions of libm, on one row
+or block in the cache, and adds in the order of the library's sums, so that results are bitwise equal to the default
 body, for any number of threads.
 """
 
@@ -22,7 +22,7 @@ from xpgrad_c.pieces import PARAMETERS, PieceWriter, Places
 from xpgrad_c.reductions import reduction
 
 EXAMPLE = {"point": (1021, 1031), "row": (1021, 1), "column": (1031,), "one": ()}
-"""Shapes with which a body is called; a constant that is the number of columns is one that depends on the shape."""
+"""Shapes with which a body is called; a constant equal to the number of columns depends on the shape."""
 COUNT = 1031.0
 BLOCK = 1024
 """Columns that are computed before the next ones, where they are independent."""
@@ -89,9 +89,9 @@ class RowSource(NamedTuple):
         Levels of the results; "point" for kernels without rows.
     by_column : bool
     called : frozenset of tuple
-        Functions and dtypes of the library's loops that it needs.
+        Functions and dtypes of the library's loops that the kernel calls.
     reductions : frozenset of tuple
-        Reductions that it needs.
+        Operations and dtypes of the reductions that the kernel calls.
     """
 
     text: str
@@ -103,7 +103,7 @@ class RowSource(NamedTuple):
 
 class _RowPhase(Phase):
     def loops(self, node: Node) -> bool:
-        """Whether a node is computed in a loop over the columns instead of a loop of the library."""
+        """Whether a generated loop over the columns computes a node, and not a loop of the library."""
         return not (node.op in CALLED and node.vector) and Phase.loops(self, node)
 
 
@@ -127,7 +127,7 @@ class _RowWriter(PieceWriter):
 
 
 def row_source(backend: Backend, kernel: RowKernel, dtype: str) -> RowSource | None:
-    """Return the source of a kernel for arrays of a dtype; None if its body cannot be compiled."""
+    """Return the source of a kernel for arrays of a dtype; None if its body has unsupported statements."""
     found = _nodes(backend, kernel, dtype)
     if found is None:
         return None
@@ -173,7 +173,7 @@ def row_source(backend: Backend, kernel: RowKernel, dtype: str) -> RowSource | N
 
 
 def _nodes(backend: Backend, kernel: RowKernel, dtype: str) -> tuple[list[Node], list[Node], bool] | None:
-    """Return the nodes of a kernel in order, those of its results, and whether it has neither rows nor sums."""
+    """Return the nodes of a kernel in order, its result nodes, and whether it has neither rows nor sums."""
     one = backend.spec(backend.asarray(1.0, backend.namespace.asarray(1.0, dtype=dtype).dtype))
     builder = Builder(backend, Space(EXAMPLE["point"], 1), lambda item: _accepts(item, dtype))
     try:

@@ -1,4 +1,4 @@
-"""`structure_of`: all properties of a group that its C source depends on, as text."""
+"""`structure_of`: a text that identifies the C source of a group."""
 
 from xpgrad.transforms.trace.fusion.group import Fused
 from xpgrad.transforms.trace.fusion.statements import Statement
@@ -7,8 +7,8 @@ from xpgrad.transforms.trace.fusion.statements import Statement
 def structure_of(fused: Fused) -> str:
     """Return a text that is the same for groups of the same C source, in a tenth of the time that the source takes.
 
-    It has all that `generate` reads of a group: the space, how many inputs there are, all statements, and which of them
-    are the outputs, at which levels.
+    The text contains everything that `generate` reads from a group: the space, the number of inputs, the statements,
+    and the statement and level of each output.
     """
     numbers: dict[Statement, int] = {}
     lines = []

@@ -1,4 +1,4 @@
-"""`Toolchain`: the compiler and the cache of a process, the libraries that it has loaded, and what has failed."""
+"""`Toolchain`: the compiler, cache, loaded libraries and failures of a process."""
 
 import contextlib
 import json
@@ -14,26 +14,26 @@ from xpgrad_c.library import SharedLibrary
 from xpgrad_c.process import TIMEOUT, Build, BuildError, Closing
 
 FAILURES = 3
-"""Libraries in a row that may fail until no more are tried."""
+"""Consecutive failures after which no further library is compiled."""
 LAST_FAILURE = "last-failure.json"
 
 
 @dataclass(frozen=True, slots=True)
 class ToolchainState:
-    """The state of the toolchain.
+    """ToolchainState of compilation in a process.
 
     Attributes
     ----------
     off : str or None
-        The reason why compilation is off.
+        The reason why compilation is disabled, if it is disabled.
     compiler : Compiler or None
-        None until one was needed.
+        None before the first use.
     folder : str
         The folder of the cache.
     loaded : int
-        Number of libraries in this process.
+        Number of libraries loaded in this process.
     failures : tuple of str
-        The last failures in this process.
+        The latest failures in this process.
     """
 
     off: str | None
@@ -44,7 +44,7 @@ class ToolchainState:
 
 
 class Toolchain:
-    """A compiler, and a cache of compiled libraries.
+    """A compiler, and a cache for the compiled libraries.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ class Toolchain:
         return self._compiler
 
     def compiler(self) -> Compiler | None:
-        """Return the compiler, after a search; None if no compiler works."""
+        """Return the compiler, searching for it if necessary; None if no compiler works."""
         if self.known_compiler() is None and self.off is None:
             try:
                 self._compiler = found(self.cache, self.timeout)
@@ -80,17 +80,17 @@ class Toolchain:
         return self._compiler
 
     def loaded(self, compiler: Compiler, text: str) -> SharedLibrary | None:
-        """Return the library of a source if this or another process has compiled it, else None."""
+        """Return the library of a source if any process has compiled it, else None."""
         return self.stored(compiler.key(text))
 
     def stored(self, key: str) -> SharedLibrary | None:
-        """Return the library of a source by the compiler's key of that."""
+        """Return the library with a key of `Compiler.key`, or None."""
         library = self._libraries.get(key)
         if library is None and (content := self.cache.read(f"{key}.so")) is not None:
             with (
                 contextlib.suppress(BuildError, OSError, AttributeError),
                 Build(self.cache) as build,
-            ):  # the library is compiled again
+            ):  # a library that cannot be loaded is compiled again
                 library = self._load(key, content, build)
         return library
 
@@ -103,7 +103,7 @@ class Toolchain:
         return self._libraries.setdefault(key, SharedLibrary(build.write("checked.so", content)))
 
     def made(self, compiler: Compiler, text: str) -> SharedLibrary | None:
-        """Return the library of a source, compiled if it was not before; None if that fails, which is noted."""
+        """Return the library of a source, compiled if necessary; None after a failure, which is recorded."""
         library = self.loaded(compiler, text)
         if library is not None or self.off is not None:
             return library
@@ -142,7 +142,7 @@ class Toolchain:
             return None
 
     def state(self) -> ToolchainState:
-        """Return the state of the toolchain."""
+        """Return the state of compilation in this process."""
         return ToolchainState(self.off, self._compiler, self.cache.path, len(self._libraries), tuple(self.failures))
 
 

@@ -21,7 +21,7 @@ def worth(fused: Fused) -> bool:
 
 
 def work(fused: Fused) -> int:
-    """Return the number of simple functions of one element that a group is like."""
+    """Return the work of a group, in evaluations of a simple function of one element."""
     sizes = {"point": fused.rows * fused.columns, "row": fused.rows, "column": fused.columns, "one": 1, "array": 1}
     return sum(sizes[_reach(item)] * _weight(item) for item in fused.statements)
 
@@ -33,6 +33,6 @@ def _weight(statement: Statement) -> int:
 
 
 def _reach(statement: Statement) -> str:
-    """Return the highest level that a statement computes with: a sum goes through all that it adds."""
+    """Return the highest level among a statement and its operands: a sum reads every element of its operand."""
     levels = {item.level for item in (statement, *statement.operands)}
     return next(level for level in ("point", "row", "column", "array", "one") if level in levels)

@@ -1,4 +1,4 @@
-"""`Written`: a C library whose source is given as text, compiled in the background for later processes."""
+"""`Written`: a C library whose source is a text, compiled for later processes."""
 
 import dataclasses
 import threading
@@ -15,7 +15,7 @@ from xpgrad_c.toolchain import Toolchain, toolchain
 class Written:
     """A library whose functions are called by address.
 
-    The first use in a process looks for it on the disk. A missing library is compiled in the background
+    At its first use a process checks the disk for the library, once. A missing library is compiled in the background
     and serves the next process, so that no result depends on how long a compiler takes.
 
     Parameters

@@ -78,7 +78,7 @@ BROKEN = {
     "fails": ("echo a thing is missing >&2; exit 3", "cc failed with exit code 3: a thing is missing"),
     "says nothing": ("exit 4", "cc failed with exit code 4: it printed nothing"),
     "is killed": ("kill -9 $$", "cc ended by signal 9"),
-    "makes nothing": ("exit 0", "what the compiler made cannot be loaded"),
+    "makes nothing": ("exit 0", "the library that the compiler wrote cannot be loaded"),
     "writes nonsense": (ANSWERED + TARGET + 'echo nonsense > "$2"', "file too short|invalid ELF header"),
     "prints forever": ("while :; do echo 0123456789012345678901234567890123456789; done", "wrote more than"),
 }
@@ -111,7 +111,7 @@ def test_non_executable_compiler_is_not_started(tools, no_folder, compiler):
 def test_a_compiler_that_computes_something_else_is_not_used(tools, compiler):
     compiler(f'case "$*" in *--version*) exec {REAL} "$@";; *) exec {REAL} -Dexpf=sinf "$@";; esac')
     (state,) = states_after(multiply_add())
-    assert "what the compiler made computes exp(-2) = " in state
+    assert "the library that the compiler wrote computes exp(-2) = " in state
 
 
 @needs_compiler
