@@ -3,7 +3,7 @@
 `minimize`, `least_squares`, `root` and `solve_ivp` are one call each. The other functions make functions of flat
 vectors, for any other of SciPy's functions. Only the former import SciPy, when they are first used.
 
-The chapters, `linalg` and others, have SciPy's functions themselves, of arrays of any library and with derivatives.
+The submodules, such as `linalg`, provide SciPy's functions with derivatives, for arrays of any library.
 """
 
 from typing import TYPE_CHECKING

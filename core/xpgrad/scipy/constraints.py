@@ -168,7 +168,7 @@ def _jac(f: Callable[..., Any], unknowns: Unknowns, device: Any) -> Callable[...
 
 
 def weighted(f: Callable[..., Any]) -> Callable[..., Any]:
-    """Return the sum of the elements that `f` returns, each times that of a vector on the host, as a function."""
+    """Return a function that computes the sum of the outputs of `f`, weighted by a vector on the host."""
 
     def total(tree: Any, weights: Array) -> Any:
         leaves = [as_leaf(y, "constraints: what the function returned") for y in flatten(f(tree))[0]]

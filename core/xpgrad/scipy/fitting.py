@@ -24,7 +24,7 @@ def least_squares(
     sparsity: Any = None, mode: JacobianMode = "auto", callback: Callable[..., Any] | None = None, device: Any = None,
     compiled: bool = False, progress: Shown = False,
 ) -> scipy.optimize.OptimizeResult:  # fmt: skip
-    """Return what ``scipy.optimize.least_squares`` finds, with exact Jacobians and trees as `x` and `fun`.
+    """Return the result of ``scipy.optimize.least_squares``, with exact Jacobians and trees as `x` and `fun`.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ def least_squares(
     Returns
     -------
     scipy.optimize.OptimizeResult
-        `x` and `grad` are trees like `x0`, `fun` like what `f` returned. `jac` is a matrix with a row for each residual
+        `x` and `grad` are trees like `x0`, `fun` like the output of `f`. `jac` is a matrix with a row for each residual
         and a column for each unknown, both in order; `active_mask` is a vector.
 
     Raises
@@ -59,9 +59,9 @@ def least_squares(
     ValueError
         A residual at `x0` is not finite, or bounds are not as above.
     SparsityError
-        `sparsity` is not that of the Jacobian.
+        `sparsity` differs from the sparsity of the Jacobian.
     GradientError
-        `f` takes a number out of a Variable, as ``math.exp(x)`` does.
+        `f` converts a Variable to a number, as in ``math.exp(x)``.
     DtypeError
         Numbers that are not real floating-point.
     """
@@ -99,7 +99,7 @@ def least_squares(
 
 
 def _callback(callback: Callable[..., Any] | None, unknowns: Unknowns) -> Callable[..., Any] | None:
-    """Return a callback for SciPy that calls that of the user with trees."""
+    """Return a callback for SciPy that calls the user's callback with trees."""
     if callback is None:
         return None
     by_name = set(inspect.signature(callback).parameters) == {"intermediate_result"}

@@ -1,4 +1,4 @@
-"""Functions of trees as functions of vectors that remember what they returned."""
+"""Functions of trees as functions of vectors that store the structure of their results."""
 
 import functools
 from collections.abc import Callable
@@ -20,7 +20,7 @@ class VectorFunction:
     Attributes
     ----------
     outputs : Tree or None
-        What the user's function returned at the first call, with arrays for Variables if no unknown is one.
+        Result of the first call of the user's function, with arrays for Variables if no unknown is a Variable.
     """
 
     def __init__(self, name: str, f: Callable[..., Any], unknowns: Unknowns) -> None:
@@ -28,7 +28,7 @@ class VectorFunction:
         self.outputs: Tree | None = None
 
     def __call__(self, x: Array, *args: Any) -> Array:
-        """Return the elements of what the user's function returns."""
+        """Return the elements of the result of the user's function, as a vector."""
         what = f"{self.name}: what the function returned"
         first = self.outputs is None
         try:
@@ -58,7 +58,7 @@ def _array(leaf: Any) -> Any:
 def sparse_of(
     name: str, f: Callable[..., Any], unknowns: Unknowns, sparsity: Any, format: Any = "csr"
 ) -> Callable[..., Any]:
-    """Return the sparse Jacobian of a user's function, of the vector of unknowns.
+    """Return the sparse Jacobian of a user's function, as a function of the vector of unknowns.
 
     Parameters
     ----------

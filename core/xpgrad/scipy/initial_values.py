@@ -32,13 +32,13 @@ def solve_ivp(
     max_step: float = float("inf"), options: Mapping[str, Any] | None = None, sparsity: Any = None,
     mode: JacobianMode = "auto", device: Any = None, compiled: bool = False, progress: Shown = False,
 ) -> Any:  # fmt: skip
-    """Return what ``scipy.integrate.solve_ivp`` finds, with exact Jacobians and trees as states.
+    """Return the result of ``scipy.integrate.solve_ivp``, with exact Jacobians and trees as states.
 
     Parameters
     ----------
     f : callable
-        ``f(t, y, *args)`` returns the derivative of the state by the time, a tree like `y0`. `t` is a Variable of one
-        number, of the dtype and on the device of the first leaf; `y` are Variables like `y0`.
+        ``f(t, y, *args)`` returns the derivative of the state by the time, a tree like `y0`. `t` is a scalar
+        Variable with the dtype and device of the first leaf; `y` are Variables like `y0`.
     t_span : pair of float
     y0 : tree of Variables, arrays or scalars, real floating-point
         The state at ``t_span[0]``. The solver computes with float64.
@@ -66,16 +66,16 @@ def solve_ivp(
     Returns
     -------
     result of ``scipy.integrate.solve_ivp``
-        `y` is a tree like `y0` whose leaves have one axis more, the first one, of the times `t` (SciPy's `y` has it
-        last). `sol` takes a time, or a vector of times for such a first axis, and returns such a tree; `y_events` has a
+        `y` is a tree like `y0` whose leaves have an additional first axis for the times `t` (in SciPy the last axis).
+        `sol` takes a time, or a vector of times for such a first axis, and returns such a tree; `y_events` has a
         tree for each event.
 
     Raises
     ------
     StructureError, ShapeError
-        What `f` returned is no tree like `y0`, or a leaf has another shape.
+        The output of `f` is not a tree like `y0`, or a leaf has another shape.
     SparsityError
-        `sparsity` is not that of the Jacobian.
+        `sparsity` differs from the sparsity of the Jacobian.
     ValueError
         The derivative at the start is not finite, or `sparsity` is given for another method.
     GradientError
@@ -135,7 +135,7 @@ class Solution:
 
 
 class _Clock:
-    """Times as Variables, of the dtype and on the device of the first leaf of the state."""
+    """Times as Variables with the dtype and device of the first leaf of the state."""
 
     def __init__(self, unknowns: Unknowns) -> None:
         self.place = unknowns.layout.specs[0]
@@ -164,7 +164,7 @@ def _by_state(f: Callable[..., Any], unknowns: Unknowns) -> Callable[..., Any]:
 
 
 def _events(events: Any, unknowns: Unknowns, time: _Clock, args: tuple[Any, ...]) -> Any:
-    """Return events of vectors from those of trees."""
+    """Return event functions of vectors for event functions of trees."""
     if events is None:
         return None
 

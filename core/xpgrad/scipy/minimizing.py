@@ -29,7 +29,7 @@ def minimize(
     bounds: Any = None, constraints: Any = (), tol: float | None = None, options: Mapping[str, Any] | None = None,
     callback: Callable[..., Any] | None = None, device: Any = None, compiled: bool = False, progress: Shown = False,
 ) -> scipy.optimize.OptimizeResult:  # fmt: skip
-    """Return what ``scipy.optimize.minimize`` finds, with exact derivatives and a tree as `x`.
+    """Return the result of ``scipy.optimize.minimize``, with exact derivatives and a tree as `x`.
 
     Parameters
     ----------
@@ -39,13 +39,13 @@ def minimize(
     x0 : tree of Variables, arrays or scalars, real floating-point
         Where the search starts.
     args : tuple
-        Further arguments of `f`, passed as they are.
+        Further arguments of `f`, passed unchanged.
     method : str or callable, optional
         As for SciPy. "Newton-CG", "trust-ncg", "trust-krylov" and "trust-constr" get exact products with the Hessian,
         "dogleg" and "trust-exact" the Hessian; "Nelder-Mead", "Powell", "COBYLA" and "COBYQA" use no gradient.
     bounds : pair, scipy.optimize.Bounds, or sequence of pairs, optional
-        ``(lower, upper)``, each a tree like `x0`, a number or None; leaves broadcast to those of `x0`, and None is no
-        bound. If `x0` is one array with one axis, also SciPy's pair for each element.
+        ``(lower, upper)``, each a tree like `x0`, a number or None; leaves broadcast to the leaves of `x0`, and None
+        means no bound. If `x0` is one array with one axis, also SciPy's pair for each element.
     constraints : dict, NonlinearConstraint, LinearConstraint, or sequence of them
         As for SciPy, with functions that take and return trees of Variables; Jacobians (and for `NonlinearConstraint`
         products with Hessians) are exact. The columns of a `LinearConstraint` are the elements of `x0` in order.
@@ -56,23 +56,24 @@ def minimize(
     device : as `get_device` takes it, or None
         Where `f` computes; by default the devices of `x0`.
     compiled : bool
-        Whether `f` is compiled, with its derivatives, as by `xpgrad.compile`.
+        Whether `xpgrad.compile` compiles `f` and its derivatives.
     progress : bool or rich.console.Console
         Whether iteration, value and the largest element of the gradient are shown while the search runs.
 
     Returns
     -------
     scipy.optimize.OptimizeResult
-        `x` is a tree like `x0`, of the same types, dtypes and devices; so is `jac`, the gradient (for "trust-constr"
-        `grad`; its `jac` has the Jacobians of the constraints). Matrices, such as `hess_inv`, are of the vector.
+        `x` is a tree like `x0` with the same types, dtypes and devices, and so is the gradient `jac` (`grad` for
+        "trust-constr", whose `jac` contains the Jacobians of the constraints). Matrices, such as `hess_inv`, refer to
+        the vector.
 
     Raises
     ------
     ValueError
         The value or the gradient at `x0` is not finite, or bounds are not as above.
     GradientError, DtypeError
-        `f` returns more than one number, or a complex one; or it takes a number out of a Variable, as ``math.exp(x)``
-        does; or `x0` has numbers that are not real floating-point.
+        `f` returns a complex number or several numbers, or converts a Variable to a number, as in ``math.exp(x)``; or
+        `x0` has numbers that are not real floating-point.
     """
     unknowns = Unknowns(x0, device, "minimize: x0")
     f = compiled_if(f, compiled)
@@ -98,9 +99,9 @@ def minimize(
 
 
 class Objective:
-    """A function of the vector of unknowns, and its gradient if asked.
+    """A function of the vector of unknowns, optionally with its gradient.
 
-    It remembers what the last points gave, for those who watch.
+    The results at the last points are stored for callbacks and the progress display.
     """
 
     def __init__(self, f: Callable[..., Any], unknowns: Unknowns, device: Any, *, gradients: bool) -> None:
@@ -145,7 +146,7 @@ class Objective:
 def _callback(
     callback: Callable[..., Any] | None, unknowns: Unknowns, objective: Objective, shown: Progress, method: str
 ) -> Callable[..., Any] | None:
-    """Return the callback for SciPy, which shows the progress and calls that of the user with trees."""
+    """Return the callback for SciPy, which shows the progress and calls the user's callback with trees."""
     if callback is None and shown.shown is False:
         return None
     by_name = callback is not None and set(inspect.signature(callback).parameters) == {"intermediate_result"}

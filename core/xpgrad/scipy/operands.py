@@ -1,4 +1,4 @@
-"""Arrays beside an operand: constants of the host, integers and zeros in its library and on its device."""
+"""Constants, integers and zeros in the library and on the device of an operand."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from xpgrad.transforms.vectors import placed
 
 
 def inexact(x: Any, function: str) -> Variable:
-    """Return an operand as a Variable of floating-point numbers; integers become those of the default dtype."""
+    """Return an operand as a Variable of floating-point numbers; integers are converted to the default dtype."""
     found = as_variable(x)
     spec = found.node.spec
     if spec.differentiable:
@@ -23,14 +23,14 @@ def inexact(x: Any, function: str) -> Variable:
 
 
 def from_host(x: Variable, values: Any) -> Variable:
-    """Return numbers of the host as a constant beside `x`, of its dtype."""
+    """Return numbers of the host as a constant in the library, on the device and in the dtype of `x`."""
     host = plugins.host
     array = host.asarray(values, host.namespace.float64)
     return constant_variable(placed(array, x.node.spec, x.device, shape=tuple(array.shape)))
 
 
 def real_part_of(x: Variable) -> Variable:
-    """Return a Variable whose dtype is that of the real parts of `x`."""
+    """Return the real part of a complex `x`, else `x`."""
     return xpa.real(x) if x.node.spec.complex else x
 
 

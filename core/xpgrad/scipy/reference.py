@@ -22,7 +22,7 @@ def _module(name: str) -> Any:
 
 
 def reference(module: str, name: str, *xs: Array) -> Callable[..., Any] | None:
-    """Return SciPy's function, or None if it is absent or an array is not one of NumPy's."""
+    """Return SciPy's function, or None if it is absent or an array belongs to a library other than NumPy."""
     host = plugins.host
     if any(plugins.backend_of(x) is not host for x in xs):
         return None

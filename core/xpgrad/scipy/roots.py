@@ -21,7 +21,7 @@ def root(
     callback: Callable[..., Any] | None = None, options: Mapping[str, Any] | None = None, mode: JacobianMode = "auto",
     device: Any = None, compiled: bool = False, progress: Shown = False,
 ) -> scipy.optimize.OptimizeResult:  # fmt: skip
-    """Return what ``scipy.optimize.root`` finds, with exact Jacobians and trees as `x` and `fun`.
+    """Return the result of ``scipy.optimize.root``, with exact Jacobians and trees as `x` and `fun`.
 
     Parameters
     ----------
@@ -38,17 +38,17 @@ def root(
     mode : {"auto", "forward", "reverse"}
         As for `xpgrad.transforms.jacobian`.
     progress : bool or rich.console.Console
-        Whether evaluation and the largest element of what `f` returned are shown.
+        Whether the number of evaluations and the largest element of `f(x)` are shown.
 
     Returns
     -------
     scipy.optimize.OptimizeResult
-        `x` is a tree like `x0`, `fun` like what `f` returned; all else is of vectors.
+        `x` is a tree like `x0`, `fun` like the output of `f`; the other fields refer to vectors.
 
     Raises
     ------
     ValueError
-        What `f` returned at `x0` is not finite, or (`ShapeError`) has more or fewer elements than `x0`.
+        The output of `f` at `x0` is not finite, or (`ShapeError`) has more or fewer elements than `x0`.
     GradientError
         As for `least_squares`, where the method uses the Jacobian.
     DtypeError

@@ -15,13 +15,13 @@ from xpgrad.types import Array
 
 
 class Tree:
-    """A tree of Variables, arrays and scalars, whose like is made from vectors.
+    """A tree of Variables, arrays and scalars, and conversion of vectors to trees of the same structure.
 
     Parameters
     ----------
     tree : tree
     what : str
-        What errors call it, such as ``minimize: x0``.
+        Name used in error messages, such as ``minimize: x0``.
     """
 
     def __init__(self, tree: Any, what: str) -> None:
@@ -36,8 +36,8 @@ class Tree:
     def like(self, values: Array) -> Any:
         """Return a tree with the elements of the last axis of `values`; other axes come first in each leaf.
 
-        Leaves are of the type, dtype and device of this tree's: Variables, arrays, or for scalars without more axes
-        floats.
+        Leaves have the type, dtype and device of the leaves of this tree: Variables, arrays, or, for scalars without
+        additional axes, floats.
         """
         host, start, leaves = plugins.host, 0, []
         values = host.asarray(values, host.namespace.float64)
@@ -49,7 +49,7 @@ class Tree:
         return self.structure.build(leaves)
 
     def spread(self, given: Any, default: float, what: str) -> Array:
-        """Return a vector of numbers that a user gives for the leaves: scalars, None, or arrays that broadcast to them.
+        """Return numbers given for the leaves as a vector: scalars, None, or arrays that broadcast to the leaves.
 
         Parameters
         ----------
@@ -57,7 +57,7 @@ class Tree:
         default : float
             The number in place of None.
         what : str
-            What errors call it.
+            Name used in error messages.
         """
         xp = plugins.host.namespace
         if given is None or plugins.is_scalar(given):

@@ -1,7 +1,7 @@
 """Functions of flat float64 vectors from functions of Variables, as SciPy calls them.
 
-``scipy.optimize`` passes and receives float64 NumPy vectors; `f` receives Variables of any shape, dtype and device,
-alone or in a tree::
+``scipy.optimize`` passes and receives float64 NumPy vectors; `f` receives one Variable of any shape, dtype and
+device, or a tree of Variables::
 
     fun = xpgrad.scipy.value_and_grad(f, like=x0, device="@cupy:0")
     x, unravel = xpgrad.scipy.ravel(x0)
@@ -47,7 +47,7 @@ class VectorLayout:
     device : as `get_device` takes it, or None
         Device of the arrays; by default that in `like`, or the host.
     what : str
-        What errors call `like`.
+        Name of `like` in error messages.
     """
 
     def __init__(self, like: Any, device: Any, what: str = "scipy: like") -> None:
@@ -76,7 +76,7 @@ class VectorLayout:
         return self.structure.build(arrays_of(vector, self.specs))
 
     def restored(self, vector: Any) -> Any:
-        """Return the tree with the elements of `vector`: as arrays, or as Variables if that is one."""
+        """Return the tree with the elements of `vector`: as Variables if `vector` is a Variable, else as arrays."""
         if not isinstance(vector, Variable):
             return self.unraveled(vector)
         if self.any_length:
@@ -107,8 +107,8 @@ def ravel(tree: Any, device: Any = None) -> tuple[Array, Callable[[Array], Any]]
 
     Notes
     -----
-    Within a transform both are differentiable: of Variables that require a gradient the vector is a Variable, and the
-    function restores a Variable as a tree of Variables.
+    Within a transform both are differentiable: Variables that require a gradient give a Variable as the vector, and the
+    function converts a Variable to a tree of Variables.
     """
     layout, leaves = VectorLayout(tree, device), flatten(tree)[0]
     if Mode().within and any(isinstance(x, Variable) and _is_connected(x) for x in leaves):
@@ -154,8 +154,8 @@ def value_and_grad(
     Raises
     ------
     GradientError
-        Without `allow_constant`: `f` took a number out of a Variable, as ``math.exp(x)`` does. Other transforms may
-        only warn of that. The functions that `hvp`, `hess` and `jac` return raise it, too.
+        Without `allow_constant`: `f` converted a Variable to a number, as in ``math.exp(x)``. Other transforms may only
+        warn in this case. Functions returned by `hvp`, `hess` and `jac` also raise this error.
     """
     layout = VectorLayout(like, device)
     both = transformed(f, lambda f: both_of(f, allow_constant=allow_constant))
@@ -173,7 +173,7 @@ def hvp(
 ) -> Callable[..., Array]:
     """Return the function for ``minimize(..., hessp=)``: the product of the Hessian at a vector with another vector.
 
-    Parameters are those of `value_and_grad`.
+    Parameters are as in `value_and_grad`.
     """
     layout = VectorLayout(like, device)
 
@@ -199,7 +199,7 @@ def hess(
 ) -> Callable[..., Array]:
     """Return the function for ``minimize(..., hess=)``: the Hessian as a float64 NumPy matrix.
 
-    Parameters are those of `value_and_grad`. It takes one sweep per row.
+    Parameters are as in `value_and_grad`. The Hessian takes one sweep per row.
     """
     gradient = transformed(f, lambda f: grad(f, allow_constant=allow_constant))
     return jac(gradient, like, device, mode="reverse", allow_constant=allow_constant)
@@ -282,7 +282,7 @@ def jac(
 
 
 def exact(name: str, derivative: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a derivative that decides where a search goes on: an error of the function `name` where others warn."""
+    """Return a derivative that steers a search: it raises errors of `name` where other transforms warn."""
 
     def function(*args: Any) -> Any:
         return called_with(rejecting(rejecting_name() or name), derivative, *args)

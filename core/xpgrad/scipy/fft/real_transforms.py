@@ -1,6 +1,6 @@
-"""Discrete cosine and sine transforms of all four types, by Fourier transforms of complex numbers.
+"""Discrete cosine and sine transforms of all four types, computed with complex Fourier transforms.
 
-They are linear, so that their derivatives are transforms, too. Definitions and normalisations are those of SciPy.
+The transforms are linear, so that their derivatives are also transforms. Definitions and normalisations follow SciPy.
 """
 
 import math

@@ -48,8 +48,8 @@ def solve_bvp(
 
     Notes
     -----
-    On SciPy's mesh the equations of collocation are solved up to rounding, and differentiated as implicit functions,
-    with a dense Jacobian. The result does not depend on guesses. Singular terms are left out.
+    On SciPy's mesh the equations of collocation are solved up to rounding. Derivatives of any order
+    follow from the implicit function theorem, with the Jacobian as a dense matrix. Singular terms are not supported.
     """
     x, y = inexact(x, "solve_bvp"), inexact(y, "solve_bvp")
     if x.ndim != 1 or y.ndim != 2 or y.shape[1] != x.shape[0]:

@@ -33,7 +33,7 @@ def _rule(n: int) -> tuple[Array, Array]:
 
 
 def _example(*values: Any) -> Variable:
-    """Return the first floating-point array, beside which numbers are created; else a number on the current device."""
+    """Return the first floating-point array, as the prototype for new numbers; else a number on the current device."""
     for value in values:
         if is_operand(value) and not isinstance(value, (int, float, complex)):
             x = as_variable(value)
@@ -52,7 +52,7 @@ def fixed_quad(func: Callable[..., Any], a: Any, b: Any, args: tuple[Any, ...] =
     func : callable
         ``func(x, *args)`` takes a vector, and returns values along its last axis.
     a, b : float or Variable
-        Finite limits; they have gradients, too.
+        Finite limits, differentiable.
     args : tuple
         Further arguments, with gradients.
     n : int
@@ -101,9 +101,9 @@ def quad(
     Parameters
     ----------
     func : callable
-        ``func(x, *args)`` takes and returns Variables of one number; it is mapped over the places, as by `vmap`.
+        ``func(x, *args)`` takes and returns scalar Variables; `vmap` maps it over the nodes.
     a, b : float or Variable, shape ()
-        Limits; they have gradients, too, and may be infinite.
+        Limits, differentiable; they may be infinite.
     args : tuple
         Further arguments, with gradients, as have Variables that `func` captures.
     epsabs, epsrel, limit

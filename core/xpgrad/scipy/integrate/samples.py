@@ -74,14 +74,14 @@ def _accumulated(parts: Variable, along: int, initial: Any) -> Variable:
 def cumulative_trapezoid(
     y: AnyArray, x: AnyArray | None = None, dx: Any = 1.0, axis: int = -1, initial: Any = None
 ) -> Variable:
-    """Return the integrals from the first place to each other one by the trapezoidal rule.
+    """Return the cumulative integrals from the first sample by the trapezoidal rule.
 
     Parameters
     ----------
     y, x, dx, axis
         As for `simpson`.
     initial : 0 or None
-        With 0 the result begins with it, and has as many elements along `axis` as `y`.
+        If 0, insert 0 at the start of the result, which then has as many elements along `axis` as `y`.
     """
     if initial not in (0, None):
         raise ValueError(f"cumulative_trapezoid: expected initial 0 or None, got {initial!r}")
@@ -90,7 +90,7 @@ def cumulative_trapezoid(
 
 
 def _first_intervals(y: Variable, h: Variable) -> Variable:
-    """Return the integrals over the first of each two neighbouring intervals, of the parabola through both."""
+    """Return integrals over each interval of the parabola through its ends and the next sample."""
     a, b = h[..., :-1], h[..., 1:]
     share = a / (a + b)
     curved = share * (a / b)
@@ -101,14 +101,14 @@ def _first_intervals(y: Variable, h: Variable) -> Variable:
 def cumulative_simpson(
     y: AnyArray, *, x: AnyArray | None = None, dx: Any = 1.0, axis: int = -1, initial: Any = None
 ) -> Variable:
-    """Return the integrals from the first place to each other one by Simpson's rule.
+    """Return the cumulative integrals from the first sample by Simpson's rule.
 
     Parameters
     ----------
     y, x, dx, axis
         As for `simpson`.
     initial : float, Variable or array, optional
-        The result begins with it, and it is added to all elements.
+        Value inserted at the start of the result, and added to all other elements.
     """
     y, h, along = _placed("cumulative_simpson", y, x, dx, axis)
     n = y.shape[-1]

@@ -61,8 +61,8 @@ class CubicSpline(CubicHermiteSpline):
     y : Variable or array, with N elements along `axis`
     axis : int
     bc_type : {"not-a-knot", "natural", "clamped", "periodic"}, or a pair
-        The condition at both ends, or at each end; a pair ``(order, value)`` sets the first or second derivative, and
-        the value has a gradient, too.
+        The condition at both ends, or at each end. A pair ``(order, value)`` sets the first or second derivative; the
+        value is differentiable.
     extrapolate : bool or "periodic", optional
     """
 
@@ -151,7 +151,7 @@ def _cyclic(x: Variable, y: Variable) -> Variable:
 
 
 class PchipInterpolator(CubicHermiteSpline):
-    """The piecewise cubic polynomial through given values that is monotonic where they are.
+    """The piecewise cubic polynomial through given values that preserves their monotonicity.
 
     Parameters
     ----------

@@ -12,7 +12,7 @@ from xpgrad.types import AnyArray
 
 
 def beside(x: Variable, value: Any, name: str) -> Variable:
-    """Return an argument, a number or an array, as a Variable beside `x`."""
+    """Return a number or an array as a Variable in the library and on the device of `x`."""
     if is_operand(value) and not isinstance(value, (int, float)):
         return as_variables(name, x, value)[1]
     return from_host(x, value)
@@ -28,7 +28,7 @@ def piece(x: Variable, v: Variable, first: int, last: int) -> Variable:
 def evaluated(v: Any, x: Variable, axis: int, function: Any, name: str) -> Variable:
     """Return the values of an interpolant at `v`, whose axes replace the axis of the interpolated values.
 
-    `function` takes a vector of arguments; the first axis of its result is that of the arguments.
+    `function` takes a vector of arguments, which are along the first axis of its result.
     """
     v = beside(x, v, name)
     y = function(xpa.reshape(v, (-1,)))
@@ -44,7 +44,7 @@ class PPoly:
     Parameters
     ----------
     c : Variable or array, shape (K, M, ...)
-        Coefficients of each piece, that of the highest power first.
+        Coefficients of each piece, in descending powers.
     x : Variable or array, shape (M + 1,)
         Ends of the pieces, ascending.
     extrapolate : bool or "periodic"

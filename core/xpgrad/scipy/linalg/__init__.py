@@ -1,7 +1,7 @@
 """`scipy.linalg` of Variables: triangular, banded and structured systems, matrix functions and matrix equations.
 
-Functions take stacks of matrices, in the last two axes, of any library, and have derivatives of any order. SciPy
-computes the arrays of NumPy where it is installed; those of other libraries are computed by functions of the standard.
+Functions take stacks of matrices, in the last two axes, of any library, and have derivatives of any order. If
+installed, SciPy computes with NumPy's arrays; other arrays are computed by functions of the standard.
 """
 
 from typing import TYPE_CHECKING

@@ -80,7 +80,7 @@ def solve_banded(l_and_u: tuple[int, int], ab: AnyArray, b: AnyArray) -> Variabl
     Parameters
     ----------
     l_and_u : pair of int
-        Numbers of diagonals below and above the main one.
+        Numbers of diagonals below and above the main diagonal.
     ab : Variable or array, shape (..., l + u + 1, M), floating-point
         The diagonals: ``ab[u + i - j, j] = a[i, j]``.
     b : Variable or array, shape (M,) or (..., M, K)
@@ -121,7 +121,7 @@ def solveh_banded(ab: AnyArray, b: AnyArray, lower: bool = False) -> Variable:
     count = ab.shape[-2] - 1
     conj = xpa.conj(ab) if ab.node.spec.complex else ab
     given = [ab[..., i, :] for i in range(count + 1)]
-    if lower:  # row d holds the diagonal d below the main one; that above it begins d columns later
+    if lower:  # row d holds subdiagonal d; superdiagonal d begins d columns later
         others = [_shifted(xpa, conj[..., d, :], -d) for d in range(count, 0, -1)]
         rows = [*others, *given]
     else:

@@ -1,4 +1,4 @@
-"""Linear and quadratic matrix equations, whose derivatives solve linear ones."""
+"""Linear and quadratic matrix equations, whose derivatives solve linear equations."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -94,8 +94,8 @@ def solve_sylvester(a: AnyArray, b: AnyArray, q: AnyArray) -> Variable:
     Returns
     -------
     Variable, shape (..., M, N)
-        Unless NumPy's, equations of more than 400 unknowns are solved by eigenvalues, whose errors grow with the
-        condition of the eigenvectors.
+        For libraries other than NumPy, equations of more than 400 unknowns are solved by eigenvalues, with errors that
+        grow with the condition number of the eigenvectors.
     """
     a, b, q = _promoted("solve_sylvester", a, b, q)
     square(a, "solve_sylvester")

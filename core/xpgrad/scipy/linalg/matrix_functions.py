@@ -43,7 +43,7 @@ class MatrixFunction(NamedTuple):
     Attributes
     ----------
     name : str
-        That of SciPy's function.
+        Name of SciPy's function.
     compute : callable
         ``compute(xp, x)`` by functions of the standard.
     arguments : tuple
@@ -56,7 +56,7 @@ class MatrixFunction(NamedTuple):
 
 
 class OfMatrices(Decomposition):
-    """A function of matrices, a class because its rule is the function itself, of matrices of twice the size."""
+    """A matrix function; a class, because its derivative is the same function of matrices of twice the size."""
 
     keeps_inputs = (0,)
 

@@ -1,4 +1,4 @@
-"""Matrices composed of others, polar decompositions and null spaces."""
+"""Matrices with a given structure, polar decompositions and null spaces."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from xpgrad.types import AnyArray
 
 
 def block_diag(*arrs: AnyArray) -> Variable:
-    """Return a matrix with the given ones on its diagonal, and zeros elsewhere.
+    """Return a block-diagonal matrix with the given matrices as blocks.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ def null_space(A: AnyArray, rcond: float | None = None) -> Variable:
     Returns
     -------
     Variable, shape (N, K)
-        K is read from the values. The gradient is that of functions which do not depend on the choice of the basis.
+        K depends on the values. The gradient is valid for functions that do not depend on the choice of the basis.
     """
     a = as_variable(A)
     if a.ndim != 2:

@@ -146,7 +146,7 @@ def cho_solve(c_and_lower: tuple[AnyArray, bool], b: AnyArray) -> Variable:
 
 
 class PackedLU(Decomposition):
-    """The LU factorization with partial pivoting, a class because it returns pivots and a permutation, too."""
+    """The LU factorization with partial pivoting, a class because it also returns pivots and a permutation."""
 
     name = "lu_factor"
     of_square = False
@@ -156,7 +156,7 @@ class PackedLU(Decomposition):
         """Return both factors in one matrix, LAPACK's pivots, and the rows of the matrix in their order."""
         (a,) = xs
         if a.ndim < 2:
-            raise ShapeError(f"lu_factor: expected a matrix or a stack of them, got shape {tuple(a.shape)}")
+            raise ShapeError(f"lu_factor: expected a matrix or a stack of matrices, got shape {tuple(a.shape)}")
         rows, columns = a.shape[-2:]
         numbers = xp.arange(rows, device=xp.device_of(a))
         own = reference("scipy.linalg", "lu_factor", a)
@@ -235,7 +235,7 @@ def numbers_of(xp: Namespace, x: Array, count: int) -> Any:
 
 
 def permutation(xp: Namespace, pivots: Any, rows: int) -> Any:
-    """Return the order of the rows that LAPACK's pivots stand for."""
+    """Return the row permutation that LAPACK's pivots encode."""
     numbers = xp.arange(rows, device=xp.device_of(pivots))
     order = xp.broadcast_to(numbers, (*pivots.shape[:-1], rows))
     for k in range(pivots.shape[-1]):
@@ -304,7 +304,7 @@ def _rows_in(order: Variable, x: Variable) -> Variable:
 
 
 def lu(a: AnyArray, permute_l: bool = False, p_indices: bool = False) -> tuple[Variable, ...]:
-    """Return the factors of ``a = P L U``, by Gaussian elimination with partial pivoting.
+    """Return the factors of ``a = P L U``, computed by Gaussian elimination with partial pivoting.
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
 """`scipy.ndimage` of Variables: filters, and splines that are evaluated at moved places.
 
-The modes in which images continue beyond their edges are those of SciPy. `output` is left out: results are returned.
+The modes that continue images beyond their edges follow SciPy. There is no argument `output`: results are returned.
 """
 
 from typing import TYPE_CHECKING

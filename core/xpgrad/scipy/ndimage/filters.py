@@ -1,4 +1,4 @@
-"""Filters: weighted sums, and extrema, of the neighbourhoods of all elements."""
+"""Filters: weighted sums and extrema over the neighbourhood of each element."""
 
 import itertools
 import math
@@ -27,7 +27,7 @@ MODES = {
 
 
 def per_axis(given: Any, count: int, name: str, function: str) -> list[Any]:
-    """Return an option for each axis: a number or a string is that of all."""
+    """Return an option for each axis: a number or a string applies to all axes."""
     found = [given] * count if isinstance(given, str) or not isinstance(given, Sequence) else list(given)
     if len(found) != count:
         raise ShapeError(f"{function}: expected {name} for each of {count} axes, got {given!r}")
@@ -132,8 +132,8 @@ def correlate1d(
     weights : Variable, array or sequence of float, shape (K,)
     axis : int
     mode : {"reflect", "constant", "nearest", "mirror", "wrap"}
-        How the image continues: ``d c b a | a b c d | d c b a``, by `cval`, by its last element, as
-        ``d c b | a b c d | c b a``, or from its other end.
+        Continuation of the image: ``d c b a | a b c d | d c b a``, `cval`, the last element,
+        ``d c b | a b c d | c b a``, or the opposite end.
     cval : float
     origin : int
         Shift of the window; 0 centres it, positive values shift it to the left.
@@ -257,13 +257,13 @@ def _edges(input: Any, axis: int, mode: Any, cval: float, smooth: list[float], n
 
 @in_single_precision
 def sobel(input: AnyArray, axis: int = -1, mode: Any = "reflect", cval: float = 0.0) -> Variable:
-    """Return differences along an axis, smoothed along the others by 1, 2, 1; arguments as for `correlate1d`."""
+    """Return differences along an axis, smoothed along the other axes by 1, 2, 1; arguments as for `correlate1d`."""
     return _edges(input, axis, mode, cval, [1.0, 2.0, 1.0], "sobel")
 
 
 @in_single_precision
 def prewitt(input: AnyArray, axis: int = -1, mode: Any = "reflect", cval: float = 0.0) -> Variable:
-    """Return differences along an axis, smoothed along the others by 1, 1, 1; arguments as for `correlate1d`."""
+    """Return differences along an axis, smoothed along the other axes by 1, 1, 1; arguments as for `correlate1d`."""
     return _edges(input, axis, mode, cval, [1.0, 1.0, 1.0], "prewitt")
 
 

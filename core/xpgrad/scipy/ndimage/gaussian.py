@@ -49,7 +49,7 @@ def gaussian_filter1d(
     ----------
     input : Variable or array, floating-point
     sigma : float, or Variable, shape ()
-        The standard deviation; the radius of the window is that of its value, and has no derivative.
+        The standard deviation; the radius of the window depends on its value, and has no derivative.
     axis : int
     order : int
         The order of the derivative.
@@ -83,7 +83,7 @@ def gaussian_filter(
     ----------
     input : Variable or array, floating-point
     sigma, order, mode, radius
-        As for `gaussian_filter1d`; they may be given for each axis, too.
+        As for `gaussian_filter1d`; also one value per axis.
     cval, truncate : float
     axes : int or sequence of int, optional
         By default all.

@@ -21,7 +21,7 @@ def _index_dtype(x: Variable) -> Any:
 
 
 def _beside(x: Variable, value: Any, name: str) -> Variable:
-    """Return an argument as a Variable beside `x`."""
+    """Return an argument as a Variable in the library and on the device of `x`."""
     if is_operand(value) and not isinstance(value, (int, float)):
         return as_variables(name, x, value)[1]
     parts = [value] if isinstance(value, (int, float)) else list(value)
@@ -40,12 +40,12 @@ def map_coordinates(
     ----------
     input : Variable or array, shape of N axes, floating-point
     coordinates : Variable or array, shape (N, *S)
-        They have gradients, too, which are 0 outside in the modes "constant" and "nearest" (with an order below 2).
+        Differentiable; gradients are 0 outside the image in the modes "constant" and "nearest" (with an order below 2).
     order : int, 0 to 5
         With 0 the nearest element, whose gradient by coordinates is 0; with 1 linear interpolation.
     mode : str
         "reflect", "mirror", "nearest", "grid-wrap" and "grid-constant" continue the image beyond its edges; "constant"
-        is `cval` there, and "wrap" has the first element in the place of the last one.
+        uses `cval` there, and "wrap" identifies the last element with the first.
     cval : float
     prefilter : bool
         If False, `input` has the coefficients of the spline.
@@ -105,7 +105,7 @@ def shift(
     ----------
     input : Variable or array, floating-point
     shift : float, sequence of float, or Variable or array, shape () or (N,)
-        The shift along each axis; it has a gradient, too.
+        The shift along each axis, differentiable.
     order, mode, cval, prefilter
         As for `map_coordinates`.
     """
@@ -156,17 +156,17 @@ def affine_transform(
     input: AnyArray, matrix: Any, offset: Any = 0.0, output_shape: Sequence[int] | None = None, order: int = 3,
     mode: str = "constant", cval: float = 0.0, prefilter: bool = True,
 ) -> Variable:  # fmt: skip
-    """Return an image whose element `o` is that of `input` at ``matrix @ o + offset``.
+    """Return an image whose element `o` is interpolated from `input` at ``matrix @ o + offset``.
 
     Parameters
     ----------
     input : Variable or array, with N axes, floating-point
     matrix : Variable or array, shape (N, N), (N,) for a diagonal, (N, N + 1) or (N + 1, N + 1)
-        With one more column, that is the offset. It has a gradient, too.
+        An additional column contains the offset. Differentiable.
     offset : float, sequence of float, or Variable or array, shape () or (N,)
-        It has a gradient, too.
+        Added to the coordinates, differentiable.
     output_shape : sequence of int, optional
-        By default that of `input`.
+        By default the shape of `input`.
     order, mode, cval, prefilter
         As for `map_coordinates`.
 
@@ -213,7 +213,7 @@ def rotate(
     ----------
     input : Variable or array, with at least two axes, floating-point
     angle : float, or Variable, shape ()
-        In degrees; it has a gradient, too. With `reshape`, its value decides the shape.
+        In degrees, differentiable. With `reshape`, its value decides the shape.
     axes : pair of int
     reshape : bool
         The result contains the whole of `input`.

@@ -124,13 +124,13 @@ def taps(
     n : int
         Number of coefficients.
     margin : int
-        By how many elements the coordinates lie before those of the coefficients.
+        Number of coefficients before the first element of the image.
 
     Returns
     -------
     indices, weights : Variable, shape (order + 1, *S)
     inside : Variable of bool or None
-        Whether an element is one of the image: shape S for "constant", that of the indices for "grid-constant".
+        Whether an element is inside the image: shape S for "constant", the shape of the indices for "grid-constant".
     """
     inside = None
     c = c + float(margin) if margin else c

@@ -1,4 +1,4 @@
-"""Convolution in any number of dimensions, by sums of products or by Fourier transforms."""
+"""Convolution in any number of dimensions, as sums of products or with Fourier transforms."""
 
 import itertools
 import math
@@ -28,7 +28,7 @@ def _checked(name: str, in1: Any, in2: Any, mode: str) -> tuple[Variable, Variab
 
 
 def _cropped(y: Variable, axes: tuple[int, ...], x: Variable, v: Variable, mode: str, name: str) -> Variable:
-    """Return the part of the full convolution that `mode` asks for."""
+    """Return the part of the full convolution that `mode` selects."""
     if mode == "full":
         return y
     shapes = [tuple(each.shape[axis] for axis in axes) for each in (x, v)]
@@ -53,7 +53,7 @@ def fftconvolve(in1: AnyArray, in2: AnyArray, mode: str = "full", axes: Any = No
     mode : {"full", "same", "valid"}
         Every overlap, the middle part with the shape of `in1`, or the overlaps of all of the smaller array.
     axes : int or sequence of int, optional
-        By default all; along the others the arrays broadcast.
+        By default all; along other axes the arrays broadcast.
     """
     x, v = _checked("fftconvolve", in1, in2, mode)
     along = tuple(range(x.ndim)) if axes is None else checked_axes(axes, x.ndim, "fftconvolve")

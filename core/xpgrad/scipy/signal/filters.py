@@ -63,7 +63,7 @@ class Recursion(Decomposition):
 
 
 def recursion(xp: Namespace, a: Any, x: Any) -> Any:
-    """Return the output of a recursion, of arrays or Variables."""
+    """Return the output of a recursion as an array, or as a Variable for Variables."""
     if isinstance(a, Variable) or isinstance(x, Variable):
         return Recursion().apply((a, x))[0]
     own = reference("scipy.signal", "lfilter", a, x)
@@ -107,7 +107,7 @@ def _impulse(xp: Namespace, a: Array, size: int) -> Any:
 
 
 def _carried(xp: Namespace, a: Array, state: Array, m: int) -> Any:
-    """Return what earlier outputs contribute to the recursion at the beginning of a block of `m` elements."""
+    """Return the contribution of earlier outputs to the recursion in a block of `m` elements."""
     order, known = a.shape[-1], state.shape[-1]
     columns = []
     for i in range(min(m, order)):
@@ -185,7 +185,7 @@ def _final(b: Variable, a: Variable, x: Variable, y: Variable, state: Variable) 
 
 
 def lfilter_zi(b: AnyArray, a: AnyArray) -> Variable:
-    """Return the state of a filter after a constant signal of ones.
+    """Return the steady state of a filter for the constant signal 1.
 
     Parameters
     ----------

@@ -32,7 +32,7 @@ def savgol_filter(
     x: AnyArray, window_length: int, polyorder: int, deriv: int = 0, delta: float = 1.0, axis: int = -1,
     mode: str = "interp", cval: float = 0.0,
 ) -> Variable:  # fmt: skip
-    """Return the values, or derivatives, of polynomials that are fitted to windows along an axis.
+    """Return values or derivatives of polynomials fitted to windows along an axis.
 
     Parameters
     ----------

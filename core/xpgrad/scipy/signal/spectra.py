@@ -129,9 +129,9 @@ def stft(
     fs : float
         The sampling frequency.
     window : str, tuple, float, or Variable or array, shape (nperseg,)
-        As for ``scipy.signal.get_window``; an array has a gradient, too.
+        As for ``scipy.signal.get_window``; an array is differentiable.
     nperseg, noverlap, nfft : int, optional
-        Lengths of parts, of their overlaps, by default half of them, and of the transforms.
+        Lengths of the segments, of their overlaps (by default half a segment), and of the transforms.
     detrend : {"linear", "constant"}, callable or False
     return_onesided : bool
         For real signals, only the frequencies that are not negative.
@@ -182,7 +182,7 @@ def istft(
     fs, window, noverlap, nfft, scaling
         As for `stft`.
     nperseg : int, optional
-        By default that of a transform without additional zeros.
+        By default the length of a transform without zero padding.
     input_onesided : bool
         The spectra have no negative frequencies.
     boundary : bool
@@ -229,7 +229,7 @@ def _overlapped(parts: Variable, step: int) -> Variable:
     count, size = parts.shape[-2:]
     total = zeros_beside(parts, (*parts.shape[:-2], size + (count - 1) * step))
     chunks = -(-size // step)
-    for i in range(chunks):  # the i-th chunks of all parts lie beside each other
+    for i in range(chunks):  # the i-th chunks of all parts do not overlap
         chunk = parts[..., i * step : min((i + 1) * step, size)]
         flat = xpa.reshape(resized(chunk, chunk.ndim - 1, step), (*parts.shape[:-2], count * step))
         total = total + resized(padded(flat, flat.ndim - 1, i * step, 0), flat.ndim - 1, total.shape[-1])

@@ -26,7 +26,7 @@ def on_host(x: Any) -> Array:
 
 
 def places(row: Array, col: Array, like: Variable) -> tuple[Variable, Variable]:
-    """Return rows and columns beside a Variable."""
+    """Return rows and columns as constants on the device of a Variable."""
     moved = (x if like.device.backend is plugins.host else transfer(x, like.device) for x in (row, col))
     rows, columns = (constant_variable(x) for x in moved)
     return rows, columns
@@ -135,7 +135,7 @@ def csr_array(given: Any, shape: tuple[int, int] | None = None) -> SparseArray:
     Parameters
     ----------
     given : tuple ``(data, indices, indptr)``, or a sparse matrix
-        `data` may be a Variable, by which results then have gradients.
+        `data` may be a Variable, for gradients of results with respect to the elements.
     shape : pair of int
     """
     return _compressed(given, shape, "csr_array", True)

@@ -98,7 +98,7 @@ class EuclideanDistances(Decomposition):
         return (xp.sqrt(xp.sum(difference * difference, axis=-1)),)
 
     def rule(self, xp: Namespace, gys: Arrays, xs: Arrays, ys: Arrays, targets: Targets) -> Arrays:
-        """Return the weighted differences of each point from the others, with centred points against cancellation."""
+        """Return weighted sums of the differences between points, which are centred first to reduce cancellation."""
         (gy,), (a, b), (y,) = gys, xs, ys
         apart = y > 0
         w = xp.where(apart, gy, 0.0) / xp.where(apart, y, 1.0)
@@ -175,7 +175,7 @@ def cdist(XA: AnyArray, XB: AnyArray, metric: Any = "euclidean", **kwargs: Any) 
 
 @in_single_precision
 def pdist(X: AnyArray, metric: Any = "euclidean", **kwargs: Any) -> Variable:
-    """Return the distances of each two points, those of the first one first.
+    """Return the distances between all pairs of points: first the pairs that contain the first point.
 
     Parameters
     ----------
@@ -186,7 +186,7 @@ def pdist(X: AnyArray, metric: Any = "euclidean", **kwargs: Any) -> Variable:
     Returns
     -------
     Variable, shape (M * (M - 1) / 2,)
-        `squareform` makes a matrix of it.
+        `squareform` converts the vector to a matrix.
     """
     x = inexact(X, "pdist")
     if x.ndim != 2:

@@ -24,7 +24,7 @@ def _vectors(x: AnyArray, count: int, function: str) -> Variable:
 class Rotation:
     """Rotations, as quaternions of length 1.
 
-    They are made by `from_quat`, `from_rotvec`, `from_euler` and `from_matrix`.
+    Create rotations with `from_quat`, `from_rotvec`, `from_euler` and `from_matrix`.
 
     Attributes
     ----------
@@ -38,7 +38,7 @@ class Rotation:
 
     @classmethod
     def from_quat(cls, quat: AnyArray) -> "Rotation":
-        """Return rotations from quaternions, shape (..., 4), of any length but 0, scalar last."""
+        """Return rotations from nonzero quaternions, shape (..., 4), scalar last."""
         return cls(quat)
 
     @classmethod
@@ -76,9 +76,9 @@ class Rotation:
 
     @classmethod
     def from_matrix(cls, matrix: AnyArray) -> "Rotation":
-        """Return rotations from orthogonal matrices, shape (..., 3, 3), of determinant 1.
+        """Return rotations from orthogonal matrices, shape (..., 3, 3), with determinant 1.
 
-        The gradient is that of the formula by the largest component of the quaternion.
+        The formula, and so its gradient, is chosen by the largest component of the quaternion.
         """
         m = inexact(matrix, "Rotation.from_matrix")
         if m.shape[-2:] != (3, 3):

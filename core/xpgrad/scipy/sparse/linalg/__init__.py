@@ -1,6 +1,7 @@
 """`scipy.sparse.linalg` of Variables: solutions, eigenvalues and exponentials of sparse matrices.
 
-SciPy computes on the host. Gradients exist by the elements of matrices and by right-hand sides, and are solutions, too.
+SciPy computes on the host. Gradients exist with respect to matrix elements and right-hand sides; they are also
+solutions of sparse systems.
 """
 
 from typing import TYPE_CHECKING

@@ -16,7 +16,7 @@ from xpgrad.types import AnyArray, Array
 
 
 class SparseSolution(FunctionNode):
-    """The solution of a sparse system; a class, because its factorization serves the gradients, too."""
+    """The solution of a sparse system; a class, because the gradients reuse its factorization."""
 
     of_library = True
     transposes = True

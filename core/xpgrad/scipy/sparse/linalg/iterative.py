@@ -42,7 +42,7 @@ def aslinearoperator(A: Any) -> LinearOperator:
 
 
 def _by(name: str, symmetric: bool, A: Any, b: AnyArray, x0: Any, options: dict[str, Any]) -> tuple[Variable, int]:
-    """Return the solution by SciPy's function, and what it reports."""
+    """Return the solution computed by SciPy's function, and its exit code."""
     right, operator = inexact(b, name), aslinearoperator(A)
     n = operator.shape[0]
     if operator.shape != (n, n) or right.shape != (n,):
@@ -80,7 +80,7 @@ def cg(
     A : SparseArray, LinearOperator, matrix of SciPy, Variable or array, shape (M, M)
     b : Variable or array, shape (M,)
     x0 : Variable or array, shape (M,), optional
-        Where the search starts; the solution has no gradient by it.
+        Starting point, with respect to which the solution has no gradient.
     rtol, atol : float
         The residual is at most the larger of ``rtol * norm(b)`` and `atol`. Gradients are as accurate as that.
     maxiter : int, optional

@@ -25,7 +25,7 @@ def eigsh(A: Any, k: int = 6, *, which: str = "LM", return_eigenvectors: bool = 
     A : SparseArray, or a sparse matrix of SciPy, shape (M, M)
     k : int
     which : {"LM", "SM", "LA", "SA"}
-        Those of largest or smallest modulus, or the largest or smallest ones. The choice reads values.
+        Eigenvalues of largest or smallest modulus, or the largest or smallest eigenvalues, chosen by value.
     return_eigenvectors : bool
 
     Returns
@@ -60,8 +60,8 @@ def svds(A: Any, k: int = 6, *, return_singular_vectors: bool = True) -> Any:
 
     Returns
     -------
-    Variables, u of shape (M, k), s (k,), vh (k, N), or s alone
-        Computed by the dense matrix.
+    Variables, u of shape (M, k), s (k,), vh (k, N), or only s
+        Computed from the dense matrix.
     """
     a = _dense(A, "svds")
     if not 0 < k <= min(a.shape):
