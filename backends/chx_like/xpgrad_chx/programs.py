@@ -30,13 +30,13 @@ class ChainerxPrograms(Programs):
         return programs_of(array._device.buffers).address(array._data) if plain else 0
 
     def contiguous(self, array: Array) -> Array:
-        """Return a copy in C order; an array in a graph as it is, since a copy would not be in it."""
+        """Return a copy in C order; return an array in a graph unchanged, since a copy would leave the graph."""
         if array._graph is not None:
             return array
         return over(ndarray, programs_of(array._device.buffers).contiguous(array._data), array._device)
 
     def array_layout(self) -> Mapping[str, Any] | None:
-        """Return where an array has its buffer and its graph, which must be none, and the layout of host buffers."""
+        """Return the offsets of the buffer and the graph, which must be None, and the layout of host buffers."""
         buffers = programs_of(self._buffers).array_layout()
         if buffers is None:
             return None

@@ -166,7 +166,7 @@ class NumPyPrograms(Programs):
     """NumPy in compiled programs and in blocks."""
 
     def is_fresh(self, function: Kernel) -> bool:
-        """Return whether the results of a function are in new memory: those of ufuncs and of many others."""
+        """Return whether the results of a function are in new memory, as for ufuncs and many other functions."""
         if type(function) is np.ufunc:
             return True
         if getattr(function, "__self__", None) is self.backend and function.__name__ == "asarray":
@@ -178,11 +178,11 @@ class NumPyPrograms(Programs):
         return writer(function)
 
     def into(self, function: Kernel) -> Kernel | None:
-        """Return what `writer` does, and some kernels along axes."""
+        """Return a version that writes to memory for elementwise functions and some kernels along axes, else None."""
         return into(function)
 
     def is_elementwise(self, function: Kernel) -> bool:
-        """Return whether a function is a ufunc of one result, or a kernel that is like one."""
+        """Return whether a function is a ufunc with one result, or an elementwise kernel."""
         return writer(function) is not None or is_elementwise(function)
 
     def blockwise(self, names: Sequence[str | None], rules: Sequence[Kernel]) -> Kernel:
@@ -190,7 +190,7 @@ class NumPyPrograms(Programs):
         return elementwise.vjps(names, rules)
 
     def in_blocks(self, function: Kernel, arrays: Sequence[Array], specs: Sequence[Spec]) -> Sequence[Array]:
-        """Return what a function computes from blocks of arrays, which stay in the cache."""
+        """Return the results of a function, computed in blocks that fit the cache."""
         return elementwise.in_blocks(function, arrays, specs)
 
     def in_cache(self, function: Kernel, arrays: Sequence[Array]) -> None:
@@ -202,7 +202,7 @@ class NumPyPrograms(Programs):
         return aligned(spec.shape, spec.dtype)
 
     def on_rows(self, width: int) -> AbstractContextManager[Any]:
-        """Return a context in which loops over rows read broadcast operands where they are."""
+        """Return a context in which loops over rows read broadcast operands in place."""
         return Buffers(width)
 
     def on_scalars(
@@ -212,7 +212,7 @@ class NumPyPrograms(Programs):
         return on_scalars(function, args, kwargs, dtype)
 
     def number(self, array: Array) -> bool | int | float | None:
-        """Return the value of a 0-d array that nobody can write to; None for other arrays."""
+        """Return the value of a read-only 0-d array that owns its memory; None for other arrays."""
         constant = not array.ndim and array.dtype.kind in "biuf" and not array.flags.writeable and array.base is None
         return array.item() if constant else None
 
@@ -230,7 +230,7 @@ class NumPyPrograms(Programs):
         return array.copy()
 
     def allocator(self, spec: Spec) -> Callable[[], Array]:
-        """Return a function that returns what `empty` does, without a Python function in between."""
+        """Return a function that allocates like `empty`, without the overhead of a Python function."""
         return functools.partial(np.empty, spec.shape, spec.dtype)
 
     def array_layout(self) -> Mapping[str, Any]:

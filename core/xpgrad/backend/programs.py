@@ -88,7 +88,7 @@ class Programs:
         values : sequence of sequence
             Arguments of each rule: arrays, scalars or other parameters.
         totals : sequence of array or None
-            For each rule an array to which its gradient may be added in place, if it has the same shape and dtype.
+            An array per rule to which the gradient may be added in place if shape and dtype are equal.
         owned : bool
             Whether `gy` may be overwritten: it is not a view, and no other reference exists.
         """
@@ -101,8 +101,8 @@ class Programs:
     ) -> Sequence[Array]:
         """Return new arrays of `specs`, which `function` computes from blocks of `arrays`.
 
-        `function` takes arrays, of the shape of the results or 0-d, followed by memory for the results: for each an
-        array or None. It returns the results, in that memory or in new arrays.
+        `function` takes arrays, 0-d or with the shape of the results, followed by memory for each result: an array or
+        None. It returns the results, in that memory or in new arrays.
         """
         return function(*arrays, *(None for _ in specs))  # type: ignore[no-any-return]  # a tuple of arrays
 
