@@ -435,6 +435,7 @@ def _module(name: str, source: Any, only: set[str], own: dict[str, Any]) -> Any:
 
 def install() -> Any:
     """Make ``import cupy`` return the fake module, and return it; for a process that does not need CuPy."""
+    globals()["__name__"] = "cupy.fake"  # `compile` does not follow the code of array libraries
     import importlib.machinery
 
     import scipy.special
