@@ -59,7 +59,7 @@ def where_by_bits(condition: Array, x1: Any, x2: Any, out: Array | None = None, 
     bits, truth = y.view(integer), condition.view(np.int8)
     if zero2:
         np.copyto(bits, np.negative(truth))  # all bits of an element, or none
-        np.bitwise_and(bits, x1.view(integer), out=bits)
+        np.bitwise_and(bits, _bits(x1, like.dtype, integer), out=bits)
     elif zero1:
         np.copyto(bits, np.subtract(truth, 1))
         np.bitwise_and(bits, x2.view(integer), out=bits)

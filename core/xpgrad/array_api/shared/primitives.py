@@ -1,6 +1,7 @@
 """Primitives for rules, beyond the functions of the standard."""
 
 import math
+from typing import Any
 
 from xpgrad.graph.primitive import elementwise, primitive
 from xpgrad.types import AnyArray, Array, Namespace, Operand, Shape
@@ -74,6 +75,7 @@ def scale(xp: Namespace, x1: Operand, x2: Operand, /) -> Array:
 
     It has no gradient: what is divided by it must be multiplied by it again.
     """
-    limits = xp.backend.finfo((x1 if hasattr(x1, "dtype") else x2).dtype)
+    array: Any = x1 if hasattr(x1, "dtype") else x2
+    limits = xp.backend.finfo(array.dtype)
     size = xp.maximum(xp.maximum(x1, x2), -xp.minimum(x1, x2))  # one may be a scalar
     return xp.minimum(xp.maximum(size, float(limits.smallest_normal)), float(limits.max))

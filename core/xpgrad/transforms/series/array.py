@@ -22,7 +22,7 @@ class SeriesArray(DualArray):
     __slots__ = ()
 
     noun = "an array in Taylor mode"
-    level: "SeriesLevel"
+    level: "SeriesLevel"  # pyright: ignore[reportIncompatibleVariableOverride]  # set once, when it is made
     tangent: Tail
 
     @property

@@ -92,8 +92,9 @@ class SeriesBackend(DualBackend):
     def mapped(self, name: str, array: Array, function: Callable[[Array], Array]) -> Array:
         """Return the results of a linear function of the base for all coefficients."""
         level, primal = joined(None, array), function(array.primal)
-        counts = array.tangent is not None and self.is_kind(primal.dtype, ("real floating", "complex floating"))
-        return self.kind(level, primal, _each(function, array.tangent) if counts else None)
+        tail: Tail = array.tangent
+        counts = self.is_kind(primal.dtype, ("real floating", "complex floating"))
+        return self.kind(level, primal, _each(function, tail) if counts and tail is not None else None)
 
     def sent(self, array: Array, device: Device) -> Array:
         """Decline: a series stays in its library."""
