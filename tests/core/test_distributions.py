@@ -20,6 +20,7 @@ MAX_LINES = {
     "xpgrad/transforms/batch/": 2_600,
     "xpgrad/transforms/dual/": 1_300,
     "xpgrad/transforms/loops/": 2_400,
+    "xpgrad/transforms/series/": 700,
     "xpgrad/links/": 2_500,
     "xpgrad/models/": 1_300,
     "xpgrad/optimizers/": 2_350,
@@ -29,10 +30,10 @@ MAX_LINES = {
     "xpgrad/hints.py": 220,
     "xpgrad/special/": 4_200,
     "xpgrad/distributions/": 2_700,
-    "xpgrad/scipy/stats/": 400,
-    "xpgrad/scipy/": 5_600,
+    "xpgrad/scipy/stats/": 395,
+    "xpgrad/scipy/": 5_605,
     "xpgrad/programs/": 450,
-    "xpgrad/": 34_100,
+    "xpgrad/": 33_800,
 }
 """Blank ones are not counted; the first folder that fits counts."""
 

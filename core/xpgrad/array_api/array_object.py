@@ -142,7 +142,8 @@ def dot(x: Variable, other: Any, /) -> Variable:
     """Return the product with a scalar, a vector or matrices: the sum over the last and the second to last axis."""
     axes = len(getattr(other, "shape", ()))
     if not x.ndim or not axes:
-        return x * other  # type: ignore[no-any-return]  # of Any
+        y: Variable = x * other
+        return y
     return linear_algebra.tensordot(x, other, axes=((x.ndim - 1,), (axes - 2 if axes > 1 else 0,)))
 
 

@@ -176,7 +176,8 @@ def scaled_dot_product_attention(
         p = _weights(xp, q, k, None if mask is None else as_array(mask), scale)
     else:
         p = xp.softmax(xp.matmul(q * scale, xp.matrix_transpose(k)) + mask, axis=-1)
-    return xp.matmul(p, v)  # type: ignore[no-any-return]  # a Variable, from the namespace of Variables
+    y: Variable = xp.matmul(p, v)
+    return y
 
 
 def _check(name: str, specs: list[Spec], mask: Spec | None) -> None:

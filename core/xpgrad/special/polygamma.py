@@ -102,7 +102,8 @@ def polygamma(n: RealOperand, x: RealOperand, /) -> Variable:
     xp = x.__array_namespace__()
     sign = 2 * xp.remainder(order, 2.0) - 1
     higher = sign * gamma(order + 1) * zeta_moment(order + 1 + xp.astype(order == 0, x.dtype), x, m=0)
-    return xp.where(order == 0, psi(x), higher)  # type: ignore[no-any-return]  # a primitive
+    y: Variable = xp.where(order == 0, psi(x), higher)
+    return y
 
 
 @special(

@@ -34,7 +34,7 @@ from xpgrad.transforms.trace.passes import PASSES
 from xpgrad.transforms.trace.pickles import global_name
 from xpgrad.transforms.trace.program import Program
 from xpgrad.transforms.trace.runner import Runner
-from xpgrad.transforms.trace.state import State, without_state
+from xpgrad.transforms.trace.state import OuterState, without_state
 from xpgrad.transforms.trace.tracing import Trace
 from xpgrad.transforms.trees import flatten, map_leaves, where
 from xpgrad.types import as_list
@@ -72,7 +72,7 @@ class Compiled(Generic[P, R]):
         self._lock = shared_lock()
         self._recording = InTurn()
         self._writes = False  # whether a recorded run has stored something in Variables from outside
-        self._state = State()
+        self._state = OuterState()
         self._hits = self._misses = 0
         self._warned = False
         self._changes = 0

@@ -1,4 +1,4 @@
-"""`State`: arrays outside of a function that it reads and replaces, which its programs take and return."""
+"""`OuterState`: arrays outside of a function that it reads and replaces, which its programs take and return."""
 
 import contextlib
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,7 +18,7 @@ MAX_GROWTHS = 4
 """How often places are added, before a function is taken for one that has another state at each call."""
 
 
-class State:
+class OuterState:
     """Attributes, items and variables outside of a function that hold arrays, which the function reads and replaces.
 
     Attributes
@@ -29,13 +29,13 @@ class State:
     def __init__(self, places: Sequence[Effect] = (), growths: int = 0) -> None:
         self.places, self._growths = tuple(places), growths
 
-    def grown(self, places: Sequence[Effect]) -> "State | None":
+    def grown(self, places: Sequence[Effect]) -> "OuterState | None":
         """Return a state with more places, or None where none is new or there are too many."""
         known = {(id(place.owner), place.key) for place in self.places}
         more = [place for place in places if (id(place.owner), place.key) not in known]
         if not more or len(more) + len(self.places) > MAX_PLACES or self._growths >= MAX_GROWTHS:
             return None
-        return State((*self.places, *more), self._growths + 1)
+        return OuterState((*self.places, *more), self._growths + 1)
 
     def given(self, kwargs: Mapping[str, Any]) -> dict[str, Any]:
         """Return keyword arguments together with the arrays in all places, and which of them are no Variables."""

@@ -18,7 +18,7 @@ from xpgrad.transforms.trace.guards.numbers import Numbers
 from xpgrad.transforms.trace.guards.observer import Observer
 from xpgrad.transforms.trace.level import Captured, InputSource, TraceLevel, Unrecordable
 from xpgrad.transforms.trace.program import Program, Value, values_in
-from xpgrad.transforms.trace.state import State, is_place, without_state
+from xpgrad.transforms.trace.state import OuterState, is_place, without_state
 from xpgrad.transforms.trees import Structure, flatten, where
 from xpgrad.types import Array
 
@@ -86,7 +86,7 @@ class Trace:
     args, kwargs : tuple, dict
         The user's arguments. Arrays are passed as Variables.
     strict : bool
-    state : State
+    state : OuterState
         Arrays that the function reads and replaces outside, which are among `kwargs`.
 
     Attributes
@@ -125,7 +125,7 @@ class Trace:
     """
 
     def __init__(
-        self, f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], strict: bool, state: State
+        self, f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], strict: bool, state: OuterState
     ) -> None:
         self.function, self.state = f, state
         self.leaves, self.arguments = flatten((args, kwargs))
