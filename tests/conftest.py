@@ -1,6 +1,5 @@
 """Fixtures of all tests: every backend that the core is tested on, and seeded randomness."""
 
-import gc
 import os
 import random
 from collections.abc import Iterator
@@ -96,12 +95,3 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     except BackendUnavailable as error:
         for item in marked:
             item.add_marker(pytest.mark.skip(reason=str(error)))
-
-
-def pytest_collection_finish() -> None:
-    """Hide what is there before the first test from the garbage collector.
-
-    A collection would take most of a second to look through PyTorch, JAX and the list of tests.
-    """
-    gc.collect()
-    gc.freeze()

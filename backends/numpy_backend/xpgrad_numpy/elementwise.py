@@ -160,9 +160,12 @@ def in_blocks(function: Kernel, arrays: Sequence[Array], specs: Sequence[Spec]) 
     """Return the results of a function of elements, see `Programs.in_blocks`; whole if arrays are not contiguous."""
     shape = specs[0].shape
     flat = [_flat(array, shape) for array in arrays]
-    results = [np.empty(shape, spec.dtype) for spec in specs]
     if any(array is None for array in flat):
+        like = next((array for array in arrays if array.shape == shape), None)
+        order = np.empty(shape) if like is None else like  # the layout that functions choose: bits depend on loops
+        results = [np.empty_like(order, spec.dtype, subok=False) for spec in specs]
         return function(*arrays, *results)  # type: ignore[no-any-return]  # a tuple of arrays
+    results = [np.empty(shape, spec.dtype) for spec in specs]
     outputs = [result.reshape(-1) for result in results]
     size = outputs[0].size
     step = max(1, BLOCK // max(result.itemsize for result in results))

@@ -131,6 +131,7 @@ if _typing.TYPE_CHECKING:
     def _numpy(*args: _typing.Any, **kwargs: _typing.Any) -> _typing.Any:
         """Call the NumPy function of the same name."""
 
+    apply_along_axis = choose = i0 = piecewise = poly = polyfit = put_along_axis = roots = vectorize = _numpy
     amax = amin = append = argwhere = around = array_equal = array_split = atleast_1d = atleast_2d = _numpy
     atleast_3d = average = block = column_stack = compress = concatenate = copy = correlate = cross = _numpy
     cumprod = cumsum = delete = diagflat = diagonal = digitize = dot = dsplit = dstack = ediff1d = _numpy

@@ -14,7 +14,7 @@ from xpgrad.interop.numpy_arguments import alike, lead_of, like, numpy_function
 
 
 @numpy_function("apply_along_axis")
-def apply_along_axis(func1d: Any, axis: int, arr: Any, *args: Any, **kwargs: Any) -> Any:
+def apply_along_axis(func1d: Any, axis: int, arr: Any, *args: Any, **kw: Any) -> Any:
     """Return the results of `func1d` for the vectors along `axis`, one call each; `vmap` makes one call of all."""
     arr = alike(arr)[0]
     if not -arr.ndim <= axis < arr.ndim:
@@ -22,7 +22,7 @@ def apply_along_axis(func1d: Any, axis: int, arr: Any, *args: Any, **kwargs: Any
     axis %= arr.ndim
     lines = xp.moveaxis(arr, axis, -1)
     around = lines.shape[:-1]
-    found = [func1d(lines[at], *args, **kwargs) for at in itertools.product(*map(range, around))]
+    found = [func1d(lines[at], *args, **kw) for at in itertools.product(*map(range, around))]
     if not found:
         raise ValueError(f"numpy.apply_along_axis: expected at least one vector, got an array of shape {arr.shape}")
     y = _gathered(lines, found, around)

@@ -39,13 +39,13 @@ def _log_gamma(xp: Namespace, x: Array) -> Array:
     near = _near_2(xp.where(low, inner + 1, inner)) - xp.where(low, xp.log(inner), 0.0)
     outer = xp.where(middle, STIRLING_FROM, x)
     shift = outer < STIRLING_FROM
-    product = outer
+    product = start = xp.where(shift, outer, 1.0)
     for k in range(1, 9):
-        product = product * (outer + k)
+        product = product * (start + k)
     moved = xp.where(shift, outer + 9, outer)
     inverse = 1 / moved
     large = (moved - 0.5) * xp.log(moved) - moved + LOG_ROOT_2_PI + inverse * polynomial(inverse * inverse, STIRLING)
-    return xp.where(middle, near, large - xp.where(shift, xp.log(xp.where(shift, product, 1.0)), 0.0))
+    return xp.where(middle, near, large - xp.where(shift, xp.log(product), 0.0))
 
 
 def _reduced(xp: Namespace, x: Array) -> tuple[Array, Array]:

@@ -287,11 +287,19 @@ def _tukey_density(xp: Namespace, p: Array, lmbda: Array) -> Array:
     return 1 / (xp.pow(p, lmbda - 1) + xp.pow(1 - p, lmbda - 1))
 
 
+def _beyond(xp: Namespace, x: Array, lmbda: Array) -> Array:
+    """Return whether the distribution function is 0 or 1, and so constant."""
+    return (lmbda > 0) & (xp.abs(x) >= 1 / xp.where(lmbda > 0, lmbda, 1.0))
+
+
+def _tukey_shape_rule(xp: Namespace, gy: Array, x: Array, lmbda: Array, y: Array) -> Array:
+    change = _tukey_density(xp, y, lmbda) * (_boxcox_slope(xp, 1 - y, lmbda) - _boxcox_slope(xp, y, lmbda))
+    return gy * xp.where(_beyond(xp, x, lmbda), 0.0, change)
+
+
 @special(
-    x=lambda xp, gy, lmbda, y: gy * _tukey_density(xp, y, lmbda),
-    lmbda=lambda xp, gy, lmbda, y: (
-        gy * _tukey_density(xp, y, lmbda) * (_boxcox_slope(xp, 1 - y, lmbda) - _boxcox_slope(xp, y, lmbda))
-    ),
+    x=lambda xp, gy, x, lmbda, y: gy * xp.where(_beyond(xp, x, lmbda), 0.0, _tukey_density(xp, y, lmbda)),
+    lmbda=_tukey_shape_rule,
 )
 def tklmbda(xp: Namespace, x: RealOperand, lmbda: RealOperand, /) -> Array:
     """Distribution function of Tukey's lambda distribution, elementwise.
@@ -300,8 +308,7 @@ def tklmbda(xp: Namespace, x: RealOperand, lmbda: RealOperand, /) -> Array:
     Relative errors are up to 1e-9, those of derivatives too.
     """
     x, lmbda = xp.broadcast_arrays(x, lmbda)
-    edge = 1 / xp.where(lmbda > 0, lmbda, 1.0)
-    outside = (lmbda > 0) & (xp.abs(x) >= edge)
+    outside = _beyond(xp, x, lmbda)
     size = xp.where(outside, 0.0, xp.abs(x))
     low, high = xp.zeros_like(x) - 745.0, xp.zeros_like(x)  # of the logarithm of the smaller tail, less than log 2
     u = xp.zeros_like(x)

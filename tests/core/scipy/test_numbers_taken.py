@@ -110,6 +110,6 @@ def rounded(p):
     ids=["minimize", "least_squares", "forward", "sparse", "root", "constraint"],
 )
 def test_a_function_without_derivative_is_an_error(function, call):
-    what = rf"{function}: what the .* the graph ends before it:\n.*; round has no"
+    what = rf"{function}: the result of the function .* the graph ends before it:\n.*; round has no"
     with pytest.raises(xpgrad.GradientError, match=what):
         call()

@@ -113,7 +113,7 @@ def cumulative_prod(
     if x.dtype != y.dtype or not spec.size or not len(x.shape):
         return NotImplemented
     change = cumulative_prod_change(xp, t, x, base.spec(x), axis)
-    if parameters["include_initial"]:
+    if parameters.get("include_initial"):
         along = 0 if axis is None else axis % spec.ndim
         change = xp.concat([xp.zeros_like(change[at_axis(along, slice(0, 1))]), change], axis=along)
     return base.restore(change)

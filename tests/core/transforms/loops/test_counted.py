@@ -71,7 +71,7 @@ def test_a_variable_that_only_a_later_step_uses_is_an_error_or_has_its_gradient(
     def f(i, s):
         return s * w if int(i) == 11 else s + 1.0
 
-    with pytest.raises(GraphError, match=r"fori_loop of f: a later step depends on a Variable from outside"):
+    with pytest.raises(GraphError, match=r"fori_loop of f: a later step depends on an outer Variable"):
         fori_loop(0, 12, f, np.asarray(1.0))
     fori_loop(0, 12, f, np.asarray(1.0), checkpoints="all").backward()
     assert float(w.grad) == 12.0

@@ -20,6 +20,7 @@ from xpgrad.transforms.trace import compiled as compiling
 from xpgrad.transforms.trace.backend import TraceBackend
 from xpgrad.transforms.trace.level import InputSource, TraceLevel
 from xpgrad.transforms.trace.node import Half
+from xpgrad.transforms.trace.state import OuterState
 
 pytestmark = pytest.mark.exhaustive(1)
 
@@ -99,7 +100,7 @@ def escaping() -> None:
         kept.append(x + 1)
         return x * 2
 
-    tracing.Trace(keeping, (Variable(np.ones(3)),), {}, False)  # `compile` would undo the changes
+    tracing.Trace(keeping, (Variable(np.ones(3)),), {}, False, OuterState())  # `compile` would undo the changes
     with pytest.raises(EscapedArray):
         kept[0] + 1
 
