@@ -7,6 +7,7 @@ from typing import Any
 from xpgrad.backend.backend import Backend
 from xpgrad.backend.kernels import check_kernels, table
 from xpgrad.backend.naming import class_name
+from xpgrad.backend.programs import Programs
 from xpgrad.backend.record import PluginRecord
 from xpgrad.errors import PluginError
 
@@ -52,6 +53,7 @@ def check_backend(backend: object, record: PluginRecord, others: Iterable[Plugin
     taken = [other for other in others if other.backend is not None]
     _check_name(backend, record, taken)
     _check_capabilities(backend, record.origin)
+    _check_programs(backend, record.origin)
     _check_own_kernels(backend, record.origin)
     _check_types(backend, record.origin, taken)
     return backend
@@ -77,6 +79,16 @@ def _check_capabilities(backend: Backend, origin: str) -> None:
 
     if not isinstance(backend.declared, Capabilities):
         raise PluginError(f"{origin}: expected capabilities=Capabilities(...), got {backend.declared!r}")
+
+
+def _check_programs(backend: Backend, origin: str) -> None:
+    """Raise `PluginError` for methods that belong to `Programs`, which would never be called."""
+    moved = [name for name in vars(Programs) if name[0] != "_" and hasattr(backend, name)]
+    if moved:
+        raise PluginError(
+            f"{origin}: backend {backend.name} defines {', '.join(moved)}, which are methods of xpgrad.plugin.Programs;"
+            " move them to a subclass of it, and assign an object of that class to the attribute programs"
+        )
 
 
 def _check_own_kernels(backend: Backend, origin: str) -> None:

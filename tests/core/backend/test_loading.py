@@ -55,6 +55,10 @@ BROKEN = {
         gives("backend(capabilities={'fft': 'none'})"),
         r"expected capabilities=Capabilities\(...\), got {'fft': 'none'}",
     ),
+    "a method that has moved": (
+        gives("(lambda b: setattr(b, 'writes', print) or b)(backend())"),
+        "backend npu defines writes, which are methods of xpgrad.plugin.Programs; move",
+    ),
     "no dict of kernels": (GOOD + kernels("7"), "expected a dict of kernels for backend numpy, got 7"),
     "unknown own kernel": (gives("backend(kernels={'tahn': np.tanh})"), "unknown kernel 'tahn' .* known: .*tan"),
     "unknown kernel": (GOOD + kernels("{'ad': np.add}"), "unknown kernel 'ad' for backend numpy"),

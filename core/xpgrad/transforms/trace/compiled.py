@@ -34,7 +34,7 @@ from xpgrad.transforms.trace.passes import PASSES
 from xpgrad.transforms.trace.pickles import global_name
 from xpgrad.transforms.trace.program import Program
 from xpgrad.transforms.trace.runner import Runner
-from xpgrad.transforms.trace.state import OuterState, without_state
+from xpgrad.transforms.trace.state import KEY, OuterState, without_state
 from xpgrad.transforms.trace.tracing import Trace
 from xpgrad.transforms.trees import flatten, map_leaves, where
 from xpgrad.types import as_list
@@ -139,6 +139,8 @@ class Compiled(Generic[P, R]):
         kind = self._found(args, kwargs)
         if kind is None or kind.eager is None:
             with self._recording.lock:
+                if self._state.places and KEY not in kwargs:
+                    return self(*args, **kwargs)  # another thread has found the state meanwhile
                 kind = self._found(args, kwargs)  # another thread may have recorded it meanwhile
                 if kind is None:
                     return self._traced(args, kwargs)

@@ -13,9 +13,8 @@ from xpgrad.transforms.trace.guards.trust import is_inside
 KEY = "(state)"
 """The keyword argument by which a recorded function gets the arrays of its state."""
 KINDS = "attribute", "item", "cell", "global"
-MAX_PLACES = 64
-MAX_GROWTHS = 4
-"""How often places are added, before a function is taken for one that has another state at each call."""
+MAX_PLACES, MAX_GROWTHS = 64, 4
+"""Limits on places, and on how often some are added: a function that exceeds them has another state at each call."""
 
 
 class OuterState:
@@ -31,35 +30,32 @@ class OuterState:
 
     def grown(self, places: Sequence[Effect]) -> "OuterState | None":
         """Return a state with more places, or None where none is new or there are too many."""
-        known = {(id(place.owner), place.key) for place in self.places}
-        more = [place for place in places if (id(place.owner), place.key) not in known]
+        more = [place for place in places if not any(place.is_at(known) for known in self.places)]
         if not more or len(more) + len(self.places) > MAX_PLACES or self._growths >= MAX_GROWTHS:
             return None
         return OuterState((*self.places, *more), self._growths + 1)
 
     def given(self, kwargs: Mapping[str, Any]) -> dict[str, Any]:
         """Return keyword arguments together with the arrays in all places, and which of them are no Variables."""
-        found = [place.guard.now() for place in self.places]
-        values = tuple([x if is_state(x) else None for x in found])
+        values = tuple([x if is_state(x) else None for x in (place.guard.now() for place in self.places)])
         return {**kwargs, KEY: (values, tuple([type(x) in plugins.by_type for x in values]))}
 
     def entering(self, kwargs: Mapping[str, Any]) -> Iterator[tuple[Effect, Any]]:
         """Yield the places that hold arrays, and what a function gets there."""
-        values, plain = kwargs.get(KEY, ((), ()))
-        for place, x, is_plain in zip(self.places, values, plain, strict=False):
+        for place, x, is_plain in zip(self.places, *kwargs.get(KEY, ((), ())), strict=False):
             if x is not None:
                 yield place, x._array if is_plain else x
 
     @contextlib.contextmanager
     def held(self, kwargs: Mapping[str, Any]) -> Iterator[None]:
         """Put the arrays among keyword arguments in their places, and set these back at the end."""
-        before = [(place, place.guard.now()) for place in self.places]
+        before = [place.guard.now() for place in self.places]
         try:
             for place, value in self.entering(kwargs):
                 place.set(value)
             yield
         finally:
-            for place, value in before:
+            for place, value in zip(self.places, before, strict=True):
                 place.set(value)
 
 
@@ -76,5 +72,5 @@ def is_state(x: Any) -> bool:
 def is_place(effect: Effect) -> bool:
     """Return whether a function has replaced an array from outside by one that it has computed."""
     now = effect.guard.now()
-    inside = all(map(is_inside, now)) if type(now) is tuple else is_inside(now)
-    return effect.kind in KINDS and is_state(effect.before) and is_state(now) and inside
+    found = now if type(now) is tuple else (now,)
+    return effect.kind in KINDS and is_state(effect.before) and is_state(now) and all(map(is_inside, found))

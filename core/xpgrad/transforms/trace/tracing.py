@@ -239,14 +239,11 @@ class Trace:
     def _check_state(self) -> None:
         """Raise if the next backward computation would go on in the graph of this run, which has had one."""
         for each in self.facts.sets if self.level.swept else ():
-            if each.effect.key in [place.key for place in self.state.places if place.owner is each.effect.owner]:
+            if self.facts.is_read(each.effect) or any(each.effect.is_at(place) for place in self.state.places):
                 found = [x for x in flatten(each.value)[0] if isinstance(x, Variable) and x._node.requires_grad]
                 if any(x._node.creator_node is not None and x._node not in self.level.swept for x in found):
-                    raise Unrecordable(
-                        self.level,
-                        f"{each.effect.guard.title} stays connected to the graph of a call that has computed its "
-                        "gradients: unchain it, or keep x.detach()",
-                    )
+                    what = f"{each.effect.guard.title} stays connected to a call that has computed its gradients"
+                    raise Unrecordable(self.level, f"{what}: unchain it, or keep x.detach()")
 
     def _met(self, x: Any) -> None:
         """Note a Variable or an array from outside that the function uses."""

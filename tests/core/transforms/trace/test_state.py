@@ -149,15 +149,17 @@ def test_a_step_goes_on_from_the_state_of_the_last_one():
         np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-6)
 
 
-def test_a_function_that_sweeps_into_its_last_call_runs_without_a_program_and_says_so_a_few_times():
+@pytest.mark.parametrize("start", [lambda w: w * 1, lambda w: None], ids=["a Variable", "None"])
+def test_a_function_that_sweeps_into_its_last_call_runs_without_a_program_and_says_so_a_few_times(start):
     def swept(wrap):
         w, found = Variable(X), []
-        kept = [w * 1]
+        kept = {"h": start(w)}
 
         def f(x):
             w.cleargrad()
-            kept[0] = kept[0] * x
-            F.sum(kept[0]).backward()
+            kept["h"] = w * x if kept["h"] is None else kept["h"] * x
+            kept["loss"] = F.sum(kept["h"])
+            kept["loss"].backward()
             return w.grad_var
 
         call = wrap(f)

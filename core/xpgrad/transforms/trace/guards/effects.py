@@ -22,6 +22,10 @@ class Effect(NamedTuple):
         """The same as a guard on the previous value."""
         return Guard(*self)
 
+    def is_at(self, other: "Effect") -> bool:
+        """Return whether another effect sets the same attribute, item or variable."""
+        return self.owner is other.owner and self.key == other.key
+
     def set(self, value: Any) -> None:
         """Assign a value; `ABSENT` deletes the target."""
         kind, owner, key, _ = self

@@ -181,6 +181,10 @@ class Facts:
         place.set(value)
         self.entered[id(place.owner), name_of(place.key)] = value
 
+    def is_read(self, effect: Effect) -> bool:
+        """Return whether the call has read what it sets."""
+        return any((kind, id(effect.owner), name_of(effect.key)) in self.guards for kind in READ)
+
     def leave(self) -> None:
         """Restore the outer arrays after a failed call."""
         for place in self.entered:
@@ -474,7 +478,7 @@ class Facts:
                 effect.set(effect.before)
                 del self.effects[place]
                 continue
-            read = any((kind, *place) in self.guards for kind in READ)
+            read = self.is_read(effect)
             if same(now, effect.before) and (read or effect.kind == "contents"):
                 del self.effects[place]  # as it was
             elif (found := repeated(effect, now, self.guards.values(), self.known)) is not None and (
