@@ -107,10 +107,10 @@ def cases() -> dict[str, Case]:
     return {
         "x * y": Case(nothing, lambda: x * y),
         "(x * y).sum().backward()": Case(clear, lambda: (x * y).sum().backward(), 45),
-        "grad(f)(x)": Case(nothing, lambda: grad(row), 95),
-        "vmap(f)(x)": Case(nothing, lambda: twice(rows), 80),
+        "grad(f)(x)": Case(nothing, lambda: grad(row), 98),
+        "vmap(f)(x)": Case(nothing, lambda: twice(rows), 84),
         "vmap(grad(f))(x)": Case(nothing, lambda: vmapped(rows), 255),
-        "jvp(f, x, t)": Case(nothing, lambda: transforms.jvp(f, (row,), (row,)), 140),
+        "jvp(f, x, t)": Case(nothing, lambda: transforms.jvp(f, (row,), (row,)), 147),
         "hvp(f, x, t)": Case(nothing, lambda: transforms.hvp(f, (row,), (row,)), 305),
         "hessian(f)(x)": Case(nothing, lambda: hessian(row)),
         "optimizer.update(), 2 parameters": Case(nothing, lambda: adam.update()),

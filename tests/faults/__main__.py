@@ -49,8 +49,8 @@ def main(
         raise SystemExit(_whole(console, _chosen(ids, files), quick=profile == "quick", seed=seed, jobs=max(wanted, 1)))
     if ids or files:
         raise click.UsageError("expected --whole quick or --whole full with names of faults or files")
-    parts = PARTS if rotate else 1
-    raise SystemExit(_run(console, without, part_of(FAULTS, parts), part_of(FREEDOMS, parts), wanted))
+    faults, freedoms = (part_of(FAULTS, PARTS), part_of(FREEDOMS, PARTS)) if rotate else (FAULTS, FREEDOMS)
+    raise SystemExit(_run(console, without, faults, freedoms, wanted))
 
 
 def _chosen(ids: Sequence[str], files: Sequence[str]) -> list[Fault]:
