@@ -39,7 +39,7 @@ def derived(backend: "DualBackend", definition: Definition, kernel: Kernel | Non
         Computes it on arrays of the base; by default the base's kernel.
     """
     kind, base = backend.kind, backend.base
-    kernel = kernel or plan_for(definition, base.array_types[0], base).kernel
+    kernel = base.follow(kernel or plan_for(definition, base.array_types[0], base).kernel)
     if definition.variadic:
         return functools.partial(_variadic, backend, definition, kernel)
     tangent, whole = tangent_rule(backend, definition, kernel), functools.partial(transposed, backend, definition)
@@ -134,8 +134,14 @@ def raise_escaped(own: Any, level: Any) -> None:
 def tangent_rule(backend: "DualBackend", definition: Definition, kernel: Kernel) -> Tangent | None:
     """Return the function from the result to its tangent; None if transposition computes both together.
 
-    It may return `NotImplemented`, which leaves the operands to the transposition.
+    It may return `NotImplemented`, which leaves the operands to the transposition. It runs on the device of its arrays,
+    because rules use operators.
     """
+    rule = _rule_of(backend, definition, kernel)
+    return None if rule is None else backend.base.follow(rule)
+
+
+def _rule_of(backend: "DualBackend", definition: Definition, kernel: Kernel) -> Tangent | None:
     name, own = definition.kernel.name, OWNER not in definition.kernel.name
     if own and name in ROWS:
         return functools.partial(ROWS[name], backend.base, kernel)

@@ -14,6 +14,7 @@ from xpgrad.backend.spec import Spec
 from xpgrad.errors import TraceError
 from xpgrad.transforms.enclosing.backend import SCALARS, TransformedBackend, backend_over
 from xpgrad.transforms.trace.array import REMEDY, TracedArray
+from xpgrad.transforms.trace.guards.trust import leave_out
 from xpgrad.transforms.trace.program import Value
 from xpgrad.transforms.trace.recording import Recording
 from xpgrad.types import Array, DeviceHandle, Dtype, Kernel, Namespace, Shape
@@ -38,6 +39,7 @@ class TraceBackend(TransformedBackend):
         super().__init__("trace", base, depth, TracedArray)
         self.immutable = base.immutable
         self._follows = base.has_current_device
+        leave_out(base.follow)
 
     def overrides(self) -> Mapping[str, Kernel]:
         """Return the base's own kernels, recorded."""

@@ -59,13 +59,12 @@ OF_OBJECTS = frozenset(
     ["__init__", "__init_subclass__", "__repr__", "__str__", "__hash__", "__eq__", "__ne__", "__format__", "__sizeof__"]
 )
 """Methods of all objects that read nothing."""
+OF_UFUNCS = "reduce", "outer", "at", "accumulate"
 GIVES = frozenset(["pop", "get", "popleft", "__getitem__", "setdefault", "__next__"])
 TRANSFORMS = "xpgrad.transforms"
 CACHES = (type(functools.lru_cache(len)),)
 DESCRIPTORS = types.MethodDescriptorType, types.WrapperDescriptorType
-BUILTINS = (
-    *(types.BuiltinFunctionType, types.MethodDescriptorType, types.WrapperDescriptorType, types.MethodWrapperType),
-)
+BUILTINS = (types.BuiltinFunctionType, *DESCRIPTORS, types.MethodWrapperType)
 
 
 class Calls(Facts):
@@ -115,9 +114,7 @@ class Calls(Facts):
     def _function(self, sh: Any, f: types.FunctionType, args: Sequence[Any]) -> Any:
         sh.calling, sh.waits = f, True
         if is_of_arrays(f.__module__ or ""):
-            if not self._recorded(args):
-                for x in args:
-                    self.look(x)
+            self._look_at(args)
             return FRESH
         if f.__module__ == "logging" and f.__name__ in LEVELS and not any(isinstance(x, Token) for x in args):
             self.read("call", f, tuple(args), f(*args))
@@ -131,11 +128,11 @@ class Calls(Facts):
                     self.look(x, arrays=False)
         return UNSEEN
 
-    def _recorded(self, args: Sequence[Any]) -> bool:
-        """Return whether the call is recorded: a traced array is among the arguments."""
-        return any(
-            kind_of(x) is TRACED or (type(x) in (list, tuple) and any(kind_of(y) is TRACED for y in x)) for x in args
-        )
+    def _look_at(self, args: Sequence[Any]) -> None:
+        """Look at the arguments of a call unless it is recorded: with a traced array, or a sequence of them."""
+        if not any(kind_of(y) is TRACED for x in args for y in (x if type(x) in (list, tuple) else (x,))):
+            for x in args:
+                self.look(x)
 
     def _getter(self, sh: Any, f: Any, args: Sequence[Any]) -> Any:
         given = f.__reduce__()[1]
@@ -181,9 +178,7 @@ class Calls(Facts):
             self.refuse(f"it calls {f.__name__}, which may give something else at each call")
         if is_of_arrays(type(f).__module__) or is_of_arrays(getattr(f, "__module__", None) or ""):
             sh.waits = True
-            if not self._recorded(args):
-                for x in args:
-                    self.look(x)
+            self._look_at(args)
             return FRESH
         if getattr(f, "__module__", None) in STATES:
             return self._state(f, args)
@@ -202,9 +197,8 @@ class Calls(Facts):
                 if all(kind_of(x) is SIMPLE for x in args):
                     self.cached.append((f, tuple(args)))
                 else:
-                    self.refuse(
-                        f"it calls {getattr(f, '__name__', f)}, which has a cache, with arguments that are not seen"
-                    )
+                    name = getattr(f, "__name__", f)
+                    self.refuse(f"it calls {name}, which has a cache, with arguments that are not seen")
             return UNSEEN
         return (UNSEEN if id(f) in PICKS else MIXED) if self._danger(f, args) else FRESH
 
@@ -233,15 +227,9 @@ class Calls(Facts):
             danger = self._danger(f, args) or self.is_risky(owner)
             return (UNSEEN if name in GIVES else MIXED) if danger else FRESH
         if kind is ARRAY or is_of_arrays(type(owner).__module__):
-            if (
-                kind is not ARRAY
-                and not isinstance(owner, types.ModuleType)
-                and name not in ("reduce", "outer", "at", "accumulate")
-            ):
+            if kind is not ARRAY and not isinstance(owner, types.ModuleType) and name not in OF_UFUNCS:
                 self.refuse(f"it calls {name} of a {type(owner).__name__} of another library, whose state is not seen")
-            if not self._recorded(args):
-                for x in (owner, *args):
-                    self.look(x)
+            self._look_at((owner, *args))
             return FRESH
         if name in ("__setattr__", "__delattr__") and args:
             self.write("attribute", owner, args[0])

@@ -11,16 +11,7 @@ from xpgrad.backend.plugins import plugins
 from xpgrad.graph.variable import Variable
 from xpgrad.transforms.containers import container_of
 from xpgrad.transforms.trace.guards.effects import Effect, Set, repeated
-from xpgrad.transforms.trace.guards.guard import (
-    ABSENT,
-    READ,
-    Guard,
-    contents,
-    inherited,
-    is_constant,
-    same,
-    values,
-)
+from xpgrad.transforms.trace.guards.guard import ABSENT, READ, Guard, contents, inherited, is_constant, same, values
 from xpgrad.transforms.trace.guards.numbers import Numbers
 from xpgrad.transforms.trace.guards.stack import FRESH, MIXED, UNSEEN, Token
 from xpgrad.transforms.trace.guards.trust import (

@@ -12,7 +12,7 @@ from xpgrad.config import switches
 from xpgrad.transforms.trace.guards.calls import Calls
 from xpgrad.transforms.trace.guards.instructions import RULES, other
 from xpgrad.transforms.trace.guards.stack import UNSEEN, Shadow, Token
-from xpgrad.transforms.trace.guards.trust import SIMPLE, is_inside, is_installed, is_ours, is_trusted, kind_of
+from xpgrad.transforms.trace.guards.trust import SIMPLE, is_followed, is_inside, is_installed, is_ours, kind_of
 
 WRAPPERS = "fget", "fset", "__func__", "func", "__wrapped__"
 MAX_KNOWN = 10_000
@@ -70,6 +70,7 @@ class Observer(Calls):
         self._inner: dict[int, Shadow] = {}  # the frames that define functions, by their code
         self._followed: dict[int, tuple[bool, bool, types.CodeType]] = {}
         self._handed: dict[types.CodeType, Any] = {}
+        self._closures: dict[types.CodeType, list[types.FunctionType]] = {}
         self._hand(function, 0)
 
     def _hand(self, f: Any, depth: int) -> None:
@@ -99,7 +100,7 @@ class Observer(Calls):
         known = self._followed.get(id(code))
         if known is None:
             module = frame.f_globals.get("__name__") or ""
-            known = self._followed[id(code)] = not is_trusted(module), is_installed(code.co_filename), code
+            known = self._followed[id(code)] = is_followed(module, code), is_installed(code.co_filename), code
         parent = self.shadows.get(frame.f_back) if frame.f_back is not None else None
         imported = code.co_name == "<module>"
         if imported and (parent is None or getattr(frame.f_globals.get("__spec__"), "_initializing", False)):
@@ -152,13 +153,17 @@ class Observer(Calls):
             return None
         if code in self._handed:
             return self._handed[code]
-        functions = functions_of(code)
-        if len(functions) != 1:
-            held = frame.f_locals
-            functions = [f for f in functions if _holds_all(f, held)]
-            for f in functions[1:]:
-                for cell in f.__closure__ or ():
-                    self.read("cell", cell, None, cell.cell_contents)
+        held = frame.f_locals
+        functions = [f for f in self._closures.get(code, ()) if f.__code__ is code and _holds_all(f, held)]
+        if not functions:
+            functions = functions_of(code)
+            if code.co_freevars:
+                self._closures[code] = functions  # to search among all objects is slow
+            if len(functions) != 1:
+                functions = [f for f in functions if _holds_all(f, held)]
+        for f in functions[1:]:
+            for cell in f.__closure__ or ():
+                self.read("cell", cell, None, cell.cell_contents)
         if not functions and code.co_freevars:
             self.refuse(f"the function of {code.co_name!r} is not found")
         return functions[0] if functions else None
@@ -204,6 +209,7 @@ class Observer(Calls):
         self._inner.clear()
         self._followed.clear()
         self._handed.clear()
+        self._closures.clear()
         self._meets = _nothing
         self.at = None
 

@@ -6,6 +6,8 @@ import functools
 import os
 import re
 import sysconfig
+from collections.abc import Callable
+from types import CodeType
 from typing import Any
 
 from xpgrad.backend.plugins import plugins
@@ -40,6 +42,21 @@ PLACES = tuple(
 DATES = datetime.date, datetime.time, datetime.timedelta, datetime.tzinfo, decimal.Decimal
 """Types written in C whose objects never change."""
 _kinds: dict[type, str] = {}
+_left_out = set[CodeType]()
+
+
+def leave_out(function: Callable[..., Any]) -> None:
+    """Do not follow a function, nor the functions that it defines."""
+    waiting = [getattr(function, "__code__", None)]
+    for code in waiting:
+        if code is not None and code not in _left_out:
+            _left_out.add(code)
+            waiting += (each for each in code.co_consts if isinstance(each, CodeType))
+
+
+def is_followed(module: str, code: CodeType) -> bool:
+    """Return whether code of a module is followed."""
+    return code not in _left_out and not is_trusted(module)
 
 
 @functools.lru_cache(maxsize=4096)
