@@ -29,7 +29,7 @@ typedef void *xp_object;
 struct xp_record {
     void (*run)(char *const *, long, long, char *, char *);
     void (*end)(char *const *, char *);
-    long inputs, outputs, chunks, scratch, partials, shared, points;
+    long inputs, outputs, chunks, scratch, partials, shared, points, any_order;
     long type_at, data_at, rank_at, shape_at, dtype_at, flags_at, inner_at, none_at, flags;
     void *type, *inner_type, *none;
     long specs[];
@@ -125,7 +125,7 @@ static xp_object xp_call(xp_object self, xp_object const *args, long count) {
     const long *spec = record->specs;
     char *arrays[inputs + outputs];
     xp_object copies[inputs + 1], made;
-    long copied = 0;
+    long apart[inputs + 1], copied = 0, aparts = 0, matters = 0;
     int done;
     if (count != inputs) goto otherwise;
     for (long i = 0; i < inputs; i++) {
@@ -139,17 +139,23 @@ static xp_object xp_call(xp_object self, xp_object const *args, long count) {
         for (long axis = 0; axis < rank; axis++)
             if (shape[axis] != *spec) goto otherwise;
             else size *= *spec++;
+        matters += size > 1;
         if ((*(int *)(array + record->flags_at) & record->flags) != record->flags) {
             if (size > record->points) goto otherwise; /* of which few elements are used */
-            xp_object copy = xp_api.call(xp_api.item(self, 3), &args[i], 1, 0);
-            if (!copy) { xp_drop_all(copies, copied); return 0; }
-            copies[copied++] = copy;
-            array = copy;
-            if (*(void **)(array + record->type_at) != record->type) goto otherwise;
-            if (!(array = xp_inner(record, array))) goto otherwise;
-            if ((*(int *)(array + record->flags_at) & record->flags) != record->flags) goto otherwise;
+            apart[aparts++] = i;
         }
         arrays[i] = *(char **)(array + record->data_at);
+    }
+    if (aparts && record->any_order && aparts == matters) goto otherwise; /* maybe all in Fortran order */
+    for (long k = 0; k < aparts; k++) {
+        xp_object copy = xp_api.call(xp_api.item(self, 3), &args[apart[k]], 1, 0);
+        if (!copy) { xp_drop_all(copies, copied); return 0; }
+        copies[copied++] = copy;
+        char *array = copy;
+        if (*(void **)(array + record->type_at) != record->type) goto otherwise;
+        if (!(array = xp_inner(record, array))) goto otherwise;
+        if ((*(int *)(array + record->flags_at) & record->flags) != record->flags) goto otherwise;
+        arrays[apart[k]] = *(char **)(array + record->data_at);
     }
     made = xp_api.tuple(outputs);
     if (!made) { xp_drop_all(copies, copied); return 0; }
@@ -191,6 +197,7 @@ class Record(ctypes.Structure):
         ("run", ctypes.c_void_p),
         ("end", ctypes.c_void_p),
         *((name, ctypes.c_long) for name in ("inputs", "outputs", "chunks", "scratch", "partials", "shared", "points")),
+        ("any_order", ctypes.c_long),
         *((f"{name}_at", ctypes.c_long) for name in PLACES),
         ("flags", ctypes.c_long),
         ("type", ctypes.c_void_p),

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from xpgrad.plugin import Backend, Spec, programs_of
+from xpgrad.transforms.trace.fusion.group import Fused
 from xpgrad.types import Array
 
 FIELDS = "data", "rank", "shape", "dtype", "flags"
@@ -118,3 +119,12 @@ def number(place: int) -> int:
 def key_of(spec: Any) -> tuple[int, ...]:
     """Return the key that the glue compares with an input: dtype, number of axes, lengths."""
     return (id(spec.dtype), len(spec.shape), *spec.shape)
+
+
+def has_any_order(fused: Fused) -> bool:
+    """Return whether a group may read and write elements in any order: it is elementwise, with totals at most."""
+    arrays = (*fused.inputs, *fused.outputs)
+    levels = {fused.levels[value] for value in arrays} | {statement.level for statement in fused.statements}
+    shapes = {value.spec.shape for value in arrays if fused.levels[value] == "point"}
+    plain = all(statement.op not in ("element", "scatter") for statement in fused.statements)
+    return plain and levels <= {"point", "one"} and len(shapes) == 1 and len(min(shapes)) > 1

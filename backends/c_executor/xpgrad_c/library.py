@@ -11,7 +11,7 @@ from xpgrad.transforms.trace.fusion.group import Fused
 from xpgrad.types import Array
 from xpgrad_c.generator import GroupSource
 from xpgrad_c.glue import PLACES, Record, new_function, python_api
-from xpgrad_c.layout import ArrayLayout, key_of
+from xpgrad_c.layout import ArrayLayout, has_any_order, key_of
 from xpgrad_c.worth import work
 
 SHARED_FROM = 2**20
@@ -86,7 +86,7 @@ class SharedLibrary:
         record.run, record.end = self.address(name), self.address(f"{name}_end") if source.ends else None
         record.inputs, record.outputs = len(fused.inputs), len(fused.outputs)
         record.chunks, record.scratch, record.partials = source.chunks, source.scratch, source.partials
-        record.points = fused.rows * fused.columns
+        record.points, record.any_order = fused.rows * fused.columns, has_any_order(fused)
         record.shared = source.chunks > 1 and work(fused) >= SHARED_FROM
         called = Called(self._chunks, self._all, record, fused, fallback, backend)
         if layout is None or not self._method:
@@ -106,7 +106,10 @@ class SharedLibrary:
 class Called:
     """Calls a group by addresses that the backend gives, also of arrays that must be copied first."""
 
-    __slots__ = ("_all", "_backend", "_chunks", "_fallback", "_points", "_record", "_results", "_specs")
+    __slots__ = (
+        "_all", "_any_order", "_backend", "_chunks", "_fallback", "_points", "_record", "_results", "_reversed",
+        "_specs",
+    )  # fmt: skip
 
     def __init__(
         self, chunks: Any, whole: Any, record: Record, fused: Fused, fallback: Function, backend: Backend
@@ -116,17 +119,36 @@ class Called:
         self._points = fused.rows * fused.columns
         self._specs = tuple(value.spec for value in fused.inputs)
         self._results = tuple(value.spec for value in fused.outputs)
+        self._any_order = has_any_order(fused)
+        turned = [(spec.shape[::-1], spec.dtype, spec.device) for spec in self._results]
+        self._reversed = tuple(backend.spec_for(*each) for each in turned)
 
     def __call__(self, *arrays: Array) -> Sequence[Array]:
-        """Return new arrays."""
-        used = [self._in_order(array, spec) for array, spec in zip(arrays, self._specs, strict=True)]
+        """Return new arrays, of elements in Fortran order if those of all arguments are."""
+        views = self._in_fortran_order(arrays) if self._any_order else None
+        used = views or [self._in_order(array, spec) for array, spec in zip(arrays, self._specs, strict=True)]
         if any(array is None for array in used):
             return self._fallback(*arrays)
-        made = [self._backend.empty(spec) for spec in self._results]
+        made = [self._backend.empty(spec) for spec in (self._reversed if views else self._results)]
         places = (ctypes.c_void_p * (len(used) + len(made)))(*map(programs_of(self._backend).address, (*used, *made)))
         if all(places) and self._run(places, (used, made)):
-            return tuple(made)
+            return tuple(map(self._turned, made) if views else made)
         return self._fallback(*arrays)
+
+    def _turned(self, array: Array) -> Array:
+        """Return a view of an array with its axes reversed."""
+        return self._backend.xp.permute_dims(array, axes=tuple(range(array.ndim))[::-1])
+
+    def _in_fortran_order(self, arrays: Sequence[Array]) -> list[Array] | None:
+        """Return views in C order with reversed axes; None for other arrays."""
+        backend, programs = self._backend, programs_of(self._backend)
+        try:
+            views = [self._turned(backend.restore(array)) for array in arrays]
+            known = zip(arrays, self._specs, strict=True)
+            same = all(same_spec(backend.spec(array), spec) for array, spec in known)
+            return views if same and all(map(programs.address, views)) else None
+        except (AttributeError, TypeError, XpgradError):  # not an array of the library
+            return None
 
     def _in_order(self, array: Array, spec: Spec) -> Array | None:
         """Return the array, or a copy of it with its elements in order; None if it is not as expected, or large."""

@@ -89,6 +89,17 @@ def test_arrays_in_any_order_are_computed_by_c(name, way, monkeypatch):
 
 
 @pytest.mark.parametrize("way", FUNCTIONS)
+def test_arrays_in_fortran_order_are_not_copied_and_give_results_in_that_order(way, monkeypatch):
+    group = multiply_add()
+    arrays = [np.asfortranarray(x) for x in arrays_for(group)]
+    function = function_of(group, way, monkeypatch=monkeypatch)
+    monkeypatch.setattr(type(BACKEND.programs), "contiguous", refuse)
+    (y,) = function(*arrays)
+    assert y.flags.f_contiguous
+    np.testing.assert_array_equal(y, group(*arrays)[0])
+
+
+@pytest.mark.parametrize("way", FUNCTIONS)
 @pytest.mark.parametrize(
     "change",
     [
