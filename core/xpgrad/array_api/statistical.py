@@ -68,6 +68,27 @@ def _products_of_others(xp: Namespace, lines: Array) -> Array:
     return xp.concat([outside * right, rest[:, :-1] if odd else rest], axis=1)
 
 
+def product_change(xp: Namespace, t: Array, x: Array, axes: Sequence[int]) -> Array:
+    """Return the change of the product over `axes` by the tangent `t`, by a tree of products; `axes` have length 1."""
+    for axis in axes:
+        single: tuple[Array, Array] | None = None  # the product and change of elements without a partner
+        while (count := x.shape[axis]) > 1:
+            half = count // 2
+            low, high = at_axis(axis, slice(0, half)), at_axis(axis, slice(half, 2 * half))
+            if count % 2:
+                last = at_axis(axis, slice(count - 1, count))
+                single = (x[last], t[last]) if single is None else _paired(single, (x[last], t[last]))
+            x, t = _paired((x[low], t[low]), (x[high], t[high]))
+        if single is not None:
+            x, t = _paired((x, t), single)
+    return t
+
+
+def _paired(first: tuple[Array, Array], second: tuple[Array, Array]) -> tuple[Array, Array]:
+    """Return the products of two arrays with changes, and the changes of the products."""
+    return first[0] * second[0], first[1] * second[0] + first[0] * second[1]
+
+
 @primitive(reduction=True, x=_prod_rule)
 def prod(
     xp: Namespace, x: AnyArray, /, axis: Axis = None, *, dtype: Dtype | None = None, keepdims: bool = False

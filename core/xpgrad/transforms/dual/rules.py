@@ -9,7 +9,9 @@ from typing import Any
 
 from xpgrad.array_api.elementwise.trigonometric import turned
 from xpgrad.array_api.linalg.checks import adjoint
-from xpgrad.array_api.statistical import cumulative_prod_change
+from xpgrad.array_api.shared.axes import reduced_axes
+from xpgrad.array_api.shared.precision import narrowed, widened
+from xpgrad.array_api.statistical import cumulative_prod_change, product_change
 from xpgrad.backend.backend import Backend
 from xpgrad.backend.indexing import at_axis
 from xpgrad.special.exponentials import from_dominant
@@ -102,6 +104,17 @@ def atan2(
 ) -> Any:
     """Return the sum of both inputs' parts by one division: half the time of two rules."""
     return base.restore(turned(base.xp, *primals, *tangents))
+
+
+@row("prod")
+def prod(base: Backend, kernel: Kernel, y: Array, primals: Arrays, tangents: Arrays, parameters: dict[str, Any]) -> Any:
+    """Return the change of the product by one tree of products: a fifth of the time of the other elements' products."""
+    (x,), (t,), spec, xp = primals, tangents, base.spec(primals[0]), base.xp
+    if x.dtype != y.dtype or not spec.size:
+        return NotImplemented
+    axes = reduced_axes(parameters["axis"], spec.ndim)
+    change = product_change(xp, widened(xp, t, spec), widened(xp, x, spec), axes)
+    return base.restore(xp.reshape(narrowed(xp, change, spec), shape=y.shape))
 
 
 @row("cumulative_prod")
