@@ -57,6 +57,33 @@ def test_kernels_of_scipy_agree_with_integrals(name: str, parameters: dict[str, 
     np.testing.assert_allclose(found[normal], expected[normal], rtol=1e-11)
 
 
+def test_derivatives_by_series_agree_with_integrals_and_fractions() -> None:
+    pytest.importorskip("scipy.special")
+    backend, rng = get_device("@numpy").backend, np.random.default_rng(0)
+    a, x = 10 ** rng.uniform(-2, 1.7, (40, 50)), 10 ** rng.uniform(-3, 1.7, (40, 50))
+    a[0, :4], x[1, :4] = (0, -1, np.nan, np.inf), (0, -1, np.nan, np.inf)
+    for name, args in (("gammainc_moment", (a, x)), ("erfc_quotient_of", (rng.uniform(-5, 20, 500),))):
+        kernel, default = backend.lazy_override(f"special.{name}"), backend.xp.default(f"special.{name}")
+        assert kernel is not None
+        assert default is not None
+        with np.errstate(all="ignore"):
+            found, expected = kernel(*args, n=1), default(*args, n=1)
+            single = kernel(*(x.astype(np.float32) for x in args), n=1)
+        np.testing.assert_allclose(found, expected, rtol=1e-11, atol=1e-300)
+        assert single.dtype == np.float32
+
+
+def test_derivative_of_gammainc_has_the_digits_of_mpmath() -> None:
+    mpmath = pytest.importorskip("mpmath")
+    pytest.importorskip("scipy.special")
+    kernel = get_device("@numpy").backend.lazy_override("special.gammainc_moment")
+    assert kernel is not None
+    points = np.array([(0.08, 5.33), (0.6, 6.0), (1.5, 0.7), (2.0, 5.1), (3.0, 3.0), (20.0, 29.0), (28.0, 4.0)])
+    with mpmath.workdps(40):
+        expected = [mpmath.diff(lambda s, x=x: mpmath.gammainc(s, 0, x, regularized=True), a) for a, x in points]
+    np.testing.assert_allclose(kernel(*points.T, n=1), list(map(float, expected)), rtol=64 * np.finfo(float).eps)
+
+
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("random", [False, True])
 def test_where_by_bits_gives_the_bits_of_where(dtype: str, random: bool) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from xpgrad.types import Array, Kernel, Namespace
+from xpgrad_numpy.kernels import tails
 from xpgrad_numpy.kernels.sinc import SINC
 
 _SAME_NAME = """erf erfc erfcinv erfcx erfinv log_ndtr ndtr ndtri
@@ -71,7 +72,7 @@ IN_DOUBLE = frozenset(["bei", "ber", "kei", "ker"])
 OF_COMPLEX = {
     "complex_erf": "erf", "complex_erfc": "erfc", "complex_loggamma": "loggamma", "complex_wofz": "wofz",
 }  # fmt: skip
-PARTLY = frozenset(["elliptic_of", "kve_moment"])
+PARTLY = frozenset(["elliptic_of", "erfc_quotient_of", "gammainc_moment", "kve_moment"])
 """Kernels that are SciPy's for some orders or arguments."""
 NAMES = (
     frozenset(_SAME_NAME.split()) | IN_DOUBLE | ORDERED.keys() | PARTS.keys() | OF_COMPLEX.keys() | PARTLY | {"airy_of"}
@@ -124,8 +125,11 @@ def _library() -> Any:
 
 
 def _partly(name: str, library: Any, xp: Namespace) -> Kernel:
-    make, default = {"elliptic_of": _elliptic, "kve_moment": _kve_moment}[name], xp.default(f"special.{name}")
-    return make(library, xp, default)
+    make = {
+        "elliptic_of": _elliptic, "erfc_quotient_of": tails.erfc_quotient_of, "gammainc_moment": tails.gammainc_moment,
+        "kve_moment": _kve_moment,
+    }[name]  # fmt: skip
+    return make(library, xp, xp.default(f"special.{name}"))
 
 
 def _elliptic(library: Any, xp: Namespace, default: Kernel) -> Kernel:

@@ -1,0 +1,117 @@
+"""Derivatives of incomplete gamma functions and of the normal distribution's tails, by series chosen by the arguments.
+
+The default bodies compute all formulas for all elements.
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from xpgrad.types import Array, Kernel, Namespace
+
+LARGEST = 30.0
+"""Shapes and limits up to which the power series is used."""
+CANCELLING = 0.03
+"""Derivatives below this are not computed from a series of terms of both signs, which add up to about 1."""
+FAR = 2.0
+"""Limits from which the continued fraction of the upper tail converges fast, above the shape."""
+NEGLIGIBLE = 1e-20
+FRACTION_FROM = 2.5
+"""Arguments from which the difference from the asymptote cancels more than four bits."""
+TERMS = 40
+"""Terms of the fraction at the smallest argument for which it is used."""
+ROOT_PI = math.sqrt(math.pi)
+
+
+def gammainc_moment(library: Any, xp: Namespace, default: Kernel) -> Kernel:
+    """Return the integral of order 1, the derivative of `gammainc` by its parameter, by a power series where possible.
+
+    The terms of the series ``sum(x**(a + k) * exp(-x) / gamma(a + k + 1))`` are differentiated. All derivatives are
+    negative up to about the median. Small derivatives in the upper tail are those of Legendre's continued fraction.
+    """
+
+    def kernel(a: Array, x: Array, /, n: int) -> Array:
+        if n != 1 or not a.size or not x.size:
+            return default(a, x, n=n)
+        dtype = np.result_type(a, x)
+        a, x = np.broadcast_arrays(a, x)
+        near = (a > 0) & (a <= LARGEST) & (x > 0) & (x <= LARGEST)
+        if not near.any():
+            return default(a, x, n=n)
+        whole = bool(near.all())
+        at, to = (a, x) if whole else (a[near], x[near])
+        at, to = at.astype(np.float64), to.astype(np.float64)
+        found, left = _slope(library, at, to)
+        tail = ~left & (to > FAR) & (to > at)
+        if tail.any():
+            found[tail] = _upper_slope(library, at[tail], to[tail])
+            left |= tail
+        if whole and left.all():
+            return found.astype(dtype, copy=False)
+        y, missing = np.empty(a.shape, dtype), ~near
+        y[near], missing[near] = found.ravel(), ~left.ravel()
+        if missing.any():
+            y[missing] = default(a[missing], x[missing], n=n)
+        return y
+
+    return kernel
+
+
+def _slope(library: Any, a: Array, x: Array) -> tuple[Array, Array]:
+    """Return the derivatives of `gammainc` by the parameter, and a mask of those without cancellation."""
+    term = x**a * np.exp(-x) / library.gamma(a + 1)
+    slope = np.log(x) - library.psi(a + 1)
+    same_sign = slope <= 0
+    total, step, product = term * slope, a + 1, np.empty_like(a)
+    least, most, rest, k = float(a.min()), float(x.max()), 1.0, 1
+    while rest > NEGLIGIBLE:
+        np.divide(1.0, step, out=product)
+        slope -= product
+        product *= x
+        term *= product
+        np.multiply(term, slope, out=product)
+        total += product
+        step += 1
+        rest *= most / (least + k)
+        k += 1
+    return total, same_sign | (total < -CANCELLING)
+
+
+def _upper_slope(library: Any, a: Array, x: Array) -> Array:
+    """Return the derivatives of `gammainc` by the parameter, from the fraction for its complement (DLMF 8.9.2)."""
+    start = x + 1 - a
+    count = 10 + math.ceil(100 / float(x.min()))
+    below, slope = start + 2 * count, np.full_like(a, -1.0)
+    for k in range(count, 0, -1):
+        share = k / below
+        product = (k - a) * share
+        slope *= product
+        slope /= below
+        slope += share
+        slope -= 1
+        np.subtract(start + 2 * (k - 1), product, out=below)
+    upper = x**a * np.exp(-x) / (library.gamma(a) * below)
+    return -upper * (np.log(x) - library.psi(a) - slope / below)
+
+
+def erfc_quotient_of(library: Any, xp: Namespace, default: Kernel) -> Kernel:
+    """Return the quotient of order 1 from `erfcx` for small arguments, and from a fraction of few terms for others."""
+
+    def kernel(z: Array, /, n: int) -> Array:
+        if n != 1 or z.itemsize != 8:
+            return default(z, n=n)
+        with np.errstate(all="ignore"):
+            y = np.asarray(1 / (ROOT_PI * library.erfcx(z)) - z)
+        far = z > FRACTION_FROM
+        if far.any():
+            large = z[far] if z.ndim else z.reshape(1)
+            doubled, outer = 2 * large, np.zeros_like(large)
+            for k in range(TERMS, 0, -1):
+                outer *= 2 * (k + 1)
+                outer += doubled
+                np.divide(1.0, outer, out=outer)
+            y[far] = outer
+        return y
+
+    return kernel
