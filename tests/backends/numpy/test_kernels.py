@@ -73,6 +73,23 @@ def test_derivatives_by_series_agree_with_integrals_and_fractions() -> None:
         assert single.dtype == np.float32
 
 
+@pytest.mark.parametrize("orders", [{"m": 1, "n": 0}, {"m": 0, "n": 1}])
+def test_derivatives_of_betainc_by_series_agree_with_integrals(orders: dict[str, int]) -> None:
+    pytest.importorskip("scipy.special")
+    backend, rng = get_device("@numpy").backend, np.random.default_rng(0)
+    a, b, x = 10 ** rng.uniform(-2, 1.7, (40, 50)), 10 ** rng.uniform(-2, 1.7, (40, 50)), rng.uniform(0, 1, (40, 50))
+    x[:, 0], a[0, :4], x[1, :4] = 0.5, (0, -1, np.nan, np.inf), (0, 1, 2, np.nan)
+    kernel = backend.lazy_override("special.betainc_moment")
+    default = backend.xp.default("special.betainc_moment")
+    assert kernel is not None
+    assert default is not None
+    with np.errstate(all="ignore"):
+        expected = default(a, b, x, **orders)
+        np.testing.assert_allclose(kernel(a, b, x, **orders), expected, rtol=1e-11, atol=1e-300)
+        single = kernel(*(z.astype(np.float32) for z in (a, b, x)), **orders)
+    assert single.dtype == np.float32
+
+
 def test_derivative_of_gammainc_has_the_digits_of_mpmath() -> None:
     mpmath = pytest.importorskip("mpmath")
     pytest.importorskip("scipy.special")

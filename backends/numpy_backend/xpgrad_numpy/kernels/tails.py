@@ -17,6 +17,7 @@ CANCELLING = 0.03
 FAR = 2.0
 """Limits from which the continued fraction of the upper tail converges fast, above the shape."""
 NEGLIGIBLE = 1e-20
+MAX_TERMS = 400
 FRACTION_FROM = 2.5
 """Arguments from which the difference from the asymptote cancels more than four bits."""
 TERMS = 40
@@ -115,3 +116,62 @@ def erfc_quotient_of(library: Any, xp: Namespace, default: Kernel) -> Kernel:
         return y
 
     return kernel
+
+
+def betainc_moment(library: Any, xp: Namespace, default: Kernel) -> Kernel:
+    """Return the integrals of order 1, the derivatives of `betainc` by its parameters, by a power series if possible.
+
+    The series is that of Gauss for the smaller of `x` and ``1 - x``, differentiated term by term.
+    """
+
+    def kernel(a: Array, b: Array, x: Array, /, m: int, n: int) -> Array:
+        if m + n != 1 or not a.size or not b.size or not x.size:
+            return default(a, b, x, m=m, n=n)
+        dtype = np.result_type(a, b, x)
+        a, b, x = np.broadcast_arrays(a, b, x)
+        near = (np.minimum(a, b) > 0) & (np.maximum(a, b) <= LARGEST) & (x > 0) & (x < 1)
+        if not near.any():
+            return default(a, b, x, m=m, n=n)
+        at, to, limit = (z[near].astype(np.float64) for z in (a, b, x))
+        swap = limit > 0.5
+        first, second = np.where(swap, to, at), np.where(swap, at, to)
+        low = np.minimum(limit, 1 - limit)
+        found, exact = _beta_slope(library, first, second, low, swap ^ (m == 1))
+        y, missing = np.empty(a.shape, dtype), ~near
+        y[near], missing[near] = np.where(swap, -found, found), ~exact
+        if missing.any():
+            y[missing] = default(a[missing], b[missing], x[missing], m=m, n=n)
+        return y
+
+    return kernel
+
+
+def _beta_slope(library: Any, a: Array, b: Array, x: Array, by_first: Array) -> tuple[Array, Array]:
+    """Return the derivatives of `betainc` by `a` where `by_first`, else by `b`, and a mask of accurate ones.
+
+    The terms are ``x**(a + k) * (1 - x)**b * gamma(a + b + k) / (gamma(a + k + 1) * gamma(b))``.
+    """
+    log = np.log(np.where(by_first, x, 1 - x))
+    term = x**a * np.exp(b * np.log1p(-x)) / (a * library.beta(a, b))
+    whole, own = library.psi(a + b), library.psi(np.where(by_first, a + 1, b))
+    slope = log + whole - own
+    size = CANCELLING * np.maximum(1.0, np.abs(whole) + np.abs(own))
+    same_sign = np.where(by_first, slope <= -size, slope >= size)  # of all later terms too, which are larger
+    total, both, step = term * slope, a + b, a + 1
+    beyond = step - both  # 1 / both - 1 / step is this divided by their product
+    top, product = float(x.max()), np.empty_like(a)
+    rest, most, least, k = 1.0, float(b.max()), float(a.min()), 0
+    while rest > NEGLIGIBLE and k < MAX_TERMS:
+        np.multiply(both, step, out=product)
+        np.divide(np.where(by_first, beyond, step), product, out=product)
+        slope += product
+        np.divide(both, step, out=product)
+        product *= x
+        term *= product
+        np.multiply(term, slope, out=product)
+        total += product
+        both += 1
+        step += 1
+        rest *= top * max(1.0, (least + most + k) / (least + 1 + k))
+        k += 1
+    return total, same_sign | (np.abs(total) > size)
