@@ -60,6 +60,8 @@ NUMPYS: dict[str, Kernel] = {
 """NumPy's own functions: vectorised, and as accurate as SciPy's."""
 CANCELLING = 18.0
 """Arguments from which on the derivative of `kve` is not computed from functions of neighbouring orders."""
+STEP, MAX_NODES = 0.16, 200
+"""Distance of nodes with which the trapezoidal rule is exact for orders up to 10; more nodes are for the others."""
 HALF = np.dtype(np.float16)
 PARTS = {
     "cosine_integral": ("sici", 1), "fresnel_cosine": ("fresnel", 1), "fresnel_sine": ("fresnel", 0),
@@ -173,12 +175,13 @@ def _kve_moment(library: Any, xp: Namespace, default: Kernel) -> Kernel:
         if m or k > 1:
             size = np.abs(v)
             if x.size and v.size and 1e-6 * (1 + size.max() + k) < x.min() and x.max() < np.inf:
-                nodes = 64 if size.max() <= 10 and x.min() >= 0.01 and m + k <= 3 else 200
+                nodes = _nodes(float(size.max()), float(x.min())) if m + k <= 3 else MAX_NODES
                 y = xp.special.kve_integral(*np.broadcast_arrays(size, x), m=m, k=k, nodes=nodes)
                 return np.where(v < 0, -y, y) if m % 2 else y
             return default(v, x, m=m, k=k)
         with np.errstate(all="ignore"):
-            y = np.asarray(0.5 * (library.kve(v - 1, x) + library.kve(v + 1, x)) - library.kve(v, x))
+            size, own = np.abs(v), library.kve(v, x)  # by a recurrence, half the sum of both neighbouring orders
+            y = np.asarray(library.kve(size - 1, x) + size / x * own - own)
             others = ~((x < CANCELLING) & (np.abs(y) < np.inf))
             if others.any():
                 v, x, others = np.broadcast_arrays(v, x, others)
@@ -186,6 +189,16 @@ def _kve_moment(library: Any, xp: Namespace, default: Kernel) -> Kernel:
         return y
 
     return kernel
+
+
+def _nodes(order: float, least: float) -> int:
+    """Return the number of nodes of the integrals of `kve_moment`, a multiple of 8, for a step of `STEP`."""
+    if not (order <= 10 and least >= 0.01):
+        return MAX_NODES
+    end = math.acosh(1 + 60 / least)
+    for _ in range(4):
+        end = math.acosh(1 + (60 + (order + 3) * end) / least)
+    return 8 * min(8, max(4, math.ceil(end / (8 * STEP))))
 
 
 def _with_half(ufunc: Any, part: int | None) -> Kernel:
