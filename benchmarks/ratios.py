@@ -35,7 +35,7 @@ BOUNDS: dict[str, tuple[float, str]] = {
     "special.stdtr": (42, INTEGRAL),
     **dict.fromkeys(("special.gammainc", "special.gammaincc"), (8, SERIES)),
     "special.betaincc": (6, INTEGRAL),
-    **dict.fromkeys(("special.kv", "special.kve"), (7, "the derivative by the order is an integral of 64 nodes")),
+    **dict.fromkeys(("special.kv", "special.kve"), (5, "the derivative by the order is an integral of 32 to 64 nodes")),
     "special.psi-complex": (9, "its derivative is a series in array operations; the function is compiled"),
     "special.jn_of-2": (7, "its derivative has a function of order 3, for which there is no loop as for those up to 2"),
     **dict.fromkeys(("special.boxcox", "special.agm", "special.exprel", "special.inverse_mills"), (6, SLOPES)),
