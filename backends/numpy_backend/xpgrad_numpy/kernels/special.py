@@ -74,7 +74,9 @@ IN_DOUBLE = frozenset(["bei", "ber", "kei", "ker"])
 OF_COMPLEX = {
     "complex_erf": "erf", "complex_erfc": "erfc", "complex_loggamma": "loggamma", "complex_wofz": "wofz",
 }  # fmt: skip
-PARTLY = frozenset(["betainc_moment", "elliptic_of", "erfc_quotient_of", "gammainc_moment", "kve_moment"])
+PARTLY = frozenset(
+    ["betainc_moment", "elliptic_of", "erfc_quotient_of", "gammainc_moment", "kve_moment", "mills_excess"]
+)
 """Kernels that are SciPy's for some orders or arguments."""
 NAMES = (
     frozenset(_SAME_NAME.split()) | IN_DOUBLE | ORDERED.keys() | PARTS.keys() | OF_COMPLEX.keys() | PARTLY | {"airy_of"}
@@ -129,7 +131,7 @@ def _library() -> Any:
 def _partly(name: str, library: Any, xp: Namespace) -> Kernel:
     make = {
         "betainc_moment": tails.betainc_moment, "elliptic_of": _elliptic, "erfc_quotient_of": tails.erfc_quotient_of,
-        "gammainc_moment": tails.gammainc_moment, "kve_moment": _kve_moment,
+        "gammainc_moment": tails.gammainc_moment, "kve_moment": _kve_moment, "mills_excess": tails.mills_excess,
     }[name]  # fmt: skip
     return make(library, xp, xp.default(f"special.{name}"))
 

@@ -22,7 +22,7 @@ FRACTION_FROM = 2.5
 """Arguments from which the difference from the asymptote cancels more than four bits."""
 TERMS = 40
 """Terms of the fraction at the smallest argument for which it is used."""
-ROOT_PI = math.sqrt(math.pi)
+ROOT_2, ROOT_PI = math.sqrt(2), math.sqrt(math.pi)
 
 
 def gammainc_moment(library: Any, xp: Namespace, default: Kernel) -> Kernel:
@@ -113,6 +113,21 @@ def erfc_quotient_of(library: Any, xp: Namespace, default: Kernel) -> Kernel:
                 outer += doubled
                 np.divide(1.0, outer, out=outer)
             y[far] = outer
+        return y
+
+    return kernel
+
+
+def mills_excess(library: Any, xp: Namespace, default: Kernel) -> Kernel:
+    """Return the excess with each of its two formulas computed only for the elements that need it."""
+
+    def kernel(x: Array, /) -> Array:
+        if not x.ndim:
+            return default(x)
+        low, y = x < 0, np.empty_like(x)
+        left, right = x[low], x[~low]
+        y[low] = ROOT_2 * xp.special.erfc_quotient_of(left * (-1 / ROOT_2), n=1)
+        y[~low] = right + xp.special.inverse_mills(right)
         return y
 
     return kernel
