@@ -1,5 +1,7 @@
 """The gradients of gathers: adding at positions, and into a buffer of the sweep."""
 
+from typing import Any
+
 import torch
 
 from xpgrad.plugin import Spec
@@ -33,8 +35,25 @@ def _add(total: torch.Tensor, index: Index, value: torch.Tensor) -> None:
         total[index] += value
         return
     boolean = any(not a.ndim and a.dtype is torch.bool for a in arrays)  # selects all or no elements
+    if total.is_cpu and _is_whole(items[1:]) and _are_rows(items[0], total):
+        total.index_add_(0, items[0], value.expand(len(items[0]), *total.shape[1:]))
+        return
     if len(items) == len(arrays) and not boolean:  # numbers of rows, a mask, or an array for each axis
         total.index_put_(tuple(arrays), value, accumulate=True)
         return
     cells = torch.arange(total.numel(), device=total.device).reshape(total.shape)[index]
     total.view(-1).index_put_((cells.reshape(-1),), value.expand(cells.shape).reshape(-1), accumulate=True)
+
+
+def _are_rows(index: Any, total: torch.Tensor) -> bool:
+    """Return whether an index is numbers of rows, none of them negative or out of range."""
+    if not isinstance(index, torch.Tensor) or index.ndim != 1 or index.dtype is not torch.int64 or not index.numel():
+        return False
+    if torch.compiler.is_compiling():
+        return False
+    low, high = torch.aminmax(index)
+    return bool(low >= 0) and bool(high < total.shape[0])
+
+
+def _is_whole(items: tuple[Any, ...]) -> bool:
+    return all(item is ... or (type(item) is slice and item == slice(None)) for item in items)

@@ -9,6 +9,7 @@ from typing import Any
 
 import torch
 
+from xpgrad.plugin import Spec
 from xpgrad.types import Array, Kernel, Shape
 from xpgrad_torch.kernels.windows import FLOATS
 
@@ -21,7 +22,8 @@ _aten: Any = torch.ops.aten
 def moments(x: Array, /, axis: Axes) -> Any:
     """Return mean and variance."""
     if _is_layer(x, axis):
-        parts = [_aten.native_layer_norm(part, x.shape[-1:], None, None, 0.0)[1:] for part in _parts(x)]
+        units = _units(x)
+        parts = [_aten.native_layer_norm(part, x.shape[-1:], *units, 0.0)[1:] for part in _parts(x)]
         shape = (*x.shape[:-1], 1)
         means, inverses = zip(*parts, strict=True)
         mean, inverse = torch.cat(means), torch.cat(inverses)
@@ -32,6 +34,11 @@ def moments(x: Array, /, axis: Axes) -> Any:
     return NotImplemented
 
 
+def _units(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return factors and shifts that change nothing: without any, PyTorch's loop takes twice as long."""
+    return x.new_ones(x.shape[-1]), x.new_zeros(x.shape[-1])
+
+
 def _parts(x: torch.Tensor) -> Any:
     rows: Any = x.reshape(-1, x.shape[-1])
     return rows.split(max(1, CACHED // (x.shape[-1] * x.element_size())))
@@ -40,9 +47,9 @@ def _parts(x: torch.Tensor) -> Any:
 def standardize(x: Array, mean: Array, inverse: Array, /, axis: Axes, eps: float) -> Array:
     """Return ``(x - mean) * inverse``."""
     if _is_layer(x, axis):
-        return _aten.native_layer_norm(x, x.shape[-1:], None, None, eps)[0]
+        return _aten.native_layer_norm(x, x.shape[-1:], *_units(x), eps)[0]
     if _is_batch(x, axis):
-        return _aten.native_batch_norm(x, None, None, None, None, True, 0.0, eps)[0]
+        return _with_statistics(x, None, None, mean, inverse)
     return NotImplemented
 
 
@@ -53,8 +60,25 @@ def normalized(x: Array, gamma: Array, beta: Array, mean: Array, inverse: Array,
     if _is_layer(x, axis) and gamma.shape[-1:] == x.shape[-1:] and gamma.numel() == x.shape[-1]:
         return _aten.native_layer_norm(x, x.shape[-1:], gamma.reshape(-1), beta.reshape(-1), eps)[0]
     if _is_batch(x, axis) and gamma.shape == _features(x):
-        return _aten.native_batch_norm(x, gamma.reshape(-1), beta.reshape(-1), None, None, True, 0.0, eps)[0]
+        return _with_statistics(x, gamma.reshape(-1), beta.reshape(-1), mean, inverse)
     return NotImplemented
+
+
+def _with_statistics(x: Array, gamma: Array | None, beta: Array | None, mean: Array, inverse: Array) -> Array:
+    """Return a batch, normalized with known statistics, in one pass instead of two."""
+    return _aten.native_batch_norm(x, gamma, beta, mean.reshape(-1), inverse.reshape(-1).pow(-2), False, 0.0, 0.0)[0]
+
+
+def normalized_gamma(
+    gy: Array, x: Array, gamma_spec: Spec, mean: Array, inverse: Array, axis: Axes, eps: float, /
+) -> Array:
+    """Return the sum of `gy` times the standardized `x`, in whose memory the products are."""
+    if not gy.dtype is x.dtype is gamma_spec.dtype or gy.shape != x.shape:
+        return NotImplemented
+    direction = standardize(x, mean, inverse, axis=axis, eps=eps)
+    if direction is NotImplemented:
+        return NotImplemented
+    return gamma_spec.backend.xp.sum_to(direction.mul_(gy), shape=gamma_spec.shape)
 
 
 def standardize_backward(g: Array, direction: Array, scale: Array, /, axis: Axes) -> Array:
@@ -75,8 +99,11 @@ def standardize_backward(g: Array, direction: Array, scale: Array, /, axis: Axes
 
 
 def scale_and_shift(x: Array, gamma: Array, beta: Array, /) -> Array:
-    """Return ``x * gamma + beta`` in one pass."""
-    return torch.addcmul(beta, x, gamma) if gamma.dtype is beta.dtype is x.dtype else NotImplemented
+    """Return ``x * gamma + beta`` in one new tensor, in a third of the time of `torch.addcmul` with one factor a row."""
+    if not gamma.dtype is beta.dtype is x.dtype:
+        return NotImplemented
+    y = x * gamma
+    return y.add_(beta) if torch.broadcast_shapes(y.shape, beta.shape) == y.shape else y + beta
 
 
 def _is_layer(x: torch.Tensor, axis: Axes) -> bool:
@@ -94,6 +121,7 @@ def _features(x: torch.Tensor) -> Shape:
 NORMALIZATION: dict[str, Kernel] = {
     "moments": moments,
     "normalized": normalized,
+    "normalized.gamma": normalized_gamma,
     "scale_and_shift": scale_and_shift,
     "standardize": standardize,
     "standardize_backward": standardize_backward,
