@@ -1,5 +1,6 @@
 """Activations: the nonlinearities between the layers of a network."""
 
+import math
 from typing import Any, Literal, overload
 
 from xpgrad import array_api
@@ -242,6 +243,25 @@ def hard_sigmoid(xp: Namespace, x: AnyArray, /) -> Array:
     return fitted(xp, xp.clip(0.2 * x + 0.5, 0.0, 1.0), x)
 
 
+def _weighted_curvature(xp: Namespace, gy: Array, x: Array, beta: float) -> Array:
+    s, rest = xp.special.expit(beta * x), xp.special.expit(-beta * x)
+    return gy * (beta * (s * rest) * (2.0 + beta * x * (rest - s)))
+
+
+@elementwise(x=_weighted_curvature)
+def sigmoid_weighted_slope(xp: Namespace, x: Array, /, beta: float) -> Array:
+    """Derivative of `sigmoid_weighted` at `x`, elementwise."""
+    scaled = beta * x
+    s = xp.special.expit(scaled)
+    return s * (1.0 + scaled * (1.0 - s))
+
+
+@elementwise(x=lambda xp, gy, x, beta: gy * xp.sigmoid_weighted_slope(x, beta=beta))
+def sigmoid_weighted(xp: Namespace, x: Array, /, beta: float) -> Array:
+    """``x * sigmoid(beta * x)``, elementwise: `swish` with a number that has no gradient."""
+    return x * xp.special.expit(beta * x)
+
+
 @in_single_precision
 def swish(x: AnyArray, beta: Operand) -> Variable:
     """Return ``x * sigmoid(beta * x)``, elementwise.
@@ -257,6 +277,9 @@ def swish(x: AnyArray, beta: Operand) -> Variable:
     InvalidType
         Shapes do not fit, or a dtype is not real floating-point.
     """
+    if (type(beta) is float or type(beta) is int) and math.isfinite(beta):
+        real_floating(x, "swish")
+        return sigmoid_weighted(x, beta=float(beta))
     slope = along_features("swish", x, beta, "beta") if getattr(beta, "ndim", 0) else beta
     x = as_variable(x)
     return x * sigmoid(x * slope)

@@ -97,6 +97,10 @@ def test_kernels_agree_with_numpy_to_the_bit(rng: np.random.Generator, dtype: st
             y = assert_same(functools.partial(getattr(BACKEND.xp, name), **{parameter: value}), x, rule=name)
             rule = f"{name}.x"
             assert_same(getattr(BACKEND.xp, rule), gy, y if name == "softplus" else x, value, rule=rule)
+        weighted = [getattr(BACKEND.xp, f"sigmoid_weighted{end}") for end in ("", "_slope", ".x")]
+        assert_same(functools.partial(weighted[0], beta=value), x, rule="sigmoid_weighted")
+        assert_same(functools.partial(weighted[1], beta=value), x, rule="sigmoid_weighted_slope")
+        assert_same(weighted[2], gy, x, value, rule="sigmoid_weighted.x")
         assert_same(neural.softmax_x, gy, assert_same(neural.softmax, x, axis=axis), axis)
         assert_same(neural.log_softmax_x, gy, assert_same(neural.log_softmax, x, axis=axis), axis)
         assert_same(neural.logsumexp, x, axis=axis, keepdims=bool(rng.integers(2)))

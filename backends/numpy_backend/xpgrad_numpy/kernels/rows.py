@@ -83,7 +83,24 @@ def _point(name: str, *parameters: str) -> dict[str, RowEntry]:
     }
 
 
-POINTWISE = _point("elu", "alpha") | _point("leaky_relu", "slope") | _point("softplus", "beta")
+def _weighted(xp: Any, x: Any, beta: Any) -> Any:
+    return x * _expit(xp, beta * x)
+
+
+def _weighted_slope(xp: Any, x: Any, beta: Any) -> Any:
+    scaled = beta * x
+    s = _expit(xp, scaled)
+    return s * (1.0 + scaled * (1.0 - s))
+
+
+POINTWISE = {
+    **_point("elu", "alpha"),
+    **_point("leaky_relu", "slope"),
+    **_point("softplus", "beta"),
+    "sigmoid_weighted": RowEntry("ps", _weighted, (0, "beta"), False),
+    "sigmoid_weighted_slope": RowEntry("ps", _weighted_slope, (0, "beta"), False),
+    "sigmoid_weighted_x": RowEntry("pps", lambda xp, gy, *xs: gy * _weighted_slope(xp, *xs), (0, 1, 2), False),
+}
 """Functions for which NumPy has no other kernel."""
 TABLE = {
     **POINTWISE,

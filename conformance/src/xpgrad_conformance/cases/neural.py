@@ -55,6 +55,7 @@ ACTIVATIONS = (
     _f("maxout-axis", lambda F, x: F.maxout(x, 3, axis=-3), lambda x: x.max(1, keepdims=True), IMAGES),
     _f("rrelu", lambda F, x: F.rrelu(x, l=0.3, u=0.3), lambda x: np.where(x > 0, x, 0.3 * x)),
     _f("swish", lambda F, x, b: F.swish(x, b), lambda x, b: x * _sigmoid(b * x), (Input(), Input((4,)))),
+    _f("swish-number", lambda F, x: F.swish(x, 1.0), lambda x: x * _sigmoid(x), keeps=("x",)),
     _f(
         "swish-features",
         lambda F, x, b: F.swish(x, b),

@@ -8,11 +8,12 @@ Where gradients differ only at a kink or for NaN, their input is changed there s
 import torch
 
 from xpgrad.types import Array, Kernel
-from xpgrad_torch.kernels.elementwise import extreme
+from xpgrad_torch.kernels.elementwise import ONES, extreme
 from xpgrad_torch.kernels.neural import DOMINANT
 from xpgrad_torch.kernels.windows import FLOATS
 
 _hardtanh_x = torch.ops.aten.hardtanh_backward.default
+_silu_x = torch.ops.aten.silu_backward.default
 _leaky_relu_x = torch.ops.aten.leaky_relu_backward.default
 SMALLEST = {torch.float32: 2.0**-149, torch.float64: 2.0**-1074}
 
@@ -63,6 +64,23 @@ def log_softmax_x(gy: Array, y: Array, axis: int, /) -> Array:
     return torch.sub(gy, gx, out=gx)
 
 
+def sigmoid_weighted(x: Array, /, beta: float) -> Array:
+    """Return ``x * sigmoid(x)``."""
+    return torch.nn.functional.silu(x) if beta == 1 and x.dtype in FLOATS else NotImplemented
+
+
+def sigmoid_weighted_slope(x: Array, /, beta: float) -> Array:
+    """Return the derivative of ``x * sigmoid(x)``, PyTorch's gradient for a cotangent of ones."""
+    one = ONES.get(x.dtype) if x.is_cpu else None
+    return NotImplemented if beta != 1 or one is None else _silu_x(one.expand_as(x), x)
+
+
+def sigmoid_weighted_x(gy: Array, x: Array, beta: float, /) -> Array:
+    """Return `gy` times the derivative, in its memory."""
+    slope = sigmoid_weighted_slope(x, beta)
+    return NotImplemented if slope is NotImplemented or not _alike(gy, x) else slope.mul_(gy)
+
+
 def softplus(x: Array, /, beta: float) -> Array:
     """Return ``log(1 + exp(beta * x)) / beta``, which is `x` to the last digit of float64 from 40 / `beta` on."""
     return torch.nn.functional.softplus(x, beta, 40) if x.dtype in FLOATS and beta > 0 else NotImplemented
@@ -85,6 +103,9 @@ ACTIVATIONS: dict[str, Kernel] = {
     "leaky_relu": leaky_relu,
     "leaky_relu.x": leaky_relu_x,
     "log_softmax.x": log_softmax_x,
+    "sigmoid_weighted": sigmoid_weighted,
+    "sigmoid_weighted.x": sigmoid_weighted_x,
+    "sigmoid_weighted_slope": sigmoid_weighted_slope,
     "softplus": softplus,
     "softplus.x": softplus_x,
 }
