@@ -4,6 +4,7 @@ import torch
 
 from xpgrad.plugin import Spec
 from xpgrad.types import Array, Kernel
+from xpgrad_torch.kernels.elementwise import extreme
 from xpgrad_torch.kernels.neural import DOMINANT, HALF
 
 
@@ -39,6 +40,10 @@ def cross_entropy_x(
 def _subtract_one(p: torch.Tensor, labels: torch.Tensor) -> None:
     """Subtract 1 from the probabilities of the labels; if p is nearly 1, 1 - p is the sum of the rest."""
     chosen = p.gather(1, labels)
+    most = extreme(chosen, torch.amax)
+    if most is not None and most <= DOMINANT:
+        p.scatter_(1, labels, chosen - 1)
+        return
     sure = chosen > DOMINANT
     rest = p.scatter_(1, labels, torch.where(sure, 0.0, chosen)).sum(1, keepdim=True)
     p.scatter_(1, labels, torch.where(sure, -rest, chosen - 1))
