@@ -8,6 +8,9 @@ from xpgrad.plugin import Spec
 from xpgrad.types import Array, Index
 from xpgrad_torch.kernels.indexing import forward
 
+LARGE = 2**12
+"""Elements from which it is worth looking at the numbers of rows."""
+
 
 def accumulate(total: Array, g: Array, /) -> Array:
     """Return ``total + g``, written into `total` if a new tensor would have the same layout."""
@@ -35,7 +38,7 @@ def _add(total: torch.Tensor, index: Index, value: torch.Tensor) -> None:
         total[index] += value
         return
     boolean = any(not a.ndim and a.dtype is torch.bool for a in arrays)  # selects all or no elements
-    if total.is_cpu and _is_whole(items[1:]) and _are_rows(items[0], total):
+    if value.numel() >= LARGE and total.is_cpu and _is_whole(items[1:]) and _are_rows(items[0], total):
         total.index_add_(0, items[0], value.expand(len(items[0]), *total.shape[1:]))
         return
     if len(items) == len(arrays) and not boolean:  # numbers of rows, a mask, or an array for each axis
