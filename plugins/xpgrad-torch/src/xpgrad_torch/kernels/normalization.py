@@ -103,7 +103,7 @@ def scale_and_shift(x: Array, gamma: Array, beta: Array, /) -> Array:
     if not gamma.dtype is beta.dtype is x.dtype:
         return NotImplemented
     y = x * gamma
-    return y.add_(beta) if torch.broadcast_shapes(y.shape, beta.shape) == y.shape else y + beta
+    return y.add_(beta) if beta.shape == gamma.shape else y + beta
 
 
 def _is_layer(x: torch.Tensor, axis: Axes) -> bool:
