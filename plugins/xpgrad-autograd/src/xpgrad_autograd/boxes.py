@@ -42,6 +42,12 @@ class Box:
     def __str__(self) -> str:
         return f"Autograd {type(self).__name__} with value {self._value}"
 
+    def __copy__(self) -> "Box":
+        return self  # a box cannot be written to
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "Box":
+        return self
+
     @classmethod
     def register(cls, value_type: type) -> None:
         """Follow values of a type in boxes of this class."""
