@@ -1,5 +1,6 @@
 """``scipy.linalg`` of arrays whose derivatives are taken: `sqrtm`, `solve_triangular`, `solve_sylvester`, ..."""
 
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -8,13 +9,14 @@ import scipy.linalg
 from xpgrad_autograd.boxes import functions
 from xpgrad_autograd.derivatives import defvjp, defvjp_argnum, primitive
 
+# All functions are primitives: a program can define derivatives of those without one, such as `expm`.
+globals().update(
+    {name: primitive(function) for name, function in vars(scipy.linalg).items() if isinstance(function, FunctionType)}
+)
 sqrtm = primitive(scipy.linalg.sqrtm)
 solve_triangular = primitive(scipy.linalg.solve_triangular)
 solve_sylvester = primitive(scipy.linalg.solve_sylvester)
 solve_banded = primitive(scipy.linalg.solve_banded)
-for _name in ("block_diag", "toeplitz", "expm", "logm", "lu", "qr", "schur", "eigh", "svd", "solve", "inv", "det",
-              "cholesky", "cho_solve", "cho_factor", "pinv", "norm"):  # fmt: skip
-    globals().setdefault(_name, getattr(scipy.linalg, _name))
 
 
 def _adjoint(a: Any) -> Any:
