@@ -1,5 +1,7 @@
 """Operators, rules of programs, kinds of values and traces, with autograd's names."""
 
+import copy
+
 import numpy as onp
 import pytest
 
@@ -206,6 +208,33 @@ def test_rules_of_the_program(ag, np, check):
 
     defvjp(parts, of_parts)
     check(lambda x: parts(x)[0] * np.sum(parts(x)[1]["rest"] ** 2), modes=["rev"])(X)
+
+    @primitive
+    def ordered(x):
+        return np.sort(x), np.argsort(x)
+
+    defvjp(ordered, lambda ans, x: lambda g: g[0][np.argsort(ans[1])] + g[1])
+    check(lambda x: np.sum(X[ordered(x)[1]] * ordered(x)[0] ** 2), modes=["rev"])(X)
+
+
+def test_functions_of_scipy_accept_rules_of_the_program(ag, np, check):
+    from autograd.extend import defvjp
+    from autograd.scipy.linalg import expm
+
+    def of_exponential(ans, x):
+        def pulled(g):
+            zero = onp.zeros((2, 2))
+            return expm(np.concatenate([np.concatenate([x.T, g], 1), np.concatenate([zero, x.T], 1)]))[:2, 2:]
+
+        return pulled
+
+    defvjp(expm, of_exponential)
+    check(expm, modes=["rev"], order=1)(onp.array([[0.5, 0.3], [0.1, -0.2]]))
+
+
+def test_copies_of_boxes_keep_derivatives(ag, np):
+    assert ag.grad(lambda x: copy.copy(x) * copy.deepcopy([x])[0])(3.0) == 6
+    assert ag.make_jvp(lambda x: copy.copy(x) * x)(3.0)(1.0)[1] == 6
 
 
 def test_values_of_the_program(ag, np):

@@ -2,7 +2,7 @@
 
 import functools
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import count
 from typing import Any
 
@@ -275,18 +275,26 @@ class Application(FunctionNode):
         self.retain_inputs(range(len(inputs)))
         with no_backprop_mode():  # derivatives that it takes itself are of plain values
             self.result = self.function(*self.with_arrays(list(map(plain, inputs))), **self.kwargs)
-        outputs = tuple(map(_array, leaves(self.result)))
+        self.has_inexact = any(map(_is_inexact, leaves(self.result)))
+        outputs = tuple(_array(leaf) for leaf in leaves(self.result) if self.is_output(leaf))
         self.retain_outputs(range(len(outputs)))
         return outputs
+
+    def is_output(self, leaf: Any) -> bool:
+        """Return whether a leaf of the result is in the graph; integers beside floating-point arrays are not."""
+        return not self.has_inexact or _is_inexact(leaf)
+
+    def of_result(self, values: Iterable[Any]) -> Any:
+        """Return the result with `values` in place of the arrays in the graph."""
+        return filled(self.result, iter(values), self.is_output)
 
     def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> tuple[Any, ...]:
         """Return the gradients by the rule of the program."""
         args = self.with_arrays([boxed(x) for x in self.get_retained_inputs()])
         kept = self.get_retained_outputs()
-        outputs = iter(map(boxed, kept))
-        answer = mapped(lambda leaf: next(outputs), self.result)
+        answer = self.of_result(map(boxed, kept))
         seeds = iter([_seed(g, y) for g, y in zip(grad_outputs, kept, strict=True)])
-        cotangent = mapped(lambda leaf: next(seeds), self.result)
+        cotangent = mapped(lambda leaf: next(seeds) if self.is_output(leaf) else np.zeros(np.shape(leaf)), self.result)
         made = list(nodes.vjp_of(self.function)(self.argnums, answer, args, self.kwargs)(cotangent))
         found = [g for arg, g in zip(self.argnums, made, strict=True) for g in _of_boxes(self.args[arg], g)]
         inputs = self.inputs
@@ -297,9 +305,13 @@ def _of_boxes(arg: Any, gradient: Any) -> list[Any]:
     return [g for leaf, g in zip(leaves(arg), leaves(gradient), strict=True) if is_box(leaf)]
 
 
+def _is_inexact(leaf: Any) -> bool:
+    return np.asarray(leaf).dtype.kind in "fc"
+
+
 def _array(leaf: Any) -> Any:
     array = np.asarray(leaf)
-    return array if array.dtype.kind in "fc" else array.astype(float)
+    return array if _is_inexact(array) else array.astype(float)
 
 
 def _seed(g: Any, y: Any) -> Any:
@@ -318,8 +330,7 @@ def _applied(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[s
         raise nodes.not_defined(function)
     node = Application(function, args, kwargs)
     inputs = [x.in_graph for arg in args for x in leaves(arg) if is_box(x)]
-    outputs = iter(map(boxed, node.apply(inputs)))
-    return mapped(lambda leaf: next(outputs), node.result)
+    return node.of_result(map(boxed, node.apply(inputs)))
 
 
 def defvjp_argnums(function: Callable[..., Any], rule: Rule) -> None:
