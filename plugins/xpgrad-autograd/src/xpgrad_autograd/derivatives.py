@@ -275,14 +275,15 @@ class Application(FunctionNode):
         self.retain_inputs(range(len(inputs)))
         with no_backprop_mode():  # derivatives that it takes itself are of plain values
             self.result = self.function(*self.with_arrays(list(map(plain, inputs))), **self.kwargs)
-        self.has_inexact = any(map(_is_inexact, leaves(self.result)))
-        outputs = tuple(_array(leaf) for leaf in leaves(self.result) if self.is_output(leaf))
+        found = list(leaves(self.result))
+        self.is_mixed = len(found) > 1 and len(set(map(_is_inexact, found))) > 1
+        outputs = tuple(_array(leaf) for leaf in found if self.is_output(leaf))
         self.retain_outputs(range(len(outputs)))
         return outputs
 
     def is_output(self, leaf: Any) -> bool:
         """Return whether a leaf of the result is in the graph; integers beside floating-point arrays are not."""
-        return not self.has_inexact or _is_inexact(leaf)
+        return not self.is_mixed or _is_inexact(leaf)
 
     def of_result(self, values: Iterable[Any]) -> Any:
         """Return the result with `values` in place of the arrays in the graph."""
