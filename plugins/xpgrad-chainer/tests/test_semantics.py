@@ -1,5 +1,7 @@
 """Results under Chainer's name that differ from xpgrad's results."""
 
+import operator
+
 import numpy as np
 import pytest
 
@@ -215,3 +217,16 @@ def test_classes_whose_arguments_have_another_order(path, name, args, shapes, fu
     expected = function(F, xs)
     for y, wanted in zip(outputs, expected if isinstance(expected, tuple) else (expected,), strict=True):
         np.testing.assert_array_equal(y.array, wanted.array)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+@pytest.mark.parametrize("operation", ["add", "sub", "mul", "truediv", "floordiv", "pow"])
+def test_operators_of_all_kinds_keep_the_dtype_of_the_variable(dtype, operation) -> None:
+    from chainer import Variable
+
+    arrays = [np.full((2, 2), 2, other) for other in ("float16", "float32", "float64", "int32", "int64")]
+    for other in [*arrays, 2, 2.0, np.float64(2), np.float32(2), np.int64(2)]:
+        x = Variable(np.ones((2, 2), dtype))
+        results = [getattr(operator, operation)(x, other), getattr(operator, operation)(other, x)]
+        results.append(getattr(operator, f"i{operation}")(x, other))
+        assert [y.dtype for y in results] == [dtype] * 3, (type(other), getattr(other, "dtype", None))
