@@ -37,6 +37,8 @@ def gammainc_moment(library: Any, xp: Namespace, default: Kernel) -> Kernel:
             return default(a, x, n=n)
         dtype = np.result_type(a, x)
         a, x = np.broadcast_arrays(a, x)
+        if not a.ndim:
+            return kernel(a[None], x[None], n=n).reshape(())
         near = (a > 0) & (a <= LARGEST) & (x > 0) & (x <= LARGEST)
         if not near.any():
             return default(a, x, n=n)
@@ -144,6 +146,8 @@ def betainc_moment(library: Any, xp: Namespace, default: Kernel) -> Kernel:
             return default(a, b, x, m=m, n=n)
         dtype = np.result_type(a, b, x)
         a, b, x = np.broadcast_arrays(a, b, x)
+        if not a.ndim:
+            return kernel(a[None], b[None], x[None], m=m, n=n).reshape(())
         near = (np.minimum(a, b) > 0) & (np.maximum(a, b) <= LARGEST) & (x > 0) & (x < 1)
         if not near.any():
             return default(a, b, x, m=m, n=n)
