@@ -293,14 +293,18 @@ def _beyond(xp: Namespace, x: Array, lmbda: Array) -> Array:
 
 
 def _tukey_shape_rule(xp: Namespace, gy: Array, x: Array, lmbda: Array, y: Array) -> Array:
+    beyond = _beyond(xp, x, lmbda)
+    y = xp.where(beyond, 0.5, y)
     change = _tukey_density(xp, y, lmbda) * (_boxcox_slope(xp, 1 - y, lmbda) - _boxcox_slope(xp, y, lmbda))
-    return gy * xp.where(_beyond(xp, x, lmbda), 0.0, change)
+    return gy * xp.where(beyond, 0.0, change)
 
 
-@special(
-    x=lambda xp, gy, x, lmbda, y: gy * xp.where(_beyond(xp, x, lmbda), 0.0, _tukey_density(xp, y, lmbda)),
-    lmbda=_tukey_shape_rule,
-)
+def _tukey_rule(xp: Namespace, gy: Array, x: Array, lmbda: Array, y: Array) -> Array:
+    beyond = _beyond(xp, x, lmbda)
+    return gy * xp.where(beyond, 0.0, _tukey_density(xp, xp.where(beyond, 0.5, y), lmbda))
+
+
+@special(x=_tukey_rule, lmbda=_tukey_shape_rule)
 def tklmbda(xp: Namespace, x: RealOperand, lmbda: RealOperand, /) -> Array:
     """Distribution function of Tukey's lambda distribution, elementwise.
 
