@@ -240,12 +240,8 @@ def algebra(program: Program, any_layout: bool = False) -> Program:
         rule = RULES.get(call.name)
         if rule is not None and call.pure and call.single and len(call.results) == 1:
             result = rule(found, call)
-            if result is not None and not any(
-                map(
-                    found.aliases.is_written,
-                    (*call.results, *(result.operands() if isinstance(result, Call) else (result,))),
-                )
-            ):
+            used = (*call.operands(), *(result.operands() if isinstance(result, Call) else (result,)))
+            if result is not None and not any(map(found.aliases.is_written, (*call.results, *used))):
                 if not isinstance(result, Call):
                     same[call.results[0]] = result
                     continue

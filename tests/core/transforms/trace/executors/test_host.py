@@ -196,6 +196,7 @@ def test_special_values(name):
 @example(seed=19021, count=3, elements=2)  # an integer without axes
 @example(seed=1098671, count=48, elements=2)  # sums of 36 numbers in float32 that nearly cancel
 @example(seed=1_000_842, count=1_000_842 % 60, elements=2)  # an output with more axes than the space of its group
+@example(seed=43168859, count=44, elements=2)  # a write through a view that exists in one layout only
 @given(seed=st.integers(0, 2**32), count=st.integers(0, 60), elements=st.integers(2, 4))
 def test_random_programs(seed, count, elements):
     with pytest.MonkeyPatch.context() as patch, np.errstate(all="ignore"):

@@ -75,7 +75,6 @@ class BlockedGroup:
         self._constants = constants
         self.fused, self._whole, self._cuts = fused, whole, cuts
         self._fits: bool | None = None  # not known before the first run
-        self._elsewise: Run | None = None
         self._backend = fused.outputs[0].spec.backend
         self._block = block = Block(stages.body, stages.ends, fused.outputs, cuts)
         self._combining = [getattr(self._backend.namespace, COMBINING[call.name]) for call in stages.ends]
@@ -107,10 +106,10 @@ class BlockedGroup:
         values.update(self._constants)
         if self._before is not None:
             values.update(zip(self._early, self._before(*(values[value] for value in self._given)), strict=True))
-        try:
-            views = [cuts.view(values[value], value) for value in block.inputs]
-        except ValueError:  # an array is not contiguous
-            return self._cut_elsewise()(*arrays)
+        address = programs_of(self._backend).address
+        if not all(values[value].ndim < 2 or address(values[value]) for value in block.inputs):
+            return self._whole(*arrays)  # which chooses the layout of results by that of arrays, as later views need
+        views = [cuts.view(values[value], value) for value in block.inputs]
         if self._fits is None:
             self._fits = block.fits(views)
             if not self._fits:
@@ -157,9 +156,3 @@ class BlockedGroup:
             found = self._block.reduced(operands, start, min(start + self._part, length))
             for total, item in zip(totals, found, strict=True):
                 total.add((first + start) // self._part, item)
-
-    def _cut_elsewise(self) -> Run:
-        """Return what runs where an array is not contiguous: cut along the first axis, or whole."""
-        if self._elsewise is None:
-            self._elsewise = blocks_of(self.fused, self._whole, first=True) or self._whole
-        return self._elsewise
