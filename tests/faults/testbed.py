@@ -91,6 +91,7 @@ class Testbed:
     def replace(self, name: str, function: Callable[..., Any]) -> None:
         """Let ``function(original, *args, **kwargs)``, with NumPy arrays, replace a function of the namespace."""
         original = self.original(name)
+        leave_out(function)
 
         def call(*args: Any, **kwargs: Any) -> Any:
             return self.library.call(lambda *a, **k: function(original, *a, **k), *args, **kwargs)
@@ -99,6 +100,7 @@ class Testbed:
 
     def operator(self, name: str, function: Callable[..., Any]) -> None:
         """Let ``function(x, *others)``, with NumPy arrays, replace an operator: ``__add__``."""
+        leave_out(function)
 
         def method(this: Any, *others: Any) -> Any:
             return self.library.call(function, this, *others)
@@ -113,6 +115,7 @@ class Testbed:
 
     def kernel(self, name: str, function: Callable[..., Any]) -> None:
         """Let ``function(*arrays, **parameters)``, with NumPy arrays, be the backend's kernel `name`."""
+        leave_out(function)
         self.kernels[name] = lambda *arrays, **parameters: self.library.call(function, *arrays, **parameters)
 
     def install(self, source: str, *, array_modules: bool = True, others: Mapping[str, str] | None = None) -> None:
