@@ -106,26 +106,21 @@ class SharedLibrary:
 class Called:
     """Calls a group by addresses that the backend gives, also of arrays that must be copied first."""
 
-    __slots__ = (
-        "_all", "_any_order", "_backend", "_chunks", "_fallback", "_points", "_record", "_results", "_reversed",
-        "_specs",
-    )  # fmt: skip
+    __slots__ = ("_all", "_backend", "_chunks", "_fallback", "_record", "_results", "_reversed", "_specs")
 
     def __init__(
         self, chunks: Any, whole: Any, record: Record, fused: Fused, fallback: Function, backend: Backend
     ) -> None:
         self._chunks, self._all, self._record = chunks, whole, record
         self._fallback, self._backend = fallback, backend
-        self._points = fused.rows * fused.columns
         self._specs = tuple(value.spec for value in fused.inputs)
         self._results = tuple(value.spec for value in fused.outputs)
-        self._any_order = has_any_order(fused)
         turned = [(spec.shape[::-1], spec.dtype, spec.device) for spec in self._results]
         self._reversed = tuple(backend.spec_for(*each) for each in turned)
 
     def __call__(self, *arrays: Array) -> Sequence[Array]:
         """Return new arrays, of elements in Fortran order if those of all arguments are."""
-        views = self._in_fortran_order(arrays) if self._any_order else None
+        views = self._in_fortran_order(arrays) if self._record.any_order else None
         used = views or [self._in_order(array, spec) for array, spec in zip(arrays, self._specs, strict=True)]
         if any(array is None for array in used):
             return self._fallback(*arrays)
@@ -159,7 +154,7 @@ class Called:
                 return None
             if programs.address(array):
                 return array
-            if spec.size > self._points:  # only few of its elements are used
+            if spec.size > self._record.points:  # only few of its elements are used
                 return None
             array = programs.contiguous(array)
             return array if programs.address(array) else None

@@ -63,7 +63,7 @@ def create_communicator(communicator_name: str = "naive", mpi_comm: Any = None, 
     if size > 1:
         raise RuntimeError(
             f"create_communicator: expected one process, got {size} by MPI; start the program without mpiexec, or "
-            "average gradients as examples/chainer/data_parallel.py does"
+            "average gradients as examples/chainer/data_parallel.py in the sources of xpgrad does"
         )
     return CommunicatorBase()
 
