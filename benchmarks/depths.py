@@ -22,7 +22,6 @@ PART_OF_MEMORY = 0.6
 VISIBLE = 10_000  # operations, below which a graph is lost among pages
 PROGRAMS = {
     "xpgrad compiled python": 10_000,
-    "xpgrad compiled host": 10_000,
     "xpgrad compiled c": 10_000,
     "jax": 1_000,  # unrolled; more takes minutes to compile
     "advect stage": 10_000,

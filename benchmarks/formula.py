@@ -123,10 +123,10 @@ WORKLOADS = {
                 rtol=1e-5,
                 compiled=("0.22h",),
                 no_compiler=("0.55h",),
-                two_cores={"xpgrad compiled c": ("0.13h",), "xpgrad compiled host": ("0.35h",)},
+                two_cores={"xpgrad compiled c": ("0.13h",), "xpgrad compiled python": ("0.35h",)},
                 alone=True,
                 # six arrays, and blocks that stay in the cache
-                peak={"xpgrad": ("6.1",), "xpgrad compiled c": ("1.1",), "xpgrad compiled host": ("1.3",)},
+                peak={"xpgrad": ("6.1",), "xpgrad compiled c": ("1.1",), "xpgrad compiled python": ("1.3",)},
             ),
         ),
     ),

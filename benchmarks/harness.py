@@ -38,7 +38,7 @@ class Case:
 
     `contestants` maps a name to its builder, or to the reason why it does not take part; "xpgrad compiled" expands to a
     contestant for each executor. `limits` are upper limits for eager xpgrad, `compiled` for its programs in C, and
-    `no_compiler` for the executor `host`: "3.6h" and "0.6t" are ratios to the contestant that `BASES` names, "450" is
+    `no_compiler` for the executor `python`: "3.6h" and "0.6t" are ratios to the contestant that `BASES` names, "450" is
     in the case's unit. `two_cores` are the limits of contestants on two cores. With `alone`, each contestant is also
     measured in a separate process; `peak` are limits on its memory, in sizes of the input `x`.
     """
@@ -68,7 +68,7 @@ class Case:
         """Return the limits of each contestant on so many cores."""
         if cores > 1:
             return self.two_cores
-        return {"xpgrad": self.limits, "xpgrad compiled c": self.compiled, "xpgrad compiled host": self.no_compiler}
+        return {"xpgrad": self.limits, "xpgrad compiled c": self.compiled, "xpgrad compiled python": self.no_compiler}
 
 
 @dataclass

@@ -7,7 +7,7 @@ from functools import partial
 from types import ModuleType
 from typing import Any
 
-EXECUTORS = "python", "host", "c"
+EXECUTORS = "python", "c"
 COMPILED = "xpgrad compiled"
 """A contestant of that name stands for one with each executor: "xpgrad compiled c"."""
 

@@ -19,7 +19,7 @@ OPERATIONS = 10  # of the formula: two products with a or x, negation, three fun
 LONGEST_CALL = 12.0
 PART_OF_MEMORY = 0.6
 VISIBLE = 100_000  # elements, below which the peak is lost among pages
-TWO_CORES = ("xpgrad compiled host", "xpgrad compiled c")
+TWO_CORES = ("xpgrad compiled python", "xpgrad compiled c")
 
 
 def measure(name: str, cores: int, seconds: float, largest: float) -> list[dict[str, float]]:

@@ -13,7 +13,6 @@ COLUMNS = {
     "h": "h",
     "xpgrad": "xpgrad",
     "xpgrad compiled c": "`c`",
-    "xpgrad compiled host": "`host`",
     "xpgrad compiled python": "`python`",
     "t": "torch",
     "torch.compile": "torch.compile",
@@ -26,7 +25,6 @@ COLUMNS = {
 NAMES = COLUMNS | {
     "h": "NumPy by hand",
     "xpgrad compiled c": "compiled by `c`",
-    "xpgrad compiled host": "compiled by `host`",
     "xpgrad compiled python": "compiled by `python`",
     "t": "torch eager",
 }
@@ -43,9 +41,8 @@ COMPARED = (
     ("xpgrad", "autograd"),
     ("xpgrad", "h"),
     ("xpgrad compiled python", "xpgrad"),
-    ("xpgrad compiled host", "xpgrad compiled python"),
     ("xpgrad compiled c", "xpgrad"),
-    ("xpgrad compiled c", "xpgrad compiled host"),
+    ("xpgrad compiled c", "xpgrad compiled python"),
     ("xpgrad compiled c", "t"),
     ("xpgrad compiled c", "torch.compile"),
     ("xpgrad compiled c", "jax"),
@@ -241,7 +238,7 @@ def pays(result: Result) -> str:
     return table(["elements", *(COLUMNS[name] for name in names)], rows)
 
 
-MADE = "xpgrad compiled c", "xpgrad compiled host", "xpgrad compiled python", "torch.compile", "jax", "advect stage"
+MADE = "xpgrad compiled c", "xpgrad compiled python", "torch.compile", "jax", "advect stage"
 
 
 def depths(result: Result) -> str:

@@ -21,6 +21,7 @@ from xpgrad.backend.record import PluginWarning
 from xpgrad.backend.scattering import scatter_add_by_sorting
 from xpgrad.backend.spec import Spec
 from xpgrad.backend.standard import BINARY_OPERATORS, CHAPTERS, OPERATORS, python_operator
+from xpgrad.backend.threads import run_all, threads
 from xpgrad.config import config
 from xpgrad.errors import BackendUnavailable
 from xpgrad.listing import listed as _listed
@@ -30,7 +31,7 @@ __all__ = [
     "BackendUnavailable", "Capabilities", "CarriesGraphs", "Device", "FloatLimits", "Geometry", "PluginWarning",
     "Programs", "RowFunction", "RowKernel", "Spec", "block", "check_cast", "checks_index_arrays", "class_name",
     "config", "flat_index", "from_executors", "hookimpl", "programs_of", "python_operator", "register",
-    "scatter_add_by_sorting",
+    "run_all", "scatter_add_by_sorting", "threads",
 ]  # fmt: skip
 if not TYPE_CHECKING:
     __getattr__, __dir__ = _listed(__name__, __all__)

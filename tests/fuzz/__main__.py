@@ -26,7 +26,7 @@ SHARES = {
     "graph": 0.24, "threads": 0.05, "ties": 0.12, "half": 0.02, "compiled": 0.16, "compiled threads": 0.02,
     "batched": 0.18, "forward": 0.12, "mixes": 0.05, "modes": 0.04,
 }  # fmt: skip
-BY_EXECUTOR: dict[str, Callable[..., str | None]] = {"compiled": executors, "compiled threads": executors_threads}
+IN_C: dict[str, Callable[..., str | None]] = {"compiled": executors, "compiled threads": executors_threads}
 
 
 @click.command()
@@ -34,10 +34,8 @@ BY_EXECUTOR: dict[str, Callable[..., str | None]] = {"compiled": executors, "com
 @click.option("--seed", default=0, help="Seed of the first program; differences are printed with their seeds.")
 @click.option("--devices", default="@numpy,@torch,native:0", help="Devices of xpgrad, in turns.")
 @click.option("--only", type=click.Choice(list(FAMILIES)), help="One family only.")
-@click.option(
-    "--executor", type=click.Choice(["host", "c"]), help="For compiled functions, which by default are exact."
-)
-def main(count: int, seed: int, devices: str, only: str | None, executor: str | None) -> None:
+@click.option("--in-c", is_flag=True, help="Compile functions to C; by default they are exact.")
+def main(count: int, seed: int, devices: str, only: str | None, in_c: bool) -> None:
     """Run random programs: against PyTorch and JAX, compiled against eager, batches against a loop, tangents."""
     torch.set_num_threads(1)
     places = [device_or_skip(name) for name in devices.split(",")]
@@ -47,10 +45,7 @@ def main(count: int, seed: int, devices: str, only: str | None, executor: str | 
         family = only or str(rng.choice(list(SHARES), p=list(SHARES.values())))
         device = places[number % len(places)]
         try:
-            if executor is not None and family in BY_EXECUTOR:
-                found = BY_EXECUTOR[family](rng, device, executor)
-            else:
-                found = FAMILIES[family](rng, device)
+            found = {**FAMILIES, **(IN_C if in_c else {})}[family](rng, device)
         except Exception as error:  # a failing program is a bug, not something to ignore
             found = f"{type(error).__name__}: {error}"
         ran[family] += 1

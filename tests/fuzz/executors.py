@@ -1,4 +1,4 @@
-"""Random functions, compiled for executors that round otherwise than eager calls.
+"""Random functions, compiled to C, which rounds otherwise than eager calls.
 
 The effect of rounding is measured: the same function is called eagerly with arguments perturbed by rounding, and a
 result may differ by a multiple of the resulting change.
@@ -73,22 +73,20 @@ def _rounded(x: Any, rng: np.random.Generator) -> Any:
 
 
 @contextlib.contextmanager
-def in_use(name: str, *, small: bool) -> Iterator[None]:
-    """Let an executor take groups of any size; `small` selects short blocks of `host`."""
+def in_use(*, small: bool) -> Iterator[None]:
+    """Let C compute groups of any size; `small` also groups with sums of small arrays."""
     with contextlib.ExitStack() as stack:
         if small:
             cut_small(lambda place, key, value: stack.enter_context(patch.object(place, key, value)))
-        if name == "c":
-            stack.enter_context(patch.object(c_executors, "worth", lambda fused: True))
+        stack.enter_context(patch.object(c_executors, "worth", lambda fused: True))
         yield
 
 
-def executors(rng: np.random.Generator, device: Device, name: str) -> str | None:
-    """Compare a random function compiled for an executor with eager calls; None if it is the same but for rounding."""
-    small = bool(rng.integers(8))  # mostly small, because other sizes take long
+def executors(rng: np.random.Generator, device: Device) -> str | None:
+    """Compare a random function compiled to C with eager calls; None if it is the same but for rounding."""
     function = Function(rng, MAX_SIZE)
-    plan = Rounded(rng, SIZES[:7] if small and name == "host" else SIZES)
-    with warnings.catch_warnings(), xpgrad.using_config("detect_mutation", False), in_use(name, small=small):
+    plan = Rounded(rng, SIZES)
+    with warnings.catch_warnings(), xpgrad.using_config("detect_mutation", False), in_use(small=bool(rng.integers(8))):
         warnings.simplefilter("ignore")
         world = World(plan.numbers, device)
         expected, failed = _outcome(plan, function.of(world), world)
@@ -103,11 +101,10 @@ def executors(rng: np.random.Generator, device: Device, name: str) -> str | None
                 return None
             others.append(found)
         world = World(plan.numbers, device)
-        made = xpgrad.compile(function.of(world), executor=name)
+        made = xpgrad.compile(function.of(world), executor="c")
 
         def call(*args: Any) -> Any:
-            if name == "c":
-                wait()
+            wait()
             return made(*args)
 
         got, failed = _outcome(plan, call, world)
@@ -146,7 +143,7 @@ def _number(leaf: Any) -> Any:
     return leaf[0] if isinstance(leaf, tuple) else leaf.total if isinstance(leaf, Sums) else leaf
 
 
-def executors_threads(rng: np.random.Generator, device: Device, name: str) -> str | None:
+def executors_threads(rng: np.random.Generator, device: Device) -> str | None:
     """Three threads call one compiled function; each result equals another compiled function in one thread."""
     function, plan = Function(rng, MAX_SIZE), Rounded(rng, SIZES)
     function.steps = [
@@ -154,9 +151,9 @@ def executors_threads(rng: np.random.Generator, device: Device, name: str) -> st
     ]
     world = World(plan.numbers, device)
     gate, found = threading.Barrier(3), dict[int, list[Any]]()
-    with warnings.catch_warnings(), xpgrad.using_config("detect_mutation", False), in_use(name, small=False):
+    with warnings.catch_warnings(), xpgrad.using_config("detect_mutation", False), in_use(small=False):
         warnings.simplefilter("ignore")
-        made, alone = (xpgrad.compile(function.of(world), executor=name) for _ in range(2))
+        made, alone = (xpgrad.compile(function.of(world), executor="c") for _ in range(2))
 
         def calls(call: Callable[..., Any]) -> list[Any]:
             return [

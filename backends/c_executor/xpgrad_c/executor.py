@@ -3,8 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from xpgrad.transforms.trace.executors.host.blocks import blocks_of
-from xpgrad.transforms.trace.executors.host.executor import grouped, is_large, whole
+from xpgrad.transforms.trace.executors.python import by_calls
 from xpgrad.transforms.trace.fusion.fuse import fuse
 from xpgrad.transforms.trace.fusion.group import Fused
 from xpgrad.transforms.trace.loading import load
@@ -20,17 +19,11 @@ GROUPS = "__groups__"
 """The name of the `CompiledGroups` among the globals of a program."""
 
 
-def by_library(fused: Fused) -> Callable[..., Any]:
-    """Return a function that computes a group by calls of the library, without C."""
-    function = whole(fused)
-    return (blocks_of(fused, function) if is_large(fused) else None) or function
-
-
-def c_executor(program: Program, fallback: Callable[[Fused], Callable[..., Any]] = by_library) -> Any:
+def c_executor(program: Program, fallback: Callable[[Fused], Callable[..., Any]] = by_calls) -> Any:
     """Return a function that runs a program; C computes its groups of calls once the C code is compiled.
 
-    Until then, and after a failed compilation, large groups run block by block, as in the executor ``host``. The result
-    is `NotImplemented` if the program has no groups or compilation is unavailable.
+    Until then, and after a failed compilation, `fallback` computes them. The result is `NotImplemented` if the program
+    has no groups or compilation is unavailable.
 
     Parameters
     ----------
@@ -45,7 +38,6 @@ def c_executor(program: Program, fallback: Callable[[Fused], Callable[..., Any]]
     found = fuse(program, has_row, worth)
     if not any(isinstance(call.function, Fused) for call in found.calls):
         return NotImplemented
-    found = grouped(found)
     source = found.compiled()
     groups = CompiledGroups(backend)
     for name, item in list(source.objects.items()):

@@ -4,7 +4,7 @@ import time
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from xpgrad.transforms.trace.executors.threads import threads
+from xpgrad.plugin import threads
 from xpgrad_c.cache import Cache, default_directory
 from xpgrad_c.directory import CacheError
 from xpgrad_c.disabling import disabled

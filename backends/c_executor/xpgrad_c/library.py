@@ -5,8 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from xpgrad.errors import XpgradError
-from xpgrad.plugin import Backend, Spec, programs_of
-from xpgrad.transforms.trace.executors.threads import run_all
+from xpgrad.plugin import Backend, Spec, programs_of, run_all
 from xpgrad.transforms.trace.fusion.group import Fused
 from xpgrad.types import Array
 from xpgrad_c.generator import GroupSource

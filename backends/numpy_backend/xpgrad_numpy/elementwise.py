@@ -2,7 +2,8 @@
 
 NumPy's loops run at the speed of memory, and the first access to new memory costs as much again. So a rule that is
 a single loop writes into a cotangent that has no other user. Any other rule runs on one block of all its arrays after
-another, and its intermediate results stay in the cache. The operations on each element are the same as without blocks.
+another, shared among threads, and its intermediate results stay in the cache. The operations on each element are the
+same as without blocks.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -10,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from xpgrad.plugin import Spec
+from xpgrad.plugin import Spec, run_all
 from xpgrad.types import Array, Kernel, Shape
 from xpgrad_numpy.kernels.elementwise import tanh_x
 from xpgrad_numpy.kernels.neural import expit_x
@@ -78,8 +79,7 @@ def _in_blocks(rules: Rules, into: Sequence[Any], gy: Array, values: Values, tot
     operands = [[_flat(value, shape) for value in each] for each in values]
     if flat is None or any(value is None for each in operands for value in each):
         return NotImplemented
-    parts = _parts(gy)
-    first = next(parts)
+    first, *parts = _parts(gy)
     results = [rule(flat[first], *_cut(each, first)) for rule, each in zip(rules, operands, strict=True)]
     if any(type(gx) is not np.ndarray or gx.shape != flat[first].shape or gx.base is not None for gx in results):
         return NotImplemented  # a result is the cotangent, or one number for all elements
@@ -102,10 +102,13 @@ def _in_blocks(rules: Rules, into: Sequence[Any], gy: Array, values: Values, tot
             writers.append(_storing(rule, each, output))
         else:
             writers.append(_writing(write, each, output))
-    for part in parts:
-        block = flat[part]
-        for writer in writers:
-            writer(block, part)
+
+    def compute(start: int, stop: int) -> None:
+        for part in parts[start:stop]:
+            for writer in writers:
+                writer(flat[part], part)
+
+    run_all(compute, len(parts))
     return gxs
 
 
@@ -170,12 +173,16 @@ def in_blocks(function: Kernel, arrays: Sequence[Array], specs: Sequence[Spec]) 
     outputs = [result.reshape(-1) for result in results]
     size = outputs[0].size
     step = max(1, BLOCK // max(result.itemsize for result in results))
-    for start in range(0, size, step):
-        part = slice(start, start + step)
-        into = [output[part] for output in outputs]
-        for result, output in zip(function(*_cut(flat, part), *into), into, strict=True):
-            if result is not output:
-                output[...] = result
+
+    def compute(first: int, last: int) -> None:
+        for start in range(first * step, min(last * step, size), step):
+            part = slice(start, start + step)
+            into = [output[part] for output in outputs]
+            for result, output in zip(function(*_cut(flat, part), *into), into, strict=True):
+                if result is not output:
+                    output[...] = result
+
+    run_all(compute, -(-size // step))
     return results
 
 

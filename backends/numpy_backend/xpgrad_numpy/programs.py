@@ -3,7 +3,6 @@
 import functools
 import operator
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,6 @@ from xpgrad.plugin import CHAPTERS, OPERATORS, Programs, Spec, python_operator
 from xpgrad.types import Array, Dtype, Kernel
 from xpgrad_numpy import elementwise
 from xpgrad_numpy.aligned import aligned
-from xpgrad_numpy.buffers import Buffers
 from xpgrad_numpy.kernels import KERNELS
 from xpgrad_numpy.kernels.gathers import scatter_add
 from xpgrad_numpy.kernels.indexing import INDEXING
@@ -200,10 +198,6 @@ class NumPyPrograms(Programs):
     def scratch(self, spec: Spec) -> Array:
         """Return new memory where loops write fast; its elements are not initialised."""
         return aligned(spec.shape, spec.dtype)
-
-    def on_rows(self, width: int) -> AbstractContextManager[Any]:
-        """Return a context in which loops over rows read broadcast operands in place."""
-        return Buffers(width)
 
     def on_scalars(
         self, function: Kernel, args: tuple[Any, ...], kwargs: dict[str, Any], dtype: Dtype

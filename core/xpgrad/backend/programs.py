@@ -2,7 +2,6 @@
 
 import functools
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from xpgrad.types import Array, Dtype, Kernel
@@ -116,13 +115,6 @@ class Programs:
     def scratch(self, spec: "Spec") -> Array:
         """Return a new uninitialised array for intermediate results."""
         return self.backend.namespace.empty(spec.shape, dtype=spec.dtype, device=spec.device)
-
-    def on_rows(self, width: int) -> AbstractContextManager[Any]:
-        """Return a context for calls of this thread on contiguous arrays whose rows have `width` elements.
-
-        Some of them take arrays with one element a row, or one row for all. Results are the same.
-        """
-        return nullcontext()
 
     # Scalars
 

@@ -1,4 +1,4 @@
-"""Functions whose groups show possible errors of an executor, and checks of their results by `host` and by `c`."""
+"""Functions whose groups show possible errors of an executor, and checks of their results by `c`."""
 
 import functools
 import itertools
@@ -8,16 +8,14 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from tests.backends.c_executor.table import Collector, compare_group, cut_small, refuse
-from tests.core.transforms.trace.executors.near import assert_near
+from tests.backends.c_executor.table import Collector, compare_group, refuse
+from tests.core.transforms.trace.fusion.reference import fused_program
 from tests.core.transforms.trace.random_programs import BACKEND, Maker, Runs, interpreted
 
 import xpgrad
 import xpgrad.functions as F
 from xpgrad import array_api as xp
 from xpgrad.transforms import value_and_grad
-from xpgrad.transforms.trace.executors.host import blocks
-from xpgrad.transforms.trace.executors.host.executor import grouped
 from xpgrad.transforms.trace.executors.python import python_executor
 from xpgrad.transforms.trace.fusion import symbols
 from xpgrad.transforms.trace.passes import apply_passes
@@ -111,28 +109,14 @@ def program_of(name: str) -> tuple[Program, Sequence[Any]]:
     return xpgrad.compile(f, executor="python").program(*arrays), list({id(x): x for x in arrays}.values())
 
 
-def check_host(name: str) -> None:
-    """Compare a probe by blocks with its calls."""
-    program, arrays = program_of(name)
-    run = python_executor(grouped(program))
-    for given in (arrays, [np.asfortranarray(x) for x in arrays]):
-        with np.errstate(all="ignore"):
-            found, expected = run(*given), interpreted(program, given)
-        for y, wanted in zip(found, expected, strict=True):
-            assert_near(y, wanted)
-            zero = wanted == 0
-            assert np.array_equal(np.signbit(y[zero]), np.signbit(wanted[zero])), (name, y)
-        apart(found, given)
-
-
 def apart(results: Sequence[Any], inputs: Sequence[Any]) -> None:
     """Raise AssertionError if results share memory with each other, or with inputs."""
     for a, b in itertools.combinations([*results, *inputs], 2):
         assert not (any(a is y for y in results) and np.shares_memory(a, b)), "results share memory"
 
 
-def check_random(seeds: range, change: Callable[[Program], Program] = grouped) -> None:
-    """Compare random programs in blocks with their calls: results, writes, random numbers, and ownership of memory."""
+def check_random(seeds: range, change: Callable[[Program], Program] = fused_program) -> None:
+    """Compare random programs in groups with their calls: results, writes, random numbers, and ownership of memory."""
     for seed in seeds:
         maker = Maker(random.Random(seed).randrange, 1 + seed % 3)
         program = maker.program(30)
@@ -210,22 +194,6 @@ def bits_by_threads(run: Function, arrays: Sequence[Any]) -> set[tuple[bytes, ..
         if before is not None:
             os.environ["XPGRAD_NUM_THREADS"] = before
     return found
-
-
-SIZES = (5, 8), (16, 16), (1, 2), (40, 1000)
-"""Lengths of blocks, the least and the most."""
-
-
-def check_threads_host(name: str, patch: Callable[[object, str, int], object]) -> None:
-    """Compare results for some numbers of threads and sizes of blocks to the bit."""
-    found = set()
-    for shortest, longest in SIZES:
-        cut_small(patch)
-        patch(blocks, "SHORTEST", shortest)
-        patch(blocks, "LONGEST", longest)
-        program, arrays = program_of(name)
-        found |= bits_by_threads(python_executor(grouped(program)), arrays)
-    assert len(found) == 1, f"{name}: {len(found)} different results"
 
 
 def check_threads_c(name: str) -> None:

@@ -1,9 +1,8 @@
-"""The case table by `host` and by `c`: the results of cases and derivatives, and of each group that C computes.
+"""The case table by `c`: the results of each group of the cases and their derivatives that C computes.
 
 `python -m tests.backends.c_executor.table` runs the whole table.
 """
 
-import sys
 import warnings
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -16,8 +15,7 @@ from tests.core.transforms.trace.executors.near import assert_near, assert_ulps
 import xpgrad
 from xpgrad import Variable, random
 from xpgrad.transforms.trace.executors.choice import EXECUTORS
-from xpgrad.transforms.trace.executors.host import blocks, executor
-from xpgrad.transforms.trace.executors.python import python_executor
+from xpgrad.transforms.trace.executors.python import by_calls, python_executor
 from xpgrad.transforms.trace.fusion import symbols
 from xpgrad.transforms.trace.fusion.fuse import fuse
 from xpgrad.transforms.trace.fusion.group import Fused
@@ -40,8 +38,6 @@ RUNS = 3
 LEAST = 0.1
 """Size of a number, computed of inputs of a size around 1, whose rounding may be left of a difference."""
 LEAVES = "load", "element", "constant", "copy"
-SMALL = {"CACHED_BYTES": 1, "PART": 4, "SHORTEST": 5, "LONGEST": 8}
-"""Sizes of blocks and parts of `host` that split the arrays of cases, with a shorter block at the end."""
 
 Group = tuple[Fused, list[Any]]
 
@@ -69,7 +65,7 @@ class Collector:
         return python_executor(found.replaced(calls=tuple(calls)))
 
     def _keeping(self, fused: Fused) -> Callable[..., Any]:
-        function = executor.whole(fused)
+        function = by_calls(fused)
 
         def run(*arrays: Any) -> Sequence[Any]:
             if fused not in self._known:
@@ -255,12 +251,8 @@ def real(case: Case) -> list[str]:
 
 
 def cut_small(patch: Callable[[object, str, int], object]) -> None:
-    """Let `host` cut small arrays; `patch` sets an attribute."""
-    patch(executor, "MIN_BYTES", 1)
-    patch(executor, "MIN_CALLS", 1)
+    """Let groups contain sums of small arrays; `patch` sets an attribute."""
     patch(symbols, "SMALL", 1)  # a sum of all elements is one, a sum of a row is not
-    for name, value in SMALL.items():
-        patch(blocks, name, value)
 
 
 def main() -> int:
@@ -278,22 +270,16 @@ def main() -> int:
             print(f"{title}: {type(error).__name__}: {str(error)[:1500]} {notes}"[:6000], flush=True)
 
     cases = chosen_cases(0, 1)
-    if "c" not in sys.argv[1:]:
-        ran = [
-            tried(f"{case.name} by host", lambda case=case: results_of(case, dtypes_of(case), "host")) for case in cases
-        ]
-        print(f"host: {sum(filter(None, ran))} scenarios", flush=True)
-    if "host" not in sys.argv[1:]:
-        groups = []
-        for case in cases:
-            groups += tried(case.name, lambda case=case: collected([(case, real(case))])) or []
-        print(f"c: {len(groups)} groups", flush=True)
-        used: dict[str, int] = {}
-        for first in range(0, len(groups), 500):
-            found = tried("c", lambda first=first: compare_with_c(groups[first : first + 500]))
-            for op, number in (found or {}).items():
-                used[op] = used.get(op, 0) + number
-        print(f"operations: {used}")
+    groups = []
+    for case in cases:
+        groups += tried(case.name, lambda case=case: collected([(case, real(case))])) or []
+    print(f"c: {len(groups)} groups", flush=True)
+    used: dict[str, int] = {}
+    for first in range(0, len(groups), 500):
+        found = tried("c", lambda first=first: compare_with_c(groups[first : first + 500]))
+        for op, number in (found or {}).items():
+            used[op] = used.get(op, 0) + number
+    print(f"operations: {used}")
     print(f"{wrong} differ")
     return bool(wrong)
 

@@ -13,12 +13,8 @@ from tests.core.transforms.trace.fusion import test_fuse
 from tests.core.transforms.trace.fusion.reference import fused_program
 from tests.core.transforms.trace.random_programs import BACKEND, interpreted
 
-from xpgrad.transforms.trace.executors.host import blocks, memory
-from xpgrad.transforms.trace.executors.host.blocks import BlockedGroup
-from xpgrad.transforms.trace.executors.host.executor import grouped
-from xpgrad.transforms.trace.executors.host.totals import Total
+from xpgrad.backend.threads import run_all
 from xpgrad.transforms.trace.executors.python import python_executor
-from xpgrad.transforms.trace.executors.threads import run_all, threads
 from xpgrad.transforms.trace.fusion.fuse import Grouping
 from xpgrad.transforms.trace.fusion.space import Space
 from xpgrad.transforms.trace.passes import PASSES, equal_calls
@@ -35,7 +31,6 @@ XP = BACKEND.namespace
 
 @pytest.fixture(autouse=True)
 def _small(monkeypatch):
-    table.cut_small(monkeypatch.setattr)
     probes.cut_chunks(monkeypatch.setattr)
 
 
@@ -55,11 +50,6 @@ def _filled(monkeypatch):
 # What finds faults
 
 
-def by_host(*names):
-    for name in names:
-        probes.check_host(name)
-
-
 def by_c(*names):
     for name in names:
         probes.check_c(name)
@@ -72,15 +62,9 @@ def by_statements(name):
         assert_near(y, wanted)
 
 
-def by_any_number_of_threads(name):
-    with pytest.MonkeyPatch.context() as patch:
-        probes.check_threads_host(name, patch.setattr)
-
-
 def by_random_programs():
     test_fuse.test_no_group_crosses_a_write()
-    for change in (grouped, fused_program):
-        probes.check_random(range(60), change)
+    probes.check_random(range(60))
 
 
 def by_a_write_to_a_view():
@@ -114,21 +98,7 @@ def last_left_out(task, count, step=None):
     run_all(task, max(1, count - 1), step)
 
 
-def first_uses(program, found):
-    """Return the first call that uses each piece of memory, as if it were the last."""
-    ends = {}
-    for i, call in enumerate(program.calls):
-        for value in call.operands():
-            for root in found.roots[value]:
-                ends.setdefault(root, i)
-    for i, call in enumerate(program.calls):
-        for value in call.results:
-            for root in found.roots[value]:
-                ends.setdefault(root, i)
-    return ends
-
-
-LEVEL, CALLED, ADD, COMBINED = Space.level, BlockedGroup.__call__, Grouping._add, reductions.combined
+LEVEL, ADD, COMBINED = Space.level, Grouping._add, reductions.combined
 
 
 def swapped(self, shape):
@@ -136,15 +106,6 @@ def swapped(self, shape):
     found = LEVEL(self, shape)
     rows, columns = self.counts()
     return {"row": "column", "column": "row"}.get(found, found) if rows == columns else found
-
-
-def with_parts_by_threads(self, *arrays):
-    self._part = -(-self._cuts.length // threads())
-    return CALLED(self, *arrays)
-
-
-def total_without_nan(count, combine):
-    return Total(count, {XP.maximum: np.fmax, XP.minimum: np.fmin}.get(combine, combine))
 
 
 def crossing(self, call):
@@ -183,17 +144,7 @@ ROW = rewritten(r"row < stop; row\+\+", r"row < stop - (stop % 8 != 0); row++")
 NEGATIVE = functions.CFunction("0 - {0}", "-{0}")
 
 FAULTS = {
-    "the last block is left out": (blocks, "run_all", last_left_out, by_host, "formula", "rows"),
-    "a buffer is freed too early": (memory, "ends_of_memory", first_uses, by_host, *probes.PROBES),
     "numbers of rows are numbers of columns": (Space, "level", swapped, by_statements, "levels"),
-    "parts of a sum depend on threads": (
-        BlockedGroup,
-        "__call__",
-        with_parts_by_threads,
-        by_any_number_of_threads,
-        "formula",
-    ),
-    "NaN is lost between blocks": (blocks, "Total", total_without_nan, by_host, "extremes"),
     "a group crosses a write": (Grouping, "_add", crossing, by_random_programs),
     "a view of what is written to is in a group": (Grouping, "_is_written", lambda *_: False, by_a_write_to_a_view),
     "a draw is merged": (PASSES, "equal_calls", merging_draws, by_random_programs),

@@ -1,4 +1,4 @@
-"""Programs by `host` and `c`: near their calls, equal for any number of threads, and with separate memory."""
+"""Programs by `c`: near their calls, equal for any number of threads, and with separate memory."""
 
 import gc
 import itertools
@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from tests.backends.c_executor import probes
 from tests.backends.c_executor.groups_to_compile import needs_compiler
-from tests.backends.c_executor.table import cut_small
 
 import xpgrad
 from xpgrad import Parameter
@@ -16,14 +15,7 @@ from xpgrad import array_api as xp
 from xpgrad.transforms import value_and_grad
 from xpgrad_c import executor as c_executors
 
-pytestmark = pytest.mark.exhaustive(1)
-
-both = pytest.mark.parametrize("name", ["host", pytest.param("c", marks=needs_compiler)])
-
-
-@pytest.fixture
-def _small(monkeypatch):
-    cut_small(monkeypatch.setattr)
+pytestmark = [pytest.mark.exhaustive(1), needs_compiler]
 
 
 @pytest.fixture
@@ -33,23 +25,16 @@ def _chunks(monkeypatch):
 
 
 @pytest.fixture
-def _any_group(monkeypatch, shared_folder, _small):
+def _any_group(monkeypatch, shared_folder):
     monkeypatch.setattr(c_executors, "worth", lambda fused: True)
 
 
-@pytest.mark.usefixtures("_small")
-@pytest.mark.parametrize("name", probes.PROBES)
-def test_blocks_agree_with_calls(name):
-    probes.check_host(name)
-
-
-@pytest.mark.usefixtures("_small")
-@both
+@pytest.mark.usefixtures("shared_folder")
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_roots_keep_the_signs_of_zeros_and_have_none_of_minus_infinity(name, dtype):
+def test_roots_keep_the_signs_of_zeros_and_have_none_of_minus_infinity(dtype):
     x = np.full(100, -0.0, dtype)
     x[::3] = -np.inf
-    f = xpgrad.compile(lambda x: (x**0.5, x**0.5 * 2 + 1, x * 2 + 1 + x), executor=name)
+    f = xpgrad.compile(lambda x: (x**0.5, x**0.5 * 2 + 1, x * 2 + 1 + x), executor="c")
     with np.errstate(invalid="ignore"):
         for _ in range(4):
             found = f(x)
@@ -59,16 +44,6 @@ def test_roots_keep_the_signs_of_zeros_and_have_none_of_minus_infinity(name, dty
     assert np.signbit(found[0][1::3]).all()
 
 
-def test_random_programs_by_blocks_agree_with_calls():
-    probes.check_random(range(60))
-
-
-@pytest.mark.parametrize("name", probes.PROBES)
-def test_blocks_give_the_same_for_any_number_of_threads_and_size(name, monkeypatch):
-    probes.check_threads_host(name, monkeypatch.setattr)
-
-
-@needs_compiler
 @pytest.mark.usefixtures("shared_folder", "_chunks")
 @pytest.mark.parametrize("name", probes.PROBES)
 def test_c_agrees_with_calls_for_any_number_of_threads(name):
@@ -80,14 +55,13 @@ def largest_error(found, exact):
     return max(abs(float(a) - b) for a, b in zip(np.ravel(found), exact, strict=True))
 
 
-@both
 @pytest.mark.parametrize("axis", [None, 1, 0])
 @pytest.mark.parametrize("shape", [(1, 300_001), (3, 100_003), (20_011, 16)])
-def test_sums_are_as_accurate_as_numpy_s(name, shape, axis, monkeypatch, shared_folder):
+def test_sums_are_as_accurate_as_numpy_s(shape, axis, monkeypatch, shared_folder):
     """Of large blocks; a few units in the last place more are allowed where NumPy's error is small by chance."""
     monkeypatch.setattr(c_executors, "worth", lambda fused: True)
     x = np.random.default_rng(1).uniform(0, 1, shape).astype(np.float32)
-    f = xpgrad.compile(lambda x: xp.sum(x * np.float32(1.5) + np.float32(0.25), axis=axis), executor=name)
+    f = xpgrad.compile(lambda x: xp.sum(x * np.float32(1.5) + np.float32(0.25), axis=axis), executor="c")
     for _ in range(3):
         f(x)
     assert c_executors.wait(60)
@@ -109,11 +83,10 @@ def step_of(w):
     return step
 
 
-@both
 @pytest.mark.usefixtures("_any_group")
-def test_an_error_in_the_middle_leaves_the_state_unchanged(name):
+def test_an_error_in_the_middle_leaves_the_state_unchanged():
     w = Parameter(np.linspace(-1, 1, 37))
-    step, places = xpgrad.compile(step_of(w), executor=name), np.arange(37)
+    step, places = xpgrad.compile(step_of(w), executor="c"), np.arange(37)
     x = np.linspace(0, 2, 37)
     for _ in range(2):
         step(x, places)
@@ -130,12 +103,11 @@ def test_an_error_in_the_middle_leaves_the_state_unchanged(name):
     np.testing.assert_allclose(w.array, other.array, rtol=1e-12)
 
 
-@both
 @pytest.mark.slow
 @pytest.mark.usefixtures("_any_group")
-def test_compiled_steps_are_flat_in_memory(name):
+def test_compiled_steps_are_flat_in_memory():
     w = Parameter(np.linspace(-1, 1, 37))
-    step, places = xpgrad.compile(step_of(w), executor=name), np.arange(37)
+    step, places = xpgrad.compile(step_of(w), executor="c"), np.arange(37)
     x = np.linspace(0, 2, 37)
 
     def steps(number):
@@ -157,11 +129,10 @@ def test_compiled_steps_are_flat_in_memory(name):
         tracemalloc.stop()
 
 
-@both
 @pytest.mark.usefixtures("_any_group")
-def test_results_have_separate_memory(name):
+def test_results_have_separate_memory():
     f, arrays = probes.PROBES["twice"]
-    compiled, runs = xpgrad.compile(f, executor=name), []
+    compiled, runs = xpgrad.compile(f, executor="c"), []
     for _ in range(3):
         compiled(*arrays)
     assert c_executors.wait(60)

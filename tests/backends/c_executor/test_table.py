@@ -1,13 +1,11 @@
-"""Cases of the table by `host` and by `c`; `python -m tests.backends.c_executor.table` runs all."""
+"""Cases of the table by `c`; `python -m tests.backends.c_executor.table` runs all."""
 
 import pytest
 from tests.backends.c_executor import table
 from tests.backends.c_executor.groups_to_compile import needs_compiler
 
-from xpgrad_conformance.table.scenario import dtypes_of
-
 SHARE = 7
-"""One of so many cases runs by `host`."""
+"""One of so many cases that are not elementwise has its groups compared."""
 GROUPS = 70
 """Number of C groups, with one loop each, that are compiled and compared."""
 ROWS = frozenset(
@@ -31,13 +29,6 @@ ROWS = frozenset(
     ]
 )
 """Operations that must be among the statements of these groups."""
-
-
-@pytest.mark.exhaustive(2)
-@pytest.mark.parametrize("case", table.chosen_cases(0, SHARE), ids=lambda each: each.name)
-def test_case_by_blocks_is_near_the_eager_call(case, monkeypatch):
-    table.cut_small(monkeypatch.setattr)
-    assert table.results_of(case, dtypes_of(case), "host", every=False)
 
 
 @pytest.mark.exhaustive(2)

@@ -142,7 +142,7 @@ print(*sorted(set({HEAVY!r}) & (set(sys.modules) - before)))
     assert fresh(program) == ""
 
 
-@pytest.mark.parametrize("executor", ["python", "host", "c"])
+@pytest.mark.parametrize("executor", ["python", "c"])
 def test_a_compiled_function_imports_only_numpy_random(executor: str) -> None:
     program = f"""
 import sys

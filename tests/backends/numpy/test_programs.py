@@ -9,6 +9,7 @@ import pytest
 import xpgrad
 from xpgrad_numpy import programs
 from xpgrad_numpy.aligned import LINE, aligned
+from xpgrad_numpy.buffers import Buffers
 from xpgrad_numpy.kernels import KERNELS, NETWORKS, network
 from xpgrad_numpy.writers import INTO, WRITERS
 
@@ -155,9 +156,9 @@ def test_aligned_memory_begins_at_a_line_of_the_cache(shape, dtype) -> None:
 def test_buffers_hold_one_row_within_the_context_only() -> None:
     usual = np.getbufsize()
     for width, size in ((1024, 1024), (300, 288), (100_000, 8192), (255, usual)):
-        with BACKEND.programs.on_rows(width):
+        with Buffers(width):
             assert np.getbufsize() == size
         assert np.getbufsize() == usual
-    with pytest.raises(OSError, match="within"), BACKEND.programs.on_rows(1024):
+    with pytest.raises(OSError, match="within"), Buffers(1024):
         raise OSError("within")
     assert np.getbufsize() == usual

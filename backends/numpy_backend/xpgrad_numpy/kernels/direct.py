@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 import xpgrad
-from xpgrad.plugin import Geometry, from_executors
+from xpgrad.plugin import Geometry, from_executors, run_all
 from xpgrad.types import Array, Dtype
 
 SIZES = (3, 5, 7)  # of filters
@@ -96,8 +96,6 @@ def _shape(x: Array, geometry: Geometry, outs: int, g: Array | None = None, chun
 
 
 def _in_threads(function: Any, count: int, *arguments: Any) -> None:
-    from xpgrad.transforms.trace.executors.threads import run_all
-
     def task(first: int, last: int) -> None:
         if not function(*arguments, first, last):
             raise MemoryError("convolution: no memory for a copy of an image")

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from xpgrad.plugin import RowFunction, RowKernel, from_executors
+from xpgrad.plugin import RowFunction, RowKernel, from_executors, run_all, threads
 from xpgrad.types import Array, Dtype, Kernel, Shape
 
 LARGE = 2**15  # elements from which a call of C is worth it
@@ -278,8 +278,6 @@ def run(name: str, arrays: Sequence[Any], axis: Any, out: Array | None = None) -
     if x.size < SHARED:
         task(0, count)
     else:
-        from xpgrad.transforms.trace.executors.threads import run_all, threads  # loaded with the library
-
         run_all(task, count, -(-count // threads() // LINE) * LINE if function.by_column else None)
     return results[0] if len(results) == 1 else tuple(results)
 

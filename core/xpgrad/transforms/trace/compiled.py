@@ -17,7 +17,7 @@ from xpgrad.transforms.callers import depth
 from xpgrad.transforms.leaves import is_array
 from xpgrad.transforms.trace.agreement import difference
 from xpgrad.transforms.trace.entry import entry
-from xpgrad.transforms.trace.executors import Options, check_executor
+from xpgrad.transforms.trace.executors import Options, checked_executor
 from xpgrad.transforms.trace.kinds import (
     RECORDED,
     CacheInfo,
@@ -499,6 +499,5 @@ def compile(
             f"compile: expected a cache_size of at least 1, and verify=True, False, a number of calls or 'always', got "
             f"{cache_size} and {verify!r}"
         )
-    check_executor(executor, exact)
-    options = Options(frozenset(without), exact, executor, strict)
+    options = Options(frozenset(without), exact, checked_executor(executor, exact), strict)
     return Compiled(plain, verify=verify, cache_size=cache_size, options=options)

@@ -57,7 +57,7 @@ def run(case, executor, device, calls=6):
     return compiled.cache_info(), [str(each.message) for each in caught if issubclass(each.category, CompileWarning)]
 
 
-@pytest.mark.parametrize(("executor", "device"), [("python", "@numpy"), ("host", "@numpy"), ("python", "@torch:cpu")])
+@pytest.mark.parametrize(("executor", "device"), [("python", "@numpy"), ("python", "@torch:cpu")])
 @pytest.mark.parametrize("case", INPUTS)
 def test_a_float_that_only_meets_arrays_is_an_input(case, executor, device):
     device_or_skip(device)

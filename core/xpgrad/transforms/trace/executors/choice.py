@@ -1,4 +1,4 @@
-"""The executor of a program: that of the first plugin that takes it, else the first one of the core that does."""
+"""The executor of a program: that of the first plugin that takes it, else the one of the core."""
 
 import warnings
 from collections.abc import Callable, Iterator
@@ -25,12 +25,6 @@ EXACT = "python"
 """The executor that gives the eager results to the bit, and takes every program."""
 
 
-def _host(program: Program) -> Any:
-    from xpgrad.transforms.trace.executors.host.executor import host_executor
-
-    return host_executor(program) if in_host_memory(program) else NotImplemented
-
-
 def in_host_memory(program: Program) -> bool:
     """Return whether all arrays have addresses in host memory: others may be immutable, lazy, or on a GPU."""
     backend = program.backend
@@ -41,8 +35,10 @@ def in_host_memory(program: Program) -> bool:
     )
 
 
-EXECUTORS: dict[str, Executor] = {"host": _host, EXACT: python_executor}
-"""The core's own executors by name, the fastest first."""
+EXECUTORS: dict[str, Executor] = {EXACT: python_executor}
+"""The core's own executors by name."""
+FORMER = {"host": EXACT}
+"""Executors of earlier versions by name, and the executors that replace them."""
 
 
 class Chosen(NamedTuple):
@@ -52,10 +48,11 @@ class Chosen(NamedTuple):
     run: Run
 
 
-def check_executor(name: str | None, exact: bool) -> None:
-    """Raise ValueError unless there is, or could be, an executor of this name, exact if it must be."""
+def checked_executor(name: str | None, exact: bool) -> str | None:
+    """Return the name of an executor; raise ValueError unless there is, or could be, this one, exact if it must be."""
     if name is None:
-        return
+        return None
+    name = FORMER.get(name, name)
     registered = [executor_name(entry.module) for entries in plugins.installed.executors.values() for entry in entries]
     beside = [executor_name(entry.module) for entries in plugins.installed.modules.values() for entry in entries]
     own = dict.fromkeys((*registered, *EXECUTORS))
@@ -66,6 +63,7 @@ def check_executor(name: str | None, exact: bool) -> None:
         )
     if exact and name != EXACT:
         raise ValueError(f"compile: exact=True needs the executor {EXACT!r}, got {name!r}")
+    return name
 
 
 def executor_for(program: Program, backend: Backend | None, name: str | None = None) -> Run:

@@ -1,10 +1,14 @@
 """The executor ``python``: generated source, straight-line calls of the library, for every backend."""
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from xpgrad.errors import CompileWarning
+from xpgrad.transforms.trace.fusion.group import Fused
+from xpgrad.transforms.trace.loading import load
+from xpgrad.transforms.trace.passes.blocks import blocks
+from xpgrad.transforms.trace.passes.buffers import buffers
 from xpgrad.transforms.trace.program import Program
 
 MAX_CALLS = 50_000
@@ -25,3 +29,9 @@ def python_executor(program: Program) -> Run:
     run = program.function()
     backend = program.backend
     return backend.follow(run) if backend is not None and backend.has_current_device else run
+
+
+def by_calls(fused: Fused) -> Callable[..., Sequence[Any]]:
+    """Return a function that computes a group by the library's calls: large elementwise ones block by block."""
+    program = Program("fused", fused.inputs, fused.outputs, fused.calls)
+    return load(buffers(blocks(program)).compiled(), "fused")

@@ -14,6 +14,7 @@ from xpgrad.transforms.trace.fusion.space import Space, Unfusible
 from xpgrad.transforms.trace.fusion.statements import Statement
 from xpgrad.transforms.trace.fusion.symbols import Builder, Symbol
 from xpgrad.transforms.trace.groups import calls_in
+from xpgrad.transforms.trace.passes.blocks import blocks
 from xpgrad.transforms.trace.passes.buffers import buffers
 from xpgrad.transforms.trace.program import Program
 from xpgrad.types import Shape
@@ -40,13 +41,16 @@ def fuse(program: Program, accepts: Accepts, worth: Callable[[Fused], bool]) -> 
     backend = program.backend
     if backend is None:
         return program
-    plain = calls_in(program)
+    ungrouped = calls_in(program)
     notes = tuple(note for note in program.notes if not note.startswith("blocks:"))
-    plain = plain.replaced(calls=tuple(call.replaced(out=None, frees=()) for call in plain.calls), notes=notes)
-    calls = Grouping(plain, backend, accepts, worth).calls
+    calls = tuple(call.replaced(out=None, frees=()) for call in ungrouped.calls)
+    plain = ungrouped.replaced(calls=calls, notes=notes)
+    calls = tuple(Grouping(plain, backend, accepts, worth).calls)
     notes = (*(note for note in notes if not note.startswith(LEFT_OUT)), *left_out(calls, backend, accepts))
-    found = plain.replaced(calls=tuple(calls), notes=notes)
-    return buffers(found) if any(isinstance(call.function, Fused) for call in calls) else program
+    if not any(isinstance(call.function, Fused) for call in calls):
+        return program
+    found = plain.replaced(calls=calls, notes=notes)
+    return buffers(found if ungrouped is program else blocks(found))
 
 
 def left_out(calls: Iterable[Call], backend: Backend, accepts: Accepts) -> Iterator[str]:

@@ -12,7 +12,7 @@ import weakref
 import pytest
 from tests.interrupts import interrupted
 
-from xpgrad.transforms.trace.executors.threads import run_all, threads
+from xpgrad.backend.threads import run_all, threads
 
 
 @pytest.fixture(params=[1, 2, 5])
@@ -178,7 +178,7 @@ def test_two_concurrent_callers(two):
 
 PRELUDE = """
 import os, threading
-from xpgrad.transforms.trace.executors.threads import run_all
+from xpgrad.backend.threads import run_all
 barrier = threading.Barrier(2, timeout=30)
 def task(first, last):
     if first < 2:
@@ -234,5 +234,5 @@ def test_an_interrupt_at_any_place_returns_after_the_threads_have_ended(monkeypa
         time.sleep(0.002 if threading.current_thread() is threading.main_thread() else 0.01)
         running.discard(first)
 
-    for _ in interrupted(lambda: run_all(task, 4, 1), "executors/threads.py", checked=True):
+    for _ in interrupted(lambda: run_all(task, 4, 1), "backend/threads.py", checked=True):
         assert not running
