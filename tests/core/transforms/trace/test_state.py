@@ -1,5 +1,6 @@
 """Models that read and replace arrays of their own run as programs, with the results and gradients of eager runs."""
 
+import copy
 import warnings
 
 import numpy as np
@@ -206,3 +207,11 @@ def test_what_another_call_reads_is_the_state_that_the_last_one_left():
 def test_a_link_that_a_call_makes_has_its_parameters():
     with pytest.warns(CompileWarning, match="the value of a traced array"):
         assert compile(lambda x: L.Linear(3, 2)(x))(X.astype("f4")).shape == (4, 2)
+
+
+def test_a_copy_of_a_model_that_a_call_makes_has_new_arrays_each_time():
+    model = L.Linear(3, 2)
+    compiled = compile(lambda x: copy.deepcopy(model)(x))
+    with pytest.warns(CompileWarning, match="other arrays from outside"):
+        found = [compiled(X.astype("f4")) for _ in range(3)]
+    np.testing.assert_allclose(values(found), [model(X.astype("f4")).array] * 3)

@@ -41,16 +41,14 @@ def fuse(program: Program, accepts: Accepts, worth: Callable[[Fused], bool]) -> 
     backend = program.backend
     if backend is None:
         return program
-    ungrouped = calls_in(program)
-    notes = tuple(note for note in program.notes if not note.startswith("blocks:"))
-    calls = tuple(call.replaced(out=None, frees=()) for call in ungrouped.calls)
-    plain = ungrouped.replaced(calls=calls, notes=notes)
+    flat = calls_in(program)
+    notes = tuple(note for note in program.notes if not note.startswith(("blocks:", LEFT_OUT)))
+    plain = flat.replaced(calls=tuple(call.replaced(out=None, frees=()) for call in flat.calls), notes=notes)
     calls = tuple(Grouping(plain, backend, accepts, worth).calls)
-    notes = (*(note for note in notes if not note.startswith(LEFT_OUT)), *left_out(calls, backend, accepts))
     if not any(isinstance(call.function, Fused) for call in calls):
         return program
-    found = plain.replaced(calls=calls, notes=notes)
-    return buffers(found if ungrouped is program else blocks(found))
+    found = plain.replaced(calls=calls, notes=(*notes, *left_out(calls, backend, accepts)))
+    return buffers(found if flat is program else blocks(found))
 
 
 def left_out(calls: Iterable[Call], backend: Backend, accepts: Accepts) -> Iterator[str]:

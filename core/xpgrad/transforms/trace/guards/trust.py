@@ -1,5 +1,6 @@
 """Code that is not followed, because its result depends only on its arguments, and the kinds of objects."""
 
+import copy
 import datetime
 import decimal
 import functools
@@ -52,6 +53,9 @@ def leave_out(function: Callable[..., Any]) -> None:
         if code is not None and code not in _left_out:
             _left_out.add(code)
             waiting += (each for each in code.co_consts if isinstance(each, CodeType))
+
+
+leave_out(getattr(copy, "_keep_alive", len))  # it appends to a list of the copy that is being made
 
 
 def is_followed(module: str, code: CodeType) -> bool:
