@@ -21,7 +21,12 @@ _aten: Any = torch.ops.aten
 def _fits(g: Geometry, *arrays: torch.Tensor) -> bool:
     """Return whether PyTorch has windows of this geometry, and all arrays have elements of one dtype."""
     dtype = arrays[0].dtype
-    if dtype not in FLOATS or g.ndim > 3 or 0 in g.size or any(x.dtype is not dtype or not x.numel() for x in arrays):
+    if (
+        dtype not in FLOATS
+        or g.ndim > 3
+        or 0 in (*g.size, *g.out)
+        or any(x.dtype is not dtype or not x.numel() for x in arrays)
+    ):
         return False
     axes = zip(g.out, g.size, g.ksize, g.stride, g.pad, g.dilate, strict=True)
     return all(out == (n + 2 * p - d * (k - 1) - 1) // s + 1 for out, n, k, s, p, d in axes)
