@@ -147,4 +147,17 @@ CASES = [
         (uniform(3, 5),),
         batched=False,
     ),
+    *(
+        ScipyCase(
+            f"linalg.{name}:real with complex values",  # an eigenvalue is negative
+            getattr(linalg, name),
+            getattr(ref, name),
+            (np.asarray([[-1.0, 0.3], [0.1, 2.0]]),),
+            batched=False,
+            libraries=False,
+        )
+        for name in ("logm", "sqrtm")
+    ),
+    ScipyCase("linalg.sqrtm:close eigenvalues", linalg.sqrtm, ref.sqrtm, (np.asarray([[2.0, 1.0], [0.1, 2.0]]),)),
+    ScipyCase("linalg.block_diag:stacks", linalg.block_diag, ref.block_diag, (uniform(2, 3, 2), uniform(2, 1, 1))),
 ]

@@ -15,6 +15,7 @@ from xpgrad.errors import DtypeError, GradientError, ShapeError, SingularMatrix
 from xpgrad.scipy import fft, integrate, interpolate, linalg, ndimage, signal, sparse
 from xpgrad.scipy.spatial import distance
 from xpgrad.testing.arrays import on_host
+from xpgrad.transforms import vmap
 
 CHAPTERS = (
     "fft",
@@ -73,6 +74,16 @@ def test_single_precision_is_kept():
         assert y.dtype == np.float32
         xp.sum(y).backward()
         assert a.grad.dtype == np.float32
+
+
+def test_integers_are_converted():
+    a = np.asarray([[1, 1], [0, 2]])
+    for function in (linalg.expm, linalg.logm, linalg.sqrtm):
+        np.testing.assert_array_equal(on_host(function(a)), on_host(function(a + 0.0)))
+
+
+def test_functions_that_would_be_complex_are_nan_in_a_batch():
+    assert np.isnan(on_host(vmap(linalg.logm)(np.asarray([[[-1.0, 0.3], [0.1, 2.0]]])))).all()
 
 
 def test_ill_conditioned_matrices_keep_their_digits():

@@ -7,10 +7,11 @@ from typing import Any
 from xpgrad import array_api as xpa
 from xpgrad.array_api.linalg.checks import adjoint, square
 from xpgrad.array_api.linalg.decomposition import Arrays, Decomposition, Targets
+from xpgrad.backend.plugins import plugins
 from xpgrad.errors import ShapeError
 from xpgrad.graph.operands import as_variables
 from xpgrad.graph.variable import Variable, as_variable
-from xpgrad.scipy.reference import by_matrix, reference
+from xpgrad.scipy.reference import by_matrix, reference, required
 from xpgrad.types import AnyArray, Array, Namespace
 
 Map = Callable[[Any], Any]
@@ -59,6 +60,8 @@ def sylvester(xp: Namespace, a: Any, b: Any, q: Any) -> Any:
     if any(isinstance(x, Variable) for x in (a, b, q)):
         return SylvesterSolution().apply((a, b, q))[0]
     own = reference("scipy.linalg", "solve_sylvester", a, b, q)
+    if own is not None and a is b and q.size:
+        return by_matrix(lambda *xs: (_by_one_schur(*xs),), (a, q), (2, 2))[0]
     if own is not None:
         return by_matrix(lambda *xs: (own(*xs),), (a, b, q), (2, 2, 2))[0]
     rows, columns = q.shape[-2:]
@@ -70,6 +73,17 @@ def sylvester(xp: Namespace, a: Any, b: Any, q: Any) -> Any:
         return xp.reshape(solution, shape=(*solution.shape[:-2], rows, columns))
     y = _by_eigenvalues(xp, a, b, q)
     return y + _by_eigenvalues(xp, a, b, q - (xp.matmul(a, y) + xp.matmul(y, b)))
+
+
+def _by_one_schur(a: Array, q: Array) -> Any:
+    """Return SciPy's solution of ``a x + x a = q``, with one factorization where `solve_sylvester` computes two."""
+    linalg = required("scipy.linalg", "solve_sylvester")
+    xp: Any = plugins.host.namespace
+    t, u = linalg.schur(a, output="complex" if xp.isdtype(q.dtype, "complex floating") else "real")
+    adjoint_of_u = xp.conj(u).T
+    inner = adjoint_of_u @ q @ u
+    y, scale, _ = linalg.get_lapack_funcs(("trsyl",), (t, inner))[0](t, t, inner)
+    return u @ (y / scale) @ adjoint_of_u
 
 
 def _by_eigenvalues(xp: Namespace, a: Array, b: Array, q: Array) -> Any:

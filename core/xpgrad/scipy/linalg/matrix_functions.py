@@ -2,14 +2,16 @@
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from xpgrad import array_api as xpa
 from xpgrad.array_api.linalg.checks import adjoint, readable, square
 from xpgrad.array_api.linalg.decomposition import Arrays, Decomposition, Targets
 from xpgrad.backend.levels import innermost
 from xpgrad.backend.plugins import plugins
-from xpgrad.graph.variable import Variable, as_variable
+from xpgrad.graph.variable import Variable
+from xpgrad.scipy.linalg.equations import sylvester
+from xpgrad.scipy.operands import inexact
 from xpgrad.scipy.reference import by_matrix, reference
 from xpgrad.transforms.leaves import is_differentiable
 from xpgrad.types import AnyArray, Array, Namespace
@@ -58,7 +60,7 @@ class MatrixFunction(NamedTuple):
 class OfMatrices(Decomposition):
     """A matrix function; a class, because its derivative is the same function of matrices of twice the size."""
 
-    keeps_inputs = (0,)
+    keeps_inputs: ClassVar[tuple[int, ...]] = (0,)
 
     def __init__(self, function: MatrixFunction) -> None:
         self.function = function
@@ -77,8 +79,10 @@ class OfMatrices(Decomposition):
     def value(self, xp: Namespace, x: Any) -> Any:
         """Return the function of arrays or Variables."""
         if isinstance(x, Variable):
-            return OfMatrices(self.function).apply((x,))[0]
+            return type(self)(self.function).apply((x,))[0]
         own = reference("scipy.linalg", self.function.name, x)
+        if own is None and plugins.backend_of(x).carries_tangents:  # SciPy computes the primals of dual numbers
+            return type(self)(self.function).apply((Variable(x, requires_grad=False),))[0]._array
         if own is None or not x.size:
             return self.function.compute(xp, x)
         double = (
@@ -90,24 +94,46 @@ class OfMatrices(Decomposition):
         return xp.astype(y, xp.result_type(x.dtype, xp.complex64) if is_complex else x.dtype, copy=False)
 
     def rule(self, xp: Namespace, gys: Arrays, xs: Arrays, ys: Arrays, targets: Targets) -> Arrays:
-        """Return the upper right block of the function of ``[[x^H, gy], [0, x^H]]``: its Fréchet derivative.
+        """Return the adjoint of the function's Fréchet derivative in the direction ``gy^H``.
 
-        See R. Mathias, "A chain rule for matrix functions and applications" (1996).
+        It is the upper right block of the function of ``[[x, gy^H], [0, x]]``, see R. Mathias, "A chain rule for matrix
+        functions and applications" (1996), where no equation gives it.
         """
         (gy,), (x,) = gys, xs
-        n = self.spec.shape[-1]
-        x = adjoint(xp, x, self.spec.complex)
-        if self.function is EXPM and not (isinstance(x, Variable) or isinstance(gy, Variable)) and gy.dtype == x.dtype:
-            own = reference("scipy.linalg", "expm_frechet", x, gy)
-            if own is not None:
-                (y,) = by_matrix(lambda x, g: (own(x, g, compute_expm=False),), (x, gy), (2, 2))
-                return (xp.astype(y, x.dtype, copy=False),)
-        if gy.dtype != x.dtype:
-            x = xp.astype(x, gy.dtype)
-        upper = xp.concat([x, gy], axis=-1)
-        lower = xp.concat([xp.zeros_like(x), x], axis=-1)
-        y = self.value(xp, xp.concat([upper, lower], axis=-2))[..., :n, n:]
+        direction = adjoint(xp, gy, xp.isdtype(gy.dtype, "complex floating"))
+        if self.spec.complex or not xp.isdtype(gy.dtype, "complex floating"):
+            y = self.derivative(xp, xp.astype(x, gy.dtype, copy=False), direction)
+        else:  # real matrices stay real, so that rounding moves no eigenvalue across a branch cut
+            y = self.derivative(xp, x, xp.real(direction)) + 1j * self.derivative(xp, x, xp.imag(direction))
+        y = adjoint(xp, y, xp.isdtype(y.dtype, "complex floating"))
         return (y if self.spec.complex or not xp.isdtype(y.dtype, "complex floating") else xp.real(y),)
+
+    def derivative(self, xp: Namespace, x: Any, direction: Any) -> Any:
+        """Return the Fréchet derivative at `x` in a direction."""
+        n = self.spec.shape[-1]
+        on_host = not (isinstance(x, Variable) or isinstance(direction, Variable))
+        own = reference("scipy.linalg", "expm_frechet", x, direction) if on_host and self.function is EXPM else None
+        if own is not None:
+            (y,) = by_matrix(lambda x, g: (own(x, g, compute_expm=False),), (x, direction), (2, 2))
+            return xp.astype(y, x.dtype, copy=False)
+        upper = xp.concat([x, direction], axis=-1)
+        lower = xp.concat([xp.zeros_like(x), x], axis=-1)
+        return self.value(xp, xp.concat([upper, lower], axis=-2))[..., :n, n:]
+
+
+class SquareRoot(OfMatrices):
+    """The square root; a class, because its derivative solves an equation with the root itself."""
+
+    keeps_inputs: ClassVar[tuple[int, ...]] = ()
+    keeps_outputs = (0,)
+
+    def rule(self, xp: Namespace, gys: Arrays, xs: Arrays, ys: Arrays, targets: Targets) -> Arrays:
+        """Return the solution of ``y^H gx + gx y^H = gy``."""
+        (gy,), (y,) = gys, ys
+        is_complex = xp.isdtype(y.dtype, "complex floating")
+        y = adjoint(xp, y, is_complex)
+        gx = sylvester(xp, y, y, gy)
+        return (gx if self.spec.complex or not is_complex else xp.real(gx),)
 
 
 def _eye(xp: Namespace, x: Array) -> Any:
@@ -163,7 +189,8 @@ def _sqrtm(xp: Namespace, x: Array, most: int = MAX_ITERATIONS) -> Any:
         y, m = 0.5 * xp.matmul(y, eye + inverse), 0.5 * (eye + 0.5 * (m + inverse))
         if _read(xp, x, _norm(xp, m - eye), 1.0) <= tolerance:
             break
-    return y
+    # An eigenvalue that is negative never comes near 1.
+    return xp.where(_norm(xp, m - eye) < 0.5, y, xp.full_like(y, math.nan))
 
 
 def _logm(xp: Namespace, x: Array) -> Any:
@@ -189,7 +216,8 @@ SQRTM = MatrixFunction("sqrtm", _sqrtm)
 
 
 def _applied(function: MatrixFunction, a: AnyArray) -> Variable:
-    y: Variable = OfMatrices(function).apply((as_variable(a),))[0]
+    node = SquareRoot if function is SQRTM else OfMatrices
+    y: Variable = node(function).apply((inexact(a, function.name),))[0]
     return y
 
 
@@ -215,7 +243,7 @@ def logm(A: AnyArray) -> Variable:
     ----------
     A : Variable or array, shape (..., M, M), floating-point
         Without eigenvalues on the closed negative real axis. For NumPy, SciPy returns complex logarithms of real
-        matrices that have some; for other libraries, pass complex matrices.
+        matrices that have some; for other libraries and in `vmap` the result is NaN.
 
     Returns
     -------

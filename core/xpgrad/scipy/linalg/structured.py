@@ -1,21 +1,20 @@
 """Matrices with a given structure, polar decompositions and null spaces."""
 
-from typing import Any
-
 from xpgrad import array_api as xpa
 from xpgrad.array_api.linalg.checks import adjoint, epsilon
 from xpgrad.errors import ShapeError
 from xpgrad.graph.operands import as_variables
 from xpgrad.graph.variable import Variable, as_variable
+from xpgrad.scipy.operands import padded
 from xpgrad.types import AnyArray
 
 
 def block_diag(*arrs: AnyArray) -> Variable:
-    """Return a block-diagonal matrix with the given matrices as blocks.
+    """Return block-diagonal matrices with the given matrices as blocks.
 
     Parameters
     ----------
-    arrs : Variables or arrays, shape (M, N), (N,) for one row or () for one element
+    arrs : Variables or arrays, shape (..., M, N), (N,) for one row or () for one element
 
     Returns
     -------
@@ -24,19 +23,16 @@ def block_diag(*arrs: AnyArray) -> Variable:
     if not arrs:
         raise ShapeError("block_diag: expected at least one matrix, got none")
     parts = as_variables("block_diag", *arrs)
-    if any(x.ndim > 2 for x in parts):
-        raise ShapeError(f"block_diag: expected matrices, got shapes {', '.join(str(x.shape) for x in parts)}")
     parts = [xpa.reshape(x, (1,) * (2 - x.ndim) + x.shape) for x in parts]
     dtype = parts[0].node.spec.backend.namespace.result_type(*(x.dtype for x in parts))
-    total, start, rows = sum(x.shape[1] for x in parts), 0, []
+    lead = xpa.broadcast_shapes(*(x.shape[:-2] for x in parts))
+    total, start, rows = sum(x.shape[-1] for x in parts), 0, []
     for x in parts:
-        (count, width), spec = x.shape, x.node.spec
-        make = spec.backend.namespace.zeros
-        left: Any = make((count, start), dtype=dtype, device=spec.device)
-        right: Any = make((count, total - start - width), dtype=dtype, device=spec.device)
-        rows.append(xpa.concat([left, xpa.astype(x, dtype, copy=False), right], axis=1))
+        count, width = x.shape[-2:]
+        x = xpa.broadcast_to(xpa.astype(x, dtype, copy=False), (*lead, count, width))
+        rows.append(padded(x, len(lead) + 1, start, total - start - width))
         start += width
-    return xpa.concat(rows, axis=0)
+    return xpa.concat(rows, axis=-2)
 
 
 def khatri_rao(a: AnyArray, b: AnyArray) -> Variable:

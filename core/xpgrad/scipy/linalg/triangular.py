@@ -332,5 +332,6 @@ def lu(a: AnyArray, permute_l: bool = False, p_indices: bool = False) -> tuple[V
         return _rows_in(back, lower), upper
     if p_indices:
         return back, lower, upper
-    wide: Any = spec.backend.namespace.eye(rows, dtype=spec.dtype, device=spec.device)
+    dtype = xpa.real(packed).dtype if spec.complex else spec.dtype
+    wide: Any = spec.backend.namespace.eye(rows, dtype=dtype, device=spec.device)
     return _rows_in(back, as_variable(wide)), lower, upper
