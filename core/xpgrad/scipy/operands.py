@@ -7,6 +7,7 @@ from xpgrad.array_api.shared.axes import checked_axes
 from xpgrad.backend.indexing import at_axis
 from xpgrad.backend.plugins import plugins
 from xpgrad.errors import DtypeError
+from xpgrad.graph.operands import as_variables, is_operand
 from xpgrad.graph.variable import Variable, as_variable, constant_variable
 from xpgrad.transforms.vectors import placed
 
@@ -20,6 +21,19 @@ def inexact(x: Any, function: str) -> Variable:
     if not spec.backend.namespace.isdtype(spec.dtype, "integral"):
         raise DtypeError(f"{function}: expected numbers, got {spec!r}")
     return xpa.astype(found, spec.backend.default_dtype("float"))
+
+
+def beside(x: Variable, value: Any, name: str) -> Variable:
+    """Return a number, numbers or an array as a Variable in the library and on the device of `x`."""
+    if is_operand(value) and not isinstance(value, (int, float)):
+        return as_variables(name, x, value)[1]
+    return from_host(x, value)
+
+
+def root(x: Variable) -> Variable:
+    """Return square roots of numbers that are not negative, with the derivative 0 at 0."""
+    apart = x > 0
+    return xpa.where(apart, xpa.sqrt(xpa.where(apart, x, 1.0)), 0.0)
 
 
 def from_host(x: Variable, values: Any) -> Variable:

@@ -28,6 +28,8 @@ X = uniform(5, 6)
 MODES = ("reflect", "constant", "nearest", "mirror", "wrap", "grid-wrap", "grid-constant")
 POINTS = np.asarray([[0.3, 2.7, 3.6, -0.4, 4.3, -7.2], [1.2, 4.4, 0.7, 2.6, 5.3, 9.1]])
 WEIGHTS = uniform(2, 3)
+CROSS = np.asarray([[0, 1, 0], [1, 1, 1], [0, 1, 0]])
+LABELS = np.asarray([[0, 1, 1, 2, 2, 0]] * 4 + [[2, 2, 0, 0, 1, 1]])
 
 CASES = [
     of("correlate1d", X, uniform(3), libraries=True, orders=2),
@@ -56,8 +58,75 @@ CASES = [
     of("laplace", X, mode=("wrap", "nearest")),
     of("gaussian_laplace", X, sigma=0.9),
     of("gaussian_gradient_magnitude", X, sigma=0.9, orders=2),
+    of("gaussian_gradient_magnitude", X, sigma=0.9, mode="mirror", label=":0 at corners"),
     of("maximum_filter", X, size=3),
     of("minimum_filter", X, size=(2, 3), mode="constant", cval=0.1),
+    of("maximum_filter", X, footprint=CROSS, label=":footprint"),
+    of("maximum_filter1d", X, size=3, libraries=True),
+    of("minimum_filter1d", X, size=4, axis=0, origin=1, mode="mirror"),
+    of("rank_filter", X, rank=-2, size=(2, 3), libraries=True),
+    of("percentile_filter", X, percentile=30, footprint=CROSS, mode="wrap"),
+    of("median_filter", uniform(3, 4, 2), size=3, axes=(0, 1)),
+    of("grey_erosion", X, size=3, libraries=True),
+    of("grey_dilation", X, size=(2, 3), mode="constant", cval=0.1),
+    ScipyCase(
+        "ndimage.grey_dilation:structure",
+        lambda x, s: ndimage.grey_dilation(x, structure=s, footprint=CROSS),
+        lambda x, s: ref.grey_dilation(x, structure=s, footprint=CROSS),
+        (X, uniform(3, 3)),
+        orders=1,
+    ),
+    *(
+        of(name, X, size=(2, 3))
+        for name in (
+            "grey_opening", "grey_closing", "morphological_gradient", "morphological_laplace", "white_tophat",
+            "black_tophat",
+        )
+    ),
+    *(of(name, X, labels=LABELS, index=[2, 1], libraries=name == "mean", orders=1 + (name == "variance")) for name in (
+        "sum_labels", "mean", "variance", "standard_deviation", "maximum", "minimum", "median",
+    )),
+    of("mean", X, labels=LABELS, label=":all regions"),
+    ScipyCase(
+        "ndimage.center_of_mass",
+        lambda x: ndimage.center_of_mass(x, LABELS, [1, 2]),
+        lambda x: np.asarray(ref.center_of_mass(x, LABELS, [1, 2])),
+        (uniform(5, 6, low=0.5),),
+    ),
+    *(
+        ScipyCase(
+            f"ndimage.{name}",
+            getattr(ndimage, name),
+            getattr(ref, name),
+            (complex_uniform(4, 5), np.asarray([0.7, 1.2])),
+            rtol=1e-8,
+            libraries=name == "fourier_shift",
+        )
+        for name in ("fourier_gaussian", "fourier_uniform", "fourier_shift")
+    ),
+    of("fourier_gaussian", complex_uniform(4, 3), sigma=0.8, n=5, label=":half"),
+    ScipyCase(
+        "ndimage.generic_laplace",
+        lambda x: ndimage.generic_laplace(x, lambda x, *args: ndimage.gaussian_filter1d(x, 1.0, args[0], 2, *args[1:])),
+        lambda x: ref.generic_laplace(x, lambda x, axis, *args: ref.gaussian_filter1d(x, 1.0, axis, 2, *args)),
+        (X,),
+        orders=1,
+        libraries=False,
+    ),
+    ScipyCase(
+        "ndimage.generic_gradient_magnitude",
+        lambda x: ndimage.generic_gradient_magnitude(x, ndimage.sobel),
+        lambda x: ref.generic_gradient_magnitude(x, ref.sobel),
+        (X,),
+        libraries=False,
+    ),
+    ScipyCase(
+        "ndimage.geometric_transform",
+        lambda x, k: ndimage.geometric_transform(x, lambda c: (c[0] - 0.5, c[1] - k * c[0]), (4, 5)),
+        lambda x, k: ref.geometric_transform(x, lambda c: (c[0] - 0.5, c[1] - float(k) * c[0]), (4, 5)),
+        (X, np.asarray(0.4)),
+        rtol=1e-8,
+    ),
     of("spline_filter1d", X, order=4, axis=0),
     of("spline_filter", X, order=3, mode="grid-wrap"),
     *(

@@ -6,9 +6,9 @@ from xpgrad import array_api as xpa
 from xpgrad.errors import ShapeError
 from xpgrad.graph.operands import as_variables
 from xpgrad.graph.variable import Variable
-from xpgrad.scipy.interpolate.polynomials import PPoly, beside
+from xpgrad.scipy.interpolate.polynomials import PPoly
 from xpgrad.scipy.linalg.banded import solve_banded
-from xpgrad.scipy.operands import zeros_beside
+from xpgrad.scipy.operands import beside, zeros_beside
 from xpgrad.types import AnyArray
 
 NAMED = {"clamped": (1, 0.0), "natural": (2, 0.0)}

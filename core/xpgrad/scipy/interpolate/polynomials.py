@@ -5,17 +5,10 @@ from typing import Any
 
 from xpgrad import array_api as xpa
 from xpgrad.errors import ShapeError
-from xpgrad.graph.operands import as_variables, is_operand
+from xpgrad.graph.operands import as_variables
 from xpgrad.graph.variable import Variable, as_variable
-from xpgrad.scipy.operands import from_host
+from xpgrad.scipy.operands import beside
 from xpgrad.types import AnyArray
-
-
-def beside(x: Variable, value: Any, name: str) -> Variable:
-    """Return a number or an array as a Variable in the library and on the device of `x`."""
-    if is_operand(value) and not isinstance(value, (int, float)):
-        return as_variables(name, x, value)[1]
-    return from_host(x, value)
 
 
 def piece(x: Variable, v: Variable, first: int, last: int) -> Variable:

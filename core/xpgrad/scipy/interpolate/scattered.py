@@ -9,7 +9,8 @@ from xpgrad import array_api as xpa
 from xpgrad.errors import ShapeError
 from xpgrad.graph.operands import as_variables, is_operand
 from xpgrad.graph.variable import Variable
-from xpgrad.scipy.interpolate.polynomials import beside, piece
+from xpgrad.scipy.interpolate.polynomials import piece
+from xpgrad.scipy.operands import beside
 from xpgrad.types import AnyArray
 
 

@@ -14,7 +14,7 @@ from xpgrad.graph.function_node import FunctionNode
 from xpgrad.graph.operands import as_variables, is_operand
 from xpgrad.graph.variable import Variable
 from xpgrad.ops.padding import pad
-from xpgrad.scipy.operands import inexact, one_axis, padded
+from xpgrad.scipy.operands import beside, inexact, one_axis
 from xpgrad.scipy.reference import reference, required
 from xpgrad.scipy.signal.convolution import MAX_TERMS, fftconvolve
 from xpgrad.types import AnyArray, Array
@@ -45,20 +45,12 @@ def extended(x: Variable, axis: int, before: int, after: int, mode: str, cval: f
     return pad(x, widths, MODES[mode], **options)
 
 
-def _reach(size: int, origin: int, function: str) -> tuple[int, int]:
+def reach(size: int, origin: int, function: str) -> tuple[int, int]:
     """Return how far a window of `size` elements reaches before and after its place."""
     before = size // 2 + origin
     if not 0 <= before < size:
         raise ValueError(f"{function}: expected an origin within the window of {size} elements, got {origin}")
     return before, size - 1 - before
-
-
-def windows(x: Variable, axis: int, size: int, mode: str, cval: float, origin: int, function: str) -> list[Variable]:
-    """Return the elements at each place of the windows along an axis."""
-    before, after = _reach(size, origin, function)
-    n = x.shape[axis]
-    x = extended(x, axis, before, after, mode, cval, function)
-    return [x[at_axis(axis, slice(k, k + n))] for k in range(size)]
 
 
 def weighted(terms: Sequence[Variable], weights: Sequence[Any]) -> Variable:
@@ -77,36 +69,42 @@ def summed(
     """Return the correlation along an axis with weights, which are numbers or Variables."""
     if not weights:
         raise ShapeError(f"{function}: expected at least one weight, got none")
-    x = extended(x, axis, *_reach(len(weights), origin, function), mode, cval, function)
-    return _correlation(x, weights, axis)
+    before, after = reach(len(weights), origin, function)
+    numbers = all(isinstance(w, float) for w in weights)
+    on_host = numbers and x.size and reference("scipy.ndimage", "correlate1d", x._array)
+    if on_host and HostCorrelation.covers(weights, mode, origin):
+        return HostCorrelation(weights, axis, mode, cval, origin).apply((x,))[0]
+    n = x.shape[axis]
+    x = extended(x, axis, before, after, mode, cval, function)
+    if on_host:
+        y = HostCorrelation(weights, axis, "constant", 0.0, origin).apply((x,))[0]
+        return y[at_axis(axis, slice(before, before + n))]
+    return weighted([x[at_axis(axis, slice(k, k + n))] for k in range(len(weights))], weights)
 
 
 class HostCorrelation(FunctionNode):
-    """Weighted sums of the windows within an image by SciPy; a class, because its gradient is another one."""
+    """Weighted sums along an axis by SciPy; a class, because its gradient is another one."""
 
     of_library = True
 
-    def __init__(self, weights: Sequence[Any], axis: int) -> None:
-        self.weights, self.axis = list(weights), axis
+    def __init__(self, weights: Sequence[Any], axis: int, mode: str, cval: float, origin: int) -> None:
+        self.weights, self.axis, self.mode, self.cval, self.origin = list(weights), axis, mode, cval, origin
+
+    @staticmethod
+    def covers(weights: Sequence[Any], mode: str, origin: int) -> bool:
+        """Return whether the adjoint is a correlation in the same mode."""
+        even = mode in ("reflect", "grid-mirror") and not origin and len(weights) % 2 == 1 and weights == weights[::-1]
+        return even or mode in ("constant", "grid-constant", "wrap", "grid-wrap")
 
     def forward(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
         """Return the sums."""
-        y = required("scipy.ndimage", "correlate1d").correlate1d(inputs[0], self.weights, self.axis, mode="constant")
-        before, after = _reach(len(self.weights), 0, "correlate1d")
-        return (y[at_axis(self.axis, slice(before, y.shape[self.axis] - after))],)
+        correlate = required("scipy.ndimage", "correlate1d").correlate1d
+        return (correlate(inputs[0], self.weights, self.axis, None, self.mode, self.cval, self.origin),)
 
     def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> tuple[Variable, ...]:
-        """Return the sums of the cotangent, which is 0 around it, with the weights in reverse."""
-        (gy,), reach = grad_outputs, len(self.weights) - 1
-        return (_correlation(padded(gy, self.axis, reach, reach), self.weights[::-1], self.axis),)
-
-
-def _correlation(x: Variable, weights: Sequence[Any], axis: int) -> Variable:
-    """Return the weighted sums of the windows along an axis that lie within an image."""
-    if x.size and all(isinstance(w, float) for w in weights) and reference("scipy.ndimage", "correlate1d", x._array):
-        return HostCorrelation(weights, axis).apply((x,))[0]
-    n = x.shape[axis] - len(weights) + 1
-    return weighted([x[at_axis(axis, slice(k, k + n))] for k in range(len(weights))], weights)
+        """Return the sums of the cotangent with the weights in reverse."""
+        origin = -self.origin - (len(self.weights) % 2 == 0)
+        return (summed(grad_outputs[0], self.weights[::-1], self.axis, self.mode, 0.0, "correlate1d", origin),)
 
 
 def _weights(weights: Any, x: Variable, name: str) -> tuple[Variable, list[Any]]:
@@ -153,7 +151,8 @@ def convolve1d(
 
 
 def _neighbourhoods(input: Any, weights: Any, axes: Any, name: str) -> tuple[Variable, Variable, tuple[int, ...]]:
-    x, w = as_variables(name, inexact(input, name), weights)
+    x = inexact(input, name)
+    w = beside(x, weights, name)
     along = tuple(range(x.ndim)) if axes is None else checked_axes(axes, x.ndim, name)
     if w.ndim != len(along):
         raise ShapeError(f"{name}: expected weights with {len(along)} axes, got shape {w.shape}")
@@ -165,7 +164,7 @@ def _correlated(
 ) -> Variable:
     shape = x.shape
     for axis, size, each, origin in zip(along, w.shape, per_axis(mode, len(along), "mode", name), origins, strict=True):
-        x = extended(x, axis, *_reach(size, origin, name), each, cval, name)
+        x = extended(x, axis, *reach(size, origin, name), each, cval, name)
     if math.prod(w.shape) > MAX_TERMS and not (x.node.spec.complex or w.node.spec.complex):
         wide = [1] * x.ndim
         for axis, size in zip(along, w.shape, strict=True):
@@ -224,9 +223,9 @@ def uniform_filter1d(
         raise ValueError(f"uniform_filter1d: expected a size of at least 1, got {size}")
     along, name = one_axis(axis, x, "uniform_filter1d"), "uniform_filter1d"
     if size <= MAX_TERMS:
-        return summed(x, [1.0] * size, along, mode, cval, name, origin) / size
+        return summed(x, [1.0 / size] * size, along, mode, cval, name, origin)
     n = x.shape[along]  # each sum is the difference of two sums from the beginning
-    x = extended(x, along, *_reach(size, origin, name), mode, cval, name)
+    x = extended(x, along, *reach(size, origin, name), mode, cval, name)
     sums = xpa.cumulative_sum(x, axis=along, include_initial=True)
     return (sums[at_axis(along, slice(size, size + n))] - sums[at_axis(along, slice(0, n))]) / size
 
@@ -265,37 +264,3 @@ def sobel(input: AnyArray, axis: int = -1, mode: Any = "reflect", cval: float = 
 def prewitt(input: AnyArray, axis: int = -1, mode: Any = "reflect", cval: float = 0.0) -> Variable:
     """Return differences along an axis, smoothed along the other axes by 1, 1, 1; arguments as for `correlate1d`."""
     return _edges(input, axis, mode, cval, [1.0, 1.0, 1.0], "prewitt")
-
-
-def _extremum(
-    input: Any, size: Any, mode: Any, cval: float, origin: Any, axes: Any, sign: float, name: str
-) -> Variable:
-    x = inexact(input, name)
-    along = tuple(range(x.ndim)) if axes is None else checked_axes(axes, x.ndim, name)
-    options = (per_axis(o, len(along), "an option", name) for o in (size, mode, origin))
-    for axis, count, each, place in zip(along, *options, strict=True):
-        stacked = xpa.stack(windows(x, axis, count, each, cval, place, name), axis=0)
-        x = xpa.max(stacked, axis=0) if sign > 0 else xpa.min(stacked, axis=0)
-    return x
-
-
-@in_single_precision
-def maximum_filter(
-    input: AnyArray, size: Any, mode: Any = "reflect", cval: float = 0.0, origin: Any = 0, axes: Any = None
-) -> Variable:
-    """Return the maxima of neighbourhoods of `size` elements along each axis; arguments as for `correlate`.
-
-    Elements that tie along an axis share the gradient equally.
-    """
-    return _extremum(input, size, mode, cval, origin, axes, 1.0, "maximum_filter")
-
-
-@in_single_precision
-def minimum_filter(
-    input: AnyArray, size: Any, mode: Any = "reflect", cval: float = 0.0, origin: Any = 0, axes: Any = None
-) -> Variable:
-    """Return the minima of neighbourhoods of `size` elements along each axis; arguments as for `correlate`.
-
-    Elements that tie along an axis share the gradient equally.
-    """
-    return _extremum(input, size, mode, cval, origin, axes, -1.0, "minimum_filter")

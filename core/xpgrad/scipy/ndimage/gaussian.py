@@ -1,6 +1,7 @@
 """Gaussian filters, with derivatives of the Gaussian, and Laplace filters."""
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 from xpgrad import array_api as xpa
@@ -9,7 +10,7 @@ from xpgrad.array_api.shared.axes import checked_axes
 from xpgrad.graph.operands import as_variables
 from xpgrad.graph.variable import Variable, as_array
 from xpgrad.scipy.ndimage.filters import per_axis, summed
-from xpgrad.scipy.operands import inexact, one_axis
+from xpgrad.scipy.operands import inexact, one_axis, root
 from xpgrad.types import AnyArray
 
 
@@ -135,4 +136,29 @@ def gaussian_gradient_magnitude(
 ) -> Variable:
     """Return the length of the gradient of the convolution with a Gaussian; arguments as for `gaussian_filter`."""
     x, parts = _derivatives(input, sigma, 1, mode, cval, axes, options)
-    return xpa.sqrt(_total([part * part for part in parts], x))
+    return root(_total([part * part for part in parts], x))
+
+
+def generic_laplace(
+    input: AnyArray, derivative2: Callable[..., Variable], mode: Any = "reflect", cval: float = 0.0,
+    extra_arguments: tuple[Any, ...] = (), extra_keywords: dict[str, Any] | None = None, *, axes: Any = None,
+) -> Variable:  # fmt: skip
+    """Return the sum of ``derivative2(input, axis, mode, cval, ...)`` along each axis; arguments as for `correlate`."""
+    x, parts = _generic(input, derivative2, mode, cval, extra_arguments, extra_keywords, axes)
+    return _total(parts, x)
+
+
+def generic_gradient_magnitude(
+    input: AnyArray, derivative: Callable[..., Variable], mode: Any = "reflect", cval: float = 0.0,
+    extra_arguments: tuple[Any, ...] = (), extra_keywords: dict[str, Any] | None = None, *, axes: Any = None,
+) -> Variable:  # fmt: skip
+    """Return the length of the gradient, ``derivative(input, axis, mode, cval, ...)`` along each axis."""
+    x, parts = _generic(input, derivative, mode, cval, extra_arguments, extra_keywords, axes)
+    return root(_total([part * part for part in parts], x))
+
+
+def _generic(input: Any, function: Any, mode: Any, cval: float, args: Any, keywords: Any, axes: Any) -> Any:
+    x = inexact(input, "generic_laplace")
+    along = tuple(range(x.ndim)) if axes is None else checked_axes(axes, x.ndim, "generic_laplace")
+    modes = per_axis(mode, len(along), "mode", "generic_laplace")
+    return x, [function(x, a, m, cval, *args, **(keywords or {})) for a, m in zip(along, modes, strict=True)]

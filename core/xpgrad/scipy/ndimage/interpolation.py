@@ -1,7 +1,7 @@
 """Images at other places: at given coordinates, shifted, zoomed, rotated or transformed linearly."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from xpgrad import array_api as xpa
@@ -200,6 +200,37 @@ def affine_transform(
             total = total + m[i, j] * place
         parts.append(xpa.broadcast_to(total, shape))
     return _sampled(x, parts, order, mode, cval, prefilter, "affine_transform")
+
+
+@in_single_precision
+def geometric_transform(
+    input: AnyArray, mapping: Callable[..., Any], output_shape: Sequence[int] | None = None, order: int = 3,
+    mode: str = "constant", cval: float = 0.0, prefilter: bool = True, extra_arguments: tuple[Any, ...] = (),
+    extra_keywords: dict[str, Any] | None = None,
+) -> Variable:  # fmt: skip
+    """Return an image whose elements are interpolated from `input` at places that a function computes.
+
+    Parameters
+    ----------
+    input : Variable or array, with N axes, floating-point
+    mapping : callable
+        Takes a tuple of the N coordinates of all elements of the result, Variables of its shape, and returns those in
+        `input`; Variables that it captures have gradients.
+    output_shape : sequence of int, optional
+        By default the shape of `input`.
+    order, mode, cval, prefilter
+        As for `map_coordinates`.
+    extra_arguments, extra_keywords
+        Further arguments of `mapping`.
+    """
+    x = inexact(input, "geometric_transform")
+    shape = x.shape if output_shape is None else tuple(output_shape)
+    grid = [
+        xpa.broadcast_to(xpa.reshape(numbers_beside(x, 0, n), (-1, *(1,) * (len(shape) - i - 1))), shape)
+        for i, n in enumerate(shape)
+    ]
+    places = mapping(tuple(grid), *extra_arguments, **(extra_keywords or {}))
+    return map_coordinates(x, xpa.stack(list(xpa.broadcast_arrays(*places))), order, mode, cval, prefilter)
 
 
 @in_single_precision

@@ -14,19 +14,13 @@ from xpgrad.graph.operands import as_variables
 from xpgrad.graph.variable import Variable, as_variable, constant_variable
 from xpgrad.listing import listed as _listed
 from xpgrad.ops.covariance import cov
-from xpgrad.scipy.interpolate.polynomials import beside
-from xpgrad.scipy.operands import inexact
+from xpgrad.scipy.operands import beside, inexact, root
 from xpgrad.scipy.reference import reference
 from xpgrad.special import rel_entr
 from xpgrad.types import AnyArray, Array, Namespace
 
 __all__ = ["cdist", "pdist", "squareform"]
 Metric = Callable[..., Variable]
-
-
-def _root(x: Variable) -> Variable:
-    apart = x > 0
-    return xpa.where(apart, xpa.sqrt(xpa.where(apart, x, 1.0)), 0.0)
 
 
 def _weighted(terms: Variable, w: Any) -> Variable:
@@ -70,14 +64,14 @@ def _correlation(u: Variable, v: Variable, w: Any = None) -> Variable:
 
 def _mahalanobis(u: Variable, v: Variable, VI: Variable) -> Variable:
     difference = u - v
-    return _root(xpa.sum(xpa.matmul(difference, VI) * difference, axis=-1))
+    return root(xpa.sum(xpa.matmul(difference, VI) * difference, axis=-1))
 
 
 def _jensenshannon(u: Variable, v: Variable, base: Any = None) -> Variable:
     p, q = (x / xpa.sum(x, axis=-1, keepdims=True) for x in (u, v))
     mean = 0.5 * (p + q)
     total = 0.5 * xpa.sum(rel_entr(p, mean) + rel_entr(q, mean), axis=-1)
-    return _root(total if base is None else total / xpa.log(beside(u, base, "jensenshannon")))
+    return root(total if base is None else total / xpa.log(beside(u, base, "jensenshannon")))
 
 
 class EuclideanDistances(Decomposition):
@@ -117,11 +111,11 @@ METRICS: dict[str, Metric] = {
     "cityblock": lambda u, v, w=None: _weighted(xpa.abs(u - v), w),
     "correlation": _correlation,
     "cosine": _cosine,
-    "euclidean": lambda u, v, w=None: _root(_sqeuclidean(u, v, w)),
+    "euclidean": lambda u, v, w=None: root(_sqeuclidean(u, v, w)),
     "jensenshannon": _jensenshannon,
     "mahalanobis": _mahalanobis,
     "minkowski": _minkowski,
-    "seuclidean": lambda u, v, V: _root(xpa.sum((u - v) * (u - v) / V, axis=-1)),
+    "seuclidean": lambda u, v, V: root(xpa.sum((u - v) * (u - v) / V, axis=-1)),
     "sqeuclidean": _sqeuclidean,
 }
 """Distances of the vectors along the last axes of two arrays that broadcast."""
