@@ -18,7 +18,7 @@ def of(name, x, *args, **kwargs):
         lambda x: expected(x, *args, **kwargs),
         (x,),
         orders=1,
-        libraries=args[0] == 2,
+        libraries=args[0] == 2 or name.endswith("n"),
     )
 
 

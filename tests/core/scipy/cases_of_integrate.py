@@ -10,7 +10,7 @@ from xpgrad.scipy import integrate
 ref = pytest.importorskip("scipy.integrate")
 
 
-def of(name, *inputs, label="", libraries=False, **kwargs):
+def of(name, *inputs, label="", **kwargs):
     """Return a case of samples, and of places if there are two inputs."""
     found, expected = getattr(integrate, name), getattr(ref, name)
     return ScipyCase(
@@ -19,7 +19,7 @@ def of(name, *inputs, label="", libraries=False, **kwargs):
         lambda y, x=None: expected(y, x=x, **kwargs),
         inputs,
         orders=1 if len(inputs) == 1 else 2,
-        libraries=libraries,
+        libraries=not label,
     )
 
 
@@ -90,13 +90,13 @@ CASES = [
         batched=False,
     ),
     of("trapezoid", uniform(2, 5), places(5)),
-    of("simpson", uniform(2, 5), places(5), libraries=True),
+    of("simpson", uniform(2, 5), places(5)),
     of("simpson", uniform(2, 6), places(2, 6), label=":even"),
     of("simpson", uniform(6, 2), dx=0.3, axis=0, label=":dx"),
     of("simpson", uniform(2), label=":two"),
     of("cumulative_trapezoid", uniform(2, 5), places(5), initial=0),
     of("cumulative_trapezoid", uniform(5, 2), dx=0.3, axis=0, label=":dx"),
-    of("cumulative_simpson", uniform(2, 6), places(2, 6), libraries=True),
+    of("cumulative_simpson", uniform(2, 6), places(2, 6)),
     of("cumulative_simpson", uniform(7), dx=0.5, initial=1.5, label=":initial"),
     integral("fixed_quad", "finite", lambda x, p: xp.sin(p * x), lambda x, p: np.sin(p * x), 0.2, 1.4, 1.3),
     integral("quad", "finite", lambda x, p: xp.exp(-p * x * x), lambda x, p: np.exp(-p * x * x), 0.2, 1.4, 1.3),

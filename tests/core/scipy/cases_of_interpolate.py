@@ -65,7 +65,6 @@ CASES = [
         lambda x, y, d, v: interpolate.CubicHermiteSpline(x, y, d)(v),
         lambda x, y, d, v: ref.CubicHermiteSpline(x, y, d)(v),
         (X, Y, uniform(6, 2), V),
-        libraries=False,
     ),
     ScipyCase(
         "interpolate.BSpline",
@@ -85,7 +84,6 @@ CASES = [
         lambda x, y, v: interpolate.make_interp_spline(x, y)(v),
         lambda x, y, v: ref.make_interp_spline(x, y)(v),
         (X, Y, INSIDE),
-        libraries=False,
     ),
     ScipyCase(
         "interpolate.RegularGridInterpolator",

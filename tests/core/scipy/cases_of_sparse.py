@@ -40,7 +40,7 @@ def iterative(name, symmetric):
         a = reference(data)
         return expected(a.T @ a if symmetric else a, b, rtol=1e-13)[0]
 
-    return of(name, by_xpgrad, by_scipy, DATA, uniform(6), rtol=1e-7, libraries=False)
+    return of(name, by_xpgrad, by_scipy, DATA, uniform(6), rtol=1e-7)
 
 
 CASES = [
@@ -59,7 +59,6 @@ CASES = [
         lambda d, b: linalg.splu(reference(d).tocsc()).solve(b, "T"),
         DATA,
         uniform(6, 2),
-        libraries=False,
     ),
     *(
         of(
@@ -68,7 +67,6 @@ CASES = [
             lambda d, b, trans=trans: linalg.splu(reference(d).tocsc()).solve(b, trans),
             COMPLEX,
             complex_uniform(6),
-            libraries=False,
         )
         for trans in "NTH"
     ),
@@ -81,7 +79,6 @@ CASES = [
         lambda d: np.sort(linalg.eigsh(reference(d) @ reference(d).T, 3, return_eigenvectors=False)),
         DATA,
         rtol=1e-7,
-        libraries=False,
     ),
     of(
         "svds",
@@ -89,7 +86,6 @@ CASES = [
         lambda d: np.sort(linalg.svds(reference(d), 3, return_singular_vectors=False)),
         DATA,
         rtol=1e-7,
-        libraries=False,
     ),
     of(
         "expm_multiply",
@@ -97,6 +93,36 @@ CASES = [
         lambda d, b: linalg.expm_multiply(reference(d), b),
         DATA,
         uniform(6),
-        libraries=False,
     ),
+    of(
+        "expm_multiply:times",
+        lambda d, b: sparse.linalg.expm_multiply(matrix(d), b, start=0.1, stop=0.5, num=3),
+        lambda d, b: linalg.expm_multiply(reference(d), b, start=0.1, stop=0.5, num=3),
+        DATA,
+        uniform(6),
+    ),
+    of(
+        "eigsh:sigma",
+        lambda d: sparse.linalg.eigsh(matrix(d) + matrix(d).T, 2, sigma=8.0, return_eigenvectors=False),
+        lambda d: np.sort(linalg.eigsh(reference(d) + reference(d).T, 2, sigma=8.0, return_eigenvectors=False)),
+        DATA,
+        rtol=1e-7,
+    ),
+    *(
+        of(
+            f"matmul:{name}",
+            lambda d, f=f: f(matrix(d), d[0]),
+            lambda d, f=f: f(reference(d), d[0]),
+            DATA,
+            libraries=name in ("product", "sums"),
+        )
+        for name, f in (
+            ("sum", lambda a, d: (a.T - 2 * a / d) @ np.arange(6.0)),
+            ("scipy", lambda a, d: (PATTERN + d * a) @ np.arange(6.0)),
+            ("product", lambda a, d: (a @ (a.T @ PATTERN)).todense()),
+            ("left", lambda a, d: np.arange(12.0).reshape(2, 6) @ a),
+            ("sums", lambda a, d: a.sum() * a.sum(axis=0) + a.sum(axis=1) - a.diagonal()),
+        )
+    ),
+    of("matmul:from a matrix", lambda x: sparse.coo_array(x) @ x, lambda x: ref.coo_array(x) @ x, uniform(3, 3)),
 ]

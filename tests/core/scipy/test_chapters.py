@@ -36,12 +36,12 @@ INDIRECT = {
 
 
 @pytest.mark.parametrize("chapter", CHAPTERS)
-def test_every_function_has_a_case_and_is_documented(chapter):
+def test_every_function_has_a_case_for_all_libraries_and_is_documented(chapter):
     names = importlib.import_module(f"xpgrad.scipy.{chapter}").__all__
-    cases = {re.split(r"[:,]", case.name)[0] for case in CASES}
+    everywhere = {re.split(r"[:,]", case.name)[0] for case in CASES if case.libraries}
     page = PAGE.read_text()
     for name in names:
-        assert name in INDIRECT or f"{chapter}.{name}" in cases, name
+        assert name in INDIRECT or f"{chapter}.{name}" in everywhere, name
         assert f"`{name}`" in page, name
 
 

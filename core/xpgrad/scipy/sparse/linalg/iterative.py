@@ -50,6 +50,8 @@ def _by(name: str, symmetric: bool, A: Any, b: AnyArray, x0: Any, options: dict[
     linalg = required("scipy.sparse.linalg", name)
     reports: list[int] = []
     start = None if x0 is None else on_host(x0)
+    if options.get("M") is not None and hasattr(options["M"], "to_scipy"):
+        options["M"] = options["M"].to_scipy()
 
     def solve(matvec: Product, given: Variable) -> Variable:
         spec, device = given.node.spec, given.device
@@ -71,7 +73,7 @@ def _by(name: str, symmetric: bool, A: Any, b: AnyArray, x0: Any, options: dict[
 
 def cg(
     A: Any, b: AnyArray, x0: AnyArray | None = None, *, rtol: float = 1e-5, atol: float = 0.0,
-    maxiter: int | None = None,
+    maxiter: int | None = None, M: Any = None, callback: Callable[..., Any] | None = None,
 ) -> tuple[Variable, int]:  # fmt: skip
     """Return the solution `x` of ``A x = b`` for a Hermitian positive definite matrix by conjugate gradients.
 
@@ -84,31 +86,36 @@ def cg(
     rtol, atol : float
         The residual is at most the larger of ``rtol * norm(b)`` and `atol`. Gradients are as accurate as that.
     maxiter : int, optional
+    M : sparse matrix, optional
+        Approximate inverse of `A`, a constant.
+    callback : callable, optional
+        Called by SciPy after each iteration, also of gradients.
 
     Returns
     -------
     Variable, shape (M,), and int
         0, or the number of iterations if there was no convergence.
     """
-    return _by("cg", True, A, b, x0, {"rtol": rtol, "atol": atol, "maxiter": maxiter})
+    return _by("cg", True, A, b, x0, {"rtol": rtol, "atol": atol, "maxiter": maxiter, "M": M, "callback": callback})
 
 
 def minres(
-    A: Any, b: AnyArray, x0: AnyArray | None = None, *, rtol: float = 1e-5, maxiter: int | None = None
-) -> tuple[Variable, int]:
+    A: Any, b: AnyArray, x0: AnyArray | None = None, *, rtol: float = 1e-5, maxiter: int | None = None, M: Any = None,
+    callback: Callable[..., Any] | None = None,
+) -> tuple[Variable, int]:  # fmt: skip
     """Return the solution `x` of ``A x = b`` for a Hermitian matrix by minimal residuals; arguments as for `cg`."""
-    return _by("minres", True, A, b, x0, {"rtol": rtol, "maxiter": maxiter})
+    return _by("minres", True, A, b, x0, {"rtol": rtol, "maxiter": maxiter, "M": M, "callback": callback})
 
 
 def gmres(
     A: Any, b: AnyArray, x0: AnyArray | None = None, *, rtol: float = 1e-5, atol: float = 0.0,
-    restart: int | None = None, maxiter: int | None = None,
+    restart: int | None = None, maxiter: int | None = None, M: Any = None, callback: Callable[..., Any] | None = None,
 ) -> tuple[Variable, int]:  # fmt: skip
     """Return the solution `x` of ``A x = b`` for any square matrix by generalised minimal residuals.
 
     Parameters
     ----------
-    A, b, x0, rtol, atol, maxiter
+    A, b, x0, rtol, atol, maxiter, M, callback
         As for `cg`.
     restart : int, optional
         Iterations between restarts.
@@ -118,4 +125,5 @@ def gmres(
     Variable, shape (M,), and int
         As for `cg`.
     """
-    return _by("gmres", False, A, b, x0, {"rtol": rtol, "atol": atol, "restart": restart, "maxiter": maxiter})
+    options = {"rtol": rtol, "atol": atol, "restart": restart, "maxiter": maxiter, "M": M, "callback": callback}
+    return _by("gmres", False, A, b, x0, options)

@@ -4,9 +4,10 @@ from typing import Any
 
 from xpgrad import array_api as xpa
 from xpgrad.errors import ShapeError
+from xpgrad.graph.operands import is_operand
 from xpgrad.graph.variable import Variable, as_variable
 from xpgrad.scipy.operands import inexact
-from xpgrad.scipy.sparse.matrices import SparseArray, as_sparse
+from xpgrad.scipy.sparse.matrices import SparseArray, as_sparse, on_host
 from xpgrad.types import AnyArray
 
 ORDER = 18
@@ -14,16 +15,20 @@ ORDER = 18
 
 
 def _dense(A: Any, name: str) -> Variable:
-    return as_variable(A) if isinstance(A, Variable) else as_sparse(A, name).toarray()
+    return as_variable(A) if is_operand(A) else as_sparse(A, name).toarray()
 
 
-def eigsh(A: Any, k: int = 6, *, which: str = "LM", return_eigenvectors: bool = True) -> Any:
+def eigsh(
+    A: Any, k: int = 6, *, sigma: float | None = None, which: str = "LM", return_eigenvectors: bool = True
+) -> Any:
     """Return `k` eigenvalues of a Hermitian sparse matrix, and their eigenvectors.
 
     Parameters
     ----------
     A : SparseArray, or a sparse matrix of SciPy, shape (M, M)
     k : int
+    sigma : float, optional
+        Return the eigenvalues next to this number, in the default mode.
     which : {"LM", "SM", "LA", "SA"}
         Eigenvalues of largest or smallest modulus, or the largest or smallest eigenvalues, chosen by value.
     return_eigenvectors : bool
@@ -38,24 +43,25 @@ def eigsh(A: Any, k: int = 6, *, which: str = "LM", return_eigenvectors: bool = 
     if not 0 < k <= n:
         raise ShapeError(f"eigsh: expected k from 1 to {n}, got {k}")
     w, v = xpa.linalg.eigh(a)
-    if which in ("LA", "SA"):
+    if sigma is None and which in ("LA", "SA"):
         chosen = slice(n - k, n) if which == "LA" else slice(0, k)
         return (w[chosen], v[:, chosen]) if return_eigenvectors else w[chosen]
-    if which not in ("LM", "SM"):
-        raise ValueError(f"eigsh: expected which 'LM', 'SM', 'LA' or 'SA', got {which!r}")
-    order = xpa.argsort(xpa.abs(as_variable(w.array)), descending=which == "LM")[:k]
+    if which not in (("LM", "SM") if sigma is None else ("LM",)):
+        raise ValueError(f"eigsh: expected which 'LM', and without sigma 'SM', 'LA' or 'SA', got {which!r}")
+    order = xpa.argsort(xpa.abs(as_variable(w.array) - (sigma or 0.0)), descending=sigma is None and which == "LM")[:k]
     order = xpa.sort(order)
     found = xpa.take(w, order)
     return (found, xpa.take(v, order, axis=1)) if return_eigenvectors else found
 
 
-def svds(A: Any, k: int = 6, *, return_singular_vectors: bool = True) -> Any:
-    """Return the `k` largest singular values of a sparse matrix, ascending, and their vectors.
+def svds(A: Any, k: int = 6, *, which: str = "LM", return_singular_vectors: bool = True) -> Any:
+    """Return the `k` largest or smallest singular values of a sparse matrix, ascending, and their vectors.
 
     Parameters
     ----------
     A : SparseArray, or a sparse matrix of SciPy, shape (M, N)
     k : int
+    which : {"LM", "SM"}
     return_singular_vectors : bool
 
     Returns
@@ -67,31 +73,58 @@ def svds(A: Any, k: int = 6, *, return_singular_vectors: bool = True) -> Any:
     if not 0 < k <= min(a.shape):
         raise ShapeError(f"svds: expected k from 1 to {min(a.shape)}, got {k}")
     u, s, vh = xpa.linalg.svd(a, full_matrices=False)
-    s = xpa.flip(s[:k])
-    return (xpa.flip(u[:, :k], axis=1), s, xpa.flip(vh[:k, :], axis=0)) if return_singular_vectors else s
+    if which not in ("LM", "SM"):
+        raise ValueError(f"svds: expected which 'LM' or 'SM', got {which!r}")
+    part = slice(0, k) if which == "LM" else slice(s.shape[0] - k, s.shape[0])
+    u, s, vh = xpa.flip(u[:, part], axis=1), xpa.flip(s[part]), xpa.flip(vh[part, :], axis=0)
+    return (u, s, vh) if return_singular_vectors else s
 
 
-def expm_multiply(A: Any, B: AnyArray) -> Variable:
-    """Return the product of the exponential of a sparse matrix with a vector or a matrix.
+def expm_multiply(
+    A: Any, B: AnyArray, start: float | None = None, stop: float | None = None, num: int | None = None,
+    endpoint: bool | None = None,
+) -> Variable:  # fmt: skip
+    """Return the product of the exponential of a sparse matrix, or of its multiples, with a vector or a matrix.
 
     Parameters
     ----------
-    A : SparseArray, or a sparse matrix of SciPy, shape (M, M)
+    A : SparseArray, a sparse matrix of SciPy, Variable or array, shape (M, M)
     B : Variable or array, shape (M,) or (M, K)
+    start, stop : float, optional
+        With these, the products with the exponentials of ``t * A`` at evenly spaced `t`.
+    num : int, optional
+        Number of `t`, by default 50.
+    endpoint : bool, optional
+        Whether `stop` is the last of them, by default True.
 
     Returns
     -------
-    Variable, like `B`
+    Variable, like `B`, or shape (num, ...)
         By series of products with `A`, as many as its 1-norm, which is read.
     """
-    a = A if isinstance(A, SparseArray) else as_sparse(A, "expm_multiply")
+    a: Any = as_variable(A) if is_operand(A) else as_sparse(A, "expm_multiply")
     y = inexact(B, "expm_multiply")
-    norm = float(abs(a.to_scipy()).sum(axis=0).max()) if a.data.shape[0] else 0.0
+    if start is None or stop is None:
+        if start is not None or stop is not None or num is not None:
+            raise ValueError("expm_multiply: expected start and stop, or neither of them and no num")
+        return _advanced(a, y, 1.0)
+    count, last = 50 if num is None else num, endpoint is None or endpoint
+    step = (stop - start) / max(count - last, 1)
+    found = [_advanced(a, y, start)]
+    for _ in range(count - 1):
+        found.append(_advanced(a, found[-1], step))
+    return xpa.stack(found)
+
+
+def _advanced(a: Any, y: Variable, t: float) -> Variable:
+    """Return ``expm(t * a) @ y``."""
+    values = abs(a.to_scipy() if isinstance(a, SparseArray) else on_host(a))
+    norm = abs(t) * float(values.sum(axis=0).max()) if 0 not in values.shape else 0.0
     steps = max(1, int(norm) + 1)
     for _ in range(steps):
         term = total = y
         for i in range(1, ORDER + 1):
-            term = (a @ term) / (i * steps)
+            term = (a @ term) * (t / (i * steps))
             total = total + term
         y = total
     return y
