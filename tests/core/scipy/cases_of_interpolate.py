@@ -7,6 +7,7 @@ from tests.core.scipy.table import ScipyCase, uniform
 from xpgrad.scipy import interpolate
 
 ref = pytest.importorskip("scipy.interpolate")
+spsolve = pytest.importorskip("scipy.sparse.linalg").spsolve
 
 X = np.asarray([0.0, 0.7, 1.5, 2.6, 3.1, 4.4])
 Y = uniform(6, 2)
@@ -107,4 +108,61 @@ CASES = [
     radial("inverse_multiquadric", epsilon=1.3, degree=0),
     radial("inverse_quadratic", epsilon=2.0),
     radial("gaussian", epsilon=1.5),
+    *(
+        ScipyCase(
+            f"interpolate.RegularGridInterpolator:{method}",
+            lambda a, b, y, v, method=method: interpolate.RegularGridInterpolator((a, b), y, method)(v),
+            lambda a, b, y, v, method=method: ref.RegularGridInterpolator(
+                (a, b), y, method, solver=None if method == "linear" else spsolve
+            )(v),
+            (np.arange(6.0) ** 1.1, 2 - np.arange(7.0) ** 0.9, uniform(6, 7), np.asarray([[0.3, 0.2], [5.1, -2.2]])),
+            rtol=1e-8,
+            batched=False,
+            libraries=method == "cubic",
+        )
+        for method in ("linear", "slinear", "cubic", "quintic")
+    ),
+    *(
+        ScipyCase(
+            f"interpolate.make_interp_spline:{label}",
+            lambda x, y, v, kwargs=kwargs: interpolate.make_interp_spline(x, y, **kwargs)(v),
+            lambda x, y, v, kwargs=kwargs: ref.make_interp_spline(x, y, **kwargs)(v),
+            (X, Y, INSIDE),
+            libraries=False,
+        )
+        for label, kwargs in (
+            ("even", {"k": 2}),
+            ("clamped", {"bc_type": "clamped"}),
+            ("natural", {"bc_type": "natural"}),
+        )
+    ),
+    ScipyCase(
+        "interpolate.BSpline:integrals",
+        lambda t, c: (
+            interpolate.BSpline(t, c, 2).antiderivative(2)(INSIDE) + interpolate.BSpline(t, c, 2).integrate(0, 3)
+        ),
+        lambda t, c: ref.BSpline(t, c, 2).antiderivative(2)(INSIDE) + ref.BSpline(t, c, 2).integrate(0, 3),
+        (np.linspace(-2, 5, 9), uniform(6)),
+        libraries=False,
+    ),
+    ScipyCase(
+        "interpolate.CubicSpline:roots",
+        lambda x, y: interpolate.CubicSpline(x, y).roots(extrapolate=False),
+        lambda x, y: ref.CubicSpline(x, y).roots(extrapolate=False),
+        (np.arange(5.0), np.asarray([1.0, -0.4, -0.2, 0.7, 0.9])),
+        batched=False,
+    ),
+    ScipyCase(
+        "interpolate.CubicSpline:integrals",
+        lambda x, y: (
+            interpolate.CubicSpline(x, y).antiderivative(2)(V)
+            + interpolate.CubicSpline(x, y).integrate(0.2, 9.7, extrapolate="periodic")
+        ),
+        lambda x, y: (
+            ref.CubicSpline(x, y).antiderivative(2)(V)
+            + ref.CubicSpline(x, y).integrate(0.2, 9.7, extrapolate="periodic")
+        ),
+        (X, uniform(6)),
+        libraries=False,
+    ),
 ]

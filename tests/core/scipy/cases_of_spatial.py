@@ -69,6 +69,19 @@ CASES = [
             ("Euler", lambda R, a: R.from_euler("XY", a, degrees=True).as_matrix(), (90 * uniform(2, 2),)),
             ("product", lambda R, p, q: (R.from_quat(p) * R.from_quat(q).inv()).as_quat(), (uniform(4), uniform(4))),
             ("magnitude", lambda R, q: R.from_quat(q).magnitude(), (uniform(2, 4),)),
+            ("scalar first", lambda R, q: R.from_quat(q, scalar_first=True).as_quat(scalar_first=True), (uniform(4),)),
+            ("Rodrigues", lambda R, v: R.from_mrp(v).as_mrp(), (0.5 * uniform(2, 3),)),
+            ("power", lambda R, q: (R.from_quat(q)[0] ** 0.7).as_matrix(), (uniform(2, 4),)),
+            (
+                "mean",
+                lambda R, q: R.concatenate([R.from_quat(q), R.identity()]).mean(np.arange(1.0, 4.0)).as_matrix(),
+                (uniform(2, 4, low=0.3),),
+            ),
+            ("align", lambda R, a, b: R.align_vectors(a, b)[0].as_matrix(), (uniform(4, 3), uniform(4, 3))),
+            *(
+                (f"as_euler {seq}", lambda R, q, seq=seq: R.from_quat(q).as_euler(seq), (uniform(2, 4),))
+                for seq in ("xyz", "zxz", "YXZ", "XYX")
+            ),
             ("matrix", lambda R, v: R.from_matrix(R.from_rotvec(v).as_matrix()).as_rotvec(), (2 * uniform(4, 3),)),
         )
     ),

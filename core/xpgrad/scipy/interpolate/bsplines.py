@@ -7,7 +7,8 @@ from xpgrad import array_api as xpa
 from xpgrad.errors import ShapeError
 from xpgrad.graph.operands import as_variables
 from xpgrad.graph.variable import Variable, as_variable
-from xpgrad.scipy.interpolate.polynomials import evaluated, piece
+from xpgrad.scipy.interpolate.polynomials import ends_of, evaluated, piece
+from xpgrad.scipy.operands import beside
 from xpgrad.types import AnyArray
 
 
@@ -71,6 +72,22 @@ class BSpline:
             t, k = t[1:-1], k - 1
         return BSpline(t, xpa.moveaxis(c, 0, self.axis), k, self.extrapolate, self.axis)
 
+    def antiderivative(self, nu: int = 1) -> "BSpline":
+        """Return the integral of the order `nu` from the first knot."""
+        t, k = self.t, self.k
+        c = xpa.moveaxis(self.c[: t.shape[0] - k - 1, ...], 0, self.axis)
+        for _ in range(nu):
+            width = xpa.reshape(t[k + 1 :] - t[: -k - 1], (-1, *(1,) * (c.ndim - 1)))
+            sums = xpa.cumulative_sum(xpa.moveaxis(c, self.axis, 0) * width, axis=0, include_initial=True) / (k + 1.0)
+            t, k, c = xpa.concat([t[:1], t, t[-1:]]), k + 1, xpa.moveaxis(sums, 0, self.axis)
+        outside = False if self.extrapolate == "periodic" else self.extrapolate
+        return BSpline(t, c, k, outside, self.axis)
+
+    def integrate(self, a: Any, b: Any) -> Variable:
+        """Return the integral from `a` to `b`, of continued pieces beyond the ends."""
+        found = self.antiderivative()
+        return found(b, extrapolate=True) - found(a, extrapolate=True)
+
 
 def basis(t: Variable, v: Variable, k: int) -> tuple[Variable, list[Any]]:
     """Return the last knot before each argument, and the ``k + 1`` basis splines that are not 0 there."""
@@ -88,16 +105,20 @@ def basis(t: Variable, v: Variable, k: int) -> tuple[Variable, list[Any]]:
     return at, w
 
 
-def make_interp_spline(x: AnyArray, y: AnyArray, k: int = 3, t: AnyArray | None = None, axis: int = 0) -> BSpline:
-    """Return the spline of the degree `k` through given values, with SciPy's knots by default ("not-a-knot").
+def make_interp_spline(
+    x: AnyArray, y: AnyArray, k: int = 3, t: AnyArray | None = None, bc_type: Any = None, axis: int = 0
+) -> BSpline:
+    """Return the spline of the degree `k` through given values, with SciPy's knots by default.
 
     Parameters
     ----------
     x : Variable or array, shape (N,), ascending
     y : Variable or array, with N elements along `axis`
     k : int
-        Odd, unless knots are given.
     t : Variable or array, shape (N + k + 1,), optional
+        Without it, there is no knot next to the ends ("not-a-knot"), or between the `x` for even degrees.
+    bc_type : {"natural", "clamped", "not-a-knot"}, or a pair, optional
+        For cubic splines, as for `CubicSpline`.
     axis : int
 
     Returns
@@ -108,18 +129,36 @@ def make_interp_spline(x: AnyArray, y: AnyArray, k: int = 3, t: AnyArray | None 
     n = x.shape[0]
     if n < k + 1 or y.shape[axis] != n:
         raise ShapeError(f"make_interp_spline: expected at least {k + 1} values, one for each of {n}, got {y.shape}")
+    conditions: list[Any] = [None, None] if bc_type is None else ends_of(bc_type, "make_interp_spline")
+    given = [(place, each) for place, each in zip((0, n - 1), conditions, strict=True) if each is not None]
+    if given and (k != 3 or t is not None or len(given) == 1):
+        raise ValueError("make_interp_spline: expected conditions at both ends of a cubic spline without given knots")
     if t is None:
-        if k % 2 == 0:
-            raise ValueError(f"make_interp_spline: expected an odd degree where no knots are given, got {k}")
-        half = (k + 1) // 2
+        half = 1 if given else (k + 1) // 2
+        middle = x[half : n - half] if k % 2 else 0.5 * (x[1:] + x[:-1])[half : n - 1 - half]
         ends = [xpa.broadcast_to(end, (k + 1,)) for end in (x[:1], x[-1:])]
-        t = xpa.concat([ends[0], x[half : n - half], ends[1]])
+        t = xpa.concat([ends[0], middle, ends[1]])
     knots = as_variable(t)
+    count = knots.shape[0] - k - 1
+    numbers = x.node.spec.backend.xp.arange(count, device=x.node.spec.device)
+    values = xpa.moveaxis(y, axis, 0)
+    tail = values.shape[1:]
+
     at, w = basis(knots, x, k)
-    numbers = x.node.spec.backend.xp.arange(n, device=x.node.spec.device)
     matrix: Any = 0.0
     for j, weight in enumerate(w):
         matrix = matrix + xpa.where((at + (j - k))[:, None] == numbers, weight[:, None], 0.0)
-    values = xpa.moveaxis(y, axis, 0)
-    c = xpa.reshape(xpa.linalg.solve(matrix, xpa.reshape(values, (n, -1))), values.shape)
+    right = xpa.reshape(values, (n, -1))
+    for place, (order, value) in given:  # the derivatives of the basis at an end are splines of unit coefficients
+        unit = BSpline(knots, as_variable(_eye(x, count)), k)(x[place : place + 1], nu=order)
+        goal = xpa.reshape(xpa.broadcast_to(beside(x, value, "make_interp_spline"), tail), (1, -1))
+        first = place == 0
+        matrix = xpa.concat([unit, matrix] if first else [matrix, unit], axis=0)
+        right = xpa.concat([goal, right] if first else [right, goal], axis=0)
+    c = xpa.reshape(xpa.linalg.solve(matrix, right), (count, *tail))
     return BSpline(knots, xpa.moveaxis(c, 0, axis), k, axis=axis)
+
+
+def _eye(x: Variable, n: int) -> Any:
+    spec = x.node.spec
+    return spec.backend.namespace.eye(n, dtype=spec.dtype, device=spec.device)

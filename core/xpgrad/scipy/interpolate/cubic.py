@@ -6,13 +6,10 @@ from xpgrad import array_api as xpa
 from xpgrad.errors import ShapeError
 from xpgrad.graph.operands import as_variables
 from xpgrad.graph.variable import Variable
-from xpgrad.scipy.interpolate.polynomials import PPoly
+from xpgrad.scipy.interpolate.polynomials import PPoly, ends_of
 from xpgrad.scipy.linalg.banded import solve_banded
 from xpgrad.scipy.operands import beside, zeros_beside
 from xpgrad.types import AnyArray
-
-NAMED = {"clamped": (1, 0.0), "natural": (2, 0.0)}
-"""Boundary conditions as orders of derivatives and their values."""
 
 
 def _ordered(name: str, x: Any, y: Any, axis: int, least: int = 2) -> tuple[Variable, Variable, int]:
@@ -72,24 +69,9 @@ class CubicSpline(CubicHermiteSpline):
     ) -> None:  # fmt: skip
         knots, values, place = _ordered("CubicSpline", x, y, axis)
         periodic = bc_type == "periodic"
-        slopes = _cyclic(knots, values) if periodic else _slopes(knots, values, _ends(bc_type))
+        slopes = _cyclic(knots, values) if periodic else _slopes(knots, values, ends_of(bc_type, "CubicSpline"))
         outside = "periodic" if periodic and extrapolate is None else extrapolate
         self._join(knots, values, slopes, place, outside)
-
-
-def _ends(bc_type: Any) -> list[Any]:
-    """Return the conditions of both ends: None for "not-a-knot", else an order and a value."""
-    both = (bc_type, bc_type) if isinstance(bc_type, str) else tuple(bc_type)
-    found = []
-    for end in both:
-        condition = NAMED.get(end) if isinstance(end, str) else tuple(end)
-        if len(both) != 2 or (condition is None and end != "not-a-knot") or (condition and condition[0] not in (1, 2)):
-            raise ValueError(
-                "CubicSpline: expected bc_type 'not-a-knot', 'natural', 'clamped', 'periodic', or (order, value) with "
-                f"order 1 or 2 for each end, got {bc_type!r}"
-            )
-        found.append(condition)
-    return found
 
 
 def _slopes(x: Variable, y: Variable, ends: list[Any]) -> Variable:

@@ -6,9 +6,29 @@ from typing import Any
 from xpgrad import array_api as xpa
 from xpgrad.errors import ShapeError
 from xpgrad.graph.operands import as_variables
-from xpgrad.graph.variable import Variable, as_variable
-from xpgrad.scipy.operands import beside
+from xpgrad.graph.variable import Variable, as_array, as_variable
+from xpgrad.scipy.operands import beside, from_host
+from xpgrad.scipy.reference import required
+from xpgrad.transforms.vectors import host_array
 from xpgrad.types import AnyArray
+
+NAMED = {"clamped": (1, 0.0), "natural": (2, 0.0)}
+"""Boundary conditions as orders of derivatives and their values."""
+
+
+def ends_of(bc_type: Any, name: str) -> list[Any]:
+    """Return the conditions of both ends: None for "not-a-knot", else an order and a value."""
+    both = (bc_type, bc_type) if isinstance(bc_type, str) else tuple(bc_type)
+    found = []
+    for end in both:
+        condition = NAMED.get(end) if isinstance(end, str) else tuple(end)
+        if len(both) != 2 or (condition is None and end != "not-a-knot") or (condition and condition[0] not in (1, 2)):
+            raise ValueError(
+                f"{name}: expected bc_type 'not-a-knot', 'natural', 'clamped', 'periodic', or (order, value) with "
+                f"order 1 or 2 for each end, got {bc_type!r}"
+            )
+        found.append(condition)
+    return found
 
 
 def piece(x: Variable, v: Variable, first: int, last: int) -> Variable:
@@ -94,8 +114,14 @@ class PPoly:
         c = [self.c[i, ...] * float(math.perm(k - 1 - i, nu)) for i in range(k - nu)]
         return PPoly(xpa.stack(c), self.x, self.extrapolate, self.axis)
 
-    def antiderivative(self) -> "PPoly":
-        """Return the integral from the first end."""
+    def antiderivative(self, nu: int = 1) -> "PPoly":
+        """Return the integral of the order `nu` from the first end."""
+        found: PPoly = self
+        for _ in range(nu):
+            found = found._integral()
+        return found
+
+    def _integral(self) -> "PPoly":
         k, step = self.c.shape[0], xpa.reshape(self.x[1:] - self.x[:-1], (-1, *(1,) * (self.c.ndim - 2)))
         c = [self.c[i, ...] / float(k - i) for i in range(k)]
         total: Any = c[0]
@@ -105,7 +131,33 @@ class PPoly:
         outside = self.extrapolate if self.extrapolate != "periodic" else False
         return PPoly(xpa.stack([*c, sums[:-1, ...]]), self.x, outside, self.axis)
 
-    def integrate(self, a: Any, b: Any) -> Variable:
-        """Return the integral from `a` to `b`."""
-        found = self.antiderivative()
-        return found(b) - found(a)
+    def integrate(self, a: Any, b: Any, extrapolate: bool | str | None = None) -> Variable:
+        """Return the integral from `a` to `b`, continued as by `__call__`."""
+        outside, found = self.extrapolate if extrapolate is None else extrapolate, self.antiderivative()
+        if outside != "periodic":
+            return found(b, extrapolate=outside) - found(a, extrapolate=outside)
+        first, period, total = self.x[0], self.x[-1] - self.x[0], found(self.x[-1], extrapolate=True)
+        values = []
+        for end in (a, b):
+            v = beside(self.x, end, "PPoly") - first
+            turns = xpa.floor(v / period)
+            values.append(turns * total + found(first + v - turns * period, extrapolate=True))
+        return values[1] - values[0]
+
+    def solve(self, y: float = 0.0, discontinuity: bool = True, extrapolate: bool | str | None = None) -> Variable:
+        """Return the arguments, ascending, at which the polynomials of one value are `y`.
+
+        SciPy finds them; their derivatives, of orders up to 3, follow from steps of Newton's method.
+        """
+        host: Any = required("scipy.interpolate", "PPoly").PPoly(
+            *(host_array(as_array(each)) for each in (self.c, self.x)), self.extrapolate
+        )
+        x = from_host(self.x, host.solve(y, discontinuity, extrapolate))
+        slope = self.derivative()
+        for _ in range(2):
+            x = x - (self(x, extrapolate=True) - y) / slope(x, extrapolate=True)
+        return x
+
+    def roots(self, discontinuity: bool = True, extrapolate: bool | str | None = None) -> Variable:
+        """Return the arguments at which the polynomials are 0, as `solve` does."""
+        return self.solve(0.0, discontinuity, extrapolate)

@@ -1,17 +1,25 @@
 """Interpolation in several dimensions: on grids, and by radial functions."""
 
+import functools
 import itertools
 import math
+import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from xpgrad import array_api as xpa
+from xpgrad.array_api.linalg.checks import readable
+from xpgrad.backend.levels import innermost
 from xpgrad.errors import ShapeError
 from xpgrad.graph.operands import as_variables, is_operand
 from xpgrad.graph.variable import Variable
+from xpgrad.scipy.interpolate.bsplines import basis, make_interp_spline
 from xpgrad.scipy.interpolate.polynomials import piece
 from xpgrad.scipy.operands import beside
 from xpgrad.types import AnyArray
+
+DEGREES = {"linear": 1, "slinear": 1, "cubic": 3, "quintic": 5}
+"""Degrees of the piecewise polynomials along each axis."""
 
 
 class RegularGridInterpolator:
@@ -19,10 +27,10 @@ class RegularGridInterpolator:
 
     Parameters
     ----------
-    points : sequence of Variables or arrays, shape (M1,), ..., (MN,), ascending
+    points : sequence of Variables or arrays, shape (M1,), ..., (MN,), ascending or descending
     values : Variable or array, shape (M1, ..., MN, ...)
-    method : {"linear", "nearest"}
-        SciPy's methods by splines are not implemented; `ndimage.map_coordinates` has splines on even grids.
+    method : {"linear", "nearest", "slinear", "cubic", "quintic"}
+        The last three are splines of degree 1, 3 and 5 along each axis, with more points than their degree.
     bounds_error : bool
         Raise ValueError for points outside, which reads values.
     fill_value : float or None
@@ -43,10 +51,18 @@ class RegularGridInterpolator:
                 f"axis, got {self.values.shape}"
             )
         self._checked(method)
+        for i, x in enumerate(grid):
+            down = x[0] > x[-1]
+            known = innermost() is None and readable(x._array, x.node.spec)
+            if not known or bool(down):
+                grid[i] = xpa.where(down, xpa.flip(x), x)
+                self.values = xpa.where(down, xpa.flip(self.values, axis=i), self.values)
+        self.grid = tuple(grid)
 
     def _checked(self, method: str) -> str:
-        if method not in ("linear", "nearest"):
-            raise ValueError(f"RegularGridInterpolator: expected the method 'linear' or 'nearest', got {method!r}")
+        if method != "nearest" and method not in DEGREES:
+            names = ", ".join(map(repr, ("nearest", *DEGREES)))
+            raise ValueError(f"RegularGridInterpolator: expected the method {names}, got {method!r}")
         return method
 
     def __call__(self, xi: Any, method: str | None = None) -> Variable:
@@ -55,7 +71,7 @@ class RegularGridInterpolator:
         Parameters
         ----------
         xi : Variable or array, shape (..., N), or a tuple of N that broadcast
-        method : {"linear", "nearest"}, optional
+        method : str, optional
         """
         method, n = self._checked(self.method if method is None else method), len(self.grid)
         if isinstance(xi, (tuple, list)) and is_operand(xi[0]):
@@ -71,34 +87,35 @@ class RegularGridInterpolator:
         return xpa.reshape(y, (*xi.shape[:-1], *y.shape[1:]))
 
     def _at(self, parts: list[Variable], method: str) -> Variable:
-        places, shares, inside = [], [], None
+        inside: Any = None
         for x, v in zip(self.grid, parts, strict=True):
             within = (v >= x[0]) & (v <= x[-1])
             inside = within if inside is None else inside & within
-            at = piece(x, v, 0, x.shape[0] - 2)
-            low, high = xpa.take(x, at), xpa.take(x, at + 1)
-            places.append(at)
-            shares.append((v - low) / (high - low))
-        assert inside is not None
         if self.bounds_error and not bool(xpa.all(inside)):
             raise ValueError("RegularGridInterpolator: expected points within the grid, got one outside")
-        n, shape = len(parts), self.values.shape[: len(parts)]
-        tail = self.values.shape[n:]
-        table = xpa.reshape(self.values, (math.prod(shape), *tail))
+        taps, table = [], self.values
+        for axis, (x, v) in enumerate(zip(self.grid, parts, strict=True)):
+            if method not in ("linear", "nearest"):
+                spline = make_interp_spline(x, table, DEGREES[method], axis=axis)
+                table = xpa.moveaxis(spline.c, 0, axis)
+                at, w = basis(spline.t, v, spline.k)
+                taps.append([(at + (j - spline.k), weight) for j, weight in enumerate(w)])
+                continue
+            at = piece(x, v, 0, x.shape[0] - 2)
+            low, high = xpa.take(x, at), xpa.take(x, at + 1)
+            share = (v - low) / (high - low)
+            if method == "nearest":
+                taps.append([(at + xpa.astype(share > 0.5, at.dtype), xpa.ones_like(share))])
+            else:
+                taps.append([(at, 1.0 - share), (at + 1, share)])
+        n, tail = len(parts), self.values.shape[len(parts) :]
+        table = xpa.reshape(table, (math.prod(table.shape[:n]), *tail))
         wide = (-1, *(1,) * len(tail))
         total: Any = None
-        if method == "nearest":
-            at = self._flat([p + xpa.astype(s > 0.5, p.dtype) for p, s in zip(places, shares, strict=True)])
-            total = xpa.take(table, at, axis=0)
-        else:
-            for corner in itertools.product((0, 1), repeat=n):
-                weight: Any = None
-                for bit, share in zip(corner, shares, strict=True):
-                    factor = share if bit else 1.0 - share
-                    weight = factor if weight is None else weight * factor
-                at = self._flat([p + bit for p, bit in zip(places, corner, strict=True)])
-                term = xpa.reshape(weight, wide) * xpa.take(table, at, axis=0)
-                total = term if total is None else total + term
+        for corner in itertools.product(*taps):
+            weight = functools.reduce(operator.mul, (w for _, w in corner))
+            term = xpa.reshape(weight, wide) * xpa.take(table, self._flat([at for at, _ in corner]), axis=0)
+            total = term if total is None else total + term
         if self.fill_value is not None and not self.bounds_error:
             total = xpa.where(xpa.reshape(inside, wide), total, self.fill_value)
         found: Variable = total

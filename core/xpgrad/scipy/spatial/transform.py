@@ -1,14 +1,16 @@
 """`scipy.spatial.transform` of Variables: rotations in three dimensions."""
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from xpgrad import array_api as xpa
+from xpgrad.backend.current import current_device
 from xpgrad.errors import ShapeError
-from xpgrad.graph.operands import as_variables
+from xpgrad.graph.operands import as_variables, is_operand
 from xpgrad.graph.variable import Variable
 from xpgrad.listing import listed as _listed
-from xpgrad.scipy.operands import inexact
+from xpgrad.scipy.operands import beside, inexact, root
 from xpgrad.types import AnyArray
 
 __all__ = ["Rotation"]
@@ -24,7 +26,7 @@ def _vectors(x: AnyArray, count: int, function: str) -> Variable:
 class Rotation:
     """Rotations, as quaternions of length 1.
 
-    Create rotations with `from_quat`, `from_rotvec`, `from_euler` and `from_matrix`.
+    Create rotations with `from_quat`, `from_rotvec`, `from_euler`, `from_matrix`, `from_mrp` and `identity`.
 
     Attributes
     ----------
@@ -37,9 +39,55 @@ class Rotation:
         self.quat = q / xpa.linalg.vector_norm(q, axis=-1, keepdims=True)
 
     @classmethod
-    def from_quat(cls, quat: AnyArray) -> "Rotation":
-        """Return rotations from nonzero quaternions, shape (..., 4), scalar last."""
-        return cls(quat)
+    def from_quat(cls, quat: AnyArray, *, scalar_first: bool = False) -> "Rotation":
+        """Return rotations from nonzero quaternions, shape (..., 4), by default with the scalar last."""
+        return cls(xpa.roll(_vectors(quat, 4, "Rotation.from_quat"), -1, axis=-1) if scalar_first else quat)
+
+    @classmethod
+    def identity(cls, num: int | None = None) -> "Rotation":
+        """Return the rotation by no angle, or `num` of them, on the current device."""
+        device = current_device()
+        xp, dtype = device.backend.namespace, device.backend.default_dtype("float")
+        row = xp.eye(4, dtype=dtype, device=device.handle)[3, :]
+        return cls(row if num is None else xp.broadcast_to(row, (num, 4)) + 0.0)
+
+    @classmethod
+    def concatenate(cls, rotations: Sequence["Rotation"]) -> "Rotation":
+        """Return rotations one after the other, of shape (N, 4)."""
+        return cls(xpa.concat([xpa.reshape(r.quat, (-1, 4)) for r in rotations], axis=0))
+
+    @classmethod
+    def from_mrp(cls, mrp: AnyArray) -> "Rotation":
+        """Return rotations from modified Rodrigues parameters, shape (..., 3): axes times ``tan(angle / 4)``."""
+        v = _vectors(mrp, 3, "Rotation.from_mrp")
+        return cls(xpa.concat([2.0 * v, 1.0 - xpa.sum(v * v, axis=-1, keepdims=True)], axis=-1))
+
+    @classmethod
+    def align_vectors(cls, a: AnyArray, b: AnyArray, weights: AnyArray | None = None) -> tuple["Rotation", Variable]:
+        """Return the rotation of vectors `b` that fits vectors `a` best, and the root of the remaining squares.
+
+        Parameters
+        ----------
+        a, b : Variable or array, shape (N, 3)
+        weights : Variable or array, shape (N,), optional
+        """
+        a, b = as_variables("Rotation.align_vectors", a, b)
+        w = xpa.ones_like(a[:, 0]) if weights is None else as_variables("Rotation.align_vectors", a, weights)[1]
+        u, s, vh = xpa.linalg.svd(xpa.matmul(xpa.matrix_transpose(a) * w, b))
+        sign = xpa.where(xpa.linalg.det(u) * xpa.linalg.det(vh) < 0, -1.0, 1.0)
+        signs = xpa.stack([xpa.ones_like(s[0]), xpa.ones_like(s[0]), xpa.astype(sign, s.dtype)])
+        found = cls.from_matrix(xpa.matmul(u * signs, vh))
+        rest = a - found.apply(b)
+        return found, root(xpa.sum(w[:, None] * rest * rest))
+
+    def __len__(self) -> int:
+        if self.quat.ndim < 2:
+            raise TypeError("Rotation: expected several rotations for their number, got one")
+        return self.quat.shape[0]
+
+    def __getitem__(self, index: Any) -> "Rotation":
+        """Return some of the rotations."""
+        return Rotation(self.quat[index])
 
     @classmethod
     def from_rotvec(cls, rotvec: AnyArray, degrees: bool = False) -> "Rotation":
@@ -61,7 +109,8 @@ class Rotation:
         """
         if not 1 <= len(seq) <= 3 or not (set(seq) <= set("xyz") or set(seq) <= set("XYZ")):
             raise ValueError(f"Rotation.from_euler: expected one to three of 'xyz' or of 'XYZ', got {seq!r}")
-        a = inexact(angles, "Rotation.from_euler")
+        known = is_operand(angles) and not isinstance(angles, (int, float))
+        a = inexact(angles, "Rotation.from_euler") if known else beside(Rotation.identity().quat, angles, "from_euler")
         a = a[..., None] if len(seq) == 1 and (not a.ndim or a.shape[-1] != 1) else a
         a = _vectors(a, len(seq), "Rotation.from_euler") * (math.pi / 360 if degrees else 0.5)
         found: Rotation | None = None
@@ -98,9 +147,43 @@ class Rotation:
             best = xpa.where(larger, d[i][..., None], best)
         return cls(found)
 
-    def as_quat(self, canonical: bool = False) -> Variable:
-        """Return quaternions, shape (..., 4), scalar last; with `canonical` the scalar is not negative."""
-        return xpa.where(self.quat[..., 3:] < 0, -self.quat, self.quat) if canonical else self.quat
+    def as_quat(self, canonical: bool = False, *, scalar_first: bool = False) -> Variable:
+        """Return quaternions, shape (..., 4), scalar last by default; with `canonical` the scalar is not negative."""
+        q = xpa.where(self.quat[..., 3:] < 0, -self.quat, self.quat) if canonical else self.quat
+        return xpa.roll(q, 1, axis=-1) if scalar_first else q
+
+    def as_mrp(self) -> Variable:
+        """Return modified Rodrigues parameters, shape (..., 3), of angles up to half a turn."""
+        q = self.as_quat(canonical=True)
+        return q[..., :3] / (1.0 + q[..., 3:])
+
+    def as_euler(self, seq: str, degrees: bool = False) -> Variable:
+        """Return the angles, shape (..., 3), about three axes, as `from_euler` takes them.
+
+        The second angle is from 0 to half a turn if the first axis is also the last, else within a quarter of a turn.
+        At these ends, where only a sum of the other angles matters, there is no derivative.
+        """
+        if len(seq) != 3 or not (set(seq) <= set("xyz") or set(seq) <= set("XYZ")) or seq[1] in (seq[0], seq[2]):
+            raise ValueError(f"Rotation.as_euler: expected three axes, each unlike the one before, got {seq!r}")
+        # As by J. Bernardes and S. Viollet, "Quaternion to Euler angles conversion" (2022).
+        extrinsic = seq.islower()
+        i, j, k = ("xyz".index(c) for c in (seq if extrinsic else seq[::-1].lower()))
+        proper = i == k
+        k = 3 - i - j if proper else k
+        sign = float((i - j) * (j - k) * (k - i) // 2)
+        q = [self.quat[..., n] for n in range(4)]
+        if proper:
+            a, b, c, d = q[3], q[i], q[j], q[k] * sign
+        else:
+            a, b, c, d = q[3] - q[j], q[i] + q[k] * sign, q[j] + q[3], q[k] * sign - q[i]
+        middle = 2.0 * xpa.atan2(root(c * c + d * d), root(a * a + b * b))
+        half_sum, half_difference = xpa.atan2(b, a), xpa.atan2(d, c)
+        first, third = half_sum - half_difference, half_sum + half_difference
+        if not proper:
+            third, middle = third * sign, middle - 0.5 * math.pi
+        angles = (first, middle, third) if extrinsic else (third, middle, first)
+        turned = [xpa.where(x < -math.pi, x + 2 * math.pi, xpa.where(x > math.pi, x - 2 * math.pi, x)) for x in angles]
+        return xpa.stack(turned, axis=-1) * (180 / math.pi if degrees else 1.0)
 
     def as_matrix(self) -> Variable:
         """Return matrices, shape (..., 3, 3)."""
@@ -129,6 +212,20 @@ class Rotation:
         apart = square > 0
         sine = xpa.sqrt(xpa.where(apart, square, 1.0))
         return 2.0 * xpa.where(apart, xpa.atan2(sine, xpa.abs(self.quat[..., 3])), 0.0)
+
+    def __pow__(self, n: float) -> "Rotation":
+        """Return the rotations by `n` times the angle, within half a turn, about the same axes."""
+        return Rotation.from_rotvec(n * self.as_rotvec())
+
+    def mean(self, weights: AnyArray | None = None) -> "Rotation":
+        """Return the rotation that is next to these, with a weight for each."""
+        q = xpa.reshape(self.quat, (-1, 4))
+        w = q if weights is None else q * as_variables("Rotation.mean", q, weights)[1][:, None]
+        return Rotation(xpa.linalg.eigh(xpa.matmul(xpa.matrix_transpose(w), q))[1][:, -1])
+
+    def approx_equal(self, other: "Rotation", atol: float = 1e-8, degrees: bool = False) -> Variable:
+        """Return whether the angles between rotations are less than `atol`."""
+        return (self * other.inv()).magnitude() < atol * (math.pi / 180 if degrees else 1.0)
 
     def inv(self) -> "Rotation":
         """Return the inverse rotations."""
