@@ -127,7 +127,7 @@ CASES = [
             f"interpolate.make_interp_spline:{label}",
             lambda x, y, v, kwargs=kwargs: interpolate.make_interp_spline(x, y, **kwargs)(v),
             lambda x, y, v, kwargs=kwargs: ref.make_interp_spline(x, y, **kwargs)(v),
-            (X, Y, INSIDE),
+            (X, Y, INSIDE + 0.07),
             libraries=False,
         )
         for label, kwargs in (
