@@ -121,4 +121,13 @@ CASES = [
         batched=False,
         libraries=False,
     ),
+    ScipyCase(
+        "integrate.quad:singular",
+        lambda p: integrate.quad(lambda x: xp.log(x) * x ** (p - 1), 0.0, 1.0)[0],
+        lambda p: ref.quad(lambda x: np.log(x) * x ** (p - 1), 0.0, 1.0)[0],
+        (np.asarray(0.8),),
+        rtol=1e-6,
+        batched=False,
+        libraries=False,
+    ),
 ]
