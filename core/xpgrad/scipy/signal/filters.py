@@ -11,7 +11,7 @@ from xpgrad.backend.indexing import at_axis
 from xpgrad.errors import ShapeError
 from xpgrad.graph.operands import as_variables
 from xpgrad.graph.variable import Variable, as_variable
-from xpgrad.scipy.operands import one_axis, padded, resized, zeros_beside
+from xpgrad.scipy.operands import beside, inexact, one_axis, real_part_of, resized, zeros_beside
 from xpgrad.scipy.reference import reference
 from xpgrad.types import AnyArray, Array, Namespace
 
@@ -19,57 +19,63 @@ BLOCK = 128
 """Elements of a signal that are computed together, by a triangular matrix."""
 
 
-class Recursion(Decomposition):
-    """The recursive part of a filter, a class because one filtered cotangent gives the gradients of both inputs.
+class Filter(Decomposition):
+    """A linear filter along the last axis, a class because one filtered cotangent gives the gradients of coefficients.
 
-    Along the last axis ``y[n] = x[n] - a[0] * y[n - 1] - a[1] * y[n - 2] - ...``.
+    ``a[0] * y[n] = b[0] * x[n] + b[1] * x[n - 1] + ... - a[1] * y[n - 1] - a[2] * y[n - 2] - ...``.
     """
 
     name = "lfilter"
     of_square = False
-    keeps_inputs = (0,)
+    keeps_inputs = (0, 1, 2)
     keeps_outputs = (0,)
 
     def compute(self, xp: Namespace, *xs: Array) -> Sequence[Array]:
         """Return the output."""
-        return (recursion(xp, *xs),)
-
-    @property
-    def label(self) -> str:
-        """Name of the public function."""
-        return self.name
+        return (filtered(xp, *xs),)
 
     def rule(self, xp: Namespace, gys: Arrays, xs: Arrays, ys: Arrays, targets: Targets) -> Arrays:
-        """Return ``gx``, the cotangent filtered backwards, and its correlations with the output."""
-        (gy,), (a,), (y,) = gys, xs, ys
-        is_complex = any(x.spec.complex for x in self.inputs)
-        a_spec, x_spec = (x.spec for x in self.inputs)
-        gx = xp.flip(recursion(xp, xp.conj(a) if a_spec.complex else a, xp.flip(gy, axis=-1)), axis=-1)
+        """Return ``gx``, the cotangent filtered backwards, and correlations with ``u``, filtered without `b`."""
+        (gy,), (b, a, x), (y,) = gys, xs, ys
+        specs = [each.spec for each in self.inputs]
+        is_complex, n = any(spec.complex for spec in specs), x.shape[-1]
+        b, a = (xp.conj(c) if spec.complex else c for c, spec in zip((b, a), specs, strict=False))
+        back: Any = xp.flip(gy, axis=-1)
+        one = xp.ones_like(a[..., :1])
+        u = filtered(xp, b if targets == (2,) else one, a, back)
+        forward = xp.concat([xp.flip(u, axis=-1)], axis=-1)  # contiguous
         gxs = []
         for i in targets:
-            if i == 1:
-                gxs.append(gx if x_spec.complex or not is_complex else xp.real(gx))
-                continue
-            conj, n = (xp.conj(y) if is_complex else y), y.shape[-1]
-            sums = []
-            for k in range(1, a_spec.shape[-1] + 1):
-                k = min(k, n)
-                product = xp.sum(gx[..., k:] * conj[..., : n - k], axis=-1)
-                sums.append(-product)
-            ga = xp.stack(sums, axis=-1)
-            ga = ga if a_spec.complex or not is_complex else xp.real(ga)
-            gxs.append(xp.sum_to(ga, shape=a_spec.shape) if ga.shape != a_spec.shape else ga)
+            if i == 2:
+                g = forward if targets == (2,) else xp.flip(filtered(xp, b, one, u), axis=-1)
+            else:
+                signal, sums = (x, y)[i], []
+                for k in range(specs[i].shape[-1]):
+                    k = min(k, n)
+                    sums.append(xp.vecdot(signal[..., : n - k], forward[..., k:], axis=-1))
+                g = xp.stack(sums, axis=-1) * (1.0, -1.0)[i]
+            g = g if specs[i].complex or not is_complex else xp.real(g)
+            gxs.append(xp.sum_to(g, shape=specs[i].shape) if g.shape != specs[i].shape else g)
         return gxs
 
 
-def recursion(xp: Namespace, a: Any, x: Any) -> Any:
-    """Return the output of a recursion as an array, or as a Variable for Variables."""
-    if isinstance(a, Variable) or isinstance(x, Variable):
-        return Recursion().apply((a, x))[0]
-    own = reference("scipy.signal", "lfilter", a, x)
-    if own is not None and a.ndim == 1:
-        one = xp.ones((1,), dtype=a.dtype, device=xp.device_of(a))
-        return own(one, xp.concat([one, a]), x, axis=-1)
+def filtered(xp: Namespace, b: Any, a: Any, x: Any) -> Any:
+    """Return the output of a filter as an array, or as a Variable for Variables."""
+    if any(isinstance(each, Variable) for each in (b, a, x)):
+        return Filter().apply((b, a, x))[0]
+    own = reference("scipy.signal", "lfilter", b, a, x)
+    if own is not None and b.ndim == a.ndim == 1 and x.size:
+        return own(b, a, x, axis=-1)
+    b, a, n = b / a[..., :1], a[..., 1:] / a[..., :1], x.shape[-1]
+    driven = b[..., :1] * x
+    for k in range(1, min(b.shape[-1], n)):
+        part = b[..., k : k + 1] * x[..., : n - k]
+        driven = driven + xp.concat([xp.zeros_like(part[..., :1])] * k + [part], axis=-1)
+    return _recursion(xp, a, driven) if a.shape[-1] else driven
+
+
+def _recursion(xp: Namespace, a: Any, x: Any) -> Any:
+    """Return ``y[n] = x[n] - a[0] * y[n - 1] - a[1] * y[n - 2] - ...``."""
     order, n = a.shape[-1], x.shape[-1]
     size = max(1, min(n, max(BLOCK, order)))
     impulse = _impulse(xp, a, size)
@@ -122,14 +128,21 @@ def _carried(xp: Namespace, a: Array, state: Array, m: int) -> Any:
 
 
 def _coefficients(b: Any, a: Any, x: Any, name: str) -> tuple[Variable, Variable, Variable]:
-    """Return the coefficients of a filter, divided by the first one of the denominator, and the signal."""
-    b, a, x = as_variables(name, b, a, x)
+    """Return the coefficients of a filter, which may be numbers, and the signal, in one dtype."""
+    x = inexact(x, name)
+    like = real_part_of(x)
+    b, a = (c if isinstance(c, Variable) else beside(like, c, name) for c in (b, a))
     b, a = (xpa.reshape(c, (1,)) if not c.ndim else c for c in (b, a))
     if b.ndim != 1 or a.ndim != 1 or not b.shape[0] or not a.shape[0]:
         raise ShapeError(f"{name}: expected vectors of coefficients, got shapes {b.shape} and {a.shape}")
     if not x.ndim:
         raise ShapeError(f"{name}: expected a signal with at least one axis, got shape ()")
-    return b / a[0], a[1:] / a[0], x
+    if b.dtype == a.dtype == x.dtype:
+        return b, a, x
+    namespace = x.node.spec.backend.namespace
+    real = namespace.result_type(*(real_part_of(c).dtype for c in (b, a, x)))
+    b, a, x = (c if c.node.spec.complex else xpa.astype(c, real, copy=False) for c in (b, a, x))
+    return b, a, x
 
 
 @in_single_precision
@@ -152,23 +165,15 @@ def lfilter(b: AnyArray, a: AnyArray, x: AnyArray, axis: int = -1, zi: AnyArray 
     """
     b, a, x = _coefficients(b, a, x, "lfilter")
     along = one_axis(axis, x, "lfilter")
-    moved = xpa.moveaxis(x, along, -1)
-    n, order = moved.shape[-1], max(b.shape[0], a.shape[0] + 1) - 1
-    driven = b[0] * moved
-    for k in range(1, b.shape[0]):
-        if k < n:
-            driven = driven + b[k] * padded(moved[..., : n - k], moved.ndim - 1, k, 0)
-    state = None
-    if zi is not None:
-        state = xpa.moveaxis(as_variable(zi), along, -1)
-        if state.shape[-1] != order:
-            raise ShapeError(f"lfilter: expected zi with {order} elements along axis {axis}, got shape {state.shape}")
-        driven = driven + resized(state, state.ndim - 1, n)
-    y = recursion(xpa, a, driven) if a.shape[0] else driven
-    found = xpa.moveaxis(y, -1, along)
-    if state is None:
-        return found
-    return found, xpa.moveaxis(_final(b, a, moved, y, state), -1, along)
+    moved = x if along == x.ndim - 1 else xpa.moveaxis(x, along, -1)
+    y: Any = filtered(xpa, b, a, moved)
+    if zi is None:
+        return y if moved is x else xpa.moveaxis(y, -1, along)
+    order, state = max(b.shape[0], a.shape[0]) - 1, xpa.moveaxis(beside(x, zi, "lfilter"), along, -1)
+    if state.shape[-1] != order:
+        raise ShapeError(f"lfilter: expected zi with {order} elements along axis {axis}, got shape {state.shape}")
+    y = y + filtered(xpa, a[:1], a, resized(state, state.ndim - 1, moved.shape[-1]))
+    return xpa.moveaxis(y, -1, along), xpa.moveaxis(_final(b / a[0], a[1:] / a[0], moved, y, state), -1, along)
 
 
 def _final(b: Variable, a: Variable, x: Variable, y: Variable, state: Variable) -> Variable:
