@@ -90,4 +90,8 @@ CASES = [
     of("detrend", uniform(2, 9), orders=1),
     of("detrend", uniform(9, 2), axis=0, bp=[4], orders=1, label=":bp"),
     of("detrend", uniform(2, 9), type="constant", orders=1, label=":constant"),
+    of("savgol_filter", uniform(12), args=(4, 2), orders=1, label=":even", libraries=False),
+    of("savgol_filter", uniform(12), args=(4, 2), mode="mirror", orders=1, label=":even,mirror", libraries=False),
+    *(of("spectrogram", uniform(30), nperseg=7, mode=mode, label=f":{mode}", libraries=False)
+      for mode in ("angle", "phase")),
 ]  # fmt: skip

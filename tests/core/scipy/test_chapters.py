@@ -106,6 +106,11 @@ def test_ill_conditioned_matrices_keep_their_digits():
         (lambda x: fft.dct(x[:0]), (0, 3, 3)),
         (lambda x: ndimage.gaussian_filter(x[:0], 1.0, axes=(1, 2)), (0, 3, 3)),
         (lambda x: interpolate.CubicSpline(np.arange(3.0), x[0])(np.zeros(0)), (0, 3)),
+        (lambda x: signal.convolve(x[0, 0], x[0, 0, :0]), (0,)),
+        (lambda x: signal.lfilter([1.0, 2.0], [1.0, 0.5], x[0, :, :0]), (3, 0)),
+        (lambda x: ndimage.map_coordinates(x[0], np.zeros((2, 0))), (0,)),
+        (lambda x: ndimage.median_filter(x[:0], 3, axes=(1, 2)), (0, 3, 3)),
+        (lambda x: linalg.sqrtm(x[:, :0, :0]), (2, 0, 0)),
     ],
 )
 def test_empty_arrays(call, shape):

@@ -10,7 +10,7 @@ from xpgrad.array_api.shared.axes import checked_axes
 from xpgrad.errors import ShapeError
 from xpgrad.graph.operands import as_variables
 from xpgrad.graph.variable import Variable
-from xpgrad.scipy.operands import padded, resized
+from xpgrad.scipy.operands import padded, resized, zeros_beside
 from xpgrad.types import AnyArray
 
 MODES = ("full", "same", "valid")
@@ -54,6 +54,11 @@ def fftconvolve(in1: AnyArray, in2: AnyArray, mode: str = "full", axes: Any = No
         Every overlap, the middle part with the shape of `in1`, or the overlaps of all of the smaller array.
     axes : int or sequence of int, optional
         By default all; along other axes the arrays broadcast.
+
+    Returns
+    -------
+    Variable
+        As in SciPy, of shape (0,) if an array has no elements.
     """
     x, v = _checked("fftconvolve", in1, in2, mode)
     along = tuple(range(x.ndim)) if axes is None else checked_axes(axes, x.ndim, "fftconvolve")
@@ -61,7 +66,7 @@ def fftconvolve(in1: AnyArray, in2: AnyArray, mode: str = "full", axes: Any = No
         return x * v
     shape = tuple(a + b - 1 if i in along else max(a, b) for i, (a, b) in enumerate(zip(x.shape, v.shape, strict=True)))
     if not (math.prod(x.shape) and math.prod(v.shape)):
-        raise ShapeError(f"fftconvolve: expected arrays with elements, got shapes {x.shape} and {v.shape}")
+        return zeros_beside(x, (0,))
     lengths = [shape[axis] for axis in along]
     sizes = [_fast(n) for n in lengths]
     is_complex = x.node.spec.complex or v.node.spec.complex
@@ -113,7 +118,7 @@ def convolve(in1: AnyArray, in2: AnyArray, mode: str = "full", method: str = "au
     if method == "fft" or (method == "auto" and math.prod(small.shape) > MAX_TERMS):
         return fftconvolve(x, v, mode)
     if not math.prod(small.shape):
-        raise ShapeError(f"convolve: expected arrays with elements, got shapes {x.shape} and {v.shape}")
+        return zeros_beside(x, (0,))
     shape = tuple(a + b - 1 for a, b in zip(x.shape, v.shape, strict=True))
     for axis, count in enumerate(small.shape):
         large = padded(large, axis, count - 1, count - 1)

@@ -38,7 +38,6 @@ def savgol_filter(
     ----------
     x : Variable or array, floating-point
     window_length : int
-        Odd.
     polyorder : int
         The degree of the polynomials, below `window_length`.
     deriv : int
@@ -54,25 +53,26 @@ def savgol_filter(
     x = inexact(x, "savgol_filter")
     along = one_axis(axis, x, "savgol_filter")
     x = xpa.moveaxis(x, along, -1)
-    if window_length % 2 == 0:
-        raise ValueError(f"savgol_filter: expected an odd window_length, got {window_length}; SciPy shifts even ones")
     if mode not in ("interp", *PADDING):
         raise ValueError(f"savgol_filter: expected the mode interp, {', '.join(PADDING)}, got {mode!r}")
-    matrix, half, n = _polynomial(window_length, polyorder, deriv, float(delta)), window_length // 2, x.shape[-1]
+    scipy_signal = required("scipy.signal", "savgol_filter")
+    weights = scipy_signal.savgol_coeffs(window_length, polyorder, deriv, float(delta))[::-1]
+    half, n = window_length // 2, x.shape[-1]
+    before = (window_length - 1) // 2  # a window of even length reaches farther to the right
     if mode == "interp" and n < window_length:
         raise ShapeError(f"savgol_filter: expected at least {window_length} elements along axis {axis}, got {n}")
     if mode != "interp":
         options: dict[str, Any] = {"constant_values": cval} if mode == "constant" else {}
-        x = pad(x, [(0, 0)] * (x.ndim - 1) + [(half, half)], PADDING[mode], **options)
-        n += 2 * half
+        x = pad(x, [(0, 0)] * (x.ndim - 1) + [(before, half)], PADDING[mode], **options)
+        n += before + half
     total: Any = None
     for k in range(window_length):
-        term = float(matrix[half, k]) * x[..., k : n - window_length + 1 + k]
+        term = float(weights[k]) * x[..., k : n - window_length + 1 + k]
         total = term if total is None else total + term
     if mode == "interp":
-        edges = from_host(x, matrix.T)
+        edges = from_host(x, _polynomial(window_length, polyorder, deriv, float(delta)).T)
         first, last = xpa.matmul(x[..., :window_length], edges), xpa.matmul(x[..., n - window_length :], edges)
-        total = xpa.concat([first[..., :half], total, last[..., half + 1 :]], axis=-1)
+        total = xpa.concat([first[..., :half], total[..., half - before :], last[..., window_length - half :]], axis=-1)
     return xpa.moveaxis(total, -1, along)
 
 

@@ -1,5 +1,6 @@
 """Analytic signals, and spectra of the parts of a signal."""
 
+import math
 from typing import Any
 
 from xpgrad import array_api as xpa
@@ -249,8 +250,8 @@ def spectrogram(
     x, fs, window, nperseg, noverlap, nfft, detrend, return_onesided, axis
         As for `stft`; by default parts have 256 elements and overlap by an eighth.
     scaling : {"density", "spectrum"}
-    mode : {"psd", "complex", "magnitude"}
-        SciPy's modes of angles are not implemented.
+    mode : {"psd", "complex", "magnitude", "angle", "phase"}
+        "phase" is the angle without jumps along the frequencies.
 
     Returns
     -------
@@ -258,8 +259,10 @@ def spectrogram(
     powers : Variable
         Frequencies along `axis`, times along the last axis.
     """
-    if mode not in ("psd", "complex", "magnitude"):
-        raise ValueError(f"spectrogram: expected the mode 'psd', 'complex' or 'magnitude', got {mode!r}")
+    if mode not in ("psd", "complex", "magnitude", "angle", "phase"):
+        raise ValueError(
+            f"spectrogram: expected the mode 'psd', 'complex', 'magnitude', 'angle' or 'phase', got {mode!r}"
+        )
     x = inexact(x, "spectrogram")
     along = one_axis(axis, x, "spectrogram")
     x = xpa.moveaxis(x, along, -1)
@@ -280,5 +283,10 @@ def spectrogram(
     else:
         y = y * xpa.sqrt(scale)
         y = xpa.abs(y) if mode == "magnitude" else y
+    if mode in ("angle", "phase"):
+        y = xpa.atan2(xpa.imag(y), xpa.real(y))
+    if mode == "phase":
+        turns = xpa.round((y[..., 1:] - y[..., :-1]) * (0.5 / math.pi))
+        y = y - 2.0 * math.pi * xpa.cumulative_sum(turns, axis=-1, include_initial=True)
     times = (numbers_beside(x, 0, y.shape[-2]) * step + nperseg / 2) / fs
     return frequencies, times, xpa.moveaxis(xpa.matrix_transpose(y), -2, along)
