@@ -12,13 +12,14 @@ from tests.core.scipy.cases_of_ndimage import CASES as NDIMAGE
 from tests.core.scipy.cases_of_signal import CASES as SIGNAL
 from tests.core.scipy.cases_of_sparse import CASES as SPARSE
 from tests.core.scipy.cases_of_spatial import CASES as SPATIAL
+from tests.core.scipy.cases_of_stats import CASES as STATS
 
 from xpgrad import Variable, as_variable, compile, get_device
 from xpgrad import array_api as xp
 from xpgrad.testing.arrays import on_host, placed
 from xpgrad.transforms import grad, jvp, vmap
 
-CASES = [*LINALG, *FFT, *SIGNAL, *NDIMAGE, *INTERPOLATE, *INTEGRATE, *SPATIAL, *SPARSE]
+CASES = [*LINALG, *FFT, *SIGNAL, *NDIMAGE, *INTERPOLATE, *INTEGRATE, *SPATIAL, *SPARSE, *STATS]
 LIBRARIES = ["@torch:cpu", pytest.param("@jax", marks=pytest.mark.slow), "@strict", "native:0"]
 STEP = 1e-5
 READING = ("linalg.polar", "interpolate.RegularGridInterpolator:nearest")
