@@ -12,6 +12,8 @@ linalg = pytest.importorskip("scipy.sparse.linalg")
 PATTERN = ref.random_array((6, 6), density=0.4, rng=np.random.default_rng(4), format="csr") + 4 * ref.eye_array(6)
 PATTERN = PATTERN.tocsr()
 INDICES, POINTERS, DATA = PATTERN.indices, PATTERN.indptr, PATTERN.data
+LARGE = ref.diags_array([0.3 + 0.5 * np.arange(320.0) ** 0.5, np.full(319, 0.7)], offsets=[0, 1]).tocsr()
+"""So large that eigenvalues are computed without the dense matrix."""
 COMPLEX = DATA + 1j * uniform(len(DATA))
 
 
@@ -43,7 +45,37 @@ def iterative(name, symmetric):
     return of(name, by_xpgrad, by_scipy, DATA, uniform(6), rtol=1e-7)
 
 
+def large(lib, data):
+    return lib.csr_array((data, LARGE.indices, LARGE.indptr), LARGE.shape)
+
+
+def squares(w, v):
+    """Return what does not depend on the signs of eigenvectors."""
+    return v * v * w
+
+
 CASES = [
+    of(
+        "eigsh:large",
+        lambda d: squares(*sparse.linalg.eigsh(large(sparse, d) + large(sparse, d).T, 2)),
+        lambda d: squares(*linalg.eigsh(large(ref, d) + large(ref, d).T, 2)),
+        LARGE.data,
+        rtol=1e-7,
+    ),
+    of(
+        "eigsh:large,sigma",
+        lambda d: sparse.linalg.eigsh(large(sparse, d) + large(sparse, d).T, 2, sigma=0.5)[0],
+        lambda d: np.sort(linalg.eigsh(large(ref, d) + large(ref, d).T, 2, sigma=0.5)[0]),
+        LARGE.data,
+        rtol=1e-7,
+    ),
+    of(
+        "svds:large",
+        lambda d: squares(*sparse.linalg.svds(large(sparse, d), 2)[1::-1]),
+        lambda d: squares(*linalg.svds(large(ref, d), 2)[1::-1]),
+        LARGE.data,
+        rtol=1e-7,
+    ),
     of("matmul", lambda d, x: matrix(d) @ x, lambda d, x: reference(d) @ x, DATA, uniform(6, 2)),
     of("toarray", lambda d: matrix(d).toarray(), lambda d: reference(d).toarray(), DATA, orders=1),
     of(

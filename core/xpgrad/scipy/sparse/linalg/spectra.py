@@ -3,19 +3,80 @@
 from typing import Any
 
 from xpgrad import array_api as xpa
+from xpgrad.backend.plugins import plugins
 from xpgrad.errors import ShapeError
 from xpgrad.graph.operands import is_operand
 from xpgrad.graph.variable import Variable, as_variable
-from xpgrad.scipy.operands import inexact
+from xpgrad.scipy.operands import from_host, inexact
+from xpgrad.scipy.reference import required
 from xpgrad.scipy.sparse.matrices import SparseArray, as_sparse, on_host
-from xpgrad.types import AnyArray
+from xpgrad.transforms.implicit import custom_linear_solve, custom_root
+from xpgrad.types import AnyArray, Array
 
+MAX_DENSE = 300
+"""Rows up to which eigenvalues are those of the dense matrix."""
+SHIFT, CORRECTIONS = 1e-7, 3
+"""The distance of a shift from an eigenvalue, relative to the norm, and steps that remove its error."""
 ORDER = 18
 """Terms of the series of an exponential in each step, for matrices with a 1-norm up to 1."""
 
 
 def _dense(A: Any, name: str) -> Variable:
     return as_variable(A) if is_operand(A) else as_sparse(A, name).toarray()
+
+
+class BorderedSystem:
+    """The matrix ``[[A - w, -v], [-v^T, 0]]`` of one eigenpair, with factors that its first solution computes.
+
+    This is the Jacobian of ``A v - w v`` and ``(1 - v^T v) / 2``; it is regular where `w` is a single eigenvalue. The
+    border would fill the factors, so that a shift near `w` is factorized, and corrections remove its error.
+    """
+
+    def __init__(self, a: Any, w: float, v: Array) -> None:
+        self.a, self.w, self.v = a, w, v
+        self.factors: Any = None
+
+    def __call__(self, matvec: Any, y: Variable) -> Variable:
+        """Return the solution for a right-hand side; the factors stand for the product."""
+        host, v, values = plugins.host.namespace, self.v, on_host(y)
+        right, last = values[:-1], values[-1]
+        if self.factors is None:
+            self.shift = SHIFT * (float(abs(self.a).sum(axis=0).max()) or 1.0)
+            eye = required("scipy.sparse", "eigsh").eye_array(self.a.shape[0])
+            shifted = (self.a - (self.w + self.shift) * eye).tocsc()
+            self.factors = required("scipy.sparse.linalg", "eigsh").splu(shifted)
+        slope = -(v @ right)
+        right = right + slope * v
+        x = 0.0 * right
+        for _ in range(CORRECTIONS):
+            change = self.factors.solve(right - (self.a @ x - self.w * x))
+            x = x + change - v * (v @ change)
+        return from_host(y, host.concat([x - last * v, host.asarray([slope])]))
+
+
+def _pairs(a: SparseArray, k: int, sigma: float | None, which: str) -> tuple[Variable, Variable]:
+    """Return eigenpairs of a real symmetric matrix by SciPy, whose derivatives solve sparse systems."""
+    host = plugins.host.namespace
+    values = a.to_scipy()
+    found, vectors = required("scipy.sparse.linalg", "eigsh").eigsh(values, k, sigma=sigma, which=which)
+    n = a.shape[0]
+
+    def misfit(z: Variable) -> Variable:
+        v, w = z[:n], z[n]
+        return xpa.concat([a @ v - w * v, xpa.reshape(0.5 * (1.0 - xpa.sum(v * v)), (1,))])
+
+    pairs = []
+    for i in host.argsort(found):
+        w, v = float(found[i]), vectors[:, i]
+        solve = BorderedSystem(values, w, v)
+
+        def tangent_solve(g: Any, y: Any, solve: BorderedSystem = solve) -> Any:
+            return custom_linear_solve(g, y, solve, symmetric=True)
+
+        start = from_host(a.data, host.concat([v, host.asarray([w])]))
+        pairs.append(custom_root(misfit, start, lambda f, z: z, tangent_solve))
+    z = xpa.stack(pairs, axis=1)
+    return z[n, :], z[:n, :]
 
 
 def eigsh(
@@ -36,12 +97,17 @@ def eigsh(
     Returns
     -------
     Variable, shape (k,), ascending, and with `return_eigenvectors` a Variable, shape (M, k)
-        Computed by the dense matrix, whose gradients exist to any order.
+        Of real sparse matrices with more than 300 rows by SciPy, with derivatives by one sparse factorization for each
+        eigenvalue, which must be single; otherwise by the dense matrix.
     """
-    a = _dense(A, "eigsh")
-    n = a.shape[0]
+    n = A.shape[0]
     if not 0 < k <= n:
         raise ShapeError(f"eigsh: expected k from 1 to {n}, got {k}")
+    sparse = None if is_operand(A) else as_sparse(A, "eigsh")
+    if sparse is not None and n > MAX_DENSE and k < n - 1 and not sparse.data.node.spec.complex:
+        w, v = _pairs(sparse, k, sigma, which)
+        return (w, v) if return_eigenvectors else w
+    a = _dense(A, "eigsh")
     w, v = xpa.linalg.eigh(a)
     if sigma is None and which in ("LA", "SA"):
         chosen = slice(n - k, n) if which == "LA" else slice(0, k)
@@ -67,11 +133,17 @@ def svds(A: Any, k: int = 6, *, which: str = "LM", return_singular_vectors: bool
     Returns
     -------
     Variables, u of shape (M, k), s (k,), vh (k, N), or only s
-        Computed from the dense matrix.
+        Of real sparse matrices with more than 300 rows and columns by `eigsh` of their product with the transpose, so
+        that small singular values have fewer digits; otherwise from the dense matrix.
     """
+    if not 0 < k <= min(A.shape):
+        raise ShapeError(f"svds: expected k from 1 to {min(A.shape)}, got {k}")
+    sparse = None if is_operand(A) else as_sparse(A, "svds")
+    if sparse is not None and min(A.shape) > MAX_DENSE and which == "LM" and not sparse.data.node.spec.complex:
+        w, v = eigsh(sparse.T @ sparse, k)
+        s = xpa.sqrt(w)
+        return ((sparse @ v) / s, s, xpa.matrix_transpose(v)) if return_singular_vectors else s
     a = _dense(A, "svds")
-    if not 0 < k <= min(a.shape):
-        raise ShapeError(f"svds: expected k from 1 to {min(a.shape)}, got {k}")
     u, s, vh = xpa.linalg.svd(a, full_matrices=False)
     if which not in ("LM", "SM"):
         raise ValueError(f"svds: expected which 'LM' or 'SM', got {which!r}")
