@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from xpgrad import array_api
-from xpgrad.errors import DtypeError, ShapeError
+from xpgrad.errors import BatchError, DtypeError, ShapeError
 from xpgrad.graph.variable import Variable, as_variable
 from xpgrad.transforms.call import Mode, recording
 from xpgrad.transforms.custom import stop_gradient
@@ -42,7 +42,8 @@ def odeint(
         Takes a tree of Variables like `y0`, a 0-d Variable and `args`, and returns a tree like `y0`.
     y0 : tree of Variables, arrays or scalars, floating-point
     t : Variable, array or sequence of numbers, shape (n,)
-        Increasing or decreasing; equal times have equal solutions, each with its own gradient.
+        Increasing or decreasing; equal times have equal solutions, each with its own gradient. In `vmap`, members may
+        have different times; steps, which they share, are then parts of the intervals from one time to the next.
     *args : trees
         Arrays in them are passed as Variables. Variables that `f` captures also get their gradients.
     rtol, atol : float, optional
@@ -87,7 +88,12 @@ def odeint(
         raise ShapeError("odeint: y0 has no arrays; give at least one")
     given = map_leaves(lambda leaf: as_variable(leaf) if is_array(leaf) else leaf, args)
     rhs = RightHandSide(f, structure, y, given)
-    moments, times = _times(t, rhs)
+    try:
+        moments, times = _times(t, rhs)
+    except BatchError:
+        options = {"rtol": rtol, "atol": atol, "max_steps": max_steps, "adjoint": adjoint, "checkpoints": checkpoints}
+        found = _by_intervals(rhs, y, as_variable(t), options)
+        return handed(mode, [array_api.stack(list(column)) for column in zip(*found, strict=True)], structure)
     kept = check_checkpoints("odeint", checkpoints)
     control = _control(y, rtol, atol, integer("odeint", "max_steps", max_steps))
     differentiated = times is not None and _is_differentiated(times)
@@ -113,6 +119,22 @@ def _discrete(
     for start, end in itertools.pairwise(moments):
         y, k = integrated(rhs, y, k, control, start, end, checkpoints)
         found.append(y)
+    return found
+
+
+def _by_intervals(
+    rhs: RightHandSide, y: list[Variable], times: Variable, options: dict[str, Any]
+) -> list[list[Variable]]:
+    """Return the solution at times that differ between members of a batch, which share a time from 0 to 1 in each."""
+    found, times = [y], array_api.astype(times, rhs.time.dtype)
+    for i in range(times.shape[0] - 1):
+        start, length = times[i], times[i + 1] - times[i]
+
+        def scaled(ys: Any, s: Any, start: Variable = start, length: Variable = length) -> list[Variable]:
+            return [g * length for g in rhs.at(list(ys), start + s * length)]
+
+        columns = odeint(scaled, found[-1], [0.0, 1.0], **options)
+        found.append([as_variable(x)[-1, ...] for x in columns])
     return found
 
 

@@ -189,3 +189,18 @@ def test_a_batch_has_the_steps_of_its_worst_member():
     rates = np.asarray([0.5, 20.0])
     found = vmap(lambda k: odeint(lambda y, t: -k * y, np.asarray(1.0), [0.0, 0.5, 0.5]))(rates)
     np.testing.assert_allclose(found, np.exp(-rates[:, None] * [0.0, 0.5, 0.5]), rtol=1e-6, atol=1e-8)
+
+
+@pytest.mark.parametrize("adjoint", ["discrete", "continuous"])
+def test_members_of_a_batch_may_have_times_of_their_own(adjoint):
+    def total(t, k):
+        return xp.sum(odeint(lambda y, t: -k * t * y, np.asarray(2.0), t, adjoint=adjoint))
+
+    t, k = np.asarray([[0.0, 1.0, 1.5], [0.0, 0.5, 0.5]]), np.asarray([0.7, 1.3])
+    y = 2 * np.exp(-k[:, None] * t**2 / 2)
+    np.testing.assert_allclose(vmap(total)(t, k), np.sum(y, axis=1), rtol=1e-7)
+    by_t, by_k = vmap(grad(total, (0, 1)))(t, k)
+    np.testing.assert_allclose(by_t, -k[:, None] * t * y, rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(by_k, np.sum(-(t**2) / 2 * y, axis=1), rtol=1e-5)
+    tangents = vmap(lambda t, k: jvp(lambda t: total(t, k), (t,), (np.ones(3),))[1])(t, k)
+    np.testing.assert_allclose(tangents, np.sum(-k[:, None] * t * y, axis=1), rtol=1e-5)
