@@ -24,10 +24,17 @@ def inexact(x: Any, function: str) -> Variable:
 
 
 def beside(x: Variable, value: Any, name: str) -> Variable:
-    """Return a number, numbers or an array as a Variable in the library and on the device of `x`."""
+    """Return a number, an array or a nested sequence of them as a Variable in the library and on the device of `x`."""
     if is_operand(value) and not isinstance(value, (int, float)):
         return as_variables(name, x, value)[1]
+    if isinstance(value, (list, tuple)) and not _is_numbers(value):
+        return xpa.stack([beside(x, each, name) for each in value])
     return from_host(x, value)
+
+
+def _is_numbers(value: Any) -> bool:
+    """Return whether a nested sequence has only Python's numbers."""
+    return all(_is_numbers(x) if isinstance(x, (list, tuple)) else isinstance(x, (int, float)) for x in value)
 
 
 def root(x: Variable) -> Variable:

@@ -151,4 +151,30 @@ CASES = [
         rtol=1e-8,
         orders=1,
     ),
+    *(
+        ScipyCase(
+            f"ndimage.{name}:cval",
+            lambda x, c, name=name, args=args, mode=mode: getattr(ndimage, name)(x, *args, mode=mode, cval=c),
+            lambda x, c, name=name, args=args, mode=mode: getattr(ref, name)(x, *args, mode=mode, cval=float(c)),
+            (X, np.asarray(2.3)),
+            rtol=1e-8,
+            orders=1,
+            libraries=False,
+        )
+        for name, args, mode in (
+            ("gaussian_filter", (1.1,), "constant"),
+            ("correlate", (WEIGHTS,), "constant"),
+            ("maximum_filter", (3,), "constant"),
+            ("map_coordinates", (POINTS,), "grid-constant"),
+            ("shift", (1.5,), "grid-constant"),
+        )
+    ),
+    ScipyCase(
+        "ndimage.affine_transform:numbers and Variables",
+        lambda x, a, b: ndimage.affine_transform(x, [[a, 0.1], [-0.2, 1.1]], [0.45, b]),
+        lambda x, a, b: ref.affine_transform(x, [[float(a), 0.1], [-0.2, 1.1]], [0.45, float(b)]),
+        (X, np.asarray(0.9), np.asarray(0.23)),
+        rtol=1e-8,
+        orders=1,
+    ),
 ]  # fmt: skip

@@ -94,4 +94,11 @@ CASES = [
     of("savgol_filter", uniform(12), args=(4, 2), mode="mirror", orders=1, label=":even,mirror", libraries=False),
     *(of("spectrogram", uniform(30), nperseg=7, mode=mode, label=f":{mode}", libraries=False)
       for mode in ("angle", "phase")),
+    ScipyCase(
+        "signal.savgol_filter:distance",
+        lambda x, d, c: signal.savgol_filter(x, 5, 2, deriv=1, delta=d, mode="constant", cval=c),
+        lambda x, d, c: ref.savgol_filter(x, 5, 2, deriv=1, delta=float(d), mode="constant", cval=float(c)),
+        (uniform(9), np.asarray(0.5), np.asarray(1.5)),
+        libraries=False,
+    ),
 ]  # fmt: skip

@@ -30,6 +30,17 @@ CASES = [
         for metric in ("braycurtis", "canberra", "cityblock", "correlation", "cosine", "euclidean", "sqeuclidean")
     ),
     between("mahalanobis"),
+    between("chebyshev", ":w", w=W),
+    between("sqe", ":alias"),
+    *(
+        ScipyCase(
+            f"spatial.distance.{name}:function",
+            lambda *xs, name=name: getattr(distance, name)(*xs, lambda u, v: ((u - v) ** 2 * u).sum()),
+            lambda *xs, name=name: getattr(ref, name)(*xs, lambda u, v: ((u - v) ** 2 * u).sum()),
+            inputs,
+        )
+        for name, inputs in (("cdist", (A, B)), ("pdist", (B,)))
+    ),
     between("minkowski", ":p,w", p=3.5, w=W),
     *(
         ScipyCase(

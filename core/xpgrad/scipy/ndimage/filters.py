@@ -40,6 +40,8 @@ def extended(x: Variable, axis: int, before: int, after: int, mode: str, cval: f
         raise ValueError(f"{function}: expected the mode {', '.join(MODES)}, got {mode!r}")
     if not (before or after):
         return x
+    if isinstance(cval, Variable) and MODES[mode] == "constant":  # a constant of `pad` would have no gradient
+        return extended(x - cval, axis, before, after, mode, 0.0, function) + cval
     options: dict[str, Any] = {"constant_values": cval} if MODES[mode] == "constant" else {}
     widths = [(before, after) if i == axis else (0, 0) for i in range(x.ndim)]
     return pad(x, widths, MODES[mode], **options)
@@ -70,7 +72,7 @@ def summed(
     if not weights:
         raise ShapeError(f"{function}: expected at least one weight, got none")
     before, after = reach(len(weights), origin, function)
-    numbers = all(isinstance(w, float) for w in weights)
+    numbers = all(isinstance(w, float) for w in weights) and not isinstance(cval, Variable)
     on_host = numbers and x.size and reference("scipy.ndimage", "correlate1d", x._array)
     if on_host and HostCorrelation.covers(weights, mode, origin):
         return HostCorrelation(weights, axis, mode, cval, origin).apply((x,))[0]

@@ -8,26 +8,15 @@ from xpgrad import array_api as xpa
 from xpgrad.array_api.half_precision import in_single_precision
 from xpgrad.array_api.shared.axes import checked_axes
 from xpgrad.errors import GradientError, ShapeError
-from xpgrad.graph.operands import as_variables, is_operand
 from xpgrad.graph.variable import Variable, as_variable
 from xpgrad.scipy.ndimage.filters import per_axis
 from xpgrad.scipy.ndimage.splines import along_axis, at_points, checked_order, coefficients
-from xpgrad.scipy.operands import from_host, inexact, numbers_beside
+from xpgrad.scipy.operands import beside, inexact, numbers_beside
 from xpgrad.types import AnyArray
 
 
 def _index_dtype(x: Variable) -> Any:
     return x.node.spec.backend.namespace.arange(0, device=x.node.spec.device).dtype
-
-
-def _beside(x: Variable, value: Any, name: str) -> Variable:
-    """Return an argument as a Variable in the library and on the device of `x`."""
-    if is_operand(value) and not isinstance(value, (int, float)):
-        return as_variables(name, x, value)[1]
-    parts = [value] if isinstance(value, (int, float)) else list(value)
-    if all(isinstance(each, (int, float, Sequence)) for each in parts):
-        return from_host(x, value)
-    return xpa.stack([_beside(x, each, name) for each in parts])
 
 
 @in_single_precision
@@ -55,7 +44,7 @@ def map_coordinates(
     Variable, shape S
     """
     x = inexact(input, "map_coordinates")
-    c = _beside(xpa.real(x) if x.node.spec.complex else x, coordinates, "map_coordinates")
+    c = beside(xpa.real(x) if x.node.spec.complex else x, coordinates, "map_coordinates")
     if not c.ndim or c.shape[0] != x.ndim or not x.ndim:
         raise ShapeError(
             f"map_coordinates: expected coordinates of shape ({x.ndim}, ...) for an image with {x.ndim} axes, at least "
@@ -80,13 +69,14 @@ def _by_axes(
     checked_order(order, name)
     y, margin = coefficients(x, order, mode, cval, prefilter, name)
     within: Any = None
-    y = y - cval if mode == "grid-constant" and cval else y
+    moved = mode == "grid-constant" and (isinstance(cval, Variable) or cval != 0)
+    y = y - cval if moved else y
     for axis, c in enumerate(coordinates):
         y, inside = along_axis(y, axis, c, order, mode, _index_dtype(x), margin)
         if inside is not None:
             inside = xpa.reshape(inside, (-1, *(1,) * (x.ndim - axis - 1)))
             within = inside if within is None else within & inside
-    if mode == "grid-constant" and cval:
+    if moved:
         return y + cval
     return y if within is None else xpa.where(within, y, cval)
 
@@ -110,7 +100,7 @@ def shift(
         As for `map_coordinates`.
     """
     x = inexact(input, "shift")
-    by = xpa.broadcast_to(_beside(_real(x), shift, "shift"), (x.ndim,))
+    by = xpa.broadcast_to(beside(_real(x), shift, "shift"), (x.ndim,))
     grid = [numbers_beside(x, 0, n) - by[i] for i, n in enumerate(x.shape)]
     return _by_axes(x, grid, order, mode, cval, prefilter, "shift")
 
@@ -133,7 +123,8 @@ def zoom(
         Distances are those between the edges of the elements, not between their centres.
     """
     x = inexact(input, "zoom")
-    if isinstance(zoom, Variable) and zoom.node.requires_grad:
+    given = zoom if isinstance(zoom, Sequence) else [zoom]
+    if any(isinstance(each, Variable) and each.node.requires_grad for each in given):
         raise GradientError("zoom: there is no gradient by zoom, which decides the shape; use affine_transform")
     factors = [
         float(f) for f in per_axis(zoom if isinstance(zoom, (int, float)) else list(zoom), x.ndim, "zoom", "zoom")
@@ -176,12 +167,12 @@ def affine_transform(
     """
     x = inexact(input, "affine_transform")
     real, n = _real(x), x.ndim
-    m = _beside(real, matrix, "affine_transform")
+    m = beside(real, matrix, "affine_transform")
     shape = x.shape if output_shape is None else tuple(output_shape)
     if m.ndim == 2 and m.shape[1] == n + 1 and m.shape[0] in (n, n + 1):
         m, by = m[:n, :n], m[:n, n]
     else:
-        by = xpa.broadcast_to(_beside(real, offset, "affine_transform"), (n,))
+        by = xpa.broadcast_to(beside(real, offset, "affine_transform"), (n,))
     if m.shape not in ((n,), (n, n)) or len(shape) != n:
         raise ShapeError(
             f"affine_transform: expected a matrix of shape ({n}, {n}) and {n} numbers as output_shape, got {m.shape} "
@@ -256,7 +247,7 @@ def rotate(
         raise ShapeError(f"rotate: expected an image with at least two axes, got shape {x.shape}")
     first, second = sorted(checked_axes(tuple(axes), x.ndim, "rotate"))
     real = _real(x)
-    turn = _beside(real, angle, "rotate") * (math.pi / 180)
+    turn = beside(real, angle, "rotate") * (math.pi / 180)
     c, s = xpa.cos(turn), xpa.sin(turn)
     shape = list(x.shape)
     if reshape:

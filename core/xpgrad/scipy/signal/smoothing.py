@@ -19,11 +19,11 @@ PADDING = {"mirror": "reflect", "nearest": "edge", "wrap": "wrap", "constant": "
 
 
 @functools.lru_cache(maxsize=64)
-def _polynomial(length: int, order: int, derivative: int, delta: float) -> Array:
+def _polynomial(length: int, order: int, derivative: int) -> Array:
     """Return the matrix that takes one window to the polynomial that fits it best, at each of its places."""
     eye = plugins.host.namespace.eye(length)
     return required("scipy.signal", "savgol_filter").savgol_filter(
-        eye, length, order, derivative, delta, axis=0, mode="interp"
+        eye, length, order, derivative, axis=0, mode="interp"
     )
 
 
@@ -42,38 +42,39 @@ def savgol_filter(
         The degree of the polynomials, below `window_length`.
     deriv : int
         The order of the derivative.
-    delta : float
+    delta : float or Variable, shape ()
         The distance of the samples, for derivatives.
     axis : int
     mode : {"interp", "mirror", "nearest", "wrap", "constant"}
         Use the polynomials of the first and last windows at the ends, or continue the signal.
-    cval : float
+    cval : float or Variable, shape ()
         The value in the mode "constant".
     """
-    x = inexact(x, "savgol_filter")
-    along = one_axis(axis, x, "savgol_filter")
-    x = xpa.moveaxis(x, along, -1)
+    given = inexact(x, "savgol_filter")
+    along = one_axis(axis, given, "savgol_filter")
+    y: Variable = xpa.moveaxis(given, along, -1)
     if mode not in ("interp", *PADDING):
         raise ValueError(f"savgol_filter: expected the mode interp, {', '.join(PADDING)}, got {mode!r}")
     scipy_signal = required("scipy.signal", "savgol_filter")
-    weights = scipy_signal.savgol_coeffs(window_length, polyorder, deriv, float(delta))[::-1]
-    half, n = window_length // 2, x.shape[-1]
+    weights = scipy_signal.savgol_coeffs(window_length, polyorder, deriv)[::-1]
+    half, n = window_length // 2, y.shape[-1]
     before = (window_length - 1) // 2  # a window of even length reaches farther to the right
     if mode == "interp" and n < window_length:
         raise ShapeError(f"savgol_filter: expected at least {window_length} elements along axis {axis}, got {n}")
     if mode != "interp":
-        options: dict[str, Any] = {"constant_values": cval} if mode == "constant" else {}
-        x = pad(x, [(0, 0)] * (x.ndim - 1) + [(before, half)], PADDING[mode], **options)
+        shift: Any = cval if mode == "constant" else 0.0
+        moved: Variable = y - shift
+        y = pad(moved, [(0, 0)] * (y.ndim - 1) + [(before, half)], PADDING[mode]) + shift
         n += before + half
     total: Any = None
     for k in range(window_length):
-        term = float(weights[k]) * x[..., k : n - window_length + 1 + k]
+        term = float(weights[k]) * y[..., k : n - window_length + 1 + k]
         total = term if total is None else total + term
     if mode == "interp":
-        edges = from_host(x, _polynomial(window_length, polyorder, deriv, float(delta)).T)
-        first, last = xpa.matmul(x[..., :window_length], edges), xpa.matmul(x[..., n - window_length :], edges)
+        edges = from_host(y, _polynomial(window_length, polyorder, deriv).T)
+        first, last = xpa.matmul(y[..., :window_length], edges), xpa.matmul(y[..., n - window_length :], edges)
         total = xpa.concat([first[..., :half], total[..., half - before :], last[..., window_length - half :]], axis=-1)
-    return xpa.moveaxis(total, -1, along)
+    return xpa.moveaxis(total / delta**deriv if deriv else total, -1, along)
 
 
 @in_single_precision

@@ -3,6 +3,7 @@
 Distances of equal points have the derivative 0.
 """
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ from xpgrad.ops.covariance import cov
 from xpgrad.scipy.operands import beside, inexact, root
 from xpgrad.scipy.reference import reference
 from xpgrad.special import rel_entr
+from xpgrad.transforms.batch.vmap import vmap
 from xpgrad.types import AnyArray, Array, Namespace
 
 __all__ = ["cdist", "pdist", "squareform"]
@@ -107,7 +109,7 @@ class EuclideanDistances(Decomposition):
 METRICS: dict[str, Metric] = {
     "braycurtis": _braycurtis,
     "canberra": _canberra,
-    "chebyshev": lambda u, v: xpa.max(xpa.abs(u - v), axis=-1),
+    "chebyshev": lambda u, v, w=None: xpa.max(xpa.abs(u - v) * (1.0 if w is None else w > 0), axis=-1),
     "cityblock": lambda u, v, w=None: _weighted(xpa.abs(u - v), w),
     "correlation": _correlation,
     "cosine": _cosine,
@@ -119,13 +121,23 @@ METRICS: dict[str, Metric] = {
     "sqeuclidean": _sqeuclidean,
 }
 """Distances of the vectors along the last axes of two arrays that broadcast."""
+ALIASES = {
+    "chebychev": "chebyshev", "cheby": "chebyshev", "cheb": "chebyshev", "ch": "chebyshev", "cblock": "cityblock",
+    "cb": "cityblock", "c": "cityblock", "co": "correlation", "cos": "cosine", "euclid": "euclidean", "eu": "euclidean",
+    "e": "euclidean", "js": "jensenshannon", "mahal": "mahalanobis", "mah": "mahalanobis", "mi": "minkowski",
+    "m": "minkowski", "pnorm": "minkowski", "se": "seuclidean", "s": "seuclidean", "sqe": "sqeuclidean",
+    "sqeuclid": "sqeuclidean",
+}  # fmt: skip
+"""SciPy's other names of metrics."""
 
 
 def _prepared(name: str, metric: Any, points: list[Variable], options: dict[str, Any]) -> tuple[Metric, dict[str, Any]]:
     """Return the function of a metric, and its options with defaults that depend on the points."""
     if callable(metric):
-        given: Any = metric
-        return given, options
+        given = functools.partial(metric, **options)
+        inner = given if name == "pdist" else vmap(given, in_axes=(None, 0))
+        return vmap(inner, in_axes=(0, 0 if name == "pdist" else None)), {}
+    metric = ALIASES.get(metric, metric)
     if metric not in METRICS:
         raise ValueError(
             f"{name}: expected one of the metrics that have a derivative, {', '.join(METRICS)}, or a function, got "
@@ -149,7 +161,7 @@ def cdist(XA: AnyArray, XB: AnyArray, metric: Any = "euclidean", **kwargs: Any) 
     XA : Variable or array, shape (M, K), real
     XB : Variable or array, shape (N, K)
     metric : str or callable
-        A key of `METRICS`, or a function of arrays of shapes (M, 1, K) and (1, N, K) that returns (M, N).
+        A key of `METRICS`, another of SciPy's names of it, or a function of two vectors, which `vmap` maps.
     **kwargs
         SciPy's options of the metric, such as `p`, `w`, `V` and `VI`; Variables have gradients.
 
@@ -164,6 +176,8 @@ def cdist(XA: AnyArray, XB: AnyArray, metric: Any = "euclidean", **kwargs: Any) 
         y: Variable = EuclideanDistances().apply((a, b))[0]
         return y
     function, options = _prepared("cdist", metric, [a, b], kwargs)
+    if callable(metric):
+        return function(a, b)
     return function(a[:, None, :], b[None, :, :], **options)
 
 
