@@ -118,6 +118,12 @@ CASES = [
         (X,),
     ),
     ScipyCase(
+        "ndimage.generic_filter",
+        lambda x: ndimage.generic_filter(x, lambda v, k: (v**k).sum(), size=(2, 3), extra_arguments=(3,)),
+        lambda x: ref.generic_filter(x, lambda v, k: (v**k).sum(), size=(2, 3), extra_arguments=(3,)),
+        (X,),
+    ),
+    ScipyCase(
         "ndimage.geometric_transform",
         lambda x, k: ndimage.geometric_transform(x, lambda c: (c[0] - 0.5, c[1] - k * c[0]), (4, 5)),
         lambda x, k: ref.geometric_transform(x, lambda c: (c[0] - 0.5, c[1] - float(k) * c[0]), (4, 5)),

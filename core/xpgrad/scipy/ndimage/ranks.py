@@ -1,6 +1,7 @@
 """Filters by the order of the elements around each element: extrema, ranks and grey morphology."""
 
 import itertools
+from collections.abc import Callable
 from typing import Any
 
 from xpgrad import array_api as xpa
@@ -8,9 +9,10 @@ from xpgrad.array_api.half_precision import in_single_precision
 from xpgrad.array_api.shared.axes import checked_axes
 from xpgrad.backend.plugins import plugins
 from xpgrad.errors import ShapeError
-from xpgrad.graph.variable import Variable, as_array
+from xpgrad.graph.variable import Variable, as_array, as_variable
 from xpgrad.scipy.ndimage.filters import extended, per_axis, reach
 from xpgrad.scipy.operands import beside, inexact
+from xpgrad.transforms.batch.vmap import vmap
 from xpgrad.transforms.vectors import host_array
 from xpgrad.types import AnyArray, Array
 
@@ -152,6 +154,28 @@ def median_filter(
     """Return the medians of neighbourhoods of each element; arguments as for `maximum_filter`."""
     rank_of = lambda count: count // 2  # noqa: E731
     return _ranked(input, rank_of, size, footprint, mode, cval, origin, axes, "median_filter")
+
+
+def generic_filter(
+    input: AnyArray, function: Callable[..., Any], size: Any = None, footprint: Any = None, mode: Any = "reflect",
+    cval: float = 0.0, origin: Any = 0, extra_arguments: tuple[Any, ...] = (),
+    extra_keywords: dict[str, Any] | None = None, axes: Any = None,
+) -> Variable:  # fmt: skip
+    """Return the results of a function of each neighbourhood; other arguments as for `maximum_filter`.
+
+    Parameters
+    ----------
+    input : Variable or array, floating-point
+    function : callable
+        Takes a vector of the elements of one neighbourhood, and returns a number; `vmap` maps it.
+    extra_arguments, extra_keywords
+        Further arguments of `function`.
+    """
+    x = inexact(input, "generic_filter")
+    terms = xpa.stack(_neighbours(x, size, footprint, None, mode, cval, origin, axes, 1, "generic_filter"), axis=-1)
+    rows = xpa.reshape(terms, (-1, terms.shape[-1]))
+    mapped = vmap(lambda row: function(row, *extra_arguments, **(extra_keywords or {})))
+    return xpa.reshape(as_variable(mapped(rows)), x.shape)
 
 
 @in_single_precision
