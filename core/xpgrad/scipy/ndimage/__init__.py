@@ -68,11 +68,11 @@ __all__ = [
     "affine_transform", "black_tophat", "center_of_mass", "convolve", "convolve1d", "correlate", "correlate1d",
     "fourier_gaussian", "fourier_shift", "fourier_uniform", "gaussian_filter", "gaussian_filter1d",
     "gaussian_gradient_magnitude", "gaussian_laplace", "generic_filter", "generic_gradient_magnitude",
-    "generic_laplace", "geometric_transform", "grey_closing", "grey_dilation", "grey_erosion", "grey_opening", "laplace",
-    "map_coordinates", "maximum", "maximum_filter", "maximum_filter1d", "mean", "median", "median_filter", "minimum",
-    "minimum_filter", "minimum_filter1d", "morphological_gradient", "morphological_laplace", "percentile_filter",
-    "prewitt", "rank_filter", "rotate", "shift", "sobel", "spline_filter", "spline_filter1d", "standard_deviation",
-    "sum_labels", "uniform_filter", "uniform_filter1d", "variance", "white_tophat", "zoom",
+    "generic_laplace", "geometric_transform", "grey_closing", "grey_dilation", "grey_erosion", "grey_opening",
+    "laplace", "map_coordinates", "maximum", "maximum_filter", "maximum_filter1d", "mean", "median", "median_filter",
+    "minimum", "minimum_filter", "minimum_filter1d", "morphological_gradient", "morphological_laplace",
+    "percentile_filter", "prewitt", "rank_filter", "rotate", "shift", "sobel", "spline_filter", "spline_filter1d",
+    "standard_deviation", "sum_labels", "uniform_filter", "uniform_filter1d", "variance", "white_tophat", "zoom",
 ]  # fmt: skip
 
 if not TYPE_CHECKING:
