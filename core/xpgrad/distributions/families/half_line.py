@@ -3,7 +3,7 @@
 import math
 from typing import Any
 
-from xpgrad.array_api import exp, expm1, log, log1p, where, zeros_like
+from xpgrad.array_api import exp, expm1, log, log1p, where
 from xpgrad.distributions.families.family import Family
 from xpgrad.distributions.families.real_line import LOG_ROOT_2_PI
 from xpgrad.distributions.sampling import Draws

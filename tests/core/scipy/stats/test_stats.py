@@ -147,6 +147,7 @@ def test_ends_of_the_support(name: str) -> None:
 
 
 def test_special_values_of_shapes() -> None:
+    np.testing.assert_array_equal(stats.uniform.logpdf(np.asarray([np.nan, 0.5, np.inf])).array, [np.nan, 0, -np.inf])
     x = np.asarray([0.2, 0.5, 0.9])
     for name, shapes in {
         "genpareto": [(0.0,), (-0.5,)], "genextreme": [(0.0,), (0.7,)], "triang": [(0.0,), (1.0,)],
