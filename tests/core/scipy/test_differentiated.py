@@ -22,7 +22,12 @@ from xpgrad.transforms import grad, jvp, vmap
 CASES = [*LINALG, *FFT, *SIGNAL, *NDIMAGE, *INTERPOLATE, *INTEGRATE, *SPATIAL, *SPARSE, *STATS]
 LIBRARIES = ["@torch:cpu", pytest.param("@jax", marks=pytest.mark.slow), "@strict", "native:0"]
 STEP = 1e-5
-READING = ("linalg.polar", "interpolate.RegularGridInterpolator:nearest")
+READING = (
+    "linalg.polar",
+    "interpolate.RegularGridInterpolator:nearest",
+    "spatial.transform.Rotation:mean",
+    "spatial.transform.Rotation:align",
+)
 """Cases whose checks read values, which a compiled program cannot do."""
 
 
