@@ -25,8 +25,8 @@ _VIEWS = {
 """Functions that may return their argument, or a view of it."""
 _NETWORKS = {
     *("affine", "affine_b", "affine_x", "convolution", "cross_entropy", "cross_entropy_x", "expit", "expit_x", "gate"),
-    *("log_softmax", "log_softmax_x", "logsumexp", "normalized", "relu", "softmax", "softmax_x", "softmax_from_log"),
-    *("softmax_from_log_x", "standardize", "standardize_backward", "transposed_convolution"),
+    *("log_softmax", "log_softmax_backward", "logsumexp", "normalized", "relu", "softmax", "softmax_backward"),
+    *("softmax_from_log", "softmax_from_log_x", "standardize", "standardize_backward", "transposed_convolution"),
 }
 """Kernels of `xpgrad.functions`, by their names in `xpgrad_numpy.kernels`, that compute their results in new arrays."""
 _CHAPTERS = (

@@ -101,11 +101,11 @@ def softmax(x: Array, /, axis: Any, *, out: Array) -> Array:
     return neural.softmax_into(x, out, axis)
 
 
-def softmax_x(gy: Array, y: Array, axis: Any, /, *, out: Array) -> Array:
-    """Write ``y * (gy - sum(gy * y))``."""
-    if is_half(y.dtype) or not normalization.alike(out, gy, y):
-        return _stored(neural.softmax_x(gy, y, axis), out)
-    return neural.softmax_x_into(gy, y, axis, out, out)
+def softmax_backward(g: Array, p: Array, /, axis: Any, *, out: Array) -> Array:
+    """Write ``p * (g - sum(g * p))``."""
+    if is_half(p.dtype) or not normalization.alike(out, g, p):
+        return _stored(neural.softmax_backward(g, p, axis), out)
+    return neural.softmax_backward_into(g, p, axis, out, out)
 
 
 def normalized(
@@ -137,7 +137,7 @@ INTO: dict[Kernel, Kernel] = {
     elementwise.where: where,
     NAMESPACE.astype: astype,
     neural.softmax: softmax,
-    neural.softmax_x: softmax_x,
+    neural.softmax_backward: softmax_backward,
     normalization.normalized: normalized,
     normalization.normalized_x: normalized_x,
 }

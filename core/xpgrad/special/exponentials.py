@@ -56,12 +56,26 @@ def probabilities_rule(xp: Namespace, gy: Array, y: Array, axis: Axis) -> Array:
     return y * (gy - xp.sum(gy * y, axis=axis, keepdims=True))
 
 
-def _softmax_rule(xp: Namespace, gy: Array, y: Array, axis: Axis) -> Array:
-    spec = xp.spec_of(y)
-    return narrowed(xp, probabilities_rule(xp, widened(xp, gy, spec), widened(xp, y, spec), axis), spec)
+def _softmax_backward_p_rule(xp: Namespace, gy: Array, g: Array, p: Array, axis: Axis) -> Array:
+    spec = xp.spec_of(p)
+    gy, g, p = (widened(xp, each, spec) for each in (gy, g, p))
+    g = from_dominant(xp, g, p, axis)
+    along, mean = (xp.sum(each * p, axis=axis, keepdims=True) for each in (gy, g))
+    return narrowed(xp, gy * (g - mean) - g * along, spec)
 
 
-@primitive(symmetric=("x",), x=_softmax_rule)
+@primitive(
+    linear=("g",),
+    g=lambda xp, gy, p, axis: xp.softmax_backward(gy, p, axis=axis),
+    p=_softmax_backward_p_rule,
+)
+def softmax_backward(xp: Namespace, g: Array, p: Array, /, axis: Axis) -> Array:
+    """Gradient of `softmax` with the output `p`: ``p * (g - sum(g * p))`` over `axis`."""
+    spec = xp.spec_of(p)
+    return narrowed(xp, probabilities_rule(xp, widened(xp, g, spec), widened(xp, p, spec), axis), spec)
+
+
+@primitive(symmetric=("x",), x=lambda xp, gy, y, axis: xp.softmax_backward(gy, y, axis=axis))
 def softmax(xp: Namespace, x: Array, /, axis: Axis = None) -> Array:
     """Exponentials divided by their sum over `axis`, without overflow.
 
@@ -83,17 +97,32 @@ def softmax(xp: Namespace, x: Array, /, axis: Axis = None) -> Array:
     return narrowed(xp, e / xp.sum(e, axis=axis, keepdims=True), spec)
 
 
-def _log_softmax_rule(xp: Namespace, gy: Array, y: Array, axis: Axis) -> Array:
-    spec = xp.spec_of(y)
-    y, gy = widened(xp, y, spec), widened(xp, gy, spec)
-    p = xp.exp(y)
+def _log_softmax_backward_g_rule(xp: Namespace, gy: Array, score: Array, axis: Axis) -> Array:
+    spec = xp.spec_of(score)
+    p = xp.exp(widened(xp, score, spec))
+    gy = from_dominant(xp, widened(xp, gy, spec), p, axis)
+    return narrowed(xp, gy - xp.sum(p * gy, axis=axis, keepdims=True), spec)
+
+
+def _log_softmax_backward_score_rule(xp: Namespace, gy: Array, g: Array, score: Array, axis: Axis) -> Array:
+    spec = xp.spec_of(score)
+    gy, g, score = (widened(xp, each, spec) for each in (gy, g, score))
+    return narrowed(xp, gy * -(xp.exp(score) * xp.sum(g, axis=axis, keepdims=True)), spec)
+
+
+@primitive(linear=("g",), g=_log_softmax_backward_g_rule, score=_log_softmax_backward_score_rule)
+def log_softmax_backward(xp: Namespace, g: Array, score: Array, /, axis: Axis) -> Array:
+    """Gradient of `log_softmax` with the output `score`: ``g - exp(score) * sum(g)`` over `axis`."""
+    spec = xp.spec_of(score)
+    score, g = widened(xp, score, spec), widened(xp, g, spec)
+    p = xp.exp(score)
     dominant = p > DOMINANT  # here 1 - p is the sum of the other probabilities
-    rest, others = (xp.sum(xp.where(dominant, 0.0, each), axis=axis, keepdims=True) for each in (p, gy))
-    plain = gy - p * xp.sum(gy, axis=axis, keepdims=True)
-    return narrowed(xp, xp.where(dominant, gy * rest - p * others, plain), spec)
+    rest, others = (xp.sum(xp.where(dominant, 0.0, each), axis=axis, keepdims=True) for each in (p, g))
+    plain = g - p * xp.sum(g, axis=axis, keepdims=True)
+    return narrowed(xp, xp.where(dominant, g * rest - p * others, plain), spec)
 
 
-@primitive(x=_log_softmax_rule)
+@primitive(x=lambda xp, gy, y, axis: xp.log_softmax_backward(gy, y, axis=axis))
 def log_softmax(xp: Namespace, x: Array, /, axis: Axis = None) -> Array:
     """Logarithm of `softmax`: ``x - log(sum(exp(x)))`` over `axis`, without overflow.
 

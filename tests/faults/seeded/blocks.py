@@ -35,18 +35,18 @@ def searchsorted_goes_on(original: Any, x1: Any, x2: Any, /, **options: Any) -> 
 
 
 @giving_kernel(
-    "softmax.x",
-    "softmax-x-of-one-block",
-    "softmax.x sums the first 1,024 elements of a row",
+    "softmax_backward",
+    "softmax-backward-of-one-block",
+    "softmax_backward sums the first 1,024 elements of a row",
     "G",
     operations=("F.softmax",),
 )
-def softmax_x_of_one_block(gy: Any, y: Any, axis: Any) -> Any:
-    products = gy * y
+def softmax_backward_of_one_block(g: Any, p: Any, *, axis: Any) -> Any:
+    products = g * p
     if isinstance(axis, int):
         first = np.moveaxis(products, axis, -1)[..., :1024]
-        return y * (gy - np.expand_dims(np.sum(first, axis=-1), axis))
-    return y * (gy - np.sum(products, axis=axis, keepdims=True))
+        return p * (g - np.expand_dims(np.sum(first, axis=-1), axis))
+    return p * (g - np.sum(products, axis=axis, keepdims=True))
 
 
 @replacing(

@@ -6,10 +6,10 @@ import numpy as np
 from tests.faults.fault import Fault, kernel, replace
 
 
-def _log_softmax_x(gy: Any, y: Any, axis: Any) -> Any:
-    if y.shape[axis] == 1:
-        return gy + 0
-    return gy - np.exp(y) * np.sum(gy, axis=axis, keepdims=True)
+def _log_softmax_backward(g: Any, score: Any, *, axis: Any) -> Any:
+    if score.shape[axis] == 1:
+        return g + 0
+    return g - np.exp(score) * np.sum(g, axis=axis, keepdims=True)
 
 
 def _sqrt_x(gy: Any, y: Any) -> Any:
@@ -34,7 +34,7 @@ FAULTS = (
         "log-softmax-of-one-class",
         "the gradient of log_softmax over an axis of length 1 is the cotangent, not 0",
         "H",
-        kernel("log_softmax.x", _log_softmax_x),
+        kernel("log_softmax_backward", _log_softmax_backward),
         ("F.log_softmax", "F.log_softmax-axis"),
     ),
     Fault(

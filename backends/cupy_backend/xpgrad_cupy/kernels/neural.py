@@ -20,10 +20,10 @@ DOMINANT = 0.9
 """Above this probability the gradient of softmax is computed from differences from its cotangent."""
 _sum_of_exp = total("sum_of_exp", "T x, T top", "T s", "exp(x - top)")
 _softmax = loop("softmax", "T x, T top, T s", "T y", "y = exp(x - top) / s")
-_softmax_x = loop("softmax_x", "T gy, T y, T s", "T gx", "gx = y * T(gy - s)")
+_softmax_backward = loop("softmax_backward", "T gy, T y, T s", "T gx", "gx = y * T(gy - s)")
 _log_softmax = loop("log_softmax", "T x, T top, T s", "T y", "y = (x - top) - log(s)")
-_log_softmax_x = loop(
-    "log_softmax_x",
+_log_softmax_backward = loop(
+    "log_softmax_backward",
     "T gy, T y, T s, T rest, T others",
     "T gx",
     "T p = exp(y); gx = p > T(0.9) ? T(T(gy * rest) - T(p * others)) : T(gy - T(p * s))",
@@ -108,12 +108,12 @@ def softmax(x: Array, /, axis: Any) -> Array:
     return _softmax(x, top, _sum_of_exp(x, top, axis=axis, keepdims=True))
 
 
-def softmax_x(gy: Array, y: Array, axis: Any, /) -> Array:
-    """Return ``y * (gy - sum(gy * y))``; CuPy computes the sum, as in the formula."""
-    if _is_half(y):
-        return softmax_x(gy.astype(cupy.float32), y.astype(cupy.float32), axis).astype(y.dtype)
-    gy = gy - _sum_where(y > DOMINANT, gy, axis)
-    return _softmax_x(gy, y, cupy.sum(gy * y, axis=axis, keepdims=True))
+def softmax_backward(g: Array, p: Array, /, axis: Any) -> Array:
+    """Return ``p * (g - sum(g * p))``; CuPy computes the sum, as in the formula."""
+    if _is_half(p):
+        return softmax_backward(g.astype(cupy.float32), p.astype(cupy.float32), axis).astype(p.dtype)
+    g = g - _sum_where(p > DOMINANT, g, axis)
+    return _softmax_backward(g, p, cupy.sum(g * p, axis=axis, keepdims=True))
 
 
 def log_softmax(x: Array, /, axis: Any) -> Array:
@@ -126,13 +126,13 @@ def log_softmax(x: Array, /, axis: Any) -> Array:
     return _log_softmax(x, top, _sum_of_exp(x, top, axis=axis, keepdims=True))
 
 
-def log_softmax_x(gy: Array, y: Array, axis: Any, /) -> Array:
-    """Return ``gy - exp(y) * sum(gy)``; CuPy computes the sum, as in the formula."""
-    if _is_half(y):
-        return log_softmax_x(gy.astype(cupy.float32), y.astype(cupy.float32), axis).astype(y.dtype)
-    p = cupy.exp(y)
-    rest, others = (_sum_where(p <= DOMINANT, each, axis) for each in (p, gy))
-    return _log_softmax_x(gy, y, cupy.sum(gy, axis=axis, keepdims=True), rest, others)
+def log_softmax_backward(g: Array, score: Array, /, axis: Any) -> Array:
+    """Return ``g - exp(score) * sum(g)``; CuPy computes the sum, as in the formula."""
+    if _is_half(score):
+        return log_softmax_backward(g.astype(cupy.float32), score.astype(cupy.float32), axis).astype(score.dtype)
+    p = cupy.exp(score)
+    rest, others = (_sum_where(p <= DOMINANT, each, axis) for each in (p, g))
+    return _log_softmax_backward(g, score, cupy.sum(g, axis=axis, keepdims=True), rest, others)
 
 
 def _sum_where(condition: Array, x: Array, axis: Any) -> Array:
@@ -210,9 +210,9 @@ NEURAL = {
     "special.expit": expit,
     "special.expit.x": expit_x,
     "softmax": softmax,
-    "softmax.x": softmax_x,
+    "softmax_backward": softmax_backward,
     "log_softmax": log_softmax,
-    "log_softmax.x": log_softmax_x,
+    "log_softmax_backward": log_softmax_backward,
     "labels_count": labels_count,
     "labels_one_hot": labels_one_hot,
     "labels_weight": labels_weight,

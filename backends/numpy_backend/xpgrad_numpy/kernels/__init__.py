@@ -26,9 +26,9 @@ NETWORKS = {
     "attention": "attention attention_backward",
     "convolution": "convolution transposed_convolution convolution_filter_backward",
     "neural": """
-        relu gate special.expit special.expit.x softmax softmax.x log_softmax log_softmax.x logsumexp logsumexp.x
-        affine affine.x affine.b softmax_from_log softmax_from_log.x labels_one_hot labels_weight labels_count
-        masked_product cross_entropy cross_entropy.x""",
+        relu gate special.expit special.expit.x softmax softmax_backward log_softmax log_softmax_backward logsumexp
+        logsumexp.x affine affine.x affine.b softmax_from_log softmax_from_log.x labels_one_hot labels_weight
+        labels_count masked_product cross_entropy cross_entropy.x""",
     "normalization": """
         moments normalized normalized.x normalized.gamma standardize standardize_backward scale_and_shift
         scale_and_shift.x""",

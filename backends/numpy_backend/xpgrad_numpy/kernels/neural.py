@@ -112,30 +112,32 @@ def softmax_into(x: Array, out: Array | None, axis: Any = -1) -> Array:
 
 
 @compiled
-def softmax_x(gy: Array, y: Array, axis: Any, /) -> Array:
-    """Return ``y * (gy - sum(gy * y))`` in one new array."""
-    if is_half(y.dtype):
-        return softmax_x(gy.astype(SINGLE), y.astype(SINGLE), axis).astype(y.dtype)
-    with on_rows(y, axis):
-        parts = blocks(y, axis)
-        if len(parts) == 1 or not in_order(gy, y):
-            return softmax_x_into(gy, y, axis)
-        gx = np.empty(y.shape, np.result_type(gy, y))
+def softmax_backward(g: Array, p: Array, /, axis: Any) -> Array:
+    """Return ``p * (g - sum(g * p))`` in one new array."""
+    if is_half(p.dtype):
+        return softmax_backward(g.astype(SINGLE), p.astype(SINGLE), axis).astype(p.dtype)
+    with on_rows(p, axis):
+        parts = blocks(p, axis)
+        if len(parts) == 1 or not in_order(g, p):
+            return softmax_backward_into(g, p, axis)
+        gx = np.empty(p.shape, np.result_type(g, p))
         memory = scratch(gx.dtype, len(parts))
         for part in parts:
-            softmax_x_into(gy[part], y[part], axis, memory(y[part].shape), gx[part])
+            softmax_backward_into(g[part], p[part], axis, memory(p[part].shape), gx[part])
         return gx
 
 
-def softmax_x_into(gy: Array, y: Array, axis: Any, memory: Array | None = None, out: Array | None = None) -> Array:
-    """Return `softmax_x`, in `out` or in the memory for the products, which may be the same."""
+def softmax_backward_into(
+    g: Array, p: Array, axis: Any, memory: Array | None = None, out: Array | None = None
+) -> Array:
+    """Return `softmax_backward`, in `out` or in the memory for the products, which may be the same."""
     # The index of a maximum takes a tenth of the time of the maximum; the first NaN counts as maximum.
-    if y.size and not y.item(y.argmax()) <= DOMINANT:
-        gy = gy - np.add.reduce(np.where(y > DOMINANT, gy, ZEROS.get(gy.dtype, 0)), axis, keepdims=True)
-    gx = np.multiply(gy, y, out=array_for(y, memory))
+    if p.size and not p.item(p.argmax()) <= DOMINANT:
+        g = g - np.add.reduce(np.where(p > DOMINANT, g, ZEROS.get(g.dtype, 0)), axis, keepdims=True)
+    gx = np.multiply(g, p, out=array_for(p, memory))
     total = np.add.reduce(gx, axis, keepdims=True)
-    np.subtract(gy, total, out=gx)
-    return np.multiply(gx, y, out=gx if out is None else out)
+    np.subtract(g, total, out=gx)
+    return np.multiply(gx, p, out=gx if out is None else out)
 
 
 def softmax_from_log(x: Array, score: Array | None, /) -> Array:
@@ -145,7 +147,7 @@ def softmax_from_log(x: Array, score: Array | None, /) -> Array:
 
 def softmax_from_log_x(gy: Array, y: Array, /) -> Array:
     """Return the gradient of a softmax along axis 1."""
-    return softmax_x(gy, y, 1)
+    return softmax_backward(gy, y, 1)
 
 
 @compiled
@@ -178,29 +180,29 @@ def _log_softmax(x: Array, axis: Any, out: Array | None = None) -> Array:
 
 
 @compiled
-def log_softmax_x(gy: Array, y: Array, axis: Any, /) -> Array:
-    """Return ``gy - exp(y) * sum(gy)`` in one new array."""
-    if is_half(y.dtype):
-        return log_softmax_x(gy.astype(SINGLE), y.astype(SINGLE), axis).astype(y.dtype)
-    with on_rows(y, axis):
-        parts = blocks(y, axis)
-        if len(parts) == 1 or not in_order(gy, y):
-            return _log_softmax_x(gy, y, axis)
-        gx = np.empty(y.shape, np.result_type(gy, y))
+def log_softmax_backward(g: Array, score: Array, /, axis: Any) -> Array:
+    """Return ``g - exp(score) * sum(g)`` in one new array."""
+    if is_half(score.dtype):
+        return log_softmax_backward(g.astype(SINGLE), score.astype(SINGLE), axis).astype(score.dtype)
+    with on_rows(score, axis):
+        parts = blocks(score, axis)
+        if len(parts) == 1 or not in_order(g, score):
+            return _log_softmax_backward(g, score, axis)
+        gx = np.empty(score.shape, np.result_type(g, score))
         for part in parts:
-            _log_softmax_x(gy[part], y[part], axis, gx[part])
+            _log_softmax_backward(g[part], score[part], axis, gx[part])
         return gx
 
 
-def _log_softmax_x(gy: Array, y: Array, axis: Any, out: Array | None = None) -> Array:
-    p = np.exp(y, out=array_for(y, out))
-    dominant, special, zero = None, None, ZEROS.get(y.dtype, 0)
+def _log_softmax_backward(g: Array, score: Array, axis: Any, out: Array | None = None) -> Array:
+    p = np.exp(score, out=array_for(score, out))
+    dominant, special, zero = None, None, ZEROS.get(score.dtype, 0)
     if p.size and not p.item(p.argmax()) <= DOMINANT:
         dominant = p > DOMINANT
-        rest, others = (np.add.reduce(np.where(dominant, zero, each), axis, keepdims=True) for each in (p, gy))
-        special = gy * rest - p * others
-    p *= np.add.reduce(gy, axis, keepdims=True)
-    gx = np.subtract(gy, p, out=p)
+        rest, others = (np.add.reduce(np.where(dominant, zero, each), axis, keepdims=True) for each in (p, g))
+        special = g * rest - p * others
+    p *= np.add.reduce(g, axis, keepdims=True)
+    gx = np.subtract(g, p, out=p)
     if dominant is not None and special is not None:
         np.copyto(gx, special, where=dominant)
     return gx
@@ -374,9 +376,9 @@ NEURAL: dict[str, Kernel] = {
     "special.expit": expit,
     "special.expit.x": expit_x,
     "softmax": softmax,
-    "softmax.x": softmax_x,
+    "softmax_backward": softmax_backward,
     "log_softmax": log_softmax,
-    "log_softmax.x": log_softmax_x,
+    "log_softmax_backward": log_softmax_backward,
     "logsumexp": logsumexp,
     "logsumexp.x": logsumexp_x,
     "affine": affine,

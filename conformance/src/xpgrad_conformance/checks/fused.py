@@ -46,6 +46,8 @@ INSIDE = {
     "setitem": ("scatter_add",),
     "linear": ("affine",),
     "tanh": ("tanh_slope",),
+    "softmax": ("softmax_backward",),
+    "log_softmax": ("log_softmax_backward",),
     "softmax_cross_entropy": (
         "cross_entropy", "softmax_from_log", "labels_one_hot", "labels_weight", "labels_count", "masked_product",
     ),

@@ -77,6 +77,36 @@ def log_softmax(
     return base.restore(t - xp.sum(p * t, axis=axis, keepdims=True))
 
 
+@row("softmax_backward")
+def softmax_backward(
+    base: Backend, kernel: Kernel, y: Array, primals: Arrays, tangents: Arrays, parameters: dict[str, Any]
+) -> Any:
+    """Return the gradient for the tangent of `g`, plus ``t * (g - sum(g * p)) - p * sum(g * t)``."""
+    (g, p), (tg, t), axis, xp, spec = primals, tangents, parameters["axis"], base.xp, base.spec(primals[1])
+    found = None if tg is None else kernel(tg, p, axis=axis)
+    if t is not None:
+        g, p, t = (widened(xp, each, spec) for each in (g, p, t))
+        g = from_dominant(xp, g, p, axis)
+        mean, change = (xp.sum(g * each, axis=axis, keepdims=True) for each in (p, t))
+        part = narrowed(xp, t * (g - mean) - p * change, spec)
+        found = part if found is None else xp.add(found, part)
+    return base.restore(found)
+
+
+@row("log_softmax_backward")
+def log_softmax_backward(
+    base: Backend, kernel: Kernel, y: Array, primals: Arrays, tangents: Arrays, parameters: dict[str, Any]
+) -> Any:
+    """Return the gradient for the tangent of `g`, less ``t * exp(score) * sum(g)``."""
+    (g, score), (tg, t), axis, xp, spec = primals, tangents, parameters["axis"], base.xp, base.spec(primals[1])
+    found = None if tg is None else kernel(tg, score, axis=axis)
+    if t is not None:
+        g, score, t = (widened(xp, each, spec) for each in (g, score, t))
+        part = narrowed(xp, t * (-xp.exp(score) * xp.sum(g, axis=axis, keepdims=True)), spec)
+        found = part if found is None else xp.add(found, part)
+    return base.restore(found)
+
+
 @row("cross_entropy")
 def cross_entropy(
     base: Backend, kernel: Kernel, y: Array, primals: Arrays, tangents: Arrays, parameters: dict[str, Any]

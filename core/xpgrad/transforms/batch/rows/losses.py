@@ -22,14 +22,6 @@ def of_one_shape(b: Batching, function: Callable[..., Any], /, *arrays: Any) -> 
     return gx if gx is NotImplemented else b.made(b.base.restore(gx))
 
 
-@gradient_row("softmax.x", "log_softmax.x")
-def softmax_x(b: Batching, function: Callable[..., Any], gy: Any, y: Any, axis: Any, /) -> Any:
-    """Return the gradient of a function over axes of batch elements."""
-    along: Any = b.axes(axis, y.ndim)
-    gx = function(b.front(gy), b.front(y), along[0] if len(along) == 1 else along)
-    return gx if gx is NotImplemented else b.made(gx)
-
-
 def _examples(b: Batching, x: Any) -> Array | None:
     """Return an array for the examples of all batch elements: from shape (B, N, ...) to (B * N, ...)."""
     if x is None:

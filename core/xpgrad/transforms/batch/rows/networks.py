@@ -14,6 +14,13 @@ def softmax(b: Batching, function: Callable[..., Any], x: Any, /, axis: Any = No
     return b.made(b.base.restore(function(x.values, axis=along[0] if len(along) == 1 else along, **options)))
 
 
+@row("softmax_backward", "log_softmax_backward")
+def softmax_backward(b: Batching, function: Callable[..., Any], g: Any, y: Any, /, axis: Any) -> Any:
+    """Return the gradient of a function over axes of batch elements."""
+    along: Any = b.axes(axis, y.ndim)
+    return b.restored(function(b.front(g), b.front(y), axis=along[0] if len(along) == 1 else along))
+
+
 @row("inverse_std", "standardize", "standardize_backward", "normalized", "moments")
 def normalization(b: Batching, function: Callable[..., Any], x: Any, /, *others: Any, axis: Any, **options: Any) -> Any:
     """Return a function of `x`, or of its cotangent, and of arrays that broadcast to its shape, over axes of `x`."""

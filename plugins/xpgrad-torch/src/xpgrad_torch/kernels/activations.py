@@ -1,15 +1,13 @@
 """Activations by PyTorch's fused functions, and their gradients with the formulas' own bits.
 
-PyTorch's gradients are not used where their bits differ from the formulas, which recorded sweeps compute: for
-`softmax`, `tanh` and `sigmoid`. The gradients of `tanh` and `sigmoid` also lose digits where the output is close to 1.
+PyTorch's gradients of `tanh` and `sigmoid` are not used: they lose digits where the output is close to 1.
 Where gradients differ only at a kink or for NaN, their input is changed there so that they agree with the formulas.
 """
 
 import torch
 
 from xpgrad.types import Array, Kernel
-from xpgrad_torch.kernels.elementwise import ONES, extreme
-from xpgrad_torch.kernels.neural import DOMINANT
+from xpgrad_torch.kernels.elementwise import ONES
 from xpgrad_torch.kernels.windows import FLOATS
 
 _hardtanh_x = torch.ops.aten.hardtanh_backward.default
@@ -50,20 +48,6 @@ def leaky_relu_x(gy: Array, x: Array, slope: float, /) -> Array:
     return _leaky_relu_x(gy, x + SMALLEST[x.dtype], slope, False) if _alike(gy, x) else NotImplemented
 
 
-def log_softmax_x(gy: Array, y: Array, axis: int, /) -> Array:
-    """Return ``gy - exp(y) * sum(gy)``; where the exponential is nearly 1, from the sum of the other exponentials."""
-    if type(axis) is not int or not _alike(gy, y):
-        return NotImplemented
-    p, total = torch.exp(y), gy.sum(axis, keepdim=True)
-    most = extreme(p, torch.amax)
-    if most is None or not most <= DOMINANT:
-        dominant = p > DOMINANT
-        rest, others = (torch.where(dominant, 0.0, each).sum(axis, keepdim=True) for each in (p, gy))
-        return torch.where(dominant, gy * rest - p * others, gy - p * total)
-    gx = p.mul_(total)
-    return torch.sub(gy, gx, out=gx)
-
-
 def sigmoid_weighted(x: Array, /, beta: float) -> Array:
     """Return ``x * sigmoid(x)``."""
     return torch.nn.functional.silu(x) if beta == 1 and x.dtype in FLOATS else NotImplemented
@@ -102,7 +86,6 @@ ACTIVATIONS: dict[str, Kernel] = {
     "elu.x": elu_x,
     "leaky_relu": leaky_relu,
     "leaky_relu.x": leaky_relu_x,
-    "log_softmax.x": log_softmax_x,
     "sigmoid_weighted": sigmoid_weighted,
     "sigmoid_weighted.x": sigmoid_weighted_x,
     "sigmoid_weighted_slope": sigmoid_weighted_slope,

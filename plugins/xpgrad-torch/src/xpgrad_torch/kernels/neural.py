@@ -16,7 +16,12 @@ NEARLY_ONE = 0.995
 DOMINANT = 0.9
 """Above this probability the gradient of softmax is computed from differences from its cotangent."""
 
+LOG_DOMINANT = -0.106
+"""Below it, a probability is less than `DOMINANT`."""
+
 _threshold = torch.ops.aten.threshold_backward.default
+_softmax_x = torch.ops.aten._softmax_backward_data.default
+_log_softmax_x = torch.ops.aten._log_softmax_backward_data.default
 
 
 def gate(x1: Array, x2: Array, /) -> Array:
@@ -50,15 +55,17 @@ def softmax(x: Array, /, axis: Any) -> Array:
     return e.div_(e.sum(_axes(x, axis), keepdim=True))
 
 
-def softmax_x(gy: Array, y: Array, axis: Any, /) -> Array:
-    """Return ``y * (gy - sum(gy * y))`` in one new tensor."""
-    if y.dtype in HALF:
-        return softmax_x(gy.float(), y.float(), axis).to(y.dtype)
-    most = extreme(y, torch.amax)
+def softmax_backward(g: Array, p: Array, /, axis: Any) -> Array:
+    """Return ``p * (g - sum(g * p))``; along one axis, PyTorch's function computes it in one pass."""
+    if p.dtype in HALF:
+        return softmax_backward(g.float(), p.float(), axis).to(p.dtype)
+    most = extreme(p, torch.amax)
     if most is None or not most <= DOMINANT:
-        gy = gy - _sum(torch.where(y > DOMINANT, gy, 0.0), axis)
-    gx = gy * y
-    return torch.sub(gy, _sum(gx, axis), out=gx).mul_(y)
+        g = g - _sum(torch.where(p > DOMINANT, g, 0.0), axis)
+    if type(axis) is int and _alike(g, p):
+        return _softmax_x(g, p, axis, p.dtype)
+    gx = g * p
+    return torch.sub(g, _sum(gx, axis), out=gx).mul_(p)
 
 
 def _sum(x: Array, axis: Any) -> Array:
@@ -73,6 +80,23 @@ def log_softmax(x: Array, /, axis: Any) -> Array:
         return log_softmax(x.float(), axis).to(x.dtype)
     y = _below_maximum(x, axis)
     return y.sub_(torch.exp(y).sum(_axes(x, axis), keepdim=True).log_())
+
+
+def log_softmax_backward(g: Array, score: Array, /, axis: Any) -> Array:
+    """Return ``g - exp(score) * sum(g)``; where a probability is nearly 1, from the sum of the other probabilities."""
+    if score.dtype in HALF:
+        return log_softmax_backward(g.float(), score.float(), axis).to(score.dtype)
+    most = extreme(score, torch.amax)
+    if most is not None and most <= LOG_DOMINANT and type(axis) is int and _alike(g, score):
+        return _log_softmax_x(g, score, axis, score.dtype)
+    p = torch.exp(score)
+    dominant = p > DOMINANT
+    rest, others = (_sum(torch.where(dominant, 0.0, each), axis) for each in (p, g))
+    return torch.where(dominant, g * rest - p * others, g - p * _sum(g, axis))
+
+
+def _alike(g: torch.Tensor, y: torch.Tensor) -> bool:
+    return g.dtype is y.dtype and g.shape == y.shape
 
 
 def _axes(x: Array, axis: Any) -> tuple[int, ...]:
@@ -95,7 +119,8 @@ NEURAL = {
     "special.expit": torch.sigmoid,
     "special.expit.x": expit_x,
     "softmax": softmax,
-    "softmax.x": softmax_x,
+    "softmax_backward": softmax_backward,
     "log_softmax": log_softmax,
+    "log_softmax_backward": log_softmax_backward,
     "affine": affine,
 }
