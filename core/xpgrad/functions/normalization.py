@@ -15,7 +15,7 @@ from xpgrad.functions.moments import Axes, batch_axes, group_size, moving, per_f
 from xpgrad.functions.windows import sum_pool
 from xpgrad.graph.primitive import elementwise, primitive
 from xpgrad.graph.variable import Variable, as_variable
-from xpgrad.types import WHOLE, AnyArray, Array, Namespace, integers
+from xpgrad.types import WHOLE, AnyArray, Array, Namespace, Shape, integers
 
 __all__ = [
     "batch_normalization", "fixed_batch_normalization", "group_normalization", "layer_normalization",
@@ -76,17 +76,72 @@ def scale_and_shift(xp: Namespace, x: AnyArray, gamma: AnyArray, beta: AnyArray,
     return x * gamma + beta
 
 
+def _normalized_backward_x_rule(
+    xp: Namespace, gy: Array, g: Array, x: Array, gamma: Array, mean: Array, inverse: Array, x_spec: Spec, axis: Axes,
+    eps: float,
+) -> Array:  # fmt: skip
+    g, direction = g * gamma, xp.standardize(x, mean, inverse, axis=axis, eps=eps)
+    scale = xp.inverse_std(x, inverse, axis=axis, eps=eps)
+    turned = _projected_direction(xp, gy, g, direction, scale, axis)
+    along = xp.standardize_backward(g, direction, scale, axis=axis)
+    g_scale = xp.sum(gy * along, axis=axis, keepdims=True) / scale
+    return xp.standardize_backward(turned, direction, scale, axis=axis) + _inverse_rule(
+        xp, g_scale, x, scale, x_spec, axis
+    )
+
+
+def _normalized_backward_gamma_rule(
+    xp: Namespace, gy: Array, g: Array, x: Array, mean: Array, inverse: Array, gamma_spec: Spec, axis: Axes, eps: float
+) -> Array:
+    return xp.sum_to(g * _projected(xp, gy, x, mean, inverse, axis, eps), shape=gamma_spec.shape)
+
+
+def _projected(xp: Namespace, g: Array, x: Array, mean: Array, inverse: Array, axis: Axes, eps: float) -> Array:
+    direction = xp.standardize(x, mean, inverse, axis=axis, eps=eps)
+    return xp.standardize_backward(g, direction, xp.inverse_std(x, inverse, axis=axis, eps=eps), axis=axis)
+
+
+@primitive(
+    linear=("g",),
+    g=lambda xp, gy, x, gamma, mean, inverse, axis, eps: gamma * _projected(xp, gy, x, mean, inverse, axis, eps),
+    x=_normalized_backward_x_rule,
+    gamma=_normalized_backward_gamma_rule,
+)
+def normalized_backward(
+    xp: Namespace, g: Array, x: Array, gamma: Array, mean: Array, inverse: Array, /, axis: Axes, eps: float
+) -> Array:
+    """Gradient of `normalized` for `x`."""
+    return _projected(xp, g * gamma, x, mean, inverse, axis, eps)
+
+
+def _normalized_gamma_backward_x_rule(
+    xp: Namespace, gy: Array, g: Array, x: Array, mean: Array, inverse: Array, axis: Axes, eps: float
+) -> Array:
+    return _projected(xp, g * gy, x, mean, inverse, axis, eps)
+
+
+@primitive(
+    linear=("g",),
+    g=lambda xp, gy, x, mean, inverse, axis, eps: gy * xp.standardize(x, mean, inverse, axis=axis, eps=eps),
+    x=_normalized_gamma_backward_x_rule,
+)
+def normalized_gamma_backward(
+    xp: Namespace, g: Array, x: Array, mean: Array, inverse: Array, /, axis: Axes, eps: float, shape: Shape
+) -> Array:
+    """Gradient of `normalized` for a `gamma` of the given shape."""
+    return xp.sum_to(g * xp.standardize(x, mean, inverse, axis=axis, eps=eps), shape=shape)
+
+
 def _normalized_rule(
     xp: Namespace, gy: Array, x: Array, gamma: Array, mean: Array, inverse: Array, axis: Axes, eps: float
 ) -> Array:
-    direction = xp.standardize(x, mean, inverse, axis=axis, eps=eps)
-    return xp.standardize_backward(gy * gamma, direction, xp.inverse_std(x, inverse, axis=axis, eps=eps), axis=axis)
+    return xp.normalized_backward(gy, x, gamma, mean, inverse, axis=axis, eps=eps)
 
 
 def _normalized_gamma_rule(
     xp: Namespace, gy: Array, x: Array, gamma_spec: Spec, mean: Array, inverse: Array, axis: Axes, eps: float
 ) -> Array:
-    return xp.sum_to(gy * xp.standardize(x, mean, inverse, axis=axis, eps=eps), shape=gamma_spec.shape)
+    return xp.normalized_gamma_backward(gy, x, mean, inverse, axis=axis, eps=eps, shape=gamma_spec.shape)
 
 
 @primitive(

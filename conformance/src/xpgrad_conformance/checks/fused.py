@@ -39,6 +39,7 @@ class KernelCall(NamedTuple):
     wrong: str | None
 
 
+NORMALIZED = "moments", "normalized", "normalized_backward", "normalized_gamma_backward"
 INSIDE = {
     "getitem": ("scatter_add",),
     "take": ("scatter_add",),
@@ -52,9 +53,9 @@ INSIDE = {
         "cross_entropy", "softmax_from_log", "labels_one_hot", "labels_weight", "labels_count", "masked_product",
     ),
     "scaled_dot_product_attention": ("attention", "attention_backward"),
-    "batch_normalization": ("moments", "normalized", "standardize", "standardize_backward"),
+    "batch_normalization": (*NORMALIZED, "standardize", "standardize_backward"),
     "group_normalization": ("moments", "standardize", "standardize_backward", "scale_and_shift"),
-    "layer_normalization": ("moments", "normalized", "standardize", "standardize_backward"),
+    "layer_normalization": (*NORMALIZED, "standardize", "standardize_backward"),
     "convolve": ("convolve_full",),
     "vector_norm": ("linalg.euclidean_norm", "linalg.power_norm"),
     "diag": ("linalg.expand_diagonal",),

@@ -1,21 +1,22 @@
 """Layer and batch normalization by PyTorch's fused functions.
 
-PyTorch's statistics are not used either: its variance, by Welford's method, takes ten times as long. The
-gradients are xpgrad's formulas of `standardize` and `standardize_backward`, which recorded sweeps compute as well:
-PyTorch's gradient for all inputs at once differs in its bits.
+PyTorch's `var` is not used: by Welford's method, it takes ten times as long. PyTorch's function for all three gradients
+is called once for each of two, which takes about as long, since recorded sweeps have one primitive for each.
 """
 
 from typing import Any
 
 import torch
 
-from xpgrad.plugin import Spec
 from xpgrad.types import Array, Kernel, Shape
+from xpgrad_torch.kernels.elementwise import extreme
 from xpgrad_torch.kernels.windows import FLOATS
 
 Axes = tuple[int, ...]
 CACHED = 2**22
 """Bytes of the rows whose statistics are taken in one call; the normalized rows are thrown away."""
+NEAR = 8.0
+"""Deviations between 0 and a mean up to which gradients of rows lose at most three bits."""
 _aten: Any = torch.ops.aten
 
 
@@ -69,16 +70,41 @@ def _with_statistics(x: Array, gamma: Array | None, beta: Array | None, mean: Ar
     return _aten.native_batch_norm(x, gamma, beta, mean.reshape(-1), inverse.reshape(-1).pow(-2), False, 0.0, 0.0)[0]
 
 
-def normalized_gamma(
-    gy: Array, x: Array, gamma_spec: Spec, mean: Array, inverse: Array, axis: Axes, eps: float, /
+def normalized_backward(
+    g: Array, x: Array, gamma: Array, mean: Array, inverse: Array, /, axis: Axes, eps: float
 ) -> Array:
-    """Return the sum of `gy` times the standardized `x`, in whose memory the products are."""
-    if not gy.dtype is x.dtype is gamma_spec.dtype or gy.shape != x.shape:
+    """Return the gradient of `normalized` for `x`."""
+    if not g.dtype is x.dtype is gamma.dtype or g.shape != x.shape:
         return NotImplemented
-    direction = standardize(x, mean, inverse, axis=axis, eps=eps)
-    if direction is NotImplemented:
+    needed, factors = [True, False, False], gamma.reshape(-1)
+    if _is_layer(x, axis) and gamma.shape[-1:] == x.shape[-1:] == factors.shape and _is_near(mean, inverse):
+        return _aten.native_layer_norm_backward(g, x, factors.shape, mean, inverse, factors, None, needed)[0]
+    if _is_batch(x, axis) and gamma.shape == _features(x):
+        saved = mean.reshape(-1), inverse.reshape(-1)
+        return _aten.native_batch_norm_backward(g, x, factors, None, None, *saved, True, 0.0, needed)[0]
+    return NotImplemented
+
+
+def normalized_gamma_backward(
+    g: Array, x: Array, mean: Array, inverse: Array, /, axis: Axes, eps: float, shape: Shape
+) -> Array:
+    """Return the gradient of `normalized` for factors, of which PyTorch's functions read only the shape."""
+    if g.dtype is not x.dtype or g.shape != x.shape:
         return NotImplemented
-    return gamma_spec.backend.xp.sum_to(direction.mul_(gy), shape=gamma_spec.shape)
+    needed = [False, True, False]
+    if _is_layer(x, axis) and shape == x.shape[-1:] and _is_near(mean, inverse):
+        factors = x.new_empty(shape)
+        return _aten.native_layer_norm_backward(g, x, shape, mean, inverse, factors, None, needed)[1]
+    if _is_batch(x, axis) and shape == _features(x):
+        saved = x.new_empty(x.shape[1]), None, None, mean.reshape(-1), inverse.reshape(-1)
+        return _aten.native_batch_norm_backward(g, x, *saved, True, 0.0, needed)[1].reshape(shape)
+    return NotImplemented
+
+
+def _is_near(mean: torch.Tensor, inverse: torch.Tensor) -> bool:
+    """Return whether means are at most `NEAR` deviations from 0: PyTorch subtracts them from sums, not elements."""
+    most = extreme(torch.mul(mean, inverse).abs_(), torch.amax)
+    return most is not None and most <= NEAR
 
 
 def standardize_backward(g: Array, direction: Array, scale: Array, /, axis: Axes) -> Array:
@@ -121,7 +147,8 @@ def _features(x: torch.Tensor) -> Shape:
 NORMALIZATION: dict[str, Kernel] = {
     "moments": moments,
     "normalized": normalized,
-    "normalized.gamma": normalized_gamma,
+    "normalized_backward": normalized_backward,
+    "normalized_gamma_backward": normalized_gamma_backward,
     "scale_and_shift": scale_and_shift,
     "standardize": standardize,
     "standardize_backward": standardize_backward,
