@@ -1,12 +1,13 @@
 """Convolutions and pooling by PyTorch's fused functions, in both directions.
 
-They decline windows that exceed the end of an image by more than the padding (`cover_all`), since PyTorch pads both
-ends equally. PyTorch's gradient of maximum pooling is not used, because it gives the gradient of a tie to one element.
-The gradient is computed from strided views, one for each element of a window.
+Convolutions and sums decline windows that exceed the end of an image by more than the padding (`cover_all`), since
+PyTorch pads both ends equally. PyTorch's gradient of maximum pooling is not used, because it gives the gradient of a
+tie to one element. Maxima of small windows, and all gradients, are computed from strided views.
 """
 
+import functools
 import itertools
-from collections.abc import Iterator
+import math
 from typing import Any
 
 import torch
@@ -14,6 +15,10 @@ import torch
 from xpgrad.plugin import Geometry
 from xpgrad.types import Array, Kernel, Shape
 
+MAX_LENGTHS = 10
+"""Sum of the lengths of a window up to which its maximum is taken axis by axis."""
+MAX_COUNT = 255
+"""Elements of a window up to which its largest ones are counted."""
 FLOATS = frozenset((torch.float32, torch.float64))
 _aten: Any = torch.ops.aten
 
@@ -98,8 +103,16 @@ def _pools(g: Geometry, x: torch.Tensor) -> bool:
 
 
 def max_pool(x: Array, /, geometry: Geometry) -> Array:
-    """Return the maxima over windows."""
+    """Return the maxima over windows; if they are small, axis by axis in a third or less of the time of PyTorch."""
     g = geometry
+    if x.dtype not in FLOATS or not x.numel() or 0 in g.out:
+        return NotImplemented
+    if x.is_cpu and sum(g.ksize) <= MAX_LENGTHS:
+        y = _padded(x, g, -math.inf)
+        for axis, cells in enumerate(_cells(g), 2):
+            first, *others = (y[(slice(None),) * axis + (cell,)] for cell in cells)
+            y = functools.reduce(torch.maximum, others, first if others else first.clone())
+        return y
     if g.ndim != 2 or not _fits(g, x) or any(2 * p > k for p, k in zip(g.pad, g.ksize, strict=True)):
         return NotImplemented
     return _aten.max_pool2d_with_indices(x, g.ksize, g.stride, g.pad, g.dilate)[0]
@@ -107,33 +120,41 @@ def max_pool(x: Array, /, geometry: Geometry) -> Array:
 
 def max_pool_backward(g: Array, x: Array, top: Array, /, geometry: Geometry) -> Array:
     """Return the gradient of `max_pool`: each element of `g` is shared by the largest elements of its window."""
-    if geometry.ndim != 2 or not _fits(geometry, g, x, top):
+    few = math.prod(geometry.ksize) <= MAX_COUNT
+    if g.dtype not in FLOATS or not g.dtype is x.dtype is top.dtype or not g.numel() or not few:
         return NotImplemented
-    count = torch.zeros_like(g)
-    for inside, under in _elements(geometry):
-        count[under].add_(x[inside] == top[under])
+    places: list[Any] = [(..., *each) for each in itertools.product(*_cells(geometry))]
+    whole = _padded(x, geometry, math.nan)
+    largest = [whole[place] == top for place in places]
+    count = torch.zeros(top.shape, dtype=torch.uint8, device=g.device)
+    for mask in largest:
+        count.add_(mask)
     share = g / count.clamp_(min=1)
-    gx = torch.zeros_like(x, memory_format=torch.contiguous_format)
-    for inside, under in _elements(geometry):
-        largest = (x[inside] == top[under]).to(g.dtype)
-        gx[inside].add_(_aten.threshold_backward(share[under], largest, 0))  # `torch.where` takes ten times as long
-    return gx
+    gx = torch.zeros_like(whole, memory_format=torch.contiguous_format)
+    steps = zip(geometry.stride, geometry.ksize, geometry.dilate, strict=True)
+    disjoint = all(s > d * (k - 1) for s, k, d in steps)
+    for place, mask in zip(places, largest, strict=True):
+        part = _aten.threshold_backward(share, mask.to(g.dtype), 0)  # `torch.where` takes ten times as long
+        if disjoint:
+            gx[place] = part
+        else:
+            gx[place].add_(part)
+    inner: Any = (slice(p, p + n) for p, n in zip(geometry.pad, geometry.size, strict=True))
+    return gx[(..., *inner)].contiguous()
 
 
-def _elements(g: Geometry) -> Iterator[tuple[Any, Any]]:
-    """Yield, for each element of a window, the index of the images where it lies, and of the windows that have it."""
-    axes: list[list[tuple[slice, slice]]] = []
-    for n, k, s, p, d, out in zip(g.size, g.ksize, g.stride, g.pad, g.dilate, g.out, strict=True):
-        axes.append([])
-        for offset in range(-p, d * k - p, d):
-            first = max(0, -(offset // s))  # the first window whose element is inside
-            last = min(out - 1, (n - 1 - offset) // s)
-            if first <= last:
-                place = slice(s * first + offset, s * last + offset + 1, s)
-                axes[-1].append((place, slice(first, last + 1)))
-    for pairs in itertools.product(*axes):
-        inside, under = zip(*pairs, strict=True)
-        yield (..., *inside), (..., *under)
+def _cells(g: Geometry) -> list[list[slice]]:
+    """Return where the first elements of all windows are on padded images, the second and so on, for each axis."""
+    axes = zip(g.ksize, g.stride, g.dilate, g.out, strict=True)
+    return [[slice(d * i, d * i + s * (out - 1) + 1, s) for i in range(k)] for k, s, d, out in axes]
+
+
+def _padded(x: torch.Tensor, g: Geometry, value: float) -> torch.Tensor:
+    """Return images that contain all windows."""
+    sides: list[int] = []  # of the last axis first
+    for n, k, s, p, d, out in reversed([*zip(g.size, g.ksize, g.stride, g.pad, g.dilate, g.out, strict=True)]):
+        sides += p, max(0, s * (out - 1) + d * (k - 1) + 1 - p - n)
+    return torch.nn.functional.pad(x, sides, value=value) if any(sides) else x
 
 
 WINDOWS: dict[str, Kernel] = {
