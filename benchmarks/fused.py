@@ -84,6 +84,8 @@ CASES = (
     case("average_pooling_2d", lambda F: lambda x: F.average_pooling_2d(x, 2),
          lambda t: lambda x: t.nn.functional.avg_pool2d(x, 2), IMAGES),
     case("max_pooling_2d", lambda F: lambda x: F.max_pooling_2d(x, 2), lambda t: lambda x: t.max_pool2d(x, 2), IMAGES),
+    case("max_pooling_2d, 3 x 3", lambda F: lambda x: F.max_pooling_2d(x, 3, 2, 1, cover_all=False),
+         lambda t: lambda x: t.max_pool2d(x, 3, 2, 1), IMAGES),
     case("softmax", lambda F: F.softmax, lambda t: lambda x: t.softmax(x, 1), WIDE),
     case("log_softmax", lambda F: F.log_softmax, lambda t: lambda x: t.log_softmax(x, 1), WIDE),
     case("softmax_cross_entropy",

@@ -16,12 +16,12 @@ from xpgrad.types import AnyArray, Array
 def mixed(x: Spec, *others: Spec | None) -> bool:
     """Return whether real arrays of one library have several dtypes."""
     rest = [spec for spec in others if spec is not None and spec.dtype is not x.dtype]
-    if not rest or any(spec.complex or _library(spec) is not _library(x) for spec in (x, *rest)):
+    if not rest or any(spec.complex or library(spec) is not library(x) for spec in (x, *rest)):
         return False
     return any(spec.dtype != x.dtype for spec in rest)
 
 
-def _library(spec: Spec) -> Any:
+def library(spec: Spec) -> Any:
     """Return the backend below all transformations: arrays from outside a transformation are not lifted yet."""
     backend: Any = spec.backend
     while backend.base is not None:

@@ -10,7 +10,7 @@ from xpgrad.backend.geometry import Geometry
 from xpgrad.backend.spec import Spec
 from xpgrad.functions.arguments import without_removed
 from xpgrad.functions.checks import invalid, known_spec, real_floating
-from xpgrad.functions.mixed import in_dtype_of, unified
+from xpgrad.functions.mixed import in_dtype_of, library, unified
 from xpgrad.functions.moments import Axes, batch_axes, group_size, moving, per_feature, statistics, unbiased, update
 from xpgrad.functions.windows import sum_pool
 from xpgrad.graph.primitive import elementwise, primitive
@@ -321,11 +321,18 @@ def group_normalization(x: AnyArray, groups: int, gamma: AnyArray, beta: AnyArra
     """
     name = "group_normalization"
     spec = real_floating(x, name)
-    group_size(name, spec, groups)
+    size = group_size(name, spec, groups)
     shape = per_feature(name, spec, (0, *range(2, spec.ndim)), gamma=gamma, beta=beta)
-    rows = (spec.shape[0] * groups, spec.size // (spec.shape[0] * groups or 1))
+    count = spec.size // (spec.shape[0] * groups or 1)
     x, gamma, beta = unified(name, x, gamma, beta, single=True)
-    flat = reshape(x, shape=rows)
+    if spec.size and library(spec).xp.find("normalized_backward") is not None:
+        factors = (1, groups, size, 1)
+        x = reshape(x, shape=(spec.shape[0], groups, size, count // size))
+        mean, _, inverse = statistics(x, name, (2, 3), eps)
+        gamma, beta = reshape(gamma, shape=factors), reshape(beta, shape=factors)
+        y = normalized(x, gamma, beta, mean, inverse, axis=(2, 3), eps=eps)
+        return in_dtype_of(spec, reshape(y, shape=spec.shape))
+    flat = reshape(x, shape=(spec.shape[0] * groups, count))
     mean, _, inverse = statistics(flat, name, (1,), eps)
     y = reshape(standardize(flat, mean, inverse, axis=(1,), eps=eps), shape=spec.shape)
     return in_dtype_of(spec, scale_and_shift(y, reshape(gamma, shape=shape), reshape(beta, shape=shape)))

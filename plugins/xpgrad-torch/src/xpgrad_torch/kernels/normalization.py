@@ -1,4 +1,4 @@
-"""Layer and batch normalization by PyTorch's fused functions.
+"""Layer, group and batch normalization by PyTorch's fused functions.
 
 PyTorch's `var` is not used: by Welford's method, it takes ten times as long. PyTorch's function for all three gradients
 is called once for each of two, which takes about as long, since recorded sweeps have one primitive for each.
@@ -13,7 +13,7 @@ from xpgrad_torch.kernels.elementwise import extreme
 from xpgrad_torch.kernels.windows import FLOATS
 
 Axes = tuple[int, ...]
-CACHED = 2**22
+CACHED = 2**20
 """Bytes of the rows whose statistics are taken in one call; the normalized rows are thrown away."""
 NEAR = 8.0
 """Deviations between 0 and a mean up to which gradients of rows lose at most three bits."""
@@ -22,6 +22,9 @@ _aten: Any = torch.ops.aten
 
 def moments(x: Array, /, axis: Axes) -> Any:
     """Return mean and variance."""
+    if _is_group(x, axis):
+        shape = (*x.shape[:2], 1, 1)
+        return tuple(each.reshape(shape) for each in moments(x.reshape(shape[0] * shape[1], -1), axis=(1,)))
     if _is_layer(x, axis):
         units = _units(x)
         parts = [_aten.native_layer_norm(part, x.shape[-1:], *units, 0.0)[1:] for part in _parts(x)]
@@ -60,6 +63,10 @@ def normalized(x: Array, gamma: Array, beta: Array, mean: Array, inverse: Array,
         return NotImplemented
     if _is_layer(x, axis) and gamma.shape[-1:] == x.shape[-1:] and gamma.numel() == x.shape[-1]:
         return _aten.native_layer_norm(x, x.shape[-1:], gamma.reshape(-1), beta.reshape(-1), eps)[0]
+    if _is_group(x, axis) and gamma.shape == _channels(x):
+        images, (n, channels, points, groups) = _images(x), _sizes(x)
+        factors, shifts = gamma.reshape(-1).contiguous(), beta.reshape(-1).contiguous()
+        return _aten.native_group_norm(images, factors, shifts, n, channels, points, groups, eps)[0].reshape(x.shape)
     if _is_batch(x, axis) and gamma.shape == _features(x):
         return _with_statistics(x, gamma.reshape(-1), beta.reshape(-1), mean, inverse)
     return NotImplemented
@@ -76,9 +83,12 @@ def normalized_backward(
     """Return the gradient of `normalized` for `x`."""
     if not g.dtype is x.dtype is gamma.dtype or g.shape != x.shape:
         return NotImplemented
-    needed, factors = [True, False, False], gamma.reshape(-1)
+    needed, factors = [True, False, False], gamma.reshape(-1).contiguous()
+    mean, inverse = mean.contiguous(), inverse.contiguous()  # which PyTorch's functions take for granted
     if _is_layer(x, axis) and gamma.shape[-1:] == x.shape[-1:] == factors.shape and _is_near(mean, inverse):
         return _aten.native_layer_norm_backward(g, x, factors.shape, mean, inverse, factors, None, needed)[0]
+    if _is_group(x, axis) and gamma.shape == _channels(x) and _is_near(mean, inverse):
+        return _of_groups(g, x, factors, mean, inverse, needed)[0].reshape(x.shape)
     if _is_batch(x, axis) and gamma.shape == _features(x):
         saved = mean.reshape(-1), inverse.reshape(-1)
         return _aten.native_batch_norm_backward(g, x, factors, None, None, *saved, True, 0.0, needed)[0]
@@ -92,13 +102,22 @@ def normalized_gamma_backward(
     if g.dtype is not x.dtype or g.shape != x.shape:
         return NotImplemented
     needed = [False, True, False]
+    mean, inverse = mean.contiguous(), inverse.contiguous()
     if _is_layer(x, axis) and shape == x.shape[-1:] and _is_near(mean, inverse):
         factors = x.new_empty(shape)
         return _aten.native_layer_norm_backward(g, x, shape, mean, inverse, factors, None, needed)[1]
+    if _is_group(x, axis) and shape == _channels(x) and _is_near(mean, inverse):
+        return _of_groups(g, x, x.new_empty(_sizes(x)[1]), mean, inverse, needed)[1].reshape(shape)
     if _is_batch(x, axis) and shape == _features(x):
         saved = x.new_empty(x.shape[1]), None, None, mean.reshape(-1), inverse.reshape(-1)
         return _aten.native_batch_norm_backward(g, x, *saved, True, 0.0, needed)[1].reshape(shape)
     return NotImplemented
+
+
+def _of_groups(g: Array, x: Array, factors: Array, mean: Array, inverse: Array, needed: list[bool]) -> Any:
+    n, channels, points, groups = _sizes(x)
+    saved = mean.reshape(n, groups), inverse.reshape(n, groups), factors
+    return _aten.native_group_norm_backward(_images(g), _images(x), *saved, n, channels, points, groups, needed)
 
 
 def _is_near(mean: torch.Tensor, inverse: torch.Tensor) -> bool:
@@ -138,6 +157,27 @@ def _is_layer(x: torch.Tensor, axis: Axes) -> bool:
 
 def _is_batch(x: torch.Tensor, axis: Axes) -> bool:
     return x.ndim > 2 and axis == (0, *range(2, x.ndim)) and x.dtype in FLOATS and x.numel() > 0
+
+
+def _is_group(x: torch.Tensor, axis: Axes) -> bool:
+    """Return whether `axis` are the channels of a group and the points of an image, of shape (N, groups, ...)."""
+    return x.ndim == 4 and axis == (2, 3) and x.dtype in FLOATS and x.numel() > 0
+
+
+def _channels(x: torch.Tensor) -> Shape:
+    return (1, *x.shape[1:3], 1)
+
+
+def _sizes(x: torch.Tensor) -> tuple[int, int, int, int]:
+    """Return the numbers of images, channels, points and groups."""
+    n, groups, size, points = x.shape
+    return n, groups * size, points, groups
+
+
+def _images(x: torch.Tensor) -> torch.Tensor:
+    """Return an array of shape (N, C, points) in C order, which PyTorch's functions take for granted."""
+    n, channels, points, _ = _sizes(x)
+    return x.reshape(n, channels, points).contiguous()
 
 
 def _features(x: torch.Tensor) -> Shape:
