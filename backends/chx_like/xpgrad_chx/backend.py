@@ -133,6 +133,14 @@ class ChainerxBackend(CarriesGraphs):
         """Return whether `dtype` is of a kind of the standard's `isdtype`."""
         return self._buffers.is_kind(dtype, kind)
 
+    def finfo(self, dtype: Dtype) -> Any:
+        """Return the limits of a floating-point dtype, or of the dtype of an array, from the library of the buffers."""
+        return self._buffers.finfo(getattr(dtype, "dtype", dtype))
+
+    def wide(self, dtype: Dtype) -> Dtype:
+        """Return the dtype of sums and counts of elements of `dtype`, from the library of the buffers."""
+        return self._buffers.wide(dtype)
+
     def dtype_name(self, dtype: Dtype) -> str:
         """Return the name of `dtype`, from the library of the buffers."""
         return self._buffers.dtype_name(dtype)

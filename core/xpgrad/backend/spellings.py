@@ -14,6 +14,8 @@ from xpgrad.types import DeviceHandle, Dtype
 
 NAMES = (*DTYPES, "float16", "bfloat16")
 OF_PYTHON = {bool: "bool", int: "int64", float: "float64", complex: "complex128"}
+OF_FEW_LIBRARIES = r"float[468]_e\d\w*|u?int[24]"
+"""Names of dtypes of fewer than 16 bits, which ml_dtypes defines and some libraries have."""
 MAX_REMEMBERED = 1024
 PARAMETERS_OF_MIXED16 = "float32"
 
@@ -59,7 +61,7 @@ def resolve(dtype: Any, backend: Backend, operation: str) -> Dtype:
         if isinstance(error, DtypeError):  # the message names the remedy
             raise DtypeError(f"{called(operation)}: {str(error).partition(': ')[2]}") from None
     name = name_of(dtype)
-    if hasattr(xp, name) and is_name(name):
+    if is_name(name) and name != dtype:  # the library may know the name: NumPy that of a dtype added by ml_dtypes
         return resolve(name, backend, operation)
     raise _missing(dtype, name, backend.root, called(operation))
 
@@ -114,7 +116,7 @@ def _missing(dtype: Any, name: str, backend: Backend, operation: str) -> DtypeEr
     import difflib  # only for a message
 
     known = [each for each in NAMES if hasattr(backend.namespace, each)]
-    if name in NAMES:
+    if name in NAMES or re.fullmatch(OF_FEW_LIBRARIES, name):
         return DtypeError(f"{operation}: {backend.name} has no dtype {name}; it has {', '.join(known)}")
     close = difflib.get_close_matches(name, known, n=1)
     advice = f"did you mean {close[0]!r}?" if close else f"{backend.name} has {', '.join(known)}"

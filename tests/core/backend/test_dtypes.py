@@ -10,6 +10,7 @@ import pytest
 import xpgrad
 from xpgrad import using_config
 from xpgrad.errors import DtypeError
+from xpgrad_conformance.checks.spellings import OfAnotherLibrary
 
 
 @pytest.mark.parametrize("name", ["float16", "float32", "float64"])
@@ -39,6 +40,23 @@ def test_get_dtype_of_an_unknown_name():
         xpgrad.get_dtype("float31")
     with pytest.raises(TypeError, match="get_dtype: unknown dtype 'sum'; numpy has bool, int8"):
         xpgrad.get_dtype("sum")
+
+
+def test_a_dtype_that_few_libraries_have_is_not_unknown():
+    for dtype in ("float8_e4m3fn", OfAnotherLibrary("float8_e4m3fn"), OfAnotherLibrary("bfloat16")):
+        with pytest.raises(TypeError, match=r"zeros: strict has no dtype b?float\d+\w*; it has bool, int8"):
+            xpgrad.array_api.zeros(2, dtype=dtype, device="@strict:cpu")
+
+
+def test_dtypes_of_another_package_for_numpy_in_each_spelling(device):
+    ml_dtypes = pytest.importorskip("ml_dtypes")
+    if device.backend.name not in ("numpy", "chx"):
+        return
+    for dtype in (ml_dtypes.bfloat16, "bfloat16", np.dtype(ml_dtypes.bfloat16), OfAnotherLibrary("bfloat16")):
+        x = xpgrad.Variable(xpgrad.array_api.ones(3, dtype=dtype, device=device).array)
+        xpgrad.array_api.sum(xpgrad.array_api.exp(x) * x).backward()
+        assert x.grad.dtype == x.dtype == ml_dtypes.bfloat16
+        assert xpgrad.array_api.finfo(x.dtype).bits == 16
 
 
 def test_mixed16():
