@@ -9,7 +9,8 @@ from xpgrad.backend.holder import unwrap
 from xpgrad.backend.modules import device_of
 from xpgrad.backend.naming import class_name
 from xpgrad.backend.plugins import plugins
-from xpgrad.errors import DtypeError, PluginError, ShapeError, StructureError, UnknownArray
+from xpgrad.backend.spellings import dtype_of
+from xpgrad.errors import DtypeError, PluginError, ShapeError, StructureError, UnknownArray, XpgradError
 from xpgrad.types import Array
 
 KINDS = "bool", "integral", "real floating", "complex floating"
@@ -46,9 +47,21 @@ def transfer(array: Array, target: Device) -> Array:
             if moved is not NotImplemented:
                 return _arrived(array, moved, title, source, target)
     except Exception as error:
-        error.add_note(f"while {array.dtype} {tuple(array.shape)} was moved from {source} to {target}")
-        raise
+        found = error if isinstance(error, XpgradError) else _lacking(source.backend.dtype_name(array.dtype), target)
+        (found or error).add_note(f"while {array.dtype} {tuple(array.shape)} was moved from {source} to {target}")
+        if found is None or found is error:
+            raise
+        raise found from error
     raise PluginError(f"arrays cannot be moved from {source} to {target}")
+
+
+def _lacking(name: str, target: Device) -> DtypeError | None:
+    """Return the error for a dtype that the library of `target` lacks; None if it has it."""
+    try:
+        dtype_of(name, target.backend, f"to {target}")
+    except DtypeError as error:
+        return DtypeError(f"{error}; cast the array with astype before it is moved")
+    return None
 
 
 def _direct(array: Array, source: Device, target: Device) -> Array:

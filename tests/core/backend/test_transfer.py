@@ -251,6 +251,11 @@ def test_an_error_names_array_source_and_target_of_a_move() -> None:
     ]
 
 
+def test_an_error_names_the_dtype_that_the_target_lacks() -> None:
+    with pytest.raises(TypeError, match=r"to @strict:cpu: strict has no dtype float16; it has bool.*; cast the array"):
+        send(np.ones(2, np.float16), xpgrad.get_device("@strict:cpu"))
+
+
 def test_transfer_hooks_are_called_once_for_each_pair_of_devices(third_party: ThirdParty) -> None:
     source = """
 from xpgrad import get_device
