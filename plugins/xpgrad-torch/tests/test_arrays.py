@@ -359,3 +359,12 @@ def test_a_nan_leaves_the_gradients_of_its_neighbours(name):
     x = Variable(placed(np.asarray([np.nan, 40.0]), xpgrad.get_device(name)))
     (g,) = xpgrad.grad([A.sum(F.sigmoid(x))], [x])
     assert on_host(g)[1] == pytest.approx(np.exp(-40.0))
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16", "float8_e5m2"])
+def test_dtypes_that_another_package_adds_to_numpy_arrive(dtype):
+    ml_dtypes = pytest.importorskip("ml_dtypes")
+    x = np.asarray([[0.5, 2.0], [-1.0, 3.0]]).astype(getattr(ml_dtypes, dtype)).T
+    y = xpgrad.get_device("@torch:cpu").send(x)
+    assert y.dtype is getattr(torch, dtype)
+    assert y.to(torch.float32).tolist() == x.tolist()

@@ -31,5 +31,9 @@ def to_host(x: torch.Tensor) -> Array:
 
 def from_host(array: Any, device: torch.device) -> torch.Tensor:
     """Return a copy of a NumPy array; its own copy has the strides that PyTorch takes, and native bytes."""
-    x = torch.from_numpy(array.astype(array.dtype.newbyteorder("="), order="C", copy=True))
+    added = getattr(torch, array.dtype.name, None) if array.dtype.isbuiltin == 2 else None  # bfloat16 of ml_dtypes
+    if added is None:
+        x = torch.from_numpy(array.astype(array.dtype.newbyteorder("="), order="C", copy=True))
+    else:
+        x = torch.from_numpy(array.copy(order="C").view(f"u{array.itemsize}")).view(added)
     return x if device.type == "cpu" else x.to(device)
