@@ -3,7 +3,7 @@
 from typing import Any
 
 from xpgrad.backend.device import Device
-from xpgrad.errors import ShapeError
+from xpgrad.errors import DtypeError, ShapeError
 from xpgrad.initializers.initializer import Initializer, arrived
 from xpgrad.types import Array, Dtype, Shape
 
@@ -52,10 +52,23 @@ class One(Constant):
 
 
 class NaN(Constant):
-    """NaN everywhere: what is used before it is set shows."""
+    """NaN everywhere: what is used before it is set shows.
+
+    Raises
+    ------
+    DtypeError
+        An array of integers or booleans, which have no NaN.
+    """
 
     def __init__(self, dtype: Any = None) -> None:
         super().__init__(float("nan"), dtype)
+
+    def generate(self, shape: Shape, dtype: Dtype, device: Device) -> Array:
+        """Return an array of NaN."""
+        if not device.backend.is_kind(dtype, ("real floating", "complex floating")):
+            name = device.backend.dtype_name(dtype)
+            raise DtypeError(f"NaN: expected an array of floating-point numbers, got {name}; use Zero, or Constant")
+        return super().generate(shape, dtype, device)
 
 
 class Identity(Initializer):
@@ -80,5 +93,6 @@ class Identity(Initializer):
         """Return the matrix."""
         if len(shape) != 2 or shape[0] != shape[1]:
             raise ValueError(f"Identity: expected an array of shape (N, N), got {shape}")
-        xp = device.backend.xp
-        return xp.multiply(xp.eye(shape[0], dtype=dtype, device=device.handle), self.scale)
+        xp, scale = device.backend.xp, arrived("Identity", self.scale, dtype, device)
+        diagonal = xp.eye(shape[0], dtype=device.backend.namespace.bool, device=device.handle)
+        return xp.where(diagonal, scale, xp.zeros_like(scale))

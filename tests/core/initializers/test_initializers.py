@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import xpgrad
-from xpgrad import initializers
+from xpgrad import array_api, initializers
 from xpgrad.errors import DtypeError
 
 SHAPE = (60, 50, 3, 2)
@@ -156,6 +156,19 @@ def test_constants(device):
     np.testing.assert_array_equal(made(initializers.One(), (2,), device), [1, 1])
     assert np.isnan(made(initializers.NaN(), (2,), device)).all()
     np.testing.assert_array_equal(made(initializers.Identity(2), (2, 2), device), [[2, 0], [0, 2]])
+
+
+@pytest.mark.parametrize("device", BACKENDS)
+@pytest.mark.parametrize("dtype", ["int32", "bool", "complex64"])
+def test_identity_has_the_dtype_of_the_array(device, dtype):
+    y = initializers.generate_array(initializers.Identity(1), (2, 2), dtype=dtype, device=device_of(device))
+    assert array_api.is_same_dtype(y.dtype, dtype)
+
+
+@pytest.mark.parametrize("dtype", ["int32", "bool"])
+def test_integers_have_no_nan(dtype):
+    with pytest.raises(TypeError, match=f"NaN: expected an array of floating-point numbers, got {dtype}; use Zero"):
+        initializers.generate_array(initializers.NaN(dtype), (2,))
 
 
 def test_identity_is_square():
