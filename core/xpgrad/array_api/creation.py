@@ -14,7 +14,7 @@ from xpgrad.backend.checks import require_together
 from xpgrad.backend.levels import entered
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.spellings import dtype_of, missing_on, name_of
-from xpgrad.errors import BackendMismatch
+from xpgrad.errors import BackendMismatch, DtypeError
 from xpgrad.graph.operands import as_variables, promoted_dtype
 from xpgrad.graph.primitive import primitive
 from xpgrad.graph.variable import Variable, as_array, constant_variable, inside
@@ -129,6 +129,8 @@ def created(
     except (TypeError, ValueError, RuntimeError) as error:
         dtype = kwargs.get("dtype")
         missing = None if dtype is None else missing_on(name, dtype, backend, device)
+        if missing is None and isinstance(error, NotImplementedError) and dtype is not None:
+            missing = DtypeError(f"{name}: {error}; got {backend.dtype_name(dtype)} on {backend.device_for(device)}")
         if missing is None:
             raise
         raise missing from error

@@ -18,6 +18,7 @@ from xpgrad.backend.current import current_device
 from xpgrad.backend.indexing import at_axis
 from xpgrad.backend.spec import Spec
 from xpgrad.backend.spellings import dtype_of
+from xpgrad.errors import DtypeError
 from xpgrad.graph.primitive import primitive
 from xpgrad.graph.variable import Variable
 from xpgrad.listing import missing_name
@@ -302,8 +303,12 @@ def creators(backend: Backend) -> dict[str, Callable[..., Variable]]:
     def creator(name: str) -> Callable[..., Variable]:
         def create(n: int, /, *, d: float = 1.0, dtype: Dtype | None = None, device: Any = None) -> Variable:
             owner, handle = place_of(backend, device)
-            options = {} if dtype is None else {"dtype": dtype_of(dtype, owner, name)}
-            return created(owner, name, getattr(owner.namespace.fft, name), n, d=d, device=handle, **options)
+            if dtype is None:
+                return created(owner, name, getattr(owner.namespace.fft, name), n, d=d, device=handle)
+            own = dtype_of(dtype, owner, name)
+            if not owner.is_kind(own, "real floating"):
+                raise DtypeError(f"{name}: expected a real floating-point dtype, got {owner.dtype_name(own)}")
+            return created(owner, name, getattr(owner.namespace.fft, name), n, d=d, dtype=own, device=handle)
 
         create.__name__ = create.__qualname__ = name
         create.__doc__ = f"""Return the frequencies of {name.removesuffix("freq")}, in cycles per unit of `d`.

@@ -77,6 +77,13 @@ def test_minus_one_is_the_length_of_the_axis(device, s):
     assert gradients[0] == gradients[1]
 
 
+@pytest.mark.parametrize("dtype", ["int32", "bool", "complex64"])
+def test_frequencies_are_real_floating_point_numbers(device, dtype):
+    for make in (array_api.fft.fftfreq, array_api.fft.rfftfreq):
+        with pytest.raises(TypeError, match=f"{make.__name__}: expected a real floating-point dtype, got {dtype}"):
+            make(4, dtype=dtype, device=device)
+
+
 def test_frequencies_lie_where_they_should(device):
     fft = namespace(device.backend).fft
     for make, expected in ((fft.fftfreq, [0, 0.1, -0.2, -0.1]), (fft.rfftfreq, [0, 0.1, 0.2])):
