@@ -8,9 +8,10 @@ from xpgrad import ops
 from xpgrad.array_api.data_types import to_floating
 from xpgrad.backend.kernels import table
 from xpgrad.errors import DtypeError
+from xpgrad.graph.operands import is_scalar
 from xpgrad.graph.variable import Variable, as_variable
 from xpgrad.interop import numpy_masks as masks
-from xpgrad.interop.numpy_arguments import Function, alike, cast, refuse_argument, refuse_function
+from xpgrad.interop.numpy_arguments import Function, alike, cast, cast_within, refuse_argument, refuse_function
 from xpgrad.interop.numpy_matrices import vecdot
 
 SAME = [name for name in xp.__all__ if name in table.declared and not table.declared[name].parameters]
@@ -111,7 +112,7 @@ REDUCTIONS: dict[str, Function] = {
     "multiply": masks.PROD,
 }
 OF_CALLS = {"vecdot": ("axis", "keepdims")}
-OF_METHODS = {"reduce": ("axis", "keepdims"), "accumulate": ("axis",)}
+OF_METHODS = {"reduce": ("axis", "keepdims"), "accumulate": ("axis", "dtype")}
 OF_REDUCTIONS = {"add": ("where", "initial", "dtype"), "multiply": ("where", "initial", "dtype"),
                  "logical_and": ("where",), "logical_or": ("where",)}  # fmt: skip
 ACCUMULATIONS: dict[str, Function] = {"add": xp.cumulative_sum, "multiply": xp.cumulative_prod}
@@ -120,6 +121,19 @@ ADVICE = {
     "reduceat": "use xpgrad.ops.segment_sum",
     "frexp": "it has no gradient; use v.array",
 }
+
+
+def _operands_in(name: str, inputs: tuple[Any, ...], dtype: Any) -> tuple[Any, ...]:
+    """Return the inputs of a ufunc, arrays in its `dtype`."""
+    xs = alike(*inputs) if any(isinstance(x, (list, tuple)) for x in inputs) else inputs
+    return tuple([x if is_scalar(x) else cast_within(name, x, dtype) for x in xs])
+
+
+def _computed_in(name: str, dtype: Any, y: Any) -> Any:
+    """Return the result of a ufunc, unless its dtype is not the one in which it was to be computed."""
+    if not all(xp.is_same_dtype(one.dtype, dtype) for one in (y if isinstance(y, tuple) else (y,))):
+        raise TypeError(f"numpy.{name}: dtype= is not for Variables; cast the operands or the result with astype")
+    return y
 
 
 def call(ufunc: Any, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -131,9 +145,12 @@ def call(ufunc: Any, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any
     if method == "reduce":
         taken += OF_REDUCTIONS.get(name, ("where", "initial"))
     options = {each: kwargs.pop(each) for each in taken if each in kwargs}
+    dtype = None if "dtype" in options or (method == "__call__" and name not in UFUNCS) else kwargs.pop("dtype", None)
     for argument, value in kwargs.items():
         given = value[0] if argument == "out" and isinstance(value, tuple) and len(value) == 1 else value
         refuse_argument(title, argument, given, library)
+    if dtype is not None:
+        return _computed_in(title, dtype, call(ufunc, method, _operands_in(title, inputs, dtype), options))
     if method == "__call__" and name in UFUNCS:
         listed = any(isinstance(x, (list, tuple)) for x in inputs)  # NumPy converts them to arrays
         return UFUNCS[name](*(alike(*inputs) if listed else inputs), **options)
@@ -141,7 +158,7 @@ def call(ufunc: Any, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any
         axis, keepdims = options.pop("axis", 0), bool(options.pop("keepdims", False))
         return REDUCTIONS[name](inputs[0], axis=axis, keepdims=keepdims, **options)
     if method == "accumulate" and name in ACCUMULATIONS:
-        return ACCUMULATIONS[name](inputs[0], axis=options.get("axis", 0))
+        return ACCUMULATIONS[name](inputs[0], **{"axis": 0, **options})
     if method == "outer" and name in UFUNCS and len(inputs) == 2:
         x1, x2 = alike(*inputs)
         return UFUNCS[name](xp.reshape(x1, shape=x1.shape + (1,) * x2.ndim), x2)

@@ -8,6 +8,7 @@ import scipy.special
 
 import xpgrad
 from xpgrad import Variable, ops
+from xpgrad import array_api as xp
 from xpgrad.errors import BackendMismatch, UnknownArray
 from xpgrad.interop.numpy_functions import FUNCTIONS
 from xpgrad.testing.arrays import on_host, placed
@@ -75,7 +76,8 @@ def test_out_argument_raises(write):
         (lambda v: np.add.reduce(v, where=A), "where=: expected booleans, got float64"),
         (lambda v: np.logical_or.reduce(v, initial=True), "numpy.logical_or.reduce: initial= is not for Variables"),
         (lambda v: np.sin(v, where=A > 1), "numpy.sin: where= is not for Variables"),
-        (lambda v: np.sin(v, dtype=np.float32), "numpy.sin: dtype= is not for Variables; leave dtype away"),
+        (lambda v: np.sin(v, dtype=np.int64), "numpy.sin: expected a dtype= that holds the results for float64"),
+        (lambda v: np.less(v, v, dtype=np.float64), "numpy.less: dtype= is not for Variables; cast the operands or"),
         (lambda v: np.reshape(v, 4, order="F"), "numpy.reshape: order= is not for Variables"),
         (
             lambda v: np.add.at(v, [0], 1.0),
@@ -94,6 +96,20 @@ def test_unsupported_function_is_named(call, text):
     with pytest.raises(TypeError) as caught:
         call(Variable(A.copy()))
     assert str(caught.value).startswith(text)
+
+
+@pytest.mark.parametrize("dtype", ["float64", np.float64, np.dtype("f8"), float])
+def test_a_ufunc_computes_in_the_given_dtype(dtype, device):
+    x = Variable(device.send(np.asarray([1.0, 3.0], np.float32)))
+    n = Variable(device.send(np.asarray([1, 2], np.int32)))
+    elementwise = np.add(x, n, dtype=dtype), np.sqrt(n, dtype=dtype), *np.divmod(x, 2, dtype=dtype)
+    others = np.add.accumulate(n, dtype=dtype), np.maximum.reduce(x, dtype=dtype), np.add.outer(x, n, dtype=dtype)
+    for y in (*elementwise, *others):
+        assert xp.is_same_dtype(y.dtype, "float64")
+    y = np.multiply(x, x, dtype=dtype)
+    xp.sum(y).backward()
+    assert x.grad.dtype == x.dtype
+    np.testing.assert_array_equal(on_host(x.grad), [2, 6])
 
 
 def test_arguments_with_default_behaviour_are_accepted():
