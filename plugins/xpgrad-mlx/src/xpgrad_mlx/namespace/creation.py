@@ -59,6 +59,7 @@ def arange(
 ) -> Array:
     """Return numbers from `start` to `stop`, evenly spaced by `step`."""
     checked(device)
+    start, stop, step = (number.item() if isinstance(number, mx.array) else number for number in (start, stop, step))
     if stop is None:
         start, stop = 0, start
     if all(isinstance(number, int) for number in (start, stop, step)) and max(abs(start), abs(stop)) > 2**24:
