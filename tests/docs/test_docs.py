@@ -12,12 +12,15 @@ from tests.turn import part_of
 
 import xpgrad
 
-OWN_TEST = {"backends.md", "interop.md"}
-"""The files of the first page form a distribution; the second page needs a separate environment (tests/examples)."""
+OWN_TEST = {
+    "backends.md": "its files form a distribution, which has its own tests",
+    "interop.md": "its programs need other libraries, in a separate environment (tests/examples)",
+}
+"""Pages whose blocks are run by other tests, with the reason."""
 DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
-OF_NUMPY = {*OWN_TEST, "transforms.md"}
-"""The sessions of the last one use NumPy's arrays beside Python numbers, which are made on the current device."""
-SWITCHED = [p for p in [*DOCUMENTS, *sorted((ROOT / "docs" / "howto").glob("*.md"))] if p.name not in OF_NUMPY]
+FOLDERS = ROOT / "docs" / "howto", ROOT / "docs" / "reference" / "examples"
+OTHERS = [path for folder in FOLDERS for path in sorted(folder.glob("*.md"))]
+SWITCHED = [path for path in [*DOCUMENTS, *OTHERS] if path.name not in OWN_TEST]
 
 
 @pytest.fixture(autouse=True)
