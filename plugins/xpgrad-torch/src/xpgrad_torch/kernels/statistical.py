@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 import array_api_compat.torch as compat
+import torch
 
 from xpgrad.types import Array, Dtype
 
@@ -30,4 +31,11 @@ def std(x: Array, /, axis: Axis = None, correction: float = 0.0, keepdims: bool 
     return x.std(axis, correction=correction, keepdim=keepdims)
 
 
-STATISTICAL = {"mean": mean, "std": std, "sum": sum}
+def count_nonzero(x: Array, /, axis: int | tuple[int, ...] | None = None, keepdims: bool = False) -> Array:
+    """Count the elements along `axis` that are not zero."""
+    if axis == ():
+        return (x != 0).to(torch.int64)
+    return compat.count_nonzero(x, axis=axis, keepdims=keepdims)
+
+
+STATISTICAL = {"count_nonzero": count_nonzero, "mean": mean, "std": std, "sum": sum}
