@@ -107,7 +107,7 @@ def _with_plain_errors(expected: str, function: Callable[..., Any]) -> Callable[
             return function(*args, **kwargs)
         except DtypeError as error:
             raise DtypeError(f"{function.__name__}: {str(error).partition(': ')[2]}") from None
-        except (AttributeError, TypeError, ValueError) as error:
+        except (AttributeError, RuntimeError, TypeError, ValueError) as error:
             kind = ValueError if isinstance(error, ValueError) else DtypeError
             given = ", ".join(repr(arg) for arg in (*args, *kwargs.values()))
         raise kind(f"{function.__name__}: expected {expected} got {given}")

@@ -9,7 +9,7 @@ from xpgrad.backend.caller import called
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.spellings import dtype_of
 from xpgrad.boundary import MAX_DEPTH, described
-from xpgrad.errors import BackendMismatch, DeviceMismatch, UnknownArray
+from xpgrad.errors import BackendMismatch, DeviceMismatch, DtypeError, UnknownArray
 from xpgrad.graph.slot import slot
 from xpgrad.graph.variable import Variable, as_variable, constant_variable
 from xpgrad.types import WHOLE, Array, Dtype
@@ -130,7 +130,7 @@ def scalar_array(operation: str, scalar: Any, arrays: Sequence[Array], backend: 
 
 def promoted_dtype(operation: str, arrays: Sequence[Array], scalars: Sequence[Any], backend: Backend) -> Dtype:
     """Return the dtype to which arrays and weak scalars promote."""
-    dtype = backend.namespace.result_type(*arrays)
+    dtype = _shared(backend, arrays)
     own = next(i for i, (kind, _) in enumerate(KINDS) if backend.is_kind(dtype, kind))
     widest = max((_kind_of(operation, x) for x in scalars), default=0)
     if widest <= own:
@@ -201,11 +201,20 @@ def _widened(operands: Sequence[Any], backend: Backend) -> Sequence[Any]:
     dtypes = [a.dtype for a, counted in zip(arrays, counts, strict=True) if counted]
     if len(set(dtypes)) < 2:
         return operands
-    target = backend.namespace.result_type(*dtypes)
+    target = _shared(backend, dtypes)
     return [
         _cast(x, target if counted and array.dtype != target else None, backend)
         for x, array, counted in zip(operands, arrays, counts, strict=True)
     ]
+
+
+def _shared(backend: Backend, of: Sequence[Any]) -> Dtype:
+    """Return the dtype to which arrays or dtypes promote."""
+    try:
+        return backend.namespace.result_type(*of)
+    except (RuntimeError, TypeError) as error:
+        names = " and ".join(dict.fromkeys(backend.dtype_name(getattr(x, "dtype", x)) for x in of))
+        raise DtypeError(f"{backend.name} has no common dtype for {names}; cast one with astype") from error
 
 
 def _weak_target(array: Array | None, kind: type, backend: Backend) -> Any:

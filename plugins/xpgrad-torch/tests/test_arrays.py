@@ -368,3 +368,15 @@ def test_dtypes_that_another_package_adds_to_numpy_arrive(dtype):
     y = xpgrad.get_device("@torch:cpu").send(x)
     assert y.dtype is getattr(torch, dtype)
     assert y.to(torch.float32).tolist() == x.tolist()
+
+
+def test_counts_over_no_axis_are_of_elements():
+    y = A.count_nonzero(torch.tensor([[0.0, 2.0]]), axis=())
+    assert y.array.tolist() == [[0, 1]]
+    assert y.dtype is torch.int64
+
+
+@pytest.mark.parametrize("function", [A.add, A.less, lambda x, y: A.concat([x, y]), lambda x, y: x * y])
+def test_an_error_names_the_dtypes_that_do_not_promote(function):
+    with pytest.raises(DtypeError, match=r"^[a-z]+: .*(int8 and uint16|Char and UInt16)"):
+        function(Variable(torch.ones(2, dtype=torch.int8)), Variable(torch.ones(2, dtype=torch.uint16)))
