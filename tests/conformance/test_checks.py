@@ -12,7 +12,8 @@ from tests.faults import FAULTS, FREEDOMS
 from tests.faults.testbed import Testbed
 from tests.turn import part_of
 
-from xpgrad import array_api, get_device, random
+import xpgrad
+from xpgrad import array_api, get_device, initializers, random
 from xpgrad.backend.capabilities import Capabilities
 from xpgrad.errors import MissingFunction
 from xpgrad_conformance.cases import CASES
@@ -31,6 +32,13 @@ LACKED = (
     *("pickle", "pickle_keeps_device", "dlpack_export", "dlpack_import", "threads", "linalg", "fft"),
     *("random_numbers_of_the_host", "sort", "cumulative_prod", "concat", "nextafter"),
 )
+PACKAGES = (
+    "distributions", "functions", "initializers", "links", "ops", "optimizers", "serializers", "special",
+    "transforms",
+)  # fmt: skip
+MODULES = {"": array_api, "linalg.": array_api.linalg, "fft.": array_api.fft}
+MODULES |= {f"{name}.": getattr(xpgrad, name) for name in PACKAGES}
+"""Modules of public functions, by the prefix that the tables of spellings have for their names."""
 OTHERWISE = {
     ("astype", "device"),  # D28 and C14 have asarray with both
     ("default_dtype", "device"),  # which makes no array
@@ -171,12 +179,22 @@ def test_a_chain_of_errors_that_bites_its_tail_ends() -> None:
 
 
 def test_every_function_that_takes_a_dtype_or_a_device_is_called_with_each_spelling():
-    dtypes, devices = {*spellings.OF_ARRAYS, *spellings.CREATORS}, {*spellings.INDICES, *spellings.CREATORS}
+    dtypes = {*spellings.OF_ARRAYS, *spellings.CREATORS, *(f"links.{name}" for name in spellings.LINKS)}
+    devices = {*spellings.INDICES, *spellings.CREATORS}
     missing = set()
-    for prefix, module in (("", array_api), ("linalg.", array_api.linalg), ("fft.", array_api.fft)):
+    for prefix, module in MODULES.items():
         for name in dir(module):
             function = getattr(module, name)
-            given = inspect.signature(function).parameters if inspect.isroutine(function) else {}
+            if name[0] == "_" or not (inspect.isroutine(function) or isinstance(function, type)):
+                continue
+            if module is not array_api and getattr(array_api, name, None) is function:
+                continue
+            if isinstance(function, type) and issubclass(function, initializers.Initializer):
+                continue
+            try:
+                given = inspect.signature(function).parameters
+            except ValueError:  # a dtype
+                continue
             for parameter, called in (("dtype", dtypes), ("device", devices)):
                 if parameter in given and f"{prefix}{name}" not in called:
                     missing.add((f"{prefix}{name}", parameter))

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from xpgrad import Variable, array_api, functions, get_device, initializers, random
+from xpgrad import Variable, array_api, functions, get_device, initializers, links, ops, random
 from xpgrad.backend.standard import FUNCTIONS
 from xpgrad_conformance.check import check
 from xpgrad_conformance.subject import Subject
@@ -17,6 +17,33 @@ BY_NUMPYS_NAMES = "cumsum", "cumprod", "cov", "corrcoef", "nanmean", "nanvar", "
 def _by_name(name: str, x: Variable, dtype: Any) -> Any:
     """Return the result of a function with NumPy's arguments; for type checkers some names mean another function."""
     return getattr(array_api, name)(x, dtype=dtype)
+
+
+INITIALIZERS = "Constant", "Identity", "Normal", "Uniform"
+"""Some of the initializers, which share the parameter dtype of their base class."""
+LINKS: dict[str, Callable[..., Any]] = {
+    "BatchNormalization": lambda dtype: links.BatchNormalization(2, dtype=dtype).gamma,
+    "BatchRenormalization": lambda dtype: links.BatchRenormalization(2, dtype=dtype).gamma,
+    "BinaryHierarchicalSoftmax": lambda dtype: (
+        links.BinaryHierarchicalSoftmax(
+            2, links.BinaryHierarchicalSoftmax.create_huffman_tree({0: 1, 1: 2}), dtype=dtype
+        ).W
+    ),
+    "DecorrelatedBatchNormalization": lambda dtype: Variable(
+        links.DecorrelatedBatchNormalization(2, groups=1, dtype=dtype).avg_mean
+    ),
+    "InceptionBN": lambda dtype: next(
+        p for name, p in links.InceptionBN(2, 2, 2, 2, 2, 2, "max", 2, dtype=dtype).namedparams() if "gamma" in name
+    ),
+    "NegativeSampling": lambda dtype: links.NegativeSampling(2, [1, 2], 1, dtype=dtype).W,
+}
+"""A parameter of a link that takes a dtype; links are made on the host, and then moved."""
+
+
+def _initialized(name: str, x: Variable, dtype: Any, device: Any) -> Any:
+    """Return an array with the values of an initializer, to which the dtype is given."""
+    options = {"fill_value": 2} if name == "Constant" else {}
+    return initializers.generate_array(getattr(initializers, name)(dtype=dtype, **options), (2, 2), device=device)
 
 
 OF_ARRAYS: dict[str, Callable[..., Any]] = {
@@ -33,11 +60,20 @@ OF_ARRAYS: dict[str, Callable[..., Any]] = {
     "nanprod": lambda x, dtype: array_api.nanprod(x, dtype=dtype),
     "nancumsum": lambda x, dtype: array_api.nancumsum(x, axis=0, dtype=dtype),
     "nancumprod": lambda x, dtype: array_api.nancumprod(x, axis=0, dtype=dtype),
+    "ops.nansum": lambda x, dtype: ops.nansum(x, dtype=dtype),
+    "ops.nanprod": lambda x, dtype: ops.nanprod(x, dtype=dtype),
+    "ops.nancumsum": lambda x, dtype: ops.nancumsum(x, axis=0, dtype=dtype),
+    "ops.nancumprod": lambda x, dtype: ops.nancumprod(x, axis=0, dtype=dtype),
     "one_hot": lambda x, dtype: array_api.one_hot(array_api.argmax(x, axis=0), 2, dtype=dtype),
     "concatenate": lambda x, dtype: array_api.concatenate([x, x], dtype=dtype),
     "hstack": lambda x, dtype: array_api.hstack([x, x], dtype=dtype),
     "vstack": lambda x, dtype: array_api.vstack([x, x], dtype=dtype),
     **{name: functools.partial(_by_name, name) for name in BY_NUMPYS_NAMES},
+    "numpy.sum": lambda x, dtype: np.sum(x, dtype=dtype),
+    "numpy.mean": lambda x, dtype: np.mean(x, dtype=dtype),
+    "numpy.add": lambda x, dtype: np.add(x, x, dtype=dtype),
+    "numpy.add.accumulate": lambda x, dtype: np.add.accumulate(x, dtype=dtype),
+    "numpy.full_like": lambda x, dtype: np.full_like(x, 2, dtype=dtype),
     "result_type": lambda x, dtype: array_api.zeros_like(x, dtype=array_api.result_type(dtype)),
 }
 """Functions of an array that take a dtype."""
@@ -60,6 +96,7 @@ CREATORS: dict[str, Callable[..., Any]] = {
     "initializers.generate_array": lambda x, dtype, device: initializers.generate_array(
         initializers.One(dtype), (2,), device=device
     ),
+    **{f"initializers.{name}": functools.partial(_initialized, name) for name in INITIALIZERS},
     "zeros": lambda x, **place: array_api.zeros(2, **place),
     "zeros_like": lambda x, **place: array_api.zeros_like(x, **place),
 }
@@ -72,7 +109,9 @@ INDICES: dict[str, Callable[..., Any]] = {
 """Functions that take a device, but no dtype."""
 
 NEEDS: dict[str, tuple[str, ...]] = {
-    "Variable.sum": ("sum",), "nansum": ("isnan", "sum"), "nanprod": ("isnan", "prod"),
+    "Variable.sum": ("sum",), "numpy.sum": ("sum",), "numpy.mean": ("mean",), "numpy.add": ("add",),
+    "numpy.add.accumulate": ("cumulative_sum",), "numpy.full_like": ("full_like",),
+    "nansum": ("isnan", "sum"), "nanprod": ("isnan", "prod"),
     "nancumsum": ("isnan", "cumulative_sum"), "nancumprod": ("isnan", "cumulative_prod"), "one_hot": ("argmax",),
     **dict.fromkeys(("nanmean", "nanvar", "nanstd"), ("isnan", "sum", "where")),
     **dict.fromkeys(("cov", "corrcoef"), ("matmul", "sum", "sqrt")),
@@ -118,10 +157,15 @@ def devices(s: Subject, x: Variable) -> Iterator[tuple[str, Any]]:
         yield "its name", s.device.name
 
 
+def _needs(title: str) -> tuple[str, ...]:
+    """Return the facts that a function needs."""
+    name = title.removeprefix("ops.")
+    return (*((name,) if name in FUNCTIONS else ()), *NEEDS.get(name, ()))
+
+
 def _present(s: Subject, functions: dict[str, Callable[..., Any]]) -> list[tuple[str, Callable[..., Any]]]:
     """Return the functions whose required arguments the library supports, with their names."""
-    own = {title: (title,) if title in FUNCTIONS else () for title in functions}
-    return [(title, call) for title, call in functions.items() if s.has(*own[title], *NEEDS.get(title, ()))]
+    return [(title, call) for title, call in functions.items() if s.has(*_needs(title))]
 
 
 @check("D28")
@@ -134,6 +178,8 @@ def spellings_of_dtypes(s: Subject) -> None:
                 _expect(s, call(x, dtype), name, f"{title} with dtype={which} {name}")
             for title, call in _present(s, CREATORS):
                 _expect(s, call(x, dtype=dtype, device=s.device), name, f"{title} with dtype={which} {name}")
+            for title, parameter in LINKS.items():
+                assert array_api.is_same_dtype(parameter(dtype).dtype, name), f"links.{title} with {which} {name}"
             for other in s.dtypes("f", "i"):
                 same = array_api.is_same_dtype(dtype, s.dtype_of(other))
                 assert same is (other == name), f"is_same_dtype of {which} {name} and {other} is {same}"
