@@ -16,7 +16,7 @@ from tests.building import array, values, variable
 import xpgrad
 import xpgrad.array_api as xp
 from xpgrad import functions as F
-from xpgrad.errors import BackendMismatch, DeviceMismatch, SpecifierError
+from xpgrad.errors import BackendMismatch, DeviceMismatch, ShapeError, SpecifierError
 from xpgrad.testing.arrays import on_host
 from xpgrad_conformance.probes import mismatches
 
@@ -340,3 +340,9 @@ def test_results_stay_on_a_device_that_is_not_the_default(name: str, arrays: tup
     )
     for each in found if isinstance(found, tuple) else (found,):
         assert each.devices() == {device.handle}
+
+
+def test_take_from_several_axes_needs_one():
+    with pytest.raises(ShapeError, match="take: axis= is needed for an array of 2 axes"):
+        xp.take(jnp.ones((2, 2)), jnp.asarray([0]))
+    assert np.take(xpgrad.Variable(jnp.ones((2, 2))), [3]).shape == (1,)

@@ -55,6 +55,8 @@ def setitem(x: Array, u: Any, /, index: Index) -> Any:
 
 def take(x: Array, indices: Array, /, axis: int | None = None) -> Array:
     """Elements of `x` at positions along one axis."""
+    if axis is None and x.ndim != 1:  # JAX flattens it
+        raise ValueError(f"axis= is needed for an array of {x.ndim} axes")
     if config.debug:
         _check_range(indices, x.shape[axis or 0])
     return namespace.take(x, indices, axis=axis)
