@@ -126,11 +126,11 @@ def run(
     ascend, descend = Timed(ascend), Timed(descend)
     for _ in range(steps):
         x = ascend(x, codes, bright)  # the energy is quadratic in x, so its gradient is linear
-        x = x / float(target.xp.linalg.vector_norm(x))
-    x = start = x * (float(target.xp.sum(measured**2)) / masks) ** 0.5  # masks and transform preserve the energy
+        x = x / float(xp.linalg.vector_norm(x))
+    x = start = x * (float(xp.sum(measured**2)) / masks) ** 0.5  # masks and transform preserve the energy
 
     gradient = descend(x, codes, measured)[1]
-    slope = float(target.xp.sum(target.xp.real(target.xp.conj(gradient) * d)))
+    slope = float(xp.sum(xp.real(xp.conj(gradient) * d)))
     step = 1e-5 if fitting(clean, target).dtype == np.float64 else 1e-3
     ahead, behind = (float(misfit(xpgrad.Variable(x + h * d), codes, measured).array) for h in (step, -step))
 
