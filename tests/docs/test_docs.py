@@ -39,7 +39,7 @@ def test_every_block_runs(path: Path, capsys: pytest.CaptureFixture[str]) -> Non
             exec(compile(block, path.name, "exec"), names)
 
 
-@pytest.mark.parametrize("device", ["@torch", "@jax", "@strict", "native:0", "@dask"])
+@pytest.mark.parametrize("device", ["@torch", "@jax", "@strict", "native:0", "@dask", "@mlx"])
 @pytest.mark.parametrize("path", part_of(SWITCHED, 8), ids=lambda path: path.name)
 def test_every_block_runs_on_the_device_that_is_chosen(path: Path, device: str) -> None:
     """As with XPGRAD_DEVICE; values that blocks print differ there, so they are not compared, and warnings are not."""

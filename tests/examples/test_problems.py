@@ -6,6 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.devices import device_or_skip
+from tests.turn import part_of
+
+import xpgrad
 
 FOLDER = Path(__file__).parents[2] / "examples" / "problems"
 NAMES = sorted(path.stem for path in FOLDER.glob("*.py") if path.stem != "picture")
@@ -22,6 +26,14 @@ def found(monkeypatch: pytest.MonkeyPatch) -> Any:
         return program, program.run()
 
     return run
+
+
+@pytest.mark.parametrize("device", ["@torch", "@jax", "@strict", "native:0", "@dask", "@mlx"])
+@pytest.mark.parametrize("name", part_of(NAMES, 4))
+def test_a_program_runs_on_the_device_that_is_chosen(found: Any, name: str, device: str) -> None:
+    """Their data are NumPy's, from SciPy and scikit-learn: the device is that of arrays made without `device=`."""
+    with xpgrad.using_device(device_or_skip(device)):
+        found(name)
 
 
 @pytest.mark.parametrize("name", NAMES)
