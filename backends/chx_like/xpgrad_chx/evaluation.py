@@ -333,7 +333,7 @@ def assign(function: Callable[..., Any], name: str, x: Any, *args: Any) -> Any:
     kind = dtype.kind if dtype is not None else "bifc"[(bool, int, float, complex).index(type(values))]
     if dtype is None and kind == "i" and x.dtype.kind == "u":
         kind = "u"  # a Python number has no dtype; the library checks its range
-    if KINDS.index(kind) > KINDS.index(x.dtype.kind):
+    if KINDS.find(kind) > KINDS.find(x.dtype.kind) >= 0:  # dtypes added to NumPy, as bfloat16, are of another kind
         raise DtypeError(
             f"{name}: values of dtype {dtype or type(values).__name__} do not fit into {x.dtype}; cast them"
         )

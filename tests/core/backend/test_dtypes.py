@@ -57,6 +57,7 @@ def test_dtypes_of_another_package_for_numpy_in_each_spelling(device):
         xpgrad.array_api.sum(xpgrad.array_api.exp(x) * x).backward()
         assert x.grad.dtype == x.dtype == ml_dtypes.bfloat16
         assert xpgrad.array_api.finfo(x.dtype).bits == 16
+        assert xpgrad.initializers.generate_array(xpgrad.initializers.One(dtype), (2,), device=device).dtype == x.dtype
 
 
 def test_mixed16():
