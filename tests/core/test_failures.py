@@ -215,6 +215,21 @@ def in_copies():
     return optimizer.update, (optimizer, optimizer.target), "_step"
 
 
+def updating_states():
+    """An update of running averages, by a link and of an array, of states, and of parameters not yet initialised."""
+    model = net()
+    with model.init_scope():
+        model.rnn, model.last = L.LSTM(4, 4), L.Linear(None, 1)
+    optimizer, mean, var = optimizers.SGD().setup(model), np.zeros(4, "float32"), np.ones(4, "float32")
+
+    def loss(x):
+        model.count += 1
+        y = F.batch_normalization(model.bn(model.l1(x)), model.bn.gamma, model.bn.beta, 0.1, mean, var)
+        return F.sum(model.last(model.rnn(y)))
+
+    return (lambda: optimizer.update(loss, X)), (optimizer, model, mean, var), "_step"
+
+
 def seeding():
     xpgrad.random.seed(3)
     xpgrad.random.normal((3,))
@@ -243,6 +258,7 @@ CALLS = {
     "update of a loss": of_optimizer(lambda optimizer: optimizer.update(optimizer.target.loss, X)),
     "first update": of_optimizer(lambda optimizer: optimizer.update(optimizer.target.loss, X), steps=0),
     "update": of_optimizer(lambda optimizer: optimizer.update(), hooks=HOOKS),
+    "update of states": updating_states,
     "update, hooks": of_optimizer(lambda optimizer: optimizer.update(optimizer.target.loss, X), hooks=HOOKS),
     "update in copies": in_copies,
     "L-BFGS": of_optimizer(lambda optimizer: optimizer.update(optimizer.target.loss, X), "", name="LBFGS", steps=0),
@@ -281,7 +297,7 @@ def test_a_step_whose_loss_fails_keeps_gradients(fails, compiled):
             raise Injected
 
     def loss(x):
-        y = optimizer.target.loss(x)
+        y = optimizer.target.loss(x) + F.sum(optimizer.target.bn(optimizer.target.l1(x)))
         if failing and fails == "function":
             raise Injected
         return Failing().apply((y,))[0] if failing else y

@@ -28,6 +28,7 @@ class UndoJournal:
         self._held: list[tuple[Any, Any]] = []
         self._nodes: list[tuple[VariableNode, dict[str, Any]]] = []
         self._written: list[tuple[Array, Array]] = []
+        self._attributes: list[tuple[dict[str, Any], str, Any]] = []
         waiting = [obj]
         while waiting:
             item = waiting.pop()
@@ -51,6 +52,16 @@ class UndoJournal:
             return list(item.__dict__.values())
         return []
 
+    def note(self, x: Variable) -> None:
+        """Record the contents of a Variable, unless they were recorded before."""
+        if id(x) not in self._seen:
+            self._seen[id(x)] = x
+            self._note(x)
+
+    def note_attribute(self, attributes: dict[str, Any], name: str) -> None:
+        """Record an attribute of an object."""
+        self._attributes.append((attributes, name, attributes.get(name, self)))
+
     def write(self, array: Array, values: Array) -> None:
         """Write values of the array's dtype, shape and device into it."""
         self.keep(array)
@@ -69,6 +80,11 @@ class UndoJournal:
                 setattr(node.extra, name, value)
         for array, before in reversed(self._written):
             call_on(array, array.__setitem__, ..., before)
+        for attributes, name, value in reversed(self._attributes):
+            if value is self:  # there was none
+                attributes.pop(name, None)
+            else:
+                attributes[name] = value
         for item, before in self._held:
             if isinstance(item, Variable):
                 for name, value in before.items():

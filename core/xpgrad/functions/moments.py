@@ -12,6 +12,7 @@ from xpgrad.backend.spec import Spec
 from xpgrad.config import config
 from xpgrad.errors import ShapeError
 from xpgrad.functions.checks import invalid, known_spec, real_number, require_real_floating
+from xpgrad.graph.assignments import journal
 from xpgrad.graph.variable import Variable, as_array, inside
 from xpgrad.types import WHOLE, Array, Namespace, Shape, integers
 
@@ -115,6 +116,8 @@ def _update(averages: Any, latest: Array, factor: float, decay: float) -> None:
     if isinstance(averages, Variable):
         averages.array = moved
     else:
+        if (noted := journal.get()) is not None:
+            noted.keep(array)
         backend.follow(operator.setitem)(array, ..., moved)
 
 

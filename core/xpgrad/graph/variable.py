@@ -15,6 +15,7 @@ from xpgrad.backend.plugins import plugins
 from xpgrad.backend.spec import Spec
 from xpgrad.errors import GradientError, UnknownArray
 from xpgrad.graph import carried
+from xpgrad.graph.assignments import journal
 from xpgrad.graph.exchange import replace
 from xpgrad.graph.gradients import check_gradient, check_gradient_variable
 from xpgrad.graph.methods.convertible import Convertible
@@ -117,6 +118,8 @@ class Variable(ArrayHolder, Convertible):
         if live:
             self, array = inside(self), None if array is None else entered(array)
         spec = None if array is None else spec_of(array, "Variable.array")
+        if (noted := journal.get()) is not None:
+            noted.note(self)
         if type(array) in plugins.carriers:
             array = carried.held(array, "Variable.array")
         node = self._node

@@ -254,8 +254,9 @@ class GradientMethod(Optimizer, Formula):
         Notes
         -----
         If `lossfun`, the backward computation, a check or a hook before the update raises, parameters, gradients,
-        states and `t` are unchanged; running averages that `lossfun` has updated remain updated. Later errors, in a
-        user-defined update rule or a hook after the update, leave updated parameters.
+        states, running averages and `t` are unchanged, as are other Variables and persistent values to which `lossfun`
+        has assigned; elements that it has written into arrays remain. Later errors, in a user-defined update rule or a
+        hook after the update, leave updated parameters.
         """
         level = innermost()
         if level is not None:
@@ -268,7 +269,7 @@ class GradientMethod(Optimizer, Formula):
         if lossfun is not None:
             self._check_function("update", lossfun)
         with self._in_turn.lock:
-            params, hooked = [*self.target.params(False)], bool(self._hooks["pre"])
+            params, hooked = [*self.target.params(lossfun is not None)], bool(self._hooks["pre"])
             changed = (
                 params if lossfun is not None or hooked else [param for param in params if needs_preparation(param)]
             )

@@ -5,6 +5,7 @@ from contextlib import contextmanager
 
 from xpgrad.chainer.parameter import Parameter
 from xpgrad.chainer.undo import UndoJournal
+from xpgrad.graph.assignments import journal
 from xpgrad.models.link import Link
 from xpgrad.optimizers.packed import gradient
 
@@ -12,6 +13,8 @@ from xpgrad.optimizers.packed import gradient
 @contextmanager
 def gradients_restored(params: Sequence[Parameter], arrays: bool = False) -> Iterator[None]:
     """Give parameters back their gradients, and update rules their states, if the block raises.
+
+    Variables, persistent values and states of links that the block replaces are restored, too.
 
     Parameters
     ----------
@@ -22,14 +25,16 @@ def gradients_restored(params: Sequence[Parameter], arrays: bool = False) -> Ite
     held = [(param, param._grad, param._grad_valid, param._node.extra) for param in params]
     scales = [None if extra is None else extra.loss_scale for *_, extra in held]
     rules = [(rule, rule._state and rule._state.copy()) for p in params if (rule := p.update_rule) is not None]
-    journal = UndoJournal(None)
+    undo = UndoJournal(None)
     for param, grad, *_ in held if arrays else ():
         if grad is not None:
-            journal.keep(gradient(param))
+            undo.keep(gradient(param))
+    outer = journal.get()
     try:
+        journal.set(undo)
         yield
     except BaseException:
-        journal.restore()
+        undo.restore()
         for (param, grad, valid, _), scale in zip(held, scales, strict=True):
             param._grad, param._grad_valid = grad, valid
             if param._node.extra is not None:
@@ -37,6 +42,8 @@ def gradients_restored(params: Sequence[Parameter], arrays: bool = False) -> Ite
         for rule, state in rules:
             rule._state, rule._held = state, None
         raise
+    finally:
+        journal.set(outer)
 
 
 @contextmanager
@@ -45,13 +52,13 @@ def model_restored(model: Link) -> Iterator[None]:
     links = [link for link in model.links() if link._persistent or hasattr(link, "states")]
     held = [(link.__dict__, link.__dict__.copy()) for link in links]
     values = [link.__dict__.get(name) for link in links for name in link._persistent]
-    journal = UndoJournal([*values, *(param for param in model.params() if param._array is None)])
+    undo = UndoJournal([*values, *(param for param in model.params() if param._array is None)])
     for value in values:
-        journal.keep(value)
+        undo.keep(value)
     try:
         yield
     except BaseException:
-        journal.restore()
+        undo.restore()
         for now, before in held:
             now.update(before)
         raise

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from xpgrad.backend import random
+from xpgrad.graph.assignments import journal
 from xpgrad.graph.methods.cuts import ended_before
 from xpgrad.graph.variable import Variable
 from xpgrad.transforms.trace.entry import reader
@@ -132,6 +133,8 @@ def store(write: Write, outputs: Sequence[Array], leaves: Sequence[Any]) -> None
     """Store an output in a Variable from outside, as its array or its gradient."""
     x: Variable = write.source.holder if write.source.kind == "array" else leaves[write.source.holder]
     array = None if write.output is None else outputs[write.output]
+    if (noted := journal.get()) is not None:
+        noted.note(x)
     if write.kind == "array":
         node = x._node
         if (
