@@ -1,5 +1,6 @@
 """`CompiledGroups`: the fused groups of one program, computed by C after compilation in the background."""
 
+import weakref
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -111,7 +112,8 @@ class CompiledGroups:
         if compiler is None or not self._load(compiler, tools):
             for group in self._others():
                 group.state = "is being compiled"
-            background.submit(lambda: self._compile(tools))
+            waiting = weakref.ref(self)
+            background.submit(lambda: _compile_if_alive(waiting, tools))
         return None
 
     def _others(self) -> Iterator[CompiledGroup]:
@@ -195,3 +197,9 @@ class CompiledGroups:
             members.append((group, numbers[source], source))
         if members:
             yield library_text(list(numbers)), members
+
+
+def _compile_if_alive(waiting: "weakref.ref[CompiledGroups]", tools: Toolchain) -> None:
+    """Compile the groups of a program, unless the program was deleted meanwhile."""
+    if (groups := waiting()) is not None:
+        groups._compile(tools)

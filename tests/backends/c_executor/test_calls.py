@@ -1,8 +1,10 @@
 """Calls of compiled groups: accepted arrays, and the handling of other arrays."""
 
+import gc
 import itertools
 import sys
 import threading
+import weakref
 
 import numpy as np
 import pytest
@@ -17,7 +19,8 @@ from tests.backends.c_executor.groups_to_compile import (
 
 from xpgrad_c import groups as module
 from xpgrad_c import layout, library
-from xpgrad_c.executor import c_executor, groups_of, wait
+from xpgrad_c.background import background
+from xpgrad_c.executor import GROUPS, c_executor, groups_of, wait
 from xpgrad_c.generator import GroupSource
 from xpgrad_c.groups import CompiledGroup
 
@@ -259,6 +262,21 @@ def test_program_calls_the_fallback_until_c_is_compiled():
     assert [group.state for group in groups_of(run)] == ["C"]
     run(*(x.astype(np.float64) for x in arrays))
     assert len(calls) == 1
+
+
+def test_deleted_programs_are_neither_kept_nor_compiled(monkeypatch):
+    compiled, ready = [], threading.Event()
+    monkeypatch.setattr(module.CompiledGroups, "_compile", lambda groups, tools: compiled.append(groups))
+    background.submit(ready.wait)
+    try:
+        kept = c_executor(program_of(multiply_add((1001,))))
+        gone = [weakref.ref(c_executor(program_of(multiply_add((n,)))).__globals__[GROUPS]) for n in range(1002, 1012)]
+        gc.collect()
+        assert [groups() for groups in gone] == [None] * 10
+    finally:
+        ready.set()
+    assert wait(60)
+    assert compiled == [kept.__globals__[GROUPS]]
 
 
 def test_equal_groups_are_compiled_once(monkeypatch):
