@@ -47,6 +47,13 @@ def is_compiled(run) -> bool:
     return not any(isinstance(item, CompiledGroup) for item in run.__globals__.values())
 
 
+def compile_alive(program) -> None:
+    """Compile a program that exists meanwhile; a deleted program is not compiled."""
+    run = c_executor(program)
+    assert wait(60)
+    del run
+
+
 def run_once(run, group) -> None:
     arrays = arrays_for(group)
     np.testing.assert_array_equal(run(*arrays)[0], group(*arrays)[0])
@@ -258,8 +265,7 @@ def test_a_compiler_with_extra_libraries_is_not_used(option, folder, monkeypatch
 @needs_compiler
 def test_a_library_in_the_cache_is_checked_before_it_is_loaded(folder, anew, monkeypatch):
     group = multiply_add()
-    c_executor(program_of(group))
-    assert wait(60)
+    compile_alive(program_of(group))
     (file,) = folder.glob("*.so")
     good = file.read_bytes()
     with monkeypatch.context() as patch:
@@ -279,8 +285,7 @@ def test_a_library_in_the_cache_is_checked_before_it_is_loaded(folder, anew, mon
 @needs_compiler
 def test_a_program_compiled_before_runs_in_c_immediately(folder, anew, monkeypatch):
     group = multiply_add()
-    run_once(c_executor(program_of(group)), group)
-    assert wait(60)
+    compile_alive(program_of(group))
     anew()
     monkeypatch.setattr(background.background, "submit", None)
     run = c_executor(program_of(multiply_add()))
@@ -291,8 +296,7 @@ def test_a_program_compiled_before_runs_in_c_immediately(folder, anew, monkeypat
 @needs_compiler
 def test_a_program_that_was_compiled_before_needs_no_source(folder, anew, monkeypatch):
     group = multiply_add()
-    c_executor(program_of(group))
-    assert wait(60)
+    compile_alive(program_of(group))
     anew()
     monkeypatch.setattr(groups, "generate", None)
     run = c_executor(program_of(multiply_add()))
@@ -305,13 +309,11 @@ def test_a_program_that_was_compiled_before_needs_no_source(folder, anew, monkey
 @pytest.mark.parametrize("name", [*DAMAGES, "another program", "no index", "other facts", "no list"])
 def test_without_a_good_index_libraries_are_found_by_their_source(name, folder, anew, monkeypatch):
     group = multiply_add()
-    c_executor(program_of(group))
-    assert wait(60)
+    compile_alive(program_of(group))
     (file,) = folder.glob("program-*.json")
     good = file.read_bytes()
     if name == "another program":
-        c_executor(program_of(multiply_add(constant=2.0)))
-        assert wait(60)
+        compile_alive(program_of(multiply_add(constant=2.0)))
         (other,) = (path for path in folder.glob("program-*.json") if path != file)
         os.replace(other, file)
     elif name == "no index":
@@ -332,12 +334,10 @@ def test_without_a_good_index_libraries_are_found_by_their_source(name, folder, 
 
 @needs_compiler
 def test_an_index_of_another_version_is_not_used(folder, anew, monkeypatch):
-    c_executor(program_of(multiply_add()))
-    assert wait(60)
+    compile_alive(program_of(multiply_add()))
     anew()
     monkeypatch.setattr(index, "generator_key", lambda: "another version")
-    c_executor(program_of(multiply_add()))
-    assert wait(60)
+    compile_alive(program_of(multiply_add()))
     assert len(list(folder.glob("program-*.json"))) == 2
     assert len(list(folder.glob("*.so"))) == 1
 
@@ -346,13 +346,11 @@ def test_an_index_of_another_version_is_not_used(folder, anew, monkeypatch):
 @pytest.mark.parametrize("name", [*DAMAGES, "another library", "link"])
 def test_a_damaged_library_is_made_anew(name, folder, anew):
     group = multiply_add()
-    c_executor(program_of(group))
-    assert wait(60)
+    compile_alive(program_of(group))
     (file,) = folder.glob("*.so")
     good = file.read_bytes()
     if name == "another library":
-        c_executor(program_of(multiply_add(constant=2.0)))
-        assert wait(60)
+        compile_alive(program_of(multiply_add(constant=2.0)))
         (other,) = (path for path in folder.glob("*.so") if path != file)
         os.replace(other, file)
     elif name == "link":
@@ -385,8 +383,7 @@ CHANGES = {
 @pytest.mark.parametrize("name", CHANGES)
 def test_code_for_another_machine_or_compiler_is_not_loaded(name, folder, anew, monkeypatch):
     group = multiply_add()
-    c_executor(program_of(group))
-    assert wait(60)
+    compile_alive(program_of(group))
     assert len(list(folder.glob("*.so"))) == 1
     anew()
     CHANGES[name](monkeypatch)
