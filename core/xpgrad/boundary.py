@@ -8,6 +8,7 @@ called within `bounded`, which rewords such errors. It costs 0.05 µs a call, an
 import dis
 import functools
 import inspect
+import itertools
 import re
 import reprlib
 import sys
@@ -103,6 +104,13 @@ def _bound_constructor(kind: type) -> None:
             type.__setattr__(base, "__init__", bounded(made))
 
 
+def bound_methods(kind: type) -> None:
+    """Let errors of the public methods that a class itself defines name the method and its arguments."""
+    for name, method in list(vars(kind).items()):
+        if inspect.isfunction(method) and not name.startswith("_") and not hasattr(method, "bounded"):
+            setattr(kind, name, bounded(method, name))
+
+
 def reworded(
     error: Exception, name: str, function: Function, args: tuple[Any, ...], kwargs: Mapping[str, Any]
 ) -> Exception:
@@ -143,7 +151,8 @@ def _is_worded(error: Exception) -> bool:
 def _renamed(error: Exception, name: str) -> str:
     """Return the text of an error with the name of the public function that the user called."""
     head, _, rest = str(error.args[0]).partition(": ")
-    inner = head == "Variable" or any(head in _names(frame) for frame, _ in _steps(error))
+    frames = [frame for frame, _ in _steps(error)]
+    inner = head == "Variable" or any(head in _names(frame) for frame in itertools.takewhile(_is_forward, frames))
     if isinstance(error, NAMED) or (not inner and _is_running(head)):
         return str(error.args[0])
     return f"{name}: {rest if inner else error.args[0]}"
@@ -152,6 +161,11 @@ def _renamed(error: Exception, name: str) -> str:
 def _names(frame: FrameType) -> tuple[Any, ...]:
     """Return the name of the function of a frame, and the name of the primitive that it computes, if any."""
     return frame.f_code.co_name, getattr(frame.f_locals.get("definition"), "title", None)
+
+
+def _is_forward(frame: FrameType) -> bool:
+    """Return whether a frame is not a backward method, whose functions the user of a gradient has called before."""
+    return not (frame.f_code.co_name == "backward" and "target_input_indexes" in frame.f_code.co_varnames)
 
 
 def _is_running(name: str) -> bool:

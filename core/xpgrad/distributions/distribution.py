@@ -6,6 +6,7 @@ from typing import Any, NoReturn
 
 from xpgrad.array_api import asarray, broadcast_shapes, exp, log, reshape, sqrt
 from xpgrad.backend.modules import get_array_module
+from xpgrad.boundary import bound_methods
 from xpgrad.distributions.families.member import Member
 from xpgrad.graph.variable import Variable
 from xpgrad.special.operands import as_floating
@@ -22,6 +23,11 @@ class Distribution:
     the last axes are the axes of one event. Results of functions of a point have the first two. Everything is
     differentiable by the parameters; samples are where `has_rsample` is True.
     """
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        """Let errors of the methods name them."""
+        super().__init_subclass__(**kwargs)
+        bound_methods(cls)
 
     has_rsample = False
     """Whether samples have derivatives by the parameters."""
@@ -149,6 +155,9 @@ class Distribution:
 
     def _lacks(self, name: str) -> NoReturn:
         raise NotImplementedError(f"{type(self).__name__} has no {name}")
+
+
+bound_methods(Distribution)
 
 
 class Tabulated(Distribution):

@@ -54,6 +54,9 @@ def kl_divergence(dist1: Distribution, dist2: Distribution) -> Variable:
     KeyError
         No formula is registered for their classes.
     """
+    for dist in dist1, dist2:
+        if not isinstance(dist, Distribution):
+            raise TypeError(f"kl_divergence: expected two distributions, got {type(dist).__name__}")
     for first in type(dist1).__mro__:
         for second in type(dist2).__mro__:
             formula = _FORMULAS.get((first, second))

@@ -5,6 +5,7 @@ from typing import Any
 from xpgrad.array_api import broadcast_to, exp, expand_dims, full_like, log, matmul, matrix_transpose, reshape, sqrt
 from xpgrad.array_api import sum as sum_
 from xpgrad.array_api.linalg import cholesky
+from xpgrad.boundary import as_bounded, bound_methods
 from xpgrad.distributions.categories import Dirichlet
 from xpgrad.distributions.distribution import as_parameters
 from xpgrad.distributions.normal import MultivariateNormal
@@ -155,6 +156,9 @@ class gaussian_kde:  # noqa: N801 - SciPy's name
     __call__ = evaluate = pdf
 
 
+for _kind in _Dirichlet, _Multinomial, _MultivariateNormal, gaussian_kde:
+    bound_methods(_kind)
+as_bounded(__name__, "gaussian_kde", gaussian_kde)
 dirichlet = _Dirichlet()
 multinomial = _Multinomial()
 multivariate_normal = _MultivariateNormal()

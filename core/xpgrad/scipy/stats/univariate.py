@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from xpgrad.array_api import broadcast_shapes, exp, floor, reshape, sqrt, where
+from xpgrad.boundary import bound_methods
 from xpgrad.distributions.distribution import as_parameters
 from xpgrad.distributions.families.family import Family
 from xpgrad.distributions.families.member import Member
@@ -167,6 +168,10 @@ class Discrete(Univariate):
     def pmf(self, k: Operand, *args: Any, **kwargs: Any) -> Variable:
         """Return the probability of `k`."""
         return exp(self.logpmf(k, *args, **kwargs))
+
+
+for _kind in Univariate, Continuous, Discrete:
+    bound_methods(_kind)
 
 
 class Frozen:
