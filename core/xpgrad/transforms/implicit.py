@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from xpgrad.backend.levels import innermost
+from xpgrad.boundary import bounded
 from xpgrad.config import backprop_mode, called_with, config
 from xpgrad.errors import GradientError
 from xpgrad.graph.function_node import FunctionNode
@@ -227,7 +228,7 @@ class LinearSolution(_Implicit):
                 "custom_linear_solve: no gradient without transpose_solve or symmetric=True; pass either argument"
             )
         trace, transposed = self.linearised()
-        gb = custom_linear_solve(
+        gb = bounded(custom_linear_solve, "custom_linear_solve")(
             matvec or transposed, self.given(grad_outputs), transpose_solve, self.solve, matvec is not None
         )
         gbs, count = flatten(gb)[0], len(trace.outputs)
