@@ -6,6 +6,7 @@
 from typing import TYPE_CHECKING, Any
 
 from xpgrad import array_api as _array_api
+from xpgrad.boundary import bound as _bound
 from xpgrad.interop.names import chapter as _chapter
 from xpgrad.listing import missing_name as _missing_name
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 else:
     globals().update(_chapter("fft"))
     __all__ = list(_chapter("fft")) + list(_array_api.fft.CREATORS)
+    _bound(__name__, __all__)
 
     def __getattr__(name: str) -> Any:
         """Return a creation function, which depends on the default device."""

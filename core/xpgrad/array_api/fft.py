@@ -18,6 +18,7 @@ from xpgrad.backend.current import current_device
 from xpgrad.backend.indexing import at_axis
 from xpgrad.backend.spec import Spec
 from xpgrad.backend.spellings import dtype_of
+from xpgrad.boundary import bounded
 from xpgrad.errors import DtypeError
 from xpgrad.graph.primitive import primitive
 from xpgrad.graph.variable import Variable
@@ -322,7 +323,7 @@ def creators(backend: Backend) -> dict[str, Callable[..., Variable]]:
         dtype : real floating-point dtype or None
         device : as `get_device` takes it, or None
         """
-        return create
+        return bounded(create, name)
 
     return {name: creator(name) for name in CREATORS}
 

@@ -19,7 +19,7 @@ from xpgrad.interop.numpy_arguments import (
     numpy_functions,
     refuse_function,
 )
-from xpgrad.types import WHOLE
+from xpgrad.types import WHOLE, integers
 
 
 @numpy_function("linalg.norm")
@@ -27,7 +27,7 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
     x = to_floating(x)
     if ord is None and axis is None:
         return xp.linalg.vector_norm(x, keepdims=keepdims)
-    axes = tuple(range(x.ndim)) if axis is None else (int(axis),) if isinstance(axis, WHOLE) else tuple(axis)
+    axes = tuple(range(x.ndim)) if axis is None else integers(axis, "norm")
     if len(axes) == 1 or ord is None or ord == "fro":
         return xp.linalg.vector_norm(x, axis=axes, ord=2 if ord in (None, "fro") else ord, keepdims=keepdims)
     y = xp.linalg.matrix_norm(xp.moveaxis(x, axes, (-2, -1)), ord=ord)

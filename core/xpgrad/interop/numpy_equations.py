@@ -11,6 +11,7 @@ from xpgrad.array_api.linalg.solving import inv_or_nan
 from xpgrad.errors import BatchError, ShapeError
 from xpgrad.graph.variable import Variable, as_variable
 from xpgrad.interop.numpy_arguments import alike, numpy_function
+from xpgrad.types import integers
 
 
 @numpy_function("linalg.lstsq")
@@ -107,7 +108,7 @@ def tensorinv(a: Any, ind: int = 2) -> Any:
 def tensorsolve(a: Any, b: Any, axes: Any = None) -> Any:
     a, b = alike(a, b)
     if axes is not None:
-        moved = [axis % a.ndim for axis in axes]
+        moved = [axis % a.ndim for axis in integers(axes, "tensorsolve")]
         a = xp.permute_dims(a, axes=[i for i in range(a.ndim) if i not in moved] + moved)
     shape = a.shape[b.ndim :]
     if math.prod(shape) != b.size:

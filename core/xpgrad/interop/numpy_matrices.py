@@ -16,6 +16,7 @@ from xpgrad.interop.numpy_arguments import (
     numpy_functions,
     refuse_function,
 )
+from xpgrad.types import as_list
 
 
 def _path(optimize: Any) -> Any:
@@ -72,7 +73,7 @@ def einsum(
 
 @numpy_function("linalg.multi_dot")
 def multi_dot(arrays: Any, *, out: Any = REFUSED) -> Any:
-    return functools.reduce(xp.matmul, alike(*arrays))
+    return functools.reduce(xp.matmul, alike(*as_list(arrays, "arrays")))
 
 
 @numpy_function("inner")

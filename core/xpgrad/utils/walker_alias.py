@@ -8,7 +8,7 @@ from xpgrad.backend import random
 from xpgrad.backend.current import get_device
 from xpgrad.backend.device import Device
 from xpgrad.backend.plugins import plugins
-from xpgrad.types import Array, Shape
+from xpgrad.types import Array, Shape, as_list
 
 
 class WalkerAlias:
@@ -37,9 +37,7 @@ class WalkerAlias:
     """
 
     def __init__(self, probs: Collection[float]) -> None:
-        if not hasattr(probs, "__len__"):
-            raise TypeError(f"WalkerAlias: expected a sequence or an array of numbers, got {type(probs).__name__}")
-        weights = [float(p) for p in probs]
+        weights = [float(p) for p in as_list(probs, "numbers")]
         total = math.fsum(weights)
         if not (all(p >= 0 for p in weights) and 0 < total < math.inf):
             raise ValueError("WalkerAlias: probs must be finite and not negative, and one of them positive")

@@ -9,7 +9,7 @@ from xpgrad.errors import ShapeError
 from xpgrad.graph.operands import as_variables
 from xpgrad.graph.variable import Variable, as_variable
 from xpgrad.scipy.reference import by_matrix, reference
-from xpgrad.types import AnyArray, Array, Namespace
+from xpgrad.types import AnyArray, Array, Namespace, integers
 
 
 def _shifted(xp: Namespace, row: Any, offset: int) -> Any:
@@ -89,7 +89,7 @@ def solve_banded(l_and_u: tuple[int, int], ab: AnyArray, b: AnyArray) -> Variabl
     -------
     Variable, shape (M,) or (..., M, K)
     """
-    below, above = l_and_u
+    below, above = map(int, integers(l_and_u, "solve_banded"))
     ab, b = as_variables("solve_banded", ab, b)
     if ab.ndim < 2 or ab.shape[-2] != below + above + 1:
         raise ShapeError(f"solve_banded: expected ab of shape (..., {below + above + 1}, M), got {ab.shape}")

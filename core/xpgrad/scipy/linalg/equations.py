@@ -232,7 +232,7 @@ def solve_continuous_are(
     -------
     Variable, shape (M, M), Hermitian
     """
-    given = [x for x in (a, b, q, r, e, s) if x is not None]
+    given = [a, b, q, r, *(x for x in (e, s) if x is not None)]
     known = iter(_promoted("solve_continuous_are", *given))
     a, b, q, r = (next(known) for _ in range(4))
     e = None if e is None else next(known)

@@ -107,7 +107,7 @@ def solve_triangular(
     if kind:
         a, lower = adjoint(xpa, a, kind == 2 and a.node.spec.complex), not lower
     columns, is_vector = _columns(b, "solve_triangular", a.shape[-1])
-    y: Variable = TriangularSolution(lower, unit_diagonal).apply((a, columns))[0]
+    y: Variable = TriangularSolution(bool(lower), bool(unit_diagonal)).apply((a, columns))[0]
     return y[..., 0] if is_vector else y
 
 

@@ -13,6 +13,9 @@ from xpgrad.scipy.ndimage.filters import per_axis, summed
 from xpgrad.scipy.operands import inexact, one_axis, root
 from xpgrad.types import AnyArray
 
+MAX_ORDER, MAX_RADIUS = 100, 10**6
+"""Orders of derivatives and radii of windows, beyond which the weights would not be computed in sensible time."""
+
 
 def _weights(sigma: Any, order: int, radius: int) -> list[Any]:
     """Return the weights of a Gaussian or its derivative; `sigma` is a float or a Variable."""
@@ -61,8 +64,8 @@ def gaussian_filter1d(
     radius : int, optional
     """
     x = inexact(input, "gaussian_filter1d")
-    if order < 0:
-        raise ValueError(f"gaussian_filter1d: expected an order of at least 0, got {order}")
+    if not 0 <= order <= MAX_ORDER:
+        raise ValueError(f"gaussian_filter1d: expected an order from 0 to {MAX_ORDER}, got {order}")
     along = one_axis(axis, x, "gaussian_filter1d")
     if hasattr(sigma, "dtype") and not isinstance(sigma, (int, float)):
         x, sigma = as_variables("gaussian_filter1d", x, sigma)
@@ -71,6 +74,8 @@ def gaussian_filter1d(
     else:
         sigma = float(sigma)
         radius = int(truncate * sigma + 0.5) if radius is None else radius
+    if radius > MAX_RADIUS:
+        raise ValueError(f"gaussian_filter1d: expected a window with a radius of at most {MAX_RADIUS}, got {radius}")
     return summed(x, _weights(sigma, order, radius), along, mode, cval, "gaussian_filter1d")
 
 

@@ -33,6 +33,13 @@ def checked_order(order: int, function: str) -> int:
     return int(order)
 
 
+def checked_mode(mode: str, function: str) -> str:
+    """Return the way in which images are continued."""
+    if mode not in MODES:
+        raise ValueError(f"{function}: expected the mode {', '.join(MODES)}, got {mode!r}")
+    return mode
+
+
 @in_single_precision
 def spline_filter1d(input: AnyArray, order: int = 3, axis: int = -1, mode: str = "mirror") -> Variable:
     """Return the coefficients of splines through the elements along an axis.
@@ -46,7 +53,7 @@ def spline_filter1d(input: AnyArray, order: int = 3, axis: int = -1, mode: str =
         As for `map_coordinates`.
     """
     x = inexact(input, "spline_filter1d")
-    if checked_order(order, "spline_filter1d") < 2:
+    if checked_mode(mode, "spline_filter1d") and checked_order(order, "spline_filter1d") < 2:
         return x
     along = one_axis(axis, x, "spline_filter1d")
     if x.shape[along] < 2:
@@ -65,8 +72,7 @@ def spline_filter(input: AnyArray, order: int = 3, mode: str = "mirror") -> Vari
 
 def coefficients(x: Variable, order: int, mode: str, cval: float, prefilter: bool, name: str) -> tuple[Variable, int]:
     """Return the coefficients of a spline, and by how many elements the image was continued at each end."""
-    if mode not in MODES:
-        raise ValueError(f"{name}: expected the mode {', '.join(MODES)}, got {mode!r}")
+    checked_mode(mode, name)
     if not prefilter or checked_order(order, name) < 2:
         return x, 0
     margin = MARGIN if mode in CONTINUED else 0

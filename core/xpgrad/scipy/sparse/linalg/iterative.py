@@ -11,7 +11,7 @@ from xpgrad.scipy.reference import required
 from xpgrad.scipy.sparse.matrices import as_sparse, on_host
 from xpgrad.transforms.implicit import custom_linear_solve
 from xpgrad.transforms.vectors import placed
-from xpgrad.types import AnyArray
+from xpgrad.types import WHOLE, AnyArray
 
 Product = Callable[[Variable], Any]
 
@@ -44,6 +44,10 @@ def aslinearoperator(A: Any) -> LinearOperator:
 def _by(name: str, symmetric: bool, A: Any, b: AnyArray, x0: Any, options: dict[str, Any]) -> tuple[Variable, int]:
     """Return the solution computed by SciPy's function, and its exit code."""
     right, operator = inexact(b, name), aslinearoperator(A)
+    for key in "maxiter", "restart":
+        number = options.get(key)
+        if number is not None and not (isinstance(number, WHOLE) and int(number) > 0):
+            raise ValueError(f"{name}: expected {key} to be a positive integer or None, got {number!r}")
     n = operator.shape[0]
     if operator.shape != (n, n) or right.shape != (n,):
         raise ShapeError(f"{name}: expected a square matrix and a vector, got shapes {operator.shape}, {right.shape}")
