@@ -146,6 +146,8 @@ ITERATOR, OPTIMIZER = (
     New(lambda: xpgrad.iterators.SerialIterator(ROWS, 1)),
     New(lambda: optimizers.SGD().setup(L.Linear(3, 2))),
 )
+PLACED = (W, ([0, 1, 1], [2, 0, 1])), (2, 3)
+COLUMNS = (W, [2, 0, 1], [0, 1, 2, 3]), (3, 3)
 PAIR, SPEC = (1, "epoch"), "@numpy"
 
 
@@ -180,13 +182,32 @@ TABLE: dict[str, dict[str, Arguments]] = {
         "ManualScheduleTrigger": ([1, 2], "epoch"), "MaxValueTrigger": ("a",), "MinValueTrigger": ("a",),
         "OnceTrigger": (), "TimeTrigger": (10,),
     },
+    "xpgrad.array_api": {
+        "broadcast_shapes": ((2, 1), (1, 3)), "empty_like": (A,), "greater": (A, W), "greater_equal": (A, W),
+        "not_equal": (A, W),
+    },
+    "xpgrad.fft": {
+        "fft2": (A,), "fftfreq": (5,), "ifft2": (A,), "irfft2": (A,), "rfft2": (A,), "rfftfreq": (5,),
+    },
+    "xpgrad.linalg": {
+        "cond": (A,), "lstsq": (A, np.asarray([0.5, -1.0])), "multi_dot": ([A, W],), "norm": (A,),
+        "tensorinv": (np.eye(4).reshape(2, 2, 2, 2),), "tensorsolve": (np.eye(2), np.asarray([0.5, -1.0])),
+    },
+    "xpgrad.ops": {
+        "default_dtype": (), "diag_indices": (3,), "is_same_dtype": ("float32", "float64"), "tril_indices": (3,),
+        "triu_indices": (3,),
+    },
+    "xpgrad.utils": {"WalkerAlias": ([0.2, 0.8],), "to_coo": (X,)},
+    "xpgrad.distributions": {"Categorical": (np.asarray([0.2, 0.3, 0.5]),), "register_kl": (int, int)},
+    "xpgrad.scipy.sparse": {"coo_array": PLACED, "csc_array": COLUMNS},
     "xpgrad.models": {"ChainList": (LINK,), "Sequential": (LINK, F.relu), "stack": ([LINK, LINK],)},
     "xpgrad.link_hooks": {"SpectralNormalization": (), "WeightStandardization": ()},
     "xpgrad.transforms": {
         "checkpoint": (cubes,), "custom_linear_solve": (scaled, A, halved, halved),
         "custom_root": (scaled, A, halved, halved),
         "custom_vjp": (cubes,), "custom_vmap": (cubes,), "fori_loop": (0, 3, lambda i, x: 2 * x, A),
-        "grad": (cubes,), "hessian": (cubes,), "hvp": (cubes, (A,), (A,)), "jacfwd": (cubes,), "jacobian": (cubes,),
+        "grad": (cubes,), "hessian": (cubes,), "hessian_diagonal": (squares,), "hvp": (cubes, (A,), (A,)),
+        "jacfwd": (cubes,), "jet": (cubes, (A,), ([X],)), "laplacian": (cubes,), "jacobian": (cubes,),
         "jacrev": (cubes,), "jvp": (cubes, (A,), (A,)), "linearize": (cubes, A),
         "odeint": (lambda y, t: -y, A, np.asarray([0.0, 0.1])), "per_example": (cubes,), "psum": (A, "i"),
         "pmean": (A, "i"), "scan": (lambda carry, x: (carry + x, x), B, A), "sparse_hessian": (cubes,),
@@ -225,6 +246,7 @@ TABLE: dict[str, dict[str, Arguments]] = {
         "get_state": (), "normal": ((2,),), "seed": (0,), "set_state": (STATE,), "uniform": ((2,),),
     },
     "xpgrad": {
+        "backward": (New(lambda: [Variable(np.asarray(1.0))]),),
         "as_array": (X,), "as_variable": (X,), "compile": (cubes,), "get_array_module": (X,), "get_device": (SPEC,),
         "get_device_from_array": (X,), "get_dtype": ("float32",), "is_arrays_compatible": ([X],), "report": ({},),
         "report_scope": ({},), "using_device": (SPEC,),
