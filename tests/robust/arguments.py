@@ -7,9 +7,12 @@ along a random direction.
 
 import contextlib
 import re
+import resource
 import signal
+import sys
 import warnings
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -41,6 +44,8 @@ WITHOUT_SLOPE = {
 """Functions with an argument whose wrong values may give a gradient that is not the slope."""
 LONG = ("xpgrad.scipy.solve_ivp",)
 """Functions that may take long with an argument that is right: a problem up to the time 10**30 has many steps."""
+MEMORY = 2**32
+"""Bytes that a call may use."""
 MAX_SIZE = 10_000
 """Elements of results whose slopes are computed."""
 
@@ -51,18 +56,25 @@ class HangError(BaseException):
 
 @contextlib.contextmanager
 def limited(seconds: float = 1.0) -> Iterator[None]:
-    """Raise `HangError` where the block computes for longer."""
+    """Raise `HangError` where the block computes for longer, and `MemoryError` where it needs much memory.
+
+    An endless loop of the interpreter itself, such as ``tuple(count())``, is ended by the second only.
+    """
 
     def hang(*_: Any) -> None:
         raise HangError
 
-    before = signal.signal(signal.SIGPROF, hang)
+    before, allowed = signal.signal(signal.SIGPROF, hang), resource.getrlimit(resource.RLIMIT_AS)
+    pages = int(Path("/proc/self/statm").read_text().split()[0]) if sys.platform == "linux" else 0
+    if pages and allowed[1] == resource.RLIM_INFINITY:
+        resource.setrlimit(resource.RLIMIT_AS, (pages * resource.getpagesize() + MEMORY, allowed[1]))
     signal.setitimer(signal.ITIMER_PROF, seconds, seconds)  # repeat, in case it is raised in a weak reference
     try:
         yield
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0)
         signal.signal(signal.SIGPROF, before)
+        resource.setrlimit(resource.RLIMIT_AS, allowed)
 
 
 def fault(call: Call, place: Any, value: str) -> str | None:

@@ -34,8 +34,8 @@ def test_wrong_arguments_raise_a_clear_error(
 
 MODULES = {
     "xpgrad": {
-        "elementwise", "force_backprop_mode", "get_array_types", "get_cpu_array_types", "get_function_hooks", "is_debug",
-        "no_backprop_mode", "primitive", "set_debug", "use",
+        "elementwise", "force_backprop_mode", "get_array_types", "get_cpu_array_types", "get_function_hooks",
+        "is_debug", "no_backprop_mode", "primitive", "set_debug", "use",
     },
     "xpgrad.array_api": set(), "xpgrad.fft": set(), "xpgrad.linalg": set(), "xpgrad.ops": set(),
     "xpgrad.distributions": set(), "xpgrad.functions": set(), "xpgrad.transforms": {"axis_index"},
