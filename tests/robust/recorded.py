@@ -88,6 +88,10 @@ DIVERGENCES = "cross_entropy", "kl_divergence"
 FUNCTIONS = {*D.__all__, "log_prob", "cdf", "sample", "sample_n"}
 
 
+OF_ORDERS = {"hankel1e", "hankel2e", "ive", "jve", "kve", "yve"}
+"""Functions that have no gradient with respect to their first argument, and call another function with it."""
+
+
 def of_special() -> list[Call]:
     """Return the calls of special functions at numbers in the domain of most of them."""
     found = []
@@ -95,7 +99,7 @@ def of_special() -> list[Call]:
         function: Callable[..., Any] = getattr(special, name)
         parameters = inspect.signature(function).parameters.values()
         count = sum(p.default is p.empty and p.kind < p.KEYWORD_ONLY for p in parameters)
-        args = [Variable(np.asarray([0.25 * (i + 1), 0.5])) for i in range(count)]
+        args = [Variable(np.asarray([0.25 * (i + 1), 0.5]), requires_grad=name not in OF_ORDERS) for i in range(count)]
         found.append(Call(f"special.{name}", function, tuple(args), {}))
     return found
 
