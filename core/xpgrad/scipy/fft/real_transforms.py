@@ -181,7 +181,7 @@ def _many(
     lengths: Sequence[Any] = [s] if isinstance(s, int) else s
     if axes is None:
         axes = range(y.ndim) if s is None else range(y.ndim - len(lengths), y.ndim)
-    along = checked_axes(axes if isinstance(axes, int) else tuple(axes), y.ndim, name)
+    along = checked_axes(axes, y.ndim, name)
     lengths = [None] * len(along) if s is None else lengths
     if len(lengths) != len(along):
         raise ShapeError(f"{name}: expected a length for each of {len(along)} axes, got {s!r}")

@@ -12,7 +12,7 @@ from xpgrad.graph.variable import Variable, as_variable
 from xpgrad.scipy.ndimage.filters import per_axis
 from xpgrad.scipy.ndimage.splines import along_axis, at_points, checked_order, coefficients
 from xpgrad.scipy.operands import beside, inexact, numbers_beside
-from xpgrad.types import AnyArray
+from xpgrad.types import AnyArray, integers
 
 
 def _index_dtype(x: Variable) -> Any:
@@ -168,7 +168,7 @@ def affine_transform(
     x = inexact(input, "affine_transform")
     real, n = _real(x), x.ndim
     m = beside(real, matrix, "affine_transform")
-    shape = x.shape if output_shape is None else tuple(output_shape)
+    shape = x.shape if output_shape is None else integers(output_shape, "affine_transform")
     if m.ndim == 2 and m.shape[1] == n + 1 and m.shape[0] in (n, n + 1):
         m, by = m[:n, :n], m[:n, n]
     else:
@@ -245,7 +245,7 @@ def rotate(
     x = inexact(input, "rotate")
     if x.ndim < 2:
         raise ShapeError(f"rotate: expected an image with at least two axes, got shape {x.shape}")
-    first, second = sorted(checked_axes(tuple(axes), x.ndim, "rotate"))
+    first, second = sorted(checked_axes(axes, x.ndim, "rotate"))
     real = _real(x)
     turn = beside(real, angle, "rotate") * (math.pi / 180)
     c, s = xpa.cos(turn), xpa.sin(turn)

@@ -12,7 +12,7 @@ from xpgrad.graph.variable import Variable
 from xpgrad.ops.padding import pad
 from xpgrad.scipy.operands import from_host, inexact, numbers_beside, one_axis
 from xpgrad.scipy.reference import required
-from xpgrad.types import AnyArray, Array
+from xpgrad.types import AnyArray, Array, integers
 
 PADDING = {"mirror": "reflect", "nearest": "edge", "wrap": "wrap", "constant": "constant"}
 """Modes of `pad` by SciPy's names."""
@@ -97,7 +97,7 @@ def detrend(data: AnyArray, axis: int = -1, type: str = "linear", bp: Any = 0) -
         return x - xpa.mean(x, axis=along, keepdims=True)
     x = xpa.moveaxis(x, along, -1)
     n = x.shape[-1]
-    places = sorted({0, n, *([bp] if isinstance(bp, int) else [int(each) for each in bp])})
+    places = sorted({0, n, *integers(bp, "detrend")})
     if places[0] < 0 or places[-1] > n:
         raise ValueError(f"detrend: expected bp from 0 to {n}, got {bp!r}")
     parts = []
