@@ -241,16 +241,20 @@ def test_kernels_of_other_plugins_that_differ_from_the_usual_ones_are_named(thir
     'tanh': lambda x: x, 'exp': lambda x: np.exp(x), 'log': lambda x: x.oops, 'sin': lambda x: NotImplemented,
     'argmax': lambda x, axis, keepdims: np.argmax(x, axis=axis, keepdims=keepdims),
     'flip': lambda x, axis: np.flip(x), 'softmax': lambda x, axis: np.exp(x) / np.exp(x).sum(axis, keepdims=True),
-    'triu': lambda x, k: np.tril(x, k),
+    'triu': lambda x, k: np.tril(x, k), 'moments': lambda x, axis: (x.mean(axis, keepdims=True), x[:1]),
+    'take': lambda x, indices, axis: np.take(x, indices + 1, axis, mode='clip'),
+    'bitwise_and': lambda x1, x2: x1 | x2, 'bitwise_or': lambda x1, x2: x1 | x2,
+    'max_pool': lambda x, geometry: x[..., :1, :1], 'linalg.slogdet': lambda x: np.linalg.slogdet(x)[::-1],
 }"""
     module = third_party.install("xpgrad-fast", kernels(given, "numpy"), modules="numpy")
     result = doctor("numpy", "--json")
     (facts,) = json.loads(result.stdout)["backends"]
     found = [finding["text"] for finding in facts["findings"] if finding["kind"] == "foreign-kernel"]
     assert [text.partition(" gave ")[0] for text in found] == [
-        f"@numpy: the kernel {name} of {module}" for name in ("flip", "log", "tanh", "triu")
+        f"@numpy: the kernel {name} of {module}"
+        for name in ("bitwise_and", "flip", "linalg.slogdet", "log", "max_pool", "moments", "take", "tanh", "triu")
     ]
-    assert found[0].endswith(" with axis=-1")
+    assert found[1].endswith(" with axis=-1")
     assert result.exit_code == 1
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import xpgrad
 from xpgrad.backend.backend import Backend
 from xpgrad.backend.device import Device
+from xpgrad.backend.geometry import Geometry
 from xpgrad.backend.kernels import Declaration, difference, library_function, table
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.standard import DTYPES, FUNCTIONS
@@ -41,12 +42,16 @@ PARAMETERS: Mapping[str, tuple[Any, ...]] = {
     "dtype": (None,),
     "eps": (0.001,),
     "exponent": (2.0,),
+    "fill": (-1.0,),
     "full_matrices": (False,),
+    "geometry": (Geometry((2, 2), (2, 2), (1, 1), (0, 0), (1, 1), (1, 1)),),
+    "groups": (1,),
     "ignore_label": (-1,),
     "include_initial": (False, True),
     "invert": (False,),
     "k": (0, 1),
     "keepdims": (False, True),
+    "label_num": (3,),
     "m": (1, 2),
     "n": (None, 1, 2),
     "norm": ("backward", "ortho"),
@@ -66,6 +71,8 @@ PARAMETERS: Mapping[str, tuple[Any, ...]] = {
     "z": (1.0,),
 }
 """Values of the parameters of kernels by which kernels of other plugins are tried."""
+NOT_UNIQUE = "linalg.eig", "linalg.eigh", "linalg.qr", "linalg.svd"
+"""Kernels whose correct results may differ, in the signs of vectors."""
 MAX_CALLS = 24  # calls of one kernel with different parameters
 ATTRIBUTES = "shape", "dtype", "ndim", "size"
 OPERATORS = """
@@ -194,18 +201,15 @@ def foreign_faults(device: Device) -> dict[str, str]:
     An exception is an error only if no call succeeds: a default body may accept parameters, such as an integer axis,
     that the function of its kernel never passes.
     """
-    xp, x = device.backend.xp, _sample(device)
-    samples = x, xp.reshape(x[:1], (1, 1)), xp.reshape(xp.concat((x, x[2:])), (2, 2))
     faults: dict[str, str] = {}
-    for provider, name, given, default in xp.foreign():
+    for provider, name, given, default in device.backend.xp.foreign():
         declaration, failure, succeeded = table.declared[name], None, False
-        for sample, parameters in product(samples, _parameters(declaration)):
-            arrays = [sample] * declaration.arrays
+        for arrays, parameters in product(_arguments(device, declaration.arrays), _parameters(declaration)):
             expected = None
             with suppress(Exception):  # it needs other arrays or parameters
                 expected = default(*arrays, **parameters)
-            if not hasattr(expected, "shape"):
-                continue  # none, or several
+            if name in NOT_UNIQUE or not all(hasattr(y, "shape") for y in _results(expected)):
+                continue
             said = f" with {', '.join(f'{key}={value!r}' for key, value in parameters.items())}" if parameters else ""
             try:
                 fault = _difference(device, given(*arrays, **parameters), expected)
@@ -221,6 +225,20 @@ def foreign_faults(device: Device) -> dict[str, str]:
     return faults
 
 
+def _arguments(device: Device, count: int) -> list[list[Any]]:
+    """Return arguments for calls of a kernel of `count` arrays: numbers, integers, or a mixture."""
+    xp, x, host = device.backend.xp, _sample(device), plugins.host
+    four, integers = xp.concat((x, x[2:])), transfer(host.asarray([0, 1, 0], host.namespace.int64), device)
+    samples = x, xp.reshape(x[:1], (1, 1)), xp.reshape(four, (2, 2)), xp.reshape(four, (1, 1, 2, 2))
+    numbers = [[sample + 0.25 * i for i in range(count)] for sample in samples]
+    others: dict[int, list[Any]] = {2: [x, integers], 3: [*numbers[-1][:2], None]}  # indices, and no bias
+    return [*numbers, [integers + i for i in range(count)], *([others[count]] if count in others else [])]
+
+
+def _results(y: Any) -> tuple[Any, ...]:
+    return tuple(y) if isinstance(y, (tuple, list)) else (y,)
+
+
 def _parameters(declaration: Declaration) -> list[dict[str, Any]]:
     """Return parameters for calls of a kernel; an empty list if one of its parameters has no samples.
 
@@ -233,10 +251,17 @@ def _parameters(declaration: Declaration) -> list[dict[str, Any]]:
     return [dict(zip(names, each, strict=True)) for each in values]
 
 
-def _difference(device: Device, result: Any, expected: Array) -> str | None:
-    """Return how a kernel's result differs from the default body's result, or None."""
+def _difference(device: Device, result: Any, expected: Any) -> str | None:
+    """Return how a kernel's results differ from the default body's results, or None."""
     if result is NotImplemented:
         return None
+    found, wanted = _results(result), _results(expected)
+    if len(found) != len(wanted):
+        return f"{len(found)} results, expected {len(wanted)}"
+    return next(filter(None, (_difference_of(device, *pair) for pair in zip(found, wanted, strict=True))), None)
+
+
+def _difference_of(device: Device, result: Any, expected: Array) -> str | None:
     result, expected = map(device.backend.restore, (result, expected))
     found = difference(result, expected)
     if found is not None:
