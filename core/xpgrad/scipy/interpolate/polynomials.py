@@ -10,7 +10,7 @@ from xpgrad.graph.variable import Variable, as_array, as_variable
 from xpgrad.scipy.operands import beside, from_host
 from xpgrad.scipy.reference import required
 from xpgrad.transforms.vectors import host_array
-from xpgrad.types import AnyArray
+from xpgrad.types import AnyArray, as_list
 
 NAMED = {"clamped": (1, 0.0), "natural": (2, 0.0)}
 """Boundary conditions as orders of derivatives and their values."""
@@ -18,10 +18,10 @@ NAMED = {"clamped": (1, 0.0), "natural": (2, 0.0)}
 
 def ends_of(bc_type: Any, name: str) -> list[Any]:
     """Return the conditions of both ends: None for "not-a-knot", else an order and a value."""
-    both = (bc_type, bc_type) if isinstance(bc_type, str) else tuple(bc_type)
+    both = (bc_type, bc_type) if isinstance(bc_type, str) else as_list(bc_type, "conditions")
     found = []
     for end in both:
-        condition = NAMED.get(end) if isinstance(end, str) else tuple(end)
+        condition = NAMED.get(end) if isinstance(end, str) else as_list(end, "numbers")
         if len(both) != 2 or (condition is None and end != "not-a-knot") or (condition and condition[0] not in (1, 2)):
             raise ValueError(
                 f"{name}: expected bc_type 'not-a-knot', 'natural', 'clamped', 'periodic', or (order, value) with "

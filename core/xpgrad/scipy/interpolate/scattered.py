@@ -16,7 +16,7 @@ from xpgrad.graph.variable import Variable
 from xpgrad.scipy.interpolate.bsplines import basis, make_interp_spline
 from xpgrad.scipy.interpolate.polynomials import piece
 from xpgrad.scipy.operands import beside
-from xpgrad.types import AnyArray
+from xpgrad.types import AnyArray, as_list
 
 DEGREES = {"linear": 1, "slinear": 1, "cubic": 3, "quintic": 5}
 """Degrees of the piecewise polynomials along each axis."""
@@ -42,7 +42,7 @@ class RegularGridInterpolator:
         fill_value: float | None = math.nan,
     ) -> None:  # fmt: skip
         self.method, self.bounds_error, self.fill_value = method, bounds_error, fill_value
-        self.values, *grid = as_variables("RegularGridInterpolator", values, *points)
+        self.values, *grid = as_variables("RegularGridInterpolator", values, *as_list(points, "arrays"))
         self.grid = tuple(grid)
         shape = tuple(x.shape[0] for x in self.grid)
         if any(x.ndim != 1 or x.shape[0] < 2 for x in self.grid) or self.values.shape[: len(shape)] != shape:

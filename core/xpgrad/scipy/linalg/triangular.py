@@ -277,7 +277,8 @@ def lu_solve(lu_and_piv: tuple[AnyArray, AnyArray], b: AnyArray, trans: int | st
     -------
     Variable, shape (M,) or (..., M, K)
     """
-    packed, pivots, b = (as_variable(x) for x in (*lu_and_piv, b))
+    factors, order_of_rows = lu_and_piv
+    packed, pivots, b = (as_variable(x) for x in (factors, order_of_rows, b))
     square(packed, "lu_solve")
     kind = _trans(trans, "lu_solve")
     columns, is_vector = _columns(b, "lu_solve", packed.shape[-1])

@@ -17,7 +17,7 @@ from xpgrad.ops.padding import pad
 from xpgrad.scipy.operands import beside, inexact, one_axis
 from xpgrad.scipy.reference import reference, required
 from xpgrad.scipy.signal.convolution import MAX_TERMS, fftconvolve
-from xpgrad.types import AnyArray, Array
+from xpgrad.types import AnyArray, Array, as_list
 
 MODES = {
     "reflect": "symmetric", "grid-mirror": "symmetric", "constant": "constant", "grid-constant": "constant",
@@ -112,8 +112,7 @@ class HostCorrelation(FunctionNode):
 def _weights(weights: Any, x: Variable, name: str) -> tuple[Variable, list[Any]]:
     """Return an image and a vector of weights as a list."""
     if not is_operand(weights):
-        numbers: Any = weights
-        return x, [float(w) for w in numbers]
+        return x, [float(w) for w in as_list(weights, "weights")]
     x, w = as_variables(name, x, weights)
     if w.ndim != 1:
         raise ShapeError(f"{name}: expected a vector of weights, got shape {w.shape}")

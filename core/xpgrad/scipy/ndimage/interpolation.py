@@ -12,7 +12,7 @@ from xpgrad.graph.variable import Variable, as_variable
 from xpgrad.scipy.ndimage.filters import per_axis
 from xpgrad.scipy.ndimage.splines import along_axis, at_points, checked_order, coefficients
 from xpgrad.scipy.operands import beside, inexact, numbers_beside
-from xpgrad.types import AnyArray, integers
+from xpgrad.types import AnyArray, as_list, integers
 
 
 def _index_dtype(x: Variable) -> Any:
@@ -127,7 +127,8 @@ def zoom(
     if any(isinstance(each, Variable) and each.node.requires_grad for each in given):
         raise GradientError("zoom: there is no gradient by zoom, which decides the shape; use affine_transform")
     factors = [
-        float(f) for f in per_axis(zoom if isinstance(zoom, (int, float)) else list(zoom), x.ndim, "zoom", "zoom")
+        float(f)
+        for f in per_axis(zoom if isinstance(zoom, (int, float)) else as_list(zoom, "factors"), x.ndim, "zoom", "zoom")
     ]
     shape = [round(n * f) for n, f in zip(x.shape, factors, strict=True)]
     if tuple(shape) == x.shape and all(f == 1 for f in factors) and prefilter:

@@ -59,7 +59,8 @@ def arange(
 ) -> Array:
     """Return numbers from `start` to `stop`, evenly spaced by `step`."""
     checked(device)
-    start, stop, step = (number.item() if isinstance(number, mx.array) else number for number in (start, stop, step))
+    given: list[Any] = [start, stop, step]
+    start, stop, step = (number.item() if isinstance(number, mx.array) else number for number in given)
     if stop is None:
         start, stop = 0, start
     if all(isinstance(number, int) for number in (start, stop, step)) and max(abs(start), abs(stop)) > 2**24:
