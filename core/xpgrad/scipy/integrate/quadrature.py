@@ -18,7 +18,7 @@ from xpgrad.scipy.operands import beside, from_host
 from xpgrad.scipy.reference import required
 from xpgrad.transforms.batch.vmap import vmap
 from xpgrad.transforms.vectors import host_number
-from xpgrad.types import Array
+from xpgrad.types import Array, as_list
 
 POINTS = 21
 """Nodes in each part of an interval."""
@@ -60,6 +60,7 @@ def fixed_quad(func: Callable[..., Any], a: Any, b: Any, args: tuple[Any, ...] =
     -------
     Variable, and None
     """
+    args = tuple(as_list(args, "arguments"))
     like = _example(a, b, *args)
     nodes, weights = (from_host(like, each) for each in _rule(n))
     low, high = (beside(like, each, "fixed_quad") for each in (a, b))
@@ -114,6 +115,7 @@ def quad(
     -------
     Variable, shape (), and float
     """
+    args = tuple(as_list(args, "arguments"))
     like = _example(a, b, *args)
     place, start = _substitution(a, b, like)
 
@@ -129,7 +131,7 @@ def quad(
     breaks = None
     if points is not None:
         low, high = (_value(beside(like, each, "quad")) for each in (a, b))
-        breaks = [(float(p) - low) / (high - low) for p in points]
+        breaks = [(float(p) - low) / (high - low) for p in as_list(points, "numbers")]
     found = required("scipy.integrate", "quad").quad(
         value, start, 1.0, full_output=1, epsabs=epsabs, epsrel=epsrel, limit=limit, points=breaks
     )
