@@ -79,7 +79,15 @@ def flip(xp: Namespace, x: AnyArray, /, *, axis: Axes | None = None) -> Array:
 
 
 def _roll_rule(xp: Namespace, gy: Array, shift: Axes, axis: Axes | None) -> Array:
-    return xp.roll(gy, shift=-shift if isinstance(shift, WHOLE) else tuple(-s for s in shift), axis=axis)
+    back = -shift if isinstance(shift, WHOLE) else tuple(-s for s in shift)
+    return xp.roll(gy, shift=_shifts(back, axis), axis=axis)
+
+
+def _shifts(shift: Axes, axis: Axes | None) -> Axes:
+    """Return `shift` with a number for each of several axes; not every library applies one number to all of them."""
+    if not isinstance(shift, WHOLE):
+        return integers(shift)
+    return shift if axis is None or isinstance(axis, WHOLE) else (shift,) * len(axis)
 
 
 @primitive(linear=("x",), x=_roll_rule)
@@ -90,11 +98,12 @@ def roll(xp: Namespace, x: AnyArray, /, shift: Axes, *, axis: Axes | None = None
     ----------
     x : Variable or array
     shift : int or tuple of int
-        Number of places, for each axis of `axis`.
+        Number of places, for each axis of `axis`; one number counts for all axes.
     axis : int, tuple of int or None
         None rolls the flattened array, and restores the shape.
     """
-    return xp.roll(x, shift if isinstance(shift, WHOLE) else integers(shift), axis=reusable(axis))
+    axis = reusable(axis)
+    return xp.roll(x, _shifts(shift, axis), axis=axis)
 
 
 def _concat_rule(xp: Namespace, gy: Array, specs: tuple[Spec, ...], axis: int | None) -> list[Array]:

@@ -80,6 +80,14 @@ ORDERS = (
         (),
         complex=True,
     ),
+    Case(
+        "roll-axes-together",
+        lambda xp, x: xp.roll(x, 1, axis=(0, -1)),
+        lambda x: x[np.arange(-1, len(x) - 1)][:, :, np.arange(-1, x.shape[2] - 1)],
+        CUBE,
+        (),
+        complex=True,
+    ),
     Case("T", lambda xp, x: xp.asarray(x).T, lambda x: np.einsum("ijk->kji", x), CUBE, (), complex=True),
 )
 
