@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 from tests.core.transforms.references import looped
-from tests.fuzz.ranked import OURS, STEPS, Ranked
+from tests.fuzz.programs import Program, ours
 
 from xpgrad import Device, Parameter, Variable, transforms
 from xpgrad import array_api as xp
@@ -78,7 +78,7 @@ class Plan:
 
     def __init__(self, rng: np.random.Generator) -> None:
         members = [SHAPES[i] for i in rng.integers(0, len(SHAPES), 2)]
-        self.program = Ranked(rng, members, (*STEPS, *OURS), most=7)
+        self.program = Program(rng, members, most=7)
         self.levels, shapes = list[Level](), members
         for _ in range(1 + (rng.random() < 0.3)):
             self.levels.append(Level(rng, [len(shape) for shape in shapes]))
@@ -105,10 +105,10 @@ class Plan:
             return [x * (weight if captures else 1.5), y + constant]
 
         def values(*args: Any) -> Any:
-            return tuple(self.program.run(xp, leaves(args), made))
+            return tuple(self.program.run(xp, leaves(args), made, ours(made)))
 
         def loss(*args: Any) -> Any:
-            return self.program.loss(xp, leaves(args), made)
+            return self.program.loss(xp, leaves(args), made, ours(made))
 
         gradient = transforms.grad(loss, (0, 1), allow_constant=True)
 

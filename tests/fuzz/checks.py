@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import torch
 from array_api_compat import torch as torch_xp
-from tests.fuzz.programs import MIDDLES, Program
+from tests.fuzz.programs import FOREIGN, Made, Program
 from tests.fuzz.spectral import SPECTRAL, rectangular, symmetric
 
 import xpgrad
@@ -26,6 +26,33 @@ COPIES: tuple[Callable[[Variable], Variable], ...] = (
     lambda v: v.__array_namespace__().astype(v, v.dtype, copy=True),
 )
 
+MIDDLES = "copy", "taken", "hook", "none"
+"""Third-party code in the middle: a copy, an extracted number, a hook that writes to its gradient, no code."""
+
+
+class Interrupted(Program):
+    """A program over two arrays with third-party code in the middle.
+
+    Parameters
+    ----------
+    rng : numpy.random.Generator
+    middle : str
+        One of `MIDDLES`.
+    leaves : list of host arrays, optional
+    """
+
+    def __init__(self, rng: np.random.Generator, middle: str, leaves: list[Any] | None = None) -> None:
+        self.middle, self.factor = middle, float(rng.choice([0.0, 0.5, -2.0]))
+        shape = tuple(int(n) for n in rng.integers(1, 4, 2))
+        self.leaves = [rng.normal(size=shape), rng.normal(size=(1, shape[1]))] if leaves is None else leaves
+        super().__init__(rng, [x.shape for x in self.leaves], most=10, changes=int(middle != "none"), without=FOREIGN)
+        self.cotangent = rng.normal()
+
+    def total(self, xp: Any, leaves: list[Any], made: Made, middle: Callable[[Any, Any], Any] | None = None) -> Any:
+        """Return the loss, a 0-d array; ``middle(a, b)`` returns a replacement for `a`."""
+        ys = self.run(xp, leaves, made, None if middle is None else lambda kind, a, b: middle(a, b))
+        return sum(xp.sum(y) for y in ys) * self.cotangent
+
 
 def differs(got: Any, wanted: Any, tolerance: float) -> str | None:
     """Return the difference of `got` and `wanted`, or None if within `tolerance` of the largest element."""
@@ -36,24 +63,24 @@ def differs(got: Any, wanted: Any, tolerance: float) -> str | None:
     return f"got {got.tolist()}, expected {wanted.tolist()}"
 
 
-def _torch(program: Program) -> tuple[Any, list[Any]]:
+def _torch(program: Interrupted) -> tuple[Any, list[Any]]:
     """Return loss and gradients by PyTorch; None for a leaf that does not matter."""
     leaves = [torch.tensor(x, requires_grad=True) for x in program.leaves]
 
     def middle(a: Any, b: Any) -> Any:
         if program.middle == "taken":
             return a * b.sum().detach()
-        if program.middle == "hook":
+        if program.middle == "hook" and a.requires_grad:
             a = a * 1
             a.register_hook(lambda g: g * program.factor)
         return a
 
-    loss = program.run(torch_xp, leaves, middle)
-    grads = torch.autograd.grad(loss, leaves, allow_unused=True)
+    loss = program.total(torch_xp, leaves, torch.asarray, middle)
+    grads = torch.autograd.grad(loss, leaves, allow_unused=True) if loss.requires_grad else [None] * len(leaves)
     return loss.detach().numpy(), [None if g is None else g.numpy() for g in grads]
 
 
-def _jax(program: Program) -> tuple[Any, list[Any]]:
+def _jax(program: Interrupted) -> tuple[Any, list[Any]]:
     """Return loss and gradients by JAX."""
     import jax
 
@@ -61,7 +88,7 @@ def _jax(program: Program) -> tuple[Any, list[Any]]:
         return a * jax.lax.stop_gradient(jax.numpy.sum(b)) if program.middle == "taken" else a
 
     with jax.enable_x64(True):
-        loss, grads = jax.value_and_grad(lambda leaves: program.run(jax.numpy, leaves, middle))(
+        loss, grads = jax.value_and_grad(lambda leaves: program.total(jax.numpy, leaves, jax.numpy.asarray, middle))(
             [jax.numpy.asarray(x) for x in program.leaves]
         )
         return np.asarray(loss), [np.asarray(g) for g in grads]
@@ -69,7 +96,7 @@ def _jax(program: Program) -> tuple[Any, list[Any]]:
 
 def graph(rng: np.random.Generator, device: xpgrad.Device) -> str | None:
     """A program with a copy, a number taken out, or a hook that writes, in the Variable interface and in `grad`."""
-    program = Program(rng, str(rng.choice(MIDDLES)))
+    program = Interrupted(rng, str(rng.choice(MIDDLES)))
     peer = _jax if program.middle != "hook" and rng.random() < 0.05 else _torch
     loss, grads = peer(program)
     copied = COPIES[rng.integers(len(COPIES))]
@@ -80,7 +107,7 @@ def graph(rng: np.random.Generator, device: xpgrad.Device) -> str | None:
             return copied(a * 1 if any(a is x for x in leaves) else a)  # a copy of a leaf is a separate leaf
         if program.middle == "taken":
             return a * float(b.sum())
-        if program.middle == "hook":
+        if program.middle == "hook" and a.requires_grad:
             a = a * 1
 
             def hook(g: Variable) -> Any:
@@ -92,12 +119,16 @@ def graph(rng: np.random.Generator, device: xpgrad.Device) -> str | None:
             a.register_hook(hook)
         return a
 
+    def made(values: Any) -> Any:
+        return placed(values, device)
+
     leaves = [Variable(placed(x, device)) for x in program.leaves]
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        y = program.run(xp, leaves, middle)
-    y.backward()
-    taken = program.middle == "taken" and not caught
+        y = program.total(xp, leaves, made, middle)
+    if y.requires_grad:
+        y.backward()
+    taken = program.middle == "taken" and program.changes and not caught
     wrong = [differs(y.array, loss, 1e-9)]
     for x, g in zip(leaves, grads, strict=True):
         wrong.append(
@@ -105,18 +136,19 @@ def graph(rng: np.random.Generator, device: xpgrad.Device) -> str | None:
         )
     if any(wrong):
         return f"{program} of {peer.__name__}: {wrong}"
-    return f"{program}: no warning" if taken else _in_a_transform(program, grads, middle, leaves)
+    return f"{program}: no warning" if taken else _in_a_transform(program, grads, made, middle, leaves)
 
 
-def _in_a_transform(program: Program, grads: list[Any], middle: Any, leaves: list[Variable]) -> str | None:
+def _in_a_transform(
+    program: Interrupted, grads: list[Any], made: Made, middle: Any, leaves: list[Variable]
+) -> str | None:
     for number, g in enumerate(grads):
 
         def loss(x: Any, number: int = number) -> Any:
             given = [each.array for each in leaves]
             given[number] = x
-            return program.run(
-                xp, [v if isinstance(v, Variable) else Variable(v, requires_grad=False) for v in given], middle
-            )
+            variables = [v if isinstance(v, Variable) else Variable(v, requires_grad=False) for v in given]
+            return program.total(xp, variables, made, middle)
 
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -133,16 +165,16 @@ def _in_a_transform(program: Program, grads: list[Any], middle: Any, leaves: lis
 
 def threads(rng: np.random.Generator, device: xpgrad.Device) -> str | None:
     """Two threads sweep two programs over the same leaves, some of the time through a shared part of the graph."""
-    first, second = Program(rng, "none"), Program(rng, "none")
-    second.leaves = first.leaves
+    first = Interrupted(rng, "none")
+    second = Interrupted(rng, "none", first.leaves)
     shared = rng.random() < 0.5
     leaves = [torch.tensor(x, requires_grad=True) for x in first.leaves]
     middle = [torch.tanh(x) for x in leaves] if shared else leaves
     for program in (first, second):
-        program.run(torch_xp, list(middle), lambda a, b: a).backward(retain_graph=True)
+        program.total(torch_xp, list(middle), torch.asarray).backward(retain_graph=True)
     mine = [Variable(placed(x, device)) for x in first.leaves]
     given = [xp.tanh(x) for x in mine] if shared else mine
-    losses = [program.run(xp, list(given), lambda a, b: a) for program in (first, second)]
+    losses = [program.total(xp, list(given), lambda x: placed(x, device)) for program in (first, second)]
     gate = threading.Barrier(2)
 
     def sweep(y: Variable) -> None:

@@ -1,6 +1,5 @@
 """Random functions, compiled and not, in two equal worlds: results, stored values and random numbers must agree."""
 
-import math
 import threading
 import warnings
 from collections.abc import Callable, Sequence
@@ -8,19 +7,17 @@ from typing import Any
 
 import numpy as np
 from tests.core.transforms.trace.compiled_cases import same_leaf
-from tests.fuzz.programs import BINARY, UNARY
+from tests.fuzz.programs import Program
 
 import xpgrad
 import xpgrad.functions as F
-from xpgrad import Device, Parameter, Variable, random, transforms
+from xpgrad import Device, Parameter, Variable, as_variable, random, transforms
 from xpgrad import array_api as xp
 from xpgrad.testing.arrays import on_host, placed
 from xpgrad.transforms.trees import flatten
 
 CALLS = 4
 """Two calls that record, and two of the program."""
-MAX_SIZE = 1_000_000
-"""Maximum number of elements of a broadcast array."""
 
 
 class World:
@@ -44,79 +41,101 @@ class World:
         return [*found, random.get_state(self.device)]
 
 
-Step = Callable[[World, list[Variable], Variable, Variable], Any]
+Effect = Callable[[World, Variable, Variable], Variable | None]
+"""Code between the steps of a program, which replaces the first of two values unless it returns None."""
 
 
-def _library(a: Variable) -> Any:
-    return a.array
+def _scaled(world: World, a: Variable, b: Variable) -> Variable:
+    return world.weights[0] * a if _fit(a, world.weights[0]) else a + 1
 
 
-def _write(world: World, values: list[Variable], a: Variable, b: Variable) -> None:
+def _moved(world: World, a: Variable, b: Variable) -> Variable:
+    return a - world.weights[1] if _fit(a, world.weights[1]) else a
+
+
+def _masked(world: World, a: Variable, b: Variable) -> Variable:
+    return a * world.arrays[0] if _fit(a, world.arrays[0]) else a * -0.0
+
+
+def _noisy(world: World, a: Variable, b: Variable) -> Variable:
+    return a + random.uniform(a.shape, a.dtype, world.device)
+
+
+def _dropped(world: World, a: Variable, b: Variable) -> Variable:
+    return F.dropout(a, 0.5)
+
+
+def _joined(world: World, a: Variable, b: Variable) -> Variable:
+    return xp.concat([a, a], axis=0)[: a.shape[0]] if a.ndim else a
+
+
+def _write(world: World, a: Variable, b: Variable) -> Variable:
     """Change an array that the function has made."""
-    made = _library(a) * 1.5
+    made = a.array * 1.5
     if not world.device.backend.immutable:
-        made[..., :1] = made[..., -1:] + 1
+        if a.ndim:
+            made[..., :1] = made[..., -1:] + 1
         made += 0.25
-    values.append(Variable(made, requires_grad=False) * b if _fit(a, b) else Variable(made, requires_grad=False))
+    written = Variable(made, requires_grad=False)
+    return written * b if _fit(a, b) else written
 
 
-def _assign(world: World, values: list[Variable], a: Variable, b: Variable) -> None:
+def _assign(world: World, a: Variable, b: Variable) -> None:
     w = world.weights[1]
-    w.array = 0.5 * w.array + _library(xp.mean(a)) * 0.125
+    w.array = 0.5 * w.array + xp.mean(a).array * 0.125
 
 
-def _descend(world: World, values: list[Variable], a: Variable, b: Variable) -> None:
+def _descend(world: World, a: Variable, b: Variable) -> None:
     w = world.weights[0]
     if w.grad is not None:
         w.array = w.array - 0.1 * w.grad
 
 
-def _sweep(world: World, values: list[Variable], a: Variable, b: Variable) -> None:
-    xp.sum(a * a + (world.weights[0] * 2 if _fit(a, world.weights[0]) else 1)).backward()
+def _sweep(world: World, a: Variable, b: Variable) -> None:
+    y = xp.sum(a * a + (world.weights[0] * 2 if _fit(a, world.weights[0]) else 1))
+    if y.requires_grad:
+        y.backward()
 
 
-def _clear(world: World, values: list[Variable], a: Variable, b: Variable) -> None:
+def _clear(world: World, a: Variable, b: Variable) -> None:
     world.weights[0].cleargrad()
 
 
-def _gradient(world: World, values: list[Variable], a: Variable, b: Variable) -> None:
+def _gradient(world: World, a: Variable, b: Variable) -> Variable | None:
     y = xp.sum(xp.tanh(a) * a)
-    if y.requires_grad:
-        (g,) = xpgrad.grad([y], [a], enable_double_backprop=True)
-        if g is not None:
-            values.append(g)
+    return xpgrad.grad([y], [a], enable_double_backprop=True)[0] if y.requires_grad else None
 
 
-def _recomputed(world: World, values: list[Variable], a: Variable, b: Variable) -> None:
-    values.append(transforms.checkpoint(lambda v: F.dropout(xp.sin(v) * v, 0.4))(a))
+def _recomputed(world: World, a: Variable, b: Variable) -> Variable:
+    recomputed: Variable = transforms.checkpoint(lambda v: F.dropout(xp.sin(v) * v, 0.4))(a)
+    return recomputed
 
 
-def _taken(world: World, values: list[Variable], a: Variable, b: Variable) -> None:
-    values.append(a * 2 if float(xp.sum(b).array) > 0 else a - 1)
+def _taken(world: World, a: Variable, b: Variable) -> Variable:
+    return a * 2 if float(xp.sum(b).array) > 0 else a - 1
 
 
-def _hooked(world: World, values: list[Variable], a: Variable, b: Variable) -> None:
+def _hooked(world: World, a: Variable, b: Variable) -> Variable:
     c = a * 1
-    c.register_hook(lambda g: g * 0.5)
-    values.append(c)
+    if c.requires_grad:
+        c.register_hook(lambda g: g * 0.5)
+    return c
 
 
-STEPS: tuple[Step, ...] = (
-    lambda world, values, a, b: values.append(world.weights[0] * a if _fit(a, world.weights[0]) else a + 1),
-    lambda world, values, a, b: values.append(a - world.weights[1] if _fit(a, world.weights[1]) else a),
-    lambda world, values, a, b: values.append(a * world.arrays[0] if _fit(a, world.arrays[0]) else a * -0.0),
-    lambda world, values, a, b: values.append(a + random.uniform(a.shape, a.dtype, world.device)),
-    lambda world, values, a, b: values.append(F.dropout(a, 0.5)),
-    lambda world, values, a, b: values.append(xp.concat([a, a], axis=0)[: a.shape[0]]),
-    _write, _assign, _descend, _sweep, _sweep, _clear, _gradient, _recomputed, _hooked,
+FIXED: tuple[Effect, ...] = _scaled, _moved, _masked, _joined
+"""Effects without random numbers, and that write to nothing."""
+PURE: tuple[Effect, ...] = *FIXED, _noisy
+EFFECTS: tuple[Effect, ...] = (
+    *PURE, _dropped, _write, _assign, _descend, _sweep, _sweep, _clear, _gradient, _recomputed, _hooked,
 )  # fmt: skip
 
 
 def _fit(a: Any, b: Any) -> bool:
-    """Return whether arrays broadcast to an array that is not too large."""
-    if math.prod(map(max, a.shape, b.shape)) > MAX_SIZE:
+    """Return whether `b` broadcasts to the shape of `a`."""
+    try:
+        return np.broadcast_shapes(a.shape, b.shape) == tuple(a.shape)
+    except ValueError:
         return False
-    return len(a.shape) == len(b.shape) and all(n == m or 1 in (n, m) for n, m in zip(a.shape, b.shape, strict=True))
 
 
 class Function:
@@ -125,42 +144,41 @@ class Function:
     Parameters
     ----------
     rng : numpy.random.Generator
-    most : int
-        Maximum number of elements of operands that create larger arrays.
+    plan : Plan
+        Whose arguments it takes.
+    effects : sequence of Effect
     """
 
-    def __init__(self, rng: np.random.Generator, most: int = 10_000) -> None:
-        self.most = most
-        self.steps = [tuple(int(n) for n in rng.integers(0, 10_000, 4)) for _ in range(rng.integers(1, 14))]
+    def __init__(self, rng: np.random.Generator, plan: "Plan", effects: Sequence[Effect] = EFFECTS) -> None:
+        first, second = (x.shape for x in plan.arguments[0])
+        dtype = plan.numbers[0].dtype.name
+        self.program = Program(rng, [first, second, first], most=12, changes=6, dtype=dtype)
+        self.effects = effects
         self.looks = bool(rng.random() < 0.08)
         self.returned = [int(n) for n in rng.integers(0, 100, rng.integers(1, 4))]
         self.kinds = [int(n) for n in rng.integers(0, 8, len(self.returned))]
 
     def __repr__(self) -> str:
-        return f"<{self.steps}, looks {self.looks}, returns {self.returned} as {self.kinds}>"
-
-    def _is_small(self, a: Any, b: Any) -> bool:
-        return math.prod(map(max, a.shape, b.shape)) <= self.most
+        return f"<{self.program}, looks {self.looks}, returns {self.returned} as {self.kinds}>"
 
     def of(self, world: World) -> Callable[..., Any]:
         """Return the function in a world."""
 
+        def changed(kind: int, a: Any, b: Any) -> Any:
+            a = as_variable(a)
+            found = self.effects[kind % len(self.effects)](world, a, as_variable(b))
+            return a if found is None else found
+
+        def made(values: Any) -> Any:
+            return placed(values, world.device)
+
         def function(x1: Any, x2: Any, scale: float) -> Any:
-            values = [x1, x2, x1 * scale]
-            for number, i, j, kind in self.steps:
-                a, b = values[i % len(values)], values[-1 - j % len(values)]
-                if kind % 3 == 0:
-                    STEPS[number % len(STEPS)](world, values, a, b)
-                elif kind % 3 == 1 and _fit(a, b) and self._is_small(a, b):
-                    values.append(BINARY[number % len(BINARY)](xp, a, b))
-                elif a.shape[0] ** 2 * a.shape[1] > 100 * self.most:  # its product with its transpose would be large
-                    values.append(a * 0.5)
-                else:
-                    values.append(UNARY[number % len(UNARY)](xp, a))
+            leaves = [x1, x2, x1 * scale]
+            values = [*leaves, *self.program.run(xp, leaves, made, changed)]
             if self.looks:
-                _taken(world, values, values[-1], values[0])
+                values.append(_taken(world, as_variable(values[-1]), as_variable(values[0])))
             results = [values[-1 - n % len(values)] for n in self.returned]
-            return [y.array if kind == 0 else y for y, kind in zip(results, self.kinds, strict=True)]
+            return [as_variable(y).array if kind == 0 else y for y, kind in zip(results, self.kinds, strict=True)]
 
         return function
 
@@ -170,9 +188,10 @@ class Plan:
 
     def __init__(self, rng: np.random.Generator) -> None:
         shape = tuple(int(n) for n in rng.integers(1, 4, 2))
-        self.numbers = [rng.normal(size=shape), rng.normal(size=(1, shape[1])), rng.normal(size=shape)]
-        self.arguments = [(rng.normal(size=shape), rng.normal(size=(1, shape[1]))) for _ in range(CALLS)]
         self.one = bool(rng.random() < 0.15)
+        second = shape if self.one else (1, shape[1])
+        self.numbers = [rng.normal(size=shape), rng.normal(size=(1, shape[1])), rng.normal(size=shape)]
+        self.arguments = [(rng.normal(size=shape), rng.normal(size=second)) for _ in range(CALLS)]
         self.variables = bool(rng.random() < 0.8)
         self.needed = [bool(n) for n in rng.random(2) < 0.7]
         self.changes = [int(n) for n in rng.integers(0, 14, CALLS)]
@@ -210,7 +229,7 @@ class Plan:
         elif change == 2:
             second.cleargrad()
         elif change == 3:
-            second.requires_grad = not second.requires_grad
+            world.weights[1] = Variable(second.array, requires_grad=not second.requires_grad)
 
     def _gradients(self, results: Any, xs: list[Variable], world: World) -> list[Any]:
         """Compute gradients through the results, and return the gradients of the arguments."""
@@ -276,7 +295,8 @@ def _same(a: Any, b: Any) -> bool:
 
 def compiled(rng: np.random.Generator, device: Device) -> str | None:
     """A function in two worlds, compiled in the second; None if both are the same after each call, else where not."""
-    function, plan = Function(rng), Plan(rng)
+    plan = Plan(rng)
+    function = Function(rng, plan)
     here, there = World(plan.numbers, device), World(plan.numbers, device)
     with warnings.catch_warnings(), xpgrad.using_config("detect_mutation", False):
         warnings.simplefilter("ignore")
@@ -309,10 +329,8 @@ def _outcome(plan: Plan, function: Callable[..., Any], world: World) -> tuple[li
 
 def compiled_threads(rng: np.random.Generator, device: Device) -> str | None:
     """Two threads call one compiled function from its first call on, without anything that is written to."""
-    function, plan = Function(rng), Plan(rng)
-    function.steps = [
-        (n, i, j, kind) for n, i, j, kind in function.steps if kind % 3 or n % len(STEPS) < 4 or n % len(STEPS) == 5
-    ]
+    plan = Plan(rng)
+    function = Function(rng, plan, PURE)
     world = World(plan.numbers, device)
     eager = function.of(world)
     made = xpgrad.compile(eager, exact=True)

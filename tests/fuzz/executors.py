@@ -14,7 +14,7 @@ from unittest.mock import patch
 import numpy as np
 from tests.backends.c_executor.table import cut_small
 from tests.core.transforms.trace.compiled_cases import same_leaf
-from tests.fuzz.compiled import STEPS, Function, Plan, Sums, World, _leaf, _outcome
+from tests.fuzz.compiled import FIXED, Function, Plan, Sums, World, _leaf, _outcome
 
 import xpgrad
 from xpgrad import Device, Variable
@@ -27,8 +27,6 @@ SIZES = (
     *((1, 32767), (1, 32769), (2, 32768), (65, 513), (7, 9363), (4097, 9), (40000, 1)),
 )
 """Shapes around the lengths of vectors, blocks, chunks and parts."""
-MAX_SIZE = 300_000
-"""Points of the largest array."""
 ROUNDINGS = 3
 """Eager calls with other roundings of the arguments."""
 ALLOWED = 50
@@ -55,7 +53,8 @@ class Rounded(Plan):
         wide = [shape, (1, shape[1]), shape]
         self.numbers = [rng.normal(size=each).astype(dtype) for each in wide]
         self.arguments = [
-            (rng.normal(size=shape).astype(dtype), rng.normal(size=(1, shape[1])).astype(dtype)) for _ in self.arguments
+            (rng.normal(size=shape).astype(dtype), rng.normal(size=shape if self.one else (1, shape[1])).astype(dtype))
+            for _ in self.arguments
         ]
 
     def rounded(self, rng: np.random.Generator) -> "Rounded":
@@ -84,8 +83,8 @@ def in_use(*, small: bool) -> Iterator[None]:
 
 def executors(rng: np.random.Generator, device: Device) -> str | None:
     """Compare a random function compiled to C with eager calls; None if it is the same but for rounding."""
-    function = Function(rng, MAX_SIZE)
     plan = Rounded(rng, SIZES)
+    function = Function(rng, plan)
     with warnings.catch_warnings(), xpgrad.using_config("detect_mutation", False), in_use(small=bool(rng.integers(8))):
         warnings.simplefilter("ignore")
         world = World(plan.numbers, device)
@@ -145,10 +144,8 @@ def _number(leaf: Any) -> Any:
 
 def executors_threads(rng: np.random.Generator, device: Device) -> str | None:
     """Three threads call one compiled function; each result equals another compiled function in one thread."""
-    function, plan = Function(rng, MAX_SIZE), Rounded(rng, SIZES)
-    function.steps = [
-        (n, i, j, kind) for n, i, j, kind in function.steps if kind % 3 or n % len(STEPS) < 3 or n % len(STEPS) == 5
-    ]
+    plan = Rounded(rng, SIZES)
+    function = Function(rng, plan, FIXED)
     world = World(plan.numbers, device)
     gate, found = threading.Barrier(3), dict[int, list[Any]]()
     with warnings.catch_warnings(), xpgrad.using_config("detect_mutation", False), in_use(small=False):

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from tests.core.transforms.references import doubled, looped, reverse_hvp
 from tests.fuzz.batched import TOLERANCE, compared, total, weights
-from tests.fuzz.ranked import OURS, STEPS, Ranked
+from tests.fuzz.programs import Program, ours
 
 from xpgrad import Device, Parameter, Variable, transforms
 from xpgrad import array_api as xp
@@ -27,7 +27,7 @@ class Plan:
 
     def __init__(self, rng: np.random.Generator) -> None:
         self.shapes = [SHAPES[i] for i in rng.integers(0, len(SHAPES), 2)]
-        self.program = Ranked(rng, self.shapes, (*STEPS, *OURS), most=7)
+        self.program = Program(rng, self.shapes, most=7)
         self.arguments, self.tangents, self.others = (
             [rng.normal(size=shape) for shape in self.shapes] for _ in range(3)
         )
@@ -74,11 +74,11 @@ class World:
 
     def values(self, x: Any, y: Any) -> Any:
         """Return the values of the function."""
-        return tuple(self.program.run(xp, [x * self.weight, y], self.captured))
+        return tuple(self.program.run(xp, [x * self.weight, y], self.captured, ours(self.captured)))
 
     def loss(self, x: Any, y: Any) -> Any:
         """Return one number."""
-        return self.program.loss(xp, [x * self.weight, y], self.captured)
+        return self.program.loss(xp, [x * self.weight, y], self.captured, ours(self.captured))
 
     def gradient(self, x: Any, y: Any) -> Any:
         """Return the gradient of the number."""

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from tests.core.transforms.mixtures import KINDS, Library, Mixture, composed, of_jax, ours
 from tests.fuzz.batched import compared
-from tests.fuzz.ranked import Ranked
+from tests.fuzz.programs import FOREIGN, Program
 
 from xpgrad import Device
 from xpgrad.testing.arrays import on_host, placed
@@ -33,7 +33,7 @@ def mixes(rng: np.random.Generator, device: Device) -> str | None:
     import jax
 
     shape = SHAPES[rng.integers(len(SHAPES))]
-    program, chosen = Ranked(rng, [shape, shape], most=4), mixture(rng)
+    program, chosen = Program(rng, [shape, shape], most=4, without=FOREIGN), mixture(rng)
     x, constant = rng.normal(size=shape), rng.normal(size=shape)
 
     def result(lib: Library, x: Any) -> list[Any]:

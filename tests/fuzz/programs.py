@@ -1,68 +1,99 @@
-"""Random programs over small arrays, written for any namespace, with third-party code in the middle."""
+"""Random programs of the conformance suite over given arrays, for any namespace, with third-party code between."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-Namespace = Any
-UNARY: tuple[Callable[[Namespace, Any], Any], ...] = (
-    lambda xp, a: -a,
-    lambda xp, a: xp.tanh(a),
-    lambda xp, a: xp.sin(a),
-    lambda xp, a: xp.exp(-a * a),
-    lambda xp, a: a * 1.25 - 0.5,
-    lambda xp, a: a / (1 + a * a),
-    lambda xp, a: xp.sum(a, axis=-1, keepdims=True) + 0.1 * a,
-    lambda xp, a: a[..., ::-1] if not hasattr(a, "grad_fn") else xp.flip(a, axis=-1),
-    lambda xp, a: xp.permute_dims(a, (1, 0)),
-    lambda xp, a: xp.matmul(a, xp.permute_dims(a, (1, 0))) / 3,
-    lambda xp, a: xp.mean(a, axis=0, keepdims=True),
-    lambda xp, a: xp.sqrt(1 + a * a),
-    lambda xp, a: xp.where(a > 0, a, 0.3 * a),
-    lambda xp, a: a[:1, :] * a,
+import xpgrad.functions as F
+from xpgrad.types import Namespace
+from xpgrad_conformance.generated.programs import Step, on_numpy, unused
+from xpgrad_conformance.generated.programs_drawn import drawn
+
+Made = Callable[[Any], Any]
+"""``made(values)`` returns an array of the library, which the program captures."""
+PLACES = 1, 0, 1
+"""Indices along an axis of two elements or more, a captured array."""
+FOREIGN = frozenset({"negative_steps", "index_assignment", "complex128", "fft.rfft"})
+"""Facts, dtypes and functions that a program for other libraries does without."""
+
+
+Changed = Callable[[int, Any, Any], Any]
+"""``changed(kind, value, other)`` returns the replacement of a value."""
+CHANGES: tuple[Callable[[Any, Any, Made], Any], ...] = (
+    lambda a, b, made: F.softmax(a, axis=-1) + F.logsumexp(a, axis=-1)[..., None] if a.ndim else a,
+    lambda a, b, made: F.elu(a) - F.softplus(a),
+    lambda a, b, made: a * made(np.cos(np.arange(1.0, 1.0 + a.size)).reshape(a.shape)),
+    lambda a, b, made: a + a * made(0.01),
 )
-BINARY: tuple[Callable[[Namespace, Any, Any], Any], ...] = (
-    lambda xp, a, b: a + b,
-    lambda xp, a, b: a - b,
-    lambda xp, a, b: xp.tanh(a * b),
-    lambda xp, a, b: a / (2 + b * b),
-    lambda xp, a, b: xp.maximum(a, b),
-)
-MIDDLES = "copy", "taken", "hook", "none"
-"""Third-party code in the middle: a copy, an extracted number, a hook that writes to its gradient, no code."""
+"""Functions that only xpgrad supports, and captured arrays."""
 
 
 class Program:
-    """Straight-line code over two leaves, which any library can run.
+    """A program of the conformance suite over given floating-point arrays, its leaves.
 
     Parameters
     ----------
     rng : numpy.random.Generator
-    middle : str
-        One of `MIDDLES`.
+    shapes : sequence of shapes
+        Of the leaves.
+    most : int
+        Maximum number of steps.
+    changes : int
+        Maximum number of changes.
+    without : set of str
+        Facts, dtypes and functions that the program does without.
+    dtype : str
     """
 
-    def __init__(self, rng: np.random.Generator, middle: str) -> None:
-        self.middle, self.factor = middle, float(rng.choice([0.0, 0.5, -2.0]))
-        shape = tuple(int(n) for n in rng.integers(1, 4, 2))
-        self.leaves = [rng.normal(size=shape), rng.normal(size=(1, shape[1]))]
-        self.steps = [tuple(int(n) for n in rng.integers(0, 60, 3)) for _ in range(rng.integers(2, 12))]
-        self.at = int(rng.integers(0, len(self.steps)))
-        self.cotangent = rng.normal()
+    def __init__(
+        self,
+        rng: np.random.Generator,
+        shapes: Sequence[tuple[int, ...]],
+        *,
+        most: int = 8,
+        changes: int = 2,
+        without: frozenset[str] = frozenset(),
+        dtype: str = "float64",
+    ) -> None:
+        missing = without | {"data_dependent_shapes"}
+        hosts = dict[int, Any](enumerate(rng.uniform(-2, 2, shape).astype(dtype) for shape in shapes))
+        captured = {len(shapes): np.asarray(PLACES)}
+        outputs, floats = list[int](), list[int]()
+        while not outputs:
+            program = drawn(rng, dtype, lambda *facts: not missing.intersection(facts), hosts | captured, (2, most + 2))
+            floats = [n for n, x in on_numpy(program, hosts | captured).items() if x.dtype.kind == "f"]
+            outputs = [n for n in unused(program) if n in floats][-2:]
+        made = replace(program, outputs=tuple(outputs)).needed
+        self.captured = {n: x for n, x in captured.items() if n in made.inputs}
+        places = set(rng.permutation(len(made.steps))[:changes].tolist())
+        steps = list[Step]()
+        for place, step in enumerate(made.steps):
+            used = sorted(step.operands.intersection(floats))
+            if used and place in places:
+                earlier = [n for n in (*range(len(shapes)), *(each.number for each in steps)) if n in floats]
+                value, other = int(rng.choice(used)), int(rng.choice(earlier))
+                steps.append(Step(value, f"v{value} = changed({rng.integers(1000)}, v{value}, v{other})"))
+            steps.append(step)
+        self.made, self.changes = replace(made, steps=tuple(steps)), len(steps) - len(made.steps)
 
     def __repr__(self) -> str:
-        return f"<Program {self.middle} at {self.at} by {self.factor} of {self.steps}>"
+        steps = "; ".join(step.text for step in self.made.steps)
+        return f"<{type(self).__name__} {steps}; returns {self.made.outputs}>"
 
-    def run(self, xp: Namespace, leaves: list[Any], middle: Callable[[Any, Any], Any]) -> Any:
-        """Return the loss, a 0-d array; ``middle(a, b)`` returns a replacement for `a`."""
-        values = list(leaves)
-        for place, (number, i, j) in enumerate(self.steps):
-            a, b = values[i % len(values)], values[-1 - j % len(values)]
-            if place == self.at:
-                a = middle(a, b)
-            if number % 2 and all(n == m or 1 in (n, m) for n, m in zip(a.shape, b.shape, strict=True)):
-                values.append(BINARY[number // 2 % len(BINARY)](xp, a, b))
-            else:
-                values.append(UNARY[number // 2 % len(UNARY)](xp, a))
-        return xp.sum(values[-1]) * self.cotangent
+    def run(self, xp: Namespace, leaves: Sequence[Any], made: Made, changed: Changed | None = None) -> list[Any]:
+        """Return the outputs, the last one first; by default, values are not changed."""
+        inputs = {**dict(enumerate(leaves)), **{n: made(x) for n, x in self.captured.items()}}
+        values = self.made.run(xp, inputs, changed=changed or (lambda kind, value, other: value))
+        return [values[n] for n in reversed(self.made.outputs)]
+
+    def loss(self, xp: Namespace, leaves: Sequence[Any], made: Made, changed: Changed | None = None) -> Any:
+        """Return one number that depends on the outputs, as a 0-d array."""
+        ys = self.run(xp, leaves, made, changed)
+        return sum((xp.sum(xp.sin(y * (i + 1))) for i, y in enumerate(ys[1:], 1)), start=xp.sum(ys[0] * ys[0] * 0.5))
+
+
+def ours(made: Made) -> Changed:
+    """Return the changes by `CHANGES`."""
+    return lambda kind, value, other: CHANGES[kind % len(CHANGES)](value, other, made)

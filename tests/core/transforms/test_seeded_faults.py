@@ -30,7 +30,7 @@ from xpgrad_conformance.cases import CASES
 from xpgrad_conformance.table.one_derivative import disagreements
 
 BATCH_PROGRAMS, FORWARD_PROGRAMS = 120, 80
-FOUND = AssertionError, XpgradError, ValueError, IndexError, AttributeError
+FOUND = AssertionError, XpgradError, ValueError, IndexError, AttributeError, RecursionError
 """Silent errors, and errors raised by xpgrad, the library, or Python."""
 
 

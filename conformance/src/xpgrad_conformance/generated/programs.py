@@ -57,9 +57,9 @@ class GeneratedProgram:
     outputs: tuple[int, ...] = ()
     order: int = 2
 
-    def run(self, xp: Namespace, inputs: dict[int, Any]) -> dict[int, Any]:
-        """Return all values by number, computed over a namespace from its arrays."""
-        names = {"xp": xp, **{f"v{number}": x for number, x in inputs.items()}}
+    def run(self, xp: Namespace, inputs: dict[int, Any], **others: Any) -> dict[int, Any]:
+        """Return all values by number, computed over a namespace from its arrays; steps may use `others` by name."""
+        names = {"xp": xp, **others, **{f"v{number}": x for number, x in inputs.items()}}
         for step in self.steps:
             exec(compiled(step.text), names)
         return {number: names[f"v{number}"] for number in (*inputs, *(step.number for step in self.steps))}

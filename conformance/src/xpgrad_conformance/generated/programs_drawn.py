@@ -25,8 +25,14 @@ FACTS = {
 Has = Callable[..., bool]
 
 
-def drawn(rng: np.random.Generator, dtype: str, has: Has) -> GeneratedProgram:
-    """Return a program of 4 to 15 steps.
+def drawn(
+    rng: np.random.Generator,
+    dtype: str,
+    has: Has,
+    inputs: dict[int, Any] | None = None,
+    count: tuple[int, int] = (4, 15),
+) -> GeneratedProgram:
+    """Return a random program.
 
     Parameters
     ----------
@@ -35,13 +41,17 @@ def drawn(rng: np.random.Generator, dtype: str, has: Has) -> GeneratedProgram:
         Dtype of most inputs: float32 or float64.
     has : callable
         ``has(*facts)`` returns whether the backend has these facts, dtypes and functions.
+    inputs : dict from number to host array, optional
+        By default, several arrays of random shapes and dtypes.
+    count : tuple of int
+        Minimum and maximum number of steps.
     """
-    program = GeneratedProgram(_inputs(rng, dtype, has))
+    program = GeneratedProgram(_inputs(rng, dtype, has) if inputs is None else inputs)
     values = Values(rng)
     narrow = dict(program.inputs)
     values.wide.update(widened(program.inputs))
     weights = np.asarray([weight for _, weight in MAKERS], float)
-    steps, wanted = list[Step](), int(rng.integers(4, 16))
+    steps, wanted = list[Step](), int(rng.integers(count[0], count[1] + 1))
     for _ in range(4 * wanted):
         maker, _weight = MAKERS[int(rng.choice(len(MAKERS), p=weights / weights.sum()))]
         text = maker(values)
