@@ -206,7 +206,10 @@ class Plan:
         for numbers, change in zip(self.arguments, self.changes, strict=True):
             xs: list[Any] = [placed(x, world.device) for x in numbers]
             if self.variables:
-                xs = [Variable(x, requires_grad=needed) for x, needed in zip(xs, self.needed, strict=True)]
+                xs = [
+                    Variable(x, requires_grad=needed != (change == 6))
+                    for x, needed in zip(xs, self.needed, strict=True)
+                ]
             if self.one:
                 xs[1] = xs[0]
             self._change(change, world)

@@ -111,6 +111,8 @@ def _kinked(v: Values) -> str | None:
     if v.beyond(wide - c):
         choices += [f"xp.maximum({x}, {c})", f"xp.minimum({c}, {x})", f"xp.where({x} > {c}, {x}, {c} * {x})"]
         choices += [f"xp.clip({x}, min={c})", f"xp.where({x} <= {c}, 0.5, {x} * {x})"]
+        if v.beyond(wide + 0.7):
+            choices += [f"xp.clip({x}, -0.7, {c})"]
     if v.beyond(np.asarray(wide * 2 - np.round(wide * 2)) - 0.5) and v.beyond(
         np.asarray(wide * 2 - np.round(wide * 2))
     ):
@@ -178,9 +180,8 @@ def _softmax(v: Values) -> str | None:
     if n is None or not v.wide[n].size:
         return None
     axis = v.axis(n)
-    return (
-        f"t = xp.exp(v{n} - xp.mean(v{n}, axis={axis}, keepdims=True))\nOUT = t / xp.sum(t, axis={axis}, keepdims=True)"
-    )
+    result = v.pick([f"t / xp.sum(t, axis={axis}, keepdims=True)", f"xp.log(xp.sum(t, axis={axis}))"])
+    return f"t = xp.exp(v{n} - xp.mean(v{n}, axis={axis}, keepdims=True))\nOUT = {result}"
 
 
 def _shape(v: Values) -> str | None:
@@ -222,7 +223,7 @@ def _part(v: Values) -> str | None:
             str(v.pick([":", ":", str(i), f":{stop}", f"{stop - 1}:", "::2", "1::2" if length > 1 else ":", "::-1"]))
         )
     if v.rng.integers(4) == 0:
-        keys = [keys[0], "..."]
+        keys = v.pick([[keys[0], "..."], ["...", keys[-1]]])
     if v.rng.integers(5) == 0:
         keys.insert(int(v.rng.integers(len(keys) + 1)), "None")
     return f"v{n}[{', '.join(keys)}]"
@@ -284,6 +285,16 @@ def _gathered(v: Values) -> str | None:
     lines = [f"xp.take(v{n}, v{i}, axis={axis})"] * 2
     if axis % len(length) == 0:
         lines += [f"v{n}[v{i}]"]
+    if axis % len(length) == 1:
+        lines += [f"v{n}[:, v{i}]", f"v{n}[0, v{i}]"]
+        if v.wide[i].max() < length[0]:
+            lines += (
+                [f"v{n}[v{i}, v{i}]", f"v{n}[v{i}, ..., v{i}]"] if len(length) == 2 else [f"v{n}[v{i}, ..., v{i}, :]"]
+            )
+    if len(length) > 2 and axis % len(length) == len(length) - 1:
+        lines += [f"v{n}[..., v{i}]"]
+        if v.wide[i].max() < length[0]:
+            lines += [f"v{n}[v{i}, ..., v{i}]", f"v{n}[v{i}, ..., None, v{i}]", f"v{n}[v{i}, ..., 0]"]
     return v.line(lines)
 
 
@@ -347,6 +358,8 @@ def _product(v: Values) -> str | None:
     if max(wide.shape, default=0) < 100:
         if wide.ndim >= 2:
             lines += [f"xp.matmul({x}, xp.matrix_transpose({x}))", f"{x}.mT @ {x}"]
+            if wide.shape[-2]:
+                lines += [f"xp.matmul({x}, {x}[..., 0, :][..., None])[..., 0]"]
         if wide.ndim == 2:
             lines += [f"xp.tensordot({x}, {x}, axes=((0,), (0,)))", f"xp.linalg.trace({x} @ {x}.mT)"]
         if wide.ndim == 1:
@@ -404,7 +417,9 @@ def _complex(v: Values) -> str | None:
 
 def _spectrum(v: Values) -> str | None:
     n = v.any_of("f", 1)
-    return None if n is None or not v.wide[n].shape[-1] else f"xp.fft.rfft(v{n})"
+    if n is None or not v.wide[n].shape[-1]:
+        return None
+    return v.line([f"xp.fft.rfft(v{n})", f"xp.fft.irfft(xp.fft.rfft(v{n}) * 0.5, n={v.wide[n].shape[-1]})"])
 
 
 def _loop(v: Values) -> str | None:
