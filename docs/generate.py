@@ -1,5 +1,6 @@
 """Write the generated parts of the documentation: `python docs/generate.py`. A test compares them with the code."""
 
+import ast
 import importlib
 import inspect
 import json
@@ -186,6 +187,27 @@ def _filled(text: str, **tables: str) -> str:
     return text
 
 
+def design(text: str) -> str:
+    """Return the page on the design with its generated table."""
+    return _filled(text, layers=layers())
+
+
+def layers() -> str:
+    """Return the table of the core's layers from import-linter's contract, with the first lines of their docstrings."""
+    root = DOCS.parent
+    project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))
+    contracts = project["tool"]["importlinter"]["contracts"]
+    (found,) = (contract["layers"] for contract in contracts if contract["id"] == "layers")
+    rows = []
+    for number, layer in zip(range(len(found), 0, -1), found, strict=True):
+        for name in filter("__main__".__ne__, layer.split(" | ")):
+            package = root / "core" / "xpgrad" / name
+            path = package / "__init__.py" if package.is_dir() else package.with_suffix(".py")
+            summary = (ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or "").partition("\n")[0]
+            rows.append(f"| {number} | `{name}` | {summary.replace('``', '`').replace('|', chr(92) + '|')} |")
+    return "\n".join(["| layer | module | contents |", "|---|---|---|", *rows])
+
+
 def compatibility() -> str:
     """Return the page on libraries: versions allowed by pyproject.toml, and versions of the certificates."""
     root = DOCS.parent
@@ -222,6 +244,8 @@ def main() -> None:
     page.write_text(chainer(page.read_text(encoding="utf-8")), encoding="utf-8")
     page = DOCS / "scipy.md"
     page.write_text(scipy(page.read_text(encoding="utf-8")), encoding="utf-8")
+    page = DOCS / "design.md"
+    page.write_text(design(page.read_text(encoding="utf-8")), encoding="utf-8")
     for name in figures.pages():
         (DOCS.parent / name).write_text(figures.written(name, figures.page_text(name)), encoding="utf-8")
 

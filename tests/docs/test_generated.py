@@ -15,6 +15,9 @@ assert "| `negative_steps` | x[::-1] |" in page
 page = pathlib.Path("chainer.md").read_text()
 assert page == generate.chainer(page), "chainer.md"
 assert "relu6" in page
+page = pathlib.Path("design.md").read_text()
+assert page == generate.design(page), "design.md"
+assert "| `graph` |" in page
 page = pathlib.Path("scipy.md").read_text()
 assert page == generate.scipy(page), "scipy.md"
 assert "| `linalg.expm` | matrix | 2 | yes | all |" in page

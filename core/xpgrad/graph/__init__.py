@@ -1,4 +1,4 @@
-"""The world of Variables: nodes, functions, rules, and the sweep that differentiates."""
+"""Variables and their graph: nodes, primitives, rules of derivatives, and the backward sweep."""
 
 from xpgrad.graph import backward as backward  # binds methods of Variable, like the imports below
 from xpgrad.graph.methods import copies as copies
