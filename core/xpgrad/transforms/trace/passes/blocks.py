@@ -1,6 +1,5 @@
 """Elementwise calls on large arrays are grouped, and computed block by block in the cache."""
 
-from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from xpgrad.backend.programs import programs_of
@@ -86,14 +85,12 @@ class BlockGrouping:
         self._made, self._later = set(), set()
 
     def _made_group(self) -> BlockGroup:
-        members = set(self._group)
+        members, uses = set(self._group), self._uses
         inputs = dict.fromkeys(value for call in self._group for value in call.operands() if value not in self._made)
-        outputs = [value for call in self._group for value in call.results if self._is_needed(value, members)]
+        made = (value for call in self._group for value in call.results)
+        outputs = [x for x in made if x in self._needed or any(call not in members for call in uses.get(x, ()))]
         inner = Program("blocks", tuple(inputs), tuple(outputs), tuple(self._group))
         return BlockGroup(buffers(inner).calls, tuple(inputs), tuple(outputs))
-
-    def _is_needed(self, value: Value, members: Iterable[Call]) -> bool:
-        return value in self._needed or any(call not in members for call in self._uses.get(value, ()))
 
 
 def is_member(call: Call, backend: "Backend") -> bool:
