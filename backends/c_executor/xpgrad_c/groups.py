@@ -112,7 +112,7 @@ class CompiledGroups:
         if compiler is None or not self._load(compiler, tools):
             for group in self._others():
                 group.state = "is being compiled"
-            waiting = weakref.ref(self)
+            waiting: weakref.ref[CompiledGroups] = weakref.ref(self)
             background.submit(lambda: _compile_if_alive(waiting, tools))
         return None
 
