@@ -145,6 +145,17 @@ def test_numpy_takes_variables_for_objects(x) -> None:
     assert (found.dtype, found[1].item()) == (object, 2.0)
 
 
+def test_seed_of_numpy_decides_parameters_and_dropout() -> None:
+    import chainer.functions as F
+    import chainer.links as L
+
+    np.random.seed(3)  # noqa: NPY002 - as programs for Chainer do
+    W, y = L.Linear(3, 2).W.array, F.dropout(np.ones((4, 5), F32)).array
+    same = np.random.RandomState(3)
+    np.testing.assert_allclose(W, same.normal(0, 3**-0.5, (2, 3)), rtol=1e-6)
+    np.testing.assert_array_equal(y, 2 * (same.rand(4, 5) >= 0.5))
+
+
 def test_parameters_without_gradient_are_updated_as_if_it_was_zero() -> None:
     import chainer
 

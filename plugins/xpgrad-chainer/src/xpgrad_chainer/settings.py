@@ -1,4 +1,4 @@
-"""Changes that `install` makes in xpgrad: configuration entries and labels of functions."""
+"""Changes that `install` makes in xpgrad: configuration entries, random numbers and labels of functions."""
 
 from typing import Any
 
@@ -6,6 +6,7 @@ import numpy as np
 
 from xpgrad import Variable, VariableNode, array_api, global_config
 from xpgrad.graph.application import other_labels
+from xpgrad_chainer import streams
 from xpgrad_chainer.function_classes import titles
 
 ENTRIES: dict[str, Any] = {
@@ -48,6 +49,7 @@ class Settings:
         self._before = {name: entries[name] for name in ENTRIES if name in entries}
         entries |= {name: value for name, value in ENTRIES.items() if name != "dtype" or entries["dtype"] == "float32"}
         _plan_again()
+        streams.install()
         other_labels.update(LABELS)
         rank: Any = VariableNode.rank  # a slot
         setattr(VariableNode, "_rank", property(rank.__get__, rank.__set__))  # noqa: B010 - Chainer's
@@ -65,6 +67,7 @@ class Settings:
                 vars(global_config).pop(name, None)
         other_labels.clear()
         _plan_again()
+        streams.uninstall()
         CONVERTIBLE.__array__ = self._array
         delattr(VariableNode, "_rank")
         self._before = None

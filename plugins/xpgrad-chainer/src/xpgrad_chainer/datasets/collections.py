@@ -238,7 +238,7 @@ def get_ptb_words() -> tuple[Any, Any, Any]:
 
     def words(part: str) -> dict[str, Any]:
         vocabulary = get_ptb_words_vocabulary()
-        return {"w": np.array([vocabulary[word] for word in _words(part)], dtype=np.int32)}
+        return {"x": np.array([vocabulary[word] for word in _words(part)], dtype=np.int32)}
 
     found = [_cached("ptb", f"{part}.npz", functools.partial(words, part)) for part in ("train", "valid", "test")]
-    return found[0]["w"], found[1]["w"], found[2]["w"]
+    return found[0]["x"], found[1]["x"], found[2]["x"]
