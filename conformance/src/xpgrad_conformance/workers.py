@@ -171,63 +171,87 @@ def outcomes(
     until : float
         The time of `time.monotonic` at which to stop waiting.
     """
-    todo = deque(map(deque, batches))
-    workers: list[Worker] = []
-    ending: list[Worker] = []
+    running = Workers(order, items, batches, capabilities)
+    try:
+        for _ in range(min(jobs, len(running.todo))):
+            running.begin()
+        while running.workers and time.monotonic() < until:
+            yield from running.received(timeout)
+    finally:
+        for worker in (*running.workers, *running.ending):
+            worker.stop()
 
-    def begin() -> None:
-        if todo:
-            workers.append(Worker(order, capabilities))
-            proceed(workers[-1])
 
-    def proceed(worker: Worker) -> None:
+class Workers:
+    """The worker processes of a run, and the batches that none of them has yet.
+
+    Attributes
+    ----------
+    todo : deque of Batch
+    workers : list of Worker
+        The workers that have a batch.
+    ending : list of Worker
+        The workers that end, whose processes may still run.
+    """
+
+    def __init__(
+        self, order: Order, items: Sequence[Item], batches: Iterable[Batch], capabilities: Capabilities
+    ) -> None:
+        self._order, self._items, self._capabilities = order, items, capabilities
+        self.todo = deque(map(deque, batches))
+        self.workers: list[Worker] = []
+        self.ending: list[Worker] = []
+
+    def begin(self) -> None:
+        """Start a process if a batch is left."""
+        if self.todo:
+            self.workers.append(Worker(self._order, self._capabilities))
+            self._proceed(self.workers[-1])
+
+    def _proceed(self, worker: Worker) -> None:
         if worker.batch:
             worker.since = time.monotonic()
-        elif todo and not worker.grown:
-            worker.give(todo.popleft())
+        elif self.todo and not worker.grown:
+            worker.give(self.todo.popleft())
         else:
             worker.give(None)
-            workers.remove(worker)
-            ending.append(worker)
-            begin()
+            self.workers.remove(worker)
+            self.ending.append(worker)
+            self.begin()
 
-    def lost(worker: Worker, reason: str) -> Outcome:
+    def received(self, timeout: float) -> Iterator[Outcome]:
+        """Wait for a second at most, and yield the outcomes of items that have ended, crashed or taken too long."""
+        ready = wait([worker.connection for worker in self.workers], timeout=1.0)
+        for worker in list(self.workers):
+            if worker.connection in ready:
+                try:
+                    found, growth = worker.connection.recv()
+                except (EOFError, OSError):
+                    worker.process.join()
+                    yield self._lost(worker, f"the process died with {end_of(worker.process.exitcode)}")
+                    continue
+                worker.grown = growth > MAX_GROWTH
+                worker.batch.popleft()
+                self._proceed(worker)
+                yield found
+            elif time.monotonic() - worker.since > timeout:
+                yield self._lost(worker, f"no answer within {timeout:g} s")
+
+    def _lost(self, worker: Worker, reason: str) -> Outcome:
+        """Return the outcome of an item whose process has crashed or hangs; another process takes its other items."""
         worker.stop()
-        workers.remove(worker)
+        self.workers.remove(worker)
         number = worker.batch.popleft()
         if worker.batch:
-            todo.appendleft(worker.batch)
-        begin()
-        item, reason = items[number], reason + calling.described(worker.calling)
-        known = expected_reason(item, capabilities)
+            self.todo.appendleft(worker.batch)
+        self.begin()
+        item, reason = self._items[number], reason + calling.described(worker.calling)
+        known = expected_reason(item, self._capabilities)
         state, why = ("failed", reason) if known is None else ("expected", f"{known} ({reason})")
         seconds = round(time.monotonic() - worker.since, 4)
-        name, device, seed = item.check.id, item.device.name, order.seed_of(item)
+        name, device, seed = item.check.id, item.device.name, self._order.seed_of(item)
         made = Outcome(item.id, name, device, state, why, seconds=seconds, seed=seed)
         return replace(made, quick=item.quick, thin=item.thin)
-
-    try:
-        for _ in range(min(jobs, len(todo))):
-            begin()
-        while workers and time.monotonic() < until:
-            ready = wait([worker.connection for worker in workers], timeout=1.0)
-            for worker in list(workers):
-                if worker.connection in ready:
-                    try:
-                        found, growth = worker.connection.recv()
-                    except (EOFError, OSError):
-                        worker.process.join()
-                        yield lost(worker, f"the process died with {end_of(worker.process.exitcode)}")
-                        continue
-                    worker.grown = growth > MAX_GROWTH
-                    worker.batch.popleft()
-                    proceed(worker)
-                    yield found
-                elif time.monotonic() - worker.since > timeout:
-                    yield lost(worker, f"no answer within {timeout:g} s")
-    finally:
-        for worker in (*workers, *ending):
-            worker.stop()
 
 
 def end_of(code: int | None) -> str:

@@ -25,7 +25,46 @@ Lengths = int | Shape
 
 def creators(backend: Backend) -> dict[str, Callable[..., Variable]]:
     """Return the creation functions of the namespace of `backend`, by name."""
+    made = *_of_a_shape(backend), *_of_values(backend)
+    for function in made:
+        function.__qualname__ = function.__name__
+    return {function.__name__: function for function in made}
+
+
+def _of_a_shape(backend: Backend) -> tuple[Callable[..., Variable], ...]:
+    """Return the functions that create arrays of a given shape."""
     constant = functools.partial(_constant, backend)
+
+    def empty(shape: Lengths, *, dtype: Dtype | None = None, device: Any = None) -> Variable:
+        """Return a new Variable of arbitrary values."""
+        return constant("empty", shape, dtype=dtype, device=device)
+
+    def eye(
+        n_rows: int, n_cols: int | None = None, /, *, k: int = 0, dtype: Dtype | None = None, device: Any = None
+    ) -> Variable:
+        """Return a matrix with 1 on the diagonal `k` and 0 in all other elements."""
+        return constant("eye", n_rows, n_cols, k=k, dtype=dtype, device=device)
+
+    def full(shape: Lengths, fill_value: Any, *, dtype: Dtype | None = None, device: Any = None) -> Variable:
+        """Return a new Variable filled with one value, which gets a gradient if it is a 0-d Variable."""
+        if _is_array(fill_value):
+            value = _as_variable(backend, fill_value, dtype, device, None)
+            return broadcast_to(value, shape=integers(shape))
+        return constant("full", shape, fill_value, dtype=dtype, device=device)
+
+    def ones(shape: Lengths, *, dtype: Dtype | None = None, device: Any = None) -> Variable:
+        """Return a new Variable filled with ones."""
+        return constant("ones", shape, dtype=dtype, device=device)
+
+    def zeros(shape: Lengths, *, dtype: Dtype | None = None, device: Any = None) -> Variable:
+        """Return a new Variable of zeros."""
+        return constant("zeros", shape, dtype=dtype, device=device)
+
+    return empty, eye, full, ones, zeros
+
+
+def _of_values(backend: Backend) -> tuple[Callable[..., Variable], ...]:
+    """Return the functions that create arrays of given values, or of values between two ends."""
 
     def arange(
         start: float, /, stop: float | None = None, step: float = 1, *, dtype: Dtype | None = None, device: Any = None
@@ -51,16 +90,6 @@ def creators(backend: Backend) -> dict[str, Callable[..., Variable]]:
         """
         return _as_variable(backend, obj, dtype, device, copy)
 
-    def empty(shape: Lengths, *, dtype: Dtype | None = None, device: Any = None) -> Variable:
-        """Return a new Variable of arbitrary values."""
-        return constant("empty", shape, dtype=dtype, device=device)
-
-    def eye(
-        n_rows: int, n_cols: int | None = None, /, *, k: int = 0, dtype: Dtype | None = None, device: Any = None
-    ) -> Variable:
-        """Return a matrix with 1 on the diagonal `k` and 0 in all other elements."""
-        return constant("eye", n_rows, n_cols, k=k, dtype=dtype, device=device)
-
     def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Variable:
         """Return an array of any library that supports DLPack as a Variable, without a copy where possible."""
         options = {"copy": copy} if copy is not None else {}
@@ -68,13 +97,6 @@ def creators(backend: Backend) -> dict[str, Callable[..., Variable]]:
         if device is not None:
             options["device"] = handle
         return constant_variable(own.restore(own.namespace.from_dlpack(x, **options)))
-
-    def full(shape: Lengths, fill_value: Any, *, dtype: Dtype | None = None, device: Any = None) -> Variable:
-        """Return a new Variable filled with one value, which gets a gradient if it is a 0-d Variable."""
-        if _is_array(fill_value):
-            value = _as_variable(backend, fill_value, dtype, device, None)
-            return broadcast_to(value, shape=integers(shape))
-        return constant("full", shape, fill_value, dtype=dtype, device=device)
 
     def linspace(
         start: Any,
@@ -89,18 +111,7 @@ def creators(backend: Backend) -> dict[str, Callable[..., Variable]]:
         """Return `num` evenly spaced numbers from `start` to `stop`, which get gradients if they are 0-d Variables."""
         return _spaced(backend, start, stop, num, dtype, device, endpoint)
 
-    def ones(shape: Lengths, *, dtype: Dtype | None = None, device: Any = None) -> Variable:
-        """Return a new Variable filled with ones."""
-        return constant("ones", shape, dtype=dtype, device=device)
-
-    def zeros(shape: Lengths, *, dtype: Dtype | None = None, device: Any = None) -> Variable:
-        """Return a new Variable of zeros."""
-        return constant("zeros", shape, dtype=dtype, device=device)
-
-    made = arange, asarray, empty, eye, from_dlpack, full, linspace, ones, zeros
-    for function in made:
-        function.__qualname__ = function.__name__
-    return {function.__name__: function for function in made}
+    return arange, asarray, from_dlpack, linspace
 
 
 def _constant(
