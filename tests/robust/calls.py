@@ -184,7 +184,7 @@ TABLE: dict[str, dict[str, Arguments]] = {
     },
     "xpgrad.array_api": {
         "broadcast_shapes": ((2, 1), (1, 3)), "empty_like": (A,), "greater": (A, W), "greater_equal": (A, W),
-        "not_equal": (A, W),
+        "not_equal": (A, W), "ones_like": (A,), "zeros_like": (A,),
     },
     "xpgrad.fft": {
         "fft2": (A,), "fftfreq": (5,), "ifft2": (A,), "irfft2": (A,), "rfft2": (A,), "rfftfreq": (5,),

@@ -23,3 +23,13 @@ class AssignmentJournal(Protocol):
 
 
 journal: ContextVar[AssignmentJournal | None] = ContextVar("xpgrad_journal", default=None)
+
+
+def note_assignment(link: Any, name: str) -> None:
+    """Note an attribute of a link, which will be replaced, if it is persistent or a state of the link."""
+    noted = journal.get()
+    if noted is None:
+        return
+    states = getattr(type(link), "states", ())
+    if name in link.__dict__.get("_persistent", ()) or (isinstance(states, tuple) and name in states):
+        noted.note_attribute(link.__dict__, name)

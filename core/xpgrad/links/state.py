@@ -2,7 +2,6 @@
 
 from typing import Any, ClassVar
 
-from xpgrad.graph.assignments import journal
 from xpgrad.graph.variable import Variable
 from xpgrad.models import Chain
 
@@ -16,11 +15,6 @@ class Stateful(Chain):
     """
 
     states: ClassVar[tuple[str, ...]] = ("h",)
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        if (noted := journal.get()) is not None and name in type(self).states:
-            noted.note_attribute(self.__dict__, name)
-        super().__setattr__(name, value)
 
     def reset_state(self) -> None:
         """Forget the state."""

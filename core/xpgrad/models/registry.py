@@ -8,7 +8,7 @@ from typing import Any
 
 from xpgrad.backend.device import Device
 from xpgrad.chainer.parameter import Parameter
-from xpgrad.graph.assignments import journal
+from xpgrad.graph.assignments import note_assignment
 from xpgrad.graph.variable import Variable
 from xpgrad.initializers import NaN
 from xpgrad.models.link_hook import LinkHook
@@ -75,8 +75,7 @@ class Registry:
             self._within_init_scope = before
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if (noted := journal.get()) is not None and name in self.__dict__.get("_persistent", ()):
-            noted.note_attribute(self.__dict__, name)
+        note_assignment(self, name)
         if isinstance(value, Parameter):
             if self._within_init_scope:
                 self._register(name, value)
