@@ -16,6 +16,8 @@ __all__ = ["j0", "j1", "jn", "jn_of", "y0", "y1", "yn", "yn_of"]
 
 FAR = 25.0  # Hankel's expansion above this
 ANGLES = 48
+MAX_STEPS = 10_000
+"""Steps of a recurrence."""
 
 
 def hankel(n: int, count: int = 22) -> tuple[float, ...]:
@@ -179,8 +181,10 @@ def y1(xp: Namespace, x: AnyArray, /) -> Array:
 def yn(n: int, x: AnyArray, /) -> Variable:
     """Return the Bessel function of the second kind of order `n`, elementwise, by its recurrence.
 
-    At 0 the result is minus infinity, below it NaN.
+    At 0 the result is minus infinity, below it NaN. Raises ValueError if `n` is above 10,000.
     """
+    if n > MAX_STEPS:
+        raise ValueError(f"yn: expected an order of at most {MAX_STEPS:,}, got {n}")
     before, y = y0(x), y1(x)
     if not n:
         return before

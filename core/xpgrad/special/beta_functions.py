@@ -11,6 +11,9 @@ from xpgrad.types import AnyArray, Array, Namespace, RealOperand
 
 __all__ = ["beta", "betaln", "binom", "multigammaln", "poch", "psi_rise"]
 
+MAX_DIMENSION = 10_000
+"""Terms of `multigammaln`."""
+
 
 @special(
     a=lambda xp, gy, a, b, n: gy * xp.special.psi_rise(a, b, n=n + 1),
@@ -177,10 +180,18 @@ def multigammaln(a: AnyArray, d: SupportsIndex, /) -> Variable:
     a : Variable or array, real
         Greater than ``(d - 1) / 2``.
     d : int
+        At most 10,000.
+
+    Raises
+    ------
+    ValueError
+        `d` is larger.
     """
-    (a,) = as_floating("multigammaln", (a,))
-    total: Any = int(d) * (int(d) - 1) / 4 * math.log(math.pi)
-    for j in range(int(d)):
+    (a,), count = as_floating("multigammaln", (a,)), int(d)
+    if count > MAX_DIMENSION:
+        raise ValueError(f"multigammaln: expected a dimension of at most {MAX_DIMENSION:,}, got {count}")
+    total: Any = count * (count - 1) / 4 * math.log(math.pi)
+    for j in range(count):
         total = gammaln(a - j / 2) + total
     y: Variable = total
     return y

@@ -113,6 +113,9 @@ def find(name: str, xp: Namespace) -> Kernel | None:
         return lambda x, /, n: np.asarray(found(x)[n], x.dtype)
     if name == "ive":
         return lambda v, x, /: _with_expansion(found, v, x)
+    if name == "hyp1f1":
+        kernel = _with_half(found, part)
+        return lambda a, b, x, /: kernel(a, b, _within_range(a, x))
     if name in ORDERED:
         first = [getattr(scipy_special, each) for each in FAST.get(name, ())]
         return _of_order(found, first, SECOND.get(name))
@@ -218,6 +221,15 @@ def _with_half(ufunc: Any, part: int | None) -> Kernel:
     if any(loop.startswith("e") for loop in ufunc.types):
         return function
     return of_one if ufunc.nin == 1 else of_several
+
+
+def _within_range(a: Array, x: Array) -> Array:
+    """Return arguments of `hyp1f1`, at most 1e6, from where it is infinite: SciPy's loop has as many steps.
+
+    With an integer `a` below 1 it is a polynomial, so that the arguments stay.
+    """
+    beyond = (x > 1e6) & ~((a <= 0) & (a == np.round(a)))
+    return np.where(beyond, 1e6, x).astype(x.dtype) if beyond.any() else x
 
 
 def _with_expansion(ive: Any, v: Array, x: Array) -> Array:

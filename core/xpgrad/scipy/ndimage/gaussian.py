@@ -11,7 +11,7 @@ from xpgrad.graph.operands import as_variables
 from xpgrad.graph.variable import Variable, as_array
 from xpgrad.scipy.ndimage.filters import per_axis, summed
 from xpgrad.scipy.operands import inexact, one_axis, root
-from xpgrad.types import AnyArray
+from xpgrad.types import AnyArray, as_list
 
 MAX_ORDER, MAX_RADIUS = 100, 10**6
 """Orders of derivatives and radii of windows, beyond which the weights would not be computed in sensible time."""
@@ -166,4 +166,5 @@ def _generic(input: Any, function: Any, mode: Any, cval: float, args: Any, keywo
     x = inexact(input, "generic_laplace")
     along = tuple(range(x.ndim)) if axes is None else checked_axes(axes, x.ndim, "generic_laplace")
     modes = per_axis(mode, len(along), "mode", "generic_laplace")
+    args = as_list(args, "arguments")
     return x, [function(x, a, m, cval, *args, **(keywords or {})) for a, m in zip(along, modes, strict=True)]

@@ -216,12 +216,12 @@ def geometric_transform(
         Further arguments of `mapping`.
     """
     x = inexact(input, "geometric_transform")
-    shape = x.shape if output_shape is None else tuple(output_shape)
+    shape = x.shape if output_shape is None else integers(output_shape, "geometric_transform")
     grid = [
         xpa.broadcast_to(xpa.reshape(numbers_beside(x, 0, n), (-1, *(1,) * (len(shape) - i - 1))), shape)
         for i, n in enumerate(shape)
     ]
-    places = mapping(tuple(grid), *extra_arguments, **(extra_keywords or {}))
+    places = mapping(tuple(grid), *as_list(extra_arguments, "arguments"), **(extra_keywords or {}))
     return map_coordinates(x, xpa.stack(list(xpa.broadcast_arrays(*places))), order, mode, cval, prefilter)
 
 

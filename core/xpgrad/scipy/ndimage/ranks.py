@@ -14,7 +14,7 @@ from xpgrad.scipy.ndimage.filters import extended, per_axis, reach
 from xpgrad.scipy.operands import beside, inexact
 from xpgrad.transforms.batch.vmap import vmap
 from xpgrad.transforms.vectors import host_array
-from xpgrad.types import AnyArray, Array
+from xpgrad.types import AnyArray, Array, as_list
 
 
 def _neighbours(
@@ -174,7 +174,7 @@ def generic_filter(
     x = inexact(input, "generic_filter")
     terms = xpa.stack(_neighbours(x, size, footprint, None, mode, cval, origin, axes, 1, "generic_filter"), axis=-1)
     rows = xpa.reshape(terms, (-1, terms.shape[-1]))
-    mapped = vmap(lambda row: function(row, *extra_arguments, **(extra_keywords or {})))
+    mapped = vmap(lambda row: function(row, *as_list(extra_arguments, "arguments"), **(extra_keywords or {})))
     return xpa.reshape(as_variable(mapped(rows)), x.shape)
 
 

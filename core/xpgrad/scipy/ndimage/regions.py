@@ -9,7 +9,7 @@ from xpgrad.graph.operands import is_operand
 from xpgrad.graph.variable import Variable, as_array, as_variable
 from xpgrad.scipy.operands import inexact, integers_beside
 from xpgrad.transforms.vectors import host_array, placed
-from xpgrad.types import AnyArray
+from xpgrad.types import AnyArray, as_list
 
 Statistic = Callable[[Variable], Variable]
 
@@ -40,7 +40,7 @@ def _of_regions(
         return of(marks > 0)
     if isinstance(index, int):
         return of(marks == index)
-    wanted = host_array(as_array(index)) if is_operand(index) else index
+    wanted = host_array(as_array(index)) if is_operand(index) else as_list(index, "labels")
     return xpa.stack([of(marks == int(i)) for i in wanted])
 
 
