@@ -32,16 +32,15 @@ class UndoJournal:
         waiting = [obj]
         while waiting:
             item = waiting.pop()
-            if id(item) not in self._seen:
+            if isinstance(item, Variable) and id(item) not in self._seen:
+                self.note(item)
+                waiting.append(getattr(item, "update_rule", None))
+            elif id(item) not in self._seen:
                 self._seen[id(item)] = item
                 waiting.extend(self._note(item))
 
     def _note(self, item: Any) -> list[Any]:
         """Record the contents of an object, and return the objects in it."""
-        if isinstance(item, Variable):
-            self._held.append((item, {name: getattr(item, name) for name in STATE if hasattr(item, name)}))
-            self._nodes.append((item._node, {name: getattr(item._node.extra, name, None) for name in OF_NODES}))
-            return [getattr(item, "update_rule", None)]
         if isinstance(item, (dict, list)):
             self._held.append((item, item.copy()))
             return list(item.values() if isinstance(item, dict) else item)
@@ -52,11 +51,19 @@ class UndoJournal:
             return list(item.__dict__.values())
         return []
 
-    def note(self, x: Variable) -> None:
-        """Record the contents of a Variable, unless they were recorded before."""
-        if id(x) not in self._seen:
+    def note(self, *variables: Variable) -> None:
+        """Record the contents of Variables, unless they were recorded before."""
+        for x in variables:
+            if id(x) in self._seen:
+                continue
             self._seen[id(x)] = x
-            self._note(x)
+            self._held.append((x, before := {}))
+            for name in STATE:
+                if hasattr(x, name):
+                    before[name] = getattr(x, name)
+            extra = x._node.extra
+            kept = dict.fromkeys(OF_NODES) if extra is None else {name: getattr(extra, name) for name in OF_NODES}
+            self._nodes.append((x._node, kept))
 
     def note_attribute(self, attributes: dict[str, Any], name: str) -> None:
         """Record an attribute of an object."""

@@ -12,8 +12,8 @@ from xpgrad.types import Array
 class AssignmentJournal(Protocol):
     """Earlier contents of Variables, attributes and arrays."""
 
-    def note(self, x: Any) -> None:
-        """Note the contents of a Variable, which will be replaced."""
+    def note(self, *variables: Any) -> None:
+        """Note the contents of Variables, which will be replaced."""
 
     def note_attribute(self, attributes: dict[str, Any], name: str) -> None:
         """Note an attribute of an object, which will be replaced."""

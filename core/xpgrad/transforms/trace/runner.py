@@ -101,8 +101,7 @@ class Runner:
             results = list(outputs)
             connect(self._half, results, residuals, leaves, streams)
         result, sets = self._leave(results, leaves)
-        for write in self._writes:
-            store(write, outputs, leaves)
+        store(self._writes, outputs, leaves)
         for each, value in zip(self._sets, sets, strict=True):
             (each.first if first else each.run)(value)
         return result
@@ -129,24 +128,22 @@ def _compiled(options: Options, program: Program) -> Run:
     return chosen(made, made.backend, options).run
 
 
-def store(write: Write, outputs: Sequence[Array], leaves: Sequence[Any]) -> None:
-    """Store an output in a Variable from outside, as its array or its gradient."""
-    x: Variable = write.source.holder if write.source.kind == "array" else leaves[write.source.holder]
-    array = None if write.output is None else outputs[write.output]
+def store(writes: Sequence[Write], outputs: Sequence[Array], leaves: Sequence[Any]) -> None:
+    """Store outputs in Variables from outside, as their arrays or their gradients."""
+    sources = [write.source for write in writes]
+    variables: list[Variable] = [x.holder if x.kind == "array" else leaves[x.holder] for x in sources]
     if (noted := journal.get()) is not None:
-        noted.note(x)
-    if write.kind == "array":
-        node = x._node
-        if (
-            array is not None
-            and (node.extra is None or node.extra.data is None)
-            and node.spec is not None
-            and node.spec.backend.spec(array) is node.spec
-        ):
-            x._array = array
+        noted.note(*variables)
+    for write, x in zip(writes, variables, strict=True):
+        array = None if write.output is None else outputs[write.output]
+        if write.kind == "array":
+            node = x._node
+            same = array is not None and node.spec is not None and node.spec.backend.spec(array) is node.spec
+            if same and (node.extra is None or node.extra.data is None):
+                x._array = array
+            else:
+                x.array = array
         else:
-            x.array = array
-        return
-    x._grad = array
-    if type(x) is not Variable:
-        x._gradient_arrived()
+            x._grad = array
+            if type(x) is not Variable:
+                x._gradient_arrived()
