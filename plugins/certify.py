@@ -105,8 +105,8 @@ def installed(place: Path, plugins: list[str]) -> Path:
 def pins() -> list[str]:
     """Return the exact version of PyTorch that the tests run on; its newest build may be for a GPU."""
     with (ROOT / "pyproject.toml").open("rb") as file:
-        extras = tomllib.load(file)["project"]["optional-dependencies"]
-    return [requirement for requirement in extras["test"] if "==" in requirement and "[" not in requirement]
+        groups = tomllib.load(file)["dependency-groups"]
+    return [requirement for requirement in groups["test"] if "==" in requirement and "[" not in requirement]
 
 
 def certified(name: str, python: Path, place: Path, *, write: bool, resume: Path | None) -> bool:

@@ -19,7 +19,8 @@ def places(root: Path = ROOT) -> Iterator[tuple[Path, re.Pattern[str]]]:
     """Yield each location of the version: a file, and a pattern with one group."""
     yield root / "core" / "xpgrad" / "__init__.py", re.compile(rf'^__version__ = "({TEXT})"', re.MULTILINE)
     yield root / "CITATION.cff", re.compile(rf"^version: ({TEXT})", re.MULTILINE)
-    yield root / "pyproject.toml", re.compile(rf'"xpgrad-conformance==({TEXT})"')
+    for name in "conformance", "torch", "jax", "dask":
+        yield root / "pyproject.toml", re.compile(rf'"xpgrad-{name}==({TEXT})"')
     yield root / "conformance" / "pyproject.toml", re.compile(rf'"xpgrad==({TEXT})"')
     for distribution in distributions(root):
         file = root / distribution.folder / "pyproject.toml"

@@ -18,7 +18,7 @@ def test_all_tools_of_a_release_are_held_by_version_and_hash() -> None:
     lines = [line.strip() for line in text.splitlines() if line.strip() and not line.lstrip().startswith("#")]
     held = {re.split(r"[=\[]", line)[0] for line in lines}
     assert all(re.match(r"[\w.\[\],-]+==\S+ .*--hash=sha256:[0-9a-f]{64}", line) for line in lines)
-    named = tomllib.loads(PYPROJECT)["project"]["optional-dependencies"]["release"]
+    named = tomllib.loads(PYPROJECT)["dependency-groups"]["release"]
     assert {re.split(r"[=<>\[]", name)[0] for name in named} <= held
 
 

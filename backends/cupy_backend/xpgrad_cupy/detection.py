@@ -5,7 +5,7 @@ import os
 from importlib.util import find_spec
 from typing import Any
 
-INSTALL = "pip install 'xpgrad[cupy13]' on a machine with a GPU"
+INSTALL = "pip install 'xpgrad[cuda13]' on a machine with a GPU"
 DRIVERS = ("nvcuda.dll",) if os.name == "nt" else ("libcuda.so.1",)
 
 

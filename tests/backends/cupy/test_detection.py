@@ -29,8 +29,8 @@ def missing(*_: Any) -> Any:
 @pytest.mark.parametrize(
     ("installed", "library", "reason"),
     [
-        (False, missing, r"^cupy: CuPy is not installed; pip install 'xpgrad\[cupy13\]' on a machine with a GPU$"),
-        (True, missing, r"^cupy: no CUDA driver found \(libcuda.so.1\); pip install 'xpgrad\[cupy13\]'"),
+        (False, missing, r"^cupy: CuPy is not installed; pip install 'xpgrad\[cuda13\]' on a machine with a GPU$"),
+        (True, missing, r"^cupy: no CUDA driver found \(libcuda.so.1\); pip install 'xpgrad\[cuda13\]'"),
         (True, lambda name: driver(init=100), "^cupy: the CUDA driver gives error 100; see that nvidia-smi"),
         (True, lambda name: driver(status=3), "^cupy: the CUDA driver gives error 3; see"),
         (True, lambda name: driver(count=0), "^cupy: the CUDA driver lists no GPU; see nvidia-smi and CUDA_VISIBLE"),

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-cupy = pytest.importorskip("cupy", reason="CuPy is not installed: pip install 'xpgrad[gpu-syntax]'")
+cupy = pytest.importorskip("cupy", reason="CuPy is not installed: pip install --group gpu-syntax")
 
 MODULES = "elementwise", "neural", "random"
 TYPES = {"T": ("float16", "float32", "float64"), "S": ("float32",), "L": ("int32", "int64", "uint8")}
@@ -64,7 +64,7 @@ def compiled(source: str) -> str:
         ptx, _ = _NVRTCProgram(program(source), "kernel.cu").compile(options)
     except Exception as error:
         if type(error).__name__ == "DynamicLibNotFoundError":
-            pytest.skip("NVRTC is not installed: pip install 'xpgrad[gpu-syntax]'")
+            pytest.skip("NVRTC is not installed: pip install --group gpu-syntax")
         raise AssertionError(f"{error}\n{source}") from None
     return str(ptx, "ascii") if isinstance(ptx, bytes) else ptx
 

@@ -10,7 +10,7 @@ from tests.backends.cupy import fake
 
 import xpgrad_cupy
 
-pytest.importorskip("cupy", reason="CuPy is not installed: pip install 'xpgrad[gpu-syntax]'")
+pytest.importorskip("cupy", reason="CuPy is not installed: pip install --group gpu-syntax")
 
 SOURCES = sorted(Path(str(xpgrad_cupy.__file__)).parent.rglob("*.py"))
 USED = sorted({name for path in SOURCES for name in re.findall(r"\b(cupyx?(?:\.[a-zA-Z_]\w*)+)", path.read_text())})

@@ -56,7 +56,7 @@ def address(site: Path) -> Iterator[str]:
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
     """Chromium without a window."""
-    api = pytest.importorskip("playwright.sync_api", reason="needs playwright: pip install '.[docs]'")
+    api = pytest.importorskip("playwright.sync_api", reason="needs playwright: pip install --group docs")
     if BROWSER is None:
         pytest.skip("needs chromium")
     with api.sync_playwright() as playwright:
