@@ -164,11 +164,7 @@ def in_blocks(function: Kernel, arrays: Sequence[Array], specs: Sequence[Spec]) 
     shape = specs[0].shape
     flat = [_flat(array, shape) for array in arrays]
     if any(array is None for array in flat):
-        likes = [array for array in arrays if array.shape == shape]  # functions keep a layout that all of them have
-        mixed = not likes or any(like.flags.c_contiguous != likes[0].flags.c_contiguous for like in likes)
-        order = np.empty(shape) if mixed else likes[0]
-        results = [np.empty_like(order, spec.dtype, subok=False) for spec in specs]
-        return function(*arrays, *results)  # type: ignore[no-any-return]  # a tuple of arrays
+        return function(*arrays, *[None] * len(specs))  # type: ignore[no-any-return]  # in the layouts of the calls
     results = [np.empty(shape, spec.dtype) for spec in specs]
     outputs = [result.reshape(-1) for result in results]
     size = outputs[0].size

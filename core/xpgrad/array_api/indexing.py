@@ -1,6 +1,7 @@
 """Indexing: the expression ``x[index]``, assignment as a function, and gathers along one axis."""
 
 import math
+import operator
 from types import EllipsisType
 from typing import Any
 
@@ -74,6 +75,8 @@ def _prepared(x: Variable, item: Any, operation: str) -> Any:
     try:
         found = plugins.backend_of(array)
     except UnknownArray:
+        if hasattr(type(array), "__index__"):
+            return operator.index(array)
         raise IndexError(
             f"{called(operation)}: expected integers, slices, None, an ellipsis or arrays as an index, got {item!r}"
         ) from None

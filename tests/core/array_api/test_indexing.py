@@ -115,6 +115,15 @@ def test_invalid_index_raises(device, index):
         arange(device)[index]
 
 
+def test_objects_with_an_index_are_integers():
+    class Place:
+        def __index__(self) -> int:
+            return 1
+
+    x = Variable(np.arange(6.0).reshape(2, 3))
+    assert x[Place(), Place()].array == 4.0
+
+
 def test_index_arrays_must_hold_whole_numbers(device):
     x = arange(device)
     with pytest.raises(IndexError, match=r"getitem: expected integers or booleans as an index, got float64 \(3, 4\)"):

@@ -67,11 +67,11 @@ class SourceWriter:
         self.objects[name] = getattr(programs_of(self.backend) if name == "in_blocks" else self.backend, name)
         return name
 
-    def function(self, call: Call) -> str:
-        """Return the name of a call's function."""
+    def function(self, call: Call, memory: str | None) -> str:
+        """Return the name of a call's function, or of its variant that writes to memory."""
         function: Any = call.function
         key = function_key(function)
-        if self.memory(call) or key in FRESH_OPERATORS:  # faster than the functions that they call
+        if memory or key in FRESH_OPERATORS:  # faster than the functions that they call
             assert self.backend is not None
             programs = programs_of(self.backend)
             function = programs.writer(function) or programs.into(function) or function
@@ -122,9 +122,10 @@ class SourceWriter:
             return
         given = [self.argument(item) for item in call.args]
         given += [f"{key}={self.argument(item)}" for key, item in call.kwargs.items()]
-        if memory := self.memory(call):
-            given.append(f"out={memory}")
-        text = f"{self.function(call)}({', '.join(given)})"
+        memory = self.memory(call)
+        text = f"{self.function(call, memory)}({', '.join([*given, f'out={memory}'] if memory else given)})"
+        if memory in self._into.values():  # where arrays are not contiguous, results get the layouts of the calls
+            text = f"{text} if {memory} is not None else {self.function(call, None)}({', '.join(given)})"
         scalars = [value for value in call.results if self.may_be_scalar(value)]
         results = ", ".join(self.values[value] for value in call.results)
         if call.single and len(call.results) == 1:
@@ -137,11 +138,7 @@ class SourceWriter:
     def memory(self, call: Call) -> str | None:
         """Return the name of the array whose memory takes the result of a call, or None."""
         into = self._into.get(call.results[0]) if len(call.results) == 1 else None
-        if (
-            into is not None
-            and self.backend is not None
-            and programs_of(self.backend).writer(call.function) is not None
-        ):
+        if into and self.backend is not None and programs_of(self.backend).writer(call.function) is not None:
             return into
         return None if call.out is None else self.values[call.out]
 

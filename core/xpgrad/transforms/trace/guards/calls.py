@@ -59,6 +59,7 @@ OF_OBJECTS = frozenset(
     ["__init__", "__init_subclass__", "__repr__", "__str__", "__hash__", "__eq__", "__ne__", "__format__", "__sizeof__"]
 )
 """Methods of all objects that read nothing."""
+OF_SETTINGS = "get", "is_"  # beginnings of names of functions that return a library's settings: `numpy.geterr`
 OF_UFUNCS = "reduce", "outer", "at", "accumulate"
 GIVES = frozenset(["pop", "get", "popleft", "__getitem__", "setdefault", "__next__"])
 TRANSFORMS = "xpgrad.transforms"
@@ -108,13 +109,14 @@ class Calls(Facts):
         return self._method_in_c(sh, f, owner, args)
 
     def _danger(self, f: Any, args: Sequence[Any]) -> bool:
-        new = id(f) in NEW
-        return any(self.is_risky(x, not new and id(x) not in self.made and kind_of(x) is not ARRAY) for x in args)
+        return any(
+            self.is_risky(x, id(f) not in NEW and id(x) not in self.made and kind_of(x) is not ARRAY) for x in args
+        )
 
     def _function(self, sh: Any, f: types.FunctionType, args: Sequence[Any]) -> Any:
         sh.calling, sh.waits = f, True
         if is_of_arrays(f.__module__ or ""):
-            self._look_at(args)
+            self._look_at(args, f)
             return FRESH
         if f.__module__ == "logging" and f.__name__ in LEVELS and not any(isinstance(x, Token) for x in args):
             self.read("call", f, tuple(args), f(*args))
@@ -128,11 +130,13 @@ class Calls(Facts):
                     self.look(x, arrays=False)
         return UNSEEN
 
-    def _look_at(self, args: Sequence[Any]) -> None:
+    def _look_at(self, args: Sequence[Any], f: Any = None) -> None:
         """Look at the arguments of a call unless it is recorded: with a traced array, or a sequence of them."""
-        if not any(kind_of(y) is TRACED for x in args for y in (x if type(x) in (list, tuple) else (x,))):
-            for x in args:
-                self.look(x)
+        if not args and getattr(f, "__name__", "").startswith(OF_SETTINGS):
+            self.read("setting", f, None, repr(f()))
+        recorded = any(kind_of(y) is TRACED for x in args for y in (x if type(x) in (list, tuple) else (x,)))
+        for x in () if recorded else args:
+            self.look(x)
 
     def _getter(self, sh: Any, f: Any, args: Sequence[Any]) -> Any:
         given = f.__reduce__()[1]
@@ -153,10 +157,8 @@ class Calls(Facts):
             for name in ("__call__", "__new__", "__init__"):
                 own = inherited(type(f) if name == "__call__" else f, name)
                 if isinstance(getattr(own, "__func__", own), types.FunctionType):
-                    if name == "__call__":
-                        self.read("class attribute", f, name, own)
-                    else:
-                        self.read("attribute", f, name, getattr(f, name))
+                    kind, value = ("class attribute", own) if name == "__call__" else ("attribute", getattr(f, name))
+                    self.read(kind, f, name, value)
                     sh.waits = True
         if id(f) not in QUIET and (not is_trusted(f.__module__) or is_of_arrays(f.__module__)):
             for x in args:
@@ -178,7 +180,7 @@ class Calls(Facts):
             self.refuse(f"it calls {f.__name__}, which may give something else at each call")
         if is_of_arrays(type(f).__module__) or is_of_arrays(getattr(f, "__module__", None) or ""):
             sh.waits = True
-            self._look_at(args)
+            self._look_at(args, f)
             return FRESH
         if getattr(f, "__module__", None) in STATES:
             return self._state(f, args)

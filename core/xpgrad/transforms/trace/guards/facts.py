@@ -4,7 +4,7 @@ import collections
 import functools
 import math
 import types
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from xpgrad.backend.plugins import plugins
@@ -286,6 +286,8 @@ class Facts:
         value = getattr(o, name, ABSENT)
         if kind_of(value) is ARRAY and id(o) in self.known:
             self.know(value)
+        if isinstance(value, Iterator):  # `flat`
+            self.look(o)
         return value
 
     def _of_super(self, sh: Any, o: Any, name: str) -> Any:

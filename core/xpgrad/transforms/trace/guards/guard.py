@@ -118,15 +118,14 @@ READ: dict[str, Callable[[Any, Any], Any]] = {
     "tree": lambda o, k: o,
     "call": lambda o, k: o(*k),
     "instance": isinstance,
+    "setting": lambda o, k: repr(o()),
 }
 """How each kind is read again."""
 TITLES = {
-    "global": "the variable", "cell": "a variable", "attribute": "the attribute", "own": "the attribute",
-    "of class": "the attribute", "inherited": "the attribute", "class attribute": "the attribute",
-    "method": "the method",
-    "item": "the item", "class": "the class", "element": "the element", "length": "the length",
-    "contents": "the items", "values": "the values", "part": "the values", "result": "the value",
-    "context": "the value",
+    "global": "the variable", "cell": "a variable", "method": "the method", "item": "the item", "class": "the class",
+    **dict.fromkeys(("attribute", "own", "of class", "inherited", "class attribute"), "the attribute"),
+    "element": "the element", "length": "the length", "contents": "the items", "setting": "the result",
+    **dict.fromkeys(("values", "part"), "the values"), **dict.fromkeys(("result", "context"), "the value"),
 }  # fmt: skip
 SOURCE = {
     "global": "{o}[{k}]", "attribute": "{o}.{n}", "method": "{o}.{n}.__func__", "class attribute": "type({o}).{n}",
