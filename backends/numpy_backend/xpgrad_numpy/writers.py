@@ -98,14 +98,14 @@ def softmax(x: Array, /, axis: Any, *, out: Array) -> Array:
     """Write exponentials normalised along `axis`."""
     if is_half(x.dtype):
         return _stored(neural.softmax(x, axis), out)
-    return neural.softmax_into(x, out, axis)
+    return neural.softmax_into(x, axis, out)
 
 
 def softmax_backward(g: Array, p: Array, /, axis: Any, *, out: Array) -> Array:
     """Write ``p * (g - sum(g * p))``."""
     if is_half(p.dtype) or not normalization.alike(out, g, p):
         return _stored(neural.softmax_backward(g, p, axis), out)
-    return neural.softmax_backward_into(g, p, axis, out, out)
+    return neural.softmax_backward_into(g, p, axis, out)
 
 
 def normalized(

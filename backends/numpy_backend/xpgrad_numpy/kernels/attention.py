@@ -57,10 +57,10 @@ class Weights:
         """Return the weights of a part, which are written to `p`."""
         self.product(self.q[part] * self.scale, self.k[part].mT, out=p)
         if self.forbidden is None:
-            return softmax_into(p, p)
+            return softmax_into(p, -1, p)
         forbidden = self.forbidden if self.forbidden.ndim == 2 else self.forbidden[part]
         np.copyto(p, self.lowest, where=forbidden)
-        softmax_into(p, p)
+        softmax_into(p, -1, p)
         np.copyto(p, 0, where=forbidden)
         return p
 

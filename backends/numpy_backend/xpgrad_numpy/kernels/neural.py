@@ -6,7 +6,6 @@ import numpy as np
 
 from xpgrad.plugin import Spec
 from xpgrad.types import Array, Kernel
-from xpgrad_numpy.aligned import scratch
 from xpgrad_numpy.blocks import FROM, blocks, in_order
 from xpgrad_numpy.buffers import on_rows
 from xpgrad_numpy.kernels.linear import matmul
@@ -81,27 +80,28 @@ def array_for(x: Array, out: Array | None) -> Array | None:
     return out if out is not None or x.ndim else np.empty_like(x)
 
 
-@compiled
-def softmax(x: Array, /, axis: Any) -> Array:
-    """Return exponentials normalised along `axis`, in one new array."""
+def in_parts(write: Kernel, axis: Any, *arrays: Array) -> Array:
+    """Return ``write(*arrays, axis)``, computed by blocks of large arrays, and in float32 of half-precision arrays."""
+    x = arrays[-1]
     if is_half(x.dtype):
-        return softmax(x.astype(SINGLE), axis).astype(x.dtype)
-    if not x.size:
-        return np.zeros_like(x)
+        return in_parts(write, axis, *(each.astype(SINGLE) for each in arrays)).astype(x.dtype)
     with on_rows(x, axis):
         parts = blocks(x, axis)
-        if len(parts) == 1:
-            return softmax_into(x, None, axis)
-        y, memory = np.empty_like(x, subok=False), scratch(x.dtype, len(parts))
+        if len(parts) == 1 or not in_order(*arrays):
+            return write(*arrays, axis)
+        y = np.empty(x.shape, np.result_type(*arrays))
         for part in parts:
-            block = x[part]
-            shifted = np.subtract(block, np.maximum.reduce(block, axis, keepdims=True), out=memory(block.shape))
-            np.exp(shifted, out=shifted)
-            np.divide(shifted, np.add.reduce(shifted, axis, keepdims=True), out=y[part])
+            write(*[each[part] for each in arrays], axis, y[part])
         return y
 
 
-def softmax_into(x: Array, out: Array | None, axis: Any = -1) -> Array:
+@compiled
+def softmax(x: Array, /, axis: Any) -> Array:
+    """Return exponentials normalised along `axis`, in one new array."""
+    return in_parts(softmax_into, axis, x) if x.size else np.zeros_like(x)
+
+
+def softmax_into(x: Array, axis: Any, out: Array | None = None) -> Array:
     """Return `softmax`, in a new array or in `out`, which may be `x` itself."""
     if out is not None and (found := run("softmax", (x,), axis, out)) is not NotImplemented:
         return found
@@ -114,30 +114,18 @@ def softmax_into(x: Array, out: Array | None, axis: Any = -1) -> Array:
 @compiled
 def softmax_backward(g: Array, p: Array, /, axis: Any) -> Array:
     """Return ``p * (g - sum(g * p))`` in one new array."""
-    if is_half(p.dtype):
-        return softmax_backward(g.astype(SINGLE), p.astype(SINGLE), axis).astype(p.dtype)
-    with on_rows(p, axis):
-        parts = blocks(p, axis)
-        if len(parts) == 1 or not in_order(g, p):
-            return softmax_backward_into(g, p, axis)
-        gx = np.empty(p.shape, np.result_type(g, p))
-        memory = scratch(gx.dtype, len(parts))
-        for part in parts:
-            softmax_backward_into(g[part], p[part], axis, memory(p[part].shape), gx[part])
-        return gx
+    return in_parts(softmax_backward_into, axis, g, p)
 
 
-def softmax_backward_into(
-    g: Array, p: Array, axis: Any, memory: Array | None = None, out: Array | None = None
-) -> Array:
-    """Return `softmax_backward`, in `out` or in the memory for the products, which may be the same."""
+def softmax_backward_into(g: Array, p: Array, axis: Any, out: Array | None = None) -> Array:
+    """Return `softmax_backward`, in a new array or in `out`."""
     # The index of a maximum takes a tenth of the time of the maximum; the first NaN counts as maximum.
     if p.size and not p.item(p.argmax()) <= DOMINANT:
         g = g - np.add.reduce(np.where(p > DOMINANT, g, ZEROS.get(g.dtype, 0)), axis, keepdims=True)
-    gx = np.multiply(g, p, out=array_for(p, memory))
-    total = np.add.reduce(gx, axis, keepdims=True)
-    np.subtract(g, total, out=gx)
-    return np.multiply(gx, p, out=gx if out is None else out)
+    gx = np.multiply(g, p, out=array_for(p, out))
+    np.subtract(g, np.add.reduce(gx, axis, keepdims=True), out=gx)
+    gx *= p
+    return gx
 
 
 def softmax_from_log(x: Array, score: Array | None, /) -> Array:
@@ -153,8 +141,6 @@ def softmax_from_log_x(gy: Array, y: Array, /) -> Array:
 @compiled
 def log_softmax(x: Array, /, axis: Any) -> Array:
     """Return the logarithm of `softmax`; a transposed view if there are few classes."""
-    if is_half(x.dtype):
-        return log_softmax(x.astype(SINGLE), axis).astype(x.dtype)
     if not x.size:
         np.add.reduce(x, axis)  # raises for a wrong axis
         return np.zeros_like(x)
@@ -163,14 +149,7 @@ def log_softmax(x: Array, /, axis: Any) -> Array:
         y -= np.maximum.reduce(y, 0)
         y -= np.log(np.add.reduce(np.exp(y), 0))
         return y.T
-    with on_rows(x, axis):
-        parts = blocks(x, axis)
-        if len(parts) == 1:
-            return _log_softmax(x, axis)
-        y = np.empty_like(x, subok=False)
-        for part in parts:
-            _log_softmax(x[part], axis, y[part])
-        return y
+    return in_parts(_log_softmax, axis, x)
 
 
 def _log_softmax(x: Array, axis: Any, out: Array | None = None) -> Array:
@@ -182,16 +161,7 @@ def _log_softmax(x: Array, axis: Any, out: Array | None = None) -> Array:
 @compiled
 def log_softmax_backward(g: Array, score: Array, /, axis: Any) -> Array:
     """Return ``g - exp(score) * sum(g)`` in one new array."""
-    if is_half(score.dtype):
-        return log_softmax_backward(g.astype(SINGLE), score.astype(SINGLE), axis).astype(score.dtype)
-    with on_rows(score, axis):
-        parts = blocks(score, axis)
-        if len(parts) == 1 or not in_order(g, score):
-            return _log_softmax_backward(g, score, axis)
-        gx = np.empty(score.shape, np.result_type(g, score))
-        for part in parts:
-            _log_softmax_backward(g[part], score[part], axis, gx[part])
-        return gx
+    return in_parts(_log_softmax_backward, axis, g, score)
 
 
 def _log_softmax_backward(g: Array, score: Array, axis: Any, out: Array | None = None) -> Array:
