@@ -5,16 +5,16 @@ affect each other. `Switches` are replaced as a whole, not changed by their thre
 by which the call path detects in a single look-up whether any setting requires special treatment.
 """
 
-import itertools
 import os
 import sys
-import threading
 import warnings
 import weakref
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import ContextDecorator
 from contextvars import ContextVar, copy_context
 from typing import Any, TextIO
+
+from xpgrad.locks import shared_lock
 
 NO_GRAD = 1  # mode bit: enable_backprop is False
 WATCHED = 2  # mode bit: debug mode, or function hooks are active
@@ -24,44 +24,6 @@ ONLY_LIFTED = LIFTED, LIFTED | NO_GRAD  # modes without other special treatment
 
 
 DTYPES = ("float16", "float32", "float64", "mixed16")
-
-
-class SharedLocks:
-    """The locks of `shared_lock` that are in use: a fork acquires all of them, in reverse order of creation."""
-
-    def __init__(self) -> None:
-        self._locks: weakref.WeakValueDictionary[int, Any] = weakref.WeakValueDictionary()
-        self._numbers = itertools.count()
-        self._acquired: list[Any] = []
-        if hasattr(os, "register_at_fork"):  # not on Windows
-            os.register_at_fork(before=self._acquire, after_in_parent=self._release, after_in_child=self._release)
-
-    def add(self) -> Any:
-        """Return a new lock."""
-        lock = self._locks[next(self._numbers)] = threading.RLock()
-        return lock
-
-    def _acquire(self) -> None:
-        locks = [lock for _, lock in sorted(self._locks.items(), reverse=True)]
-        for lock in locks:
-            lock.acquire()
-        self._acquired = locks
-
-    def _release(self) -> None:
-        locks, self._acquired = self._acquired, []
-        for lock in locks:
-            lock.release()
-
-
-_locks = SharedLocks()
-
-
-def shared_lock() -> Any:
-    """Return a lock that its thread may acquire again, as in a signal handler, and that is safe to fork with.
-
-    If a process is forked while another thread holds an ordinary lock, the child waits for it forever.
-    """
-    return _locks.add()
 
 
 def _dtype_of_environment() -> str:

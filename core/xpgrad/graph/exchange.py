@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from itertools import repeat
 from typing import Any, Protocol
 
-from xpgrad.config import shared_lock
+from xpgrad.locks import shared_lock
 
 lock = shared_lock()
 """Held for a few reads and stores of references only."""

@@ -13,9 +13,10 @@ from xpgrad.backend.levels import around
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.spec import Spec
 from xpgrad.backend.standard import OPERATORS, python_operator
-from xpgrad.config import at_level, call_plain, called_with, shared_lock
+from xpgrad.config import at_level, call_plain, called_with
 from xpgrad.errors import EscapedArray
 from xpgrad.graph.variable import Variable, constant_variable
+from xpgrad.locks import shared_lock
 from xpgrad.transforms.enclosing.namespace import TransformedKernels, TransformedNamespace
 from xpgrad.types import Array, DeviceHandle, Dtype, Kernel
 

@@ -10,9 +10,10 @@ from typing import Any, Generic, ParamSpec, TypeVar, overload
 from xpgrad.backend.levels import around
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.random import Snapshot, held_states, restore
-from xpgrad.config import WATCHED, shared_lock, switches
+from xpgrad.config import WATCHED, switches
 from xpgrad.errors import CompileWarning, StaleProgramWarning, TraceError
 from xpgrad.graph.variable import Variable
+from xpgrad.locks import shared_lock
 from xpgrad.transforms.callers import depth
 from xpgrad.transforms.leaves import is_array
 from xpgrad.transforms.trace.agreement import difference

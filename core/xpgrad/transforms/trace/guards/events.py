@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from types import CodeType
 from typing import Any
 
-from xpgrad.config import shared_lock
+from xpgrad.locks import shared_lock
 from xpgrad.transforms.trace.guards.observer import Observer
 
 
