@@ -6,6 +6,7 @@ from typing import Any
 from xpgrad import array_api as xpa
 from xpgrad.array_api.linalg.checks import adjoint, square
 from xpgrad.array_api.linalg.decomposition import Arrays, Decomposition, Targets
+from xpgrad.backend.plugins import plugins
 from xpgrad.errors import ShapeError
 from xpgrad.graph.operands import as_variables
 from xpgrad.graph.variable import Variable, as_variable
@@ -52,12 +53,22 @@ class TriangularSolution(Decomposition):
             return TriangularSolution(lower, self.unit).apply((a, b))[0]
         own = reference("scipy.linalg", "solve_triangular", a, b)
         if own is not None:
-            solve = lambda a, b: (own(a, b, lower=lower, unit_diagonal=self.unit),)  # noqa: E731
-            return by_matrix(solve, (a, b), (2, 2))[0]
+            return by_matrix(lambda a, b: (self.hosted(own, a, b, lower),), (a, b), (2, 2))[0]
         triangle = self.triangle(xp, a, lower)
         if self.unit:
             triangle = triangle + xp.eye(a.shape[-1], dtype=a.dtype, device=xp.device_of(a))
         return xp.linalg.solve(triangle, b)
+
+    def hosted(self, own: Callable[..., Any], a: Any, b: Any, lower: bool) -> Any:
+        """Return the solution by BLAS of the transposed equation, which copies nothing, or by SciPy's `own` checks."""
+        finite, find = plugins.host.namespace.isfinite, reference("scipy.linalg", "get_blas_funcs", a, b)
+        if find is not None and b.size and (self.unit or a.diagonal().all()):
+            by_rows, (trsm,) = a.flags.c_contiguous, find(("trsm",), (a, b))
+            a_turned, options = (a.T, {"lower": not lower}) if by_rows else (a, {"lower": lower, "trans_a": 1})
+            y = trsm(1.0, a_turned, b.T, side=1, diag=self.unit, **options).T
+            if finite(y).all():
+                return y
+        return own(a, b, lower=lower, unit_diagonal=self.unit)
 
     def triangle(self, xp: Namespace, a: Array, lower: bool) -> Array:
         """Return the part of `a` that the solution depends on."""
@@ -159,15 +170,13 @@ class PackedLU(Decomposition):
             raise ShapeError(f"lu_factor: expected a matrix or a stack of matrices, got shape {tuple(a.shape)}")
         rows, columns = a.shape[-2:]
         numbers = xp.arange(rows, device=xp.device_of(a))
-        own = reference("scipy.linalg", "lu_factor", a)
-        if own is not None and a.size:
+        own, exchange = reference("scipy.linalg", "lu_factor", a), reference("scipy.linalg.lapack", "dlaswp", a)
+        if own is not None and exchange is not None and a.size:
 
             def factors(a: Array) -> tuple[Array, Array, Array]:
                 packed, pivots = own(a)
-                order = list(range(rows))
-                for k, p in enumerate(pivots.tolist()):
-                    order[k], order[p] = order[p], order[k]
-                return packed, xp.astype(pivots, numbers.dtype), xp.asarray(order, dtype=numbers.dtype)
+                order = exchange(xp.astype(numbers, xp.float64)[:, None], pivots)[:, 0]
+                return packed, xp.astype(pivots, numbers.dtype), xp.astype(order, numbers.dtype)
 
             return by_matrix(factors, (a,), (2,))
         order = xp.broadcast_to(numbers, a.shape[:-1])
@@ -202,15 +211,18 @@ class PackedLU(Decomposition):
         packed, order = ys
         is_complex, (rows, columns) = self.spec.complex, self.spec.shape[-2:]
         k = min(rows, columns)
-        gl, gu = xp.tril(gys[0], k=-1)[..., :k], xp.triu(gys[0])[..., :k, :]
+        gl, gu = gys[0][..., :k], gys[0][..., :k, :]
         solution = TriangularSolution(True, True), TriangularSolution(True, False)
-        lower, upper = packed[..., :k, :k], adjoint(xp, packed[..., :k, :k], is_complex)
-        left: Map = lambda x: solution[0].solved(xp, adjoint(xp, lower, is_complex), x, False)  # noqa: E731
+        lower = packed[..., :k, :k]
+        upper = adjoint(xp, lower, is_complex)
+        left: Map = lambda x: solution[0].solved(xp, upper, x, False)  # noqa: E731
         right: Map = lambda x: adjoint(  # noqa: E731
             xp, solution[1].solved(xp, adjoint(xp, upper, is_complex), adjoint(xp, x, is_complex), False), is_complex
         )
         parts, axis = [], -2
-        gl1, gu1 = gl[..., :k, :], gu[..., :k]
+        numbers = numbers_of(xp, lower, k)
+        below = numbers[:, None] > numbers
+        gl1, gu1 = xp.where(below, gl[..., :k, :], 0.0), xp.where(below, 0.0, gu[..., :k])
         if rows > k:
             ga2 = right(gl[..., k:, :])
             gu1 = gu1 - xp.triu(xp.matmul(adjoint(xp, packed[..., k:, :], is_complex), ga2))
@@ -219,14 +231,26 @@ class PackedLU(Decomposition):
             ga2 = left(gu[..., k:])
             gl1 = gl1 - xp.matmul(ga2, adjoint(xp, packed[..., k:], is_complex))
             parts, axis = [ga2], -1
-        eye = xp.eye(k, dtype=self.spec.dtype, device=self.spec.device)
-        unit = xp.tril(lower, k=-1) + eye
-        inner = xp.tril(xp.matmul(adjoint(xp, unit, is_complex), gl1), k=-1) + xp.triu(
-            xp.matmul(gu1, adjoint(xp, xp.triu(packed[..., :k, :k]), is_complex))
-        )
+        above = numbers[:, None] < numbers
+        l = xp.where(above, upper, xp.eye(k, dtype=self.spec.dtype, device=self.spec.device))
+        u = xp.where(above, 0.0, upper)
+        # of the products ``l gl1`` and ``gu1 u``, one quarter each is neither needed nor computed
+        h = k // 2
+        bottom, right_half = xp.matmul(l[..., h:, h:], gl1[..., h:, :]), xp.matmul(gu1[..., h:], u[..., h:, h:])
+        first = xp.matmul(l[..., :h, :], gl1[..., :h]), xp.matmul(gu1[..., :h, :], u[..., :h])
+        first = xp.where(below[:h, :h], *first)
+        last = xp.where(below[h:, h:], bottom[..., h:], right_half[..., h:, :])
+        top = xp.concat([first, right_half[..., :h, :]], axis=-1)
+        inner = xp.concat([top, xp.concat([bottom[..., :h], last], axis=-1)], axis=-2)
         ga = xp.concat([right(left(inner)), *parts], axis=axis)
-        back = xp.argsort(order, axis=-1)[..., None]
-        return (xp.take_along_axis(ga, xp.broadcast_to(back, ga.shape), axis=-2),)
+        return (in_order(xp, xp.argsort(order, axis=-1), ga),)
+
+
+def in_order(xp: Any, order: Any, x: Any) -> Any:
+    """Return the rows of matrices in an order, of which each has its own; one matrix is gathered by rows."""
+    if x.ndim == 2:
+        return xp.take(x, order, axis=-2)
+    return xp.take_along_axis(x, xp.broadcast_to(order[..., None], x.shape), axis=-2)
 
 
 def numbers_of(xp: Namespace, x: Array, count: int) -> Any:
@@ -300,8 +324,7 @@ def _order(pivots: Variable, rows: int) -> Variable:
 def _rows_in(order: Variable, x: Variable) -> Variable:
     """Return the rows of `x` in an order, for each matrix of a stack."""
     lead = xpa.broadcast_shapes(order.shape[:-1], x.shape[:-2])
-    x = xpa.broadcast_to(x, lead + x.shape[-2:])
-    return xpa.take_along_axis(x, xpa.broadcast_to(order[..., None], x.shape), axis=-2)
+    return in_order(xpa, order, xpa.broadcast_to(x, lead + x.shape[-2:]))  # type: ignore[no-any-return]
 
 
 def lu(a: AnyArray, permute_l: bool = False, p_indices: bool = False) -> tuple[Variable, ...]:
