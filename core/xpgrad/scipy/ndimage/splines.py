@@ -105,8 +105,8 @@ def _folded(c: Variable, n: int, mode: str) -> Variable:
 
 def _basis(t: Variable, order: int) -> list[Any]:
     """Return the values of the B-splines that are not 0 at a place `t` between two knots."""
-    w: list[Any] = [xpa.ones_like(t)]
-    for d in range(1, order + 1):
+    w: list[Any] = [1.0 - t, t] if order else [xpa.ones_like(t)]
+    for d in range(2, order + 1):
         grown = []
         for j in range(d + 1):
             parts = []
@@ -146,15 +146,21 @@ def taps(
     base = xpa.floor(c if order % 2 else c + 0.5)
     t = c - base if order % 2 else c + 0.5 - base
     start = xpa.astype(base, index_dtype) - order // 2
+    kind = {"constant": "mirror", "wrap": "mirror", "nearest": "reflect"}.get(mode, mode)
+    if kind == "mirror" and n > order + 1:  # one reflection at the edges; places outside, of any index, are not used
+        start = xpa.clip(start, -(order // 2), n - 1 - order // 2)
+        each = [start + k if k else start for k in range(order + 1)]
+        each[: order // 2] = map(xpa.abs, each[: order // 2])
+        each[order // 2 + 1 :] = [xpa.minimum(i, 2 * n - 2 - i) for i in each[order // 2 + 1 :]]
+        return xpa.stack(each, axis=0), xpa.stack(_basis(t, order), axis=0), inside
     index = xpa.stack([start + k for k in range(order + 1)], axis=0)
     if mode == "grid-constant":
         inside = (index >= 0) & (index < n)
         index = xpa.clip(index, 0, n - 1)
     else:
-        kinds = {"constant": "mirror", "wrap": "mirror", "nearest": "reflect"}
         if mode == "constant":  # places far outside give no index
             index = xpa.clip(index, -n, 2 * n)
-        index = _folded(index, n, kinds.get(mode, mode))
+        index = _folded(index, n, kind)
     return index, xpa.stack(_basis(t, order), axis=0), inside
 
 
@@ -176,15 +182,15 @@ def at_points(
 ) -> Variable:
     """Return the values of a spline in all axes at points, whose coordinates have one shape."""
     shape, ndim, count = coordinates[0].shape, x.ndim, order + 1
-    place: Any = 0
-    weight: Any = None
+    place: Any = None
+    weights: list[Variable] = []
     within: Any = None
     for axis, c in enumerate(coordinates):
         index, w, inside = taps(c, x.shape[axis], order, mode, index_dtype, margin)
         wide = (*(1,) * axis, count, *(1,) * (ndim - axis - 1), *shape)
-        place = place * x.shape[axis] + xpa.reshape(index, wide)
-        w = xpa.reshape(w, wide)
-        weight = w if weight is None else weight * w
+        index = xpa.reshape(index, wide)
+        place = place * x.shape[axis] + index if axis else index
+        weights.append(w)
         if inside is not None:
             inside = xpa.reshape(inside, wide) if mode == "grid-constant" else inside
             within = inside if within is None else within & inside
@@ -193,5 +199,6 @@ def at_points(
     found = xpa.reshape(found, place.shape)
     if mode == "grid-constant":
         found = xpa.where(within, found, cval)
-    y = xpa.sum(found * weight, axis=tuple(range(ndim)))
-    return xpa.where(within, y, cval) if mode == "constant" else y
+    for axis in range(ndim - 1, -1, -1):
+        found = xpa.sum(found * weights[axis], axis=axis)
+    return xpa.where(within, found, cval) if mode == "constant" else found
