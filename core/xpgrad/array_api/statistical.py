@@ -285,8 +285,9 @@ def _cumulative_prod_rule(
     while step < x_spec.shape[along]:
         head, tail, end = (at_axis(along, s) for s in (slice(0, -step), slice(step, None), slice(-step, None)))
         after = xp.concat([after[head] + reach[head] * after[tail], after[end]], axis=along)
-        reach = xp.concat([reach[head] * reach[tail], reach[end]], axis=along)
         step *= 2
+        if step < x_spec.shape[along]:
+            reach = xp.concat([reach[head] * reach[tail], reach[end]], axis=along)
     return narrowed(xp, before * after, x_spec)
 
 
@@ -300,8 +301,9 @@ def cumulative_prod_change(xp: Namespace, t: Array, x: Array, x_spec: Spec, axis
     while step < x_spec.shape[along]:
         head, tail, start = (at_axis(along, s) for s in (slice(0, -step), slice(step, None), slice(0, step)))
         change = xp.concat([change[start], change[tail] + reach[tail] * change[head]], axis=along)
-        reach = xp.concat([reach[start], reach[tail] * reach[head]], axis=along)
         step *= 2
+        if step < x_spec.shape[along]:
+            reach = xp.concat([reach[start], reach[tail] * reach[head]], axis=along)
     return narrowed(xp, change, x_spec)
 
 
