@@ -17,7 +17,7 @@ from xpgrad.graph.methods.cuts import ended_at, running, uncollected
 from xpgrad.transforms.dual.rules import ROWS
 from xpgrad.transforms.dual.tangents import raise_escaped, tangent_rule
 from xpgrad.transforms.dual.transposition import transposed
-from xpgrad.transforms.series.terms import RECURRENCES, Tail
+from xpgrad.transforms.series.terms import CURVES, RECURRENCES, Tail
 from xpgrad.types import Array, Kernel
 
 if TYPE_CHECKING:
@@ -164,12 +164,13 @@ class _Rule:
         """Return the coefficients by two derivatives of a function of one operand, which all members share; or None."""
         (primals, tails), of = operands, self.backend.arithmetic(level)
         x, (first, second) = primals[i], tails[i] or (None, None)
-        if first is None or getattr(y, "batched", True) or not self.backend.base.is_kind(y.dtype, "real floating"):
-            return self._recurrence(level, y, operands, [i], parameters)
-        if any(tail is not None for j, tail in enumerate(tails) if j != i):  # without a rule, but asked for
+        together = first is None or getattr(y, "batched", True)
+        together = together or any(tail is not None for j, tail in enumerate(tails) if j != i)  # they have no rule
+        if together or not self.backend.base.is_kind(y.dtype, "real floating"):
             return self._recurrence(level, y, operands, [i], parameters)
         units: list[Tail] = [(1.0, None) if j == i else None for j in range(len(tails))]
-        found = self._recurrence(level, y, (primals, units), [i], parameters)
+        known = CURVES.get(self.name)
+        found = [y, *known(of, x, y)] if known else self._recurrence(level, y, (primals, units), [i], parameters)
         if found is None:
             units[i] = (of.xp.ones_like(x), None)
             found = [y, *(self._general(level, y, (primals, units), [i], parameters)[1] or (None, None))]

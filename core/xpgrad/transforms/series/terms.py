@@ -77,10 +77,7 @@ class SeriesArithmetic:
         weighted = [None, *(self.scaled(each, float(j)) for j, each in enumerate(x[1:], 1))]
         for k in range(1, order + 1):
             slopes.append(slope(ys, k - 1))
-            total: Array | None = None
-            for j in range(1, k + 1):
-                total = self.add(total, self.times(weighted[j], slopes[k - j]))
-            ys.append(self.scaled(total, 1 / k))
+            ys.append(self.scaled(self.convolved(weighted, slopes, k, start=1), 1 / k))
         return ys
 
     def quotient(self, a: Terms, b: Terms, y: Array) -> list[Any]:
@@ -139,3 +136,10 @@ RECURRENCES: dict[str, Callable[[SeriesArithmetic, Terms, Array], list[Any]]] = 
     "square": lambda of, x, y: of.product(x, x),
 }
 """Series of functions of one real array, by the kernels' names."""
+CURVES: dict[str, Callable[[SeriesArithmetic, Array, Array], tuple[Any, Any]]] = {
+    "exp": lambda of, x, y: (y, of.scaled(y, 0.5)),
+    "tanh": lambda of, x, y: (t := of.xp.tanh_slope(x, y), of.scaled(of.times(t, y), -1.0)),
+    "sin": lambda of, x, y: (of.xp.cos(x), of.scaled(y, -0.5)),
+    "cos": lambda of, x, y: (of.scaled(of.xp.sin(x), -1.0), of.scaled(y, -0.5)),
+}
+"""First derivatives of such functions, and halves of the second."""
