@@ -100,6 +100,29 @@ def test_derivative_of_gammainc_has_the_digits_of_mpmath() -> None:
     np.testing.assert_allclose(kernel(*points.T, n=1), list(map(float, expected)), rtol=64 * np.finfo(float).eps)
 
 
+def test_derivative_of_students_distribution_by_series_is_that_of_the_integral_and_of_mpmath() -> None:
+    mpmath = pytest.importorskip("mpmath")
+    pytest.importorskip("scipy.special")
+    backend, rng = get_device("@numpy").backend, np.random.default_rng(0)
+    kernel, default = backend.lazy_override("special.stdtr_slope"), backend.xp.default("special.stdtr_slope")
+    assert kernel is not None
+    assert default is not None
+    df, t = 10 ** rng.uniform(-1.5, 1.6, (40, 50)), 10 ** rng.uniform(-3, 3, (40, 50)) * rng.choice([-1, 1], (40, 50))
+    df[0, :4], t[1, :5] = (0, -1, np.nan, np.inf), (0, -0.0, np.nan, np.inf, -np.inf)
+    with np.errstate(all="ignore"):
+        np.testing.assert_allclose(kernel(df, t), default(df, t), rtol=1e-10, atol=1e-300)
+        assert kernel(df.astype(np.float32), t.astype(np.float32)).dtype == np.float32
+    assert kernel(df[:0], t[:0]).shape == (0, 50)
+    assert kernel(np.asarray(3.0), np.asarray(0.5)).shape == ()
+    points = np.array(
+        [(0.1, 0.3), (0.7, -8.0), (2.0, 0.01), (3.0, 1.2), (9.0, 0.1), (12.0, 2.5), (3.0, -1.7), (14.0, 30)]
+    )
+    with mpmath.workdps(40):
+        cdf = lambda v, t: mpmath.betainc(v / 2, 0.5, 0, v / (v + mpmath.mpf(t) ** 2), regularized=True) / 2  # noqa: E731
+        expected = [-np.sign(t) * float(mpmath.diff(lambda v, t=t: cdf(v, t), v)) for v, t in points]
+    np.testing.assert_allclose(kernel(*points.T), expected, rtol=64 * np.finfo(float).eps)
+
+
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("random", [False, True])
 def test_where_by_bits_gives_the_bits_of_where(dtype: str, random: bool) -> None:

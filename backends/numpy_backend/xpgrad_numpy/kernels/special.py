@@ -75,7 +75,15 @@ OF_COMPLEX = {
     "complex_erf": "erf", "complex_erfc": "erfc", "complex_loggamma": "loggamma", "complex_wofz": "wofz",
 }  # fmt: skip
 PARTLY = frozenset(
-    ["betainc_moment", "elliptic_of", "erfc_quotient_of", "gammainc_moment", "kve_moment", "mills_excess"]
+    [
+        "betainc_moment",
+        "elliptic_of",
+        "erfc_quotient_of",
+        "gammainc_moment",
+        "kve_moment",
+        "mills_excess",
+        "stdtr_slope",
+    ]
 )
 """Kernels that are SciPy's for some orders or arguments."""
 NAMES = (
@@ -135,6 +143,7 @@ def _partly(name: str, library: Any, xp: Namespace) -> Kernel:
     make = {
         "betainc_moment": tails.betainc_moment, "elliptic_of": _elliptic, "erfc_quotient_of": tails.erfc_quotient_of,
         "gammainc_moment": tails.gammainc_moment, "kve_moment": _kve_moment, "mills_excess": tails.mills_excess,
+        "stdtr_slope": tails.stdtr_slope,
     }[name]  # fmt: skip
     return make(library, xp, xp.default(f"special.{name}"))
 

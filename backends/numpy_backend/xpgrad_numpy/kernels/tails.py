@@ -1,4 +1,4 @@
-"""Derivatives of incomplete gamma functions and of the normal distribution's tails, by series chosen by the arguments.
+"""Derivatives of incomplete gamma and beta functions, and of tails of distributions, by series chosen by the arguments.
 
 The default bodies compute all formulas for all elements.
 """
@@ -22,6 +22,14 @@ FRACTION_FROM = 2.5
 """Arguments from which the difference from the asymptote cancels more than four bits."""
 TERMS = 40
 """Terms of the fraction at the smallest argument for which it is used."""
+DEGREES = 0.01, 15.0
+"""Degrees of freedom for which derivatives of Student's distribution by them are power series, without cancellation."""
+FEW, OF_FEW, OF_MANY = 3.0, 0.5, 0.25
+"""Few degrees of freedom, and the ``t**2 / (df + t**2)`` up to which terms of the power series that starts at 0 cancel
+less than those of the other, for few and more degrees."""
+SHIFTS = 12
+OF_PSI = (1 / 16, -1 / 128, 1 / 256, -17 / 4096, 31 / 4096, -691 / 32768, 5461 / 65536)
+"""Coefficients of the asymptotic series of `_psi_rise`, in ``1 / b**2``."""
 ROOT_2, ROOT_PI = math.sqrt(2), math.sqrt(math.pi)
 
 
@@ -194,3 +202,97 @@ def _beta_slope(library: Any, a: Array, b: Array, x: Array, by_first: Array) -> 
         rest *= top * max(1.0, (least + most + k) / (least + 1 + k))
         k += 1
     return total, same_sign | (np.abs(total) > size)
+
+
+def stdtr_slope(library: Any, xp: Namespace, default: Kernel) -> Kernel:
+    """Return the derivative of `stdtr` by the degrees of freedom, by power series if there are few.
+
+    The series are those of `betainc_moment`, here with terms whose limit depends on the degrees of freedom, too.
+    """
+
+    def kernel(df: Array, t: Array, /) -> Array:
+        dtype = np.result_type(df, t)
+        df, t = np.broadcast_arrays(df, t)
+        near = (df >= DEGREES[0]) & (df <= DEGREES[1]) & (np.abs(t) <= 1e30)
+        if not near.any():
+            return default(df, t)
+        of, at = df[near].astype(np.float64), t[near].astype(np.float64)
+        square, found = at * at, np.empty_like(of)
+        inner = square <= of * np.where(of <= FEW, OF_FEW / (1 - OF_FEW), OF_MANY / (1 - OF_MANY))
+        found[inner] = _student_inner(library, of[inner], square[inner])
+        found[~inner] = -_student_outer(library, of[~inner], square[~inner])
+        y, missing = np.empty(df.shape, dtype), ~near
+        y[near] = np.copysign(0.5, at) * found
+        if missing.any():
+            y[missing] = default(df[missing], t[missing])
+        return y
+
+    return kernel
+
+
+def _student_inner(library: Any, df: Array, square: Array) -> Array:
+    """Return the derivatives of the probability of ``t**2`` below `square`, by powers of ``square / (df + square)``.
+
+    The terms are ``x**(1 / 2 + k) * (1 - x)**b * gamma(b + 1 / 2 + k) / (gamma(k + 3 / 2) * gamma(b))``, `b` half `df`.
+    """
+    b, x = 0.5 * df, square / (df + square)
+    term = np.sqrt(x) * np.exp(-b * np.log1p(square / df)) * (2 / library.beta(0.5, b))
+    slope = _psi_rise(b) + 0.5 * (x / df - _log_excess(x))
+    total, below, factor, product = term * slope, df + 1, x * (b + 0.5), np.empty_like(df)
+    fall, rest, k = (1 - x) / df, 1.0, 0
+    top, most = float(x.max(initial=0.0)), float(b.max(initial=0.0))
+    while rest > NEGLIGIBLE:
+        slope -= fall
+        slope += np.divide(1.0, below, out=product)
+        term *= factor
+        term *= 1 / (k + 1.5)
+        total += np.multiply(term, slope, out=product)
+        below += 2
+        factor += x
+        rest *= top * max(1.0, (most + 0.5 + k) / (k + 1.5))
+        k += 1
+    return total
+
+
+def _student_outer(library: Any, df: Array, square: Array) -> Array:
+    """Return the derivatives of the probability of ``t**2`` above `square`, by powers of ``df / (df + square)``."""
+    b, x = 0.5 * df, df / (df + square)
+    log, rise = np.log1p(square / df), square / (df + square) / df
+    term = np.sqrt(1 - x) * np.exp(-b * log) / (b * library.beta(0.5, b))
+    slope = 0.5 * (df * rise - x / df - log + library.psi(b + 0.5) - library.psi(b + 1))
+    total, over, below, product = term * slope, b + 0.5, b + 1, np.empty_like(df)
+    top, rest = float(x.max(initial=0.0)), 1.0
+    while rest > NEGLIGIBLE:
+        term *= x
+        term *= np.divide(over, below, out=product)
+        slope += rise
+        np.multiply(over, below, out=product)
+        slope += np.divide(0.25, product, out=product)
+        total += np.multiply(term, slope, out=product)
+        over += 1
+        below += 1
+        rest *= top
+    return total
+
+
+def _psi_rise(b: Array) -> Array:
+    """Return ``(psi(b + 1 / 2) - psi(b)) / 2 - 1 / (4 * b)``, without cancellation."""
+    total, at = np.zeros_like(b), b.copy()
+    for _ in range(SHIFTS):
+        total += 0.125 / (at * (at + 0.5) * (at + 1))
+        at += 1
+    w, inner = 1 / (at * at), np.zeros_like(b)
+    for coefficient in reversed(OF_PSI):
+        inner *= w
+        inner += coefficient
+    return total + inner * w
+
+
+def _log_excess(x: Array) -> Array:
+    """Return ``-x - log(1 - x)`` for `x` from 0 to `OF_FEW`, without cancellation."""
+    u = x / (2 - x)
+    square, total = u * u, np.zeros_like(x)
+    for k in range(35, 1, -2):
+        total *= square
+        total += 1 / k
+    return x * u + 2 * (u * square * total)
