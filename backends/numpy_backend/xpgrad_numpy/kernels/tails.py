@@ -185,12 +185,13 @@ def _beta_slope(library: Any, a: Array, b: Array, x: Array, by_first: Array) -> 
     size = CANCELLING * np.maximum(1.0, np.abs(whole) + np.abs(own))
     same_sign = np.where(by_first, slope <= -size, slope >= size)  # of all later terms too, which are larger
     total, both, step = term * slope, a + b, a + 1
-    beyond = step - both  # 1 / both - 1 / step is this divided by their product
+    over = np.where(by_first, step - both, step)  # 1 / both - 1 / step, or 1 / both, is this divided by their product
+    grown = np.where(by_first, 0.0, 1.0)
     top, product = float(x.max()), np.empty_like(a)
     rest, most, least, k = 1.0, float(b.max()), float(a.min()), 0
     while rest > NEGLIGIBLE and k < MAX_TERMS:
         np.multiply(both, step, out=product)
-        np.divide(np.where(by_first, beyond, step), product, out=product)
+        np.divide(over, product, out=product)
         slope += product
         np.divide(both, step, out=product)
         product *= x
@@ -199,6 +200,7 @@ def _beta_slope(library: Any, a: Array, b: Array, x: Array, by_first: Array) -> 
         total += product
         both += 1
         step += 1
+        over += grown
         rest *= top * max(1.0, (least + most + k) / (least + 1 + k))
         k += 1
     return total, same_sign | (np.abs(total) > size)
