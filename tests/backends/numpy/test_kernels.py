@@ -61,13 +61,14 @@ def test_derivatives_by_series_agree_with_integrals_and_fractions() -> None:
     backend, rng = get_device("@numpy").backend, np.random.default_rng(0)
     a, x = 10 ** rng.uniform(-2, 1.7, (40, 50)), 10 ** rng.uniform(-3, 1.7, (40, 50))
     a[0, :4], x[1, :4] = (0, -1, np.nan, np.inf), (0, -1, np.nan, np.inf)
-    for name, args in (("gammainc_moment", (a, x)), ("erfc_quotient_of", (rng.uniform(-5, 20, 500),))):
+    quotient = "erfc_quotient_of", (rng.uniform(-5, 20, 500),), 1
+    for name, args, n in (("gammainc_moment", (a, x), 1), ("gammainc_moment", (a, x), 2), quotient):
         kernel, default = backend.lazy_override(f"special.{name}"), backend.xp.default(f"special.{name}")
         assert kernel is not None
         assert default is not None
         with np.errstate(all="ignore"):
-            found, expected = kernel(*args, n=1), default(*args, n=1)
-            single = kernel(*(x.astype(np.float32) for x in args), n=1)
+            found, expected = kernel(*args, n=n), default(*args, n=n)
+            single = kernel(*(x.astype(np.float32) for x in args), n=n)
         np.testing.assert_allclose(found, expected, rtol=1e-11, atol=1e-300)
         assert single.dtype == np.float32
 

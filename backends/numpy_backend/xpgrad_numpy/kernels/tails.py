@@ -34,14 +34,15 @@ ROOT_2, ROOT_PI = math.sqrt(2), math.sqrt(math.pi)
 
 
 def gammainc_moment(library: Any, xp: Namespace, default: Kernel) -> Kernel:
-    """Return the integral of order 1, the derivative of `gammainc` by its parameter, by a power series where possible.
+    """Return the integrals of orders 1 and 2, for derivatives of `gammainc` by its parameter, by power series.
 
     The terms of the series ``sum(x**(a + k) * exp(-x) / gamma(a + k + 1))`` are differentiated. All derivatives are
     negative up to about the median. Small derivatives in the upper tail are those of Legendre's continued fraction.
+    Other arguments, for which terms cancel, are left to the default kernel.
     """
 
     def kernel(a: Array, x: Array, /, n: int) -> Array:
-        if n != 1 or not a.size or not x.size:
+        if n > 2 or not a.size or not x.size:
             return default(a, x, n=n)
         dtype = np.result_type(a, x)
         a, x = np.broadcast_arrays(a, x)
@@ -53,9 +54,9 @@ def gammainc_moment(library: Any, xp: Namespace, default: Kernel) -> Kernel:
         whole = bool(near.all())
         at, to = (a, x) if whole else (a[near], x[near])
         at, to = at.astype(np.float64), to.astype(np.float64)
-        found, left = _slope(library, at, to)
+        found, left = (_slope if n == 1 else _second_moment)(library, at, to)
         tail = ~left & (to > FAR) & (to > at)
-        if tail.any():
+        if n == 1 and tail.any():
             found[tail] = _upper_slope(library, at[tail], to[tail])
             left |= tail
         if whole and left.all():
@@ -87,6 +88,35 @@ def _slope(library: Any, a: Array, x: Array) -> tuple[Array, Array]:
         rest *= most / (least + k)
         k += 1
     return total, same_sign | (total < -CANCELLING)
+
+
+def _second_moment(library: Any, a: Array, x: Array) -> tuple[Array, Array]:
+    """Return the integrals of order 2, and a mask of those without cancellation.
+
+    Terms of those from 0 to `x` are the terms of `gammainc` times ``(log(x) - psi(a + k + 1))**2 + psi'(a) - psi'(a + k
+    + 1)``, which are all positive. Those from `x` on are what these lack of ``psi'(a)``.
+    """
+    term = x**a * np.exp(-x) / library.gamma(a + 1)
+    slope, rise = np.log(x) - library.psi(a + 1), 1 / (a * a)
+    total, step, product, square = term * (slope * slope + rise), a + 1, np.empty_like(a), np.empty_like(a)
+    least, most, rest, k = float(a.min()), float(x.max()), 1.0, 1
+    while rest > NEGLIGIBLE:
+        np.divide(1.0, step, out=product)
+        slope -= product
+        rise += np.multiply(product, product, out=square)
+        product *= x
+        term *= product
+        np.multiply(slope, slope, out=square)
+        square += rise
+        square *= term
+        total += square
+        step += 1
+        rest *= most / (least + k)
+        k += 1
+    low, whole = np.minimum(a, 1.0), library.polygamma(1, a)
+    left = x < np.where(a < 1, np.exp((library.gammaln(low + 1) - math.log(2)) / low), a)
+    above = total - whole
+    return np.where(left, total, above), left | (above < -whole / 12)
 
 
 def _upper_slope(library: Any, a: Array, x: Array) -> Array:
