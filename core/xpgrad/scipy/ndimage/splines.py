@@ -147,8 +147,9 @@ def taps(
     t = c - base if order % 2 else c + 0.5 - base
     start = xpa.astype(base, index_dtype) - order // 2
     kind = {"constant": "mirror", "wrap": "mirror", "nearest": "reflect"}.get(mode, mode)
-    if kind == "mirror" and n > order + 1:  # one reflection at the edges; places outside, of any index, are not used
+    if kind == "mirror":  # places outside, of any index, are not used
         start = xpa.clip(start, -(order // 2), n - 1 - order // 2)
+    if kind == "mirror" and n > order + 1:  # one reflection at each edge
         each = [start + k if k else start for k in range(order + 1)]
         each[: order // 2] = map(xpa.abs, each[: order // 2])
         each[order // 2 + 1 :] = [xpa.minimum(i, 2 * n - 2 - i) for i in each[order // 2 + 1 :]]
@@ -158,8 +159,6 @@ def taps(
         inside = (index >= 0) & (index < n)
         index = xpa.clip(index, 0, n - 1)
     else:
-        if mode == "constant":  # places far outside give no index
-            index = xpa.clip(index, -n, 2 * n)
         index = _folded(index, n, kind)
     return index, xpa.stack(_basis(t, order), axis=0), inside
 
