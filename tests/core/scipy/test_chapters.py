@@ -2,6 +2,7 @@
 
 import importlib
 import re
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -145,6 +146,14 @@ def test_empty_arrays(call, shape):
          lambda: integrate.simpson(X, X[:, 0])),
         (SingularMatrix, "splu: Factor is exactly singular",
          lambda: sparse.linalg.splu(sparse.coo_array((np.zeros(1), ([0], [0])), (2, 2)))),
+        (TypeError, "eigsh: expected k to be an integer, got .*float", lambda: sparse.linalg.eigsh(LARGE, 1.5)),
+        (TypeError, "svds: expected k to be an integer, got .*Fraction",
+         lambda: sparse.linalg.svds(LARGE, Fraction(1, 3))),
+        (ValueError, "eigsh: expected sigma to be a finite number", lambda: sparse.linalg.eigsh(LARGE, 2, sigma=np.nan)),
+        (SingularMatrix, "eigsh: Factor is exactly singular; got sigma=1.0",
+         lambda: sparse.linalg.eigsh(LARGE, 2, sigma=1.0)),
+        (ShapeError, "savgol_filter: expected a number as cval",
+         lambda: signal.savgol_filter(X, 3, 1, mode="constant", cval=X)),
     ],
 )  # fmt: skip
 def test_errors_name_the_function_and_the_argument(error, text, call):
@@ -152,4 +161,5 @@ def test_errors_name_the_function_and_the_argument(error, text, call):
         call()
 
 
+LARGE = sparse.coo_array((np.ones(400), (np.arange(400), np.arange(400))), (400, 400))
 X, S = np.arange(6.0).reshape(2, 3), np.eye(3) + np.arange(9.0).reshape(3, 3)

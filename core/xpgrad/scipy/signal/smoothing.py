@@ -10,12 +10,12 @@ from xpgrad.backend.plugins import plugins
 from xpgrad.errors import ShapeError
 from xpgrad.graph.variable import Variable
 from xpgrad.ops.padding import pad
-from xpgrad.scipy.operands import from_host, inexact, numbers_beside, one_axis
+from xpgrad.scipy.operands import beside, from_host, inexact, numbers_beside, one_axis
 from xpgrad.scipy.reference import required
 from xpgrad.types import AnyArray, Array, integers
 
-PADDING = {"mirror": "reflect", "nearest": "edge", "wrap": "wrap", "constant": "constant"}
-"""Modes of `pad` by SciPy's names."""
+PADDING = {"mirror": "reflect", "nearest": "edge", "wrap": "wrap"}
+"""Modes of `pad` by SciPy's names; in the mode "constant", the value may be a Variable."""
 
 
 @functools.lru_cache(maxsize=64)
@@ -53,8 +53,8 @@ def savgol_filter(
     given = inexact(x, "savgol_filter")
     along = one_axis(axis, given, "savgol_filter")
     y: Variable = xpa.moveaxis(given, along, -1)
-    if mode not in ("interp", *PADDING):
-        raise ValueError(f"savgol_filter: expected the mode interp, {', '.join(PADDING)}, got {mode!r}")
+    if mode not in ("interp", "constant", *PADDING):
+        raise ValueError(f"savgol_filter: expected the mode interp, constant, {', '.join(PADDING)}, got {mode!r}")
     scipy_signal = required("scipy.signal", "savgol_filter")
     weights = scipy_signal.savgol_coeffs(window_length, polyorder, deriv)[::-1]
     half, n = window_length // 2, y.shape[-1]
@@ -62,9 +62,14 @@ def savgol_filter(
     if mode == "interp" and n < window_length:
         raise ShapeError(f"savgol_filter: expected at least {window_length} elements along axis {axis}, got {n}")
     if mode != "interp":
-        shift: Any = cval if mode == "constant" else 0.0
-        moved: Variable = y - shift
-        y = pad(moved, [(0, 0)] * (y.ndim - 1) + [(before, half)], PADDING[mode]) + shift
+        if mode == "constant":
+            value = beside(y, cval, "savgol_filter")
+            if value.ndim:
+                raise ShapeError(f"savgol_filter: expected a number as cval, got shape {value.shape}")
+            first, last = [xpa.broadcast_to(value, (*y.shape[:-1], count)) for count in (before, half)]
+            y = xpa.concat([first, y, last], axis=-1)
+        else:
+            y = pad(y, [(0, 0)] * (y.ndim - 1) + [(before, half)], PADDING[mode])
         n += before + half
     total: Any = None
     for k in range(window_length):

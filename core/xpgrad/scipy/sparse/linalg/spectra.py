@@ -1,17 +1,19 @@
 """Eigenvalues, singular values, and products with exponentials."""
 
+import math
+from numbers import Real
 from typing import Any
 
 from xpgrad import array_api as xpa
 from xpgrad.backend.plugins import plugins
-from xpgrad.errors import ShapeError
+from xpgrad.errors import IterationError, ShapeError, SingularMatrix
 from xpgrad.graph.operands import is_operand
 from xpgrad.graph.variable import Variable, as_variable
 from xpgrad.scipy.operands import from_host, inexact
 from xpgrad.scipy.reference import required
 from xpgrad.scipy.sparse.matrices import SparseArray, as_sparse, on_host
 from xpgrad.transforms.implicit import custom_linear_solve, custom_root
-from xpgrad.types import AnyArray, Array
+from xpgrad.types import WHOLE, AnyArray, Array
 
 MAX_DENSE = 300
 """Rows up to which eigenvalues are those of the dense matrix."""
@@ -23,6 +25,32 @@ ORDER = 18
 
 def _dense(A: Any, name: str) -> Variable:
     return as_variable(A) if is_operand(A) else as_sparse(A, name).toarray()
+
+
+def _count(k: Any, limit: int, function: str) -> int:
+    """Return `k`, how many values `function` returns, as an int from 1 to `limit`."""
+    if not isinstance(k, WHOLE):
+        raise TypeError(f"{function}: expected k to be an integer, got an object of type {type(k).__name__}")
+    if not 0 < int(k) <= limit:
+        raise ShapeError(f"{function}: expected k from 1 to {limit}, got {k}")
+    return int(k)
+
+
+def _shift(sigma: Any) -> float | None:
+    """Return the number next to which `eigsh` looks for eigenvalues, or None."""
+    if sigma is None:
+        return None
+    if not isinstance(sigma, Real):
+        raise TypeError(
+            f"eigsh: expected sigma to be a real number or None, got an object of type {type(sigma).__name__}"
+        )
+    try:
+        found = float(sigma)
+    except OverflowError:
+        found = math.inf
+    if not math.isfinite(found):
+        raise ValueError(f"eigsh: expected sigma to be a finite number of float64, got {found}")
+    return found
 
 
 class BorderedSystem:
@@ -58,7 +86,13 @@ def _pairs(a: SparseArray, k: int, sigma: float | None, which: str) -> tuple[Var
     """Return eigenpairs of a real symmetric matrix by SciPy, whose derivatives solve sparse systems."""
     host = plugins.host.namespace
     values = a.to_scipy()
-    found, vectors = required("scipy.sparse.linalg", "eigsh").eigsh(values, k, sigma=sigma, which=which)
+    linalg = required("scipy.sparse.linalg", "eigsh")
+    try:
+        found, vectors = linalg.eigsh(values, k, sigma=sigma, which=which)
+    except linalg.ArpackError as error:
+        raise IterationError(f"eigsh: {error}; got a matrix of shape {a.shape}, k={k}, sigma={sigma}") from error
+    except RuntimeError as error:  # of the factors of the shifted matrix
+        raise SingularMatrix(f"eigsh: {error}; got sigma={sigma}, choose a number beside it") from error
     n = a.shape[0]
 
     def misfit(z: Variable) -> Variable:
@@ -101,19 +135,18 @@ def eigsh(
         eigenvalue, which must be single; otherwise by the dense matrix.
     """
     n = A.shape[0]
-    if not 0 < k <= n:
-        raise ShapeError(f"eigsh: expected k from 1 to {n}, got {k}")
+    k, sigma = _count(k, n, "eigsh"), _shift(sigma)
+    if which not in (("LM", "SM", "LA", "SA") if sigma is None else ("LM",)):
+        raise ValueError(f"eigsh: expected which 'LM', and without sigma 'SM', 'LA' or 'SA', got {which!r}")
     sparse = None if is_operand(A) else as_sparse(A, "eigsh")
     if sparse is not None and n > MAX_DENSE and k < n - 1 and not sparse.data.node.spec.complex:
         w, v = _pairs(sparse, k, sigma, which)
         return (w, v) if return_eigenvectors else w
     a = _dense(A, "eigsh")
     w, v = xpa.linalg.eigh(a)
-    if sigma is None and which in ("LA", "SA"):
+    if which in ("LA", "SA"):
         chosen = slice(n - k, n) if which == "LA" else slice(0, k)
         return (w[chosen], v[:, chosen]) if return_eigenvectors else w[chosen]
-    if which not in (("LM", "SM") if sigma is None else ("LM",)):
-        raise ValueError(f"eigsh: expected which 'LM', and without sigma 'SM', 'LA' or 'SA', got {which!r}")
     order = xpa.argsort(xpa.abs(as_variable(w.array) - (sigma or 0.0)), descending=sigma is None and which == "LM")[:k]
     order = xpa.sort(order)
     found = xpa.take(w, order)
@@ -136,8 +169,9 @@ def svds(A: Any, k: int = 6, *, which: str = "LM", return_singular_vectors: bool
         Of real sparse matrices with more than 300 rows and columns by `eigsh` of their product with the transpose, so
         that small singular values have fewer digits; otherwise from the dense matrix.
     """
-    if not 0 < k <= min(A.shape):
-        raise ShapeError(f"svds: expected k from 1 to {min(A.shape)}, got {k}")
+    k = _count(k, min(A.shape), "svds")
+    if which not in ("LM", "SM"):
+        raise ValueError(f"svds: expected which 'LM' or 'SM', got {which!r}")
     sparse = None if is_operand(A) else as_sparse(A, "svds")
     if sparse is not None and min(A.shape) > MAX_DENSE and which == "LM" and not sparse.data.node.spec.complex:
         w, v = eigsh(sparse.T @ sparse, k)
@@ -145,8 +179,6 @@ def svds(A: Any, k: int = 6, *, which: str = "LM", return_singular_vectors: bool
         return ((sparse @ v) / s, s, xpa.matrix_transpose(v)) if return_singular_vectors else s
     a = _dense(A, "svds")
     u, s, vh = xpa.linalg.svd(a, full_matrices=False)
-    if which not in ("LM", "SM"):
-        raise ValueError(f"svds: expected which 'LM' or 'SM', got {which!r}")
     part = slice(0, k) if which == "LM" else slice(s.shape[0] - k, s.shape[0])
     u, s, vh = xpa.flip(u[:, part], axis=1), xpa.flip(s[part]), xpa.flip(vh[part, :], axis=0)
     return (u, s, vh) if return_singular_vectors else s
