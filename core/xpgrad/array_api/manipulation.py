@@ -85,9 +85,10 @@ def _roll_rule(xp: Namespace, gy: Array, shift: Axes, axis: Axes | None) -> Arra
 
 def _shifts(shift: Axes, axis: Axes | None) -> Axes:
     """Return `shift` with a number for each of several axes; not every library applies one number to all of them."""
+    numbers = integers(shift, "roll")
     if not isinstance(shift, WHOLE):
-        return integers(shift)
-    return shift if axis is None or isinstance(axis, WHOLE) else (shift,) * len(axis)
+        return numbers
+    return numbers[0] if axis is None or isinstance(axis, WHOLE) else numbers * len(axis)
 
 
 @primitive(linear=("x",), x=_roll_rule)
