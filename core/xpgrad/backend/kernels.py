@@ -321,14 +321,16 @@ class KernelNamespace(LazyNamespace):
         checks = [_FirstResult(f"{title}: kernel {name!r}", last if pure else None) for title in titles]
         return _first_that_accepts(list(zip(given, checks, strict=True)), last)
 
-    def foreign(self) -> Iterator[tuple[str, str, Kernel, Kernel]]:
-        """Yield provider, name, kernel and default body of the kernels that other plugins give for this backend."""
+    def foreign(self) -> Iterator[tuple[str, Declaration, Kernel]]:
+        """Yield provider, declaration and kernel of the kernels that other plugins give for this backend."""
         for provider, kernels in self._providers:
             for name, given in kernels.items():
-                declaration = table.find(name)
-                default = None if declaration is None else self._default(declaration)
-                if default is not None:
-                    yield provider, name, given, default
+                if (declaration := table.find(name)) is not None:
+                    yield provider, declaration, given
+
+    def reference(self, declaration: Declaration) -> Kernel | None:
+        """Return the default body of a kernel, or the gradient rule that it replaces, or None."""
+        return self._default(declaration) if declaration.rule is None else functools.partial(declaration.rule, self)
 
     def replacement(self, declaration: Declaration) -> Kernel | None:
         """Return the best replacement of a kernel, or None; a primitive that has been redefined has none."""

@@ -3,15 +3,12 @@
 import math
 import time
 from collections.abc import Callable, Mapping
-from contextlib import suppress
-from itertools import islice, product
 from typing import Any
 
 import xpgrad
 from xpgrad.backend.backend import Backend
 from xpgrad.backend.device import Device
-from xpgrad.backend.geometry import Geometry
-from xpgrad.backend.kernels import Declaration, difference, library_function, table
+from xpgrad.backend.kernels import library_function, table
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.standard import DTYPES, FUNCTIONS
 from xpgrad.backend.third_party import text_of
@@ -31,49 +28,6 @@ CREATION: Mapping[str, tuple[Any, ...]] = {
     "zeros": ((2,),),
 }
 """Functions that take `device=`, and the other arguments that they are called with."""
-PARAMETERS: Mapping[str, tuple[Any, ...]] = {
-    "alpha": (1.0,),
-    "axes": ((0,), 1),
-    "axis": (-1, (-1,), (0,), None),
-    "beta": (1.0,),
-    "copy": (None,),
-    "correction": (0.0,),
-    "descending": (False, True),
-    "dtype": (None,),
-    "eps": (0.001,),
-    "exponent": (2.0,),
-    "fill": (-1.0,),
-    "full_matrices": (False,),
-    "geometry": (Geometry((2, 2), (2, 2), (1, 1), (0, 0), (1, 1), (1, 1)),),
-    "groups": (1,),
-    "ignore_label": (-1,),
-    "include_initial": (False, True),
-    "invert": (False,),
-    "k": (0, 1),
-    "keepdims": (False, True),
-    "label_num": (3,),
-    "m": (1, 2),
-    "n": (None, 1, 2),
-    "norm": ("backward", "ortho"),
-    "offset": (0, 1),
-    "ord": (3.0,),
-    "repeats": (2,),
-    "rtol": (None, 0.1),
-    "s": (None,),
-    "scale": (1.0,),
-    "shape": ((1, -1), (1, 3)),
-    "shift": (1,),
-    "side": ("left",),
-    "slope": (0.2,),
-    "sorter": (None,),
-    "stable": (True,),
-    "upper": (False, True),
-    "z": (1.0,),
-}
-"""Values of the parameters of kernels by which kernels of other plugins are tried."""
-NOT_UNIQUE = "linalg.eig", "linalg.eigh", "linalg.qr", "linalg.svd"
-"""Kernels whose correct results may differ, in the signs of vectors."""
-MAX_CALLS = 24  # calls of one kernel with different parameters
 ATTRIBUTES = "shape", "dtype", "ndim", "size"
 OPERATORS = """
     abs neg pos add sub mul truediv floordiv mod pow matmul radd rsub rmul rtruediv rpow
@@ -193,85 +147,6 @@ def creation_faults(device: Device) -> dict[str, str]:
         except Exception as error:  # a library can raise anything
             faults[name] = text_of(error)
     return faults
-
-
-def foreign_faults(device: Device) -> dict[str, str]:
-    """Return the errors of kernels that other plugins provide for a backend, found on samples, by their names.
-
-    An exception is an error only if no call succeeds: a default body may accept parameters, such as an integer axis,
-    that the function of its kernel never passes.
-    """
-    faults: dict[str, str] = {}
-    for provider, name, given, default in device.backend.xp.foreign():
-        declaration, failure, succeeded = table.declared[name], None, False
-        for arrays, parameters in product(_arguments(device, declaration.arrays), _parameters(declaration)):
-            expected = None
-            with suppress(Exception):  # it needs other arrays or parameters
-                expected = default(*arrays, **parameters)
-            if name in NOT_UNIQUE or not all(hasattr(y, "shape") for y in _results(expected)):
-                continue
-            said = f" with {', '.join(f'{key}={value!r}' for key, value in parameters.items())}" if parameters else ""
-            try:
-                fault = _difference(device, given(*arrays, **parameters), expected)
-            except Exception as error:  # third-party code
-                failure = failure or text_of(error) + said
-                continue
-            succeeded = True
-            if fault is not None:
-                faults[f"{name} of {provider}"] = fault + said
-                break
-        if failure is not None and not succeeded:
-            faults[f"{name} of {provider}"] = failure
-    return faults
-
-
-def _arguments(device: Device, count: int) -> list[list[Any]]:
-    """Return arguments for calls of a kernel of `count` arrays: numbers, integers, or a mixture."""
-    xp, x, host = device.backend.xp, _sample(device), plugins.host
-    four, integers = xp.concat((x, x[2:])), transfer(host.asarray([0, 1, 0], host.namespace.int64), device)
-    samples = x, xp.reshape(x[:1], (1, 1)), xp.reshape(four, (2, 2)), xp.reshape(four, (1, 1, 2, 2))
-    numbers = [[sample + 0.25 * i for i in range(count)] for sample in samples]
-    others: dict[int, list[Any]] = {2: [x, integers], 3: [*numbers[-1][:2], None]}  # indices, and no bias
-    return [*numbers, [integers + i for i in range(count)], *([others[count]] if count in others else [])]
-
-
-def _results(y: Any) -> tuple[Any, ...]:
-    return tuple(y) if isinstance(y, (tuple, list)) else (y,)
-
-
-def _parameters(declaration: Declaration) -> list[dict[str, Any]]:
-    """Return parameters for calls of a kernel; an empty list if one of its parameters has no samples.
-
-    Gradient rules with parameters are not called, because their arrays must be consistent.
-    """
-    names = declaration.parameters
-    if names and (declaration.name.rpartition(".")[0] in table.declared or not PARAMETERS.keys() >= set(names)):
-        return []
-    values = islice(product(*(PARAMETERS[name] for name in names)), MAX_CALLS)
-    return [dict(zip(names, each, strict=True)) for each in values]
-
-
-def _difference(device: Device, result: Any, expected: Any) -> str | None:
-    """Return how a kernel's results differ from the default body's results, or None."""
-    if result is NotImplemented:
-        return None
-    found, wanted = _results(result), _results(expected)
-    if len(found) != len(wanted):
-        return f"{len(found)} results, expected {len(wanted)}"
-    return next(filter(None, (_difference_of(device, *pair) for pair in zip(found, wanted, strict=True))), None)
-
-
-def _difference_of(device: Device, result: Any, expected: Array) -> str | None:
-    result, expected = map(device.backend.restore, (result, expected))
-    found = difference(result, expected)
-    if found is not None:
-        return found
-    host = plugins.host.default_device
-    got, wanted = (transfer(array, host).reshape(-1).tolist() for array in (result, expected))
-    equal = all(
-        a == b or (a != a and b != b) or math.isclose(a, b, rel_tol=1e-4) for a, b in zip(got, wanted, strict=True)
-    )
-    return None if equal else f"{got}, expected {wanted}"
 
 
 def missing_names(backend: Backend) -> list[str]:

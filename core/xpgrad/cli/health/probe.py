@@ -19,13 +19,8 @@ from xpgrad.backend.loading import OWN, root_of
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.record import PluginWarning
 from xpgrad.backend.third_party import text_of
-from xpgrad.cli.health.computations import (
-    array_faults,
-    compute_on,
-    creation_faults,
-    foreign_faults,
-    missing_names,
-)
+from xpgrad.cli.health.comparison import foreign_kernels
+from xpgrad.cli.health.computations import array_faults, compute_on, creation_faults, missing_names
 from xpgrad.cli.health.machine import thread_pools
 from xpgrad.cli.health.observed import channel, memory, place_of
 from xpgrad.errors import BackendUnavailable, XpgradError
@@ -121,7 +116,7 @@ class Probe:
         for device in devices:
             self.report(stage=f"computing on {device}")
             row = compute_on(device)
-            for title, check in (("arrays", array_faults), ("creation", creation_faults), ("foreign", foreign_faults)):
+            for title, check in (("arrays", array_faults), ("creation", creation_faults), ("foreign", foreign_kernels)):
                 try:
                     row[title] = check(device)
                 except Exception as error:  # reported in the row of the device

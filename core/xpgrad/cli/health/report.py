@@ -56,6 +56,9 @@ def _backend(facts: dict[str, Any], contract: int, console: Console) -> None:
         _line(", ".join(times), console)
     if facts["devices"]:
         console.print(Padding(_devices(facts["devices"]), (0, 0, 0, len(INDENT)), expand=False))
+    for row in facts["devices"]:
+        if compared := (row.get("foreign") or {}).get("compared"):
+            _line(f"{row['device']}: {compared} kernel{'s'[: compared != 1]} of other plugins compared", console)
     for index, missing in _missing(facts.get("capabilities", {})):
         _line(f"lacks{index}: {missing}", console)
     _findings(facts["findings"], console)
