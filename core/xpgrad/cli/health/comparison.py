@@ -1,4 +1,4 @@
-"""Kernels of other plugins, compared on samples with the default bodies and gradient rules that they replace."""
+"""Kernels of plugins, compared on samples with the default bodies and gradient rules that they replace."""
 
 import cmath
 import math
@@ -13,7 +13,8 @@ from xpgrad.backend.plugins import plugins
 from xpgrad.backend.scattering import scatter_add_by_sorting
 from xpgrad.backend.third_party import text_of
 from xpgrad.backend.transfer import transfer
-from xpgrad.cli.health.samples import Call, Samples
+from xpgrad.cli.health.arguments import OWN, Call, calls
+from xpgrad.cli.health.samples import Samples
 from xpgrad.graph.lazy import dense
 from xpgrad.types import Array, Kernel
 
@@ -25,7 +26,7 @@ MAX_DEVIATION, MAX_CORRELATION = 3.0, 6.0
 
 
 def foreign_kernels(device: Device) -> dict[str, Any]:
-    """Return which kernels of other plugins for a backend differ from the kernels of xpgrad.
+    """Return which kernels that plugins give for a backend differ from the kernels of xpgrad.
 
     Returns
     -------
@@ -33,7 +34,7 @@ def foreign_kernels(device: Device) -> dict[str, Any]:
         `compared`, the number of kernels compared; `faults`, the differences by kernel and plugin; and `uncompared`,
         the reasons why other kernels were not compared.
     """
-    usual = KernelNamespace(device.backend)  # without kernels of other plugins
+    usual = KernelNamespace(device.backend)  # without kernels of plugins
     samples = Samples(device, usual)
     found: dict[str, Any] = {"compared": 0, "faults": {}, "uncompared": {}}
     for provider, declaration, given in device.backend.xp.foreign():
@@ -57,8 +58,8 @@ def _reference(xp: KernelNamespace, declaration: Declaration) -> Kernel | None:
 class Comparison:
     """The comparison of one kernel with its default body, or with the gradient rule that it replaces.
 
-    An exception is a fault only if no call succeeds: a default body may accept parameters, such as an integer axis,
-    that the function of its kernel never passes.
+    Unless a kernel has samples of its own, an exception is a fault only if no call succeeds: a default body may accept
+    parameters, such as an integer axis, that the function of its kernel never passes.
 
     Attributes
     ----------
@@ -80,13 +81,13 @@ class Comparison:
         if self.reference is None:
             self.reason = "xpgrad has no default body"
             return
-        failure = None
+        failure, declined = None, False
         try:
-            calls = list(samples.calls(self.declaration))
+            arguments = list(calls(samples, self.declaration))
         except Exception as error:  # of the library
             self.reason = f"its samples cannot be made: {text_of(error)}"
             return
-        for arrays, parameters in calls:
+        for arrays, parameters in arguments:
             try:
                 expected = _arrays_of(self.reference(*arrays, **parameters))
             except Exception as error:  # it needs other arrays or parameters
@@ -98,7 +99,7 @@ class Comparison:
             try:
                 result = self.given(*arrays, **parameters)
                 if result is NotImplemented:
-                    self.reason = "it declines every sample"
+                    declined = True
                     continue
                 self.fault = self._differences(_arrays_of(result), expected, (arrays, parameters))
             except Exception as error:  # third-party code
@@ -108,8 +109,10 @@ class Comparison:
             if self.fault is not None:
                 self.fault += _said(parameters)
                 return
-        if not self.compared:
-            self.fault, self.compared = failure, failure is not None
+        if declined:
+            self.reason = "it declines every sample"
+        if not self.compared or self.name in OWN:
+            self.fault, self.compared = failure, self.compared or failure is not None
 
     def _differences(self, found: Sequence[Any], wanted: Sequence[Any], call: Call) -> str | None:
         """Return how a kernel's results differ from the expected results, or None."""

@@ -218,21 +218,9 @@ def _arrays(facts: Facts) -> Iterator[Finding]:
                 f"{row['device']}: {names} with device=: {said}",
                 "make the namespace's creation functions use device=; array-api-compat may do so",
             )
-        yield from _foreign_kernels(row["device"], row.get("foreign") or {})
-
-
-def _foreign_kernels(device: str, facts: Facts) -> Iterator[Finding]:
-    for kernel, said in sorted(facts.get("faults", {}).items()):
-        yield wrong("foreign-kernel", f"{device}: the kernel {kernel} gave {said}", "remove that plugin")
-    if left := facts.get("uncompared"):
-        reasons = "; ".join(f"{kernel}: {why}" for kernel, why in sorted(left.items()))
-        yield Finding(
-            "advice",
-            "uncompared-kernel",
-            f"{device}: {len(left)} of {len(left) + facts['compared']} kernels of other plugins were not compared with "
-            f"those of xpgrad: {reasons}",
-            "test them with arguments that they accept",
-        )
+        for kernel, said in sorted((row.get("foreign") or {}).get("faults", {}).items()):
+            text = f"{row['device']}: the kernel {kernel} gave {said}"
+            yield wrong("foreign-kernel", text, "repair the kernel, or remove that plugin")
 
 
 def _namespace(facts: Facts) -> Iterator[Finding]:

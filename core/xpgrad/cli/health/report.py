@@ -57,8 +57,8 @@ def _backend(facts: dict[str, Any], contract: int, console: Console) -> None:
     if facts["devices"]:
         console.print(Padding(_devices(facts["devices"]), (0, 0, 0, len(INDENT)), expand=False))
     for row in facts["devices"]:
-        if compared := (row.get("foreign") or {}).get("compared"):
-            _line(f"{row['device']}: {compared} kernel{'s'[: compared != 1]} of other plugins compared", console)
+        if text := _compared(row.get("foreign") or {}):
+            _line(f"{row['device']}: {text}", console)
     for index, missing in _missing(facts.get("capabilities", {})):
         _line(f"lacks{index}: {missing}", console)
     _findings(facts["findings"], console)
@@ -84,6 +84,17 @@ def _devices(rows: list[dict[str, Any]]) -> Table:
         cells = [Text(mark, STYLES[mark]) for mark in marks]
         table.add_row(row["device"], *cells, f"{row['seconds'] * 1e3:.0f}")
     return table
+
+
+def _compared(foreign: dict[str, Any]) -> str:
+    """Return how many kernels of plugins were compared, and why not the others; equal reasons share a part."""
+    left: dict[str, str] = foreign.get("uncompared", {})
+    count = foreign.get("compared", 0) + len(left)
+    if not count:
+        return ""
+    names = {why: ", ".join(name for name in left if left[name] == why) for why in left.values()}
+    but = f"; not compared: {'; '.join(f'{names[why]} ({why})' for why in names)}" if left else ""
+    return f"{count - len(left)} of {count} kernel{'s'[: count != 1]} of plugins compared{but}"
 
 
 def _missing(capabilities: dict[str, Any]) -> list[tuple[str, str]]:
