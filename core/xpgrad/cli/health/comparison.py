@@ -39,7 +39,7 @@ def foreign_kernels(device: Device) -> dict[str, Any]:
     found: dict[str, Any] = {"compared": 0, "faults": {}, "uncompared": {}}
     for provider, declaration, given in device.backend.xp.foreign():
         name = f"{declaration.name} of {provider}"
-        comparison = Comparison(device, declaration, given, _reference(usual, declaration))
+        comparison = KernelComparison(device, declaration, given, _reference(usual, declaration))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # samples reach beyond the domains of functions
             comparison.run(samples)
@@ -55,7 +55,7 @@ def _reference(xp: KernelNamespace, declaration: Declaration) -> Kernel | None:
     return scatter_add_by_sorting if declaration.name == "scatter_add" else xp.reference(declaration)
 
 
-class Comparison:
+class KernelComparison:
     """The comparison of one kernel with its default body, or with the gradient rule that it replaces.
 
     Unless a kernel has samples of its own, an exception is a fault only if no call succeeds: a default body may accept
