@@ -2,6 +2,7 @@
 
 import cmath
 import math
+import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
@@ -20,6 +21,7 @@ from xpgrad.types import Array, Kernel
 
 TOLERANCE, FLOOR = 1e-3, 1e-5
 """Difference relative to an element, and to the largest element of a result."""
+MAX_SECONDS = 20  # for all kernels of a device; a lazy library takes a second for each
 MAX_SHOWN = 6  # elements of a result in a message
 MAX_DEVIATION, MAX_CORRELATION = 3.0, 6.0
 """Limits of statistics times the root of the number of random numbers: right numbers exceed one in 10**7 cases."""
@@ -36,13 +38,14 @@ def foreign_kernels(device: Device) -> dict[str, Any]:
     """
     usual = KernelNamespace(device.backend)  # without kernels of plugins
     samples = Samples(device, usual)
+    end = time.monotonic() + MAX_SECONDS
     found: dict[str, Any] = {"compared": 0, "faults": {}, "uncompared": {}}
     for provider, declaration, given in device.backend.xp.foreign():
         name = f"{declaration.name} of {provider}"
         comparison = KernelComparison(device, declaration, given, _reference(usual, declaration))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # samples reach beyond the domains of functions
-            comparison.run(samples)
+            comparison.run(samples, end)
         found["compared"] += comparison.compared
         if comparison.fault is not None:
             found["faults"][name] = comparison.fault
@@ -76,18 +79,23 @@ class KernelComparison:
         self.compared, self.reason = False, "xpgrad has no samples of its arguments"
         self.fault: str | None = None
 
-    def run(self, samples: Samples) -> None:
-        """Compare the kernel on its samples, until it differs."""
+    def run(self, samples: Samples, end: float) -> None:
+        """Compare the kernel on its samples, until it differs, or until the time `end`."""
         if self.reference is None:
             self.reason = "xpgrad has no default body"
             return
         failure, declined = None, False
+        if time.monotonic() > end:
+            self.reason = f"the comparison of others took {MAX_SECONDS} s"
+            return
         try:
             arguments = list(calls(samples, self.declaration))
         except Exception as error:  # of the library
             self.reason = f"its samples cannot be made: {text_of(error)}"
             return
         for arrays, parameters in arguments:
+            if self.compared and time.monotonic() > end:
+                break
             try:
                 expected = _arrays_of(self.reference(*arrays, **parameters))
             except Exception as error:  # it needs other arrays or parameters

@@ -39,7 +39,8 @@ class Samples:
         numbers = [[(xp.flip(x, axis=-1) if i % 2 else x) + 0.25 * i for i in range(count)] for x in lines]
         numbers += [[x + 0.25 * i for i in range(count)] for x in samples]
         others: dict[int, list[Any]] = {2: [[line, integers]], 3: [[*numbers[4][:2], None]]}  # indices, and no bias
-        exact = [] if definition is not None and definition.vjps else [[integers + i for i in range(count)]]
+        inexact = definition is not None and (definition.vjps or definition.name.startswith("special."))
+        exact = [] if inexact else [[integers + i for i in range(count)]]
         return [*numbers, *exact, *([] if definition is not None and definition.elementwise else others.get(count, []))]
 
     def near(self, values: Any, dtype: str = "float32") -> Array:

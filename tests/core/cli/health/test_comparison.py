@@ -10,6 +10,7 @@ import pytest
 from xpgrad import get_device
 from xpgrad.backend.kernels import KernelNamespace, is_own, table
 from xpgrad.backend.scattering import scatter_add_by_sorting
+from xpgrad.cli.health import comparison
 from xpgrad.cli.health.comparison import foreign_kernels
 from xpgrad.graph.lazy import dense
 
@@ -173,3 +174,9 @@ def test_every_kernel_is_compared_or_has_a_reason(compare: Run) -> None:
 def test_kernels_without_samples_have_a_reason(compare: Run) -> None:
     found = compare({"sin": lambda x: NotImplemented})
     assert found == {"compared": 0, "faults": {}, "uncompared": {"sin of p": "it declines every sample"}}
+
+
+def test_comparisons_that_take_long_end_with_a_reason(compare: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(comparison, "MAX_SECONDS", -1)
+    found = compare({"sin": np.sin})
+    assert found == {"compared": 0, "faults": {}, "uncompared": {"sin of p": "the comparison of others took -1 s"}}
