@@ -4,7 +4,7 @@ import cmath
 import math
 import time
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -76,28 +76,32 @@ class KernelComparison:
     def __init__(self, device: Device, declaration: Declaration, given: Kernel, reference: Kernel | None) -> None:
         self.device, self.name, self.declaration = device, declaration.name, declaration
         self.given, self.reference = given, reference
-        self.compared, self.reason = False, "xpgrad has no samples of its arguments"
+        self.compared, self.declined, self.reason = False, False, "xpgrad has no samples of its arguments"
         self.fault: str | None = None
 
     def run(self, samples: Samples, end: float) -> None:
         """Compare the kernel on its samples, until it differs, or until the time `end`."""
         if self.reference is None:
             self.reason = "xpgrad has no default body"
-            return
-        failure, declined = None, False
-        if time.monotonic() > end:
+        elif time.monotonic() > end:
             self.reason = f"the comparison of others took {MAX_SECONDS} s"
-            return
-        try:
-            arguments = list(calls(samples, self.declaration))
-        except Exception as error:  # of the library
-            self.reason = f"its samples cannot be made: {text_of(error)}"
-            return
-        for arrays, parameters in arguments:
+        else:
+            try:
+                self._compare(calls(samples, self.declaration), end)
+                if self.declined and not self.compared:  # some kernels accept only large arrays
+                    self._compare(calls(samples.enlarged(), self.declaration), end)
+            except Exception as error:  # of the library
+                self.reason = f"its samples cannot be made: {text_of(error)}"
+            if self.declined:
+                self.reason = "it declines every sample"
+
+    def _compare(self, arguments: Iterable[Call], end: float) -> None:
+        failure = None
+        for arrays, parameters in list(arguments):
             if self.compared and time.monotonic() > end:
                 break
             try:
-                expected = _arrays_of(self.reference(*arrays, **parameters))
+                expected = _arrays_of(self.reference(*arrays, **parameters))  # type: ignore[misc]  # `run` checks it
             except Exception as error:  # it needs other arrays or parameters
                 self.reason = f"the default body fails: {text_of(error)}"
                 continue
@@ -107,7 +111,7 @@ class KernelComparison:
             try:
                 result = self.given(*arrays, **parameters)
                 if result is NotImplemented:
-                    declined = True
+                    self.declined = True
                     continue
                 self.fault = self._differences(_arrays_of(result), expected, (arrays, parameters))
             except Exception as error:  # third-party code
@@ -117,8 +121,6 @@ class KernelComparison:
             if self.fault is not None:
                 self.fault += _said(parameters)
                 return
-        if declined:
-            self.reason = "it declines every sample"
         if not self.compared or self.name in OWN:
             self.fault, self.compared = failure, self.compared or failure is not None
 

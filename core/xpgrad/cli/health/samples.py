@@ -12,6 +12,7 @@ from xpgrad.types import Array
 
 GOLDEN = (math.sqrt(5) - 1) / 2
 """Fractional parts of its multiples are spread evenly, and differ."""
+LARGE = 64, 1024
 
 
 class Samples:
@@ -28,9 +29,18 @@ class Samples:
         self.device, self.backend, self.xp = device, device.backend, xp
         self.host = plugins.host
         self.made = 0  # numbers: the next ones are others
+        self.large = False
+
+    def enlarged(self) -> "Samples":
+        """Return samples of which `arrays` are large."""
+        found = Samples(self.device, self.xp)
+        found.large = True
+        return found
 
     def arrays(self, count: int, definition: Any) -> list[Sequence[Any]]:
         """Return `count` arrays each: numbers, matrices, and integers and mixtures where the function may get them."""
+        if self.large:
+            return [[self.numbers(*LARGE) for _ in range(count)]]
         xp, line, square = self.xp, self.near([0.5, 1.0, 2.0]), self.near([[0.5, 1.0], [2.0, 2.0]])
         integers, matrices = self.integers([0, 1, 0]), self.numbers(2, 3, 3)
         symmetric = 0.25 * (matrices + xp.matrix_transpose(matrices)) + self.near([[3, 0, 0], [0, 3, 0], [0, 0, 3]])

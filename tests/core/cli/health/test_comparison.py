@@ -105,6 +105,7 @@ WRONG = {
     "labels_weight: weight": (lambda t, w, **given: USUAL.labels_weight(t, None, **given), "expected"),
     "tanh.x: output": (lambda gy, *more: gy * (1 - more[0]), "expected"),
     "scatter_add: repeated": (lambda spec, parts: scatter_add_by_sorting(spec, parts[:1]), "expected|as element"),
+    "sin: large": (lambda x: np.cos(x) if x.size > 2**15 else NotImplemented, "as element 0, expected"),
     "relu: negative": (lambda x: x, "expected"),
 }  # fmt: skip
 """Kernels that are wrong in one way, and the reported difference."""
@@ -146,7 +147,7 @@ def test_the_kernels_of_numpy_agree_with_the_default_bodies(compare: Run) -> Non
     found = compare(kernels)
     assert found["faults"] == {}
     assert set(found["uncompared"].values()) <= {"it declines every sample"}
-    assert found["compared"] > 0.95 * len(kernels)
+    assert found["compared"] > 0.98 * len(kernels)
 
 
 def off(y: Any) -> Any:
