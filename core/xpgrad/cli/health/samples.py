@@ -32,7 +32,7 @@ class Samples:
         self.large = False
 
     def enlarged(self) -> "Samples":
-        """Return samples of which `arrays` are large."""
+        """Return samples with large `arrays`."""
         found = Samples(self.device, self.xp)
         found.large = True
         return found
