@@ -186,9 +186,9 @@ class SimplifiedDropconnect(Link):
         self.out_size, self.ratio = out_size, ratio
         with self.init_scope():
             self.W = weight(initialW)
+            if in_size is not None:
+                self._initialize_params(in_size)
             self.b = bias(initial_bias, (out_size,), nobias)
-        if in_size is not None:
-            self._initialize_params(in_size)
 
     def _initialize_params(self, in_size: int) -> None:
         self.W.initialize((self.out_size, in_size))

@@ -33,9 +33,9 @@ class Windowed(Link):
         self.dilate = per_axis(dilate, ndim, "dilate", name)
         with self.init_scope():
             self.W = weight(initialW)
+            if in_channels is not None:
+                self._initialize_params(in_channels)
             self.b = bias(initial_bias, out_channels, nobias)
-        if in_channels is not None:
-            self._initialize_params(in_channels)
 
     @property
     def printable_specs(self) -> Iterator[tuple[str, Any]]:

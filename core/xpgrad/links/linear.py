@@ -41,9 +41,9 @@ class Linear(Link):
         self.in_size, self.out_size = in_size, out_size
         with self.init_scope():
             self.W = weight(initialW)
+            if in_size is not None:
+                self._initialize_params(in_size)
             self.b = bias(initial_bias, out_size, nobias)
-        if in_size is not None:
-            self._initialize_params(in_size)
 
     @classmethod
     def from_params(cls, W: Any, b: Any = None, nobias: bool = False) -> "Linear":

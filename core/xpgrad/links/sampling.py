@@ -1,7 +1,7 @@
 """Links of losses that compare a label with random labels."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from xpgrad import functions
 from xpgrad.functions.mixed import unified
@@ -16,9 +16,11 @@ from xpgrad.utils.walker_alias import WalkerAlias
 class _Sampling(Link):
     """Base of links with a vector for each word, and a sampler of words."""
 
+    _sampler_type: ClassVar[type[WalkerAlias]] = WalkerAlias
+
     def __init__(self, in_size: int, probabilities: list[float], sample_size: int, dtype: Any) -> None:
         super().__init__()
-        self.sample_size, self.sampler = sample_size, WalkerAlias(probabilities)
+        self.sample_size, self.sampler = sample_size, self._sampler_type(probabilities)
         with self.init_scope():
             self.W = weight(Zero(dtype), (len(probabilities), in_size))
 

@@ -41,7 +41,7 @@ class WalkerAlias:
         total = math.fsum(weights)
         if not (all(p >= 0 for p in weights) and 0 < total < math.inf):
             raise ValueError("WalkerAlias: probs must be finite and not negative, and one of them positive")
-        threshold, values = _boxes([p / total * len(weights) for p in weights])
+        threshold, values = self._boxes([p / total * len(weights) for p in weights])
         host = plugins.host
         self.threshold = host.asarray(threshold, host.namespace.float32)
         self.values = host.asarray(values, host.namespace.int32)
@@ -86,17 +86,17 @@ class WalkerAlias:
             return self.to_device(current if current.backend is plugins.backend_of_prefix("gpu") else 0)
         return self.to_device(device)
 
-
-def _boxes(weights: list[float]) -> tuple[list[float], list[int]]:
-    """Return thresholds and numbers of boxes of size 1, filled with `weights`, whose mean is 1."""
-    small = [i for i, w in enumerate(weights) if w < 1]
-    large = [i for i, w in enumerate(weights) if w >= 1]
-    threshold, values = [1.0] * len(weights), [i for i in range(len(weights)) for _ in range(2)]
-    weights = weights.copy()
-    while small and large:
-        box, other = small.pop(), large[-1]
-        threshold[box], values[2 * box + 1] = weights[box], other
-        weights[other] -= 1 - weights[box]
-        if weights[other] < 1:
-            small.append(large.pop())
-    return threshold, values  # remaining weights differ from 1 only by rounding
+    @staticmethod
+    def _boxes(weights: list[float]) -> tuple[list[float], list[int]]:
+        """Return thresholds and numbers of boxes of size 1, filled with `weights`, whose mean is 1."""
+        small = [i for i, w in enumerate(weights) if w < 1]
+        large = [i for i, w in enumerate(weights) if w >= 1]
+        threshold, values = [1.0] * len(weights), [i for i in range(len(weights)) for _ in range(2)]
+        weights = weights.copy()
+        while small and large:
+            box, other = small.pop(), large[-1]
+            threshold[box], values[2 * box + 1] = weights[box], other
+            weights[other] -= 1 - weights[box]
+            if weights[other] < 1:
+                small.append(large.pop())
+        return threshold, values  # remaining weights differ from 1 only by rounding

@@ -115,6 +115,16 @@ def test_a_micro_average_is_a_ratio_of_sums(tmp_path) -> None:
     assert [record["ratio"] for record in loop.get_extension("LogReport").log] == [3 / 4, 7 / 4]
 
 
+def test_interval_of_a_micro_average_ends_at_an_observation(tmp_path) -> None:
+    loop = trainer(tmp_path, (8, "iteration"))
+    loop.extend(lambda t: t.observation.update(hits=1, all=4), name="count", priority=300, trigger=(3, "iteration"))
+    loop.extend(extensions.MicroAverage("hits", "all", "ratio", (4, "iteration")))
+    found = []
+    loop.extend(lambda t: found.append(t.observation.get("ratio")), name="found", trigger=(1, "iteration"))
+    loop.run()
+    assert found == [None] * 5 + [1 / 4, None, None]
+
+
 @pytest.mark.parametrize(
     ("optimizer", "rate"),
     [(chainer.optimizers.SGD(lr=0.5), 0.5), (chainer.optimizers.Adam(alpha=0.5), 0.5 * (1 - 0.999) ** 0.5 / (1 - 0.9))],

@@ -105,9 +105,9 @@ class PrintReport(Extension):
         log = self._log_report
         log = (trainer.get_extension(log) if isinstance(log, str) else log).log
         out, entries = self._out or sys.stdout, self._entries or list(log[0] if log else ())
-        rows = [] if self._printed or not log else ["  ".join(f"{entry:<11}" for entry in entries)]
+        rows = [] if self._printed or not log else ["  ".join(f"{entry:<10}" for entry in entries)]
         for record in log[self._printed :]:
-            cells = (f"{record[e]:<{max(11, len(e))}.6g}" if e in record else " " * max(11, len(e)) for e in entries)
+            cells = (f"{record[e]:<{max(10, len(e))}.6g}" if e in record else " " * max(10, len(e)) for e in entries)
             rows.append("  ".join(cells))
         out.write("".join(f"{row}\n" for row in rows))
         out.flush()
@@ -141,9 +141,11 @@ class MicroAverage(Extension):
     def __call__(self, trainer: Any) -> None:
         """Add the values, and at the end of an interval report the ratio."""
         with attributes_restored(self):
-            if all(key in trainer.observation for key in self._keys):
-                self._sums.add(dict(zip(SUMS, (trainer.observation[key] for key in self._keys), strict=True)))
-            if self._interval(trainer) and (means := self._sums.compute_mean()):
+            if not all(key in trainer.observation for key in self._keys):
+                return  # an interval ends at an observation
+            self._sums.add(dict(zip(SUMS, (trainer.observation[key] for key in self._keys), strict=True)))
+            if self._interval(trainer):
+                means = self._sums.compute_mean()
                 self._sums = DictSummary()
                 trainer.observation[self._result] = means[SUMS[0]] / means[SUMS[1]]
 
