@@ -156,6 +156,39 @@ def test_seed_of_numpy_decides_parameters_and_dropout() -> None:
     np.testing.assert_array_equal(y, 2 * (same.rand(4, 5) >= 0.5))
 
 
+def test_initial_weights_are_drawn_in_the_order_of_chainer() -> None:
+    import chainer
+    import chainer.links as L
+
+    draw = np.random.RandomState(3).normal
+    expected = [draw(0, scale, shape) for _ in range(4) for scale, shape in ((0.5, (4, 4)), (3**-0.5, (4, 3)))]
+    for first in ((3, 4), (4,)):
+        np.random.seed(3)  # noqa: NPY002 - as programs for Chainer do
+        link = L.LSTM(*first)
+        link(np.ones((2, 3), F32))
+        np.testing.assert_allclose(link.lateral.W.array, np.concatenate(expected[::2]), rtol=1e-6)
+        np.testing.assert_allclose(link.upward.W.array, np.concatenate(expected[1::2]), rtol=1e-6)
+    deformable = L.DeformableConvolution2D(2, 3, 3)
+    assert deformable.offset_conv.W.array.any()
+    assert not deformable.deform_conv.W.array.any()
+    np.random.seed(3)  # noqa: NPY002
+    normal = chainer.initializers.Normal(1.0)
+    np.testing.assert_allclose(
+        np.append(*(p.array.ravel() for p in (lambda k: (k.W, k.b))(L.Linear(2, 2, False, normal, normal)))),
+        np.random.RandomState(3).normal(size=6), rtol=1e-6,
+    )  # fmt: skip
+
+
+def test_seed_of_numpy_decides_negative_samples() -> None:
+    from chainer import links, utils
+
+    np.random.seed(3)  # noqa: NPY002 - as programs for Chainer do
+    sampler = utils.WalkerAlias([5, 1, 1, 1, 9, 0.3])
+    np.testing.assert_allclose(sampler.threshold.sum(), 2.98266, rtol=1e-5)  # the values of Chainer 7.8.1
+    assert sampler.sample((3, 4)).tolist() == [[3, 0, 4, 3], [4, 4, 0, 1], [0, 4, 0, 4]]
+    assert isinstance(links.NegativeSampling(3, [1, 2], 2).sampler, utils.WalkerAlias)
+
+
 def test_parameters_without_gradient_are_updated_as_if_it_was_zero() -> None:
     import chainer
 

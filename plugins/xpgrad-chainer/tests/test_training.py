@@ -117,6 +117,25 @@ def test_dataset_without_a_network_names_the_place_of_its_file(tmp_path, monkeyp
         download.set_dataset_root(root)
 
 
+def test_vocabulary_of_the_treebank_is_that_of_its_training_text(tmp_path, monkeypatch) -> None:
+    from chainer import datasets
+    from chainer.dataset import download
+
+    def text(url, path):
+        words = "a b\nc a" if "train" in url else "c b"
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(words)
+
+    monkeypatch.setattr("urllib.request.urlretrieve", text)
+    root = download.get_dataset_root()
+    download.set_dataset_root(str(tmp_path))
+    try:
+        assert [x.tolist() for x in datasets.get_ptb_words()] == [[0, 1, 2, 3, 0, 2], [3, 1, 2], [3, 1, 2]]
+        assert datasets.get_ptb_words_vocabulary() == {"a": 0, "b": 1, "<eos>": 2, "c": 3}
+    finally:
+        download.set_dataset_root(root)
+
+
 def download_error():
     from urllib.error import URLError
 

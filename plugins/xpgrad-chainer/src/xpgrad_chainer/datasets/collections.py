@@ -217,11 +217,11 @@ def _words(part: str) -> list[str]:
 
 
 def get_ptb_words_vocabulary() -> dict[str, int]:
-    """Return the numbers of the words of the Penn Treebank, in the order in which they occur."""
+    """Return the numbers of the words of the Penn Treebank, in the order in which they occur in the training text."""
     path = os.path.join(get_dataset_directory("pfnet/chainer/ptb"), "vocab.txt")
 
     def create(target: str) -> list[str]:
-        words = [*dict.fromkeys(word for part in ("train", "valid", "test") for word in _words(part))]
+        words = [*dict.fromkeys(_words("train"))]
         with open(target, "w", encoding="utf-8") as file:
             file.writelines(f"{word}\n" for word in words)
         return words

@@ -1,7 +1,18 @@
-"""Links of Chainer that xpgrad itself does not have: models for images, whose weights are published as files."""
+"""Links that xpgrad itself does not have, or whose random numbers are drawn in Chainer's order."""
 
 from xpgrad_chainer.links.googlenet import GoogLeNet
+from xpgrad_chainer.links.initial_values import (
+    LSTM,
+    BlackOut,
+    DeformableConvolution2D,
+    LSTMBase,
+    NegativeSampling,
+    StatelessLSTM,
+)
 from xpgrad_chainer.links.resnet import ResNet50Layers, ResNet101Layers, ResNet152Layers
 from xpgrad_chainer.links.vgg import VGG16Layers, VGG19Layers
 
-__all__ = ["GoogLeNet", "ResNet50Layers", "ResNet101Layers", "ResNet152Layers", "VGG16Layers", "VGG19Layers"]
+__all__ = [
+    "LSTM", "BlackOut", "DeformableConvolution2D", "GoogLeNet", "LSTMBase", "NegativeSampling", "ResNet50Layers",
+    "ResNet101Layers", "ResNet152Layers", "StatelessLSTM", "VGG16Layers", "VGG19Layers",
+]  # fmt: skip

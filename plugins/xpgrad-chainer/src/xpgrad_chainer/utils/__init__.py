@@ -20,10 +20,11 @@ from xpgrad_chainer.utils.arrays import (
 )
 from xpgrad_chainer.utils.convolution import get_conv_outsize, get_deconv_outsize
 from xpgrad_chainer.utils.decorators import cached_property, enable_final, experimental, final, nondeterministic
+from xpgrad_chainer.utils.walker_alias import WalkerAlias
 
 __all__ = [
-    "as_mat", "as_vec", "assert_kwargs_empty", "cached_property", "check_unexpected_kwargs", "collections_abc",
-    "empty_like", "enable_final", "experimental", "final", "force_array", "force_type", "get_conv_outsize",
-    "get_deconv_outsize", "get_order", "nondeterministic", "oversample", "parse_kwargs", "size_of_shape", "sum_to",
-    "tempdir",
+    "WalkerAlias", "as_mat", "as_vec", "assert_kwargs_empty", "cached_property", "check_unexpected_kwargs",
+    "collections_abc", "empty_like", "enable_final", "experimental", "final", "force_array", "force_type",
+    "get_conv_outsize", "get_deconv_outsize", "get_order", "nondeterministic", "oversample", "parse_kwargs",
+    "size_of_shape", "sum_to", "tempdir",
 ]  # fmt: skip
