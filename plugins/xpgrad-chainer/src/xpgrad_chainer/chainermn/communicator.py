@@ -1,15 +1,32 @@
-"""A communicator of one process, and what ChainerMN makes with it."""
+"""A communicator of one process."""
 
 import os
 from typing import Any
 
-import numpy as np
-
-from xpgrad.datasets import SubDataset
-
 NAMES = ("naive", "flat", "hierarchical", "two_dimensional", "single_node", "non_cuda_aware", "pure_nccl", "dummy")
 SIZES = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MPI_LOCALNRANKS")
 """Variables by which launchers of MPI specify the number of processes."""
+
+
+class _OneProcess:
+    """The methods of an MPI communicator that programs call besides those of `CommunicatorBase`."""
+
+    rank, size = 0, 1
+
+    def Barrier(self) -> None:  # noqa: N802 - MPI's name
+        """Return at once, since no other process exists."""
+
+    def Get_rank(self) -> int:  # noqa: N802 - MPI's name
+        """Return 0."""
+        return 0
+
+    def Get_size(self) -> int:  # noqa: N802 - MPI's name
+        """Return 1."""
+        return 1
+
+    def bcast(self, obj: Any, root: int = 0) -> Any:
+        """Return the object."""
+        return obj
 
 
 class CommunicatorBase:
@@ -17,8 +34,20 @@ class CommunicatorBase:
 
     rank = intra_rank = inter_rank = 0
     size = intra_size = inter_size = 1
+    mpi_comm = _OneProcess()
 
-    def bcast_obj(self, obj: Any, root: int = 0) -> Any:
+    def __init__(self) -> None:
+        self._config: dict[str, Any] = {}
+
+    def set_config(self, name: str, value: Any = True, **options: Any) -> None:
+        """Keep an entry of the configuration, which has no effect for one process."""
+        self._config[name] = value
+
+    def get_config(self, name: str | None = None) -> Any:
+        """Return an entry of the configuration, or all entries."""
+        return dict(self._config) if name is None else self._config[name]
+
+    def bcast_obj(self, obj: Any, max_buf_len: int | None = None, root: int = 0) -> Any:
         """Return the object."""
         return obj
 
@@ -30,7 +59,34 @@ class CommunicatorBase:
         """Return the object."""
         return obj
 
-    bcast = allreduce = bcast_obj
+    bcast = bcast_obj
+    allreduce = allreduce_obj
+
+    def gather(self, data: Any, root: int = 0) -> tuple[Any, ...]:
+        """Return a tuple of the array."""
+        return (data,)
+
+    def allgather(self, x: Any) -> tuple[Any, ...]:
+        """Return a tuple of the array."""
+        return (x,)
+
+    def alltoall(self, xs: Any) -> tuple[Any, ...]:
+        """Return a tuple of the only array."""
+        return (_only(xs, "alltoall"),)
+
+    def scatter(self, xs: Any, root: int = 0) -> Any:
+        """Return the only array."""
+        return _only(xs, "scatter")
+
+    def send(self, data: Any, dest: int, tag: int = 0) -> None:
+        """Raise an error, since no other process exists."""
+        raise RuntimeError(f"send: no process has rank {dest}; the only one has rank 0")
+
+    def recv(self, source: int, tag: int = 0) -> Any:
+        """Raise an error, since no other process exists."""
+        raise RuntimeError(f"recv: no process has rank {source}; the only one has rank 0")
+
+    send_obj, recv_obj = send, recv
 
     def split(self, color: int, key: int) -> "CommunicatorBase":
         """Return a communicator of one process."""
@@ -42,8 +98,17 @@ class CommunicatorBase:
     def multi_node_mean_grad(self, model: Any, zero_fill: bool = False) -> None:
         """Keep the gradients, which are their own mean."""
 
+    broadcast_data = bcast_data
+    allreduce_grad = multi_node_mean_grad
+
     def finalize(self) -> None:
         """Release no resources."""
+
+
+def _only(xs: Any, name: str) -> Any:
+    if len(xs) != 1:
+        raise ValueError(f"{name}: expected one array, that of the only process, got {len(xs)}")
+    return xs[0]
 
 
 def create_communicator(communicator_name: str = "naive", mpi_comm: Any = None, **options: Any) -> CommunicatorBase:
@@ -66,21 +131,3 @@ def create_communicator(communicator_name: str = "naive", mpi_comm: Any = None, 
             "average gradients as examples/chainer/data_parallel.py in the sources of xpgrad does"
         )
     return CommunicatorBase()
-
-
-def create_multi_node_optimizer(actual_optimizer: Any, communicator: CommunicatorBase, **options: Any) -> Any:
-    """Return the optimizer, since one process has the gradients of all."""
-    return actual_optimizer
-
-
-def create_multi_node_evaluator(actual_evaluator: Any, communicator: CommunicatorBase) -> Any:
-    """Return the evaluator, since one process has all results."""
-    return actual_evaluator
-
-
-def scatter_dataset(
-    dataset: Any, comm: CommunicatorBase, root: int = 0, shuffle: bool = False, seed: int | None = None, **options: Any
-) -> SubDataset:
-    """Return the whole data set, in random order with `shuffle`."""
-    order = np.random.RandomState(seed).permutation(len(dataset)).tolist() if shuffle else None
-    return SubDataset(dataset, 0, len(dataset), order)
