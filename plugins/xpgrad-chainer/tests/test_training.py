@@ -154,3 +154,34 @@ def test_snapshot_has_what_chainer_loads(tmp_path) -> None:
     serializer.save(trainer)
     assert not serializer.target["extensions/dump_graph/_original_flag"]
     assert "main/loss" in str(serializer.target["extensions/PlotReport/_plot_loss.png"])
+
+
+def test_table_of_a_log_that_the_trainer_does_not_have(tmp_path) -> None:
+    import io
+
+    import chainer
+    from chainer.training import extensions
+
+    trainer, out = trainer_of(chainer, tmp_path, length=(2, "iteration")), io.StringIO()
+    log = extensions.LogReport(trigger=(1, "iteration"))
+    trainer.extend(extensions.PrintReport(["iteration"], log, out), trigger=(1, "iteration"))
+    trainer.extend(extensions.observe_lr())
+    trainer.run()
+    assert out.getvalue().split() == ["iteration", "1", "2"]
+    assert list(trainer._extensions) == ["PrintReport", "_observe_value"]
+
+
+def test_sums_of_a_micro_average_are_saved_as_by_chainer() -> None:
+    from chainer import serializers, testing
+    from chainer.training import extensions
+
+    trainer = testing.get_trainer_with_mock_updater((9, "iteration"))
+    trainer.observation = {"a": 3, "b": np.array(4, "f")}
+    average = extensions.MicroAverage("a", "b", "c", trigger=(2, "iteration"))
+    serializers.NpzDeserializer({"_numerator": np.array(2.0), "_denominator": np.array(1.0)}).load(average)
+    average(trainer)
+    saved = serializers.DictionarySerializer()
+    saved.save(average)
+    assert {name: float(saved.target[name]) for name in ("_numerator", "_denominator")} == {
+        "_numerator": 5, "_denominator": 5,
+    }  # fmt: skip

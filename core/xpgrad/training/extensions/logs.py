@@ -8,14 +8,12 @@ from contextlib import suppress
 from typing import Any, TextIO
 
 from xpgrad.chainer.undo import attributes_restored
+from xpgrad.graph.variable import as_array
 from xpgrad.reporter import DictSummary
 from xpgrad.serializers.files import written
 from xpgrad.training.extension import PRIORITY_EDITOR, PRIORITY_WRITER, Extension, make_extension
 from xpgrad.training.triggers import get_trigger
 from xpgrad.types import as_list
-
-SUMS = "numerator", "denominator"
-"""Of `MicroAverage`."""
 
 
 class LogReport(Extension):
@@ -136,34 +134,37 @@ class MicroAverage(Extension):
 
     def __init__(self, numerator_key: str, denominator_key: str, result_key: str, trigger: Any = (1, "epoch")) -> None:
         self._keys, self._result, self._interval = (numerator_key, denominator_key), result_key, get_trigger(trigger)
-        self._sums = DictSummary()
+        self._numerator = self._denominator = 0.0
 
     def __call__(self, trainer: Any) -> None:
         """Add the values, and at the end of an interval report the ratio."""
         with attributes_restored(self):
             if not all(key in trainer.observation for key in self._keys):
                 return  # an interval ends at an observation
-            self._sums.add(dict(zip(SUMS, (trainer.observation[key] for key in self._keys), strict=True)))
+            numerator, denominator = (float(as_array(trainer.observation[key])) for key in self._keys)
+            self._numerator += numerator
+            self._denominator += denominator
             if self._interval(trainer):
-                means = self._sums.compute_mean()
-                self._sums = DictSummary()
-                trainer.observation[self._result] = means[SUMS[0]] / means[SUMS[1]]
+                trainer.observation[self._result] = self._numerator / self._denominator
+                self._numerator = self._denominator = 0.0
 
     def serialize(self, serializer: Any) -> None:
-        """Save or load the sums."""
-        if hasattr(self._interval, "serialize"):
-            self._interval.serialize(serializer["_trigger"])
-        self._sums.serialize(serializer["_summary"])
+        """Save or load the sums, and the interval, which Chainer does not save."""
+        with suppress(KeyError):
+            if hasattr(self._interval, "serialize"):
+                self._interval.serialize(serializer["_trigger"])
+        self._numerator = float(serializer("_numerator", self._numerator))
+        self._denominator = float(serializer("_denominator", self._denominator))
 
 
 def observe_value(observation_key: str, target_func: Callable[[Any], Any]) -> Callable[[Any], None]:
     """Return an extension that reports ``target_func(trainer)``, each epoch by default."""
 
     @make_extension(trigger=(1, "epoch"), priority=PRIORITY_WRITER)
-    def observe(trainer: Any) -> None:
+    def _observe_value(trainer: Any) -> None:  # Chainer's name, a key of snapshots
         trainer.observation[observation_key] = target_func(trainer)
 
-    return observe
+    return _observe_value
 
 
 def observe_lr(optimizer_name: str = "main", observation_key: str = "lr") -> Callable[[Any], None]:

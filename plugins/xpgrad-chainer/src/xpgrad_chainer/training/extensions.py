@@ -6,15 +6,15 @@ from typing import Any
 from xpgrad.training import extensions
 from xpgrad_chainer.training.snapshots import snapshot, snapshot_object
 from xpgrad_chainer.training.statistics import ParameterStatistics, Reservoir, Statistician, VariableStatisticsPlot
-from xpgrad_chainer.training.trainer import LogReport
+from xpgrad_chainer.training.trainer import LogReport, PrintReport
 
 __all__ = [
-    "LogReport", "ParameterStatistics", "PrintReportNotebook", "ProgressBarNotebook", "Reservoir", "Statistician",
-    "VariableStatisticsPlot", "dump_graph", "is_graphviz_available", "is_return_code_zero", "snapshot",
+    "LogReport", "ParameterStatistics", "PrintReport", "PrintReportNotebook", "ProgressBarNotebook", "Reservoir",
+    "Statistician", "VariableStatisticsPlot", "dump_graph", "is_graphviz_available", "is_return_code_zero", "snapshot",
     "snapshot_object",
 ]  # fmt: skip
 
-PrintReportNotebook = extensions.PrintReport
+PrintReportNotebook = PrintReport
 ProgressBarNotebook = extensions.ProgressBar
 
 

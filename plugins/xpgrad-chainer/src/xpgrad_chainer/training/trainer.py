@@ -26,6 +26,10 @@ class Trainer(training.Trainer):
             raise RuntimeError("training has not been started yet")
         return self._elapsed()
 
+    @property
+    def _extensions(self) -> dict[str, Any]:
+        return self._entries
+
 
 class EarlyStoppingTrigger(triggers.EarlyStoppingTrigger):
     """The trigger of xpgrad, which takes `patients` for `patience`."""
@@ -56,3 +60,15 @@ class LogReport(extensions.LogReport):
     ) -> None:  # fmt: skip
         (name,) = parse_kwargs(kwargs, ("log_name", "log"))
         super().__init__(keys, trigger, postprocess, name if filename == "log" else filename)
+
+
+class PrintReport(extensions.PrintReport):
+    """The extension of xpgrad, which calls a log that the trainer does not have."""
+
+    __doc__ = extensions.PrintReport.__doc__
+
+    def __call__(self, trainer: Any) -> None:
+        """Print the records that are new."""
+        if not isinstance(self._log_report, str):
+            self._log_report(trainer)
+        super().__call__(trainer)
