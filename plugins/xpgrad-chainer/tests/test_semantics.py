@@ -189,6 +189,33 @@ def test_seed_of_numpy_decides_negative_samples() -> None:
     assert isinstance(links.NegativeSampling(3, [1, 2], 2).sampler, utils.WalkerAlias)
 
 
+@pytest.mark.parametrize(
+    ("name", "parameters", "draw"),
+    [
+        ("Bernoulli", {"p": [0.2, 0.7]}, lambda g, p: g.binomial(1, p, (3, 2))),
+        ("Categorical", {"p": [[0.25, 0.75], [0.5, 0.5]]},
+         lambda g, p: np.stack([g.choice(2, 3, p=row) for row in p], axis=1)),
+        ("OneHotCategorical", {"p": [[0.25, 0.75]]}, lambda g, p: np.eye(2)[g.choice(2, 3, p=p[0])[:, None]]),
+        ("Geometric", {"p": [0.2, 0.7]}, lambda g, p: g.geometric(p, (3, 2))),
+        ("Poisson", {"lam": [2, 7]}, lambda g, lam: g.poisson(lam, (3, 2))),
+        ("Exponential", {"lam": [2, 7]}, lambda g, lam: g.standard_exponential((3, 2)) / lam),
+        ("Cauchy", {"loc": [2, 7], "scale": [1, 3]}, lambda g, m, s: g.standard_cauchy((3, 2)) * s + m),
+        ("Gumbel", {"loc": [2, 7], "scale": [1, 3]}, lambda g, m, s: g.gumbel(size=(3, 2)) * s + m),
+    ],
+)  # fmt: skip
+def test_seed_of_numpy_decides_samples_of_distributions(name, parameters, draw) -> None:
+    import chainer
+
+    arrays = [np.array(value, F32) for value in parameters.values()]
+    variables = dict(zip(parameters, map(chainer.Variable, arrays), strict=True))
+    distribution = getattr(chainer.distributions, name)(**variables)
+    np.random.seed(3)  # noqa: NPY002 - as programs for Chainer do
+    samples = distribution.sample(3)
+    np.testing.assert_allclose(samples.array, draw(np.random.RandomState(3), *arrays), rtol=1e-4)
+    assert chainer.kl_divergence(distribution, distribution).array == pytest.approx(0, abs=1e-6)
+    assert (samples.creator is not None) == (name in ("Exponential", "Cauchy", "Gumbel"))
+
+
 def test_parameters_without_gradient_are_updated_as_if_it_was_zero() -> None:
     import chainer
 

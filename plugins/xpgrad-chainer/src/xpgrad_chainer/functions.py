@@ -2,17 +2,18 @@
 
 from typing import Any
 
-from xpgrad import Variable, functions
+from xpgrad import Variable, as_array, as_variable, functions
 from xpgrad.array_api import divide as div
 from xpgrad.array_api import floor_divide as floordiv
 from xpgrad.array_api import multiply as mul
 from xpgrad.array_api import negative as neg
 from xpgrad.array_api import pow as pow
 from xpgrad.array_api import subtract as sub
+from xpgrad_chainer.distributions import is_drawn_by_numpy, standard_gumbel
 
 __all__ = [
-    "div", "fbeta_score", "floordiv", "mul", "n_step_gru_base", "n_step_lstm_base", "n_step_rnn_base", "neg", "pow",
-    "rdiv", "rfloordiv", "rmatmul", "rpow", "rsub", "sub",
+    "div", "fbeta_score", "floordiv", "gumbel_softmax", "mul", "n_step_gru_base", "n_step_lstm_base",
+    "n_step_rnn_base", "neg", "pow", "rdiv", "rfloordiv", "rmatmul", "rpow", "rsub", "sub",
 ]  # fmt: skip
 
 
@@ -45,6 +46,14 @@ def fbeta_score(y: Any, t: Any, label_num: int | None = None, beta: float = 1.0,
     """Return the F-beta scores and the support of each label."""
     _, _, score, support = functions.classification_summary(y, t, label_num, beta, ignore_label)
     return score, support
+
+
+def gumbel_softmax(log_pi: Any, tau: Any = 0.1, axis: int = 1) -> Variable:
+    """Return nearly one-hot samples of a categorical distribution; see `xpgrad.functions.gumbel_softmax`."""
+    x = as_array(log_pi)
+    if x.ndim == 0 or not is_drawn_by_numpy(x):
+        return functions.gumbel_softmax(log_pi, tau, axis)
+    return functions.softmax((as_variable(log_pi) + standard_gumbel(x.shape).astype(x.dtype)) / tau, axis=axis)
 
 
 def n_step_rnn_base(
