@@ -185,3 +185,16 @@ def test_sums_of_a_micro_average_are_saved_as_by_chainer() -> None:
     assert {name: float(saved.target[name]) for name in ("_numerator", "_denominator")} == {
         "_numerator": 5, "_denominator": 5,
     }  # fmt: skip
+
+
+def test_order_of_sequences_by_length() -> None:
+    from chainer.links.rnn.n_step_rnn import NStepRNNBase, argsort_list_descent, permutate_list
+
+    sequences = ["a", "bcd", "ef"]
+    order = argsort_list_descent(sequences)
+    ordered = permutate_list(sequences, order, inv=False)
+    assert (order.tolist(), ordered) == ([1, 2, 0], ["bcd", "ef", "a"])
+    assert permutate_list(ordered, order, inv=True) == sequences
+    import chainer
+
+    assert issubclass(chainer.links.NStepLSTM, NStepRNNBase)

@@ -106,6 +106,18 @@ def test_rows_are_printed_once_under_their_heads(tmp_path) -> None:
     assert len({len(line) for line in out.getvalue().splitlines()}) == 1
 
 
+def test_name_of_a_log_has_values_of_the_record(tmp_path) -> None:
+    loop = trainer(tmp_path, (2, "epoch"))
+    loop.extend(extensions.LogReport(filename="log_{epoch}_{.updater.epoch}"))
+    loop.run()
+    assert {path.name for path in tmp_path.glob("out/log*")} == {"log_1_1", "log_2_2"}
+
+
+def test_evaluator_warns_of_an_iterator_that_repeats() -> None:
+    with pytest.warns(UserWarning, match="iterator 'main' repeats, so the evaluation may not end"):
+        extensions.Evaluator(chainer.iterators.SerialIterator([1], 1), {})
+
+
 def test_a_micro_average_is_a_ratio_of_sums(tmp_path) -> None:
     loop = trainer(tmp_path, (4, "iteration"))
     loop.extend(lambda t: t.observation.update(hits=t.updater.iteration, all=2), name="count", priority=300)

@@ -1,6 +1,7 @@
 """Evaluation of a model on data that it is not trained with."""
 
 import copy
+import warnings
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack, suppress
 from typing import Any
@@ -50,6 +51,10 @@ class Evaluator(Extension):
     ) -> None:
         self._iterators: dict[str, Any] = dict(iterator) if isinstance(iterator, Mapping) else {"main": iterator}
         self._targets: dict[str, Any] = dict(target) if isinstance(target, Mapping) else {"main": target}
+        for name, each in self._iterators.items():
+            if getattr(each, "repeat", False) is True:
+                text = f"Evaluator: iterator {name!r} repeats, so the evaluation may not end; make it with repeat=False"
+                warnings.warn(text, stacklevel=2)
         self.converter, self.device = converter, device_or_none(device)
         self.eval_hook, self.eval_func, self._progress_bar = eval_hook, eval_func, progress_bar
 

@@ -28,7 +28,8 @@ class LogReport(Extension):
     postprocess : function of a record, optional
         It may change the record.
     filename : str or None
-        Below the trainer's directory; it may refer to the trainer, as in ``"log_{.updater.epoch}"``.
+        Below the trainer's directory; it may refer to the trainer and to values of the record, as in
+        ``"log_{.updater.epoch}"`` and ``"log_{epoch}"``.
 
     Attributes
     ----------
@@ -67,7 +68,7 @@ class LogReport(Extension):
         if self._filename is not None:
             # with indent= it takes ten times as long
             lines = ",\n".join(json.dumps(each, default=float) for each in (*self.log, record))
-            with written(os.path.join(trainer.out, self._filename.format(trainer)), settled=False) as file:
+            with written(os.path.join(trainer.out, self._filename.format(trainer, **record)), settled=False) as file:
                 file.write(f"[\n{lines}\n]\n".encode())
         self.log, self._summary = [*self.log, record], rest
 

@@ -226,6 +226,9 @@ class TextDataset(DatasetMixin):
             raise ValueError(f"TextDataset: expected {name} for {count} files, got {len(value)}")
         return list(value)
 
+    def close(self) -> None:
+        """Return at once, because the files are read and closed already."""
+
     def __len__(self) -> int:
         return len(self._rows)
 

@@ -9,10 +9,18 @@ from xpgrad_chainer.links.initial_values import (
     NegativeSampling,
     StatelessLSTM,
 )
+from xpgrad_chainer.links.recurrent import (
+    NStepGRUBase,
+    NStepLSTMBase,
+    NStepRNNBase,
+    argsort_list_descent,
+    permutate_list,
+)
 from xpgrad_chainer.links.resnet import ResNet50Layers, ResNet101Layers, ResNet152Layers
 from xpgrad_chainer.links.vgg import VGG16Layers, VGG19Layers
 
 __all__ = [
-    "LSTM", "BlackOut", "DeformableConvolution2D", "GoogLeNet", "LSTMBase", "NegativeSampling", "ResNet50Layers",
-    "ResNet101Layers", "ResNet152Layers", "StatelessLSTM", "VGG16Layers", "VGG19Layers",
+    "LSTM", "BlackOut", "DeformableConvolution2D", "GoogLeNet", "LSTMBase", "NStepGRUBase", "NStepLSTMBase",
+    "NStepRNNBase", "NegativeSampling", "ResNet50Layers", "ResNet101Layers", "ResNet152Layers", "StatelessLSTM",
+    "VGG16Layers", "VGG19Layers", "argsort_list_descent", "permutate_list",
 ]  # fmt: skip
