@@ -46,8 +46,9 @@ class InvalidType(XpgradError, TypeError):
 
     def locate(self, label: str, inputs: Iterable[object]) -> None:
         """Add the function's name and its inputs to the message."""
-        got = ", ".join(map(str, inputs)) or "no inputs"
-        self.actual = f"{self.actual}; inputs: {got}" if self.actual else f"inputs: {got}"
+        got = ", ".join(map(str, inputs))
+        parts = self.actual, got and f"inputs: {got}"
+        self.actual = "; ".join(filter(None, parts))
         head = f"Invalid operation is performed in: {label} (Forward)"
         self.args = (f"{head}\n\nExpect: {self.expect}\nActual: {self.actual}",)
 

@@ -57,3 +57,37 @@ def test_nodes_of_functions_are_instances() -> None:
     assert isinstance(F.relu(chainer.Variable(X)).creator, chainer.FunctionNode)
     assert issubclass(ReLU, chainer.FunctionNode)
     assert not isinstance(F.relu(chainer.Variable(X)), chainer.FunctionNode)
+
+
+def test_error_of_a_type_check_has_names_of_arguments() -> None:
+    import chainer
+    from chainer.utils import type_check
+
+    class Named(chainer.FunctionNode):
+        def check_type_forward(self, in_types):
+            type_check._argname(in_types, ("x",))
+            type_check.expect(in_types[0].ndim == 3)
+
+        def forward(self, inputs):
+            return inputs
+
+    with pytest.raises(type_check.InvalidType) as error:
+        Named().apply((X,))
+    assert str(error.value) == (
+        "Invalid operation is performed in: Named (Forward)\n\nExpect: x.ndim == 3\nActual: 2 != 3"
+    )
+    with pytest.raises(type_check.InvalidType, match=r"1 argument\(s\): x\nActual: 2 argument\(s\)"):
+        Named().apply((X, X))
+
+
+def test_warning_of_experimental_interfaces_is_switched_off(recwarn) -> None:
+    import chainer
+    from chainer import utils
+
+    assert not chainer.disable_experimental_feature_warning
+    chainer.disable_experimental_feature_warning = True
+    utils.experimental("f")
+    assert len(recwarn) == 0
+    chainer.disable_experimental_feature_warning = False
+    with pytest.warns(FutureWarning, match="f is experimental"):
+        utils.experimental("f")

@@ -7,7 +7,6 @@ from xpgrad.chainer.cuda import should_use_cudnn
 from xpgrad.models import Link
 from xpgrad_chainer.cuda import should_use_cudnn_tensor_core
 from xpgrad_chainer.function_node import FunctionNode
-from xpgrad_chainer.utils.decorators import disabled
 
 __all__ = [
     "TYPE_CHECKING", "AbstractInitializer", "DeviceResident", "Fallback", "FunctionNode", "PerformanceWarning",
@@ -19,6 +18,7 @@ __all__ = [
 __version__ = "7.8.1"
 Fallback = NotImplemented
 AbstractInitializer = Any
+disable_experimental_feature_warning = False
 DeviceResident = Link
 
 
@@ -49,10 +49,3 @@ def variable_repr(x: Any) -> str:
 def variable_str(x: Any) -> str:
     """Return the text of a Variable, without commas."""
     return str(x)
-
-
-def __getattr__(name: str) -> Any:
-    """Return the current value of `disable_experimental_feature_warning`."""
-    if name == "disable_experimental_feature_warning":
-        return bool(disabled.get())
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,6 +1,7 @@
 """Decorators and a metaclass for classes and functions."""
 
 import functools
+import sys
 import warnings
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -13,24 +14,11 @@ cached_property = functools.cached_property
 
 
 def experimental(api_name: str) -> None:
-    """Warn that an interface may change, unless the warning was switched off."""
-    if not disabled.get():
+    """Warn that an interface may change, unless ``chainer.disable_experimental_feature_warning`` is set."""
+    if not getattr(sys.modules.get("chainer"), "disable_experimental_feature_warning", False):
         warnings.warn(
             f"{api_name} is experimental. The interface can change in the future.", FutureWarning, stacklevel=2
         )
-
-
-class _Disabled:
-    """Whether `experimental` is silent."""
-
-    value = False
-
-    def get(self) -> bool:
-        """Return the value."""
-        return bool(self.value)
-
-
-disabled = _Disabled()
 
 
 def nondeterministic(f_name: str) -> None:

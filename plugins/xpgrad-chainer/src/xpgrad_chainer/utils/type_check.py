@@ -242,6 +242,15 @@ def get_types(data: Sequence[Any], name: str, accept_none: bool, *, plain: bool 
     return found
 
 
+def _argname(in_types: Sequence[Any], names: Sequence[str]) -> None:
+    """Let messages of `expect` use these names of inputs."""
+    if len(in_types) != len(names):
+        raise InvalidType(f"{len(names)} argument(s): {', '.join(names)}", f"{len(in_types)} argument(s)")
+    for info, name in zip(in_types, names, strict=True):
+        if isinstance(info, Expr):
+            info.text = name
+
+
 def expect(*conditions: Any, actual: str = "") -> None:
     """Raise `InvalidType` for the first condition that is not true; expressions are quoted.
 
