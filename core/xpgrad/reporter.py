@@ -191,7 +191,8 @@ class Summary:
 
     def serialize(self, serializer: Any) -> None:
         """Save or load the sums, and the dtype to which a mean is rounded."""
-        x, x2, n = (float(serializer(key, float(getattr(self, key)))) for key in ("_x", "_x2", "_n"))
+        x, x2 = (float(serializer(key, float(getattr(self, key)))) for key in ("_x", "_x2"))
+        n = serialized_number(serializer, "_n", as_number(self._n))
         dtype = ""
         with suppress(KeyError):  # not saved by Chainer
             dtype = str(serializer("_dtype", dtype_name(self._x)))
@@ -246,6 +247,21 @@ def dtype_name(value: Any) -> str:
     """Return the name of the dtype of an array or a library's scalar; empty for Python's numbers."""
     array = plugins.array_of(value)
     return plugins.backend_of(array).dtype_name(array.dtype) if device_of(array) is not None else ""
+
+
+def as_number(value: Any) -> float:
+    """Return the value of a number, a 0-d array or such a Variable, as an int if it is integral, else as a float."""
+    number = float(_plain(value))
+    return int(number) if number.is_integer() else number
+
+
+def serialized_number(serializer: Any, name: str, value: float) -> float:
+    """Save or load a number; an int may be loaded from a float, and is saved as an int, as in Chainer."""
+    try:
+        found = serializer(name, value)
+    except TypeError:
+        found = serializer(name, float(value))
+    return value if found is None else as_number(found)
 
 
 def _plain(value: Any) -> float | Array:

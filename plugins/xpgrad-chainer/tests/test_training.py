@@ -176,15 +176,27 @@ def test_sums_of_a_micro_average_are_saved_as_by_chainer() -> None:
     from chainer.training import extensions
 
     trainer = testing.get_trainer_with_mock_updater((9, "iteration"))
-    trainer.observation = {"a": 3, "b": np.array(4, "f")}
+    trainer.observation = {"a": 3, "b": np.array(4, "i")}
     average = extensions.MicroAverage("a", "b", "c", trigger=(2, "iteration"))
-    serializers.NpzDeserializer({"_numerator": np.array(2.0), "_denominator": np.array(1.0)}).load(average)
-    average(trainer)
-    saved = serializers.DictionarySerializer()
-    saved.save(average)
-    assert {name: float(saved.target[name]) for name in ("_numerator", "_denominator")} == {
-        "_numerator": 5, "_denominator": 5,
-    }  # fmt: skip
+    for start, total in ((2, 5), (0.5, 3.5)):
+        serializers.NpzDeserializer({"_numerator": np.array(start), "_denominator": np.array(1)}).load(average)
+        average(trainer)
+        saved = serializers.DictionarySerializer()
+        saved.save(average)
+        found = [saved.target[name] for name in ("_numerator", "_denominator")]
+        assert found == [total, 5]
+        assert [np.asarray(x).dtype.kind for x in found] == ["f" if start == 0.5 else "i", "i"]
+
+
+def test_number_of_values_of_a_summary_is_saved_as_by_chainer() -> None:
+    from chainer import DictSummary, serializers
+
+    summary, saved, loaded = DictSummary(), serializers.DictionarySerializer(), DictSummary()
+    summary.add({"a": 1.5, "b": (2.5, 0.5)})
+    saved.save(summary)
+    assert [np.asarray(saved.target[f"_summaries/{i}/_n"]).dtype.kind for i in range(2)] == ["i", "f"]
+    serializers.NpzDeserializer({name: np.asarray(value) for name, value in saved.target.items()}).load(loaded)
+    assert loaded.compute_mean() == {"a": 1.5, "b": 2.5}
 
 
 def test_order_of_sequences_by_length() -> None:

@@ -8,8 +8,7 @@ from contextlib import suppress
 from typing import Any, TextIO
 
 from xpgrad.chainer.undo import attributes_restored
-from xpgrad.graph.variable import as_array
-from xpgrad.reporter import DictSummary
+from xpgrad.reporter import DictSummary, as_number, serialized_number
 from xpgrad.serializers.files import written
 from xpgrad.training.extension import PRIORITY_EDITOR, PRIORITY_WRITER, Extension, make_extension
 from xpgrad.training.triggers import get_trigger
@@ -135,27 +134,28 @@ class MicroAverage(Extension):
 
     def __init__(self, numerator_key: str, denominator_key: str, result_key: str, trigger: Any = (1, "epoch")) -> None:
         self._keys, self._result, self._interval = (numerator_key, denominator_key), result_key, get_trigger(trigger)
-        self._numerator = self._denominator = 0.0
+        self._numerator: float = 0
+        self._denominator: float = 0
 
     def __call__(self, trainer: Any) -> None:
         """Add the values, and at the end of an interval report the ratio."""
         with attributes_restored(self):
             if not all(key in trainer.observation for key in self._keys):
                 return  # an interval ends at an observation
-            numerator, denominator = (float(as_array(trainer.observation[key])) for key in self._keys)
+            numerator, denominator = (as_number(trainer.observation[key]) for key in self._keys)
             self._numerator += numerator
             self._denominator += denominator
             if self._interval(trainer):
                 trainer.observation[self._result] = self._numerator / self._denominator
-                self._numerator = self._denominator = 0.0
+                self._numerator = self._denominator = 0
 
     def serialize(self, serializer: Any) -> None:
         """Save or load the sums, and the interval, which Chainer does not save."""
         with suppress(KeyError):
             if hasattr(self._interval, "serialize"):
                 self._interval.serialize(serializer["_trigger"])
-        self._numerator = float(serializer("_numerator", self._numerator))
-        self._denominator = float(serializer("_denominator", self._denominator))
+        self._numerator = serialized_number(serializer, "_numerator", self._numerator)
+        self._denominator = serialized_number(serializer, "_denominator", self._denominator)
 
 
 def observe_value(observation_key: str, target_func: Callable[[Any], Any]) -> Callable[[Any], None]:
