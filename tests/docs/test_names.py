@@ -57,7 +57,7 @@ WORDS = {
     " xpgrad_autograd xpgrad_autograd_stand_in",
     "backends.md": "boxed chx conformance cpu dask dpnp generator integers jax json make numpy schema soak strict"
     " torch mlx xpgrad_npu",
-    "chainer.md": "CaffeFunction DaliIterator GoogLeNet LSTMBase MultiprocessParallelUpdater ReLUGrad2 ResNet50Layers"
+    "chainer.md": "CaffeFunction DaliIterator GoogLeNet GRUBase MultiprocessParallelUpdater ReLUGrad2 ResNet50Layers"
     " TheanoFunction VGG16Layers _backprop_utils memory_layouts AsLayout mask autotune cudnn_deterministic use_cudnn"
     " use_ideep static_graph elapsed_time xpgrad_chainer chainerx",
     "compile.md": "cc clang cupy gcc monitoring settrace sys",
