@@ -5,7 +5,7 @@ from typing import Any
 from xpgrad import links
 from xpgrad.array_api import concat
 from xpgrad.initializers import LeCunNormal, _get_initializer, generate_array
-from xpgrad.links.parameters import waits
+from xpgrad.links.parameters import outside, waits
 from xpgrad.types import AnyArray
 from xpgrad_chainer.utils.walker_alias import WalkerAlias
 
@@ -35,7 +35,7 @@ class LSTMBase(links.StatelessLSTM):
     def _initialize_for(self, x: Any) -> None:
         if waits(self.upward.W):
             self.upward.initialize_for(x)
-            self._draw_weights()
+            outside(self._draw_weights)
 
 
 class StatelessLSTM(LSTMBase):
