@@ -57,9 +57,10 @@ class TracedArray(TransformedArray):
         return self.value.spec.device
 
     def values_for(self, use: str) -> Array:
-        """Return the library's array, after noting that no program is possible because a run needs the values."""
+        """Return the library's array, and note that the values are read, or that no program can depend on them."""
         self.recording.level.check()
-        self.recording.needs(f"the value of a traced array of {self.value.spec!r} is needed: {use}", REMEDY)
+        if not self.recording.level.guard_values(self.value):
+            self.recording.needs(f"the value of a traced array of {self.value.spec!r} is needed: {use}", REMEDY)
         return self.values
 
     def __repr__(self) -> str:

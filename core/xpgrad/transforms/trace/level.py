@@ -14,6 +14,8 @@ from xpgrad.graph.variable import Variable, variable_over
 from xpgrad.transforms.enclosing.level import root
 from xpgrad.transforms.trace.array import TracedArray
 from xpgrad.transforms.trace.backend import TraceBackend, over
+from xpgrad.transforms.trace.guards.facts import is_small
+from xpgrad.transforms.trace.guards.trust import ARRAY, kind_of
 from xpgrad.transforms.trace.program import Value
 from xpgrad.transforms.trace.recording import Recording
 from xpgrad.transforms.trace.watch import OutsideWatch
@@ -115,6 +117,8 @@ class TraceLevel(Level):
         The outer Variables, by their identity and by the identity of their replacement.
     swept : weak set of VariableNode
         Where the function has started backward computations.
+    read : set of Value
+        Inputs from outside whose elements are read: they are guarded.
     watch : OutsideWatch
         Notices writes to arrays from outside that are not recorded.
     """
@@ -129,6 +133,8 @@ class TraceLevel(Level):
         self.captured: dict[int, Captured] = {}
         self.swept: weakref.WeakSet[VariableNode] = weakref.WeakSet()
         self.watch = OutsideWatch()
+        self.facts: Any = None  # of the trace
+        self.read: set[Value] = set()
         self._entered: dict[int, TracedArray] = {}
 
     def backend(self, base: Backend) -> TraceBackend:
@@ -159,6 +165,15 @@ class TraceLevel(Level):
             found = self.input(array, InputSource("constant", array))
             self.watch.add(array)
         return found
+
+    def guard_values(self, value: Value) -> bool:
+        """Return whether a value is a small array from outside, after noting that its elements are read."""
+        found = [s.holder for x, s in zip(self.inputs, self.sources, strict=True) if x is value]
+        if not found or self.facts is None or kind_of(found[0]) is not ARRAY or not is_small(found[0]):
+            return False
+        self.read.add(value)
+        self.facts.array(found[0])
+        return True
 
     def entered(self, x: Any) -> TracedArray:
         """Return an array of any level as one of this level."""

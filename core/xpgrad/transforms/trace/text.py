@@ -78,10 +78,7 @@ def text_with(program: "Program", names: Callable[[Value], str]) -> str:
     calls = [
         (kind, call)
         for each in program.calls
-        for kind, call in (
-            *(("block", inner) for inner in within(each)),
-            ("", each),
-        )
+        for kind, call in (*(("block", inner) for inner in within(each)), ("", each))
     ]
     for kind, call in calls:
         results = ", ".join(map(names, call.results))

@@ -145,7 +145,7 @@ class Trace:
         self._connected: list[Variable] = []
         self._residuals: list[Array] = []
         self.surroundings = Surroundings(())
-        self.facts = Observer(f, self._met)
+        self.facts = self.level.facts = Observer(f, self._met)
         self.facts.numbers = Numbers(self.leaves)
         self.numbers = {i: self.leaves[i] for i in self.facts.numbers.leaves}
         self.loosened: frozenset[int] = frozenset()
@@ -200,7 +200,7 @@ class Trace:
         name = getattr(f, "__name__", type(f).__name__)
         self.program = Program(name, inputs, tuple(v for v, _ in outputs), calls)
         self._arrays = [array for _, array in outputs]
-        libraries = {value.spec.backend.name for value in self.program.values()}
+        libraries = {value.spec.backend.name for value in self.program.values() if value not in level.read}
         if len(libraries) > 1:
             what = f"it computes with arrays of {' and '.join(sorted(libraries))}, and a program has one library"
             level.recording.fail(what, "compile a function for each", here=False)
@@ -216,16 +216,16 @@ class Trace:
             if level.recording.failure is not None:  # the gradients may depend on the values of cotangents
                 self.pullback, self._residuals = None, []
             level.recording.failure = failure or level.recording.failure
-        self._drop_gradients()
+        self._drop_inputs()
 
-    def _drop_gradients(self) -> None:
-        """Leave out the unused gradients of outer Variables, mostly of parameters."""
+    def _drop_inputs(self) -> None:
+        """Leave out the unused gradients of outer Variables, mostly of parameters, and arrays that are guarded."""
         program = self.program
         used = {value for call in program.calls for value in call.operands()}.union(values_in(program.outputs))
         if self.pullback is not None:
             used.update(self.pullback.residuals)
         pairs = zip(program.inputs, self.sources, strict=True)
-        kept = [(v, s) for v, s in pairs if v in used or not s.kind.startswith("gradient")]
+        kept = [(v, s) for v, s in pairs if v in used or not (s.kind.startswith("gradient") or v in self.level.read)]
         self.program = program.replaced(inputs=tuple(v for v, _ in kept))
         self.sources = [s for _, s in kept]
 

@@ -1,8 +1,12 @@
 """Programs that read external state are never stale, for any kind of state and any place of reading."""
 
+import numpy as np
 import pytest
 from tests.core.transforms.trace.outside_programs import outcome, programs
 from tests.devices import device_or_skip
+
+import xpgrad
+from xpgrad import array_api as xp
 
 pytestmark = pytest.mark.exhaustive(1)
 
@@ -25,6 +29,16 @@ def test_a_change_outside_is_noticed(number):
     found = outcome(program, executor, device)
     assert not found.differs, found
     assert found.ran, found.warnings
+
+
+def test_an_array_that_is_moved_to_the_device_is_read():
+    w, device = np.ones(3), device_or_skip("@strict")
+    f = xpgrad.compile(lambda x: xp.sum(x * xp.asarray(w, device=x.device)))
+    x = device.send(np.ones(3))
+    for value in 1.0, 5.0:
+        w[1] = value
+        assert [float(f(x)) for _ in range(4)] == [2.0 + value] * 4
+    assert f.cache_info().hits == 4
 
 
 def test_number_of_programs():

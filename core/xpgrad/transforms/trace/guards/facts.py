@@ -27,11 +27,13 @@ from xpgrad.transforms.trace.guards.trust import (
     is_trusted,
     kind_of,
 )  # fmt: skip
+from xpgrad.types import Array
 
 FUNCTIONS = (
     *(types.FunctionType, types.BuiltinFunctionType, types.MethodDescriptorType, types.WrapperDescriptorType),
     *(classmethod, staticmethod, types.ClassMethodDescriptorType),
 )
+
 SLOTS = types.MemberDescriptorType, types.GetSetDescriptorType
 PROPERTIES = property, functools.cached_property
 MAX_BYTES = 2**20
@@ -220,7 +222,7 @@ class Facts:
         if type(x) in plugins.by_type and not plugins.backend_of(x).immutable:
             if getattr(x.dtype, "hasobject", False):
                 self.refuse("the values of an array of objects are read, whose state is not seen")
-            elif math.prod(x.shape) * getattr(x.dtype, "itemsize", 16) <= MAX_BYTES:
+            elif is_small(x):
                 self.read("values", x, None, values(x))
             else:
                 line, what = "" if self.at is None else self.at.line, f"an array of {x.dtype} {tuple(x.shape)}"
@@ -512,6 +514,11 @@ class Facts:
                 waiting += zip(a, b, strict=False)
             elif hasattr(a, "__dict__"):
                 waiting.append((a.__dict__, b.__dict__))
+
+
+def is_small(x: Array) -> bool:
+    """Return whether the values of an array are compared at each call."""
+    return bool(math.prod(x.shape) * getattr(x.dtype, "itemsize", 16) <= MAX_BYTES)
 
 
 def name_of(key: Any) -> Any:
