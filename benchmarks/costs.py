@@ -57,7 +57,7 @@ def making(depth: int) -> float:
     step = _xpgrad().compile(_forward_and_backward(depth))
     for _ in range(2):
         step(one)
-    runner = step._runner((one,), {})
+    _, runner = step._trace_of((one,), {})
     found = _time(runner.prepare) / depth * 1e6
     peers.settle()
     return found

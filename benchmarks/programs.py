@@ -125,7 +125,7 @@ def measure_making(report: Report, seconds: float) -> None:
         step = xpgrad.compile(f)
         for _ in range(2):
             step(*args)
-        runner = step._runner(args, {})
+        _, runner = step._trace_of(args, {})
 
         _row(
             report,
