@@ -11,7 +11,7 @@ from xpgrad.graph.node import VariableNode
 from xpgrad.graph.variable import Variable
 from xpgrad.types import Array
 
-OF_NODES = "device", "loss_scale", "successor"
+OF_NODES: tuple[str, ...] = ("device", "loss_scale", "successor")
 """What calls on a Variable change in its node."""
 
 

@@ -47,7 +47,7 @@ class MultiNodeChainList(ChainList):
         for link in self:
             output = link(*inputs)
             inputs = output if isinstance(output, tuple) else (output,)
-        return inputs if len(inputs) > 1 else inputs[0]
+        return inputs[0] if len(inputs) == 1 else inputs
 
 
 def create_multi_node_n_step_rnn(
