@@ -233,7 +233,7 @@ def _interleave(
 ) -> dict[str, list[float]]:
     """Return the seconds of each call, timed alternately for at least `seconds` and `rounds`."""
     times: dict[str, list[float]] = {name: [] for name in runs}
-    calls = {name: max(1, round(TURN_SECONDS / timed(run, clock))) for name, run in runs.items()}
+    calls = {name: max(1, round(TURN_SECONDS / min(timed(run, clock) for _ in range(3)))) for name, run in runs.items()}
     gc.collect()
     gc.freeze()  # excludes the modules of all contestants, which also makes collecting before each call cheap
     end, done = time.perf_counter() + seconds, 0

@@ -96,12 +96,13 @@ class KernelComparison:
                 self.reason = "it declines every sample"
 
     def _compare(self, arguments: Iterable[Call], end: float) -> None:
-        failure = None
+        failure, reference = None, self.reference
+        assert reference is not None  # `run` looks at it
         for arrays, parameters in list(arguments):
             if self.compared and time.monotonic() > end:
                 break
             try:
-                expected = _arrays_of(self.reference(*arrays, **parameters))  # type: ignore[misc]  # `run` checks it
+                expected = _arrays_of(reference(*arrays, **parameters))
             except Exception as error:  # it needs other arrays or parameters
                 self.reason = f"the default body fails: {text_of(error)}"
                 continue

@@ -324,7 +324,8 @@ def _order(pivots: Variable, rows: int) -> Variable:
 def _rows_in(order: Variable, x: Variable) -> Variable:
     """Return the rows of `x` in an order, for each matrix of a stack."""
     lead = xpa.broadcast_shapes(order.shape[:-1], x.shape[:-2])
-    return in_order(xpa, order, xpa.broadcast_to(x, lead + x.shape[-2:]))  # type: ignore[no-any-return]
+    rows: Variable = in_order(xpa, order, xpa.broadcast_to(x, lead + x.shape[-2:]))
+    return rows
 
 
 def lu(a: AnyArray, permute_l: bool = False, p_indices: bool = False) -> tuple[Variable, ...]:

@@ -7,12 +7,14 @@ from xpgrad import functions
 
 def allgather(comm: Any, x: Any) -> tuple[Any, ...]:
     """Return a tuple of the Variable."""
-    return comm.allgather(x)  # type: ignore[no-any-return]
+    gathered: tuple[Any, ...] = comm.allgather(x)
+    return gathered
 
 
 def alltoall(comm: Any, xs: Any) -> tuple[Any, ...]:
     """Return a tuple of the only Variable."""
-    return comm.alltoall(xs)  # type: ignore[no-any-return]
+    exchanged: tuple[Any, ...] = comm.alltoall(xs)
+    return exchanged
 
 
 def bcast(comm: Any, x: Any, root: int = 0) -> Any:
@@ -22,7 +24,8 @@ def bcast(comm: Any, x: Any, root: int = 0) -> Any:
 
 def gather(comm: Any, x: Any, root: int = 0) -> tuple[Any, ...]:
     """Return a tuple of the Variable."""
-    return comm.gather(x, root)  # type: ignore[no-any-return]
+    gathered: tuple[Any, ...] = comm.gather(x, root)
+    return gathered
 
 
 def scatter(comm: Any, xs: Any, root: int = 0) -> Any:
