@@ -119,9 +119,11 @@ dist-evidence: $(VENV)/stamp-release ## write SHA256SUMS and the bill of materia
 
 release-requirements: | $(VENV)/stamp-pip ## hold what a release installs by version and hash, in release/requirements.txt
 	$(BIN)/python -m pip install -qq --disable-pip-version-check pip-tools
+	mkdir -p build
+	$(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["dependency-groups"]["release"], sep="\n")' > build/release.in
 	$(BIN)/python -m piptools compile -q --allow-unsafe --generate-hashes --strip-extras --no-emit-index-url \
-		--no-emit-trusted-host --no-emit-find-links --no-header --group release --upgrade \
-		--output-file release/requirements.txt pyproject.toml
+		--no-emit-trusted-host --no-emit-find-links --no-header --upgrade \
+		--output-file release/requirements.txt pyproject.toml build/release.in
 
 bump: | $(VENV)/stamp-pip ## set the version of all distributions: make bump VERSION=0.2.0
 	@$(BIN)/python -m release bump "$(VERSION)"

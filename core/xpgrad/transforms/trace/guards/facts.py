@@ -33,7 +33,6 @@ FUNCTIONS = (
     *(types.FunctionType, types.BuiltinFunctionType, types.MethodDescriptorType, types.WrapperDescriptorType),
     *(classmethod, staticmethod, types.ClassMethodDescriptorType),
 )
-
 SLOTS = types.MemberDescriptorType, types.GetSetDescriptorType
 PROPERTIES = property, functools.cached_property
 MAX_BYTES = 2**20
