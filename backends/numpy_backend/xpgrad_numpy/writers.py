@@ -7,7 +7,7 @@ import numpy as np
 from xpgrad.types import Array, Dtype, Kernel
 from xpgrad_numpy.aligned import aligned
 from xpgrad_numpy.kernels import elementwise, neural, normalization
-from xpgrad_numpy.kernels.neural import NEARLY_ONE, ONES, ZEROS
+from xpgrad_numpy.kernels.neural import ONES, ZEROS
 from xpgrad_numpy.kernels.precision import is_half
 from xpgrad_numpy.namespace import NAMESPACE
 
@@ -54,12 +54,7 @@ def expit_x(gy: Array, x: Array, y: Array, /, *, out: Array) -> Array:
     """Write ``gy * y * (1 - y)``."""
     if is_half(y.dtype) or not normalization.alike(out, gy, x, y):
         return _stored(neural.expit_x(gy, x, y), out)
-    gx = np.subtract(ONES.get(y.dtype, 1), y, out=_apart(out, gy, x, y))
-    if not np.maximum.reduce(y, None, initial=0) <= NEARLY_ONE:  # also if it is NaN
-        places = y > NEARLY_ONE
-        gx[places] = neural.expit(np.negative(x[places]))
-    np.multiply(gx, y, out=gx)
-    return np.multiply(gx, gy, out=out)
+    return neural.expit_x(gy, x, y, out, _apart(out, gy, x, y))
 
 
 def tanh_x(gy: Array, x: Array, t: Array, /, *, out: Array) -> Array:

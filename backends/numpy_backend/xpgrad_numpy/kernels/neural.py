@@ -54,25 +54,27 @@ def expit(x: Array, /) -> Array:
     return np.divide(one, y, out=y)  # the same as the reciprocal, in vectors
 
 
-def expit_x(gy: Array, x: Array, y: Array, out: Array | None = None, /) -> Array:
+def expit_x(gy: Array, x: Array, y: Array, out: Array | None = None, memory: Array | None = None, /) -> Array:
     """Return ``gy * y * (1 - y)``, in `out` or one new array; 1 - y is ``expit(-x)`` where it would lose digits.
 
-    `out` may be `gy`.
+    Parameters
+    ----------
+    out : array, optional
+        For the result; it may be `gy`.
+    memory : array, optional
+        For the derivative; it may be `out`, but no other argument.
     """
     if is_half(y.dtype):
         return expit_x(gy.astype(SINGLE), x.astype(SINGLE), y.astype(SINGLE)).astype(y.dtype)
-    gx = np.subtract(ONES.get(y.dtype, 1), y)
-    if not np.maximum.reduce(y, None, initial=0) <= NEARLY_ONE:  # also if it is NaN
+    slope = np.subtract(ONES.get(y.dtype, 1), y, out=memory)
+    if y.size and not y.item(y.argmax()) <= NEARLY_ONE:  # also if it is NaN
         if y.ndim:
-            places = np.nonzero(y > NEARLY_ONE)
-            gx[places] = expit(np.negative(x[places]))
+            places = np.flatnonzero(y > NEARLY_ONE)
+            slope.put(places, expit(np.negative(x.take(places))))
         else:
-            gx = expit(np.negative(x))
-    gx *= y
-    if out is not None:
-        return np.multiply(gx, gy, out=out)
-    gx *= gy
-    return gx
+            slope = expit(np.negative(x))
+    slope *= y
+    return np.multiply(slope, gy, out=slope if out is None and slope.ndim else out)
 
 
 def array_for(x: Array, out: Array | None) -> Array | None:
