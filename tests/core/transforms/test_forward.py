@@ -295,3 +295,16 @@ def test_a_cut_of_the_graph_raises_in_forward_mode_and_applies_in_reverse_mode(d
         jvp(f, (x,), (x,))
     assert values(grad(f)(x)) == [5.0, 5.0]
     assert values(hessian(f)(x)) == [[0.0, 0.0], [0.0, 0.0]]
+
+
+def test_an_array_among_the_parameters_may_be_an_argument(device):
+    x, rtol = array(device, [[2.0, 0.0], [0.0, 1.0], [0.0, 0.0]]), array(device, 0.6)
+    y, tangent = jvp(lambda x, r: xp.linalg.pinv(x, rtol=r), (x, rtol), (x, rtol))
+    assert values(y) == [[0.5, 0.0, 0.0], [0.0, 0.0, 0.0]]
+    assert values(tangent) == [[-0.5, 0.0, 0.0], [0.0, 0.0, 0.0]]
+
+
+@pytest.mark.parametrize("function", [xp.linalg.eigh, xp.linalg.svd])
+def test_decompositions_of_matrices_without_elements_have_tangents(device, function):
+    x = array(device, np.zeros((0, 0)))
+    assert all(y.shape == (0, 0)[: y.ndim] for y in jvp(lambda x: tuple(function(x)), (x,), (x,))[1])

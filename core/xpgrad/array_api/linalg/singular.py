@@ -1,5 +1,6 @@
 """Singular value decompositions, ranks and pseudo-inverses."""
 
+import math
 from typing import Any, NamedTuple
 
 from xpgrad.array_api.linalg.checks import adjoint, epsilon, readable
@@ -73,7 +74,9 @@ class SVD(Spectral):
     def has_tangents(self, outputs: tuple[Variable, ...]) -> bool:
         """Return whether no values are equal, nearly equal or 0, where also functions of the values have a kink."""
         s = as_array(outputs[1])
-        return not s.size or (super().has_tangents(outputs) and (not readable(s, self.spec) or self._zeros(s) is None))
+        return not math.prod(s.shape) or (
+            super().has_tangents(outputs) and (not readable(s, self.spec) or self._zeros(s) is None)
+        )
 
     def sizes(self, xp: Namespace, gys: Arrays) -> Array:
         """Return the sums of the lengths of the cotangents of each pair of vectors."""

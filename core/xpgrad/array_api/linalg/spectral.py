@@ -97,7 +97,7 @@ class Spectral(Decomposition):
     def has_tangents(self, outputs: tuple[Variable, ...]) -> bool:
         """Return whether no values are equal or nearly so: then how vectors rotate does not follow from tangents."""
         values = as_array(outputs[self.place])
-        if not (values.size and readable(values, self.spec)):
+        if not (math.prod(values.shape) and readable(values, self.spec)):
             return True
         largest = self.largest(self.spec.backend.xp, values)
         return self._apart(values, largest, self._close(difference(self.spec.backend.xp, values), largest))
