@@ -258,8 +258,9 @@ def test_the_logistic_function_has_its_gradient_in_both_tails() -> None:
         np.testing.assert_allclose(x.grad, [np.exp(-40), 0.25, 2.466509291360048e-03, np.exp(-40)], rtol=3e-14)
 
 
-def test_values_are_exact_by_every_name() -> None:
-    assert np.cbrt(Variable(np.asarray(27.0))).array == special.cbrt(np.asarray(27.0)).array == 3.0
+def test_values_are_those_of_the_library_by_every_name() -> None:
+    x = np.asarray(27.0)
+    assert np.cbrt(Variable(x)).array == special.cbrt(x).array == np.cbrt(x)
     assert np.exp2(Variable(np.asarray(10.0))).array == special.exp2(np.asarray(10.0)).array == 1024.0
     for fmod in (np.fmod, F.fmod, ops.fmod):
         assert fmod(Variable(np.asarray(1e17)), Variable(np.asarray(3.0))).array == np.fmod(1e17, 3.0)

@@ -144,7 +144,7 @@ def assert_same(found, wanted):
     elif isinstance(wanted, (np.ndarray, np.generic)):
         assert isinstance(found, (np.ndarray, np.generic))
         assert (found.shape, found.dtype) == (wanted.shape, wanted.dtype)
-        np.testing.assert_allclose(found, wanted, rtol=1e-15)
+        np.testing.assert_allclose(found, wanted, rtol=1e-15, atol=1e-15 * np.max(np.abs(wanted), initial=0))
     else:
         assert found == wanted
 
