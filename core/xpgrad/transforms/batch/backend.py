@@ -23,6 +23,8 @@ NO_RULE = (
     "{}: {} has no rule for batches; write it with functions of the Array API standard, or call it outside of the "
     "batched function"
 )
+ABSENT = object()
+"""The second argument of functions of one array; None is an argument of `clip`."""
 
 
 class BatchBackend(TransformedBackend):
@@ -87,7 +89,7 @@ class BatchBackend(TransformedBackend):
             None if the function cannot be batched.
         function : callable
         """
-        kind = self.kind
+        kind, types = self.kind, self._base_types
         if row is elementwise:
             return self._elementwise(function)
 
@@ -112,8 +114,12 @@ class BatchBackend(TransformedBackend):
             elif not b.level.live:
                 b.level.check()
             if not some:
-                given = [self.replaced(x, _values) for x in args]
-                return self.made_of(function(*given, **self.replaced(kwargs, _values)), b.same)
+                given = []
+                for x in args:
+                    kept = type(x) in SCALARS
+                    given.append(x.values if type(x) is kind else x if kept else self.replaced(x, _values))
+                out = function(*given, **(kwargs and self.replaced(kwargs, _values)))
+                return kind(b, out, False) if type(out) in types else self.made_of(out, b.same)
             if row is None:
                 raise BatchError(NO_RULE.format(b.title, name))
             return self._computed(b, row, function, args, kwargs)
@@ -133,10 +139,10 @@ class BatchBackend(TransformedBackend):
                 return self.made_of(function(*given, **self.replaced(kwargs, _values)), b.same)
             return self._computed(b, elementwise, function, args, kwargs)
 
-        def batched(x1: Any, x2: Any = None, /, *args: Any, **kwargs: Any) -> Any:
-            if args or kwargs or x2 is None:
+        def batched(x1: Any, x2: Any = ABSENT, /, *args: Any, **kwargs: Any) -> Any:
+            if args or kwargs or x2 is ABSENT:
                 if args or kwargs or type(x1) is not kind or not x1.batching.level.live:
-                    return general(x1, *(() if x2 is None else (x2,)), *args, **kwargs)
+                    return general(x1, *(() if x2 is ABSENT else (x2,)), *args, **kwargs)
                 out = function(x1.values)
                 lead = x1
             elif type(x1) is kind and x1.batching.level.live:

@@ -19,6 +19,7 @@ CALLS: dict[str, Callable[[Any, Any, Any], Any]] = {
     "function": lambda xp, x, r: xp.maximum(x, r),
     "function, captured first": lambda xp, x, r: xp.atan2(r, x),
     "by name": lambda xp, x, r: xp.clip(x, min=r),
+    "no lower bound": lambda xp, x, r: xp.clip(x, None, 1.0),
     "0-d member": lambda xp, x, r: xp.sum(x) * r,
     "matmul": lambda xp, x, r: x @ (r[:, None] * r),
     "reflected matmul": lambda xp, x, r: (r[:, None] * r) @ x,

@@ -5,6 +5,7 @@ index array that differs between elements requires another index array that coun
 """
 
 from collections.abc import Callable, Sequence
+from types import EllipsisType, NoneType
 from typing import Any, NamedTuple
 
 from xpgrad.backend.indexing import BASIC, at_axis
@@ -13,6 +14,7 @@ from xpgrad.transforms.batch.batching import Batching
 from xpgrad.transforms.batch.rows.table import row
 from xpgrad.types import Array, Index, Shape
 
+SLICING = frozenset((slice, NoneType, EllipsisType))
 MASK = "use xp.where(mask, x, other), which keeps the shape"
 
 
@@ -42,6 +44,10 @@ def place(b: Batching, index: Index, shape: Shape, front: bool) -> BatchIndex:
     front : bool
         Whether the library's array has the hidden axis; otherwise it is shared, and an index array differs.
     """
+    given = index if type(index) is tuple else (index,)
+    if front and SLICING.issuperset(types := list(map(type, given))) and types.count(EllipsisType) < 2:
+        if types.count(slice) <= len(shape):  # the common case, which needs no check of bounds
+            return BatchIndex((slice(None), *given), tuple(range(1 + len(shape) + types.count(NoneType))))
     items = _complete(index, shape)
     arrays = [item for item in items if type(item) is b.kind]
     if any(is_mask(b, item) and item.batched for item in arrays):
