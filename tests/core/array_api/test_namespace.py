@@ -26,8 +26,8 @@ CONSTANTS = ("e", "inf", "nan", "newaxis", "pi")
 ITSELF = ("__array_api_version__", "__array_namespace_info__")
 DOCUMENTED = Path(__file__).parents[3].joinpath("docs/interop.md").read_text(encoding="utf-8")
 INTERNAL = (
-    "gate", "constant_power", "tanh_slope", "transposed_matmul", "sum_to", "getitem", "setitem", "complex_sign",
-    "duplicate", "cornered", "windows", "fold", "relu", "softmax_from_log", "_cast",
+    "gate", "constant_power", "tanh_slope", "tanh_backward", "transposed_matmul", "sum_to", "getitem", "setitem",
+    "complex_sign", "duplicate", "cornered", "windows", "fold", "relu", "softmax_from_log", "_cast",
 )  # fmt: skip
 """Primitives that rules and compositions call."""
 

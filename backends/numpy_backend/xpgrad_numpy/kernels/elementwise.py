@@ -112,7 +112,8 @@ def tanh_x(gy: Array, x: Array, t: Array, out: Array | None = None, memory: Arra
     if slope.size and not slope.item(slope.argmin()) >= CANCELS:
         places = np.flatnonzero(slope < CANCELS)  # indices are read six times as fast as an irregular mask
         slope.put(places, _of_tails(x.take(places), t.take(places)))
-    return np.multiply(gy, slope, out=slope if out is None and gy.dtype is slope.dtype else out)
+    owned = out is None and gy.dtype is slope.dtype and gy.shape == slope.shape
+    return np.multiply(gy, slope, out=slope if owned else out)
 
 
 def _of_tails(x: Array, t: Array) -> Array:
@@ -142,5 +143,5 @@ ELEMENTWISE["maximum.x1"] = ELEMENTWISE["minimum.x2"] = _taken(np.greater)
 ELEMENTWISE["maximum.x2"] = ELEMENTWISE["minimum.x1"] = _taken(np.less)
 ELEMENTWISE["square.x"] = square_x
 ELEMENTWISE["tanh_slope"] = tanh_slope
-ELEMENTWISE["tanh.x"] = tanh_x
+ELEMENTWISE["tanh.x"] = ELEMENTWISE["tanh_backward"] = tanh_x
 ELEMENTWISE["where"] = where
