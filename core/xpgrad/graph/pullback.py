@@ -353,11 +353,11 @@ class Plan:
         if definition.casts and not _optional(self.kernel, "dtype"):
             self.kernel = functools.partial(self.kernel, dtype=None)
         self.mixes_dtypes = backend.zero_dimensional_widen or not definition.elementwise
-        one_device = len(backend.devices()) == 1
-        self.takes_any_array = one_device and self.mixes_dtypes and type(backend).check is Backend.check
+        self.transformed = backend.base is not None  # its arrays are checked when they are lifted to the level
+        one_device, checked = len(backend.devices()) == 1, self.transformed or type(backend).check is Backend.check
+        self.takes_any_array = one_device and self.mixes_dtypes and checked
         if config.cast_operands and "operator" in definition.paths:
             self.takes_any_array = False
-        self.transformed = backend.base is not None
         self.outcomes: dict[Any, Spec] = {}
         # Pullbacks know their plan: a cycle, but plans are few and stay.
         self.pullbacks: dict[tuple[bool, ...] | int, Pullback] = {}  # by the needed inputs, or by bits

@@ -145,6 +145,8 @@ SAME = {
     "gradient within": lambda x: grad(lambda y: xp.sum(y**3 * x))(x),
     "several": lambda x: xp.unstack(xp.stack([x, x * x]))[1],
     "decomposition": lambda x: xp.linalg.eigvalsh(xp.linalg.outer(x, x)),
+    "column times row": lambda x: xp.sin(x)[:, None] * xp.exp(x),
+    "row times columns": lambda x: xp.tanh(x)[None, :] * xp.stack([xp.exp(x), x])[:, :, None],
 }
 
 

@@ -15,7 +15,7 @@ from xpgrad.graph.pullback import rule_of
 from xpgrad.transforms.dual.rules import ROWS
 from xpgrad.transforms.dual.transposition import transposed
 from xpgrad.transforms.enclosing.backend import SCALARS
-from xpgrad.types import Array, Kernel
+from xpgrad.types import Array, Dtype, Kernel
 
 if TYPE_CHECKING:
     from xpgrad.transforms.dual.backend import DualBackend
@@ -26,6 +26,8 @@ LATER = frozenset(("transposed_matmul",))
 """Functions whose result may not be needed beside its tangent: the gradient of a weight, in a Hessian's product."""
 BY_BODY = frozenset(("normalized_backward", "normalized_gamma_backward"))
 """Gradients of which the default body, on dual arrays, takes less time than a transposition."""
+SPREADING = frozenset(("add", "divide", "multiply", "subtract"))
+"""Functions whose rules broadcast a tangent by their own arithmetic."""
 Tangent = Callable[[Array, Sequence[Any], Sequence[Any], dict[str, Any]], Any]
 """``tangent(y, primals, tangents, parameters)`` returns the tangent of `y`, an array of the base or None."""
 
@@ -167,7 +169,7 @@ def _linear(backend: "DualBackend", definition: Definition, kernel: Kernel) -> T
     add, restore = base.xp.add, base.restore
 
     def tangent(y: Array, primals: Sequence[Any], tangents: Sequence[Any], parameters: dict[str, Any]) -> Any:
-        if any(tangents[i] is not None for i in others):
+        if others and any(tangents[i] is not None for i in others):
             return NotImplemented
         if not base.is_kind(y.dtype, ("real floating", "complex floating")):
             return None
@@ -191,12 +193,17 @@ def _elementwise(backend: "DualBackend", definition: Definition, any_complex: bo
     base = backend.base
     xp, is_kind, restore = base.xp, base.is_kind, base.restore
     rows = [_pulled(backend, definition, x) for x in definition.rules]
-    is_product = definition.kernel.name == "multiply"
+    is_product, spreads = definition.kernel.name == "multiply", definition.kernel.name in SPREADING
 
     def tangent(y: Array, primals: Sequence[Any], tangents: Sequence[Any], parameters: dict[str, Any]) -> Any:
         shape, dtype = y.shape, y.dtype
         if is_product and tangents[0] is tangents[1] and primals[0] is primals[1] and tangents[0].dtype == dtype:
             return restore(xp.multiply(tangents[0], xp.add(primals[0], primals[0])))  # of a square: one product
+        t1, t2 = tangents if is_product else (None, None)
+        if t1 is not None and t2 is not None and t1.shape != shape != t2.shape:
+            outer = _of_outer(base, dtype, primals, tangents)
+            if outer is not None:
+                return outer
         total, owned = None, False
         for i, rule, getters in rows:
             t = tangents[i]
@@ -210,7 +217,7 @@ def _elementwise(backend: "DualBackend", definition: Definition, any_complex: bo
                 t = xp.astype(t, dtype)
             if not any_complex and is_kind(dtype, "complex floating"):
                 return NotImplemented
-            if t.shape != shape:
+            if not spreads and t.shape != shape:
                 t = xp.broadcast_to(t, shape=shape)
             if rule is not identity:
                 t = rule(xp, t, *[get(y, primals, parameters) for get in getters])
@@ -227,6 +234,20 @@ def _elementwise(backend: "DualBackend", definition: Definition, any_complex: bo
         return total
 
     return tangent
+
+
+def _of_outer(base: Any, dtype: Dtype, primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
+    """Return the tangent of a column times a row, a sum of two such products, as one product of matrices; else None."""
+    (x, v), (tx, tv), xp = primals, tangents, base.xp
+    if not tx.dtype == tv.dtype == dtype or not base.is_kind(dtype, "real floating"):
+        return None
+    if v.shape[-1] == 1:
+        x, v, tx, tv = v, x, tv, tx
+    if len(x.shape) < 2 or x.shape[-1] != 1 or (len(v.shape) > 1 and v.shape[-2] != 1):
+        return None
+    if len(v.shape) == 1:
+        v, tv = (xp.reshape(each, shape=(1, *each.shape)) for each in (v, tv))
+    return base.restore(xp.matmul(xp.concat([tx, x], axis=-1), xp.concat([v, tv], axis=-2)))
 
 
 def _symmetric(backend: "DualBackend", definition: Definition) -> Tangent:

@@ -197,6 +197,8 @@ class TransformedBackend(Backend):
         if kind is self.kind:
             return chosen(tree)
         if isinstance(tree, (tuple, list)):
+            if kind is tuple and SCALARS.issuperset(map(type, tree)):
+                return tree
             return getattr(tree, "_make", kind)([self.replaced(item, chosen) for item in tree])
         if kind is dict:
             return {name: self.replaced(item, chosen) for name, item in tree.items()}
