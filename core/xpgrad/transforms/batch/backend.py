@@ -93,7 +93,14 @@ class BatchBackend(TransformedBackend):
         if row is elementwise:
             return self._elementwise(function)
 
+        scales = name in ("add", "multiply")
+
         def batched(*args: Any, **kwargs: Any) -> Any:
+            if scales and len(args) == 2 and type(args[0]) is kind and args[0].later is None:
+                x1, x2 = args
+                if (type(x2) in SCALARS or (type(x2) in types and not x2.shape)) and x1.batching.level.live:
+                    out = function(x1.values, x2)
+                    return kind(x1.batching, out if type(out) in types else self.base.restore(out), x1.batched)
             b: Batching | None = None
             some = False
             for x in args:

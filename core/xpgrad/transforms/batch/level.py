@@ -5,8 +5,9 @@ from xpgrad.errors import BatchError
 from xpgrad.graph.variable import Variable
 from xpgrad.transforms.batch import ports
 from xpgrad.transforms.batch.array import BatchArray
-from xpgrad.transforms.batch.backend import BatchBackend, over
+from xpgrad.transforms.batch.backend import BatchBackend
 from xpgrad.transforms.batch.batching import BatchRun
+from xpgrad.transforms.enclosing.backend import backend_over
 from xpgrad.transforms.enclosing.port import Port
 from xpgrad.types import Array
 
@@ -16,7 +17,7 @@ class BatchLevel(BatchRun):
 
     def backend(self, base: Backend) -> BatchBackend:
         """Return the backend of this level over `base`."""
-        return over(base, self.depth)
+        return backend_over(BatchBackend, base, self.depth)
 
     def holds(self, array: Array) -> bool:
         """Return whether `array` is of this level."""

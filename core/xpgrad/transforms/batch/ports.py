@@ -16,18 +16,27 @@ def moved(array: Array, source: int, target: int) -> Array:
     return backend.restore(backend.xp.permute_dims(array, axes=tuple(axes)))
 
 
+def inside(level: BatchRun, array: Array, axis: int | None) -> Array:
+    """Return an array of the level below with batch elements along the non-negative `axis`, or shared by all."""
+    batching = level.over(array)
+    made: Array = batching.kind(batching, moved(array, axis, 0) if axis else array, axis is not None)
+    return made
+
+
+def outside(inner: Array, axis: int | None) -> Array:
+    """Return the values for the level below, with the batch elements along `axis`; None for a shared array."""
+    values = inner.values if inner.batched or axis is None else inner.batching.front(inner)
+    return moved(values, 0, axis) if axis else values
+
+
 def member(level: BatchRun, axis: int) -> Port:
     """Return the port of values that differ between batch elements, along the non-negative outer `axis`."""
+    return Port(lambda outer: inside(level, outer[0], axis), lambda inner: [outside(inner, axis)])
 
-    def inward(outer: Outer) -> Array:
-        (array,) = outer
-        return level.over(array).made(moved(array, axis, 0) if axis else array)
 
-    def outward(inner: Array) -> list[Array | None]:
-        values = inner.values if inner.batched else inner.batching.front(inner)
-        return [moved(values, 0, axis) if axis else values]
-
-    return Port(inward, outward)
+def leaving(level: BatchRun, axis: int | None) -> Port:
+    """Return the port of an output."""
+    return only(level) if axis is None else member(level, axis)
 
 
 def shared(level: BatchRun) -> Port:

@@ -8,14 +8,17 @@ from typing import Any, Literal
 from xpgrad import array_api
 from xpgrad.backend import random
 from xpgrad.backend.indexing import at_axis
+from xpgrad.backend.levels import live
+from xpgrad.backend.plugins import plugins
 from xpgrad.config import called_with
 from xpgrad.errors import BatchError, ShapeError
-from xpgrad.graph.variable import Variable
+from xpgrad.graph.variable import Variable, constant_variable
 from xpgrad.transforms.batch import ports
 from xpgrad.transforms.batch.axes import Axes, axes_of
 from xpgrad.transforms.batch.level import BatchLevel
 from xpgrad.transforms.call import Mode
-from xpgrad.transforms.enclosing.node import Output, left
+from xpgrad.transforms.enclosing.level import root
+from xpgrad.transforms.enclosing.node import Output, left, separated
 from xpgrad.transforms.enclosing.port import Port
 from xpgrad.transforms.leaves import as_leaf, as_leaves, is_array, known_leaf
 from xpgrad.transforms.trees import Structure, flatten, where
@@ -102,7 +105,7 @@ class Arguments:
         self.structures: list[Structure] = []
         self.leaves: list[Any] = []
         self.axes: list[int | None] = []
-        self.lead: Variable | None = None
+        self.lead: Any = None
         sizes: dict[int, tuple[int, int]] = {}  # with the argument and the leaf
         if type(in_axes) is int:
             given = [in_axes] * len(args) + [0] * len(kwargs)
@@ -123,11 +126,13 @@ class Arguments:
                     self.leaves.append(leaf)
                     self.axes.append(None)
                     continue
-                x = known_leaf(leaf)
-                if x is None:
-                    x = as_leaf(leaf, self._what(i, j))
+                x: Any = leaf
+                if live or type(leaf) not in plugins.by_type or type(leaf) in plugins.carriers:
+                    x = known_leaf(leaf)
+                    if x is None:
+                        x = as_leaf(leaf, self._what(i, j))
                 if axis is not None:
-                    shape = x._array.shape
+                    shape = x._array.shape if isinstance(x, Variable) else x.shape
                     if not -len(shape) <= axis < len(shape):
                         raise ShapeError(
                             f"{self._what(i, j)} has no axis {axis}, its shape is {shape}; pass in_axes=None for "
@@ -177,12 +182,17 @@ class Arguments:
     def called(self, f: Callable[..., Any], out_axes: Axes, randomness: str) -> tuple[list[Result], Structure]:
         """Return the outer leaves of the result of `f` for all batch elements, and their structure."""
         level = BatchLevel(self.title, self.size, randomness, self.name)
-        level.lead = self.lead
+        if self.name is not None:
+            level.lead = as_leaf(self.lead, self.title)
         inside = []
         for x, axis in zip(self.leaves, self.axes, strict=True):
             if isinstance(x, Variable) and x._array is not None:
                 port: Port = ports.shared(level) if axis is None else ports.member(level, axis)
                 inside.append(level.entered((x,), port.inward((x._array,)), port).inside)
+            elif type(x) in plugins.by_type:
+                plugins.by_type[type(x)].check(x)
+                level.outside.add(id(x))
+                inside.append(root(ports.inside(level, x, axis), False))
             else:
                 inside.append(x)
         remaining, passed = iter(inside), []
@@ -192,11 +202,16 @@ class Arguments:
         outputs, structure, axes = level.run(_returned, level, f, passed[: self.count], kwargs, out_axes)
         if level.captured:
             level.store()
-        results = []
-        for (y,), axis in zip(left(level, outputs, unshared=True), axes, strict=True):
-            results.append((y, axis))
-        if not level.entries:
-            level.forget()
+        results: list[Result] = []
+        if level.entries:
+            leaving = [Output(y, ports.leaving(level, axis)) for y, axis in zip(outputs, axes, strict=True)]
+            for (y,), axis in zip(left(level, leaving, unshared=True), axes, strict=True):
+                results.append((y, axis))
+            return results, structure
+        for x, axis in zip(outputs, axes, strict=True):
+            array = separated(ports.outside(x._array, axis), level.outside)
+            results.append((constant_variable(array) if self.mode.variables else array, axis))
+        level.forget()
         return results, structure
 
     def for_user(self, results: list[Result]) -> list[Any]:
@@ -209,8 +224,8 @@ class Arguments:
 
 def _returned(
     level: BatchLevel, f: Callable[..., Any], args: Any, kwargs: Any, out_axes: Axes
-) -> tuple[list[Output], Structure, list[int | None]]:
-    """Call `f`, and return its results as outputs, with the axis of the batch in each."""
+) -> tuple[list[Variable], Structure, list[int | None]]:
+    """Call `f`, and return the leaves of its result, their structure, and the axis of the batch in each leaf."""
     result = f(*args, **kwargs)
     leaves, structure = flatten(result)
     what = f"{level.title}: what the function returned"
@@ -219,15 +234,18 @@ def _returned(
         axes = [out_axes] * len(leaves)
     else:
         axes = axes_of(level.title, "out_axes", out_axes, structure, "what the function returned")
-    outputs, places = [], []
-    for i, (y, axis) in enumerate(zip(as_leaves(leaves, structure, what), axes, strict=True)):
+    held = True
+    for y in leaves:
+        held = held and isinstance(y, Variable) and y._array is not None and level.holds(y._array)
+    outputs: list[Variable] = leaves if held else as_leaves(leaves, structure, what)
+    places: list[int | None] = []
+    for i, (y, axis) in enumerate(zip(outputs, axes, strict=True)):
         if axis is None:
             if y._array.batched:
                 raise BatchError(
                     f"{what}{where(structure.paths()[i])} has a value for each batch element, but out_axes is None; "
                     "give an axis, or reduce it after the call"
                 )
-            outputs.append(Output(y, ports.only(level)))
         else:
             ndim = len(y._array.shape) + 1
             if not -ndim <= axis < ndim:
@@ -236,7 +254,6 @@ def _returned(
                     "including the batch axis"
                 )
             axis %= ndim
-            outputs.append(Output(y, ports.member(level, axis)))
         places.append(axis)
     return outputs, structure, places
 

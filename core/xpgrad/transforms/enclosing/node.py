@@ -51,7 +51,7 @@ def connected(
         found.append([])
         for j, array in enumerate(port.outward(y._array)):
             if array is not None and seen is not None:
-                array = _unshared(array, seen)
+                array = separated(array, seen)
             positions.append(None if array is None else len(flat))
             found[i].append(None if array is None or depends else constant_variable(array))
             if array is not None and depends:
@@ -66,7 +66,7 @@ def connected(
     return found
 
 
-def _unshared(array: Array, seen: set[int]) -> Array:
+def separated(array: Array, seen: set[int]) -> Array:
     """Return `array`, or a copy if it shares memory with arrays in `seen`, and add its identity to `seen`."""
     backend = plugins.by_type[type(array)]
     if not backend.immutable and (id(array) in seen or backend.is_view(array)):

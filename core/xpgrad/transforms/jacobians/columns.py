@@ -72,6 +72,8 @@ class Columns:
         self._surroundings, self._evaluated = Surroundings(()), False
         columns = [self._of_root(i, x) for i, x in enumerate(self.roots)]
         self.level.store()
+        if not self.level.entries:
+            self.level.forget()
         return [list(row) for row in zip(*columns, strict=True)] if columns else [[] for _ in self.outputs]
 
     def _of_root(self, index: int, x: Variable) -> list[Variable]:

@@ -45,6 +45,8 @@ class JacobianRows:
         self.level.size = chunk_of(self.chunk_size, most, specs_of(self.call))
         found = [self._of_output(i, y) for i, y in enumerate(outputs)]
         self.level.store()
+        if not self.level.entries:
+            self.level.forget()
         return found
 
     def _of_output(self, index: int, y: Variable) -> list[Variable]:

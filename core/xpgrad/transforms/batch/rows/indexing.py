@@ -45,9 +45,10 @@ def place(b: Batching, index: Index, shape: Shape, front: bool) -> BatchIndex:
         Whether the library's array has the hidden axis; otherwise it is shared, and an index array differs.
     """
     given = index if type(index) is tuple else (index,)
-    if front and SLICING.issuperset(types := list(map(type, given))) and types.count(EllipsisType) < 2:
-        if types.count(slice) <= len(shape):  # the common case, which needs no check of bounds
-            return BatchIndex((slice(None), *given), tuple(range(1 + len(shape) + types.count(NoneType))))
+    types = list(map(type, given))
+    if front and SLICING.issuperset(types) and types.count(EllipsisType) < 2 and types.count(slice) <= len(shape):
+        order = tuple(range(1 + len(shape) + types.count(NoneType)))  # the common case, without a check of bounds
+        return BatchIndex((slice(None), *given), order)
     items = _complete(index, shape)
     arrays = [item for item in items if type(item) is b.kind]
     if any(is_mask(b, item) and item.batched for item in arrays):
