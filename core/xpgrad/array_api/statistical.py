@@ -240,13 +240,7 @@ def _cumulative_sum_rule(xp: Namespace, gy: Array, x_spec: Spec, axis: int | Non
 
 @primitive(linear=("x",), x=_cumulative_sum_rule)
 def cumulative_sum(
-    xp: Namespace,
-    x: AnyArray,
-    /,
-    *,
-    axis: int | None = None,
-    dtype: Dtype | None = None,
-    include_initial: bool = False,
+    xp: Namespace, x: AnyArray, /, *, axis: int | None = None, dtype: Dtype | None = None, include_initial: bool = False
 ) -> Array:
     """Cumulative sum along `axis`.
 
@@ -262,60 +256,70 @@ def cumulative_sum(
     return reduced(xp, xp.cumulative_sum, x, axis=axis, dtype=dtype, include_initial=include_initial)
 
 
+BLOCK = 8
+"""Number of elements that a recurrence computes one after the other, in all blocks at once."""
+
+
 def _cumulative_prod_rule(
     xp: Namespace, gy: Array, x: Array, x_spec: Spec, axis: int | None, include_initial: bool
 ) -> Array:
-    """Return ``gx_i = before_i * after_i``.
-
-    ``before_i`` is the product of the elements before i, and ``after_i = gy_i + x_{i+1} * after_{i+1}``, which is
-    computed by a scan that reaches 1, 2, 4, ... elements ahead.
-    """
+    """Return ``gx_i = before_i * after_i``, with products before i, and ``after_i = gy_i + x_{i+1} * after_{i+1}``."""
     if not x_spec.size:
         return xp.zeros_like(x)
     if not x_spec.ndim:
         return _last(xp, gy)
-    x, gy = widened(xp, x, x_spec), widened(xp, gy, x_spec)
-    along = 0 if axis is None else axis % x_spec.ndim
+    x, gy, along = widened(xp, x, x_spec), widened(xp, gy, x_spec), 0 if axis is None else axis % x_spec.ndim
     first, rest, but_last = (at_axis(along, s) for s in (slice(0, 1), slice(1, None), slice(0, -1)))
-    if include_initial:
-        gy = gy[rest]
-    one = xp.ones_like(x[first])
+    one, terms = xp.ones_like(x[first]), gy[rest] if include_initial else gy
     before = xp.cumulative_prod(xp.concat([one, x[but_last]], axis=along), axis=along)
-    after, reach, step = gy, xp.concat([x[rest], one], axis=along), 1
-    while step < x_spec.shape[along]:
-        head, tail, end = (at_axis(along, s) for s in (slice(0, -step), slice(step, None), slice(-step, None)))
-        after = xp.concat([after[head] + reach[head] * after[tail], after[end]], axis=along)
-        step *= 2
-        if step < x_spec.shape[along]:
-            reach = xp.concat([reach[head] * reach[tail], reach[end]], axis=along)
+    factors = xp.flip(xp.concat([x[rest], one], axis=along), axis=along)
+    after = xp.flip(_recurrence(xp, xp.flip(terms, axis=along), factors, along), axis=along)
     return narrowed(xp, before * after, x_spec)
 
 
-def cumulative_prod_change(xp: Namespace, t: Array, x: Array, x_spec: Spec, axis: int | None) -> Array:
-    """Return the change ``c_i = t_i * before_i + x_i * c_{i-1}`` of the products for a change `t`, by such a scan."""
-    x, t = widened(xp, x, x_spec), widened(xp, t, x_spec)
-    along, step = 0 if axis is None else axis % x_spec.ndim, 1
-    first, but_last = (at_axis(along, s) for s in (slice(0, 1), slice(0, -1)))
-    before = xp.cumulative_prod(xp.concat([xp.ones_like(x[first]), x[but_last]], axis=along), axis=along)
-    change, reach = t * before, x
-    while step < x_spec.shape[along]:
-        head, tail, start = (at_axis(along, s) for s in (slice(0, -step), slice(step, None), slice(0, step)))
-        change = xp.concat([change[start], change[tail] + reach[tail] * change[head]], axis=along)
-        step *= 2
-        if step < x_spec.shape[along]:
-            reach = xp.concat([reach[start], reach[tail] * reach[head]], axis=along)
+def cumulative_prod_change(
+    xp: Namespace, t: Array, x: Array, y: Array, x_spec: Spec, axis: int | None, include_initial: bool
+) -> Array:
+    """Return the change ``c_i = t_i * before_i + x_i * c_{i-1}`` of the products `y` for a change `t`."""
+    x, t, y, along = (*(widened(xp, each, x_spec) for each in (x, t, y)), 0 if axis is None else axis % x_spec.ndim)
+    first, before = at_axis(along, slice(0, 1)), y[at_axis(along, slice(0, -1))]
+    if not include_initial:
+        before = xp.concat([xp.ones_like(x[first]), before], axis=along)
+    change = _recurrence(xp, t * before, x, along)
+    if include_initial:
+        change = xp.concat([xp.zeros_like(x[first]), change], axis=along)
     return narrowed(xp, change, x_spec)
+
+
+def _recurrence(xp: Namespace, u: Array, r: Array, along: int) -> Array:
+    """Return ``c_i = u_i + r_i * c_{i-1}`` along an axis: in all blocks at once, then over the blocks."""
+    count, lead, rest = u.shape[along], u.shape[:along], u.shape[along + 1 :]
+    if count <= BLOCK:
+        return _stepwise(xp, u, r, along)[0]
+    blocks, missing = -(-count // BLOCK), -count % BLOCK
+    if missing:
+        end = at_axis(along, slice(0, missing))
+        u, r = (xp.concat([each, xp.zeros_like(each[end])], axis=along) for each in (u, r))
+    u, r = (xp.reshape(each, shape=(*lead, blocks, BLOCK, *rest)) for each in (u, r))
+    found, products = _stepwise(xp, u, r, along + 1)
+    last, but_last = at_axis(along + 1, -1), at_axis(along, slice(0, -1))
+    ends = _recurrence(xp, found[last][but_last], products[last][but_last], along)
+    carried = xp.concat([xp.zeros_like(found[last][at_axis(along, slice(0, 1))]), ends], axis=along)
+    found = found + products * xp.reshape(carried, shape=(*lead, blocks, 1, *rest))
+    return xp.reshape(found, shape=(*lead, blocks * BLOCK, *rest))[at_axis(along, slice(0, count))]
+
+
+def _stepwise(xp: Namespace, u: Array, r: Array, along: int) -> list[Array]:
+    """Return a recurrence of few elements, and the products of its factors."""
+    steps = [(u[at_axis(along, slice(0, 1))], r[at_axis(along, slice(0, 1))])]
+    for place in (at_axis(along, slice(k, k + 1)) for k in range(1, u.shape[along])):
+        steps.append((u[place] + r[place] * steps[-1][0], r[place] * steps[-1][1]))
+    return [xp.concat(parts, axis=along) for parts in zip(*steps, strict=True)]
 
 
 @primitive(x=_cumulative_prod_rule)
 def cumulative_prod(
-    xp: Namespace,
-    x: AnyArray,
-    /,
-    *,
-    axis: int | None = None,
-    dtype: Dtype | None = None,
-    include_initial: bool = False,
+    xp: Namespace, x: AnyArray, /, *, axis: int | None = None, dtype: Dtype | None = None, include_initial: bool = False
 ) -> Array:
     """Cumulative product along `axis`; its gradient is correct at zeros too.
 

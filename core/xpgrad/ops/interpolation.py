@@ -21,14 +21,9 @@ from xpgrad.types import AnyArray, Operand
 
 @in_single_precision
 def interp(
-    x: AnyArray,
-    xs: Any,
-    ys: Any,
-    /,
-    left: Operand | None = None,
-    right: Operand | None = None,
+    x: AnyArray, xs: Any, ys: Any, /, left: Operand | None = None, right: Operand | None = None,
     period: float | None = None,
-) -> Variable:
+) -> Variable:  # fmt: skip
     """Value at `x` of the piecewise linear function through the points (`xs`, `ys`).
 
     Parameters

@@ -13,7 +13,6 @@ from xpgrad.array_api.shared.axes import reduced_axes
 from xpgrad.array_api.shared.precision import narrowed, widened
 from xpgrad.array_api.statistical import cumulative_prod_change, product_change
 from xpgrad.backend.backend import Backend
-from xpgrad.backend.indexing import at_axis
 from xpgrad.special.exponentials import from_dominant
 from xpgrad.types import Array, Kernel
 
@@ -153,13 +152,10 @@ def cumulative_prod(
 ) -> Any:
     """Return the change of the products by one scan: a third of the time of the transposition of another one."""
     (x,), (t,), axis, spec, xp = primals, tangents, parameters["axis"], base.spec(y), base.xp
+    initial = bool(parameters.get("include_initial"))
     if x.dtype != y.dtype or not spec.size or not len(x.shape):
         return NotImplemented
-    change = cumulative_prod_change(xp, t, x, base.spec(x), axis)
-    if parameters.get("include_initial"):
-        along = 0 if axis is None else axis % spec.ndim
-        change = xp.concat([xp.zeros_like(change[at_axis(along, slice(0, 1))]), change], axis=along)
-    return base.restore(change)
+    return base.restore(cumulative_prod_change(xp, t, x, y, base.spec(x), axis, initial))
 
 
 @row("sort")
