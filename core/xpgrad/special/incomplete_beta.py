@@ -105,7 +105,7 @@ def beta_density(xp: Namespace, a: Array, b: Array, x: Array, rest: Array) -> Ar
     return xp.where(large, near, other)
 
 
-def _lower_and_upper(xp: Namespace, a: Array, b: Array, x: Array) -> tuple[Array, Array]:
+def beta_tails(xp: Namespace, a: Array, b: Array, x: Array) -> tuple[Array, Array]:
     """Return the function and its complement, each accurate where it is small."""
     a, b, edge, valid, left = _sides(xp, a, b, x)
     lower, upper = _tails(xp, a, b, edge, left)
@@ -129,7 +129,7 @@ def betainc(xp: Namespace, a: RealOperand, b: RealOperand, x: RealOperand, /) ->
     The parameters `a` and `b` are positive and the limit `x` from 0 to 1; otherwise the result is NaN.
     Relative errors are up to 1e-9, including derivatives.
     """
-    return _lower_and_upper(xp, a, b, x)[0]
+    return beta_tails(xp, a, b, x)[0]
 
 
 @special(
@@ -142,7 +142,7 @@ def betaincc(xp: Namespace, a: RealOperand, b: RealOperand, x: RealOperand, /) -
 
     Relative errors are up to 1e-9, including derivatives.
     """
-    return _lower_and_upper(xp, a, b, x)[1]
+    return beta_tails(xp, a, b, x)[1]
 
 
 @special(

@@ -1,7 +1,6 @@
 """Inverses of distribution functions in a parameter: derivatives are those of the distribution function, by its slope.
 
-A default body solves for the logarithm of the unknown, by halvings and then by Newton's method on the logarithm of the
-smaller tail.
+A default body solves for the logarithm of the unknown by secant steps within bounds, in a fixed number of them.
 """
 
 import math
@@ -11,7 +10,7 @@ from typing import cast
 from xpgrad.array_api.elementwise.extrema import maximum
 from xpgrad.graph.variable import Variable
 from xpgrad.special.error_functions import ndtri
-from xpgrad.special.incomplete_beta import beta_density
+from xpgrad.special.incomplete_beta import beta_density, beta_tails
 from xpgrad.special.incomplete_gamma import gamma_density
 from xpgrad.special.operands import composed, special
 from xpgrad.types import Array, Namespace, RealOperand
@@ -21,47 +20,59 @@ __all__ = [
     "nrdtrimn", "nrdtrisd", "pdtrik", "stdtridf", "successes_of", "tklmbda",
 ]  # fmt: skip
 
-HALVINGS, STEPS, REACH = 27, 4, 80.0
-Function = Callable[[Array], Array]
+STEPS, REACH = 16, 80.0
+Tails = Callable[[Array], tuple[Array, Array]]
 
 
-def _solved(
-    xp: Namespace, lower: Function, upper: Function, slope: Function, p: Array, valid: Array, rising: bool
-) -> Array:
-    """Return the positive `y` at which ``lower(y)`` is `p`, NaN where it is not `valid`.
+def _link(xp: Namespace, lower: Array, upper: Array, sharp: Array, rising: bool) -> tuple[Array, Array]:
+    """Return a function of a probability that is nearly linear in `_solved`, and where the smaller tail is 0."""
+    small, tiny = lower < 0.5, float(xp.finfo(lower.dtype).smallest_normal)
+    tail = xp.where(small, lower, upper)
+    gone = tail <= tiny
+    tail = xp.where(gone, tiny, tail)
+    known, z = ~small if rising else small, xp.special.ndtri(tail)  # known: of the probability that falls with `y`
+    return xp.where(sharp, xp.where(known, -z, z), xp.log(-xp.where(known, xp.log(tail), xp.log1p(-tail)))), gone
+
+
+def _solved(xp: Namespace, tails: Tails, p: Array, valid: Array, rising: bool, centre: Array, count: Array) -> Array:
+    """Return the positive `y` at which the first of ``tails(y)`` is `p`, NaN where it is not `valid`.
+
+    Secant steps in ``log(y)`` within bounds, on a scale on which the probability is nearly linear: normal quantiles if
+    the distribution is narrow, else the logarithm of minus the logarithm of the probability that falls with `y`.
 
     Parameters
     ----------
     xp : namespace
-    lower, upper : callable
+    tails : callable
         The probability and 1 minus it, by `y`.
-    slope : callable
-        The derivative of `lower`.
     p, valid : array
     rising : bool
-        Whether `lower` grows with `y`.
+        Whether the first probability grows with `y`.
+    centre, count : array
+        About the `y` of the median, and the inverse square of the distribution's width in ``log(y)``.
     """
     valid = valid & (p > 0) & (p < 1)
     p = xp.where(valid, p, 0.5)
-    small, tiny = p < 0.5, float(xp.finfo(p.dtype).smallest_normal)
-    goal = xp.log(xp.where(small, p, 1 - p))
-    sign = xp.where(small, xp.ones_like(p), -1.0) * (1.0 if rising else -1.0)
-    u = xp.zeros_like(p)
-    low, high = u - REACH, u + REACH
-    for step in range(HALVINGS + STEPS):
-        y = xp.exp(u)
-        value = xp.where(small, lower(y), upper(y))
-        value = xp.where(value > tiny, value, tiny)
-        off = xp.log(value) - goal
-        beyond = off * sign > 0
-        low, high = xp.where(beyond, low, u), xp.where(beyond, u, high)
-        if step < HALVINGS:
-            u = 0.5 * (low + high)
-            continue
-        rate = sign * xp.abs(slope(y)) * y / value
-        usable = xp.abs(rate) > 1e-8
-        moved = u - off / xp.where(usable, rate, 1.0)
-        u = xp.where(usable & (moved >= low) & (moved <= high), moved, 0.5 * (low + high))
+    sharp = count > 4
+    goal, _ = _link(xp, p, 1 - p, sharp, rising)
+    size = xp.where(sharp, 1 / xp.sqrt(xp.where(sharp, count, 1.0)), 1.0)
+    low, high = xp.zeros_like(p) - REACH, xp.zeros_like(p) + REACH
+    u = xp.minimum(xp.maximum(xp.log(centre) + 0 * p, low), high)
+    last, before, was_gone = u, goal, p < 0
+    for step in range(STEPS):
+        value, gone = _link(xp, *tails(xp.exp(u)), sharp, rising)
+        off = value - goal
+        low, high = xp.where(off > 0, low, u), xp.where(off > 0, u, high)
+        if step:
+            change = off - before
+            ratio = (u - last) / xp.where(change == 0, 1.0, change)
+            size = xp.where((ratio > 0) & ~gone & ~was_gone, ratio, size)
+        move = -off * size
+        if not step:  # far above the centre, probabilities fall faster
+            far = xp.maximum(move, xp.zeros_like(move))
+            move = xp.where(move < 0, move, xp.where(sharp, 2 * xp.log1p(0.5 * far), 0.5 * far))
+        last, before, was_gone, moved = u, off, gone, u + move
+        u = xp.where(~gone & (moved >= low) & (moved <= high), moved, 0.5 * (low + high))
     return xp.where(valid, xp.exp(u), math.nan)
 
 
@@ -86,11 +97,9 @@ def btdtria(xp: Namespace, p: RealOperand, b: RealOperand, x: RealOperand, /) ->
     """
     p, b, x = xp.broadcast_arrays(p, b, x)
     valid = (b > 0) & (x > 0) & (x < 1)
-    b, x, special = xp.where(valid, b, 1.0), xp.where(valid, x, 0.5), xp.special
-    return _solved(
-        xp, lambda y: special.betainc(y, b, x), lambda y: special.betaincc(y, b, x), lambda y: _by_a(xp, y, b, x), p,
-        valid, False,
-    )  # fmt: skip
+    b, x = xp.where(valid, b, 1.0), xp.where(valid, x, 0.5)
+    centre = b * xp.pow(x / (1 - x), xp.minimum(b, xp.ones_like(b))) + 1 / 3
+    return _solved(xp, lambda y: beta_tails(xp, y, b, x), p, valid, False, centre, b * x)
 
 
 @special(
@@ -105,11 +114,9 @@ def btdtrib(xp: Namespace, a: RealOperand, p: RealOperand, x: RealOperand, /) ->
     """
     a, p, x = xp.broadcast_arrays(a, p, x)
     valid = (a > 0) & (x > 0) & (x < 1)
-    a, x, special = xp.where(valid, a, 1.0), xp.where(valid, x, 0.5), xp.special
-    return _solved(
-        xp, lambda y: special.betainc(a, y, x), lambda y: special.betaincc(a, y, x), lambda y: _by_b(xp, a, y, x), p,
-        valid, True,
-    )  # fmt: skip
+    a, x = xp.where(valid, a, 1.0), xp.where(valid, x, 0.5)
+    centre = a * xp.pow((1 - x) / x, xp.minimum(a, xp.ones_like(a))) + 1 / 3
+    return _solved(xp, lambda y: beta_tails(xp, a, y, x), p, valid, True, centre, a * (1 - x))
 
 
 @composed
@@ -162,17 +169,12 @@ def successes_of(xp: Namespace, p: RealOperand, n: RealOperand, x: RealOperand, 
     def successes(odds: Array) -> Array:
         return (n * odds - 1) / (1 + odds)  # from -1 to n
 
-    def slope(odds: Array) -> Array:
-        k = successes(odds)
-        return _share_slope(xp, k, n, x) * (n + 1) / ((1 + odds) * (1 + odds))
+    def tails(odds: Array) -> tuple[Array, Array]:
+        a, b = (n + 1) * odds / (1 + odds), (n + 1) / (1 + odds)
+        return special.betaincc(a, b, x), special.betainc(a, b, x)
 
-    def lower(odds: Array) -> Array:
-        return special.betaincc((n + 1) * odds / (1 + odds), (n + 1) / (1 + odds), x)
-
-    def upper(odds: Array) -> Array:
-        return special.betainc((n + 1) * odds / (1 + odds), (n + 1) / (1 + odds), x)
-
-    return successes(_solved(xp, lower, upper, slope, p, valid, True))
+    a, b = (n + 1) * x, (n + 1) * (1 - x)
+    return successes(_solved(xp, tails, p, valid, True, (a + 0.1) / (b + 0.1), a * (1 - x)))
 
 
 @composed
@@ -198,9 +200,12 @@ def gammainc_shape_of(xp: Namespace, p: RealOperand, x: RealOperand, /, upper: i
     p, x = xp.broadcast_arrays(p, x)
     valid = x > 0
     x, special = xp.where(valid, x, 1.0), xp.special
-    both = [lambda y: special.gammainc(y, x), lambda y: special.gammaincc(y, x)]
-    lower, other = both[::-1] if upper else both
-    return _solved(xp, lower, other, lambda y: _gamma_slope(xp, x, y), p, valid, bool(upper))
+
+    def tails(y: Array) -> tuple[Array, Array]:
+        lower, other = special.gammainc(y, x), special.gammaincc(y, x)
+        return (other, lower) if upper else (lower, other)
+
+    return _solved(xp, tails, p, valid, bool(upper), x + 1 / 3, x)
 
 
 @composed
@@ -248,15 +253,20 @@ def stdtridf(xp: Namespace, p: RealOperand, t: RealOperand, /) -> Array:
     Relative errors are up to 1e-7, those of derivatives too.
     """
     p, t = xp.broadcast_arrays(p, t)
-    negative = t < 0
-    size, tail = xp.abs(t), xp.where(negative, p, 1 - p)
-    valid = (size > 0) & (tail > xp.special.ndtr(-size))
-    size = xp.where(valid, size, 1.0)
-    found = _solved(
-        xp, lambda y: xp.special.stdtr(y, -size), lambda y: xp.special.stdtr(y, size),
-        lambda y: xp.special.stdtr_slope(y, size), tail, valid & (tail < 0.5), False,
-    )  # fmt: skip
-    return found
+    size, tail = xp.abs(t), xp.where(t < 0, p, 1 - p)
+    least = xp.special.ndtr(-size)
+    valid = (size > 0) & (tail > least) & (tail < 0.5)
+    size, least = xp.where(valid, size, 1.0), xp.where(valid, least, 0.0)
+    square, half = size * size, xp.full_like(size, 0.5)
+
+    def tails(y: Array) -> tuple[Array, Array]:  # of those between an infinite number of degrees, and 0
+        far = square > y
+        at = xp.where(far, y, square) / (y + square)
+        one, other = beta_tails(xp, xp.where(far, 0.5 * y, half), xp.where(far, half, 0.5 * y), at)
+        outer, inner = xp.where(far, one, other), xp.where(far, other, one)
+        return (outer - 2 * least) / (1 - 2 * least), inner / (1 - 2 * least)
+
+    return _solved(xp, tails, 2 * (tail - least) / (1 - 2 * least), valid, False, 1 + 0 * size, 0 * size)
 
 
 @composed
