@@ -57,6 +57,13 @@ def any(x: Array, /, *, axis: Any = None, keepdims: bool = False) -> Array:
     return jnp.any(x != 0 if jnp.iscomplexobj(x) else x, axis=axis, keepdims=keepdims)
 
 
+def repeat(x: Array, repeats: Any, /, *, axis: int | None = None) -> Array:
+    """Return repeated elements; jax 0.10 accepts any axis of an array without axes."""
+    if axis is not None and not x.ndim:
+        raise ValueError(f"repeat: expected axis=None for an array without axes, got {axis}")
+    return jnp.repeat(x, repeats, axis=axis)
+
+
 def keeping_nan(function: Callable[..., Any]) -> Callable[..., Any]:
     """Return `jnp.max` or `jnp.min` so that NaN stays NaN; on hosts, jax 0.10 loses it in some thousand elements."""
 

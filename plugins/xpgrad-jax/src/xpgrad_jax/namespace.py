@@ -24,7 +24,7 @@ CREATION = (
 )
 OWN = (
     *("abs", "all", "any", "atanh", "clip", "cumulative_prod", "log", "log10", "log1p", "log2", "max", "min", "pow"),
-    *("sinh", "sqrt"),
+    *("repeat", "sinh", "sqrt"),
 )
 REDUCTIONS = "sum", "prod", "cumulative_sum"
 ASTRAY = (
@@ -75,10 +75,13 @@ def staying(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def of_points(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a transform that refuses a result of no points, which jax makes and cannot transform back."""
+    """Return a transform that refuses no axes, and a result of no points, which jax makes and cannot transform back."""
 
     @functools.wraps(function)
     def call(x: Array, **kwargs: Any) -> Array:
+        axes = kwargs.get("axes")
+        if not x.ndim or (axes is not None and not axes):
+            raise ValueError(f"{function.__name__}: expected an axis to transform, got shape {x.shape}, axes {axes}")
         made = function(x, **kwargs)
         axis = (kwargs.get("axes") or [kwargs.get("axis", -1)])[-1]
         if made.shape[axis] == 0:
@@ -103,7 +106,7 @@ fft = module(
     jnp.fft,
     fftfreq=guarded(jnp.fft.fftfreq),
     rfftfreq=guarded(jnp.fft.rfftfreq),
-    **{name: of_points(getattr(jnp.fft, name)) for name in ("hfft", "irfft", "irfftn")},
+    **{name: of_points(getattr(jnp.fft, name)) for name in ("hfft", "irfft", "irfftn", "rfftn")},
 )
 linalg = module(
     jnp.linalg,
