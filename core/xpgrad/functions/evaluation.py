@@ -96,14 +96,15 @@ def determination(xp: Namespace, pred: AnyArray, true: AnyArray, weight: AnyArra
     """Coefficients of determination over axis 0, in the dtype of `pred`; the kernel of `r2_score`."""
     wide = xp.backend.wide(pred.dtype)
     predicted, actual = xp.astype(pred, wide, copy=False), xp.astype(true, wide, copy=False)
+    moved = actual - actual[: min(pred.shape[0], 1), ...]  # 0 for constant values, whose mean may be rounded
     if weight is None:
         weights = xp.ones((), dtype=wide, device=xp.device_of(pred))
-        mean = xp.mean(actual, axis=0)
+        mean = xp.mean(moved, axis=0)
     else:
         weights = xp.reshape(xp.astype(weight, wide, copy=False), (-1,) + (1,) * (len(pred.shape) - 1))
-        mean = xp.sum(weights * actual, axis=0) / xp.sum(weights)
+        mean = xp.sum(weights * moved, axis=0) / xp.sum(weights)
     error = xp.sum(weights * (predicted - actual) ** 2, axis=0)
-    spread = xp.sum(weights * (actual - mean) ** 2, axis=0)
+    spread = xp.sum(weights * (moved - mean) ** 2, axis=0)
     constant = spread == 0
     scores = xp.where(constant, 0.0, 1.0 - error / xp.where(constant, 1.0, spread))
     return xp.astype(scores, pred.dtype, copy=False)
