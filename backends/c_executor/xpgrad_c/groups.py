@@ -74,6 +74,7 @@ class CompiledGroups:
         self._backend = backend
         self._layout: ArrayLayout | None = None
         self._structures: list[str] = []
+        self._functions: dict[tuple[Any, ...], Function] = {}
         self._places: dict[CompiledGroup, DiskPlace | None] = {}
 
     def __call__(self, fused: Fused, fallback: Callable[..., Any]) -> CompiledGroup:
@@ -171,8 +172,13 @@ class CompiledGroups:
             write_index(tools.cache, name, [self._places[group] for group in self.groups])
 
     def _become(self, group: CompiledGroup, library: SharedLibrary, number: int, source: GroupSource) -> None:
-        name = f"group_{number}"
-        group.become(library.function(name, source, group.fused, group.fallback, self._backend, self._layout))
+        """Let C compute a group, by the function of an equal group of the program if there is one."""
+        fused = group.fused
+        key = library, number, *(id(value.spec) for value in (*fused.inputs, *fused.outputs))
+        if key not in self._functions:
+            given = f"group_{number}", source, fused, group.fallback, self._backend, self._layout
+            self._functions[key] = library.function(*given)
+        group.become(self._functions[key])
 
     def _libraries(self, compiler: Compiler) -> Iterator[tuple[str, list[tuple[CompiledGroup, int, GroupSource]]]]:
         """Yield the text of each library and its groups, with their numbers in the library."""

@@ -1,5 +1,6 @@
 """`Spec`: shape, dtype and device of an array."""
 
+import functools
 import math
 from typing import TYPE_CHECKING, Any
 
@@ -57,12 +58,14 @@ class Spec:
     @property
     def itemsize(self) -> int:
         """Number of bytes of one element."""
-        if self.differentiable:
-            bits: int = self.backend.finfo(self.dtype).bits
-            return bits // 8 * (2 if self.complex else 1)
-        if self.backend.is_kind(self.dtype, "integral"):
-            return int(self.backend.namespace.iinfo(self.dtype).bits) // 8
-        return 1
+        return _itemsize(self.backend, self.dtype)
 
     def __repr__(self) -> str:
         return f"{self.backend.dtype_name(self.dtype)} {self.shape}"
+
+
+@functools.lru_cache(maxsize=64)
+def _itemsize(backend: "Backend", dtype: Dtype) -> int:
+    if backend.is_kind(dtype, ("real floating", "complex floating")):
+        return int(backend.finfo(dtype).bits) // 8 * (1 + backend.is_kind(dtype, "complex floating"))
+    return int(backend.namespace.iinfo(dtype).bits) // 8 if backend.is_kind(dtype, "integral") else 1

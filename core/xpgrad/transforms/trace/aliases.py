@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from xpgrad.backend.programs import programs_of
 from xpgrad.backend.standard import OPERATORS, python_operator
-from xpgrad.transforms.trace.calls import Call, Value, values_in
+from xpgrad.transforms.trace.calls import Call, Value, leaves_of
 from xpgrad.transforms.trace.groups import BlockGroup
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ class Aliases:
         function = call.function
         while isinstance(function, functools.partial):
             parts, function = (parts, function.args, function.keywords), function.func
-        return any(isinstance(leaf, self._types) for leaf in constants_in(parts))
+        return any(isinstance(leaf, self._types) for leaf in leaves_of(parts))
 
     def of(self, items: Iterable[Any]) -> Roots:
         """Return the roots of values and constants together."""
@@ -95,7 +95,7 @@ class Aliases:
 
     def of_operands(self, call: Call) -> Roots:
         """Return the roots of all arrays that a call reads."""
-        found = self.of(values_in((call.args, call.kwargs)))
+        found = self.of(call.operands())
         return found | {OUTSIDE} if self.holds_array(call) else found
 
     @staticmethod
@@ -135,20 +135,6 @@ def is_other(call: Call) -> bool:
     """Return whether a sum has fewer elements than its operand, or a cast another dtype: then it is not a view."""
     x, y = call.args[0] if call.args else None, call.results[0]
     return isinstance(x, Value) and (y.spec.size < x.spec.size or bool(y.spec.dtype != x.spec.dtype))
-
-
-def constants_in(tree: Any) -> Iterable[Any]:
-    """Yield objects in nested arguments that are neither values nor containers."""
-    if isinstance(tree, (tuple, list)):
-        for item in tree:
-            yield from constants_in(item)
-    elif isinstance(tree, dict):
-        for item in tree.values():
-            yield from constants_in(item)
-    elif isinstance(tree, slice):
-        yield from constants_in((tree.start, tree.stop, tree.step))
-    elif not isinstance(tree, Value):
-        yield tree
 
 
 def to_copy(program: "Program") -> tuple[bool, ...]:

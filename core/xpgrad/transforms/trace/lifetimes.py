@@ -1,6 +1,6 @@
 """When the arrays of a program are needed last, and how many bytes they hold meanwhile."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from xpgrad.transforms.trace.aliases import to_copy
@@ -70,17 +70,17 @@ class MemoryCount:
         self._sizes: list[int] = []
         self._holders: list[int] = []
 
-    def run(self, call: Call) -> None:
-        """Count the bytes that a call allocates and frees."""
+    def run(self, call: Call, frees: Iterable[Value]) -> None:
+        """Count the bytes that a call allocates, and then the bytes of the values that it frees."""
         view = call.name in VIEWS or call.out is not None
-        of = (call.out,) if call.out is not None else tuple(call.operands()) if view else ()
+        of = (call.out,) if call.out is not None else call.operands() if view else ()
         shared = tuple({piece for value in of for piece in self._pieces.get(value, ())})
         for value in call.results:
             self._pieces[value] = pieces = shared if view else (self._new(value),)
             for piece in pieces:
                 self._holders[piece] += 1
         self.most = max(self.most, self.now)
-        for value in call.frees:
+        for value in frees:
             for piece in self._pieces.pop(value, ()):
                 self._holders[piece] -= 1
                 if not self._holders[piece]:
@@ -97,7 +97,7 @@ def peak(program: "Program") -> int:
     """Return the largest number of bytes that results hold at a time, according to freed and reused memory."""
     memory = MemoryCount()
     for call in program.calls:
-        memory.run(call)
+        memory.run(call, call.frees)
     copied = zip(program.outputs, to_copy(program), strict=True)
     copies = sum(item.nbytes for item, needed in copied if needed and isinstance(item, Value))
     return max(memory.most, memory.now + copies)
@@ -118,7 +118,7 @@ class Profile:
         memory = MemoryCount()
         self._held: list[int] = []
         for call, last in zip(program.calls, uses, strict=True):
-            memory.run(call.replaced(frees=last))
+            memory.run(call, last)
             self._held.append(memory.now)
         self.room = max(memory.most, MIN_ROOM)
         blocks = range(0, len(self._held), self.BLOCK)
@@ -155,7 +155,14 @@ class Profile:
 
 def highest(program: "Program") -> int:
     """Return the largest number of bytes that results hold at a time if each is dropped after its last use."""
-    memory = MemoryCount()
-    for call, last in zip(program.calls, last_uses(program), strict=True):
-        memory.run(call.replaced(frees=last))
-    return memory.most
+    return peak_of(program)[0]
+
+
+def peak_of(program: "Program") -> tuple[int, int]:
+    """Return this number of bytes, and the number of the first call during which they are held."""
+    memory, most, where = MemoryCount(), 0, 0
+    for i, (call, last) in enumerate(zip(program.calls, last_uses(program), strict=True)):
+        memory.run(call, last)
+        if memory.most > most:
+            most, where = memory.most, i
+    return most, where

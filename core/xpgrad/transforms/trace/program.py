@@ -7,7 +7,7 @@ from typing import Any
 
 from xpgrad.backend.backend import Backend
 from xpgrad.backend.plugins import plugins
-from xpgrad.transforms.trace.calls import Call, Value, itemsize, substituted, values_in
+from xpgrad.transforms.trace.calls import Call, Value, substituted, values_in
 from xpgrad.transforms.trace.constant_arrays import constants_as_inputs
 from xpgrad.transforms.trace.explanation import explanation_of
 from xpgrad.transforms.trace.lifetimes import peak
@@ -19,7 +19,7 @@ from xpgrad.utils.pictures import drawer
 
 SAVED = "xpgrad.programs"
 """The package that saves programs, which is imported then."""
-__all__ = ["Call", "Program", "Value", "itemsize", "substituted", "values_in"]
+__all__ = ["Call", "Program", "Value", "substituted", "values_in"]
 
 
 @dataclass(frozen=True, eq=False, slots=True)

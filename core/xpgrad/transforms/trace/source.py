@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from xpgrad.backend.programs import programs_of
 from xpgrad.transforms.trace.aliases import FRESH_OPERATORS, to_copy
-from xpgrad.transforms.trace.calls import Call, Value
+from xpgrad.transforms.trace.calls import Call, Value, values_in
 from xpgrad.transforms.trace.groups import BlockGroup, calls_in
 from xpgrad.transforms.trace.keys import function_key
 from xpgrad.transforms.trace.names import Names, function_name, named
@@ -101,13 +101,13 @@ class SourceWriter:
             return self.values[item]
         kind = type(item)
         if kind is tuple or kind is list:
-            if not any(True for _ in inner_values(item)) and not is_literal(item):
+            if not values_in(item) and not is_literal(item):
                 return self.constant(item)
             items = ", ".join(map(self.argument, item))
             return f"[{items}]" if kind is list else f"({items}{',' if len(item) == 1 else ''})"
-        if kind is dict and any(True for _ in inner_values(item)):
+        if kind is dict and values_in(item):
             return f"{{{', '.join(f'{key!r}: {self.argument(part)}' for key, part in item.items())}}}"
-        if kind is slice and any(True for _ in inner_values(item)):
+        if kind is slice and values_in(item):
             self.objects["slice"] = slice
             return f"slice({self.argument(item.start)}, {self.argument(item.stop)}, {self.argument(item.step)})"
         return literal(item) or self.constant(item)
@@ -180,20 +180,6 @@ class SourceWriter:
         """Return an output as source, copied if it may share memory with arrays of others."""
         text = self.values[item] if isinstance(item, Value) else self.constant(item)
         return f"{self.helper('copy')}({text})" if copied else text
-
-
-def inner_values(tree: Any) -> Iterator[Value]:
-    """Yield the values in a container."""
-    if isinstance(tree, Value):
-        yield tree
-    elif isinstance(tree, (tuple, list)):
-        for item in tree:
-            yield from inner_values(item)
-    elif isinstance(tree, dict):
-        for item in tree.values():
-            yield from inner_values(item)
-    elif isinstance(tree, slice):
-        yield from inner_values((tree.start, tree.stop, tree.step))
 
 
 def is_literal(item: Any) -> bool:

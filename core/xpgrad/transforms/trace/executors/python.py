@@ -1,5 +1,6 @@
 """The executor ``python``: generated source, straight-line calls of the library, for every backend."""
 
+import functools
 import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -32,6 +33,14 @@ def python_executor(program: Program) -> Run:
 
 
 def by_calls(fused: Fused) -> Callable[..., Sequence[Any]]:
-    """Return a function that computes a group by the library's calls: large elementwise ones block by block."""
-    program = Program("fused", fused.inputs, fused.outputs, fused.calls)
-    return load(buffers(blocks(program)).compiled(), "fused")
+    """Return a function that computes a group by the library's calls: large elementwise ones block by block.
+
+    Its source is generated at the first call: a group whose C is on the disk may never need it.
+    """
+
+    @functools.cache
+    def made() -> Run:
+        program = Program("fused", fused.inputs, fused.outputs, fused.calls)
+        return load(buffers(blocks(program)).compiled(), "fused")
+
+    return lambda *arrays: made()(*arrays)

@@ -7,7 +7,7 @@ from xpgrad.backend.backend import Backend
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.programs import programs_of
 from xpgrad.transforms.trace.aliases import Aliases
-from xpgrad.transforms.trace.calls import Call, Value, values_in
+from xpgrad.transforms.trace.calls import CONTAINERS, Call, Value, values_in
 from xpgrad.transforms.trace.fusion.group import LEFT_OUT, Fused
 from xpgrad.transforms.trace.fusion.meanings import SHAPES, Whole, apply, is_known
 from xpgrad.transforms.trace.fusion.space import Space, Unfusible
@@ -142,8 +142,8 @@ class Members:
         if isinstance(item, Value):
             found = self.symbols.get(item)
             return self._loaded(item, item) if found is None else found
-        if isinstance(item, (tuple, list, dict, slice)):
-            if any(True for _ in values_in(item)):
+        if isinstance(item, CONTAINERS):
+            if values_in(item):
                 raise Unfusible("arrays in a list")
             return item
         return self._constant(item)
@@ -249,12 +249,14 @@ class Grouping:
         waits = any(value in self._later for value in call.operands())
         if candidate and not waits and self._joined(call):
             return
-        depends = self._open is not None and any(value in self._open.made for value in call.operands())
-        if candidate and call.name not in VIEWS and self._starts(call):
+        if self._open is None:
+            self.calls.append(call)
+            return
+        depends = any(value in self._open.made for value in call.operands())
+        if candidate and call.name not in VIEWS and (started := self._started(call)) is not None:
             self._close()
-            if self._joined(call):
-                return
-        if self._open is not None and (waits or depends or call.draws):
+            self._open = started
+        elif waits or depends or call.draws:
             self._after.append(call)
             self._later.update(call.results)
         else:
@@ -264,22 +266,22 @@ class Grouping:
         """Return whether a call writes to the memory of a result, which must remain a view until then."""
         return self._aliases is not None and any(self._aliases.is_written(value) for value in call.results)
 
-    def _starts(self, call: Call) -> bool:
-        """Return whether a call can be in a group at all."""
+    def _started(self, call: Call) -> Members | None:
+        """Return a new group of one call, or None if the call cannot be in a group at all."""
         shape = largest(call)
-        return shape is not None and Members(self._backend, self._accepts, shape).add(call)
+        if shape is None:
+            return None
+        made = Members(self._backend, self._accepts, shape)
+        return made if made.add(call) else None
 
     def _joined(self, call: Call) -> bool:
         """Take a call into the open group, or into a new one if none is open, and return whether it fits."""
+        if self._open is None:
+            self._open = self._started(call)
+            return self._open is not None
         shape = largest(call)
         if shape is None:
             return False
-        if self._open is None:
-            made = Members(self._backend, self._accepts, shape)
-            if not made.add(call):
-                return False
-            self._open = made
-            return True
         space = self._open.builder.space
         if wider(shape, space.shape):
             found = self._open.widened(shape)

@@ -4,8 +4,8 @@ from typing import Any
 
 from xpgrad.backend.backend import Backend
 from xpgrad.backend.standard import FUNCTIONS
-from xpgrad.transforms.trace.aliases import Aliases, constants_in
-from xpgrad.transforms.trace.calls import Call, Value, substituted
+from xpgrad.transforms.trace.aliases import Aliases
+from xpgrad.transforms.trace.calls import Call, Value, leaves_of, substituted
 from xpgrad.transforms.trace.program import Program
 
 MAX_BYTES = 2**14
@@ -31,10 +31,10 @@ def constants(program: Program) -> Program:
         if (
             call.pure
             and call.name in KNOWN
-            and not any(True for _ in call.operands())
+            and not call.operands()
             and not any(map(aliases.is_written, call.results))
             and (sum(value.nbytes for value in call.results) <= MAX_BYTES or call.name == VIEW)
-            and all(not is_array(leaf) for leaf in constants_in((old.args, old.kwargs)))
+            and not any(map(is_array, leaves_of((old.args, old.kwargs))))
         ):
             arrays = computed(call, backend)
             if arrays is not None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from xpgrad.backend.standard import COMPARISONS
 from xpgrad.transforms.trace.aliases import is_fresh
 from xpgrad.transforms.trace.calls import Call, Value
-from xpgrad.transforms.trace.lifetimes import MIN_ROOM, MemoryCount, last_uses
+from xpgrad.transforms.trace.lifetimes import MIN_ROOM, last_uses, peak_of
 from xpgrad.transforms.trace.program import Program
 
 if TYPE_CHECKING:
@@ -50,16 +50,6 @@ def recompute(program: Program) -> Program:
             break
         found, most, where = changed, lower, place
     return found if most <= first * (1 - MIN_GAIN) else program
-
-
-def peak_of(program: Program) -> tuple[int, int]:
-    """Return the largest number of bytes held at a time, and the number of the call where that is so."""
-    memory, most, where = MemoryCount(), 0, 0
-    for i, (call, last) in enumerate(zip(program.calls, last_uses(program), strict=True)):
-        memory.run(call.replaced(frees=last))
-        if memory.most > most:
-            most, where = memory.most, i
-    return most, where
 
 
 def without_kept(program: Program, peak: int, backend: "Backend") -> Program:
