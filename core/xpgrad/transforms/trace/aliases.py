@@ -54,23 +54,30 @@ class Aliases:
 
     def __init__(self, program: "Program") -> None:
         backend = program.backend
+        self._program = program
         self.immutable = backend is not None and backend.immutable
         self._types = () if backend is None else backend.array_types
         self.anywhere: Roots = frozenset((OUTSIDE, -1))
-        self.roots: dict[Value, Roots] = dict.fromkeys(program.inputs, frozenset((OUTSIDE,)))
-        self._single: dict[int, Roots] = {}
+        writes = [call.writes for call in program.calls if call.writes]
+        self.written: Roots = frozenset().union(*map(self.of, writes))
+
+    @functools.cached_property  # of most programs only `written` is needed, which is empty
+    def roots(self) -> dict[Value, Roots]:
+        """The roots of each value."""
+        program, backend = self._program, self._program.backend
+        roots: dict[Value, Roots] = dict.fromkeys(program.inputs, frozenset((OUTSIDE,)))
         number = OUTSIDE
         for call in program.calls:
             fresh = self.immutable or (not call.writes and is_fresh(call, backend))
-            taken = NOTHING if fresh else self._taken(call)
+            taken = NOTHING if fresh else self._taken(call, roots)
             for value in call.results:
                 number += 1
-                self.roots[value] = frozenset((number,)) if fresh else taken
-        self.written: Roots = frozenset().union(*(self.of(call.writes) for call in program.calls if call.writes))
+                roots[value] = frozenset((number,)) if fresh else taken
+        return roots
 
-    def _taken(self, call: Call) -> Roots:
+    def _taken(self, call: Call, roots: dict[Value, Roots]) -> Roots:
         """Return the roots of the result of a call that may return a view."""
-        found = {self.roots[value] for value in call.operands()}
+        found = {roots[value] for value in call.operands()}
         if not found or self.holds_array(call):
             found.add(frozenset((OUTSIDE,)))
         if len(found) == 1:
@@ -105,7 +112,7 @@ class Aliases:
 
     def is_written(self, value: Value) -> bool:
         """Return whether a call may write to the memory of `value`."""
-        return self.meet(self.roots[value], self.written)
+        return bool(self.written) and self.meet(self.roots[value], self.written)
 
     def is_outside(self, item: Any) -> bool:
         """Return whether the memory of a value may belong to an input or a constant, as for constants."""
