@@ -8,10 +8,10 @@ from xpgrad.drawing.dot import DotSource
 from xpgrad.drawing.page import facts, folded, framed, preformatted, table, titled, whole
 from xpgrad.drawing.picture import Picture
 from xpgrad.transforms.trace.calls import Value
-from xpgrad.transforms.trace.explanation import counted
+from xpgrad.transforms.trace.groups import within
 from xpgrad.transforms.trace.names import named
 from xpgrad.transforms.trace.program import Program
-from xpgrad.transforms.trace.text import line_text, spec_text, text_of, within
+from xpgrad.transforms.trace.text import counted, line_text, text_of
 from xpgrad.utils.quantities import bytes_text
 
 MAX_LINES = 500
@@ -26,7 +26,7 @@ def picture(program: Program) -> Picture:
     array to the next call that reads this array.
     """
     names = named(program)
-    boxes = [Box((names[value], spec_text(value)), "input") for value in program.inputs]
+    boxes = [Box((names[value], repr(value.spec)), "input") for value in program.inputs]
     arrows: dict[Arrow, None] = {}
     maker = {value: i for i, value in enumerate(program.inputs)}
     writer: dict[Value, int] = {}
@@ -34,7 +34,7 @@ def picture(program: Program) -> Picture:
         own = len(boxes)
         inner = [each.name for each in within(call)]
         lines = [call.name, *inner[:MAX_INNER], *([f"and {len(inner) - MAX_INNER} more"] * (len(inner) > MAX_INNER))]
-        lines += [f"{names[value]}: {spec_text(value)}" for value in call.results]
+        lines += [f"{names[value]}: {value.spec!r}" for value in call.results]
         lines += filter(None, (line_text(call),))
         boxes.append(Box(tuple(lines), "function"))
         for value in call.operands():
@@ -89,7 +89,7 @@ def _compiled_html(compiled: Any) -> str:
         if program is None:
             rows.append((state, "", "", "", kind.eager or ""))
             continue
-        taken = ", ".join(map(spec_text, program.inputs))
+        taken = ", ".join(repr(value.spec) for value in program.inputs)
         rows.append((state, taken, counted(len(program.calls)), bytes_text(program.peak_bytes), program.executor))
         drawn = drawn or _program_html(program)
     head = "kind", "inputs", "calls", "at most at a time", "executor, or why not"

@@ -15,7 +15,7 @@ from tests.core.transforms.trace.random_programs import BACKEND, interpreted
 
 from xpgrad.backend.threads import run_all
 from xpgrad.transforms.trace.executors.python import python_executor
-from xpgrad.transforms.trace.fusion.fuse import Grouping
+from xpgrad.transforms.trace.fusion.fuse import FusedGrouping
 from xpgrad.transforms.trace.fusion.space import Space
 from xpgrad.transforms.trace.passes import PASSES, equal_calls
 from xpgrad.transforms.trace.program import Call, Program, Value
@@ -98,7 +98,7 @@ def last_left_out(task, count, step=None):
     run_all(task, max(1, count - 1), step)
 
 
-LEVEL, ADD, COMBINED = Space.level, Grouping._add, reductions.combined
+LEVEL, ADD, COMBINED = Space.level, FusedGrouping._add, reductions.combined
 
 
 def swapped(self, shape):
@@ -145,8 +145,13 @@ NEGATIVE = functions.CFunction("0 - {0}", "-{0}")
 
 FAULTS = {
     "numbers of rows are numbers of columns": (Space, "level", swapped, by_statements, "levels"),
-    "a group crosses a write": (Grouping, "_add", crossing, by_random_programs),
-    "a view of what is written to is in a group": (Grouping, "_is_written", lambda *_: False, by_a_write_to_a_view),
+    "a group crosses a write": (FusedGrouping, "_add", crossing, by_random_programs),
+    "a view of what is written to is in a group": (
+        FusedGrouping,
+        "_is_written",
+        lambda *_: False,
+        by_a_write_to_a_view,
+    ),
     "a draw is merged": (PASSES, "equal_calls", merging_draws, by_random_programs),
 }
 FAULTS_OF_C = {

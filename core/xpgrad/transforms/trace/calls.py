@@ -8,7 +8,6 @@ from typing import Any
 
 from xpgrad.backend.spec import Spec
 
-
 CONTAINERS = tuple, list, dict, slice
 """Types of nested arguments."""
 
@@ -144,14 +143,16 @@ def leaves_of(tree: Any) -> list[Any]:
 
 def substituted(tree: Any, values: Mapping[Value, Any]) -> Any:
     """Return nested arguments with each value that is a key of `values` replaced."""
-    if isinstance(tree, Value):
-        return values.get(tree, tree)
+    return mapped(tree, lambda leaf: values.get(leaf, leaf) if isinstance(leaf, Value) else leaf)
+
+
+def mapped(tree: Any, change: Callable[[Any], Any]) -> Any:
+    """Return nested arguments with `change` applied to each leaf: each value and constant."""
     if isinstance(tree, (tuple, list)):
-        items = [substituted(item, values) for item in tree]
-        make = getattr(tree, "_make", type(tree))
-        return make(items)
+        items = [mapped(item, change) if isinstance(item, CONTAINERS) else change(item) for item in tree]
+        return getattr(tree, "_make", type(tree))(items)
     if isinstance(tree, dict):
-        return {key: substituted(item, values) for key, item in tree.items()}
+        return {key: mapped(item, change) for key, item in tree.items()}
     if isinstance(tree, slice):
-        return slice(*(substituted(part, values) for part in (tree.start, tree.stop, tree.step)))
-    return tree
+        return slice(*mapped((tree.start, tree.stop, tree.step), change))
+    return change(tree)

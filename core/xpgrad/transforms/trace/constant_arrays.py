@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from xpgrad.transforms.trace.calls import Call, Value
+from xpgrad.transforms.trace.calls import Call, Value, leaves_of, mapped
 from xpgrad.types import Array
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ def constants_as_inputs(program: "Program", min_bytes: int) -> tuple["Program", 
         return program, ()
     found = Found(backend, min_bytes)
     calls = [found.call(call) for call in program.calls]
-    outputs = found.opened(program.outputs)
+    outputs = mapped(program.outputs, found.value)
     if not found.arrays:
         return program, ()
     inputs = (*program.inputs, *found.values.values())
@@ -45,34 +45,19 @@ class Found:
 
     def call(self, call: Call) -> Call:
         """Return a call with inputs for constant arrays."""
-        args, kwargs = self.opened(call.args), self.opened(call.kwargs)
-        return call if args is call.args and kwargs is call.kwargs else call.replaced(args=args, kwargs=kwargs)
+        if not any(type(leaf) in self._types for leaf in leaves_of((call.args, call.kwargs))):
+            return call
+        return call.replaced(args=mapped(call.args, self.value), kwargs=mapped(call.kwargs, self.value))
 
-    def opened(self, tree: Any) -> Any:
-        """Return nested arguments with inputs for constant arrays; the same object without constant arrays."""
-        kind = type(tree)
-        if kind in self._types:
-            return self.value(tree)
-        if isinstance(tree, (tuple, list)):
-            items = [self.opened(item) for item in tree]
-            same = all(one is other for one, other in zip(items, tree, strict=True))
-            return tree if same else getattr(tree, "_make", kind)(items)
-        if kind is dict:
-            parts = {key: self.opened(item) for key, item in tree.items()}
-            return tree if all(parts[key] is item for key, item in tree.items()) else parts
-        if kind is slice:
-            bounds = (tree.start, tree.stop, tree.step)
-            opened = self.opened(bounds)
-            return tree if opened is bounds else slice(*opened)
-        return tree
-
-    def value(self, array: Array) -> Any:
-        """Return the input for an array, or the array if it is too small."""
-        found = self.values.get(id(array))
+    def value(self, leaf: Any) -> Any:
+        """Return the input for an array; arrays that are too small and other objects are unchanged."""
+        if type(leaf) not in self._types:
+            return leaf
+        found = self.values.get(id(leaf))
         if found is None:
-            found = Value(self.backend.spec(array))
+            found = Value(self.backend.spec(leaf))
             if found.nbytes < self.min_bytes:
-                return array
-            self.arrays.append(array)  # and keeps it, so that its id stays its own
-            self.values[id(array)] = found
+                return leaf
+            self.arrays.append(leaf)  # and keeps it, so that its id stays its own
+            self.values[id(leaf)] = found
         return found

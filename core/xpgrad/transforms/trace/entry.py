@@ -57,10 +57,10 @@ class EntryWriter:
         self._count += 1
         return f"x{self._count}"
 
-    def made(self, head: str, caught: str = "Exception") -> Callable[..., Any]:
-        """Return the function; any of the exceptions `caught` means that the call does not fit."""
-        source = "\n".join([head, "    try:", *self.lines, f"    except {caught}:", "        return None"])
-        exec(compile(source, "<entry of a program>", "exec"), self.names)  # noqa: S102 - a source generated here
+    def made(self, head: str, *lines: str) -> Callable[..., Any]:
+        """Return the function with these lines."""
+        source = "\n".join([head, *lines])
+        exec(compile(source, "<generated for a program>", "exec"), self.names)  # noqa: S102 - a source generated here
         made: Callable[..., Any] = self.names.pop(head[4 : head.index("(")])  # else it would be a cycle
         return made
 
@@ -118,7 +118,8 @@ def entry(
             arrays.append(_array(w, holder if isinstance(holder, Variable) else leaves[holder], place))
     w.add(f"return [{', '.join(arrays)}]")
     w.names["Variable"] = Variable
-    return w.made("def enter(args, kwargs):", CAUGHT)
+    caught = f"    except {CAUGHT}:"  # means that the call does not fit
+    return w.made("def enter(args, kwargs):", "    try:", *w.lines, caught, "        return None")
 
 
 def reader(structure: Structure) -> Callable[[tuple[Any, ...], dict[str, Any]], list[Any]]:
@@ -126,9 +127,7 @@ def reader(structure: Structure) -> Callable[[tuple[Any, ...], dict[str, Any]], 
     w = EntryWriter()
     pairs = zip(structure.children, ("args", "kwargs"), strict=True)
     places = [place for child, name in pairs for place in _places(w, child, name)]
-    exec(compile(f"def read(args, kwargs):\n    return [{', '.join(places)}]", "<leaves of a call>", "exec"), w.names)  # noqa: S102 - a source of our own
-    made: Callable[[tuple[Any, ...], dict[str, Any]], list[Any]] = w.names.pop("read")
-    return made
+    return w.made("def read(args, kwargs):", f"    return [{', '.join(places)}]")
 
 
 def _places(w: EntryWriter, structure: Structure, place: str) -> Iterator[str]:

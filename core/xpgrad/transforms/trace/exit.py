@@ -34,12 +34,7 @@ def leaving(results: Sequence[OutputLeaf], structure: Structure, *, variables: b
             leaves.append(f"variable(outputs[{leaf.content}])")
         else:
             leaves.append(f"outputs[{leaf.content}]")
-    remaining = iter(leaves)
-    text = _built(w, structure, remaining)
-    source = f"def leave(outputs, leaves):\n    return {text}"
-    exec(compile(source, "<exit of a program>", "exec"), w.names)  # noqa: S102 - a source generated here
-    made: Exit = w.names.pop("leave")  # else it would be a cycle
-    return made
+    return w.made("def leave(outputs, leaves):", f"    return {_built(w, structure, iter(leaves))}")
 
 
 def _built(w: EntryWriter, structure: Structure, leaves: Any) -> str:

@@ -4,10 +4,10 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from xpgrad.transforms.trace.calls import Call, Value
-from xpgrad.transforms.trace.fusion.group import LEFT_OUT, Fused, group_of
-from xpgrad.transforms.trace.groups import BlockGroup
-from xpgrad.transforms.trace.text import line_text
+from xpgrad.transforms.trace.calls import Call
+from xpgrad.transforms.trace.fusion.group import LEFT_OUT, Fused
+from xpgrad.transforms.trace.groups import Group, group_of
+from xpgrad.transforms.trace.text import counted, line_text
 from xpgrad.utils.quantities import bytes_text
 
 if TYPE_CHECKING:
@@ -19,8 +19,8 @@ MAX_NAMES, MAX_GROUPS = 8, 100
 
 def explanation_of(program: "Program") -> str:
     """Return the text of `Program.explain`."""
-    groups = [(call, group) for call in program.calls if (group := group_in(call)) is not None]
-    single = [call for call in program.calls if group_in(call) is None]
+    groups = [(call, group) for call in program.calls if (group := group_of(call)) is not None]
+    single = [call for call in program.calls if group_of(call) is None]
     within = sum(len(group.calls) for _, group in groups)
     lines = [
         f"{program.name}: {counted(within + len(single))}, run by {program.executor or 'no executor yet'}",
@@ -40,16 +40,6 @@ def explanation_of(program: "Program") -> str:
     return "\n".join(lines)
 
 
-def counted(count: int) -> str:
-    """Return a number of calls for readers."""
-    return f"{count:,} call{'s' * (count != 1)}"
-
-
-def group_in(call: Call) -> Fused | BlockGroup | None:
-    """Return the group that a call computes, or None."""
-    return call.function if isinstance(call.function, BlockGroup) else group_of(call)
-
-
 def names(calls: list[Call] | tuple[Call, ...]) -> str:
     """Return the names of functions, the most frequent first, with how often they are called."""
     found = Counter(call.name for call in calls).most_common()
@@ -57,15 +47,11 @@ def names(calls: list[Call] | tuple[Call, ...]) -> str:
     return ", ".join([*shown, *(["..."] if len(found) > MAX_NAMES else [])])
 
 
-def group_lines(call: Call, group: Fused | BlockGroup) -> Iterator[str]:
+def group_lines(call: Call, group: Group) -> Iterator[str]:
     """Yield the properties of a group: its size, the bytes that it reads and writes, its functions, and notes."""
     place = f"  {line_text(call)}" if call.line else ""
-    moved = f"reads {bytes_text(total(group.inputs))}, writes {bytes_text(total(group.outputs))}"
+    reads, writes = (sum(value.nbytes for value in values) for values in (group.inputs, group.outputs))
+    moved = f"reads {bytes_text(reads)}, writes {bytes_text(writes)}"
     space = f"{group.rows:,} x {group.columns:,}, " if isinstance(group, Fused) else ""
     yield f"{space}{counted(len(group.calls))}, {moved}: {names(group.calls)}{place}"
     yield from (f"  {note}" for note in (group.notes if isinstance(group, Fused) else ()))
-
-
-def total(values: tuple[Value, ...]) -> int:
-    """Return the number of bytes of some values together."""
-    return sum(value.nbytes for value in values)

@@ -11,22 +11,8 @@ if TYPE_CHECKING:
 
 VIEWS = frozenset(
     [
-        "broadcast_arrays",
-        "broadcast_to",
-        "expand_dims",
-        "flip",
-        "getitem",
-        "imag",
-        "matrix_transpose",
-        "moveaxis",
-        "permute_dims",
-        "real",
-        "reshape",
-        "squeeze",
-        "unstack",
-        "x[]",
-        "linalg.matrix_transpose",
-        "linalg.diagonal",
+        *("broadcast_arrays", "broadcast_to", "expand_dims", "flip", "getitem", "imag", "matrix_transpose", "moveaxis"),
+        *("permute_dims", "real", "reshape", "squeeze", "unstack", "x[]", "linalg.matrix_transpose", "linalg.diagonal"),
     ]
 )
 """Names of functions whose results are views in most libraries and cases: their bytes are not counted again."""

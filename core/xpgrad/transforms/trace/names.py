@@ -82,19 +82,11 @@ def assigned(file: str, line: int) -> tuple[str, ...]:
         statements = ast.parse(text).body
     except (SyntaxError, ValueError, RecursionError):
         return ()
-    if len(statements) != 1:
-        return ()
-    statement = statements[0]
-    if isinstance(statement, ast.Assign):
-        target = statement.targets[0]
-    elif isinstance(statement, (ast.AugAssign, ast.AnnAssign)):
-        target = statement.target
-    else:
-        return ()
+    match statements:
+        case [ast.Assign(targets=[target, *_])] | [ast.AugAssign(target=target)] | [ast.AnnAssign(target=target)]:
+            pass
+        case _:
+            return ()
     parts = target.elts if isinstance(target, ast.Tuple) else [target]
-    return tuple(part.id for part in parts if isinstance(part, ast.Name)) if all_names(parts) else ()
-
-
-def all_names(parts: Iterable[ast.expr]) -> bool:
-    """Return whether all targets of an assignment are plain names."""
-    return all(isinstance(part, ast.Name) for part in parts)
+    found = tuple(part.id for part in parts if isinstance(part, ast.Name))
+    return found if len(found) == len(parts) else ()

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from xpgrad.backend.spec import Spec
 from xpgrad.transforms.trace.calls import Call, Value
-from xpgrad.transforms.trace.fusion.group import group_of
-from xpgrad.transforms.trace.groups import BlockGroup
+from xpgrad.transforms.trace.groups import within
 from xpgrad.transforms.trace.names import named
 from xpgrad.utils.quantities import bytes_text
 
@@ -15,11 +14,6 @@ if TYPE_CHECKING:
     from xpgrad.transforms.trace.program import Program
 
 MAX_ITEMS = 8  # of a tuple or list of constants
-
-
-def spec_text(value: Value) -> str:
-    """Return dtype and shape of a value."""
-    return repr(value.spec)
 
 
 def constant_text(item: Any, names: Callable[[Value], str]) -> str:
@@ -55,6 +49,11 @@ def call_text(call: Call, names: Callable[[Value], str]) -> str:
     return f"{call.name}({', '.join(given)})"
 
 
+def counted(count: int) -> str:
+    """Return a number of calls for readers."""
+    return f"{count:,} call{'s' * (count != 1)}"
+
+
 def line_text(call: Call) -> str:
     """Return file and line of the user's code, without the folder."""
     return "" if call.line is None else f"{os.path.basename(call.line[0])}:{call.line[1]}"
@@ -66,15 +65,9 @@ def text_of(program: "Program") -> str:
     return text_with(program, names.__getitem__)
 
 
-def within(call: Call) -> tuple[Call, ...]:
-    """Return the calls that one call computes together, none for other calls."""
-    group = call.function if isinstance(call.function, BlockGroup) else group_of(call)
-    return () if group is None else group.calls
-
-
 def text_with(program: "Program", names: Callable[[Value], str]) -> str:
     """Return the program as text, with these names of its values."""
-    rows = [("input", names(value), spec_text(value), bytes_text(value.nbytes), "", "") for value in program.inputs]
+    rows = [("input", names(value), repr(value.spec), bytes_text(value.nbytes), "", "") for value in program.inputs]
     calls = [
         (kind, call)
         for each in program.calls
@@ -82,19 +75,18 @@ def text_with(program: "Program", names: Callable[[Value], str]) -> str:
     ]
     for kind, call in calls:
         results = ", ".join(map(names, call.results))
-        specs = ", ".join(map(spec_text, call.results))
+        specs = ", ".join(repr(value.spec) for value in call.results)
         size = bytes_text(sum(value.nbytes for value in call.results)) if call.results else ""
         frees = f"  frees {', '.join(map(names, call.frees))}" if call.frees else ""
         rows.append((kind, results, specs, size, f"{call_text(call, names)}{frees}", line_text(call)))
     for item in program.outputs:
         if isinstance(item, Value):
-            rows.append(("output", names(item), spec_text(item), bytes_text(item.nbytes), "", ""))
+            rows.append(("output", names(item), repr(item.spec), bytes_text(item.nbytes), "", ""))
         else:
             rows.append(("output", constant_text(item, names), "", "", "", ""))
     widths = [min(48, max((len(row[i]) for row in rows), default=0)) for i in range(5)]
     lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, (*widths, 0), strict=True)) for row in rows]
-    count = len(program.calls)
-    total = f"{count:,} call{'s' * (count != 1)}, results {bytes_text(program.nbytes)}"
+    total = f"{counted(len(program.calls))}, results {bytes_text(program.nbytes)}"
     total += f", at most {bytes_text(program.peak_bytes)} at a time"
     return "\n".join(
         [

@@ -1,5 +1,6 @@
 """`fuse`: a program whose calls are replaced by groups."""
 
+import math
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
@@ -9,11 +10,11 @@ from xpgrad.backend.programs import programs_of
 from xpgrad.transforms.trace.aliases import Aliases
 from xpgrad.transforms.trace.calls import CONTAINERS, Call, Value, values_in
 from xpgrad.transforms.trace.fusion.group import LEFT_OUT, Fused
-from xpgrad.transforms.trace.fusion.meanings import SHAPES, Whole, apply, is_known
+from xpgrad.transforms.trace.fusion.meanings import NEVER, SHAPES, apply
 from xpgrad.transforms.trace.fusion.space import Space, Unfusible
 from xpgrad.transforms.trace.fusion.statements import Statement
 from xpgrad.transforms.trace.fusion.symbols import Builder, Symbol
-from xpgrad.transforms.trace.groups import calls_in
+from xpgrad.transforms.trace.groups import Grouping, calls_in
 from xpgrad.transforms.trace.passes.blocks import blocks
 from xpgrad.transforms.trace.passes.buffers import buffers
 from xpgrad.transforms.trace.program import Program
@@ -44,7 +45,7 @@ def fuse(program: Program, accepts: Accepts, worth: Callable[[Fused], bool]) -> 
     flat = calls_in(program)
     notes = tuple(note for note in program.notes if not note.startswith(("blocks:", LEFT_OUT)))
     plain = flat.replaced(calls=tuple(call.replaced(out=None, frees=()) for call in flat.calls), notes=notes)
-    calls = tuple(Grouping(plain, backend, accepts, worth).calls)
+    calls = tuple(FusedGrouping(plain, backend, accepts, worth).calls)
     if not any(isinstance(call.function, Fused) for call in calls):
         return program
     found = plain.replaced(calls=calls, notes=(*notes, *left_out(calls, backend, accepts)))
@@ -69,13 +70,13 @@ def _reason(call: Call, backend: Backend, accepts: Accepts) -> str:
     shape = largest(call)
     if not call.pure:
         return "writes to an array" if call.writes else "draws random numbers, or has another effect"
-    if not is_known(call.name):
+    if call.name in NEVER:
         return "a function of the library, with no formula for each element"
     if shape is None or not call.results:
         return "no elements"
     try:
         alone = Members(backend, accepts, shape)
-        apply(alone.builder, call, alone._operand)
+        apply(alone.builder, call, alone)
     except Unfusible as error:
         return str(error)
     return "no faster together with its neighbours than the library's call"
@@ -100,7 +101,7 @@ class Members:
         self.made: dict[Value, Call] = {}
         self.inputs: dict[Value, int] = {}
         self.arguments: list[Any] = []
-        self.whole: set[Value] = set()
+        self._by_element: set[Value] = set()
         self._constants: dict[int, Value] = {}
         self.builder = Builder(backend, Space(shape), accepts)
 
@@ -108,7 +109,7 @@ class Members:
         """Take a call, and return whether it fits."""
         marks, inputs = self.builder.marks(), len(self.inputs)
         try:
-            found = apply(self.builder, call, self._operand)
+            found = apply(self.builder, call, self)
             if len(self.builder.statements) > MAX_STATEMENTS:
                 raise Unfusible("too many statements")
         except Unfusible:
@@ -116,7 +117,7 @@ class Members:
             for value in list(self.inputs)[inputs:]:
                 del self.inputs[value]
                 self.symbols.pop(value, None)
-                self.whole.discard(value)
+                self._by_element.discard(value)
             self._constants = {key: value for key, value in self._constants.items() if value in self.inputs}
             del self.arguments[inputs:]
             return False
@@ -131,14 +132,17 @@ class Members:
         found = Members(self.backend, self._accepts, shape)
         return found if all(found.add(call) for call in self.calls) else None
 
-    def _operand(self, item: Any) -> Any:
-        if isinstance(item, Whole):
-            if item.value in self.made:
-                raise Unfusible("an element of a result of the group")
-            if item.value in self.symbols and item.value not in self.whole:
-                raise Unfusible("an element of an array that is also used as a whole")
-            self.whole.add(item.value)
-            return self._number(item.value, item.value)
+    def whole(self, value: Value) -> int:
+        """Return the number of an input that is used by single elements."""
+        if value in self.made:
+            raise Unfusible("an element of a result of the group")
+        if value in self.symbols and value not in self._by_element:
+            raise Unfusible("an element of an array that is also used as a whole")
+        self._by_element.add(value)
+        return self._number(value, value)
+
+    def operand(self, item: Any) -> Any:
+        """Return the symbol of a value or constant array, and other arguments unchanged."""
         if isinstance(item, Value):
             found = self.symbols.get(item)
             return self._loaded(item, item) if found is None else found
@@ -166,7 +170,7 @@ class Members:
         return Symbol(self.builder, self.builder.add("constant", (), name, "one", number), spec)
 
     def _loaded(self, value: Value, argument: Any) -> Symbol:
-        if value in self.whole:
+        if value in self._by_element:
             raise Unfusible("an array that is also used by single elements")
         number = self._number(value, argument)
         self.symbols[value] = symbol = self.builder.load(number, value.spec)
@@ -182,10 +186,7 @@ class Members:
         """Return the group, with the statements that its outputs need."""
         builder = self.builder
         rows, columns = builder.space.counts()
-        results = []
-        for value in outputs:
-            symbol = self.symbols[value]
-            results.append(self._stored(symbol))
+        results = [self._stored(self.symbols[value]) for value in outputs]
         needed, waiting = set[Statement](), list(results)
         while waiting:
             statement = waiting.pop()
@@ -197,7 +198,7 @@ class Members:
         for value in (*outputs, *self.made):
             if levels.get(value) != "array":
                 levels[value] = self._level(self.symbols[value])
-        levels |= dict.fromkeys(self.whole, "array")
+        levels |= dict.fromkeys(self._by_element, "array")
         return Fused(rows, columns, tuple(self.inputs), tuple(outputs), levels, statements, tuple(results),
                      tuple(self.calls))  # fmt: skip
 
@@ -215,56 +216,36 @@ class Members:
         return self.builder.add("copy", (symbol.statement,), symbol.statement.dtype, level)
 
 
-class Grouping:
-    """Puts the calls of a program together.
-
-    Attributes
-    ----------
-    calls : list of Call
-        Calls in order so far.
-    """
+class FusedGrouping(Grouping):
+    """Puts the calls that have statements together."""
 
     def __init__(self, program: Program, backend: Backend, accepts: Accepts, worth: Callable[[Fused], bool]) -> None:
-        self.calls: list[Call] = []
         self._backend, self._accepts, self._worth = backend, accepts, worth
-        self._aliases = Aliases(program) if any(call.writes for call in program.calls) else None
-        self._uses: dict[Value, list[Call]] = {}
-        self._needed = {item for item in program.outputs if isinstance(item, Value)}
+        self._aliases = Aliases(program)
         self._open: Members | None = None
-        self._after: list[Call] = []
-        self._later: set[Value] = set()  # results of calls after the group
-        for call in program.calls:
-            for value in call.operands():
-                self._uses.setdefault(value, []).append(call)
-        for call in program.calls:
-            self._add(call)
-        self._close()
+        super().__init__(program)
 
     def _add(self, call: Call) -> None:
         if call.writes:
             self._close()
             self.calls.append(call)
             return
-        candidate = call.pure and is_known(call.name) and bool(call.results) and not self._is_written(call)
-        waits = any(value in self._later for value in call.operands())
+        candidate = call.pure and call.name not in NEVER and bool(call.results) and not self._is_written(call)
+        waits = self._waits(call)
         if candidate and not waits and self._joined(call):
             return
         if self._open is None:
-            self.calls.append(call)
-            return
-        depends = any(value in self._open.made for value in call.operands())
-        if candidate and call.name not in VIEWS and (started := self._started(call)) is not None:
+            self._place(call, after=False)
+        elif candidate and call.name not in VIEWS and (started := self._started(call)) is not None:
             self._close()
             self._open = started
-        elif waits or depends or call.draws:
-            self._after.append(call)
-            self._later.update(call.results)
         else:
-            self.calls.append(call)
+            depends = not self._open.made.keys().isdisjoint(call.operands())
+            self._place(call, after=waits or depends or call.draws)
 
     def _is_written(self, call: Call) -> bool:
         """Return whether a call writes to the memory of a result, which must remain a view until then."""
-        return self._aliases is not None and any(self._aliases.is_written(value) for value in call.results)
+        return any(map(self._aliases.is_written, call.results))
 
     def _started(self, call: Call) -> Members | None:
         """Return a new group of one call, or None if the call cannot be in a group at all."""
@@ -292,28 +273,19 @@ class Grouping:
         return self._open.add(call)
 
     def _close(self) -> None:
-        members = self._open
-        if members is not None:
-            own = set(members.calls)
-            outputs = [value for call in members.calls for value in call.results if self._is_needed(value, own)]
-            group = fitted(members, outputs) if outputs else None
-            if group is None or not self._worth(group):
-                self.calls += members.calls
-            else:
-                self.calls.append(group.as_call().replaced(args=tuple(members.arguments)))
-        self.calls += self._after
-        self._open, self._after, self._later = None, [], set()
+        self._end([] if self._open is None else self._members(self._open))
+        self._open = None
 
-    def _is_needed(self, value: Value, members: Iterable[Call]) -> bool:
-        return value in self._needed or any(call not in members for call in self._uses.get(value, ()))
-
-
-def fitted(members: Members, outputs: list[Value]) -> Fused | None:
-    """Return the group, None if an output has a shape that is not of its space: a number repeated with more axes."""
-    try:
-        return members.fused(outputs)
-    except Unfusible:
-        return None
+    def _members(self, members: Members) -> list[Call]:
+        """Return the call of a group, or its members if they cannot be fused or it is not worth it."""
+        outputs = self._outputs(members.calls)
+        try:
+            group = members.fused(outputs) if outputs else None
+        except Unfusible:  # an output of another shape than the space: a number repeated with more axes
+            group = None
+        if group is None or not self._worth(group):
+            return members.calls
+        return [group.as_call().replaced(args=tuple(members.arguments))]
 
 
 def largest(call: Call) -> Shape | None:
@@ -323,15 +295,11 @@ def largest(call: Call) -> Shape | None:
     shapes = [value.spec.shape for value in (*call.operands(), *call.results)]
     if any(0 in shape for shape in shapes):
         return None
-    found = max(shapes, key=_points, default=None)
-    return found
+    return max(shapes, key=_points, default=None)
 
 
 def _points(shape: Shape) -> tuple[int, int]:
-    size = 1
-    for n in shape:
-        size *= n
-    return size, len(shape)
+    return math.prod(shape), len(shape)
 
 
 def wider(shape: Shape, other: Shape) -> bool:

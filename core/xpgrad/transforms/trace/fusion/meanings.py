@@ -2,7 +2,7 @@
 
 import functools
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol
 
 from xpgrad.backend.backend import Backend
 from xpgrad.transforms.trace.calls import Call, Value
@@ -12,27 +12,10 @@ from xpgrad.transforms.trace.fusion.symbols import Builder, Symbol
 from xpgrad.types import Shape
 
 SHAPES = frozenset(["broadcast_to", "reshape", "expand_dims", "squeeze"])
-METHODS = frozenset(
-    [
-        "where",
-        "astype",
-        "square",
-        "clip",
-        "mean",
-        "var",
-        "full_like",
-        "zeros_like",
-        "ones_like",
-        "broadcast_to",
-        "reshape",
-    ]
-)
+METHODS = SHAPES - {"expand_dims", "squeeze"} | {
+    *("where", "astype", "square", "clip", "mean", "var", "full_like", "zeros_like", "ones_like"),
+}
 """Functions that `Builder` has as methods."""
-
-
-def is_known(name: str) -> bool:
-    """Return whether a name may have a meaning; fast for names of functions that never have one."""
-    return name not in NEVER
 
 
 NEVER = frozenset(
@@ -42,15 +25,21 @@ NEVER = frozenset(
         *("convolution", "in_blocks", "fused", "draw", "random_uniform", "random_normal"),
     ]
 )
+"""Names of functions that never have a meaning; others may have one."""
 
 
-def apply(builder: Builder, call: Call, operand: Callable[[Any], Any]) -> list[Symbol]:
+class Operands(Protocol):
+    """How the operands of calls become symbols."""
+
+    def operand(self, item: Any) -> Any:
+        """Return the symbol of a value or constant array, and other arguments unchanged."""
+
+    def whole(self, value: Value) -> int:
+        """Return the number of an input that is used by single elements."""
+
+
+def apply(builder: Builder, call: Call, operands: Operands) -> list[Symbol]:
     """Return the results of a call as symbols.
-
-    Parameters
-    ----------
-    operand : callable
-        Returns the symbol of a value or constant array, and other arguments unchanged.
 
     Raises
     ------
@@ -59,11 +48,11 @@ def apply(builder: Builder, call: Call, operand: Callable[[Any], Any]) -> list[S
     """
     name = call.name
     if name == "getitem" or name == "x[]":
-        return [element(builder, call, operand)]
+        return [element(builder, call, operands)]
     if name == "scatter_add":
-        return [scattered(builder, call, operand)]
-    args = [operand(item) for item in call.args]
-    kwargs = {key: operand(item) for key, item in call.kwargs.items()}
+        return [scattered(builder, call, operands)]
+    args = [operands.operand(item) for item in call.args]
+    kwargs = {key: operands.operand(item) for key, item in call.kwargs.items()}
     try:
         made = meaning(builder, name)(*args, **kwargs)
     except (TypeError, ValueError, AttributeError, IndexError) as error:  # arguments that only the library takes
@@ -130,23 +119,23 @@ BUILDERS: dict[str, Callable[..., Any]] = {
 }
 
 
-def element(builder: Builder, call: Call, operand: Callable[[Any], Any]) -> Symbol:
+def element(builder: Builder, call: Call, operands: Operands) -> Symbol:
     """Return one element of an array, by integers for all its axes."""
     index = call.kwargs["index"] if call.kwargs else call.args[-1]
     array = call.args[0]
     if not isinstance(array, Value):
         raise Unfusible("an index of several elements")
     place = place_of(index, array.spec.shape)
-    return builder.element(operand(Whole(array)), place, call.results[0].spec)
+    return builder.element(operands.whole(array), place, call.results[0].spec)
 
 
-def scattered(builder: Builder, call: Call, operand: Callable[[Any], Any]) -> Symbol:
+def scattered(builder: Builder, call: Call, operands: Operands) -> Symbol:
     """Return zeros with single elements added."""
     spec, parts = call.results[0].spec, call.args[-1]
     if not isinstance(parts, (list, tuple)) or len(call.args) != 2:
         raise Unfusible("an index of several elements")
     places = [place_of(index, spec.shape) for index, _ in parts]
-    symbols = [operand(value) for _, value in parts]
+    symbols = [operands.operand(value) for _, value in parts]
     if not all(isinstance(symbol, Symbol) for symbol in symbols):
         raise Unfusible("no arrays")
     return builder.scattered(symbols, places, spec)
@@ -169,12 +158,3 @@ def place_of(index: Any, shape: Shape) -> int:
             raise Unfusible("out of range")
         place = place * n + i % n
     return place
-
-
-class Whole:
-    """Request for the number of an input that is used by single elements."""
-
-    __slots__ = ("value",)
-
-    def __init__(self, value: Value) -> None:
-        self.value = value

@@ -13,6 +13,7 @@ from xpgrad.transforms.trace.passes.recompute import recompute
 from xpgrad.transforms.trace.passes.slices import slices
 from xpgrad.transforms.trace.passes.sums import sums
 from xpgrad.transforms.trace.program import Program
+from xpgrad.transforms.trace.text import counted
 
 PASSES: dict[str, Callable[[Program], Program]] = {
     "algebra": algebra,
@@ -44,6 +45,6 @@ def apply_passes(program: Program, off: Collection[str] = frozenset(), *, exact:
         before, program = program, change(program)
         removed = len(before.calls) - len(program.calls)
         if removed:
-            text = f"{name}: {abs(removed):,} call{'s' * (abs(removed) != 1)} {'fewer' if removed > 0 else 'more'}"
+            text = f"{name}: {counted(abs(removed))} {'fewer' if removed > 0 else 'more'}"
             program = program.replaced(notes=(*program.notes, text))
     return program

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from xpgrad.backend.programs import programs_of
 from xpgrad.transforms.trace.calls import Call, Value
-from xpgrad.transforms.trace.groups import BlockGroup
+from xpgrad.transforms.trace.groups import BlockGroup, Grouping
 from xpgrad.transforms.trace.lifetimes import peak
 from xpgrad.transforms.trace.passes.buffers import buffers
 from xpgrad.transforms.trace.program import Program
@@ -34,33 +34,17 @@ def blocks(program: Program) -> Program:
     return found if peak(buffers(found)) <= peak(buffers(program)) else program
 
 
-class BlockGrouping:
-    """Puts the calls of a program together.
-
-    Attributes
-    ----------
-    calls : list of Call
-        Calls in order so far.
-    """
+class BlockGrouping(Grouping):
+    """Puts elementwise calls on large arrays of one shape together."""
 
     def __init__(self, program: Program, backend: "Backend") -> None:
-        self.calls: list[Call] = []
         self._backend = backend
-        self._uses: dict[Value, list[Call]] = {}
-        self._needed = {item for item in program.outputs if isinstance(item, Value)}
         self._group: list[Call] = []
         self._made: set[Value] = set()  # by the group
-        self._after: list[Call] = []
-        self._later: set[Value] = set()  # results of calls after the group
-        for call in program.calls:
-            for value in call.operands():
-                self._uses.setdefault(value, []).append(call)
-        for call in program.calls:
-            self._add(call)
-        self._close()
+        super().__init__(program)
 
     def _add(self, call: Call) -> None:
-        waits = any(value in self._later for value in call.operands())
+        waits = self._waits(call)
         if is_member(call, self._backend):
             shape = call.results[0].spec.shape
             full = len(self._group) == MAX_CALLS or (self._group and self._group[0].results[0].spec.shape != shape)
@@ -68,29 +52,19 @@ class BlockGrouping:
                 self._close()
             self._group.append(call)
             self._made.update(call.results)
-        elif self._group and (waits or not call.pure or any(value in self._made for value in call.operands())):
-            self._after.append(call)
-            self._later.update(call.results)
         else:
-            self.calls.append(call)
+            depends = waits or not call.pure or not self._made.isdisjoint(call.operands())
+            self._place(call, after=bool(self._group) and depends)
 
     def _close(self) -> None:
-        group = self._made_group() if len(self._group) >= MIN_CALLS else None
-        if group is None or not group.outputs:
-            self.calls += self._group
-        else:
-            self.calls.append(group.as_call())
-        self.calls += self._after
-        self._group, self._after = [], []
-        self._made, self._later = set(), set()
-
-    def _made_group(self) -> BlockGroup:
-        members, uses = set(self._group), self._uses
-        inputs = dict.fromkeys(value for call in self._group for value in call.operands() if value not in self._made)
-        made = (value for call in self._group for value in call.results)
-        outputs = [x for x in made if x in self._needed or any(call not in members for call in uses.get(x, ()))]
-        inner = Program("blocks", tuple(inputs), tuple(outputs), tuple(self._group))
-        return BlockGroup(buffers(inner).calls, tuple(inputs), tuple(outputs))
+        members = self._group
+        outputs = tuple(self._outputs(members)) if len(members) >= MIN_CALLS else ()
+        if outputs:
+            inputs = dict.fromkeys(x for call in members for x in call.operands() if x not in self._made)
+            inner = Program("blocks", tuple(inputs), outputs, tuple(members))
+            members = [BlockGroup(buffers(inner).calls, inner.inputs, outputs).as_call()]
+        self._end(members)
+        self._group, self._made = [], set()
 
 
 def is_member(call: Call, backend: "Backend") -> bool:

@@ -1,9 +1,9 @@
 """Independent products of small matrices with one matrix become one product: ``x[t] @ U`` for all t. Reassociates."""
 
 import operator
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate, pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from xpgrad.transforms.trace.calls import Call, Value
 from xpgrad.transforms.trace.keys import function_key, key_of
@@ -14,6 +14,7 @@ from xpgrad.transforms.trace.program import Program
 if TYPE_CHECKING:
     from xpgrad.backend.backend import Backend
 
+Item = TypeVar("Item")
 MIN_CALLS = 4
 """Number of products from which on one product takes less time."""
 MAX_ROWS = 256
@@ -114,7 +115,7 @@ def merged(program: Program, lists: Iterable[Sequence[Call]], backend: "Backend"
         for whole, items in stacks.items():
             for start, calls in runs_of(items):
                 new |= of_slice(whole, start, calls, order, backend)
-        for calls in pieces(others):
+        for calls in pieces(others, lambda call: call.args[0].nbytes + call.results[0].nbytes):
             new |= of_rows(calls, backend)
     if not new:
         return program
@@ -148,17 +149,16 @@ def runs_of(items: dict[int, Call]) -> Iterator[tuple[int, list[Call]]]:
         yield start, run
 
 
-def pieces(calls: Sequence[Call]) -> Iterator[list[Call]]:
-    """Yield the calls in groups with at most `MAX_BYTES` of operands and results."""
-    piece: list[Call] = []
+def pieces(items: Iterable[Item], size: Callable[[Item], int]) -> Iterator[list[Item]]:
+    """Yield items, in order, in groups whose sizes have a sum of at most `MAX_BYTES`."""
+    piece: list[Item] = []
     held = 0
-    for call in calls:
-        size = call.args[0].nbytes + call.results[0].nbytes
-        if piece and held + size > MAX_BYTES:
+    for item in items:
+        if piece and held + size(item) > MAX_BYTES:
             yield piece
             piece, held = [], 0
-        piece.append(call)
-        held += size
+        piece.append(item)
+        held += size(item)
     if piece:
         yield piece
 
@@ -187,7 +187,10 @@ def of_rows(calls: Sequence[Call], backend: "Backend") -> dict[Call, list[Call]]
     ends = [0, *accumulate(call.args[0].spec.shape[0] for call in calls)]
     rows = Value(spec_like(first.args[0], (ends[-1], first.args[0].spec.shape[1])))
     product = Value(spec_like(first.results[0], (ends[-1], first.results[0].spec.shape[1])))
-    rest = first.args[1:2] if first.name == "matmul" else (first.args[1], rows_like(first.args[2], ends[-1]))
+    rest = first.args[1:]
+    if first.name == "matmul.x1":
+        spec = rest[1]
+        rest = rest[0], spec.backend.spec_for((ends[-1], *spec.shape[1:]), spec.dtype, spec.device)
     head = [
         Call("concat", backend.xp.concat, ([call.args[0] for call in calls],), {"axis": 0}, (rows,), line=first.line),
         first.replaced(args=(rows, *rest), results=(product,)),
@@ -210,8 +213,3 @@ def placed(
 def spec_like(value: Value, shape: tuple[int, ...]) -> Any:
     """Return the spec of a value in another shape."""
     return value.spec.backend.spec_for(shape, value.spec.dtype, value.spec.device)
-
-
-def rows_like(spec: Any, rows: int) -> Any:
-    """Return the spec of a matrix with another number of rows."""
-    return spec.backend.spec_for((rows, *spec.shape[1:]), spec.dtype, spec.device)

@@ -12,7 +12,7 @@ from xpgrad.transforms.trace.calls import Call, Value, substituted
 from xpgrad.transforms.trace.keys import function_key, key_of
 from xpgrad.transforms.trace.lifetimes import highest
 from xpgrad.transforms.trace.order import in_order
-from xpgrad.transforms.trace.passes.products import MAX_BYTES, MAX_ROWS, MIN_CALLS, spec_like
+from xpgrad.transforms.trace.passes.products import MAX_BYTES, MAX_ROWS, MIN_CALLS, pieces, spec_like
 from xpgrad.transforms.trace.program import Program
 
 
@@ -143,7 +143,7 @@ class Sums:
                 if len(set(keys)) == len(keys) and all(key in remaining for key in keys):
                     together = [remaining.pop(key) for key in keys]
                     yield self._of_rows(together, (concat.results[0],), after=concat, made=[])
-        for piece in pieces(list(remaining.values())):
+        for piece in pieces(remaining.values(), lambda term: sum(value.nbytes for value in term.rows)):
             if len(piece) < MIN_CALLS:
                 yield from (term.call.results[0] for term in piece)
                 continue
@@ -179,21 +179,6 @@ def is_addition(call: Call) -> bool:
         return False
     y = call.results[0].spec
     return all(isinstance(x, Value) and x.spec.shape == y.shape and x.spec.dtype == y.dtype for x in call.args)
-
-
-def pieces(terms: Sequence[Term]) -> Iterator[list[Term]]:
-    """Yield terms in groups with at most `MAX_BYTES` of rows."""
-    piece: list[Term] = []
-    held = 0
-    for term in terms:
-        size = sum(value.nbytes for value in term.rows)
-        if piece and held + size > MAX_BYTES:
-            yield piece
-            piece, held = [], 0
-        piece.append(term)
-        held += size
-    if piece:
-        yield piece
 
 
 def sums(program: Program) -> Program:
