@@ -162,18 +162,16 @@ class _Traced:
             self.wanted_outputs = found[count:]
 
     def _state(self) -> list[Any]:
-        unique = {id(c): c for c in self.level.captured.values()}
-        return [(c, c.inside._array, c.inside._grad) for c in unique.values()]
+        return [(c, c.inside._array, c.inside._grad) for c in self.level.all_captured()]
 
     def _check(self, made: _Recorded, state: list[Any]) -> None:
         """Raise NoProgram if the step needs values, or changes outer state."""
         if made.part.failure is not None:
             self._restore(state)
             raise NoProgram("")  # the steps, which are recorded one by one now, say why
-        known = {id(c) for c, _, _ in state}
-        unique = {id(c): c for c in self.level.captured.values()}.values()
+        new = set(self.level.all_captured()).difference(c for c, _, _ in state)
         changed = any(c.inside._array is not a or c.inside._grad is not g for c, a, g in state)
-        if changed or any(id(c) not in known and (c.array_changed or c.grad_changed) for c in unique):
+        if changed or any(c.array_changed or c.grad_changed for c in new):
             self._restore(state)
             raise NoProgram("the body changes a Variable from outside")
         inside = {value for call in made.part.calls for value in call.results}

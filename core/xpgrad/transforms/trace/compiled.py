@@ -44,8 +44,6 @@ from xpgrad.utils.threads import InTurn
 
 P = ParamSpec("P")
 R = TypeVar("R")
-
-
 MAX_VALUES = 4
 """How many values of a number have a program each before a warning names it."""
 MAX_SHOWN = 20
@@ -151,11 +149,10 @@ class Compiled(Generic[P, R]):
 
     def _found(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Kind | None:
         """Return the kind of a call, which is the most recently used then."""
-        for kind in self._kinds:
-            if kind.entry(args, kwargs) is not None:
-                self._use(kind)
-                return kind
-        return None
+        kind = next((kind for kind in self._kinds if kind.entry(args, kwargs) is not None), None)
+        if kind is not None:
+            self._use(kind)
+        return kind
 
     def _traced(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         held = held_states()
@@ -167,20 +164,24 @@ class Compiled(Generic[P, R]):
             self._changes = 1  # perhaps it was made at the first call, and stays
             return self._result(trace)
         failure = failure_of(trace)
-        kind = self._merged(trace, args, kwargs) if failure is None else None
-        if kind is None:
+        if failure is not None or not self._merged(trace, args, kwargs):
             kind = Kind(entry_of(trace), trace)
             if failure is not None:
                 self._give_up(kind, failure)
             elif trace.facts.numbers:
                 kind.loose = entry_of(trace, trace.facts.numbers.leaves)
             self._count_values(trace)
-        with self._lock:
-            self._kinds = [kind, *self._kinds][: self._cache_size]
+            self._keep(kind)
         return self._result(trace)
 
-    def _merged(self, trace: Trace, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Kind | None:
-        """Return a kind for a run and an earlier kind that differ only in floats among their arguments."""
+    def _keep(self, kind: Kind, instead: Kind | None = None) -> None:
+        """Keep a kind as the most recently used one, `instead` of another one."""
+        with self._lock:
+            others = (other for other in self._kinds if other is not kind and other is not instead)
+            self._kinds = [kind, *others][: self._cache_size]
+
+    def _merged(self, trace: Trace, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+        """Merge a run with an earlier kind if they differ only in floats among their arguments."""
         for other in self._kinds:
             if other.trace is None or other.loose is None or other.loose(args, kwargs) is None:
                 continue
@@ -194,10 +195,9 @@ class Compiled(Generic[P, R]):
             made.ready, made.loose = (made.entry, runner), other.loose
             made.runs = max(other.runs, RECORDED)
             made.due = next_of(made.runs, self._verify)
-            with self._lock:
-                self._kinds = [kind for kind in self._kinds if kind is not other]
-            return made
-        return None
+            self._keep(made, instead=other)
+            return True
+        return False
 
     def _count_values(self, trace: Trace) -> None:
         """Warn about a number among the arguments if each of its values required a separate program."""
@@ -237,8 +237,7 @@ class Compiled(Generic[P, R]):
             made.entry = made.loose  # what it reads changes at each call
         error.level.forget()
         self._give_up(made, text)
-        with self._lock:
-            self._kinds = [made, *self._kinds][: self._cache_size]
+        self._keep(made)
         return self._eager(args, kwargs)
 
     def _recorded(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Trace:
@@ -257,11 +256,9 @@ class Compiled(Generic[P, R]):
             trace = self._recorded(args, kwargs)
         except Unrecordable as error:
             return self._without_trace(error, held, args, kwargs)
-        trace.failure = failure_of(trace)
-        other = trace.failure
+        other = trace.failure = failure_of(trace)
         if other is None and first is not None:
-            pair = with_numbers(first, trace)
-            other = difference(*pair)
+            other = difference(*with_numbers(first, trace))
         stale = kind.ready is not None and other is not None
         if stale:
             self._warn_stale(kind, str(other), first)
@@ -270,14 +267,14 @@ class Compiled(Generic[P, R]):
             kind.entry = entry_of(trace)
             return self._result(trace)
         if other is not None:
-            text = (
-                other if trace.failure is not None else f"{other}; a program computes the same at each run: pass what "
-            )
             if trace.failure is None:
-                text += "changes as an argument, as an array or in a Variable, and draw random numbers by xpgrad.random"
+                other += (
+                    "; a program computes the same at each run: pass what changes as an argument, as an array or in a "
+                    "Variable, and draw random numbers by xpgrad.random"
+                )
                 if self._strict:
-                    raise TraceError(f"compile: {self._name}: {text}")
-            self._give_up(kind, text)
+                    raise TraceError(f"compile: {self._name}: {other}")
+            self._give_up(kind, other)
             return self._result(trace)
         found = entry_of(trace)
         runner = Runner(trace, self._options)
@@ -298,20 +295,18 @@ class Compiled(Generic[P, R]):
         """Warn that a program has missed a change, and list the values that it had read."""
         guards = [] if first is None else [str(guard) for guard in first.facts.guards.values()]
         shown = "; ".join(guards[:MAX_SHOWN]) + ("; ..." if len(guards) > MAX_SHOWN else "")
-        warnings.warn(
-            f"compile: {self._name}: call {kind.runs} was compared with its program, which is stale: {what}. Results "
-            f"of earlier calls may be wrong, this one is right. The program had read: {shown or 'nothing'}. "
-            "Please report what it missed",
+        self._warn(
+            f"call {kind.runs} was compared with its program, which is stale: {what}. Results of earlier calls may be "
+            f"wrong, this one is right. The program had read: {shown or 'nothing'}. Please report what it missed",
             StaleProgramWarning,
-            stacklevel=depth(),
         )
 
     def _give_up(self, kind: Kind, why: str) -> None:
         kind.eager, kind.trace, kind.ready = why, None, None
         self._warn(f"{why}. Calls with such arguments run without a program")
 
-    def _warn(self, text: str) -> None:
-        warnings.warn(f"compile: {self._name}: {text}", CompileWarning, stacklevel=depth())
+    def _warn(self, text: str, category: type[Warning] = CompileWarning) -> None:
+        warnings.warn(f"compile: {self._name}: {text}", category, stacklevel=depth())
 
     @property
     def _name(self) -> str:
@@ -319,8 +314,9 @@ class Compiled(Generic[P, R]):
 
     def _use(self, kind: Kind) -> None:
         with self._lock:
-            if kind in self._kinds:
-                self._kinds = [kind, *(other for other in self._kinds if other is not kind)]
+            known = kind in self._kinds
+        if known:  # else it was forgotten meanwhile
+            self._keep(kind)
 
     def _eager(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         kwargs = without_state(kwargs)
@@ -328,12 +324,10 @@ class Compiled(Generic[P, R]):
         given = any(isinstance(leaf, Variable) for leaf in leaves)
         made: dict[int, Variable] = {}
         for leaf in leaves:
-            if isinstance(leaf, Variable) or id(leaf) in made:
-                continue
-            if is_array(leaf):
-                made[id(leaf)] = Variable(leaf, requires_grad=False)
-            elif (backend := plugins.backend_of_scalar(leaf)) is not None:
-                made[id(leaf)] = Variable(backend.restore(leaf), requires_grad=False)
+            backend = plugins.backend_of_scalar(leaf)
+            if backend is not None or (is_array(leaf) and not isinstance(leaf, Variable)):
+                array = leaf if backend is None else backend.restore(leaf)
+                made[id(leaf)] = Variable(array, requires_grad=False)
         args, kwargs = structure.build([made.get(id(leaf), leaf) for leaf in leaves])
         result = self.instead(*args, **kwargs)
         return result if given else map_leaves(_array_unless_connected, result)

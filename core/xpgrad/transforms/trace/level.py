@@ -14,7 +14,7 @@ from xpgrad.graph.variable import Variable, variable_over
 from xpgrad.transforms.enclosing.level import root
 from xpgrad.transforms.trace.array import TracedArray
 from xpgrad.transforms.trace.backend import TraceBackend, over
-from xpgrad.transforms.trace.guards.facts import is_small
+from xpgrad.transforms.trace.guards.guard import is_small
 from xpgrad.transforms.trace.guards.trust import ARRAY, kind_of
 from xpgrad.transforms.trace.program import Value
 from xpgrad.transforms.trace.recording import Recording
@@ -248,10 +248,15 @@ class TraceLevel(Level):
     def _made_here(self, x: Variable) -> bool:
         return id(x) not in self.captured and x._array is not None and self.holds(x._array)
 
+    def all_captured(self) -> list[Captured]:
+        """Return the outer Variables of `captured`, each once."""
+        return list(dict.fromkeys(self.captured.values()))
+
     def _border(self) -> dict[VariableNode, Captured]:
         """Return the inner nodes of outer Variables that were computed from other outer Variables."""
-        unique = {id(c): c for c in self.captured.values()}.values()
-        found = (c for c in unique if c.first._node.requires_grad and c.outside._node.creator_node is not None)
+        found = (
+            c for c in self.all_captured() if c.first._node.requires_grad and c.outside._node.creator_node is not None
+        )
         return {c.first._node: c for c in found}
 
     def forget(self) -> None:

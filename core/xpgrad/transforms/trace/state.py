@@ -37,7 +37,7 @@ class OuterState:
 
     def given(self, kwargs: Mapping[str, Any]) -> dict[str, Any]:
         """Return keyword arguments together with the arrays in all places, and which of them are no Variables."""
-        values = tuple([x if is_state(x) else None for x in (place.guard.now() for place in self.places)])
+        values = tuple([x if is_state(x) else None for x in (place.now() for place in self.places)])
         return {**kwargs, KEY: (values, tuple([type(x) in plugins.by_type for x in values]))}
 
     def entering(self, kwargs: Mapping[str, Any]) -> Iterator[tuple[Effect, Any]]:
@@ -49,7 +49,7 @@ class OuterState:
     @contextlib.contextmanager
     def held(self, kwargs: Mapping[str, Any]) -> Iterator[None]:
         """Put the arrays among keyword arguments in their places, and set these back at the end."""
-        before = [place.guard.now() for place in self.places]
+        before = [place.now() for place in self.places]
         try:
             for place, value in self.entering(kwargs):
                 place.set(value)
@@ -71,6 +71,6 @@ def is_state(x: Any) -> bool:
 
 def is_place(effect: Effect) -> bool:
     """Return whether a function has replaced an array from outside by one that it has computed."""
-    now = effect.guard.now()
+    now = effect.now()
     found = now if type(now) is tuple else (now,)
-    return effect.kind in KINDS and is_state(effect.before) and is_state(now) and all(map(is_inside, found))
+    return effect.kind in KINDS and is_state(effect.value) and is_state(now) and all(map(is_inside, found))

@@ -110,6 +110,8 @@ class Trace:
         The function that computes these gradients, valid for this call. None if they require values.
     ends : mapping
         The lines at which the graph of the arguments ended, if no output requires a gradient.
+    residuals : list of array
+        The arrays of this run that `pullback` needs.
     surroundings : Surroundings
         State at the start of the run.
     facts : Observer
@@ -143,7 +145,7 @@ class Trace:
         self.ends: Mapping[Any, tuple[UserLine, str]] = {}
         self._arrays: list[Array] = []
         self._connected: list[Variable] = []
-        self._residuals: list[Array] = []
+        self.residuals: list[Array] = []
         self.surroundings = Surroundings(())
         self.facts = self.level.facts = Observer(f, self._met)
         self.facts.numbers = Numbers(self.leaves)
@@ -194,7 +196,7 @@ class Trace:
         outputs: list[Any] = []
         for i, leaf in enumerate(leaves):
             self.results.append(self._result(leaf, outputs, kept=i >= count))
-        for captured in {id(c): c for c in level.captured.values()}.values():
+        for captured in level.all_captured():
             self._note_writes(captured, outputs)
         inputs, calls = tuple(level.inputs), tuple(level.recording.calls)
         name = getattr(f, "__name__", type(f).__name__)
@@ -207,14 +209,13 @@ class Trace:
         if not self._connected:
             self.ends = cuts.found
         if self._connected:
-            unique = {id(c): c for c in level.captured.values()}.values()
-            wanted = [c for c in unique if c.first._node.requires_grad]
+            wanted = [c for c in level.all_captured() if c.first._node.requires_grad]
             self.connected = self._connected_outputs()
             self.wanted = tuple(c.source for c in wanted)
             failure, level.recording.failure = level.recording.failure, None
             self._pull_back(name, wanted)
             if level.recording.failure is not None:  # the gradients may depend on the values of cotangents
-                self.pullback, self._residuals = None, []
+                self.pullback, self.residuals = None, []
             level.recording.failure = failure or level.recording.failure
         self._drop_inputs()
 
@@ -232,8 +233,8 @@ class Trace:
     def _check_effects(self) -> None:
         """Raise if an array of this run was stored outside, where it cannot be used after the run."""
         for effect in self.facts.effects.values():
-            if self.level.escapes_in(effect.guard.now()):
-                text = f"it stored an array in {effect.guard.title}; return it, or assign x.array of a Variable x"
+            if self.level.escapes_in(effect.now()):
+                text = f"it stored an array in {effect.title}; return it, or assign x.array of a Variable x"
                 raise Unrecordable(self.level, f"{text} from outside", filter(is_place, self.facts.effects.values()))
 
     def _check_state(self) -> None:
@@ -242,7 +243,7 @@ class Trace:
             if self.facts.is_read(each.effect) or any(each.effect.is_at(place) for place in self.state.places):
                 found = [x for x in flatten(each.value)[0] if isinstance(x, Variable) and x._node.requires_grad]
                 if any(x._node.creator_node is not None and x._node not in self.level.swept for x in found):
-                    what = f"{each.effect.guard.title} stays connected to a call that has computed its gradients"
+                    what = f"{each.effect.title} stays connected to a call that has computed its gradients"
                     raise Unrecordable(self.level, f"{what}: unchain it, or keep x.detach()")
 
     def _met(self, x: Any) -> None:
@@ -382,20 +383,16 @@ class Trace:
             needed.update(dict.fromkeys(value for value in call.operands() if value not in made))
         needed.update(dict.fromkeys(value for value in ends if value not in made))
         residuals = tuple(value for value in needed if value not in starts)
-        self._residuals = [held[value] for value in residuals]
+        self.residuals = [held[value] for value in residuals]
         program = Program(f"vjp of {name}", (*residuals, *starts), tuple(ends), calls)
         self.program = self.program.replaced(inputs=tuple(level.inputs))
         self.pullback = RecordedPullback(program, residuals)
 
     # The result of this run
 
-    def residuals(self) -> list[Array]:
-        """Return the arrays that the backward half needs."""
-        return self._residuals
-
     def forget(self) -> None:
         """Drop all arrays of this run."""
-        self._arrays, self._connected, self._residuals, self.leaves = [], [], [], []
+        self._arrays, self._connected, self.residuals, self.leaves = [], [], [], []
         self.level.forget()
 
     def outputs(self) -> list[Array]:

@@ -69,11 +69,10 @@ def apply(builder: Builder, call: Call, operands: Operands) -> list[Symbol]:
 def meaning(builder: Builder, name: str) -> Callable[..., Any]:
     """Return a function of symbols by its name in programs."""
     if name in UNARY or name in BINARY:
-        return lambda *items: builder.elementwise(name, *items)
-    if name in REDUCTIONS or name in METHODS or name in BUILDERS:
-        own = BUILDERS.get(name)
-        return getattr(builder, name) if own is None else lambda *args, **kwargs: own(builder, *args, **kwargs)
-    return builder.kernel(name)
+        return functools.partial(builder.elementwise, name)
+    if name in BUILDERS:
+        return functools.partial(BUILDERS[name], builder)
+    return getattr(builder, name) if name in REDUCTIONS or name in METHODS else builder.kernel(name)
 
 
 def _expanded(builder: Builder, x: Symbol, axis: Any = 0) -> Symbol:

@@ -3,9 +3,10 @@
 import math
 import operator
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from xpgrad.backend.backend import Backend
+from xpgrad.backend.checks import broadcast
 from xpgrad.backend.kernels import EXTENSIONS, table
 from xpgrad.backend.spec import Spec
 from xpgrad.backend.standard import BINARY_OPERATORS, COMPARISONS, OPERATORS
@@ -97,13 +98,6 @@ def _operators() -> None:
 _operators()
 
 
-class Marks(NamedTuple):
-    """Position of a builder."""
-
-    statements: int
-    split: int | None
-
-
 class Builder:
     """Collects the statements of a group, and is the namespace in which bodies of kernels compute with symbols.
 
@@ -124,16 +118,16 @@ class Builder:
         self._known: dict[Any, Statement] = {}
         self._active: list[str] = []
 
-    def marks(self) -> Marks:
+    def marks(self) -> tuple[int, int | None]:
         """Return the current position, for `back`."""
-        return Marks(len(self.statements), self.space.split)
+        return len(self.statements), self.space.split
 
-    def back(self, marks: Marks) -> None:
+    def back(self, marks: tuple[int, int | None]) -> None:
         """Forget all later statements."""
-        del self.statements[marks.statements :]
-        known = set(self.statements)
-        self._known = {key: item for key, item in self._known.items() if item in known}
-        self.space.split = marks.split
+        count, self.space.split = marks
+        del self.statements[count:]
+        for key in list(self._known)[count:]:
+            del self._known[key]
 
     def add(self, op: str, operands: Sequence[Statement], dtype: str, level: str, value: Any = None) -> Statement:
         """Return a statement; an existing statement is not added again."""
@@ -232,7 +226,8 @@ class Builder:
             raise Unfusible("rows without columns")
         if any(item.ended for item in symbols) and level in ("row", "point"):
             raise Unfusible("a sum over all rows ends a group")
-        return broadcast(symbols), level, short
+        shapes = {item.shape for item in symbols}
+        return shapes.pop() if len(shapes) == 1 else broadcast(shapes), level, short
 
     def _common(self, op: str, items: Sequence[Any], symbols: list[Symbol]) -> Dtype:
         """Return the dtype in which a function computes."""
@@ -437,17 +432,6 @@ class SymbolExtension:
 
     def __getattr__(self, name: str) -> Any:
         return self._builder.kernel(f"{self._prefix}.{name}")
-
-
-def broadcast(symbols: Sequence[Symbol]) -> Shape:
-    """Return the common shape of symbols."""
-    ndim = max(item.ndim for item in symbols)
-    shape = [1] * ndim
-    for item in symbols:
-        for i, n in enumerate(item.shape, ndim - item.ndim):
-            if n != 1:
-                shape[i] = n
-    return tuple(shape)
 
 
 def padded(shape: Shape, ndim: int) -> Shape:

@@ -9,18 +9,10 @@ from xpgrad.transforms.trace.guards.trust import BOX, TRACED, is_inside, kind_of
 from xpgrad.transforms.trees import flatten
 
 
-class Effect(NamedTuple):
-    """An outer assignment by a call: ``READ[kind](owner, key)`` was `before`."""
+class Effect(Guard):
+    """An outer assignment by a call: ``READ[kind](owner, key)`` was `value` before."""
 
-    kind: str
-    owner: Any
-    key: Any
-    before: Any
-
-    @property
-    def guard(self) -> Guard:
-        """The same as a guard on the previous value."""
-        return Guard(*self)
+    __slots__ = ()
 
     def is_at(self, other: "Effect") -> bool:
         """Return whether another effect sets the same attribute, item or variable."""
@@ -71,17 +63,17 @@ class Set(NamedTuple):
         if not self.arrays:
             return
         if self.effect.kind == "contents":
-            self.effect.owner[len(self.effect.before) :] = value
+            self.effect.owner[len(self.effect.value) :] = value
         else:
             self.effect.set(value)
 
 
 def repeated_call(sets: Sequence[Set], f: Callable[[], Any]) -> tuple[Any, list[Any]]:
     """Return the result of another call, and the arrays that it sets outside, which is as before afterwards."""
-    before = [each.effect.guard.now() for each in sets]
+    before = [each.effect.now() for each in sets]
     try:
         result = f()
-        now = [each.effect.guard.now() for each in sets]
+        now = [each.effect.now() for each in sets]
     finally:
         for each, value in zip(sets, before, strict=True):
             each.effect.set(value)
@@ -110,8 +102,8 @@ def repeated(effect: Effect, now: Any, guards: Iterable[Guard], known: Mapping[i
     It can set constants, objects from outside that the call has met, and arrays that it computes.
     """
     if effect.kind == "contents":
-        count = len(effect.before)
-        grown = isinstance(effect.owner, list) and len(now) >= count and all(map(operator.is_, now, effect.before))
+        count = len(effect.value)
+        grown = isinstance(effect.owner, list) and len(now) >= count and all(map(operator.is_, now, effect.value))
         if not grown or any(guard.owner is effect.owner for guard in guards):
             return None
         now = now[count:]

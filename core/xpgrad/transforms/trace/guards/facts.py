@@ -2,7 +2,6 @@
 
 import collections
 import functools
-import math
 import types
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
@@ -11,7 +10,17 @@ from xpgrad.backend.plugins import plugins
 from xpgrad.graph.variable import Variable
 from xpgrad.transforms.containers import container_of
 from xpgrad.transforms.trace.guards.effects import Effect, Set, repeated
-from xpgrad.transforms.trace.guards.guard import ABSENT, READ, Guard, contents, inherited, is_constant, same, values
+from xpgrad.transforms.trace.guards.guard import (
+    ABSENT,
+    READ,
+    Guard,
+    contents,
+    inherited,
+    is_constant,
+    is_small,
+    same,
+    values,
+)
 from xpgrad.transforms.trace.guards.numbers import Numbers
 from xpgrad.transforms.trace.guards.stack import FRESH, MIXED, UNSEEN, Token
 from xpgrad.transforms.trace.guards.trust import (
@@ -27,16 +36,14 @@ from xpgrad.transforms.trace.guards.trust import (
     is_trusted,
     kind_of,
 )  # fmt: skip
-from xpgrad.types import Array
 
 FUNCTIONS = (
     *(types.FunctionType, types.BuiltinFunctionType, types.MethodDescriptorType, types.WrapperDescriptorType),
     *(classmethod, staticmethod, types.ClassMethodDescriptorType),
 )
+CONSTANT = types.CodeType, types.BuiltinFunctionType, types.MethodDescriptorType
 SLOTS = types.MemberDescriptorType, types.GetSetDescriptorType
 PROPERTIES = property, functools.cached_property
-MAX_BYTES = 2**20
-"""Values of larger arrays are not compared at each call."""
 CLASS_KINDS = frozenset(["attribute", "method", "class attribute", "inherited"])
 SETTINGS = frozenset(["name", "initializer", "update_rule", "requires_grad", "label"])
 """Attributes of a Variable that are no part of a program."""
@@ -120,7 +127,7 @@ class Facts:
             return value
         whole = self.effects.get((id(owner), name_of(None)))
         if whole is not None and whole.kind == "contents":  # it was changed as a whole, and its earlier contents count
-            self.guards.setdefault(("contents", id(owner), name_of(None)), Guard("contents", owner, None, whole.before))
+            self.guards.setdefault(("contents", id(owner), name_of(None)), Guard("contents", owner, None, whole.value))
             return value
         if (id(owner), name) in self.effects:
             if kind_of(value) in (BOX, OTHER) and id(value) not in self.known and not isinstance(value, type):
@@ -181,7 +188,7 @@ class Facts:
         """Restore the outer arrays after a failed call."""
         for place in self.entered:
             if place in self.effects:
-                self.effects[place].set(self.effects[place].before)
+                self.effects[place].set(self.effects[place].value)
 
     # Whole reads
 
@@ -250,9 +257,7 @@ class Facts:
             return self._of_variable(sh, o, name)
         if kind is ARRAY:
             return self._of_array(o, name)
-        if kind in (BOX, VIEW, SIMPLE) and type(o).__module__ == "builtins":
-            return getattr(o, name, ABSENT)
-        if isinstance(o, (types.CodeType, types.BuiltinFunctionType, types.MethodDescriptorType)):
+        if (kind in (BOX, VIEW, SIMPLE) and type(o).__module__ == "builtins") or isinstance(o, CONSTANT):
             return getattr(o, name, ABSENT)
         if name == "__dict__":
             return self._space(o)
@@ -313,14 +318,9 @@ class Facts:
                 return self._of_descriptor(sh, o, name, found)
             if isinstance(found, functools.cached_property):
                 self.read("own", o, name, vars(o)[name])
-        if isinstance(o, type):
-            own = inherited(o, name)
-            if (
-                own is not ABSENT
-                and hasattr(type(own), "__get__")
-                and not isinstance(own, (*FUNCTIONS, *SLOTS, property))
-            ):
-                return self._waiting(sh)
+        inner = inherited(o, name) if isinstance(o, type) else ABSENT
+        if hasattr(type(inner), "__get__") and not isinstance(inner, (*FUNCTIONS, *SLOTS, property)):
+            return self._waiting(sh)
         try:
             hooked = inherited(kind, "__getattr__") is not ABSENT and not isinstance(o, type)
             value = object.__getattribute__(o, name) if hooked else getattr(o, name, ABSENT)
@@ -339,14 +339,11 @@ class Facts:
         return value
 
     def _method(self, o: Any, name: str, value: types.MethodType) -> None:
-        if is_ours(value.__func__.__module__) and not isinstance(o, type):
-            if is_ours(type(o).__module__):
-                if name == "forward":
-                    self.read("own", o, name, ABSENT)
-            else:
-                self.read("method", o, name, value.__func__)
-        elif not (isinstance(o, type) and is_ours(o.__module__)):
+        ours = is_ours((o if isinstance(o, type) else type(o)).__module__)
+        if not ours or not (isinstance(o, type) or is_ours(value.__func__.__module__)):
             self.read("method", o, name, value.__func__)
+        elif name == "forward" and not isinstance(o, type):
+            self.read("own", o, name, ABSENT)
         self.seen.add((id(o), name))
 
     def _of_descriptor(self, sh: Any, o: Any, name: str, found: Any) -> Any:
@@ -424,10 +421,8 @@ class Facts:
     def _of_elements(self, o: Any, key: Any) -> Any:
         if id(o) not in self.known:
             return FRESH
-        if any(
-            isinstance(k, (Token, list)) or kind_of(k) in (ARRAY, TRACED)
-            for k in (key if type(key) is tuple else (key,))
-        ):
+        keys = key if type(key) is tuple else (key,)
+        if any(isinstance(k, (Token, list)) or kind_of(k) in (ARRAY, TRACED) for k in keys):
             self.look(o)
             self.look_at_index(key, arrays=True)
             return FRESH
@@ -467,16 +462,16 @@ class Facts:
         """Decide at the end which effects a program repeats, and drop guards that the call itself has broken."""
         kept: set[Any] = set()
         for place, effect in list(self.effects.items()):
-            now = effect.guard.now()
+            now = effect.now()
             if place in self.entered and now is self.entered[place]:
-                effect.set(effect.before)
+                effect.set(effect.value)
                 del self.effects[place]
                 continue
             read = self.is_read(effect)
-            if same(now, effect.before) and (read or effect.kind == "contents"):
+            if same(now, effect.value) and (read or effect.kind == "contents"):
                 del self.effects[place]  # as it was
             elif (found := repeated(effect, now, self.guards.values(), self.known)) is not None and (
-                not read or (found.arrays and is_constant(effect.before))
+                not read or (found.arrays and is_constant(effect.value))
             ):
                 self.sets.append(found)
                 kept.add(place)
@@ -496,28 +491,7 @@ class Facts:
     def undo(self) -> None:
         """Restore the values before all assignments of the call."""
         for effect in (*(each.effect for each in self.sets), *self.effects.values()):
-            effect.set(effect.before)
-
-    def copied(self, copy: Any, original: Any) -> None:
-        """Note the objects in a tree of arguments that were created for the call, next to the original objects."""
-        waiting, seen = [(copy, original)], set[int]()
-        while waiting:
-            a, b = waiting.pop()
-            if a is b or type(a) is not type(b) or id(a) in seen or kind_of(a) not in (BOX, OTHER):
-                continue
-            seen.add(id(a))
-            self.made[id(a)] = a
-            if isinstance(a, dict):
-                waiting += [(item, b[key]) for key, item in a.items() if key in b]
-            elif isinstance(a, (list, tuple)):
-                waiting += zip(a, b, strict=False)
-            elif hasattr(a, "__dict__"):
-                waiting.append((a.__dict__, b.__dict__))
-
-
-def is_small(x: Array) -> bool:
-    """Return whether the values of an array are compared at each call."""
-    return bool(math.prod(x.shape) * getattr(x.dtype, "itemsize", 16) <= MAX_BYTES)
+            effect.set(effect.value)
 
 
 def name_of(key: Any) -> Any:

@@ -9,12 +9,15 @@ from typing import Any, NamedTuple
 
 from xpgrad.backend.plugins import plugins
 from xpgrad.transforms.containers import container_of
+from xpgrad.types import Array
 
 PLAIN = (bool, int, float, complex, str, bytes, type(None), type(...), range)
 BOXES = (
     list, dict, set, tuple, frozenset, collections.deque, bytearray, array.array, types.MappingProxyType,
 )  # fmt: skip
 """Containers written in C, whose items are looked at without any code being run."""
+MAX_BYTES = 2**20
+"""Values of larger arrays are not compared at each call."""
 
 
 class Absent:
@@ -82,6 +85,11 @@ def inherited(kind: type, name: str) -> Any:
 def contents(box: Any) -> tuple[Any, ...]:
     """Return the contents of a container, for a dictionary including the keys."""
     return (*box, *box.values()) if not isinstance(box, tuple) and hasattr(box, "values") else tuple(box)
+
+
+def is_small(x: Array) -> bool:
+    """Return whether the values of an array are compared at each call."""
+    return bool(math.prod(x.shape) * getattr(x.dtype, "itemsize", 16) <= MAX_BYTES)
 
 
 def values(x: Any) -> Any:

@@ -12,7 +12,16 @@ from xpgrad.config import switches
 from xpgrad.transforms.trace.guards.calls import Calls
 from xpgrad.transforms.trace.guards.instructions import RULES, other
 from xpgrad.transforms.trace.guards.stack import UNSEEN, Shadow, Token
-from xpgrad.transforms.trace.guards.trust import SIMPLE, is_followed, is_inside, is_installed, is_ours, kind_of
+from xpgrad.transforms.trace.guards.trust import (
+    BOX,
+    OTHER,
+    SIMPLE,
+    is_followed,
+    is_inside,
+    is_installed,
+    is_ours,
+    kind_of,
+)
 
 WRAPPERS = "fget", "fset", "__func__", "func", "__wrapped__"
 MAX_KNOWN = 10_000
@@ -89,6 +98,22 @@ class Observer(Calls):
                 self._hand(cell.cell_contents, depth + 1)
             except ValueError:  # it has no value yet
                 pass
+
+    def copied(self, copy: Any, original: Any) -> None:
+        """Note the objects in a tree of arguments that were created for the call, next to the original objects."""
+        waiting, seen = [(copy, original)], set[int]()
+        while waiting:
+            a, b = waiting.pop()
+            if a is b or type(a) is not type(b) or id(a) in seen or kind_of(a) not in (BOX, OTHER):
+                continue
+            seen.add(id(a))
+            self.made[id(a)] = a
+            if isinstance(a, dict):
+                waiting += [(item, b[key]) for key, item in a.items() if key in b]
+            elif isinstance(a, (list, tuple)):
+                waiting += zip(a, b, strict=False)
+            elif hasattr(a, "__dict__"):
+                waiting.append((a.__dict__, b.__dict__))
 
     # Frames
 

@@ -32,6 +32,8 @@ PASSES: dict[str, Callable[[Program], Program]] = {
 
 REASSOCIATING = frozenset(["units", "slices", "products", "sums"])
 """Those that change the order of sums and products, so that results are equal to rounding only."""
+INCLUDED = {"algebra": "units"}
+"""Passes all of whose changes another pass makes as well, with that pass; they run without it only."""
 
 
 def apply_passes(program: Program, off: Collection[str] = frozenset(), *, exact: bool = False) -> Program:
@@ -39,10 +41,11 @@ def apply_passes(program: Program, off: Collection[str] = frozenset(), *, exact:
     unknown = set(off) - PASSES.keys()
     if unknown:
         raise ValueError(f"apply_passes: unknown passes {sorted(unknown)}; expected some of {list(PASSES)}")
-    for name, change in PASSES.items():
-        if name in off or (exact and name in REASSOCIATING):
+    runs = [name for name in PASSES if name not in off and not (exact and name in REASSOCIATING)]
+    for name in runs:
+        if INCLUDED.get(name) in runs:
             continue
-        before, program = program, change(program)
+        before, program = program, PASSES[name](program)
         removed = len(before.calls) - len(program.calls)
         if removed:
             text = f"{name}: {counted(abs(removed))} {'fewer' if removed > 0 else 'more'}"

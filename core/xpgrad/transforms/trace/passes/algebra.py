@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from xpgrad.transforms.trace.aliases import Aliases, is_fresh
 from xpgrad.transforms.trace.calls import Call, Value, substituted
 from xpgrad.transforms.trace.layouts import Layouts
+from xpgrad.transforms.trace.lifetimes import VIEWS
 from xpgrad.transforms.trace.program import Program
 
 if TYPE_CHECKING:
@@ -116,13 +117,14 @@ def by_one(found: Simplifier, call: Call) -> Any:
     return x if found.is_one(other, x) and found.has_layout_of_copy(x) else None
 
 
-def double_negation(found: Simplifier, call: Call) -> Any:
-    """``-(-x)``."""
+def twice(found: Simplifier, call: Call) -> Any:
+    """``-(-x)``, and the transpose of a transpose."""
     inner = found.inner(call)
     if inner is None or inner.name != call.name or call.kwargs or inner.kwargs or not inner.pure:
         return None
     x = inner.args[0]
-    return x if same_spec(x, call.results[0]) and found.has_layout_of_copy(x) else None
+    is_view = call.name in VIEWS
+    return x if same_spec(x, call.results[0]) and (is_view or found.has_layout_of_copy(x)) else None
 
 
 def unchanged_copy(found: Simplifier, call: Call) -> Any:
@@ -195,22 +197,15 @@ def permuted(found: Simplifier, call: Call) -> Any:
     return call.replaced(args=(inner.args[0], both), kwargs={})
 
 
-def transposed_twice(found: Simplifier, call: Call) -> Any:
-    """The transpose of a transpose."""
-    inner = found.inner(call)
-    same = inner is not None and inner.name == call.name and inner.pure and not (call.kwargs or inner.kwargs)
-    return inner.args[0] if same and inner is not None and same_spec(inner.args[0], call.results[0]) else None
-
-
 RULES: dict[str, Rule] = {
     "astype": unchanged_copy,
     "broadcast_to": unchanged_view,
     "constant_power": by_one,
     "copy": copy_of_new,
     "divide": by_one,
-    "matrix_transpose": transposed_twice,
+    "matrix_transpose": twice,
     "multiply": times_one,
-    "negative": double_negation,
+    "negative": twice,
     "permute_dims": permuted,
     "positive": unchanged_copy,
     "reshape": same_reshape,
