@@ -91,9 +91,7 @@ class Sweep:
         self.retained: list[tuple[VariableNode, Any]] = []
         self.queue = RankQueue()
         self.queued: set[FunctionBase] = set()  # queued functions that are not primitives
-        self.wanted = retain  # totals of intermediate values
-        for key in watch:
-            self.wanted |= not isinstance(key, VariableNode)
+        self.wanted = retain or not all(isinstance(key, VariableNode) for key in watch)  # totals of intermediate values
         self.note_all = recorded or self.wanted
         self.seeds: list[tuple[VariableNode, Any]] = []
         self.given: dict[int, Array] = {}  # arrays that users hold already, kept alive
@@ -196,11 +194,10 @@ class Sweep:
         self, f: FunctionBase, pullback: Pullback, gy: Any
     ) -> tuple[Any, VariableNode | None, Pullback | None]:
         """Return the complete cotangent of `f`, dense, the node of its output, and the pullback of needed inputs."""
-        kind = type(gy)
         node = self.nodes.pop(f, None)
         large = node is not None and node.spec.blocked and not self.note_all and not self.careful
         owned = large and getrefcount(gy) <= IN_AN_ARGUMENT
-        if kind is not pullback.array_type and kind is not Variable:
+        if type(gy) is not pullback.array_type and type(gy) is not Variable:
             gy = dense(gy, self.recorded) if isinstance(gy, (Gathered, Lazy)) else pullback.restore(gy)
             owned = False
         if node is not None and (self.wanted or node.extra is not None):
@@ -278,11 +275,8 @@ class Sweep:
 
     def _narrowed(self, f: FunctionBase, pullback: Pullback) -> Pullback:
         """Return the pullback restricted to inputs that lead to a requested input."""
-        needed = tuple(
-            need and node is not None and self._leads(node)
-            for need, node in zip_longest(pullback.needed, f.input_nodes)
-        )
-        return pullback.narrowed(needed)
+        pairs = zip_longest(pullback.needed, f.input_nodes)
+        return pullback.narrowed(tuple(need and node is not None and self._leads(node) for need, node in pairs))
 
     def _leads(self, node: VariableNode) -> bool:
         """Return whether this sweep needs a cotangent of `node`."""
@@ -302,9 +296,7 @@ class Sweep:
         self.slots[key] = gx
         if borrowed:
             self.borrowed.add(key)
-        if creator is None:
-            return
-        if creator.pullback is None or self.active is not None:
+        if creator is not None and (creator.pullback is None or self.active is not None):
             creator = self._reached(key, node, borrowed)
         if creator is not None:
             self.queue.push(creator)
@@ -464,8 +456,7 @@ class Sweep:
 
     def _cotangents(self, f: FunctionBase, copied: bool) -> tuple[list[Any], list[Any]]:
         """Return the complete cotangents of all outputs of `f`, as users see them, and the same before `copied`."""
-        gys: list[Any] = []
-        shared: list[Any] = []
+        gys, shared = list[Any](), list[Any]()
         for index in range(max(len(f.outputs or ()), 1)):
             key = (f, index) if index else f
             g = self.slots.pop(key, None)

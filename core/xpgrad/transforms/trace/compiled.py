@@ -276,10 +276,10 @@ class Compiled(Generic[P, R]):
                     raise TraceError(f"compile: {self._name}: {other}")
             self._give_up(kind, other)
             return self._result(trace)
-        found = entry_of(trace)
+        found = entry_of(trace) if kind.ready is None else None  # before the arguments are forgotten
         runner = Runner(trace, self._options)
         result = runner.first(trace)
-        if kind.ready is None:
+        if found is not None:
             runner.prepare()
             for text in filter(None, (*trace.facts.warnings, repeated_body(trace.program))):
                 if text not in self._said:

@@ -289,6 +289,8 @@ def _check_guard(w: EntryWriter, guard: Guard) -> None:
     named = type(key) is str and key.isidentifier() and not keyword.iskeyword(key)
     if kind == "own" and value is ABSENT:
         w.fail_if(f"{key!r} in {owner}.__dict__")
+    elif kind == "inherited" and value is ABSENT and _lacks(type(guard.owner), key):
+        w.fail_if(f"hasattr(type({owner}), {key!r})")
     elif kind == "global" and value is ABSENT:
         w.fail_if(f"{key!r} in {owner}")
     elif kind == "contents" and type(guard.owner) in (list, dict):
@@ -305,6 +307,11 @@ def _check_guard(w: EntryWriter, guard: Guard) -> None:
         _compare(w, f"{owner}[{repr(key) if type(key) in (str, int) else w.name(key)}]", known)
     else:
         _compare(w, f"{w.name(READ[kind])}({owner}, {w.name(key)})", known)
+
+
+def _lacks(kind: type, name: str) -> bool:
+    """Return whether `hasattr` finds that a class inherits no such name, which is faster than to search its bases."""
+    return type(kind) is type and not hasattr(kind, name)
 
 
 def _compare(w: EntryWriter, now: str, known: str) -> None:

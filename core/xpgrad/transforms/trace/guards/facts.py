@@ -186,9 +186,8 @@ class Facts:
 
     def leave(self) -> None:
         """Restore the outer arrays after a failed call."""
-        for place in self.entered:
-            if place in self.effects:
-                self.effects[place].set(self.effects[place].value)
+        for effect in (self.effects[place] for place in self.entered if place in self.effects):
+            effect.set(effect.value)
 
     # Whole reads
 
@@ -367,7 +366,8 @@ class Facts:
         kind = type(o)
         if is_ours(kind.__module__):
             return self._waiting(sh)
-        self.read("inherited", o, "__getattr__", inherited(kind, "__getattr__"))
+        hook = inherited(kind, "__getattr__")
+        self.read("class attribute" if isinstance(hook, types.FunctionType) else "inherited", o, "__getattr__", hook)
         self.read("inherited", o, name, ABSENT)
         if hasattr(o, "__dict__"):
             self.read("own", o, name, vars(o).get(name, ABSENT))
