@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from xpgrad.transforms.trace.executors.python import by_calls
+from xpgrad.transforms.trace.executors.python import ByCalls
 from xpgrad.transforms.trace.fusion.fuse import fuse
 from xpgrad.transforms.trace.fusion.group import Fused
 from xpgrad.transforms.trace.loading import load
@@ -19,7 +19,7 @@ GROUPS = "__groups__"
 """The name of the `CompiledGroups` among the globals of a program."""
 
 
-def c_executor(program: Program, fallback: Callable[[Fused], Callable[..., Any]] = by_calls) -> Any:
+def c_executor(program: Program, fallback: Callable[[Fused], Callable[..., Any]] = ByCalls) -> Any:
     """Return a function that runs a program; C computes its groups of calls once the C code is compiled.
 
     Until then, and after a failed compilation, `fallback` computes them. The result is `NotImplemented` if the program

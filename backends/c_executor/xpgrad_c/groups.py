@@ -4,7 +4,9 @@ import weakref
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from xpgrad.locks import shared_lock
 from xpgrad.plugin import Backend, programs_of
+from xpgrad.transforms.trace.executors.python import ByCalls
 from xpgrad.transforms.trace.fusion.group import Fused
 from xpgrad.types import Array
 from xpgrad_c.background import background
@@ -21,6 +23,7 @@ from xpgrad_c.toolchain import Toolchain, toolchain
 
 MOST_GROUPS, MOST_TEXT = 64, 100_000
 """Maximum number of groups and of source characters in one library; further groups form further libraries."""
+_replacing = shared_lock()
 NO_ROW = "C has no row for one of its functions"
 
 
@@ -46,11 +49,21 @@ class CompiledGroup:
         """Return the outputs of the group as new arrays."""
         if background.stalled:
             background.resume()
+        if isinstance(self.current, ByCalls):
+            self._generate(self.current)
         return self.current(*arrays)
+
+    def _generate(self, fallback: ByCalls) -> None:
+        """Generate the source of the library's calls, and call it directly until C computes the group."""
+        run = fallback.run
+        with _replacing:
+            if self.current is fallback:
+                self.current = run
 
     def become(self, function: Function) -> None:
         """Replace the function of the group, also in generated sources, which then call the function directly."""
-        self.current, self.state = function, "C"
+        with _replacing:
+            self.current, self.state = function, "C"
         for objects, name in self.places:
             objects[name] = function
         self.places = []

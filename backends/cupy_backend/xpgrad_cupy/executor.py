@@ -7,7 +7,7 @@ from typing import Any
 import cupy
 
 from xpgrad.errors import CompileWarning
-from xpgrad.transforms.trace.executors.python import Run, by_calls
+from xpgrad.transforms.trace.executors.python import ByCalls, Run
 from xpgrad.transforms.trace.fusion.fuse import VIEWS, fuse
 from xpgrad.transforms.trace.fusion.group import Fused
 from xpgrad.transforms.trace.loading import load
@@ -63,7 +63,7 @@ class Kernels:
             except cupy.cuda.compiler.CompileException as error:  # only new arrays have been written to
                 text = f"cupy: a fused group does not compile, and runs as {len(self._fused.calls)} calls: {error}"
                 warnings.warn(text, CompileWarning, stacklevel=2)
-                self._fallback = by_calls(self._fused)
+                self._fallback = ByCalls(self._fused)
         return self._fallback(*arrays)
 
     def _computed(self, arrays: Sequence[Array]) -> Sequence[Array]:

@@ -91,7 +91,9 @@ class Sweep:
         self.retained: list[tuple[VariableNode, Any]] = []
         self.queue = RankQueue()
         self.queued: set[FunctionBase] = set()  # queued functions that are not primitives
-        self.wanted = retain or not all(isinstance(key, VariableNode) for key in watch)  # totals of intermediate values
+        self.wanted = retain  # totals of intermediate values
+        for key in watch:
+            self.wanted |= not isinstance(key, VariableNode)
         self.note_all = recorded or self.wanted
         self.seeds: list[tuple[VariableNode, Any]] = []
         self.given: dict[int, Array] = {}  # arrays that users hold already, kept alive

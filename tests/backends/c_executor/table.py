@@ -15,7 +15,7 @@ from tests.core.transforms.trace.executors.near import assert_near, assert_ulps
 import xpgrad
 from xpgrad import Variable, random
 from xpgrad.transforms.trace.executors.choice import EXECUTORS
-from xpgrad.transforms.trace.executors.python import by_calls, python_executor
+from xpgrad.transforms.trace.executors.python import ByCalls, python_executor
 from xpgrad.transforms.trace.fusion import symbols
 from xpgrad.transforms.trace.fusion.fuse import fuse
 from xpgrad.transforms.trace.fusion.group import Fused
@@ -65,7 +65,7 @@ class Collector:
         return python_executor(found.replaced(calls=tuple(calls)))
 
     def _keeping(self, fused: Fused) -> Callable[..., Any]:
-        function = by_calls(fused)
+        function = ByCalls(fused)
 
         def run(*arrays: Any) -> Sequence[Any]:
             if fused not in self._known:

@@ -32,15 +32,21 @@ def python_executor(program: Program) -> Run:
     return backend.follow(run) if backend is not None and backend.has_current_device else run
 
 
-def by_calls(fused: Fused) -> Callable[..., Sequence[Any]]:
-    """Return a function that computes a group by the library's calls: large elementwise ones block by block.
+class ByCalls:
+    """A function that computes a group by the library's calls: large elementwise ones block by block.
 
     Its source is generated at the first call: a group whose C is on the disk may never need it.
     """
 
-    @functools.cache
-    def made() -> Run:
-        program = Program("fused", fused.inputs, fused.outputs, fused.calls)
+    def __init__(self, fused: Fused) -> None:
+        self._fused = fused
+
+    @functools.cached_property
+    def run(self) -> Run:
+        """The function of the generated source."""
+        program = Program("fused", self._fused.inputs, self._fused.outputs, self._fused.calls)
         return load(buffers(blocks(program)).compiled(), "fused")
 
-    return lambda *arrays: made()(*arrays)
+    def __call__(self, *arrays: Any) -> Sequence[Any]:
+        """Return the outputs of the group."""
+        return self.run(*arrays)
