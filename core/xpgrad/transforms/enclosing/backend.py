@@ -192,8 +192,6 @@ class TransformedBackend(Backend):
         kind = type(tree)
         if kind in SCALARS:
             return tree
-        if isinstance(tree, Variable):
-            tree, kind = tree._array, type(tree._array)
         if kind is self.kind:
             return chosen(tree)
         if isinstance(tree, (tuple, list)):
