@@ -40,7 +40,6 @@ quick: $(VENV)/stamp-quick ## format, lint, types, layers, and the core's tests,
 	@$(BIN)/mypy $(QUICK_TYPES)
 	@$(PYTEST) -q -m "not slow" -k "not native and not device1" $(QUICK_SLOW:%=--ignore %) $(PYTEST_ARGS) tests/core
 
-check: export XPGRAD_TESTS ?= check
 check: $(VENV)/stamp-test $(VENV)/stamp-check $(VENV)/stamp-gpu-syntax ## run every check: format, lint, types, layers, tests, faults, certificates
 	@echo "== ruff format"
 	@$(BIN)/ruff format --check --quiet || { echo "not formatted; run: $(BIN)/ruff format"; exit 1; }

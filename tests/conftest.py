@@ -32,7 +32,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_report_header() -> str:
     """Say which parts of the long tests run."""
-    return f"long tests: XPGRAD_TESTS={RUN}, the parts of commit {commit():x}; XPGRAD_TESTS=all runs all"
+    return f"long tests: {RUN}, of commit {commit():x}; XPGRAD_TESTS=all runs all"
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import pytest
 from tests.turn import ALL, commit, has_turn
 
 COMBINATIONS = 4
-"""A quarter of one in so many parts of the combinations runs in addition in `make check`, an eighth in `make test`."""
+"""An eighth of one in so many parts of the combinations runs in addition."""
 
 
 def left_out(items: Iterable[pytest.Item]) -> set[pytest.Item]:
@@ -17,7 +17,7 @@ def left_out(items: Iterable[pytest.Item]) -> set[pytest.Item]:
 
     A test of 20 functions, 4 devices and 3 modes has 240 combinations. Those that run hold each function, each device
     and each mode: some 25 of them, chosen by the commit, and a share of the others. A test of one parameter runs for
-    all of its values, unless it is marked: of ``exhaustive(2)``, an eighth runs, in `make test` a sixteenth.
+    all of its values, unless it is marked: of ``exhaustive(2)``, a sixteenth runs.
     """
     if ALL:
         return set()

@@ -27,11 +27,10 @@ def item(**params: object) -> Item:
 ITEMS = [item(f=f, device=d, mode=m) for f, d, m in itertools.product(FUNCTIONS, DEVICES, [None, 1, True])]
 
 
-def chosen(monkeypatch: pytest.MonkeyPatch, commit: int, run: str = "test", items: list[Item] = ITEMS) -> set[Item]:
+def chosen(monkeypatch: pytest.MonkeyPatch, commit: int, items: list[Item] = ITEMS, every: bool = False) -> set[Item]:
     for module in (turn, products):
         monkeypatch.setattr(module, "commit", lambda: commit)
-        monkeypatch.setattr(module, "ALL", run == "all")
-    monkeypatch.setattr(turn, "RUN", run)
+        monkeypatch.setattr(module, "ALL", every)
     return set(items) - products.left_out(items)
 
 
@@ -42,14 +41,12 @@ def test_each_value_of_each_parameter_runs(monkeypatch):
         assert len({(type(each.callspec.params[name]), each.callspec.params[name]) for each in few}) == count
 
 
-def test_check_runs_what_test_runs_and_more_and_all_runs_all(monkeypatch):
-    few, more = chosen(monkeypatch, 5), chosen(monkeypatch, 5, "check")
-    assert few < more
-    assert chosen(monkeypatch, 5, "all") == set(ITEMS) > more
+def test_all_runs_all(monkeypatch):
+    assert chosen(monkeypatch, 5, every=True) == set(ITEMS) > chosen(monkeypatch, 5)
 
 
 def test_all_combinations_take_their_turn(monkeypatch):
-    assert set.union(*(chosen(monkeypatch, commit, "check") for commit in range(16))) == set(ITEMS)
+    assert set.union(*(chosen(monkeypatch, commit) for commit in range(32))) == set(ITEMS)
 
 
 def test_a_test_of_one_parameter_runs_for_all_of_its_values():
@@ -58,6 +55,5 @@ def test_a_test_of_one_parameter_runs_for_all_of_its_values():
 
 def test_of_exhaustive_tests_a_part_runs(monkeypatch):
     items = [Item(f"test_each[{i}]", SimpleNamespace(params={"i": i}), SimpleNamespace(args=(2,))) for i in range(100)]
-    assert 5 < len(chosen(monkeypatch, 5, "check", items)) < 23
-    assert 1 < len(chosen(monkeypatch, 5, "test", items)) < 13
-    assert len(chosen(monkeypatch, 5, "all", items)) == 100
+    assert 1 < len(chosen(monkeypatch, 5, items)) < 13
+    assert len(chosen(monkeypatch, 5, items, every=True)) == 100

@@ -18,7 +18,7 @@ RUNS = [(case, "@numpy") for case in CASES] + [(case, device) for device in OTHE
 SMALL_COMPLEX = {case.name for case in part_of(CASES, PARTS)}
 """Cases that also run with small complex inputs: a different part for each commit."""
 FULLY = {case.name for case in part_of(CASES, 1)}
-"""Cases that also run with small inputs and in all modes: a quarter in `make test`, half in `make check`."""
+"""Cases that also run with small inputs and in all modes: an eighth, others for each commit."""
 COMPILED = {case.name for case in part_of(CASES, 4)}
 """Cases whose derivatives are also computed by programs."""
 AT_SPECIAL_VALUES = {case.name for case in part_of(CASES, 60)}
