@@ -2,6 +2,7 @@
 
 import contextlib
 import functools
+import gc
 import inspect
 import io
 import types
@@ -357,3 +358,22 @@ def test_constants_that_a_call_sets_are_set_at_each_run():
         assert np.array_equal(compiled(X), X * 2)
         assert (held.mode, log, seen) == ("train", [3] * number, {"x": (1, "a")})
     assert compiled.cache_info().hits == 4
+
+
+def test_callbacks_of_the_garbage_collector_are_not_part_of_a_call():
+    phases = []
+
+    def note(phase, info):
+        (lambda: phases.append((phase, info["generation"])))()
+
+    compiled, thresholds = compile(lambda x: (x * 2 + 1) * 3), gc.get_threshold()
+    gc.callbacks.append(note)
+    gc.set_threshold(3)
+    try:
+        for _ in range(4):
+            assert np.array_equal(compiled(X), (X * 2 + 1) * 3)
+    finally:
+        gc.callbacks.remove(note)
+        gc.set_threshold(*thresholds)
+    assert phases
+    assert compiled.cache_info().hits == 2

@@ -132,8 +132,19 @@ class Observer(Calls):
             return False  # a module that is imported: later reads from it are guarded
         if not known[0] or (parent is None and known[1] and not is_ours(frame.f_globals.get("__name__"))):
             return False
+        if gc.callbacks and self._is_of_collector(frame):
+            return False
         self._begin(frame, code, parent)
         return True
+
+    def _is_of_collector(self, frame: types.FrameType | None) -> bool:
+        """Return whether a frame runs for the garbage collector, which calls between any two instructions."""
+        codes = [getattr(getattr(f, "__func__", f), "__code__", None) for f in gc.callbacks]
+        while frame is not None and frame not in self.shadows:
+            if frame.f_code in codes:
+                return True
+            frame = frame.f_back
+        return False
 
     def is_left_out(self, code: types.CodeType) -> bool:
         """Return whether code is known to be excluded from following."""
