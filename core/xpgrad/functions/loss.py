@@ -203,7 +203,8 @@ def softmax_cross_entropy(
         return _soft_cross_entropy(x, t, normalize, class_weight, reduce, soft_target_loss)
     if switches().mode & WATCHED and config.debug:
         _check_labels(as_array(t), target, spec.shape[1], ignore_label)
-    score = spec.backend.xp.log_softmax(as_array(x), axis=1) if cache_score else None
+    # The gradients of `cross_entropy` by x include those by the score.
+    score = spec.backend.xp.log_softmax(spec.backend.stopped(as_array(x)), axis=1) if cache_score else None
     return cross_entropy(x, t, score, class_weight, normalize=bool(normalize), ignore_label=ignore_label, reduce=reduce)
 
 

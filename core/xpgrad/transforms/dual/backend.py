@@ -15,7 +15,8 @@ from xpgrad.graph.definition import Definition
 from xpgrad.graph.slot import slot
 from xpgrad.graph.variable import Variable
 from xpgrad.transforms.dual.array import DualArray
-from xpgrad.transforms.dual.tangents import derived
+from xpgrad.transforms.dual.rules import GRADIENTS, ROWS
+from xpgrad.transforms.dual.tangents import derived, gradient_kernel
 from xpgrad.transforms.dual.transposition import node_outputs
 from xpgrad.transforms.enclosing.backend import SCALARS, TransformedBackend, backend_over
 from xpgrad.types import Array, DeviceHandle, Dtype, Kernel, Shape
@@ -63,6 +64,11 @@ class DualBackend(TransformedBackend):
     def primitive(self, definition: Definition) -> Callable[..., Any]:
         """Return a primitive as a function of dual arrays."""
         return self.derived(definition, None)
+
+    def replacement(self, name: str) -> Kernel | None:
+        """Return the base's gradient kernel if a row has its tangent, or None."""
+        found = self.base.xp.find(name) if name in GRADIENTS else None
+        return None if found is None else functools.partial(gradient_kernel, self, ROWS[name], self.base.follow(found))
 
     def operator(self, name: str, function: Kernel) -> Kernel:
         """Return an operator as a function of dual arrays: another kernel of the primitive."""

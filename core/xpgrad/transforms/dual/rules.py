@@ -4,6 +4,7 @@ Each row computes on arrays of the base: ``row(base, kernel, y, primals, tangent
 `y`, where `kernel` is the kernel of the base. An input without a tangent has None.
 """
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -13,12 +14,17 @@ from xpgrad.array_api.shared.axes import reduced_axes
 from xpgrad.array_api.shared.precision import narrowed, widened
 from xpgrad.array_api.statistical import cumulative_prod_change, product_change
 from xpgrad.backend.backend import Backend
+from xpgrad.backend.kernels import table
+from xpgrad.graph.definition import Rule
+from xpgrad.graph.pullback import rule_of
 from xpgrad.special.exponentials import from_dominant
 from xpgrad.types import Array, Kernel
 
 Row = Callable[[Backend, Kernel, Array, Sequence[Any], Sequence[Any], dict[str, Any]], Any]
 Arrays = Sequence[Any]
 ROWS: dict[str, Row] = {}
+GRADIENTS = frozenset(("cross_entropy.x",))
+"""Rows of gradient kernels, which a library may have."""
 
 
 def row(*names: str) -> Callable[[Row], Row]:
@@ -110,21 +116,44 @@ def log_softmax_backward(
 def cross_entropy(
     base: Backend, kernel: Kernel, y: Array, primals: Arrays, tangents: Arrays, parameters: dict[str, Any]
 ) -> Any:
-    """Return the sums of ``(softmax(x) - one_hot) * t``, weighted; the score belongs to the same input."""
+    """Return the sums of the gradient times `t`; the score belongs to the same input."""
     (x, labels, score, weight), tx = primals, tangents[0]
     if tx is None:
         return None
-    xp, spec, ignored = base.xp, base.spec(x), {"ignore_label": parameters["ignore_label"]}
-    p = xp.softmax_from_log(x, score)
-    slopes = xp.subtract(p, xp.labels_one_hot(labels, spec=spec, **ignored))
-    sums = xp.sum(xp.multiply(slopes, from_dominant(xp, tx, p, 1)), axis=1, keepdims=True, dtype=spec.dtype)
-    weights = xp.labels_weight(labels, weight, spec=spec, **ignored)
-    losses = xp.where(xp.equal(weights, 0), 0.0, xp.multiply(sums, weights))
-    if parameters["reduce"] == "no":
-        return xp.reshape(losses, shape=y.shape)
-    total = xp.sum(losses, axis=None, keepdims=False, dtype=spec.wide)
-    count = xp.labels_count(labels, spec=spec, **ignored) if parameters["normalize"] else spec.shape[0] or 1
-    return xp.astype(base.restore(xp.divide(total, count)), spec.dtype)
+    xp, spec, reduce = base.xp, base.spec(x), parameters["reduce"]
+    options = parameters["normalize"], parameters["ignore_label"], reduce
+    slopes = _cross_entropy_rule(base)(xp, xp.ones_like(y), x, labels, score, weight, spec, *options)
+    changes = xp.multiply(slopes, from_dominant(xp, tx, xp.softmax_from_log(x, score), 1))
+    changes = xp.where(xp.equal(slopes, 0), 0.0, changes)  # ignored examples may have any tangent
+    total = xp.sum(changes, axis=1 if reduce == "no" else None, keepdims=False, dtype=spec.wide)
+    return xp.astype(base.restore(total), spec.dtype, copy=False)
+
+
+@functools.cache
+def _cross_entropy_rule(base: Backend) -> Rule:
+    definition: Any = table.definition("cross_entropy")
+    return rule_of(definition, base, "x")
+
+
+@row("cross_entropy.x")
+def cross_entropy_x(
+    base: Backend, kernel: Kernel, y: Array, primals: Arrays, tangents: Arrays, parameters: dict[str, Any]
+) -> Any:
+    """Return the gradient for the tangent of `gy`, plus the weighted tangent of the probabilities."""
+    gy, x, labels, score, weight, spec, normalize, ignored, reduce = primals
+    tgy, tx, xp = tangents[0], tangents[1], base.xp
+    found = None if tgy is None else kernel(tgy, *primals[1:])
+    if tx is not None:
+        weights, share = xp.labels_weight(labels, weight, spec=spec, ignore_label=ignored), gy
+        if reduce == "no":
+            share = xp.reshape(gy, shape=weights.shape)
+        else:
+            count = xp.labels_count(labels, spec=spec, ignore_label=ignored) if normalize else spec.shape[0] or 1
+            share = xp.divide(gy, count)
+        change = xp.softmax_backward(tx, xp.softmax_from_log(x, score), axis=1)
+        part = xp.masked_product(change, weights, share)
+        found = part if found is None else xp.add(found, part)
+    return None if found is None else base.restore(found)
 
 
 @row("atan2")

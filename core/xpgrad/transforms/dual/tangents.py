@@ -12,7 +12,7 @@ from xpgrad.graph.definition import Definition, identity
 from xpgrad.graph.general import plan_for
 from xpgrad.graph.methods.cuts import ended_at, running, uncollected
 from xpgrad.graph.pullback import rule_of
-from xpgrad.transforms.dual.rules import ROWS
+from xpgrad.transforms.dual.rules import ROWS, Row
 from xpgrad.transforms.dual.transposition import transposed
 from xpgrad.transforms.enclosing.backend import SCALARS
 from xpgrad.types import Array, Dtype, Kernel
@@ -128,6 +128,19 @@ def _variadic(backend: "DualBackend", definition: Definition, kernel: Kernel, ar
     filled = [xp.zeros_like(x) if t is None else t for x, t in zip(primals, tangents, strict=True)]
     y, t = (backend.base.restore(kernel(each, **parameters)) for each in (primals, filled))
     return kind(level, y, t)
+
+
+def gradient_kernel(backend: "DualBackend", row: Row, kernel: Kernel, /, *operands: Any) -> Any:
+    """Return the gradient that a kernel of the base computes, with its tangent by a row."""
+    levels: list[Any] = []
+    primals, base = backend.opened(operands, levels), backend.base
+    y = kernel(*primals)
+    if y is NotImplemented:
+        return y
+    tangents = [x.tangent if type(x) is backend.kind else None for x in operands]
+    moved = any(t is not None for t in tangents) and not switches().constant
+    y = base.restore(y)
+    return backend.kind(levels[-1], y, row(base, kernel, y, primals, tangents, {}) if moved else None)
 
 
 def raise_escaped(own: Any, level: Any) -> None:

@@ -53,7 +53,7 @@ def cross_entropy(
         losses = function(_examples(b, x), _examples(b, t), _examples(b, score), given, **options)
     if losses is NotImplemented:
         body: Any = b.backend.xp.body("cross_entropy")
-        return body(x, t, score, weight, normalize=normalize, ignore_label=ignore_label, reduce=reduce)
+        return body(x, t, None, weight, normalize=normalize, ignore_label=ignore_label, reduce=reduce)
     losses = b.shaped(losses, (b.size, *t.shape))
     if reduce == "no":
         return b.made(losses)
