@@ -7,11 +7,12 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from xpgrad.backend.plugins import plugins
-from xpgrad.config import switches
+from xpgrad.config import LIFTED, ONLY_LIFTED, switches
 from xpgrad.graph.application import Application
 from xpgrad.graph.calls import variable_types
 from xpgrad.graph.definition import Definition
 from xpgrad.graph.general import after_error, apply, given_arrays, plan_for, planned
+from xpgrad.graph.lifting import lifted
 from xpgrad.graph.methods.cuts import ended, running
 from xpgrad.graph.outputs import output
 from xpgrad.graph.pullback import Plan
@@ -31,8 +32,13 @@ def n_ary(definition: Definition) -> Function:
             operands, parameters = args, kwargs
         else:
             operands, parameters = bind(args, kwargs)
-        mode = switches().mode
+        now = switches()
+        mode = now.mode
         try:
+            if mode in ONLY_LIFTED:
+                operands = tuple([lifted(now.level, x) for x in operands])
+                parameters = parameters and {name: lifted(now.level, value) for name, value in parameters.items()}
+                mode -= LIFTED
             sorted_out = None if mode > 1 else _sorted_out(definition, operands, bits)
         except Exception:  # explained by `apply`, which finds it again
             sorted_out = None
