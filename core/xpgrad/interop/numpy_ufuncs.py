@@ -1,6 +1,7 @@
 """The table of NumPy's ufuncs for Variables, and of their methods `reduce`, `accumulate` and `outer`."""
 
 import sys
+from collections.abc import Sequence
 from typing import Any
 
 from xpgrad import array_api as xp
@@ -139,6 +140,8 @@ def _computed_in(name: str, dtype: Any, y: Any) -> Any:
 def call(ufunc: Any, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Return the result of `ufunc`, or of its method `method`, on Variables; TypeError if it is not defined."""
     name = ufunc.__name__
+    if method == "__call__" and not kwargs and name in UFUNCS:
+        return UFUNCS[name](*_unlisted(inputs))
     title = name if method == "__call__" else f"{name}.{method}"
     library = _library(ufunc)
     taken: tuple[str, ...] = OF_CALLS.get(name, ()) if method == "__call__" else OF_METHODS.get(method, ())
@@ -152,8 +155,7 @@ def call(ufunc: Any, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any
     if dtype is not None:
         return _computed_in(title, dtype, call(ufunc, method, _operands_in(title, inputs, dtype), options))
     if method == "__call__" and name in UFUNCS:
-        listed = any(isinstance(x, (list, tuple)) for x in inputs)  # NumPy converts them to arrays
-        return UFUNCS[name](*(alike(*inputs) if listed else inputs), **options)
+        return UFUNCS[name](*_unlisted(inputs), **options)
     if method == "reduce" and name in REDUCTIONS:
         axis, keepdims = options.pop("axis", 0), bool(options.pop("keepdims", False))
         return REDUCTIONS[name](inputs[0], axis=axis, keepdims=keepdims, **options)
@@ -165,6 +167,14 @@ def call(ufunc: Any, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any
     if method == "__call__" and (function := _special(name)) is not None:
         return function(*inputs)
     return refuse_function(title, ADVICE.get(method, ADVICE.get(name)), library)
+
+
+def _unlisted(inputs: tuple[Any, ...]) -> Sequence[Any]:
+    """Return operands with lists converted to arrays, as NumPy converts them."""
+    for x in inputs:
+        if isinstance(x, (list, tuple)):
+            return alike(*inputs)
+    return inputs
 
 
 def _library(ufunc: Any) -> str:
