@@ -10,7 +10,6 @@ import numpy as np
 
 import xpgrad
 from xpgrad import FunctionNode, Variable, array_api, as_variable, no_backprop_mode
-from xpgrad.graph.backward import gradients
 from xpgrad.transforms import linearize, vjp
 from xpgrad.transforms.call import Mode, transforming
 from xpgrad_autograd import nodes
@@ -154,8 +153,8 @@ def _outermost_vjp(evaluation: Evaluation, inputs: list[Any]) -> tuple[list[Any]
 
     def pullback(cotangents: list[Any]) -> tuple[list[Any]]:
         recorded = any(isinstance(g, Variable) and g.requires_grad for g in cotangents)
-        starts = [(y, as_variable(g)) for y, g in zip(outputs, cotangents, strict=True) if y.requires_grad]
-        found = gradients(starts, roots, recorded)
+        seeds = [g if isinstance(g, Variable) else Variable(np.asarray(g), requires_grad=False) for g in cotangents]
+        found = xpgrad.grad(outputs, roots, seeds, enable_double_backprop=recorded)
         made = [np.zeros(x.shape, x.dtype) if g is None else g for g, x in zip(found, roots, strict=True)]
         return ([g if recorded or not isinstance(g, Variable) else g.array for g in made],)
 
