@@ -18,7 +18,7 @@ MAX_LINES = {
     "xpgrad/transforms/trace/executors/": 190,
     "xpgrad/transforms/trace/": 8_270,
     "xpgrad/transforms/batch/": 2_600,
-    "xpgrad/transforms/dual/": 1_300,
+    "xpgrad/transforms/dual/": 1_310,
     "xpgrad/transforms/loops/": 2_400,
     "xpgrad/transforms/series/": 730,
     "xpgrad/links/": 2_500,
@@ -41,7 +41,7 @@ MAX_LINES = {
     "xpgrad/scipy/stats/": 410,
     "xpgrad/scipy/": 1_290,
     "xpgrad/programs/": 450,
-    "xpgrad/": 34_000,
+    "xpgrad/": 34_060,
 }
 """Blank ones are not counted; the first folder that fits counts. The chapters of SciPy have at most 6,000 together."""
 
