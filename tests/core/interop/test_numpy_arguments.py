@@ -121,6 +121,7 @@ VALUES = {
     "sorter": (np.array([3, 1, 0, 2]),),
     "kind": ("stable", "quicksort", "heapsort"),
     "stable": (True, False),
+    "descending": (True,),
     "right": (True,),
     "y": (Y,),
     "rowvar": (False,),

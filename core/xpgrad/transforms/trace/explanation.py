@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from xpgrad.transforms.trace.calls import Call
 from xpgrad.transforms.trace.fusion.group import LEFT_OUT, Fused
-from xpgrad.transforms.trace.groups import Group, group_of
+from xpgrad.transforms.trace.groups import CallGroup, group_of
 from xpgrad.transforms.trace.text import counted, line_text
 from xpgrad.utils.quantities import bytes_text
 
@@ -47,7 +47,7 @@ def names(calls: list[Call] | tuple[Call, ...]) -> str:
     return ", ".join([*shown, *(["..."] if len(found) > MAX_NAMES else [])])
 
 
-def group_lines(call: Call, group: Group) -> Iterator[str]:
+def group_lines(call: Call, group: CallGroup) -> Iterator[str]:
     """Yield the properties of a group: its size, the bytes that it reads and writes, its functions, and notes."""
     place = f"  {line_text(call)}" if call.line else ""
     reads, writes = (sum(value.nbytes for value in values) for values in (group.inputs, group.outputs))

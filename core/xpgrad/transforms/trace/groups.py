@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from xpgrad.transforms.trace.program import Program
 
 
-class Group:
+class CallGroup:
     """Calls as one function: base of `BlockGroup` and `Fused`.
 
     Attributes
@@ -41,7 +41,7 @@ class Group:
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class BlockGroup(Group):
+class BlockGroup(CallGroup):
     """Elementwise calls that a run may do together, one block of their arrays after the other.
 
     All outputs have one shape; inputs have this shape or are 0-d.
@@ -53,10 +53,10 @@ class BlockGroup(Group):
     outputs: tuple[Value, ...]
 
 
-def group_of(call: Call) -> Group | None:
+def group_of(call: Call) -> CallGroup | None:
     """Return the group that a call computes: its function, or the one that an executor wraps; None without one."""
     function = getattr(call.function, "fused", call.function)
-    return function if isinstance(function, Group) else None
+    return function if isinstance(function, CallGroup) else None
 
 
 def within(call: Call) -> tuple[Call, ...]:

@@ -4,14 +4,14 @@ from dataclasses import dataclass, field
 
 from xpgrad.transforms.trace.calls import Call, Value
 from xpgrad.transforms.trace.fusion.statements import Statement
-from xpgrad.transforms.trace.groups import Group
+from xpgrad.transforms.trace.groups import CallGroup
 
 LEFT_OUT = "left out: "
 """How notes on calls begin that are in no group."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Fused(Group):
+class Fused(CallGroup):
     """Calls that are computed together, as one function.
 
     Attributes
