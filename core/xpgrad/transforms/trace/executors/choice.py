@@ -137,7 +137,7 @@ def wait(timeout: float | None = None) -> bool:
 def _run(executor: Executor, program: Program, plugin: str) -> Run | None:
     """Return what an executor makes of a program, None if it declines or is a plugin's and fails."""
     try:
-        run = executor(program)
+        run: Any = executor(program)
         if run is not None and run is not NotImplemented and not callable(run):
             raise PluginError(f"expected a function or NotImplemented, got {type(run).__name__}")
     except BaseException as error:  # third-party code: the program runs without it

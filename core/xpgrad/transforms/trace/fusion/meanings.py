@@ -36,6 +36,7 @@ class Operands(Protocol):
 
     def whole(self, value: Value) -> int:
         """Return the number of an input that is used by single elements."""
+        raise NotImplementedError
 
 
 def apply(builder: Builder, call: Call, operands: Operands) -> list[Symbol]:
