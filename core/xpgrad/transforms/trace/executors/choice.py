@@ -137,9 +137,8 @@ def wait(timeout: float | None = None) -> bool:
 def _run(executor: Executor, program: Program, plugin: str) -> Run | None:
     """Return what an executor makes of a program, None if it declines or is a plugin's and fails."""
     try:
-        run: Any = executor(program)
-        if run is not None and run is not NotImplemented and not callable(run):
-            raise PluginError(f"expected a function or NotImplemented, got {type(run).__name__}")
+        run = executor(program)
+        _check_made(run)
     except BaseException as error:  # third-party code: the program runs without it
         if not plugin or is_interrupt(error):
             raise
@@ -147,3 +146,9 @@ def _run(executor: Executor, program: Program, plugin: str) -> Run | None:
         warnings.warn(text, PluginWarning, stacklevel=4)
         return None
     return None if run is NotImplemented else run
+
+
+def _check_made(run: object) -> None:
+    """Raise `PluginError` unless an executor has made a function, or declined."""
+    if run is not None and run is not NotImplemented and not callable(run):
+        raise PluginError(f"expected a function or NotImplemented, got {type(run).__name__}")
