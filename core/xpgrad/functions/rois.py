@@ -61,7 +61,7 @@ def regions(
     if boxes.ndim != 2 or boxes.shape[1] != columns:
         raise invalid(function, f"rois of shape (R, {columns})", f"rois is {boxes!r}")
     wide = spec.backend.namespace.result_type(spec.wide, boxes.wide)
-    return spec, astype(constant_variable(as_array(rois)), wide, copy=False), out
+    return spec, astype(constant_variable(as_variable(rois).array), wide, copy=False), out
 
 
 def images_of(function: str, rois: Variable, roi_indices: AnyArray) -> Variable:
