@@ -6,7 +6,7 @@ from typing import Any
 
 from xpgrad.array_api.shared.axes import kept_shape
 from xpgrad.backend.kernels import kernel
-from xpgrad.backend.levels import entered
+from xpgrad.backend.levels import entered, innermost_backend
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.spec import Spec
 from xpgrad.config import config
@@ -80,7 +80,7 @@ def moving(function: str, spec: Spec, averages: Any, name: str, shape: Shape, *,
         return None
     averages = inside(averages) if isinstance(averages, Variable) else entered(averages)
     found = require_real_floating(known_spec(averages, function), function, name)
-    if found.shape != shape or found.backend is not spec.backend or found.device != spec.device:
+    if found.shape != shape or found.backend is not innermost_backend(spec.backend) or found.device != spec.device:
         expect = f"{name} of shape {shape} where x is, on {spec.backend.device_for(spec.device)}"
         actual = f"{name} is {found!r} on {found.backend.device_for(found.device)}"
         raise invalid(function, expect, actual)
