@@ -1,5 +1,6 @@
 """Sums at indices, as in the gradient of a gather, and statistics of segments."""
 
+import operator
 from typing import Any
 
 from xpgrad.array_api.data_types import astype
@@ -82,7 +83,7 @@ def segment_sum(x: AnyArray, segments: AnyArray, /, num_segments: int) -> Variab
     Variable, shape (num_segments, *S)
         0 where a segment is empty.
     """
-    x, ids = _rows(x, segments, "segment_sum", num_segments)
+    x, ids, num_segments = _rows(x, segments, "segment_sum", num_segments)
     spec = x.node.spec
     total = spec.backend.spec_for((num_segments, *x.shape[1:]), spec.dtype, spec.device)
     return scatter(total, [(ids, x)])
@@ -90,7 +91,7 @@ def segment_sum(x: AnyArray, segments: AnyArray, /, num_segments: int) -> Variab
 
 def segment_mean(x: AnyArray, segments: AnyArray, /, num_segments: int) -> Variable:
     """Means of the rows of `x` in each segment, as in `segment_sum`; 0 where a segment is empty."""
-    x, ids = _rows(x, segments, "segment_mean", num_segments)
+    x, ids, num_segments = _rows(x, segments, "segment_mean", num_segments)
     spec = x.node.spec
     total = segment_sum(astype(x, spec.wide, copy=False), ids, num_segments)
     return astype(total / _count(x, ids, num_segments), spec.dtype, copy=False)
@@ -110,7 +111,7 @@ def segment_max(x: AnyArray, segments: AnyArray, /, num_segments: int) -> Variab
 
     Elements that tie share the gradient equally.
     """
-    return _segment_extremum(*_rows(x, segments, "segment_max", num_segments), num_segments, False)
+    return _segment_extremum(*_rows(x, segments, "segment_max", num_segments), False)
 
 
 def segment_min(x: AnyArray, segments: AnyArray, /, num_segments: int) -> Variable:
@@ -118,7 +119,7 @@ def segment_min(x: AnyArray, segments: AnyArray, /, num_segments: int) -> Variab
 
     Elements that tie share the gradient equally.
     """
-    return _segment_extremum(*_rows(x, segments, "segment_min", num_segments), num_segments, True)
+    return _segment_extremum(*_rows(x, segments, "segment_min", num_segments), True)
 
 
 @elementwise(x=lambda xp, gy: gy)
@@ -156,15 +157,15 @@ def _extremes(x: Array, ids: Array, spec: Spec, num_segments: int, smallest: boo
     return extreme, xp.astype(x == xp.take(extreme, ids, axis=0), spec.dtype)
 
 
-def _rows(x: Any, segments: Any, operation: str, count: int) -> tuple[Variable, Array]:
-    """Return `x`, and the segments of its rows."""
-    x = as_variable(x)
+def _rows(x: Any, segments: Any, operation: str, count: Any) -> tuple[Variable, Array, int]:
+    """Return `x`, the segments of its rows, and their number."""
+    x, count = as_variable(x), operator.index(count)
     ids = beside(x.node.spec, segments, operation)
     if len(ids.shape) != 1 or not x.ndim or x.shape[0] != ids.shape[0]:
         raise ShapeError(f"{operation}: expected a segment for each row of {x.shape}, got segments {tuple(ids.shape)}")
     backend = x.node.spec.backend
     try:
-        return x, backend.follow(counted)(backend.xp, ids, x.node.spec, count)
+        return x, backend.follow(counted)(backend.xp, ids, x.node.spec, count), count
     except IndexError as error:
         raise IndexError(f"{called(operation)}: expected segments from 0 to {count - 1}, got another number") from error
 
@@ -181,7 +182,7 @@ def bincount(x: AnyArray, /, weights: AnyArray | None = None, minlength: int = 0
     """
     ids = as_variable(x)
     backend = ids.node.spec.backend
-    length = max(minlength, int(backend.restore(backend.xp.max(ids.array))) + 1 if ids.size else 0)
+    length = max(operator.index(minlength), int(backend.restore(backend.xp.max(ids.array))) + 1 if ids.size else 0)
     counts: Array = weights
     if weights is None:
         counts = backend.namespace.ones(ids.shape, dtype=ids.dtype, device=ids.node.spec.device)
