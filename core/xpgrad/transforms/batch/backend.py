@@ -180,6 +180,9 @@ class BatchBackend(TransformedBackend):
             return row(b, function, *args, **kwargs)
         except Exception as error:
             own = None if isinstance(error, BatchError) else self._of_a_member(function, args, kwargs)
+            if own is None and isinstance(error, TypeError):  # a library's, for an array in place of a number
+                for name in (name for name, x in kwargs.items() if self._scanned(x, b, False)[1]):
+                    raise b.refused(f"it was the parameter {name}") from error
             if own is None:
                 raise
         try:
@@ -310,7 +313,7 @@ class BatchBackend(TransformedBackend):
 
 
 def _values(x: BatchArray) -> Array:
-    return x.values
+    return x.values_for("it was a parameter") if x.batched else x.values  # of a Variable in a shape
 
 
 def _first(x: BatchArray) -> Array:

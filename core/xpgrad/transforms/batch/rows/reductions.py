@@ -13,7 +13,7 @@ def reduction(b: Batching, function: Callable[..., Any], x: Any, /, axis: Any = 
     """Return a reduction over axes of batch elements; without `axis` over all axes."""
     if not x.ndim and axis is None:  # no axes: some libraries would reduce the hidden one
         return b.restored(function(b.reshaped(x, (1,)), axis=(1,), **{**options, "keepdims": False}))
-    return b.made(b.base.restore(function(x.values, axis=b.axes(axis, x.ndim), **options)))
+    return b.made(b.base.restore(function(b.front(x), axis=b.axes(axis, x.ndim), **options)))
 
 
 @row("sum_to")

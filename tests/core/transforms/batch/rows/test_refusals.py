@@ -7,7 +7,7 @@ import pytest
 from tests.building import array
 
 import xpgrad
-from xpgrad import Variable
+from xpgrad import Variable, ops
 from xpgrad import array_api as xp
 from xpgrad.errors import BatchError
 from xpgrad.transforms import vmap
@@ -23,6 +23,8 @@ REFUSED = {
     "float": (lambda x: x * float(x[0]), "float"),
     "as an index": (lambda x: [1, 2, 3][xp.astype(x[0], xp.int64)], "an int|integer"),
     "bounds of a slice": (lambda x: x[: xp.astype(x[0], xp.int64)], "an int|integer"),
+    "offset": (lambda x: xp.linalg.diagonal(x[:, None] * x, offset=xp.astype(x[0], xp.int64)), "parameter offset"),
+    "segments": (lambda x: ops.segment_sum(x, xp.astype(0 * x, xp.int64), xp.astype(x[0], xp.int64)), "an int"),
     "shape": (lambda x: xp.zeros((xp.astype(x[0], xp.int64),)), "batch elements|integer"),
     "raw arange": (lambda x: Variable(x.array.__array_namespace__().arange(x.array[0])), "start \\+ step"),
     "raw linspace": (lambda x: Variable(x.array.__array_namespace__().linspace(x.array[0], 1.0, 3)), "start \\+"),
