@@ -80,7 +80,7 @@ def beside(spec: Spec, obj: Any, operation: str) -> Array:
         return spec.backend.asarray(plugins.plain(array), device=spec.device)
     given = spec_of(array, operation)
     if given.backend is not spec.backend:  # it may come from an outer level
-        array = entered(array)
+        array = entered(array) if array is obj else obj.array  # lifted as a Variable, whose array may be replaced
         given = spec_of(array, operation)
     if given.backend is spec.backend and given.device == spec.device:
         return array

@@ -448,8 +448,8 @@ def as_variable(obj: AnyArray) -> Variable:
 
 
 def as_array(obj: Any) -> Array:
-    """Return the array of a Variable, or `obj` itself."""
-    return obj._array if isinstance(obj, Variable) else obj
+    """Return the array of a Variable, lifted to the innermost active transformation, or `obj` itself."""
+    return (inside(obj) if live else obj)._array if isinstance(obj, Variable) else obj
 
 
 slot.variable_over = variable_over

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from xpgrad.backend.checks import check_cast
 from xpgrad.backend.levels import live, note_number
+from xpgrad.backend.plugins import plugins
 from xpgrad.graph.methods.cuts import looked_at
 from xpgrad.graph.methods.ending import taken
 from xpgrad.graph.slot import slot
@@ -29,6 +30,7 @@ class Convertible(Declared):
 
     if TYPE_CHECKING:
         _array: Array
+        array: Array
         _node: VariableNode
 
         @property
@@ -124,7 +126,8 @@ class Convertible(Declared):
     def _number(self) -> Any:
         if self.size != 1:
             raise ValueError(f"item: expected one element, got shape {self.shape}")
-        backend, array = self._node.spec.backend, self._array
+        array = self.array  # lifted, so that compiled functions read it at each call
+        backend = plugins.backend_of(array)
         kinds = ("bool", bool), ("integral", int), ("real floating", float)
         kind = next((each for name, each in kinds if backend.is_kind(array.dtype, name)), complex)
         return kind(backend.namespace.reshape(array, ()))
@@ -140,7 +143,8 @@ class Convertible(Declared):
             taken(self._node)
         if live:
             note_number(self._array)
-        return self._node.spec.backend.to_host(self._array).tolist()
+        array = self.array
+        return plugins.backend_of(array).to_host(array).tolist()
 
     def numpy(self) -> Array:
         """Return the array as a NumPy array, converted by its library; a Variable in a graph raises an error.
@@ -158,7 +162,7 @@ class Convertible(Declared):
                 "a Variable is not converted silently, its gradient would be lost; use v.array, or "
                 f"xpgrad.array_api.asarray for a list of Variables (v: {self._title()})"
             )
-        convert = getattr(self._array, "__array__", None)
+        convert = getattr(self.array, "__array__", None)
         if convert is None:
             raise TypeError(f"{self._title()} is not converted silently; use v.to_cpu().array")
         plain = convert()  # the library decides whether its arrays are converted

@@ -13,7 +13,6 @@ from xpgrad.backend.transfer import transfer
 from xpgrad.errors import EscapedArray, GradientError
 from xpgrad.graph.definition import Definition
 from xpgrad.graph.slot import slot
-from xpgrad.graph.variable import Variable
 from xpgrad.transforms.dual.array import DualArray
 from xpgrad.transforms.dual.rules import GRADIENTS, ROWS
 from xpgrad.transforms.dual.tangents import derived, gradient_kernel
@@ -196,8 +195,6 @@ class DualBackend(TransformedBackend):
 
     def opened(self, tree: Any, levels: list[Any]) -> Any:
         """Return nested arguments with primals; their levels are added to `levels`."""
-        if isinstance(tree, Variable) and type(tree._array) is self.kind:
-            return _opened(levels, tree._array)
         return tree if type(tree) in SCALARS else self.replaced(tree, functools.partial(_opened, levels))
 
     def has_tangent(self, tree: Any) -> bool:

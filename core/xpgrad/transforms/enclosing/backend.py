@@ -1,6 +1,7 @@
 """`TransformedBackend`: methods that the backends of all transformations inherit from the backend below."""
 
 import functools
+import operator
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
@@ -15,7 +16,7 @@ from xpgrad.backend.spec import Spec
 from xpgrad.backend.standard import OPERATORS, python_operator
 from xpgrad.config import at_level, call_plain, called_with
 from xpgrad.errors import EscapedArray
-from xpgrad.graph.variable import Variable, constant_variable
+from xpgrad.graph.variable import Variable, as_array, constant_variable
 from xpgrad.locks import shared_lock
 from xpgrad.transforms.enclosing.namespace import TransformedKernels, TransformedNamespace
 from xpgrad.types import Array, DeviceHandle, Dtype, Kernel
@@ -192,6 +193,9 @@ class TransformedBackend(Backend):
         kind = type(tree)
         if kind in SCALARS:
             return tree
+        if isinstance(tree, Variable):
+            tree = as_array(tree)
+            kind = type(tree)
         if kind is self.kind:
             return chosen(tree)
         if isinstance(tree, (tuple, list)):
@@ -201,7 +205,7 @@ class TransformedBackend(Backend):
         if kind is dict:
             return {name: self.replaced(item, chosen) for name, item in tree.items()}
         if kind is slice:
-            return slice(*self.replaced((tree.start, tree.stop, tree.step), chosen))
+            return slice(*[x if x is None else operator.index(x) for x in (tree.start, tree.stop, tree.step)])
         if isinstance(tree, Spec) and tree.backend is self:
             return base_spec(tree)
         if isinstance(tree, Device) and tree.backend is self:
