@@ -23,9 +23,10 @@ xpgrad.global_config.detect_mutation = True  # no test may change an array of a 
 def pytest_configure(config: pytest.Config) -> None:
     """Compile C in the background only in tests that request it, and keep it in pytest's temporary directory.
 
-    Most tests would be over before their code is compiled.
+    Most tests would be over before their code is compiled. JAX has 64 bits, as in the tests of its plugin.
     """
     os.environ.setdefault("XPGRAD_CODEGEN", "0")
+    os.environ.setdefault("JAX_ENABLE_X64", "1")
     if "XPGRAD_CACHE_DIR" not in os.environ and getattr(config, "cache", None) is not None:
         os.environ["XPGRAD_CACHE_DIR"] = str(config.cache.mkdir("xpgrad") / "compiled")
 

@@ -28,16 +28,6 @@ def test_suite_of_an_unknown_backend_is_an_error() -> None:
         suite("numpy", profile="soak")
 
 
-def test_small_inputs_and_special_points_of_named_cases_run_in_full() -> None:
-    tests = suite("@strict:device1", whole=["sum-axis"])
-    items = {item.id.partition("@")[0]: item for item in tests["test_H09_small"].pytestmark[0].args[1]}
-    assert not items["H09[sum-axis,float64,"].quick
-    assert items["H09[sum,float64,"].quick
-    assert [item.case.name for item in tests["test_H11_one_derivative"].pytestmark[0].args[1]] == ["sum-axis"]
-    with pytest.raises(ValueError, match="suite: unknown case xyzzy; choose cases of the case table"):
-        suite("@strict:device1", whole=["xyzzy"])
-
-
 def test_wrong_declaration_fails() -> None:
     tests = suite("@strict:device1", Capabilities(missing={"take": "wrong"}))
     with pytest.raises(AssertionError, match="take on @strict:device1: declared missing, but the probe finds it"):

@@ -4,17 +4,12 @@ from collections.abc import Callable, Collection
 from typing import Any
 
 from xpgrad.plugin import Capabilities
-from xpgrad_conformance.cases import CASES
-from xpgrad_conformance.checks import CHECKS
 from xpgrad_conformance.generated.operations import OPERATIONS
 from xpgrad_conformance.outcome import outcome
 from xpgrad_conformance.plan import Item, plan
 from xpgrad_conformance.probes import mismatches
 from xpgrad_conformance.report import reproduction
 from xpgrad_conformance.run import devices_of
-
-AT_POINTS = "H09", "H10", "H11", "H12"
-"""Checks of cases with small inputs, at special points, and of the derivatives of all modes."""
 
 
 def suite(
@@ -23,7 +18,6 @@ def suite(
     *,
     profile: str = "quick",
     operations: Collection[str] | None = None,
-    whole: Collection[str] = (),
 ) -> dict[str, Callable[..., None]]:
     """Return test functions by name; a test file runs them by ``globals().update(suite("npu"))``.
 
@@ -40,16 +34,11 @@ def suite(
         "quick", "thin" or "full".
     operations : collection of str, optional
         Names of operations with generated inputs, by default all: fewer for a library that compiles each call.
-    whole : collection of str, optional
-        Names of cases of the table whose small inputs and special points run as in the profile full, on the first
-        device, whatever `profile` is.
 
     Raises
     ------
     BackendUnavailable
         The backend cannot be used.
-    ValueError
-        An unknown profile, operation or case.
     """
     import pytest  # not a dependency of the suite
 
@@ -63,14 +52,9 @@ def suite(
         raise ValueError(
             f"suite: unknown operation {', '.join(sorted(unknown))}; choose operations with generated inputs"
         )
-    if unknown := set(whole) - {each.name for each in CASES}:
-        raise ValueError(f"suite: unknown case {', '.join(sorted(unknown))}; choose cases of the case table")
     grouped: dict[str, list[Item]] = {}
     chosen = [each for each in OPERATIONS if operations is None or each.name in names]
-    items = plan(devices, quick=quick, thin=profile == "thin", capabilities=given, operations=chosen)
-    cases, checks = [each for each in CASES if each.name in whole], [each for each in CHECKS if each.id in AT_POINTS]
-    items += plan(devices[:1], cases=cases, checks=checks, operations=(), capabilities=given)
-    for item in {item.id: item for item in items}.values():
+    for item in plan(devices, quick=quick, thin=profile == "thin", capabilities=given, operations=chosen):
         grouped.setdefault(item.check.id, []).append(item)
 
     def test_capabilities_are_as_declared() -> None:

@@ -57,12 +57,7 @@ def expit(x: Array, /) -> Array:
 def expit_x(gy: Array, x: Array, y: Array, out: Array | None = None, memory: Array | None = None, /) -> Array:
     """Return ``gy * y * (1 - y)``, in `out` or one new array; 1 - y is ``expit(-x)`` where it would lose digits.
 
-    Parameters
-    ----------
-    out : array, optional
-        For the result; it may be `gy`.
-    memory : array, optional
-        For the derivative; it may be `out`, but no other argument.
+    `out` and `memory` are as in `elementwise.tanh_x`.
     """
     if is_half(y.dtype):
         return expit_x(gy.astype(SINGLE), x.astype(SINGLE), y.astype(SINGLE)).astype(y.dtype)
