@@ -4,6 +4,7 @@ The default bodies compute all formulas for all elements.
 """
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,19 +12,25 @@ import numpy as np
 from xpgrad.types import Array, Kernel, Namespace
 
 LARGEST = 30.0
-"""Shapes and limits up to which the power series is used."""
-CANCELLING = 0.03
-"""Derivatives below this are not computed from a series of terms of both signs, which add up to about 1."""
+"""Shapes and limits up to which the power series of the second derivative is used."""
+MIN_PARAMETER, MAX_SHAPE, MAX_PARAMETER = 1e-100, 3e4, 1e7
+"""Parameters for which series and fractions are used: the number of their terms grows as the square root."""
+CANCELLING = 1e-5
+"""Sums that are this much smaller than their terms have too few digits."""
 FAR = 2.0
 """Limits from which the continued fraction of the upper tail converges fast, above the shape."""
 NEGLIGIBLE = 1e-20
-MAX_TERMS = 400
+UNCHANGED = 2e-16
+"""Relative changes of a sum that end its series or fraction."""
+ROUND, MAX_TERMS = 8, 10_000
+"""Number of terms after which elements that converged are left out, and after which the rest are NaN."""
 FRACTION_FROM = 2.5
 """Arguments from which the difference from the asymptote cancels more than four bits."""
 TERMS = 40
 """Terms of the fraction at the smallest argument for which it is used."""
-DEGREES = 0.01, 15.0
-"""Degrees of freedom for which derivatives of Student's distribution by them are power series, without cancellation."""
+DEGREES = 0.01, 15.0, 60.0
+"""Degrees of freedom between the first two, derivatives of Student's distribution by them are power series, without
+cancellation; up to the third, those of `betainc` lose at most four digits."""
 FEW, OF_FEW, OF_MANY = 3.0, 0.5, 0.25
 """Few degrees of freedom, and the ``t**2 / (df + t**2)`` up to which terms of the power series that starts at 0 cancel
 less than those of the other, for few and more degrees."""
@@ -34,11 +41,11 @@ ROOT_2, ROOT_PI = math.sqrt(2), math.sqrt(math.pi)
 
 
 def gammainc_moment(library: Any, xp: Namespace, default: Kernel) -> Kernel:
-    """Return the integrals of orders 1 and 2, for derivatives of `gammainc` by its parameter, by power series.
+    """Return the integrals of orders 1 and 2, for derivatives of `gammainc` by its parameter.
 
-    The terms of the series ``sum(x**(a + k) * exp(-x) / gamma(a + k + 1))`` are differentiated. All derivatives are
-    negative up to about the median. Small derivatives in the upper tail are those of Legendre's continued fraction.
-    Other arguments, for which terms cancel, are left to the default kernel.
+    Those of order 1 are `gammainc` or its complement, whichever is used for small values, times the derivatives of
+    their logarithms; those of order 2 are power series. Arguments for which these converge slowly, or cancel, are left
+    to the default kernel.
     """
 
     def kernel(a: Array, x: Array, /, n: int) -> Array:
@@ -48,46 +55,77 @@ def gammainc_moment(library: Any, xp: Namespace, default: Kernel) -> Kernel:
         a, x = np.broadcast_arrays(a, x)
         if not a.ndim:
             return kernel(a[None], x[None], n=n).reshape(())
-        near = (a > 0) & (a <= LARGEST) & (x > 0) & (x <= LARGEST)
-        if not near.any():
-            return default(a, x, n=n)
-        whole = bool(near.all())
-        at, to = (a, x) if whole else (a[near], x[near])
-        at, to = at.astype(np.float64), to.astype(np.float64)
-        found, left = (_slope if n == 1 else _second_moment)(library, at, to)
-        tail = ~left & (to > FAR) & (to > at)
-        if n == 1 and tail.any():
-            found[tail] = _upper_slope(library, at[tail], to[tail])
-            left |= tail
-        if whole and left.all():
-            return found.astype(dtype, copy=False)
-        y, missing = np.empty(a.shape, dtype), ~near
-        y[near], missing[near] = found.ravel(), ~left.ravel()
-        if missing.any():
-            y[missing] = default(a[missing], x[missing], n=n)
-        return y
+        most, furthest = (MAX_SHAPE, math.inf) if n == 1 else (LARGEST, LARGEST)
+        near = (a >= MIN_PARAMETER) & (a <= most) & (x > 0) & (x <= furthest) & (x < math.inf)
+        at, to = a[near].astype(np.float64), x[near].astype(np.float64)
+        found, exact = _gamma_slope(library, at, to) if n == 1 else _second_moment(library, at, to)
+        return _completed(near, found, exact, dtype, lambda rest: default(a[rest], x[rest], n=n))
 
     return kernel
 
 
-def _slope(library: Any, a: Array, x: Array) -> tuple[Array, Array]:
-    """Return the derivatives of `gammainc` by the parameter, and a mask of those without cancellation."""
-    term = x**a * np.exp(-x) / library.gamma(a + 1)
-    slope = np.log(x) - library.psi(a + 1)
-    same_sign = slope <= 0
-    total, step, product = term * slope, a + 1, np.empty_like(a)
-    least, most, rest, k = float(a.min()), float(x.max()), 1.0, 1
+def _completed(near: Array, found: Array, exact: Array, dtype: Any, rest: Callable[[Array], Array]) -> Array:
+    """Return the `found` values where `near`, if `exact`, and elsewhere those that ``rest(mask)`` computes."""
+    y, missing = np.empty(near.shape, dtype), ~near
+    y[near], missing[near] = found, ~exact
+    if missing.any():
+        y[missing] = rest(missing)
+    return y
+
+
+def _gamma_slope(library: Any, a: Array, x: Array) -> tuple[Array, Array]:
+    """Return the derivatives of `gammainc` by the parameter, and a mask of those that converged.
+
+    They are from the series of positive terms ``x**k * gamma(a + 1) / gamma(a + k + 1)`` (DLMF 8.7.1), and in the upper
+    tail from the fraction of the complement (DLMF 8.9.2).
+    """
+    y, upper = np.empty_like(x), x > np.maximum(a, FAR)
+    at, to = a[upper], x[upper]
+    y[upper] = _scaled(-library.gammaincc(at, to), np.log(to), -library.psi(at), -_upper_slope(at, to))
+    at, to = a[~upper], x[~upper]
+    y[~upper] = _scaled(library.gammainc(at, to), np.log(to), -library.psi(at + 1), -_lower_slope(at, to))
+    return y, ~np.isnan(y)
+
+
+def _scaled(value: Array, *slopes: Array) -> Array:
+    """Return the value times the sum of the slopes; NaN where they cancel."""
+    total = sum(slopes)
+    return np.where(np.abs(total) < CANCELLING * sum(map(np.abs, slopes)), math.nan, value * total)
+
+
+def _lower_slope(a: Array, x: Array) -> Array:
+    """Return minus the derivative by `a` of the logarithm of the series for `gammainc`."""
+    total, fall, term, rise, step, share = (np.full_like(a, value) for value in (1, 0, 1, 0, 0, 0))
+    step += a
+    rest, k = 1.0, 0
     while rest > NEGLIGIBLE:
-        np.divide(1.0, step, out=product)
-        slope -= product
-        product *= x
-        term *= product
-        np.multiply(term, slope, out=product)
-        total += product
         step += 1
-        rest *= most / (least + k)
+        np.divide(1.0, step, out=share)
+        rise += share
+        term *= np.multiply(share, x, out=share)
+        total += term
+        fall += np.multiply(term, rise, out=share)
         k += 1
-    return total, same_sign | (total < -CANCELLING)
+        rest = float((term * rise).max(initial=0.0)) if k % ROUND == 0 else rest
+    return fall / total
+
+
+def _upper_slope(a: Array, x: Array) -> Array:
+    """Return the derivative by `a` of the logarithm of the fraction for `gammaincc`."""
+    start, slope = x + 1 - a, np.full_like(a, -1.0)
+    count = 8 + math.ceil(100 / float(x.min(initial=math.inf)) + 3 * math.sqrt(float(a.max(initial=0.0))))
+    below = start + 2 * count
+    for k in range(count, 0, -1):
+        inverse = 1 / below
+        product = inverse * k
+        product *= k - a
+        slope *= product
+        slope += k
+        slope *= inverse
+        slope -= 1
+        np.subtract(start + 2 * (k - 1), product, out=below)
+    slope /= below
+    return slope
 
 
 def _second_moment(library: Any, a: Array, x: Array) -> tuple[Array, Array]:
@@ -117,23 +155,6 @@ def _second_moment(library: Any, a: Array, x: Array) -> tuple[Array, Array]:
     left = x < np.where(a < 1, np.exp((library.gammaln(low + 1) - math.log(2)) / low), a)
     above = total - whole
     return np.where(left, total, above), left | (above < -whole / 12)
-
-
-def _upper_slope(library: Any, a: Array, x: Array) -> Array:
-    """Return the derivatives of `gammainc` by the parameter, from the fraction for its complement (DLMF 8.9.2)."""
-    start = x + 1 - a
-    count = 10 + math.ceil(100 / float(x.min()))
-    below, slope = start + 2 * count, np.full_like(a, -1.0)
-    for k in range(count, 0, -1):
-        share = k / below
-        product = (k - a) * share
-        slope *= product
-        slope /= below
-        slope += share
-        slope -= 1
-        np.subtract(start + 2 * (k - 1), product, out=below)
-    upper = x**a * np.exp(-x) / (library.gamma(a) * below)
-    return -upper * (np.log(x) - library.psi(a) - slope / below)
 
 
 def erfc_quotient_of(library: Any, xp: Namespace, default: Kernel) -> Kernel:
@@ -174,10 +195,7 @@ def mills_excess(library: Any, xp: Namespace, default: Kernel) -> Kernel:
 
 
 def betainc_moment(library: Any, xp: Namespace, default: Kernel) -> Kernel:
-    """Return the integrals of order 1, the derivatives of `betainc` by its parameters, by a power series if possible.
-
-    The series is that of Gauss for the smaller of `x` and ``1 - x``, differentiated term by term.
-    """
+    """Return the integrals of order 1, the derivatives of `betainc` by its parameters, from its continued fraction."""
 
     def kernel(a: Array, b: Array, x: Array, /, m: int, n: int) -> Array:
         if m + n != 1 or not a.size or not b.size or not x.size:
@@ -186,80 +204,115 @@ def betainc_moment(library: Any, xp: Namespace, default: Kernel) -> Kernel:
         a, b, x = np.broadcast_arrays(a, b, x)
         if not a.ndim:
             return kernel(a[None], b[None], x[None], m=m, n=n).reshape(())
-        near = (np.minimum(a, b) > 0) & (np.maximum(a, b) <= LARGEST) & (x > 0) & (x < 1)
-        if not near.any():
-            return default(a, b, x, m=m, n=n)
+        near = (np.minimum(a, b) >= MIN_PARAMETER) & (np.maximum(a, b) <= MAX_PARAMETER) & (x > 0) & (x < 1)
         at, to, limit = (z[near].astype(np.float64) for z in (a, b, x))
-        swap = limit > 0.5
-        first, second = np.where(swap, to, at), np.where(swap, at, to)
-        low = np.minimum(limit, 1 - limit)
-        found, exact = _beta_slope(library, first, second, low, swap ^ (m == 1))
-        y, missing = np.empty(a.shape, dtype), ~near
-        y[near], missing[near] = np.where(swap, -found, found), ~exact
-        if missing.any():
-            y[missing] = default(a[missing], b[missing], x[missing], m=m, n=n)
-        return y
+        swap = limit > (at + 1) / (at + to + 2)
+        first, second, low = np.where(swap, to, at), np.where(swap, at, to), np.where(swap, 1 - limit, limit)
+        found = np.where(swap, -1.0, 1.0) * _beta_slope(library, first, second, low, swap ^ (m == 1))
+        return _completed(
+            near, found, ~np.isnan(found), dtype, lambda rest: default(a[rest], b[rest], x[rest], m=m, n=n)
+        )
 
     return kernel
 
 
-def _beta_slope(library: Any, a: Array, b: Array, x: Array, by_first: Array) -> tuple[Array, Array]:
-    """Return the derivatives of `betainc` by `a` where `by_first`, else by `b`, and a mask of accurate ones.
+def _beta_slope(library: Any, a: Array, b: Array, x: Array, by_first: Array) -> Array:
+    """Return the derivatives of `betainc` by `a` where `by_first`, else by `b`, from the fraction of DLMF 8.17.22."""
 
-    The terms are ``x**(a + k) * (1 - x)**b * gamma(a + b + k) / (gamma(a + k + 1) * gamma(b))``.
-    """
+    def step(k: int, a: Array, b: Array, x: Array, by_first: Array) -> tuple[Array, Array]:
+        m, before, last = k // 2, a + (k - 1), a + k
+        scale = 1 / (before * last)
+        share = x * scale
+        if k % 2:
+            first = a + m
+            both, plain = first + b, share * -first
+            return plain * both, plain - by_first * (both * share * scale * (m * last - first * before))
+        share *= m
+        value = share * (b - m)
+        return value, share - by_first * (share + value * (before + last) * scale)
+
+    slope = _fraction_slope(step, a, b, x, by_first)
     log = np.log(np.where(by_first, x, 1 - x))
-    term = x**a * np.exp(b * np.log1p(-x)) / (a * library.beta(a, b))
-    whole, own = library.psi(a + b), library.psi(np.where(by_first, a + 1, b))
-    slope = log + whole - own
-    size = CANCELLING * np.maximum(1.0, np.abs(whole) + np.abs(own))
-    same_sign = np.where(by_first, slope <= -size, slope >= size)  # of all later terms too, which are larger
-    total, both, step = term * slope, a + b, a + 1
-    over = np.where(by_first, step - both, step)  # 1 / both - 1 / step, or 1 / both, is this divided by their product
-    grown = np.where(by_first, 0.0, 1.0)
-    top, product = float(x.max()), np.empty_like(a)
-    rest, most, least, k = 1.0, float(b.max()), float(a.min()), 0
-    while rest > NEGLIGIBLE and k < MAX_TERMS:
-        np.multiply(both, step, out=product)
-        np.divide(over, product, out=product)
-        slope += product
-        np.divide(both, step, out=product)
-        product *= x
-        term *= product
-        np.multiply(term, slope, out=product)
-        total += product
-        both += 1
-        step += 1
-        over += grown
-        rest *= top * max(1.0, (least + most + k) / (least + 1 + k))
+    psi = library.psi(np.where(by_first, a + 1, b))
+    return _scaled(library.betainc(a, b, x), log, library.psi(a + b), -psi, -slope)
+
+
+def _fraction_slope(step: Callable[..., tuple[Array, Array]], *arguments: Array) -> Array:
+    """Return the derivative of the logarithm of a fraction, by the method of Lentz; NaN where it converges slowly.
+
+    Parameters
+    ----------
+    step : callable
+        Called with the number of a term, from 1, and the arguments; it returns the partial numerator and its
+        derivative. Partial denominators are 1.
+    arguments : array
+        Arrays of one dimension.
+    """
+    size, k = arguments[0].size, 1
+    found, index = np.full(size, math.nan), np.arange(size)
+    total, above_slope, below, below_slope = np.zeros((4, size))
+    inverse = np.ones(size)
+    while index.size and k < MAX_TERMS:
+        over, over_slope = step(k, *arguments)
+        share = over * inverse
+        above_slope = (over_slope - share * above_slope) * inverse
+        inverse = 1 / (1 + share)
+        bend = over_slope * below + over * below_slope
+        below = 1 / (1 + over * below)
+        rate = above_slope * inverse
+        change = rate - bend * below
+        below_slope = -bend * below * below
+        total = total + change
+        if k % ROUND == 0:
+            busy = ~(np.abs(change) <= UNCHANGED * (np.abs(total) + np.abs(rate)))
+            if 2 * np.count_nonzero(busy) < busy.size:
+                found[index[~busy]] = total[~busy]
+                index, total, inverse, above_slope, below, below_slope = (
+                    z[busy] for z in (index, total, inverse, above_slope, below, below_slope)
+                )
+                arguments = tuple(z[busy] for z in arguments)
         k += 1
-    return total, same_sign | (np.abs(total) > size)
+    return found
 
 
 def stdtr_slope(library: Any, xp: Namespace, default: Kernel) -> Kernel:
     """Return the derivative of `stdtr` by the degrees of freedom, by power series if there are few.
 
-    The series are those of `betainc_moment`, here with terms whose limit depends on the degrees of freedom, too.
+    The series are Gauss's for `betainc`, with terms whose limit depends on the degrees of freedom, too.
     """
 
     def kernel(df: Array, t: Array, /) -> Array:
         dtype = np.result_type(df, t)
         df, t = np.broadcast_arrays(df, t)
-        near = (df >= DEGREES[0]) & (df <= DEGREES[1]) & (np.abs(t) <= 1e30)
+        if not df.ndim:
+            return kernel(df[None], t[None]).reshape(())
+        near = (df >= DEGREES[0]) & (df <= DEGREES[2]) & (np.abs(t) <= 1e30)
         if not near.any():
             return default(df, t)
         of, at = df[near].astype(np.float64), t[near].astype(np.float64)
-        square, found = at * at, np.empty_like(of)
+        square, found, many = at * at, np.empty_like(of), of > DEGREES[1]
         inner = square <= of * np.where(of <= FEW, OF_FEW / (1 - OF_FEW), OF_MANY / (1 - OF_MANY))
-        found[inner] = _student_inner(library, of[inner], square[inner])
-        found[~inner] = -_student_outer(library, of[~inner], square[~inner])
-        y, missing = np.empty(df.shape, dtype), ~near
-        y[near] = np.copysign(0.5, at) * found
-        if missing.any():
-            y[missing] = default(df[missing], t[missing])
-        return y
+        for part, slope in (
+            (many, _student_of_many),
+            (inner & ~many, _student_inner),
+            (~inner & ~many, _student_outer),
+        ):
+            if part.any():
+                found[part] = slope(library, of[part], square[part])
+        return _completed(
+            near, np.copysign(0.5, at) * found, ~np.isnan(found), dtype, lambda rest: default(df[rest], t[rest])
+        )
 
     return kernel
+
+
+def _student_of_many(library: Any, df: Array, square: Array) -> Array:
+    """Return the derivatives of the probability of ``t**2`` below `square`, from those of `betainc`."""
+    b, x, y = 0.5 * df, df / (df + square), square / (df + square)
+    half, inner = np.full_like(b, 0.5), y < 1.5 / (b + 2.5)
+    first, second, low = np.where(inner, half, b), np.where(inner, b, half), np.where(inner, y, x)
+    slope = np.where(inner, 0.5, -0.5) * _beta_slope(library, first, second, low, ~inner)
+    return slope - np.sqrt(y) * np.exp(-b * np.log1p(square / df)) / (library.beta(0.5, b) * df)
 
 
 def _student_inner(library: Any, df: Array, square: Array) -> Array:
@@ -287,7 +340,7 @@ def _student_inner(library: Any, df: Array, square: Array) -> Array:
 
 
 def _student_outer(library: Any, df: Array, square: Array) -> Array:
-    """Return the derivatives of the probability of ``t**2`` above `square`, by powers of ``df / (df + square)``."""
+    """Return the derivatives of the probability of ``t**2`` below `square`, by powers of ``df / (df + square)``."""
     b, x = 0.5 * df, df / (df + square)
     log, rise = np.log1p(square / df), square / (df + square) / df
     term = np.sqrt(1 - x) * np.exp(-b * log) / (b * library.beta(0.5, b))
@@ -304,7 +357,7 @@ def _student_outer(library: Any, df: Array, square: Array) -> Array:
         over += 1
         below += 1
         rest *= top
-    return total
+    return -total
 
 
 def _psi_rise(b: Array) -> Array:
