@@ -42,7 +42,8 @@ FUNCTIONS = (
     *(classmethod, staticmethod, types.ClassMethodDescriptorType),
 )
 CONSTANT = types.CodeType, types.BuiltinFunctionType, types.MethodDescriptorType
-SLOTS = types.MemberDescriptorType, types.GetSetDescriptorType
+FIELDS = type(vars(collections.namedtuple("Point", "x"))["x"])
+SLOTS = types.MemberDescriptorType, types.GetSetDescriptorType, FIELDS
 PROPERTIES = property, functools.cached_property
 CLASS_KINDS = frozenset(["attribute", "method", "class attribute", "inherited"])
 SETTINGS = frozenset(["name", "initializer", "update_rule", "requires_grad", "label"])
