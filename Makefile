@@ -8,6 +8,8 @@ OLD_ENOUGH := import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))
 PYTHON ?= $(shell for p in python3.11 python3.12 python3.13 python3 python; do \
 	"$$p" -c '$(OLD_ENOUGH)' >/dev/null 2>&1 && { echo "$$p"; break; }; done)
 PYTEST_ARGS ?=
+# The checks start hundreds of processes, which would each compile the sources again.
+unexport PYTHONDONTWRITEBYTECODE
 DPNP_VENV ?= .venv-dpnp
 OLDEST_VENV ?= .venv-oldest
 # One thread of BLAS for each of the two processes: those of two would wait for each other, and take far longer.

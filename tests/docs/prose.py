@@ -7,8 +7,9 @@ reread, not an error.
 
 import ast
 import contextlib
-import pathlib
+import os
 import re
+from pathlib import Path
 
 # mypy: disable-error-code="no-untyped-def,no-untyped-call,var-annotated"
 # ruff: noqa: E501, SIM905
@@ -125,12 +126,19 @@ def markdown_texts(source):
         block += [line.strip("#|-* ")] * (not fence and not fenced)
 
 
+def files_of(root):
+    """Yield the Python and Markdown files of a folder, without those of environments and builds."""
+    for folder, folders, names in os.walk(root):
+        folders[:] = [name for name in folders if name not in SKIPPED and not name.startswith(".")]
+        for name in names:
+            if name.endswith((".py", ".md")) and name not in SKIPPED and not name.startswith("."):
+                yield Path(folder, name)
+
+
 def sentences(root):
     """Yield (package, file, line, sentence, names of matched patterns) for every sentence of at least four words."""
-    files = [(path, path.relative_to(root).parts) for path in sorted(root.rglob("*")) if path.suffix in (".py", ".md")]
-    for path, parts in files:
-        if any(part in SKIPPED or part.startswith(".") for part in parts) or not path.is_file():
-            continue
+    for path in sorted(files_of(root)):
+        parts = path.relative_to(root).parts
         package = "/".join(parts[:-1][: {"core": 3, "plugins": 2, "backends": 2}.get(parts[0], 1)]) or "(top)"
         for line, text, docstring in (python_texts if path.suffix == ".py" else markdown_texts)(
             path.read_text(errors="replace")
@@ -153,7 +161,7 @@ def sentences(root):
                 start = following
 
 
-def scores(root: pathlib.Path) -> tuple[float, dict[str, float], list[str]]:
+def scores(root: Path) -> tuple[float, dict[str, float], list[str]]:
     """Return the score of the project, the score of each package, and its sentences with matches, the worst first."""
     packages: dict[str, list[float]] = {}
     worst = []
@@ -171,7 +179,7 @@ def scores(root: pathlib.Path) -> tuple[float, dict[str, float], list[str]]:
 
 
 if __name__ == "__main__":
-    whole, each, shown = scores(pathlib.Path(__file__).parents[2])
+    whole, each, shown = scores(Path(__file__).parents[2])
     for package, score in sorted(each.items(), key=lambda row: row[1]):
         print(f"{score:4.0f}  {package}")
     print(*shown[:30], f"score {whole:.0f} per 1,000 sentences", sep="\n")
