@@ -162,7 +162,7 @@ def test_a_wrong_gradient_is_seen(
     monkeypatch: pytest.MonkeyPatch, example: Any, name: str, seen: Callable[[Any], bool]
 ) -> None:
     monkeypatch.setattr(example.xp, name, wrong(getattr(example.xp, name)))
-    assert seen(quick(example, **({"iterations": 1} if example is pde_adjoint else {})))
+    assert seen(quick(example, **({"minutes": 4, "iterations": 1} if example is pde_adjoint else {})))
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda module: module.__name__.split(".")[-1])
