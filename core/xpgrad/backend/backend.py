@@ -45,6 +45,9 @@ class Backend:
     blocks_from : float
         Number of elements from which the gradients of elementwise functions are computed by `Programs.blockwise`, and
         into memory that only the sweep refers to. It may be finite only if every view of an array refers to the array.
+    evaluate : callable or None
+        Computes a sequence of arrays, which then hold their values, if the library computes when values are read: after
+        each step optimizers call it with parameters, states and persistent values.
     has_current_device : bool
         Whether the library computes on its own current device, regardless of the device of its arrays; `activate` and
         `follow` set it.
@@ -73,6 +76,7 @@ class Backend:
     immutable: bool = False
     in_place_from: float = math.inf
     blocks_from: float = math.inf
+    evaluate: Callable[[Sequence[Array]], None] | None = None
     has_current_device: bool = False
     declared: "Capabilities | None" = None
     zero_dimensional_widen: bool = True

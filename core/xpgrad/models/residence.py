@@ -48,6 +48,26 @@ class Visitor:
         getattr(x, self._move)(*self._arguments)
 
 
+class Collector:
+    """Collects the arrays of a link: `arrays`."""
+
+    def __init__(self) -> None:
+        self.arrays: list[Array] = []
+
+    def visit_device_resident(self, link: Any) -> None:
+        """Do nothing."""
+
+    def visit_array(self, array: Array) -> Array:
+        """Collect an array."""
+        self.arrays.append(array)
+        return array
+
+    def visit_variable(self, x: Variable) -> None:
+        """Collect the array of a Variable, if it has one."""
+        if x._array is not None:
+            self.arrays.append(x._array)
+
+
 def to_device_visitor(specifier: Any) -> Visitor:
     """Return the visitor that moves a model to a device."""
     target = get_device(specifier)

@@ -190,6 +190,8 @@ class StepProgram:
                 for name in rule._state:
                     rule._state[name] = state[name]._array
         optimizer.t += safe
+        if self.params[0]._node.spec.backend.evaluate is not None:
+            optimizer._evaluate(self.params)
         if optimizer._scale is not None:
             optimizer._scale.after(safe)
         return loss

@@ -1,7 +1,7 @@
 """`Optimizer` and `GradientMethod`: they update the parameters of a model."""
 
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Self
 
@@ -12,6 +12,7 @@ from xpgrad.errors import DtypeError, ShapeError, TraceError
 from xpgrad.graph.variable import Variable
 from xpgrad.hints import OF_OPTIMIZERS, bind, hyperparameter
 from xpgrad.models.link import Link
+from xpgrad.models.residence import Collector
 from xpgrad.optimizers.compiled import CompiledStep
 from xpgrad.optimizers.formula import Formula
 from xpgrad.optimizers.hyperparameter import Hyperparameter
@@ -320,12 +321,25 @@ class GradientMethod(Optimizer, Formula):
             for param in step():
                 param.update()
             self.call_hooks("post")
+            if params and params[0]._node.spec.backend.evaluate is not None:
+                self._evaluate(params)
         except BaseException:
             self.t = before
             for param in params:
                 if param.update_rule is not None:
                     param.update_rule._held = None
             raise
+
+    def _evaluate(self, params: Sequence[Parameter]) -> None:
+        """Compute the model and its states, if they are of lazy libraries: their graphs would grow with each step."""
+        found = Collector()
+        assert self.target is not None
+        self.target.device_resident_accept(found)
+        states = [param.update_rule._state or {} for param in params if param.update_rule is not None]
+        for backend in {param._node.spec.backend for param in params}:
+            if backend.evaluate is not None:
+                arrays = [*found.arrays, *(array for state in states for array in state.values())]
+                backend.evaluate([array for array in arrays if isinstance(array, backend.array_types)])
 
     def compile(self, lossfun: Callable[..., Any], **options: Any) -> CompiledStep:
         """Return a function that makes a step like `update`, as one program: forward, backward, and update.

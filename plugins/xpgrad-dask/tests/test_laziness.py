@@ -12,6 +12,7 @@ from dask.tokenize import tokenize
 import xpgrad
 import xpgrad.array_api as xp
 import xpgrad.functions as F
+import xpgrad.links as L
 from xpgrad_dask.creation import SMALL
 
 RNG = np.random.default_rng(0)
@@ -171,3 +172,21 @@ def test_tokens_of_variables_are_those_of_their_arrays() -> None:
     assert tokenize(x) == tokenize(xpgrad.Variable(lazy(X)))
     assert tokenize(x) != tokenize(y)
     assert tokenize(x) != tokenize(xpgrad.Variable(lazy(X), requires_grad=False))
+
+
+@pytest.mark.parametrize("compiled", [False, True], ids=["eager", "compiled"])
+def test_a_training_step_computes_parameters_states_and_averages(compiled: bool) -> None:
+    model = xpgrad.Sequential(L.Linear(3, 2), L.BatchNormalization(2)).to_device("@dask")
+    optimizer = xpgrad.optimizers.Adam().setup(model)
+    x = da.from_array(np.arange(12.0, dtype=np.float32).reshape(4, 3), chunks=(2, 3))
+
+    def loss(x: Any) -> Any:
+        return xp.sum(model(xpgrad.as_variable(x)) ** 2)
+
+    step = optimizer.compile(loss) if compiled else (lambda x: optimizer.update(loss, x))
+    for _ in range(3):
+        step(x)
+    state = model[0].W.update_rule.state
+    assert state is not None
+    for array in (model[0].W.array, state["m"], model[1].avg_mean):
+        assert len(array.__dask_graph__()) == array.npartitions

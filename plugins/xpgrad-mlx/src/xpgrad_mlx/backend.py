@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import mlx.core as mx
@@ -48,6 +49,10 @@ class MlxBackend(ArrayAPIBackend):
     def from_host(self, array: Any, device: Device) -> Array:
         """Return a copy of a NumPy array."""
         return of_host(array)
+
+    def evaluate(self, arrays: Sequence[Array]) -> None:
+        """Compute arrays, which MLX does when values are read."""
+        mx.eval(*arrays)
 
     def synchronize(self, device: Device) -> None:
         """Wait for all computations in progress."""
