@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from xpgrad.backend.levels import Level, innermost
 from xpgrad.backend.plugins import plugins
 from xpgrad.config import ONLY_LIFTED, Switches, call_entered
+from xpgrad.graph.operands import NUMBERS, as_numbers
 from xpgrad.graph.variable import Variable, inside
 
 if TYPE_CHECKING:
@@ -22,8 +23,16 @@ def call_lifted(definition: "Definition", operands: Sequence[Any], parameters: d
     level = innermost()
     if level is not None:
         operands = [lifted(level, x) for x in operands]
-        parameters = {name: lifted(level, value) for name, value in parameters.items()}
+        parameters = lifted_parameters(definition, level, parameters)
     return call_entered(definition.paths[path], *operands, **parameters)
+
+
+def lifted_parameters(definition: "Definition", level: Level, parameters: dict[str, Any]) -> dict[str, Any]:
+    """Lift the Variables and arrays among the parameters of a primitive; where numbers are expected, return these."""
+    return {
+        name: as_numbers(definition.title, name, x) if name in NUMBERS else lifted(level, x)
+        for name, x in parameters.items()
+    }
 
 
 def entered(x: Any) -> Any:

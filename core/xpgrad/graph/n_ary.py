@@ -12,7 +12,7 @@ from xpgrad.graph.application import Application
 from xpgrad.graph.calls import variable_types
 from xpgrad.graph.definition import Definition
 from xpgrad.graph.general import after_error, apply, given_arrays, plan_for, planned
-from xpgrad.graph.lifting import lifted
+from xpgrad.graph.lifting import lifted, lifted_parameters
 from xpgrad.graph.methods.cuts import ended, running
 from xpgrad.graph.outputs import output
 from xpgrad.graph.pullback import Plan
@@ -37,7 +37,7 @@ def n_ary(definition: Definition) -> Function:
         try:
             if mode in ONLY_LIFTED:
                 operands = tuple([lifted(now.level, x) for x in operands])
-                parameters = parameters and {name: lifted(now.level, value) for name, value in parameters.items()}
+                parameters = parameters and lifted_parameters(definition, now.level, parameters)
                 mode -= LIFTED
             sorted_out = None if mode > 1 else _sorted_out(definition, operands, bits)
         except Exception:  # explained by `apply`, which finds it again

@@ -11,12 +11,18 @@ from xpgrad.backend.spellings import dtype_of
 from xpgrad.boundary import MAX_DEPTH, described
 from xpgrad.errors import BackendMismatch, DeviceMismatch, DtypeError, UnknownArray
 from xpgrad.graph.slot import slot
-from xpgrad.graph.variable import Variable, as_variable, constant_variable
+from xpgrad.graph.variable import Variable, as_array, as_variable, constant_variable
 from xpgrad.types import WHOLE, Array, Dtype
 
 _NESTED = (list, tuple, slice, NoneType, EllipsisType, *WHOLE)
 """Types of the items of tuples that are parameters: lengths, axes, and parts of an index."""
-
+NUMBERS = frozenset(
+    [
+        *("axes", "axis", "columns", "correction", "groups", "i", "j", "k", "m", "n", "offset", "ord", "power", "rows"),
+        *("repeats", "s", "shape", "shift"),
+    ]
+)
+"""Parameters that decide shapes or formulas: arrays in their place are read when a function is called."""
 
 KINDS = (("bool", bool), ("integral", int), ("real floating", float), ("complex floating", complex))
 """Kinds of dtypes in the order of promotion, and Python's types of their scalars."""
@@ -231,7 +237,7 @@ def plain_parameters(operation: str, parameters: dict[str, Any], backend: Backen
     plain = {}
     for name, value in parameters.items():
         try:
-            plain[name] = _plain(name, value)
+            plain[name] = _plain(name, as_numbers(operation, name, value) if name in NUMBERS else value)
         except _TooDeep:
             raise ValueError(
                 f"{called(operation)}: expected {name} to be nested at most {MAX_DEPTH} deep, got {described(value)}"
@@ -239,6 +245,20 @@ def plain_parameters(operation: str, parameters: dict[str, Any], backend: Backen
     if plain.get("dtype") is not None:
         plain["dtype"] = dtype_of(plain["dtype"], backend, operation)
     return plain
+
+
+def as_numbers(operation: str, name: str, value: Any, depth: int = 0) -> Any:
+    """Return a parameter with Python numbers in place of Variables and arrays, also in lists and tuples."""
+    if isinstance(value, (list, tuple)) and depth < MAX_DEPTH:
+        items = [as_numbers(operation, name, item, depth + 1) for item in value]
+        return value if all(a is b for a, b in zip(items, value, strict=True)) else tuple(items)
+    array = as_array(value)
+    if type(array) not in plugins.by_type:
+        return value
+    if hasattr(array, "values_for"):
+        array = array.values_for(f"it was the parameter {name} of {called(operation)}")
+    numbers = plugins.backend_of(array).to_host(array).tolist()
+    return tuple(numbers) if isinstance(numbers, list) else numbers
 
 
 class _TooDeep(Exception):

@@ -7,6 +7,7 @@ from xpgrad.array_api.manipulation import reshape
 from xpgrad.array_api.shared.placement import place_of
 from xpgrad.backend.current import current_device
 from xpgrad.errors import ShapeError
+from xpgrad.graph.operands import as_numbers
 from xpgrad.graph.variable import Variable, as_variable, constant_variable
 from xpgrad.types import AnyArray
 
@@ -28,6 +29,7 @@ def create_diagonal(x: AnyArray, /, *, offset: int = 0) -> Variable:
     if not x.ndim:
         raise ShapeError("create_diagonal: expected an array with at least one axis, got shape ()")
     *lead, n = x.shape
+    offset = as_numbers("create_diagonal", "offset", offset)
     side = n + abs(offset)
     spec = x.node.spec
     zeros = spec.backend.namespace.zeros((*lead, side * side), dtype=spec.dtype, device=spec.device)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from xpgrad.array_api.data_types import astype
 from xpgrad.array_api.manipulation import moveaxis
 from xpgrad.errors import ShapeError
+from xpgrad.graph.operands import as_numbers
 from xpgrad.graph.variable import Variable, as_variable, constant_variable
 from xpgrad.ops.dtypes import default_dtype
 from xpgrad.types import AnyArray, Dtype, integers
@@ -24,9 +25,9 @@ def one_hot(x: AnyArray, /, num_classes: int, *, dtype: Dtype | None = None, axi
     axis : int
         Position of the new axis in the result.
     """
-    x = as_variable(x)
+    x, n = as_variable(x), as_numbers("one_hot", "num_classes", num_classes)
     spec = x.node.spec
-    numbers = spec.backend.namespace.arange(num_classes, dtype=x.dtype, device=spec.device)
+    numbers = spec.backend.namespace.arange(n, dtype=x.dtype, device=spec.device)
     same = x[..., None] == constant_variable(numbers)
     y = astype(same, default_dtype(device=spec.backend.device_for(spec.device)) if dtype is None else dtype)
     return moveaxis(y, -1, axis)
