@@ -397,6 +397,27 @@ def test_whole_numbers_and_scalars_as_in_pytorch():
     assert torch.where(i > 0, 1.0, 0.0).array.tolist() == [1, 1, 0]
 
 
+OF_NUMBERS = """sum mean prod amax amin softmax log_softmax logsumexp std var cumsum sort argmax flip any count_nonzero
+nansum transpose movedim std_mean aminmax"""
+
+
+@pytest.mark.parametrize("dim", [0, -1])
+@pytest.mark.parametrize("name", OF_NUMBERS.split())
+@pytest.mark.filterwarnings("ignore")  # of standard deviations of one element
+def test_numbers_have_the_axes_0_and_minus_1(name, dim):
+    args = {"transpose": (dim, dim), "movedim": (dim, dim), "flip": ((dim,),)}.get(name, ())
+
+    def f(x):
+        return getattr(torch, name)(x, *args, **({} if args else {"dim": dim}))
+
+    expected, found, batch = f(X[0, 1]), f(Variable(X[0, 1])), vmap(f)(X[0])
+    for own, y, ys in zip(*(x if isinstance(x, tuple) else (x,) for x in (expected, found, batch)), strict=True):
+        assert torch.equal(own.nan_to_num(), as_array(y).nan_to_num())
+        assert torch.equal(own.nan_to_num(), as_array(ys)[1].nan_to_num())
+    with pytest.raises(IndexError):
+        vmap(lambda x: torch.sum(x, 1))(X[0])
+
+
 def test_every_name_of_the_table_is_one_of_pytorchs():
     places = [torch, torch.Tensor, nn, torch._C._nn, torch._C._linalg, torch._C._special, torch._C._fft]
     for name in TABLE:

@@ -252,6 +252,13 @@ def diagonal(input: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
     return variable(input).diagonal(offset, dim1, dim2)
 
 
+def _moved(x: Any, name: str, first: Any, second: Any) -> Any:
+    """Return `x` with two axes exchanged, or axes moved; numbers have the axes 0 and -1 in PyTorch."""
+    if not x.ndim and {first, second} <= {0, -1}:
+        return x
+    return x.swapaxes(first, second) if name == "swapaxes" else xp.moveaxis(x, first, second)
+
+
 @torch_function("rot90")
 def rot90(input: Any, k: int = 1, dims: Any = (0, 1)) -> Any:
     """Return the array rotated by `k` right angles in the plane of two axes."""
@@ -314,8 +321,8 @@ ROWS: dict[str, Function] = {
     "ravel": lambda input: variable(input).ravel(),
     "unsqueeze": lambda input, dim: xp.expand_dims(variable(input), axis=dim),
     "permute": lambda input, dims: variable(input).transpose(tuple(dims)),
-    "transpose swapaxes swapdims": lambda input, dim0, dim1: variable(input).swapaxes(dim0, dim1),
-    "movedim moveaxis": lambda input, source, destination: xp.moveaxis(variable(input), source, destination),
+    "transpose swapaxes swapdims": lambda input, dim0, dim1: _moved(variable(input), "swapaxes", dim0, dim1),
+    "movedim moveaxis": lambda input, source, destination: _moved(variable(input), "moveaxis", source, destination),
     "stack": lambda tensors, dim=0: xp.stack([variable(each) for each in tensors], axis=dim),
     "vstack row_stack": lambda tensors: xp.concat([_at_least(each, 2) for each in tensors], axis=0),
     "dstack": lambda tensors: xp.concat([_at_least(each, 3) for each in tensors], axis=2),
