@@ -18,8 +18,7 @@ def difference(first: Trace, second: Trace) -> str | None:
     """Return in words where two runs of a function differ, or None."""
     if [_sources(s) for s in first.sources] != [_sources(s) for s in second.sources]:
         return "it used other arrays from outside than at its first run"
-    written = _written_inside(first, second)
-    if written is not None:
+    if (written := _written_inside(first, second)) is not None:
         return written
     pairs: dict[Value, Value] = {}
     for (mine, other), source, again in zip(
@@ -33,8 +32,7 @@ def difference(first: Trace, second: Trace) -> str | None:
                 "of xpgrad's functions, or drawn by another library's random numbers"
             )
         pairs[mine] = other
-    text = _calls(first.program, second.program, pairs)
-    if text is not None:
+    if (text := _calls(first.program, second.program, pairs)) is not None:
         return text
     if (first.writes, [leaf.kind for leaf in first.results]) != (second.writes, [leaf.kind for leaf in second.results]):
         return "it returned or stored something else at its second run"
@@ -50,7 +48,10 @@ def difference(first: Trace, second: Trace) -> str | None:
         return "it returned other values at its second run"
     if (first.pullback is None) != (second.pullback is None):
         return "its results required a gradient at one run only"
-    return None if first.pullback is None or second.pullback is None else _pullbacks(first, second, pairs)
+    if first.pullback is None or second.pullback is None:
+        return None
+    a, b = first.pullback.program, second.pullback.program
+    return _calls(a, b, dict(zip(a.inputs, b.inputs, strict=False)) | pairs)
 
 
 def same_programs(first: Program, second: Program) -> bool:
@@ -62,15 +63,10 @@ def same_programs(first: Program, second: Program) -> bool:
     return _calls(first, second, pairs) is None and _same(first.outputs, second.outputs, pairs)
 
 
-def made_inside(first: Trace, second: Trace) -> set[Value]:
-    """Return the inputs of the second run that are arrays created in that run by unrecorded functions of a library."""
-    pairs = zip(second.program.inputs, first.sources, second.sources, strict=True)
-    return {value for value, a, b in pairs if a.kind == "constant" and a.holder is not b.holder}
-
-
 def _written_inside(first: Trace, second: Trace) -> str | None:
     """Return in words that an array which a run made unrecorded is written to: the next run would find it changed."""
-    inside = made_inside(first, second)
+    pairs = zip(second.program.inputs, first.sources, second.sources, strict=True)
+    inside = {value for value, a, b in pairs if a.kind == "constant" and a.holder is not b.holder}
     if not inside:
         return None
     for call in second.program.calls:
@@ -82,15 +78,6 @@ def _written_inside(first: Trace, second: Trace) -> str | None:
         if not inside.isdisjoint(call.operands()) and not is_fresh(call, second.program.backend):
             inside.update(call.results)
     return None
-
-
-def _pullbacks(first: Trace, second: Trace, pairs: dict[Value, Value]) -> str | None:
-    a, b = first.pullback, second.pullback
-    assert a is not None
-    assert b is not None
-    for mine, other in zip(a.program.inputs, b.program.inputs, strict=False):
-        pairs.setdefault(mine, other)
-    return _calls(a.program, b.program, pairs)
 
 
 def _calls(first: Program, second: Program, pairs: dict[Value, Value]) -> str | None:

@@ -80,6 +80,9 @@ class TraceBackend(TransformedBackend):
         """Return `function` of the base as a function of traced arrays."""
         if name.rpartition(".")[2] in UNKNOWN_SHAPES:
             return lambda *args, **kwargs: self._of_unknown_shape(name, function, args, kwargs)
+        if name == "repeat":  # its counts decide a shape
+            counts = functools.partial(self.replaced, chosen=lambda x: x.values_for("it was a number of repetitions"))
+            return lambda x, n, **kwargs: self.call(name, function, (x, counts(n)), kwargs)
         return lambda *args, **kwargs: self.call(name, function, args, kwargs)
 
     def call(self, name: str, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

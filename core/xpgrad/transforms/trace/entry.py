@@ -5,6 +5,7 @@ import operator
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Any
 
+from xpgrad.backend.checks import same_place
 from xpgrad.backend.current import current_device
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.spec import Spec
@@ -176,9 +177,8 @@ def _open(w: EntryWriter, structure: Structure, place: str, places: list[str]) -
         for child, name in zip(structure.children, ("args", "kwargs"), strict=True):
             _open(w, child, name, places)
         return
-    w.fail_if(f"type({place}) is not {w.name(structure.kind)} or len({place}) != {len(structure.keys)}") if issubclass(
-        structure.kind, EXACT
-    ) else w.fail_if(f"type({place}) is not {w.name(structure.kind)}")
+    size = f" or len({place}) != {len(structure.keys)}" if issubclass(structure.kind, EXACT) else ""
+    w.fail_if(f"type({place}) is not {w.name(structure.kind)}{size}")
     names = []
     for key, child in zip(structure.keys, structure.children, strict=True):
         name = w.local()
@@ -235,12 +235,8 @@ def _check_leaf(w: EntryWriter, leaf: Any, place: str, *, graded: bool) -> None:
     else:
         w.names["same"] = same
         known = w.name(leaf)
-        hashed = (
-            ""
-            if type(leaf) in (float, complex)
-            else f" and not (type({place}) is type({known}) and {place} == {known})"
-        )
-        w.fail_if(f"not same({place}, {known}){hashed}")
+        equal = f" and not (type({place}) is type({known}) and {place} == {known})"
+        w.fail_if(f"not same({place}, {known}){'' if type(leaf) in (float, complex) else equal}")
 
 
 def _check_array(w: EntryWriter, spec: Spec, kind: type, place: str) -> None:
@@ -266,8 +262,8 @@ def _check_variable(w: EntryWriter, x: Variable, place: str, *, graded: bool) ->
         w.fail_if("n.spec is not None")
         return
     known = w.name(spec)
-    w.names["same_spec"] = _same_spec
-    w.fail_if(f"n.spec is not {known} and not same_spec(n.spec, {known})")
+    w.names["same_place"] = same_place
+    w.fail_if(f"n.spec is not {known} and not same_place(n.spec, {known})")
     w.fail_if(f"{place}._array.shape != {w.name(spec.shape)}")
     if hooks:
         w.fail_if(f"n.extra is None or tuple(n.extra.hooks.values()) != {w.name(hooks)}")
@@ -278,18 +274,14 @@ def _check_variable(w: EntryWriter, x: Variable, place: str, *, graded: bool) ->
         w.fail_if(f"(g._array if type(g) is Variable else g).shape != {w.name(spec.shape)}")
 
 
-def _same_spec(a: Spec | None, b: Spec) -> bool:
-    return a is not None and a.backend is b.backend and (a.shape, a.dtype, a.device) == (b.shape, b.dtype, b.device)
-
-
 def _check_guard(w: EntryWriter, guard: Guard) -> None:
     """Add the check of one thing that was read from outside."""
-    kind, key, value = guard.kind, guard.key, guard.value
+    kind, key, value, of = guard.kind, guard.key, guard.value, type(guard.owner)
     owner, known = w.name(guard.owner), w.name(value)
     named = type(key) is str and key.isidentifier() and not keyword.iskeyword(key)
     if kind == "own" and value is ABSENT:
         w.fail_if(f"{key!r} in {owner}.__dict__")
-    elif kind == "inherited" and value is ABSENT and _lacks(type(guard.owner), key):
+    elif kind == "inherited" and value is ABSENT and type(of) is type and not hasattr(of, key):  # faster than its bases
         w.fail_if(f"hasattr(type({owner}), {key!r})")
     elif kind == "global" and value is ABSENT:
         w.fail_if(f"{key!r} in {owner}")
@@ -307,11 +299,6 @@ def _check_guard(w: EntryWriter, guard: Guard) -> None:
         _compare(w, f"{owner}[{repr(key) if type(key) in (str, int) else w.name(key)}]", known)
     else:
         _compare(w, f"{w.name(READ[kind])}({owner}, {w.name(key)})", known)
-
-
-def _lacks(kind: type, name: str) -> bool:
-    """Return whether `hasattr` finds that a class inherits no such name, which is faster than to search its bases."""
-    return type(kind) is type and not hasattr(kind, name)
 
 
 def _compare(w: EntryWriter, now: str, known: str) -> None:

@@ -28,12 +28,10 @@ def leaving(results: Sequence[OutputLeaf], structure: Structure, *, variables: b
             leaves.append(w.name(leaf.content))
         elif leaf.kind == "argument":
             leaves.append(f"leaves[{leaf.content}]")
-        elif leaf.kind == "variable" and leaf.connected:
-            leaves.append(f"outputs[{leaf.content}]")  # a Variable already
-        elif leaf.kind == "variable" and (variables or leaf.kept):
+        elif leaf.kind == "variable" and not leaf.connected and (variables or leaf.kept):
             leaves.append(f"variable(outputs[{leaf.content}])")
         else:
-            leaves.append(f"outputs[{leaf.content}]")
+            leaves.append(f"outputs[{leaf.content}]")  # if connected, it is a Variable already
     return w.made("def leave(outputs, leaves):", f"    return {_built(w, structure, iter(leaves))}")
 
 

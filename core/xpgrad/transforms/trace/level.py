@@ -242,11 +242,9 @@ class TraceLevel(Level):
     def check_cut(self, x: Any) -> None:
         """Raise `Unrecordable` if `x` was computed outside."""
         found = self.captured.get(id(x))
-        if (x if found is None else found.outside)._node.creator_node is not None and not self._made_here(x):
+        made = found is None and x._array is not None and self.holds(x._array)
+        if not made and (x if found is None else found.outside)._node.creator_node is not None:
             raise Unrecordable(self, f"the graph is cut at {OUTER}")
-
-    def _made_here(self, x: Variable) -> bool:
-        return id(x) not in self.captured and x._array is not None and self.holds(x._array)
 
     def all_captured(self) -> list[Captured]:
         """Return the outer Variables of `captured`, each once."""

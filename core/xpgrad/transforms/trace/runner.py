@@ -28,11 +28,6 @@ class Runner:
     ----------
     trace : Trace
     options : Options
-
-    Attributes
-    ----------
-    program : Program
-        The program after all passes.
     """
 
     def __init__(self, trace: Trace, options: Options) -> None:
@@ -49,11 +44,8 @@ class Runner:
         self._recorded = recorded
         self._origin = origin_of(trace)
         self._made: Program | None = None
-        self._variables = trace.variables
-        self._leave = leaving(trace.results, trace.structure, variables=self._variables)
-        needed = any(leaf.kind == "argument" for leaf in trace.results) or any(
-            write.source.kind == "argument" for write in self._writes
-        )
+        self._leave = leaving(trace.results, trace.structure, variables=trace.variables)
+        needed = "argument" in [leaf.kind for leaf in trace.results] + [write.source.kind for write in self._writes]
         self._ends = trace.ends
         self._sets = trace.facts.sets
         self._plain = self._half is None and not self._writes and not self._ends and not self._sets
@@ -62,7 +54,7 @@ class Runner:
 
     @property
     def program(self) -> Program:
-        """The program as it runs."""
+        """The program as it runs, after all passes."""
         if self._made is None:
             self.prepare()
         assert self._made is not None

@@ -3,6 +3,7 @@
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from xpgrad.backend.checks import same_place
 from xpgrad.backend.plugins import plugins
 from xpgrad.config import called_with
 from xpgrad.errors import TraceError
@@ -12,8 +13,8 @@ from xpgrad.graph.methods.ending import UserLine
 from xpgrad.graph.variable import Variable, constant_variable
 from xpgrad.transforms.leaves import is_array
 from xpgrad.transforms.surroundings import Surroundings
-from xpgrad.transforms.trace.array import TracedArray
 from xpgrad.transforms.trace.guards.events import following
+from xpgrad.transforms.trace.guards.guard import is_small
 from xpgrad.transforms.trace.guards.numbers import Numbers
 from xpgrad.transforms.trace.guards.observer import Observer
 from xpgrad.transforms.trace.level import Captured, InputSource, TraceLevel, Unrecordable
@@ -91,37 +92,27 @@ class Trace:
 
     Attributes
     ----------
-    leaves, arguments : list, Structure
-        The leaves of ``(args, kwargs)``, and their structure.
-    variables : bool
-        Whether there are Variables among the arguments.
-    program : Program
-    sources : list of InputSource
-        Where each input of the program comes from.
-    results : list of OutputLeaf
-    structure : Structure
-        Structure of the result, together with outer assignments.
+    leaves, arguments, variables : list, Structure, bool
+        The leaves of ``(args, kwargs)``, their structure, and whether there are Variables among them.
+    program, sources : Program, list of InputSource
+        The program, and where each of its inputs comes from.
+    results, structure : list of OutputLeaf, Structure
+        The result, together with outer assignments.
     writes : list of Write
-    connected : tuple of int
-        The outputs of the program that require a gradient.
-    wanted : tuple of InputSource
-        The outer Variables through which they require a gradient.
+    connected, wanted : tuple of int, tuple of InputSource
+        The outputs of the program that require a gradient, and the outer Variables through which they do.
     pullback : RecordedPullback or None
         The function that computes these gradients, valid for this call. None if they require values.
     ends : mapping
         The lines at which the graph of the arguments ended, if no output requires a gradient.
     residuals : list of array
         The arrays of this run that `pullback` needs.
-    surroundings : Surroundings
-        State at the start of the run.
-    facts : Observer
-        Values read and set outside.
-    numbers : dict from int to float
-        The floats among the leaves.
+    surroundings, facts : Surroundings, Observer
+        State at the start of the run, and values read and set outside.
     kinds, statics : tuple of bool, dict from int to object
         Mask of leaves that are arrays or Variables, and the remaining leaves.
-    loosened : frozenset of int
-        Numbers of the float leaves that are inputs of the program.
+    numbers, loosened : dict from int to float, frozenset of int
+        The floats among the leaves, and the numbers of those that are inputs of the program.
     failure : str or None
         Why the program is not the whole computation.
     """
@@ -187,6 +178,7 @@ class Trace:
                 "keep it in a Variable x, and assign x.array = x.array + ...",
                 here=False,
             )
+        self._guard_numbers([x.values for x in level.all_entered()])
         self.facts.settle()
         self._check_effects()
         self._check_state()
@@ -229,6 +221,15 @@ class Trace:
         kept = [(v, s) for v, s in pairs if v in used or not (s.kind.startswith("gradient") or v in self.level.read)]
         self.program = program.replaced(inputs=tuple(v for v, _ in kept))
         self.sources = [s for _, s in kept]
+
+    def _guard_numbers(self, inputs: Sequence[Array]) -> None:
+        """Note the values of arrays from outside that functions have got, and that are no inputs: an axis, a width."""
+        for x in list(self.facts.passed.values()):
+            backend = plugins.backend_of(x)
+            same = [y for y in inputs if type(y) is type(x) and same_place(backend.spec(x), backend.spec(y))]
+            known = any(x is y or (backend.is_view(x) and backend.same_values(x, y)) for y in same)  # of x[:2], a copy
+            if not known and (is_small(x) or backend.is_kind(x.dtype, ("bool", "integral"))):
+                self.facts.array(x)
 
     def _check_effects(self) -> None:
         """Raise if an array of this run was stored outside, where it cannot be used after the run."""
@@ -289,11 +290,8 @@ class Trace:
         if isinstance(leaf, Variable):
             captured = level.captured.get(id(leaf))
             if captured is not None:
-                return (
-                    OutputLeaf("object", captured.outside)
-                    if captured.number is None
-                    else OutputLeaf("argument", captured.number)
-                )
+                own = captured.number is None
+                return OutputLeaf("object", captured.outside) if own else OutputLeaf("argument", captured.number)
             array = leaf._array
             if array is None or not level.holds(array):
                 return OutputLeaf("object", leaf)
@@ -308,11 +306,8 @@ class Trace:
                 self._connected.append(leaf)
             outputs.append((array.value, array))
             return OutputLeaf("variable", len(outputs) - 1, connected, kept)
-        if isinstance(leaf, TracedArray) and level.holds(leaf):
-            outputs.append((leaf.value, leaf))
-            return OutputLeaf("array", len(outputs) - 1)
         if type(leaf) in plugins.by_type:
-            array = level.enter(leaf)
+            array = level.entered(leaf)
             outputs.append((array.value, array))
             return OutputLeaf("array", len(outputs) - 1)
         if isinstance(leaf, (Iterator, Awaitable)):
@@ -338,14 +333,11 @@ class Trace:
         ):
             if not changed:
                 continue
-            if isinstance(now, Variable):
-                now = now._array
-            if now is None:
-                self.writes.append(Write(source, kind, None))
-                continue
-            array = now if self.level.holds(now) else self.level.enter(now)
-            outputs.append((array.value, array))
-            self.writes.append(Write(source, kind, len(outputs) - 1))
+            now = now._array if isinstance(now, Variable) else now
+            self.writes.append(Write(source, kind, None if now is None else len(outputs)))
+            if now is not None:
+                array = self.level.entered(now)
+                outputs.append((array.value, array))
 
     def _pull_back(self, name: str, wanted: Sequence[Captured]) -> None:
         """Record the gradients of the connected results."""

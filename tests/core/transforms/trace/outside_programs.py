@@ -122,6 +122,15 @@ STATES = {
     "map": ("g = 2.0\ndef h(v): return v * g", "sum(map(h, [1.0, 2.0]))", "g = 3.0"),
     "sorted with a key": ("ks = [NS(s=2.0), NS(s=1.0)]\ndef h():\n    first = sorted(ks, key=lambda k: k.s)[0]\n"
         "    return first.s", "h()", "ks[0].s = 0.5"),
+    "map by an attrgetter": ("ks = [NS(s=2.0), NS(s=3.0)]", "sum(map(operator.attrgetter('s'), ks))", "ks[0].s = 5.0"),
+    "a key by an attrgetter": ("ks = [NS(s=2.0), NS(s=3.0)]\ndef h():\n    found = list(ks)\n"
+        "    found.sort(key=operator.attrgetter('s'))\n    return found[0].s", "h()", "ks[0].s = 5.0"),
+    "map by a method of a dictionary": ("d = {'a': 2.0, 'b': 1.0}\nnames = ['a', 'b']", "sum(map(d.get, names))",
+        "d['a'] = 3.0"),
+    "items of new lists": ("a = [2.0]\ndef h():\n    rows = [[0.0, 1.0], ([3.0],)]\n    rows[0][0] = a[0]\n"
+        "    rows[1][0][0] = a[0]\n    return rows[0][0] + rows[1][0][0]", "h()", "a[0] = 5.0"),
+    "an array of counts": ("n = np.array([1, 2])", "np.pad(np.asarray(Variable(np.ones(2)).array), n).sum() * len(n)",
+        "n[0] = 5"),
     "reduce": ("ks = [NS(s=2.0), NS(s=3.0)]", "functools.reduce(lambda a, k: a * k.s, ks, 1.0)", "ks[1].s = 9.0"),
     "a set": ("s = {1}", "(2.0 if 2 in s else 3.0)", "s.add(2)"),
     "a set comprehension": (

@@ -6,11 +6,11 @@ import math
 import operator
 import types
 import weakref
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from xpgrad.transforms.trace.guards.facts import SLOTS, Facts
-from xpgrad.transforms.trace.guards.guard import ABSENT, inherited
+from xpgrad.transforms.trace.guards.guard import ABSENT, contents, inherited
 from xpgrad.transforms.trace.guards.stack import FRESH, MIXED, UNSEEN, Token
 from xpgrad.transforms.trace.guards.trust import (
     ARRAY,
@@ -63,6 +63,9 @@ OF_SETTINGS = "get", "is_"  # beginnings of names of functions that return a lib
 OF_UFUNCS = "reduce", "outer", "at", "accumulate"
 GIVES = frozenset(["pop", "get", "popleft", "__getitem__", "setdefault", "__next__"])
 TRANSFORMS = "xpgrad.transforms"
+GETTERS = operator.attrgetter, operator.itemgetter, operator.methodcaller
+IN_C = operator.attrgetter, types.BuiltinFunctionType, types.MethodWrapperType, functools.partial
+OF_NAMES = frozenset(map(id, [getattr, hasattr, setattr, delattr]))
 CACHES = (type(functools.lru_cache(len)),)
 DESCRIPTORS = types.MethodDescriptorType, types.WrapperDescriptorType
 BUILTINS = (types.BuiltinFunctionType, *DESCRIPTORS, types.MethodWrapperType)
@@ -77,8 +80,11 @@ class Calls(Facts):
         for x in args:
             if isinstance(x, types.FunctionType):
                 sh.handed.setdefault(x.__code__, x)
+            elif isinstance(x, IN_C) and not isinstance(f, (types.FunctionType, types.MethodType, functools.partial)):
+                boxes = (*args, owner) if kind_of(owner := getattr(f, "__self__", None)) is BOX else args
+                self._call_within(sh, x, [items for items in boxes if items is not x])
         if isinstance(f, Token):
-            self.numbers.use(args)
+            self.use(args)
             sh.waits = True
             return MIXED if f.fresh and not self._danger(f, args) else UNSEEN
         if isinstance(f, types.MethodType):
@@ -95,7 +101,7 @@ class Calls(Facts):
             found = special(self, sh, args)
             if found is not NotImplemented:
                 return found
-        if isinstance(f, (operator.attrgetter, operator.itemgetter, operator.methodcaller)):
+        if isinstance(f, GETTERS):
             return self._getter(sh, f, args)
         if isinstance(f, weakref.ref):
             return self.read("result", f, None, f())
@@ -108,9 +114,27 @@ class Calls(Facts):
             return self._builtin(sh, f, args)
         return self._method_in_c(sh, f, owner, args)
 
+    def _call_within(self, sh: Any, f: Any, boxes: Sequence[Any]) -> None:
+        """Note what a function in C reads that a function in C calls with the items of containers: keys, `map`."""
+        while isinstance(f, functools.partial):
+            f, boxes = f.func, (*f.args, *boxes)
+        waits = sh.waits
+        if isinstance(f, BUILTINS):
+            self.look(getattr(f, "__self__", None))
+        for box in boxes if isinstance(f, operator.attrgetter) or id(f) in OF_NAMES else ():
+            if kind_of(box) not in (BOX, VIEW) or id(f) in OF_NAMES:
+                if type(box) is Token or kind_of(box) is not SIMPLE:
+                    self.refuse(f"a function in C reads attributes of objects that are not seen{sh.line}")
+                continue
+            for x in contents(box):
+                self._getter(sh, f, (x,))
+        sh.waits = waits
+
     def _danger(self, f: Any, args: Sequence[Any]) -> bool:
         return any(
-            self.is_risky(x, id(f) not in NEW and id(x) not in self.made and kind_of(x) is not ARRAY) for x in args
+            self.is_risky(x, id(f) not in NEW and id(x) not in self.made and kind_of(x) is not ARRAY)
+            for x in args
+            if not (isinstance(x, GETTERS) and id(x) in self.made)
         )
 
     def _function(self, sh: Any, f: types.FunctionType, args: Sequence[Any]) -> Any:
@@ -122,19 +146,47 @@ class Calls(Facts):
             self.read("call", f, tuple(args), f(*args))
         if is_trusted(f.__module__ or ""):
             transforms = (f.__module__ or "").startswith(TRANSFORMS)
-            self.numbers.use(() if transforms else args)
+            self.use(args, numbers=not transforms)
             for x in args:
                 if transforms:
                     self.tree(x)
                 if kind_of(x) is BOX:
                     self.look(x, arrays=False)
+            self._look_at_numbers(f, () if transforms else args)
         return UNSEEN
+
+    def use(self, items: Iterable[Any], numbers: bool = True, depth: int = 4) -> None:
+        """Note that code may depend on the values of some objects: arrays from outside, and `numbers`."""
+        self.numbers.use(items if numbers else ())
+        for x in items if depth else ():
+            kind = kind_of(x)
+            if kind is ARRAY and id(x) in self.known:
+                self.passed[id(x)] = x
+            elif (kind is BOX and id(x) not in self.made) or type(x) is slice:
+                parts = contents(x) if kind is BOX else (x.start, x.stop, x.step)
+                self.use(parts, False, depth - 1)
+
+    def look_at_boxes(self, items: Sequence[Any]) -> None:
+        """Note the containers, and numbers, that are stored in an unobserved container."""
+        self.use(items)
+        for x in items:
+            if kind_of(x) is BOX:
+                self.look(x, arrays=False)
+
+    def _look_at_numbers(self, f: Any, args: Sequence[Any]) -> None:
+        """Look at arrays of one element that a function gets which is no primitive, and may compute with numbers."""
+        for x in () if type(f).__name__ == "ufunc" or hasattr(f, "definition") else args:
+            if kind_of(x) is ARRAY and math.prod(x.shape) == 1:
+                self.look(x)
 
     def _look_at(self, args: Sequence[Any], f: Any = None) -> None:
         """Look at the arguments of a call unless it is recorded: with a traced array, or a sequence of them."""
         if not args and getattr(f, "__name__", "").startswith(OF_SETTINGS):
             self.read("setting", f, None, repr(f()))
         recorded = any(kind_of(y) is TRACED for x in args for y in (x if type(x) in (list, tuple) else (x,)))
+        if recorded:
+            self.use(args)
+            self._look_at_numbers(f, args)
         for x in () if recorded else args:
             self.look(x)
 
@@ -152,7 +204,7 @@ class Calls(Facts):
 
     def _class(self, sh: Any, f: type, args: Sequence[Any]) -> Any:
         called = isinstance(inherited(type(f), "__call__"), types.FunctionType)
-        self.numbers.use(args)
+        self.use(args)
         if not is_ours(f.__module__):
             for name in ("__call__", "__new__", "__init__"):
                 own = inherited(type(f) if name == "__call__" else f, name)
@@ -163,6 +215,10 @@ class Calls(Facts):
         if id(f) not in QUIET and (not is_trusted(f.__module__) or is_of_arrays(f.__module__)):
             for x in args:
                 self.look(x)
+        if f in GETTERS and not any(isinstance(x, Token) for x in args):
+            getter = f(*args)
+            self.made[id(getter)] = getter
+            return getter
         if not is_ours(f.__module__) and f.__module__ != "builtins" and not called:
             return Token(True, self._danger(f, args), f)
         return MIXED if self._danger(f, args) else FRESH
@@ -173,9 +229,9 @@ class Calls(Facts):
             if not is_ours(called.__module__):
                 self.read("class attribute", f, "__call__", called)
             sh.waits, sh.calling = True, called
-            self.numbers.use(args if is_trusted(called.__module__) and f.__module__ != TRANSFORMS else ())
+            self.use(args if is_trusted(called.__module__) and f.__module__ != TRANSFORMS else ())
             return UNSEEN
-        self.numbers.use(args)
+        self.use(args)
         if getattr(f, "__module__", None) in IMPURE or f is open:
             self.refuse(f"it calls {f.__name__}, which may give something else at each call")
         if is_of_arrays(type(f).__module__) or is_of_arrays(getattr(f, "__module__", None) or ""):
@@ -220,7 +276,8 @@ class Calls(Facts):
     def _method_in_c(self, sh: Any, f: Any, owner: Any, args: Sequence[Any]) -> Any:
         """A method of a type that is written in C."""
         name, kind = f.__name__, kind_of(owner)
-        self.numbers.use((owner, *args))
+        self.numbers.use((owner,))
+        self.use(args)
         if isinstance(owner, type) and (name == "__subclasses__" or (owner.__module__ in IMPURE and name in CLOCKS)):
             self.refuse(f"it calls {name} of {owner.__name__}, which may give something else at each call")
         if kind in (SIMPLE, VIEW) or isinstance(owner, type) or id(owner) in self.made:

@@ -1,5 +1,6 @@
 """`following`: sends the frames and instructions that a thread runs to an observer."""
 
+import functools
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -72,32 +73,32 @@ def _by_trace(observer: Observer) -> Iterator[None]:
         sys.settrace(tracer.before)
 
 
-class Monitor:
-    """Follows by `sys.monitoring`, one observer for each thread that records."""
+if sys.version_info >= (3, 12):
 
-    def __init__(self) -> None:
-        self._observers: dict[int, Observer] = {}
-        self._codes: set[CodeType] = set()
-        self._lock = shared_lock()
-        self._tool: int | None = None
+    class Monitor:
+        """Follows by `sys.monitoring`, one observer for each thread that records."""
 
-    @contextmanager
-    def following(self, observer: Observer) -> Iterator[None]:
-        """Follow the code that this thread runs."""
-        thread = threading.get_ident()
-        with self._lock:
-            if self._tool is None and not self._open():
-                observer.refuse("all tools of sys.monitoring are in use")
-            self._observers[thread] = observer
-        try:
-            yield
-        finally:
+        def __init__(self) -> None:
+            self._observers: dict[int, Observer] = {}
+            self._codes: set[CodeType] = set()
+            self._lock = shared_lock()
+            self._tool: int | None = None
+
+        @contextmanager
+        def following(self, observer: Observer) -> Iterator[None]:
+            """Follow the code that this thread runs."""
+            thread = threading.get_ident()
             with self._lock:
-                del self._observers[thread]
-                if not self._observers and self._tool is not None:
-                    self._close(self._tool)
-
-    if sys.version_info >= (3, 12):
+                if self._tool is None and not self._open():
+                    observer.refuse("all tools of sys.monitoring are in use")
+                self._observers[thread] = observer
+            try:
+                yield
+            finally:
+                with self._lock:
+                    del self._observers[thread]
+                    if not self._observers and self._tool is not None:
+                        self._close(self._tool)
 
         def _open(self) -> bool:
             watch, events = sys.monitoring, sys.monitoring.events
@@ -108,7 +109,7 @@ class Monitor:
             self._tool = tool
             callbacks: list[tuple[int, Callable[..., Any]]] = [
                 (events.PY_START, self._start), (events.INSTRUCTION, self._step), (events.PY_RETURN, self._finish),
-                (events.PY_YIELD, self._yield),
+                (events.PY_YIELD, functools.partial(self._finish, yields=True)),
             ]  # fmt: skip
             for event, function in callbacks:
                 watch.register_callback(tool, event, function)
@@ -140,23 +141,11 @@ class Monitor:
                 if sh is not None:
                     observer.step(sh, offset)
 
-        def _finish(self, code: CodeType, offset: int, value: Any) -> None:
+        def _finish(self, code: CodeType, offset: int, value: Any, *, yields: bool = False) -> None:
             observer = self._observers.get(threading.get_ident())
             if observer is not None:
-                observer.finish(sys._getframe(1), value)
+                observer.finish(sys._getframe(1), value, yields=yields)
 
-        def _yield(self, code: CodeType, offset: int, value: Any) -> None:
-            observer = self._observers.get(threading.get_ident())
-            if observer is not None:
-                observer.finish(sys._getframe(1), value, yields=True)
-
-    else:
-
-        def _open(self) -> bool:
-            raise NotImplementedError("sys.monitoring requires Python 3.12")
-
-        def _close(self, tool: int) -> None:
-            raise NotImplementedError("sys.monitoring requires Python 3.12")
-
-
-following: Callable[[Observer], Any] = _by_trace if sys.version_info < (3, 12) else Monitor().following
+    following: Callable[[Observer], Any] = Monitor().following
+else:
+    following = _by_trace

@@ -3,7 +3,7 @@
 import collections
 import functools
 import types
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from xpgrad.backend.plugins import plugins
@@ -76,8 +76,9 @@ class Facts:
         The floats among the arguments.
     entered : dict from tuple to object
         Arrays of the function's state, by the places where they are put for the call.
-    made, known : dict from int to object
-        The objects that it has created, and the outer objects that it has used, by their identities.
+    made, known, passed : dict from int to object
+        The objects that it has created, the outer objects that it has used, and the outer arrays that functions have
+        got, by their identities.
     """
 
     def __init__(self, meets: Callable[[Any], None]) -> None:
@@ -95,6 +96,7 @@ class Facts:
         self.known: dict[int, Any] = {}
         self.seen: set[Any] = set()
         self.numbers = Numbers()
+        self.passed: dict[int, Any] = {}
 
     def refuse(self, why: str) -> None:
         """Note why the call has to run eagerly; the first reason counts."""
@@ -125,20 +127,24 @@ class Facts:
         if id(owner) in self.made:
             if kind in CLASS_KINDS and not isinstance(owner, type) and key not in getattr(owner, "__dict__", ()):
                 self.of_class(type(owner), key)
-            return value
+            return self._new(value)
         whole = self.effects.get((id(owner), name_of(None)))
         if whole is not None and whole.kind == "contents":  # it was changed as a whole, and its earlier contents count
             self.guards.setdefault(("contents", id(owner), name_of(None)), Guard("contents", owner, None, whole.value))
             return value
         if (id(owner), name) in self.effects:
-            if kind_of(value) in (BOX, OTHER) and id(value) not in self.known and not isinstance(value, type):
-                self.made[id(value)] = value
-            return value
+            return self._new(value)
         self.know(value)
         self.known[id(owner)] = owner
         place = kind, id(owner), name
         if place not in self.guards:
             self.guards[place] = Guard(kind, owner, key, value)
+        return value
+
+    def _new(self, value: Any) -> Any:
+        """Note that the call has made a value, if it is not from outside, and return it."""
+        if kind_of(value) in (BOX, OTHER) and id(value) not in self.known and not isinstance(value, type):
+            self.made[id(value)] = value
         return value
 
     def _reveal(self, x: Any) -> None:
@@ -231,6 +237,7 @@ class Facts:
             elif is_small(x):
                 self.read("values", x, None, values(x))
             else:
+                self.passed.pop(id(x), None)
                 line, what = "" if self.at is None else self.at.line, f"an array of {x.dtype} {tuple(x.shape)}"
                 self.warnings.append(
                     f"the values of {what} from outside are read{line} by code that is no part of the "
@@ -260,19 +267,14 @@ class Facts:
         if (kind in (BOX, VIEW, SIMPLE) and type(o).__module__ == "builtins") or isinstance(o, CONSTANT):
             return getattr(o, name, ABSENT)
         if name == "__dict__":
-            return self._space(o)
+            space = getattr(o, "__dict__", ABSENT)
+            return self._new(space) if id(o) in self.made else space
         if name == "__class__":
             return self.read("class", o, None, type(o))
         if isinstance(o, types.ModuleType):
             trusted = is_trusted(o.__name__) or is_ours(o.__name__)
             return getattr(o, name, ABSENT) if trusted else self.read("attribute", o, name, getattr(o, name, ABSENT))
         return self._of_super(sh, o, name) if type(o) is super else self._of_object(sh, o, name)
-
-    def _space(self, o: Any) -> Any:
-        space = getattr(o, "__dict__", ABSENT)
-        if id(o) in self.made:
-            self.made[id(space)] = space
-        return space
 
     def _of_variable(self, sh: Any, o: Any, name: str) -> Any:
         own = getattr(o, "__dict__", None)
@@ -407,13 +409,6 @@ class Facts:
             self.refuse(f"items of a {type(o).__name__} are read, whose state is not seen")
         return UNSEEN
 
-    def look_at_boxes(self, items: Sequence[Any]) -> None:
-        """Note the containers, and numbers, that are stored in an unobserved container."""
-        self.numbers.use(items)
-        for x in items:
-            if kind_of(x) is BOX:
-                self.look(x, arrays=False)
-
     def look_at_index(self, key: Any, arrays: bool = False) -> None:
         """Note the lists, and with `arrays` the arrays, in an index of an array."""
         for k in key if type(key) is tuple else (key,):
@@ -444,7 +439,7 @@ class Facts:
         except (LookupError, TypeError):
             value = ABSENT
         if isinstance(o, (tuple, str, bytes, range)):
-            return value
+            return value if id(o) in self.known or type(o) is not tuple else self._new(value)
         if value is ABSENT and hasattr(type(o), "__missing__"):
             self.read("item", o, key, ABSENT)
             if isinstance(o, collections.defaultdict):
@@ -484,6 +479,7 @@ class Facts:
                 del self.guards[key]
                 if guard.kind not in ("values", "part"):
                     self.changed.append(guard)
+        self.passed.clear()
         self.made.clear()
         self.entered.clear()
         self.known.clear()

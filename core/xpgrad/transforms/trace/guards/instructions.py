@@ -150,7 +150,7 @@ def build_slice(self: Calls, sh: Any, s: Stack, arg: Any, value: Any) -> None:
 
 def store_subscript(self: Calls, sh: Any, s: Stack, arg: Any, value: Any) -> None:
     key, owner = s.pop(), s.pop()
-    s.pop()
+    self.use((s.pop(),), numbers=False)
     _set_item(self, owner, key)
 
 
@@ -243,6 +243,7 @@ def extend(self: Calls, sh: Any, s: Stack, arg: int, value: Any) -> None:
 
 
 def append(self: Calls, sh: Any, s: Stack, arg: int, value: Any) -> None:
+    self.use(s[-1:], numbers=False)
     s[-arg - 1] = MIXED if self.is_risky(s[-1], True) else s[-arg - 1]
     s.pop()
 

@@ -36,7 +36,7 @@ def replace(self: Calls, s: Stack, n: int, looked: bool, result: Any = None) -> 
 def subscript(self: Calls, sh: Any, s: Stack, arg: Any, value: Any) -> None:
     """Follow ``owner[key]``."""
     key, owner = s.pop(), s.pop()
-    self.numbers.use((key,))
+    self.use((key,))
     s.append(self.item(sh, owner, key))
 
 
