@@ -225,7 +225,7 @@ PLACES = {
     "a function": "def f(x): return x * READ",
     "a function within": "def inner(x): return x * READ\ndef f(x): return inner(x) + 1",
     "a lambda in a dictionary": "acts = {'a': lambda x: x * READ}\ndef f(x): return acts['a'](x)",
-    "a method": "class T:\n    def run(self, x): return x * READ\nf = T().run",
+    "a method": "class Runner:\n    def run(self, x): return x * READ\nf = Runner().run",
     "a partial": "f = functools.partial(lambda n, x: x * READ + n, 1)",
     "a model": "class Net(xpgrad.Chain):\n    def forward(self, x): return x * READ\nnet = Net()\n"
         "def f(x): return net(x)",
