@@ -69,7 +69,8 @@ def cholesky(xp: Namespace, x: AnyArray, /, *, upper: bool = False) -> Array:
     The gradient is in I. Murray, "Differentiation of the Cholesky decomposition" (2016), section 4.
     """
     square(x, "cholesky")
-    return xp.linalg.cholesky(x, upper=upper)
+    y = xp.linalg.cholesky(x, upper=upper)
+    return xp.triu(y) if upper and xp.spec_of(x).complex else y  # adjoints have -0.0 below the diagonal
 
 
 class QR(Decomposition):

@@ -225,6 +225,11 @@ def test_tolerance_may_be_a_variable(device):
     assert on_host(linalg.pinv(x, rtol=rtol))[0].tolist() == [[1, 0], [0, 0]]
 
 
+def test_the_upper_factor_of_a_complex_matrix_has_no_negative_zeros_below_its_diagonal(device):
+    below = on_host(linalg.cholesky(variable(device, np.eye(2), "complex64"), upper=True).array)[1, 0]
+    assert not np.signbit([below.real, below.imag]).any()
+
+
 def test_gradients_of_hermitian_functions_are_hermitian(device):
     x = np.asarray([[4.0, 1.0 + 1j, 0.5], [1.0 - 1j, 5.0, 0.3j], [0.5, -0.3j, 6.0]])
     for function in (linalg.cholesky, lambda x: linalg.eigh(x).eigenvectors, linalg.eigvalsh):
