@@ -31,6 +31,7 @@ PACKAGE = __name__.partition(".")[0]
 KINDS: tuple[tuple[type[Exception], type[Exception]], ...] = (
     (MemoryError, AllocationError),
     (RecursionError, ValueError),
+    (NotImplementedError, NotImplementedError),
     (FloatingPointError, FloatingPointError),
     (ArithmeticError, ValueError),
     (IndexError, IndexError),
@@ -208,7 +209,7 @@ def described(value: Any) -> str:
     """Return a short description of any argument: dtype and shape for arrays and Variables."""
     try:
         if hasattr(value, "dtype") and isinstance(value.shape, tuple):
-            return f"{value.dtype} {value.shape}"
+            return f"{value.dtype} {tuple(value.shape)}"
         return _short.repr(value)
     except Exception:  # an error of a user's object must not replace the reported error
         return type(value).__name__

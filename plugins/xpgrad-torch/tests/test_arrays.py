@@ -165,6 +165,12 @@ def test_what_is_wrong_with_dtypes_is_a_dtype_error():
         x + x
 
 
+@pytest.mark.parametrize("name", ["unique_all", "unique_values", "nunique"])
+def test_a_function_that_pytorch_lacks_for_a_dtype_is_named(name):
+    with pytest.raises(NotImplementedError, match=rf"^{name}: .*got x=torch.complex64 \(2,\)$"):
+        getattr(A, name)(torch.ones(2, dtype=torch.complex64))
+
+
 def test_memory_that_is_not_there_stays_a_runtime_error():
     x = Variable(torch.ones(1))
     with pytest.raises(RuntimeError, match="alloc") as caught:
