@@ -1,6 +1,7 @@
 """Modules of one package under the name of another package, for programs written for the latter."""
 
 import importlib
+import os
 import runpy
 import sys
 import sysconfig
@@ -22,7 +23,8 @@ class StandIn(MetaPathFinder, Loader):
         The top-level name that programs import.
     package : str
         The package whose modules they get: ``name.a.b`` is ``package.a.b``, one object under both names. For `enable`,
-        the top-level module of the package has the instance as attribute `stand_in`.
+        the top-level module of the package has the instance as attribute `stand_in`; for the processes of pytest-xdist,
+        its `__main__` installs it when imported.
     """
 
     def __init__(self, name: str, package: str) -> None:
@@ -164,6 +166,12 @@ class StandIn(MetaPathFinder, Loader):
             sys.stdout.write(f"{self.disable()} removed\n")
             return
         self.install()
+        if list(arguments[:2]) == [
+            "-m",
+            "pytest",
+        ]:  # the processes of pytest-xdist import the plugins that are named here
+            plugins = os.environ.get("PYTEST_PLUGINS"), f"{self._top}.__main__"
+            os.environ["PYTEST_PLUGINS"] = ",".join(filter(None, plugins))
         if len(arguments) > 1 and arguments[0] == "-m":
             sys.argv = list(arguments[1:])
             runpy.run_module(arguments[1], run_name="__main__", alter_sys=True)

@@ -93,6 +93,15 @@ def test_program_runs_by_the_command(tmp_path) -> None:
     assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == "7.8.1 argument True\n"
 
 
+def test_processes_of_pytest_serve_chainer(tmp_path) -> None:
+    (tmp_path / "test_relu.py").write_text(
+        "import chainer\n\ndef test_version():\n    assert chainer.__version__ == '7.8.1'\n"
+    )
+    command = [sys.executable, "-m", "xpgrad_chainer", "-m", "pytest", "-q", "-n", "1", "-p", "no:cacheprovider", "."]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert "1 passed" in done.stdout
+
+
 def test_chainerx_has_its_tools_for_tests() -> None:
     import chainerx
     import chainerx.testing

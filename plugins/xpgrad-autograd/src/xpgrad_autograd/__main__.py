@@ -1,8 +1,10 @@
-"""``python -m xpgrad_autograd``: run a program that imports autograd."""
+"""``python -m xpgrad_autograd``: run a program that imports autograd; imported, it serves autograd."""
 
 import sys
 
-from xpgrad_autograd import stand_in
+from xpgrad_autograd import install, stand_in
+
+install()
 
 if __name__ == "__main__":
     stand_in.run(sys.argv[1:])
