@@ -21,8 +21,8 @@ def relu_case(wrong=False):
     from chainer import testing
 
     @testing.parameterize(*testing.product({"shape": [(1,), (2, 3)], "dtype": [np.float32, np.float64]}))
-    @testing.inject_backend_tests(None, [{}, {"use_chainerx": True, "chainerx_device": "native:0"}])
     @testing.fix_random()
+    @testing.inject_backend_tests(None, [{}, {"use_chainerx": True, "chainerx_device": "native:0"}])
     class TestReLU(testing.FunctionTestCase):
         dodge_nondifferentiable = True
 
@@ -88,6 +88,16 @@ def test_unary_math_function_unittest() -> None:
         pass
 
     assert outcomes(TestSin)[1] == 0
+
+
+def test_names_of_cases_are_the_same_in_each_process() -> None:
+    from chainer import testing
+
+    @testing.parameterize({"f": outcomes}, {"f": lambda: None})
+    class TestNothing(unittest.TestCase):
+        pass
+
+    assert not [case.cls.__name__ for case in TestNothing if "0x" in case.cls.__name__]
 
 
 def test_methods_that_are_not_injected_run_once() -> None:

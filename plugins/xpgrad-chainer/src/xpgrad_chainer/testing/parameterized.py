@@ -1,6 +1,7 @@
 """Classes of tests for each of several sets of parameters."""
 
 import itertools
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import FunctionType
 from typing import Any
@@ -33,7 +34,7 @@ def _name(cls: type, number: int, values: Mapping[str, Any]) -> str:
 
 
 def _text(value: Any) -> str:
-    return value.__name__ if isinstance(value, type) else repr(value)
+    return value.__name__ if isinstance(value, type) else re.sub(" at 0x[0-9a-f]+", "", repr(value))
 
 
 def product(parameter: Any) -> list[Any]:

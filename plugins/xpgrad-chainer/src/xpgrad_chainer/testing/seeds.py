@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 import xpgrad
+from xpgrad_chainer.testing.bundle import Bundle
 
 T = TypeVar("T")
 _saved: list[tuple[Any, Any]] = []
@@ -41,9 +42,13 @@ def do_teardown() -> None:
 
 
 def fix_random() -> Callable[[T], T]:
-    """Return a decorator that runs a test, or each test of a class, with the same random numbers."""
+    """Return a decorator that runs a test, or each test of a class or of several, with the same random numbers."""
 
     def decorate(test: Any) -> Any:
+        if isinstance(test, Bundle):
+            for case in test:
+                decorate(case.cls)
+            return test
         if not isinstance(test, type):
             return _fixed(test)
         for method, wrap in (("setUp", _seeded), ("tearDown", _restored)):
