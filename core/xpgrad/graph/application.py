@@ -16,6 +16,7 @@ from xpgrad.types import Array
 from xpgrad.watch import inspection
 
 other_labels: dict[str, str] = {}
+other_names: dict[str, str] = {}
 """Labels that functions have instead of their own, in programs that were written for another library."""
 
 
@@ -113,8 +114,8 @@ class Application(FunctionNode):
     def _impl_name(self) -> str:
         if self.pullback in (RELEASED, None):
             return self.label
-        definition = self.pullback.definition
-        return other_labels.get(definition.label, definition.name)
+        name: str = self.pullback.definition.name
+        return other_names.get(name, name)
 
     @property
     def unchained(self) -> bool:  # type: ignore[override]  # a constant for functions that know their outputs

@@ -192,10 +192,6 @@ class FunctionNode(FunctionBase, Forward):
         GraphError
             This object was applied already, and its outputs are still in use.
         """
-        if self.inputs is not None:
-            if any(ref() is not None for ref in self.outputs or ()):
-                raise GraphError(f"{self.label}: this FunctionNode was already applied; create a new one")
-            self.inputs = self.outputs = None
         variables = [as_variable(x) for x in inputs]
         arrays = tuple(x._array for x in variables)
         _check_families(self, variables)
@@ -203,6 +199,10 @@ class FunctionNode(FunctionBase, Forward):
         if mode & WATCHED and config.debug:
             inspection.note(self)
         self._check_types(arrays)
+        if self.inputs is not None:
+            if any(ref() is not None for ref in self.outputs or ()):
+                raise GraphError(f"{self.label}: this FunctionNode was already applied; create a new one")
+            self.inputs = self.outputs = None
         hooks = inspection.hooks_of(self) if mode & WATCHED or self._hooks else []
         if mode & WATCHED or hooks:
             seen = tuple(map(carried.visible, arrays))

@@ -45,6 +45,33 @@ def test_labels_are_those_of_chainer(x) -> None:
     assert (x + x).creator.label == "_ + _"
 
 
+def test_hooks_get_the_names_of_classes(x) -> None:
+    from chainer import Variable
+    from chainer.function_hooks import TimerHook
+    from chainer.functions.math.exponential import Exp
+
+    everywhere, local, function = TimerHook(), TimerHook(), Exp()
+    function.add_hook(local)
+    with everywhere:
+        y = 2 * x * x
+    (z,) = function.apply((y,))
+    z.grad = np.ones_like(z.array)
+    z.backward()
+    assert [name for name, _ in everywhere.call_history] == ["Mul", "Mul"]
+    assert [name for name, _ in local.call_history] == ["Exp", "Exp"]
+    assert (function.label, Variable(np.ones(2)).label) == ("exp", "(2,), float64")
+
+
+def test_indices_are_int32(x) -> None:
+    import chainer.functions as F
+
+    assert F.argmax(x, axis=0).dtype == F.argmin(x).dtype == np.int32
+    with pytest.raises(TypeError, match="axis must be None or int"):
+        F.argmax(x, (0,))
+    cost, xs = np.eye(3, dtype="f"), [np.eye(3, dtype="f")[:2], np.eye(3, dtype="f")[:1]]
+    assert {labels.dtype for labels in F.argmax_crf1d(cost, xs)[1]} == {np.dtype("int32")}
+
+
 def test_configuration_has_the_entries_of_chainer() -> None:
     import chainer
 

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 import xpgrad
 from xpgrad import FunctionNode, Variable, force_backprop_mode, grad, no_backprop_mode
+from xpgrad.graph.application import other_labels
 from xpgrad.graph.function_node import raw_rule
 from xpgrad_chainer import functions as further
 
@@ -28,7 +29,7 @@ class FunctionClass(type(FunctionNode)):  # type: ignore[misc]  # the type of a 
             return True
         if FunctionOf not in cls.__bases__ or not isinstance(instance, FunctionNode):
             return False
-        return instance.label in (cls.__name__, titles()[cls.__name__])
+        return bool(instance._impl_name == cls.__name__ or instance.label in (cls.__name__, titles()[cls.__name__]))
 
 
 class FunctionOf(FunctionNode, metaclass=FunctionClass):
@@ -51,6 +52,12 @@ class FunctionOf(FunctionNode, metaclass=FunctionClass):
                 self.options |= self.options.pop(name)
         vars(self).update({name: value for name, value in self.options.items() if not hasattr(type(self), name)})
 
+    @property
+    def label(self) -> str:
+        """The label of nodes of the function."""
+        title, name = titles().get(type(self).__name__), type(self).__name__
+        return name if title is None else other_labels.get(title, title if other_labels else name)
+
     def __call__(self, *inputs: Any) -> Any:
         """Return the outputs, one as itself: old-style functions are called."""
         outputs = self.apply(inputs)
@@ -59,7 +66,7 @@ class FunctionOf(FunctionNode, metaclass=FunctionClass):
     def apply(self, inputs: Sequence[Any]) -> tuple[Variable, ...]:
         """Return the outputs for Variables or arrays."""
         cls = type(self)
-        if cls.forward is not FunctionOf.forward or cls.backward is not FunctionOf.backward:
+        if cls.forward is not FunctionOf.forward or cls.backward is not FunctionOf.backward or self._hooks:
             return super().apply(inputs)
         self._check_types(tuple(x.array if isinstance(x, Variable) else x for x in inputs))
         return self._outputs(tuple(inputs))

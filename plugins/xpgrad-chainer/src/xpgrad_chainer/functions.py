@@ -12,9 +12,31 @@ from xpgrad.array_api import subtract as sub
 from xpgrad_chainer.distributions import is_drawn_by_numpy, standard_gumbel
 
 __all__ = [
-    "div", "fbeta_score", "floordiv", "gumbel_softmax", "mul", "n_step_gru_base", "n_step_lstm_base",
-    "n_step_rnn_base", "neg", "pow", "rdiv", "rfloordiv", "rmatmul", "rpow", "rsub", "sub",
+    "argmax", "argmax_crf1d", "argmin", "div", "fbeta_score", "floordiv", "gumbel_softmax", "mul", "n_step_gru_base",
+    "n_step_lstm_base", "n_step_rnn_base", "neg", "pow", "rdiv", "rfloordiv", "rmatmul", "rpow", "rsub", "sub",
 ]  # fmt: skip
+
+
+def argmax(x: Any, axis: Any = None) -> Variable:
+    """Return the indices of the maxima as int32."""
+    return functions.cast(functions.argmax(x, axis=_one(axis)), "int32")
+
+
+def argmin(x: Any, axis: Any = None) -> Variable:
+    """Return the indices of the minima as int32."""
+    return functions.cast(functions.argmin(x, axis=_one(axis)), "int32")
+
+
+def _one(axis: Any) -> Any:
+    if axis is not None and not hasattr(axis, "__index__"):
+        raise TypeError(f"axis must be None or int, got {axis!r}")
+    return axis
+
+
+def argmax_crf1d(cost: Any, xs: Any) -> Any:
+    """Return the largest score and the best path as int32 arrays; see `xpgrad.functions.argmax_crf1d`."""
+    score, path = functions.argmax_crf1d(cost, xs)
+    return score, [as_array(functions.cast(labels, "int32")) for labels in path]
 
 
 def rsub(x: Any, other: Any) -> Variable:

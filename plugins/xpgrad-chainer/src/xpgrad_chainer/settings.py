@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from xpgrad import Variable, VariableNode, array_api, global_config
-from xpgrad.graph.application import other_labels
+from xpgrad.graph.application import other_labels, other_names
 from xpgrad_chainer import streams
 from xpgrad_chainer.function_classes import titles
 
@@ -26,9 +26,25 @@ ENTRIES: dict[str, Any] = {
     "use_static_graph": True,
 }
 """Entries of `chainer.config`; those that choose kernels of cuDNN or iDeep have no effect."""
-LABELS = {title: name for name, title in titles().items() if title not in ("add", "sub", "mul", "div", "pow", "neg")}
-LABELS["permute_dims"] = "Transpose"
-"""Labels of functions: the names of Chainer's classes; operators have the labels of Chainer already."""
+OPERATORS = {
+    "add": "Add", "subtract": "Sub", "multiply": "Mul", "divide": "Div", "floor_divide": "FloorDiv", "pow": "PowVarVar",
+    "negative": "Neg",
+}  # fmt: skip
+"""Names of Chainer's classes by xpgrad's names of operators, which have the labels of Chainer already."""
+NAMES = {title: name for name, title in titles().items()} | {"permute_dims": "Transpose"} | OPERATORS
+"""Names of Chainer's classes by the names of functions."""
+PLAIN = {
+    "arccos", "arcsin", "arctan", "arctan2", "arctanh", "cos", "cosh", "det", "digamma", "erf", "erfc", "erfcinv",
+    "erfcx", "erfinv", "exp", "expm1", "fmod", "lgamma", "log", "log10", "log1p", "log2", "log_ndtr", "ndtr", "ndtri",
+    "polygamma", "rsqrt", "sin", "sinh", "sqrt", "square", "tan", "zeta",
+}  # fmt: skip
+"""Functions of mathematics, whose classes have labels of their own."""
+LABELS = {
+    title: name
+    for title, name in NAMES.items()
+    if title not in PLAIN and title not in OPERATORS and title not in ("sub", "mul", "div", "neg")
+} | {"absolute": "|_|"}
+"""Labels of functions: by default the names of Chainer's classes."""
 
 CONVERTIBLE: Any = next(cls for cls in Variable.__mro__ if "__array__" in vars(cls))
 """The class that has the method by which NumPy converts Variables."""
@@ -51,6 +67,7 @@ class Settings:
         _plan_again()
         streams.install()
         other_labels.update(LABELS)
+        other_names.update(NAMES)
         rank: Any = VariableNode.rank  # a slot
         setattr(VariableNode, "_rank", property(rank.__get__, rank.__set__))  # noqa: B010 - Chainer's
         self._array = CONVERTIBLE.__array__
@@ -66,6 +83,7 @@ class Settings:
             else:
                 vars(global_config).pop(name, None)
         other_labels.clear()
+        other_names.clear()
         _plan_again()
         streams.uninstall()
         CONVERTIBLE.__array__ = self._array
