@@ -125,7 +125,7 @@ class StandardUpdater(Updater):
             restore(held)
             raise
         if self.auto_new_epoch and iterator.is_new_epoch:
-            optimizer.new_epoch()
+            optimizer.new_epoch(optimizer.use_auto_new_epoch)
 
     def _compiled(self, optimizer: Any, loss: Callable[..., Any]) -> Callable[..., Any]:
         step = self._step
@@ -179,7 +179,7 @@ class StandardUpdater(Updater):
                 for path, link in optimizer.target.namedlinks():
                     if isinstance(link, Stateful):
                         serialize_state(link, serializer[f"state:{name}"][path])
-        self.iteration = int(serializer("iteration", self.iteration))
+        self.iteration = serializer("iteration", self.iteration)
 
 
 def convert(converter: Callable[..., Any], batch: Any, device: Device | None) -> Any:

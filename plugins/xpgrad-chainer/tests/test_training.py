@@ -117,6 +117,30 @@ def test_dataset_without_a_network_names_the_place_of_its_file(tmp_path, monkeyp
         download.set_dataset_root(root)
 
 
+def test_lines_of_one_file_are_no_tuples(tmp_path) -> None:
+    from chainer.datasets import TextDataset
+
+    path = tmp_path / "lines.txt"
+    path.write_text("a\nb\n")
+    data = TextDataset([str(path)])
+    assert (data[:], TextDataset([str(path)] * 2)[1]) == (["a\n", "b\n"], ("b\n", "b\n"))
+    data.close()
+    with pytest.raises(ValueError, match="closed"):
+        data[0]
+
+
+def test_updater_counts_the_epochs_of_its_optimizer() -> None:
+    import chainer
+    from chainer import training
+
+    optimizer = chainer.optimizers.SGD().setup(chainer.links.Linear(1, 1))
+    iterator = chainer.iterators.SerialIterator([np.ones(1, "f")], 1)
+    training.StandardUpdater(iterator, optimizer, loss_func=lambda x: chainer.functions.sum(x)).update()
+    with pytest.raises(RuntimeError, match="an updater counts epochs"):
+        optimizer.new_epoch()
+    assert optimizer.epoch == 1
+
+
 def test_vocabulary_of_the_treebank_is_that_of_its_training_text(tmp_path, monkeypatch) -> None:
     from chainer import datasets
     from chainer.dataset import download

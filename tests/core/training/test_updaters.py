@@ -13,6 +13,8 @@ from xpgrad.training import StandardUpdater, Updater
 class Optimizer:
     """Optimizer that keeps the arguments of its calls."""
 
+    use_auto_new_epoch = False
+
     def __init__(self):
         self.target, self.calls, self.epochs, self.scale = L.Linear(1, 1), [], 0, None
 

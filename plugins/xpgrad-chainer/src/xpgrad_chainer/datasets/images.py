@@ -183,7 +183,7 @@ class LabeledZippedImageDataset(DatasetMixin):
 
 
 class TextDataset(DatasetMixin):
-    """Lines of a text file, or tuples of the corresponding lines of several.
+    """Lines of a text file, or tuples of the corresponding lines of several files.
 
     Parameters
     ----------
@@ -202,7 +202,6 @@ class TextDataset(DatasetMixin):
         newline: Any = None,
         filter_func: Callable[..., bool] | None = None,
     ) -> None:
-        self._single = isinstance(paths, str)
         names = [paths] if isinstance(paths, str) else list(paths)
         if not names:
             raise ValueError("TextDataset: at least one text file must be specified")
@@ -216,7 +215,7 @@ class TextDataset(DatasetMixin):
             counts = ", ".join(str(len(each)) for each in lines)
             raise ValueError(f"TextDataset: the number of lines in each file must be the same, got {counts}")
         rows = zip(*lines, strict=True)
-        self._rows = [row for row in rows if filter_func is None or filter_func(*row)]
+        self._rows: list[Any] | None = [row for row in rows if filter_func is None or filter_func(*row)]
 
     @staticmethod
     def _for_each(name: str, value: Any, count: int) -> list[Any]:
@@ -227,11 +226,18 @@ class TextDataset(DatasetMixin):
         return list(value)
 
     def close(self) -> None:
-        """Return at once, because the files are read and closed already."""
+        """Drop the lines; the files are closed already."""
+        self._rows = None
 
     def __len__(self) -> int:
-        return len(self._rows)
+        return len(self._read())
 
     def get_example(self, i: int) -> Any:
         """Return a line, or a tuple of lines."""
-        return self._rows[i][0] if self._single else self._rows[i]
+        row = self._read()[i]
+        return row[0] if len(row) == 1 else row
+
+    def _read(self) -> list[Any]:
+        if self._rows is None:
+            raise ValueError("TextDataset: the data set is closed")
+        return self._rows

@@ -2,6 +2,6 @@
 
 from xpgrad.training.triggers import IntervalTrigger
 from xpgrad_chainer.training.trainer import EarlyStoppingTrigger, Trainer
-from xpgrad_chainer.training.updaters import ParallelUpdater
+from xpgrad_chainer.training.updaters import ParallelUpdater, StandardUpdater
 
-__all__ = ["EarlyStoppingTrigger", "IntervalTrigger", "ParallelUpdater", "Trainer"]
+__all__ = ["EarlyStoppingTrigger", "IntervalTrigger", "ParallelUpdater", "StandardUpdater", "Trainer"]

@@ -6,9 +6,21 @@ from typing import Any
 
 from xpgrad import force_backprop_mode, using_device
 from xpgrad.dataset import concat_examples
-from xpgrad.training.updaters import StandardUpdater, call
+from xpgrad.training import updaters
+from xpgrad.training.updaters import call
 
-__all__ = ["MultiprocessParallelUpdater", "ParallelUpdater"]
+__all__ = ["MultiprocessParallelUpdater", "ParallelUpdater", "StandardUpdater"]
+
+
+class StandardUpdater(updaters.StandardUpdater):
+    """The updater of xpgrad, whose optimizers count epochs only by ``new_epoch(auto=True)``."""
+
+    __doc__ = updaters.StandardUpdater.__doc__
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for optimizer in self.get_all_optimizers().values() if self.auto_new_epoch else ():
+            optimizer.use_auto_new_epoch = True
 
 
 class ParallelUpdater(StandardUpdater):
@@ -80,7 +92,7 @@ class ParallelUpdater(StandardUpdater):
         for model in others:
             model.copyparams(target)
         if self.auto_new_epoch and iterator.is_new_epoch:
-            optimizer.new_epoch(auto=True) if optimizer.use_auto_new_epoch else optimizer.new_epoch()
+            optimizer.new_epoch(optimizer.use_auto_new_epoch)
 
 
 class MultiprocessParallelUpdater(StandardUpdater):

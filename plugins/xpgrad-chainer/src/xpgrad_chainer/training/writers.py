@@ -131,7 +131,7 @@ class QueueWriter(Writer):
 
     def __call__(self, filename: str, outdir: str, target: Any) -> None:
         """Put a file into the queue."""
-        self._queue.put([filename, outdir, target])
+        self._queue.put([self._task, filename, outdir, target])
 
     def create_task(self, savefun: Save) -> Callable[..., Any]:
         """Return a function that writes a file."""
@@ -152,7 +152,7 @@ class QueueWriter(Writer):
             if task is None:
                 q.task_done()
                 return
-            self._task(*task)
+            task[0](*task[1:])
             self._post_save()
             q.task_done()
 
