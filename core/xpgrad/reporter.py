@@ -218,6 +218,8 @@ class DictSummary:
                 if isinstance(value, tuple) and len(value) == 2:
                     value, weight = map(_plain, value)
                 value = _plain(value)
+                if getattr(weight, "ndim", 0):
+                    raise ValueError(f"DictSummary.add: expected the weight of {key!r} as a number, got {weight!r:.60}")
                 if isinstance(value, (int, float)) or getattr(value, "ndim", -1) == 0:
                     summary = summaries[key] = copy.copy(summaries.get(key) or Summary())
                     summary.add(value, weight)

@@ -276,7 +276,7 @@ FIRST: dict[str, tuple[Callable[[], Any], Any, str]] = {
         RuntimeError,
         r"^SGD\.add_hook: call setup\(model\) first, which removes all hooks$",
     ),
-    "setup of parameters": (lambda: sgd([1]), TypeError, r"^SGD\.setup: expected a Link, got list$"),
+    "setup of parameters": (lambda: sgd([1]), TypeError, r"^SGD\.setup: optimization target must be a link, got list$"),
     "update before backward": (
         lambda: sgd().update(),
         RuntimeError,

@@ -36,7 +36,7 @@ class Classifier(Chain):
         accfun: Callable[..., Any] = accuracy, label_key: int | str = -1,
     ) -> None:  # fmt: skip
         if not isinstance(label_key, (int, str)):
-            raise TypeError(f"Classifier: expected label_key to be an int or str, got {type(label_key).__name__}")
+            raise TypeError(f"Classifier: label_key must be int or str, got {type(label_key).__name__}")
         super().__init__()
         self.lossfun, self.accfun, self.label_key = lossfun, accfun, label_key
         self.y: Any = None
@@ -54,12 +54,12 @@ class Classifier(Chain):
         rest, key = list(args), self.label_key
         if isinstance(key, str):
             if key not in kwargs:
-                raise ValueError(f"Classifier: expected the labels as argument {key!r}, got {sorted(kwargs)}")
+                raise ValueError(f"Classifier: Label key {key!r} is not among the arguments {sorted(kwargs)}")
             t = kwargs.pop(key)
         elif -len(rest) <= key < len(rest):
             t = rest.pop(key)
         else:
-            raise ValueError(f"Classifier: the labels are argument {key}, but there are {len(rest)} arguments")
+            raise ValueError(f"Classifier: Label key {key} is out of bounds: there are {len(rest)} arguments")
         self.y = self.loss = self.accuracy = None
         self.y = self.predictor(*rest, **kwargs)
         self.loss = self.lossfun(self.y, t)

@@ -54,7 +54,7 @@ class Adam(GradientMethod):
         super().__init__(
             alpha=alpha, beta1=beta1, beta2=beta2, eps=eps, eta=eta, weight_decay_rate=weight_decay_rate,
             amsgrad=amsgrad, adabound=adabound, final_lr=final_lr, gamma=gamma,
-            initial_alpha=alpha(0) if callable(alpha) else alpha,
+            _initial_alpha=alpha(0) if callable(alpha) else alpha,
         )  # fmt: skip
 
     @property
@@ -84,7 +84,7 @@ class Adam(GradientMethod):
             "kept": kept(eta, h["weight_decay_rate"]), "amsgrad": bool(h["amsgrad"]), "adabound": bool(h["adabound"]),
         }  # fmt: skip
         if h["adabound"]:
-            last = eta * h["final_lr"] * alpha / h["initial_alpha"]
+            last = eta * h["final_lr"] * alpha / h["_initial_alpha"]
             found["lower"] = last * (1.0 - 1.0 / (h["gamma"] * t + 1.0))
             found["upper"] = last * (1.0 + 1.0 / (h["gamma"] * t))
         return found

@@ -56,7 +56,9 @@ class Optimizer:
     def setup(self, link: Link) -> Any:
         """Make `link` the target, with `t` and `epoch` 0 and no hooks; return the optimizer."""
         if not isinstance(link, Link):
-            raise TypeError(f"{type(self).__name__}.setup: expected a Link, got {type(link).__name__}")
+            raise TypeError(
+                f"{type(self).__name__}.setup: optimization target must be a link, got {type(link).__name__}"
+            )
         self.target, self.t, self.epoch = link, 0, 0
         self._hooks = {"pre": {}, "post": {}}
         if not hasattr(self, "_in_turn"):  # a derived class has not called __init__
@@ -95,7 +97,7 @@ class Optimizer:
         timing : {"auto", "pre", "post"}
             "auto" takes the hook's attribute `timing`, or "pre".
         """
-        if self.target is None:
+        if self.target is None and callable(hook):
             raise RuntimeError(f"{type(self).__name__}.add_hook: call setup(model) first, which removes all hooks")
         register(self._hooks, hook, name, timing, type(self).__name__)
 
@@ -192,7 +194,7 @@ class GradientMethod(Optimizer, Formula):
         other = [hook for hook in hooks if not hasattr(hook, "gradients")]
         if other:
             raise TypeError(f"{type(self).__name__}.rule: expected hooks with a method gradients, got {other[0]!r}")
-        return Rule(type(self), self.hyperparam.get_dict(), hooks)
+        return Rule(type(self), self.hyperparam.at(None), hooks)
 
     # Loss scaling
 

@@ -55,11 +55,11 @@ def test_labels_are_one_of_the_arguments(key, args, kwargs):
 
 
 def test_errors():
-    with pytest.raises(TypeError, match="expected label_key to be an int or str, got float"):
+    with pytest.raises(TypeError, match="label_key must be int or str, got float"):
         L.Classifier(Sum(), label_key=1.0)
-    with pytest.raises(ValueError, match="the labels are argument 2, but there are 2 arguments"):
+    with pytest.raises(ValueError, match="Label key 2 is out of bounds: there are 2 arguments"):
         L.Classifier(Sum(), label_key=2)(X, T)
-    with pytest.raises(ValueError, match="expected the labels as argument 't', got \\['x'\\]"):
+    with pytest.raises(ValueError, match="Label key 't' is not among the arguments \\['x'\\]"):
         L.Classifier(Sum(), label_key="t")(x=X)
 
 

@@ -27,7 +27,7 @@ def test_setup_returns_the_optimizer_and_takes_links_only():
     assert optimizer.target is model
     assert isinstance(optimizer, GradientMethod)
     assert isinstance(optimizer, Optimizer)
-    with pytest.raises(TypeError, match=r"SGD.setup: expected a Link, got list"):
+    with pytest.raises(TypeError, match=r"SGD.setup: optimization target must be a link, got list"):
         optimizers.SGD().setup([model.W])
     with pytest.raises(RuntimeError, match=r"SGD.update: there is no model; call setup\(model\) first"):
         optimizers.SGD().update()
