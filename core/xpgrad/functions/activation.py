@@ -189,7 +189,7 @@ def rrelu(x: AnyArray, l: float = 1 / 8, u: float = 1 / 3, *, r: AnyArray | None
     if not config.train:
         slopes = xp.full(spec.shape, (l + u) / 2, dtype=spec.dtype, device=spec.device)
     elif r is None:
-        slopes = xp.add(xp.multiply(random.uniform_like(spec), u - l), l)
+        slopes = spec.backend.restore(xp.add(xp.multiply(random.uniform_like(spec), u - l), l))
     else:
         if isinstance(r, Variable) and r.requires_grad:
             raise ValueError("rrelu: r must be an array, not a Variable that requires a gradient: it has none")

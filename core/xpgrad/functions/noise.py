@@ -66,7 +66,8 @@ def dropout(x: AnyArray, ratio: float = 0.5, *, mask: AnyArray | None = None, re
     if mask is None:
         backend = spec.backend
         kept = _kept(spec, spec.shape, ratio)
-        mask = backend.xp.multiply(backend.follow(backend.xp.astype)(kept, spec.dtype), 1.0 / (1.0 - ratio))
+        kept = backend.follow(backend.xp.astype)(kept, spec.dtype)
+        mask = backend.restore(backend.xp.multiply(kept, 1.0 / (1.0 - ratio)))
     else:
         found = known_spec(mask, "dropout")
         if found.shape != spec.shape or found.dtype != spec.dtype:
