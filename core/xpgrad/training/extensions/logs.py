@@ -108,7 +108,8 @@ class PrintReport(Extension):
             cells = (f"{record[e]:<{max(10, len(e))}.6g}" if e in record else " " * max(10, len(e)) for e in entries)
             rows.append("  ".join(cells))
         out.write("".join(f"{row}\n" for row in rows))
-        out.flush()
+        if hasattr(out, "flush"):  # Chainer takes any object that writes
+            out.flush()
         self._printed = len(log)
 
     def serialize(self, serializer: Any) -> None:
