@@ -76,7 +76,7 @@ class Backend:
     immutable: bool = False
     in_place_from: float = math.inf
     blocks_from: float = math.inf
-    evaluate: Callable[[Sequence[Array]], None] | None = None
+    evaluate: Any = None
     has_current_device: bool = False
     declared: "Capabilities | None" = None
     zero_dimensional_widen: bool = True

@@ -65,8 +65,7 @@ def dropout(x: AnyArray, ratio: float = 0.5, *, mask: AnyArray | None = None, re
         return (x, mask) if return_mask else x
     if mask is None:
         backend = spec.backend
-        kept = _kept(spec, spec.shape, ratio)
-        kept = backend.follow(backend.xp.astype)(kept, spec.dtype)
+        kept = backend.follow(backend.xp.astype)(_kept(spec, spec.shape, ratio), spec.dtype)
         mask = backend.restore(backend.xp.multiply(kept, 1.0 / (1.0 - ratio)))
     else:
         found = known_spec(mask, "dropout")

@@ -17,7 +17,7 @@ from xpgrad.watch import inspection
 
 other_labels: dict[str, str] = {}
 other_names: dict[str, str] = {}
-"""Labels that functions have instead of their own, in programs that were written for another library."""
+"""Labels and names that functions have instead of their own, in programs that were written for another library."""
 
 
 class Application(FunctionNode):
@@ -114,8 +114,7 @@ class Application(FunctionNode):
     def _impl_name(self) -> str:
         if self.pullback in (RELEASED, None):
             return self.label
-        name: str = self.pullback.definition.name
-        return other_names.get(name, name)
+        return other_names.get(self.pullback.definition.name, self.pullback.definition.name)
 
     @property
     def unchained(self) -> bool:  # type: ignore[override]  # a constant for functions that know their outputs

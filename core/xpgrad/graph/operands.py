@@ -16,12 +16,10 @@ from xpgrad.types import WHOLE, Array, Dtype
 
 _NESTED = (list, tuple, slice, NoneType, EllipsisType, *WHOLE)
 """Types of the items of tuples that are parameters: lengths, axes, and parts of an index."""
-NUMBERS = frozenset(
-    [
-        *("axes", "axis", "columns", "correction", "groups", "i", "j", "k", "m", "n", "offset", "ord", "power", "rows"),
-        *("repeats", "s", "shape", "shift"),
-    ]
-)
+NUMBERS = frozenset((
+    "axes", "axis", "columns", "correction", "groups", "i", "j", "k", "m", "n", "offset", "ord", "power", "repeats",
+    "rows", "s", "shape", "shift",
+))  # fmt: skip
 """Parameters that decide shapes or formulas: arrays in their place are read when a function is called."""
 
 KINDS = (("bool", bool), ("integral", int), ("real floating", float), ("complex floating", complex))

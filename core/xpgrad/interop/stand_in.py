@@ -166,10 +166,7 @@ class StandIn(MetaPathFinder, Loader):
             sys.stdout.write(f"{self.disable()} removed\n")
             return
         self.install()
-        if list(arguments[:2]) == [
-            "-m",
-            "pytest",
-        ]:  # the processes of pytest-xdist import the plugins that are named here
+        if list(arguments[:2]) == ["-m", "pytest"]:  # the processes of pytest-xdist import the plugins named here
             plugins = os.environ.get("PYTEST_PLUGINS"), f"{self._top}.__main__"
             os.environ["PYTEST_PLUGINS"] = ",".join(filter(None, plugins))
         if len(arguments) > 1 and arguments[0] == "-m":

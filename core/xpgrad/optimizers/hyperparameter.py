@@ -36,13 +36,17 @@ class Hyperparameter:
 
     def get_dict(self) -> dict[str, Any]:
         """Return a dictionary of all values, including the values of parents."""
-        return {name: value for name, value in self.at(None).items() if not name.startswith("_")}
+        return {name: value for name, value in self.values().items() if not name.startswith("_")}
 
-    def at(self, t: int | None) -> dict[str, Any]:
-        """Return all values, those of an optimizer's own formulas too, in step `t`, counted from 1; None: schedules."""
-        found = {} if self._parent is None else self._parent.at(None)
-        found |= {name: value for name, value in self.__dict__.items() if name != "_parent"}
-        return {name: value(t - 1) if t is not None and callable(value) else value for name, value in found.items()}
+    def values(self) -> dict[str, Any]:
+        """Return a dictionary of all values, including values that only the formulas of an optimizer use."""
+        found = {**({} if self._parent is None else self._parent.values()), **self.__dict__}
+        del found["_parent"]
+        return found
+
+    def at(self, t: int) -> dict[str, Any]:
+        """Return a dictionary of all values in step `t`, counted from 1, with schedules evaluated."""
+        return {name: value(t - 1) if callable(value) else value for name, value in self.values().items()}
 
 
 class HyperparameterProxy:

@@ -56,9 +56,8 @@ class Optimizer:
     def setup(self, link: Link) -> Any:
         """Make `link` the target, with `t` and `epoch` 0 and no hooks; return the optimizer."""
         if not isinstance(link, Link):
-            raise TypeError(
-                f"{type(self).__name__}.setup: optimization target must be a link, got {type(link).__name__}"
-            )
+            kind = type(link).__name__
+            raise TypeError(f"{type(self).__name__}.setup: optimization target must be a link, got {kind}")
         self.target, self.t, self.epoch = link, 0, 0
         self._hooks = {"pre": {}, "post": {}}
         if not hasattr(self, "_in_turn"):  # a derived class has not called __init__
@@ -194,7 +193,7 @@ class GradientMethod(Optimizer, Formula):
         other = [hook for hook in hooks if not hasattr(hook, "gradients")]
         if other:
             raise TypeError(f"{type(self).__name__}.rule: expected hooks with a method gradients, got {other[0]!r}")
-        return Rule(type(self), self.hyperparam.at(None), hooks)
+        return Rule(type(self), self.hyperparam.values(), hooks)
 
     # Loss scaling
 
@@ -334,14 +333,13 @@ class GradientMethod(Optimizer, Formula):
 
     def _evaluate(self, params: Sequence[Parameter]) -> None:
         """Compute the model and its states, if they are of lazy libraries: their graphs would grow with each step."""
-        found = Collector()
-        assert self.target is not None
-        self.target.device_resident_accept(found)
-        states = [param.update_rule._state or {} for param in params if param.update_rule is not None]
+        found, target = Collector(), self.target
+        target.device_resident_accept(found)
+        for param in params:
+            found.arrays += (getattr(param.update_rule, "_state", None) or {}).values()
         for backend in {param._node.spec.backend for param in params}:
             if backend.evaluate is not None:
-                arrays = [*found.arrays, *(array for state in states for array in state.values())]
-                backend.evaluate([array for array in arrays if isinstance(array, backend.array_types)])
+                backend.evaluate([array for array in found.arrays if isinstance(array, backend.array_types)])
 
     def compile(self, lossfun: Callable[..., Any], **options: Any) -> CompiledStep:
         """Return a function that makes a step like `update`, as one program: forward, backward, and update.

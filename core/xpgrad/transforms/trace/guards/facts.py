@@ -42,8 +42,7 @@ FUNCTIONS = (
     *(classmethod, staticmethod, types.ClassMethodDescriptorType),
 )
 CONSTANT = types.CodeType, types.BuiltinFunctionType, types.MethodDescriptorType
-FIELDS = type(vars(collections.namedtuple("Point", "x"))["x"])
-SLOTS = types.MemberDescriptorType, types.GetSetDescriptorType, FIELDS
+SLOTS = types.MemberDescriptorType, types.GetSetDescriptorType, type(vars(collections.namedtuple("Point", "x"))["x"])
 PROPERTIES = property, functools.cached_property
 CLASS_KINDS = frozenset(["attribute", "method", "class attribute", "inherited"])
 SETTINGS = frozenset(["name", "initializer", "update_rule", "requires_grad", "label"])
