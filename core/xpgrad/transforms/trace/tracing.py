@@ -219,14 +219,14 @@ class Trace:
             used.update(self.pullback.residuals)
         pairs = zip(program.inputs, self.sources, strict=True)
         kept = [(v, s) for v, s in pairs if v in used or not (s.kind.startswith("gradient") or v in self.level.read)]
-        self.program = program.replaced(inputs=tuple(v for v, _ in kept))
-        self.sources = [s for _, s in kept]
+        self.program, self.sources = program.replaced(inputs=tuple(v for v, _ in kept)), [s for _, s in kept]
 
     def _guard_numbers(self, inputs: Sequence[Array]) -> None:
         """Note the values of arrays from outside that functions have got, and that are no inputs: an axis, a width."""
         for x in list(self.facts.passed.values()):
             backend = plugins.backend_of(x)
-            same = [y for y in inputs if type(y) is type(x) and same_place(backend.spec(x), backend.spec(y))]
+            like = [y for y in inputs if type(y) is type(x) and y.dtype == x.dtype]  # arrays of text have no specs
+            same = [y for y in like if same_place(backend.spec(x), backend.spec(y))]
             known = any(x is y or (backend.is_view(x) and backend.same_values(x, y)) for y in same)  # of x[:2], a copy
             if not known and (is_small(x) or backend.is_kind(x.dtype, ("bool", "integral"))):
                 self.facts.array(x)
