@@ -131,7 +131,7 @@ STATES = {
         "    rows[1][0][0] = a[0]\n    return rows[0][0] + rows[1][0][0]", "h()", "a[0] = 5.0"),
     "an array of counts": ("n = np.array([1, 2])", "np.pad(np.asarray(Variable(np.ones(2)).array), n).sum() * len(n)",
         "n[0] = 5"),
-    "an array of text": ("n = np.array(['a', 'b'])", "np.where(n == 'a', 1.0, 2.0).sum()", "n[0] = 'b'"),
+    "a choice by text": ("n = np.array(['a', 'b'])", "np.where(n == 'a', 1.0, 2.0).sum()", "n[0] = 'b'"),
     "reduce": ("ks = [NS(s=2.0), NS(s=3.0)]", "functools.reduce(lambda a, k: a * k.s, ks, 1.0)", "ks[1].s = 9.0"),
     "a set": ("s = {1}", "(2.0 if 2 in s else 3.0)", "s.add(2)"),
     "a set comprehension": (
