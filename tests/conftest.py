@@ -1,6 +1,5 @@
 """Fixtures of all tests: every backend that the core is tested on, and seeded randomness."""
 
-import gc
 import os
 import random
 from collections.abc import Iterator
@@ -30,12 +29,6 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ.setdefault("JAX_ENABLE_X64", "1")
     if "XPGRAD_CACHE_DIR" not in os.environ and getattr(config, "cache", None) is not None:
         os.environ["XPGRAD_CACHE_DIR"] = str(config.cache.mkdir("xpgrad") / "compiled")
-
-
-def pytest_collection_finish() -> None:
-    """Leave the tests themselves to no garbage collection: one would take half a second."""
-    gc.collect()
-    gc.freeze()
 
 
 def pytest_report_header() -> str:

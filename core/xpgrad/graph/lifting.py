@@ -30,7 +30,7 @@ def call_lifted(definition: "Definition", operands: Sequence[Any], parameters: d
 def lifted_parameters(definition: "Definition", level: Level, parameters: dict[str, Any]) -> dict[str, Any]:
     """Lift the Variables and arrays among the parameters of a primitive; where numbers are expected, return these."""
     return {
-        name: as_numbers(definition.title, name, x) if name in NUMBERS else lifted(level, x)
+        name: as_numbers(definition.title, name, x) if type(x) is not int and name in NUMBERS else lifted(level, x)
         for name, x in parameters.items()
     }
 

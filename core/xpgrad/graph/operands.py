@@ -235,7 +235,8 @@ def plain_parameters(operation: str, parameters: dict[str, Any], backend: Backen
     plain = {}
     for name, value in parameters.items():
         try:
-            plain[name] = _plain(name, as_numbers(operation, name, value) if name in NUMBERS else value)
+            read = value if name not in NUMBERS or type(value) is int else as_numbers(operation, name, value)
+            plain[name] = _plain(name, read)
         except _TooDeep:
             raise ValueError(
                 f"{called(operation)}: expected {name} to be nested at most {MAX_DEPTH} deep, got {described(value)}"
@@ -250,8 +251,7 @@ def as_numbers(operation: str, name: str, value: Any, depth: int = 0) -> Any:
     if isinstance(value, (list, tuple)) and depth < MAX_DEPTH:
         items = [as_numbers(operation, name, item, depth + 1) for item in value]
         return value if all(a is b for a, b in zip(items, value, strict=True)) else tuple(items)
-    array = as_array(value)
-    if type(array) not in plugins.by_type:
+    if type(array := as_array(value)) not in plugins.by_type:
         return value
     if hasattr(array, "values_for"):
         array = array.values_for(f"it was the parameter {name} of {called(operation)}")

@@ -29,8 +29,8 @@ FRACTION_FROM = 2.5
 TERMS = 40
 """Terms of the fraction at the smallest argument for which it is used."""
 DEGREES = 0.01, 15.0, 60.0
-"""Degrees of freedom between the first two, derivatives of Student's distribution by them are power series, without
-cancellation; up to the third, those of `betainc` lose at most four digits."""
+"""Limits of the degrees of freedom: between the first two, derivatives of Student's distribution by them are power
+series without cancellation; from there to the third, they come from `betainc`, and lose at most four digits."""
 FEW, OF_FEW, OF_MANY = 3.0, 0.5, 0.25
 """Few degrees of freedom, and the ``t**2 / (df + t**2)`` up to which terms of the power series that starts at 0 cancel
 less than those of the other, for few and more degrees."""

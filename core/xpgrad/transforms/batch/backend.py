@@ -181,7 +181,7 @@ class BatchBackend(TransformedBackend):
         except Exception as error:
             own = None if isinstance(error, BatchError) else self._of_a_member(function, args, kwargs)
             if own is None and isinstance(error, IndexError) and type(args[0]) is self.kind and not args[0].shape:
-                # PyTorch's numbers have the axes 0 and -1
+                # numbers of some libraries have the axes 0 and -1
                 ones = [b.made(b.reshaped(x, (1,))) if type(x) is self.kind and x.batched else x for x in args]
                 return self.replaced(row(b, function, *ones, **kwargs), lambda y: b.made(b.reshaped(y, ())))
             if own is None and isinstance(error, TypeError):  # a library's, for an array in place of a number

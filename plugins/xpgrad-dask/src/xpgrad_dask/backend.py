@@ -10,7 +10,7 @@ from xpgrad.errors import UnknownArray
 from xpgrad.plugin import ArrayAPIBackend, Capabilities, Device, Spec
 from xpgrad.types import Array, DeviceHandle, Dtype, Index, Kernel
 from xpgrad_dask import indexing, namespace, special, tokens
-from xpgrad_dask.creation import auto_chunks, cut, duplicate, settle
+from xpgrad_dask.creation import auto_chunks, cut, duplicate, evaluate, settle
 from xpgrad_dask.kernels import KERNELS
 from xpgrad_dask.libraries import da, dask
 from xpgrad_dask.refusals import UNKNOWN
@@ -118,9 +118,8 @@ class DaskBackend(ArrayAPIBackend):
         return True
 
     def evaluate(self, arrays: Sequence[Array]) -> None:
-        """Compute arrays in one pass; they then hold their chunks instead of their graphs."""
-        for array, held in zip(arrays, dask.persist(*arrays), strict=True):
-            array.dask, array._name = held.dask, held.name
+        """Compute arrays in one pass."""
+        evaluate(arrays)
 
     def has_nan(self, array: Array) -> bool:
         """Return whether any element is not a number; a small array then keeps its values for later results."""

@@ -42,7 +42,12 @@ SMALL = 2**20
 def settle(x: Array) -> None:
     """Compute a small array once; it then holds its chunks instead of their graph."""
     if x.nbytes <= SMALL:
-        held = x.persist()
+        evaluate([x])
+
+
+def evaluate(arrays: Sequence[Array]) -> None:
+    """Compute arrays in one pass; they then hold their chunks instead of their graphs."""
+    for x, held in zip(arrays, dask.persist(*arrays), strict=True):
         x.dask, x._name = held.dask, held.name
 
 
