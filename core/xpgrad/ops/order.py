@@ -12,7 +12,7 @@ from xpgrad.array_api.elementwise.logical import isfinite, isnan, logical_not
 from xpgrad.array_api.elementwise.rounding import floor
 from xpgrad.array_api.elementwise.rounding import round as round_
 from xpgrad.array_api.indexing import take_along_axis
-from xpgrad.array_api.manipulation import concat, expand_dims, moveaxis, permute_dims, reshape, squeeze, stack, unstack
+from xpgrad.array_api.manipulation import concat, expand_dims, moveaxis, permute_dims, reshape, squeeze, stack
 from xpgrad.array_api.searching import where
 from xpgrad.array_api.shared.axes import Axis, checked_axes, reduced_axes
 from xpgrad.array_api.sorting import argsort, sort
@@ -196,12 +196,12 @@ def _fractions(name: str, q: Any, x: Variable) -> tuple[tuple[int, ...], Variabl
         return (len(q),), [_fraction(name, each, scale) for each in q]
     if not hasattr(q, "shape") or plugins.is_scalar(q):
         return (), [_fraction(name, q, scale)]
+    if (backend := plugins.by_type.get(type(q))) is not None and backend.base is None:
+        numbers = [_fraction(name, each, scale) for each in backend.to_host(q).reshape(-1).tolist()]
+        if backend is not x.node.spec.backend.root:
+            return tuple(q.shape), numbers
     flat = reshape(q, shape=(-1,))
     spec = flat.node.spec
-    is_known = not isinstance(q, Variable) and spec.backend.base is None  # else each batch element may have its own
-    numbers = [_fraction(name, each, scale) for each in unstack(flat)] if is_known else []
-    if numbers and spec.backend is not x.node.spec.backend:
-        return tuple(q.shape), numbers
     dtype = spec.wide if spec.differentiable else spec.backend.default_dtype("float")
     return tuple(q.shape), astype(flat, dtype, copy=False) / scale
 

@@ -129,6 +129,8 @@ STATES = {
         "d['a'] = 3.0"),
     "items of new lists": ("a = [2.0]\ndef h():\n    rows = [[0.0, 1.0], ([3.0],)]\n    rows[0][0] = a[0]\n"
         "    rows[1][0][0] = a[0]\n    return rows[0][0] + rows[1][0][0]", "h()", "a[0] = 5.0"),
+    "a slice of a new list": ("ks = [[2.0], [3.0]]\ndef h():\n    found = [None] * 2\n    found[:] = ks\n"
+        "    return sum(k[0] for k in found)", "h()", "ks[0][0] = 5.0"),
     "an array of counts": ("n = np.array([1, 2])", "np.pad(np.asarray(Variable(np.ones(2)).array), n).sum() * len(n)",
         "n[0] = 5"),
     "a choice by text": ("n = np.array(['a', 'b'])", "np.where(n == 'a', 1.0, 2.0).sum()", "n[0] = 'b'"),
@@ -250,6 +252,8 @@ PLACES = {
         "cell = Cell()\ndef f(x): return scan(cell, x, None, 3)[0]",
     "an index": "first = [0, 1]\ndef f(x): return x[:, first + [int(0 * READ)]] * READ",
     "a batch": "def f(x): return vmap(lambda row: row * READ)(x)",
+    "a batch of lists": "def of_row(row):\n    kept = [[0.0] for _ in range(2)]\n    for each in kept:\n"
+        "        each[0] = row * READ\n    return kept[0][0] + kept[1][0]\ndef f(x): return vmap(of_row)(x)",
     "a gradient": "def f(x): return grad(lambda x: (x * x * READ).sum())(x)",
 }  # fmt: skip
 

@@ -31,13 +31,17 @@ def test_a_change_outside_is_noticed(number):
     assert found.ran, found.warnings
 
 
-def test_an_array_that_is_moved_to_the_device_is_read():
-    w, device = np.ones(3), device_or_skip("@strict")
-    f = xpgrad.compile(lambda x: xp.sum(x * xp.asarray(w, device=x.device)))
-    x = device.send(np.ones(3))
+@pytest.mark.parametrize(
+    "uses",
+    [lambda x, w: xp.sum(xp.asarray(w, device=x.device) * x), lambda x, w: xp.sum(np.quantile(x, w / 8))],
+    ids=["moved to the device", "fractions"],
+)
+def test_an_array_of_another_library_is_read(uses):
+    w, x = np.ones(3), device_or_skip("@strict").send(np.arange(3.0))
+    f = xpgrad.compile(lambda x: uses(x, w))
     for value in 1.0, 5.0:
         w[1] = value
-        assert [float(f(x)) for _ in range(4)] == [2.0 + value] * 4
+        assert [float(f(x)) for _ in range(4)] == [float(uses(x, w))] * 4
     assert f.cache_info().hits == 4
 
 

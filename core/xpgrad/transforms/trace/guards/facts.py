@@ -206,7 +206,7 @@ class Facts:
             return False
         if kind is ARRAY or kind is BOX:
             whole = kind is BOX and any(self.is_risky(item, True) for item in contents(x))
-            return whole or (inside and type(x) is not tuple)
+            return whole or (inside and type(x) is not tuple and id(x) not in self.made)
         return not isinstance(x, (type, types.FunctionType, types.BuiltinFunctionType))
 
     def look(self, x: Any, deep: bool = True, arrays: bool = True) -> None:
@@ -446,9 +446,6 @@ class Facts:
                 if o.default_factory in (dict, list, set):
                     return FRESH
             return self._waiting(sh)
-        by_factory = isinstance(o, collections.defaultdict) and type(value) in (dict, list, set) and id(o) in self.made
-        if by_factory and id(value) not in self.known:
-            self.made[id(value)] = value
         return self.read("item", o, key, value)
 
     # At the end

@@ -150,25 +150,22 @@ def build_slice(self: Calls, sh: Any, s: Stack, arg: Any, value: Any) -> None:
 
 def store_subscript(self: Calls, sh: Any, s: Stack, arg: Any, value: Any) -> None:
     key, owner = s.pop(), s.pop()
-    self.use((s.pop(),), numbers=False)
-    _set_item(self, owner, key)
+    self.use(s[-1:], numbers=False)
+    _set_item(self, owner, key, s.pop())
 
 
 def store_slice(self: Calls, sh: Any, s: Stack, arg: Any, value: Any) -> None:
     del s[-2:]
     owner = s.pop()
-    s.pop()
-    _set_item(self, owner, slice(None))
+    _set_item(self, owner, slice(None), s.pop())
 
 
-def _set_item(self: Calls, owner: Any, key: Any) -> None:
-    if type(owner) is not Token:
-        if kind_of(owner) in (ARRAY, TRACED):
-            return
-        setter = inherited(type(owner), "__setitem__")
-        if hasattr(setter, "__code__"):
-            return
+def _set_item(self: Calls, owner: Any, key: Any, value: Any = None) -> None:
+    arrays = kind_of(owner) in (ARRAY, TRACED)
+    if type(owner) is not Token and (arrays or hasattr(inherited(type(owner), "__setitem__"), "__code__")):
+        return
     if isinstance(key, (Token, slice)) and not isinstance(owner, Token):
+        self.look(value, False)  # its items may be stored
         self.write("contents", owner, None)
     else:
         self.write("item", owner, key)
@@ -195,6 +192,8 @@ def get_iter(self: Calls, sh: Any, s: Stack, arg: Any, value: Any) -> None:
     if type(x) is not Token and hasattr(type(x), "__next__") and id(x) in self.known and kind_of(x) is OTHER:
         self.refuse(f"it goes on with an iterator from outside{sh.line}")
     self.special(x, "__iter__", "__getitem__")
+    if type(x) in (list, tuple) and id(x) in self.made:
+        self.made.update((id(y), y) for y in x if kind_of(y) is BOX and id(y) not in self.known)
     s.append(MIXED if self.is_risky(x) else FRESH)
 
 
