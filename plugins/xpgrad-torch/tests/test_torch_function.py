@@ -206,6 +206,19 @@ TWO = {
     "left-method": lambda x, y: Y.add(x) * Y.mul(y) - X.sub(x),
 }  # fmt: skip
 
+BY_PYTORCH = {
+    "cummax": lambda x, y: torch.cummax(x, 1),
+    "interpolate": lambda x, y: nn.interpolate(x[None, None], scale_factor=2, mode="bicubic"),
+    "max_pool2d-ceil": lambda x, y: nn.max_pool2d(x[None], 2, ceil_mode=True),
+    "pad-negative": lambda x, y: nn.pad(x, (-1, 2)),
+    "scatter_add": lambda x, y: torch.scatter_add(x, 1, I, y[:2, :3]),
+    "eigvalsh-upper": lambda x, y: torch.linalg.eigvalsh(x @ y.T, UPLO="U"),
+    "matrix_rank": lambda x, y: torch.linalg.matrix_rank(x, atol=1),
+    "batch_norm": lambda x, y: nn.batch_norm(x, torch.zeros(4).double(), torch.ones(4).double(), y[0], training=True),
+    "unique": lambda x, y: torch.unique(x > 0, dim=0),
+}  # fmt: skip
+"""Functions, or arguments, of which xpgrad has no rule."""
+
 
 def flat(results):
     return list(results) if isinstance(results, (tuple, list)) else [results]
@@ -219,7 +232,7 @@ def of_two(function):
     return function if function.__name__ == "<lambda>" else lambda x, y: function(x)
 
 
-CALLS = {**{name: of_two(f) for name, f in ONE.items()}, **TWO}
+CALLS = {**{name: of_two(f) for name, f in ONE.items()}, **TWO, **BY_PYTORCH}
 
 
 @pytest.mark.parametrize("name", CALLS)
@@ -311,13 +324,19 @@ def by_hessian(f, y, g, gg):
 
 
 @pytest.mark.parametrize("transform", [by_jvp, by_vmap, by_compile, by_hvp, by_jacobian, by_hessian])
-@pytest.mark.parametrize("name", sorted({*CALLS} - {"nonzero"}))  # whose shape depends on values
+@pytest.mark.parametrize("name", sorted({*CALLS} - {*BY_PYTORCH, "nonzero"}))  # whose shape depends on values
 @pytest.mark.exhaustive(1)
 def test_functions_within_transforms(name, transform):
     f = total(CALLS[name])
     found, expected = transform(f, *derivatives(f))
     for got, wanted in zip(flat(found), flat(expected), strict=True):
         torch.testing.assert_close(as_array(got), wanted, rtol=1e-8, atol=1e-8, equal_nan=True)
+
+
+@pytest.mark.parametrize("transform", [by_jvp, by_hvp])
+@pytest.mark.parametrize("name", BY_PYTORCH)
+def test_functions_of_pytorch_within_transforms(name, transform):
+    test_functions_within_transforms(name, transform)
 
 
 def test_a_second_derivative():
@@ -330,8 +349,8 @@ def test_a_second_derivative():
 @pytest.mark.parametrize(
     ("call", "error", "text"),
     [
-        (lambda v: torch.cummax(v, 0), TypeError, "xpgrad.interop.from_torch(torch.cummax), which has"),
-        (lambda v: torch.linalg.matrix_rank(v, atol=1), TypeError, "torch.linalg.matrix_rank: got an unexpected"),
+        (lambda v: torch.cummax(v, 2), IndexError, "torch.cummax: Dimension out of range"),
+        (lambda v: torch.autograd.grad(v, v), TypeError, "torch.autograd.grad is for tensors; use xpgrad.grad"),
         (lambda v: torch.sum(v, 2), IndexError, "torch.sum: "),
         (lambda v: torch.gather(v, 1, torch.tensor([[-1]])), IndexError, "torch.gather: take_along_axis: an index"),
         (lambda v: torch.index_select(v, 1, torch.tensor([-1])), IndexError, "torch.index_select: take: index 4 is"),
@@ -347,9 +366,10 @@ def test_a_second_derivative():
         (lambda v: torch.sin(v, out=X.clone()), TypeError, "torch.sin: out= and inplace= are not for Variables"),
         (lambda v: nn.relu(v, inplace=True), TypeError, "torch.relu: out= and inplace= are not for Variables"),
         (lambda v: X.clone().add_(v), TypeError, "torch.add_ writes into its tensor, so it is not for Variables"),
+        (lambda v: X.clone().__setitem__(0, v[0]), TypeError, "torch.__setitem__ writes into its tensor"),
+        (lambda v: nn.instance_norm(v[None], *v.detach()[:2, :3]), TypeError, "has written to the array of a Variable"),
         (lambda v: nn.softmax(v), TypeError, "torch.nn.functional.softmax: expected dim"),
         (lambda v: nn.relu(v, what=1), TypeError, "unexpected keyword argument 'what'"),
-        (lambda v: torch.linalg.eigh(v @ v.T, UPLO="U"), TypeError, "UPLO='U' is not for Variables"),
     ],
 )  # fmt: skip
 def test_unsupported_function_is_named(call, error, text):
@@ -367,7 +387,8 @@ def test_variables_over_another_librarys_arrays_are_refused(call):
 
 def test_tensors_with_a_tape_are_refused():
     v, weight = Variable(X.clone()), torch.nn.Parameter(torch.ones(2, 4, dtype=torch.float64))
-    for call in (lambda: nn.linear(v, weight), lambda: torch.add(v, X.clone().requires_grad_()),
+    for call in (lambda: nn.linear(v, weight), lambda: nn.hinge_embedding_loss(weight, v),
+                 lambda: torch.add(v, X.clone().requires_grad_()),
                  lambda: torch.nn.Linear(4, 2).double()(v)):  # fmt: skip
         with pytest.raises(UnknownArray, match="carries PyTorch's own tape"):
             call()
@@ -419,6 +440,6 @@ def test_numbers_have_the_axes_0_and_minus_1(name, dim):
 
 
 def test_every_name_of_the_table_is_one_of_pytorchs():
-    places = [torch, torch.Tensor, nn, torch._C._nn, torch._C._linalg, torch._C._special, torch._C._fft]
+    places = [torch, torch.autograd, torch.Tensor, nn, torch._C._nn, torch._C._linalg, torch._C._special, torch._C._fft]
     for name in TABLE:
         assert any(hasattr(place, name) for place in places), name

@@ -12,12 +12,12 @@ from xpgrad.errors import BackendMismatch
 def torch_function(
     cls: type, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
 ) -> Any:
-    """Return the result of a function of PyTorch on Variables over tensors.
+    """Return the result of a function of PyTorch on Variables over tensors; see `xpgrad_torch.functions.call`.
 
     Raises
     ------
     TypeError
-        The function, or an argument such as `out=`, is not defined for Variables.
+        The function writes into a tensor, also by an argument such as `out=`.
     BackendMismatch
         A Variable holds another library's array.
     """
@@ -27,7 +27,7 @@ def torch_function(
     name = func.__name__
     for x in (*args, *options.values()):
         _check(name, x)
-    return call(name, args, options)
+    return call(func, args, options)
 
 
 def _check(name: str, x: Any) -> None:

@@ -4,9 +4,14 @@ import inspect
 import re
 from typing import Any, NoReturn
 
+import torch
+
+from xpgrad import Variable
 from xpgrad.array_api.half_precision import in_single_precision
+from xpgrad.interop import foreign
 from xpgrad_torch.functions import elementwise, layers, losses, matrices, networks, reductions, shapes, special
-from xpgrad_torch.functions.table import TABLE
+from xpgrad_torch.functions.table import TABLE, NoRule, torch_function, variable
+from xpgrad_torch.interop.theirs import Torch
 
 CHAPTERS = elementwise, layers, losses, matrices, networks, reductions, shapes, special
 NUMPYS = {"axis": "dim", "keepdims": "keepdim", "x": "input", "x1": "input", "x2": "other"}
@@ -19,41 +24,71 @@ binary_cross_entropy_with_logits nll_loss cross_entropy kl_div"""
 TABLE |= {name: in_single_precision(TABLE[name]) for name in COMPOSITIONS.split()}
 
 
-def call(name: str, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
-    """Return the result of PyTorch's function `name` on Variables; TypeError if it is not defined."""
+PYTORCH = Torch()
+WRITES = re.compile(r".*[^_]_|__(set|delete|setitem|delitem|i(?!nvert|ndex|nt).*)__")
+
+
+@torch_function("grad")
+def grad(*args: Any, **options: Any) -> NoReturn:
+    """Refuse to compute gradients of Variables by ``torch.autograd.grad``."""
+    raise TypeError("torch.autograd.grad is for tensors; use xpgrad.grad")
+
+
+def call(function: Any, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
+    """Return the result of a function of PyTorch on Variables.
+
+    PyTorch computes functions and arguments of which xpgrad has no rule, with its own gradients.
+
+    Raises
+    ------
+    TypeError
+        The function writes into a tensor.
+    """
+    name = function.__name__
     title = "torch." + re.sub("^(linalg|fft|special)_", r"\1.", name)
-    function = TABLE.get(name)
-    if function is None:
-        _refuse(name, title)
-    given = {NUMPYS.get(key, key): value for key, value in options.items()}
-    if given.pop("out", None) is not None or given.pop("inplace", False):
+    given = {NUMPYS.get(key, key): value for key, value in options.items()} if name in TABLE else options
+    if WRITES.fullmatch(name):
+        raise TypeError(f"{title} writes into its tensor, so it is not for Variables; write y = f(x)")
+    if given.get("out") is not None or given.get("inplace"):
         raise TypeError(
             f"{title}: out= and inplace= are not for Variables; write y = f(x), "
             "a tensor that is written to has no gradient of it"
         )
     try:
-        return function(*args, **given)
+        try:
+            return _by_rule(name, args, {key: x for key, x in given.items() if key not in ("out", "inplace")})
+        except NoRule:
+            return _by_pytorch(title, function, args, options)
     except Exception as error:
-        text = _unknown(function, args, given) or str(error)
-        if not text.startswith("torch."):
-            error.args = (f"{title}: {text}", *error.args[1:])
+        if not str(error).startswith("torch."):
+            error.args = (f"{title}: {error}", *error.args[1:])
         raise
 
 
-def _unknown(function: Any, args: tuple[Any, ...], given: dict[str, Any]) -> str | None:
-    """Return which arguments our function does not have, or None if it has them all."""
+def _by_rule(name: str, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
+    """Return the result of our function; NoRule if there is none that takes these arguments."""
+    function = TABLE.get(name)
+    if function is None:
+        raise NoRule
     try:
-        inspect.signature(function).bind(*args, **given)
-    except TypeError as error:
-        return f"{error}, which is not for Variables; where no gradient is wanted, use v.array"
-    return None
+        return function(*args, **options)
+    except TypeError:
+        try:
+            inspect.signature(function).bind(*args, **options)
+        except TypeError:
+            raise NoRule from None
+        raise
 
 
-def _refuse(name: str, title: str) -> NoReturn:
-    if name.endswith("_") and not name.endswith("__"):
-        raise TypeError(f"{title} writes into its tensor, so it is not for Variables; write y = f(x)")
-    raise TypeError(
-        f"{title} has no meaning for Variables here; use functions of xpgrad.array_api, xpgrad.functions or "
-        f"xpgrad.ops, xpgrad.interop.from_torch({title}), which has the gradients of PyTorch, or, where no gradient "
-        "is wanted, v.array"
-    )
+def _by_pytorch(title: str, function: Any, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
+    """Return the result of PyTorch's function, connected to the graph by PyTorch's gradients."""
+    leaves = PYTORCH.flatten((args, options))[0]
+    for x in leaves:
+        if isinstance(x, torch.Tensor):
+            variable(x)  # raises for a tensor with PyTorch's own tape
+    arrays = [x.array for x in leaves if isinstance(x, Variable)]
+    versions = [x._version for x in arrays if isinstance(x, torch.Tensor)]
+    result = foreign.call(title, PYTORCH, None, function, args, options)
+    if versions != [x._version for x in arrays if isinstance(x, torch.Tensor)]:
+        raise TypeError(f"{title} has written to the array of a Variable; give it a tensor instead")
+    return result

@@ -4,12 +4,12 @@ from typing import Any
 
 import torch
 
+from xpgrad import Variable, ops
 from xpgrad import array_api as xp
 from xpgrad import functions as F
-from xpgrad import ops
 from xpgrad.errors import ShapeError
 from xpgrad_torch.functions.networks import layer_norm
-from xpgrad_torch.functions.table import Function, torch_function, torch_functions, variable
+from xpgrad_torch.functions.table import Function, NoRule, torch_function, torch_functions, variable
 
 
 def _numbers(given: Any, count: int) -> tuple[int, ...]:
@@ -62,10 +62,9 @@ def _pooling(axes: int) -> None:
         input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, ceil_mode: bool = False,
         return_indices: bool = False,
     ) -> Any:  # fmt: skip
-        name = f"torch.nn.functional.max_pool{axes}d"
         if ceil_mode or return_indices or set(_numbers(dilation, axes)) != {1}:
-            raise TypeError(f"{name}: dilation=, ceil_mode= and return_indices= are not for Variables")
-        size, step, pad = _windows(name, axes, kernel_size, stride, padding)
+            raise NoRule
+        size, step, pad = _windows(f"max_pool{axes}d", axes, kernel_size, stride, padding)
         return _over_batch(lambda z: F.max_pooling_nd(z, size, step, pad, cover_all=False), variable(input), axes)
 
     @torch_function(f"avg_pool{axes}d")
@@ -73,10 +72,9 @@ def _pooling(axes: int) -> None:
         input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
         count_include_pad: bool = True, divisor_override: Any = None,
     ) -> Any:  # fmt: skip
-        name = f"torch.nn.functional.avg_pool{axes}d"
         if ceil_mode or divisor_override is not None:
-            raise TypeError(f"{name}: ceil_mode= and divisor_override= are not for Variables")
-        size, step, pad = _windows(name, axes, kernel_size, stride, padding)
+            raise NoRule
+        size, step, pad = _windows(f"avg_pool{axes}d", axes, kernel_size, stride, padding)
         value = 0 if count_include_pad else None
         return _over_batch(lambda z: F.average_pooling_nd(z, size, step, pad, value), variable(input), axes)
 
@@ -86,8 +84,8 @@ def _windows(name: str, axes: int, size: Any, stride: Any, padding: Any) -> list
     stride, padding = _numbers(size if stride in (None, ()) else stride, axes), _numbers(padding, axes)
     if min(size) < 1 or min(stride) < 1 or any(not 0 <= p <= k // 2 for p, k in zip(padding, size, strict=True)):
         raise ValueError(
-            f"{name}: expected positive sizes and strides, and padding up to half of the size; got kernel_size {size}, "
-            f"stride {stride}, padding {padding}"
+            f"torch.nn.functional.{name}: expected positive sizes and strides, and padding up to half of the size; got "
+            f"kernel_size {size}, stride {stride}, padding {padding}"
         )
     return [size, stride, padding]
 
@@ -125,11 +123,13 @@ def batch_norm(
 ) -> Any:  # fmt: skip
     """Return the elements normalized by the statistics of each channel, or by running averages, scaled and shifted."""
     x, averages = variable(input), [running_mean, running_var]
-    if training and any(each is not None for each in averages):
+    if training and any(isinstance(each, Variable) for each in averages):
         raise TypeError(
             "torch.nn.functional.batch_norm: running_mean= and running_var= are written to in training, which is not "
-            "for Variables; use xpgrad.links.BatchNormalization"
+            "for Variables; give tensors, or use xpgrad.links.BatchNormalization"
         )
+    if training and any(each is not None for each in averages):
+        raise NoRule
     if x.ndim < 2 or not x.size or (training and x.size == x.shape[1]):
         raise ShapeError(f"torch.nn.functional.batch_norm: expected several values per channel, got shape {x.shape}")
     if training:

@@ -7,7 +7,7 @@ from xpgrad import array_api as xp
 from xpgrad import functions as F
 from xpgrad.errors import ShapeError
 from xpgrad_torch.functions.elementwise import clamp
-from xpgrad_torch.functions.table import expect_same, integers, torch_function, variable
+from xpgrad_torch.functions.table import NoRule, expect_same, integers, torch_function, variable
 
 
 def _reduced(losses: Any, reduction: str, size_average: Any = None, reduce: Any = None, count: Any = None) -> Any:
@@ -105,7 +105,7 @@ def cross_entropy(
     log = F.log_softmax(x, axis=axis)
     if not q.dtype.is_floating_point:
         if label_smoothing:
-            raise TypeError("torch.nn.functional.cross_entropy: label_smoothing= of labels is not for Variables")
+            raise NoRule
         return nll_loss(log, q, weight, size_average, ignore_index, reduce, reduction)
     if ignore_index >= 0:
         raise TypeError("torch.nn.functional.cross_entropy: ignore_index= is for labels, got probabilities as target")

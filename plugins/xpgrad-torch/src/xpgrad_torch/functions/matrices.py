@@ -13,6 +13,7 @@ from xpgrad_torch.functions.elementwise import add
 from xpgrad_torch.functions.table import (
     TABLE,
     Function,
+    NoRule,
     axes,
     axis,
     expect_fitting,
@@ -106,27 +107,27 @@ _of_one("linalg_eig", "eig")
 @torch_function("linalg_eigh")
 def eigh(A: Any, UPLO: str = "L") -> Any:
     """Return eigenvalues and eigenvectors of Hermitian matrices."""
-    _lower(UPLO)
+    _check_lower(UPLO)
     return xp.linalg.eigh(variable(A))
 
 
 @torch_function("linalg_eigvalsh")
 def eigvalsh(A: Any, UPLO: str = "L") -> Any:
     """Return the eigenvalues of Hermitian matrices."""
-    _lower(UPLO)
+    _check_lower(UPLO)
     return xp.linalg.eigvalsh(variable(A))
 
 
-def _lower(UPLO: str) -> None:
+def _check_lower(UPLO: str) -> None:
     if UPLO != "L":
-        raise TypeError(f"torch.linalg.eigh: UPLO={UPLO!r} is not for Variables; leave UPLO away, or transpose")
+        raise NoRule
 
 
 @torch_function("linalg_pinv", "pinverse")
 def pinv(A: Any, rcond: Any = None, *, rtol: Any = None, atol: Any = None, hermitian: bool = False) -> Any:
     """Return pseudo-inverses."""
     if atol is not None or hermitian:
-        raise TypeError("torch.linalg.pinv: atol= and hermitian= are not for Variables; use rtol=")
+        raise NoRule
     return xp.linalg.pinv(variable(A), rtol=rcond if rtol is None else rtol)
 
 

@@ -15,6 +15,7 @@ from xpgrad_torch.functions.reductions import cast
 from xpgrad_torch.functions.table import (
     TABLE,
     Function,
+    NoRule,
     axes,
     axis,
     expect_same,
@@ -121,8 +122,10 @@ def embedding(
     scale_grad_by_freq: bool = False, sparse: bool = False,
 ) -> Any:  # fmt: skip
     """Return the rows of `weight` at the indices `input`."""
-    if padding_idx is not None or max_norm is not None or scale_grad_by_freq or sparse:
-        raise TypeError("torch.nn.functional.embedding: expected input and weight only; use xpgrad.functions.embed_id")
+    if max_norm is not None or sparse:
+        raise TypeError("torch.nn.functional.embedding: max_norm= writes to weight, and sparse= gradients are dense")
+    if padding_idx is not None or scale_grad_by_freq:
+        raise NoRule
     (rows,) = with_ndim("nn.functional.embedding", weight=(weight, 2))
     return rows.take(from_start(integers(input, "nn.functional.embedding"), rows.shape[0]), 0)
 
@@ -211,7 +214,7 @@ def attention(
 ) -> Any:  # fmt: skip
     """Return the mean of the values, weighted by the softmax of the products of keys and queries."""
     if enable_gqa:
-        raise TypeError("torch.nn.functional.scaled_dot_product_attention: enable_gqa= is not for Variables")
+        raise NoRule
     q, k = variable(query), variable(key)
     scores = xp.matmul(q, k.mT) * (1 / math.sqrt(q.shape[-1]) if scale is None else scale)
     if is_causal:

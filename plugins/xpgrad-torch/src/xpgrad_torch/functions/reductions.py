@@ -9,6 +9,7 @@ from xpgrad import ops
 from xpgrad_torch.functions.elementwise import pair
 from xpgrad_torch.functions.table import (
     Function,
+    NoRule,
     along_axis,
     axes,
     axis,
@@ -249,16 +250,19 @@ def is_complex(input: Any) -> bool:
 @torch_function("nonzero")
 def nonzero(input: Any, *, as_tuple: bool = False) -> Any:
     """Return the indices of the elements that are not 0."""
-    found = xp.nonzero(variable(input))
+    x = variable(input)
+    if not x.ndim:
+        raise NoRule
+    found = xp.nonzero(x)
     return found if as_tuple else xp.stack(list(found), axis=1)
 
 
 @torch_function("unique")
 def unique(input: Any, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False) -> Any:
-    """Return the unique values of integers; floating-point numbers have a gradient in `unique_values`."""
+    """Return the unique values of integers."""
     x = variable(input)
     if return_inverse or return_counts or not is_whole(x):
-        raise TypeError("torch.unique is for integers; use xpgrad.array_api.unique_values and its siblings")
+        raise NoRule
     return xp.unique_values(x)
 
 

@@ -11,6 +11,7 @@ from xpgrad.errors import DtypeError, ShapeError
 from xpgrad_torch.functions.table import (
     TABLE,
     Function,
+    NoRule,
     along_axis,
     axis,
     from_start,
@@ -159,7 +160,7 @@ def tensor_split(input: Any, indices_or_sections: Any, dim: int = 0) -> Any:
     x, at = variable(input), indices_or_sections
     length = x.shape[_axis_of(x, dim, "tensor_split")]
     if not isinstance(at, (int, list, tuple)):
-        raise TypeError("torch.tensor_split: a tensor of indices is not for Variables; give a tuple")
+        raise NoRule
     if isinstance(at, int):
         if at < 1:
             raise ValueError(f"torch.tensor_split: expected sections from 1 on, got {at}")
@@ -240,12 +241,6 @@ def masked_select(input: Any, mask: Any) -> Any:
     return x.ravel()[chosen.ravel()]
 
 
-@torch_function("scatter_add", "index_add")
-def scatter_add(input: Any, dim: int, index: Any, src: Any) -> Any:
-    """Refuse: the arguments of the two differ."""
-    raise TypeError("torch.scatter_add is not for Variables; use xpgrad.ops.scatter_add or xpgrad.ops.index_add")
-
-
 @torch_function("diagonal")
 def diagonal(input: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
     """Return the diagonals of matrices."""
@@ -282,7 +277,7 @@ def _like(name: str) -> None:
         input: Any, *, dtype: Any = None, layout: Any = None, device: Any = None, requires_grad: bool = False,
         memory_format: Any = None,
     ) -> Any:  # fmt: skip
-        y = getattr(xp, name)(variable(input), dtype=dtype, device=device)
+        y = getattr(xp, name)(variable(input), dtype=dtype, device=device and torch.device(device))
         return Variable(y.array) if requires_grad else y
 
 
@@ -305,7 +300,7 @@ def pad(input: Any, pad: Any, mode: str = "constant", value: Any = None) -> Any:
         raise ValueError(f"torch.nn.functional.pad: expected two numbers for each axis, got {pad}, value={value}")
     pairs = [tuple(pad[i : i + 2]) for i in range(0, len(pad), 2)]
     if any(n < 0 for each in pairs for n in each):
-        raise ValueError(f"torch.nn.functional.pad: expected numbers from 0 on, got {list(pad)}; cut with an index")
+        raise NoRule
     widths = [(0, 0)] * (x.ndim - len(pairs)) + pairs[::-1]
     most = [{"circular": n, "reflect": n - 1}.get(mode, math.inf) for n in x.shape[::-1]]
     if any(n > m for m, each in zip(most, pairs, strict=False) for n in each):
@@ -348,7 +343,7 @@ ROWS: dict[str, Function] = {
     "clone": lambda input, *, memory_format=None: variable(input).copy(),
     "detach": lambda input: variable(input).detach(),
     "full_like": lambda input, fill_value, *, dtype=None, device=None, **_options: xp.full_like(
-        variable(input), fill_value, dtype=dtype, device=device
+        variable(input), fill_value, dtype=dtype, device=device and torch.device(device)
     ),
     "result_type": lambda tensor1, tensor2: torch.result_type(
         *(each.array if hasattr(each, "array") else each for each in (tensor1, tensor2))

@@ -17,6 +17,10 @@ TABLE: dict[str, Function] = {}
 """From the name that a function of PyTorch gives itself, such as ``linalg_solve``, to our function."""
 
 
+class NoRule(Exception):
+    """PyTorch is to compute a call, and its gradients, because our function does not know what is asked."""
+
+
 def torch_function(*names: str) -> Callable[[Function], Function]:
     """Enter the decorated function in the table under PyTorch's `names`."""
 
