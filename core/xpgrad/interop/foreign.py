@@ -4,24 +4,24 @@ A call is one node of the graph. A recorded sweep requests from the tape of the 
 becomes the next node; so every order works if the framework supports this order.
 """
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from xpgrad.backend.device import Device
-from xpgrad.backend.levels import around, innermost
+from xpgrad.backend.levels import innermost
 from xpgrad.backend.plugins import plugins
-from xpgrad.config import at_level, called_with, config
+from xpgrad.config import config
 from xpgrad.errors import BackendMismatch, BatchError, DeviceMismatch, GraphError, UnknownArray
 from xpgrad.graph.function_node import FunctionNode
 from xpgrad.graph.variable import Variable, constant_variable, inside
 from xpgrad.interop.framework import Framework, Tape
+from xpgrad.interop.opening import Batches, batches_of, has_tangent, lifted, not_batched, opened, outside, over_axes
 from xpgrad.transforms.call import recording
-from xpgrad.transforms.dual.array import DualArray
 from xpgrad.transforms.dual.level import DualLevel
 from xpgrad.transforms.enclosing.backend import TransformedBackend
 from xpgrad.transforms.leaves import is_array
 from xpgrad.transforms.trace.array import TracedArray
-from xpgrad.transforms.trace.level import TraceLevel
 from xpgrad.transforms.trees import Path, where
 from xpgrad.types import Array
 from xpgrad.watch import inspection
@@ -53,7 +53,8 @@ def call(title: str, framework: Framework, device: Device | None, f: Callable[..
         if isinstance(leaf, Variable) or (is_array(leaf) and not framework.owns(leaf)):
             inputs[i] = leaf if isinstance(leaf, Variable) else constant_variable(leaf)
     variables = [inside(x) for x in inputs.values()]
-    raw = [opened(x, title) for x in variables]
+    batches = batches_of(variables)
+    raw = [opened(x, title, batches) for x in variables]
     home = _home(title, raw, paths, list(inputs)) or framework.backend.default_device
     foreign = []
     for array, i in zip(raw, inputs, strict=True):
@@ -68,10 +69,12 @@ def call(title: str, framework: Framework, device: Device | None, f: Callable[..
         positional, named = build([given.get(i, leaf) for i, leaf in enumerate(leaves)])
         return f(*positional, **named)
 
+    whole = over_axes(framework, filled, range(len(batches)))
+
     recorded = recording()
     active = [i for i, x in enumerate(variables) if (recorded and x._node.requires_grad) or has_tangent(x)]
     try:
-        run = framework.run(f, filled, foreign, active, recorded or bool(active))
+        run = framework.run(f, whole, foreign, active, recorded or bool(active))
     except Exception as error:
         got = ", ".join(f"{plugins.backend_of(a).spec(a)!r}" for a in raw) or "no arrays"
         error.add_note(f"in {title}, called with {got}")
@@ -79,14 +82,14 @@ def call(title: str, framework: Framework, device: Device | None, f: Callable[..
     results: Sequence[Variable | None] = []
     if run.tape is not None:
         homes = [Home(home, traced=True)] * len(run.tape.outputs)
-        node = ForeignFunction(title, framework, run.tape, homes, result=True)
+        node = ForeignFunction(title, framework, run.tape, homes, batches, result=True)
         results = node.connected([variables[i] for i in active])
     made: list[Any] = []
     for leaf, place in zip(run.leaves, run.places, strict=True):
         if place is not None:
             made.append(results[place])
         elif framework.owns(leaf):
-            made.append(constant_variable(framework.leave(leaf, home, result=True)))
+            made.append(constant_variable(lifted(framework.leave(leaf, home, result=True), batches)))
         else:
             made.append(leaf)
     return run.build(made)
@@ -121,6 +124,8 @@ class ForeignFunction(FunctionNode):
     tape : Tape
     homes : list of Home
         Where the outputs go.
+    batches : tuple of BatchRun
+        The batches along the first axes of the tape's arrays, the outermost first.
     result : bool
         Whether the outputs are results of the user's function.
     """
@@ -128,10 +133,17 @@ class ForeignFunction(FunctionNode):
     of_library = True
     transposes = True
 
-    def __init__(self, title: str, framework: Framework, tape: Tape, homes: Sequence[Home], *, result: bool) -> None:
-        self.title, self.framework, self.homes, self.result = title, framework, homes, result
+    def __init__(
+        self, title: str, framework: Framework, tape: Tape, homes: Sequence[Home], batches: Batches, *, result: bool
+    ) -> None:
+        self.title, self.framework, self.homes, self.batches, self.result = title, framework, homes, batches, result
         self.tape: Tape | None = tape
         self.captured = tape.captured  # kept alive: sweeps store their gradients
+        if batches and self.captured:
+            raise BatchError(
+                f"{title}: parameters that the function captures would have one gradient for a whole batch of "
+                f"{batches[-1].title}; pass them as arguments, as with parameters=True"
+            )
         self.present = [i for i, y in enumerate(tape.outputs) if y is not None]
 
     @property
@@ -159,11 +171,10 @@ class ForeignFunction(FunctionNode):
             raise self._released()
         self.retain_inputs(range(len(inputs)))  # also so that changes of these are detected
         self.retain_outputs(range(len(self.present)))
-        level = next((x.recording.level for x in inputs if isinstance(x, TracedArray)), None)
         outputs = []
         for i in self.present:
             array = self.framework.leave(self.tape.outputs[i], self.homes[i].device, result=self.result)
-            outputs.append(level.enter(array) if level is not None and self.homes[i].traced else array)
+            outputs.append(lifted(array, self.batches, self.homes[i].traced))
         return tuple(outputs)
 
     def _checked_outputs(self, outputs: Any) -> tuple[Array, ...]:
@@ -173,31 +184,31 @@ class ForeignFunction(FunctionNode):
         """Return the gradients that the framework computes."""
         if self.tape is None:
             raise self._released()
+        framework = self.framework
         given: list[Variable | None] = [None] * len(self.tape.outputs)
         for place, g in zip(self.present, grad_outputs, strict=True):
             given[place] = g
+        present = [g for g in grad_outputs if g is not None]
+        batches, targets = batches_of([*self.get_retained_inputs(), *present]), target_input_indexes
         cotangents = [
-            None if g is None else self._cotangent(g, y) for g, y in zip(given, self.tape.outputs, strict=True)
+            None if g is None else framework.enter(opened(g, self.label, batches), framework.backend.device_of(y))
+            for g, y in zip(given, self.tape.outputs, strict=True)
         ]
-        targets = target_input_indexes
         homes = [Home.of(self.inputs[i].spec) for i in targets]
         dual = any(node.spec.backend.carries_tangents for node in self.inputs)
+        new = [i for i, each in enumerate(batches) if each not in self.batches]
         if not recording() and not dual:
-            found = zip(self.tape.pull(cotangents, targets), homes, strict=True)
-            return tuple(None if g is None else self._gradient(g, home) for g, home in found)
+            pull = over_axes(framework, functools.partial(self.tape.pull, targets=targets), new)
+            gradients = [
+                None if g is None else lifted(framework.leave(g, home.device, result=False), batches, home.traced)
+                for g, home in zip(pull(cotangents), homes, strict=True)
+            ]
+            return tuple(None if g is None else outside(g) for g in gradients)
+        if new:
+            raise not_batched(self.title, batches[new[0]])
         tape = self.tape.pulled(cotangents, targets)
-        node = ForeignFunction(f"gradient of {self.title}", self.framework, tape, homes, result=False)
-        return tuple(node.connected([*self.get_retained_inputs(), *(g for g in given if g is not None)]))
-
-    def _cotangent(self, g: Variable, y: Any) -> Array:
-        return self.framework.enter(opened(g, self.label), self.framework.backend.device_of(y))
-
-    def _gradient(self, g: Array, home: Home) -> Variable:
-        array = self.framework.leave(g, home.device, result=False)
-        level = around() if home.traced else None
-        while level is not None and not isinstance(level, TraceLevel):
-            level = level.outer
-        return outside(array if level is None else level.enter(array))
+        node = ForeignFunction(f"gradient of {self.title}", framework, tape, homes, self.batches, result=False)
+        return tuple(node.connected([*self.get_retained_inputs(), *present]))
 
     def _released(self) -> GraphError:
         return GraphError(f"{self.label}: its tape was released by a sweep with retain_graph=False")
@@ -206,48 +217,6 @@ class ForeignFunction(FunctionNode):
         """Drop the tape."""
         super().release()
         self.tape = None
-
-
-def outside(array: Array) -> Variable:
-    """Return a Variable over `array` that requires no gradient and is not part of an active transformation."""
-    found: Variable = called_with(at_level(None), constant_variable, array)
-    return found
-
-
-def opened(x: Variable, title: str) -> Array:
-    """Return the array of a Variable without the transformations that are active.
-
-    The array of a dual number is its primal, because forward mode transposes the gradient. A traced array gives its
-    values and prevents a program, because calls of another framework cannot be in a program.
-
-    Raises
-    ------
-    BatchError
-        Within a transformation whose arrays have no values for another framework, such as `vmap`.
-    """
-    level = around()
-    while level is not None:
-        if not isinstance(level, (TraceLevel, DualLevel)):
-            raise BatchError(
-                f"{title}: arrays within {level.title} cannot be passed to another framework; call it outside of "
-                f"{level.title}, for the whole batch, or use the framework's own transformation within the function"
-            )
-        level = level.outer
-    array = x._array
-    while isinstance(array, (TracedArray, DualArray)):
-        if isinstance(array, TracedArray):
-            array.recording.level.check()
-            array.recording.fail(f"{title} was called", "call it outside of the compiled function")
-            array = array.values
-        else:
-            array = array.primal
-    return array
-
-
-def has_tangent(x: Variable) -> bool:
-    """Return whether a Variable is of floating-point numbers, within forward mode."""
-    spec: Any = x._node.spec
-    return bool(spec.backend.carries_tangents and spec.differentiable)
 
 
 def place_of(path: Path) -> str:

@@ -333,8 +333,9 @@ def test_functions_within_transforms(name, transform):
         torch.testing.assert_close(as_array(got), wanted, rtol=1e-8, atol=1e-8, equal_nan=True)
 
 
-@pytest.mark.parametrize("transform", [by_jvp, by_hvp])
-@pytest.mark.parametrize("name", BY_PYTORCH)
+@pytest.mark.filterwarnings("ignore::xpgrad.CompileWarning", "ignore:There is a performance drop")
+@pytest.mark.parametrize("transform", [by_jvp, by_vmap, by_compile, by_hvp, by_jacobian, by_hessian])
+@pytest.mark.parametrize("name", sorted({*BY_PYTORCH} - {"unique", "batch_norm"}))
 def test_functions_of_pytorch_within_transforms(name, transform):
     test_functions_within_transforms(name, transform)
 

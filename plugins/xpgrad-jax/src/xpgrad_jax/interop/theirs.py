@@ -77,7 +77,7 @@ class Jax(Framework):
     """The framework adapter for JAX."""
 
     def __init__(self) -> None:
-        super().__init__(xpgrad.get_device("@jax").backend)
+        super().__init__(xpgrad.get_device("@jax").backend.root)  # not of a transformation
 
     def flatten(self, tree: Any) -> tuple[list[Any], list[Path], Callable[[Sequence[Any]], Any]]:
         """Return the leaves of a tree, the path to each, and the function that builds such a tree."""
@@ -116,6 +116,11 @@ class Jax(Framework):
             leaves[i] = y
         places = {i: place for place, i in enumerate(live)}
         return Run(leaves, structure.unflatten, tape, [places.get(i) for i in range(len(leaves))])
+
+    def mapped(self, f: Callable[[Any], Any], axis: int) -> Callable[[Any], Any]:
+        """Return `f` for each element along an axis."""
+        mapped: Callable[[Any], Any] = jax.vmap(f, axis, axis)
+        return mapped
 
 
 class JaxTape(Tape):

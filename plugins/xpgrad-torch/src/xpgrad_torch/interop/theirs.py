@@ -103,7 +103,7 @@ class Torch(Framework):
     """The framework adapter for PyTorch."""
 
     def __init__(self) -> None:
-        super().__init__(xpgrad.get_device("@torch").backend)
+        super().__init__(xpgrad.get_device("@torch").backend.root)  # not of a transformation
         self._captured: Any = WeakTensorKeyDictionary()
 
     def flatten(self, tree: Any) -> tuple[list[Any], list[Path], Callable[[Sequence[Any]], Any]]:
@@ -137,6 +137,10 @@ class Torch(Framework):
         tape = TorchTape([*roots, *tensors], outputs, [self.captured(x) for x in tensors])
         places = {i: place for place, i in enumerate(live)}
         return Run(leaves, structure.build, tape, [places.get(i) for i in range(len(leaves))])
+
+    def mapped(self, f: Callable[[Any], Any], axis: int) -> Callable[[Any], Any]:
+        """Return `f` for each element along an axis."""
+        return torch.func.vmap(f, in_dims=axis, out_dims=axis, randomness="different")
 
     def captured(self, tensor: torch.Tensor) -> "Captured":
         """Return the Variable that represents a tensor, the same object for all calls."""
