@@ -192,7 +192,7 @@ def get_iter(self: Calls, sh: Any, s: Stack, arg: Any, value: Any) -> None:
     if type(x) is not Token and hasattr(type(x), "__next__") and id(x) in self.known and kind_of(x) is OTHER:
         self.refuse(f"it goes on with an iterator from outside{sh.line}")
     self.special(x, "__iter__", "__getitem__")
-    if type(x) in (list, tuple) and id(x) in self.made:
+    if isinstance(x, (list, tuple)) and id(x) in self.made:
         self.made.update((id(y), y) for y in x if kind_of(y) is BOX and id(y) not in self.known)
     s.append(MIXED if self.is_risky(x) else FRESH)
 
