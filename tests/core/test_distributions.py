@@ -16,7 +16,7 @@ import xpgrad
 MAX_LINES = {
     "xpgrad_c/": 3_175,
     "xpgrad/transforms/trace/executors/": 195,
-    "xpgrad/transforms/trace/": 8_275,
+    "xpgrad/transforms/trace/": 8_290,
     "xpgrad/transforms/batch/": 2_600,
     "xpgrad/transforms/dual/": 1_310,
     "xpgrad/transforms/loops/": 2_400,

@@ -131,6 +131,15 @@ STATES = {
         "    rows[1][0][0] = a[0]\n    return rows[0][0] + rows[1][0][0]", "h()", "a[0] = 5.0"),
     "a slice of a new list": ("ks = [[2.0], [3.0]]\ndef h():\n    found = [None] * 2\n    found[:] = ks\n"
         "    return sum(k[0] for k in found)", "h()", "ks[0][0] = 5.0"),
+    "a view in a variable": ("n = np.arange(1.0, 5.0)\ndef h():\n    v = n[1:]\n    return float(v[0])", "h()",
+        "n[1] = 7.0"),
+    "a sum of a view": ("n = np.arange(1.0, 5.0)\ndef h():\n    v = n[::2].T\n    return v.sum()", "h()", "n[2] = 7.0"),
+    "a view passed to a function": ("n = np.arange(1, 5)\ndef second(v): return v[1].item()",
+        "second(n.reshape(2, 2)[0])", "n[1] = 3"),
+    "a copy of a view": ("n = np.arange(1.0, 5.0)\ndef h():\n    v = n.reshape(2, 2).transpose((1, 0))\n"
+        "    return v.reshape(-1)[1]", "h()", "n[2] = 7.0"),
+    "a view in a library that copies elements": ("n = strict.asarray([1.0, 2.0, 3.0])\ndef h():\n    v = n[1:]\n"
+        "    return float(v[0])", "h()", "n[1] = 7.0"),
     "an array of counts": ("n = np.array([1, 2])", "np.pad(np.asarray(Variable(np.ones(2)).array), n).sum() * len(n)",
         "n[0] = 5"),
     "a choice by text": ("n = np.array(['a', 'b'])", "np.where(n == 'a', 1.0, 2.0).sum()", "n[0] = 'b'"),
@@ -294,7 +303,14 @@ def space_of(program: Program) -> dict[str, Any]:
     space: dict[str, Any] = {module.__name__: module for module in (*modules, weakref)}
     transforms = importlib.import_module("xpgrad.transforms")
     names = ("grad", "value_and_grad", "scan", "vmap", "custom_vjp")
-    space |= {"np": np, "NS": types.SimpleNamespace, "xpgrad": xpgrad, "F": xpgrad.functions, "Variable": Variable}
+    space |= {
+        "np": np,
+        "strict": importlib.import_module("array_api_strict"),
+        "NS": types.SimpleNamespace,
+        "xpgrad": xpgrad,
+        "F": xpgrad.functions,
+        "Variable": Variable,
+    }
     space |= {name: getattr(transforms, name) for name in names}
     space |= {"__name__": "outside"}
     exec(textwrap.dedent(program.source), space)

@@ -60,6 +60,8 @@ OF_OBJECTS = frozenset(
 )
 """Methods of all objects that read nothing."""
 OF_SETTINGS = "get", "is_"  # beginnings of names of functions that return a library's settings: `numpy.geterr`
+OF_VIEWS = "reshape", "transpose", "swapaxes", "squeeze", "permute", "unsqueeze"
+"""Methods of arrays that return views; `reshape` does for an array in order."""
 OF_UFUNCS = "reduce", "outer", "at", "accumulate"
 GIVES = frozenset(["pop", "get", "popleft", "__getitem__", "setdefault", "__next__"])
 TRANSFORMS = "xpgrad.transforms"
@@ -160,7 +162,7 @@ class Calls(Facts):
         self.numbers.use(items if numbers else ())
         for x in items if depth else ():
             kind = kind_of(x)
-            if kind is ARRAY and id(x) in self.known:
+            if kind is ARRAY and self.knows(x):
                 self.passed[id(x)] = x
             elif (kind is BOX and id(x) not in self.made) or type(x) is slice:
                 parts = contents(x) if kind is BOX else (x.start, x.stop, x.step)
@@ -288,6 +290,10 @@ class Calls(Facts):
         if kind is ARRAY or is_of_arrays(type(owner).__module__):
             if kind is not ARRAY and not isinstance(owner, types.ModuleType) and name not in OF_UFUNCS:
                 self.refuse(f"it calls {name} of a {type(owner).__name__} of another library, whose state is not seen")
+            in_order = name != "reshape" or getattr(getattr(owner, "flags", None), "c_contiguous", False)
+            plain = all(type(x) is int for y in args for x in (y if type(y) is tuple else (y,)))
+            if name in OF_VIEWS and in_order and plain and self.knows(owner):
+                return self.known.setdefault(id(view := getattr(owner, name)(*args)), view)
             self._look_at((owner, *args))
             return FRESH
         if name in ("__setattr__", "__delattr__") and args:

@@ -6,6 +6,7 @@ import types
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+from xpgrad.backend.backend import Backend
 from xpgrad.backend.plugins import plugins
 from xpgrad.graph.variable import Variable
 from xpgrad.transforms.containers import container_of
@@ -111,6 +112,12 @@ class Facts:
             if kind is ARRAY and type(x) in plugins.by_type:
                 self._meets(x)
 
+    def knows(self, x: Any) -> bool:
+        """Return whether an array is from outside, or a view that the call has made."""
+        if id(x) not in self.made and ((backend := plugins.by_type.get(type(x))) is None or backend.is_view(x)):
+            self.known.setdefault(id(x), x)
+        return id(x) in self.known
+
     def know_all(self, items: Iterable[Any]) -> None:
         """Note objects from outside."""
         for x in items:
@@ -215,7 +222,7 @@ class Facts:
             return
         kind = kind_of(x)
         if kind is ARRAY:
-            if id(x) in self.known and arrays:
+            if arrays and self.knows(x):
                 self.array(x)
         elif kind is BOX and not (isinstance(x, (list, dict)) and any(map(is_inside, contents(x)))):
             now = contents(x)
@@ -291,7 +298,7 @@ class Facts:
 
     def _of_array(self, o: Any, name: str) -> Any:
         value = getattr(o, name, ABSENT)
-        if kind_of(value) is ARRAY and id(o) in self.known:
+        if kind_of(value) is ARRAY and self.knows(o):
             self.know(value)
         if isinstance(value, Iterator):  # `flat`
             self.look(o)
@@ -414,7 +421,7 @@ class Facts:
             self.look(k, arrays=arrays)
 
     def _of_elements(self, o: Any, key: Any) -> Any:
-        if id(o) not in self.known:
+        if not self.knows(o):
             return FRESH
         keys = key if type(key) is tuple else (key,)
         if any(isinstance(k, (Token, list)) or kind_of(k) in (ARRAY, TRACED) for k in keys):
@@ -422,10 +429,12 @@ class Facts:
             self.look_at_index(key, arrays=True)
             return FRESH
         value = o[key]
-        if kind_of(value) is ARRAY:  # a view: reads of its values are noted later
-            self.known[id(value)] = value
-            return value
-        return self.read("element", o, key, value)
+        if kind_of(value) is not ARRAY:
+            return self.read("element", o, key, value)
+        if not shows_views(plugins.by_type.get(type(o))):  # it may be a copy
+            self.look(o)
+        self.known[id(value)] = value  # reads of the values of a view are noted later
+        return value
 
     def _of_box(self, sh: Any, o: Any, key: Any) -> Any:
         if isinstance(key, (Token, slice)):
@@ -490,3 +499,9 @@ class Facts:
 def name_of(key: Any) -> Any:
     """Return a key of a dictionary as a name of a guard."""
     return (type(key), key) if type(key) in (str, int) else repr(key) if kind_of(key) is SIMPLE else id(key)
+
+
+@functools.cache
+def shows_views(backend: Backend | None) -> bool:
+    """Return whether a library shows which arrays are views; else some that seem so may be copies."""
+    return backend is not None and not backend.is_view(backend.namespace.zeros(1))
