@@ -1,4 +1,4 @@
-"""Checks of the inputs of this package's functions, which raise `InvalidType`."""
+"""Checks of the inputs of this package's functions, which raise `InvalidType` or `AxisError`."""
 
 import functools
 from collections.abc import Callable
@@ -9,9 +9,9 @@ from xpgrad.backend.backend import MAX_SPECS
 from xpgrad.backend.checks import spec_of
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.spec import Spec
+from xpgrad.errors import AxisError, InvalidType
 from xpgrad.graph.variable import Variable, as_array, inside
 from xpgrad.types import WHOLE
-from xpgrad.utils.type_check import InvalidType
 
 P = ParamSpec("P")
 
@@ -62,9 +62,9 @@ def integral(x: Any, function: str, name: str = "t") -> Spec:
 
 
 def require_axis(spec: Spec, axis: int, function: str) -> int:
-    """Return an axis counted from the front, or raise `InvalidType` if it is out of range."""
+    """Return an axis counted from the front, or raise `AxisError` if it is out of range."""
     if not -spec.ndim <= axis < spec.ndim:
-        raise invalid(function, f"x with an axis {axis}", f"x is {spec!r}")
+        raise AxisError(str(invalid(function, f"x with an axis {axis}", f"x is {spec!r}")))
     return axis % spec.ndim
 
 

@@ -11,6 +11,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 from xpgrad.array_api.shared.precision import narrowed, widened
 from xpgrad.backend.geometry import Geometry, length_under, windows_along
 from xpgrad.backend.spec import Spec
+from xpgrad.errors import ShapeError
 from xpgrad.functions.checks import invalid, known_spec
 from xpgrad.graph.primitive import primitive
 from xpgrad.graph.variable import Variable, as_variable
@@ -168,7 +169,8 @@ def images(x: AnyArray, function: str, ndim: int | None, name: str = "x") -> Spe
     if not spec.differentiable:
         raise invalid(function, f"{name} of a floating-point dtype", f"{name} is {spec!r}")
     if spec.ndim < 3 if ndim is None else spec.ndim != ndim + 2:
-        raise invalid(function, f"{name} of shape (N, C, *D) with {_axes(ndim)} D", f"{name} is {spec!r}")
+        error = invalid(function, f"{name} of shape (N, C, *D) with {_axes(ndim)} D", f"{name} is {spec!r}")
+        raise ShapeError(str(error))
     return spec
 
 

@@ -5,6 +5,7 @@ import pytest
 
 import xpgrad
 import xpgrad.functions as F
+from xpgrad.errors import AxisError
 from xpgrad.utils.type_check import InvalidType
 
 
@@ -57,6 +58,15 @@ def test_split_axis_counts_negative_indices_from_the_end():
 def test_select_item_takes_a_label_for_each_row(shape, t):
     with pytest.raises(InvalidType, match="select_item"):
         F.select_item(np.ones(shape), np.asarray(t))
+
+
+@pytest.mark.parametrize("call", [
+    lambda x: F.swapaxes(x, 0, 2), lambda x: F.rollaxis(x, 2), lambda x: F.split_axis(x, 2, 2),
+    lambda x: F.repeat(x, 2, -3), lambda x: F.permutate(x, np.arange(3), 2),
+])  # fmt: skip
+def test_axes_out_of_range_raise_an_axis_error(call):
+    with pytest.raises(AxisError, match=r"x with an axis -?\d"):
+        call(np.ones((2, 3)))
 
 
 def test_hstack_of_an_empty_list_raises():
