@@ -7,7 +7,7 @@ import time
 from typing import Any, NoReturn, TextIO
 
 from xpgrad import function_hooks
-from xpgrad.array_api import astype, linalg, matmul, mean, permute_dims, reshape
+from xpgrad.array_api import astype, linalg, matmul, mean, permute_dims, reshape, sqrt
 from xpgrad.backend import random
 from xpgrad.backend.plugins import plugins
 from xpgrad.chainer.parameter import Parameter
@@ -29,8 +29,7 @@ class _WeightHook(LinkHook):
     def __init__(self, eps: float, weight_name: str, name: str | None) -> None:
         self.eps, self.weight_name = eps, weight_name
         self._replaced: dict[int, tuple[Variable, Variable]] = {}
-        if name is not None:
-            self.name = name
+        self.name = self.name if name is None else name
 
     def __enter__(self) -> NoReturn:
         raise NotImplementedError(f"{type(self).__name__}: the hook is for single links; add it by link.add_hook(hook)")
@@ -88,6 +87,8 @@ class SpectralNormalization(_WeightHook):
     ----------
     vector_name : str
         Name of the persistent value of the link that is the vector, a `Variable`; it changes in training only.
+    u, v : array
+        Singular vectors of the last call.
 
     References
     ----------
@@ -141,7 +142,7 @@ class SpectralNormalization(_WeightHook):
                 self._vectors[id(link)] = u, _ = self._iterated(as_variable(kept.array), matrix)
                 if config.train:
                     kept.array = u
-        u, v = self._vectors[id(link)]
+        u, v = self.u, self.v = self._vectors[id(link)]
         sigma = matmul(matmul(u, matrix), v)
         if self.factor is not None:
             sigma = sigma / self.factor
@@ -149,9 +150,8 @@ class SpectralNormalization(_WeightHook):
 
     def _iterated(self, u: Variable, matrix: Variable) -> tuple[Array, Array]:
         """Return approximations of the left and right singular vectors, starting from the left vector."""
-        v = self._unit(matmul(u, matrix))
-        u = self._unit(matmul(matrix, v))
-        for _ in range(self.n_power_iteration - 1):
+        v = u
+        for _ in range(self.n_power_iteration):
             v = self._unit(matmul(u, matrix))
             u = self._unit(matmul(matrix, v))
         return u.array, v.array
@@ -166,7 +166,7 @@ class WeightStandardization(_WeightHook):
     Parameters
     ----------
     eps : float
-        Added to the standard deviations.
+        Added to the variances.
     weight_name : str
     name : str, optional
 
@@ -183,8 +183,7 @@ class WeightStandardization(_WeightHook):
     def _normalized(self, link: Any, weight: Variable) -> Variable:
         axes = tuple(range(1, weight.ndim))
         centred = weight - mean(weight, axis=axes, keepdims=True)
-        count = max(math.prod(weight.shape[1:]), 1)
-        return centred / (linalg.vector_norm(centred, axis=axes, keepdims=True) / math.sqrt(count) + self.eps)
+        return centred / sqrt(mean(centred * centred, axis=axes, keepdims=True) + self.eps)
 
 
 class TimerHook(LinkHook):
@@ -202,10 +201,9 @@ class TimerHook(LinkHook):
     name = "TimerHook"
 
     def __init__(self) -> None:
-        self._times = function_hooks.TimerHook()
+        self._times, self._total = function_hooks.TimerHook(), 0.0
         self.call_history = self._times.call_history
         self._running: list[tuple[Link, float]] = []
-        self._total = 0.0
 
     def added(self, link: Link | None) -> None:
         """Discard calls that were started before, but not finished because of an error."""
