@@ -154,7 +154,7 @@ class Convolution2D(ConvolutionND):
         """Return a link with copies of these parameters."""
         out, each, *ksize = W.shape
         bias = None if b is None else given(b)
-        return cls(each * groups, out, ksize, stride, pad, nobias, given(W), bias, dilate=dilate, groups=groups)
+        return cls(each * groups, out, tuple(ksize), stride, pad, nobias, given(W), bias, dilate=dilate, groups=groups)
 
 
 class DilatedConvolution2D(Convolution2D):
@@ -297,4 +297,4 @@ class Deconvolution2D(DeconvolutionND):
         channels, each, *ksize = W.shape
         bias = None if b is None else given(b)
         options: Any = {"dilate": dilate, "groups": groups}
-        return cls(channels, each * groups, ksize, stride, pad, nobias, outsize, given(W), bias, **options)
+        return cls(channels, each * groups, tuple(ksize), stride, pad, nobias, outsize, given(W), bias, **options)
