@@ -1,6 +1,7 @@
 """Modules of one package under the name of another package, for programs written for the latter."""
 
 import importlib
+import multiprocessing
 import os
 import runpy
 import sys
@@ -9,6 +10,7 @@ from collections.abc import Sequence
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from importlib.util import find_spec, spec_from_loader
+from multiprocessing import spawn
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -22,22 +24,16 @@ class StandIn(MetaPathFinder, Loader):
     name : str
         The top-level name that programs import.
     package : str
-        The package whose modules they get: ``name.a.b`` is ``package.a.b``, one object under both names. For `enable`,
-        the top-level module of the package has the instance as attribute `stand_in`; for the processes of pytest-xdist,
-        its `__main__` installs it when imported.
+        The package whose modules they get: ``name.a.b`` is ``package.a.b``, one object under both names. The top-level
+        module of the package has the instance as attribute `stand_in`, and its `__main__` installs it when imported.
     """
 
     def __init__(self, name: str, package: str) -> None:
-        self.name, self.package = name, package
+        self.name, self.package, self._top = name, package, package.partition(".")[0]
+        self._main = f"{self._top}.__main__"
 
     def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
-        """Return the spec of a module, or None if the module belongs to another library.
-
-        Raises
-        ------
-        ModuleNotFoundError
-            The package has no such module.
-        """
+        """Return the spec of a module; None for other libraries, or ModuleNotFoundError if the package lacks it."""
         if fullname != self.name and not fullname.startswith(f"{self.name}."):
             return None
         ours = self.ours(fullname)
@@ -83,7 +79,7 @@ class StandIn(MetaPathFinder, Loader):
 
     def found_last(self) -> ModuleSpec | None:
         """Serve `name`, which no other finder has found, and return where it comes from."""
-        self.install()
+        importlib.import_module(self._main)
         return self.find_spec(self.name)
 
     def enable(self, directory: Path | None = None) -> Path:
@@ -114,13 +110,7 @@ class StandIn(MetaPathFinder, Loader):
         return file
 
     def disable(self, directory: Path | None = None) -> Path:
-        """Remove the file that `enable` has written, if it exists, and return its path.
-
-        Raises
-        ------
-        FileExistsError
-            Another file has its name.
-        """
+        """Remove the file that `enable` has written, if it exists, and return its path; see `enable` for errors."""
         file = self._file(directory)
         if self._is_ours(file):
             file.unlink()
@@ -131,10 +121,6 @@ class StandIn(MetaPathFinder, Loader):
         found = f'__import__("{self._top}").stand_in.found_last() if name == "{self.name}" else None'
         find_spec = f'"find_spec": staticmethod(lambda name, path=None, target=None: {found})'
         return f'import sys; sys.meta_path.append(type("StandInFinder", (), {{{find_spec}}})())\n'
-
-    @property
-    def _top(self) -> str:
-        return self.package.partition(".")[0]
 
     def _file(self, directory: Path | None) -> Path:
         return (directory or Path(sysconfig.get_path("purelib"))) / f"{self._top}_stand_in.pth"
@@ -165,9 +151,9 @@ class StandIn(MetaPathFinder, Loader):
         if list(arguments) == ["--disable"]:
             sys.stdout.write(f"{self.disable()} removed\n")
             return
-        self.install()
+        serve(self._main)
         if list(arguments[:2]) == ["-m", "pytest"]:  # the processes of pytest-xdist import the plugins named here
-            plugins = os.environ.get("PYTEST_PLUGINS"), f"{self._top}.__main__"
+            plugins = os.environ.get("PYTEST_PLUGINS"), self._main
             os.environ["PYTEST_PLUGINS"] = ",".join(filter(None, plugins))
         if len(arguments) > 1 and arguments[0] == "-m":
             sys.argv = list(arguments[1:])
@@ -180,3 +166,20 @@ class StandIn(MetaPathFinder, Loader):
             raise SystemExit(
                 "expected a program: SCRIPT [ARGUMENT ...], or -m MODULE [ARGUMENT ...]; or --enable or --disable"
             )
+
+
+class Served(str):
+    """The name of a module, which a process imports when it unpickles the name."""
+
+    __slots__ = ()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return serve, (str(self),)
+
+
+def serve(module: str) -> None:
+    """Import `module`, and let the processes that multiprocessing starts import it before they import the program."""
+    importlib.import_module(module)
+    prepare = spawn.get_preparation_data
+    spawn.get_preparation_data = lambda name: prepare(name) | {"served": Served(module)}
+    multiprocessing.set_forkserver_preload([module])

@@ -33,6 +33,38 @@ def test_programs_run(form, tmp_path):
     assert done.stdout.splitlines() == ["xpgrad_autograd.package True ['a', 'b']", "[2. 4.]"]
 
 
+SPAWNING = """
+import multiprocessing
+import autograd
+
+def put(queue, method):
+    if method:
+        start(method, None, queue)
+    else:
+        queue.put(autograd.__name__)
+
+def start(method, inner, queue):
+    process = multiprocessing.get_context(method).Process(target=put, args=(queue, inner))
+    process.start()
+    process.join()
+
+if __name__ == "__main__":
+    for method in {"spawn", "forkserver"} & {*multiprocessing.get_all_start_methods()}:
+        with multiprocessing.get_context(method).Manager() as manager:
+            queue = manager.Queue()
+            start(method, method, queue)
+            print(queue.get(timeout=20))
+"""
+
+
+@pytest.mark.parametrize("form", [["program.py"], ["-m", "program"]], ids=["script", "module"])
+def test_processes_of_programs_are_served(form, tmp_path):
+    (tmp_path / "program.py").write_text(SPAWNING)
+    done = run(*form, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert set(done.stdout.splitlines()) == {"xpgrad_autograd.package"}
+
+
 def test_no_program(tmp_path):
     done = run(cwd=tmp_path)
     assert done.returncode == 1
@@ -88,6 +120,7 @@ def test_enabled_finder_serves_only_a_missing_package(tmp_path):
     (tmp_path / "served" / "__init__.py").write_text(
         "from xpgrad.interop.stand_in import StandIn\nstand_in = StandIn('other_library', 'served.package')\n"
     )
+    (tmp_path / "served" / "__main__.py").write_text("from served import stand_in\nstand_in.install()\n")
     for directory in ("served/package", "real/other_library"):
         (tmp_path / directory / "numpy.py").touch()
 

@@ -93,6 +93,42 @@ def test_program_runs_by_the_command(tmp_path) -> None:
     assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == "7.8.1 argument True\n"
 
 
+SPAWNING = """
+import multiprocessing, numpy as np, chainer
+
+class Data(chainer.dataset.DatasetMixin):
+    def __len__(self):
+        return 2
+
+    def get_example(self, i):
+        x = chainer.Variable(np.full(2, i, np.float32))
+        return (x + 0.5 * np.ones(2)).array.dtype.name, chainer.config.use_cudnn
+
+if __name__ == "__main__":
+    multiprocessing.set_start_method("spawn")
+    iterator = chainer.iterators.MultiprocessIterator(Data(), 2, n_processes=1)
+    print(iterator.next())
+    iterator.finalize()
+"""
+
+
+def test_processes_of_a_program_serve_chainer(tmp_path) -> None:
+    (tmp_path / "program.py").write_text(SPAWNING)
+    command = [sys.executable, "-m", "xpgrad_chainer", "program.py"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.stdout == f"{[('float32', 'auto')] * 2}\n", done.stderr
+
+
+def test_chainer_found_last_has_its_configuration() -> None:
+    import xpgrad
+    import xpgrad_chainer
+
+    xpgrad_chainer.uninstall()
+    sys.modules.pop("xpgrad_chainer.__main__", None)
+    assert xpgrad_chainer.stand_in.found_last() is not None
+    assert xpgrad.config.use_cudnn == "auto"
+
+
 def test_processes_of_pytest_serve_chainer(tmp_path) -> None:
     (tmp_path / "test_relu.py").write_text(
         "import chainer\n\ndef test_version():\n    assert chainer.__version__ == '7.8.1'\n"
