@@ -47,13 +47,13 @@ class Parameter(Variable):
 
     @property
     def dtype(self) -> Dtype:
-        """Dtype of the array; before initialisation the dtype of the initialiser, or None."""
+        """Dtype of the array; before initialisation the dtype of the initialiser."""
         if self._array is not None:
             return self._array.dtype
         dtype = None if plugins.is_scalar(self.initializer) else getattr(self.initializer, "dtype", None)
         if dtype is None:
             raise RuntimeError("Parameter.dtype: the Parameter is uninitialised, and its initialiser has no dtype")
-        return dtype
+        return dtype_of(dtype, self._node.intended_device().backend, "Parameter")
 
     @property
     def grad(self) -> Array | None:

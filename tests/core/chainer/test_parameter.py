@@ -115,7 +115,9 @@ def test_an_initialiser_writes_or_returns(device):
 
 
 def test_dtype_of_an_uninitialised_parameter_is_the_initialisers():
-    assert Parameter(Filling(1.0, np.float16)).dtype == np.float16
+    for dtype in (np.float16, "float16", "e"):
+        found = Parameter(Filling(1.0, dtype)).dtype
+        assert (type(found), found) == (np.dtypes.Float16DType, np.float16)
     for initializer in (None, 3.0, Filling(1.0), np.float64(3)):
         with pytest.raises(RuntimeError, match=r"Parameter\.dtype: .*no dtype"):
             _ = Parameter(initializer).dtype
