@@ -5,6 +5,7 @@ from types import SimpleNamespace
 import pytest
 from tests.core.stores import Store
 
+from xpgrad.serializers import DictionarySerializer, NpzDeserializer
 from xpgrad.training import extensions
 
 SCHEDULES = [
@@ -38,6 +39,25 @@ def test_a_schedule_has_its_values_also_after_it_was_saved(make, expected, resum
             schedule.serialize(store.loaded())
             schedule.initialize(None)
     assert found == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(("make", "expected"), SCHEDULES[-5:-4] + SCHEDULES[-1:])
+def test_schedules_resume_from_the_entries_that_chainer_saves(make, expected) -> None:
+    optimizer = SimpleNamespace(lr=8.0)
+    schedule, store = make(optimizer), DictionarySerializer()
+    schedule.initialize(None)
+    for _ in range(2):
+        schedule(None)
+    schedule.serialize(store)
+    chainers = {"_t": 2} | ({"_current_step": 1} if isinstance(schedule, extensions.MultistepShift) else {})
+    assert chainers.items() <= store.target.items()
+    for name in store.target.keys() - chainers.keys():
+        del store.target[name]
+    schedule = make(optimizer)
+    schedule.serialize(NpzDeserializer(store.target))
+    optimizer.lr = 8.0
+    schedule.initialize(None)
+    assert optimizer.lr == pytest.approx(expected[2])
 
 
 def test_the_optimizer_is_the_main_one_of_the_updater() -> None:

@@ -24,7 +24,7 @@ class _Shift(Extension):
         optimizer = self._optimizer = self._optimizer or trainer.updater.get_optimizer("main")
         if self._init is None:
             self._init = getattr(optimizer, self._attr)
-        self._set(self.value(0) if self._last is None else self._last)
+        self._set(self.value(self._t) if self._last is None else self._last)
 
     def __call__(self, trainer: Any) -> None:
         """Set the next value."""
@@ -41,10 +41,10 @@ class _Shift(Extension):
 
     def serialize(self, serializer: Any) -> None:
         """Save or load the number of calls, and the last value."""
-        t, last = int(serializer("_t", self._t)), _number(serializer, "_last_value", self._last)
-        with suppress(KeyError):  # not saved by Chainer
+        self._t = int(serializer("_t", self._t))
+        with suppress(KeyError):  # not saved by Chainer, the last value by some of its extensions
+            self._last = _number(serializer, "_last_value", self._last)
             self._init = _number(serializer, "_init", self._init)
-        self._t, self._last = t, last
 
 
 def _number(serializer: Any, key: str, value: float | None) -> float | None:
@@ -124,7 +124,16 @@ class MultistepShift(_Shift):
     def value(self, t: int) -> float:
         """Return the value after `t` calls."""
         assert self._init is not None
-        return self._init * float(self._gamma ** sum(step <= t for step in self._steps))
+        return self._init * float(self._gamma ** self._steps_until(t))
+
+    def _steps_until(self, t: int) -> int:
+        return sum(step <= t for step in self._steps)
+
+    def serialize(self, serializer: Any) -> None:
+        """Save or load the number of calls, the last value, and, for Chainer, the number of steps."""
+        super().serialize(serializer)
+        with suppress(KeyError):
+            serializer("_current_step", self._steps_until(self._t))
 
 
 class PolynomialShift(_Shift):
