@@ -53,8 +53,8 @@ class Orthogonal(Initializer):
                 f"Orthogonal: no {self.mode} of shape {shape}, a matrix with {rows} rows, {columns} columns"
             )
         xp, wide = device.backend.xp, device.backend.wide(dtype)  # no library decomposes float16
-        drawn = Normal(1.0, rng=self.rng).generate((max(rows, columns), min(rows, columns)), wide, device)
-        q, r = xp.linalg.qr(drawn, mode="reduced")
+        drawn = Normal(1.0, rng=self.rng).generate((rows, columns), wide, device)
+        q, r = xp.linalg.qr(xp.matrix_transpose(drawn) if rows < columns else drawn, mode="reduced")
         if device.backend.is_kind(wide, "complex floating"):
             q = xp.multiply(q, xp.multiply(xp.sign(xp.linalg.diagonal(r)), self.scale))
             return xp.reshape(xp.conj(xp.matrix_transpose(q)) if rows < columns else q, shape)

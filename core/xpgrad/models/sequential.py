@@ -77,9 +77,7 @@ class Sequential(ChainList):
     def insert(self, index: int, value: Any) -> None:
         """Insert a layer before an index."""
         _check_layer(value)
-        layers = list(self._layers)
-        layers.insert(index, value)
-        self._settle(layers)
+        self._settle([*self._layers[:index], value, *self._layers[index:]])
 
     def clear(self) -> None:
         """Remove all layers."""
@@ -144,7 +142,8 @@ class Sequential(ChainList):
 
 
 def _of(layers: list[Layer]) -> Sequential:
-    return Sequential(*layers)
+    made: Sequential = Link._sequential(*layers)
+    return made
 
 
 def _check_layer(layer: Any) -> None:

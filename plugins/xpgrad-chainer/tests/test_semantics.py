@@ -206,6 +206,62 @@ def test_initial_weights_are_drawn_in_the_order_of_chainer() -> None:
     )  # fmt: skip
 
 
+def test_wide_orthogonal_matrices_are_drawn_as_chainer_draws_them() -> None:
+    import chainer
+
+    np.random.seed(3)  # noqa: NPY002 - as programs for Chainer do
+    found = chainer.initializers.generate_array(chainer.initializers.Orthogonal(2.0), (2, 4), np)
+    np.random.seed(3)  # noqa: NPY002
+    q, r = np.linalg.qr(np.random.normal(size=(2, 4)).T)  # noqa: NPY002
+    np.testing.assert_allclose(found, (q * np.copysign(2.0, np.diag(r))).T, rtol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("layers", "order"), [("LLLL", [0, 3, 2, 1]), ("LfLL", [0, 2, 1]), ("fLLLL", [0, 1, 3, 2]), ("ffLLL", [0, 1, 2])]
+)
+def test_links_of_a_sequential_have_the_names_of_chainer(layers, order) -> None:
+    import copy
+    import pickle
+
+    import chainer
+
+    def links():
+        sizes = iter(range(4))
+        return [
+            chainer.links.Linear(1, 1 + next(sizes)) if layer == "L" else chainer.functions.relu for layer in layers
+        ]
+
+    model = chainer.Sequential(*links())
+    appended = chainer.Sequential()
+    for layer in links():
+        appended.append(layer)
+    for made in (
+        model,
+        appended,
+        chainer.Sequential() + model,
+        copy.deepcopy(model),
+        pickle.loads(pickle.dumps(model)),
+    ):
+        assert [p.size - 1 for path, p in made.namedparams() if path.endswith("b")] == order
+        assert [name for name, _ in made.namedlinks(skipself=True)] == [f"/{i}" for i in range(len(order))]
+        assert [link.b.size - 1 for link in made if isinstance(link, chainer.Link)] == sorted(order)
+
+
+def test_changes_of_a_sequential_name_links_as_chainer() -> None:
+    import chainer
+
+    model = chainer.links.Linear(1, 1).repeat(3)
+    assert isinstance(model, chainer.Sequential)
+    assert [link.name for link in model] == ["0", "2", "1"]
+    del model[1]
+    assert [link.name for link in model] == ["0", "1"]
+    model.insert(1, chainer.links.Linear(1, 1))
+    model.insert(0, chainer.links.Linear(1, 1))
+    assert [link.name for link in model] == ["0", "1", "2", "3"]
+    model[3] = chainer.links.Linear(1, 1)
+    assert [link.name for link in model] == ["0", "2", "3", "1"]
+
+
 def test_seed_of_numpy_decides_negative_samples() -> None:
     from chainer import links, utils
 

@@ -7,10 +7,11 @@ from xpgrad.chainer.cuda import should_use_cudnn
 from xpgrad.models import Link
 from xpgrad_chainer.cuda import should_use_cudnn_tensor_core
 from xpgrad_chainer.function_node import FunctionNode
+from xpgrad_chainer.sequential import Sequential
 
 __all__ = [
     "TYPE_CHECKING", "AbstractInitializer", "DeviceResident", "Fallback", "FunctionNode", "PerformanceWarning",
-    "__version__",
+    "Sequential", "__version__",
     "get_compute_mode", "should_use_cudnn", "should_use_cudnn_tensor_core",
     "static_code", "static_graph", "variable_repr", "variable_str",
 ]  # fmt: skip

@@ -1,4 +1,4 @@
-"""Changes that `install` makes in xpgrad: configuration entries, random numbers and labels of functions."""
+"""Changes that `install` makes in xpgrad: configuration, random numbers, labels of functions, names of links."""
 
 from typing import Any
 
@@ -6,7 +6,8 @@ import numpy as np
 
 from xpgrad import Variable, VariableNode, array_api, global_config
 from xpgrad.graph.application import other_labels, other_names
-from xpgrad_chainer import streams
+from xpgrad.models import Link
+from xpgrad_chainer import sequential, streams
 from xpgrad_chainer.function_classes import titles
 
 ENTRIES: dict[str, Any] = {
@@ -56,6 +57,7 @@ class Settings:
     def __init__(self) -> None:
         self._before: dict[str, Any] | None = None
         self._array: Any = None
+        self._sequential: Any = None
 
     def install(self) -> None:
         """Set the entries, and let functions have the labels of Chainer's classes."""
@@ -70,6 +72,7 @@ class Settings:
         other_names.update(NAMES)
         rank: Any = VariableNode.rank  # a slot
         setattr(VariableNode, "_rank", property(rank.__get__, rank.__set__))  # noqa: B010 - Chainer's
+        self._sequential, Link._sequential = Link._sequential, sequential.Sequential
         self._array = CONVERTIBLE.__array__
         del CONVERTIBLE.__array__  # as in Chainer, NumPy takes a Variable for an object
 
@@ -87,6 +90,7 @@ class Settings:
         _plan_again()
         streams.uninstall()
         CONVERTIBLE.__array__ = self._array
+        Link._sequential = self._sequential
         delattr(VariableNode, "_rank")
         self._before = None
 

@@ -1,0 +1,30 @@
+"""`Sequential` with the names that Chainer gives to its links."""
+
+from collections import Counter
+from typing import Any
+
+from xpgrad import models
+from xpgrad.models import ChainList, Link
+
+
+class Sequential(models.Sequential):
+    """Layers one after the other, whose links have the names of Chainer's files.
+
+    In Chainer, a new link that is not in front becomes the second of the links, or a later one if functions precede
+    all links. Of four layers that are links, the second is thus named 3, the third 2, and the last 1.
+    """
+
+    def _settle(self, children: list[Any]) -> None:
+        added = Counter(id(layer) for layer in children if isinstance(layer, Link))
+        links = []
+        for link in self._children:
+            if added[id(link)]:
+                added[id(link)] -= 1
+                links.append(link)
+        first = next((i for i, layer in enumerate(children) if isinstance(layer, Link)), 0)
+        for i, layer in enumerate(children):
+            if added[id(layer)]:
+                added[id(layer)] -= 1
+                links.insert((first if first < i else 0) + 1 if i else 0, layer)
+        ChainList._settle(self, links)
+        self._layers[:] = children
