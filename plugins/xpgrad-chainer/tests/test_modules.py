@@ -94,7 +94,7 @@ def test_program_runs_by_the_command(tmp_path) -> None:
 
 
 SPAWNING = """
-import multiprocessing, numpy as np, chainer
+import multiprocessing, warnings, numpy as np, chainer
 
 class Data(chainer.dataset.DatasetMixin):
     def __len__(self):
@@ -106,6 +106,7 @@ class Data(chainer.dataset.DatasetMixin):
 
 if __name__ == "__main__":
     multiprocessing.set_start_method("spawn")
+    warnings.simplefilter("error", chainer.iterators.MultiprocessIterator.TimeoutWarning)
     iterator = chainer.iterators.MultiprocessIterator(Data(), 2, n_processes=1)
     print(iterator.next())
     iterator.finalize()

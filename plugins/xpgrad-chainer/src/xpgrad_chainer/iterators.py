@@ -33,6 +33,9 @@ class MultiprocessIterator(iterators.MultiprocessIterator):
 
     start_method = None
 
+    class TimeoutWarning(RuntimeWarning):
+        """Category of Chainer's warnings of `dataset_timeout`, for filters of warnings; it is never issued."""
+
     def __init__(
         self,
         dataset: Any,
