@@ -234,3 +234,14 @@ def test_order_of_sequences_by_length() -> None:
     import chainer
 
     assert issubclass(chainer.links.NStepLSTM, NStepRNNBase)
+
+
+def test_order_of_a_multithread_iterator_is_saved_for_chainer() -> None:
+    import chainer
+
+    iterator = chainer.iterators.MultithreadIterator([1, 2, 3], 2)
+    saved = chainer.serializers.DictionarySerializer()
+    saved.save(iterator)
+    assert sorted(saved.target["_order"]) == [0, 1, 2]
+    np.testing.assert_array_equal(saved.target["_order"], saved.target["order"])
+    iterator.finalize()

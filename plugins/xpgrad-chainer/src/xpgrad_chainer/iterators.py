@@ -3,6 +3,7 @@
 from typing import Any
 
 from xpgrad import iterators
+from xpgrad.serializers.base import Deserializer
 
 
 class OrderSampler:
@@ -18,6 +19,16 @@ class DaliIterator:
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         raise ImportError("DaliIterator: DALI's pipelines are not supported; iterate over them, or use a data set")
+
+
+class MultithreadIterator(iterators.MultithreadIterator):
+    """The iterator of xpgrad, whose snapshots Chainer also reads."""
+
+    def serialize(self, serializer: Any) -> None:
+        """Save or load the state, and save the order under the name that Chainer reads."""
+        super().serialize(serializer)
+        if not isinstance(serializer, Deserializer):
+            serializer("_order", self._state.order)
 
 
 class MultiprocessIterator(iterators.MultiprocessIterator):
