@@ -20,13 +20,21 @@ def test_resnet_extracts_layers_and_predicts_classes() -> None:
 
 
 def test_googlenet_has_the_layers_of_the_paper() -> None:
+    import chainer.functions as F
     import chainer.links as L
 
     model = L.GoogLeNet(pretrained_model=None)
-    outputs = model(np.zeros((1, 3, 224, 224), np.float32), layers=["conv2", "pool3", "inception_4e", "pool5"])
+    assert model.available_layers[-3:] == ["prob", "loss1_fc2", "loss2_fc2"]
+    layers = ["conv2", "pool3", "inception_4a", "inception_4e", "pool5", "loss1_fc2", "loss2_fc2"]
+    outputs = model(np.random.default_rng(0).random((1, 3, 224, 224), np.float32), layers=layers)
+    x = F.relu(model.loss1_conv(F.average_pooling_2d(outputs.pop("inception_4a"), 5, 3)))
+    np.testing.assert_allclose(
+        outputs["loss1_fc2"].array, model.loss1_fc2(F.relu(model.loss1_fc1(x))).array, rtol=1e-4, atol=1e-6
+    )
     shapes = {name: y.shape[1:] for name, y in outputs.items()}
     assert shapes == {
-        "conv2": (192, 56, 56), "pool3": (480, 14, 14), "inception_4e": (832, 14, 14), "pool5": (1024, 1, 1)
+        "conv2": (192, 56, 56), "pool3": (480, 14, 14), "inception_4e": (832, 14, 14), "pool5": (1024, 1, 1),
+        "loss1_fc2": (1000,), "loss2_fc2": (1000,),
     }  # fmt: skip
 
 

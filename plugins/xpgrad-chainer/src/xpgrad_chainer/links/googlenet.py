@@ -1,7 +1,8 @@
 """GoogLeNet (Szegedy et al., 2014)."""
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from xpgrad import functions as F
 from xpgrad import links as L
@@ -28,6 +29,7 @@ class GoogLeNet(VisionLayers):
 
     mean = (104.0, 117.0, 123.0)
     extracted = "pool5"
+    branches: ClassVar[dict[str, str]] = {"loss1_fc2": "inception_4a", "loss2_fc2": "inception_4d"}
 
     def __init__(self, pretrained_model: str | Path | None = "auto") -> None:
         super().__init__()
@@ -64,7 +66,14 @@ class GoogLeNet(VisionLayers):
             "pool5": [lambda x: F.average_pooling_2d(x, 7, 1)],
             "loss3_fc": [lambda x: F.dropout(x, 0.4), self.loss3_fc],
             "prob": [F.softmax],
+            "loss1_fc2": self._loss(1),
+            "loss2_fc2": self._loss(2),
         }
+
+    def _loss(self, number: int) -> list[Callable[..., Any]]:
+        """Return the layers of a classifier in the middle, whose loss is used in training."""
+        conv, fc1, fc2 = (self[f"loss{number}_{name}"] for name in ("conv", "fc1", "fc2"))
+        return [lambda x: F.average_pooling_2d(x, 5, 3), conv, F.relu, fc1, F.relu, fc2]
 
 
 def _pool(x: Any) -> Any:

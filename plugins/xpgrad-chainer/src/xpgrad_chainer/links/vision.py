@@ -23,6 +23,8 @@ class VisionLayers(Chain):
 
     mean: ClassVar[tuple[float, float, float]]
     extracted: ClassVar[str]
+    branches: ClassVar[dict[str, str]] = {}
+    """Layers that continue from another layer than the one before, by name."""
 
     @property
     def functions(self) -> Steps:
@@ -73,13 +75,17 @@ class VisionLayers(Chain):
             name = type(self).__name__
             raise ValueError(f"{name}: expected layers of {list(steps)}, got {unknown}; see available_layers")
         outputs: dict[str, Variable] = {}
+        starts: dict[str, Any] = {}
         for name, functions in steps.items():
             if len(outputs) == len(set(wanted)):
                 break
+            x = starts.get(self.branches.get(name, ""), x)
             for function in functions:
                 x = function(x)
             if name in wanted:
                 outputs[name] = x
+            if name in self.branches.values():
+                starts[name] = x
         return outputs
 
     def extract(
