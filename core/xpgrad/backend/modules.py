@@ -49,8 +49,9 @@ def get_cpu_array_types() -> tuple[type, ...]:
 
 
 def is_arrays_compatible(arrays: Iterable[Any]) -> bool:
-    """Return whether all of `arrays` belong to the same backend; None is ignored."""
-    return len({plugins.backend_of(unwrap(array)) for array in arrays if array is not None}) < 2
+    """Return whether all of `arrays` are arrays of the same backend; None is ignored."""
+    found = [device_of(unwrap(array)) for array in arrays if array is not None]
+    return None not in found and len({device.backend for device in found if device}) < 2
 
 
 def device_of(array: Array) -> Device | None:

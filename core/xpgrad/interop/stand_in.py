@@ -85,18 +85,13 @@ class StandIn(MetaPathFinder, Loader):
     def enable(self, directory: Path | None = None) -> Path:
         """Have all programs of this Python find the package under `name` if the real one is not installed.
 
-        A ``.pth`` file adds a finder at the end of `sys.meta_path` when Python starts; it imports no package before a
-        program imports `name`.
+        A ``.pth`` file, whose path is returned, adds a finder at the end of `sys.meta_path` when Python starts; it
+        imports no package before a program imports `name`.
 
         Parameters
         ----------
         directory : Path, optional
             A directory whose ``.pth`` files Python reads; by default ``site-packages``.
-
-        Returns
-        -------
-        Path
-            The file.
 
         Raises
         ------

@@ -30,6 +30,7 @@ def test_arrays_of_one_backend_are_compatible() -> None:
     strict = array_api_strict.asarray([1.0])
     assert backend.modules.is_arrays_compatible([np.ones(2), None, xpgrad.Variable(np.ones(2))])
     assert not backend.modules.is_arrays_compatible([np.ones(2), strict])
+    assert not backend.modules.is_arrays_compatible([1])
 
 
 def test_the_package_has_the_names_of_chainers_module() -> None:
