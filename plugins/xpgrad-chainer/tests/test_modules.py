@@ -84,6 +84,8 @@ def test_uninstall_restores_modules_and_configuration() -> None:
     x = xpgrad.Variable(np.ones(2, np.float32))
     assert (x + np.ones(2)).dtype == np.float64
     assert xpgrad.functions.relu(x).creator.label == "relu"
+    assert x.label == "(2,), float32"
+    assert type(xpgrad.links.Linear(1, 1).repeat(2)) is xpgrad.Sequential
 
 
 def test_program_runs_by_the_command(tmp_path) -> None:

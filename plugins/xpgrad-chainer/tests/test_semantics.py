@@ -37,12 +37,16 @@ def test_gradient_of_an_array_operand_has_the_dtype_of_the_variable(x) -> None:
 
 
 def test_labels_are_those_of_chainer(x) -> None:
+    import chainer
     import chainer.functions as F
     import chainer.links as L
 
     assert F.relu(x).creator.label == "ReLU"
     assert L.Linear(3, 2)(x).creator.label == "LinearFunction"
     assert (x + x).creator.label == "_ + _"
+    assert [chainer.Variable(np.ones(shape, F32)).label for shape in ((), (2,), (2, 1))] == [
+        "float32", "(2), float32", "(2, 1), float32"
+    ]  # fmt: skip
 
 
 def test_hooks_get_the_names_of_classes(x) -> None:
@@ -59,7 +63,7 @@ def test_hooks_get_the_names_of_classes(x) -> None:
     z.backward()
     assert [name for name, _ in everywhere.call_history] == ["Mul", "Mul"]
     assert [name for name, _ in local.call_history] == ["Exp", "Exp"]
-    assert (function.label, Variable(np.ones(2)).label) == ("exp", "(2,), float64")
+    assert (function.label, Variable(np.ones(2)).label) == ("exp", "(2), float64")
 
 
 def test_indices_are_int32(x) -> None:

@@ -57,6 +57,7 @@ class Settings:
     def __init__(self) -> None:
         self._before: dict[str, Any] | None = None
         self._array: Any = None
+        self._label: Any = None
         self._sequential: Any = None
 
     def install(self) -> None:
@@ -72,9 +73,16 @@ class Settings:
         other_names.update(NAMES)
         rank: Any = VariableNode.rank  # a slot
         setattr(VariableNode, "_rank", property(rank.__get__, rank.__set__))  # noqa: B010 - Chainer's
+        self._label = VariableNode.label
+        setattr(VariableNode, "label", property(self._label_of))  # noqa: B010 - a property
         self._sequential, Link._sequential = Link._sequential, sequential.Sequential
         self._array = CONVERTIBLE.__array__
         del CONVERTIBLE.__array__  # as in Chainer, NumPy takes a Variable for an object
+
+    def _label_of(self, node: VariableNode) -> str:
+        """Return shape and dtype as Chainer writes them: ``(2), float32``."""
+        label: str = self._label.fget(node)
+        return label.replace(",)", ")")
 
     def uninstall(self) -> None:
         """Restore the entries and the labels."""
@@ -91,6 +99,7 @@ class Settings:
         streams.uninstall()
         CONVERTIBLE.__array__ = self._array
         Link._sequential = self._sequential
+        setattr(VariableNode, "label", self._label)  # noqa: B010 - a property
         delattr(VariableNode, "_rank")
         self._before = None
 
