@@ -131,6 +131,8 @@ STATES = {
         "    rows[1][0][0] = a[0]\n    return rows[0][0] + rows[1][0][0]", "h()", "a[0] = 5.0"),
     "a slice of a new list": ("ks = [[2.0], [3.0]]\ndef h():\n    found = [None] * 2\n    found[:] = ks\n"
         "    return sum(k[0] for k in found)", "h()", "ks[0][0] = 5.0"),
+    "a record in a variable": ("n = np.array([(1.0, 2.0)], dtype=[('a', float), ('b', float)])\ndef h():\n"
+        "    v = n[0]\n    return float(v['b'])", "h()", "n['b'] = 7.0"),
     "a view in a variable": ("n = np.arange(1.0, 5.0)\ndef h():\n    v = n[1:]\n    return float(v[0])", "h()",
         "n[1] = 7.0"),
     "a sum of a view": ("n = np.arange(1.0, 5.0)\ndef h():\n    v = n[::2].T\n    return v.sum()", "h()", "n[2] = 7.0"),

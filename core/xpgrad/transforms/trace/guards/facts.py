@@ -429,9 +429,10 @@ class Facts:
             self.look_at_index(key, arrays=True)
             return FRESH
         value = o[key]
-        if kind_of(value) is not ARRAY:
+        is_record = getattr(getattr(value, "dtype", None), "fields", None) is not None  # a view as well
+        if kind_of(value) is not ARRAY and not is_record:
             return self.read("element", o, key, value)
-        if not shows_views(plugins.by_type.get(type(o))):  # it may be a copy
+        if is_record or not shows_views(plugins.by_type.get(type(o))):  # it may be a copy
             self.look(o)
         self.known[id(value)] = value  # reads of the values of a view are noted later
         return value
