@@ -14,7 +14,7 @@ def _abs_rule(xp: Namespace, gy: Array, x: Array, x_spec: Spec) -> Array:
     return gy * (xp.conj(sign) if x_spec.complex else sign)
 
 
-@elementwise(label="abs", same_dtype=False, x=_abs_rule)
+@elementwise(label="|_|", same_dtype=False, x=_abs_rule)
 def abs(xp: Namespace, x: AnyArray, /) -> Array:
     """Absolute value or modulus, elementwise. The derivative at 0 is 0."""
     return xp.abs(x)

@@ -44,7 +44,7 @@ LABELS = {
     title: name
     for title, name in NAMES.items()
     if title not in PLAIN and title not in OPERATORS and title not in ("sub", "mul", "div", "neg")
-} | {"absolute": "|_|"}
+}
 """Labels of functions: by default the names of Chainer's classes."""
 
 CONVERTIBLE: Any = next(cls for cls in Variable.__mro__ if "__array__" in vars(cls))

@@ -144,6 +144,8 @@ def test_labels_of_functions(device):
         "_ ** _": x**z,
         "_ ** 3": x**3,
         "__neg__": -x,
+        "|_|": abs(x),
+        "_ @ _": x @ z,
         "_ * constant array": x * array(device, [5.0]),
         "2.5 / _": 2.5 / x,
     }
