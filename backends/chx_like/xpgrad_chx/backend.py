@@ -98,7 +98,7 @@ class ChainerxBackend(CarriesGraphs):
         try:
             return self.device_for(get_device(specifier))
         except xpgrad_chx.ChainerxError as error:
-            raise xpgrad.SpecifierError(f"get_device: {error}") from None
+            raise xpgrad.SpecifierError(str(error)) from None
 
     def handle_of(self, array: Array) -> DeviceHandle:
         """Return the corresponding device of `xpgrad_chx`."""

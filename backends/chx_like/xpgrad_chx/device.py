@@ -115,7 +115,7 @@ class Backend:
         """
         found = self._devices.get(index)
         if found is None:
-            if self.name == NATIVE and not 0 <= index < NATIVE_DEVICES:
+            if self.name == NATIVE and index not in range(NATIVE_DEVICES):
                 raise DeviceError(f"get_device: expected native:0 to native:{NATIVE_DEVICES - 1}, got native:{index}")
             try:
                 place = xpgrad.get_device("@numpy" if self.name == NATIVE else f"@cupy:{index}")
@@ -160,9 +160,9 @@ class Context:
 
     def get_device(self, name: Any, index: int | None = None) -> Device:
         """Return the device for a specifier such as ``native:0``, or for a name and a number."""
-        word, _, number = str(name).partition(":")
-        if number and index is None:
-            if not number.isdecimal():
+        word, colon, number = str(name).partition(":")
+        if colon:
+            if index is not None or not number.isdecimal():
                 raise DeviceError(f"get_device: expected a specifier such as 'native:0', got {name!r}")
             index = int(number)
         return self.get_backend(word).get_device(index or 0)

@@ -272,11 +272,12 @@ def test_wrong_devices():
         chx.get_backend("npu")
     with pytest.raises(chx.DeviceError, match="got native:9"):
         chx.get_device("native:9")
-    for wrong in ("native:x", 3, -1):
+    for wrong in (("native:x",), ("native:",), (3,), (-1,), ("native:1", 0), ("native", 0.5), ("native", "0")):
         with pytest.raises(chx.DeviceError, match="expected"):
-            chx.get_device(wrong)
-    with pytest.raises(xpgrad.SpecifierError, match="native:9"):
-        xpgrad.get_device("native:9")
+            chx.get_device(*wrong)
+    for specifier in ("native:9", "native:", "native:x"):
+        with pytest.raises(xpgrad.SpecifierError, match=f"^get_device: expected .*{specifier}"):
+            xpgrad.get_device(specifier)
 
 
 def test_each_context_has_separate_devices():
