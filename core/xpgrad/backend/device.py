@@ -83,10 +83,10 @@ class Device:
         """Return `array` on this device; an array already on the device is returned unchanged."""
         return self.send(array)
 
-    @staticmethod
-    def from_array(array: Array) -> "Device | None":
-        """Return the device of `array`, or None if no backend serves it."""
-        return Device.services.device_of(array)
+    @classmethod
+    def from_array(cls, array: Array) -> "Device | None":
+        """Return the device of `array`, or None if no backend serves it, or if it is of another class of devices."""
+        return found if isinstance(found := cls.services.device_of(array), cls) else None
 
     def create_context(self) -> AbstractContextManager["Device"]:
         """Return a context manager that makes this the current device of its thread."""
