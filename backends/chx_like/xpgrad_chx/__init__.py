@@ -71,6 +71,7 @@ from xpgrad_chx.device import get_default_device as get_default_device
 from xpgrad_chx.device import get_device as get_device
 from xpgrad_chx.device import set_default_device as set_default_device
 from xpgrad_chx.device import using_device as using_device
+from xpgrad_chx.errors import AxisOutOfRange as AxisOutOfRange
 from xpgrad_chx.errors import BackendError as BackendError
 from xpgrad_chx.errors import ChainerxError as ChainerxError
 from xpgrad_chx.errors import ContextError as ContextError

@@ -16,7 +16,7 @@ from xpgrad.types import Kernel
 from xpgrad_chx import backprop, graph
 from xpgrad_chx.backprop import anygraph
 from xpgrad_chx.device import Device
-from xpgrad_chx.errors import ChainerxError, DeviceError, DtypeError
+from xpgrad_chx.errors import ChainerxError, DeviceError, DtypeError, raise_translated
 from xpgrad_chx.memory import Memory, over
 
 new, carry, modes = object.__new__, graph.carry, backprop.modes.get
@@ -28,6 +28,8 @@ BOOL = np.dtype(bool)
 _OF_NUMBERS = "add subtract sub divide truediv floor_divide floordiv remainder mod pow negative neg fmod"
 OF_NUMBERS = frozenset(_OF_NUMBERS.split())
 """Arithmetic functions and operators that do not support booleans, which may only be multiplied."""
+OF_POSITIONS = {"repeat": (list, tuple), "take": (int, list, tuple)}
+"""Functions whose second argument may be an integer or nested lists, and the types that become an array."""
 
 
 def unary(kernel: Kernel, name: str) -> Kernel:
@@ -124,6 +126,8 @@ def evaluate(kernel: Kernel, name: str, args: Any, parameters: dict[str, Any], k
 
 def call(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Return the result of the function `name` of the standard on arrays, in a graph if an argument is in a graph."""
+    if name in OF_POSITIONS and len(args) > 1 and isinstance(args[1], OF_POSITIONS[name]):
+        args = args[0], _positions(name, *args[:2]), *args[2:]
     found: list[Any] = []
     places: list[Device] = []
     bare = [_bare(x, found, places) for x in args]
@@ -131,11 +135,14 @@ def call(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     _check(name, args, found, places)
     if name in OF_NUMBERS:
         refuse_booleans(name, *found)
-    for x in found:
-        if x._graph is not None:
-            return graph.record(name, args, kwargs)
     device = places[0]
-    return _dressed(device.function(name)(*bare, **bare_kwargs), device, found, type(found[0]))
+    try:
+        for x in found:
+            if x._graph is not None:
+                return graph.record(name, args, kwargs)
+        return _dressed(device.function(name)(*bare, **bare_kwargs), device, found, type(found[0]))
+    except (TypeError, ValueError) as error:
+        raise_translated(error, name, *found)
 
 
 def through(function: Callable[..., Any], name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -145,7 +152,10 @@ def through(function: Callable[..., Any], name: str, args: tuple[Any, ...], kwar
     _bare((*args, *kwargs.values()), found, places)
     plain = [x for x in graph.leaves(args) if not isinstance(x, xpgrad.Variable)]  # the function takes those itself
     _check(name, plain, found, places)
-    return graph.recorded(function, args, kwargs)
+    try:
+        return graph.recorded(function, args, kwargs)
+    except (TypeError, ValueError) as error:
+        raise_translated(error, name, *found)
 
 
 def refuse_booleans(name: str, *operands: Any) -> None:
@@ -162,49 +172,55 @@ def infix(name: str, *, reflected: bool = False) -> Callable[[Any, Any], Any]:
     of_numbers = name in OF_NUMBERS
 
     def forward(self: Any, other: Any, /) -> Any:
-        kind = type(other)
-        device = self._device
-        own = self._graph
-        data = self._data
-        if of_numbers and data.dtype is BOOL:
-            refuse_booleans(method, self)
-        if kind is type(self):
-            right = other._data
-            if of_numbers and right.dtype is BOOL:
-                refuse_booleans(method, other)
-            if other._device is device:
-                if own is None is other._graph:
-                    out = (function if device.on_host else device.follow(function))(data, right)
+        try:
+            kind = type(other)
+            device = self._device
+            own = self._graph
+            data = self._data
+            if of_numbers and data.dtype is BOOL:
+                refuse_booleans(method, self)
+            if kind is type(self):
+                right = other._data
+                if of_numbers and right.dtype is BOOL:
+                    refuse_booleans(method, other)
+                if other._device is device:
+                    if own is None is other._graph:
+                        out = (function if device.on_host else device.follow(function))(data, right)
+                        if type(out) is not Host:
+                            out = device.buffers.restore(out)
+                        y = new(kind)
+                        y._data = out
+                        y._device = device
+                        y._graph = None
+                        return y
+                    if not modes():
+                        left = self if own is None else own.variable
+                        return carry(function(left, other if other._graph is None else other._graph.variable))
+            elif kind in SCALARS:
+                if own is None:
+                    out = (function if device.on_host else device.follow(function))(data, other)
                     if type(out) is not Host:
                         out = device.buffers.restore(out)
-                    y = new(kind)
-                    y._data = out
-                    y._device = device
-                    y._graph = None
-                    return y
+                    return over(type(self), out, device)
                 if not modes():
-                    left = self if own is None else own.variable
-                    return carry(function(left, other if other._graph is None else other._graph.variable))
-        elif kind in SCALARS:
-            if own is None:
-                out = (function if device.on_host else device.follow(function))(data, other)
+                    return carry(function(own.variable, other))
+            return _infix(function, method, False, self, other)
+        except (TypeError, ValueError) as error:
+            raise_translated(error, method, self, other)
+
+    def backward(self: Any, other: Any, /) -> Any:
+        try:
+            if of_numbers and self._data.dtype is BOOL:
+                refuse_booleans(method, self)
+            if self._graph is None and type(other) in SCALARS:
+                device = self._device
+                out = (function if device.on_host else device.follow(function))(other, self._data)
                 if type(out) is not Host:
                     out = device.buffers.restore(out)
                 return over(type(self), out, device)
-            if not modes():
-                return carry(function(own.variable, other))
-        return _infix(function, method, False, self, other)
-
-    def backward(self: Any, other: Any, /) -> Any:
-        if of_numbers and self._data.dtype is BOOL:
-            refuse_booleans(method, self)
-        if self._graph is None and type(other) in SCALARS:
-            device = self._device
-            out = (function if device.on_host else device.follow(function))(other, self._data)
-            if type(out) is not Host:
-                out = device.buffers.restore(out)
-            return over(type(self), out, device)
-        return _infix(function, method, True, self, other)
+            return _infix(function, method, True, self, other)
+        except (TypeError, ValueError) as error:
+            raise_translated(error, method, other, self)
 
     return backward if reflected else forward
 
@@ -263,6 +279,16 @@ def _bare(x: Any, found: list[Any], places: list[Device]) -> Any:
         places.append(x)
         return x.handle
     return x.item() if isinstance(x, np.generic) else x
+
+
+def _positions(name: str, x: Any, values: Any) -> Any:
+    """Return an integer, or nested lists of integers, as an array on the device of `x`."""
+    positions = np.asarray(values)
+    if positions.dtype.kind not in "iu" and positions.size:
+        raise DtypeError(f"{name}: expected integers, got {values!r}")
+    device = x.device
+    data = device.function("asarray")(positions.tolist(), dtype=device.buffers.namespace.int64, device=device.handle)
+    return over(type(x), data, device)
 
 
 def _dressed(out: Any, device: Device, found: list[Any], kind: type[Any]) -> Any:
@@ -330,6 +356,10 @@ def assign(function: Callable[..., Any], name: str, x: Any, *args: Any) -> Any:
             )
     values = bare[-1]
     dtype = getattr(values, "dtype", None)
+    if dtype is None and type(values) not in SCALARS:
+        raise xpgrad.UnknownArray(
+            f"{name}: expected a chx array or a number, got {class_name(type(values))}; make it one with asarray(...)"
+        )
     kind = dtype.kind if dtype is not None else "bifc"[(bool, int, float, complex).index(type(values))]
     if dtype is None and kind == "i" and x.dtype.kind == "u":
         kind = "u"  # a Python number has no dtype; the library checks its range
@@ -337,7 +367,10 @@ def assign(function: Callable[..., Any], name: str, x: Any, *args: Any) -> Any:
         raise DtypeError(
             f"{name}: values of dtype {dtype or type(values).__name__} do not fit into {x.dtype}; cast them"
         )
-    x._device.follow(function)(x._data, *bare)
+    try:
+        x._device.follow(function)(x._data, *bare)
+    except (TypeError, ValueError) as error:
+        raise_translated(error, name, x, args[-1])
     return x
 
 
@@ -346,8 +379,8 @@ def inplace(name: str) -> Callable[[Any, Any], Any]:
     function: Callable[[Any, Any], Any] = getattr(operator, name)
 
     def apply(self: Any, other: Any, /) -> Any:
-        if isinstance(other, xpgrad.Variable):
-            return NotImplemented  # which rebinds the name
+        if isinstance(other, xpgrad.Variable) or not (hasattr(other, "dtype") or type(other) in SCALARS):
+            return NotImplemented  # a Variable rebinds the name
         if name[1:] in OF_NUMBERS:
             refuse_booleans(f"__{name}__", *(x for x in (self, other) if isinstance(x, Memory)))
         return assign(function, f"__{name}__", self, other)

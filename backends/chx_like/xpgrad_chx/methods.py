@@ -79,9 +79,7 @@ class Methods(Arithmetic, Autograd):
 
     def swapaxes(self, axis1: int, axis2: int) -> Any:
         """Return the array with two axes swapped."""
-        axes = list(range(self.ndim))
-        axes[axis1], axes[axis2] = axes[axis2], axes[axis1]
-        return self.transpose(axes)
+        return call("swapaxes", (self, axis1, axis2), {})
 
     def repeat(self, repeats: Any, axis: int | None = None) -> Any:
         """Return the array with elements repeated along `axis`."""

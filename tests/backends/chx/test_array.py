@@ -96,7 +96,50 @@ def test_floats_do_not_go_into_integers():
             i += value
         with pytest.raises(chx.DtypeError, match="do not fit into int64"):
             i[...] = value
+    for divisor in (2, chx.array([2, 2])):
+        with pytest.raises(chx.DtypeError, match=r"__itruediv__: .*int64.*; cast with astype"):
+            i /= divisor
     assert values(i) == [1, 2]
+
+
+def test_operands_that_are_no_arrays():
+    a = chx.ones((2,))
+    for wrong in ("a", None, [1, 2]):
+        with pytest.raises(TypeError, match="unsupported operand"):
+            a += wrong
+        with pytest.raises(xpgrad.UnknownArray, match="__setitem__: expected a chx array or a number"):
+            a[0] = wrong
+    assert values(a) == [1.0, 1.0]
+
+
+@pytest.mark.parametrize("graph", [False, True])
+def test_errors_of_shapes_axes_and_dtypes_are_errors_of_chx(graph):
+    a, b = chx.ones((2,)), chx.ones((3,))
+    if graph:
+        a.require_grad()
+    for wrong in (
+        lambda: a + b, lambda: b - a, lambda: a @ b, lambda: a < b, lambda: chx.add(a, b), lambda: a.reshape(3),
+        lambda: chx.stack([a, b]), lambda: chx.where(a > 0, a, b),
+    ):  # fmt: skip
+        with pytest.raises(chx.DimensionError, match=r"\w+: .*got .*\(2,\)"):
+            wrong()
+    for wrong in (lambda: a.sum(5), lambda: a.swapaxes(0, 3), lambda: chx.softmax(a, 5)):
+        with pytest.raises(chx.AxisOutOfRange, match=r"\w+: .*ax[ie]s"):
+            wrong()
+    for wrong in (lambda: a & a, lambda: 1.5 & a, lambda: a.take([0.5], 0)):
+        with pytest.raises(chx.DtypeError, match=r"\w+: "):
+            wrong()
+
+
+@pytest.mark.parametrize("graph", [False, True])
+def test_positions_may_be_integers_and_lists(graph):
+    a = chx.array([[1.0, 2.0], [3.0, 4.0]])
+    if graph:
+        a.require_grad()
+    assert values(a.take(-1, 0)) == values(chx.take(a, 1, axis=0)) == [3.0, 4.0]
+    assert values(a.take([1, 0], 1)) == [[2.0, 1.0], [4.0, 3.0]]
+    assert values(a.take(3)) == 4.0
+    assert values(a.repeat([1, 2], 0)) == [[1.0, 2.0], [3.0, 4.0], [3.0, 4.0]]
 
 
 def test_indexing_and_assignment():
