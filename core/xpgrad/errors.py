@@ -106,6 +106,10 @@ class GraphError(XpgradError, RuntimeError):
     """The graph cannot be differentiated: its arrays were released, or an old-style function ends it."""
 
 
+class ConnectedArray(GraphError, ValueError):
+    """A Variable is given an array in a graph, or would cut its graph."""
+
+
 class NotANumber(XpgradError, RuntimeError):
     """Debug mode found a NaN; the message names the function and the pass."""
 

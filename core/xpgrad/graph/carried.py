@@ -7,7 +7,7 @@ array's graph do not affect the retained array.
 from typing import TYPE_CHECKING, Any
 
 from xpgrad.backend.plugins import plugins
-from xpgrad.errors import GraphError
+from xpgrad.errors import ConnectedArray, GraphError
 from xpgrad.types import Array
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ def held(array: Array, operation: str) -> Array:
     """Return the plain array that a Variable holds for `array`, which must not be part of a graph."""
     backend = plugins.carriers[type(array)]
     if variable_of(array) is not None:
-        raise GraphError(f"{operation}: the array is in a graph, which would be lost; use as_grad_stopped()")
+        raise ConnectedArray(f"{operation}: the array is in a graph, which would be lost; use as_grad_stopped()")
     return backend.held(array)
 
 
@@ -52,9 +52,7 @@ def enter(x: "Variable", array: Array, grad: Array | None, requires_grad: bool) 
     if source is None:
         return False
     if not requires_grad:
-        raise GraphError(
-            "Variable: requires_grad=False would cut the graph of the array; use as_grad_stopped() for that"
-        )
+        raise ConnectedArray("Variable: requires_grad=False would cut the graph of the array; use as_grad_stopped()")
     source = plugins.carriers[type(array)].attach(array, x) or source
     x._array, x._node, x._grad = source._array, source._node, source._grad if grad is None else grad
     return True

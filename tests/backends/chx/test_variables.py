@@ -60,8 +60,9 @@ def test_a_second_variable_over_it_is_a_recorded_view():
 
 def test_requires_grad_false_over_an_array_in_a_graph_raises():
     a = array([2.0]).require_grad()
-    with pytest.raises(xpgrad.GraphError, match="as_grad_stopped"):
+    with pytest.raises(ValueError, match="as_grad_stopped") as caught:
         Variable(a, requires_grad=False)
+    assert isinstance(caught.value, xpgrad.GraphError)
     assert not Variable(a.as_grad_stopped(), requires_grad=False).requires_grad
 
 
@@ -101,8 +102,9 @@ def test_chx_array_of_other_arrays_raises():
 
 def test_setting_an_array_that_is_in_a_graph_raises():
     x = Variable(array([1.0]))
-    with pytest.raises(xpgrad.GraphError, match=r"Variable\.array: the array is in a graph"):
+    with pytest.raises(ValueError, match=r"Variable\.array: the array is in a graph") as caught:
         x.array = array([2.0]).require_grad()
+    assert isinstance(caught.value, xpgrad.GraphError)
     x.array = b = array([2.0])
     assert x.array is b
 
