@@ -7,6 +7,7 @@ from typing import Any, Literal, NamedTuple
 from xpgrad.errors import BatchError, BatchWarning, DtypeError, GradientError, XpgradError
 from xpgrad.graph.node import FunctionBase
 from xpgrad.graph.variable import Variable
+from xpgrad.transforms.batch.axes import check_chunk_size
 from xpgrad.transforms.call import Evaluation, Mode
 from xpgrad.transforms.callers import depth
 from xpgrad.transforms.gradient import documented, grad
@@ -71,12 +72,12 @@ def jacobian(
     """
     if mode not in ("reverse", "forward", "auto"):
         raise ValueError(f"jacobian: mode must be 'reverse', 'forward' or 'auto', got {mode!r}")
+    check_chunk_size("jacobian", chunk_size)
 
     @documented(f, "jacobian")
     def matrix(*args: Any, **kwargs: Any) -> Any:
-        return _matrix(
-            _Request("jacobian", f, argnums, args, kwargs, chunk_size, has_aux, holomorphic, allow_constant), mode
-        )
+        request = _Request("jacobian", f, argnums, args, kwargs, chunk_size, has_aux, holomorphic, allow_constant)
+        return _matrix(request, mode)
 
     return matrix
 
@@ -139,8 +140,7 @@ def _one_by_one(request: _Request, mode: JacobianMode) -> Any:
     call = request.call()
     _check(request, call.outputs, call.roots)
     by = by_columns if mode == "forward" or (mode == "auto" and _is_tall(call)) else by_rows
-    blocks = call.mode.computed(by, call)
-    return _filled(request, call.mode, call.structure, call.over_arguments, blocks, call.aux)
+    return _filled(request, call.mode, call.structure, call.over_arguments, call.mode.computed(by, call), call.aux)
 
 
 def _filled(
@@ -176,10 +176,10 @@ def hessian(
 
     The result has the structure of the argument, with a tree like the argument in place of each leaf; for a sequence of
     `argnums` both are tuples. Each leaf has the concatenated shapes of both leaves. The arguments are real.
-    `allow_constant` is the same as for `value_and_grad`, and also applies to the gradient; `chunk_size` is the same as
-    for `jacobian`. It is computed by forward mode over reverse mode; if a function rejects forward mode, by reverse
-    mode over reverse mode.
+    `allow_constant` is as for `value_and_grad`, and also applies to the gradient; `chunk_size` is as for `jacobian`. It
+    is computed by forward mode over reverse mode; if a function rejects forward mode, by reverse over reverse mode.
     """
+    check_chunk_size("hessian", chunk_size)
     gradient = grad(f, argnums, allow_constant=allow_constant)
 
     @documented(f, "hessian")

@@ -112,6 +112,14 @@ def test_the_mode_is_checked():
         jacobian(xp.sum, mode="backward")
 
 
+@pytest.mark.parametrize("f", [jacobian, jacfwd, hessian])
+@pytest.mark.parametrize("chunk_size", [0, -1, 1.5, True, "2"])
+def test_chunk_sizes_are_checked(f, chunk_size):
+    with pytest.raises(ValueError, match=f"chunk_size must be a positive integer or None, got {chunk_size!r}"):
+        f(xp.sum, chunk_size=chunk_size)
+    assert values(f(xp.sum, chunk_size=np.int64(2))(np.ones(2))) == values(f(xp.sum)(np.ones(2)))
+
+
 # The mode that takes fewer sweeps
 
 

@@ -10,9 +10,20 @@ Axes = Any
 """An integer, None, or a tree of these whose leaves stand for whole trees of arrays."""
 
 
-def axes_of(title: str, name: str, axes: Axes, structure: Structure, what: str) -> list[int | None]:
-    """Return the axis of the batch for each leaf of a tree of `structure`, of which `axes` is a prefix."""
-    if axes is None or hasattr(axes, "__index__"):
+def check_chunk_size(title: str, chunk_size: Any) -> None:
+    """Raise ValueError unless `chunk_size` is a positive integer or None."""
+    if chunk_size is not None and not (_is_integer(chunk_size) and chunk_size >= 1):
+        raise ValueError(f"{title}: chunk_size must be a positive integer or None, got {chunk_size!r}")
+
+
+def axes_of(
+    title: str, name: str, axes: Axes, structure: Structure, what: str, *, flags: bool = False
+) -> list[int | None]:
+    """Return the axis of the batch for each leaf of a tree of `structure`, of which `axes` is a prefix.
+
+    With `flags` the leaves of `axes` may be True and False, which are returned as 1 and 0.
+    """
+    if axes is None or _is_integer(axes) or (flags and isinstance(axes, bool)):
         axis = None if axes is None else axes.__index__()
         return [axis] if structure is LEAF else [axis] * len(structure.paths())
     if structure.kind is None:
@@ -32,5 +43,9 @@ def axes_of(title: str, name: str, axes: Axes, structure: Structure, what: str) 
         raise StructureError(f"{title}: {name} for {what}: expected items {wanted}, got {got}")
     found: list[int | None] = []
     for key, child in zip(structure.keys, structure.children, strict=True):
-        found += axes_of(title, name, parts[key], child, f"{what}[{key!r}]")
+        found += axes_of(title, name, parts[key], child, f"{what}[{key!r}]", flags=flags)
     return found
+
+
+def _is_integer(value: Any) -> bool:
+    return hasattr(value, "__index__") and not isinstance(value, bool)

@@ -6,6 +6,7 @@ from typing import Any
 
 from xpgrad.backend.plugins import plugins
 from xpgrad.errors import BatchError, EscapedArray
+from xpgrad.graph.methods.ending import caller, place_at
 from xpgrad.graph.variable import Variable
 from xpgrad.transforms.batch.later import Later
 from xpgrad.transforms.enclosing.backend import TransformedBackend
@@ -59,8 +60,10 @@ class Batching:
             )
 
     def refused(self, what: str, remedy: str = REMEDY) -> BatchError:
-        """Return the error for an array whose value was needed."""
-        return BatchError(f"{self.title}: the value of a batched array is needed: {what}; {remedy}")
+        """Return the error for an array whose value was needed, with the user's line."""
+        frame = caller()
+        at = "" if frame is None else f", at {place_at(frame)}"
+        return BatchError(f"{self.title}: the value of a batched array is needed: {what}{at}; {remedy}")
 
     # Arrays
 

@@ -109,7 +109,7 @@ class custom_vmap(Generic[P, R]):  # noqa: N801 - a decorator, with JAX's name
         if not isinstance(returned, tuple) or len(returned) != 2:
             raise TypeError(f"{title}: it must return (result, batched), got {type(returned).__name__}")
         outputs, shape = flatten(returned[0])
-        batched = axes_of(title, "batched", returned[1], shape, "the result")
+        batched = axes_of(title, "batched", returned[1], shape, "the result", flags=True)
         made: list[Any] = []
         for y, own, path in zip(outputs, batched, shape.paths(), strict=True):
             if not own:

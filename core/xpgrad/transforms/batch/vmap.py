@@ -14,7 +14,7 @@ from xpgrad.config import called_with
 from xpgrad.errors import BatchError, ShapeError
 from xpgrad.graph.variable import Variable, constant_variable
 from xpgrad.transforms.batch import ports
-from xpgrad.transforms.batch.axes import Axes, axes_of
+from xpgrad.transforms.batch.axes import Axes, axes_of, check_chunk_size
 from xpgrad.transforms.batch.level import BatchLevel
 from xpgrad.transforms.call import Mode
 from xpgrad.transforms.enclosing.level import root
@@ -68,8 +68,7 @@ def vmap(
     """
     if not callable(f):
         raise TypeError(f"vmap: expected a function, got {type(f).__name__}")
-    if chunk_size is not None and (not isinstance(chunk_size, int) or chunk_size < 1):
-        raise ValueError(f"vmap: chunk_size must be a positive integer or None, got {chunk_size!r}")
+    check_chunk_size("vmap", chunk_size)
     if randomness not in ("different", "same"):
         raise ValueError(f"vmap: randomness must be 'different' or 'same', got {randomness!r}")
 
@@ -290,6 +289,6 @@ def _axes_of_arguments(title: str, count: int, in_axes: Axes) -> Sequence[Axes]:
                 f"{len(in_axes)} for {count} arguments"
             )
         return in_axes
-    if in_axes is None or hasattr(in_axes, "__index__"):
+    if in_axes is None or (hasattr(in_axes, "__index__") and not isinstance(in_axes, bool)):
         return [in_axes] * count
     raise TypeError(f"{title}: in_axes must be an integer, None or a tuple, got {type(in_axes).__name__}")

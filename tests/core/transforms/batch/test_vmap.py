@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+import re
 import threading
 
 import numpy as np
@@ -97,6 +98,8 @@ WRONG = {
     "no axis": (lambda: vmap(lambda x: x, in_axes=None)(X), ValueError, "no argument has an axis of the batch"),
     "too few": (lambda: vmap(lambda x, w: x, in_axes=(0,))(X, W), ValueError, "got 1 for 2 arguments"),
     "text": (lambda: vmap(lambda x: x, in_axes="a")(X), TypeError, "integer, None or a tuple, got str"),
+    "a truth value": (lambda: vmap(lambda x: x, in_axes=True)(X), TypeError, "integer, None or a tuple, got bool"),
+    "another": (lambda: vmap(lambda x: x, out_axes=True)(X), StructureError, "expected an integer or None, got bool"),
     "tree": (lambda: vmap(lambda x: x, in_axes=({"a": 0},))({"a": X, "b": X}), StructureError, "'a', 'b', got 'a'"),
     "out tree": (lambda: vmap(lambda x: (x, x), out_axes=(0,))(X), StructureError, "items 0, 1, got 0"),
     "out axis": (lambda: vmap(lambda x: x, out_axes=3)(X), ShapeError, "out_axes is 3, but the result has 3 axes"),
@@ -104,6 +107,7 @@ WRONG = {
     "result": (lambda: vmap(lambda x: "a")(X), UnknownArray, "expected an array .* got str"),
     "function": (lambda: vmap(3), TypeError, "expected a function, got int"),
     "chunk": (lambda: vmap(lambda x: x, chunk_size=0), ValueError, "positive integer or None, got 0"),
+    "chunks": (lambda: vmap(lambda x: x, chunk_size=True), ValueError, "positive integer or None, got True"),
     "randomness": (lambda: vmap(lambda x: x, randomness="none"), ValueError, "'different' or 'same', got 'none'"),
 }  # fmt: skip
 
@@ -281,6 +285,15 @@ REFUSED = {
 def test_reading_values_of_members_raises(name):
     with pytest.raises(BatchError, match=r"^vmap: .*; .*(return|use|write|call)"):
         vmap(REFUSED[name])(X[0])
+
+
+LOOKS = {"float(x)": lambda x: float(x), "bool(x > 0)": lambda x: bool(x > 0), "x[x > 0]": lambda x: x[x > 0]}
+
+
+@pytest.mark.parametrize("text", LOOKS)
+def test_errors_for_values_of_members_name_the_line(text):
+    with pytest.raises(BatchError, match=rf"is needed: .*, at .*test_vmap\.py:\d+: `{re.escape(text)}`; .*use xp"):
+        vmap(LOOKS[text])(X[0, :, 0])
 
 
 def test_repr_shows_the_batch(x):
