@@ -18,6 +18,7 @@ from xpgrad.functions.checks import (
     known_spec,
     real_floating,
     require_integral,
+    require_option,
     require_real_floating,
 )
 from xpgrad.functions.mixed import in_dtype_of
@@ -193,6 +194,8 @@ def softmax_cross_entropy(
         _check_specs(spec, target)
     if reduce not in ("mean", "no"):
         raise ValueError(f"softmax_cross_entropy: reduce must be 'mean' or 'no', got {reduce!r}")
+    kinds = "cross-entropy", "kl-divergence"
+    require_option("softmax_cross_entropy", "soft_target_loss", soft_target_loss, kinds)
     if class_weight is not None:
         class_weight = _class_weight(class_weight, spec)
     if spec.half:
@@ -254,11 +257,6 @@ def _all_known(xp: Namespace, t: Array, classes: int, ignore_label: int) -> bool
 def _soft_cross_entropy(
     x: Any, t: Any, normalize: bool, weight: Array | None, reduce: str, soft_target_loss: str
 ) -> Variable:
-    if soft_target_loss not in ("cross-entropy", "kl-divergence"):
-        raise ValueError(
-            "softmax_cross_entropy: soft_target_loss must be 'cross-entropy' or 'kl-divergence', "
-            f"got {soft_target_loss!r}"
-        )
     require_together("softmax_cross_entropy", x, t)
     log_p = log_softmax(x, axis=1)
     t = array_api.astype(t, log_p.dtype, copy=False)
