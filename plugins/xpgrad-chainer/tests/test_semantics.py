@@ -84,6 +84,40 @@ def test_configuration_has_the_entries_of_chainer() -> None:
     for name, value in entries.items():
         with chainer.using_config(name, value):
             assert getattr(chainer.config, name) == value
+    with chainer.using_config("warn_nondeterministic", True), pytest.warns(UserWarning, match="non-determ.*: add_at"):
+        chainer.utils.nondeterministic("add_at")
+
+
+@pytest.mark.parametrize(
+    ("variable", "text", "entry", "value"),
+    [
+        ("CHAINER_DEBUG", "1", "debug", True),
+        ("CHAINER_TYPE_CHECK", "0", "type_check", False),
+        ("CHAINER_KEEP_GRAPH_ON_REPORT", "1", "keep_graph_on_report", True),
+        ("CHAINER_LAZY_GRAD_SUM", "1", "lazy_grad_sum", True),
+        ("CHAINER_USE_CUDNN", "never", "use_cudnn", "never"),
+        ("CHAINER_USE_IDEEP", "auto", "use_ideep", "auto"),
+        ("CHAINER_DTYPE", "float64", "dtype", np.float64),
+    ],
+)
+def test_environment_sets_entries(monkeypatch, variable, text, entry, value) -> None:
+    import xpgrad_chainer
+
+    xpgrad_chainer.uninstall()
+    monkeypatch.setenv(variable, text)
+    xpgrad_chainer.install()
+    import chainer
+
+    assert getattr(chainer.config, entry) == value
+    assert (chainer.is_debug(), chainer.links.Linear(1, 1).W.dtype) == (
+        variable == "CHAINER_DEBUG",
+        np.float64 if entry == "dtype" else np.float32,
+    )
+    xpgrad_chainer.uninstall()
+    if not entry.startswith("use_"):
+        monkeypatch.setenv(variable, "x")
+        with pytest.raises(ValueError, match=f"{variable}: expected .*, got 'x'"):
+            xpgrad_chainer.install()
 
 
 def test_numpy_integers_are_sizes() -> None:

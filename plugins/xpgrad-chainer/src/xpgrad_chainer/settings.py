@@ -1,10 +1,11 @@
 """Changes that `install` makes in xpgrad: configuration, random numbers, labels of functions, names of links."""
 
+import os
 from typing import Any
 
 import numpy as np
 
-from xpgrad import Variable, VariableNode, array_api, global_config
+from xpgrad import Variable, VariableNode, array_api, get_dtype, global_config
 from xpgrad.graph.application import other_labels, other_names
 from xpgrad.models import Link
 from xpgrad_chainer import sequential, streams
@@ -25,8 +26,13 @@ ENTRIES: dict[str, Any] = {
     "use_cudnn_tensor_core": "auto",
     "use_ideep": "never",
     "use_static_graph": True,
+    "warn_nondeterministic": False,
 }
 """Entries of `chainer.config`; those that choose kernels of cuDNN or iDeep have no effect."""
+SWITCHES = "debug", "keep_graph_on_report", "lazy_grad_sum", "type_check"
+"""Entries that environment variables such as CHAINER_DEBUG set to 0 or 1."""
+WORDS = "use_cudnn", "use_ideep"
+"""Entries that environment variables set to a word."""
 OPERATORS = {
     "add": "Add", "subtract": "Sub", "multiply": "Mul", "divide": "Div", "floor_divide": "FloorDiv", "pow": "PowVarVar",
     "negative": "Neg",
@@ -56,6 +62,7 @@ class Settings:
 
     def __init__(self) -> None:
         self._before: dict[str, Any] | None = None
+        self._names: tuple[str, ...] = ()
         self._array: Any = None
         self._label: Any = None
         self._sequential: Any = None
@@ -65,8 +72,11 @@ class Settings:
         if self._before is not None:
             return
         entries = vars(global_config)
-        self._before = {name: entries[name] for name in ENTRIES if name in entries}
-        entries |= {name: value for name, value in ENTRIES.items() if name != "dtype" or entries["dtype"] == "float32"}
+        chosen = {name: value for name, value in ENTRIES.items() if name != "dtype" or entries["dtype"] == "float32"}
+        chosen |= _of_environment()
+        self._before, self._names = {name: entries[name] for name in chosen if name in entries}, tuple(chosen)
+        entries |= chosen
+        global_config.type_check = entries["type_check"]  # with this assignment, threads see the new entries
         _plan_again()
         streams.install()
         other_labels.update(LABELS)
@@ -88,7 +98,7 @@ class Settings:
         """Restore the entries and the labels."""
         if self._before is None:
             return
-        for name in ENTRIES:
+        for name in self._names:
             if name in self._before:
                 setattr(global_config, name, self._before[name])
             else:
@@ -102,6 +112,29 @@ class Settings:
         setattr(VariableNode, "label", self._label)  # noqa: B010 - a property
         delattr(VariableNode, "_rank")
         self._before = None
+
+
+def _of_environment() -> dict[str, Any]:
+    """Return the entries that environment variables set, as in Chainer.
+
+    Raises
+    ------
+    ValueError
+        A switch is no integer, or CHAINER_DTYPE is not the name of a dtype.
+    """
+    names = *SWITCHES, *WORDS, "dtype"
+    given = {name: value for name in names if (value := os.environ.get(f"CHAINER_{name.upper()}"))}
+    found: dict[str, Any] = dict(given)
+    for name in SWITCHES:
+        if name in given:
+            if not given[name].isdecimal():
+                raise ValueError(f"CHAINER_{name.upper()}: expected 0 or 1, got {given[name]!r}")
+            found[name] = given[name] != "0"
+    if "dtype" in given:
+        if given["dtype"] not in ("float16", "float32", "float64", "mixed16"):
+            raise ValueError(f"CHAINER_DTYPE: expected float16, float32, float64 or mixed16, got {given['dtype']!r}")
+        found["dtype"] = get_dtype(given["dtype"])
+    return found
 
 
 def _plan_again() -> None:

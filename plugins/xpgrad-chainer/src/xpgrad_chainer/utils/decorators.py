@@ -22,9 +22,9 @@ def experimental(api_name: str) -> None:
 
 
 def nondeterministic(f_name: str) -> None:
-    """Warn, where ``config.cudnn_deterministic`` is set, that a function is not deterministic."""
-    if getattr(config, "cudnn_deterministic", False):
-        warnings.warn(f"Potentially non-deterministic code is being executed: {f_name}", RuntimeWarning, stacklevel=2)
+    """Warn, where ``config.warn_nondeterministic`` is set, that a function is not deterministic."""
+    if getattr(config, "warn_nondeterministic", False):
+        warnings.warn(f"Potentially non-deterministic code is being executed: {f_name}", stacklevel=2)
 
 
 def final(*args: Any, **kwargs: Any) -> Any:
