@@ -139,7 +139,8 @@ def reworded(
     if isinstance(error, RecursionError) and not any(map(_is_deep, (*args, *kwargs.values()))):
         return error
     given = ", ".join(f"{key}={described(value)}" for key, value in _by_name(function, args, kwargs).items())
-    return kind(f"{name}: {str(error).removeprefix(f'{name}() ').rstrip('. ')}; got {given}")
+    said = re.sub(r"^[\w.<>]+\(\) ", "", str(error)).rstrip(". ")
+    return kind(f"{name}: {said}; got {given or 'no arguments'}")
 
 
 def _is_worded(error: Exception) -> bool:

@@ -71,7 +71,7 @@ def _axes(name: str, default: Any = None) -> Function:
         for argument, value in (("s", s), ("axes", axes)):
             if isinstance(value, WHOLE):
                 raise TypeError(f"numpy.fft.{name}: {argument}: expected a tuple of int, got {value}")
-        return part("fft", name)(to_floating(a), s=s, axes=axes, norm=norm or "backward")
+        return part("fft", name.replace("2", "n"))(to_floating(a), s=s, axes=axes, norm=norm or "backward")
 
     return transformed
 
@@ -98,6 +98,6 @@ for _name in ("fft", "ifft", "rfft", "irfft"):
     ROWS |= {
         f"fft.{_name}": _line(_name),
         f"fft.{_name}n": _axes(f"{_name}n"),
-        f"fft.{_name}2": _axes(f"{_name}n", (-2, -1)),
+        f"fft.{_name}2": _axes(f"{_name}2", (-2, -1)),
     }
 numpy_functions(ROWS)
