@@ -6,6 +6,16 @@ from collections.abc import Callable, Collection, Sequence
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
+__all__ = [
+    "AnyArray", "Array", "DeviceHandle", "Dtype", "Index", "Kernel", "Namespace", "Operand", "RealOperand", "Scalar",
+    "Shape", "Size",
+]  # fmt: skip
+
+
+def __dir__() -> list[str]:
+    return __all__
+
+
 Array: TypeAlias = Any
 """An array of any supported library, as rules and kernels use it."""
 

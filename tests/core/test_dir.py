@@ -31,8 +31,9 @@ initializers iterators linalg link_hooks links models ops optimizer optimizer_ho
 serializers special testing training transforms
 """
 DOORS = """
-xpgrad xpgrad.array_api xpgrad.array_api.fft xpgrad.array_api.linalg xpgrad.backend xpgrad.backends
-xpgrad.computational_graph xpgrad.dataset xpgrad.datasets xpgrad.distributions xpgrad.drawing xpgrad.fft
+xpgrad xpgrad.array_api xpgrad.array_api.fft xpgrad.array_api.linalg xpgrad.backend xpgrad.backend.random
+xpgrad.backends xpgrad.chainer.cuda xpgrad.computational_graph xpgrad.dataset xpgrad.datasets xpgrad.distributions
+xpgrad.drawing xpgrad.fft
 xpgrad.function_hooks xpgrad.functions xpgrad.initializers xpgrad.iterators xpgrad.linalg xpgrad.link_hooks xpgrad.links
 xpgrad.models xpgrad.ops xpgrad.optimizer xpgrad.optimizer_hooks xpgrad.optimizers xpgrad.plugin xpgrad.reporter
 xpgrad.scipy xpgrad.serializers xpgrad.special xpgrad.testing xpgrad.training xpgrad.transforms xpgrad.utils
@@ -72,6 +73,12 @@ def test_listed_names_exist_and_are_public(door: str) -> None:
         known = *module.__all__, *LATE.split(), "backend", "lib"
         assert not inspect.ismodule(value) or name in known or value is xpgrad, name  # Chainer's names for the root
         assert getattr(value, "__module__", None) != "typing", name
+
+
+def test_types_list_their_aliases() -> None:
+    assert dir(xpgrad.types) == sorted(xpgrad.types.__all__)
+    assert {"AnyArray", "Array", "Dtype", "Shape"} < set(dir(xpgrad.types))
+    assert {"Any", "Callable", "sys"}.isdisjoint(dir(xpgrad.types))
 
 
 @pytest.mark.parametrize("name", ["__array_namespace__", "linalg", "fft"])

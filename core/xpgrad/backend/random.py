@@ -22,6 +22,12 @@ from xpgrad.backend.transfer import transfer
 from xpgrad.errors import DtypeError
 from xpgrad.types import Array, DeviceHandle, Dtype, Namespace, Shape, integers
 
+__all__ = ["get_state", "normal", "seed", "set_state", "uniform"]
+
+
+def __dir__() -> list[str]:
+    return __all__
+
 
 class _Streams:
     """Streams by name of device, and the seed of streams that have not been started."""

@@ -31,24 +31,10 @@ from xpgrad.errors import BackendUnavailable
 from xpgrad.types import Array, Namespace
 
 __all__ = [
-    "DummyDevice",
-    "DummyDeviceType",
-    "check_cuda_available",
-    "clear_memo",
-    "copy",
-    "elementwise",
-    "fuse",
-    "get_array_module",
-    "get_device_from_array",
-    "get_device_from_id",
-    "get_max_workspace_size",
-    "memoize",
-    "raw",
-    "reduce",
-    "should_use_cudnn",
-    "to_cpu",
-    "to_gpu",
-]
+    "DummyDevice", "DummyDeviceType", "check_cuda_available", "clear_memo", "copy", "elementwise", "fuse",
+    "get_array_module", "get_device_from_array", "get_device_from_id", "get_max_workspace_size", "memoize", "raw",
+    "reduce", "should_use_cudnn", "to_cpu", "to_gpu",
+]  # fmt: skip
 
 LEVELS = "==always", ">=auto"
 WORKSPACE = 8 * 1024 * 1024
@@ -120,6 +106,11 @@ else:
         if name in ("Event", "Stream"):
             return getattr(library.cuda, name)
         return {"available": True, "cupy": library, "ndarray": plugins.backend_of_prefix("gpu").array_types[0]}[name]
+
+
+def __dir__() -> list[str]:
+    late = "Event", "GpuDevice", "Stream", "available", "cudnn_enabled", "cupy", "get_device", "ndarray"
+    return sorted([*__all__, *late])
 
 
 def _library() -> Namespace:
