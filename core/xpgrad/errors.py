@@ -21,8 +21,8 @@ class MissingFunction(XpgradError, NotImplementedError, AttributeError):
 
     Attributes
     ----------
-    function : str
-        The name of the function in the standard, such as ``linalg.det``.
+    backend, function : str
+        The name of the backend, and the name of the function in the standard, such as ``linalg.det``.
     """
 
     def __init__(self, backend: str, function: str) -> None:
@@ -30,7 +30,10 @@ class MissingFunction(XpgradError, NotImplementedError, AttributeError):
             f"{backend}: the library has no {function!r}, which this operation needs; "
             "its plugin can give a kernel for the operation"
         )
-        self.function = function
+        self.backend, self.function = backend, function
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.backend, self.function), {"args": self.args}
 
 
 class SpecifierError(XpgradError, ValueError):

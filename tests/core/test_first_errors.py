@@ -1,6 +1,7 @@
 """Error messages for a beginner's first mistakes: operation, argument, remedy."""
 
 import io
+import pickle
 import re
 from collections.abc import Callable
 from typing import Any
@@ -358,6 +359,15 @@ def test_a_first_mistake_is_answered_with_operation_and_advice(mistake: str) -> 
     with pytest.raises(kind) as caught:
         call()
     assert re.search(text, str(caught.value)), str(caught.value)
+    again = pickle.loads(pickle.dumps(caught.value))
+    assert (type(again), str(again)) == (type(caught.value), str(caught.value))
+
+
+def test_error_of_a_missing_function_can_be_pickled() -> None:
+    error = xpgrad.errors.MissingFunction("npu", "linalg.det")
+    error.args = (f"solve: {error}",)
+    again = pickle.loads(pickle.dumps(error))
+    assert (str(again), again.backend, again.function) == (str(error), "npu", "linalg.det")
 
 
 def test_links_outside_of_init_scope_are_warned_of() -> None:
