@@ -164,6 +164,21 @@ FIRST: dict[str, tuple[Callable[[], Any], Any, str]] = {
         TypeError,
         r"^backward: outputs must be a tuple or a list, got Variable; write \[output\]$",
     ),
+    "a loss scale that is no number": (
+        lambda: x().sum().backward(loss_scale="2"),
+        TypeError,
+        r"^backward: loss_scale must be a real number, got '2'$",
+    ),
+    "a complex loss scale": (
+        lambda: (v := x(), xpgrad.grad([v.sum()], [v], loss_scale=1j)),
+        TypeError,
+        r"^grad: loss_scale must be a real number, got 1j$",
+    ),
+    "several loss scales": (
+        lambda: x().sum().backward(loss_scale=np.ones(2)),
+        TypeError,
+        r"^backward: loss_scale must be a real number, got array",
+    ),
     "grad of one output": (
         lambda: xpgrad.grad(x() * 2, [x()]),
         TypeError,

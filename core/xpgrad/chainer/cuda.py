@@ -218,15 +218,9 @@ def elementwise(in_params: str, out_params: str, operation: str, name: str, **kw
 
 @memoize()
 def reduce(
-    in_params: str,
-    out_params: str,
-    map_expr: str,
-    reduce_expr: str,
-    post_map_expr: str,
-    identity: Any,
-    name: str,
+    in_params: str, out_params: str, map_expr: str, reduce_expr: str, post_map_expr: str, identity: Any, name: str,
     **kwargs: Any,
-) -> Any:
+) -> Any:  # fmt: skip
     """Return the GPU library's reduction kernel of this source; one object for equal arguments."""
     parts = in_params, out_params, map_expr, reduce_expr, post_map_expr, identity, name
     return _library().ReductionKernel(*parts, **kwargs)

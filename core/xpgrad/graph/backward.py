@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Iterable, Sequence, Set
+from numbers import Real
 from operator import attrgetter
 from typing import Any
 
@@ -49,7 +50,7 @@ def backward_from(
         return
     grad: Any = None if y._grad is None else y.grad_var if enable_double_backprop else y.grad
     if grad is None:
-        grad = _ones(y, loss_scale, enable_double_backprop)
+        grad = _ones(y, loss_scale, enable_double_backprop, "backward")
     else:
         check_gradient(y.grad, spec)  # the constructor took it as it came
     _sweep([(y, grad)], retain_grad, enable_double_backprop, loss_scale, retain_graph)
@@ -291,7 +292,8 @@ def grad(
         y._current("grad")
         if g is not None:
             _check_cotangent(y, g, "grad", i)
-        start = _ones(y, loss_scale, enable_double_backprop) if g is None else g if enable_double_backprop else g._array
+        recorded = enable_double_backprop
+        start = _ones(y, loss_scale, recorded, "grad") if g is None else g if recorded else g._array
         if y._node.requires_grad:
             seeds.append((y._node, start))
         elif _is_cut(y):
@@ -394,10 +396,12 @@ def between(outputs: Iterable[VariableNode], wanted: Set[Key]) -> dict[FunctionB
     return active
 
 
-def _ones(y: Variable, loss_scale: float | None, recorded: bool) -> Any:
+def _ones(y: Variable, loss_scale: Any, recorded: bool, name: str) -> Any:
     backend = y._node.spec.backend
     start = backend.ones(y._node.spec)
     if loss_scale is not None:
+        if not isinstance(loss_scale, Real) and (type(loss_scale) not in plugins.by_type or loss_scale.ndim):
+            raise TypeError(f"{name}: loss_scale must be a real number, got {loss_scale!r}")
         start = backend.restore(backend.xp.multiply(start, loss_scale))
     return Variable(start, requires_grad=False) if recorded else start
 
