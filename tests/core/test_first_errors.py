@@ -267,6 +267,16 @@ FIRST: dict[str, tuple[Callable[[], Any], Any, str]] = {
         InvalidType,
         r"real floating-point dtype\nActual: x is int",
     ),
+    "an uninitialised parameter in a function": (
+        lambda: F.linear(rows(), xpgrad.Parameter()),
+        xpgrad.UnknownArray,
+        r"^linear: the Variable is uninitialised; give it data first$",
+    ),
+    "the namespace of an uninitialised Variable": (
+        lambda: Variable(None).__array_namespace__(),
+        AttributeError,
+        r"^__array_namespace__: the Variable is uninitialised; give it an array first$",
+    ),
     "an uninitialised parameter in a transform": (
         lambda: transforms.grad(lambda m: F.sum(m(rows())))(L.Linear(None, 1)),
         xpgrad.UnknownArray,

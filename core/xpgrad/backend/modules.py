@@ -49,8 +49,8 @@ def get_cpu_array_types() -> tuple[type, ...]:
 
 
 def is_arrays_compatible(arrays: Iterable[Any]) -> bool:
-    """Return whether all of `arrays` are arrays of the same backend; None is ignored."""
-    found = [device_of(unwrap(array)) for array in arrays if array is not None]
+    """Return whether all of `arrays` belong to the same backend; None and Variables without an array are ignored."""
+    found = [device_of(array) for array in map(unwrap, arrays) if array is not None]
     return None not in found and len({device.backend for device in found if device}) < 2
 
 

@@ -93,10 +93,8 @@ else:
 
     def __getattr__(name: str) -> Any:
         """Return a name that depends on the machine, resolved lazily so that importing this module loads no plugin."""
-        if name == "cudnn_enabled":
-            return False
-        if name == "GpuDevice":
-            return backend.GpuDevice
+        if name in ("cudnn_enabled", "GpuDevice"):
+            return name == "GpuDevice" and backend.GpuDevice
         if name not in ("available", "cupy", "ndarray", "Event", "Stream"):
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         try:

@@ -9,7 +9,7 @@ from xpgrad.backend.backend import MAX_SPECS
 from xpgrad.backend.checks import spec_of
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.spec import Spec
-from xpgrad.errors import AxisError, InvalidType
+from xpgrad.errors import AxisError, InvalidType, UnknownArray
 from xpgrad.graph.variable import Variable, as_array, inside
 from xpgrad.types import WHOLE
 
@@ -26,7 +26,9 @@ def known_spec(x: Any, function: str) -> Spec:
     """Return the spec of a Variable or array, or raise a TypeError that names `function`."""
     if isinstance(x, Variable) and x._node.spec is not None:
         return x._node.spec
-    return spec_of(plugins.array_of(as_array(inside(x) if isinstance(x, Variable) else x)), function)
+    if isinstance(x, Variable) and (x := inside(x))._array is None:
+        raise UnknownArray(f"{function}: the Variable is uninitialised; give it data first")
+    return spec_of(plugins.array_of(as_array(x)), function)
 
 
 def require_real_floating(spec: Spec, function: str, name: str = "x") -> Spec:

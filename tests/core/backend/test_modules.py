@@ -28,7 +28,7 @@ def test_array_types() -> None:
 
 def test_arrays_of_one_backend_are_compatible() -> None:
     strict = array_api_strict.asarray([1.0])
-    assert backend.modules.is_arrays_compatible([np.ones(2), None, xpgrad.Variable(np.ones(2))])
+    assert backend.modules.is_arrays_compatible([np.ones(2), None, xpgrad.Variable(None), xpgrad.Variable(np.ones(2))])
     assert not backend.modules.is_arrays_compatible([np.ones(2), strict])
     assert not backend.modules.is_arrays_compatible([1])
 

@@ -53,6 +53,7 @@ class Convertible(Declared):
             """Dtype of the array."""
             ...
 
+        def _current(self, operation: str) -> Any: ...
         def _title(self) -> str: ...
 
     def __len__(self) -> int:
@@ -216,4 +217,4 @@ class Convertible(Declared):
                 f"__array_namespace__: expected a version of the standard ({', '.join(API_VERSIONS)}), "
                 f"got {api_version!r}"
             )
-        return slot.functions.namespace(self._node.spec.backend)
+        return slot.functions.namespace(self._current("__array_namespace__").backend)
