@@ -287,6 +287,26 @@ FIRST: dict[str, tuple[Callable[[], Any], Any, str]] = {
         TypeError,
         r"^Linear: initializer: expected an initializer, got the class HeNormal; write HeNormal\(\)$",
     ),
+    "the class of an initializer of a parameter": (
+        lambda: xpgrad.Parameter(initializers.HeNormal),
+        TypeError,
+        r"^Parameter: expected an initializer, got the class HeNormal; write HeNormal\(\)$",
+    ),
+    "a list for a parameter": (
+        lambda: xpgrad.Parameter([1.0, 2.0], (2,)),
+        TypeError,
+        r"^Parameter: initializer: expected None, a scalar, an array or a callable, got list$",
+    ),
+    "a complex number for a parameter": (
+        lambda: xpgrad.Parameter(1j, (2,)),
+        xpgrad.errors.DtypeError,
+        r"^Parameter: expected a real number for float32, got 1j; give a complex array$",
+    ),
+    "an initializer that returns a number": (
+        lambda: xpgrad.Parameter(lambda array: 5.0, (2,)),
+        xpgrad.ShapeError,
+        r"^Parameter: the initializer returned 5\.0, expected shape \(2,\)$",
+    ),
     "the name of an initializer": (
         lambda: L.Linear(2, 1, initialW="HeNormal"),
         TypeError,

@@ -1,5 +1,6 @@
 """`Parameter`: a Variable that a model learns, which may be initialised later, when its shape is known."""
 
+from numbers import Complex, Real
 from typing import Any
 
 from xpgrad.backend.current import get_device
@@ -8,8 +9,9 @@ from xpgrad.backend.levels import entered
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.spellings import dtype_of
 from xpgrad.backend.transfer import transfer
+from xpgrad.boundary import described
 from xpgrad.chainer.moves import moved_if_unsuitable
-from xpgrad.errors import ShapeError
+from xpgrad.errors import DtypeError, ShapeError
 from xpgrad.graph.calls import variable_types
 from xpgrad.graph.gradients import check_gradient, check_gradient_variable
 from xpgrad.graph.variable import Variable, given_gradient, inside
@@ -32,6 +34,9 @@ class Parameter(Variable):
     __slots__ = ("_grad_valid", "_zero_grad", "initializer", "update_rule")
 
     def __init__(self, initializer: Any = None, shape: Any = None, name: str | None = None) -> None:
+        if isinstance(initializer, type):
+            name = initializer.__name__
+            raise TypeError(f"Parameter: expected an initializer, got the class {name}; write {name}()")
         data = initializer if shape is None and _is_array(initializer) else None
         super().__init__(data, name=name)
         self.initializer = None if data is not None else initializer
@@ -165,17 +170,24 @@ def _generate(initializer: Any, shape: Shape, device: Device) -> Array:
     backend = device.backend
     xp = backend.xp
     if _is_array(initializer):
+        if not hasattr(initializer, "shape"):
+            kind = type(initializer).__name__
+            raise TypeError(f"Parameter: initializer: expected None, a scalar, an array or a callable, got {kind}")
         if tuple(initializer.shape) not in (shape, ()):
             raise ShapeError(f"Parameter: the initial array has shape {tuple(initializer.shape)}, expected {shape}")
         stretched = plugins.backend_of(initializer).namespace.broadcast_to(initializer, shape)
         return backend.copy(transfer(stretched, device))
     own = None if plugins.is_scalar(initializer) else getattr(initializer, "dtype", None)
     dtype = dtype_of(own, backend, "Parameter")
+    if isinstance(initializer, Complex) and not isinstance(initializer, Real):
+        raise DtypeError(f"Parameter: expected a real number for {dtype}, got {initializer}; give a complex array")
     if not callable(initializer):
         return xp.full(shape, float("nan") if initializer is None else initializer, dtype=dtype, device=device.handle)
     # Chainer's initialisers write into their argument; for immutable arrays they return a new array.
     array = xp.zeros(shape, dtype=dtype, device=device.handle)
     made = backend.follow(initializer)(array)
+    if made is not None and getattr(made, "shape", None) != shape:
+        raise ShapeError(f"Parameter: the initializer returned {described(made)}, expected shape {shape}")
     return array if made is None else made
 
 

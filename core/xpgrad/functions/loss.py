@@ -142,16 +142,10 @@ def cross_entropy(
 
 
 def softmax_cross_entropy(
-    x: AnyArray,
-    t: AnyArray,
-    normalize: bool = True,
-    cache_score: bool = True,
-    class_weight: AnyArray | None = None,
-    ignore_label: int = -1,
-    reduce: str = "mean",
-    enable_double_backprop: bool = False,
+    x: AnyArray, t: AnyArray, normalize: bool = True, cache_score: bool = True, class_weight: AnyArray | None = None,
+    ignore_label: int = -1, reduce: str = "mean", enable_double_backprop: bool = False,
     soft_target_loss: str = "cross-entropy",
-) -> Variable:
+) -> Variable:  # fmt: skip
     """Return the cross entropy of the softmax of `x` and the labels `t`, without overflow.
 
     Parameters

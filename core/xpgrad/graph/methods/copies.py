@@ -83,15 +83,9 @@ def reduced(x: Variable) -> tuple[Any, ...]:
 
 
 def restored(
-    kind: type[Variable],
-    array: Array,
-    grad: Array,
-    name: str | None,
-    requires_grad: bool,
-    device: str,
-    attributes: dict[str, Any],
-    intended: str | None,
-) -> Variable:
+    kind: type[Variable], array: Array, grad: Array, name: str | None, requires_grad: bool, device: str,
+    attributes: dict[str, Any], intended: str | None,
+) -> Variable:  # fmt: skip
     """Return the Variable that `reduced` described."""
     x = new(kind)
     place = get_device(device)
