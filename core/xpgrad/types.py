@@ -96,8 +96,9 @@ def integers(given: Size, function: str = "") -> tuple[int, ...]:
         found = None
     name = f"{function}: " if function else ""
     if found is None:
-        kind = type(given).__name__
-        raise TypeError(f"{name}expected an integer or a sequence of integers, got an object of type {kind}")
+        wrong = [n for n in given if not hasattr(n, "__index__")] if isinstance(given, (tuple, list)) else []
+        what = f"an item of type {type(wrong[0]).__name__}" if wrong else f"an object of type {type(given).__name__}"
+        raise TypeError(f"{name}expected an integer or a sequence of integers, got {what}")
     if any(not -sys.maxsize <= number <= sys.maxsize for number in found):
         raise ValueError(f"{name}expected integers of 64 bits, got one of {max(map(int.bit_length, found))} bits")
     return found

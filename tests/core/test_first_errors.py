@@ -307,6 +307,11 @@ FIRST: dict[str, tuple[Callable[[], Any], Any, str]] = {
         xpgrad.ShapeError,
         r"^Parameter: the initializer returned 5\.0, expected shape \(2,\)$",
     ),
+    "a size that is text": (
+        lambda: L.Linear("2", 1),
+        TypeError,
+        r"^Linear: expected an integer or a sequence of integers, got an item of type str$",
+    ),
     "the name of an initializer": (
         lambda: L.Linear(2, 1, initialW="HeNormal"),
         TypeError,
