@@ -7,8 +7,8 @@ from numbers import Integral
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 __all__ = [
-    "AnyArray", "Array", "DeviceHandle", "Dtype", "Index", "Kernel", "Namespace", "Operand", "RealOperand", "Scalar",
-    "Shape", "Size",
+    "MAX_INTEGERS", "WHOLE", "AnyArray", "Array", "DeviceHandle", "Dtype", "Index", "Kernel", "Namespace", "Operand",
+    "RealOperand", "Scalar", "Shape", "Size", "as_list", "integers",
 ]  # fmt: skip
 
 

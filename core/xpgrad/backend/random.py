@@ -22,7 +22,11 @@ from xpgrad.backend.transfer import transfer
 from xpgrad.errors import DtypeError
 from xpgrad.types import Array, DeviceHandle, Dtype, Namespace, Shape, integers
 
-__all__ = ["get_state", "normal", "seed", "set_state", "uniform"]
+__all__ = [
+    "Snapshot", "draw", "get_state", "held_states", "is_replaying", "normal", "normal_like", "position",
+    "random_normal", "random_uniform", "replaying", "restore", "seed", "set_state", "snapshot", "uniform",
+    "uniform_like",
+]  # fmt: skip
 
 
 def __dir__() -> list[str]:

@@ -107,8 +107,7 @@ else:
 
 
 def __dir__() -> list[str]:
-    late = "Event", "GpuDevice", "Stream", "available", "cudnn_enabled", "cupy", "get_device", "ndarray"
-    return sorted([*__all__, *late])
+    return __all__
 
 
 def _library() -> Namespace:

@@ -19,13 +19,9 @@ __all__ = ["connectionist_temporal_classification"]
 
 @in_single_precision
 def connectionist_temporal_classification(
-    x: Sequence[AnyArray],
-    t: Any,
-    blank_symbol: int,
-    input_length: Any = None,
-    label_length: Any = None,
+    x: Sequence[AnyArray], t: Any, blank_symbol: int, input_length: Any = None, label_length: Any = None,
     reduce: str = "mean",
-) -> Variable:
+) -> Variable:  # fmt: skip
     """Return the negative logarithm of the probability of label sequences, summed over all their times.
 
     Parameters
