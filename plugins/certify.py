@@ -36,8 +36,9 @@ TRANSFORMATIONS = "trace", "batch", "dual"
 CONTRACT = "LTVRX"
 """The families about the contract, not about functions one by one: load, transfer, device, pickle and random state,
 exchange."""
-PARTS = {"numpy": 16, "jax": 256, "dask": 256}
-"""With `--turn`, each commit runs one of so many shares of the suite, by its hash; of others one of 32."""
+PARTS = {"strict": 128, "torch": 128, "dask": 512, "jax": 1024}
+"""With `--turn`, each commit runs one of so many shares of the suite, by its hash; of others one of 64. By what the
+whole takes, a share takes some twenty seconds of one core."""
 TIMEOUT = 600
 """Seconds for one check: on a busy machine, jax compiles for two minutes in some."""
 ENVIRONMENT = {
@@ -85,20 +86,17 @@ def main() -> int:
 def installed(place: Path, plugins: list[str]) -> Path:
     """Return the Python of a fresh environment with the wheels of xpgrad, the suite and some plugins."""
     sources = [ROOT, ROOT / "conformance", *(ROOT / "plugins" / f"xpgrad-{name}" for name in plugins)]
-    quiet = "-qq", "--disable-pip-version-check"
+    pip = sys.executable, "-m", "pip", "-qq", "--disable-pip-version-check"
     wheels = place / "wheels"
-    subprocess.run(
-        [sys.executable, "-m", "pip", "wheel", *quiet, "--no-deps", "--wheel-dir", wheels, *sources], check=True
-    )
-    venv.create(place / "env", with_pip=True)
+    subprocess.run([*pip, "wheel", "--no-deps", "--wheel-dir", wheels, *sources], check=True)
+    venv.create(place / "env")
     python = place / "env" / ("Scripts" if os.name == "nt" else "bin") / "python"
     constraints = place / "constraints.txt"
     constraints.write_text("\n".join(pins()), encoding="utf-8")
     besides = [requirement for name in plugins for requirement in ON_REQUEST.get(name, ())]
-    subprocess.run(
-        [python, "-m", "pip", "install", *quiet, "--constraint", constraints, *wheels.glob("*.whl"), *besides],
-        check=True,
-    )
+    # Not compiled: of PyTorch and JAX most modules are never imported.
+    options = "--python", python, "install", "--no-compile", "--constraint", constraints
+    subprocess.run([*pip, *options, *wheels.glob("*.whl"), *besides], check=True)
     return python
 
 
@@ -113,9 +111,8 @@ def certified(name: str, python: Path, place: Path, *, write: bool, resume: Path
     """Run the profile full or thin on a backend; return whether it is certified at the level of the kept report."""
     report = place / "reports" / name
     seed = () if write else ("--seed", "0")  # each certificate looks somewhere new, each change at the same
-    few = ("--profile", "thin") if name in THIN else ()
     earlier = ("--resume", str((resume / name).resolve())) if resume else ()
-    code = conform(name, python, place, "--report", str(report), *seed, *few, *earlier)
+    code = conform(name, python, place, "--report", str(report), *seed, *profile_of(name), *earlier)
     if not (report / "conformance.json").exists():
         print(f"{name}: no report; exit code {code}")
         return False
@@ -134,7 +131,7 @@ def certified(name: str, python: Path, place: Path, *, write: bool, resume: Path
 def passed_in_part(name: str, python: Path, place: Path) -> bool:
     """Run the families of the contract, and a share of the suite, on the first device; return whether all passed."""
     families = [option for letter in CONTRACT for option in ("--family", letter)]
-    code = conform(FIRST.get(name, name), python, place, "--seed", "0", *families)
+    code = conform(FIRST.get(name, name), python, place, "--seed", "0", *profile_of(name), *families)
     if code:
         print(f"{name}: exit code {code} from the families of the contract")
     return passed_a_share(name, python, place) and not code
@@ -142,13 +139,18 @@ def passed_in_part(name: str, python: Path, place: Path) -> bool:
 
 def passed_a_share(name: str, python: Path, place: Path) -> bool:
     """Run this commit's share of the suite on the first device; return whether every check passed."""
-    parts = PARTS.get(name, 32)
+    parts = PARTS.get(name, 64)
     share = f"{commit() // 8 % parts + 1}/{parts}"  # not by the bits that choose the backend
     print(f"{name}: the share {share} of the suite", flush=True)
-    code = conform(FIRST.get(name, name), python, place, "--seed", "0", "--share", share)
+    code = conform(FIRST.get(name, name), python, place, "--seed", "0", *profile_of(name), "--share", share)
     if code:
         print(f"{name}: exit code {code} from the share {share}")
     return not code
+
+
+def profile_of(name: str) -> tuple[str, ...]:
+    """Return the options for the profile that certifies a backend."""
+    return ("--profile", "thin") if name in THIN else ()
 
 
 def commit() -> int:

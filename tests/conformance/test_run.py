@@ -85,11 +85,11 @@ def test_families_are_given_by_letter_or_name() -> None:
     assert {item.check.family.letter for item in plan([STRICT], families=["H"])} == {"H"}
 
 
-def test_shares_partition_the_plan_and_keep_cases_together() -> None:
+def test_shares_partition_the_plan_and_keep_the_checks_of_a_case_in_one_dtype_together() -> None:
     whole = plan([STRICT], families=["L", "K"])
     shares = [plan([STRICT], families=["L", "K"], share=(i, 5)) for i in range(1, 6)]
     assert sorted(item.id for share in shares for item in share) == sorted(item.id for item in whole)
-    groups = [{item.group for item in share} for share in shares]
+    groups = [{(item.group, item.dtype) for item in share} for share in shares]
     assert sum(map(len, groups)) == len(set().union(*groups))
     assert max(map(len, groups)) - min(map(len, groups)) <= 1
 

@@ -140,11 +140,12 @@ def plan(
 
 
 def _shared(items: Sequence[Item], number: int, parts: int) -> list[Item]:
-    """Return the items of one part; neighbouring groups, which are often similar, are in different parts."""
-    places: dict[tuple[str, str], int] = {}
-    for item in items:
-        places.setdefault(item.group, len(places))
-    return [item for item in items if places[item.group] % parts == number - 1]
+    """Return the items of one part, of each group one dtype; neighbours, which are often alike, are in other parts."""
+    places: dict[tuple[str, ...], int] = {}
+    keys = [(*item.group, item.dtype or "") for item in items]
+    for key in keys:
+        places.setdefault(key, len(places))
+    return [item for item, key in zip(items, keys, strict=True) if places[key] % parts == number - 1]
 
 
 def letter_of(family: str) -> str:

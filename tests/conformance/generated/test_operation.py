@@ -52,5 +52,5 @@ def test_parts_of_a_plan_have_all_operations_once() -> None:
     whole = plan([NUMPY], quick=True, cases=(), operations=SAMPLE_OPERATIONS)
     parts = [plan([NUMPY], quick=True, cases=(), operations=SAMPLE_OPERATIONS, share=(k, 3)) for k in (1, 2, 3)]
     assert Counter(item.id for part in parts for item in part) == Counter(item.id for item in whole)
-    names = [{item.operation.name for item in part if item.operation is not None} for part in parts]
-    assert sum(map(len, names)) == len({operation.name for operation in SAMPLE_OPERATIONS})
+    named = [{(item.operation.name, item.dtype) for item in part if item.operation is not None} for part in parts]
+    assert sum(map(len, named)) == len(set().union(*named))
