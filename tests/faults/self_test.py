@@ -1,5 +1,6 @@
 """Self-test of the suite with faults: each family of a fault must kill it, and every check must kill a fault."""
 
+import itertools
 import multiprocessing
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -24,6 +25,7 @@ EVERY = 10  # only every tenth case of the table runs on a backend that uses its
 MODES = 8  # in all modes of derivatives, which takes most of the time, an eighth of these, different for the next one
 ALL_MODES = "H11", "H12"
 OTHERS = 30  # and every thirtieth operation, with a different selection for the next backend: together they run all
+PIECES = 2  # a correct backend takes as long as twenty faults: two processes run a half each
 
 
 class Kills(NamedTuple):
@@ -44,11 +46,14 @@ class Task(NamedTuple):
         Letters of families that are left out.
     faults : tuple of str
         For a check: the faults among which it should kill at least one.
+    piece : int or None
+        For a freedom: which of its pieces.
     """
 
     id: str
     without: tuple[str, ...]
     faults: tuple[str, ...] = ()
+    piece: int | None = None
 
 
 class Verdict(NamedTuple):
@@ -102,13 +107,14 @@ def self_test(
         Gets the name of each fault and freedom when it is done.
     """
     left_out = tuple(without)
-    kills, free = [], []
-    for found in _mapped(_on_fault, [Task(fault.id, left_out) for fault in faults], jobs):
-        kills.append(found)
-        progress(found.id)
-    for found in _mapped(_on_freedom, [Task(each.id, left_out) for each in freedoms], jobs):
-        free.append(found)
-        progress(found.id)
+    tasks = [Task(each.id, left_out, piece=piece) for each in freedoms for piece in range(PIECES)]
+    tasks += [Task(fault.id, left_out) for fault in faults]  # the shorter ones last, for processes that end together
+    results = []
+    for task, result in zip(tasks, _mapped(_on_one, tasks, jobs), strict=True):
+        results.append(result)
+        if task.piece in (None, PIECES - 1):
+            progress(task.id)
+    free, kills = results[: PIECES * len(freedoms)], results[PIECES * len(freedoms) :]
     survivors = [
         (fault.id, letter)
         for fault, found in zip(faults, kills, strict=True)
@@ -131,6 +137,10 @@ def _mapped(function: Callable[[Task], Kills], tasks: list[Task], jobs: int) -> 
         return
     with ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn")) as pool:
         yield from pool.map(function, tasks)
+
+
+def _on_one(task: Task) -> Kills:
+    return _on_fault(task) if task.piece is None else _on_freedom(task)
 
 
 def _on_fault(task: Task) -> Kills:
@@ -179,7 +189,7 @@ def _killed(fault: Fault, families: Iterable[str], checks: Sequence[Check] = CHE
 
 
 def _on_freedom(task: Task) -> Kills:
-    """Run every family on a correct backend, and compare its declaration with the probes."""
+    """Run a piece of every family on a correct backend, and compare its declaration with the probes."""
     number, freedom = next((i, each) for i, each in enumerate(FREEDOMS) if each.id == task.id)
     bed = Testbed(lazy=freedom.lazy)
     freedom.plant(bed)
@@ -188,7 +198,8 @@ def _on_freedom(task: Task) -> Kills:
     failed = {f"declaration of {each.fact}": str(each) for each in mismatches(devices, bed.backend.capabilities)}
     cases = CASES[::EVERY]
     in_modes = {case.name for case in cases[number % MODES :: MODES]}
-    for item in _planned(devices, families, cases, OPERATIONS[number % OTHERS :: OTHERS]):
+    planned = _planned(devices, families, cases, OPERATIONS[number % OTHERS :: OTHERS])
+    for item in itertools.islice(planned, task.piece, None, PIECES):
         if item.check.id not in ALL_MODES or item.case is None or item.case.name in in_modes:
             failed |= _failure(item, bed)
     return Kills(freedom.id, failed)
