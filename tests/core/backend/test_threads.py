@@ -125,6 +125,7 @@ def test_error_of_the_first_range_is_raised(two):
         run_all(Meeting(task), 2, 1)
 
 
+@pytest.mark.usefixtures("few_objects")
 def test_task_is_dropped_at_the_end(two):
     class Held:
         pass

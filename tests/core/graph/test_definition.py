@@ -227,6 +227,7 @@ def test_a_module_without_a_name_is_main() -> None:
 # Memory and threads
 
 
+@pytest.mark.usefixtures("few_objects")
 def test_ten_thousand_definitions_leave_no_state_behind() -> None:
     space = run(CELL.format(n=2, name="power"))
     gc.collect()
@@ -242,6 +243,7 @@ def test_ten_thousand_definitions_leave_no_state_behind() -> None:
     assert table.declared.keys() == declared.keys()
 
 
+@pytest.mark.usefixtures("few_objects")
 def test_local_definition_is_declared_while_it_exists() -> None:
     name = f"{__name__}:power_of.<locals>.power"
     power = power_of(2)

@@ -246,8 +246,7 @@ def test_results_of_a_sweep_are_freed_with_it(device) -> None:
 
 
 @pytest.fixture
-def _no_collector():
-    gc.collect()
+def _no_collector(few_objects):
     gc.disable()
     yield
     gc.enable()

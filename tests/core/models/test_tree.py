@@ -366,6 +366,7 @@ def test_a_tie_in_a_rebuilt_model_is_undone():
     assert structure.build(leaves).b.W is net.b.W
 
 
+@pytest.mark.usefixtures("few_objects")
 def test_a_model_and_its_graphs_are_not_kept_alive():
     net = Net()
     f = xpgrad.compile(loss)

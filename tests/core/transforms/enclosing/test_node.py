@@ -73,6 +73,7 @@ def test_results_are_connected_only_where_a_graph_is_recorded():
     assert type(vmap(lambda x: x * w.array)(X)) is np.ndarray
 
 
+@pytest.mark.usefixtures("few_objects")
 def test_the_graph_within_is_freed():
     w = Variable(np.asarray([1.0, 2.0]))
     seen = []

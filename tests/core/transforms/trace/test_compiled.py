@@ -585,6 +585,7 @@ def test_a_captured_variable_that_changes_its_shape_or_dtype_has_another_program
     assert compiled.cache_info().hits
 
 
+@pytest.mark.usefixtures("few_objects")
 def test_deleted_compiled_functions_leave_no_state():
     def make():
         compiled = compile(lambda x: (x * 2).sum())
@@ -600,6 +601,7 @@ def test_deleted_compiled_functions_leave_no_state():
     assert len(gc.get_objects()) - before < 50
 
 
+@pytest.mark.usefixtures("few_objects")
 def test_a_deleted_compiled_function_frees_captured_objects_without_the_collector():
     def make():
         w = Variable(np.ones(1000))

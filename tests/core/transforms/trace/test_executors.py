@@ -46,6 +46,7 @@ def failing(a):
     raise ZeroDivisionError("no inverse")
 
 
+@pytest.mark.usefixtures("few_objects")
 def test_a_traceback_shows_the_line_of_the_generated_source_as_long_as_the_program_exists() -> None:
     w = Writer(X)
     y = w(np.sin, *w.inputs)
