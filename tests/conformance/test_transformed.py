@@ -1,4 +1,4 @@
-"""The suite on the arrays of transformations: a part in each run of the tests, all on demand.
+"""The suite on the arrays of transformations: another part for each commit.
 
 Over NumPy, each commit's certificates run the other families.
 """
@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from tests.turn import commit
 
 import xpgrad
 from xpgrad.cli import main
@@ -20,21 +21,22 @@ from xpgrad_conformance.transformed import device_named, is_transformed, within
 
 @pytest.mark.exhaustive(2)
 @pytest.mark.parametrize(
-    ("name", "families", "share"),
+    ("name", "families", "parts"),
     [
         ("trace(numpy)", "CDE", None),
         ("@trace(strict):cpu", "LVTX", None),
-        ("@trace(strict):cpu", None, (1, 300)),
+        ("@trace(strict):cpu", None, 100),
         ("batch(numpy)", "CDE", None),
-        ("@batch(strict):cpu", None, (1, 100)),
+        ("@batch(strict):cpu", None, 100),
         ("dual(numpy)", "CDE", None),
-        ("@dual(strict):cpu", None, (1, 100)),
-        ("trace(batch(numpy))", None, (1, 100)),
+        ("@dual(strict):cpu", None, 100),
+        ("trace(batch(numpy))", None, 100),
     ],
 )
 def test_a_part_of_the_suite_passes_on_arrays_of_transformations(
-    name: str, families: str | None, share: tuple[int, int] | None
+    name: str, families: str | None, parts: int | None
 ) -> None:
+    share = None if parts is None else (commit() % parts + 1, parts)
     with xpgrad.using_config("detect_mutation", False):
         report = conform(name, profile="quick", families=families, share=share)
     assert not [f"{each.id}: {each.reason}" for each in report.failures]
