@@ -10,6 +10,8 @@ from tests.turn import ALL, commit, has_turn
 
 COMBINATIONS = 4
 """An eighth of one in so many parts of the combinations runs in addition."""
+ALIKE = {"@strict:device1": "@strict:cpu"}
+"""By a device, the default device of its library: what runs on the former needs to run on the latter in turns only."""
 
 
 def left_out(items: Iterable[pytest.Item]) -> set[pytest.Item]:
@@ -17,7 +19,8 @@ def left_out(items: Iterable[pytest.Item]) -> set[pytest.Item]:
 
     A test of 20 functions, 4 devices and 3 modes has 240 combinations. Those that run hold each function, each device
     and each mode: some 25 of them, chosen by the commit, and a share of the others. A test of one parameter runs for
-    all of its values, unless it is marked: of ``exhaustive(2)``, a sixteenth runs.
+    all of its values, unless it is marked: of ``exhaustive(2)``, a sixteenth runs. A test that runs on two devices of
+    array-api-strict runs on the second one, which is not its default, and takes turns on the first.
     """
     if ALL:
         return set()
@@ -33,7 +36,8 @@ def left_out(items: Iterable[pytest.Item]) -> set[pytest.Item]:
 
 def _left_out(items: Sequence[pytest.Item]) -> list[pytest.Item]:
     """Return those items of one test function that add no value to the ones before, in the order of this commit."""
-    found, later = set[Any](), []
+    every = set[Any]().union(*map(_values, items))
+    found, later = {(name, kind, ALIKE[x]) for name, kind, x in every if kind is str and x in ALIKE}, []
     for item in sorted(items, key=lambda each: zlib.crc32(f"{commit()} {each.nodeid}".encode())):
         new = _values(item) - found
         found |= new

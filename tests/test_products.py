@@ -53,6 +53,14 @@ def test_a_test_of_one_parameter_runs_for_all_of_its_values():
     assert not products.left_out([item(f=f) for f in FUNCTIONS])
 
 
+def test_of_two_devices_of_a_library_the_first_takes_turns(monkeypatch):
+    items = [item(device=d) for d in ("@numpy", "@strict:cpu", "@strict:device1")]
+    runs = [{each.callspec.params["device"] for each in chosen(monkeypatch, k, items)} for k in range(32)]
+    assert all(devices >= {"@numpy", "@strict:device1"} for devices in runs)
+    assert sum("@strict:cpu" in devices for devices in runs) == 1
+    assert not products.left_out([item(device=d) for d in ("@numpy", "@strict:cpu")])
+
+
 def test_of_exhaustive_tests_a_part_runs(monkeypatch):
     items = [Item(f"test_each[{i}]", SimpleNamespace(params={"i": i}), SimpleNamespace(args=(2,))) for i in range(100)]
     assert 1 < len(chosen(monkeypatch, 5, items)) < 13
