@@ -37,6 +37,11 @@ def part_of(items: Sequence[Item], parts: int) -> Sequence[Item]:
     return items[commit() % parts :: parts]
 
 
+def half_of(items: Sequence[Item]) -> Sequence[Item]:
+    """Return every second item, the others for every second commit."""
+    return items if ALL else items[commit() % 2 :: 2]
+
+
 def has_turn(name: str, parts: int) -> bool:
     """Return whether the name is in the part that this commit runs."""
     parts *= SHARE

@@ -2,9 +2,9 @@
 
 import pytest
 from tests.devices import DEVICES, device_or_skip, lacking
-from tests.turn import part_of
+from tests.turn import half_of, part_of
 
-from xpgrad import array_api, get_device
+from xpgrad import array_api, get_device, using_config
 from xpgrad.errors import XpgradError
 from xpgrad_conformance.cases import CASES
 from xpgrad_conformance.table.case import Case
@@ -26,6 +26,8 @@ FULLY = {case.name for case in part_of(CASES, 1)}
 """Cases that also run with small inputs and in all modes: an eighth, others for each commit."""
 COMPILED = {case.name for case in part_of(CASES, 4)}
 """Cases whose derivatives are also computed by programs."""
+WATCHED = {case.name for case in half_of(CASES)}
+"""Cases whose arrays are watched for changes; the others run as in users' programs, which is faster."""
 AT_SPECIAL_VALUES = {case.name for case in part_of(CASES, 60)}
 """Cases whose derivatives are compared at special values: each takes seconds, decompositions half a minute."""
 ORDERED = {
@@ -65,7 +67,8 @@ def test_case(case: Case, device: str) -> None:
             if assertion == "special_derivative" and case.name not in AT_SPECIAL_VALUES:
                 continue
             try:
-                run(case, found, dtype, assertion)
+                with using_config("detect_mutation", case.name in WATCHED):
+                    run(case, found, dtype, assertion)
             except Exception as error:
                 error.add_note(f"{case.name}: {assertion} in {dtype} on {device}")
                 failures.append(error)

@@ -12,7 +12,7 @@ from tests.robust.arguments import fault
 from tests.robust.wrong import WRONG
 from tests.turn import part_of
 
-PARTS = 4
+PARTS = 7
 FAMILIES: dict[str, Callable[[], list[calls.Call]]] = {
     "cases": calls.of_cases, "links": calls.of_links, "modules": calls.of_modules, "methods": calls.of_methods,
     "scipy": recorded.of_scipy, "special": recorded.of_special, "distributions": recorded.of_distributions,

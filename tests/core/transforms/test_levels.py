@@ -11,6 +11,7 @@ import pytest
 from tests.core.transforms.levels import FUNCTIONS, by_jax, by_reverse_mode, difference, names, number_of
 from tests.core.transforms.references import looped
 from tests.devices import device_or_skip
+from tests.turn import half_of
 
 import xpgrad
 from xpgrad import Parameter, Variable, transforms
@@ -35,7 +36,7 @@ def _compiled() -> Any:
 def test_pairs_and_triples_are_loops_and_reverse_mode(outermost: str) -> None:
     device = device_or_skip("@numpy")
     wrong = []
-    for chosen in (each for count in (1, 2, 3) for each in names(count) if each[0] == outermost):
+    for chosen in (each for each in (*names(1), *names(2), *half_of(list(names(3)))) if each[0] == outermost):
         for shift in (0, 5) if len(chosen) < 3 else (0,):
             number = number_of(chosen) + shift
             wrong.append(difference(chosen, number % len(FUNCTIONS), device, number, by_reverse_mode))
