@@ -36,7 +36,7 @@ TRANSFORMATIONS = "trace", "batch", "dual"
 CONTRACT = "LTVRX"
 """The families about the contract, not about functions one by one: load, transfer, device, pickle and random state,
 exchange."""
-PARTS = {"strict": 128, "torch": 128, "dask": 512, "jax": 1024}
+PARTS = {"strict": 128, "torch": 128, "dask": 512, "jax": 512}
 """With `--turn`, each commit runs one of so many shares of the suite, by its hash; of others one of 64. By what the
 whole takes, a share takes some twenty seconds of one core."""
 TIMEOUT = 600

@@ -52,7 +52,7 @@ GROUPS = {"xpgrad.backends", "xpgrad.array_modules", "xpgrad.devices", "xpgrad.e
 OTHERS = {"autograd", "chainer", "da", "dask", "distributed", "jax", "jnp", "nn", "scipy", "sklearn", "torch", "xarray"}
 """Libraries whose names are not looked up."""
 WORDS = {
-    "CONTRIBUTING.md": "make xp.sech exhaustive part_of slow",  # the example of a new function, and turns of tests
+    "CONTRIBUTING.md": "make xp.sech exhaustive part_of half_of slow",  # the example of a new function, and turns
     "autograd.md": "install meta_path pth sys test_autodiff test_interface test_rfftn_odd_not_implemented"
     " xpgrad_autograd xpgrad_autograd_stand_in",
     "backends.md": "boxed chx conformance cpu dask dpnp generator integers jax json make numpy schema soak strict"
