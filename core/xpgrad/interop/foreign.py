@@ -69,7 +69,7 @@ def call(title: str, framework: Framework, device: Device | None, f: Callable[..
         positional, named = build([given.get(i, leaf) for i, leaf in enumerate(leaves)])
         return f(*positional, **named)
 
-    whole = over_axes(framework, filled, range(len(batches)))
+    whole = over_axes(title, framework, filled, batches, range(len(batches)))
 
     recorded = recording()
     active = [i for i, x in enumerate(variables) if (recorded and x._node.requires_grad) or has_tangent(x)]
@@ -198,7 +198,7 @@ class ForeignFunction(FunctionNode):
         dual = any(node.spec.backend.carries_tangents for node in self.inputs)
         new = [i for i, each in enumerate(batches) if each not in self.batches]
         if not recording() and not dual:
-            pull = over_axes(framework, functools.partial(self.tape.pull, targets=targets), new)
+            pull = over_axes(self.title, framework, functools.partial(self.tape.pull, targets=targets), batches, new)
             gradients = [
                 None if g is None else lifted(framework.leave(g, home.device, result=False), batches, home.traced)
                 for g, home in zip(pull(cotangents), homes, strict=True)

@@ -87,9 +87,12 @@ class Framework(ABC):
     ) -> Run:  # fmt: skip
         """Return the result of ``call(inputs)``, a call of `f`, recorded for the inputs `active` if `recorded`."""
 
-    @abstractmethod
-    def mapped(self, f: Callable[[Any], Any], axis: int) -> Callable[[Any], Any]:
-        """Return `f`, from a list of arrays to a list of arrays, for each element along an axis of all of them."""
+    def mapped(self, f: Callable[[Any], Any], axis: int) -> Any:
+        """Return `f`, from a list of arrays to a list of arrays, for each element along an axis of all of them.
+
+        By default `NotImplemented`: then batches are errors.
+        """
+        return NotImplemented
 
     def enter(self, array: Array, device: Device | None) -> Array:
         """Return an array as an array of the framework, on `device` or in the same memory."""

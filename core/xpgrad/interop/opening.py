@@ -42,7 +42,9 @@ def batches_of(variables: Sequence[Variable]) -> Batches:
     return tuple(level for level in max(chains, key=len, default=[]) if level in differing)
 
 
-def over_axes(framework: Framework, f: Callable[[Any], Any], axes: Sequence[int]) -> Callable[[Any], Any]:
+def over_axes(
+    title: str, framework: Framework, f: Callable[[Any], Any], batches: Batches, axes: Sequence[int]
+) -> Callable[[Any], Any]:
     """Return `f`, a function of a list of arrays and None, for each element along axes of them and of its results."""
     if not axes:
         return f
@@ -59,6 +61,8 @@ def over_axes(framework: Framework, f: Callable[[Any], Any], axes: Sequence[int]
         whole: Callable[[Any], Any] = of_one
         for count, axis in reversed([*enumerate(axes)]):
             whole = framework.mapped(whole, axis - count)
+            if whole is NotImplemented:
+                raise not_batched(title, batches[axis])
         found = iter(whole([x for x in items if x is not None]))
         leaves, build = structure
         return build([next(found) if leaf is framework else leaf for leaf in leaves])

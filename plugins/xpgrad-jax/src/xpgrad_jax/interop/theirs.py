@@ -117,10 +117,9 @@ class Jax(Framework):
         places = {i: place for place, i in enumerate(live)}
         return Run(leaves, structure.unflatten, tape, [places.get(i) for i in range(len(leaves))])
 
-    def mapped(self, f: Callable[[Any], Any], axis: int) -> Callable[[Any], Any]:
+    def mapped(self, f: Callable[[Any], Any], axis: int) -> Any:
         """Return `f` for each element along an axis."""
-        mapped: Callable[[Any], Any] = jax.vmap(f, axis, axis)
-        return mapped
+        return jax.vmap(f, axis, axis)
 
 
 class JaxTape(Tape):

@@ -138,7 +138,7 @@ class Torch(Framework):
         places = {i: place for place, i in enumerate(live)}
         return Run(leaves, structure.build, tape, [places.get(i) for i in range(len(leaves))])
 
-    def mapped(self, f: Callable[[Any], Any], axis: int) -> Callable[[Any], Any]:
+    def mapped(self, f: Callable[[Any], Any], axis: int) -> Any:
         """Return `f` for each element along an axis."""
         return torch.func.vmap(f, in_dims=axis, out_dims=axis, randomness="different")
 
