@@ -208,10 +208,8 @@ class GradientMethod(Optimizer, Formula):
         scale : float, optional
             A fixed factor; by default it is dynamic, and starts from 32768 or from `set_loss_scale`.
         """
-        if scale is not None:
-            self._scale = LossScale(scale)
-        else:
-            self._scale = LossScale(2.0**15 if self._scale is None else self._scale.value, interval)
+        dynamic = 2.0**15 if self._scale is None else self._scale.value
+        self._scale = LossScale(dynamic, interval) if scale is None else LossScale(scale)
 
     def set_loss_scale(self, loss_scale: float) -> None:
         """Set the factor of the loss; a dynamic factor continues from this value."""
@@ -272,13 +270,12 @@ class GradientMethod(Optimizer, Formula):
             self._check_function("update", lossfun)
         with self._in_turn.lock:
             params, hooked = [*self.target.params(lossfun is not None)], bool(self._hooks["pre"])
-            changed = (
-                params if lossfun is not None or hooked else [param for param in params if needs_preparation(param)]
-            )
+            changed = params if lossfun is not None or hooked else [*filter(needs_preparation, params)]
             with gradients_restored(changed, lossfun is None and hooked) if changed else NOTHING_TO_RESTORE:
                 if lossfun is not None:
-                    self._differentiate(lossfun(*args, **kwds))
-                    params = [*self.target.params(False)]  # some may be initialised now
+                    loss = lossfun(*args, **kwds)
+                    self._differentiate(loss, params := [*self.target.params()])  # some may be new
+                    params = [param for param in params if param._array is not None]
                 if config.zero_missing_grads:
                     self.reallocate_cleared_grads()
                 params = self._checked(params)
@@ -291,16 +288,19 @@ class GradientMethod(Optimizer, Formula):
             if self._scale is not None:
                 self._scale.after(safe)
 
-    def _differentiate(self, loss: Any) -> None:
+    def _differentiate(self, loss: Any, params: Sequence[Parameter]) -> None:
         """Compute the gradients of a loss."""
         if not isinstance(loss, Variable):
             raise TypeError(
                 f"{type(self).__name__}.update: expected lossfun to return a Variable, got {type(loss).__name__}"
             )
-        if self._use_cleargrads:
+        if not self._use_cleargrads:
+            self.target.zerograds()
+        elif type(self.target).cleargrads is not Link.cleargrads:
             self.target.cleargrads()
         else:
-            self.target.zerograds()
+            for param in params:
+                param.cleargrad()
         loss.backward(loss_scale=self._loss_scale)
 
     def _checked(self, params: list[Parameter]) -> list[Parameter]:
