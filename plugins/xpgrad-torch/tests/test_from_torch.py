@@ -325,6 +325,19 @@ def test_batches_are_batches_of_the_framework(title: str) -> None:
     np.testing.assert_allclose(BATCHED[title](theirs), expected, rtol=1e-12)
 
 
+def test_gradients_of_a_module_for_each_example() -> None:
+    module = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Tanh(), torch.nn.Linear(4, 1)).double()
+    f = from_torch(module, parameters=True)
+    parameters = {name: np.asarray(p.array) for name, p in f.parameters().items()}
+    found = vmap(grad(lambda p, x: xp.sum(f(p, x) ** 2)), in_axes=(None, 0))(parameters, A)
+    for i, x in enumerate(A):
+        expected = torch.autograd.grad((module(torch.tensor(x)) ** 2).sum(), [*module.parameters()])
+        for each, g in zip(found.values(), expected, strict=True):
+            np.testing.assert_allclose(each[i], g, rtol=1e-12)
+    with pytest.raises(BatchError, match="parameters that the function captures would have one gradient for a whole"):
+        vmap(from_torch(module))(A)
+
+
 def test_forward_mode_of_a_batch_is_refused_with_what_to_do() -> None:
     with pytest.raises(BatchError, match=r"from_torch\(tanh\): arrays within vmap cannot .* call jvp within vmap"):
         jvp(vmap(from_torch(torch.tanh)), (A,), (A,))
