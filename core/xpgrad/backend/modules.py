@@ -50,8 +50,9 @@ def get_cpu_array_types() -> tuple[type, ...]:
 
 def is_arrays_compatible(arrays: Iterable[Any]) -> bool:
     """Return whether all of `arrays` belong to the same backend; None and Variables without an array are ignored."""
-    found = [device_of(array) for array in map(unwrap, arrays) if array is not None]
-    return None not in found and len({device.backend for device in found if device}) < 2
+    backends = (getattr(device_of(array), "backend", None) for array in map(unwrap, arrays) if array is not None)
+    first: Any = next(backends, False)
+    return first is False or (first is not None and all(each is first for each in backends))
 
 
 def device_of(array: Array) -> Device | None:
