@@ -130,7 +130,7 @@ def contraction(equation: str, shapes: tuple[Shape, ...], optimize: Any) -> Cont
     # Without a path finder, from left to right: each product is appended, and is an operand of the next step.
     path: Any = [(0, n) for n in (1, *range(len(labels) - 2, 0, -1))][: len(labels) - 1]
     if optimize and len(labels) > 2:
-        reduced = [tuple(lengths[label] for label in term) for term in labels]
+        reduced = [tuple(lengths[label] or 1 for label in term) for term in labels]  # opt_einsum 3.3 divides by costs
         path = contract_path(f"{','.join(labels)}->{output}", *reduced, shapes=True, optimize=optimize)[0]
     for taken in path:
         rest = [term for i, term in enumerate(labels) if i not in taken]
