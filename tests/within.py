@@ -1,4 +1,4 @@
-"""Transforms of a function of another framework, compiled: each runs without a program, with the same results."""
+"""Transforms of a function of another framework: in forward mode, in batches, and compiled, without a program."""
 
 from collections.abc import Callable
 from typing import Any
@@ -9,14 +9,39 @@ import pytest
 import xpgrad
 from xpgrad import array_api as xp
 from xpgrad.errors import TraceError
-from xpgrad.transforms import grad, hessian, hvp, jvp
+from xpgrad.transforms import grad, hessian, hvp, jacobian, jacrev, jvp, vmap
 
+A = np.asarray([[0.5, -1.0, 2.0], [1.5, 0.3, -0.7]])
 WITHIN: dict[str, Callable[[Any], Any]] = {
     "value": lambda f: lambda x: xp.sum(f(x)),
     "grad": lambda f: grad(lambda x: xp.sum(f(x))),
     "jvp": lambda f: lambda x: jvp(f, (x,), (x,))[1],
     "hvp": lambda f: lambda x: hvp(lambda x: xp.sum(f(x)), (x,), (x,))[0],
     "hessian": lambda f: hessian(lambda x: xp.sum(f(x))),
+}
+
+FORWARD: dict[str, Callable[[Any], Any]] = {
+    "jvp": lambda f: jvp(f, (A, A + 1), (A * 2, A - 1))[1],
+    "jvp by one argument": lambda f: jvp(lambda x: f(x, A), (A,), (A + 3,))[1],
+    "jvp of jvp": lambda f: jvp(lambda x: jvp(f, (x, A), (A, A * 2))[1], (A,), (A + 3,))[1],
+    "gradient of jvp": lambda f: grad(lambda x: xp.sum(jvp(f, (x, A + 1), (x * 2, A))[1]))(A),
+    "jvp of gradient": lambda f: jvp(grad(lambda x: xp.sum(f(x, x) ** 2)), (A,), (A + 1,))[1],
+    "hvp": lambda f: hvp(lambda x: xp.sum(f(x, A) ** 2), (A,), (A + 1,))[0],
+    "gradient of hvp": lambda f: grad(lambda v: xp.sum(hvp(lambda x: xp.sum(f(x, x) ** 2), (A,), (v,))[0] ** 2))(A),
+}
+BATCHED: dict[str, Callable[[Any], Any]] = {
+    "vmap": lambda f: vmap(f)(A, A + 1),
+    "vmap of a shared argument": lambda f: vmap(f, in_axes=(0, None))(A, A[0]),
+    "along another axis": lambda f: vmap(f, in_axes=(1, 1), out_axes=1)(A, A + 1),
+    "vmap of vmap": lambda f: vmap(vmap(f, in_axes=(None, 0)), in_axes=(0, None))(A, A + 1),
+    "vmap of grad": lambda f: vmap(grad(lambda x, y: xp.sum(f(x, y) ** 2), 1), in_axes=(0, None))(A, A[0]),
+    "vmap of grad of grad": lambda f: vmap(grad(lambda x: xp.sum(grad(lambda z: xp.sum(f(z, x)))(x) ** 2)))(A),
+    "grad of vmap": lambda f: grad(lambda y: xp.sum(vmap(f, in_axes=(0, None))(A, y) ** 2))(A[0]),
+    "vmap of grad of vmap": lambda f: vmap(grad(lambda y: xp.sum(vmap(f, in_axes=(0, None))(A, y) ** 2)))(A),
+    "vmap of jvp": lambda f: vmap(lambda x, t: jvp(f, (x, x), (t, t))[1])(A, A + 1),
+    "vmap of jacobian": lambda f: vmap(jacobian(lambda x: f(x, x)))(A),
+    "vmap of hessian": lambda f: vmap(hessian(lambda x: xp.sum(f(x, x) ** 2)))(A),
+    "jacobian of vmap": lambda f: jacrev(lambda y: vmap(f, in_axes=(0, None))(A, y))(A[0]),
 }
 
 

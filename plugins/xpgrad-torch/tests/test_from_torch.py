@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from tests.within import WITHIN, assert_runs_without_a_program
+from tests.within import BATCHED, FORWARD, WITHIN, assert_runs_without_a_program
 
 import xpgrad
 import xpgrad.array_api as xp
@@ -284,38 +284,11 @@ def test_a_compiled_transform_runs_it_without_a_program(make: Callable[[Any], An
     assert_runs_without_a_program(make(from_torch(lambda x: torch.sin(x) * x)), A)
 
 
-FORWARD: dict[str, Callable[[Any], Any]] = {
-    "jvp": lambda f: jvp(f, (A, A + 1), (A * 2, A - 1))[1],
-    "jvp by one argument": lambda f: jvp(lambda x: f(x, A), (A,), (A + 3,))[1],
-    "jvp of jvp": lambda f: jvp(lambda x: jvp(f, (x, A), (A, A * 2))[1], (A,), (A + 3,))[1],
-    "gradient of jvp": lambda f: grad(lambda x: xp.sum(jvp(f, (x, A + 1), (x * 2, A))[1]))(A),
-    "jvp of gradient": lambda f: jvp(grad(lambda x: xp.sum(f(x, x) ** 2)), (A,), (A + 1,))[1],
-    "hvp": lambda f: hvp(lambda x: xp.sum(f(x, A) ** 2), (A,), (A + 1,))[0],
-    "gradient of hvp": lambda f: grad(lambda v: xp.sum(hvp(lambda x: xp.sum(f(x, x) ** 2), (A,), (v,))[0] ** 2))(A),
-}
-
-
 @pytest.mark.parametrize("title", FORWARD)
 def test_forward_mode_transposes_the_gradient(title: str) -> None:
     theirs = from_torch(lambda x, y: (torch.tanh(x) * y).sum(0))
     expected = FORWARD[title](lambda x, y: xp.sum(xp.tanh(x) * y, axis=0))
     np.testing.assert_allclose(FORWARD[title](theirs), expected, rtol=1e-12)
-
-
-BATCHED: dict[str, Callable[[Any], Any]] = {
-    "vmap": lambda f: vmap(f)(A, A + 1),
-    "vmap of a shared argument": lambda f: vmap(f, in_axes=(0, None))(A, A[0]),
-    "along another axis": lambda f: vmap(f, in_axes=(1, 1), out_axes=1)(A, A + 1),
-    "vmap of vmap": lambda f: vmap(vmap(f, in_axes=(None, 0)), in_axes=(0, None))(A, A + 1),
-    "vmap of grad": lambda f: vmap(grad(lambda x, y: xp.sum(f(x, y) ** 2), 1), in_axes=(0, None))(A, A[0]),
-    "vmap of grad of grad": lambda f: vmap(grad(lambda x: xp.sum(grad(lambda z: xp.sum(f(z, x)))(x) ** 2)))(A),
-    "grad of vmap": lambda f: grad(lambda y: xp.sum(vmap(f, in_axes=(0, None))(A, y) ** 2))(A[0]),
-    "vmap of grad of vmap": lambda f: vmap(grad(lambda y: xp.sum(vmap(f, in_axes=(0, None))(A, y) ** 2)))(A),
-    "vmap of jvp": lambda f: vmap(lambda x, t: jvp(f, (x, x), (t, t))[1])(A, A + 1),
-    "vmap of jacobian": lambda f: vmap(jacobian(lambda x: f(x, x)))(A),
-    "vmap of hessian": lambda f: vmap(hessian(lambda x: xp.sum(f(x, x) ** 2)))(A),
-    "jacobian of vmap": lambda f: jacrev(lambda y: vmap(f, in_axes=(0, None))(A, y))(A[0]),
-}
 
 
 @pytest.mark.parametrize("title", BATCHED)

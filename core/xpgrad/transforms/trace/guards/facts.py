@@ -6,7 +6,6 @@ import types
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from xpgrad.backend.backend import Backend
 from xpgrad.backend.plugins import plugins
 from xpgrad.graph.variable import Variable
 from xpgrad.transforms.containers import container_of
@@ -20,6 +19,7 @@ from xpgrad.transforms.trace.guards.guard import (
     is_constant,
     is_small,
     same,
+    shows_views,
     values,
 )
 from xpgrad.transforms.trace.guards.numbers import Numbers
@@ -221,9 +221,8 @@ class Facts:
         if type(x) is Token or id(x) in self.made:
             return
         kind = kind_of(x)
-        if kind is ARRAY:
-            if arrays and self.knows(x):
-                self.array(x)
+        if kind is ARRAY and arrays and self.knows(x):
+            self.array(x)
         elif kind is BOX and not (isinstance(x, (list, dict)) and any(map(is_inside, contents(x)))):
             now = contents(x)
             if not isinstance(x, (tuple, frozenset)):
@@ -485,11 +484,8 @@ class Facts:
                 del self.guards[key]
                 if guard.kind not in ("values", "part"):
                     self.changed.append(guard)
-        self.passed.clear()
-        self.made.clear()
-        self.entered.clear()
-        self.known.clear()
-        self.seen.clear()
+        for noted in (self.passed, self.made, self.entered, self.known, self.seen):
+            noted.clear()
 
     def undo(self) -> None:
         """Restore the values before all assignments of the call."""
@@ -500,9 +496,3 @@ class Facts:
 def name_of(key: Any) -> Any:
     """Return a key of a dictionary as a name of a guard."""
     return (type(key), key) if type(key) in (str, int) else repr(key) if kind_of(key) is SIMPLE else id(key)
-
-
-@functools.cache
-def shows_views(backend: Backend | None) -> bool:
-    """Return whether a library shows which arrays are views; else some that seem so may be copies."""
-    return backend is not None and not backend.is_view(backend.namespace.zeros(1))

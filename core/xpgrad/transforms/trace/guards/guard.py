@@ -2,6 +2,7 @@
 
 import array
 import collections
+import functools
 import math
 import types
 from collections.abc import Callable
@@ -90,6 +91,12 @@ def contents(box: Any) -> tuple[Any, ...]:
 def is_small(x: Array) -> bool:
     """Return whether the values of an array are compared at each call."""
     return bool(math.prod(x.shape) * getattr(x.dtype, "itemsize", 16) <= MAX_BYTES)
+
+
+@functools.cache
+def shows_views(backend: Any) -> bool:
+    """Return whether a library shows which arrays are views; else some that seem so may be copies."""
+    return backend is not None and not backend.is_view(backend.namespace.zeros(1))
 
 
 def values(x: Any) -> Any:

@@ -46,17 +46,15 @@ def call(function: Any, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
     """
     name = function.__name__
     title = "torch." + re.sub("^(linalg|fft|special)_", r"\1.", name)
-    given = {NUMPYS.get(key, key): value for key, value in options.items()} if name in TABLE else options
-    if WRITES.fullmatch(name):
-        raise TypeError(f"{title} writes into its tensor, so it is not for Variables; write y = f(x)")
-    if given.get("out") is not None or given.get("inplace"):
+    given = {NUMPYS.get(key, key): value for key, value in options.items()}
+    if given.pop("out", None) is not None or given.pop("inplace", False):
         raise TypeError(
             f"{title}: out= and inplace= are not for Variables; write y = f(x), "
             "a tensor that is written to has no gradient of it"
         )
     try:
         try:
-            return _by_rule(name, args, {key: x for key, x in given.items() if key not in ("out", "inplace")})
+            return _by_rule(name, args, given)
         except NoRule:
             return _by_pytorch(title, function, args, options)
     except Exception as error:
@@ -82,6 +80,8 @@ def _by_rule(name: str, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
 
 def _by_pytorch(title: str, function: Any, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
     """Return the result of PyTorch's function, connected to the graph by PyTorch's gradients."""
+    if WRITES.fullmatch(function.__name__):
+        raise TypeError(f"{title} writes into its tensor, so it is not for Variables; write y = f(x)")
     leaves = PYTORCH.flatten((args, options))[0]
     for x in leaves:
         if isinstance(x, torch.Tensor):
