@@ -92,7 +92,9 @@ def evidence(_: argparse.Namespace) -> int:
 
 def audit_(_: argparse.Namespace) -> int:
     """Look for known vulnerabilities."""
-    return audit(DIST)
+    found = audit(DIST)
+    print("\n".join(found) or "Every package was audited; no vulnerability is known.")
+    return 1 if found else 0
 
 
 COMMANDS = {

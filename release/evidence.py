@@ -8,7 +8,7 @@ from pathlib import Path
 
 from release.archives import digests
 from release.distributions import Distribution
-from release.smoke import installed
+from release.smoke import installed, run
 
 XPGRAD = Distribution(Path(), "xpgrad")
 DIGESTS, CONTENTS = "SHA256SUMS", "xpgrad.cdx.json"
@@ -27,7 +27,7 @@ def write_contents(dist: Path, to: Path) -> Path:
     to.mkdir(parents=True, exist_ok=True)
     file = to / CONTENTS
     with tempfile.TemporaryDirectory() as directory:
-        python = installed(XPGRAD, dist, Path(directory))
+        python = environment(dist, Path(directory))
         options = "--output-reproducible", "--output-format", "JSON", "--output-file", str(file)
         command = [sys.executable, "-m", "cyclonedx_py", "environment", *options, str(python)]
         subprocess.run(command, check=True, capture_output=True, text=True)
@@ -39,13 +39,33 @@ def write_contents(dist: Path, to: Path) -> Path:
     return file
 
 
-def audit(dist: Path) -> int:
-    """Search the packages that the wheel installs for known vulnerabilities; return pip-audit's exit code."""
+def audit(dist: Path) -> list[str]:
+    """Search the packages that the wheel installs for known vulnerabilities; return what was found."""
     with tempfile.TemporaryDirectory() as directory:
-        python = installed(XPGRAD, dist, Path(directory))
-        found = subprocess.run(
-            [str(python), "-I", "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"],
-            check=True, capture_output=True, text=True,
-        )  # fmt: skip
-        command = [sys.executable, "-m", "pip_audit", "--skip-editable", "--path", found.stdout.strip()]
-        return subprocess.run(command, check=False).returncode
+        python = environment(dist, Path(directory))
+        packages = run(python, Path(directory), "-c", "import sysconfig; print(sysconfig.get_path('purelib'))").strip()
+        options = "--progress-spinner", "off", "--format", "json", "--path", packages
+        command = [sys.executable, "-m", "pip_audit", *options]
+        done = subprocess.run(command, check=False, stdout=subprocess.PIPE, text=True)
+    return findings(done.stdout) if done.stdout else [f"pip-audit ended with exit code {done.returncode}"]
+
+
+def findings(report: str) -> list[str]:
+    """Return a line for each vulnerability in a JSON report of pip-audit, and for each package that was not audited.
+
+    xpgrad itself is not on an index before its first release, and may be left out.
+    """
+    lines = []
+    for package in json.loads(report)["dependencies"]:
+        name, version = package["name"], package.get("version", "")
+        if "skip_reason" in package and name != XPGRAD.name:
+            lines.append(f"{name}: {package['skip_reason']}")
+        lines += [f"{name} {version}: {each['id']}" for each in package.get("vulns", ())]
+    return lines
+
+
+def environment(dist: Path, place: Path) -> Path:
+    """Return the Python of a new environment with the wheel of xpgrad and its dependencies alone."""
+    python = installed(XPGRAD, dist, place)
+    run(python, place, "-m", "pip", "uninstall", "-qq", "--yes", "setuptools", "pip")  # they are no dependencies
+    return python

@@ -1,12 +1,13 @@
 """What lets users verify a release: pinned tools, digests, uploads without a password, and security rules."""
 
 import hashlib
+import json
 import re
 import tomllib
 from pathlib import Path
 
 import pytest
-from release.evidence import write_digests
+from release.evidence import findings, write_digests
 
 ROOT = Path(__file__).parents[2]
 PYPROJECT = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
@@ -29,6 +30,18 @@ def test_digests_are_those_of_the_files(tmp_path: Path) -> None:
         (tmp_path / "dist" / name).write_bytes(data)
     lines = write_digests(tmp_path / "dist", tmp_path / "to").read_text(encoding="utf-8").splitlines()
     assert sorted(lines) == sorted(f"{hashlib.sha256(data).hexdigest()}  {name}" for name, data in content.items())
+
+
+def test_vulnerabilities_and_packages_that_were_not_audited_are_findings() -> None:
+    packages = [
+        {"name": "numpy", "version": "2.4", "vulns": []},
+        {"name": "click", "version": "8.0", "vulns": [{"id": "PYSEC-1"}, {"id": "PYSEC-2"}]},
+        {"name": "rich", "skip_reason": "not found"},
+        {"name": "xpgrad", "skip_reason": "not found"},
+    ]
+    assert findings(json.dumps({"dependencies": packages, "fixes": []})) == [
+        "click 8.0: PYSEC-1", "click 8.0: PYSEC-2", "rich: not found",
+    ]  # fmt: skip
 
 
 def test_a_release_is_audited_attested_and_uploaded_without_a_password() -> None:
