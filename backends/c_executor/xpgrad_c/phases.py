@@ -75,20 +75,25 @@ class Phase:
             return ()
         return node.operands
 
+    def needed(self, node: Node) -> list[tuple[Node, bool]]:
+        """Return the values that a node needs, and whether all elements of each must be in memory, for a reduction."""
+        return [(item, not self.loops(node)) for item in self.operands(node)]
+
     def again(self, node: Node) -> bool:
         """Whether a node is computed again where another piece needs it."""
         if node in self.outside:
             return False
         if node.vector:
-            return self._cost(node) <= CHEAP
+            return self.cost(node) <= CHEAP
         return _simple(node) and all(item.op in LEAVES for item in node.operands)
 
-    def _cost(self, node: Node) -> float:
+    def cost(self, node: Node) -> float:
+        """Return the number of operations that compute a value from stored values; infinite with a dear one."""
         if node not in self.costs:
             if node.op in LEAVES or node in self.outside or not node.vector:
                 cost: float = 0
             else:
-                cost = 1 + sum(self._cost(item) for item in node.operands) if _simple(node) else math.inf
+                cost = 1 + sum(self.cost(item) for item in node.operands) if _simple(node) else math.inf
             self.costs[node] = cost
         return self.costs[node]
 
@@ -111,9 +116,9 @@ class Phase:
 
     def _keep(self, node: Node, number: int) -> None:
         """Record the values of other pieces that a node needs."""
-        pending = [(item, not self.loops(node)) for item in self.operands(node)]
+        pending = self.needed(node)
         while pending:
-            item, whole = pending.pop()  # whole: a reduction needs all elements in memory
+            item, whole = pending.pop()
             if item.op in LEAVES or item.op in EFFECTS or self.home.get(item, -1) == number:
                 continue
             if not (item.vector and whole) and self.again(item):

@@ -108,7 +108,7 @@ class PieceWriter:
         if not kept and self.phase.again(node):
             return  # computed where it is used
         if node.op in REDUCTIONS:
-            self._define(node, f"{node.op}_{node.dtype}({self._whole(node.operands[0])}, {places.width})")
+            self._define(node, self._reduction(node))
         elif node not in self.names:
             self._define(node, self._expression(node))
         name, index = self.names[node], "i" if node.vector else "0"
@@ -117,6 +117,9 @@ class PieceWriter:
         for number in places.outputs.get(node, ()):
             y = places.array(places.inputs + number, node, constant=False)
             self.body.append(f"{self._pointer(y, node.dtype, constant=False)}[{index}] = {name};")
+
+    def _reduction(self, node: Node) -> str:
+        return f"{node.op}_{node.dtype}({self._whole(node.operands[0])}, {self.places.width})"
 
     def _reduce_space(self, node: Node) -> None:
         """Write the partial result of this row or block, or combine all partial results."""
@@ -166,12 +169,16 @@ class PieceWriter:
             number, index = node.value
             address = f"((const {STORED[node.dtype]} *)arrays[{number}])"
             text = f"{self._pointer(address, node.dtype, constant=True)}[{index}]"
-        elif self.phase.home.get(node) == self.number or self.phase.again(node):
+        elif self._computes(node):
             text = self._expression(node)
         else:
             text = self._element(node)
         self._define(node, text, self.body if node.vector else self.head)
         return self.names[node]
+
+    def _computes(self, node: Node) -> bool:
+        """Whether a node is computed here, and not read."""
+        return self.phase.home.get(node) == self.number or self.phase.again(node)
 
     def _element(self, node: Node) -> str:
         """Return a C expression for the stored value of a node; few pointers shorten compilation."""

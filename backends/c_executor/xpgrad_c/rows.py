@@ -31,29 +31,36 @@ APART = 320
 CALLED = frozenset(op for op, row in ROWS.items() if row.vector and op not in ("pow", "atan2", "hypot"))
 """Functions that are computed by the library's loops."""
 SIZES = ", long columns, long stride"
+ADDED = "char *const *arrays, char *s, long row, long start, long columns, long stride"
+ADDED_ARGUMENTS = "arrays, s, row, start, columns, stride"
+"""What a function that adds along a row takes, and what it is called with."""
+SUMMED = 8
+"""Operands of a sum with at most this many cheap operations on stored values are computed while they are added."""
 
 # Blocks of up to 128 numbers in eight sums each, and pairs of blocks: the order of NumPy's sums along a row.
 _PAIRWISE = """\
-static {type} sum_{dtype}_pair(const {type} *x, long n) {{
+#define {name}_at(place) ({{ const long i = place; {body} {value}; }})
+static {type} {name}_pair({parameters}, long first, long n) {{
+    {head}
     if (n < 8) {{
         {type} y = -0.0;
-        for (long i = 0; i < n; i++) y += x[i];
+        for (long at = 0; at < n; at++) y += {name}_at(first + at);
         return y;
     }}
     if (n <= 128) {{
         {type} r[8];
-        long i = 8;
-        for (int k = 0; k < 8; k++) r[k] = x[k];
-        for (; i < n - n % 8; i += 8)
-            for (int k = 0; k < 8; k++) r[k] += x[i + k];
+        long at = 8;
+        for (int k = 0; k < 8; k++) r[k] = {name}_at(first + k);
+        for (; at < n - n % 8; at += 8)
+            for (int k = 0; k < 8; k++) r[k] += {name}_at(first + at + k);
         {type} y = ((r[0] + r[1]) + (r[2] + r[3])) + ((r[4] + r[5]) + (r[6] + r[7]));
-        for (; i < n; i++) y += x[i];
+        for (; at < n; at++) y += {name}_at(first + at);
         return y;
     }}
-    long half = n / 2 / 8 * 8;
-    return sum_{dtype}_pair(x, half) + sum_{dtype}_pair(x + half, n - half);
+    const long half = n / 2 / 8 * 8;
+    return {name}_pair({arguments}, first, half) + {name}_pair({arguments}, first + half, n - half);
 }}
-static {type} sum_{dtype}(const {type} *x, long n) {{ return 0 + sum_{dtype}_pair(x, n); }}
+static {type} {name}({parameters}, long n) {{ return 0 + {name}_pair({arguments}, 0, n); }}
 """
 _LOOPS = """\
 static struct {{ void (*run)(char **, const long *, const long *, void *); void *data; }} loops[{count}];
@@ -106,14 +113,34 @@ class _RowPhase(Phase):
         """Whether a generated loop over the columns computes a node, and not a loop of the library."""
         return not (node.op in CALLED and node.vector) and Phase.loops(self, node)
 
+    def needed(self, node: Node) -> list[tuple[Node, bool]]:
+        if self.added(node):
+            return [(item, False) for item in node.operands[0].operands]
+        return Phase.needed(self, node)
+
+    def added(self, node: Node) -> bool:
+        """Whether a node is a sum along a row whose operand is computed while it is added."""
+        return node.op == "sum" and not node.terminal and 0 < self.cost(node.operands[0]) <= SUMMED
+
 
 class _RowWriter(PieceWriter):
+    def __init__(self, phase: _RowPhase, number: int, places: Places, kernel: str) -> None:
+        PieceWriter.__init__(self, phase, number, places)
+        self.rows, self.kernel, self.sums = phase, kernel, ""
+
     def _compute(self, node: Node) -> None:
         if node.op in CALLED and node.vector:
             x, places = node.operands[0], self.places
             self.body.append(f"{node.op}_{node.dtype}_n({self._whole(x)}, {places.kept(node)}, {places.width});")
             return
         PieceWriter._compute(self, node)
+
+    def _reduction(self, node: Node) -> str:
+        if not self.rows.added(node):
+            return PieceWriter._reduction(self, node)
+        name = f"{self.kernel}_sum_{node.number}"
+        self.sums += _AddedWriter(self.rows, self.number, self.places, name).function(node.operands[0])
+        return f"{name}({ADDED_ARGUMENTS}, n)"
 
     def _expression(self, node: Node) -> str:
         if node.op in CALLED:
@@ -124,6 +151,17 @@ class _RowWriter(PieceWriter):
         if node.op == "constant" and node.value == COUNT:
             return f"(({C_TYPES[node.dtype]})columns)"
         return PieceWriter._name(self, node)
+
+
+class _AddedWriter(_RowWriter):
+    def function(self, node: Node) -> str:
+        """Return the C function that adds the numbers of a node along a row."""
+        value = self._name(node)
+        head, body = " ".join(self.head), " ".join(self.body)
+        return _sum(self.kernel, node.dtype, ADDED, ADDED_ARGUMENTS, value, head, body)
+
+    def _computes(self, node: Node) -> bool:
+        return node not in self.places.offsets and node not in self.places.outputs
 
 
 def row_source(backend: Backend, kernel: RowKernel, dtype: str) -> RowSource | None:
@@ -146,8 +184,11 @@ def row_source(backend: Backend, kernel: RowKernel, dtype: str) -> RowSource | N
     places.offsets |= {node: f"{len(vectors)} * stride + {8 * i}" for i, node in enumerate(scalars)}
     name, functions, calls = f"{kernel.name}_{dtype}", "", ""
     for number in range(len(phase.pieces)):
-        functions += _RowWriter(phase, number, places).text(f"{name}_{number}", f"{PARAMETERS}{SIZES}")
-        calls += f"{name}_{number}(arrays, s, 0, row, start, n, columns, stride);\n"
+        writer = _RowWriter(phase, number, places, name)
+        text = writer.text(f"{name}_{number}", f"{PARAMETERS}{SIZES}")
+        if writer.body:
+            functions += writer.sums + text
+            calls += f"{name}_{number}(arrays, s, 0, row, start, n, columns, stride);\n"
     by_column = flat or any(node.terminal for node in outputs)
     zeros = "".join(
         f"memset({places.partial[node]}, 0, n * {ITEMSIZES[node.dtype]});\n" for node in outputs if node.terminal
@@ -215,5 +256,12 @@ def rows_text(sources: Sequence[RowSource]) -> tuple[str, list[tuple[str, str]]]
     for number, (op, dtype) in enumerate(loops):
         text += _LOOP.format(op=op, dtype=dtype, type=C_TYPES[dtype], number=number)
     for op, dtype in sorted({item for source in sources for item in source.reductions}):
-        text += _PAIRWISE.format(dtype=dtype, type=C_TYPES[dtype]) if op == "sum" else reduction(op, dtype)
+        memory = f"sum_{dtype}", dtype, f"const {C_TYPES[dtype]} *x", "x", "x[i]"
+        text += _sum(*memory) if op == "sum" else reduction(op, dtype)
     return text + "".join(source.text for source in sources), loops
+
+
+def _sum(name: str, dtype: str, parameters: str, arguments: str, value: str, head: str = "", body: str = "") -> str:
+    """Return the C functions that add a value along a row, after statements for the row and for each number."""
+    values = {"parameters": parameters, "arguments": arguments, "value": value, "head": head, "body": body}
+    return _PAIRWISE.format(name=name, type=C_TYPES[dtype], **values)

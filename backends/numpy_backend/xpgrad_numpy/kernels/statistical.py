@@ -10,6 +10,7 @@ import numpy as np
 from xpgrad.plugin import Spec
 from xpgrad.types import WHOLE, Array, Dtype, Kernel, Shape
 from xpgrad_numpy.kernels.precision import SINGLE, divided, is_half
+from xpgrad_numpy.kernels.rows import SHARED, total
 
 Axis = int | Sequence[int] | None
 BLAS_FROM = 4096  # elements
@@ -23,6 +24,8 @@ def sum(x: Array, /, axis: Axis = None, dtype: Dtype | None = None, keepdims: bo
     """Sum over `axis`; small integers in the default integer dtype, like NumPy's loop."""
     if x.itemsize < 4 and is_half(dtype or x.dtype):
         return _add(x, axis, SINGLE, None, keepdims).astype(dtype or x.dtype)
+    if axis is None and x.size >= SHARED and dtype is None and not keepdims and (y := total(x)) is not NotImplemented:
+        return y
     return _add(x, axis, dtype, None, keepdims)
 
 
@@ -50,7 +53,7 @@ def mean(x: Array, /, axis: Axis = None, keepdims: bool = False) -> Array:
         return (_add(x, axis, SINGLE, None, keepdims) / count).astype(x.dtype)
     if not count or x.dtype.char not in "fdFD":
         return np.mean(x, axis=axis, keepdims=keepdims)
-    return _add(x, axis, None, None, keepdims) / count
+    return sum(x, axis, None, keepdims) / count
 
 
 def var(x: Array, /, axis: Axis = None, correction: float = 0.0, keepdims: bool = False) -> Array:
