@@ -131,6 +131,9 @@ def _near(got: Any, expected: Any, units: float, scale: Any, subnormal: bool) ->
         overflow = np.isfinite(expected) & (np.abs(expected) + allowed >= float(info.max))
         if got.dtype.kind == "f":
             overflow &= np.signbit(got) == np.signbit(expected)
+        elif np.any(one := np.isinf(expected.real) != np.isinf(expected.imag)):
+            parts = (got.real, expected.real), (got.imag, expected.imag)
+            same = same | (one & np.logical_and(*(_near(*part, units, None, subnormal) for part in parts)))
         return same | (near & np.isfinite(got)) | (overflow & np.isinf(got))
 
 

@@ -138,13 +138,18 @@ def _near_0_8(x: Array, logarithm: Array) -> Array:
 @jax.jit
 def log2(x: Array, /) -> Array:
     """Return logarithms to base 2, computed with `log` for complex numbers."""
-    return log(x) / math.log(2) if x.dtype == jnp.complex128 else jnp.log2(x)
+    return _to_base(2, log(x)) if x.dtype == jnp.complex128 else jnp.log2(x)
 
 
 @jax.jit
 def log10(x: Array, /) -> Array:
     """Return logarithms to base 10, computed with `log` for complex numbers."""
-    return log(x) / math.log(10) if x.dtype == jnp.complex128 else jnp.log10(x)
+    return _to_base(10, log(x)) if x.dtype == jnp.complex128 else jnp.log10(x)
+
+
+def _to_base(base: int, logarithm: Array) -> Array:
+    # A division of complex numbers gives NaN beside infinity.
+    return jax.lax.complex(logarithm.real / math.log(base), logarithm.imag / math.log(base))
 
 
 def matrix_rank(x: Array, /, *, rtol: Any = None) -> Array:
