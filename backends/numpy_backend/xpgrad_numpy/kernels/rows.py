@@ -284,8 +284,16 @@ def run(name: str, arrays: Sequence[Any], axis: Any, out: Array | None = None) -
     return results[0] if len(results) == 1 else tuple(results)
 
 
-def total(x: Array) -> Any:
-    """Return the sum of the elements of a large array that is in order, with NumPy's bits, or `NotImplemented`.
+def sums(x: Array, axis: Any, keepdims: bool) -> Any:
+    """Return sums of a large array along its trailing axes or all, with NumPy's bits, or `NotImplemented`."""
+    y = _total(x) if axis is None and not keepdims else run("row_sums", (x,), axis)
+    if y is NotImplemented or not np.isfinite(y).all():  # NumPy warns
+        return NotImplemented
+    return y if keepdims or axis is None else y.reshape(x.shape[: _split(x.shape, axis)])
+
+
+def _total(x: Array) -> Any:
+    """Return the sum of all elements, or `NotImplemented`.
 
     NumPy adds the sums of two halves, and each half likewise; threads share the halves.
     """
@@ -300,19 +308,19 @@ def total(x: Array) -> Any:
     lengths = [x.size]
     while len(lengths) < 2 * threads() and lengths[0] > PART:
         lengths = [part for n in lengths for part in (n // 16 * 8, n - n // 16 * 8)]
-    sums, starts = np.empty(len(lengths), dtype), [0, *accumulate(lengths)]
+    parts, starts = np.empty(len(lengths), dtype), [0, *accumulate(lengths)]
 
     def task(first: int, last: int) -> None:
         for i in range(first, last):
-            addresses = x.ctypes.data + starts[i] * x.itemsize, sums.ctypes.data + i * x.itemsize
+            addresses = x.ctypes.data + starts[i] * x.itemsize, parts.ctypes.data + i * x.itemsize
             if not function.call((POINTER * 2)(*addresses), 1, lengths[i], 0, 1):
                 raise MemoryError("sum: no memory for a row")
 
     run_all(task, len(lengths))
-    while len(sums) > 1:
+    while len(parts) > 1:
         with np.errstate(all="ignore"):
-            sums = sums[::2] + sums[1::2]
-    return sums[0] if math.isfinite(sums[0]) else NotImplemented  # NumPy warns
+            parts = parts[::2] + parts[1::2]
+    return parts[0]
 
 
 def compiled(kernel: Kernel, name: str = "") -> Kernel:

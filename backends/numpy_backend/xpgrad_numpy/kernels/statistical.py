@@ -10,7 +10,7 @@ import numpy as np
 from xpgrad.plugin import Spec
 from xpgrad.types import WHOLE, Array, Dtype, Kernel, Shape
 from xpgrad_numpy.kernels.precision import SINGLE, divided, is_half
-from xpgrad_numpy.kernels.rows import SHARED, total
+from xpgrad_numpy.kernels.rows import SHARED, sums
 
 Axis = int | Sequence[int] | None
 BLAS_FROM = 4096  # elements
@@ -24,7 +24,7 @@ def sum(x: Array, /, axis: Axis = None, dtype: Dtype | None = None, keepdims: bo
     """Sum over `axis`; small integers in the default integer dtype, like NumPy's loop."""
     if x.itemsize < 4 and is_half(dtype or x.dtype):
         return _add(x, axis, SINGLE, None, keepdims).astype(dtype or x.dtype)
-    if axis is None and x.size >= SHARED and dtype is None and not keepdims and (y := total(x)) is not NotImplemented:
+    if x.size >= SHARED and dtype is None and (y := sums(x, axis, keepdims)) is not NotImplemented:
         return y
     return _add(x, axis, dtype, None, keepdims)
 
