@@ -1,6 +1,8 @@
 """Modules under another name: in this process, for scripts, with the real package installed."""
 
+import importlib
 import os
+import pkgutil
 import subprocess
 import sys
 
@@ -9,6 +11,7 @@ import pytest
 import xpgrad
 import xpgrad_autograd
 from xpgrad.interop.stand_in import StandIn
+from xpgrad_autograd import package
 
 PROGRAM = """
 import sys
@@ -63,6 +66,15 @@ def test_processes_of_programs_are_served(form, tmp_path):
     done = run(*form, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert set(done.stdout.splitlines()) == {"xpgrad_autograd.package"}
+
+
+@pytest.mark.parametrize(
+    "module", [each.name for each in pkgutil.walk_packages(package.__path__, f"{package.__name__}.")]
+)
+def test_module_has_all_its_names(module):
+    exec(f"from {module} import *", {})
+    found = importlib.import_module(module)
+    assert [name for name in dir(found) if not hasattr(found, name)] == []
 
 
 def test_no_program(tmp_path):

@@ -5,7 +5,8 @@ from numpy import __version__ as __version__
 from xpgrad_autograd.arrays import OWN, names
 from xpgrad_autograd.package.numpy import fft, linalg, numpy_boxes, numpy_vspaces, random
 
-globals().update(names | {name: made for name, made in OWN.items() if not name.startswith("_")})
+_all = names | {name: made for name, made in OWN.items() if not name.startswith("_")}
+globals().update(_all)
 
 __all__ = ["fft", "linalg", "numpy_boxes", "numpy_vspaces", "random"]
-__all__ += [*names, *OWN]
+__all__ += _all
