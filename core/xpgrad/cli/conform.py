@@ -38,7 +38,7 @@ def _seconds(context: click.Context, parameter: click.Parameter, value: str | No
     return float(seconds)
 
 
-@click.command()
+@click.command(short_help="Certify a backend.")
 @click.argument("backend", metavar="NAME|DEVICE")
 @click.option(
     "--over", metavar="NAME", help="For trace, batch, dual: the backend of the arrays within. [default: numpy]"

@@ -46,7 +46,7 @@ def drawable(_context: click.Context, _parameter: click.Parameter, plot: Path | 
     return plot
 
 
-@demo.command()
+@demo.command(short_help="Train a perceptron on scans of digits.")
 @click.option("--device", default="@numpy", show_default=True, help="Where to train; `xpgrad devices` lists them.")
 @click.option("--epochs", default=30, show_default=True, type=click.IntRange(min=1))
 @click.option(

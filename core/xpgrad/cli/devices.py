@@ -20,7 +20,7 @@ WIDE = 100
 """The time of loading is shown in terminals of so many characters."""
 
 
-@click.command()
+@click.command(short_help="List the backends and their devices.")
 @click.argument("names", metavar="[NAME]...", nargs=-1)
 @click.option("--versions", is_flag=True, help="Import the libraries of all backends, for their versions and devices.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")

@@ -14,7 +14,7 @@ from xpgrad.cli.health.report import show
 from xpgrad.errors import XpgradError
 
 
-@click.command()
+@click.command(short_help="Examine an installation.")
 @click.argument("name", required=False)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.option(

@@ -17,7 +17,7 @@ from xpgrad.errors import XpgradError
 NAME = re.compile(r"[a-z][a-z0-9]*(?:[-_][a-z0-9]+)*")
 
 
-@click.command("new-backend")
+@click.command("new-backend", short_help="Write a first version of a backend.")
 @click.argument("name")
 @click.option(
     "--output",

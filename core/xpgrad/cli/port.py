@@ -154,7 +154,7 @@ def examine(source: str, name: str = "<program>") -> list[PortedName]:
     return sorted(by_place.values())
 
 
-@click.command()
+@click.command(short_help="List what changes in Chainer programs.")
 @click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False))
 @click.option("--format", "how", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @click.option("--all", "everything", is_flag=True, help="Also list unchanged names.")
