@@ -101,6 +101,10 @@ class SerializationError(XpgradError, ValueError):
     """A file of arrays is damaged or has invalid content; the message names file, entry, expected and got."""
 
 
+class AbsentAttribute(XpgradError, ValueError, AttributeError):
+    """An attribute that only other Variables have: `mT` those of matrices, `chx_array` those over chx arrays."""
+
+
 class GradientError(XpgradError, ValueError):
     """A backward computation was started incorrectly, or a rule returned something other than a gradient."""
 

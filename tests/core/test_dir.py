@@ -90,6 +90,15 @@ def test_the_namespace_of_a_variable_lists_no_tools(device, name: str) -> None:
     assert set(module.__name__.split(".")) <= {"xpgrad", "array_api", device.backend.name, "linalg", "fft"}
 
 
+@pytest.mark.parametrize("shape", [(), (2,), (2, 3)])
+def test_members_of_a_variable_can_be_listed(device, shape: tuple[int, ...]) -> None:
+    v = xpgrad.Variable(device.backend.namespace.ones(shape))
+    found = dict(inspect.getmembers(v))
+    assert ("mT" in found) is (len(shape) >= 2)
+    assert "chx_array" not in found or device.backend.name == "chx"
+    assert found["imag"].shape == shape
+
+
 @pytest.mark.parametrize(
     ("door", "name", "close"),
     [

@@ -3,6 +3,7 @@
 import re
 import subprocess
 import sys
+import tarfile
 import tomllib
 import zipfile
 from pathlib import Path
@@ -23,7 +24,7 @@ MAX_LINES = {
     "xpgrad/transforms/series/": 730,
     "xpgrad/links/": 2_500,
     "xpgrad/models/": 1_300,
-    "xpgrad/optimizers/": 2_353,
+    "xpgrad/optimizers/": 2_356,
     "xpgrad/training/": 1_650,
     "xpgrad/drawing/": 1_350,
     "xpgrad/cli/": 2_480,
@@ -41,7 +42,7 @@ MAX_LINES = {
     "xpgrad/scipy/stats/": 410,
     "xpgrad/scipy/": 1_290,
     "xpgrad/programs/": 450,
-    "xpgrad/": 34_150,
+    "xpgrad/": 34_165,
 }
 """Blank ones are not counted; the first folder that fits counts. The chapters of SciPy have at most 6,000 together."""
 
@@ -50,11 +51,15 @@ def _project(folder: Path) -> dict[str, Any]:
     return tomllib.loads((folder / "pyproject.toml").read_text())["project"]  # type: ignore[no-any-return]  # TOML
 
 
-def _wheel(source: Path, folder: Path) -> zipfile.ZipFile:
-    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
+def _archive(source: Path, folder: Path, target: str = "wheel") -> Path:
+    command = [sys.executable, "-m", "hatchling", "build", "-t", target, "-d", str(folder)]
     subprocess.run(command, cwd=source, check=True, capture_output=True)
-    (wheel,) = folder.glob("*.whl")
-    return zipfile.ZipFile(wheel)
+    (archive,) = folder.iterdir()
+    return archive
+
+
+def _wheel(source: Path, folder: Path) -> zipfile.ZipFile:
+    return zipfile.ZipFile(_archive(source, folder))
 
 
 @pytest.fixture(scope="module")
@@ -101,3 +106,16 @@ def test_the_wheel_of_the_suite_is_complete(suite: zipfile.ZipFile) -> None:
     metadata = suite.read(f"{info}/METADATA").decode()
     assert "# xpgrad-conformance\n" in metadata
     assert "License-Expression: MIT" in metadata
+
+
+def test_the_source_archive_has_the_tests_and_documents(tmp_path: Path) -> None:
+    with tarfile.open(_archive(ROOT, tmp_path, "sdist")) as archive:
+        names = {name.partition("/")[2] for name in archive.getnames()}
+    assert {
+        "core/xpgrad/__init__.py",
+        "tests/conftest.py",
+        "docs/conf.py",
+        "docs/index.md",
+        "examples/README.md",
+    } <= names
+    assert not [name for name in names if name.startswith((".venv", "docs/_build", "build/"))]

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from xpgrad.array_api import (
+    creation,
     data_types,
     indexing,
     linear_algebra,
@@ -21,7 +22,7 @@ from xpgrad.array_api.shared.axes import Axis, checked_axes
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.standard import BINARY_OPERATORS, COMPARISONS, OPERATORS, UNARY_OPERATORS
 from xpgrad.boundary import as_bounded
-from xpgrad.errors import ShapeError
+from xpgrad.errors import AbsentAttribute, DtypeError, ShapeError
 from xpgrad.graph.primitive import operators
 from xpgrad.graph.variable import Variable, as_variable, constant_variable
 from xpgrad.types import Dtype
@@ -198,11 +199,26 @@ def detach(x: Variable, /) -> Variable:
     return constant_variable(x.array)
 
 
+def imaginary(x: Variable, /) -> Variable:
+    """Return the imaginary parts; zeros also where the library refuses real numbers."""
+    try:
+        return complex_parts.imag(x)
+    except DtypeError:
+        return creation.zeros_like(x)
+
+
+def transposed(x: Variable, /) -> Variable:
+    """Return the array with its last two axes swapped."""
+    if x.ndim < 2:
+        raise AbsentAttribute(f"mT: expected at least two axes, got shape {x.shape}; use T, or reshape first")
+    return linear_algebra.matrix_transpose(x)
+
+
 METHODS: dict[str, Any] = {
     "__getitem__": indexing.index_operator,
     "__setitem__": indexing.assign,
     "T": property(transpose, doc="The array with its axes reversed."),
-    "mT": property(linear_algebra.matrix_transpose, doc="The array with its last two axes swapped."),
+    "mT": property(transposed, doc="The array with its last two axes swapped."),
     "all": all,
     "any": any,
     "argmax": argmax,
@@ -219,7 +235,7 @@ METHODS: dict[str, Any] = {
     "diagonal": diagonal,
     "dot": dot,
     "flatten": flatten,
-    "imag": property(complex_parts.imag, doc="Imaginary part, elementwise."),
+    "imag": property(imaginary, doc="Imaginary part, elementwise."),
     "max": statistical.max,
     "mean": mean,
     "min": statistical.min,

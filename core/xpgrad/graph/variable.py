@@ -13,7 +13,7 @@ from xpgrad.backend.holder import ArrayHolder
 from xpgrad.backend.levels import entered, innermost, live, shown
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.spec import Spec
-from xpgrad.errors import GradientError, UnknownArray
+from xpgrad.errors import AbsentAttribute, GradientError, UnknownArray
 from xpgrad.graph import carried
 from xpgrad.graph.assignments import journal
 from xpgrad.graph.exchange import replace
@@ -190,7 +190,7 @@ class Variable(ArrayHolder, Convertible):
         """A view of the array that is connected to the graph; only arrays that carry a graph have such a view."""
         if type(self._array) not in plugins.carriers:
             title = self._title()
-            raise ValueError(f"chx_array: expected a Variable over a chx array, got {title}; call to_chx() first")
+            raise AbsentAttribute(f"chx_array: expected a Variable over a chx array, got {title}; call to_chx() first")
         return plugins.carriers[type(self._array)].connected(self)
 
     @property

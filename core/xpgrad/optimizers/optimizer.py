@@ -68,6 +68,10 @@ class Optimizer:
         """Update the parameters; each kind of optimizer defines how."""
         raise NotImplementedError(f"{type(self).__name__}: define update(lossfun, *args, **kwds)")
 
+    def __repr__(self) -> str:
+        numbers = getattr(self, "hyperparam", Hyperparameter()).get_dict()
+        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in numbers.items())})"
+
     _repr_html_ = drawer.html("optimizers")
 
     def new_epoch(self, auto: bool = False) -> None:

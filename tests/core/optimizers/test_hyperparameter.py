@@ -37,6 +37,7 @@ def test_schedules_get_the_number_of_steps_before():
 
 
 def test_optimizers_have_them_as_attributes():
+    assert repr(optimizers.MomentumSGD(lr=0.5)) == "MomentumSGD(lr=0.5, momentum=0.9)"
     optimizer = optimizers.Adam()
     optimizer.alpha = 0.5
     assert optimizer.hyperparam.alpha == 0.5
