@@ -49,6 +49,7 @@ _REFLECTED |= {
 }  # fmt: skip
 _REFLECTED["power"] = arithmetic.power_operators[1]
 
+_UNREFLECTED = frozenset([Variable, list, tuple])
 _reflected: dict[Any, Any] = {}  # by ufunc, filled at its first use
 
 
@@ -62,7 +63,7 @@ def array_ufunc(
     TypeError
         The function, or an argument such as `out=`, is not defined for Variables.
     """
-    if x2 is self and not kwargs and method == "__call__" and type(x1) is not Variable:
+    if x2 is self and not kwargs and method == "__call__" and type(x1) not in _UNREFLECTED:
         function = _reflected.get(ufunc)
         if function is None:
             function = _reflected.setdefault(ufunc, _REFLECTED.get(ufunc.__name__, False))

@@ -8,6 +8,7 @@ from xpgrad import array_api as xp
 from xpgrad import ops
 from xpgrad.array_api.data_types import to_floating
 from xpgrad.backend.kernels import table
+from xpgrad.backend.plugins import plugins
 from xpgrad.errors import DtypeError
 from xpgrad.graph.operands import is_scalar
 from xpgrad.graph.variable import Variable, as_variable
@@ -67,8 +68,9 @@ def _vecmat(x1: Any, x2: Any) -> Any:
 
 
 def _ldexp(x1: Any, x2: Any) -> Any:
+    whole = (is_scalar(x2) or isinstance(x2, Sequence)) and plugins.host.module.asarray(x2).dtype.kind in "biu"
     x1, x2 = alike(x1, x2)
-    x1 = to_floating(x1)
+    x1, x2 = to_floating(x1), cast(x2, int) if whole else x2
     if x2.node.spec.differentiable:
         raise DtypeError(f"numpy.ldexp: expected exponents of an integer dtype, got {x2.dtype}; use x1 * 2.0**x2")
     half = xp.floor_divide(x2, 2)  # two factors, neither of which overflows where the product does not
@@ -141,7 +143,7 @@ def call(ufunc: Any, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any
     """Return the result of `ufunc`, or of its method `method`, on Variables; TypeError if it is not defined."""
     name = ufunc.__name__
     if method == "__call__" and not kwargs and name in UFUNCS:
-        return UFUNCS[name](*_unlisted(inputs))
+        return UFUNCS[name](*_unlisted(name, inputs))
     title = name if method == "__call__" else f"{name}.{method}"
     library = _library(ufunc)
     taken: tuple[str, ...] = OF_CALLS.get(name, ()) if method == "__call__" else OF_METHODS.get(method, ())
@@ -155,7 +157,7 @@ def call(ufunc: Any, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any
     if dtype is not None:
         return _computed_in(title, dtype, call(ufunc, method, _operands_in(title, inputs, dtype), options))
     if method == "__call__" and name in UFUNCS:
-        return UFUNCS[name](*_unlisted(inputs), **options)
+        return UFUNCS[name](*_unlisted(name, inputs), **options)
     if method == "reduce" and name in REDUCTIONS:
         axis, keepdims = options.pop("axis", 0), bool(options.pop("keepdims", False))
         return REDUCTIONS[name](inputs[0], axis=axis, keepdims=keepdims, **options)
@@ -169,10 +171,10 @@ def call(ufunc: Any, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any
     return refuse_function(title, ADVICE.get(method, ADVICE.get(name)), library)
 
 
-def _unlisted(inputs: tuple[Any, ...]) -> Sequence[Any]:
-    """Return operands with lists converted to arrays, as NumPy converts them."""
+def _unlisted(name: str, inputs: tuple[Any, ...]) -> Sequence[Any]:
+    """Return operands with lists converted to arrays, as NumPy converts them; `ldexp` takes lists of integers."""
     for x in inputs:
-        if isinstance(x, (list, tuple)):
+        if isinstance(x, (list, tuple)) and name != "ldexp":
             return alike(*inputs)
     return inputs
 

@@ -89,6 +89,20 @@ def test_products_by_powers_of_2_do_not_overflow_on_the_way():
     np.testing.assert_array_equal(np.ldexp(Variable(x), n).array, np.ldexp(x, n))
 
 
+@pytest.mark.parametrize("n", [2, -3, np.int8(1), [1, -2, 0], (1, 2, 3), True, np.array(2)])
+def test_exponents_of_2_are_numbers_and_lists_as_well(n):
+    x = np.array([1.0, -2.5, 0.0])
+    np.testing.assert_array_equal(np.ldexp(Variable(x), n).array, np.ldexp(x, n), strict=True)
+
+
+@pytest.mark.parametrize("name", ["add", "divide", "power", "maximum", "less", "equal", "logical_and", "hypot"])
+def test_either_operand_may_be_a_list(name):
+    f, x = getattr(np, name), [1.0, 2.0, 3.0]
+    v = Variable(np.array([2.0, 2.0, 2.0]))
+    np.testing.assert_array_equal(f(x, v).array, f(x, v.array))
+    np.testing.assert_array_equal(f(v, x).array, f(v.array, x))
+
+
 def test_zeros_of_polynomials_with_zeros_at_the_ends_and_in_batches():
     p = np.array([0.0, 1.0, -6.0, 11.0, -6.0, 0.0])
     np.testing.assert_allclose(np.sort(np.roots(Variable(p)).array), np.sort(np.roots(p)), atol=1e-12)
