@@ -9,7 +9,7 @@ from xpgrad import ops
 from xpgrad.array_api.data_types import to_floating
 from xpgrad.backend.kernels import table
 from xpgrad.backend.plugins import plugins
-from xpgrad.errors import DtypeError
+from xpgrad.errors import DtypeError, ShapeError
 from xpgrad.graph.operands import is_scalar
 from xpgrad.graph.variable import Variable, as_variable
 from xpgrad.interop import numpy_masks as masks
@@ -41,7 +41,9 @@ def _divmod(x1: Any, x2: Any) -> Any:
 
 
 def _heaviside(x1: Any, x2: Any) -> Any:
-    x1, x2 = alike(x1, x2)
+    x1, x2 = map(to_floating, alike(x1, x2))
+    if x1.node.spec.complex or x2.node.spec.complex:
+        raise DtypeError(f"numpy.heaviside: expected real numbers, got {x1.dtype} and {x2.dtype}")
     step = 0.5 + 0.5 * xp.sign(as_variable(x1.array))  # keeps NaN
     return xp.where(x1 == 0, x2, step)
 
@@ -59,12 +61,18 @@ def _float_power(x1: Any, x2: Any) -> Any:
 
 
 def _matvec(x1: Any, x2: Any) -> Any:
-    return xp.matmul(x1, x2[..., None])[..., 0]
+    return xp.matmul(_matrix("matvec", x1), x2[..., None])[..., 0]
 
 
 def _vecmat(x1: Any, x2: Any) -> Any:
     x1 = xp.conj(x1) if as_variable(x1).node.spec.complex else x1
-    return xp.matmul(x1[..., None, :], x2)[..., 0, :]
+    return xp.matmul(x1[..., None, :], _matrix("vecmat", x2))[..., 0, :]
+
+
+def _matrix(name: str, x: Any) -> Any:
+    if len(x.shape) < 2:
+        raise ShapeError(f"numpy.{name}: expected a matrix with at least two axes, got shape {x.shape}")
+    return x
 
 
 def _ldexp(x1: Any, x2: Any) -> Any:

@@ -69,6 +69,12 @@ def test_arguments_that_are_refused():
         np.piecewise(v, [v < 0], [1.0, 2.0, 3.0])
     with pytest.raises(DtypeError, match="ldexp: expected exponents of an integer dtype"):
         np.ldexp(v, Y)
+    with pytest.raises(DtypeError, match="heaviside: expected real numbers"):
+        np.heaviside(v, 2j)
+    with pytest.raises(ShapeError, match="matvec: expected a matrix"):
+        np.matvec(v[0], v[0])
+    with pytest.raises(ShapeError, match="vecmat: expected a matrix"):
+        np.vecmat(v[0], v[0])
     with pytest.raises(IndexError, match="expected an axis of an array with 2 axes, got 2"):
         np.apply_along_axis(np.sum, 2, v)
     with pytest.raises(ShapeError, match="roots: expected a vector"):
