@@ -3,6 +3,7 @@
 import sys
 import tomllib
 from pathlib import Path
+from urllib.parse import urlsplit
 
 DOCS = Path(__file__).parent
 sys.path.insert(0, str(DOCS))
@@ -61,7 +62,7 @@ html_theme_options = {
     "header_links_before_dropdown": 6,
     "navbar_align": "left",
     "navbar_end": ["version-switcher", "theme-switcher", "navbar-icon-links"],
-    "switcher": {"json_url": f"{html_baseurl}switcher.json", "version_match": release},
+    "switcher": {"json_url": f"{urlsplit(html_baseurl).path}switcher.json", "version_match": release},
     "check_switcher": False,
     "show_prev_next": False,
     "navigation_with_keys": False,

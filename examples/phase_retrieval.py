@@ -13,6 +13,8 @@ complex image find the object:
 A gradient is ∂/∂x + i ∂/∂y, the direction of steepest ascent, so a step is `x - rate * gradient`, as for real numbers.
 
     python examples/phase_retrieval.py --plot pagoda.png
+
+The photographs are scikit-learn's, by danielbuechele (the pagoda) and vultilion (the flower), licensed CC BY 2.0.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""Registration of two images: rotation, scale and shift by gradients through `ndimage.affine_transform`."""
+"""Registration of two images: angle, scale and shift by gradients. Photograph: danielbuechele, CC BY 2.0."""
 
 import numpy as np
 from picture import plot

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import click
-from rich.console import Console
 
 from xpgrad.backend.discovery import to_install
 from xpgrad.backend.plugins import plugins
+from xpgrad.cli.console import plain_console
 from xpgrad.cli.demo import Unusable
 from xpgrad.errors import XpgradError
 
@@ -105,7 +105,7 @@ def conform(backend: str, over: str | None, report: Path | None, **options: Any)
     options |= {name: options[name] or None for name in ("families", "cases", "operations")}  # None: all
     options["jobs"] = cores() + 1 if options["jobs"] is None else options["jobs"]
     try:
-        code = run(backend, Console(highlight=False, markup=False), report, **options)
+        code = run(backend, plain_console(), report, **options)
     except ValueError as error:
         raise click.UsageError(str(error)) from None
     raise SystemExit(code)

@@ -7,10 +7,10 @@ from collections.abc import Iterable
 from typing import Any
 
 import click
-from rich.console import Console
 from rich.table import Table
 
 from xpgrad.backend.plugins import plugins
+from xpgrad.cli.console import plain_console
 from xpgrad.errors import XpgradError
 
 COLUMNS = "backend", "state", "library", "plugin", "devices"
@@ -41,7 +41,7 @@ def devices(names: tuple[str, ...], versions: bool, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps(rows, indent=2))
         return
-    console = Console(highlight=False, markup=False)
+    console = plain_console()
     console.print(_table(rows, console.width >= WIDE and any(row["seconds"] is not None for row in rows)))
     reasons = [row for row in rows if row["reason"] is not None]
     if reasons:

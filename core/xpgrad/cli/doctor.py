@@ -9,6 +9,7 @@ from rich.console import Console
 
 from xpgrad.backend.current import get_device
 from xpgrad.backend.discovery import Installed, scan, to_install
+from xpgrad.cli.console import plain_console
 from xpgrad.cli.health.examination import examination
 from xpgrad.cli.health.report import show
 from xpgrad.errors import XpgradError
@@ -41,7 +42,7 @@ def doctor(name: str | None, as_json: bool, timeout: float, build: bool) -> None
     names = _names(installed, name)
     if build:
         _build(names)
-    console = Console(highlight=False, markup=False)
+    console = plain_console()
     with Console(stderr=True).status("") as status:
         report = examination(installed, names, timeout, lambda each: status.update(f"examining {each}"))
     if as_json:

@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.table import Table
 
 from xpgrad.cli.catalogue import STATES, ChainerName, load
+from xpgrad.cli.console import plain_console
 
 COLOURS = {
     "same": "dim",
@@ -170,7 +171,7 @@ def port(files: tuple[str, ...], how: str, everything: bool) -> None:
         rows = [{"file": path, **finding._asdict()} for path, each in shown.items() for finding in each]
         click.echo(json.dumps(rows, indent=2))
     else:
-        console = Console(highlight=False, markup=False)
+        console = plain_console()
         for path, each in shown.items():
             _show(console, path, each, found[path])
     states = {finding.state for rows in found.values() for finding in rows}

@@ -125,6 +125,15 @@ def test_a_file_that_is_not_python_is_an_error(tmp_path, content) -> None:
     assert "Traceback" not in done.output
 
 
+def test_lines_for_a_pipe_are_not_wrapped(tmp_path, monkeypatch) -> None:
+    monkeypatch.delenv("COLUMNS", raising=False)
+    file = tmp_path / f"{'long' * 30}.py"
+    file.write_text("import chainer\nchainer.links.TheanoFunction\n")
+    lines = CliRunner().invoke(main, ["port", str(file)]).output.splitlines()
+    assert lines[0] == str(file)
+    assert "docs/interop.md" in next(line for line in lines if "TheanoFunction" in line)
+
+
 def test_the_introductory_programs_need_only_changed_imports() -> None:
     for path in sorted((ROOT / "examples" / "chainer" / "introductory").glob("train_*.py")):
         source = path.read_text().replace("xpgrad", "chainer")
