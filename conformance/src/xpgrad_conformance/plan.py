@@ -103,6 +103,7 @@ def plan(
     operations: Sequence[Operation] = OPERATIONS,
     share: tuple[int, int] | None = None,
     capabilities: Capabilities | None = None,
+    chosen: bool = False,
 ) -> list[Item]:
     """Return the items to run on devices of one backend, in order of the families after those about first uses.
 
@@ -124,6 +125,8 @@ def plan(
     capabilities : Capabilities, optional
         By default the capabilities of the backend. A check that runs only in float64 runs in float32 where a device has
         no float64, and in complex64 where it has no complex128.
+    chosen : bool
+        Only checks of `cases` and `operations`.
 
     Raises
     ------
@@ -132,6 +135,7 @@ def plan(
     """
     letters = set(BY_LETTER) if families is None else set(map(letter_of, families))
     wanted = [each for each in checks if each.family.letter in letters and (each.quick or not quick)]
+    wanted = [each for each in wanted if not chosen or each.scope in ("case", "operation")]
     order = list(BY_LETTER)
     wanted.sort(key=lambda each: (not each.early, order.index(each.family.letter), each.id))
     items = [item for each in wanted for item in _items(each, devices, quick, thin, cases, operations)]

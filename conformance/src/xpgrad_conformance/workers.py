@@ -79,6 +79,7 @@ class Order:
             operations=named,
             share=self.share,
             capabilities=capabilities,
+            chosen=bool(self.cases or self.operations),
         )
 
 

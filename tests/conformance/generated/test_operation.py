@@ -10,6 +10,7 @@ from xpgrad import get_device
 from xpgrad_conformance import reproduce
 from xpgrad_conformance.generated.operations import OPERATIONS
 from xpgrad_conformance.plan import plan
+from xpgrad_conformance.workers import Order
 
 NUMPY = get_device("@numpy")
 SAMPLE_OPERATIONS = tuple(each for each in OPERATIONS if each.name in ("exp", "matmul", "sort", "linalg.inv"))
@@ -18,6 +19,13 @@ SAMPLE_OPERATIONS = tuple(each for each in OPERATIONS if each.name in ("exp", "m
 def test_ids_of_operations_are_unique() -> None:
     counted = Counter(item.id for item in plan([NUMPY], cases=()))
     assert [id for id, count in counted.items() if count > 1] == []
+
+
+def test_a_chosen_operation_is_planned_without_the_checks_of_the_backend() -> None:
+    items = Order((NUMPY.name,), operations=("exp",), cases=()).plan(NUMPY.backend.capabilities)
+    assert {item.check.family.letter for item in items} > {"K", "G", "H", "P"}
+    assert {item.operation.name for item in items if item.operation} == {"exp"}
+    assert all(item.operation for item in items)
 
 
 def test_an_operation_has_an_item_for_each_dtype() -> None:
