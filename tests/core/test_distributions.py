@@ -27,7 +27,7 @@ MAX_LINES = {
     "xpgrad/optimizers/": 2_356,
     "xpgrad/training/": 1_650,
     "xpgrad/drawing/": 1_350,
-    "xpgrad/cli/": 2_480,
+    "xpgrad/cli/": 2_491,
     "xpgrad/hints.py": 220,
     "xpgrad/special/": 4_200,
     "xpgrad/distributions/": 2_700,
@@ -42,7 +42,7 @@ MAX_LINES = {
     "xpgrad/scipy/stats/": 410,
     "xpgrad/scipy/": 1_290,
     "xpgrad/programs/": 450,
-    "xpgrad/": 34_165,
+    "xpgrad/": 34_172,
 }
 """Blank ones are not counted; the first folder that fits counts. The chapters of SciPy have at most 6,000 together."""
 
