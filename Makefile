@@ -16,7 +16,7 @@ OLDEST_VENV ?= .venv-oldest
 # Each process takes half of the tests, in their order, and then from what the other one has left.
 PYTEST := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal
 
-.PHONY: help demo test quick check check-all robust self-test check-dpnp check-oldest certify bench docs docs-check docs-links dist \
+.PHONY: help demo test quick check check-all robust self-test check-dpnp check-oldest certify bench gpu gpu-wheels docs docs-check docs-links dist \
 	dist-check dist-evidence release-requirements bump lint-workflows clean
 .NOTPARALLEL: # two pips must not write to one environment
 .DEFAULT_GOAL := help
@@ -95,6 +95,22 @@ check-oldest: ## run a part of the tests with the oldest libraries that pyprojec
 
 bench: $(VENV)/stamp-bench ## time xpgrad against its peers, side by side
 	$(BIN)/python -m benchmarks
+
+# On a machine with a GPU and its libraries, but without a network: only what gpu-wheels collected elsewhere is installed.
+GPU_WHEELS := build/gpu-wheels
+GPU_SITE := build/gpu-site
+gpu-wheels: | $(VENV)/stamp-pip ## collect in build/gpu-wheels what `make gpu` needs beside CuPy, PyTorch or JAX
+	rm -rf $(GPU_WHEELS)
+	$(BIN)/python -m pip wheel -qq --disable-pip-version-check --no-deps --wheel-dir $(GPU_WHEELS) . ./conformance \
+		./plugins/xpgrad-torch ./plugins/xpgrad-jax ./plugins/xpgrad-strict
+	$(BIN)/python -m pip wheel -qq --disable-pip-version-check --no-deps --wheel-dir $(GPU_WHEELS) $(GPU_BESIDE)
+GPU_BESIDE := array-api-compat array-api-strict array-api-extra pluggy click rich markdown-it-py mdurl pygments opt-einsum
+
+gpu: ## examine xpgrad on the GPUs of this machine in twenty minutes (more options: GPU_ARGS="--pretend")
+	rm -rf $(GPU_SITE)
+	if [ -d $(GPU_WHEELS) ]; then \
+		$(PYTHON) -m pip install -qq --disable-pip-version-check --no-index --no-deps --target $(GPU_SITE) $(GPU_WHEELS)/*.whl; fi
+	PYTHONPATH=$(abspath $(GPU_SITE)) $(PYTHON) -m benchmarks.gpu $(GPU_ARGS)
 
 SITE := build/site
 docs: $(VENV)/stamp-docs ## build the documentation site in build/site; a warning is an error
