@@ -10,6 +10,7 @@ from xpgrad.array_api.elementwise.exponential import exp
 from xpgrad.array_api.elementwise.trigonometric import cos, sin
 from xpgrad.backend.kernels import kernel
 from xpgrad.graph.variable import Variable
+from xpgrad.special.gamma_functions import sine_and_cosine
 from xpgrad.special.operands import composed, special
 from xpgrad.special.quadrature import integral, trapezoids, weighted_sum
 from xpgrad.types import Array, Namespace, RealOperand
@@ -28,16 +29,6 @@ def _signs(xp: Namespace, v: Array, x: Array) -> tuple[Array, Array, Array, Arra
     whole = v == xp.round(v)
     odd = whole & (xp.remainder(v, xp.full_like(v, 2.0)) == 1)
     return v, xp.abs(x), whole, xp.where(odd & (x < 0), -1.0, xp.ones_like(x))
-
-
-def _sine_of_turns(xp: Namespace, v: Array) -> Array:
-    nearest = xp.round(v)
-    sign = xp.where(xp.remainder(nearest, xp.full_like(v, 2.0)) == 1, -1.0, xp.ones_like(v))
-    return sign * xp.sin(math.pi * (v - nearest))
-
-
-def _cosine_of_turns(xp: Namespace, v: Array) -> Array:
-    return _sine_of_turns(xp, v + 0.5)
 
 
 def _end(xp: Namespace, v: Array, x: Array) -> Array:
@@ -89,7 +80,7 @@ def _waves_by_hankel(xp: Namespace, v: Array, x: Array) -> tuple[Array, Array]:
         term = term * ((v * v - (k - 0.5) ** 2) * (inverse * (0.5 / k)))
         sums[k % 2] = sums[k % 2] + (-1) ** (k // 2) * term
     p, q = sums
-    sine, cosine = _sine_of_turns(xp, 0.5 * v + 0.25), _cosine_of_turns(xp, 0.5 * v + 0.25)
+    sine, cosine = sine_and_cosine(xp, 0.5 * v + 0.25)
     real = xp.cos(x) * cosine + xp.sin(x) * sine
     imaginary = xp.sin(x) * cosine - xp.cos(x) * sine
     scale = xp.sqrt(2 / math.pi * inverse)
@@ -127,8 +118,8 @@ def jv(xp: Namespace, v: RealOperand, x: RealOperand, /) -> Array:
         end = _end(xp, order, size)
         column, arg = order[..., None], size[..., None]
         decaying = integral(xp, lambda t: xp.exp(-arg * xp.sinh(t) - column * t), xp.zeros_like(end), end, 32, 4)
-        sine = _sine_of_turns(xp, order)
-        large = _wave(xp, order, size, xp.cos) - xp.where(sine == 0, 0.0, sine / math.pi * decaying)
+        turn = sine_and_cosine(xp, order)[0]
+        large = _wave(xp, order, size, xp.cos) - xp.where(turn == 0, 0.0, turn / math.pi * decaying)
         return xp.where(near, small, large)
 
     return _where_defined(
@@ -148,7 +139,7 @@ def yv(xp: Namespace, v: RealOperand, x: RealOperand, /) -> Array:
     """
 
     def value(order: Array, size: Array) -> Array:
-        end, turn = _end(xp, order, size), _cosine_of_turns(xp, order)[..., None]
+        end, turn = _end(xp, order, size), sine_and_cosine(xp, order)[1][..., None]
         column, arg = order[..., None], size[..., None]
 
         def decaying(t: Array) -> Array:
@@ -203,9 +194,9 @@ def ive(xp: Namespace, v: RealOperand, x: RealOperand, /) -> Array:
         zero = xp.zeros_like(size)
         waves = integral(xp, lambda u: xp.exp(arg * (xp.cos(u) - 1)) * xp.cos(column * u), zero, zero + math.pi, 48, 4)
         decaying = integral(xp, lambda t: xp.exp(-arg * (xp.cosh(t) + 1) - column * t), zero, end, 32, 4)
-        sine = _sine_of_turns(xp, order)
+        turn = sine_and_cosine(xp, order)[0]
         near, small = _by_series(xp, order, size, 1)
-        return xp.where(near, xp.exp(-size) * small, (waves - xp.where(sine == 0, 0.0, sine * decaying)) / math.pi)
+        return xp.where(near, xp.exp(-size) * small, (waves - xp.where(turn == 0, 0.0, turn * decaying)) / math.pi)
 
     return _where_defined(
         xp, v, x, value, lambda v, x: _scaled_by_hankel(xp, v, x)[0], lambda order: _one_at_zero(xp, order)
