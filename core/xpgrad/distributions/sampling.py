@@ -200,7 +200,7 @@ def _log_gamma_slope(xp: Namespace, a: Array, y: Array) -> Array:
     """Return the derivative of the logarithm of the quantile with respect to `a`, where it is `y`."""
     far = y < -60  # where the distribution function is only the first term of its power series
     x = xp.exp(xp.where(far, 0.0, y))
-    near = -xp.special.gammainc_moment(a, x, n=1) / (x * gamma_density(xp, a, x))
+    near = -xp.special.gammainc_slope(a, x, n=1) / (x * gamma_density(xp, a, x))
     return xp.where(far, (xp.special.psi(a + 1) - y) / a, near)
 
 

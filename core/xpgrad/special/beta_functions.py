@@ -23,16 +23,14 @@ def psi_rise(xp: Namespace, a: RealOperand, b: RealOperand, /, n: int) -> Array:
     """Difference of the derivative `n` of `psi` at ``a + b`` and at `a`, elementwise, accurate for small `b` too."""
     positive = (a > 0) & (a + b > 0)
     low, step = xp.where(positive, a, 1.0), xp.where(positive, b, 1.0)
-    near = beyond_logarithm(xp, low, step, n)
-    if n == 0:
-        near = near + xp.log1p(step / low)
+    near = beyond_logarithm(xp, low, step, n) + _log_rise(xp, low, step, n)
     of = xp.special.polygamma_of
     other = of(xp.where(positive, 1.5, a + b), n=n) - of(xp.where(positive, 1.5, a), n=n)
     return xp.where(positive, near, other)
 
 
 def beyond_logarithm(xp: Namespace, a: Array, b: Array, n: int = 0) -> Array:
-    """Return `psi_rise` without ``log(1 + b / a)``, which is a part of it where `n` is 0, for positive numbers.
+    """Return `psi_rise` without ``log(1 + b / a)``, or its derivative `n` by `a`, for positive numbers.
 
     Notes
     -----
@@ -44,14 +42,15 @@ def beyond_logarithm(xp: Namespace, a: Array, b: Array, n: int = 0) -> Array:
         total = total + sign * math.factorial(n) * _power_rise(xp, a + k, b, n + 1)
     moved = xp.where(shift, a + 10, a)
     terms = [(sign * math.factorial(n) / 2, n + 1)]
-    if n:
-        terms.append((sign * math.factorial(n - 1), n))
     for j, number in enumerate(BERNOULLI[:9], 1):
         terms.append((sign * number * math.factorial(2 * j + n - 1) / math.factorial(2 * j), 2 * j + n))
     series: Any = sum(c * _power_rise(xp, moved, b, power) for c, power in terms)
-    if n == 0:
-        total = total + xp.log1p(b / moved) - xp.log1p(b / a)
+    total = total + _log_rise(xp, moved, b, n) - _log_rise(xp, a, b, n)
     return series + xp.where(shift, total, 0.0)
+
+
+def _log_rise(xp: Namespace, x: Array, b: Array, n: int) -> Array:
+    return (-1) ** (n - 1) * math.factorial(n - 1) * _power_rise(xp, x, b, n) if n else xp.log1p(b / x)
 
 
 def _power_rise(xp: Namespace, x: Array, b: Array, power: int) -> Array:

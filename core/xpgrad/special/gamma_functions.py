@@ -6,7 +6,7 @@ from typing import Any
 from xpgrad.array_api.elementwise.exponential import exp
 from xpgrad.graph.variable import Variable
 from xpgrad.special.complex_functions import complex_loggamma
-from xpgrad.special.constants import EULER, LOG_GAMMA_2, STIRLING, polynomial
+from xpgrad.special.constants import BERNOULLI, EULER, LOG_GAMMA_2, STIRLING, polynomial
 from xpgrad.special.operands import special
 from xpgrad.types import AnyArray, Array, Namespace
 
@@ -23,6 +23,16 @@ def stirling_error(xp: Namespace, x: Array) -> Array:
     series = inverse * polynomial(inverse * inverse, STIRLING)
     small = xp.where(large, 1.0, x)
     return xp.where(large, series, xp.special.gammaln(small) - (small - 0.5) * xp.log(small) + small - LOG_ROOT_2_PI)
+
+
+def psi_excess(xp: Namespace, x: Array) -> Array:
+    """Return ``log(x) - psi(x)`` for positive numbers, without cancellation (DLMF 5.11.2)."""
+    shift, total = x < 10, xp.zeros_like(x)
+    for k in range(10):
+        total = total + 1 / xp.where(shift, x + k, 1.0)
+    inverse = 1 / xp.where(shift, x + 10, x)
+    series = polynomial(inverse * inverse, tuple(b / (2 * j) for j, b in enumerate(BERNOULLI[:9], 1)))
+    return 0.5 * inverse + inverse * inverse * series + xp.where(shift, total + xp.log(x * inverse), 0.0)
 
 
 def _near_2(x: Array) -> Array:
@@ -159,11 +169,15 @@ def _rgamma_slope(xp: Namespace, x: Array, n: int) -> Array:
 
 
 def _gamma_over(xp: Namespace, x: Array, n: int, sign: int) -> list[Any]:
-    """Return derivatives up to order `n` of ``gamma(x)**sign``, divided by it: complete Bell polynomials of psi."""
+    """Return derivatives up to order `n` of ``gamma(x)**sign``, divided by it."""
+    return of_exponential([sign * xp.special.polygamma_of(x, n=j) for j in range(n)])
+
+
+def of_exponential(slopes: list[Array]) -> list[Array]:
+    """Return derivatives of an exponential, divided by it, from those of its logarithm: complete Bell polynomials."""
     found: list[Any] = [1.0]
-    for k in range(1, n + 1):
-        slopes = [xp.special.polygamma_of(x, n=j) if j else xp.special.psi(x) for j in range(k)]
-        found.append(sum(sign * math.comb(k - 1, j) * slopes[j] * found[k - 1 - j] for j in range(k)))
+    for k in range(len(slopes)):
+        found.append(sum(math.comb(k, j) * slopes[j] * found[k - j] for j in range(k + 1)))
     return found
 
 

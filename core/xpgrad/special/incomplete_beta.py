@@ -8,6 +8,7 @@ t)`` minus their means.
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 from xpgrad.special.beta_functions import beyond_logarithm
 from xpgrad.special.gamma_functions import LOG_ROOT_2_PI, STIRLING_FROM, stirling_error
@@ -24,11 +25,15 @@ Weight = Callable[[Array, Array], Array]
 
 def _parts(xp: Namespace, mean: Array, rest: Array, w: Array) -> tuple[Array, Array]:
     """Return the logarithms of ``t / mean`` and ``(1 - t) / rest`` for a difference `w` of log odds."""
-    near, far, falling = xp.where(w < 0, mean, rest), xp.where(w < 0, rest, mean), xp.exp(-xp.abs(w))
-    change = near * xp.expm1(-xp.abs(w))
-    mild = change > -0.5
-    share = xp.where(mild, xp.log1p(xp.where(mild, change, 0.0)), xp.log(far + near * falling))
-    return xp.where(w < 0, w, 0.0) - share, -xp.where(w < 0, 0.0, w) - share
+    falling, zero = xp.exp(-xp.abs(w)), xp.zeros_like(w)
+    far = xp.log(xp.where(w < 0, rest + mean * falling, mean + rest * falling))
+
+    def part(share: Array, away: Array) -> Array:
+        change = share * xp.expm1(xp.where(away < 80, away, 80.0))
+        mild = (change > -0.5) & (change < 1) & (away < 80)
+        return -xp.where(mild, xp.log1p(xp.where(mild, change, 0.0)), far + xp.maximum(away, zero))
+
+    return part(rest, -w), part(mean, w)
 
 
 def _integral(xp: Namespace, a: Array, b: Array, edge: Array, weight: Weight | None) -> Array:
@@ -157,7 +162,7 @@ def betainc_moment(xp: Namespace, a: RealOperand, b: RealOperand, x: RealOperand
     `m` and `n` 1 and 0 give the derivative of `betainc` with respect to `a`, 0 and 1 that to `b`.
     """
     a, b, edge, valid, left = _sides(xp, a, b, x)
-    first, second = ((_log_mean_slope(xp, a, b, m) + 0 * edge)[..., None] for m in (1, 0))
+    first, second = ((_centre(xp, a, b, i, 1 - i) + 0 * edge)[..., None] for i in (1, 0))
 
     def weight(log_t: Array, log_rest: Array) -> Array:
         return _powers(log_t + first, log_rest + second, m, n)
@@ -214,15 +219,10 @@ def _inverse_slope(xp: Namespace, a: Array, b: Array, x: Array, rest: Array, m: 
     return -(by_a if m else by_b) / beta_density(xp, a, b, x, rest)
 
 
-def _rest(xp: Namespace, a: Array, b: Array, p: Array) -> Array:
-    """Return ``1 - betaincinv(a, b, p)``."""
-    return xp.special.betainccinv(b, a, p)
-
-
 @special(
-    a=lambda xp, gy, a, b, p, y: gy * _inverse_slope(xp, a, b, y, _rest(xp, a, b, p), 1),
-    b=lambda xp, gy, a, b, p, y: gy * _inverse_slope(xp, a, b, y, _rest(xp, a, b, p), 0),
-    p=lambda xp, gy, a, b, p, y: gy / beta_density(xp, a, b, y, _rest(xp, a, b, p)),
+    a=lambda xp, gy, a, b, p, y: gy * _inverse_slope(xp, a, b, y, xp.special.betainccinv(b, a, p), 1),
+    b=lambda xp, gy, a, b, p, y: gy * _inverse_slope(xp, a, b, y, xp.special.betainccinv(b, a, p), 0),
+    p=lambda xp, gy, a, b, p, y: gy / beta_density(xp, a, b, y, xp.special.betainccinv(b, a, p)),
 )
 def betaincinv(xp: Namespace, a: RealOperand, b: RealOperand, p: RealOperand, /) -> Array:
     """Inverse of `betainc` in its third argument, elementwise.
@@ -283,57 +283,79 @@ def _log_odds(xp: Namespace, a: Array, b: Array, p: Array) -> tuple[Array, Array
     return inner, y
 
 
-def ratio_slope(xp: Namespace, a: Array, b: Array, log_ratio: Array, m: int) -> Array:
-    """Return the derivative of `betainc` with respect to a parameter, at a limit that depends on the parameters.
+def ratio_slope(xp: Namespace, a: Array, b: Array, log_ratio: Array, m: int, n: int) -> Array:
+    """Return the derivative of `betainc` of orders `m` by `a` and `n` by `b`, at a limit that depends on them.
 
     The limit has odds ``exp(log_ratio) * a / b``, as in the F distribution. The sum of the derivatives by the parameter
     and by the limit would cancel; the integral of the derivative of the density of the logarithm of the ratio does not.
-
-    Parameters
-    ----------
-    xp : namespace
-    a, b, log_ratio : array
-    m : int
-        1 for the derivative with respect to `a`, 0 for `b`.
     """
     a, b, edge = xp.broadcast_arrays(a, b, log_ratio)
     valid = (a > 0) & (b > 0) & ~xp.isnan(edge)
     a, b = xp.where(valid, a, 1.0), xp.where(valid, b, 1.0)
     edge = xp.minimum(xp.maximum(xp.where(valid, edge, 0.0), xp.full_like(edge, -700.0)), xp.full_like(edge, 700.0))
     left = _left_of_median(xp, a, b, edge)
-    centre, swap = _log_mean_slope(xp, a, b, m)[..., None], left[..., None]
+    swap, change = left[..., None], _density_change(xp, a[..., None], b[..., None], m, n)
 
     def weight(near: Array, far: Array) -> Array:
-        return centre - xp.special.exp_excess(xp.where(swap, near, far) if m else xp.where(swap, far, near))
+        return change(xp.where(swap, near, far), xp.where(swap, far, near))
 
     small = _integral(xp, xp.where(left, a, b), xp.where(left, b, a), xp.where(left, edge, -edge), weight)
     return xp.where(valid, xp.where(xp.abs(edge) == 700, 0.0, xp.where(left, small, -small)), math.nan)
 
 
-def _log_mean_slope(xp: Namespace, a: Array, b: Array, m: int) -> Array:
-    """Return ``log(a / (a + b)) - psi(a) + psi(a + b)`` if `m` is 1, else the same for `b`."""
-    return beyond_logarithm(xp, a, b) if m else beyond_logarithm(xp, b, a)
+def ratio_density_change(xp: Namespace, a: Array, b: Array, ratio: Array, m: int, n: int) -> Array:
+    """Return the derivative of the density of the ratio, of orders as for `ratio_slope`, divided by the density."""
+    a, b, ratio = xp.broadcast_arrays(a, b, ratio)
+    limits, zero = xp.finfo(ratio.dtype), ratio == 0
+    ratio = xp.clip(ratio, float(limits.smallest_normal) if m else 0.0, 0.25 * float(limits.max))
+
+    def part(share: Array, other: Array, ratio: Array) -> Array:
+        change = share * (ratio - 1)
+        mild = change > -0.5
+        return -xp.where(
+            mild, xp.log1p(xp.where(mild, change, 0.0)), xp.log(xp.where(mild, 1.0, other + share * ratio))
+        )
+
+    mean, rest = a / (a + b), b / (a + b)
+    first = part(rest, mean, 1 / ratio) if m else ratio
+    y = _density_change(xp, a, b, m, n)(first, part(mean, rest, ratio))
+    return xp.where(zero, y - first - xp.log(mean), y) if (m, n) == (1, 0) else y  # with 0 for log(0), as `xlogy`
 
 
-def log_density_slope(xp: Namespace, a: Array, b: Array, x: Array, rest: Array, m: int) -> Array:
-    """Return the derivative of the logarithm of the density of the log ratio at a constant ratio, as `ratio_slope`."""
-    total = a + b
-    near, own = (x, a) if m else (rest, b)
-    mean = own / total
-    log = xp.log(xp.where(near > 0, near, 1.0))  # at 0 the density is 0, or derivatives by `own` are infinite
-    return _log_mean_slope(xp, a, b, m) - (near / mean - 1 - log + xp.log(mean))
+def _density_change(xp: Namespace, a: Array, b: Array, m: int, n: int) -> Weight:
+    """Return the function of ``log(t / mean)`` and ``log((1 - t) / (1 - mean))`` that `ratio_slope` integrates.
 
-
-def second_ratio_slope(xp: Namespace, a: Array, b: Array, x: Array, rest: Array, w: Array, m: int, n: int) -> Array:
-    """Return the derivative of `ratio_slope` for `m` with respect to `a` if `n` is 1, else `b`; `w` is the density.
-
-    It is the sum of the derivatives of `betainc_moment` and of ``w / a`` by the parameter and by the limit.
+    Derivatives of the logarithm of the density are `centres` plus polynomials of ``t / mean`` and ``(1 - t) / (1 -
+    mean)``; sums of their products are those of the density.
     """
-    of = xp.special
-    slope = _moment_slope(xp, a, b, x, m, 1 - m, (n, 1 - n))
-    own, sign = (a, 1) if m else (b, -1)
-    other, turn = (a, 1) if n else (b, -1)
-    near = x if m else rest
-    log = xp.log(xp.where(near > 0, near, 1.0)) - of.psi(own) + of.psi(a + b)  # at 0, `w` is 0
-    by_density = sign * w * log_density_slope(xp, a, b, x, rest, n) / own - (sign * w / own**2 if m == n else 0.0)
-    return slope + turn * w * log / other + by_density
+    orders = [(i, j) for i in range(m + 1) for j in range(n + 1) if i + j]
+    centres = {(i, j): _centre(xp, a, b, i, j) for i, j in orders}
+
+    def weight(first: Array, second: Array) -> Array:
+        found: dict[tuple[int, int], Any] = {(0, 0): 1.0}
+        slopes = dict(centres)
+        for i, j in orders:
+            total = i + j
+            if total == 1:
+                slopes[i, j] = slopes[i, j] - xp.special.exp_excess(first if i else second)
+            elif total == 2:
+                bends = [xp.expm1(z) for z, power in ((first, i), (second, j)) for _ in range(power)]
+                slopes[i, j] = slopes[i, j] + bends[0] * bends[1] / (a + b)
+            else:
+                p, q = xp.exp(first) if i else 1.0, xp.exp(second) if j else 1.0
+                bend = (total - 1) * p**i * q**j - (i * p ** max(i - 1, 0) * q**j + j * p**i * q ** max(j - 1, 0))
+                scale = (-1) ** total * math.factorial(total - 2) / (a + b) ** (total - 1)
+                slopes[i, j] = slopes[i, j] + scale * (1 + bend)
+            k, h = (i - 1, j) if i else (i, j - 1)
+            lower = [(p, q) for p in range(k + 1) for q in range(h + 1)]
+            found[i, j] = sum(math.comb(k, p) * math.comb(h, q) * slopes[i - p, j - q] * found[p, q] for p, q in lower)
+        return found[m, n]
+
+    return weight
+
+
+def _centre(xp: Namespace, a: Array, b: Array, i: int, j: int) -> Array:
+    """Return the derivative, of orders `i` by `a` and `j` by `b`, of the logarithm of the density at the mean."""
+    if i and j:
+        return -beyond_logarithm(xp, a + b, xp.full_like(a, 1e30), i + j - 1)
+    return beyond_logarithm(xp, a, b, i - 1) if i else beyond_logarithm(xp, b, a, j - 1)

@@ -2,7 +2,7 @@
 
 Default bodies integrate the gamma distribution's density over ``s = log(t / a)``, where it is not negligible. It is
 ``exp(-a * (exp(s) - 1 - s))`` times a constant, with one peak, at 0, for every `a`. Derivatives of any order with
-respect to `a` are integrals of the density times powers of ``log(t) - psi(a)``.
+respect to `a` are integrals of the derivatives of the density.
 """
 
 import math
@@ -13,13 +13,13 @@ from xpgrad.array_api.searching import where
 from xpgrad.backend.kernels import kernel
 from xpgrad.graph.variable import Variable
 from xpgrad.special.constants import polynomial
-from xpgrad.special.gamma_functions import LOG_ROOT_2_PI, STIRLING_FROM, stirling_error
+from xpgrad.special.gamma_functions import LOG_ROOT_2_PI, STIRLING_FROM, of_exponential, psi_excess, stirling_error
 from xpgrad.special.operands import composed, composed_of_counts, special, where_scalars
 from xpgrad.special.quadrature import integral
 from xpgrad.types import Array, Namespace, RealOperand
 
 __all__ = [
-    "chdtr", "chdtrc", "chdtri", "gammainc", "gammainc_moment", "gammaincc", "gammainccinv", "gammaincinv", "gdtr",
+    "chdtr", "chdtrc", "chdtri", "gammainc", "gammainc_slope", "gammaincc", "gammainccinv", "gammaincinv", "gdtr",
     "gdtrc", "pdtr", "pdtrc", "pdtri",
 ]  # fmt: skip
 
@@ -41,20 +41,27 @@ def exp_excess(xp: Namespace, s: Array, /) -> Array:
     return xp.where(near, inner, xp.expm1(s) - s)
 
 
+def log_excess(xp: Namespace, r: Array) -> Array:
+    """Return ``r - log(1 + r)``, without cancellation."""
+    near = xp.abs(r) < 0.5
+    small = xp.where(near, r, 0.0)
+    inner = small * small * (xp.special.log1prel_of(small, n=1) + 1 / (1 + small))
+    return xp.where(near, inner, r - xp.log1p(xp.where(near, 1.0, r)))
+
+
 def deviance(xp: Namespace, x: Array, mean: Array) -> Array:
     """Return ``r - log(1 + r)`` of ``r = x / mean - 1``, without cancellation."""
     r = (x - mean) / mean
     near = xp.abs(r) < 0.5
-    small = xp.where(near, r, 0.0)
-    inner = small * small * (xp.special.log1prel_of(small, n=1) + 1 / (1 + small))
-    return xp.where(near, inner, r - xp.log(xp.where(near, 1.0, x)) + xp.log(xp.where(near, 1.0, mean)))
+    outer = r - xp.log(xp.where(near, 1.0, x)) + xp.log(xp.where(near, 1.0, mean))
+    return xp.where(near, log_excess(xp, xp.where(near, r, 0.0)), outer)
 
 
 def _integral(xp: Namespace, a: Array, x: Array, weight: Callable[[Array], Array] | None, left: Array) -> Array:
     """Return the integral of the density times ``weight(log(t / a))`` from 0 to `x` where `left`, else from `x` on."""
     k = DROP / a
     inside = (x > 0) & ~xp.isinf(x)
-    edge = xp.log(xp.where(inside, x, 1.0)) - xp.log(a)
+    edge = _log_ratio(xp, a, xp.where(inside, x, 1.0))
     edge = xp.where(x <= 0, -700.0, xp.where(xp.isinf(x), 0.0, edge))
     log_factor = 0.5 * xp.log(a) - LOG_ROOT_2_PI - stirling_error(xp, a)
     columns_of_a, columns_of_factor = (a + 0 * x)[..., None], (log_factor + 0 * edge)[..., None]
@@ -65,26 +72,17 @@ def _integral(xp: Namespace, a: Array, x: Array, weight: Callable[[Array], Array
 
     below, above = xp.minimum(edge, xp.zeros_like(edge)), xp.maximum(edge, xp.zeros_like(edge))
     lowest = _left_end(xp, k, xp.where(left, below, 0.0))
-    right = _right_end(xp, xp.where(left, k, k + xp.special.exp_excess(above)))
+    ahead = xp.where(left, k, k + xp.special.exp_excess(above))
+    right = xp.minimum(xp.sqrt(2 * ahead), xp.log(2 * ahead + 2))  # where exp(s) - 1 - s is at least `ahead`
     slope = xp.expm1(above)
     bound = k / xp.where(slope > 0, slope, 1.0)
     reach = xp.where(slope * right > k, bound, right)
     highest = xp.minimum(right, xp.where(edge > 0, edge + reach, right))
     low = xp.where(left, lowest, xp.where(edge < 0, xp.maximum(edge, lowest), edge))
     high = xp.where(left, xp.minimum(edge, right), highest)
-    cut = _negligible_below(xp, a, low, high)
+    cut = xp.minimum(high, xp.maximum(low, -DROP - xp.log(a) + 0 * high))  # below it, t is negligible compared with 1
     total = integral(xp, density, cut, high, NODES, 4) + integral(xp, density, low, cut, NODES, 1)
     return xp.where(xp.isinf(x), 0.0, total)
-
-
-def _right_end(xp: Namespace, k: Array) -> Array:
-    """Return a positive `s` with ``exp(s) - 1 - s >= k``, not much too large."""
-    return xp.minimum(xp.sqrt(2 * k), xp.log(2 * k + 2))
-
-
-def _negligible_below(xp: Namespace, a: Array, low: Array, high: Array) -> Array:
-    """Return the limit between `low` and `high` below which `t` is negligible compared with 1."""
-    return xp.minimum(high, xp.maximum(low, -DROP - xp.log(a) + 0 * high))
 
 
 def _left_end(xp: Namespace, k: Array, top: Array) -> Array:
@@ -125,7 +123,7 @@ def gamma_density(xp: Namespace, a: Array, x: Array) -> Array:
 
 
 @special(
-    a=lambda xp, gy, a, x: gy * xp.special.gammainc_moment(a, x, n=1),
+    a=lambda xp, gy, a, x: gy * xp.special.gammainc_slope(a, x, n=1),
     x=lambda xp, gy, a, x: gy * gamma_density(xp, a, x),
 )
 def gammainc(xp: Namespace, a: RealOperand, x: RealOperand, /) -> Array:
@@ -138,7 +136,7 @@ def gammainc(xp: Namespace, a: RealOperand, x: RealOperand, /) -> Array:
 
 
 @special(
-    a=lambda xp, gy, a, x: -gy * xp.special.gammainc_moment(a, x, n=1),
+    a=lambda xp, gy, a, x: -gy * xp.special.gammainc_slope(a, x, n=1),
     x=lambda xp, gy, a, x: -gy * gamma_density(xp, a, x),
 )
 def gammaincc(xp: Namespace, a: RealOperand, x: RealOperand, /) -> Array:
@@ -150,24 +148,32 @@ def gammaincc(xp: Namespace, a: RealOperand, x: RealOperand, /) -> Array:
 
 
 @special(
-    a=lambda xp, gy, a, x, n: gy * _moment_slope(xp, a, x, n),
-    x=lambda xp, gy, a, x, n: gy * ((log_beside_1(xp, a, x) - xp.special.psi(a)) ** n * gamma_density(xp, a, x)),
+    a=lambda xp, gy, a, x, n: gy * xp.special.gammainc_slope(a, x, n=n + 1),
+    x=lambda xp, gy, a, x, n: gy * (_density_change(xp, a, n)(_log_ratio(xp, a, x)) * gamma_density(xp, a, x)),
 )
-def gammainc_moment(xp: Namespace, a: RealOperand, x: RealOperand, /, n: int) -> Array:
-    """Integral of the gamma distribution's density times ``(log(t) - psi(a))**n``, elementwise.
+def gammainc_slope(xp: Namespace, a: RealOperand, x: RealOperand, /, n: int) -> Array:
+    """Derivative of `gammainc` of order `n`, at least 1, with respect to `a`, elementwise.
 
-    It is the integral from 0 to `x` left of about the median, otherwise minus the integral from `x` to infinity, so
-    that it is accurate in both tails. `n` is at least 1, for which this is the derivative of `gammainc` with respect to
-    `a`.
+    It is an integral from 0 to `x` left of about the median, otherwise one from `x` to infinity, so that it is accurate
+    in both tails.
     """
     a, x, valid, left = _sides(xp, a, x)
-    centre = (xp.log(a) - xp.special.psi(a) + 0 * x)[..., None]
-
-    def weight(s: Array) -> Array:
-        return s + centre if n == 1 else (s + centre) ** n
-
-    small = _integral(xp, a, x, weight, left)
+    small = _integral(xp, a, x, _density_change(xp, xp.expand_dims(a + 0 * x, axis=-1), n), left)
     return xp.where(valid, xp.where(x > 0, xp.where(left, small, -small), 0.0), math.nan)
+
+
+def _density_change(xp: Namespace, a: Array, n: int) -> Callable[[Array], Array]:
+    """Return the derivative of order `n` of the density by `a`, divided by it, as a function of ``log(t / a)``.
+
+    The reciprocal gamma function is ``a / gamma(a + 1)``, whose second factor is smooth where `a` is small.
+    """
+    base, falls = psi_excess(xp, a + 1) - xp.log1p(1 / a), [-xp.special.polygamma_of(a + 1, n=j) for j in range(1, n)]
+
+    def change(s: Array) -> Array:
+        found = of_exponential([s + base, *falls])
+        return found[n] + n / a * found[n - 1]
+
+    return change
 
 
 def log_beside_1(xp: Namespace, a: Array, x: Array) -> Array:
@@ -175,12 +181,10 @@ def log_beside_1(xp: Namespace, a: Array, x: Array) -> Array:
     return xp.log(xp.where((x == 0) & (a == 1), 1.0, x))
 
 
-def _moment_slope(xp: Namespace, a: Array, x: Array, n: int) -> Array:
-    if n == 1:
-        lower = xp.where(_sides(xp, a, x)[3], xp.special.gammainc(a, x), -xp.special.gammaincc(a, x))
-    else:
-        lower = xp.special.gammainc_moment(a, x, n=n - 1)
-    return xp.special.gammainc_moment(a, x, n=n + 1) - n * (xp.special.polygamma_of(a, n=1) * lower)
+def _log_ratio(xp: Namespace, a: Array, x: Array) -> Array:
+    """Return ``log(x / a)``, without cancellation; at 0 as `log_beside_1`."""
+    near = xp.abs(x - a) < 0.5 * a
+    return xp.where(near, xp.log1p(xp.where(near, (x - a) / a, 0.0)), log_beside_1(xp, a, x) - xp.log(a))
 
 
 def _inverse(xp: Namespace, a: Array, p: Array, q: Array) -> Array:
@@ -235,7 +239,7 @@ def halley(
 
 
 @special(
-    a=lambda xp, gy, a, y: gy * (-xp.special.gammainc_moment(a, y, n=1) / gamma_density(xp, a, y)),
+    a=lambda xp, gy, a, y: gy * (-xp.special.gammainc_slope(a, y, n=1) / gamma_density(xp, a, y)),
     p=lambda xp, gy, a, y: gy / gamma_density(xp, a, y),
 )
 def gammaincinv(xp: Namespace, a: RealOperand, p: RealOperand, /) -> Array:
@@ -248,7 +252,7 @@ def gammaincinv(xp: Namespace, a: RealOperand, p: RealOperand, /) -> Array:
 
 
 @special(
-    a=lambda xp, gy, a, y: gy * (-xp.special.gammainc_moment(a, y, n=1) / gamma_density(xp, a, y)),
+    a=lambda xp, gy, a, y: gy * (-xp.special.gammainc_slope(a, y, n=1) / gamma_density(xp, a, y)),
     q=lambda xp, gy, a, y: -gy / gamma_density(xp, a, y),
 )
 def gammainccinv(xp: Namespace, a: RealOperand, q: RealOperand, /) -> Array:

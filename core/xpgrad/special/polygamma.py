@@ -9,7 +9,7 @@ from xpgrad.array_api.searching import where
 from xpgrad.graph.variable import Variable
 from xpgrad.special.complex_functions import complex_polygamma_of
 from xpgrad.special.constants import BERNOULLI, derivative_of_cotangent, polynomial
-from xpgrad.special.gamma_functions import gamma, gammaln, sine, sine_and_cosine
+from xpgrad.special.gamma_functions import gamma, gammaln, psi_excess, sine, sine_and_cosine
 from xpgrad.special.operands import as_floating, special, where_scalars
 from xpgrad.types import WHOLE, AnyArray, Array, Namespace, RealOperand
 
@@ -30,14 +30,7 @@ def psi(xp: Namespace, x: AnyArray, /) -> Array:
     safe = xp.where(pole, 1.0, x)
     negative = safe < 0
     size = xp.where(negative, 1 - safe, safe)
-    shift = size < 10
-    total = xp.zeros_like(size)
-    for k in range(10):
-        total = total + 1 / xp.where(shift, size + k, 1.0)
-    moved = xp.where(shift, size + 10, size)
-    inverse = 1 / moved
-    series = polynomial(inverse * inverse, tuple(b / (2 * j) for j, b in enumerate(BERNOULLI[:9], 1)))
-    positive = xp.log(moved) - 0.5 * inverse - inverse * inverse * series - xp.where(shift, total, 0.0)
+    positive = xp.log(size) - psi_excess(xp, size)
     sine, cosine = sine_and_cosine(xp, xp.where(negative, safe, 0.5))
     result = xp.where(negative, positive - math.pi * cosine / sine, positive)
     return xp.where(pole, xp.where(x == 0, xp.copysign(xp.full_like(x, math.inf), xp.negative(x)), math.nan), result)
@@ -123,7 +116,7 @@ def zeta_moment(xp: Namespace, x: RealOperand, q: RealOperand, /, m: int) -> Arr
     s, q = xp.where(valid, x, 2.0), xp.where(valid, q, 1.0)
     total = xp.zeros_like(s + q)
     for k in range(12):
-        total = total + _power_of_log(xp, q + k, m) * xp.pow(q + k, -s)
+        total = total + (xp.log(q + k) ** m if m else 1.0) * xp.pow(q + k, -s)
     a = q + 12
     log, power = xp.log(a), xp.pow(a, -s)
     part: Any = 0.0
@@ -142,10 +135,6 @@ def zeta_moment(xp: Namespace, x: RealOperand, q: RealOperand, /, m: int) -> Arr
         value = sum(c * log**i for i, c in enumerate(coefficients))
         total = total - (b / math.factorial(2 * j)) * power * value
     return xp.where(valid, total, where_scalars(xp, (x == 1) & (m == 0), math.inf, math.nan, total))
-
-
-def _power_of_log(xp: Namespace, x: Array, m: int) -> Array:
-    return xp.log(x) ** m if m else xp.ones_like(x)
 
 
 def _zeta_slope(xp: Namespace, x: Array, q: Array, m: int) -> Array:

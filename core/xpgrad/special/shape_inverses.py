@@ -9,6 +9,7 @@ from typing import cast
 
 from xpgrad.array_api.elementwise.extrema import maximum
 from xpgrad.graph.variable import Variable
+from xpgrad.special.distributions import student_density
 from xpgrad.special.error_functions import ndtri
 from xpgrad.special.incomplete_beta import beta_density, beta_tails
 from xpgrad.special.incomplete_gamma import gamma_density
@@ -187,13 +188,9 @@ def bdtrik(y: RealOperand, n: RealOperand, p: RealOperand, /) -> Variable:
     return maximum(successes_of(y, n, p), 0)
 
 
-def _gamma_slope(xp: Namespace, x: Array, y: Array) -> Array:
-    return xp.special.gammainc_moment(y, x, n=1)
-
-
 @special(
-    p=lambda xp, gy, x, y, upper: gy / (-_gamma_slope(xp, x, y) if upper else _gamma_slope(xp, x, y)),
-    x=lambda xp, gy, x, y: -gy * gamma_density(xp, y, x) / _gamma_slope(xp, x, y),
+    p=lambda xp, gy, x, y, upper: (1 - 2 * upper) * gy / xp.special.gammainc_slope(y, x, n=1),
+    x=lambda xp, gy, x, y: -gy * gamma_density(xp, y, x) / xp.special.gammainc_slope(y, x, n=1),
 )
 def gammainc_shape_of(xp: Namespace, p: RealOperand, x: RealOperand, /, upper: int) -> Array:
     """Inverse of `gammainc` in its parameter, of `gammaincc` if `upper` is 1, elementwise."""
@@ -236,15 +233,9 @@ def pdtrik(p: RealOperand, m: RealOperand, /) -> Variable:
     return maximum(gammainc_shape_of(p, m, upper=1) - 1, 0)
 
 
-def _student_density(xp: Namespace, df: Array, t: Array) -> Array:
-    half = 0.5 * df
-    log = xp.special.betaln(half, xp.full_like(half, 0.5)) + 0.5 * xp.log(df)
-    return xp.exp(-(half + 0.5) * xp.log1p(t * t / df) - log)
-
-
 @special(
-    p=lambda xp, gy, t, y: gy / xp.special.stdtr_slope(y, t),
-    t=lambda xp, gy, t, y: -gy * _student_density(xp, y, t) / xp.special.stdtr_slope(y, t),
+    p=lambda xp, gy, t, y: gy / xp.special.stdtr_slope(y, t, n=1),
+    t=lambda xp, gy, t, y: -gy * student_density(xp, y, t) / xp.special.stdtr_slope(y, t, n=1),
 )
 def stdtridf(xp: Namespace, p: RealOperand, t: RealOperand, /) -> Array:
     """Inverse of `stdtr` in its first argument, the degrees of freedom, elementwise.

@@ -62,14 +62,17 @@ def test_derivatives_by_series_agree_with_integrals_and_fractions() -> None:
     a, x = 10 ** rng.uniform(-2, 1.7, (40, 50)), 10 ** rng.uniform(-3, 1.7, (40, 50))
     a[0, :4], x[1, :4] = (0, -1, np.nan, np.inf), (0, -1, np.nan, np.inf)
     quotient = "erfc_quotient_of", (rng.uniform(-5, 20, 500),), 1
-    for name, args, n in (("gammainc_moment", (a, x), 1), ("gammainc_moment", (a, x), 2), quotient):
+    large = 10 ** rng.uniform(1.4, 5, 500)
+    beside = large * (1 + rng.normal(0, 3, 500) / np.sqrt(large))
+    moments = [("gammainc_slope", args, n) for args in ((a, x), (large, beside), (a[:, :1], 40.0 + a)) for n in (1, 2)]
+    for name, args, n in (*moments, quotient):
         kernel, default = backend.lazy_override(f"special.{name}"), backend.xp.default(f"special.{name}")
         assert kernel is not None
         assert default is not None
         with np.errstate(all="ignore"):
             found, expected = kernel(*args, n=n), default(*args, n=n)
             single = kernel(*(x.astype(np.float32) for x in args), n=n)
-        np.testing.assert_allclose(found, expected, rtol=1e-11, atol=1e-300)
+        np.testing.assert_allclose(found, expected, rtol=10.0 ** (n - 12), atol=1e-300)  # order 2 has zeros
         assert single.dtype == np.float32
 
 
@@ -93,12 +96,29 @@ def test_derivatives_of_betainc_by_series_agree_with_integrals(orders: dict[str,
 def test_derivative_of_gammainc_has_the_digits_of_mpmath() -> None:
     mpmath = pytest.importorskip("mpmath")
     pytest.importorskip("scipy.special")
-    kernel = get_device("@numpy").backend.lazy_override("special.gammainc_moment")
+    kernel = get_device("@numpy").backend.lazy_override("special.gammainc_slope")
     assert kernel is not None
     points = np.array([(0.08, 5.33), (0.6, 6.0), (1.5, 0.7), (2.0, 5.1), (3.0, 3.0), (20.0, 29.0), (28.0, 4.0)])
+    large = np.array([(30.0, 24.0), (35.0, 70.0), (999.0, 980.0), (4e4, 39_800.0), (1e6, 1.002e6), (1e6, 995_500.0)])
+    cdf = lambda a, x: mpmath.gammainc(a, 0, x, regularized=True)  # noqa: E731
+    for n, args in ((1, points), (1, large), (2, large)):
+        with mpmath.workdps(40):
+            expected = [mpmath.diff(lambda a, x=x: cdf(a, x), a, n) for a, x in args]
+        np.testing.assert_allclose(kernel(*args.T, n=n), list(map(float, expected)), rtol=64 * np.finfo(float).eps)
+
+
+def test_gammainc_has_the_digits_of_mpmath_in_the_lower_tail_of_a_large_parameter() -> None:
+    mpmath = pytest.importorskip("mpmath")
+    scipy_special = pytest.importorskip("scipy.special")
+    kernel, a = get_device("@numpy").backend.lazy_override("special.gammainc"), 10.0 ** np.array([5, 5.5, 6, 6, 6])
+    assert kernel is not None
+    x = a - np.sqrt(a) * np.array([4.5, 6, 4.2, 5, 9])
     with mpmath.workdps(40):
-        expected = [mpmath.diff(lambda s, x=x: mpmath.gammainc(s, 0, x, regularized=True), a) for a, x in points]
-    np.testing.assert_allclose(kernel(*points.T, n=1), list(map(float, expected)), rtol=64 * np.finfo(float).eps)
+        expected = [float(mpmath.gammainc(s, 0, z, regularized=True)) for s, z in zip(a, x, strict=True)]
+    np.testing.assert_allclose(kernel(a, x), expected, rtol=1e-13)
+    np.testing.assert_allclose(kernel(a[-1], x[-1]), expected[-1], rtol=1e-13)
+    assert kernel(a.astype(np.float32), x.astype(np.float32)).dtype == np.float32
+    assert kernel(a[:1], a[:1]) == scipy_special.gammainc(a[0], a[0])
 
 
 def test_derivative_of_students_distribution_by_series_is_that_of_the_integral_and_of_mpmath() -> None:
@@ -108,20 +128,23 @@ def test_derivative_of_students_distribution_by_series_is_that_of_the_integral_a
     kernel, default = backend.lazy_override("special.stdtr_slope"), backend.xp.default("special.stdtr_slope")
     assert kernel is not None
     assert default is not None
-    df, t = 10 ** rng.uniform(-1.5, 1.6, (40, 50)), 10 ** rng.uniform(-3, 3, (40, 50)) * rng.choice([-1, 1], (40, 50))
+    df, t = 10 ** rng.uniform(-1.5, 4, (40, 50)), 10 ** rng.uniform(-3, 3, (40, 50)) * rng.choice([-1, 1], (40, 50))
     df[0, :4], t[1, :5] = (0, -1, np.nan, np.inf), (0, -0.0, np.nan, np.inf, -np.inf)
     with np.errstate(all="ignore"):
-        np.testing.assert_allclose(kernel(df, t), default(df, t), rtol=1e-10, atol=1e-300)
-        assert kernel(df.astype(np.float32), t.astype(np.float32)).dtype == np.float32
-    assert kernel(df[:0], t[:0]).shape == (0, 50)
-    assert kernel(np.asarray(3.0), np.asarray(0.5)).shape == ()
+        for n in (1, 2):
+            np.testing.assert_allclose(kernel(df, t, n=n), default(df, t, n=n), rtol=1e-10, atol=1e-300)
+        assert kernel(df.astype(np.float32), t.astype(np.float32), n=1).dtype == np.float32
+    assert kernel(df[:0], t[:0], n=1).shape == (0, 50)
+    assert kernel(np.asarray(3.0), np.asarray(0.5), n=1).shape == ()
     points = np.array(
         [(0.1, 0.3), (0.7, -8.0), (2.0, 0.01), (3.0, 1.2), (9.0, 0.1), (12.0, 2.5), (3.0, -1.7), (14.0, 30)]
     )
-    with mpmath.workdps(40):
-        cdf = lambda v, t: mpmath.betainc(v / 2, 0.5, 0, v / (v + mpmath.mpf(t) ** 2), regularized=True) / 2  # noqa: E731
-        expected = [-np.sign(t) * float(mpmath.diff(lambda v, t=t: cdf(v, t), v)) for v, t in points]
-    np.testing.assert_allclose(kernel(*points.T), expected, rtol=64 * np.finfo(float).eps)
+    many = np.array([(18.5, 0.3), (30.0, -2.0), (61.0, 0.01), (65.0, 11.0), (999.0, 1.5), (2e4, -4.0), (1e6, 1.7)])
+    cdf = lambda v, t: mpmath.betainc(v / 2, 0.5, 0, v / (v + mpmath.mpf(t) ** 2), regularized=True) / 2  # noqa: E731
+    for n, args in ((1, points), (1, many), (2, many)):
+        with mpmath.workdps(60):
+            expected = [-np.sign(t) * float(mpmath.diff(lambda v, t=t: cdf(v, t), v, n)) for v, t in args]
+        np.testing.assert_allclose(kernel(*args.T, n=n), expected, rtol=64 * np.finfo(float).eps)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])

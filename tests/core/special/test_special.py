@@ -213,7 +213,7 @@ UNTABLED = {
     "jve",
     "yve",
     "multigammaln",
-    "gammainc_moment",
+    "gammainc_slope",
     "betainc_moment",
 }  # the last: higher orders
 

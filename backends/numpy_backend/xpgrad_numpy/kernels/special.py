@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 
 from xpgrad.types import Array, Kernel, Namespace
-from xpgrad_numpy.kernels import tails
+from xpgrad_numpy.kernels import expansions, tails
 from xpgrad_numpy.kernels.sinc import SINC
 
 _SAME_NAME = """erf erfc erfcinv erfcx erfinv log_ndtr ndtr ndtri
 gamma gammaln gammasgn loggamma psi rgamma
-gammainc gammaincc gammainccinv gammaincinv betainc betaincc betainccinv betaincinv stdtr
+gammaincc gammainccinv gammaincinv betainc betaincc betainccinv betaincinv stdtr
 entr huber kl_div rel_entr xlog1py xlogy logit
 i0 i0e i1 i1e k0 k0e k1 k1e
 boxcox boxcox1p cosdg cosm1 exp10 exprel sindg tandg
@@ -79,7 +79,8 @@ PARTLY = frozenset(
         "betainc_moment",
         "elliptic_of",
         "erfc_quotient_of",
-        "gammainc_moment",
+        "gammainc",
+        "gammainc_slope",
         "kve_moment",
         "mills_excess",
         "stdtr_slope",
@@ -142,10 +143,14 @@ def _library() -> Any:
 def _partly(name: str, library: Any, xp: Namespace) -> Kernel:
     make = {
         "betainc_moment": tails.betainc_moment, "elliptic_of": _elliptic, "erfc_quotient_of": tails.erfc_quotient_of,
-        "gammainc_moment": tails.gammainc_moment, "kve_moment": _kve_moment, "mills_excess": tails.mills_excess,
-        "stdtr_slope": tails.stdtr_slope,
+        "gammainc": _gammainc, "gammainc_slope": tails.gammainc_slope, "kve_moment": _kve_moment,
+        "mills_excess": tails.mills_excess, "stdtr_slope": tails.stdtr_slope,
     }[name]  # fmt: skip
     return make(library, xp, xp.default(f"special.{name}"))
+
+
+def _gammainc(library: Any, xp: Namespace, default: Kernel) -> Kernel:
+    return lambda a, x, /: np.asarray(expansions.gammainc(library, a, x), np.result_type(a, x))
 
 
 def _elliptic(library: Any, xp: Namespace, default: Kernel) -> Kernel:

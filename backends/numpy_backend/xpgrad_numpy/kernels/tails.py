@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 
 from xpgrad.types import Array, Kernel, Namespace
+from xpgrad_numpy.kernels import expansions
 
 LARGEST = 30.0
 """Shapes and limits up to which the power series of the second derivative is used."""
-MIN_PARAMETER, MAX_SHAPE, MAX_PARAMETER = 1e-100, 3e4, 1e7
+MIN_PARAMETER, MAX_SHAPE, MAX_PARAMETER = 1e-100, 1500.0, 1e7
 """Parameters for which series and fractions are used: the number of their terms grows as the square root."""
 CANCELLING = 1e-5
 """Sums that are this much smaller than their terms have too few digits."""
@@ -28,9 +29,8 @@ FRACTION_FROM = 2.5
 """Arguments from which the difference from the asymptote cancels more than four bits."""
 TERMS = 40
 """Terms of the fraction at the smallest argument for which it is used."""
-DEGREES = 0.01, 15.0, 60.0
-"""Limits of the degrees of freedom: between the first two, derivatives of Student's distribution by them are power
-series without cancellation; from there to the third, they come from `betainc`, and lose at most four digits."""
+FEWEST = 0.01
+"""Degrees of freedom from which derivatives of Student's distribution by them are power series without cancellation."""
 FEW, OF_FEW, OF_MANY = 3.0, 0.5, 0.25
 """Few degrees of freedom, and the ``t**2 / (df + t**2)`` up to which terms of the power series that starts at 0 cancel
 less than those of the other, for few and more degrees."""
@@ -40,12 +40,12 @@ OF_PSI = (1 / 16, -1 / 128, 1 / 256, -17 / 4096, 31 / 4096, -691 / 32768, 5461 /
 ROOT_2, ROOT_PI = math.sqrt(2), math.sqrt(math.pi)
 
 
-def gammainc_moment(library: Any, xp: Namespace, default: Kernel) -> Kernel:
-    """Return the integrals of orders 1 and 2, for derivatives of `gammainc` by its parameter.
+def gammainc_slope(library: Any, xp: Namespace, default: Kernel) -> Kernel:
+    """Return the derivatives of orders 1 and 2 of `gammainc` by its parameter.
 
-    Those of order 1 are `gammainc` or its complement, whichever is used for small values, times the derivatives of
-    their logarithms; those of order 2 are power series. Arguments for which these converge slowly, or cancel, are left
-    to the default kernel.
+    Of large parameters they come from expansions. Otherwise those of order 1 are `gammainc` or its complement,
+    whichever is used for small values, times the derivatives of their logarithms; those of order 2 are power series.
+    Arguments for which these converge slowly, or cancel, are left to the default kernel.
     """
 
     def kernel(a: Array, x: Array, /, n: int) -> Array:
@@ -55,26 +55,35 @@ def gammainc_moment(library: Any, xp: Namespace, default: Kernel) -> Kernel:
         a, x = np.broadcast_arrays(a, x)
         if not a.ndim:
             return kernel(a[None], x[None], n=n).reshape(())
-        most, furthest = (MAX_SHAPE, math.inf) if n == 1 else (LARGEST, LARGEST)
-        near = (a >= MIN_PARAMETER) & (a <= most) & (x > 0) & (x <= furthest) & (x < math.inf)
-        at, to = a[near].astype(np.float64), x[near].astype(np.float64)
-        found, exact = _gamma_slope(library, at, to) if n == 1 else _second_moment(library, at, to)
-        return _completed(near, found, exact, dtype, lambda rest: default(a[rest], x[rest], n=n))
+        near = (a >= MIN_PARAMETER) & (a < math.inf) & (x > 0) & (x < math.inf)
+        found = _gamma_derivative(library, a[near].astype(np.float64), x[near].astype(np.float64), n)
+        return _completed(near, found, dtype, lambda rest: default(a[rest], x[rest], n=n))
 
     return kernel
 
 
-def _completed(near: Array, found: Array, exact: Array, dtype: Any, rest: Callable[[Array], Array]) -> Array:
-    """Return the `found` values where `near`, if `exact`, and elsewhere those that ``rest(mask)`` computes."""
+def _gamma_derivative(library: Any, a: Array, x: Array, n: int) -> Array:
+    """Return the derivative of order `n`, NaN where it is left to the default kernel."""
+    y, many = np.full_like(x, math.nan), a >= expansions.LEAST
+    if many.any():
+        y[many] = expansions.gamma_derivative(a[many], x[many], n)
+    rest = np.isnan(y) & ((a <= MAX_SHAPE) if n == 1 else (np.maximum(a, x) <= LARGEST))
+    if rest.any():
+        y[rest] = (_gamma_slope if n == 1 else _gamma_curvature)(library, a[rest], x[rest])
+    return y
+
+
+def _completed(near: Array, found: Array, dtype: Any, rest: Callable[[Array], Array]) -> Array:
+    """Return the `found` values where `near`, and elsewhere and for NaN those that ``rest(mask)`` computes."""
     y, missing = np.empty(near.shape, dtype), ~near
-    y[near], missing[near] = found, ~exact
+    y[near], missing[near] = found, np.isnan(found)
     if missing.any():
         y[missing] = rest(missing)
     return y
 
 
-def _gamma_slope(library: Any, a: Array, x: Array) -> tuple[Array, Array]:
-    """Return the derivatives of `gammainc` by the parameter, and a mask of those that converged.
+def _gamma_slope(library: Any, a: Array, x: Array) -> Array:
+    """Return the derivatives of `gammainc` by the parameter, NaN where they cancel.
 
     They are from the series of positive terms ``x**k * gamma(a + 1) / gamma(a + k + 1)`` (DLMF 8.7.1), and in the upper
     tail from the fraction of the complement (DLMF 8.9.2).
@@ -84,7 +93,7 @@ def _gamma_slope(library: Any, a: Array, x: Array) -> tuple[Array, Array]:
     y[upper] = _scaled(-library.gammaincc(at, to), np.log(to), -library.psi(at), -_upper_slope(at, to))
     at, to = a[~upper], x[~upper]
     y[~upper] = _scaled(library.gammainc(at, to), np.log(to), -library.psi(at + 1), -_lower_slope(at, to))
-    return y, ~np.isnan(y)
+    return y
 
 
 def _scaled(value: Array, *slopes: Array) -> Array:
@@ -128,33 +137,30 @@ def _upper_slope(a: Array, x: Array) -> Array:
     return slope
 
 
-def _second_moment(library: Any, a: Array, x: Array) -> tuple[Array, Array]:
-    """Return the integrals of order 2, and a mask of those without cancellation.
+def _gamma_curvature(library: Any, a: Array, x: Array) -> Array:
+    """Return the second derivatives of `gammainc` by the parameter, NaN where their sum cancels.
 
-    Terms of those from 0 to `x` are the terms of `gammainc` times ``(log(x) - psi(a + k + 1))**2 + psi'(a) - psi'(a + k
-    + 1)``, which are all positive. Those from `x` on are what these lack of ``psi'(a)``.
+    Its terms are those of `gammainc` times ``(log(x) - psi(a + k + 1))**2 - psi'(a + k + 1)``.
     """
     term = x**a * np.exp(-x) / library.gamma(a + 1)
-    slope, rise = np.log(x) - library.psi(a + 1), 1 / (a * a)
-    total, step, product, square = term * (slope * slope + rise), a + 1, np.empty_like(a), np.empty_like(a)
-    least, most, rest, k = float(a.min()), float(x.max()), 1.0, 1
+    slope, fall = np.log(x) - library.psi(a + 1), library.polygamma(1, a + 1)
+    total, most, step, product = term * (slope * slope - fall), np.zeros_like(a), a + 1, np.empty_like(a)
+    least, largest, rest, k = float(a.min()), float(x.max()), 1.0, 1
     while rest > NEGLIGIBLE:
+        np.maximum(most, term * (slope * slope + fall), out=most)
         np.divide(1.0, step, out=product)
         slope -= product
-        rise += np.multiply(product, product, out=square)
+        fall -= product * product
         product *= x
         term *= product
-        np.multiply(slope, slope, out=square)
-        square += rise
-        square *= term
-        total += square
+        np.multiply(slope, slope, out=product)
+        product -= fall
+        product *= term
+        total += product
         step += 1
-        rest *= most / (least + k)
+        rest *= largest / (least + k)
         k += 1
-    low, whole = np.minimum(a, 1.0), library.polygamma(1, a)
-    left = x < np.where(a < 1, np.exp((library.gammaln(low + 1) - math.log(2)) / low), a)
-    above = total - whole
-    return np.where(left, total, above), left | (above < -whole / 12)
+    return np.where(np.abs(total) < most / 12, math.nan, total)
 
 
 def erfc_quotient_of(library: Any, xp: Namespace, default: Kernel) -> Kernel:
@@ -209,9 +215,7 @@ def betainc_moment(library: Any, xp: Namespace, default: Kernel) -> Kernel:
         swap = limit > (at + 1) / (at + to + 2)
         first, second, low = np.where(swap, to, at), np.where(swap, at, to), np.where(swap, 1 - limit, limit)
         found = np.where(swap, -1.0, 1.0) * _beta_slope(library, first, second, low, swap ^ (m == 1))
-        return _completed(
-            near, found, ~np.isnan(found), dtype, lambda rest: default(a[rest], b[rest], x[rest], m=m, n=n)
-        )
+        return _completed(near, found, dtype, lambda rest: default(a[rest], b[rest], x[rest], m=m, n=n))
 
     return kernel
 
@@ -276,43 +280,39 @@ def _fraction_slope(step: Callable[..., tuple[Array, Array]], *arguments: Array)
 
 
 def stdtr_slope(library: Any, xp: Namespace, default: Kernel) -> Kernel:
-    """Return the derivative of `stdtr` by the degrees of freedom, by power series if there are few.
+    """Return the derivatives of orders 1 and 2 of `stdtr` by the degrees of freedom, if there are many by expansions.
 
-    The series are Gauss's for `betainc`, with terms whose limit depends on the degrees of freedom, too.
+    If there are few, those of order 1 are Gauss's power series for `betainc`, with terms whose limit depends on the
+    degrees of freedom, too.
     """
 
-    def kernel(df: Array, t: Array, /) -> Array:
+    def kernel(df: Array, t: Array, /, n: int) -> Array:
         dtype = np.result_type(df, t)
         df, t = np.broadcast_arrays(df, t)
         if not df.ndim:
-            return kernel(df[None], t[None]).reshape(())
-        near = (df >= DEGREES[0]) & (df <= DEGREES[2]) & (np.abs(t) <= 1e30)
-        if not near.any():
-            return default(df, t)
-        of, at = df[near].astype(np.float64), t[near].astype(np.float64)
-        square, found, many = at * at, np.empty_like(of), of > DEGREES[1]
-        inner = square <= of * np.where(of <= FEW, OF_FEW / (1 - OF_FEW), OF_MANY / (1 - OF_MANY))
-        for part, slope in (
-            (many, _student_of_many),
-            (inner & ~many, _student_inner),
-            (~inner & ~many, _student_outer),
-        ):
-            if part.any():
-                found[part] = slope(library, of[part], square[part])
-        return _completed(
-            near, np.copysign(0.5, at) * found, ~np.isnan(found), dtype, lambda rest: default(df[rest], t[rest])
-        )
+            return kernel(df[None], t[None], n=n).reshape(())
+        near = (df >= FEWEST) & (df < math.inf) & (np.abs(t) <= 1e30)
+        if n > 2 or not near.any():
+            return default(df, t, n=n)
+        found = _student_slope(library, df[near].astype(np.float64), t[near].astype(np.float64), n)
+        return _completed(near, found, dtype, lambda rest: default(df[rest], t[rest], n=n))
 
     return kernel
 
 
-def _student_of_many(library: Any, df: Array, square: Array) -> Array:
-    """Return the derivatives of the probability of ``t**2`` below `square`, from those of `betainc`."""
-    b, x, y = 0.5 * df, df / (df + square), square / (df + square)
-    half, inner = np.full_like(b, 0.5), y < 1.5 / (b + 2.5)
-    first, second, low = np.where(inner, half, b), np.where(inner, b, half), np.where(inner, y, x)
-    slope = np.where(inner, 0.5, -0.5) * _beta_slope(library, first, second, low, ~inner)
-    return slope - np.sqrt(y) * np.exp(-b * np.log1p(square / df)) / (library.beta(0.5, b) * df)
+def _student_slope(library: Any, df: Array, t: Array, n: int) -> Array:
+    """Return the derivatives of order `n`, NaN where they are left to the default kernel."""
+    y, many = np.full_like(t, math.nan), df > expansions.MANY_DEGREES
+    if many.any():
+        y[many] = expansions.student_slope(df[many], t[many], n)
+    if n > 1:
+        return y
+    square, rest = t * t, np.isnan(y)
+    inner = square <= df * np.where(df <= FEW, OF_FEW / (1 - OF_FEW), OF_MANY / (1 - OF_MANY))
+    for part, slope in ((rest & inner, _student_inner), (rest & ~inner, _student_outer)):
+        if part.any():
+            y[part] = np.copysign(0.5, t[part]) * slope(library, df[part], square[part])
+    return y
 
 
 def _student_inner(library: Any, df: Array, square: Array) -> Array:
@@ -322,7 +322,7 @@ def _student_inner(library: Any, df: Array, square: Array) -> Array:
     """
     b, x = 0.5 * df, square / (df + square)
     term = np.sqrt(x) * np.exp(-b * np.log1p(square / df)) * (2 / library.beta(0.5, b))
-    slope = _psi_rise(b) + 0.5 * (x / df - _log_excess(x))
+    slope = _psi_rise(b) + 0.5 * (x / df - expansions.log_excess(-x))
     total, below, factor, product = term * slope, df + 1, x * (b + 0.5), np.empty_like(df)
     fall, rest, k = (1 - x) / df, 1.0, 0
     top, most = float(x.max(initial=0.0)), float(b.max(initial=0.0))
@@ -371,13 +371,3 @@ def _psi_rise(b: Array) -> Array:
         inner *= w
         inner += coefficient
     return total + inner * w
-
-
-def _log_excess(x: Array) -> Array:
-    """Return ``-x - log(1 - x)`` for `x` from 0 to `OF_FEW`, without cancellation."""
-    u = x / (2 - x)
-    square, total = u * u, np.zeros_like(x)
-    for k in range(35, 1, -2):
-        total *= square
-        total += 1 / k
-    return x * u + 2 * (u * square * total)

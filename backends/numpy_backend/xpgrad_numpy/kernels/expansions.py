@@ -1,0 +1,239 @@
+"""Derivatives of incomplete gamma functions and of Student's distribution by large parameters.
+
+They are an exponential factor times a series of powers of the reciprocal of the parameter. Its coefficients are power
+series that are uniform in the other argument (N. M. Temme, SIAM J. Math. Anal. 10, 1979; NIST DLMF 8.12). Rational
+recurrences from mixed derivatives give them.
+"""
+
+import functools
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from xpgrad.types import Array
+
+LEAST, MANY, MOST = 30.0, 1000.0, 1e5
+"""Parameters from which the expansions are used, from which fewer of their terms are used, and from which SciPy's
+`gammainc` sums too few terms in the lower tail."""
+MANY_DEGREES = 18.0
+"""Degrees of freedom from which the expansion of Student's distribution is used."""
+TERMS, OF_STUDENT, DEGREE = 13, 21, 36
+SMALLEST = 1e-19
+"""Terms of this size are left out."""
+UNDERFLOW = 745.0
+REACH = 2.0
+"""Logarithms of ``1 + t**2 / df`` up to which the expansion is used."""
+ROOT_2_PI = math.sqrt(2 * math.pi)
+
+
+def _bernoulli(count: int) -> list[Fraction]:
+    found = [Fraction(1)]
+    for m in range(1, count):
+        found.append(-sum((math.comb(m + 1, k) * b for k, b in enumerate(found)), Fraction(0)) / (m + 1))
+    return found
+
+
+def _exponential(log: list[Fraction]) -> list[Fraction]:
+    """Return the power series of the exponential function of a power series without constant."""
+    found = [Fraction(1)]
+    for k in range(1, len(log)):
+        found.append(sum((j * log[j] * found[k - j] for j in range(1, k + 1)), Fraction(0)) / k)
+    return found
+
+
+def _trimmed(rows: list[list[Fraction]], least: float, reach: float = 1.0) -> list[list[float]]:
+    """Return rows of coefficients, the highest first, without those negligible for arguments up to `reach`."""
+    found = []
+    for k, row in enumerate(rows):
+        size = max(i for i, c in enumerate(row) if i == 0 or abs(float(c)) * reach**i > SMALLEST * least**k)
+        found.append([float(c) for c in row[size::-1]])
+    return found
+
+
+def _raised(first: list[Fraction], source: Callable[[int, int], Fraction]) -> list[list[Fraction]]:
+    """Return rows of coefficients: each is the derivative of the last over its variable, plus ``source(k, m)``."""
+    rows = [first]
+    for k in range(1, TERMS):
+        last = rows[-1]
+        rows.append([source(k, m) + (m + 2) * last[m + 2] for m in range(DEGREE + 2 * (TERMS - 1 - k))])
+    return rows
+
+
+@functools.cache
+def _gamma_rows() -> tuple[list[list[Fraction]], list[list[Fraction]], list[Fraction], list[Fraction]]:
+    """Return coefficients of the derivative, the value, ``1 / gamma*(a)``, and this times ``log(a) - psi(a)``.
+
+    The first two are power series in `eta` of the coefficients of ``1 / a**k``. ``eta**2 / 2`` is ``mu - log(1 + mu)``
+    with ``mu = x / a - 1``, and `reciprocal` are the coefficients of ``1 / mu``, from ``1 / eta`` on.
+    """
+    count = DEGREE + 2 * TERMS + 3
+    mu, reciprocal = [Fraction(0), Fraction(1)], [Fraction(1)]
+    for m in range(2, count + 2):
+        products = sum(((m + 1 - i) * mu[i] * mu[m + 1 - i] for i in range(2, m)), Fraction(0))
+        mu.append((mu[m - 1] - products) / (m + 1))
+    for j in range(1, count):
+        reciprocal.append(-sum((mu[i + 1] * reciprocal[j - i] for i in range(1, j + 1)), Fraction(0)))
+    bernoulli = _bernoulli(TERMS + 3)
+    gamma = _exponential([Fraction(0)] + [-bernoulli[k + 1] / (k * (k + 1)) for k in range(1, TERMS)])
+    psi = [Fraction(0)] + [(Fraction(3, 2) - k) * gamma[k - 1] for k in range(1, TERMS)]
+    first = [Fraction(1), Fraction(-1, 2)] + [-c / 2 for c in reciprocal[1:]]
+    slopes = _raised(first, lambda k, m: gamma[k] * first[m] + psi[k] * reciprocal[m + 1])
+    return slopes, _raised(reciprocal[1:], lambda k, m: gamma[k] * reciprocal[m + 1]), gamma, psi
+
+
+@functools.cache
+def _gamma_coefficients(least: float) -> tuple[list[list[float]], list[list[float]]]:
+    slopes, _, *scalars = _gamma_rows()
+    return _trimmed(slopes, least)[1:], [[float(c) for c in reversed(row)] for row in scalars]
+
+
+def log_excess(x: Array) -> Array:
+    """Return ``x - log(1 + x)``, without cancellation."""
+    near = (x >= -0.5) & (x <= 1)
+    small = x if near.all() else np.where(near, x, 0.0)
+    u = small / (2 + small)
+    square, total = u * u, np.zeros_like(x)
+    for k in range(35, 1, -2):
+        total *= square
+        total += 1 / k
+    total *= square
+    total *= -2 * u
+    total += small * u
+    return total if small is x else np.where(near, total, x - np.log1p(x))
+
+
+def polynomial(x: Array, coefficients: list[float]) -> Array:
+    """Return the polynomial with these coefficients, the highest first, by Horner's rule."""
+    total = np.full_like(x, coefficients[0])
+    for c in coefficients[1:]:
+        total *= x
+        total += c
+    return total
+
+
+def gamma_derivative(a: Array, x: Array, n: int) -> Array:
+    """Return the derivatives of order `n`, 1 or 2, of `gammainc` by the parameter; NaN far from the median.
+
+    There, the power series converge slowly.
+    """
+    y = np.empty_like(x)
+    for least, part in ((LEAST, a < MANY), (MANY, a >= MANY)):
+        if part.any():
+            y[part] = _gamma_derivative(a[part], x[part], n, least)
+    return y
+
+
+def _scales(a: Array, x: Array) -> tuple[Array, Array, Array]:
+    """Return ``x / a - 1``, ``eta**2 / 2`` and `eta`."""
+    mu = (x - a) / a
+    half = log_excess(mu)
+    return mu, half, np.copysign(np.sqrt(2 * half), mu)
+
+
+def _gamma_derivative(a: Array, x: Array, n: int, least: float) -> Array:
+    rows, (gamma, psi) = _gamma_coefficients(least)
+    inverse, (mu, half, eta) = 1 / a, _scales(a, x)
+    log, beyond, exponent = mu - half, np.abs(eta) > 1, a * half
+    eta = np.clip(eta, -1, 1)
+    total, weighted = np.zeros_like(a), np.zeros_like(a)
+    for k in range(len(rows), 0, -1):
+        row = polynomial(eta, rows[k - 1])
+        total += row
+        total *= inverse
+        if n == 2:
+            weighted += k * row
+            weighted *= inverse
+    total += np.divide(log, mu, out=np.ones_like(mu), where=mu != 0)
+    if n == 2:
+        moved = log * polynomial(inverse, gamma) + polynomial(inverse, psi)
+        total = moved - half * total - (0.5 * total + weighted) * inverse
+    y = -np.exp(-exponent) / (ROOT_2_PI * np.sqrt(a)) * total
+    return np.where(beyond & (exponent < UNDERFLOW), math.nan, y)
+
+
+def gammainc(library: Any, a: Array, x: Array) -> Array:
+    """Return SciPy's function, except in the lower tail for parameters from `MOST` on."""
+    y = library.gammainc(a, x)
+    far = (a >= MOST) & (x < a - 4 * np.sqrt(a)) & (x > 0) & (a < math.inf)
+    if not far.any():
+        return y
+    y, at, to = np.asarray(y), *(np.broadcast_to(z, far.shape)[far].astype(np.float64) for z in (a, x))
+    _, half, eta = _scales(at, to)
+    total = np.zeros_like(at)
+    for row in reversed(_trimmed(_gamma_rows()[1], MOST)):
+        total /= at
+        total += polynomial(np.maximum(eta, -1), row)
+    root = np.sqrt(0.5 * at)
+    y[far] = np.exp(-at * half) * (0.5 * library.erfcx(-eta * root) - total / (2 * math.sqrt(math.pi) * root))
+    return y
+
+
+@functools.cache
+def _student_rows() -> list[list[Fraction]]:
+    """Return power series in ``w = log(1 + t**2 / df)`` of the coefficients of ``1 / df**k``.
+
+    `below` are the coefficients of ``1 / (exp(w) - 1)``, from ``1 / w`` on, `kappa` those of the density at 0, and
+    `shape` those of ``sqrt(y / w)`` with ``y = 1 - exp(-w)``.
+    """
+    count = DEGREE + OF_STUDENT + 1
+    bernoulli, half = _bernoulli(count + 1), Fraction(1, 2)
+    below = [b / math.factorial(j) for j, b in enumerate(bernoulli)]
+    shape = _exponential([Fraction(0), Fraction(-1, 4)] + [half * below[j] / j for j in range(2, count)])
+    kappa = _exponential(
+        [Fraction(0)] + [(1 - 2 ** (k + 1)) * bernoulli[k + 1] / (k * (k + 1)) for k in range(1, OF_STUDENT)]
+    )
+    first = [Fraction(0), half * half] + [half * c for c in below[2:count]]
+    rows = [[sum((first[i] * shape[m - i] for i in range(m + 1)), Fraction(0)) for m in range(count)]]
+    for k in range(1, OF_STUDENT):
+        last, fall = rows[-1], kappa[k - 1]
+        rows.append([
+            kappa[k] * rows[0][m] + fall * ((k - 1) * (2 * rows[0][m + 1] + shape[m + 1]) - half * shape[m])
+            + (2 * m + 3) * last[m + 1]
+            for m in range(count - k - 1)
+        ])  # fmt: skip
+    return rows
+
+
+@functools.cache
+def _student_coefficients(least: float) -> list[list[float]]:
+    return _trimmed(_student_rows(), least, REACH)
+
+
+def student_slope(df: Array, t: Array, n: int) -> Array:
+    """Return the derivatives of order `n`, 1 or 2, of `stdtr` by the degrees of freedom; NaN far from 0."""
+    y = np.empty_like(t)
+    for least, part in ((MANY_DEGREES, df < MANY), (MANY, df >= MANY)):
+        if part.any():
+            y[part] = _student_slope(df[part], t[part], n, _student_coefficients(least))
+    return y
+
+
+def _student_slope(df: Array, t: Array, n: int, rows: list[list[float]]) -> Array:
+    inverse = 1 / df
+    square = t * t * inverse
+    w = np.log1p(square)
+    beyond, exponent = w > REACH, 0.5 * df * w
+    shape = np.sqrt(np.divide(w, square, out=np.ones_like(w), where=(square > 0) & (w < UNDERFLOW)))
+    w = np.minimum(w, REACH)
+    total, weighted, slope = np.zeros((3, *df.shape))
+    for k, row in reversed(list(enumerate(rows))):
+        total *= inverse
+        first = polynomial(w, row)
+        total += first
+        if n == 2:
+            weighted *= inverse
+            weighted += k * first
+            slope *= inverse
+            slope += polynomial(w, [m * c for m, c in zip(range(len(row) - 1, 0, -1), row, strict=False)] or [0.0])
+    if n == 2:
+        y = -np.expm1(-w)
+        change = 1 + np.divide(y, w, out=np.ones_like(w), where=w > 0)
+        total = (
+            -(square * shape * first / np.sqrt(1 + square) + 0.5 * change * inverse) * total
+            - (weighted + y * slope) * inverse
+        )
+    result = t * inverse * shape * np.exp(-exponent) / ROOT_2_PI * total
+    return np.where(beyond & (exponent < UNDERFLOW), math.nan, result)
