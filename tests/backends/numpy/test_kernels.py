@@ -62,10 +62,11 @@ def test_derivatives_by_series_agree_with_integrals_and_fractions() -> None:
     a, x = 10 ** rng.uniform(-2, 1.7, (40, 50)), 10 ** rng.uniform(-3, 1.7, (40, 50))
     a[0, :4], x[1, :4] = (0, -1, np.nan, np.inf), (0, -1, np.nan, np.inf)
     quotient = "erfc_quotient_of", (rng.uniform(-5, 20, 500),), 1
+    ratios = [("log1prel_of", (np.append(10 ** rng.uniform(-0.3, 0.3, 500) - 1, 0.0),), n) for n in (0, 1)]
     large = 10 ** rng.uniform(1.4, 5, 500)
     beside = large * (1 + rng.normal(0, 3, 500) / np.sqrt(large))
     moments = [("gammainc_slope", args, n) for args in ((a, x), (large, beside), (a[:, :1], 40.0 + a)) for n in (1, 2)]
-    for name, args, n in (*moments, quotient):
+    for name, args, n in (*moments, *ratios, quotient):
         kernel, default = backend.lazy_override(f"special.{name}"), backend.xp.default(f"special.{name}")
         assert kernel is not None
         assert default is not None

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from xpgrad.types import Array
+from xpgrad.types import Array, Kernel, Namespace
 
 LEAST, MANY, MOST = 30.0, 1000.0, 1e5
 """Parameters from which the expansions are used, from which fewer of their terms are used, and from which SciPy's
@@ -90,19 +90,38 @@ def _gamma_coefficients(least: float) -> tuple[list[list[float]], list[list[floa
     return _trimmed(slopes, least)[1:], [[float(c) for c in reversed(row)] for row in scalars]
 
 
+OF_LOGARITHM = [1 / k for k in range(35, 1, -2)]
+"""Coefficients of even powers of `u` in ``(atanh(u) - u) / u**3``, the highest first."""
+
+
 def log_excess(x: Array) -> Array:
     """Return ``x - log(1 + x)``, without cancellation."""
     near = (x >= -0.5) & (x <= 1)
     small = x if near.all() else np.where(near, x, 0.0)
     u = small / (2 + small)
-    square, total = u * u, np.zeros_like(x)
-    for k in range(35, 1, -2):
-        total *= square
-        total += 1 / k
-    total *= square
-    total *= -2 * u
-    total += small * u
+    square = u * u
+    total = small * u - 2 * u * square * polynomial(square, OF_LOGARITHM)
     return total if small is x else np.where(near, total, x - np.log1p(x))
+
+
+def log1prel_of(library: Any, xp: Namespace, default: Kernel) -> Kernel:
+    """Return the derivatives of orders 0 and 1 in closed form, near 0 with a series instead of an integral."""
+
+    def kernel(x: Array, /, n: int) -> Array:
+        if n > 1 or not x.ndim:
+            return default(x, n=n)
+        zero, near = x == 0, np.abs(x) < 0.5
+        safe = np.where(zero, 1.0, x).astype(x.dtype)
+        ratio = np.where(zero, 1.0, np.log1p(safe) / safe).astype(x.dtype)
+        if n == 0:
+            return ratio
+        u = np.where(near, x, 0.0).astype(x.dtype)
+        u /= 2 + u
+        rest = 1 - u
+        inner = rest * (0.5 - 0.5 * u * rest * polynomial(u * u, OF_LOGARITHM) - 1 / (1 + u))
+        return np.where(near, inner, (1 / (1 + safe) - ratio) / safe)
+
+    return kernel
 
 
 def polynomial(x: Array, coefficients: list[float]) -> Array:

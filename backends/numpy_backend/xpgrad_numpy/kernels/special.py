@@ -82,6 +82,7 @@ PARTLY = frozenset(
         "gammainc",
         "gammainc_slope",
         "kve_moment",
+        "log1prel_of",
         "mills_excess",
         "stdtr_slope",
     ]
@@ -144,7 +145,7 @@ def _partly(name: str, library: Any, xp: Namespace) -> Kernel:
     make = {
         "betainc_moment": tails.betainc_moment, "elliptic_of": _elliptic, "erfc_quotient_of": tails.erfc_quotient_of,
         "gammainc": _gammainc, "gammainc_slope": tails.gammainc_slope, "kve_moment": _kve_moment,
-        "mills_excess": tails.mills_excess, "stdtr_slope": tails.stdtr_slope,
+        "log1prel_of": expansions.log1prel_of, "mills_excess": tails.mills_excess, "stdtr_slope": tails.stdtr_slope,
     }[name]  # fmt: skip
     return make(library, xp, xp.default(f"special.{name}"))
 
