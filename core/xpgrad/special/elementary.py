@@ -151,7 +151,7 @@ def sinc_of(xp: Namespace, x: AnyArray, /, n: int) -> Array:
 
 
 def _boxcox_by_power(xp: Namespace, x: Array, lmbda: Array) -> Array:
-    log, edge = xp.log(xp.where(x == 0, 1.0, x)), 1 / xp.square(xp.where(lmbda > 0, lmbda, math.nan))
+    log, edge = xp.log(xp.where(x == 0, 1.0, x)), 1 / xp.square(xp.where((x == 0) & (lmbda > 0), lmbda, math.nan))
     edge = edge + xp.cornered(xp.zeros_like(edge), (x == 0) & (lmbda < 1), x)
     return xp.where(x == 0, edge, xp.square(log) * xp.special.exprel_of(lmbda * log, n=1))
 

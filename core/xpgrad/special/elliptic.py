@@ -8,6 +8,7 @@ from typing import cast
 
 from xpgrad.array_api.elementwise.arithmetic import sqrt
 from xpgrad.array_api.elementwise.trigonometric import cos, sin
+from xpgrad.array_api.searching import where
 from xpgrad.graph.variable import Variable
 from xpgrad.special.integrals import ellipkm1, first_integrals
 from xpgrad.special.operands import composed, special
@@ -65,7 +66,8 @@ def _integrand(xp: Namespace, phi: Array, m: Array, n: int, power: float) -> Arr
     sine = xp.sin(phi)
     square = sine * sine
     cosine = xp.cos(phi)
-    return square**n * (cosine * cosine + (1 - m) * square) ** (power - n)
+    rest = xp.where(m < 0.5, 1 - m * square, cosine * cosine + (1 - m) * square)  # neither's slope cancels
+    return square**n * rest ** (power - n)
 
 
 @special(
@@ -139,14 +141,9 @@ def ellipeinc(xp: Namespace, phi: RealOperand, m: RealOperand, /) -> Array:
     return xp.special.elliptic_of(phi, m, n=0, power=0.5)
 
 
-def _delta(xp: Namespace, phi: Array, m: Array) -> Array:
-    sine, cosine = xp.sin(phi), xp.cos(phi)
-    return xp.sqrt(cosine * cosine + (1 - m) * (sine * sine))
-
-
 @special(
-    u=lambda xp, gy, m, y: gy * _delta(xp, y, m),
-    m=lambda xp, gy, m, y: gy * (-0.5 * xp.special.elliptic_of(y, m, n=1, power=-0.5) * _delta(xp, y, m)),
+    u=lambda xp, gy, m, y: gy * _integrand(xp, y, m, 0, 0.5),
+    m=lambda xp, gy, m, y: gy * (-0.5 * xp.special.elliptic_of(y, m, n=1, power=-0.5) * _integrand(xp, y, m, 0, 0.5)),
 )
 def jacobi_am(xp: Namespace, u: RealOperand, m: RealOperand, /) -> Array:
     """Amplitude of Jacobi's elliptic functions, the inverse of `ellipkinc` in its first argument, elementwise.
@@ -179,7 +176,7 @@ def ellipj(u: RealOperand, m: RealOperand, /) -> tuple[Variable, Variable, Varia
     """
     phi = jacobi_am(u, m)
     sn, cn = sin(phi), cos(phi)
-    return sn, cn, sqrt(cn * cn + (1 - m) * (sn * sn)), phi
+    return sn, cn, sqrt(where(cast("Variable", m) < 0.5, 1 - m * (sn * sn), cn * cn + (1 - m) * (sn * sn))), phi
 
 
 @composed

@@ -14,7 +14,7 @@ from xpgrad.types import AnyArray, Array, Namespace, RealOperand
 __all__ = ["gdtria", "gdtrix", "hyp0f1", "hyp2f1", "ndtri_exp", "powm1", "wrightomega"]
 
 
-@special(x=lambda xp, gy, y: gy * (y / (1 + y)))
+@special(x=lambda xp, gy, y: gy * xp.where(y > 1, 1 / (1 + 1 / xp.where(y > 1, y, 1.0)), y / (1 + y)))
 def wrightomega(xp: Namespace, x: AnyArray, /) -> Array:
     """Solution `y` of ``y + log(y) = x``, elementwise."""
     low, infinite = x < -2, xp.isinf(x)
