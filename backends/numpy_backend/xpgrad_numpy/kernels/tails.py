@@ -29,8 +29,9 @@ FRACTION_FROM = 2.5
 """Arguments from which the difference from the asymptote cancels more than four bits."""
 TERMS = 40
 """Terms of the fraction at the smallest argument for which it is used."""
-FEWEST = 0.01
-"""Degrees of freedom from which derivatives of Student's distribution by them are power series without cancellation."""
+FEWEST = 0.01, 0.1
+"""Degrees of freedom from which the first and the second derivative of Student's distribution by them are power series
+whose terms cancel little."""
 FEW, OF_FEW, OF_MANY = 3.0, 0.5, 0.25
 """Few degrees of freedom, and the ``t**2 / (df + t**2)`` up to which terms of the power series that starts at 0 cancel
 less than those of the other, for few and more degrees."""
@@ -282,8 +283,8 @@ def _fraction_slope(step: Callable[..., tuple[Array, Array]], *arguments: Array)
 def stdtr_slope(library: Any, xp: Namespace, default: Kernel) -> Kernel:
     """Return the derivatives of orders 1 and 2 of `stdtr` by the degrees of freedom, if there are many by expansions.
 
-    If there are few, those of order 1 are Gauss's power series for `betainc`, with terms whose limit depends on the
-    degrees of freedom, too.
+    If there are few, they are Gauss's power series for `betainc`, with terms whose limit depends on the degrees of
+    freedom, too.
     """
 
     def kernel(df: Array, t: Array, /, n: int) -> Array:
@@ -291,7 +292,7 @@ def stdtr_slope(library: Any, xp: Namespace, default: Kernel) -> Kernel:
         df, t = np.broadcast_arrays(df, t)
         if not df.ndim:
             return kernel(df[None], t[None], n=n).reshape(())
-        near = (df >= FEWEST) & (df < math.inf) & (np.abs(t) <= 1e30)
+        near = (df >= FEWEST[0]) & (df < math.inf) & (np.abs(t) <= 1e30)
         if n > 2 or not near.any():
             return default(df, t, n=n)
         found = _student_slope(library, df[near].astype(np.float64), t[near].astype(np.float64), n)
@@ -301,37 +302,44 @@ def stdtr_slope(library: Any, xp: Namespace, default: Kernel) -> Kernel:
 
 
 def _student_slope(library: Any, df: Array, t: Array, n: int) -> Array:
-    """Return the derivatives of order `n`, NaN where they are left to the default kernel."""
+    """Return the derivatives of order `n`, 1 or 2, NaN where they are left to the default kernel."""
     y, many = np.full_like(t, math.nan), df > expansions.MANY_DEGREES
     if many.any():
         y[many] = expansions.student_slope(df[many], t[many], n)
-    if n > 1:
-        return y
-    square, rest = t * t, np.isnan(y)
+    square, rest = t * t, np.isnan(y) & (df >= FEWEST[n - 1])
     inner = square <= df * np.where(df <= FEW, OF_FEW / (1 - OF_FEW), OF_MANY / (1 - OF_MANY))
     for part, slope in ((rest & inner, _student_inner), (rest & ~inner, _student_outer)):
         if part.any():
-            y[part] = np.copysign(0.5, t[part]) * slope(library, df[part], square[part])
+            y[part] = np.copysign(0.5, t[part]) * slope(library, df[part], square[part], n)
     return y
 
 
-def _student_inner(library: Any, df: Array, square: Array) -> Array:
+def _student_inner(library: Any, df: Array, square: Array, n: int) -> Array:
     """Return the derivatives of the probability of ``t**2`` below `square`, by powers of ``square / (df + square)``.
 
-    The terms are ``x**(1 / 2 + k) * (1 - x)**b * gamma(b + 1 / 2 + k) / (gamma(k + 3 / 2) * gamma(b))``, `b` half `df`.
+    `slope` and `bend` are derivatives of the logarithms of the terms ``x**(1 / 2 + k) * (1 - x)**b * gamma(b + 1 / 2 +
+    k) / (gamma(k + 3 / 2) * gamma(b))``, `b` half `df`.
     """
     b, x = 0.5 * df, square / (df + square)
     term = np.sqrt(x) * np.exp(-b * np.log1p(square / df)) * (2 / library.beta(0.5, b))
     slope = _psi_rise(b) + 0.5 * (x / df - expansions.log_excess(-x))
-    total, below, factor, product = term * slope, df + 1, x * (b + 0.5), np.empty_like(df)
+    below, factor, product = df + 1, x * (b + 0.5), np.empty_like(df)
     fall, rest, k = (1 - x) / df, 1.0, 0
+    total, bend = term * slope, None
+    if n == 2:
+        bend = 0.25 * (library.polygamma(1, b + 0.5) - library.polygamma(1, b)) + 0.5 * (fall * fall + x * x / df)
+        total = term * (slope * slope + bend)
     top, most = float(x.max(initial=0.0)), float(b.max(initial=0.0))
     while rest > NEGLIGIBLE:
         slope -= fall
         slope += np.divide(1.0, below, out=product)
         term *= factor
         term *= 1 / (k + 1.5)
-        total += np.multiply(term, slope, out=product)
+        if n == 2:
+            bend += fall * fall - product * product
+            total += term * (slope * slope + bend)
+        else:
+            total += np.multiply(term, slope, out=product)
         below += 2
         factor += x
         rest *= top * max(1.0, (most + 0.5 + k) / (k + 1.5))
@@ -339,13 +347,18 @@ def _student_inner(library: Any, df: Array, square: Array) -> Array:
     return total
 
 
-def _student_outer(library: Any, df: Array, square: Array) -> Array:
+def _student_outer(library: Any, df: Array, square: Array, n: int) -> Array:
     """Return the derivatives of the probability of ``t**2`` below `square`, by powers of ``df / (df + square)``."""
     b, x = 0.5 * df, df / (df + square)
     log, rise = np.log1p(square / df), square / (df + square) / df
     term = np.sqrt(1 - x) * np.exp(-b * log) / (b * library.beta(0.5, b))
     slope = 0.5 * (df * rise - x / df - log + library.psi(b + 0.5) - library.psi(b + 1))
-    total, over, below, product = term * slope, b + 0.5, b + 1, np.empty_like(df)
+    over, below, product = b + 0.5, b + 1, np.empty_like(df)
+    total, bend = term * slope, None
+    if n == 2:
+        bend = 0.25 * (library.polygamma(1, over) - library.polygamma(1, below))
+        bend += 0.5 * (df * rise * rise + (x / df) ** 2)
+        total = term * (slope * slope + bend)
     top, rest = float(x.max(initial=0.0)), 1.0
     while rest > NEGLIGIBLE:
         term *= x
@@ -353,7 +366,11 @@ def _student_outer(library: Any, df: Array, square: Array) -> Array:
         slope += rise
         np.multiply(over, below, out=product)
         slope += np.divide(0.25, product, out=product)
-        total += np.multiply(term, slope, out=product)
+        if n == 2:
+            bend -= rise * (1 + x) / df + 2 * product * product * (over + below)
+            total += term * (slope * slope + bend)
+        else:
+            total += np.multiply(term, slope, out=product)
         over += 1
         below += 1
         rest *= top
