@@ -12,12 +12,12 @@ from typing import Any
 
 from xpgrad.special.beta_functions import beyond_logarithm
 from xpgrad.special.gamma_functions import LOG_ROOT_2_PI, STIRLING_FROM, stirling_error
-from xpgrad.special.incomplete_gamma import DROP, deviance, halley, log_beside_1, width_of_peak
+from xpgrad.special.incomplete_gamma import DROP, deviance, halley, log_ratio, width_of_peak
 from xpgrad.special.operands import special, where_scalars
 from xpgrad.special.quadrature import integral
 from xpgrad.types import Array, Namespace, RealOperand
 
-__all__ = ["betainc", "betainc_moment", "betaincc", "betainccinv", "betaincinv"]
+__all__ = ["betainc", "betainc_slope", "betaincc", "betainccinv", "betaincinv"]
 
 NODES = 32
 Weight = Callable[[Array, Array], Array]
@@ -124,8 +124,8 @@ def _tails(xp: Namespace, a: Array, b: Array, edge: Array, left: Array) -> tuple
 
 
 @special(
-    a=lambda xp, gy, a, b, x: gy * xp.special.betainc_moment(a, b, x, m=1, n=0),
-    b=lambda xp, gy, a, b, x: gy * xp.special.betainc_moment(a, b, x, m=0, n=1),
+    a=lambda xp, gy, a, b, x: gy * xp.special.betainc_slope(a, b, x, m=1, n=0),
+    b=lambda xp, gy, a, b, x: gy * xp.special.betainc_slope(a, b, x, m=0, n=1),
     x=lambda xp, gy, a, b, x: gy * beta_density(xp, a, b, x, 1 - x),
 )
 def betainc(xp: Namespace, a: RealOperand, b: RealOperand, x: RealOperand, /) -> Array:
@@ -138,8 +138,8 @@ def betainc(xp: Namespace, a: RealOperand, b: RealOperand, x: RealOperand, /) ->
 
 
 @special(
-    a=lambda xp, gy, a, b, x: -gy * xp.special.betainc_moment(a, b, x, m=1, n=0),
-    b=lambda xp, gy, a, b, x: -gy * xp.special.betainc_moment(a, b, x, m=0, n=1),
+    a=lambda xp, gy, a, b, x: -gy * xp.special.betainc_slope(a, b, x, m=1, n=0),
+    b=lambda xp, gy, a, b, x: -gy * xp.special.betainc_slope(a, b, x, m=0, n=1),
     x=lambda xp, gy, a, b, x: -gy * beta_density(xp, a, b, x, 1 - x),
 )
 def betaincc(xp: Namespace, a: RealOperand, b: RealOperand, x: RealOperand, /) -> Array:
@@ -151,70 +151,84 @@ def betaincc(xp: Namespace, a: RealOperand, b: RealOperand, x: RealOperand, /) -
 
 
 @special(
-    a=lambda xp, gy, a, b, x, m, n: gy * _moment_slope(xp, a, b, x, m, n, (1, 0)),
-    b=lambda xp, gy, a, b, x, m, n: gy * _moment_slope(xp, a, b, x, m, n, (0, 1)),
-    x=lambda xp, gy, a, b, x, m, n: gy * _integrand(xp, a, b, x, m, n),
+    a=lambda xp, gy, a, b, x, m, n: gy * xp.special.betainc_slope(a, b, x, m=m + 1, n=n),
+    b=lambda xp, gy, a, b, x, m, n: gy * xp.special.betainc_slope(a, b, x, m=m, n=n + 1),
+    x=lambda xp, gy, a, b, x, m, n: (
+        gy * (_change(xp, a, b, m, n)(*_ends(xp, a, b, x)) * beta_density(xp, a, b, x, 1 - x))
+    ),
 )
-def betainc_moment(xp: Namespace, a: RealOperand, b: RealOperand, x: RealOperand, /, m: int, n: int) -> Array:
-    """Integral of the beta distribution's density times powers of ``log(t)`` and ``log(1 - t)`` minus their means.
+def betainc_slope(xp: Namespace, a: RealOperand, b: RealOperand, x: RealOperand, /, m: int, n: int) -> Array:
+    """Derivative of `betainc` of orders `m` and `n`, not both 0, with respect to `a` and `b`, elementwise.
 
-    It is the integral from 0 to `x` left of about the median, otherwise minus the integral from `x` to 1. The powers
-    `m` and `n` 1 and 0 give the derivative of `betainc` with respect to `a`, 0 and 1 that to `b`.
+    It is an integral from 0 to `x` left of about the median, otherwise one from `x` to 1.
     """
     a, b, edge, valid, left = _sides(xp, a, b, x)
-    first, second = ((_centre(xp, a, b, i, 1 - i) + 0 * edge)[..., None] for i in (1, 0))
+    first, second = (xp.expand_dims(z + 0 * edge, axis=-1) for z in (a, b))
+    return xp.where(valid, _derivative(xp, a, b, edge, left, _change(xp, first, second, m, n)), math.nan)
 
-    def weight(log_t: Array, log_rest: Array) -> Array:
-        return _powers(log_t + first, log_rest + second, m, n)
 
+def _derivative(xp: Namespace, a: Array, b: Array, edge: Array, left: Array, change: Weight) -> Array:
+    """Return the integral of the density times `change` up to `edge` where `left`, else minus the one from it on."""
     swap = left[..., None]
 
-    def swapped(near: Array, far: Array) -> Array:
-        return weight(xp.where(swap, near, far), xp.where(swap, far, near))
+    def weight(near: Array, far: Array) -> Array:
+        return change(xp.where(swap, near, far), xp.where(swap, far, near))
 
-    small = _integral(xp, xp.where(left, a, b), xp.where(left, b, a), xp.where(left, edge, -edge), swapped)
-    small = xp.where(xp.abs(edge) == 700, 0.0, small)
-    return xp.where(valid, xp.where(left, small, -small), math.nan)
-
-
-def _powers(first: Array, second: Array, m: int, n: int) -> Array:
-    if not m:
-        return second**n
-    return first**m * second**n if n else first**m
+    small = _integral(xp, xp.where(left, a, b), xp.where(left, b, a), xp.where(left, edge, -edge), weight)
+    return xp.where(xp.abs(edge) == 700, 0.0, xp.where(left, small, -small))
 
 
-def _integrand(xp: Namespace, a: Array, b: Array, x: Array, m: int, n: int) -> Array:
-    both = xp.special.psi(a + b)
-    first = log_beside_1(xp, a, x) - xp.special.psi(a) + both
-    second = log_beside_1(xp, b, 1 - x) - xp.special.psi(b) + both
-    return _powers(first, second, m, n) * beta_density(xp, a, b, x, 1 - x)
+def _ends(xp: Namespace, a: Array, b: Array, x: Array) -> tuple[Array, Array]:
+    """Return the arguments of `_change` at `x`."""
+    return log_ratio(xp, x, a / (a + b), a), log_ratio(xp, 1 - x, b / (a + b), b)
 
 
-def _moment_slope(xp: Namespace, a: Array, b: Array, x: Array, m: int, n: int, by: tuple[int, int]) -> Array:
-    """Return the derivative of `betainc_moment` with respect to `a` or `b`, on which the means depend too."""
+def _change(xp: Namespace, a: Array, b: Array, m: int, n: int) -> Weight:
+    """Return the derivative of orders `m` and `n` of the density by the parameters, divided by it.
 
-    def lower(m: int, n: int) -> Array:
-        if m == n == 0:
-            return xp.where(_sides(xp, a, b, x)[4], xp.special.betainc(a, b, x), -xp.special.betaincc(a, b, x))
-        return xp.special.betainc_moment(a, b, x, m=m, n=n)
+    It is a function of ``log(t / mean)`` and ``log((1 - t) / (1 - mean))``. The density is the product of the
+    parameters by which it is differentiated and a factor that is smooth where they are small.
+    """
+    psi_rise, slopes = xp.special.psi_rise, {}
+    for i, j in _orders(m, n):
+        own, other = (a, b) if i else (b, a)
+        if i + j == 1:
+            slopes[i, j] = beyond_logarithm(xp, own + 1, other - 1) - xp.log1p(1 / own)
+        else:
+            both = i and j
+            slopes[i, j] = (
+                xp.special.polygamma_of(a + b, n=i + j - 1) if both else psi_rise(own + 1, other - 1, n=i + j - 1)
+            )
 
-    both = xp.special.polygamma_of(a + b, n=1)
-    total = xp.special.betainc_moment(a, b, x, m=m + by[0], n=n + by[1])
-    if m:
-        change = xp.special.polygamma_of(a, n=1) - both if by[0] else -both
-        total = total - m * (change * lower(m - 1, n))
-    if n:
-        change = xp.special.polygamma_of(b, n=1) - both if by[1] else -both
-        total = total - n * (change * lower(m, n - 1))
-    return total
+    def weight(first: Array, second: Array) -> Array:
+        logs = {(1, 0): first, (0, 1): second}
+        found = _products({key: y + logs.get(key, 0.0) for key, y in slopes.items()}, m, n)
+        factors = [(p, q) for p in range(min(m, 1) + 1) for q in range(min(n, 1) + 1)]
+        return sum(found[m - p, n - q] * ((m / a) ** p * (n / b) ** q) for p, q in factors)
+
+    return weight
+
+
+def _orders(m: int, n: int) -> list[tuple[int, int]]:
+    return [(i, j) for i in range(m + 1) for j in range(n + 1) if i + j]
+
+
+def _products(slopes: dict[tuple[int, int], Array], m: int, n: int) -> dict[tuple[int, int], Array]:
+    """Return derivatives of a function up to orders `m` and `n`, divided by it, from those of its logarithm."""
+    found: dict[tuple[int, int], Any] = {(0, 0): 1.0}
+    for i, j in _orders(m, n):
+        k, h = (i - 1, j) if i else (i, j - 1)
+        lower = [(p, q) for p in range(k + 1) for q in range(h + 1)]
+        found[i, j] = sum(math.comb(k, p) * math.comb(h, q) * slopes[i - p, j - q] * found[p, q] for p, q in lower)
+    return found
 
 
 def _inverse_slope(xp: Namespace, a: Array, b: Array, x: Array, rest: Array, m: int) -> Array:
     """Return the derivative of the inverse with respect to `a` if `m` is 1, else to `b`, at `x`, ``1 - rest``."""
     low = x <= 0.5
     a1, b1, x1 = xp.where(low, a, b), xp.where(low, b, a), xp.where(low, x, rest)
-    first = xp.special.betainc_moment(a1, b1, x1, m=1, n=0)
-    second = xp.special.betainc_moment(a1, b1, x1, m=0, n=1)
+    first = xp.special.betainc_slope(a1, b1, x1, m=1, n=0)
+    second = xp.special.betainc_slope(a1, b1, x1, m=0, n=1)
     by_a, by_b = xp.where(low, first, -second), xp.where(low, second, -first)
     return -(by_a if m else by_b) / beta_density(xp, a, b, x, rest)
 
@@ -293,14 +307,8 @@ def ratio_slope(xp: Namespace, a: Array, b: Array, log_ratio: Array, m: int, n: 
     valid = (a > 0) & (b > 0) & ~xp.isnan(edge)
     a, b = xp.where(valid, a, 1.0), xp.where(valid, b, 1.0)
     edge = xp.minimum(xp.maximum(xp.where(valid, edge, 0.0), xp.full_like(edge, -700.0)), xp.full_like(edge, 700.0))
-    left = _left_of_median(xp, a, b, edge)
-    swap, change = left[..., None], _density_change(xp, a[..., None], b[..., None], m, n)
-
-    def weight(near: Array, far: Array) -> Array:
-        return change(xp.where(swap, near, far), xp.where(swap, far, near))
-
-    small = _integral(xp, xp.where(left, a, b), xp.where(left, b, a), xp.where(left, edge, -edge), weight)
-    return xp.where(valid, xp.where(xp.abs(edge) == 700, 0.0, xp.where(left, small, -small)), math.nan)
+    left, change = _left_of_median(xp, a, b, edge), _ratio_change(xp, a[..., None], b[..., None], m, n)
+    return xp.where(valid, _derivative(xp, a, b, edge, left, change), math.nan)
 
 
 def ratio_density_change(xp: Namespace, a: Array, b: Array, ratio: Array, m: int, n: int) -> Array:
@@ -318,23 +326,21 @@ def ratio_density_change(xp: Namespace, a: Array, b: Array, ratio: Array, m: int
 
     mean, rest = a / (a + b), b / (a + b)
     first = part(rest, mean, 1 / ratio) if m else ratio
-    y = _density_change(xp, a, b, m, n)(first, part(mean, rest, ratio))
+    y = _ratio_change(xp, a, b, m, n)(first, part(mean, rest, ratio))
     return xp.where(zero, y - first - xp.log(mean), y) if (m, n) == (1, 0) else y  # with 0 for log(0), as `xlogy`
 
 
-def _density_change(xp: Namespace, a: Array, b: Array, m: int, n: int) -> Weight:
+def _ratio_change(xp: Namespace, a: Array, b: Array, m: int, n: int) -> Weight:
     """Return the function of ``log(t / mean)`` and ``log((1 - t) / (1 - mean))`` that `ratio_slope` integrates.
 
     Derivatives of the logarithm of the density are `centres` plus polynomials of ``t / mean`` and ``(1 - t) / (1 -
     mean)``; sums of their products are those of the density.
     """
-    orders = [(i, j) for i in range(m + 1) for j in range(n + 1) if i + j]
-    centres = {(i, j): _centre(xp, a, b, i, j) for i, j in orders}
+    centres = {(i, j): _centre(xp, a, b, i, j) for i, j in _orders(m, n)}
 
     def weight(first: Array, second: Array) -> Array:
-        found: dict[tuple[int, int], Any] = {(0, 0): 1.0}
         slopes = dict(centres)
-        for i, j in orders:
+        for i, j in centres:
             total = i + j
             if total == 1:
                 slopes[i, j] = slopes[i, j] - xp.special.exp_excess(first if i else second)
@@ -346,10 +352,7 @@ def _density_change(xp: Namespace, a: Array, b: Array, m: int, n: int) -> Weight
                 bend = (total - 1) * p**i * q**j - (i * p ** max(i - 1, 0) * q**j + j * p**i * q ** max(j - 1, 0))
                 scale = (-1) ** total * math.factorial(total - 2) / (a + b) ** (total - 1)
                 slopes[i, j] = slopes[i, j] + scale * (1 + bend)
-            k, h = (i - 1, j) if i else (i, j - 1)
-            lower = [(p, q) for p in range(k + 1) for q in range(h + 1)]
-            found[i, j] = sum(math.comb(k, p) * math.comb(h, q) * slopes[i - p, j - q] * found[p, q] for p, q in lower)
-        return found[m, n]
+        return _products(slopes, m, n)[m, n]
 
     return weight
 

@@ -61,7 +61,7 @@ def _integral(xp: Namespace, a: Array, x: Array, weight: Callable[[Array], Array
     """Return the integral of the density times ``weight(log(t / a))`` from 0 to `x` where `left`, else from `x` on."""
     k = DROP / a
     inside = (x > 0) & ~xp.isinf(x)
-    edge = _log_ratio(xp, a, xp.where(inside, x, 1.0))
+    edge = log_ratio(xp, xp.where(inside, x, 1.0), a, a)
     edge = xp.where(x <= 0, -700.0, xp.where(xp.isinf(x), 0.0, edge))
     log_factor = 0.5 * xp.log(a) - LOG_ROOT_2_PI - stirling_error(xp, a)
     columns_of_a, columns_of_factor = (a + 0 * x)[..., None], (log_factor + 0 * edge)[..., None]
@@ -149,7 +149,7 @@ def gammaincc(xp: Namespace, a: RealOperand, x: RealOperand, /) -> Array:
 
 @special(
     a=lambda xp, gy, a, x, n: gy * xp.special.gammainc_slope(a, x, n=n + 1),
-    x=lambda xp, gy, a, x, n: gy * (_density_change(xp, a, n)(_log_ratio(xp, a, x)) * gamma_density(xp, a, x)),
+    x=lambda xp, gy, a, x, n: gy * (_density_change(xp, a, n)(log_ratio(xp, x, a, a)) * gamma_density(xp, a, x)),
 )
 def gammainc_slope(xp: Namespace, a: RealOperand, x: RealOperand, /, n: int) -> Array:
     """Derivative of `gammainc` of order `n`, at least 1, with respect to `a`, elementwise.
@@ -176,15 +176,11 @@ def _density_change(xp: Namespace, a: Array, n: int) -> Callable[[Array], Array]
     return change
 
 
-def log_beside_1(xp: Namespace, a: Array, x: Array) -> Array:
-    """Return ``log(x)``, and 0 at ``x == 0`` for ``a == 1``: as in derivatives of ``xlogy(a - 1, x)``."""
-    return xp.log(xp.where((x == 0) & (a == 1), 1.0, x))
-
-
-def _log_ratio(xp: Namespace, a: Array, x: Array) -> Array:
-    """Return ``log(x / a)``, without cancellation; at 0 as `log_beside_1`."""
-    near = xp.abs(x - a) < 0.5 * a
-    return xp.where(near, xp.log1p(xp.where(near, (x - a) / a, 0.0)), log_beside_1(xp, a, x) - xp.log(a))
+def log_ratio(xp: Namespace, x: Array, mean: Array, a: Array) -> Array:
+    """Return ``log(x / mean)``, without cancellation; for ``a == 1`` with 0 for ``log(0)``, as ``xlogy(a - 1, x)``."""
+    near = xp.abs(x - mean) < 0.5 * mean
+    log = xp.log(xp.where((x == 0) & (a == 1), 1.0, x)) - xp.log(mean)
+    return xp.where(near, xp.log1p(xp.where(near, (x - mean) / mean, 0.0)), log)
 
 
 def _inverse(xp: Namespace, a: Array, p: Array, q: Array) -> Array:

@@ -79,11 +79,11 @@ def _solved(xp: Namespace, tails: Tails, p: Array, valid: Array, rising: bool, c
 
 def _by_a(xp: Namespace, a: Array, b: Array, x: Array) -> Array:
     """Return the derivative of `betainc` by its first parameter."""
-    return xp.special.betainc_moment(a, b, x, m=1, n=0)
+    return xp.special.betainc_slope(a, b, x, m=1, n=0)
 
 
 def _by_b(xp: Namespace, a: Array, b: Array, x: Array) -> Array:
-    return xp.special.betainc_moment(a, b, x, m=0, n=1)
+    return xp.special.betainc_slope(a, b, x, m=0, n=1)
 
 
 @special(

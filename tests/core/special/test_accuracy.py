@@ -29,8 +29,9 @@ RANGES = {"float32": (1e-36, 1e37), "float64": (1e-290, 1e300)}
 NOISE = 1e-50
 """Relative to the value, how small a derivative in references.txt may be only because of rounding."""
 SECOND = (
-    "betaln", "boxcox", "dawsn", "ellipeinc", "erfcx", "gammainc", "gammaincc", "hyperbolic_sine_integral", "i0e",
-    "i1e", "jacobi_am", "k0e", "k1e", "rgamma", "sine_integral", "spence", "wrightomega",
+    "betaincc", "betaln", "boxcox", "dawsn", "ellipeinc", "erfcx", "fdtrc", "gammainc", "gammaincc",
+    "hyperbolic_sine_integral", "i0e", "i1e", "jacobi_am", "k0e", "k1e", "rgamma", "sine_integral", "spence",
+    "wrightomega",
 )  # fmt: skip
 """Special functions whose second derivatives are also compared, with a bound of 1e-12 at least."""
 TERMS: dict[str, Any] = {

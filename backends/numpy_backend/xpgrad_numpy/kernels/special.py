@@ -76,7 +76,7 @@ OF_COMPLEX = {
 }  # fmt: skip
 PARTLY = frozenset(
     [
-        "betainc_moment",
+        "betainc_slope",
         "elliptic_of",
         "erfc_quotient_of",
         "gammainc",
@@ -143,7 +143,7 @@ def _library() -> Any:
 
 def _partly(name: str, library: Any, xp: Namespace) -> Kernel:
     make = {
-        "betainc_moment": tails.betainc_moment, "elliptic_of": _elliptic, "erfc_quotient_of": tails.erfc_quotient_of,
+        "betainc_slope": tails.betainc_slope, "elliptic_of": _elliptic, "erfc_quotient_of": tails.erfc_quotient_of,
         "gammainc": _gammainc, "gammainc_slope": tails.gammainc_slope, "kve_moment": _kve_moment,
         "log1prel_of": expansions.log1prel_of, "mills_excess": tails.mills_excess, "stdtr_slope": tails.stdtr_slope,
     }[name]  # fmt: skip

@@ -201,7 +201,7 @@ def mills_excess(library: Any, xp: Namespace, default: Kernel) -> Kernel:
     return kernel
 
 
-def betainc_moment(library: Any, xp: Namespace, default: Kernel) -> Kernel:
+def betainc_slope(library: Any, xp: Namespace, default: Kernel) -> Kernel:
     """Return the integrals of order 1, the derivatives of `betainc` by its parameters, from its continued fraction."""
 
     def kernel(a: Array, b: Array, x: Array, /, m: int, n: int) -> Array:
