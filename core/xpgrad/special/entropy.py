@@ -129,16 +129,16 @@ def pseudo_huber(xp: Namespace, delta: RealOperand, r: RealOperand, /) -> Array:
 
 
 def _pseudo_slope(xp: Namespace, delta: Array, r: Array) -> Array:
-    """Return ``delta * r / hypot(delta, r)``, for large `r` in a form whose derivative is not a difference."""
+    """Return ``delta * r / hypot(delta, r)``, in forms whose derivatives are not differences."""
     far = xp.abs(r) > xp.abs(delta)
     large, quotient = xp.where(far, r, 1.0), xp.where(far, delta, 0.0) / xp.where(far, r, 1.0)
     outer = delta * xp.sign(large) / xp.hypot(xp.ones_like(quotient), quotient)
-    small, width = xp.where(far, 0.0, r), xp.where(far, 1.0, delta)
-    return xp.where(far, outer, small * (width / xp.hypot(width, small)))
+    small, width = xp.where(far, 0.0, r), xp.where(far | (delta == 0), 1.0, delta)
+    return xp.where(far, outer, xp.sign(width) * small / xp.hypot(xp.ones_like(width), small / width))
 
 
 def _pseudo_delta(xp: Namespace, delta: Array, r: Array) -> Array:
     """Return the derivative of ``delta * (root - delta)`` with respect to `delta`, ``(root - delta)**2 / root``."""
-    root = xp.hypot(delta, r)
+    root = xp.hypot(delta, xp.where((delta == 0) & (r == 0), 1.0, r))
     excess = r * (r / (root + delta))
     return excess * (excess / root)

@@ -212,11 +212,15 @@ def test_every_function_has_references() -> None:
 
 
 @pytest.mark.parametrize("device", ["@numpy", "@torch:cpu"])
-def test_mixed_second_derivatives_by_large_parameters_are_derivatives_of_the_density(device: str) -> None:
+def test_mixed_second_derivatives_by_large_parameters_are_those_of_the_derivative_by_the_other_argument(
+    device: str,
+) -> None:
     mp = pytest.importorskip("mpmath").mp
     of_gamma = lambda a, x: mp.exp((a - 1) * mp.log(x) - x - mp.loggamma(a))  # noqa: E731
     scale = lambda df: mp.exp(mp.loggamma((df + 1) / 2) - mp.loggamma(df / 2)) / mp.sqrt(df * mp.pi)  # noqa: E731
+    slope = lambda delta, r: r / mp.sqrt(1 + (r / delta) ** 2)  # noqa: E731
     densities = {
+        "pseudo_huber": (slope, [(106.0, -0.0024), (1.0, 0.003)]),
         "gammainc": (of_gamma, [(1e5, 100_300.0), (1e8, 1e8 - 5000)]),
         "stdtr": (lambda df, t: scale(df) * (1 + t * t / df) ** (-(df + 1) / 2), [(500.0, 1.3), (1e6, -2.2)]),
     }

@@ -437,6 +437,10 @@ def test_gradient_of_erfinv_is_infinite_at_the_ends() -> None:
     assert _gradient(special.ndtri, 0.0) == (np.inf,)
 
 
+def test_pseudo_huber_has_gradients_at_0() -> None:
+    assert list(_gradient(special.pseudo_huber, 0.0, 0.0)) == [0, 0]
+
+
 def test_stdtr_has_gradients_at_0() -> None:
     by_df, by_t = _gradient(special.stdtr, 5.0, 0.0)
     assert by_df == 0
