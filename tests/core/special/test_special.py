@@ -1,5 +1,6 @@
 """Special functions: accuracy of the default bodies, edges, compositions, operands, and that they load late."""
 
+import itertools
 import subprocess
 import sys
 import types
@@ -456,6 +457,23 @@ def test_second_derivatives_by_shape_parameters() -> None:
         rest, h = [v.array for v in xs[1:]], 1e-3
         expected = (reference(2.3 + h, *rest) - 2 * reference(2.3, *rest) + reference(2.3 - h, *rest)) / h**2
         assert float(second) == pytest.approx(expected, rel=1e-5)
+
+
+@pytest.mark.parametrize("name", ["gammainc", "stdtr", "betainc", "fdtr"])
+def test_third_derivatives_by_parameters_do_not_depend_on_the_order_of_the_arguments(name: str) -> None:
+    xs = [Variable(np.asarray(v)) for v in ((2.3, 1.7, 0.4) if name in ("betainc", "fdtr") else (2.3, 1.7))]
+
+    def derivative(*places: int) -> float:
+        y = getattr(special, name)(*xs)
+        for place in places:
+            (y,) = xpgrad.grad([y], [xs[place]], enable_double_backprop=True)
+        return float(y.array)
+
+    last = len(xs) - 1
+    for places in ((0, 0, last), (0, last, last), (0, last - 1, last)):
+        expected = derivative(*places)
+        for order in set(itertools.permutations(places)):
+            assert derivative(*order) == pytest.approx(expected, rel=1e-9)
 
 
 def test_integers_and_scalars_become_floats_of_the_arrays_width() -> None:
