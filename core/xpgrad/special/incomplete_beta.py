@@ -131,7 +131,8 @@ def _tails(xp: Namespace, a: Array, b: Array, edge: Array, left: Array) -> tuple
 def betainc(xp: Namespace, a: RealOperand, b: RealOperand, x: RealOperand, /) -> Array:
     """Regularised incomplete beta function, elementwise: the distribution function of the beta distribution.
 
-    The parameters `a` and `b` are positive and the limit `x` from 0 to 1; otherwise the result is NaN.
+    The parameters `a` and `b` are positive and the limit `x` from 0 to 1; otherwise the result is NaN. Second
+    derivatives by them are integrals of 192 nodes, which take up to 70 times as long as the function on NumPy.
     Relative errors are up to 1e-9, including derivatives.
     """
     return beta_tails(xp, a, b, x)[0]

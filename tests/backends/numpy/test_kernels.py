@@ -108,17 +108,21 @@ def test_derivative_of_gammainc_has_the_digits_of_mpmath() -> None:
         np.testing.assert_allclose(kernel(*args.T, n=n), list(map(float, expected)), rtol=64 * np.finfo(float).eps)
 
 
-def test_gammainc_has_the_digits_of_mpmath_in_the_lower_tail_of_a_large_parameter() -> None:
+def test_gammainc_and_its_inverse_have_the_digits_of_mpmath_in_the_lower_tail_of_a_large_parameter() -> None:
     mpmath = pytest.importorskip("mpmath")
     scipy_special = pytest.importorskip("scipy.special")
-    kernel, a = get_device("@numpy").backend.lazy_override("special.gammainc"), 10.0 ** np.array([5, 5.5, 6, 6, 6])
+    backend, a = get_device("@numpy").backend, 10.0 ** np.array([5, 5.5, 6, 6, 6])
+    kernel, inverse = (backend.lazy_override(f"special.{name}") for name in ("gammainc", "gammaincinv"))
     assert kernel is not None
+    assert inverse is not None
     x = a - np.sqrt(a) * np.array([4.5, 6, 4.2, 5, 9])
     with mpmath.workdps(40):
         expected = [float(mpmath.gammainc(s, 0, z, regularized=True)) for s, z in zip(a, x, strict=True)]
     np.testing.assert_allclose(kernel(a, x), expected, rtol=1e-13)
     np.testing.assert_allclose(kernel(a[-1], x[-1]), expected[-1], rtol=1e-13)
     assert kernel(a.astype(np.float32), x.astype(np.float32)).dtype == np.float32
+    np.testing.assert_allclose(inverse(a, np.asarray(expected)), x, rtol=1e-14)
+    np.testing.assert_allclose(inverse(a[-1], expected[-1]), x[-1], rtol=1e-14)
     assert kernel(a[:1], a[:1]) == scipy_special.gammainc(a[0], a[0])
 
 

@@ -23,7 +23,7 @@ MANY_DEGREES = 18.0
 TERMS, OF_STUDENT, DEGREE = 13, 21, 36
 SMALLEST = 1e-19
 """Terms of this size are left out."""
-UNDERFLOW = 745.0
+UNDERFLOW, STEPS = 745.0, 5
 REACH = 2.0
 """Logarithms of ``1 + t**2 / df`` up to which the expansion is used."""
 ROOT_2_PI = math.sqrt(2 * math.pi)
@@ -187,6 +187,22 @@ def gammainc(library: Any, a: Array, x: Array) -> Array:
         total += polynomial(np.maximum(eta, -1), row)
     root = np.sqrt(0.5 * at)
     y[far] = np.exp(-at * half) * (0.5 * library.erfcx(-eta * root) - total / (2 * math.sqrt(math.pi) * root))
+    return y
+
+
+def gammaincinv(library: Any, a: Array, p: Array) -> Array:
+    """Return SciPy's function, with steps of Newton's method on the logarithm of `gammainc` where that differs."""
+    y = library.gammaincinv(a, p)
+    far = (a >= MOST) & (y < a - 4 * np.sqrt(a)) & (p > 0) & (a < math.inf)
+    if not far.any():
+        return y
+    y, at, goal = np.asarray(y), *(np.broadcast_to(z, far.shape)[far].astype(np.float64) for z in (a, p))
+    x = y[far].astype(np.float64)
+    for _ in range(STEPS):
+        value, (_, half, _) = gammainc(library, at, x), _scales(at, x)
+        hazard = np.exp(-at * half) * np.sqrt(at) / (ROOT_2_PI * x * value)
+        x -= np.log(value / goal) / hazard
+    y[far] = x
     return y
 
 

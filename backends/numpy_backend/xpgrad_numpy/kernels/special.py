@@ -2,6 +2,7 @@
 
 import functools
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from xpgrad_numpy.kernels.sinc import SINC
 
 _SAME_NAME = """erf erfc erfcinv erfcx erfinv log_ndtr ndtr ndtri
 gamma gammaln gammasgn loggamma psi rgamma
-gammaincc gammainccinv gammaincinv betainc betaincc betainccinv betaincinv stdtr
+gammaincc gammainccinv betainc betaincc betainccinv betaincinv stdtr
 entr huber kl_div rel_entr xlog1py xlogy logit
 i0 i0e i1 i1e k0 k0e k1 k1e
 boxcox boxcox1p cosdg cosm1 exp10 exprel sindg tandg
@@ -81,6 +82,7 @@ PARTLY = frozenset(
         "erfc_quotient_of",
         "gammainc",
         "gammainc_slope",
+        "gammaincinv",
         "kve_moment",
         "log1prel_of",
         "mills_excess",
@@ -142,16 +144,18 @@ def _library() -> Any:
 
 
 def _partly(name: str, library: Any, xp: Namespace) -> Kernel:
-    make = {
+    make: Callable[[Any, Namespace, Kernel], Kernel] = {
         "betainc_slope": tails.betainc_slope, "elliptic_of": _elliptic, "erfc_quotient_of": tails.erfc_quotient_of,
-        "gammainc": _gammainc, "gammainc_slope": tails.gammainc_slope, "kve_moment": _kve_moment,
+        "gammainc": _of_shape(expansions.gammainc), "gammaincinv": _of_shape(expansions.gammaincinv),
+        "gammainc_slope": tails.gammainc_slope, "kve_moment": _kve_moment,
         "log1prel_of": expansions.log1prel_of, "mills_excess": tails.mills_excess, "stdtr_slope": tails.stdtr_slope,
     }[name]  # fmt: skip
     return make(library, xp, xp.default(f"special.{name}"))
 
 
-def _gammainc(library: Any, xp: Namespace, default: Kernel) -> Kernel:
-    return lambda a, x, /: np.asarray(expansions.gammainc(library, a, x), np.result_type(a, x))
+def _of_shape(function: Any) -> Callable[[Any, Namespace, Kernel], Kernel]:
+    """Return the maker of a kernel from a function of SciPy's module and two arrays."""
+    return lambda library, xp, default: lambda a, x, /: np.asarray(function(library, a, x), np.result_type(a, x))
 
 
 def _elliptic(library: Any, xp: Namespace, default: Kernel) -> Kernel:
