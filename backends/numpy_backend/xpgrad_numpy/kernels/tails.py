@@ -265,12 +265,13 @@ def _fraction_slope(step: Callable[..., tuple[Array, Array]], *arguments: Array)
         bend = over_slope * below + over * below_slope
         below = 1 / (1 + over * below)
         rate = above_slope * inverse
-        change = rate - bend * below
-        below_slope = -bend * below * below
-        total = total + change
+        bend *= below
+        change = rate - bend
+        below_slope = -bend * below
+        total += change
         if k % ROUND == 0:
             busy = ~(np.abs(change) <= UNCHANGED * (np.abs(total) + np.abs(rate)))
-            if 2 * np.count_nonzero(busy) < busy.size:
+            if 10 * np.count_nonzero(busy) < 9 * busy.size:
                 found[index[~busy]] = total[~busy]
                 index, total, inverse, above_slope, below, below_slope = (
                     z[busy] for z in (index, total, inverse, above_slope, below, below_slope)
