@@ -148,8 +148,16 @@ def binom(xp: Namespace, n: RealOperand, k: RealOperand, /) -> Array:
     return xp.where((original < 0) & (original == xp.round(original)), math.nan, y)
 
 
+def _poch_slope(xp: Namespace, z: Array, m: Array, y: Array) -> Array:
+    """Return the derivative by `z`, near 0 that of the product of `z` and a smooth function."""
+    near, of = (xp.abs(z) < 0.5) & (xp.abs(z) < xp.abs(m)), xp.special
+    low, step = xp.where(near, z + 1, 1.0), xp.where(near, m - 1, 0.0)
+    inner = of.poch(low, step) * (1 + xp.where(near, z, 0.0) * of.psi_rise(low, step, n=0))
+    return xp.where(near, inner, y * of.psi_rise(xp.where(near, 1.0, z), m, n=0))
+
+
 @special(
-    z=lambda xp, gy, z, m, y: gy * (y * xp.special.psi_rise(z, m, n=0)),
+    z=lambda xp, gy, z, m, y: gy * _poch_slope(xp, z, m, y),
     m=lambda xp, gy, z, m, y: gy * (y * xp.special.psi(z + m)),
 )
 def poch(xp: Namespace, z: RealOperand, m: RealOperand, /) -> Array:

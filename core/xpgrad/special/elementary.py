@@ -156,11 +156,6 @@ def _boxcox_by_power(xp: Namespace, x: Array, lmbda: Array) -> Array:
     return xp.where(x == 0, edge, xp.square(log) * xp.special.exprel_of(lmbda * log, n=1))
 
 
-def _boxcox1p_by_power(xp: Namespace, x: Array, lmbda: Array) -> Array:
-    log = xp.log1p(x)
-    return xp.square(log) * xp.special.exprel_of(lmbda * log, n=1)
-
-
 @special(
     x=lambda xp, gy, x, lmbda: gy * xp.pow(x, lmbda - 1),
     lmbda=lambda xp, gy, x, lmbda: gy * _boxcox_by_power(xp, x, lmbda),
@@ -178,7 +173,7 @@ def boxcox(xp: Namespace, x: RealOperand, lmbda: RealOperand, /) -> Array:
 
 @special(
     x=lambda xp, gy, x, lmbda: gy * xp.exp((lmbda - 1) * xp.log1p(x)),
-    lmbda=lambda xp, gy, x, lmbda: gy * _boxcox1p_by_power(xp, x, lmbda),
+    lmbda=lambda xp, gy, x, lmbda: gy * (xp.square(xp.log1p(x)) * xp.special.exprel_of(lmbda * xp.log1p(x), n=1)),
 )
 def boxcox1p(xp: Namespace, x: RealOperand, lmbda: RealOperand, /) -> Array:
     """Box–Cox transform of ``1 + x``, accurate near 0, elementwise, for `x` greater than -1."""

@@ -298,16 +298,17 @@ def _log_odds(xp: Namespace, a: Array, b: Array, p: Array) -> tuple[Array, Array
     return inner, y
 
 
-def ratio_slope(xp: Namespace, a: Array, b: Array, log_ratio: Array, m: int, n: int) -> Array:
+def ratio_slope(xp: Namespace, a: Array, b: Array, ratio: Array, m: int, n: int) -> Array:
     """Return the derivative of `betainc` of orders `m` by `a` and `n` by `b`, at a limit that depends on them.
 
-    The limit has odds ``exp(log_ratio) * a / b``, as in the F distribution. The sum of the derivatives by the parameter
-    and by the limit would cancel; the integral of the derivative of the density of the logarithm of the ratio does not.
+    The limit has odds ``ratio * a / b``, as in the F distribution. The sum of the derivatives by the parameter and by
+    the limit would cancel; the integral of the derivative of the density of the logarithm of the ratio does not.
     """
-    a, b, edge = xp.broadcast_arrays(a, b, log_ratio)
-    valid = (a > 0) & (b > 0) & ~xp.isnan(edge)
+    a, b, ratio = xp.broadcast_arrays(a, b, ratio)
+    valid = (a > 0) & (b > 0) & (ratio >= 0)
     a, b = xp.where(valid, a, 1.0), xp.where(valid, b, 1.0)
-    edge = xp.minimum(xp.maximum(xp.where(valid, edge, 0.0), xp.full_like(edge, -700.0)), xp.full_like(edge, 700.0))
+    edge = xp.where(ratio == 0, -700.0, xp.log(xp.where(ratio > 0, ratio, 1.0)))
+    edge = xp.minimum(xp.maximum(edge, xp.full_like(edge, -700.0)), xp.full_like(edge, 700.0))
     left, change = _left_of_median(xp, a, b, edge), _ratio_change(xp, a[..., None], b[..., None], m, n)
     return xp.where(valid, _derivative(xp, a, b, edge, left, change), math.nan)
 

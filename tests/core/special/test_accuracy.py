@@ -30,13 +30,14 @@ NOISE = 1e-50
 """Relative to the value, how small a derivative in references.txt may be only because of rounding."""
 SECOND = (
     "betaincc", "betaln", "boxcox", "dawsn", "ellipeinc", "erfcx", "fdtrc", "gammainc", "gammaincc",
-    "hyperbolic_sine_integral", "i0e", "i1e", "jacobi_am", "k0e", "k1e", "rgamma", "sine_integral", "spence",
+    "hyperbolic_sine_integral", "i0e", "i1e", "jacobi_am", "k0e", "k1e", "poch", "rgamma", "sine_integral", "spence",
     "wrightomega",
 )  # fmt: skip
 """Special functions whose second derivatives are also compared, with a bound of 1e-12 at least."""
 TERMS: dict[str, Any] = {
     "kl_div": lambda a, row, k: np.max(np.abs(a)),
     "gammainc": lambda a, row, k: abs(row[3]) if k == 4 else 0.0,
+    "poch": lambda a, row, k: abs(row[1]) if k == 2 else 0.0,  # times a difference
     "hyp0f1": lambda a, row, k: abs(special.hyp0f1(a[0], np.asarray(abs(a[1]))).array),
     **dict.fromkeys(("logsumexp", "log_softmax", "softmax_cross_entropy"), lambda a, row, k: 1.0 if k == 0 else 0.0),
     "binom": lambda a, row, k: abs(row[0]),  # times differences of psi
