@@ -50,7 +50,7 @@ def gammainc_slope(library: Any, xp: Namespace, default: Kernel) -> Kernel:
     """
 
     def kernel(a: Array, x: Array, /, n: int) -> Array:
-        if n > 2 or not a.size or not x.size:
+        if n not in (1, 2) or not a.size or not x.size:
             return default(a, x, n=n)
         dtype = np.result_type(a, x)
         a, x = np.broadcast_arrays(a, x)
@@ -294,7 +294,7 @@ def stdtr_slope(library: Any, xp: Namespace, default: Kernel) -> Kernel:
         if not df.ndim:
             return kernel(df[None], t[None], n=n).reshape(())
         near = (df >= FEWEST[0]) & (df < math.inf) & (np.abs(t) <= 1e30)
-        if n > 2 or not near.any():
+        if n not in (1, 2) or not near.any():
             return default(df, t, n=n)
         found = _student_slope(library, df[near].astype(np.float64), t[near].astype(np.float64), n)
         return _completed(near, found, dtype, lambda rest: default(df[rest], t[rest], n=n))
