@@ -15,6 +15,7 @@ __all__ = ["complex_polygamma_of", "voigt_profile", "wofz"]
 
 SLOPE = 2 / math.sqrt(math.pi)
 STEP = 0.5  # of the trapezoidal rule, whose error is exp(-(pi / STEP)**2)
+FADING = tuple(math.gamma(k + 1.5) for k in range(32))
 MACLAURIN = tuple((-1) ** k / (math.factorial(k) * (2 * k + 1)) for k in range(24))
 SHIFT = 12
 
@@ -88,7 +89,15 @@ def complex_erfc(xp: Namespace, x: Array, /) -> Array:
     return xp.where(near, 1 - _erf_inside(xp, xp.where(near, x, 0.0)), outer)
 
 
-@elementwise(label="wofz", extension="special", x=lambda xp, gy, x, y: gy * (1j * SLOPE - 2 * x * y))
+def _wofz_slope(xp: Namespace, x: Array, y: Array) -> Array:
+    """Return the derivative, above the real axis far from 0 by its asymptotic series, whose terms do not cancel."""
+    size, height = xp.abs(x), xp.imag(x)  # on the axis exp(-x * x), which the series lacks, is the real part
+    far = ((size > 6.5) & (height > 0.01)) | ((size > 9) & (height > 1e-18))
+    square = 1 / xp.square(xp.where(far, x, 7j))
+    return xp.where(far, -2j / math.pi * square * polynomial(square, FADING), 1j * SLOPE - 2 * x * y)
+
+
+@elementwise(label="wofz", extension="special", x=lambda xp, gy, x, y: gy * _wofz_slope(xp, x, y))
 def complex_wofz(xp: Namespace, x: Array, /) -> Array:
     """Faddeeva function ``exp(-x * x) * erfc(-1j * x)`` of complex numbers, elementwise.
 

@@ -210,15 +210,8 @@ def halley(
 ) -> tuple[Array, Array, Array]:  # fmt: skip
     """Return the next approximation of the `y` at which the logarithm of a tail is `goal`, and its bounds.
 
-    Parameters
-    ----------
-    xp : namespace
-    left : array, bool
-        Mask of elements with the left tail.
-    y, low, high, goal, value : array
-        The last approximation, its bounds, the goal, and the tail at `y`.
-    log_density, slope : array
-        Logarithm of the density in `y`, and its derivative.
+    The tail at the last approximation is `value`, the left one where `left`. `log_density` is the logarithm of the
+    density in `y`, and `slope` its derivative.
     """
     value = xp.where(value > 0, value, float(xp.finfo(y.dtype).smallest_normal))
     off = xp.log(value) - goal
@@ -241,7 +234,7 @@ def gammaincinv(xp: Namespace, a: RealOperand, p: RealOperand, /) -> Array:
     """Inverse of `gammainc` in its second argument, elementwise.
 
     `a` is positive and `p` from 0 to 1; otherwise the result is NaN.
-    Relative errors are up to 1e-11, including derivatives.
+    Relative errors are up to 1e-11, including derivatives; the second by `a` loses a factor of about `a`.
     """
     return xp.where((p == 1) & (a > 0), math.inf, _inverse(xp, a, p, 1 - p))
 
@@ -254,7 +247,7 @@ def gammainccinv(xp: Namespace, a: RealOperand, q: RealOperand, /) -> Array:
     """Inverse of `gammaincc` in its second argument, elementwise.
 
     `a` is positive and `q` from 0 to 1; otherwise the result is NaN.
-    Relative errors are up to 1e-11, including derivatives.
+    Relative errors are up to 1e-11, including derivatives; the second by `a` loses a factor of about `a`.
     """
     return xp.where((q == 0) & (a > 0), math.inf, _inverse(xp, a, 1 - q, q))
 

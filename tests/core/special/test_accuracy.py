@@ -236,6 +236,23 @@ def test_mixed_second_derivatives_by_large_parameters_are_those_of_the_derivativ
             np.testing.assert_allclose(on_host(mixed), expected, rtol=1e-13)
 
 
+@pytest.mark.parametrize("device", ["@numpy", "@torch:cpu"])
+def test_derivatives_of_voigt_profiles_have_the_digits_of_mpmath_far_out(device: str) -> None:
+    mp = pytest.importorskip("mpmath").mp
+    profile = TABLE["voigt_profile"][0]
+    points = [(50.0, 1.0, 1.0), (200.0, 1.0, 1.0), (5.0, 0.1, 1.0), (60.0, 1.0, 1e-3)]
+    xs = [Variable(placed(np.asarray(column), device_or_skip(device))) for column in zip(*points, strict=True)]
+    ones = Variable(placed(np.ones(len(points)), device_or_skip(device)))
+    slopes = xpgrad.grad([special.voigt_profile(*xs)], xs, grad_outputs=[ones], enable_double_backprop=True)
+    for i, (x, slope) in enumerate(zip(xs, slopes, strict=True)):
+        (curvature,) = xpgrad.grad([slope], [x], grad_outputs=[ones])
+        for order, found in ((1, slope), (2, curvature)):
+            orders = tuple(order * (k == i) for k in range(3))
+            with mp.workdps(50):
+                expected = [float(mp.diff(profile, tuple(map(mp.mpf, point)), orders)) for point in points]
+            np.testing.assert_allclose(on_host(found), expected, rtol=1e-10)
+
+
 ENDS = (0.0, -0.0, 0.5, 1.0, 2.0, 3.7, -0.5, -1.0)
 PARAMETERS, LIMITS, INSIDE = (0.5, 1.0, 2.0, 3.7), (0.0, 0.5, 1.0), (0.25, 0.5, 0.9)
 AXES = {
