@@ -113,7 +113,7 @@ def cases() -> dict[str, Case]:
         "jvp(f, x, t)": Case(nothing, lambda: transforms.jvp(f, (row,), (row,)), 147),
         "hvp(f, x, t)": Case(nothing, lambda: transforms.hvp(f, (row,), (row,)), 315),
         "hessian(f)(x)": Case(nothing, lambda: hessian(row)),
-        "optimizer.update(), 2 parameters": Case(nothing, lambda: adam.update()),
+        "optimizer.update(), 2 parameters": Case(nothing, lambda: adam.update(), 67),
         f"compiled step, {PARAMETERS} parameters": Case(nothing, lambda: step(rows)),
     }
 

@@ -20,16 +20,16 @@ class UndoJournal:
 
     Parameters
     ----------
-    obj : object with a method `serialize`
+    *objects : object with a method `serialize`
     """
 
-    def __init__(self, obj: Any) -> None:
+    def __init__(self, *objects: Any) -> None:
         self._seen: dict[int, Any] = {}
         self._held: list[tuple[Any, Any]] = []
         self._nodes: list[tuple[VariableNode, dict[str, Any]]] = []
         self._written: list[tuple[Array, Array]] = []
         self._attributes: list[tuple[dict[str, Any], str, Any]] = []
-        waiting = [obj]
+        waiting = [*objects]
         while waiting:
             item = waiting.pop()
             if isinstance(item, Variable) and id(item) not in self._seen:

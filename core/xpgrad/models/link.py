@@ -110,12 +110,23 @@ class Link(Resident):
                 yield f"/{name}{path}", link
 
     def params(self, include_uninit: bool = True) -> Iterator[Parameter]:
-        """Yield the parameters of this link and of all links below; shared parameters once."""
-        seen: set[int] = set()
-        for _, parameter in self.namedparams(include_uninit):
-            if id(parameter) not in seen:
-                seen.add(id(parameter))
-                yield parameter
+        """Iterate over the parameters of this link and of all links below; shared parameters once."""
+        found: dict[int, Parameter] = {}
+        self._collect(found, include_uninit)
+        return iter(found.values())
+
+    def _collect(self, found: dict[int, Parameter], include_uninit: bool) -> None:
+        """Add the parameters to a dictionary by their ids, in the order of `namedparams`."""
+        if type(self).namedparams is not Link.namedparams:  # a derived class adds or omits some
+            found.update((id(parameter), parameter) for _, parameter in self.namedparams(include_uninit))
+            return
+        attributes = self.__dict__
+        for name in sorted(self._params):
+            parameter = attributes[name]
+            if include_uninit or getattr(parameter, "_array", parameter) is not None:
+                found[id(parameter)] = parameter
+        for _, child in self._named_children():
+            child._collect(found, include_uninit)
 
     def namedparams(self, include_uninit: bool = True) -> Iterator[tuple[str, Parameter]]:
         """Yield the parameters of this link and of all below it, with their paths: ``/predictor/l1/W``."""

@@ -13,7 +13,7 @@ from xpgrad.errors import TraceError
 from xpgrad.graph.variable import Variable, constant_variable
 from xpgrad.optimizers.formula import Numbers, real_spec
 from xpgrad.optimizers.loss_scaling import finite
-from xpgrad.optimizers.undo import gradients_restored
+from xpgrad.optimizers.undo import GradientJournal
 from xpgrad.optimizers.update_rule import UpdateRule, held_by
 from xpgrad.transforms.trace.compiled import compile
 from xpgrad.types import Array, Dtype
@@ -104,7 +104,7 @@ class CompiledStep:
                 places = [CoefficientPlace(i, param.device, real_spec(spec).dtype)
                           for (i, spec), param in zip(groups, params, strict=True)]  # fmt: skip
                 program = self.programs[key] = StepProgram(self, params, places, options)
-            with gradients_restored(params):
+            with GradientJournal(params):
                 return program.run(numbers, args, kwds)
 
     def _group(self, param: Parameter, known: dict[Any, int], numbers: list[Numbers]) -> int:

@@ -112,13 +112,13 @@ def state_spec(formula: type[Formula] | None, name: str, spec: Spec) -> Spec:
     return real_spec(spec) if real else spec
 
 
-def in_wide(spec: Spec, function: Callable[[Namespace, Array, Array], Array]) -> Callable[..., Array]:
-    """Return a function of namespace, parameter and gradient that computes in float32 for half precision."""
+def in_wide(spec: Spec, function: Callable[..., Array]) -> Callable[..., Array]:
+    """Return a function of namespace, parameter, gradient and more that computes in float32 for half precision."""
     if not spec.half:
         return function
 
-    def rounded(xp: Namespace, w: Array, g: Array) -> Array:
-        return xp.astype(function(xp, xp.astype(w, spec.wide), xp.astype(g, spec.wide)), spec.dtype)
+    def rounded(xp: Namespace, w: Array, g: Array, *rest: Any) -> Array:
+        return xp.astype(function(xp, xp.astype(w, spec.wide), xp.astype(g, spec.wide), *rest), spec.dtype)
 
     return rounded
 
@@ -142,7 +142,7 @@ def stepped(formula: type[Formula], names: Sequence[str], c: Numbers, spec: Spec
 
     def step(xp: Namespace, w: Array, g: Array, *kept: Array) -> tuple[Array, ...]:
         s = dict(zip(names, kept, strict=True))
-        w = in_wide(spec, lambda xp, w, g: formula.step(xp, w, g, s, c))(xp, w, g)
+        w = in_wide(spec, formula.step)(xp, w, g, s, c)
         return w, g, *s.values()
 
     return step

@@ -13,7 +13,7 @@ from xpgrad.graph.variable import Variable, constant_variable
 from xpgrad.optimizers.formula import real_spec
 from xpgrad.optimizers.hyperparameter import Hyperparameter, HyperparameterProxy
 from xpgrad.optimizers.optimizer import Optimizer
-from xpgrad.optimizers.undo import gradients_restored
+from xpgrad.optimizers.undo import GradientJournal
 from xpgrad.optimizers.update_rule import store
 from xpgrad.transforms.trace.compiled import compile
 from xpgrad.transforms.vectors import arrays_of, vector_of
@@ -120,7 +120,7 @@ class LBFGS(Optimizer):
         with self._in_turn.lock:
             if any(param._array is None for param in self.target.params()):
                 evaluate(*args, **kwds)  # which initialises them
-            with gradients_restored([*self.target.params(False)]):
+            with GradientJournal([*self.target.params(False)]):
                 self._search(minimize, evaluate, args, kwds)
             self.t += 1
             self.call_hooks("post")

@@ -2,7 +2,6 @@
 
 import inspect
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Self
 
 from xpgrad.backend.levels import innermost
@@ -19,13 +18,11 @@ from xpgrad.optimizers.hyperparameter import Hyperparameter
 from xpgrad.optimizers.loss_scaling import LossScale, finite
 from xpgrad.optimizers.packed import Packs, gradient
 from xpgrad.optimizers.rule import Rule
-from xpgrad.optimizers.undo import gradients_restored, needs_preparation
+from xpgrad.optimizers.undo import GradientJournal
 from xpgrad.optimizers.update_rule import UpdateRule, held_by, register, unregister
 from xpgrad.types import Array
 from xpgrad.utils.pictures import drawer
 from xpgrad.utils.threads import InTurn
-
-NOTHING_TO_RESTORE: AbstractContextManager[None] = nullcontext()
 
 
 class Optimizer:
@@ -273,15 +270,12 @@ class GradientMethod(Optimizer, Formula):
         if lossfun is not None:
             self._check_function("update", lossfun)
         with self._in_turn.lock:
-            params, hooked = [*self.target.params(lossfun is not None)], bool(self._hooks["pre"])
-            changed = params if lossfun is not None or hooked else [*filter(needs_preparation, params)]
-            with gradients_restored(changed, lossfun is None and hooked) if changed else NOTHING_TO_RESTORE:
+            params = [*self.target.params(lossfun is not None)]
+            with GradientJournal(params, lossfun is None and bool(self._hooks["pre"])):
                 if lossfun is not None:
                     loss = lossfun(*args, **kwds)
                     self._differentiate(loss, params := [*self.target.params()])  # some may be new
                     params = [param for param in params if param._array is not None]
-                if config.zero_missing_grads:
-                    self.reallocate_cleared_grads()
                 params = self._checked(params)
                 safe, step = not self.check_nan_in_grads(), None
                 if safe:
@@ -309,14 +303,17 @@ class GradientMethod(Optimizer, Formula):
 
     def _checked(self, params: list[Parameter]) -> list[Parameter]:
         """Return the parameters with a gradient, checked to match."""
-        params = [param for param in params if param._grad is not None]
-        for param in params:
+        found = [param for param in params if param._grad is not None]
+        if len(found) < len(params) and config.zero_missing_grads:
+            self.reallocate_cleared_grads()
+            found = [param for param in params if param._grad is not None]
+        for param in found:
             grad, array = gradient(param), param._array
             if not param._grad_valid:
                 self._check_cleared(param)
-            if grad.shape != array.shape or grad.dtype != array.dtype:
+            if grad.shape != array.shape or (grad.dtype is not array.dtype and grad.dtype != array.dtype):
                 raise _unfit(param, grad, type(self).__name__)
-        return params
+        return found
 
     def _step(self, params: list[Parameter], step: Callable[[], list[Parameter]]) -> None:
         """Update the parameters, and call the hooks after that."""

@@ -91,17 +91,18 @@ class Packs:
             return lambda: list(params)
         groups: dict[Any, list[Parameter]] = {}
         others = []
+        writable: dict[type, bool] = {}
         for param in params:
-            rule, spec = param.update_rule, param._node.spec
-            if rule is not None and rule.is_plain() and _writable(param):
-                if param._node.extra is not None:
+            rule, node, kind = param.update_rule, param._node, type(param._array)
+            if kind not in writable:
+                writable[kind] = kind not in plugins.carriers and writes(plugins.backend_of(param._array))
+            if rule is not None and rule.is_plain() and writable[kind]:
+                spec, extra = node.spec, node.extra
+                if extra is not None and extra.loss_scale is not None:
                     unscale(param)
                 # each dtype of a backend has separate constants; comparing dtypes takes longer
                 key = rule.t, id(rule.hyperparam._parent), id(spec.constants), spec.device, rule.formula
-                if key in groups:
-                    groups[key].append(param)
-                else:
-                    groups[key] = [param]
+                groups.setdefault(key, []).append(param)
             else:
                 others.append(param)
                 if rule is not None and rule.enabled and param._grad is not None:
@@ -150,11 +151,6 @@ class Packs:
             rule = group[0].update_rule
             pack = self.known[key] = Pack(group, rule.formula, list(rule._state))
         return pack
-
-
-def _writable(param: Parameter) -> bool:
-    kind = type(param._array)
-    return kind not in plugins.carriers and writes(plugins.backend_of(param._array))
 
 
 def gradient(param: Parameter) -> Array:

@@ -1,7 +1,8 @@
-"""`gradients_restored`, `model_restored`: undo changes of gradients, states and models if an update fails."""
+"""`GradientJournal`, `model_restored`: undo changes of gradients, states and models if an update fails."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 from xpgrad.chainer.parameter import Parameter
 from xpgrad.chainer.undo import UndoJournal
@@ -10,9 +11,8 @@ from xpgrad.models.link import Link
 from xpgrad.optimizers.packed import gradient
 
 
-@contextmanager
-def gradients_restored(params: Sequence[Parameter], arrays: bool = False) -> Iterator[None]:
-    """Give parameters back their gradients, and update rules their states, if the block raises.
+class GradientJournal(UndoJournal):
+    """Context manager that gives parameters back their gradients, and update rules their states, if the block raises.
 
     Variables, persistent values and states of links that the block replaces are restored, too.
 
@@ -22,28 +22,37 @@ def gradients_restored(params: Sequence[Parameter], arrays: bool = False) -> Ite
     arrays : bool
         Whether the block may write to the arrays of the gradients, which are copied then.
     """
-    held = [(param, param._grad, param._grad_valid, param._node.extra) for param in params]
-    scales = [None if extra is None else extra.loss_scale for *_, extra in held]
-    rules = [(rule, rule._state and rule._state.copy()) for p in params if (rule := p.update_rule) is not None]
-    undo = UndoJournal(None)
-    for param, grad, *_ in held if arrays else ():
-        if grad is not None:
-            undo.keep(gradient(param))
-    outer = journal.get()
-    try:
-        journal.set(undo)
-        yield
-    except BaseException:
-        undo.restore()
-        for (param, grad, valid, _), scale in zip(held, scales, strict=True):
+
+    def __init__(self, params: Sequence[Parameter], arrays: bool = False) -> None:
+        super().__init__()
+        self._gradients: list[tuple[Any, ...]] = []
+        for param in params:
+            extra, rule = param._node.extra, param.update_rule
+            scale, state = extra and extra.loss_scale, rule and rule._state and rule._state.copy()
+            self._gradients.append((param, param._grad, param._grad_valid, scale, rule, state))
+            if arrays and param._grad is not None:
+                self.keep(gradient(param))
+
+    def __enter__(self) -> None:
+        self._outer = journal.get()
+        journal.set(self)
+
+    def __exit__(self, kind: object, error: object, traceback: object) -> None:
+        try:
+            if kind is not None:
+                self.restore()
+        finally:
+            journal.set(self._outer)
+
+    def restore(self) -> None:
+        """Restore the recorded contents of all objects, gradients and states."""
+        super().restore()
+        for param, grad, valid, scale, rule, state in self._gradients:
             param._grad, param._grad_valid = grad, valid
             if param._node.extra is not None:
                 param._node.extra.loss_scale = scale
-        for rule, state in rules:
-            rule._state, rule._held = state, None
-        raise
-    finally:
-        journal.set(outer)
+            if rule is not None:
+                rule._state, rule._held = state, None
 
 
 @contextmanager
@@ -62,9 +71,3 @@ def model_restored(model: Link) -> Iterator[None]:
         for now, before in held:
             now.update(before)
         raise
-
-
-def needs_preparation(param: Parameter) -> bool:
-    """Return whether an update first divides the gradient by the factor of the loss, or makes a state."""
-    rule = param.update_rule
-    return param._node.extra is not None or (rule is not None and (rule._state is None or rule._use_fp32_update))

@@ -48,6 +48,16 @@ def test_parameters_are_found_once_and_named_in_each_place():
     assert net.count_params() == 9 + 3 + 3
 
 
+def test_parameters_of_a_link_that_overrides_namedparams_are_the_parameters_that_it_names():
+    class Frozen(Linear):
+        def namedparams(self, include_uninit=True):
+            return ((path, p) for path, p in super().namedparams(include_uninit) if path != "/W")
+
+    frozen, other = Frozen(2, 2), Linear(2, 2)
+    assert list(frozen.params()) == [frozen.b]
+    assert list(Sequential(frozen, other, frozen).params()) == [frozen.b, other.W, other.b]
+
+
 def test_uninitialised_parameters_are_left_out_on_request():
     net = Net(None)
     assert next(path for path, _ in net.namedparams(include_uninit=False)) == "/l1/b"
