@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from xpgrad_numpy import blocks, buffers, elementwise
-from xpgrad_numpy.kernels import direct, gathers, linear, neural, patches, rows
+from xpgrad_numpy.kernels import direct, gathers, linear, patches, rows
+from xpgrad_numpy.kernels.elementwise import IN_PLACE_FROM
 
 DOUBLE, SINGLE = 8, 4
 """Bytes of a number."""
@@ -13,7 +14,7 @@ WINDOWS = (
     *(patches.MIN_LINE, direct.MIN_WIDTH, direct.MIN_SUMMED),
 )
 GATHERS = gathers.MANY, gathers.WIDE
-ROWS = rows.FEW_CLASSES, neural.IN_PLACE_FROM
+ROWS = rows.FEW_CLASSES, IN_PLACE_FROM
 ANY = tuple(
     sorted(
         {

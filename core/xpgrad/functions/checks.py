@@ -28,7 +28,7 @@ def known_spec(x: Any, function: str) -> Spec:
         return x._node.spec
     if isinstance(x, Variable) and (x := inside(x))._array is None:
         raise UnknownArray(f"{function}: the Variable is uninitialised; give it data first")
-    return spec_of(plugins.array_of(as_array(x)), function)
+    return spec_of(x if type(x) in plugins.by_type else plugins.array_of(as_array(x)), function)
 
 
 def require_real_floating(spec: Spec, function: str, name: str = "x") -> Spec:

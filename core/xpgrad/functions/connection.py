@@ -56,9 +56,9 @@ def linear(x: AnyArray, W: AnyArray, b: AnyArray | None = None, n_batch_axes: in
     ValueError
         `n_batch_axes` is less than 1.
     """
-    x_spec = (type(x) is Variable and x._node.spec) or known_spec(x, "linear")
-    W_spec = (type(W) is Variable and W._node.spec) or known_spec(W, "linear")
-    b_spec = None if b is None else (type(b) is Variable and b._node.spec) or known_spec(b, "linear")
+    x_spec = (isinstance(x, Variable) and x._node.spec) or known_spec(x, "linear")
+    W_spec = (isinstance(W, Variable) and W._node.spec) or known_spec(W, "linear")
+    b_spec = None if b is None else (isinstance(b, Variable) and b._node.spec) or known_spec(b, "linear")
     if n_batch_axes == 1 and (x_spec, W_spec, b_spec) in _matrices:
         return affine(x, W, b)
     batch, features = _checked(x_spec, W_spec, b_spec, n_batch_axes)

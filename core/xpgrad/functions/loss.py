@@ -188,8 +188,9 @@ def softmax_cross_entropy(
         _check_specs(spec, target)
     if reduce not in ("mean", "no"):
         raise ValueError(f"softmax_cross_entropy: reduce must be 'mean' or 'no', got {reduce!r}")
-    kinds = "cross-entropy", "kl-divergence"
-    require_option("softmax_cross_entropy", "soft_target_loss", soft_target_loss, kinds)
+    if soft_target_loss != "cross-entropy":
+        kinds = "cross-entropy", "kl-divergence"
+        require_option("softmax_cross_entropy", "soft_target_loss", soft_target_loss, kinds)
     if class_weight is not None:
         class_weight = _class_weight(class_weight, spec)
     if spec.half:

@@ -26,7 +26,7 @@ def bias(initializer: Any, shape: Any = None, nobias: bool = False) -> Parameter
 
 def waits(x: Any) -> bool:
     """Return whether `x` is a Parameter that is not initialised; a Variable may replace it."""
-    return isinstance(x, Parameter) and not x.is_initialized
+    return isinstance(x, Parameter) and x._array is None
 
 
 def outside(function: Callable[..., Any], *args: Any) -> None:

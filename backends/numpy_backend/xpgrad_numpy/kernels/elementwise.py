@@ -19,6 +19,7 @@ INTEGERS = {np.dtype(x): np.dtype(y) for x, y in (("float32", "int32"), ("float6
 BITWISE_FROM = 4096  # elements: NumPy's `where` takes a branch for each, and ten times as long if it is mispredicted
 SAMPLE = 1024
 """Leading elements of a condition by which it is taken for random or not."""
+IN_PLACE_FROM = 1024  # elements; for fewer, an additional call or comparison costs more than the memory
 CANCELS = 1 / 32  # below it 1 - t * t loses digits in the derivative of tanh
 _ONES = {dtype: np.ones((), dtype) for dtype in map(np.dtype, ("float16", "float32", "float64"))}
 
@@ -106,13 +107,16 @@ def tanh_x(gy: Array, x: Array, t: Array, out: Array | None = None, memory: Arra
     one = _ONES.get(t.dtype)
     if one is None or not t.ndim:
         return np.multiply(gy, tanh_slope(x, t), out=out)
-    slope = np.multiply(t, t, memory)
+    slope = t * t if memory is None else np.multiply(t, t, memory)
     np.subtract(one, slope, slope)
+    size = slope.size
     # The index of a minimum takes a tenth of the time of the minimum; the first NaN counts as minimum.
-    if slope.size and not slope.item(slope.argmin()) >= CANCELS:
+    if size and not slope.item(slope.argmin()) >= CANCELS:
         places = np.flatnonzero(slope < CANCELS)  # indices are read six times as fast as an irregular mask
         slope.put(places, _of_tails(x.take(places), t.take(places)))
-    if out is None and gy.dtype is slope.dtype and gy.shape == slope.shape:
+    if out is None:
+        if size < IN_PLACE_FROM or gy.dtype is not slope.dtype or gy.shape != slope.shape:
+            return gy * slope
         out = slope
     return np.multiply(gy, slope, out)
 

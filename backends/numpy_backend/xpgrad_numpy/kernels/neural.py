@@ -8,6 +8,7 @@ from xpgrad.plugin import Spec
 from xpgrad.types import Array, Kernel
 from xpgrad_numpy.blocks import FROM, blocks, in_order
 from xpgrad_numpy.buffers import on_rows
+from xpgrad_numpy.kernels.elementwise import IN_PLACE_FROM
 from xpgrad_numpy.kernels.linear import matmul
 from xpgrad_numpy.kernels.precision import SINGLE, divided, is_half, wide
 from xpgrad_numpy.kernels.rows import FEW_CLASSES, compiled, run
@@ -16,8 +17,6 @@ from xpgrad_numpy.kernels.statistical import sum
 NEARLY_ONE = 0.995  # from this value on, 1 - y loses digits in the gradient of `expit`
 
 DOMINANT = 0.9  # above this probability the gradient of softmax is computed from differences from its cotangent
-
-IN_PLACE_FROM = 1024  # elements; for fewer, an additional call costs more than the memory
 
 # NumPy processes a 0-d array in two thirds of the time of a Python number.
 ZEROS = {dtype: np.zeros((), dtype) for dtype in map(np.dtype, ("float16", "float32", "float64"))}
@@ -231,7 +230,7 @@ def affine_b(gy: Array, /) -> Array:
 
 def _labels(t: Array, classes: int, ignore_label: int) -> tuple[Array, Array | None]:
     """Return the labels and, if some are ignored, a mask of all other labels; raise an error for invalid labels."""
-    if ignore_label < 0 and not np.count_nonzero(t < 0):
+    if ignore_label < 0 and not (t.size and t.item(t.argmin()) < 0):
         return t, None  # labels that are too large raise an error when they are used
     counted = t != ignore_label
     wrong = counted & ((t < 0) | (t >= classes))
@@ -329,9 +328,9 @@ def _less_one(score: Array, t: Array, share: Array, out: Array | None = None) ->
     chosen = gx[places]
     slopes = np.subtract(chosen, ONES.get(gx.dtype, 1))
     if chosen.size and not chosen.item(chosen.argmax()) <= DOMINANT:
-        sure = chosen > DOMINANT  # where 1 - p is the sum of the other probabilities
-        gx[places] = np.where(sure, ZEROS.get(gx.dtype, 0), chosen)
-        slopes = np.where(sure, -np.add.reduce(np.ascontiguousarray(gx), 1), slopes)  # as in the formula
+        gx[places] = ZEROS.get(gx.dtype, 0)
+        rest = np.add.reduce(np.ascontiguousarray(gx), 1)  # in the formula's order
+        np.negative(rest, slopes, where=chosen > DOMINANT)  # where 1 - p is the sum of the other probabilities
     gx[places] = slopes
     gx *= share
     return gx

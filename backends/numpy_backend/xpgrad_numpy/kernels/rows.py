@@ -329,6 +329,19 @@ def compiled(kernel: Kernel, name: str = "") -> Kernel:
     entry = TABLE[name]
 
     @functools.wraps(kernel)
+    def of_one(x: Array, /) -> Any:
+        result = NotImplemented if x.size < LARGE else run(name, (x,), ())
+        return kernel(x) if result is NotImplemented else result
+
+    @functools.wraps(kernel)
+    def of_two(x1: Array, x2: Array, /) -> Any:
+        result = NotImplemented if x1.size < LARGE else run(name, (x1, x2), ())
+        return kernel(x1, x2) if result is NotImplemented else result
+
+    if not entry.along and entry.arguments in ((0,), (0, 1)):  # most calls are on small arrays
+        return of_one if entry.arguments == (0,) else of_two
+
+    @functools.wraps(kernel)
     def by_rows(*args: Any, **parameters: Any) -> Any:
         if args[0].size >= LARGE:
             arrays = [parameters[i] if isinstance(i, str) else args[i] for i in entry.arguments]
