@@ -30,9 +30,8 @@ class Lazy:
     limit: ClassVar[int | None]
     """Largest sum of costs of those of one kind that wait; None for the number of elements of the cotangent."""
 
-    def cost(self) -> int:
-        """Return the cost of deferring this contribution."""
-        raise NotImplementedError
+    cost: int
+    """The cost of deferring this contribution."""
 
     @classmethod
     def total(cls, items: Sequence[Any], recorded: bool) -> Any:
@@ -48,25 +47,27 @@ class Gathered:
 
     __slots__ = ("dense", "lazy", "owned", "recorded", "size", "spec")
 
-    def __init__(self, spec: Spec, recorded: bool) -> None:
+    def __init__(self, spec: Spec, recorded: bool, item: Any) -> None:
         self.spec, self.recorded, self.size = spec, recorded, spec.size
         self.dense: Any = None
         self.owned = False  # whether no other object refers to the dense part
         self.lazy: dict[type[Lazy], list[Any]] = {}  # for each kind the sum of the costs, then the contributions
+        self.add(item)
 
-    def add(self, item: Any) -> None:
-        """Add a contribution, dense or lazy."""
+    def add(self, item: Any) -> "Gathered":
+        """Add a contribution, dense or lazy, and return the sum."""
         kind = type(item)
         waiting = self.lazy.get(kind)
         if waiting is None:
             if not isinstance(item, Lazy):
                 self._add_dense(item, False)
-                return
+                return self
             waiting = self.lazy[kind] = [0]
         waiting.append(item)
-        waiting[0] += item.cost()
+        waiting[0] += item.cost
         if waiting[0] > (item.limit or self.size) and len(waiting) > 2:
             self._compute(kind)
+        return self
 
     def _compute(self, kind: type[Lazy]) -> None:
         self._add_dense(kind.total(self.lazy.pop(kind)[1:], self.recorded), True)

@@ -90,6 +90,13 @@ def _raw(definition: Definition, backend: Backend, needed: tuple[bool, ...]) -> 
         first, second = vjps
         if second is None and first is not None:
             return direct or (lambda f, gy: (first(f, gy),))
+        if first is None and second is not None and _places(definition, definition.inputs[1]) == ["first", "own"]:
+            rule, xp = rule_of(definition, backend, definition.inputs[1]), backend.xp
+
+            def pull(f: Any, gy: Array) -> Sequence[Any]:
+                return None, rule(xp, gy, f.first, f.other.spec)
+
+            return pull
         if first is None and second is not None:
             return lambda f, gy: (None, second(f, gy))
         if first is not None and second is not None:
@@ -104,7 +111,7 @@ def _direct(definition: Definition, backend: Backend, needed: list[str]) -> Pull
         return None
     places = [_places(definition, x) for x in needed]
     kernel = backend.xp.replacement(definition.vjps[needed[0]]) if len(needed) == 1 else None
-    if kernel is not None and len(places[0]) == 1:
+    if kernel is not None and (len(places[0]) == 1 or places[0] == ["first", "result"]):
         return _direct_kernel(kernel, _adapted(definition, backend, needed[0]), xp, places[0])
     rules = [rule_of(definition, backend, x) for x in needed]
     rule = rules[0]
@@ -154,7 +161,7 @@ def _direct_of_spec(rule: Rule, xp: Namespace, parameters: Sequence[str]) -> Pul
 
 
 def _direct_kernel(kernel: Kernel, rule: Rule, xp: Namespace, places: list[str]) -> Pull | None:
-    """Return the same for a kernel that takes one value; the rule is for cotangents that it declines."""
+    """Return the same for a kernel that takes one value or two; the rule is for cotangents that it declines."""
 
     def pull_first(f: "Application", gy: Array) -> Sequence[Any]:
         gx = kernel(gy, f.first)
@@ -168,7 +175,12 @@ def _direct_kernel(kernel: Kernel, rule: Rule, xp: Namespace, places: list[str])
         gx = kernel(gy, f.result)
         return (rule(xp, gy, f.result) if gx is NotImplemented else gx,)
 
-    return {"first": pull_first, "second": pull_second, "result": pull_result}.get(places[0])
+    def pull_both(f: "Application", gy: Array) -> Sequence[Any]:
+        gx = kernel(gy, f.first, f.result)
+        return (rule(xp, gy, f.first, f.result) if gx is NotImplemented else gx,)
+
+    pulls = {"first": pull_first, "second": pull_second, "result": pull_result, "first result": pull_both}
+    return pulls.get(" ".join(places))
 
 
 def _raw_vjp(definition: Definition, backend: Backend, x: str) -> Callable[..., Any]:

@@ -171,8 +171,8 @@ class Sweep:
                     key = self._noted(node, creator)
                 held = slots.get(key)
                 if held is not None:
-                    simple = type(held) is array_type is type(gx) and not spec.large
-                    slots[key] = held + gx if simple else self._sum(key, held, gx, spec)
+                    lazy, simple = type(held) is Gathered, type(held) is array_type is type(gx) and not spec.large
+                    slots[key] = held.add(gx) if lazy else held + gx if simple else self._sum(key, held, gx, spec)
                     continue
                 slots[key] = gx
                 if creator is None:
@@ -305,17 +305,12 @@ class Sweep:
 
     def _sum(self, key: Key, held: Any, gx: Any, spec: Spec) -> Any:
         """Return ``held + gx``; a total that the sweep has made itself may be written to."""
-        if type(held) is Gathered:
-            held.add(gx)
-            return held
         if key in self.owned and spec.large and not isinstance(gx, Lazy):
             return spec.backend.xp.accumulate(held, gx)
-        if isinstance(held, Lazy) or isinstance(gx, Lazy):
-            gathered = Gathered(spec, self.recorded)
-            gathered.add(held)
-            gathered.add(gx)
+        if isinstance(held, (Gathered, Lazy)) or isinstance(gx, Lazy):
             self.owned.discard(key)
-            return gathered
+            gathered = held if type(held) is Gathered else Gathered(spec, self.recorded, held)
+            return gathered.add(gx)
         if not self.recorded:
             self.owned.add(key)
             self.borrowed.discard(key)

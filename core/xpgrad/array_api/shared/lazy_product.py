@@ -30,15 +30,12 @@ class Product(Lazy):
 
     __slots__ = ("left", "right")
 
+    cost = 1
     limit = MAX_PRODUCTS - 1
 
     def __init__(self, left: Any, right: Any, spec: Spec) -> None:
         self.spec, self.shape, self.dtype = spec, spec.shape, spec.dtype
         self.left, self.right = left, right
-
-    def cost(self) -> int:
-        """Return the same for each product."""
-        return 1
 
     @classmethod
     def total(cls, items: Sequence[Self], recorded: bool) -> Any:

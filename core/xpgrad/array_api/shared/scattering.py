@@ -24,18 +24,14 @@ class Scatter(Lazy):
         Shape, dtype and device of the dense cotangent.
     """
 
-    __slots__ = ("index", "values")
+    __slots__ = ("cost", "index", "values")
 
     limit = None
 
     def __init__(self, index: Index, values: Any, spec: Spec) -> None:
         self.spec, self.shape, self.dtype = spec, spec.shape, spec.dtype
-        self.index, self.values = index, values
-
-    def cost(self) -> int:
-        """Return the number of values."""
-        shape = self.values.shape
-        return math.prod(shape) if shape else 1
+        self.index, self.values, shape = index, values, values.shape
+        self.cost = math.prod(shape) if shape else 1
 
     @classmethod
     def total(cls, items: Sequence[Self], recorded: bool) -> Any:
