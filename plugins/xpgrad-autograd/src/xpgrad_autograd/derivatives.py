@@ -8,14 +8,17 @@ from typing import Any
 
 import numpy as np
 
-import xpgrad
 from xpgrad import FunctionNode, Variable, array_api, as_variable, no_backprop_mode
+from xpgrad.backend.levels import live
+from xpgrad.graph.backward import between, gradients
+from xpgrad.graph.sweep import Sweep
+from xpgrad.graph.variable import constant_variable
 from xpgrad.transforms import linearize, vjp
-from xpgrad.transforms.call import Mode, transforming
+from xpgrad.transforms.call import Mode, recording, transforming
 from xpgrad_autograd import nodes
 from xpgrad_autograd.boxes import ArrayBox, Box, boxed, inside, is_box, plain, value_of
 from xpgrad_autograd.spaces import numpy_dtype, vspace
-from xpgrad_autograd.trees import filled, leaves, mapped
+from xpgrad_autograd.trees import TREES, filled, leaves, mapped
 from xpgrad_autograd.wrapping import as_primitive, has_box
 
 INDEPENDENT = "Output seems independent of input."
@@ -53,6 +56,9 @@ class Evaluation:
 
     def gradient(self, found: Sequence[Any]) -> Any:
         """Return gradients as a tree like the argument."""
+        if not isinstance(self.x, TREES):
+            (g,) = found
+            return plain(g) if type(g) is np.ndarray and g.dtype.kind == "f" else _outside(_conjugate(g))
         given = iter([_outside(_conjugate(g)) for g in found])
         return mapped(lambda leaf: next(given), self.x)
 
@@ -126,20 +132,24 @@ def make_vjp(fun: Callable[[Any], Any], x: Any) -> tuple[Callable[[Any], Any], A
     if nodes.needed(x):
         return nodes.make_vjp(fun, x)
     evaluation = Evaluation(fun, x)
-    outermost = not Mode().within and all(type(leaf) is np.ndarray for leaf in evaluation.inputs)
-    made = (
-        _outermost_vjp if outermost and xpgrad.config.enable_backprop else functools.partial(vjp, allow_constant=True)
-    )
+    plain_inputs = {type(leaf) for leaf in evaluation.inputs} <= {np.ndarray}
+    outermost = plain_inputs and recording() and not Mode(found=()).within
+    made = _outermost_vjp if outermost else functools.partial(vjp, allow_constant=True)
     outputs, pullback = made(evaluation, evaluation.inputs)
     value = evaluation.value(outputs)
     if not outputs:
         warnings.warn(INDEPENDENT, stacklevel=3)
         return lambda g: vspace(x).zeros(), value
+    single = type(evaluation.result) is ArrayBox
+    first = outputs[0] if type(outputs[0]) is np.ndarray else evaluation.result.in_graph if single else None
 
     def pulled(g: Any) -> Any:
         """Return the gradient for a cotangent."""
-        pairs = zip(leaves(evaluation.result), leaves(g), strict=True)
-        given = [_cotangent(each, box.in_graph) for box, each in pairs if type(box) is ArrayBox]
+        if single and not isinstance(g, TREES):
+            given = [_cotangent(g, first)]
+        else:
+            pairs = zip(leaves(evaluation.result), leaves(g), strict=True)
+            given = [_cotangent(each, box.in_graph) for box, each in pairs if type(box) is ArrayBox]
         (found,) = pullback(given)
         return evaluation.gradient(found)
 
@@ -150,13 +160,25 @@ def _outermost_vjp(evaluation: Evaluation, inputs: list[Any]) -> tuple[list[Any]
     """Return outputs and pullback for NumPy arrays outside all transforms, which needs less bookkeeping."""
     roots = list(map(Variable, inputs))
     outputs = transforming(evaluation, roots)
+    watched = {x._node: x for x in roots}
+    active: dict[Any, bool] = {}  # the functions in between, found at the first call
 
     def pullback(cotangents: list[Any]) -> tuple[list[Any]]:
-        recorded = any(isinstance(g, Variable) and g.requires_grad for g in cotangents)
-        seeds = [g if isinstance(g, Variable) else Variable(np.asarray(g), requires_grad=False) for g in cotangents]
-        found = xpgrad.grad(outputs, roots, seeds, enable_double_backprop=recorded)
-        made = [np.zeros(x.shape, x.dtype) if g is None else g for g, x in zip(found, roots, strict=True)]
-        return ([g if recorded or not isinstance(g, Variable) else g.array for g in made],)
+        pairs = [(y, g) for y, g in zip(outputs, cotangents, strict=True) if y.requires_grad]
+        variables = [g for _, g in pairs if isinstance(g, Variable)]
+        if live or variables:
+            recorded = True in [g.requires_grad for g in variables]
+            starts = [(y, g if isinstance(g, Variable) else constant_variable(np.asarray(g))) for y, g in pairs]
+            made = [
+                np.zeros(x.shape, x.dtype) if g is None else g if recorded else g.array
+                for g, x in zip(gradients(starts, roots, recorded), inputs, strict=True)
+            ]
+            return (made,)
+        if not active:
+            active.update(between([y._node for y in outputs], watched.keys()))
+        seeds = [(y._node, np.asarray(g)) for y, g in pairs]
+        totals = Sweep(seeds, active=active, watch=watched.keys()).run().totals
+        return ([totals[x._node] if x._node in totals else np.zeros(x.shape, x.dtype) for x in roots],)
 
     return [y.array for y in outputs], pullback
 
@@ -258,7 +280,8 @@ class Application(FunctionNode):
 
     def __init__(self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         self.function, self.args, self.kwargs = function, args, kwargs
-        self.argnums = tuple(i for i, arg in enumerate(args) if any(map(is_box, leaves(arg))))
+        self.argnums = tuple([i for i, arg in enumerate(args) if is_box(arg) or any(map(is_box, leaves(arg)))])
+        self.is_flat = True not in [isinstance(args[i], TREES) for i in self.argnums]
 
     @property
     def label(self) -> str:
@@ -267,6 +290,11 @@ class Application(FunctionNode):
 
     def with_arrays(self, values: Sequence[Any]) -> tuple[Any, ...]:
         """Return the arguments with `values` in place of the boxes."""
+        if self.is_flat:
+            args = [*self.args]
+            for i, value in zip(self.argnums, values, strict=True):
+                args[i] = value
+            return tuple(args)
         given = iter(values)
         return tuple(filled(arg, given, is_box) for arg in self.args)
 
@@ -275,7 +303,11 @@ class Application(FunctionNode):
         self.retain_inputs(range(len(inputs)))
         with no_backprop_mode():  # derivatives that it takes itself are of plain values
             self.result = self.function(*self.with_arrays(list(map(plain, inputs))), **self.kwargs)
-        found = list(leaves(self.result))
+        if not isinstance(self.result, TREES):
+            self.is_mixed = False
+            self.retain_outputs((0,))
+            return (_array(self.result),)
+        self.is_flat, found = False, list(leaves(self.result))
         self.is_mixed = len(found) > 1 and len(set(map(_is_inexact, found))) > 1
         outputs = tuple(_array(leaf) for leaf in found if self.is_output(leaf))
         self.retain_outputs(range(len(outputs)))
@@ -292,13 +324,16 @@ class Application(FunctionNode):
     def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> tuple[Any, ...]:
         """Return the gradients by the rule of the program."""
         args = self.with_arrays([boxed(x) for x in self.get_retained_inputs()])
-        kept = self.get_retained_outputs()
+        kept, inputs = self.get_retained_outputs(), self.inputs
+        if self.is_flat:
+            rule = nodes.vjp_of(self.function)(self.argnums, boxed(kept[0]), args, self.kwargs)
+            found = list(rule(_seed(grad_outputs[0], kept[0])))
+            return tuple([_gradient(found[i], inputs[i]) for i in target_input_indexes])
         answer = self.of_result(map(boxed, kept))
         seeds = iter([_seed(g, y) for g, y in zip(grad_outputs, kept, strict=True)])
         cotangent = mapped(lambda leaf: next(seeds) if self.is_output(leaf) else np.zeros(np.shape(leaf)), self.result)
         made = list(nodes.vjp_of(self.function)(self.argnums, answer, args, self.kwargs)(cotangent))
         found = [g for arg, g in zip(self.argnums, made, strict=True) for g in _of_boxes(self.args[arg], g)]
-        inputs = self.inputs
         return tuple(_gradient(found[i], inputs[i]) for i in target_input_indexes)
 
 
@@ -312,7 +347,7 @@ def _is_inexact(leaf: Any) -> bool:
 
 def _array(leaf: Any) -> Any:
     array = np.asarray(leaf)
-    return array if _is_inexact(array) else array.astype(float)
+    return array if array.dtype.kind in "fc" else array.astype(float)
 
 
 def _seed(g: Any, y: Any) -> Any:
@@ -322,6 +357,10 @@ def _seed(g: Any, y: Any) -> Any:
 def _gradient(g: Any, node: Any) -> Any:
     if g is None:
         return None
+    spec = node.spec
+    host = spec.backend.array_types[0] is np.ndarray
+    if host and type(g) is np.ndarray and g.dtype is spec.dtype and g.shape == spec.shape and not spec.complex:
+        return Variable(g)
     g = _cotangent(g, node)
     return g if isinstance(g, Variable) else Variable(g)
 

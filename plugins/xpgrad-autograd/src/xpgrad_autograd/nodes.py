@@ -391,6 +391,8 @@ class JVPNode(Node):
 
 def needed(x: Any) -> bool:
     """Return whether a value is of a kind that the program has registered, or in a trace of nodes."""
+    if Box.type_mappings.get(type(x)) is ArrayBox:
+        return False
     return any(
         is_traced(leaf) or not issubclass(Box.type_mappings.get(type(leaf), ArrayBox), ArrayBox) for leaf in leaves(x)
     )

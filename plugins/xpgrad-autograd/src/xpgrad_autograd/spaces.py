@@ -151,7 +151,7 @@ class ComplexArrayVSpace(ArrayVSpace):
 def of_array(value: Any) -> VSpace:
     """Return the space of an array or number."""
     array = value if hasattr(value, "dtype") else np.asarray(value)
-    return (ComplexArrayVSpace if numpy_dtype(array).kind == "c" else ArrayVSpace)(value)
+    return (ComplexArrayVSpace if numpy_dtype(array).kind == "c" else ArrayVSpace)(array)
 
 
 def numpy_dtype(array: Any) -> Any:

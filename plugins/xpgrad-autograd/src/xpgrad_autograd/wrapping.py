@@ -62,9 +62,12 @@ def wrapped(function: Callable[..., Any], name: str | None = None) -> Any:
     name = name or function.__name__
     constant = name in CONSTANT
     convert = inside if name in SEQUENCES else _operand if isinstance(function, np.ufunc) else _argument
+    unary = isinstance(function, np.ufunc) and function.nin == 1 and not constant
 
     @functools.wraps(function, updated=())
     def call(*args: Any, **kwargs: Any) -> Any:
+        if unary and not kwargs and len(args) == 1 and type(args[0]) is ArrayBox:
+            return boxed(function(args[0].in_graph))
         if not has_box(args) and not (kwargs and has_box(kwargs.values())):
             return _unboxed(function, args, kwargs)
         if nodes.among(args):
