@@ -22,9 +22,9 @@ def _module(name: str) -> Any:
 
 
 def reference(module: str, name: str, *xs: Array) -> Callable[..., Any] | None:
-    """Return SciPy's function, or None if it is absent or an array belongs to a library other than NumPy."""
+    """Return SciPy's function, or None if it is absent, or an array is empty or of a library other than NumPy."""
     host = plugins.host
-    if any(plugins.backend_of(x) is not host for x in xs):
+    if any(0 in x.shape or plugins.backend_of(x) is not host for x in xs):
         return None
     return getattr(_module(module), name, None)
 

@@ -34,6 +34,22 @@ CASES = [
         lambda m, b: ref.cho_solve(ref.cho_factor(m), b),
         (definite(4), B),
     ),
+    ScipyCase(
+        "linalg.cho_solve:stack",
+        lambda m, b: linalg.cho_solve(linalg.cho_factor(m @ m.mT), b),
+        lambda m, b: ref.cho_solve(ref.cho_factor(m @ m.mT), b),
+        (np.stack([A, A[::-1]]), B[:, 0]),
+        libraries=False,
+    ),
+    *(
+        ScipyCase(
+            f"linalg.cho_factor:triangle,{lower}",
+            lambda m, lower=lower: linalg.cho_factor(m, lower)[0],
+            lambda m, half=half, lower=lower: half(ref.cho_factor(m, lower)[0]),
+            (A @ A.T + half(C.imag),),
+        )
+        for half, lower in ((np.triu, False), (np.tril, True))
+    ),
     ScipyCase("linalg.lu", linalg.lu, lu_of, (A[[2, 0, 3, 1]],)),
     ScipyCase("linalg.lu:tall", linalg.lu, lu_of, (uniform(5, 3),)),
     ScipyCase("linalg.lu:wide,complex", linalg.lu, lu_of, (complex_uniform(3, 5),)),

@@ -149,6 +149,15 @@ CASES = [
     of("affine_transform", X, np.asarray([[0.8, 0.3, 0.13], [-0.2, 1.1, 0.71]]), output_shape=(4, 3), order=2,
        mode="mirror", label=":homogeneous"),
     of("rotate", X, args=(30.0,)),
+    *(of("rotate", X, args=(angle,), order=1, label=f":{angle}") for angle in (90, -180, 630.0)),
+    *(
+        of("shift", X, np.asarray([0.4, -7.3]), order=order, mode="nearest", prefilter=False, label=f":{order},nearest")
+        for order in (2, 3)
+    ),
+    *(of(name, X, complex_uniform(3), label=":complex weights") for name in ("correlate1d", "convolve1d")),
+    *(of(name, X, complex_uniform(2, 3), label=":complex weights") for name in ("correlate", "convolve")),
+    of("mean", X, labels=LABELS, index=np.int64(2), label=":one label"),
+    of("maximum", X, labels=LABELS, index=[[1, 2], [2, 0]], label=":array of labels"),
     ScipyCase(
         "ndimage.rotate:angle",
         lambda x, angle: ndimage.rotate(x, angle, reshape=False, axes=(0, 2), mode="nearest"),

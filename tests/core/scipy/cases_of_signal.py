@@ -70,6 +70,9 @@ CASES = [
         lambda x, w: ref.stft(x, window=w, nperseg=8),
         (uniform(20), uniform(8, low=0.5)),
     ),
+    of("stft", uniform(256), nperseg=None, noverlap=3, orders=1, label=":all", libraries=False),
+    of("stft", uniform(9, 2), nperseg=4, axis=0, detrend=lambda parts: parts - parts[:1], orders=1, label=":detrend",
+       libraries=False),
     of("istft", complex_uniform(5, 6), nperseg=8, noverlap=5, fs=2.0, orders=1),
     ScipyCase(
         "signal.istft:axes",
@@ -81,6 +84,7 @@ CASES = [
     ),
     of("spectrogram", uniform(30), nperseg=8),
     of("spectrogram", uniform(2, 30), nperseg=7, mode="complex", scaling="spectrum", label=":complex", libraries=False),
+    of("spectrogram", complex_uniform(30), nperseg=8, return_onesided=False, label=":psd,complex", libraries=False),
     of("spectrogram", complex_uniform(30), nperseg=8, mode="magnitude",
        return_onesided=False, label=":magnitude", libraries=False),
     of("savgol_filter", uniform(2, 12), args=(5, 2), orders=1),

@@ -31,7 +31,7 @@ CHAPTERS = (
 )
 PAGE = Path(__file__).parents[3] / "docs" / "scipy.md"
 INDIRECT = {
-    "cho_factor", "SuperLU", "LinearOperator", "aslinearoperator", "PPoly",
+    "SuperLU", "LinearOperator", "aslinearoperator", "PPoly",
 }  # fmt: skip
 """Functions that other cases call."""
 
@@ -112,6 +112,9 @@ def test_ill_conditioned_matrices_keep_their_digits():
         (lambda x: ndimage.map_coordinates(x[0], np.zeros((2, 0))), (0,)),
         (lambda x: ndimage.median_filter(x[:0], 3, axes=(1, 2)), (0, 3, 3)),
         (lambda x: linalg.sqrtm(x[:, :0, :0]), (2, 0, 0)),
+        (lambda x: linalg.solve_banded((1, 1), x[:0], x[0]), (0, 3, 3)),
+        (lambda x: linalg.solve_sylvester(x[:0], x[:0], x[:0]), (0, 3, 3)),
+        (lambda x: linalg.cho_solve(linalg.cho_factor(x[:0]), x[:0]), (0, 3, 3)),
     ],
 )
 def test_empty_arrays(call, shape):
@@ -133,6 +136,13 @@ def test_empty_arrays(call, shape):
         (ValueError, "convolve: expected the mode 'full', 'same' or 'valid'", lambda: signal.convolve(X, X, "x")),
         (ShapeError, "filtfilt: expected more than padlen=6 elements along axis -1, got 3",
          lambda: signal.filtfilt(X[0, :2], X[0, :1] + 1, X)),
+        (ValueError, "stft: expected noverlap below nperseg=3, got 3", lambda: signal.stft(X, nperseg=3, noverlap=3)),
+        (ValueError, "istft: expected noverlap below", lambda: signal.istft(X + 0j, noverlap=8)),
+        (ShapeError, "spectrogram: expected a window of shape .* for a signal of 3",
+         lambda: signal.spectrogram(X, window=np.ones(4))),
+        (DtypeError, "maximum_filter: expected real numbers", lambda: ndimage.maximum_filter(X + 0j, 3)),
+        (DtypeError, "median_filter: expected real numbers", lambda: ndimage.median_filter(X + 0j, 3)),
+        (DtypeError, "grey_erosion: expected real numbers", lambda: ndimage.grey_erosion(X + 0j, 3)),
         (DtypeError, "hilbert: expected real numbers", lambda: signal.hilbert(X + 0j)),
         (ValueError, "correlate1d: expected the mode reflect, .*, got 'x'",
          lambda: ndimage.correlate1d(X, [1.0, 1.0], mode="x")),

@@ -60,7 +60,7 @@ def sylvester(xp: Namespace, a: Any, b: Any, q: Any) -> Any:
     if any(isinstance(x, Variable) for x in (a, b, q)):
         return SylvesterSolution().apply((a, b, q))[0]
     own = reference("scipy.linalg", "solve_sylvester", a, b, q)
-    if own is not None and a is b and q.size:
+    if own is not None and a is b:
         return by_matrix(lambda *xs: (_by_one_schur(*xs),), (a, q), (2, 2))[0]
     if own is not None:
         return by_matrix(lambda *xs: (own(*xs),), (a, b, q), (2, 2, 2))[0]

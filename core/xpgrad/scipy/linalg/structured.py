@@ -5,7 +5,7 @@ from xpgrad.array_api.linalg.checks import adjoint, epsilon
 from xpgrad.errors import ShapeError
 from xpgrad.graph.operands import as_variables
 from xpgrad.graph.variable import Variable, as_variable
-from xpgrad.scipy.operands import padded
+from xpgrad.scipy.operands import inexact, padded
 from xpgrad.types import AnyArray
 
 
@@ -93,7 +93,7 @@ def null_space(A: AnyArray, rcond: float | None = None) -> Variable:
     Variable, shape (N, K)
         K depends on the values. The gradient is valid for functions that do not depend on the choice of the basis.
     """
-    a = as_variable(A)
+    a = inexact(A, "null_space")
     if a.ndim != 2:
         raise ShapeError(f"null_space: expected a matrix, got shape {a.shape}")
     _, s, vh = xpa.linalg.svd(a, full_matrices=True)

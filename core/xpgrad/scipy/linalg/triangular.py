@@ -129,14 +129,17 @@ def cho_factor(a: AnyArray, lower: bool = False) -> tuple[Variable, bool]:
     ----------
     a : Variable or array, shape (..., M, M), floating-point
     lower : bool
-        Return the lower factor.
+        Return the lower factor. Only this triangle of `a`, else the upper one, is read and has a gradient.
 
     Returns
     -------
     Variable, shape (..., M, M), and bool
         For `cho_solve`. The other triangle is zero.
     """
-    return xpa.linalg.cholesky(a, upper=not lower), lower
+    a = as_variable(a)
+    square(a, "cho_factor")
+    half, beside = (xpa.tril(a), xpa.tril(a, k=-1)) if lower else (xpa.triu(a), xpa.triu(a, k=1))
+    return xpa.linalg.cholesky(half + adjoint(xpa, beside, a.node.spec.complex), upper=not lower), lower
 
 
 def cho_solve(c_and_lower: tuple[AnyArray, bool], b: AnyArray) -> Variable:
@@ -153,7 +156,9 @@ def cho_solve(c_and_lower: tuple[AnyArray, bool], b: AnyArray) -> Variable:
     """
     c, lower = c_and_lower
     first, second = (0, 2) if lower else (2, 0)
-    return solve_triangular(c, solve_triangular(c, b, first, lower), second, lower)
+    columns, is_vector = _columns(as_variable(b), "cho_solve", c.shape[-1])
+    y = solve_triangular(c, solve_triangular(c, columns, first, lower), second, lower)
+    return y[..., 0] if is_vector else y
 
 
 class PackedLU(Decomposition):
@@ -171,7 +176,7 @@ class PackedLU(Decomposition):
         rows, columns = a.shape[-2:]
         numbers = xp.arange(rows, device=xp.device_of(a))
         own, exchange = reference("scipy.linalg", "lu_factor", a), reference("scipy.linalg.lapack", "dlaswp", a)
-        if own is not None and exchange is not None and a.size:
+        if own is not None and exchange is not None:
 
             def factors(a: Array) -> tuple[Array, Array, Array]:
                 packed, pivots = own(a)

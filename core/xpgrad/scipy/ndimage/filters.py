@@ -57,12 +57,13 @@ def reach(size: int, origin: int, function: str) -> tuple[int, int]:
 
 def weighted(terms: Sequence[Variable], weights: Sequence[Any]) -> Variable:
     """Return a weighted sum; weights of 0 that are Python numbers are left out."""
-    total: Any = None
-    for term, weight in zip(terms, weights, strict=True):
-        if not isinstance(weight, float) or weight:
-            product = term * weight
-            total = product if total is None else total + product
-    return xpa.zeros_like(terms[0]) if total is None else total
+    pairs = zip(terms, weights, strict=True)
+    return total([term * weight for term, weight in pairs if not isinstance(weight, float) or weight], terms[0])
+
+
+def total(parts: Sequence[Variable], x: Variable) -> Variable:
+    """Return the sum of parts, or zeros with the shape of `x` if there are none."""
+    return sum(parts[1:], start=parts[0]) if parts else xpa.zeros_like(x)
 
 
 def summed(
@@ -109,13 +110,14 @@ class HostCorrelation(FunctionNode):
         return (summed(grad_outputs[0], self.weights[::-1], self.axis, self.mode, 0.0, "correlate1d", origin),)
 
 
-def _weights(weights: Any, x: Variable, name: str) -> tuple[Variable, list[Any]]:
+def _weights(weights: Any, x: Variable, conjugate: bool, name: str) -> tuple[Variable, list[Any]]:
     """Return an image and a vector of weights as a list."""
     if not is_operand(weights):
         return x, [float(w) for w in as_list(weights, "weights")]
     x, w = as_variables(name, x, weights)
     if w.ndim != 1:
         raise ShapeError(f"{name}: expected a vector of weights, got shape {w.shape}")
+    w = xpa.conj(w) if conjugate and w.node.spec.complex else w
     return x, [w[i] for i in range(w.shape[0])]
 
 
@@ -129,6 +131,7 @@ def correlate1d(
     ----------
     input : Variable or array, floating-point
     weights : Variable, array or sequence of float, shape (K,)
+        Complex weights are conjugated, as in SciPy.
     axis : int
     mode : {"reflect", "constant", "nearest", "mirror", "wrap"}
         Continuation of the image: ``d c b a | a b c d | d c b a``, `cval`, the last element,
@@ -137,7 +140,7 @@ def correlate1d(
     origin : int
         Shift of the window; 0 centres it, positive values shift it to the left.
     """
-    x, w = _weights(weights, inexact(input, "correlate1d"), "correlate1d")
+    x, w = _weights(weights, inexact(input, "correlate1d"), True, "correlate1d")
     return summed(x, w, one_axis(axis, x, "correlate1d"), mode, cval, "correlate1d", origin)
 
 
@@ -146,7 +149,7 @@ def convolve1d(
     input: AnyArray, weights: Any, axis: int = -1, mode: str = "reflect", cval: float = 0.0, origin: int = 0
 ) -> Variable:
     """Return the convolution of an image with a vector along an axis; arguments as for `correlate1d`."""
-    x, w = _weights(weights, inexact(input, "convolve1d"), "convolve1d")
+    x, w = _weights(weights, inexact(input, "convolve1d"), False, "convolve1d")
     shifted = -origin - (len(w) % 2 == 0)
     return summed(x, w[::-1], one_axis(axis, x, "convolve1d"), mode, cval, "convolve1d", shifted)
 
@@ -174,14 +177,13 @@ def _correlated(
         w = xpa.flip(w)
         w = xpa.permute_dims(w, tuple(order)) if order != list(range(len(along))) else w
         return fftconvolve(x, xpa.reshape(w, tuple(wide)), "valid", along)
-    total: Any = None
+    terms = []
     for index in itertools.product(*map(range, w.shape)):
         place = [slice(None)] * x.ndim
         for axis, i in zip(along, index, strict=True):
             place[axis] = slice(i, i + shape[axis])
-        term = w[index] * x[tuple(place)]
-        total = term if total is None else total + term
-    return xpa.zeros_like(x) if total is None else total
+        terms.append(w[index] * x[tuple(place)])
+    return total(terms, x)
 
 
 @in_single_precision
@@ -200,6 +202,7 @@ def correlate(
         By default all.
     """
     x, w, along = _neighbourhoods(input, weights, axes, "correlate")
+    w = xpa.conj(w) if w.node.spec.complex else w
     return _correlated(x, w, along, mode, cval, per_axis(origin, len(along), "origin", "correlate"), "correlate")
 
 

@@ -9,7 +9,7 @@ from xpgrad.array_api.half_precision import in_single_precision
 from xpgrad.array_api.shared.axes import checked_axes
 from xpgrad.graph.operands import as_variables
 from xpgrad.graph.variable import Variable, as_array
-from xpgrad.scipy.ndimage.filters import per_axis, summed
+from xpgrad.scipy.ndimage.filters import per_axis, summed, total
 from xpgrad.scipy.operands import inexact, one_axis, root
 from xpgrad.types import AnyArray, as_list
 
@@ -110,14 +110,7 @@ def laplace(input: AnyArray, mode: Any = "reflect", cval: float = 0.0, *, axes: 
     along = tuple(range(x.ndim)) if axes is None else checked_axes(axes, x.ndim, "laplace")
     modes = per_axis(mode, len(along), "mode", "laplace")
     parts = [summed(x, [1.0, -2.0, 1.0], a, m, cval, "laplace") for a, m in zip(along, modes, strict=True)]
-    return _total(parts, x)
-
-
-def _total(parts: list[Variable], x: Variable) -> Variable:
-    total: Any = None
-    for part in parts:
-        total = part if total is None else total + part
-    return xpa.zeros_like(x) if total is None else total
+    return total(parts, x)
 
 
 def _derivatives(input: Any, sigma: Any, degree: int, mode: Any, cval: float, axes: Any, options: Any) -> Any:
@@ -133,7 +126,7 @@ def gaussian_laplace(
 ) -> Variable:
     """Return the Laplacian of the convolution with a Gaussian; arguments as for `gaussian_filter`."""
     x, parts = _derivatives(input, sigma, 2, mode, cval, axes, options)
-    return _total(parts, x)
+    return total(parts, x)
 
 
 def gaussian_gradient_magnitude(
@@ -141,7 +134,7 @@ def gaussian_gradient_magnitude(
 ) -> Variable:
     """Return the length of the gradient of the convolution with a Gaussian; arguments as for `gaussian_filter`."""
     x, parts = _derivatives(input, sigma, 1, mode, cval, axes, options)
-    return root(_total([part * part for part in parts], x))
+    return root(total([part * part for part in parts], x))
 
 
 def generic_laplace(
@@ -150,7 +143,7 @@ def generic_laplace(
 ) -> Variable:  # fmt: skip
     """Return the sum of ``derivative2(input, axis, mode, cval, ...)`` along each axis; arguments as for `correlate`."""
     x, parts = _generic(input, derivative2, mode, cval, extra_arguments, extra_keywords, axes)
-    return _total(parts, x)
+    return total(parts, x)
 
 
 def generic_gradient_magnitude(
@@ -159,7 +152,7 @@ def generic_gradient_magnitude(
 ) -> Variable:  # fmt: skip
     """Return the length of the gradient, ``derivative(input, axis, mode, cval, ...)`` along each axis."""
     x, parts = _generic(input, derivative, mode, cval, extra_arguments, extra_keywords, axes)
-    return root(_total([part * part for part in parts], x))
+    return root(total([part * part for part in parts], x))
 
 
 def _generic(input: Any, function: Any, mode: Any, cval: float, args: Any, keywords: Any, axes: Any) -> Any:

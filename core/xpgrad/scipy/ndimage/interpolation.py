@@ -12,6 +12,7 @@ from xpgrad.graph.variable import Variable, as_variable
 from xpgrad.scipy.ndimage.filters import per_axis
 from xpgrad.scipy.ndimage.splines import along_axis, at_points, checked_order, coefficients
 from xpgrad.scipy.operands import beside, inexact, numbers_beside
+from xpgrad.special import cosdg, sindg
 from xpgrad.types import AnyArray, as_list, integers
 
 
@@ -248,8 +249,8 @@ def rotate(
         raise ShapeError(f"rotate: expected an image with at least two axes, got shape {x.shape}")
     first, second = sorted(checked_axes(axes, x.ndim, "rotate"))
     real = _real(x)
-    turn = beside(real, angle, "rotate") * (math.pi / 180)
-    c, s = xpa.cos(turn), xpa.sin(turn)
+    turn = beside(real, angle, "rotate")
+    c, s = cosdg(turn), sindg(turn)
     shape = list(x.shape)
     if reshape:
         radians = math.radians(float(as_variable(angle).array) if not isinstance(angle, (int, float)) else angle)

@@ -8,7 +8,7 @@ from xpgrad import array_api as xpa
 from xpgrad.array_api.half_precision import in_single_precision
 from xpgrad.array_api.shared.axes import checked_axes
 from xpgrad.backend.plugins import plugins
-from xpgrad.errors import ShapeError
+from xpgrad.errors import DtypeError, ShapeError
 from xpgrad.graph.variable import Variable, as_array, as_variable
 from xpgrad.scipy.ndimage.filters import extended, per_axis, reach
 from xpgrad.scipy.operands import beside, inexact
@@ -22,6 +22,8 @@ def _neighbours(
     name: str,
 ) -> list[Variable]:  # fmt: skip
     """Return the elements at each place of the neighbourhoods; `structure`, times `sign`, is added to them."""
+    if x.node.spec.complex:
+        raise DtypeError(f"{name}: expected real numbers, got {x.node.spec!r}")
     along = tuple(range(x.ndim)) if axes is None else checked_axes(axes, x.ndim, name)
     shaped = structure if footprint is None else footprint
     places: Any = None if shaped is None else _flags(shaped, structure is not None and footprint is None)

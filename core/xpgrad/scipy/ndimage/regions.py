@@ -9,7 +9,7 @@ from xpgrad.graph.operands import is_operand
 from xpgrad.graph.variable import Variable, as_array, as_variable
 from xpgrad.scipy.operands import inexact, integers_beside
 from xpgrad.transforms.vectors import host_array, placed
-from xpgrad.types import AnyArray, as_list
+from xpgrad.types import AnyArray
 
 Statistic = Callable[[Variable], Variable]
 
@@ -38,10 +38,9 @@ def _of_regions(
         return of(None)
     if index is None:
         return of(marks > 0)
-    if isinstance(index, int):
-        return of(marks == index)
-    wanted = host_array(as_array(index)) if is_operand(index) else as_list(index, "labels")
-    return xpa.stack([of(marks == int(i)) for i in wanted])
+    wanted = host_array(as_array(index)) if hasattr(index, "dtype") else host.asarray(index)
+    found = [of(marks == i) for i in xp.reshape(wanted, (-1,))]
+    return xpa.reshape(xpa.stack(found), tuple(wanted.shape) + found[0].shape)
 
 
 def sum_labels(input: AnyArray, labels: Any = None, index: Any = None) -> Variable:
@@ -52,12 +51,12 @@ def sum_labels(input: AnyArray, labels: Any = None, index: Any = None) -> Variab
     input : Variable or array, floating-point
     labels : array of int, broadcastable to the image, optional
         The region of each element. By default the image is one region.
-    index : int or sequence of int, optional
+    index : int, sequence or array of int, optional
         The labels of the regions. By default all elements with positive labels are one region.
 
     Returns
     -------
-    Variable, shape (), or (N,) for a sequence of N labels
+    Variable, with the shape of `index`
     """
     return _of_regions(xpa.sum, input, labels, index, "sum_labels")
 

@@ -142,11 +142,11 @@ def taps(
     c = c + float(margin) if margin else c
     if mode == "constant":
         inside = (c >= 0) & (c <= n - 1)
-    c = _folded(c, n, mode)
+    c = xpa.clip(c, -order, n - 1 + order) if mode == "nearest" else _folded(c, n, mode)
     base = xpa.floor(c if order % 2 else c + 0.5)
     t = c - base if order % 2 else c + 0.5 - base
     start = xpa.astype(base, index_dtype) - order // 2
-    kind = {"constant": "mirror", "wrap": "mirror", "nearest": "reflect"}.get(mode, mode)
+    kind = {"constant": "mirror", "wrap": "mirror"}.get(mode, mode)
     if kind == "mirror":  # places outside, of any index, are not used
         start = xpa.clip(start, -(order // 2), n - 1 - order // 2)
     if kind == "mirror" and n > order + 1:  # one reflection at each edge

@@ -15,6 +15,7 @@ from xpgrad.scipy.operands import (
     numbers_beside,
     one_axis,
     padded,
+    real_part_of,
     resized,
     zeros_beside,
 )
@@ -53,14 +54,22 @@ def hilbert(x: AnyArray, N: int | None = None, axis: int = -1) -> Variable:
     return xpa.moveaxis(xpa.fft.ifft(spectrum), -1, along)
 
 
-def _window(x: Variable, window: Any, nperseg: int | None, name: str) -> Variable:
-    """Return the window as a Variable."""
-    if not isinstance(window, (str, tuple, float)) and is_operand(window):
+def _window(
+    x: Variable, window: Any, nperseg: int | None, noverlap: int | None, length: int | None, share: int, name: str
+) -> tuple[Variable, int]:
+    """Return the window of the parts of a signal of `length`, and the distance of neighbouring parts."""
+    if is_operand(window) and not isinstance(window, float):
         w = as_variable(window)
-        if w.ndim != 1 or (nperseg is not None and w.shape[0] != nperseg):
-            raise ShapeError(f"{name}: expected a window of shape ({nperseg or 'n'},), got {w.shape}")
-        return w
-    return from_host(x, required("scipy.signal", name).get_window(window, nperseg))
+        if w.ndim != 1 or w.shape[0] != (nperseg or w.shape[0]) or w.shape[0] > (length or w.shape[0]):
+            most = "" if length is None else f" for a signal of {length}"
+            raise ShapeError(f"{name}: expected a window of shape ({nperseg or 'n'},){most}, got {w.shape}")
+    else:
+        n = nperseg or 256
+        w = from_host(real_part_of(x), required("scipy.signal", name).get_window(window, min(n, length or n)))
+    noverlap = w.shape[0] // share if noverlap is None else noverlap
+    if noverlap >= w.shape[0]:
+        raise ValueError(f"{name}: expected noverlap below nperseg={w.shape[0]}, got {noverlap}")
+    return w, w.shape[0] - noverlap
 
 
 def _scale(w: Variable, fs: float, scaling: str, name: str) -> Variable:
@@ -80,8 +89,9 @@ def _frames(x: Variable, nperseg: int, step: int) -> Variable:
 
 
 def _spectra(
-    x: Variable, w: Variable, fs: float, step: int, nfft: int | None, detrend: Any, onesided: bool, name: str
-) -> tuple[Variable, Variable]:
+    x: Variable, w: Variable, fs: float, step: int, nfft: int | None, detrend: Any, onesided: bool, axis: int,
+    name: str,
+) -> tuple[Variable, Variable]:  # fmt: skip
     """Return frequencies, and the Fourier transforms of the parts, in the last two axes (part, frequency)."""
     nperseg = w.shape[0]
     size = nperseg if nfft is None else nfft
@@ -89,8 +99,8 @@ def _spectra(
         raise ValueError(f"{name}: expected nfft of at least nperseg={nperseg}, got {nfft}")
     parts = _frames(x, nperseg, step)
     if callable(detrend):
-        changed: Any = detrend(parts)
-        parts = changed
+        changed: Any = detrend(xpa.moveaxis(parts, -1, axis))
+        parts = xpa.moveaxis(changed, axis, -1)
     elif detrend:
         parts = without_trend(parts, -1, detrend)
     parts = resized(parts * w, parts.ndim - 1, size)
@@ -134,6 +144,7 @@ def stft(
     nperseg, noverlap, nfft : int, optional
         Lengths of the segments, of their overlaps (by default half a segment), and of the transforms.
     detrend : {"linear", "constant"}, callable or False
+        A callable takes the parts, with their elements along `axis`.
     return_onesided : bool
         For real signals, only the frequencies that are not negative.
     boundary : {"zeros", "even", "odd", "constant", None}
@@ -154,15 +165,12 @@ def stft(
     if boundary not in BOUNDARIES:
         raise ValueError(f"stft: expected boundary 'zeros', 'even', 'odd', 'constant' or None, got {boundary!r}")
     x = xpa.moveaxis(x, along, -1)
-    if nperseg is not None and isinstance(window, (str, tuple, float)):
-        nperseg = min(nperseg, x.shape[-1])
-    w = _window(x, window, nperseg, "stft")
+    w, step = _window(x, window, nperseg, noverlap, x.shape[-1], 2, "stft")
     nperseg = w.shape[0]
-    step = nperseg - (nperseg // 2 if noverlap is None else noverlap)
     x = _bounded(x, nperseg // 2, boundary)
     if padded:
         x = resized(x, x.ndim - 1, x.shape[-1] + -(x.shape[-1] - nperseg) % step)
-    frequencies, y = _spectra(x, w, fs, step, nfft, detrend, return_onesided, "stft")
+    frequencies, y = _spectra(x, w, fs, step, nfft, detrend, return_onesided, axis, "stft")
     y = y * xpa.sqrt(_scale(w, fs, scaling, "stft"))
     start = 0 if boundary is not None else nperseg / 2
     times = (numbers_beside(x, 0, y.shape[-2]) * step + start) / fs
@@ -210,8 +218,7 @@ def istft(
     nperseg = default if nperseg is None else nperseg
     if nfft is None:
         nfft = nperseg if input_onesided and nperseg == default + 1 else default
-    w = _window(xpa.real(z), window, nperseg, "istft")
-    step = nperseg - (nperseg // 2 if noverlap is None else noverlap)
+    w, step = _window(z, window, nperseg, noverlap, None, 2, "istft")
     parts = (xpa.fft.irfft(z, n=nfft) if input_onesided else xpa.fft.ifft(z, n=nfft))[..., :nperseg]
     parts = parts * (w / xpa.sqrt(_scale(w, fs, scaling, "istft")))
     count = parts.shape[-2]
@@ -266,12 +273,9 @@ def spectrogram(
     x = inexact(x, "spectrogram")
     along = one_axis(axis, x, "spectrogram")
     x = xpa.moveaxis(x, along, -1)
-    if isinstance(window, (str, tuple, float)):
-        nperseg = min(256 if nperseg is None else nperseg, x.shape[-1])
-    w = _window(x, window, nperseg, "spectrogram")
+    w, step = _window(x, window, nperseg, noverlap, x.shape[-1], 8, "spectrogram")
     nperseg = w.shape[0]
-    step = nperseg - (nperseg // 8 if noverlap is None else noverlap)
-    frequencies, y = _spectra(x, w, fs, step, nfft, detrend, return_onesided, "spectrogram")
+    frequencies, y = _spectra(x, w, fs, step, nfft, detrend, return_onesided, axis, "spectrogram")
     scale = _scale(w, fs, scaling, "spectrogram")
     if mode == "psd":
         y = (xpa.real(y) ** 2 + xpa.imag(y) ** 2) * scale
