@@ -96,6 +96,8 @@ CASES = [
     of("simpson", uniform(2), label=":two"),
     of("cumulative_trapezoid", uniform(2, 5), places(5), initial=0),
     of("cumulative_trapezoid", uniform(5, 2), dx=0.3, axis=0, label=":dx"),
+    of("cumulative_trapezoid", uniform(2, 1), initial=0, label=":one"),
+    of("cumulative_simpson", uniform(1), initial=1.5, label=":one"),
     of("cumulative_simpson", uniform(2, 6), places(2, 6)),
     of("cumulative_simpson", uniform(7), dx=0.5, initial=1.5, label=":initial"),
     integral("fixed_quad", "finite", lambda x, p: xp.sin(p * x), lambda x, p: np.sin(p * x), 0.2, 1.4, 1.3),

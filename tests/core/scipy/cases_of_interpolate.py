@@ -41,6 +41,8 @@ def radial(kernel, **kwargs):
     )
 
 
+KNOTS = np.asarray([0.0, 0, 0, 1, 2.5, 4, 4, 4])
+
 CASES = [
     curve("CubicSpline", libraries=True),
     curve("CubicSpline", label=":natural,nu", bc_type="natural", nu=1),
@@ -163,6 +165,31 @@ CASES = [
             + ref.CubicSpline(x, y).integrate(0.2, 9.7, extrapolate="periodic")
         ),
         (X, uniform(6)),
+        libraries=False,
+    ),
+    *(
+        ScipyCase(
+            f"interpolate.BSpline:integrate,{outside}",
+            lambda c, outside=outside: interpolate.BSpline(KNOTS, c, 2).integrate(-0.5, 5.5, outside),
+            lambda c, outside=outside: ref.BSpline(KNOTS, c, 2).integrate(-0.5, 5.5, outside),
+            (uniform(5),),
+            libraries=False,
+        )
+        for outside in (True, False, "periodic")
+    ),
+    ScipyCase(
+        "interpolate.make_interp_spline:constant",
+        lambda y: interpolate.make_interp_spline(X, y, 0)(V),
+        lambda y: ref.make_interp_spline(X, y, 0)(V),
+        (Y,),
+        orders=1,
+        libraries=False,
+    ),
+    ScipyCase(
+        "interpolate.make_interp_spline:pairs",
+        lambda y, v: interpolate.make_interp_spline(X, y, bc_type=([(1, 0.3)], [(2, 0.1)]))(v),
+        lambda y, v: ref.make_interp_spline(X, y, bc_type=([(1, 0.3)], [(2, 0.1)]))(v),
+        (Y[:, 0], V),
         libraries=False,
     ),
 ]

@@ -12,7 +12,7 @@ from tests.core.scipy.test_library import run
 
 from xpgrad import Variable
 from xpgrad import array_api as xp
-from xpgrad.errors import DtypeError, GradientError, ShapeError, SingularMatrix
+from xpgrad.errors import AxisError, DtypeError, GradientError, ShapeError, SingularMatrix
 from xpgrad.scipy import fft, integrate, interpolate, linalg, ndimage, signal, sparse
 from xpgrad.scipy.spatial import distance
 from xpgrad.testing.arrays import on_host
@@ -151,6 +151,11 @@ def test_empty_arrays(call, shape):
         (ShapeError, "CubicSpline: expected at least 2 knots", lambda: interpolate.CubicSpline(X[0, :1], X[0, :1])),
         (ValueError, "RegularGridInterpolator: expected points within the grid",
          lambda: interpolate.RegularGridInterpolator((np.arange(3.0),), np.arange(3.0))(np.asarray([4.0]))),
+        (AxisError, "CubicSpline: expected .* axes", lambda: interpolate.CubicSpline(X[0], X[0], axis=1)),
+        (AxisError, "make_interp_spline: expected .* axes",
+         lambda: interpolate.make_interp_spline(np.arange(4.0), np.arange(4.0), axis=1)),
+        (DtypeError, "PchipInterpolator: expected real knots", lambda: interpolate.PchipInterpolator(X[0] + 0j, X[0])),
+        (DtypeError, "pdist: expected real points", lambda: distance.pdist(X + 0j)),
         (ValueError, "cdist: expected one of the metrics that have a derivative", lambda: distance.cdist(X, X, "dice")),
         (ShapeError, r"simpson: expected x of shape \(2, 3\) or \(3,\), got \(2,\)",
          lambda: integrate.simpson(X, X[:, 0])),

@@ -91,7 +91,7 @@ class TestDifferentiated:
         found, expected = case.function(*map(Variable, case.inputs)), case.reference(*case.inputs)
         for y, e in zip(floating(found), floating(expected), strict=True):
             np.testing.assert_allclose(on_host(y), e, rtol=case.rtol, atol=case.rtol)
-            assert np.iscomplexobj(on_host(y)) == np.iscomplexobj(e)
+            assert np.iscomplexobj(e) or not np.iscomplexobj(on_host(y))
 
     def test_first_and_second_order(self, case):
         f, xs, vs = loss_of(case), list(case.inputs), directions(case)

@@ -65,7 +65,7 @@ def simpson(y: AnyArray, x: AnyArray | None = None, *, dx: Any = 1.0, axis: int 
 def _accumulated(parts: Variable, along: int, initial: Any) -> Variable:
     sums = xpa.cumulative_sum(parts, axis=-1)
     if initial is not None:
-        first = xpa.zeros_like(parts[..., :1]) + initial
+        first = xpa.zeros_like(xpa.sum(parts, axis=-1, keepdims=True)) + initial
         sums = xpa.concat([first, sums + first], axis=-1)
     return xpa.moveaxis(sums, -1, along)
 

@@ -7,7 +7,7 @@ from xpgrad import array_api as xpa
 from xpgrad.errors import ShapeError
 from xpgrad.graph.operands import as_variables
 from xpgrad.graph.variable import Variable, as_variable
-from xpgrad.scipy.interpolate.polynomials import ends_of, evaluated, piece
+from xpgrad.scipy.interpolate.polynomials import ends_of, evaluated, ordered, periodic_integral, piece
 from xpgrad.scipy.operands import beside
 from xpgrad.types import AnyArray
 
@@ -83,9 +83,14 @@ class BSpline:
         outside = False if self.extrapolate == "periodic" else self.extrapolate
         return BSpline(t, c, k, outside, self.axis)
 
-    def integrate(self, a: Any, b: Any) -> Variable:
-        """Return the integral from `a` to `b`, of continued pieces beyond the ends."""
-        found = self.antiderivative()
+    def integrate(self, a: Any, b: Any, extrapolate: bool | str | None = None) -> Variable:
+        """Return the integral from `a` to `b`, continued as by `__call__`, but by 0 if not at all."""
+        outside, found = self.extrapolate if extrapolate is None else extrapolate, self.antiderivative()
+        first, last = self.t[self.k], self.t[self.t.shape[0] - self.k - 1]
+        if outside == "periodic":
+            return periodic_integral(found, a, b, first, last)
+        if not outside:
+            a, b = (xpa.clip(beside(self.t, end, "integrate"), first, last) for end in (a, b))
         return found(b, extrapolate=True) - found(a, extrapolate=True)
 
 
@@ -125,10 +130,8 @@ def make_interp_spline(
     -------
     BSpline
     """
-    x, y = as_variables("make_interp_spline", x, y)
+    x, values, axis = ordered("make_interp_spline", x, y, axis, k + 1)
     n = x.shape[0]
-    if n < k + 1 or y.shape[axis] != n:
-        raise ShapeError(f"make_interp_spline: expected at least {k + 1} values, one for each of {n}, got {y.shape}")
     conditions: list[Any] = [None, None] if bc_type is None else ends_of(bc_type, "make_interp_spline")
     given = [(place, each) for place, each in zip((0, n - 1), conditions, strict=True) if each is not None]
     if given and (k != 3 or t is not None or len(given) == 1):
@@ -137,11 +140,10 @@ def make_interp_spline(
         half = 1 if given else (k + 1) // 2
         middle = x[half : n - half] if k % 2 else 0.5 * (x[1:] + x[:-1])[half : n - 1 - half]
         ends = [xpa.broadcast_to(end, (k + 1,)) for end in (x[:1], x[-1:])]
-        t = xpa.concat([ends[0], middle, ends[1]])
+        t = xpa.concat([ends[0], middle, ends[1]] if k else [x, x[-1:]])
     knots = as_variable(t)
     count = knots.shape[0] - k - 1
     numbers = x.node.spec.backend.xp.arange(count, device=x.node.spec.device)
-    values = xpa.moveaxis(y, axis, 0)
     tail = values.shape[1:]
 
     at, w = basis(knots, x, k)

@@ -3,23 +3,12 @@
 from typing import Any
 
 from xpgrad import array_api as xpa
-from xpgrad.errors import ShapeError
 from xpgrad.graph.operands import as_variables
 from xpgrad.graph.variable import Variable
-from xpgrad.scipy.interpolate.polynomials import PPoly, ends_of
+from xpgrad.scipy.interpolate.polynomials import PPoly, ends_of, ordered
 from xpgrad.scipy.linalg.banded import solve_banded
 from xpgrad.scipy.operands import beside, zeros_beside
 from xpgrad.types import AnyArray
-
-
-def _ordered(name: str, x: Any, y: Any, axis: int, least: int = 2) -> tuple[Variable, Variable, int]:
-    """Return knots, values with their axis first, and that axis."""
-    x, y = as_variables(name, x, y)
-    if x.ndim != 1 or not y.ndim or y.shape[axis] != x.shape[0] or x.shape[0] < least:
-        raise ShapeError(
-            f"{name}: expected at least {least} knots and a value for each along axis {axis}, got {x.shape}, {y.shape}"
-        )
-    return x, xpa.moveaxis(y, axis, 0), axis % y.ndim
 
 
 class CubicHermiteSpline(PPoly):
@@ -36,7 +25,7 @@ class CubicHermiteSpline(PPoly):
     def __init__(
         self, x: AnyArray, y: AnyArray, dydx: AnyArray, axis: int = 0, extrapolate: bool | str | None = None
     ) -> None:
-        knots, values, place = _ordered(type(self).__name__, x, y, axis)
+        knots, values, place = ordered(type(self).__name__, x, y, axis)
         slopes = xpa.moveaxis(as_variables(type(self).__name__, knots, dydx)[1], axis, 0)
         self._join(knots, values, slopes, place, extrapolate)
 
@@ -67,7 +56,7 @@ class CubicSpline(CubicHermiteSpline):
         self, x: AnyArray, y: AnyArray, axis: int = 0, bc_type: Any = "not-a-knot",
         extrapolate: bool | str | None = None,
     ) -> None:  # fmt: skip
-        knots, values, place = _ordered("CubicSpline", x, y, axis)
+        knots, values, place = ordered("CubicSpline", x, y, axis)
         periodic = bc_type == "periodic"
         slopes = _cyclic(knots, values) if periodic else _slopes(knots, values, ends_of(bc_type, "CubicSpline"))
         outside = "periodic" if periodic and extrapolate is None else extrapolate
@@ -145,7 +134,7 @@ class PchipInterpolator(CubicHermiteSpline):
     """
 
     def __init__(self, x: AnyArray, y: AnyArray, axis: int = 0, extrapolate: bool | None = None) -> None:
-        knots, values, place = _ordered("PchipInterpolator", x, y, axis)
+        knots, values, place = ordered("PchipInterpolator", x, y, axis)
         h = xpa.reshape(knots[1:] - knots[:-1], (-1, *(1,) * (values.ndim - 1)))
         m = (values[1:] - values[:-1]) / h
         if knots.shape[0] == 2:
@@ -186,7 +175,7 @@ class Akima1DInterpolator(CubicHermiteSpline):
     ) -> None:
         if method not in ("akima", "makima"):
             raise ValueError(f"Akima1DInterpolator: expected the method 'akima' or 'makima', got {method!r}")
-        knots, values, place = _ordered("Akima1DInterpolator", x, y, axis)
+        knots, values, place = ordered("Akima1DInterpolator", x, y, axis)
         h = xpa.reshape(knots[1:] - knots[:-1], (-1, *(1,) * (values.ndim - 1)))
         m = (values[1:] - values[:-1]) / h
         if m.shape[0] == 1:

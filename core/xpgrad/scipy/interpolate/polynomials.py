@@ -4,10 +4,10 @@ import math
 from typing import Any
 
 from xpgrad import array_api as xpa
-from xpgrad.errors import ShapeError
+from xpgrad.errors import DtypeError, ShapeError
 from xpgrad.graph.operands import as_variables
 from xpgrad.graph.variable import Variable, as_array, as_variable
-from xpgrad.scipy.operands import beside, from_host
+from xpgrad.scipy.operands import beside, from_host, one_axis
 from xpgrad.scipy.reference import required
 from xpgrad.transforms.vectors import host_array
 from xpgrad.types import AnyArray, as_list
@@ -22,13 +22,28 @@ def ends_of(bc_type: Any, name: str) -> list[Any]:
     found = []
     for end in both:
         condition = NAMED.get(end) if isinstance(end, str) else as_list(end, "numbers")
+        if condition and len(condition) == 1:  # a list of one pair, as for SciPy's make_interp_spline
+            (condition,) = condition
         if len(both) != 2 or (condition is None and end != "not-a-knot") or (condition and condition[0] not in (1, 2)):
             raise ValueError(
-                f"{name}: expected bc_type 'not-a-knot', 'natural', 'clamped', 'periodic', or (order, value) with "
-                f"order 1 or 2 for each end, got {bc_type!r}"
+                f"{name}: expected bc_type 'not-a-knot', 'natural', 'clamped', or (order, value) with order 1 or 2 for "
+                f"each end, got {bc_type!r}"
             )
         found.append(condition)
     return found
+
+
+def ordered(name: str, x: Any, y: Any, axis: int, least: int = 2) -> tuple[Variable, Variable, int]:
+    """Return knots, values with their axis first, and that axis."""
+    x, y = as_variables(name, x, y)
+    along = one_axis(axis, y, name)
+    if x.node.spec.complex:
+        raise DtypeError(f"{name}: expected real knots, got {x.node.spec!r}")
+    if x.ndim != 1 or y.shape[axis] != x.shape[0] or x.shape[0] < least:
+        raise ShapeError(
+            f"{name}: expected at least {least} knots and a value for each along axis {axis}, got {x.shape}, {y.shape}"
+        )
+    return x, xpa.moveaxis(y, axis, 0), along
 
 
 def piece(x: Variable, v: Variable, first: int, last: int) -> Variable:
@@ -49,6 +64,17 @@ def evaluated(v: Any, x: Variable, axis: int, function: Any, name: str) -> Varia
     y = xpa.reshape(y, (*v.shape, *shape))
     order = [*range(v.ndim, v.ndim + axis), *range(v.ndim), *range(v.ndim + axis, v.ndim + len(shape))]
     return xpa.permute_dims(y, tuple(order)) if axis else y
+
+
+def periodic_integral(found: Any, a: Any, b: Any, first: Variable, last: Variable) -> Variable:
+    """Return the integral from `a` to `b` of a periodic function, of which `found` is the antiderivative."""
+    values: list[Variable] = []
+    for end in (a, b):
+        v = beside(first, end, "integrate") - first
+        turns = xpa.floor(v / (last - first))
+        rest = found(first + v - turns * (last - first), extrapolate=True)
+        values.append(turns * found(last, extrapolate=True) + rest)
+    return values[1] - values[0]
 
 
 class PPoly:
@@ -136,13 +162,7 @@ class PPoly:
         outside, found = self.extrapolate if extrapolate is None else extrapolate, self.antiderivative()
         if outside != "periodic":
             return found(b, extrapolate=outside) - found(a, extrapolate=outside)
-        first, period, total = self.x[0], self.x[-1] - self.x[0], found(self.x[-1], extrapolate=True)
-        values = []
-        for end in (a, b):
-            v = beside(self.x, end, "PPoly") - first
-            turns = xpa.floor(v / period)
-            values.append(turns * total + found(first + v - turns * period, extrapolate=True))
-        return values[1] - values[0]
+        return periodic_integral(found, a, b, self.x[0], self.x[-1])
 
     def solve(self, y: float = 0.0, discontinuity: bool = True, extrapolate: bool | str | None = None) -> Variable:
         """Return the arguments, ascending, at which the polynomials of one value are `y`.

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from xpgrad import array_api as xpa
 from xpgrad.array_api.half_precision import in_single_precision
 from xpgrad.array_api.linalg.decomposition import Arrays, Decomposition, Targets
-from xpgrad.errors import ShapeError
+from xpgrad.errors import DtypeError, ShapeError
 from xpgrad.graph.operands import as_variables
 from xpgrad.graph.variable import Variable, as_variable, constant_variable
 from xpgrad.listing import listed as _listed
@@ -133,6 +133,8 @@ ALIASES = {
 
 def _prepared(name: str, metric: Any, points: list[Variable], options: dict[str, Any]) -> tuple[Metric, dict[str, Any]]:
     """Return the function of a metric, and its options with defaults that depend on the points."""
+    if any(x.node.spec.complex for x in points):
+        raise DtypeError(f"{name}: expected real points, got {', '.join(repr(x.node.spec) for x in points)}")
     if callable(metric):
         given = functools.partial(metric, **options)
         inner = given if name == "pdist" else vmap(given, in_axes=(None, 0))
