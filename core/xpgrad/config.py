@@ -180,7 +180,7 @@ class Switches:
         return self._plain
 
     def _like(self, overlay: dict[str, Any]) -> "Switches":
-        return Switches(overlay, self.hooks, self.level, self.lifts, self.internal)
+        return Switches(overlay, self.hooks, self.level, self.lifts, self.internal and not overlay["enable_backprop"])
 
     def with_entry(self, name: str, value: Any) -> "Switches":
         """Return these switches with one entry set; switches with `enable_backprop` are cached for sweeps."""

@@ -191,7 +191,8 @@ class CustomGradient(FunctionNode):
         """Return the result of the user's `forward` on these inputs."""
         remaining = iter(inputs)
         filled = [next(remaining) if n else leaf for leaf, n in zip(self.rest, self.counts, strict=True)]
-        result = self.rule.forward(*self.structure.build(filled))  # type: ignore[misc]  # `defvjp` was called
+        forward = self.rule.forward or (lambda *xs: (self.rule.function(*xs), None))
+        result = forward(*self.structure.build(filled))
         if not isinstance(result, tuple) or len(result) != 2:
             raise TypeError(f"{self.label}: forward must return (output, kept), got {type(result).__name__}")
         return result
@@ -216,12 +217,14 @@ class CustomGradient(FunctionNode):
 
     def backward(self, target_input_indexes: tuple[int, ...], grad_outputs: tuple[Any, ...]) -> tuple[Any, ...]:
         """Return the flattened result of the user's `backward`."""
+        if self.rule.backward is None:
+            raise GradientError(f"custom_vjp: {self.rule.name} has no gradient yet; call defvjp(forward, backward)")
         if self.kept is None:
             raise GraphError(f"{self.label}: its kept values were released by a sweep with retain_graph=False")
         structure, specs = self.output
         remaining = iter(grad_outputs)
         gys = [None if spec is None else zeros_of(spec) if (g := next(remaining)) is None else g for spec in specs]
-        result = self.rule.backward(self._rebuilt(), structure.build(gys))  # type: ignore[misc]  # as above
+        result = self.rule.backward(self._rebuilt(), structure.build(gys))
         result = result if isinstance(result, (tuple, list)) else (result,)
         if len(result) != len(self.structure.children):
             raise GradientError(

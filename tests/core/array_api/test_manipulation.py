@@ -9,6 +9,7 @@ from tests.building import values, variable
 
 from xpgrad import array_api
 from xpgrad.errors import ShapeError
+from xpgrad.transforms import grad, vmap
 
 
 @pytest.mark.parametrize("dtype", ["int8", "int64", "uint8", "uint64"])
@@ -18,6 +19,13 @@ def test_counts_of_repeat_are_integers_of_any_kind(device, dtype):
     assert values(y) == [1, 1, 3]
     y.sum().backward()
     assert values(x.grad) == [2, 0, 1]
+
+
+@pytest.mark.parametrize("axis", [0, -1, None])
+def test_a_number_is_repeated_along_its_only_axis_as_in_numpy(axis):
+    x = np.asarray([1.0, 2.0])
+    assert vmap(lambda x: array_api.repeat(x, 2, axis=axis))(x).tolist() == [[1.0, 1.0], [2.0, 2.0]]
+    assert grad(lambda x: array_api.sum(np.repeat(x, 3, axis=axis)))(np.asarray(1.0)) == 3.0
 
 
 def test_counts_of_repeat_are_whole(device):

@@ -12,7 +12,7 @@ from xpgrad import Variable
 from xpgrad import array_api as xp
 from xpgrad.errors import EscapedArray, GradientError
 from xpgrad.testing.arrays import on_host
-from xpgrad.transforms import checkpoint, grad, hessian, hvp, jvp, linearize, stop_gradient
+from xpgrad.transforms import checkpoint, grad, hessian, hvp, jvp, linearize, stop_gradient, vmap
 
 
 def outputs(x, p):
@@ -293,8 +293,9 @@ def test_a_cut_of_the_graph_raises_in_forward_mode_and_applies_in_reverse_mode(d
         getattr(y, cut)()
         return y * xp.sum(x)
 
-    with pytest.raises(GradientError, match="jvp: unchain cannot cut the graph of float32"):
-        jvp(f, (x,), (x,))
+    for function in (f, vmap(f)):
+        with pytest.raises(GradientError, match="jvp: unchain cannot cut the graph of float32"):
+            jvp(function, (xp.stack([x, x]),), (xp.stack([x, x]),))
     assert values(grad(f)(x)) == [5.0, 5.0]
     assert values(hessian(f)(x)) == [[0.0, 0.0], [0.0, 0.0]]
 

@@ -17,7 +17,7 @@ from xpgrad import Variable
 from xpgrad import array_api as xp
 from xpgrad.errors import GraphError
 from xpgrad.testing.arrays import on_host
-from xpgrad.transforms import checkpoint, custom_vjp, grad, hessian
+from xpgrad.transforms import checkpoint, custom_vjp, grad, hessian, hvp
 
 
 def orders(f, *leaves):
@@ -139,6 +139,16 @@ def test_the_configuration_of_the_first_run_is_replayed(x):
     xp.sum(y).backward()
     assert seen == [(False, False), (False, True)]
     assert values(x.grad) == [1.0, 1.0, 1.0]
+
+
+def test_what_the_user_does_not_record_has_no_tangent_either(x):
+    def f(x):
+        with xpgrad.no_backprop_mode():
+            factor = xp.sin(x)
+        return xp.sum(x * x * factor)
+
+    once, again = (hvp(g, (x.array,), (x.array,))[0] for g in (f, checkpoint(f)))
+    np.testing.assert_allclose(on_host(again), on_host(once))
 
 
 def test_another_thread_may_sweep(x):

@@ -8,6 +8,7 @@ from xpgrad.transforms.batch.array import BatchArray
 from xpgrad.transforms.batch.backend import BatchBackend
 from xpgrad.transforms.batch.batching import BatchRun
 from xpgrad.transforms.enclosing.backend import backend_over
+from xpgrad.transforms.enclosing.level import root
 from xpgrad.transforms.enclosing.port import Port
 from xpgrad.types import Array
 
@@ -30,6 +31,11 @@ class BatchLevel(BatchRun):
     def captured_port(self) -> Port:
         """Return the port of a Variable shared by all batch elements: its gradient is the sum over them."""
         return ports.shared(self)
+
+    def check_cut(self, x: Variable) -> None:
+        """Raise if the level below cannot cut the graph at `x`."""
+        if self.outer is not None and self.holds(x._array):
+            self.outer.check_cut(root(x._array.values, False))
 
     def stored(self, array: Array, x: Variable) -> Array:
         """Return an array that is shared by all batch elements, or raise."""

@@ -187,7 +187,10 @@ class Arguments:
         for x, axis in zip(self.leaves, self.axes, strict=True):
             if isinstance(x, Variable) and x._array is not None:
                 port: Port = ports.shared(level) if axis is None else ports.member(level, axis)
-                inside.append(level.entered((x,), port.inward((x._array,)), port).inside)
+                entered = level.entered((x,), port.inward((x._array,)), port).inside
+                if entered._node.requires_grad:
+                    entered._node.own_extra().passed = True
+                inside.append(entered)
             elif type(x) in plugins.by_type:
                 plugins.by_type[type(x)].check(x)
                 level.outside.add(id(x))

@@ -53,7 +53,7 @@ def custom_output(parts: "Parts", rule: custom_vjp[..., Any], args: tuple[Any, .
             y = parts.primal_of(y) if t is None else parts.joined(y, t)
             arrays.append(y._array)
         outputs.append(y)
-    if recording() and requires_grad(inputs) and rule.forward is not None:
+    if recording() and requires_grad(inputs):
         return applied(rule, filled(inputs), arrays)
     return shape.build(outputs)
 

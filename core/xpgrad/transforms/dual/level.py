@@ -12,7 +12,7 @@ from xpgrad.graph.variable import Variable
 from xpgrad.transforms.dual.array import DualArray
 from xpgrad.transforms.dual.backend import DualBackend, over
 from xpgrad.transforms.dual.parts import Parts
-from xpgrad.transforms.enclosing.level import EnclosingLevel
+from xpgrad.transforms.enclosing.level import EnclosingLevel, root
 from xpgrad.transforms.enclosing.port import Outer, Port
 from xpgrad.types import Array
 
@@ -106,11 +106,15 @@ class DualLevel(EnclosingLevel):
 
     def check_cut(self, x: Variable) -> None:
         """Raise if `x` has a tangent, because earlier results have used that tangent already."""
-        if self.holds(x._array) and x._array.tangent is not None:
+        if not self.holds(x._array):
+            return
+        if x._array.tangent is not None:
             raise GradientError(
                 f"{self.title}: unchain cannot cut the graph of {x._node.spec!r} in forward mode, which computes "
                 "derivatives along with values; apply stop_gradient instead, or differentiate in reverse mode"
             )
+        if self.outer is not None:
+            self.outer.check_cut(root(x._array.primal, False))
 
     def note_draw(self) -> None:
         """Note that random numbers are drawn."""

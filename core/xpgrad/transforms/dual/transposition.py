@@ -175,7 +175,7 @@ def _along(y: Variable, roots: list[tuple[Variable, Array]]) -> Array | None:
 
 def _is_nonzero(g: Variable) -> bool:
     backend = g._node.spec.backend
-    return backend.has_values(g._array) and bool(backend.namespace.any(g._array != 0))
+    return backend.any_true(g._array != 0)
 
 
 def node_outputs(backend: "DualBackend", function: FunctionNode, arrays: tuple[Array, ...]) -> Any:

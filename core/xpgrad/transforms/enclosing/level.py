@@ -12,6 +12,7 @@ from xpgrad.backend.plugins import plugins
 from xpgrad.config import NO_GRAD, at_level, called_with, switches
 from xpgrad.errors import EscapedArray, GraphError
 from xpgrad.graph.function_node import raw_rule
+from xpgrad.graph.methods.copies import in_graph
 from xpgrad.graph.node import VariableNode
 from xpgrad.graph.variable import Variable, leaf_variable
 from xpgrad.transforms.enclosing.backend import TransformedBackend
@@ -113,8 +114,7 @@ class EnclosingLevel(Level):
 
     def enter_variable(self, x: Variable) -> Variable:
         """Return the replacement of a Variable that the function captures, always the same Variable."""
-        found = self.captured.get(id(x))
-        if found is not None:
+        if (found := self.captured.get(id(x))) is not None:
             return found[1].inside
         below = x
         if self.outer is not None and not (x._array is not None and self.outer.holds(x._array)):
@@ -135,13 +135,11 @@ class EnclosingLevel(Level):
 
     def entered(self, outside: Sequence[Variable | None], array: Array, port: Port) -> EntryRoot:
         """Record Variables of the level below that were lifted to one `array` of this level."""
-        needed = False
-        for x in outside:
-            if x is not None:
-                needed = needed or x._node.requires_grad
-                self.outside.add(id(x._array))
-        entry = EntryRoot(outside, root(array, needed), port)
-        if needed:
+        known = [x for x in outside if x is not None]
+        self.outside.update(id(x._array) for x in known)
+        entry = EntryRoot(outside, root(array, any(x._node.requires_grad for x in known)), port)
+        if entry.inside._node.requires_grad:
+            entry.inside._node.own_extra().passed = any(map(in_graph, known))
             self.entries.append(entry)
         return entry
 

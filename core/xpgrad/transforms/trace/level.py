@@ -9,6 +9,7 @@ from xpgrad.backend.checks import spec_of
 from xpgrad.backend.device import Device
 from xpgrad.backend.levels import Level
 from xpgrad.backend.plugins import plugins
+from xpgrad.graph.methods.copies import in_graph
 from xpgrad.graph.node import VariableNode
 from xpgrad.graph.variable import Variable, variable_over
 from xpgrad.transforms.enclosing.level import root
@@ -204,6 +205,7 @@ class TraceLevel(Level):
         kind, grad_kind = ("array", "gradient") if number is None else ("argument", "gradient of argument")
         entered: Any = None if x._array is None else self.input(x._array, InputSource(kind, holder))
         inside = root(entered, x.requires_grad)
+        inside._node.own_extra().passed = in_graph(x)
         if x._node.extra is not None:
             extra = inside._node.own_extra()
             extra.name, extra.hooks = x._node.extra.name, x._node.extra.hooks

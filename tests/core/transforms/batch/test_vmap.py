@@ -1,6 +1,7 @@
 """`vmap`: position of the batch axis, chunks, and operations on members."""
 
 import copy
+import functools
 import pickle
 import re
 import threading
@@ -259,6 +260,10 @@ def test_iteration_and_copies(x):
     np.testing.assert_allclose(on_host(vmap(lambda x: sum(x))(x)), X[0].sum(1))
     np.testing.assert_array_equal(on_host(vmap(copy.copy)(x)), X[0])
     np.testing.assert_array_equal(on_host(vmap(copy.deepcopy)(x)), X[0])
+    for copied in (copy.copy, copy.deepcopy):
+        for transform in (vmap, xpgrad.compile):
+            f = transform(functools.partial(lambda copied, x: copied(x) * x, copied))
+            np.testing.assert_allclose(on_host(grad(functools.partial(lambda f, x: xp.sum(f(x)), f))(x)), 2 * X[0])
     np.testing.assert_array_equal(on_host(vmap(lambda x: Variable(copy.deepcopy(x.array)))(x)), X[0])
 
 

@@ -131,9 +131,15 @@ def test_a_gradient_that_cannot_be_transposed_is_an_error_that_names_defjvp(poin
     x, t = point
     with pytest.raises(GradientError, match=r"Outside: its gradient is computed outside of the graph.*defjvp"):
         jvp(lambda x: Outside().apply((x,))[0], (x,), (t,))
+    push = vmap(lambda x, t: jvp(lambda x: Outside().apply((x,))[0], (x,), (t,)))
+    with pytest.raises(GradientError, match=r"Outside: its gradient is computed outside of the graph.*defjvp"):
+        push(xp.stack([x, x]), xp.stack([t, t]))
     unfinished = custom_vjp(xp.sin)
     with pytest.raises(GradientError, match=r"call defvjp\(forward, backward\), or defjvp\(rule\)"):
         jvp(unfinished, (x,), (t,))
+    unfinished.defjvp(lambda primals, tangents: (xp.sin(primals[0]), tangents[0] * xp.cos(primals[0])))
+    with pytest.raises(GradientError, match=r"sin has no gradient yet; call defvjp\(forward, backward\)"):
+        hvp(lambda x: xp.sum(unfinished(x)), (x,), (t,))
 
 
 def cube_root(a):
