@@ -198,7 +198,7 @@ def repeat(x: AnyArray, repeats: Any, /, *, axis: int | None = None) -> Variable
         None repeats the elements of the flattened array.
     """
     if isinstance(repeats, WHOLE):
-        return _repeat(x, repeats=int(repeats), axis=axis if axis not in (0, -1) or getattr(x, "ndim", 0) else None)
+        return _repeat(x, repeats=int(repeats), axis=None if axis in (0, -1) and not getattr(x, "ndim", 0) else axis)
     x = as_variable(x)
     if axis is None:
         x, axis = reshape(x, shape=(-1,)), 0

@@ -78,8 +78,9 @@ def reduced(x: Variable) -> tuple[Any, ...]:
         x._array.__reduce__()  # raises: it belongs to one call of a transformation
     grad, extra, host = x._grad, x._node.extra, plugins.host.default_device
     array, grad = (None if a is None else transfer(a, host) for a in (x._array, as_array(grad)))
+    place = x._node.intended_device() if x._array is None else plugins.backend_of(x._array).device_of(x._array)
     intended = None if extra is None or extra.device is None else str(extra.device)
-    return restored, (type(x), array, grad, x.name, x.requires_grad, str(x.device), attributes_of(x), intended)
+    return restored, (type(x), array, grad, x.name, x.requires_grad, str(place), attributes_of(x), intended)
 
 
 def restored(
@@ -118,8 +119,7 @@ def _record(copied: Variable, x: Variable) -> None:
 
 def _caller() -> str:
     """Return the name of the package that requested a deep copy of this object or of its container."""
-    frame = sys._getframe(1)
-    own = __name__.partition(".")[0]
+    frame, own = sys._getframe(1), __name__.partition(".")[0]
     while frame.f_back is not None:
         frame = frame.f_back
         name = str(frame.f_globals.get("__name__", "")).partition(".")[0]

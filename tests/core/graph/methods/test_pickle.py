@@ -47,6 +47,13 @@ DEEP = pytest.mark.parametrize("way", [deep, pickled])
 
 
 @WAYS
+def test_a_copy_of_a_captured_variable_within_a_transform_is_a_constant_there(device, way):
+    w, x = variable(device, [1.0, 2.0]), array(device, [[3.0, 4.0]])
+    for f in (transforms.vmap(lambda x: way(w) * x), lambda x: transforms.jvp(lambda x: way(w) * x, (x,), (x,))[1]):
+        assert values(f(x)) == [[3.0, 8.0]]
+
+
+@WAYS
 def test_a_copy_has_everything_but_the_graph(device, way):
     required = isinstance(device.backend, CarriesGraphs)  # without, such arrays have no gradient
     x = variable(device, [1.0, 2.0], name="x", grad=array(device, [3.0, 4.0]), requires_grad=required)
