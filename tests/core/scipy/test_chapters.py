@@ -15,6 +15,7 @@ from xpgrad import array_api as xp
 from xpgrad.errors import AxisError, DtypeError, GradientError, ShapeError, SingularMatrix
 from xpgrad.scipy import fft, integrate, interpolate, linalg, ndimage, signal, sparse
 from xpgrad.scipy.spatial import distance
+from xpgrad.scipy.spatial.transform import Rotation
 from xpgrad.testing.arrays import on_host
 from xpgrad.transforms import vmap
 
@@ -155,6 +156,10 @@ def test_empty_arrays(call, shape):
         (AxisError, "make_interp_spline: expected .* axes",
          lambda: interpolate.make_interp_spline(np.arange(4.0), np.arange(4.0), axis=1)),
         (DtypeError, "PchipInterpolator: expected real knots", lambda: interpolate.PchipInterpolator(X[0] + 0j, X[0])),
+        (AxisError, "sum: expected .* axes", lambda: LARGE.sum(axis=2)),
+        (TypeError, "add: expected a matrix, got float", lambda: LARGE + 1.0),
+        (ShapeError, r"align_vectors: expected vectors of shape \(N, 3\), got \(3,\)",
+         lambda: Rotation.align_vectors(X[0], X[0])),
         (DtypeError, "pdist: expected real points", lambda: distance.pdist(X + 0j)),
         (ValueError, "cdist: expected one of the metrics that have a derivative", lambda: distance.cdist(X, X, "dice")),
         (ShapeError, r"simpson: expected x of shape \(2, 3\) or \(3,\), got \(2,\)",

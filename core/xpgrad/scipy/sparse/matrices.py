@@ -6,6 +6,7 @@ They keep no particular order of elements; a place that occurs more than once ha
 from typing import Any
 
 from xpgrad import array_api as xpa
+from xpgrad.array_api.shared.axes import checked_axes
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.transfer import transfer
 from xpgrad.errors import ShapeError
@@ -133,8 +134,8 @@ class SparseArray:
         """Return the sum of all elements, or of those of each column (0) or row (1)."""
         if axis is None:
             return xpa.sum(self.data)
-        along = places(self.row, self.col, self.data)[1 - axis % 2]
-        return segment_sum(self.data, along, self.shape[1 - axis % 2])
+        other = 1 - checked_axes(axis, 2, "sum")[0]
+        return segment_sum(self.data, places(self.row, self.col, self.data)[other], self.shape[other])
 
     def diagonal(self) -> Variable:
         """Return the elements on the main diagonal."""
@@ -254,6 +255,8 @@ def csc_array(given: Any, shape: tuple[int, int] | None = None) -> SparseArray:
 
 def as_sparse(a: Any, name: str) -> SparseArray:
     """Return a sparse matrix of this module."""
+    if not hasattr(a, "shape"):
+        raise TypeError(f"{name}: expected a matrix, got {type(a).__name__}")
     found = a if isinstance(a, SparseArray) else _converted(a, a.shape, name)
     assert found is not None
     return found

@@ -72,6 +72,8 @@ class Rotation:
         weights : Variable or array, shape (N,), optional
         """
         a, b = as_variables("Rotation.align_vectors", a, b)
+        if a.ndim != 2 or a.shape[1] != 3 or a.shape != b.shape:
+            raise ShapeError(f"Rotation.align_vectors: expected vectors of shape (N, 3), got {a.shape} and {b.shape}")
         w = xpa.ones_like(a[:, 0]) if weights is None else as_variables("Rotation.align_vectors", a, weights)[1]
         u, s, vh = xpa.linalg.svd(xpa.matmul(xpa.matrix_transpose(a) * w, b))
         sign = xpa.where(xpa.linalg.det(u) * xpa.linalg.det(vh) < 0, -1.0, 1.0)
