@@ -86,7 +86,7 @@ def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = 
 
 @numpy_function("gradient")
 def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> Any:
-    f = as_variable(f)
+    f = to_floating(f)
     axes = range(f.ndim) if axis is None else [int(i) for i in ((axis,) if isinstance(axis, WHOLE) else axis)]
     steps = list(varargs or [1.0]) * (1 if len(varargs) == len(axes) else len(axes))
     found = [

@@ -185,5 +185,5 @@ def bincount(x: AnyArray, /, weights: AnyArray | None = None, minlength: int = 0
     length = max(operator.index(minlength), int(backend.restore(backend.xp.max(ids.array))) + 1 if ids.size else 0)
     counts: Array = weights
     if weights is None:
-        counts = backend.namespace.ones(ids.shape, dtype=ids.dtype, device=ids.node.spec.device)
+        counts = backend.namespace.ones(ids.shape, dtype=backend.default_dtype("int"), device=ids.node.spec.device)
     return segment_sum(counts, ids, length)

@@ -374,6 +374,15 @@ def test_the_dtype_of_a_result():
 def test_bincount_of_variables():
     compare(lambda w: np.bincount(np.array([0, 2, 2]), w), np.array([0.5, 1.5, 2.5]))
     compare(lambda w: np.bincount([0, 2, 2], weights=w, minlength=5), np.array([0.5, 1.5, 2.5]))
+    compare(np.bincount, np.zeros(300, np.uint8))
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int32, np.uint64])
+def test_slopes_and_angles_of_integers_beside_floating_point_numbers(dtype):
+    integers = np.array([3, 1, 2, 0], dtype)
+    compare(lambda n: np.gradient(n, 0.5), integers)
+    compare(np.arctan2, np.array([0.5, -1.5, 2.0, 3.0]), integers)
+    compare(np.arctan2, integers, np.array([0.5, -1.5, 2.0, 3.0]))
 
 
 def test_mixed_variables_and_arrays():

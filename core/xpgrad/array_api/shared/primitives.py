@@ -75,7 +75,6 @@ def scale(xp: Namespace, x1: Operand, x2: Operand, /) -> Array:
 
     It has no gradient: what is divided by it must be multiplied by it again.
     """
-    array: Any = x1 if hasattr(x1, "dtype") else x2
-    limits = xp.backend.finfo(array.dtype)
-    size = xp.maximum(xp.maximum(x1, x2), -xp.minimum(x1, x2))  # one may be a scalar
+    size: Any = xp.maximum(xp.maximum(x1, x2), -xp.minimum(x1, x2))  # one may be a scalar, or have integers
+    limits = xp.backend.finfo(size.dtype)
     return xp.minimum(xp.maximum(size, float(limits.smallest_normal)), float(limits.max))
