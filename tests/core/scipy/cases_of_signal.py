@@ -70,6 +70,7 @@ CASES = [
         lambda x, w: ref.stft(x, window=w, nperseg=8),
         (uniform(20), uniform(8, low=0.5)),
     ),
+    of("stft", np.sin(np.arange(9.0)), window=[0.5, 1.0, 0.7], nperseg=3, orders=1, label=":list", libraries=False),
     of("stft", uniform(256), nperseg=None, noverlap=3, orders=1, label=":all", libraries=False),
     of("stft", uniform(9, 2), nperseg=4, axis=0, detrend=lambda parts: parts - parts[:1], orders=1, label=":detrend",
        libraries=False),

@@ -58,14 +58,14 @@ def _window(
     x: Variable, window: Any, nperseg: int | None, noverlap: int | None, length: int | None, share: int, name: str
 ) -> tuple[Variable, int]:
     """Return the window of the parts of a signal of `length`, and the distance of neighbouring parts."""
-    if is_operand(window) and not isinstance(window, float):
-        w = as_variable(window)
+    if isinstance(window, (str, tuple, float)):
+        n = nperseg or 256
+        w = from_host(real_part_of(x), required("scipy.signal", name).get_window(window, min(n, length or n)))
+    else:
+        w = as_variable(window) if is_operand(window) else from_host(real_part_of(x), window)
         if w.ndim != 1 or w.shape[0] != (nperseg or w.shape[0]) or w.shape[0] > (length or w.shape[0]):
             most = "" if length is None else f" for a signal of {length}"
             raise ShapeError(f"{name}: expected a window of shape ({nperseg or 'n'},){most}, got {w.shape}")
-    else:
-        n = nperseg or 256
-        w = from_host(real_part_of(x), required("scipy.signal", name).get_window(window, min(n, length or n)))
     noverlap = w.shape[0] // share if noverlap is None else noverlap
     if noverlap >= w.shape[0]:
         raise ValueError(f"{name}: expected noverlap below nperseg={w.shape[0]}, got {noverlap}")
