@@ -24,7 +24,7 @@ MAX_LINES = {
     "xpgrad/transforms/series/": 730,
     "xpgrad/links/": 2_500,
     "xpgrad/models/": 1_300,
-    "xpgrad/optimizers/": 2_356,
+    "xpgrad/optimizers/": 2_353,
     "xpgrad/training/": 1_650,
     "xpgrad/drawing/": 1_350,
     "xpgrad/cli/": 2_491,
@@ -42,7 +42,7 @@ MAX_LINES = {
     "xpgrad/scipy/stats/": 410,
     "xpgrad/scipy/": 1_290,
     "xpgrad/programs/": 450,
-    "xpgrad/": 34_172,
+    "xpgrad/": 34_173,
 }
 """Blank ones are not counted; the first folder that fits counts. The chapters of SciPy have at most 6,000 together."""
 
