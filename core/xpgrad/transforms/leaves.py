@@ -14,6 +14,11 @@ from xpgrad.graph.variable import Variable, as_array, constant_variable, inside,
 from xpgrad.transforms.trees import Path, Structure, leaves_in, where
 from xpgrad.types import Array, Namespace
 
+UNTRANSPOSED = (
+    "so forward mode cannot transpose it; compute it by functions of Variables, or write the function as a custom_vjp "
+    "and give its tangent by defjvp"
+)
+
 
 @primitive(linear=("x",), x=lambda xp, gy: gy)
 def alias(xp: Namespace, x: Array, /) -> Array:
@@ -192,3 +197,20 @@ def real_scalar(y: Variable, name: str) -> Variable:
             f"{name}: the function must return a real number, got {spec!r}; take its real part or abs, or use vjp"
         )
     return y
+
+
+def check_connected(name: str, gradients: list[Variable], seeds: set[Any]) -> None:
+    """Raise if a gradient that is not 0 does not depend on a cotangent by functions of Variables."""
+    for g in gradients:
+        waiting, seen = [g._node], set[Any]()
+        while waiting:
+            node = waiting.pop()
+            if node in seeds:
+                break
+            if node not in seen:
+                seen.add(node)
+                f = node.live_creator()
+                waiting.extend(each for each in (f.inputs if f is not None else None) or () if each is not None)
+        else:
+            if g._node.spec.backend.any_true(g._array != 0):
+                raise GradientError(f"{name}: its gradient is computed outside of the graph, {UNTRANSPOSED}")

@@ -6,7 +6,7 @@ from typing import Any
 from xpgrad.array_api.linalg.repetition import irregular
 from xpgrad.graph.variable import Variable
 from xpgrad.transforms.call import Evaluation, Mode, directions, pulled
-from xpgrad.transforms.leaves import cotangents, or_zeros
+from xpgrad.transforms.leaves import check_connected, cotangents, or_zeros
 
 
 def vjp(f: Callable[..., Any], *primals: Any, has_aux: bool = False, allow_constant: bool = False) -> tuple[Any, ...]:
@@ -77,6 +77,8 @@ class Pushforward:
         self.call = call
         self.seeds = [Variable(irregular(y._node.spec)) if y._node.spec.differentiable else None for y in call.outputs]
         self.pulled = call.gradients(self.seeds, recorded=True)
+        seeds = {x._node for x in self.seeds if x is not None}
+        check_connected(call.name, [g for g in self.pulled if g is not None], seeds)
 
     def __call__(self, tangents: Sequence[Variable], *, recorded: bool) -> list[Variable]:
         """Return a tangent of each output, from one of each root."""

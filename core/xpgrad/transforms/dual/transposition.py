@@ -13,16 +13,12 @@ from xpgrad.graph.definition import Definition
 from xpgrad.graph.function_node import FunctionNode
 from xpgrad.graph.variable import Variable
 from xpgrad.transforms.gradient import ones_like
-from xpgrad.transforms.leaves import zeros_like
+from xpgrad.transforms.leaves import UNTRANSPOSED, check_connected, zeros_like
 from xpgrad.types import Array
 
 if TYPE_CHECKING:
     from xpgrad.transforms.dual.backend import DualBackend
 
-REMEDY = (
-    "so forward mode cannot transpose it; compute it by functions of Variables, or write the function as a custom_vjp "
-    "and give its tangent by defjvp"
-)
 MISFIT = 1e-2
 """The share of a gradient whose loss is an error in debug mode; dtypes of two digits round so much."""
 
@@ -103,7 +99,7 @@ def pushed(
         raise
     pairs = [(g, Variable(t, requires_grad=False)) for g, (_, t) in zip(pulled, roots, strict=True) if g is not None]
     if users:
-        _check_connected(name, [g for g, _ in pairs], {x._node for x in seeds})
+        check_connected(name, [g for g, _ in pairs], {x._node for x in seeds})
     pairs = [(g, t) for g, t in pairs if g._node.requires_grad]
     found = sweep([g for g, _ in pairs], seeds, [t for _, t in pairs]) if pairs else [None] * len(seeds)
     if checked:
@@ -111,23 +107,6 @@ def pushed(
     remaining = iter(found)
     made = [next(remaining) if y._node.requires_grad else None for y in outputs]
     return [(y, None if t is None else t._array) for y, t in zip(outputs, made, strict=True)]
-
-
-def _check_connected(name: str, gradients: list[Variable], seeds: set[Any]) -> None:
-    """Raise if a gradient that is not 0 does not depend on a cotangent by functions of Variables."""
-    for g in gradients:
-        waiting, seen = [g._node], set[Any]()
-        while waiting:
-            node = waiting.pop()
-            if node in seeds:
-                break
-            if node not in seen:
-                seen.add(node)
-                f = node.live_creator()
-                waiting.extend(each for each in (f.inputs if f is not None else None) or () if each is not None)
-        else:
-            if _is_nonzero(g):
-                raise GradientError(f"{name}: its gradient is computed outside of the graph, {REMEDY}")
 
 
 def _check_adjoint(
@@ -151,7 +130,7 @@ def _check_adjoint(
     if abs(difference) > MISFIT * scale:
         raise GradientError(
             f"{name}: its tangent and its gradient belong to different functions: they differ by {difference:.3g} of "
-            f"{scale:.3g}, because a part of its gradient is computed outside of the graph, {REMEDY}"
+            f"{scale:.3g}, because a part of its gradient is computed outside of the graph, {UNTRANSPOSED}"
         )
 
 
@@ -171,11 +150,6 @@ def _along(y: Variable, roots: list[tuple[Variable, Array]]) -> Array | None:
     if total is None:
         return None
     return spec.backend.restore(total if spec.wide == spec.dtype else xp.astype(total, spec.dtype))
-
-
-def _is_nonzero(g: Variable) -> bool:
-    backend = g._node.spec.backend
-    return backend.any_true(g._array != 0)
 
 
 def node_outputs(backend: "DualBackend", function: FunctionNode, arrays: tuple[Array, ...]) -> Any:

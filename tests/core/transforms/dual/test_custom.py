@@ -134,6 +134,8 @@ def test_a_gradient_that_cannot_be_transposed_is_an_error_that_names_defjvp(poin
     push = vmap(lambda x, t: jvp(lambda x: Outside().apply((x,))[0], (x,), (t,)))
     with pytest.raises(GradientError, match=r"Outside: its gradient is computed outside of the graph.*defjvp"):
         push(xp.stack([x, x]), xp.stack([t, t]))
+    with pytest.raises(GradientError, match="linearize: its gradient is computed outside of the graph"):
+        linearize(lambda x: Outside().apply((x,))[0], x)
     unfinished = custom_vjp(xp.sin)
     with pytest.raises(GradientError, match=r"call defvjp\(forward, backward\), or defjvp\(rule\)"):
         jvp(unfinished, (x,), (t,))
