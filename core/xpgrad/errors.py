@@ -60,7 +60,7 @@ class InvalidType(XpgradError, TypeError):
 
 
 class ShapeError(InvalidType, ValueError):
-    """Incompatible shapes, or a gradient with another shape than its array."""
+    """Incompatible shapes, or a gradient with another shape than its array, as `message` says."""
 
     def __init__(self, message: str) -> None:
         super().__init__("shapes that fit", message, message)
@@ -70,7 +70,7 @@ class ShapeError(InvalidType, ValueError):
 
 
 class AxisError(ShapeError, IndexError):
-    """An axis that the array does not have, or has been given twice."""
+    """An axis that the array does not have, or has been given twice, as `message` says."""
 
 
 class SingularMatrix(XpgradError, ValueError):

@@ -10,19 +10,19 @@ from xpgrad.types import AnyArray, Array, Namespace, Operand
 
 @primitive()
 def argmax(xp: Namespace, x: AnyArray, /, *, axis: int | None = None, keepdims: bool = False) -> Array:
-    """Position of the first maximum along `axis`, by default in the flattened array."""
+    """Position of the first maximum along `axis`, which stays with `keepdims`; by default in the flattened array."""
     return xp.argmax(x, axis=axis, keepdims=keepdims)
 
 
 @primitive()
 def argmin(xp: Namespace, x: AnyArray, /, *, axis: int | None = None, keepdims: bool = False) -> Array:
-    """Position of the first minimum along `axis`, by default in the flattened array."""
+    """Position of the first minimum along `axis`, which stays with `keepdims`; by default in the flattened array."""
     return xp.argmin(x, axis=axis, keepdims=keepdims)
 
 
 @primitive()
 def count_nonzero(xp: Namespace, x: AnyArray, /, *, axis: Axis = None, keepdims: bool = False) -> Array:
-    """Number of elements along `axis` that are not zero."""
+    """Number of elements along `axis` that are not zero. With `keepdims`, `axis` stays with length 1."""
     return xp.count_nonzero(x, axis=axis, keepdims=keepdims)
 
 

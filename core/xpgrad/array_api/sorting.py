@@ -8,7 +8,7 @@ from xpgrad.types import AnyArray, Array, Namespace
 
 @primitive()
 def argsort(xp: Namespace, x: AnyArray, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Array:
-    """The indices that sort `x` along `axis`; they have no gradient."""
+    """The indices that sort `x` along `axis`, as in `sort`; they have no gradient."""
     return xp.argsort(x, axis=axis, descending=descending, stable=stable)
 
 

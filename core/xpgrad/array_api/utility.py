@@ -11,13 +11,13 @@ from xpgrad.types import AnyArray, Array, Namespace
 
 @primitive()
 def all(xp: Namespace, x: AnyArray, /, *, axis: Axis = None, keepdims: bool = False) -> Array:
-    """Whether all elements along `axis` are true, or not zero."""
+    """Whether all elements along `axis`, which stays with `keepdims`, are true, or not zero."""
     return xp.all(x, axis=axis, keepdims=keepdims)
 
 
 @primitive()
 def any(xp: Namespace, x: AnyArray, /, *, axis: Axis = None, keepdims: bool = False) -> Array:
-    """Whether any element along `axis` is true, or not zero."""
+    """Whether any element along `axis`, which stays with `keepdims`, is true, or not zero."""
     return xp.any(x, axis=axis, keepdims=keepdims)
 
 

@@ -99,7 +99,7 @@ def counted(xp: Namespace, numbers: Array, spec: Spec, length: int) -> Array:
 
 
 def checks_index_arrays(backend: Backend, handle: Any) -> bool:
-    """Return whether a number out of range in an index array is an error on the device with this handle.
+    """Return whether an index array with a number out of range is an error on the device `handle` of `backend`.
 
     It is kept in a plain dictionary, because a compiler of programs may follow this call.
     """

@@ -4,7 +4,7 @@ PACKAGE = __name__.partition(".")[0]
 
 
 def class_name(kind: type) -> str:
-    """Return the name of a class with its module, without private modules; xpgrad's own are ``xpgrad.Name``."""
+    """Return the name of the class `kind` with its module, without private ones; xpgrad's own are ``xpgrad.Name``."""
     module, name = str(getattr(kind, "__module__", "")), kind.__qualname__
     parts = module.split(".")
     if parts[0] == PACKAGE:

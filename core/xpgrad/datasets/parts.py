@@ -39,7 +39,7 @@ class SubDataset(DatasetMixin):
 
 
 def split_dataset(dataset: Any, split_at: int, order: Sequence[int] | None = None) -> tuple[SubDataset, SubDataset]:
-    """Return the first `split_at` examples of a data set, and the remaining examples."""
+    """Return the first `split_at` examples of a data set, in `order` if it is given, and the remaining examples."""
     if not hasattr(split_at, "__index__"):
         raise TypeError(f"split_dataset: split_at must be an int, got {split_at!r}")
     if not 0 <= split_at <= len(dataset):
@@ -48,25 +48,25 @@ def split_dataset(dataset: Any, split_at: int, order: Sequence[int] | None = Non
 
 
 def split_dataset_random(dataset: Any, first_size: int, seed: int | None = None) -> tuple[SubDataset, SubDataset]:
-    """Return `first_size` examples drawn at random, and the remaining examples."""
+    """Return `first_size` examples drawn at random, the same for a `seed`, and the remaining examples."""
     return split_dataset(dataset, first_size, _order(len(dataset), seed))
 
 
 def split_dataset_n(dataset: Any, n: int, order: Sequence[int] | None = None) -> list[SubDataset]:
-    """Return `n` parts of equal size; leftover examples at the end are dropped."""
+    """Return `n` parts of equal size, in `order` if it is given; leftover examples at the end are dropped."""
     size = len(dataset) // _checked("split_dataset_n", n, len(dataset))
     return [SubDataset(dataset, size * i, size * (i + 1), order) for i in range(n)]
 
 
 def split_dataset_n_random(dataset: Any, n: int, seed: int | None = None) -> list[SubDataset]:
-    """Return `n` parts of equal size, drawn at random; leftover examples are dropped."""
+    """Return `n` parts of equal size, drawn at random, the same for a `seed`; leftover examples are dropped."""
     return split_dataset_n(dataset, n, _order(len(dataset), seed))
 
 
 def get_cross_validation_datasets(
     dataset: Any, n_folds: int, order: Sequence[int] | None = None
 ) -> list[tuple[SubDataset, SubDataset]]:
-    """Return `n_folds` pairs of training and held-out examples; each example is held out once."""
+    """Return `n_folds` pairs of training and held-out examples, each held out once, in `order` if it is given."""
     n = len(dataset)
     _checked("get_cross_validation_datasets", n_folds, n)
     order = range(n) if order is None else order

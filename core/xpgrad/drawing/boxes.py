@@ -28,7 +28,7 @@ class Box:
 
 @dataclass(frozen=True, slots=True)
 class Arrow:
-    """An arrow between two boxes, given by index."""
+    """An arrow from the box with index `tail` to the box with index `head`, which may be `dashed`."""
 
     tail: int
     head: int

@@ -266,7 +266,7 @@ def stack(xs: Sequence[AnyArray], axis: int = 0) -> Variable:
 
 
 def swapaxes(x: AnyArray, axis1: int, axis2: int) -> Variable:
-    """Return `x` with two axes swapped."""
+    """Return `x` with the axes `axis1` and `axis2` swapped."""
     spec = known_spec(x, "swapaxes")
     order = list(range(spec.ndim))
     axis1, axis2 = (require_axis(spec, axis, "swapaxes") for axis in (axis1, axis2))

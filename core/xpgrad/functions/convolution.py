@@ -175,9 +175,34 @@ def convolution_2d(
     x: AnyArray, W: AnyArray, b: AnyArray | None = None, stride: Size = 1, pad: Size = 0, cover_all: bool = False, *,
     dilate: Size = 1, groups: int = 1,
 ) -> Variable:  # fmt: skip
-    """Return the convolution of images `x`, shape (N, C, H, W), with filters `W`, shape (out, C / groups, KH, KW).
+    """Return the convolution of images with filters, which are not reversed: a cross-correlation.
 
     It is `convolution_nd` for two axes.
+
+    Parameters
+    ----------
+    x : Variable or array, shape (N, C, H, W)
+        Images.
+    W : Variable or array, shape (out, C / groups, KH, KW)
+        Filters.
+    b : Variable or array, shape (out,), optional
+        Added to each output channel.
+    stride, pad, dilate : int or pair of int
+        Distance between positions of the filters, zeros at each border, and distance between elements of a filter.
+    cover_all : bool
+        Each pixel is covered by a filter: the output may have one more position along an axis.
+    groups : int
+        Number of parts of the channels, each of which has its own filters.
+
+    Returns
+    -------
+    Variable, shape (N, out, OH, OW)
+        In the dtype of `x`.
+
+    Raises
+    ------
+    ShapeError
+        Shapes do not fit, or the filters are larger than the padded images.
     """
     return _convolved("convolution_2d", 2, x, W, b, stride, pad, cover_all, dilate, groups)
 
@@ -186,7 +211,7 @@ def dilated_convolution_2d(
     x: AnyArray, W: AnyArray, b: AnyArray | None = None, stride: Size = 1, pad: Size = 0, dilate: Size = 1,
     cover_all: bool = False,
 ) -> Variable:  # fmt: skip
-    """Return the dilated convolution of images: `convolution_2d` with another order of the options."""
+    """Return the dilated convolution of images; options are the same as for `convolution_2d`, in another order."""
     return _convolved("dilated_convolution_2d", 2, x, W, b, stride, pad, cover_all, dilate, 1)
 
 

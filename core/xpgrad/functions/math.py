@@ -104,7 +104,7 @@ def cumprod(x: AnyArray, axis: int | None = None) -> Variable:
 
 
 def identity(*inputs: AnyArray) -> Any:
-    """Return the input as a Variable; several as a tuple."""
+    """Return one of `inputs` as a Variable; several as a tuple."""
     outputs = tuple(map(as_variable, inputs))
     return outputs[0] if len(outputs) == 1 else outputs
 
@@ -134,23 +134,23 @@ def matmul(a: AnyArray, b: AnyArray, transa: bool = False, transb: bool = False)
 
 
 def batch_matmul(a: AnyArray, b: AnyArray, transa: bool = False, transb: bool = False) -> Variable:
-    """Return the products of two stacks of matrices, where a stack of vectors is one of columns."""
+    """Return products of two stacks of matrices, transposed with `transa` and `transb`; vectors are columns."""
     a, b = (array_api.expand_dims(x, axis=2) if len(x.shape) == 2 else x for x in (a, b))
     return matmul(a, b, transa, transb)
 
 
 def max(x: AnyArray, axis: Axis = None, keepdims: bool = False) -> Variable:
-    """Return the maximum over `axis`; elements that tie share the gradient equally."""
+    """Return the maximum over `axis`, as in `xpgrad.array_api.max`; elements that tie share the gradient equally."""
     return array_api.max(x, axis=axis, keepdims=keepdims)
 
 
 def min(x: AnyArray, axis: Axis = None, keepdims: bool = False) -> Variable:
-    """Return the minimum over `axis`; elements that tie share the gradient equally."""
+    """Return the minimum over `axis`, as in `xpgrad.array_api.min`; elements that tie share the gradient equally."""
     return array_api.min(x, axis=axis, keepdims=keepdims)
 
 
 def prod(x: AnyArray, axis: Axis = None, keepdims: bool = False) -> Variable:
-    """Return the product over `axis`."""
+    """Return the product over `axis`, which stays with length 1 with `keepdims`."""
     return array_api.prod(x, axis=axis, keepdims=keepdims)
 
 
@@ -160,7 +160,7 @@ def rsqrt(x: AnyArray) -> Variable:
 
 
 def sum(x: AnyArray, axis: Axis = None, keepdims: bool = False) -> Variable:
-    """Return the sum over `axis`."""
+    """Return the sum over `axis`, which stays with length 1 with `keepdims`."""
     return array_api.sum(x, axis=axis, keepdims=keepdims)
 
 

@@ -56,7 +56,7 @@ def absolute_error(x0: AnyArray, x1: AnyArray) -> Variable:
 
 @in_single_precision
 def mean_absolute_error(x0: AnyArray, x1: AnyArray) -> Variable:
-    """Return the mean of the absolute differences of two arrays of one shape and dtype, a Variable of shape ()."""
+    """Return the mean of ``|x0 - x1|``, a Variable of shape (); both arrays have one shape and dtype."""
     difference = array_api.subtract(*_pair(x0, x1, "mean_absolute_error"))
     return array_api.mean(array_api.abs(difference))
 

@@ -38,21 +38,21 @@ class Constant(Initializer):
 
 
 class Zero(Constant):
-    """Zeros."""
+    """Zeros, in `dtype` if it is given."""
 
     def __init__(self, dtype: Any = None) -> None:
         super().__init__(0.0, dtype)
 
 
 class One(Constant):
-    """Ones."""
+    """Ones, in `dtype` if it is given."""
 
     def __init__(self, dtype: Any = None) -> None:
         super().__init__(1.0, dtype)
 
 
 class NaN(Constant):
-    """NaN everywhere: what is used before it is set shows.
+    """NaN everywhere, in `dtype` if it is given: what is used before it is set shows.
 
     Raises
     ------

@@ -158,7 +158,7 @@ class Convolution2D(ConvolutionND):
 
 
 class DilatedConvolution2D(Convolution2D):
-    """`Convolution2D` with `dilate` after `pad`, as in Chainer."""
+    """A convolution of pictures with parameters as for `Convolution2D`, of which `dilate` comes after `pad`."""
 
     def __init__(
         self, in_channels: int | None, out_channels: int | None = None, ksize: Size | None = None, stride: Size = 1,
@@ -270,7 +270,7 @@ class Deconvolution3D(DeconvolutionND):
 
 
 class Deconvolution2D(DeconvolutionND):
-    """`DeconvolutionND` for pictures, with its other parameters, the last two by keyword only."""
+    """A deconvolution of pictures with parameters as for `DeconvolutionND`, the last two by keyword only."""
 
     def __init__(
         self, in_channels: int | None, out_channels: int | None = None, ksize: Size | None = None, stride: Size = 1,

@@ -96,7 +96,7 @@ class StatefulGRU(Stateful, _GRU):
 
 
 class GRU(StatefulGRU):
-    """`StatefulGRU` under its short name."""
+    """A gated recurrent unit with state, the same as `StatefulGRU`."""
 
     def forward(self, x: AnyArray, *others: AnyArray) -> Variable:
         """Return the output after `x`, shape (N, in_size)."""

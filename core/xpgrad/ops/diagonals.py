@@ -72,18 +72,18 @@ def _numbers(shape: tuple[int, int], device: Any) -> tuple[Any, Any, Any]:
 
 
 def diag_indices(n: int, /, *, ndim: int = 2, device: Any = None) -> tuple[Variable, ...]:
-    """Indices of the main diagonal of an array with `ndim` axes of length `n`, one array for each axis."""
+    """Indices on `device` of the main diagonal of an array with `ndim` axes of length `n`, one array for each axis."""
     xp, rows, _ = _numbers((n, 0), device)
     return (constant_variable(xp.reshape(rows, shape=(-1,))),) * ndim
 
 
 def tril_indices(n: int, /, *, offset: int = 0, m: int | None = None, device: Any = None) -> tuple[Variable, Variable]:
-    """Indices of the elements on and below the diagonal `offset` of a matrix with `n` rows and `m` columns."""
+    """Indices on `device` of the elements on and below diagonal `offset` of a matrix with `n` rows and `m` columns."""
     return _triangle("less_equal", n, offset, m, device)
 
 
 def triu_indices(n: int, /, *, offset: int = 0, m: int | None = None, device: Any = None) -> tuple[Variable, Variable]:
-    """Indices of the elements on and above the diagonal `offset` of a matrix with `n` rows and `m` columns."""
+    """Indices on `device` of the elements on and above diagonal `offset` of a matrix with `n` rows and `m` columns."""
     return _triangle("greater_equal", n, offset, m, device)
 
 

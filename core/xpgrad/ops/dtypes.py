@@ -24,7 +24,7 @@ def default_dtype(kind: str = "real floating", *, device: Any = None) -> Dtype:
 
 
 def is_same_dtype(dtype1: Dtype, dtype2: Dtype, /) -> bool:
-    """Whether two dtypes, of one library or of two, or their names, represent the same type.
+    """Whether `dtype1` and `dtype2`, of one library or of two, or their names, represent the same type.
 
     The operator ``==`` compares dtypes of one library only.
     """

@@ -67,27 +67,27 @@ def _scanned(x: AnyArray, value: float) -> Variable:
 
 
 def nansum(x: AnyArray, /, *, axis: Axis = None, dtype: Dtype | None = None, keepdims: bool = False) -> Variable:
-    """Sum over `axis` of the elements that are not NaN; 0 for all-NaN slices."""
+    """Sum over `axis` of the elements that are not NaN; 0 for all-NaN slices. Options are as for `sum`."""
     return sum_(_filled(x, 0.0), axis=axis, dtype=dtype, keepdims=keepdims)
 
 
 def nanprod(x: AnyArray, /, *, axis: Axis = None, dtype: Dtype | None = None, keepdims: bool = False) -> Variable:
-    """Product over `axis` of the elements that are not NaN; 1 for all-NaN slices."""
+    """Product over `axis` of the elements that are not NaN; 1 for all-NaN slices. Options are as for `prod`."""
     return prod(_filled(x, 1.0), axis=axis, dtype=dtype, keepdims=keepdims)
 
 
 def nancumsum(x: AnyArray, /, *, axis: int | None = None, dtype: Dtype | None = None) -> Variable:
-    """Cumulative sums along `axis`, in which NaN counts as 0."""
+    """Cumulative sums along `axis`, in which NaN counts as 0, with `dtype` as for `cumulative_sum`."""
     return cumulative_sum(_scanned(x, 0.0), axis=axis, dtype=dtype)
 
 
 def nancumprod(x: AnyArray, /, *, axis: int | None = None, dtype: Dtype | None = None) -> Variable:
-    """Cumulative products along `axis`, in which NaN counts as 1."""
+    """Cumulative products along `axis`, in which NaN counts as 1, with `dtype` as for `cumulative_prod`."""
     return cumulative_prod(_scanned(x, 1.0), axis=axis, dtype=dtype)
 
 
 def nanmean(x: AnyArray, /, *, axis: Axis = None, keepdims: bool = False) -> Variable:
-    """Mean over `axis` of the elements that are not NaN; NaN for all-NaN slices."""
+    """Mean over `axis` of the elements that are not NaN; NaN for all-NaN slices. Options are as for `mean`."""
     x = to_floating(x)
     present = logical_not(isnan(x))
     count = count_of(present, x, axis=axis, keepdims=keepdims)
@@ -107,12 +107,12 @@ def nanvar(x: AnyArray, /, *, axis: Axis = None, correction: float = 0.0, keepdi
 
 
 def nanmax(x: AnyArray, /, *, axis: Axis = None, keepdims: bool = False) -> Variable:
-    """Maximum over `axis` of the elements that are not NaN; NaN for all-NaN slices. Ties share the gradient equally."""
+    """Maximum over `axis` of the elements that are not NaN, as in `max`; NaN for all-NaN slices."""
     return _extremum(max_, -math.inf, x, axis, keepdims)
 
 
 def nanmin(x: AnyArray, /, *, axis: Axis = None, keepdims: bool = False) -> Variable:
-    """Minimum over `axis` of the elements that are not NaN; NaN for all-NaN slices. Ties share the gradient equally."""
+    """Minimum over `axis` of the elements that are not NaN, as in `min`; NaN for all-NaN slices."""
     return _extremum(min_, math.inf, x, axis, keepdims)
 
 

@@ -232,10 +232,10 @@ def _at(ordered: Variable, place: float, method: str) -> Variable:
 
 
 def nanmedian(x: AnyArray, /, *, axis: Axis = None, keepdims: bool = False) -> Variable:
-    """Median over `axis` of the elements that are not NaN; NaN for all-NaN slices."""
+    """Median over `axis` of the elements that are not NaN, as in `median`; NaN for all-NaN slices."""
     return nanquantile(x, 0.5, axis=axis, keepdims=keepdims)
 
 
 def median(x: AnyArray, /, *, axis: Axis = None, keepdims: bool = False) -> Variable:
-    """Median over `axis`: the middle element, or the mean of the two in the middle."""
+    """Median over `axis`, or the mean of the two middle elements. With `keepdims`, `axis` stays with length 1."""
     return quantile(x, 0.5, axis=axis, keepdims=keepdims)

@@ -43,7 +43,7 @@ DEFAULTS: dict[str | None, Any] = {"stat_length": None, "reflect_type": "even"}
 
 @in_single_precision
 def pad(x: AnyArray, /, pad_width: Any, mode: str = "constant", **options: Any) -> Variable:
-    """`x` with more elements before and after each axis.
+    """`x` with more elements before and after each axis; `options` depend on the mode.
 
     Parameters
     ----------

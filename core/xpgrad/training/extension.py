@@ -70,7 +70,7 @@ def make_extension(
     initializer: Callable[[Any], None] | None = None,
     on_error: Callable[..., None] | None = None,
 ) -> Callable[[F], F]:
-    """Return a decorator that gives a function of the trainer the attributes of an `Extension`."""
+    """Return a decorator that gives a function of the trainer attributes, the same as those of `Extension`."""
 
     def decorate(function: F) -> F:
         attributes: dict[str, Any] = {

@@ -197,14 +197,14 @@ class BestValueTrigger(_Watched):
 
 
 class MaxValueTrigger(BestValueTrigger):
-    """True when the mean of an observed value over an interval is the largest so far."""
+    """True when the mean of the observed value `key` is the largest so far; compared whenever `trigger` fires."""
 
     def __init__(self, key: str, trigger: Any = (1, "epoch")) -> None:
         super().__init__(key, operator.lt, trigger)
 
 
 class MinValueTrigger(BestValueTrigger):
-    """True when the mean of an observed value over an interval is the smallest so far."""
+    """True when the mean of the observed value `key` is the smallest so far; compared whenever `trigger` fires."""
 
     def __init__(self, key: str, trigger: Any = (1, "epoch")) -> None:
         super().__init__(key, operator.gt, trigger)

@@ -238,7 +238,7 @@ def idst(
 def dctn(
     x: AnyArray, type: int = 2, s: Any = None, axes: Any = None, norm: Norm = None, orthogonalize: Flag = None
 ) -> Variable:
-    """Return the discrete cosine transform along several axes, by default all, with lengths `s`."""
+    """Return the discrete cosine transform, as in `dct`, along several axes, by default all, with lengths `s`."""
     return _many(dct, "dctn", x, type, s, axes, norm, orthogonalize)
 
 
@@ -252,7 +252,7 @@ def idctn(
 def dstn(
     x: AnyArray, type: int = 2, s: Any = None, axes: Any = None, norm: Norm = None, orthogonalize: Flag = None
 ) -> Variable:
-    """Return the discrete sine transform along several axes, by default all, with lengths `s`."""
+    """Return the discrete sine transform, as in `dst`, along several axes, by default all, with lengths `s`."""
     return _many(dst, "dstn", x, type, s, axes, norm, orthogonalize)
 
 

@@ -150,7 +150,10 @@ def generic_gradient_magnitude(
     input: AnyArray, derivative: Callable[..., Variable], mode: Any = "reflect", cval: float = 0.0,
     extra_arguments: tuple[Any, ...] = (), extra_keywords: dict[str, Any] | None = None, *, axes: Any = None,
 ) -> Variable:  # fmt: skip
-    """Return the length of the gradient, ``derivative(input, axis, mode, cval, ...)`` along each axis."""
+    """Return the length of the gradient, ``derivative(input, axis, mode, cval, ...)`` along each of `axes`.
+
+    Other arguments of `derivative` are given by `extra_arguments` and `extra_keywords`.
+    """
     x, parts = _generic(input, derivative, mode, cval, extra_arguments, extra_keywords, axes)
     return root(total([part * part for part in parts], x))
 

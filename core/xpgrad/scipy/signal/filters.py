@@ -259,7 +259,7 @@ def filtfilt(
     padlen : int, optional
         Number of elements of each continuation; by default three times the larger number of coefficients.
     method : {"pad"}
-        SciPy's method "gust" is not implemented.
+        SciPy's method "gust" and its parameter `irlen` are not implemented.
     """
     if method != "pad" or irlen is not None:
         raise ValueError(f"filtfilt: expected the method 'pad' without irlen, got {method!r}, {irlen!r}")

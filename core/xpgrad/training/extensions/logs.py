@@ -160,7 +160,7 @@ class MicroAverage(Extension):
 
 
 def observe_value(observation_key: str, target_func: Callable[[Any], Any]) -> Callable[[Any], None]:
-    """Return an extension that reports ``target_func(trainer)``, each epoch by default."""
+    """Return an extension that reports ``target_func(trainer)`` as `observation_key`, each epoch by default."""
 
     @make_extension(trigger=(1, "epoch"), priority=PRIORITY_WRITER)
     def _observe_value(trainer: Any) -> None:  # Chainer's name, a key of snapshots
@@ -170,7 +170,7 @@ def observe_value(observation_key: str, target_func: Callable[[Any], Any]) -> Ca
 
 
 def observe_lr(optimizer_name: str = "main", observation_key: str = "lr") -> Callable[[Any], None]:
-    """Return an extension that reports `lr` of an optimizer, or `alpha`, each epoch by default.
+    """Return an extension that reports `lr`, or `alpha`, of optimizer `optimizer_name` as `observation_key`.
 
     For `Adam` and similar optimizers it is the step size with bias correction, as in Chainer.
     """

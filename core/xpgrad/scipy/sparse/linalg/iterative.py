@@ -34,7 +34,7 @@ class LinearOperator:
 
 
 def aslinearoperator(A: Any) -> LinearOperator:
-    """Return a matrix, sparse or dense, as a `LinearOperator`."""
+    """Return the matrix `A`, sparse or dense, as a `LinearOperator`."""
     if isinstance(A, LinearOperator):
         return A
     matrix: Any = as_variable(A) if is_operand(A) else as_sparse(A, "aslinearoperator")
