@@ -46,7 +46,7 @@ def test_only_failed_items_of_an_earlier_run_run_again(tmp_path: Path) -> None:
 def test_stopped_runs_are_combined_to_a_complete_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     clock = iter(range(10**6))
     monkeypatch.setattr(time, "monotonic", lambda: float(next(clock)))
-    first, _ = _run("@numpy", tmp_path, seconds=9.0)
+    first, _ = _run("@numpy", tmp_path, seconds=4.0)
     assert first.outcomes
     assert first.left
     second, _ = _run("@numpy", tmp_path, seed=None)

@@ -64,7 +64,7 @@ def of_scipy() -> list[Call]:
     """Return the calls of functions of `xpgrad.scipy`."""
     calls: list[Call] = []
     for case in CASES:
-        with recorded(calls, f"scipy.{case.name.rpartition('.')[0]}."):
+        with recorded(calls, f"scipy.{case.name.partition(':')[0].rpartition('.')[0]}."):
             case.function(*[Variable(x) if isinstance(x, np.ndarray) else x for x in case.inputs])
     chapters = {path: importlib.import_module(f"xpgrad.{path}").__all__ for path in {_chapter(c) for c in calls}}
     return first_of_each(call for call in calls if call.name.rpartition(".")[2] in chapters[_chapter(call)])
