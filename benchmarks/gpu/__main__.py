@@ -22,6 +22,8 @@ from benchmarks.gpu.timings import NAMES
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = "gaussian_process", "maximum_likelihood", "phase_retrieval", "pde_adjoint"
+TESTS = "tests/backends/cupy", "tests/core/backend", "tests/core/chainer"
+"""Where the tests marked gpu are."""
 ENVIRONMENT = {"JAX_ENABLE_X64": "1", "XLA_PYTHON_CLIENT_PREALLOCATE": "false", "PYTHONUNBUFFERED": "1"}
 
 
@@ -39,8 +41,7 @@ def steps(found: dict[str, str], pretend: bool) -> Iterator[Step]:
     python = sys.executable
     for specifier in found.values():
         yield Step(f"programs on {specifier}", [python, "-m", "benchmarks.gpu.programs", specifier], 90)
-    chosen = ["tests/backends/cupy/test_on_a_gpu.py"] if pretend else ["tests", "plugins"]
-    tests = [python, "-m", "pytest", "-q", "-m", "gpu", "-p", "no:cacheprovider", "--tb=long", "-rfE", *chosen]
+    tests = [python, "-m", "pytest", "-q", "-m", "gpu", "-p", "no:cacheprovider", "--tb=long", "-rfE", *TESTS]
     yield Step("tests marked gpu", tests, 240)
     for name in NAMES:
         command = [python, "-m", "benchmarks.gpu.timings", name, *(["--pretend"] if pretend else [])]

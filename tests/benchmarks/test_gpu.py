@@ -27,6 +27,12 @@ def test_programs_and_timings_run_on_a_pretended_gpu(tmp_path) -> None:
     assert all(row["error"] < 1e-3 and row["of CuPy by hand"] > 0 for row in timed)
 
 
+def test_the_tests_marked_gpu_are_where_they_are_looked_for() -> None:
+    files = [file for file in (command.ROOT / "tests").rglob("test_*.py") if "mark.gpu" in file.read_text("utf-8")]
+    assert files
+    assert all(any(file.is_relative_to(command.ROOT / each) for each in command.TESTS) for file in files)
+
+
 def test_each_device_and_workload_has_a_step() -> None:
     names = [step.name for step in command.steps({"cupy": "@cupy:0", "torch": "@torch:cuda:0"}, pretend=False)]
     assert {f"timings of {name}" for name in NAMES} < set(names)
