@@ -28,7 +28,7 @@ def test_programs_and_timings_run_on_a_pretended_gpu(tmp_path) -> None:
 
 
 def test_the_tests_marked_gpu_are_where_they_are_looked_for() -> None:
-    files = [file for file in (command.ROOT / "tests").rglob("test_*.py") if "mark.gpu" in file.read_text("utf-8")]
+    files = [file for file in (command.ROOT / "tests").rglob("test_*.py") if f"mark.{'gpu'}" in file.read_text("utf-8")]
     assert files
     assert all(any(file.is_relative_to(command.ROOT / each) for each in command.TESTS) for file in files)
 
