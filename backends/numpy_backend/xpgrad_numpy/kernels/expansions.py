@@ -253,7 +253,7 @@ def _student_slope(df: Array, t: Array, n: int, rows: list[list[float]]) -> Arra
     beyond, exponent = w > REACH, 0.5 * df * w
     shape = np.sqrt(np.divide(w, square, out=np.ones_like(w), where=(square > 0) & (w < UNDERFLOW)))
     w = np.minimum(w, REACH)
-    total, weighted, slope = np.zeros((3, *df.shape))
+    total, weighted, slope, first = np.zeros((4, *df.shape))
     for k, row in reversed(list(enumerate(rows))):
         total *= inverse
         first = polynomial(w, row)

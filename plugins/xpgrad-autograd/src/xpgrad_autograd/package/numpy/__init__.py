@@ -5,8 +5,8 @@ from numpy import __version__ as __version__
 from xpgrad_autograd.arrays import OWN, names
 from xpgrad_autograd.package.numpy import fft, linalg, numpy_boxes, numpy_vspaces, random
 
-_all = names | {name: made for name, made in OWN.items() if not name.startswith("_")}
-globals().update(_all)
+_own = {name: made for name, made in OWN.items() if not name.startswith("_")}
+globals().update(names | _own)
 
 __all__ = ["fft", "linalg", "numpy_boxes", "numpy_vspaces", "random"]
-__all__ += _all
+__all__ += [*names, *_own]
