@@ -178,6 +178,7 @@ def test_other_arrays_are_left_to_numpy(rng: np.random.Generator, monkeypatch: p
     assert rows.run("softmax", (x,), 1) is not NotImplemented
     for array, axis in ((x.T, 1), (x[:, ::2], 1), (x, 0), (x, None), (x, (0, 1)), (x.astype("f2"), 1), (x[0], 0)):
         assert rows.run("softmax", (array,), axis) is NotImplemented
+    assert rows.sums(x, (), False) is NotImplemented
     for array in (x.T, x[:, ::2], x.astype("f2"), x.astype("f8")[::2]):
         assert rows.sums(array, None, False) is rows.sums(array, -1, True) is NotImplemented
     assert rows.run("gate", (x, x.astype(float)), ()) is NotImplemented

@@ -15,10 +15,10 @@ import numpy as np
 
 from xpgrad.types import Array, Kernel, Namespace
 
-LEAST, MANY, MOST = 30.0, 1000.0, 1e5
+MIN_SHAPE, FEW_TERMS_FROM, REPLACED_FROM = 30.0, 1000.0, 1e5
 """Parameters from which the expansions are used, from which fewer of their terms are used, and from which SciPy's
 `gammainc` sums too few terms in the lower tail."""
-MANY_DEGREES = 18.0
+MIN_DEGREES = 18.0
 """Degrees of freedom from which the expansion of Student's distribution is used."""
 TERMS, OF_STUDENT, DEGREE = 13, 21, 36
 SMALLEST = 1e-19
@@ -139,7 +139,7 @@ def gamma_derivative(a: Array, x: Array, n: int) -> Array:
     There, the power series converge slowly.
     """
     y = np.empty_like(x)
-    for least, part in ((LEAST, a < MANY), (MANY, a >= MANY)):
+    for least, part in ((MIN_SHAPE, a < FEW_TERMS_FROM), (FEW_TERMS_FROM, a >= FEW_TERMS_FROM)):
         if part.any():
             y[part] = _gamma_derivative(a[part], x[part], n, least)
     return y
@@ -173,16 +173,24 @@ def _gamma_derivative(a: Array, x: Array, n: int, least: float) -> Array:
     return np.where(beyond & (exponent < UNDERFLOW), math.nan, y)
 
 
-def gammainc(library: Any, a: Array, x: Array) -> Array:
-    """Return SciPy's function, except in the lower tail for parameters from `MOST` on."""
-    y = library.gammainc(a, x)
-    far = (a >= MOST) & (x < a - 4 * np.sqrt(a)) & (x > 0) & (a < math.inf)
+def _in_lower_tail(a: Array, x: Array, given: Array) -> tuple[Array, Array, Array] | None:
+    """Return where SciPy's results are replaced, with the parameters and `given` numbers there; None if nowhere."""
+    far = (a >= REPLACED_FROM) & (x < a - 4 * np.sqrt(a)) & (given > 0) & (a < math.inf)
     if not far.any():
+        return None
+    at, numbers = (np.broadcast_to(z, far.shape)[far].astype(np.float64) for z in (a, given))
+    return far, at, numbers
+
+
+def gammainc(library: Any, a: Array, x: Array) -> Array:
+    """Return SciPy's function, except in the lower tail for parameters from `REPLACED_FROM` on."""
+    y = library.gammainc(a, x)
+    if (found := _in_lower_tail(a, x, x)) is None:
         return y
-    y, at, to = np.asarray(y), *(np.broadcast_to(z, far.shape)[far].astype(np.float64) for z in (a, x))
+    y, (far, at, to) = np.asarray(y), found
     _, half, eta = _scales(at, to)
     total = np.zeros_like(at)
-    for row in reversed(_trimmed(_gamma_rows()[1], MOST)):
+    for row in reversed(_trimmed(_gamma_rows()[1], REPLACED_FROM)):
         total /= at
         total += polynomial(np.maximum(eta, -1), row)
     root = np.sqrt(0.5 * at)
@@ -193,10 +201,9 @@ def gammainc(library: Any, a: Array, x: Array) -> Array:
 def gammaincinv(library: Any, a: Array, p: Array) -> Array:
     """Return SciPy's function, with steps of Newton's method on the logarithm of `gammainc` where that differs."""
     y = library.gammaincinv(a, p)
-    far = (a >= MOST) & (y < a - 4 * np.sqrt(a)) & (p > 0) & (a < math.inf)
-    if not far.any():
+    if (found := _in_lower_tail(a, y, p)) is None:
         return y
-    y, at, goal = np.asarray(y), *(np.broadcast_to(z, far.shape)[far].astype(np.float64) for z in (a, p))
+    y, (far, at, goal) = np.asarray(y), found
     x = y[far].astype(np.float64)
     for _ in range(STEPS):
         value, (_, half, _) = gammainc(library, at, x), _scales(at, x)
@@ -240,7 +247,7 @@ def _student_coefficients(least: float) -> list[list[float]]:
 def student_slope(df: Array, t: Array, n: int) -> Array:
     """Return the derivatives of order `n`, 1 or 2, of `stdtr` by the degrees of freedom; NaN far from 0."""
     y = np.empty_like(t)
-    for least, part in ((MANY_DEGREES, df < MANY), (MANY, df >= MANY)):
+    for least, part in ((MIN_DEGREES, df < FEW_TERMS_FROM), (FEW_TERMS_FROM, df >= FEW_TERMS_FROM)):
         if part.any():
             y[part] = _student_slope(df[part], t[part], n, _student_coefficients(least))
     return y

@@ -286,6 +286,8 @@ def run(name: str, arrays: Sequence[Any], axis: Any, out: Array | None = None) -
 
 def sums(x: Array, axis: Any, keepdims: bool) -> Any:
     """Return sums of a large array along its trailing axes or all, with NumPy's bits, or `NotImplemented`."""
+    if axis == ():  # which means a kernel without an axis in `run`
+        return NotImplemented
     y = _total(x) if axis is None and not keepdims else run("row_sums", (x,), axis)
     if y is NotImplemented or not np.isfinite(y).all():  # NumPy warns
         return NotImplemented

@@ -65,7 +65,7 @@ def gammainc_slope(library: Any, xp: Namespace, default: Kernel) -> Kernel:
 
 def _gamma_derivative(library: Any, a: Array, x: Array, n: int) -> Array:
     """Return the derivative of order `n`, NaN where it is left to the default kernel."""
-    y, many = np.full_like(x, math.nan), a >= expansions.LEAST
+    y, many = np.full_like(x, math.nan), a >= expansions.MIN_SHAPE
     if many.any():
         y[many] = expansions.gamma_derivative(a[many], x[many], n)
     rest = np.isnan(y) & ((a <= MAX_SHAPE) if n == 1 else (np.maximum(a, x) <= LARGEST))
@@ -304,7 +304,7 @@ def stdtr_slope(library: Any, xp: Namespace, default: Kernel) -> Kernel:
 
 def _student_slope(library: Any, df: Array, t: Array, n: int) -> Array:
     """Return the derivatives of order `n`, 1 or 2, NaN where they are left to the default kernel."""
-    y, many = np.full_like(t, math.nan), df > expansions.MANY_DEGREES
+    y, many = np.full_like(t, math.nan), df > expansions.MIN_DEGREES
     if many.any():
         y[many] = expansions.student_slope(df[many], t[many], n)
     square, rest = t * t, np.isnan(y) & (df >= FEWEST[n - 1])
