@@ -76,7 +76,8 @@ def _is_differentiated(x: Variable) -> bool:
 def _plain(x: Variable, name: str) -> list[Variable]:
     """Return the results of the library's function of this name, without gradients."""
     backend = plugins.backend_of(x.array)
-    return [constant_variable(backend.restore(each)) for each in getattr(backend.xp, name)(backend.stopped(x.array))]
+    found = getattr(backend.xp, name)(backend.stopped(x.array))
+    return [constant_variable(backend.restore(each)) for each in (found if isinstance(found, tuple) else (found,))]
 
 
 def unique_counts(x: AnyArray, /) -> UniqueCounts:
@@ -84,8 +85,7 @@ def unique_counts(x: AnyArray, /) -> UniqueCounts:
     x = as_variable(x)
     if not _is_differentiated(x):
         return UniqueCounts(*_plain(x, "unique_counts"))
-    values, _, _, counts = unique_all(x)
-    return UniqueCounts(values, counts)
+    return UniqueCounts(*unique_all(x)[::3])
 
 
 def unique_inverse(x: AnyArray, /) -> UniqueInverse:
@@ -93,17 +93,13 @@ def unique_inverse(x: AnyArray, /) -> UniqueInverse:
     x = as_variable(x)
     if not _is_differentiated(x):
         return UniqueInverse(*_plain(x, "unique_inverse"))
-    values, _, inverse, _ = unique_all(x)
-    return UniqueInverse(values, inverse)
+    return UniqueInverse(*unique_all(x)[::2])
 
 
 def unique_values(x: AnyArray, /) -> Variable:
     """Return the unique values of `x`; equal elements share the gradient equally."""
     x = as_variable(x)
-    if _is_differentiated(x):
-        return unique_all(x).values
-    backend = plugins.backend_of(x.array)
-    return constant_variable(backend.restore(backend.xp.unique_values(x.array)))
+    return unique_all(x).values if _is_differentiated(x) else _plain(x, "unique_values")[0]
 
 
 @primitive()

@@ -124,11 +124,10 @@ class CupyMemoryProfileHook(_Around):
     def summary(self) -> dict[str, dict[str, int]]:
         """Return `used_bytes`, `acquired_bytes` and the number of calls (`occurrence`) for each function name."""
         found: dict[str, dict[str, int]] = {}
-        for name, used, acquired, _ in self.call_history:
+        for name, *bytes_, _ in self.call_history:
             record = found.setdefault(name, {"used_bytes": 0, "acquired_bytes": 0, "occurrence": 0})
-            record["used_bytes"] += used
-            record["acquired_bytes"] += acquired
-            record["occurrence"] += 1
+            for key, more in zip(record, (*bytes_, 1), strict=True):
+                record[key] += more
         return found
 
     def print_report(self, unit: str = "auto", file: TextIO | None = None) -> None:

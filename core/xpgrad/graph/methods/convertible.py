@@ -65,6 +65,12 @@ class Convertible(Declared):
         for i in range(len(self)):
             yield self[i]
 
+    def __divmod__(self, other: Any) -> tuple["Variable", "Variable"]:
+        return self // other, self % other
+
+    def __rdivmod__(self, other: Any) -> tuple["Variable", "Variable"]:
+        return other // self, other % self
+
     def __contains__(self, item: Any) -> bool:
         namespace: Any = slot.functions.namespace(self._node.spec.backend)
         return bool(namespace.any(self == item))
