@@ -3,8 +3,10 @@
 from typing import Any
 
 from xpgrad import array_api as xpa
+from xpgrad.array_api.linalg.checks import readable
 from xpgrad.array_api.shared.axes import checked_axes
 from xpgrad.backend.indexing import at_axis
+from xpgrad.backend.levels import innermost
 from xpgrad.backend.plugins import plugins
 from xpgrad.errors import DtypeError
 from xpgrad.graph.operands import as_variables, is_operand
@@ -48,6 +50,11 @@ def from_host(x: Variable, values: Any) -> Variable:
     host = plugins.host
     array = host.asarray(values, host.namespace.float64)
     return constant_variable(placed(array, x.node.spec, x.device, shape=tuple(array.shape)))
+
+
+def known(x: Variable) -> bool:
+    """Return whether the values of `x` can be read now: not under a transformation, nor if they are computed later."""
+    return innermost() is None and readable(x._array, x.node.spec)
 
 
 def real_part_of(x: Variable) -> Variable:

@@ -94,6 +94,7 @@ CASES = [
                 for seq in ("xyz", "zxz", "YXZ", "XYX")
             ),
             ("matrix", lambda R, v: R.from_matrix(R.from_rotvec(v).as_matrix()).as_rotvec(), (2 * uniform(4, 3),)),
+            ("nearest", lambda R, m: R.from_matrix(m).as_quat(), (np.eye(3) + uniform(2, 3, 3) / 4,)),
         )
     ),
 ]

@@ -10,7 +10,8 @@ from xpgrad.errors import ShapeError
 from xpgrad.graph.operands import as_variables, is_operand
 from xpgrad.graph.variable import Variable
 from xpgrad.listing import listed as _listed
-from xpgrad.scipy.operands import beside, inexact, root
+from xpgrad.scipy.linalg.structured import polar
+from xpgrad.scipy.operands import beside, inexact, known, root
 from xpgrad.types import AnyArray
 
 __all__ = ["Rotation"]
@@ -127,13 +128,16 @@ class Rotation:
 
     @classmethod
     def from_matrix(cls, matrix: AnyArray) -> "Rotation":
-        """Return rotations from orthogonal matrices, shape (..., 3, 3), with determinant 1.
+        """Return the rotations nearest to matrices, shape (..., 3, 3), with a positive determinant.
 
         The formula, and so its gradient, is chosen by the largest component of the quaternion.
         """
         m = inexact(matrix, "Rotation.from_matrix")
         if m.shape[-2:] != (3, 3):
             raise ShapeError(f"Rotation.from_matrix: expected an array of shape (..., 3, 3), got {m.shape}")
+        if known(m) and not xpa.all(xpa.linalg.det(m) > 0):
+            raise ValueError("Rotation.from_matrix: expected matrices with positive determinants, got others")
+        m = polar(m)[0]
         d = [m[..., i, i] for i in range(3)]
         trace = d[0] + d[1] + d[2]
         skew = [m[..., 2, 1] - m[..., 1, 2], m[..., 0, 2] - m[..., 2, 0], m[..., 1, 0] - m[..., 0, 1]]
