@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from tests.core.scipy.table import ScipyCase, uniform
 
+from xpgrad import array_api
 from xpgrad.scipy import interpolate
 
 ref = pytest.importorskip("scipy.interpolate")
@@ -30,6 +31,12 @@ def curve(name, x=X, y=Y, v=V, label="", nu=0, libraries=False, **kwargs):
     )
 
 
+def closed(y):
+    """Return values of a period with the first again at the end."""
+    xp = np if isinstance(y, np.ndarray) else array_api
+    return xp.concat([y, y[:1, ...]])
+
+
 def radial(kernel, **kwargs):
     return ScipyCase(
         f"interpolate.RBFInterpolator:{kernel}",
@@ -48,7 +55,23 @@ CASES = [
     curve("CubicSpline", label=":natural,nu", bc_type="natural", nu=1),
     curve("CubicSpline", label=":clamped,axis", y=Y.T, bc_type="clamped", axis=1),
     curve("CubicSpline", label=":ends", y=uniform(6), bc_type=((2, 0.3), (1, -0.5))),
-    curve("CubicSpline", label=":periodic", y=np.concatenate([Y[:5], Y[:1]]), bc_type="periodic"),
+    *(
+        ScipyCase(
+            f"interpolate.{name}:periodic{k}",
+            lambda x, y, v, name=name, k=k: getattr(interpolate, name)(x, closed(y), *k, bc_type="periodic")(v),
+            lambda x, y, v, name=name, k=k: getattr(ref, name)(x, closed(y), *k, bc_type="periodic")(v),
+            (X, Y[:5], V + 0.07),
+            libraries=k == (2,),
+        )
+        for name, k in (("CubicSpline", ()), ("make_interp_spline", (2,)), ("make_interp_spline", (3,)))
+    ),
+    ScipyCase(
+        "interpolate.PPoly:axis",
+        lambda c, x, v: interpolate.PPoly(c, x, axis=1)(v, 1) + interpolate.PPoly(c, x, axis=1).antiderivative()(v),
+        lambda c, x, v: ref.PPoly(c, x, axis=1)(v, 1) + ref.PPoly(c, x, axis=1).antiderivative()(v),
+        (uniform(2, 3, 5), X, INSIDE),
+        libraries=False,
+    ),
     curve("CubicSpline", label=":three", x=X[:3], y=Y[:3], v=INSIDE),
     curve("CubicSpline", label=":two", x=X[:2], y=Y[:2], v=INSIDE),
     curve("CubicSpline", label=":mixed", x=X[:3], y=Y[:3], v=INSIDE, bc_type=("not-a-knot", "natural")),
@@ -176,6 +199,15 @@ CASES = [
             libraries=False,
         )
         for outside in (True, False, "periodic")
+    ),
+    ScipyCase(
+        "interpolate.RegularGridInterpolator:nu",
+        lambda y, v: interpolate.RegularGridInterpolator((X, X[:4]), y, "cubic")(v, nu=(1, 2)),
+        lambda y, v: ref.RegularGridInterpolator((X, X[:4]), y, "cubic", solver=spsolve)(v, nu=(1, 2)),
+        (uniform(6, 4), np.asarray([[0.3, 0.2], [3.1, 2.2]])),
+        rtol=1e-8,
+        batched=False,
+        libraries=False,
     ),
     ScipyCase(
         "interpolate.make_interp_spline:constant",

@@ -153,7 +153,12 @@ CASES = [
             ("scipy", lambda a, d: (PATTERN + d * a) @ np.arange(6.0)),
             ("product", lambda a, d: (a @ (a.T @ PATTERN)).todense()),
             ("left", lambda a, d: np.arange(12.0).reshape(2, 6) @ a),
-            ("sums", lambda a, d: a.sum() * a.sum(axis=0) + a.sum(axis=1) - a.diagonal()),
+            (
+                "sums",
+                lambda a, d: (
+                    a.sum() * a.sum(axis=0) + a.sum(axis=1) - a.diagonal() + a.diagonal(1).sum() - a.diagonal(-2).sum()
+                ),
+            ),
         )
     ),
     of("matmul:from a matrix", lambda x: sparse.coo_array(x) @ x, lambda x: ref.coo_array(x) @ x, uniform(3, 3)),

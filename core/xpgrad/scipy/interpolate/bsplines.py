@@ -7,7 +7,7 @@ from xpgrad import array_api as xpa
 from xpgrad.errors import ShapeError
 from xpgrad.graph.operands import as_variables
 from xpgrad.graph.variable import Variable, as_variable
-from xpgrad.scipy.interpolate.polynomials import ends_of, evaluated, ordered, periodic_integral, piece
+from xpgrad.scipy.interpolate.polynomials import check_period, ends_of, evaluated, ordered, periodic_integral, piece
 from xpgrad.scipy.operands import beside
 from xpgrad.types import AnyArray
 
@@ -122,8 +122,8 @@ def make_interp_spline(
     k : int
     t : Variable or array, shape (N + k + 1,), optional
         Without it, there is no knot next to the ends ("not-a-knot"), or between the `x` for even degrees.
-    bc_type : {"natural", "clamped", "not-a-knot"}, or a pair, optional
-        For cubic splines, as for `CubicSpline`.
+    bc_type : {"natural", "clamped", "not-a-knot", "periodic"}, or a pair, optional
+        As for `CubicSpline`; "periodic" for any degree, the others for cubic splines.
     axis : int
 
     Returns
@@ -132,25 +132,35 @@ def make_interp_spline(
     """
     x, values, axis = ordered("make_interp_spline", x, y, axis, k + 1)
     n = x.shape[0]
+    periodic = bc_type == "periodic"
+    if periodic:
+        check_period(values, "make_interp_spline")
+        bc_type, periodic = None, k > 1  # others are the same with SciPy's knots
     conditions: list[Any] = [None, None] if bc_type is None else ends_of(bc_type, "make_interp_spline")
     given = [(place, each) for place, each in zip((0, n - 1), conditions, strict=True) if each is not None]
     if given and (k != 3 or t is not None or len(given) == 1):
         raise ValueError("make_interp_spline: expected conditions at both ends of a cubic spline without given knots")
-    if t is None:
+    if periodic and t is None:
+        middle = x if k % 2 else xpa.concat([x[:1], 0.5 * (x[1:-1] + x[:-2]), x[-1:]])
+        period = x[-1] - x[0]
+        t = xpa.concat([middle[n - 1 - k : n - 1] - period, middle, middle[1 : k + 1] + period])
+    elif t is None:
         half = 1 if given else (k + 1) // 2
         middle = x[half : n - half] if k % 2 else 0.5 * (x[1:] + x[:-1])[half : n - 1 - half]
         ends = [xpa.broadcast_to(end, (k + 1,)) for end in (x[:1], x[-1:])]
         t = xpa.concat([ends[0], middle, ends[1]] if k else [x, x[-1:]])
     knots = as_variable(t)
-    count = knots.shape[0] - k - 1
+    count = knots.shape[0] - k - 1 - (k if periodic else 0)
     numbers = x.node.spec.backend.xp.arange(count, device=x.node.spec.device)
     tail = values.shape[1:]
 
+    if periodic:
+        x, values = x[:-1], values[:-1]
     at, w = basis(knots, x, k)
     matrix: Any = 0.0
     for j, weight in enumerate(w):
-        matrix = matrix + xpa.where((at + (j - k))[:, None] == numbers, weight[:, None], 0.0)
-    right = xpa.reshape(values, (n, -1))
+        matrix = matrix + xpa.where(((at + (j - k)) % count)[:, None] == numbers, weight[:, None], 0.0)
+    right = xpa.reshape(values, (x.shape[0], -1))
     for place, (order, value) in given:  # the derivatives of the basis at an end are splines of unit coefficients
         unit = BSpline(knots, as_variable(_eye(x, count)), k)(x[place : place + 1], nu=order)
         goal = xpa.reshape(xpa.broadcast_to(beside(x, value, "make_interp_spline"), tail), (1, -1))
@@ -158,7 +168,9 @@ def make_interp_spline(
         matrix = xpa.concat([unit, matrix] if first else [matrix, unit], axis=0)
         right = xpa.concat([goal, right] if first else [right, goal], axis=0)
     c = xpa.reshape(xpa.linalg.solve(matrix, right), (count, *tail))
-    return BSpline(knots, xpa.moveaxis(c, 0, axis), k, axis=axis)
+    if periodic:
+        c = xpa.concat([c, c[:k]])
+    return BSpline(knots, xpa.moveaxis(c, 0, axis), k, "periodic" if periodic else True, axis)
 
 
 def _eye(x: Variable, n: int) -> Any:

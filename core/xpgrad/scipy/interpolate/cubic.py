@@ -5,7 +5,7 @@ from typing import Any
 from xpgrad import array_api as xpa
 from xpgrad.graph.operands import as_variables
 from xpgrad.graph.variable import Variable
-from xpgrad.scipy.interpolate.polynomials import PPoly, ends_of, ordered
+from xpgrad.scipy.interpolate.polynomials import PPoly, check_period, ends_of, ordered
 from xpgrad.scipy.linalg.banded import solve_banded
 from xpgrad.scipy.operands import beside, zeros_beside
 from xpgrad.types import AnyArray
@@ -35,7 +35,8 @@ class CubicHermiteSpline(PPoly):
         slope = (y[1:] - y[:-1]) / step
         t = (d[:-1] + d[1:] - 2.0 * slope) / step
         c = xpa.stack([t / step, (slope - d[:-1]) / step - t, d[:-1], y[:-1]])
-        PPoly.__init__(self, c, x, extrapolate, axis)
+        PPoly.__init__(self, c, x, extrapolate)
+        self.axis = axis
 
 
 class CubicSpline(CubicHermiteSpline):
@@ -58,6 +59,8 @@ class CubicSpline(CubicHermiteSpline):
     ) -> None:  # fmt: skip
         knots, values, place = ordered("CubicSpline", x, y, axis)
         periodic = bc_type == "periodic"
+        if periodic:
+            check_period(values, "CubicSpline")
         slopes = _cyclic(knots, values) if periodic else _slopes(knots, values, ends_of(bc_type, "CubicSpline"))
         outside = "periodic" if periodic and extrapolate is None else extrapolate
         self._join(knots, values, slopes, place, outside)

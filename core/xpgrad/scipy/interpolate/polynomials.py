@@ -4,10 +4,11 @@ import math
 from typing import Any
 
 from xpgrad import array_api as xpa
+from xpgrad.array_api.shared.axes import checked_axes
 from xpgrad.errors import DtypeError, ShapeError
 from xpgrad.graph.operands import as_variables
 from xpgrad.graph.variable import Variable, as_array, as_variable
-from xpgrad.scipy.operands import beside, from_host, one_axis
+from xpgrad.scipy.operands import beside, from_host, known, one_axis
 from xpgrad.scipy.reference import required
 from xpgrad.transforms.vectors import host_array
 from xpgrad.types import AnyArray, as_list
@@ -44,6 +45,12 @@ def ordered(name: str, x: Any, y: Any, axis: int, least: int = 2) -> tuple[Varia
             f"{name}: expected at least {least} knots and a value for each along axis {axis}, got {x.shape}, {y.shape}"
         )
     return x, xpa.moveaxis(y, axis, 0), along
+
+
+def check_period(y: Variable, name: str) -> None:
+    """Raise unless the first values equal the last, if they can be read."""
+    if known(y) and not xpa.all(xpa.abs(y[0, ...] - y[-1, ...]) <= 1e-15 + 1e-5 * xpa.abs(y[-1, ...])):
+        raise ValueError(f"{name}: expected equal values at both ends of a period, got {y[0]} and {y[-1]}")
 
 
 def piece(x: Variable, v: Variable, first: int, last: int) -> Variable:
@@ -89,18 +96,19 @@ class PPoly:
     extrapolate : bool or "periodic"
         Whether the first and last pieces continue beyond the ends; else values there are NaN.
     axis : int
-        The place in results of the axes of the arguments.
+        The place of the first two axes of `c`, and of the axes of the arguments in results.
     """
 
     def __init__(self, c: AnyArray, x: AnyArray, extrapolate: bool | str | None = None, axis: int = 0) -> None:
         self.c, self.x = as_variables(type(self).__name__, c, x)
+        self.axis = checked_axes(axis, max(self.c.ndim - 1, 1), type(self).__name__)[0]
+        self.c = xpa.moveaxis(self.c, (self.axis, self.axis + 1), (0, 1)) if self.axis else self.c
         if self.x.ndim != 1 or self.c.ndim < 2 or self.c.shape[1] != self.x.shape[0] - 1:
             raise ShapeError(
                 f"{type(self).__name__}: expected coefficients of shape (K, M, ...) and M + 1 ends, got {self.c.shape} "
                 f"and {self.x.shape}"
             )
         self.extrapolate: bool | str = True if extrapolate is None else extrapolate
-        self.axis = axis % (self.c.ndim - 1)
 
     def __call__(self, x: Any, nu: int = 0, extrapolate: bool | str | None = None) -> Variable:
         """Return the value, or the derivative of the order `nu`, at `x`.
@@ -136,9 +144,14 @@ class PPoly:
         """Return the derivative of the order `nu`."""
         k = self.c.shape[0]
         if nu >= k:
-            return PPoly(xpa.zeros_like(self.c[:1, ...]), self.x, self.extrapolate, self.axis)
+            return self._of(xpa.zeros_like(self.c[:1, ...]), self.extrapolate)
         c = [self.c[i, ...] * float(math.perm(k - 1 - i, nu)) for i in range(k - nu)]
-        return PPoly(xpa.stack(c), self.x, self.extrapolate, self.axis)
+        return self._of(xpa.stack(c), self.extrapolate)
+
+    def _of(self, c: Variable, extrapolate: bool | str) -> "PPoly":
+        found = PPoly(c, self.x, extrapolate)
+        found.axis = self.axis
+        return found
 
     def antiderivative(self, nu: int = 1) -> "PPoly":
         """Return the integral of the order `nu` from the first end."""
@@ -155,7 +168,7 @@ class PPoly:
             total = total * step + each
         sums = xpa.cumulative_sum(total * step, axis=0, include_initial=True)
         outside = self.extrapolate if self.extrapolate != "periodic" else False
-        return PPoly(xpa.stack([*c, sums[:-1, ...]]), self.x, outside, self.axis)
+        return self._of(xpa.stack([*c, sums[:-1, ...]]), outside)
 
     def integrate(self, a: Any, b: Any, extrapolate: bool | str | None = None) -> Variable:
         """Return the integral from `a` to `b`, continued as by `__call__`."""

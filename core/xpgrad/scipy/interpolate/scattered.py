@@ -8,14 +8,12 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from xpgrad import array_api as xpa
-from xpgrad.array_api.linalg.checks import readable
-from xpgrad.backend.levels import innermost
 from xpgrad.errors import ShapeError
 from xpgrad.graph.operands import as_variables, is_operand
 from xpgrad.graph.variable import Variable
 from xpgrad.scipy.interpolate.bsplines import basis, make_interp_spline
 from xpgrad.scipy.interpolate.polynomials import piece
-from xpgrad.scipy.operands import beside
+from xpgrad.scipy.operands import beside, known
 from xpgrad.types import AnyArray, as_list
 
 DEGREES = {"linear": 1, "slinear": 1, "cubic": 3, "quintic": 5}
@@ -53,8 +51,7 @@ class RegularGridInterpolator:
         self._checked(method)
         for i, x in enumerate(grid):
             down = x[0] > x[-1]
-            known = innermost() is None and readable(x._array, x.node.spec)
-            if not known or bool(down):
+            if not known(x) or bool(down):
                 grid[i] = xpa.where(down, xpa.flip(x), x)
                 self.values = xpa.where(down, xpa.flip(self.values, axis=i), self.values)
         self.grid = tuple(grid)
@@ -65,15 +62,22 @@ class RegularGridInterpolator:
             raise ValueError(f"RegularGridInterpolator: expected the method {names}, got {method!r}")
         return method
 
-    def __call__(self, xi: Any, method: str | None = None) -> Variable:
+    def __call__(self, xi: Any, method: str | None = None, *, nu: Sequence[int] | None = None) -> Variable:
         """Return the values at points.
 
         Parameters
         ----------
         xi : Variable or array, shape (..., N), or a tuple of N that broadcast
         method : str, optional
+        nu : sequence of N int, optional
+            Orders of the derivative along each axis, of splines.
         """
         method, n = self._checked(self.method if method is None else method), len(self.grid)
+        orders = [0] * n if nu is None else list(nu)
+        if len(orders) != n or min(orders) < 0 or (nu is not None and method in ("linear", "nearest")):
+            raise ValueError(
+                f"RegularGridInterpolator: expected nu of {n} orders, at least 0, of a spline, got {nu!r} ({method!r})"
+            )
         if isinstance(xi, (tuple, list)) and is_operand(xi[0]):
             parts = xpa.broadcast_arrays(*(beside(self.values, x, "RegularGridInterpolator") for x in xi))
             xi = xpa.stack(list(parts), axis=-1)
@@ -83,10 +87,10 @@ class RegularGridInterpolator:
         if xi.shape[-1] != n:
             xi = xi[..., None]
         flat = xpa.reshape(xi, (-1, n))
-        y = self._at([flat[:, i] for i in range(n)], method)
+        y = self._at([flat[:, i] for i in range(n)], method, orders)
         return xpa.reshape(y, (*xi.shape[:-1], *y.shape[1:]))
 
-    def _at(self, parts: list[Variable], method: str) -> Variable:
+    def _at(self, parts: list[Variable], method: str, orders: list[int]) -> Variable:
         inside: Any = None
         for x, v in zip(self.grid, parts, strict=True):
             within = (v >= x[0]) & (v <= x[-1])
@@ -94,9 +98,9 @@ class RegularGridInterpolator:
         if self.bounds_error and not bool(xpa.all(inside)):
             raise ValueError("RegularGridInterpolator: expected points within the grid, got one outside")
         taps, table = [], self.values
-        for axis, (x, v) in enumerate(zip(self.grid, parts, strict=True)):
+        for axis, (x, v, order) in enumerate(zip(self.grid, parts, orders, strict=True)):
             if method not in ("linear", "nearest"):
-                spline = make_interp_spline(x, table, DEGREES[method], axis=axis)
+                spline = make_interp_spline(x, table, DEGREES[method], axis=axis).derivative(order)
                 table = xpa.moveaxis(spline.c, 0, axis)
                 at, w = basis(spline.t, v, spline.k)
                 taps.append([(at + (j - spline.k), weight) for j, weight in enumerate(w)])
@@ -109,24 +113,26 @@ class RegularGridInterpolator:
             else:
                 taps.append([(at, 1.0 - share), (at + 1, share)])
         n, tail = len(parts), self.values.shape[len(parts) :]
-        table = xpa.reshape(table, (math.prod(table.shape[:n]), *tail))
+        counts = table.shape[:n]
+        table = xpa.reshape(table, (math.prod(counts), *tail))
         wide = (-1, *(1,) * len(tail))
         total: Any = None
         for corner in itertools.product(*taps):
             weight = functools.reduce(operator.mul, (w for _, w in corner))
-            term = xpa.reshape(weight, wide) * xpa.take(table, self._flat([at for at, _ in corner]), axis=0)
+            term = xpa.reshape(weight, wide) * xpa.take(table, _flat([at for at, _ in corner], counts), axis=0)
             total = term if total is None else total + term
         if self.fill_value is not None and not self.bounds_error:
             total = xpa.where(xpa.reshape(inside, wide), total, self.fill_value)
         found: Variable = total
         return found
 
-    def _flat(self, places: list[Variable]) -> Variable:
-        at: Any = 0
-        for place, x in zip(places, self.grid, strict=True):
-            at = at * x.shape[0] + place
-        found: Variable = at
-        return found
+
+def _flat(places: list[Variable], counts: Sequence[int]) -> Variable:
+    at: Any = 0
+    for place, count in zip(places, counts, strict=True):
+        at = at * count + place
+    found: Variable = at
+    return found
 
 
 def _thin_plate(r2: Variable) -> Variable:

@@ -114,6 +114,7 @@ def solveh_banded(ab: AnyArray, b: AnyArray, lower: bool = False) -> Variable:
     Returns
     -------
     Variable, shape (M,) or (..., M, K)
+        Whether `a` is positive definite is not checked.
     """
     ab = as_variable(ab)
     if ab.ndim < 2 or not ab.shape[-2]:

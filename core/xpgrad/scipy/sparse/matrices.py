@@ -137,11 +137,13 @@ class SparseArray:
         other = 1 - checked_axes(axis, 2, "sum")[0]
         return segment_sum(self.data, places(self.row, self.col, self.data)[other], self.shape[other])
 
-    def diagonal(self) -> Variable:
-        """Return the elements on the main diagonal."""
-        (at,) = plugins.host.namespace.nonzero(self.row == self.col)
-        chosen, row = places(at, self.row[at], self.data)
-        return segment_sum(xpa.take(self.data, chosen), row, min(self.shape))
+    def diagonal(self, k: int = 0) -> Variable:
+        """Return the elements `k` places right of the main diagonal."""
+        (at,) = plugins.host.namespace.nonzero(self.col - self.row == k)
+        chosen, row = places(at, self.row[at] + min(k, 0), self.data)
+        return segment_sum(
+            xpa.take(self.data, chosen), row, max(min(self.shape[0] + min(k, 0), self.shape[1] - max(k, 0)), 0)
+        )
 
     def tocoo(self) -> "SparseArray":
         """Return the matrix itself, as `tocsr` and `tocsc` do; `to_scipy` converts."""
