@@ -13,7 +13,7 @@ from xpgrad_conformance.levels import Ruling, check_of, ruling
 from xpgrad_conformance.outcome import STATES, Outcome
 from xpgrad_conformance.verdict import remarks
 
-SUITE_VERSION = "2.7"
+SUITE_VERSION = "2.8"
 CERTIFIED, FAILURES, NOTHING_RAN, MISDECLARED = range(4)
 """Exit codes."""
 MAX_OBSTACLES = 3
