@@ -1,6 +1,5 @@
 """`drawer`: notebook display for classes of lower layers, implemented in the layer `xpgrad.drawing`."""
 
-import html
 import importlib
 from collections.abc import Callable
 from typing import Any
@@ -43,4 +42,6 @@ def _plain(obj: Any, error: Exception) -> str:
         text = repr(obj)
     except Exception:  # a failing `repr` must not hide the object
         text = f"<{type(obj).__name__}>"
+    import html  # its table of entities takes a millisecond
+
     return f"<pre>{html.escape(text)}\n({type(error).__name__} while it was drawn)</pre>"

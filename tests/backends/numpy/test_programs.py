@@ -10,7 +10,7 @@ import xpgrad
 from xpgrad_numpy import programs
 from xpgrad_numpy.aligned import LINE, aligned
 from xpgrad_numpy.buffers import Buffers
-from xpgrad_numpy.kernels import KERNELS, NETWORKS, network
+from xpgrad_numpy.kernels import KERNELS, LATE, network
 from xpgrad_numpy.writers import INTO, WRITERS
 
 BACKEND = xpgrad.get_device("@numpy").backend
@@ -28,7 +28,7 @@ LEAST = 130
 
 def test_a_fresh_function_shares_no_memory_with_its_arguments() -> None:
     shared, tried = set(), set()
-    networks = [network(name) for names in NETWORKS.values() for name in names.split()]
+    networks = [network(name) for names in LATE.values() for name in names.split()]
     for function in {*programs.fresh(True), *filter(programs.is_fresh, networks)}:
         for given in ARGUMENTS:
             if len(given) > getattr(function, "nin", len(given)):

@@ -2,7 +2,7 @@
 
 import importlib
 
-from xpgrad.types import Kernel
+from xpgrad.types import Kernel, Namespace
 from xpgrad_numpy.kernels.elementwise import ELEMENTWISE
 from xpgrad_numpy.kernels.gathers import accumulate, scatter_add
 from xpgrad_numpy.kernels.indexing import INDEXING
@@ -22,7 +22,7 @@ KERNELS: dict[str, Kernel] = {
     "scatter_add": scatter_add,
 }
 """Kernels that replace those of `xpgrad.array_api` and of the graph."""
-NETWORKS = {
+LATE = {
     "attention": "attention attention_backward",
     "convolution": "convolution transposed_convolution convolution_filter_backward",
     "neural": """
@@ -33,16 +33,22 @@ NETWORKS = {
         moments normalized normalized.x normalized.gamma standardize standardize_backward scale_and_shift
         scale_and_shift.x""",
     "pooling": "max_pool max_pool_backward max_pool_gather",
+    "special": "special.exp_excess special.cbrt special.exp2 fmod logaddexp2 special.sinc special.sinc_of",
     "windows": "windows fold sum_pool unpool",
 }
-"""Names of the kernels that replace those of `xpgrad.functions`, by the modules that have them: imported late, too."""
-_MODULES = {name: module for module, names in NETWORKS.items() for name in names.split()}
+"""Names of kernels of later parts of xpgrad, by the modules that have them: imported late, too."""
+_MODULES = {name: module for module, names in LATE.items() for name in names.split()}
 
 
 def network(name: str) -> Kernel | None:
-    """Return the kernel `name` of `xpgrad.functions`, or None; its module is imported at the first use."""
+    """Return the kernel `name` in `LATE`, or None; its module is imported at the first use."""
     module = _MODULES.get(name)
     if module is None:
         return None
     found: dict[str, Kernel] = getattr(importlib.import_module(f"{__name__}.{module}"), module.upper())
     return found[name]
+
+
+def special_function(name: str, xp: Namespace) -> Kernel | None:
+    """Return SciPy's function for a kernel of `xpgrad.special`, or None."""
+    return importlib.import_module(f"{__name__}.special").find(name, xp) if name.startswith("special.") else None

@@ -50,7 +50,7 @@ def exp_excess(s: Array, /) -> Array:
     return y
 
 
-NUMPYS: dict[str, Kernel] = {
+SPECIAL: dict[str, Kernel] = {
     "special.exp_excess": exp_excess,
     "special.cbrt": np.cbrt,
     "special.exp2": np.exp2,
@@ -97,7 +97,7 @@ NAMES = (
 
 
 def find(name: str, xp: Namespace) -> Kernel | None:
-    """Return NumPy's or SciPy's function for the kernel `name`, None where SciPy has none or is not installed.
+    """Return SciPy's function for the kernel `name`, None where SciPy has none or is not installed.
 
     Parameters
     ----------
@@ -105,8 +105,6 @@ def find(name: str, xp: Namespace) -> Kernel | None:
     xp : Namespace
         The namespace of other kernels, for functions that SciPy has in some dtypes only.
     """
-    if name in NUMPYS:
-        return NUMPYS[name]
     extension, _, name = name.rpartition(".")
     if extension != "special" or name not in NAMES:
         return None
