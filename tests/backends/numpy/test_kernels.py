@@ -12,6 +12,8 @@ from xpgrad import array_api as xp
 from xpgrad.transforms import vjp
 from xpgrad_numpy.kernels import LATE, network
 from xpgrad_numpy.kernels.elementwise import BITWISE_FROM, tanh_x, where
+from xpgrad_numpy.kernels.rows import SHARED
+from xpgrad_numpy.kernels.sorting import argsort, sort, sort_x
 from xpgrad_numpy.kernels.statistical import sum_to
 from xpgrad_numpy.writers import where as write_where
 
@@ -197,3 +199,19 @@ def test_sums_to_a_shape_are_those_of_numpy(shape: tuple[int, ...]) -> None:
     y = sum_to(x, shape)
     np.testing.assert_allclose(y, np.sum(x, axes).reshape(shape), rtol=1e-12, atol=1e-12)
     assert y.shape == shape
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int32", "bool", "complex64"])
+@pytest.mark.parametrize("descending", [False, True])
+@pytest.mark.parametrize("axis", [1, -1])
+def test_sorting_of_large_arrays_is_stable(dtype: str, descending: bool, axis: int) -> None:
+    rng = np.random.default_rng(0)
+    x = rng.choice([1.5, -2.0, 0.0, -0.0, 9.0, -7.0], (2, SHARED // 4, 2)).astype(dtype)
+    order = np.argsort(np.flip(x, axis) if descending else x, axis=axis, kind="stable")
+    if descending:
+        order = x.shape[axis] - 1 - np.flip(order, axis)
+    np.testing.assert_array_equal(argsort(x, axis=axis, descending=descending), order)
+    y = sort(x, axis=axis, descending=descending)
+    assert y.tobytes() == np.take_along_axis(x, order, axis).tobytes()
+    gy = rng.standard_normal(x.shape)
+    np.testing.assert_array_equal(np.take_along_axis(sort_x(gy, x, axis, descending), order, axis), gy)

@@ -13,6 +13,7 @@ from xpgrad import functions as F
 from xpgrad.backend.kernels import table
 from xpgrad_c.toolchain import toolchain
 from xpgrad_numpy.kernels import channels, neural, normalization, rows
+from xpgrad_numpy.kernels.elementwise import ELEMENTWISE
 
 pytestmark = needs_compiler
 BACKEND = xpgrad.get_device("@numpy").backend
@@ -98,7 +99,14 @@ def test_kernels_agree_with_numpy_to_the_bit(rng: np.random.Generator, dtype: st
         assert_same(neural.relu, x)
         assert_same(neural.gate, gy, x)
         assert_same(neural.expit, x)
-        for name, parameter in (("elu", "alpha"), ("leaky_relu", "slope"), ("softplus", "beta")):
+        assert_same(BACKEND.xp.hard_sigmoid, x, rule="hard_sigmoid")
+        assert_same(getattr(BACKEND.xp, "hard_sigmoid.x"), gy, x, rule="hard_sigmoid.x")
+        for name in ("maximum.x1", "maximum.x2", "minimum.x1", "minimum.x2"):
+            for other in (np.where(gy > 0, x, gy), np.asarray(rng.choice([0.0, np.nan, x.ravel()[0]]), dtype)):
+                assert_same(ELEMENTWISE[name], gy, x, other, rule=name)
+        one = np.broadcast_to(gy[:1], gy.shape)
+        assert_same(ELEMENTWISE["maximum.x1"], one, x, gy)
+        for name, parameter in (("clipped_relu", "z"), ("elu", "alpha"), ("leaky_relu", "slope"), ("softplus", "beta")):
             value = float(rng.uniform(0.1, 2.0))
             y = assert_same(functools.partial(getattr(BACKEND.xp, name), **{parameter: value}), x, rule=name)
             rule = f"{name}.x"

@@ -9,6 +9,7 @@ from xpgrad_numpy.kernels.indexing import INDEXING
 from xpgrad_numpy.kernels.linalg import LINALG
 from xpgrad_numpy.kernels.linear import LINEAR
 from xpgrad_numpy.kernels.manipulation import MANIPULATION
+from xpgrad_numpy.kernels.sorting import SORTING
 from xpgrad_numpy.kernels.statistical import STATISTICAL
 
 KERNELS: dict[str, Kernel] = {
@@ -17,6 +18,7 @@ KERNELS: dict[str, Kernel] = {
     **LINALG,
     **LINEAR,
     **MANIPULATION,
+    **SORTING,
     **STATISTICAL,
     "accumulate": accumulate,
     "scatter_add": scatter_add,

@@ -7,6 +7,7 @@ import numpy as np
 
 from xpgrad.plugin import CHAPTERS
 from xpgrad.types import Array, Kernel
+from xpgrad_numpy.kernels import rows
 from xpgrad_numpy.kernels.precision import kept
 
 # These differ from NumPy in the namespace, where rounding keeps integers unchanged. `clip` is not a kernel.
@@ -78,8 +79,13 @@ def _bits(x: Any, dtype: Any, integer: Any) -> Any:
 
 def _taken(chosen: Any) -> Kernel:
     """Return the vjp of an extremum: the cotangent where `chosen`, half of it at a tie, 0 elsewhere."""
+    name = f"taken_where_{chosen.__name__}"
 
     def vjp(gy: Array, x1: Any, x2: Any, /) -> Array:
+        if gy.size >= rows.LARGE:
+            found = rows.run(name if np.ndim(x2) else f"{name}_than_number", (gy, x1, x2), ())
+            if found is not NotImplemented:
+                return found
         gx, ties = where(chosen(x1, x2), gy, 0.0), np.equal(x1, x2)
         return where(ties, 0.5 * gy, gx) if ties.any() else gx
 

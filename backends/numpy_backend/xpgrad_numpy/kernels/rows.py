@@ -7,6 +7,7 @@ arrays. So the library is compiled and loaded in a thread, at the first use of a
 import ctypes
 import functools
 import math
+import operator
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from itertools import accumulate
@@ -85,6 +86,19 @@ def _point(name: str, *parameters: str) -> dict[str, RowEntry]:
     }
 
 
+def _taken(name: str) -> dict[str, RowEntry]:
+    """Return the entries of the gradient of an extremum, of two arrays and of an array and a number."""
+
+    def gradient(xp: Any, gy: Any, x1: Any, x2: Any) -> Any:
+        return xp.where(x1 == x2, 0.5 * gy, xp.where(getattr(operator, name)(x1, x2), gy, 0.0))
+
+    title = "taken_where_" + {"gt": "greater", "lt": "less"}[name]
+    return {
+        title: RowEntry("ppp", gradient, (0, 1, 2), False),
+        f"{title}_than_number": RowEntry("pps", gradient, (0, 1, 2), False),
+    }
+
+
 def _weighted(xp: Any, x: Any, beta: Any) -> Any:
     return x * _expit(xp, beta * x)
 
@@ -96,7 +110,9 @@ def _weighted_slope(xp: Any, x: Any, beta: Any) -> Any:
 
 
 POINTWISE = {
+    **_point("clipped_relu", "z"),
     **_point("elu", "alpha"),
+    **_point("hard_sigmoid"),
     **_point("leaky_relu", "slope"),
     **_point("softplus", "beta"),
     "sigmoid_weighted": RowEntry("ps", _weighted, (0, "beta"), False),
@@ -106,6 +122,8 @@ POINTWISE = {
 """Functions for which NumPy has no other kernel."""
 TABLE = {
     **POINTWISE,
+    **_taken("gt"),
+    **_taken("lt"),
     "relu": RowEntry("p", lambda xp, x: xp.kernel("relu")(x), along=False),
     "gate": RowEntry("pp", lambda xp, x1, x2: xp.kernel("gate")(x1, x2), (0, 1), False),
     "expit": RowEntry("p", _expit, along=False),
@@ -254,6 +272,8 @@ def run(name: str, arrays: Sequence[Any], axis: Any, out: Array | None = None) -
     if columns > MAX_COLUMNS and not function.by_column:
         return NotImplemented
     arrays = [a if isinstance(a, np.ndarray) else np.asarray(a, dtype if type(a) in NUMBERS else None) for a in arrays]
+    if name != "gate":  # whose other kernel is as fast for the cotangents of sums
+        arrays = [np.ascontiguousarray(a) if 0 in a.strides and a.shape == shape else a for a in arrays]
     given = [*zip(arrays, entry.levels, strict=True), *([] if out is None else [(out, "p")])]
     if not all(_fits(a, level, shape, split, dtype) for a, level in given):
         return NotImplemented
