@@ -92,6 +92,19 @@ def _taken(chosen: Any) -> Kernel:
     return vjp
 
 
+def _of_leg(number: int) -> Kernel:
+    """Return the vjp of `hypot` with respect to a leg, for lengths whose squares are normal numbers."""
+
+    def vjp(gy: Array, x1: Any, x2: Any, y: Array, /) -> Any:
+        if not y.size or y.dtype.char not in "fd":
+            return NotImplemented
+        if not (y.min() >= 2.0 ** (-3 * np.finfo(y.dtype).maxexp // 8) and y.max() < math.inf):
+            return NotImplemented
+        return gy * ((x1, x2)[number] / y)
+
+    return vjp
+
+
 def tanh_slope(x: Array, t: Array, /) -> Array:
     """Return ``1 - t * t``, and the derivative of tanh at `x` from its exponential where that cancels."""
     if t.ndim and t.dtype in _ONES:
@@ -152,6 +165,7 @@ def constant_power(x: Array, /, exponent: Any) -> Array:
 ELEMENTWISE["constant_power"] = constant_power
 ELEMENTWISE["maximum.x1"] = ELEMENTWISE["minimum.x2"] = _taken(np.greater)
 ELEMENTWISE["maximum.x2"] = ELEMENTWISE["minimum.x1"] = _taken(np.less)
+ELEMENTWISE["hypot.x1"], ELEMENTWISE["hypot.x2"] = _of_leg(0), _of_leg(1)
 ELEMENTWISE["square.x"] = square_x
 ELEMENTWISE["tanh_slope"] = tanh_slope
 ELEMENTWISE["tanh.x"] = ELEMENTWISE["tanh_backward"] = tanh_x
