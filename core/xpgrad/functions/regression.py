@@ -6,6 +6,7 @@ from xpgrad import array_api
 from xpgrad.array_api.half_precision import in_single_precision
 from xpgrad.functions.checks import invalid, real_floating, require_option
 from xpgrad.graph.variable import Variable
+from xpgrad.special.entropy import huber
 from xpgrad.types import AnyArray
 
 __all__ = [
@@ -91,7 +92,5 @@ def huber_loss(x: AnyArray, t: AnyArray, delta: float, reduce: str = "sum_along_
     x, t = _pair(x, t, "huber_loss", ("x", "t"))
     if reduce != "no" and len(x.shape) < 2:
         raise invalid("huber_loss", "x of shape (N, D, ...)", f"x is of shape {tuple(x.shape)}")
-    difference = array_api.subtract(x, t)
-    near = array_api.clip(difference, -delta, delta)
-    losses = near * (difference - 0.5 * near)
+    losses = huber(delta, array_api.subtract(x, t))
     return losses if reduce == "no" else array_api.sum(losses, axis=1)

@@ -1,6 +1,7 @@
 """Entropies, products with logarithms, and Huber's losses."""
 
 import math
+from typing import Any
 
 from xpgrad.special.operands import special, where_scalars
 from xpgrad.types import AnyArray, Array, Namespace, RealOperand
@@ -108,9 +109,9 @@ def huber(xp: Namespace, delta: RealOperand, r: RealOperand, /) -> Array:
 
     For a negative `delta` the result is infinite.
     """
-    size = xp.abs(r)
-    loss = xp.where(size <= delta, 0.5 * r * r, delta * (size - 0.5 * delta))
-    return xp.where(delta < 0, math.inf, loss)
+    bound: Any = delta
+    near = xp.clip(r, -bound, bound)
+    return xp.where(bound < 0, math.inf, near * (r - 0.5 * near))
 
 
 @special(

@@ -12,6 +12,7 @@ from xpgrad.errors import DtypeError, ShapeError, XpgradError
 from xpgrad.testing.arrays import on_host, placed
 from xpgrad.transforms import jvp
 from xpgrad_conformance.table.comparisons import assert_same_bits
+from xpgrad_torch.kernels.elementwise import BITWISE_FROM, where
 
 FUNCTIONS = {
     "add": A.add,
@@ -386,3 +387,25 @@ def test_counts_over_no_axis_are_of_elements():
 def test_an_error_names_the_dtypes_that_do_not_promote(function):
     with pytest.raises(DtypeError, match=r"^[a-z]+: .*(int8 and uint16|Char and UInt16)"):
         function(Variable(torch.ones(2, dtype=torch.int8)), Variable(torch.ones(2, dtype=torch.uint16)))
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("shape", [(BITWISE_FROM,), (2, BITWISE_FROM // 2)], ids=str)
+def test_where_by_bits_gives_the_bits_of_where(dtype: torch.dtype, shape: tuple[int, ...]) -> None:
+    generator = torch.Generator().manual_seed(0)
+    values = torch.tensor([1.5, -2.0, 0.0, -0.0, torch.inf, torch.nan, 3e-41], dtype=dtype)
+    x, y = (values[torch.randint(len(values), shape, generator=generator)] for _ in range(2))
+    condition = torch.rand(shape, generator=generator) < 0.5
+    for x1, x2 in [(x, y), (x, x[..., :1].expand(shape)), *((x, z) for z in (0.0, -0.0, 2, *values)), (0.0, y)]:
+        assert_same_bits(where(condition, x1, x2).numpy(), torch.where(condition, x1, x2).numpy(), "where")
+
+
+def test_gradients_of_sorts_and_extrema_of_random_elements() -> None:
+    x, other = (Variable(torch.randint(-9, 9, (2, BITWISE_FROM)).double()) for _ in range(2))
+    gy, axis = Variable(torch.rand(x.shape).double()), -1
+    (gx,) = grad([A.sort(x, axis=axis, descending=True)], [x], [gy])
+    order = torch.argsort(x.array, dim=axis, descending=True, stable=True)
+    assert torch.equal(gx.array.gather(axis, order), gy.array)
+    for f, taken in ((A.maximum, x.array > other.array), (A.minimum, x.array < other.array)):
+        half = 0.5 * (taken.double() + (taken | (x.array == other.array)).double())
+        assert torch.equal(grad([f(x, other)], [x], [gy])[0].array, gy.array * half)

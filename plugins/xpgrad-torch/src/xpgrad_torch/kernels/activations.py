@@ -7,7 +7,7 @@ Where gradients differ only at a kink or for NaN, their input is changed there s
 import torch
 
 from xpgrad.types import Array, Kernel
-from xpgrad_torch.kernels.elementwise import ONES
+from xpgrad_torch.kernels.elementwise import ONES, where
 from xpgrad_torch.kernels.windows import FLOATS
 
 _hardtanh_x = torch.ops.aten.hardtanh_backward.default
@@ -34,8 +34,16 @@ def elu(x: Array, /, alpha: float) -> Array:
 
 
 def elu_x(gy: Array, x: Array, alpha: float, /) -> Array:
-    """Return `gy`, times ``exp(x)`` where `x` is negative or NaN; `torch.where` takes longer than these steps."""
-    return torch.clamp(x, max=0.0).exp_().mul_(gy) if alpha == 1 and _alike(gy, x) else NotImplemented
+    """Return `gy`, times ``alpha * exp(x)`` if `x` is negative or NaN; `torch.where` takes longer than these steps."""
+    if not _alike(gy, x):
+        return NotImplemented
+    slope = torch.clamp(x, max=0.0).exp_()
+    return (slope if alpha == 1 else where(x >= 0, ONES[x.dtype], slope.mul_(alpha))).mul_(gy)
+
+
+def hard_sigmoid_x(gy: Array, y: Array, /) -> Array:
+    """Return a fifth of `gy` where `y` is between the kinks, else 0."""
+    return clipped_relu_x(0.2 * gy, y, 1.0)
 
 
 def leaky_relu(x: Array, /, slope: float) -> Array:
@@ -84,6 +92,7 @@ ACTIVATIONS: dict[str, Kernel] = {
     "clipped_relu.x": clipped_relu_x,
     "elu": elu,
     "elu.x": elu_x,
+    "hard_sigmoid.x": hard_sigmoid_x,
     "leaky_relu": leaky_relu,
     "leaky_relu.x": leaky_relu_x,
     "sigmoid_weighted": sigmoid_weighted,

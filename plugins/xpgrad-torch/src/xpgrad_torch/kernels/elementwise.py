@@ -1,7 +1,9 @@
 """Elementwise kernels: PyTorch's own functions, without the casts around them that xpgrad's core has done already."""
 
+import math
 from typing import Any
 
+import array_api_compat.torch as compat
 import numpy as np
 import torch
 from torch.utils.dlpack import from_dlpack
@@ -11,7 +13,7 @@ from xpgrad.types import Array, Kernel
 
 _OPERATORS = "add", "sub", "mul", "truediv", "neg", "eq", "ne", "lt", "le", "gt", "ge"
 _SAME_NAME = """acos acosh asin asinh atan atanh cos cosh exp expm1 isfinite isinf isnan log log10 log1p log2
-logical_not reciprocal sin sinh sqrt square tan tanh where"""
+logical_not reciprocal sin sinh sqrt square tan tanh"""
 
 # Of NumPy's memory: within `torch.func.functionalize`, where this may be imported, PyTorch's own ones are wrapped.
 ONES = {getattr(torch, name): from_dlpack(np.ones((), name)) for name in ("float32", "float64")}
@@ -25,6 +27,11 @@ def pow(x1: Array, x2: Array, /) -> Array:
     return torch.pow(x1, x2)
 
 
+BITWISE_FROM = 2**13
+"""Elements from which operations on bits may take less time than `torch.where`."""
+SAMPLE = 512
+NUMBERS = float, int
+INTEGERS = {torch.float32: torch.int32, torch.float64: torch.int64}
 CANCELS = 1 / 32
 """Below it ``1 - t * t`` loses digits in the derivative of tanh."""
 
@@ -72,6 +79,58 @@ def replace(values: Array, looked_at: Array, bound: float, kernel: Kernel, *xs: 
     values.view(-1).index_copy_(0, cells, kernel(*(x.reshape(-1).index_select(0, cells) for x in xs)))
 
 
+def where(condition: Array, x1: Any, x2: Any, /) -> Array:
+    """Return elements of two arrays, by operations on their bits for large arrays and an irregular condition.
+
+    On the host PyTorch's function has a branch for each element, and takes ten times as long if these are mispredicted.
+    """
+    dtype = _dtype_of_bits(condition, x1, x2)
+    if dtype is None or not _is_irregular(condition):
+        return torch.where(condition, x1, x2)
+    integers = INTEGERS[dtype]
+    bits1, bits2 = ((x if type(x) is torch.Tensor else torch.tensor(x, dtype=dtype)).view(integers) for x in (x1, x2))
+    mask = condition.to(integers).neg_()
+    if type(x2) is float and x2 == 0 and math.copysign(1, x2) > 0:
+        return mask.bitwise_and_(bits1).view(dtype)
+    return mask.bitwise_and_(bits1 ^ bits2).bitwise_xor_(bits2).view(dtype)
+
+
+def _dtype_of_bits(condition: Array, x1: Any, x2: Any) -> torch.dtype | None:
+    """Return the common dtype of operands whose bits can be chosen from; None for others, and for small arrays."""
+    if condition.numel() < BITWISE_FROM or not condition.is_cpu or condition.dtype is not torch.bool:
+        return None
+    tensors = [x for x in (x1, x2) if type(x) is torch.Tensor]
+    dtypes = {x.dtype for x in tensors}
+    numbers = len(tensors) == 2 or type(x1) in NUMBERS or type(x2) in NUMBERS
+    fit = all((x.shape == condition.shape or not x.ndim) and x.is_cpu and not x.requires_grad for x in tensors)
+    return dtypes.pop() if len(dtypes) == 1 and dtypes <= INTEGERS.keys() and numbers and fit else None
+
+
+def _is_irregular(condition: torch.Tensor) -> bool:
+    """Return whether the first elements of a condition can be read and are irregular."""
+    changes = extreme(condition.reshape(-1)[:SAMPLE].diff(), torch.sum)
+    return changes is not None and changes > SAMPLE // 16
+
+
+def sign(x: Array, /) -> Array:
+    """Return the signs of real numbers, NaN for NaN, for which PyTorch returns 0."""
+    if not x.dtype.is_floating_point:
+        found: Array = compat.sign(x)
+        return found
+    total, y = extreme(x, torch.sum), torch.sign(x)
+    return y if total is not None and total == total else torch.where(torch.isnan(x), x, y)
+
+
+def _taken(chosen: Kernel) -> Kernel:
+    """Return the vjp of an extremum: the cotangent where `chosen`, half of it at a tie, 0 elsewhere."""
+
+    def vjp(gy: Array, x1: Any, x2: Any, /) -> Array:
+        gx, ties = where(chosen(x1, x2), gy, 0.0), torch.eq(x1, x2)
+        return gx if extreme(ties, torch.any) is False else where(ties, 0.5 * gy, gx)
+
+    return vjp
+
+
 def tanh_x(gy: Array, x: Array, t: Array, /) -> Array:
     """Return ``gy * tanh_slope(x, t)``, in the memory of the slope."""
     slope = tanh_slope(x, t)
@@ -81,7 +140,13 @@ def tanh_x(gy: Array, x: Array, t: Array, /) -> Array:
 ELEMENTWISE = {
     **{OPERATORS[name]: python_operator(name) for name in _OPERATORS},
     **{name: getattr(torch, name) for name in _SAME_NAME.split()},
+    "maximum.x1": _taken(torch.gt),
+    "maximum.x2": _taken(torch.lt),
+    "minimum.x1": _taken(torch.lt),
+    "minimum.x2": _taken(torch.gt),
     "pow": pow,
+    "sign": sign,
     "tanh_slope": tanh_slope,
     "tanh.x": tanh_x,
+    "where": where,
 }
