@@ -41,6 +41,11 @@ def elu_x(gy: Array, x: Array, alpha: float, /) -> Array:
     return (slope if alpha == 1 else where(x >= 0, ONES[x.dtype], slope.mul_(alpha))).mul_(gy)
 
 
+def hard_sigmoid(x: Array, /) -> Array:
+    """Return the elements of ``0.2 * x + 0.5`` between 0 and 1."""
+    return torch.mul(x, 0.2).add_(0.5).clamp_(0.0, 1.0) if x.dtype in FLOATS else NotImplemented
+
+
 def hard_sigmoid_x(gy: Array, y: Array, /) -> Array:
     """Return a fifth of `gy` where `y` is between the kinks, else 0."""
     return clipped_relu_x(0.2 * gy, y, 1.0)
@@ -92,6 +97,7 @@ ACTIVATIONS: dict[str, Kernel] = {
     "clipped_relu.x": clipped_relu_x,
     "elu": elu,
     "elu.x": elu_x,
+    "hard_sigmoid": hard_sigmoid,
     "hard_sigmoid.x": hard_sigmoid_x,
     "leaky_relu": leaky_relu,
     "leaky_relu.x": leaky_relu_x,

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch.utils.dlpack import from_dlpack
 
-from xpgrad.plugin import OPERATORS, python_operator
+from xpgrad.plugin import OPERATORS, Spec, python_operator
 from xpgrad.types import Array, Kernel
 
 _OPERATORS = "add", "sub", "mul", "truediv", "neg", "eq", "ne", "lt", "le", "gt", "ge"
@@ -131,6 +131,29 @@ def _taken(chosen: Kernel) -> Kernel:
     return vjp
 
 
+def _of_leg(number: int) -> Kernel:
+    """Return the vjp of `hypot` with respect to a leg, for lengths whose squares are normal numbers."""
+
+    def vjp(gy: Array, x1: Any, x2: Any, y: Array, /) -> Any:
+        least, most = extreme(y, torch.amin), extreme(y, torch.amax)
+        if least is None or most is None or y.dtype not in INTEGERS:
+            return NotImplemented
+        _, exponent = math.frexp(torch.finfo(y.dtype).max)
+        normal = least >= 2.0 ** (-3 * exponent // 8) and most < math.inf
+        return gy * ((x1, x2)[number] / y) if normal else NotImplemented
+
+    return vjp
+
+
+def atan_x(gy: Array, x: Array, x_spec: Spec, /) -> Any:
+    """Return ``gy / (1 + x * x)``, by the reciprocal of `x` from 1 on, as the formula does, in fewer new tensors."""
+    if x.dtype not in INTEGERS or gy.dtype is not x.dtype:
+        return NotImplemented
+    inverse = torch.reciprocal(x)
+    far = inverse / (x + inverse)
+    return where(torch.abs(x) > 1, far, torch.square(x).add_(1).reciprocal_()).mul_(gy)
+
+
 def tanh_x(gy: Array, x: Array, t: Array, /) -> Array:
     """Return ``gy * tanh_slope(x, t)``, in the memory of the slope."""
     slope = tanh_slope(x, t)
@@ -140,6 +163,9 @@ def tanh_x(gy: Array, x: Array, t: Array, /) -> Array:
 ELEMENTWISE = {
     **{OPERATORS[name]: python_operator(name) for name in _OPERATORS},
     **{name: getattr(torch, name) for name in _SAME_NAME.split()},
+    "atan.x": atan_x,
+    "hypot.x1": _of_leg(0),
+    "hypot.x2": _of_leg(1),
     "maximum.x1": _taken(torch.gt),
     "maximum.x2": _taken(torch.lt),
     "minimum.x1": _taken(torch.lt),
