@@ -25,6 +25,7 @@ from xpgrad.errors import (
     TraceError,
     XpgradError,
 )
+from xpgrad.hints import REMOVED
 
 Function = Callable[..., Any]
 PACKAGE = __name__.partition(".")[0]
@@ -140,6 +141,9 @@ def reworded(
         return error
     given = ", ".join(f"{key}={described(value)}" for key, value in _by_name(function, args, kwargs).items())
     said = re.sub(r"^[\w.<>]+\(\) ", "", str(error)).rstrip(". ")
+    unknown = said.removeprefix("got an unexpected keyword argument ").strip("'")
+    if unknown in kwargs and unknown in REMOVED:
+        return ValueError(f"{name}: the argument {unknown!r} was removed in Chainer 2; {REMOVED[unknown]}")
     return kind(f"{name}: {said}; got {given or 'no arguments'}")
 
 

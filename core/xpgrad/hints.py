@@ -130,6 +130,17 @@ OF_HYPERPARAMETERS = {
 }
 """What to use for hyperparameters of other libraries: advice holds where there is the first name, or it is empty."""
 
+REMOVED = {
+    "deterministic": "delete it",
+    "test": "use xpgrad.using_config('train', ...)",
+    "train": "use xpgrad.using_config('train', ...)",
+    "use_bi_direction": "use the link of both directions, such as NStepBiLSTM",
+    "use_cudnn": "delete it",
+    "volatile": "use xpgrad.no_backprop_mode()",
+    "wscale": "use an initializer, such as xpgrad.initializers.LeCunNormal(scale)",
+}
+"""Arguments that Chainer dropped in version 2, and what to do."""
+
 
 def elsewhere(module: str, name: str) -> str | None:
     """Return what to use for `name`, which `module` lacks: from the table, or from a public module that has it.

@@ -9,7 +9,6 @@ from xpgrad.array_api.half_precision import in_single_precision
 from xpgrad.array_api.shared.precision import fitted, narrowed, widened
 from xpgrad.backend import random
 from xpgrad.config import config
-from xpgrad.functions.arguments import without_removed
 from xpgrad.functions.checks import (
     floating,
     inexact,
@@ -162,7 +161,6 @@ def rrelu(
 ) -> tuple[Variable, Array]: ...
 
 
-@without_removed
 def rrelu(x: AnyArray, l: float = 1 / 8, u: float = 1 / 3, *, r: AnyArray | None = None, return_r: bool = False) -> Any:
     """Return `x` for positive elements, else `x` times a random slope. The derivative at 0 is the slope.
 

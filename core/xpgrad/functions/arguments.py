@@ -1,4 +1,4 @@
-"""Arguments with Chainer's names, and errors with remedies for arguments that Chainer removed."""
+"""Arguments with Chainer's names."""
 
 import functools
 from collections.abc import Callable
@@ -6,25 +6,6 @@ from typing import Any, ParamSpec, TypeVar, cast
 
 P = ParamSpec("P")
 Result = TypeVar("Result")
-
-REMOVED = {
-    "deterministic": "delete it",
-    "train": "use xpgrad.using_config('train', ...)",
-    "use_cudnn": "delete it",
-}
-"""Arguments that Chainer dropped in version 2, and what to do."""
-
-
-def without_removed(function: Callable[P, Result]) -> Callable[P, Result]:
-    """Wrap `function` so that an argument removed from Chainer raises a ValueError with a remedy."""
-
-    @functools.wraps(function)
-    def call(*args: P.args, **kwargs: P.kwargs) -> Result:
-        for name in REMOVED.keys() & kwargs:
-            raise ValueError(f"{function.__name__}: the argument {name!r} was removed in Chainer 2; {REMOVED[name]}")
-        return function(*args, **kwargs)
-
-    return call
 
 
 def named(function: Callable[P, Result], name: str, *names: str) -> Callable[P, Result]:

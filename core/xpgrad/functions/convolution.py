@@ -10,7 +10,6 @@ from typing import Any
 from xpgrad.array_api import permute_dims, reshape
 from xpgrad.backend.geometry import Geometry
 from xpgrad.backend.spec import Spec
-from xpgrad.functions.arguments import without_removed
 from xpgrad.functions.checks import invalid, known_spec
 from xpgrad.functions.mixed import in_dtype_of, unified
 from xpgrad.functions.windows import geometry_on, geometry_under, images, in_dimensions, per_axis
@@ -170,7 +169,6 @@ def _convolved(
 convolution_nd, convolution_1d, _convolution_2d, convolution_3d = in_dimensions("convolution", _convolved)
 
 
-@without_removed
 def convolution_2d(
     x: AnyArray, W: AnyArray, b: AnyArray | None = None, stride: Size = 1, pad: Size = 0, cover_all: bool = False, *,
     dilate: Size = 1, groups: int = 1,
@@ -287,7 +285,6 @@ def _deconvolved(
 deconvolution_nd, deconvolution_1d, _deconvolution_2d, deconvolution_3d = in_dimensions("deconvolution", _deconvolved)
 
 
-@without_removed
 def deconvolution_2d(
     x: AnyArray, W: AnyArray, b: AnyArray | None = None, stride: Size = 1, pad: Size = 0, outsize: Size | None = None,
     *, dilate: Size = 1, groups: int = 1,

@@ -9,7 +9,6 @@ from xpgrad.array_api.half_precision import in_single_precision
 from xpgrad.backend.spec import Spec
 from xpgrad.config import config
 from xpgrad.functions.activation import relu, sigmoid
-from xpgrad.functions.arguments import without_removed
 from xpgrad.functions.array import separate
 from xpgrad.functions.checks import invalid, real_floating, require_option
 from xpgrad.functions.connection import linear
@@ -44,7 +43,6 @@ class Unit(NamedTuple):
     step: Step
 
 
-@without_removed
 @in_single_precision
 def n_step_lstm(
     n_layers: int, dropout_ratio: float, hx: AnyArray, cx: AnyArray, ws: Weights, bs: Weights, xs: Sequence[AnyArray]
@@ -101,7 +99,6 @@ def n_step_lstm(
     return hy, cy, ys
 
 
-@without_removed
 @in_single_precision
 def n_step_bilstm(
     n_layers: int, dropout_ratio: float, hx: AnyArray, cx: AnyArray, ws: Weights, bs: Weights, xs: Sequence[AnyArray]
@@ -127,7 +124,6 @@ def n_step_bilstm(
     return hy, cy, ys
 
 
-@without_removed
 @in_single_precision
 def n_step_gru(
     n_layers: int, dropout_ratio: float, hx: AnyArray, ws: Weights, bs: Weights, xs: Sequence[AnyArray]
@@ -161,7 +157,6 @@ def n_step_gru(
     return hy, ys
 
 
-@without_removed
 @in_single_precision
 def n_step_bigru(
     n_layers: int, dropout_ratio: float, hx: AnyArray, ws: Weights, bs: Weights, xs: Sequence[AnyArray]
@@ -174,7 +169,6 @@ def n_step_bigru(
     return hy, ys
 
 
-@without_removed
 @in_single_precision
 def n_step_rnn(
     n_layers: int, dropout_ratio: float, hx: AnyArray, ws: Weights, bs: Weights, xs: Sequence[AnyArray],
@@ -206,7 +200,6 @@ def n_step_rnn(
     return hy, ys
 
 
-@without_removed
 @in_single_precision
 def n_step_birnn(
     n_layers: int, dropout_ratio: float, hx: AnyArray, ws: Weights, bs: Weights, xs: Sequence[AnyArray],

@@ -11,7 +11,6 @@ from xpgrad.backend.checks import require_together
 from xpgrad.backend.spec import Spec
 from xpgrad.config import config
 from xpgrad.functions.activation import softmax
-from xpgrad.functions.arguments import without_removed
 from xpgrad.functions.checks import invalid, known_spec, real_floating, require_axis
 from xpgrad.graph.variable import Variable, as_array, as_variable
 from xpgrad.types import AnyArray, Array, Operand, Shape
@@ -31,7 +30,6 @@ def dropout(
 ) -> tuple[Variable, Array]: ...
 
 
-@without_removed
 def dropout(x: AnyArray, ratio: float = 0.5, *, mask: AnyArray | None = None, return_mask: bool = False) -> Any:
     """Set random elements of `x` to 0 and scale up the remaining elements, while `config.train` is True.
 
@@ -75,7 +73,6 @@ def dropout(x: AnyArray, ratio: float = 0.5, *, mask: AnyArray | None = None, re
     return (y, mask) if return_mask else y
 
 
-@without_removed
 def zoneout(h: AnyArray, x: AnyArray, ratio: float = 0.5) -> Variable:
     """Return `x`, where random elements keep the value that `h` has, while `config.train` is True.
 

@@ -8,7 +8,6 @@ from xpgrad.array_api.half_precision import in_single_precision
 from xpgrad.array_api.shared.axes import reduced_count
 from xpgrad.backend.geometry import Geometry
 from xpgrad.backend.spec import Spec
-from xpgrad.functions.arguments import without_removed
 from xpgrad.functions.checks import invalid, known_spec, real_floating
 from xpgrad.functions.mixed import in_dtype_of, library, unified
 from xpgrad.functions.moments import Axes, batch_axes, group_size, moving, per_feature, statistics, unbiased, update
@@ -160,7 +159,6 @@ def normalized(
     return xp.scale_and_shift(xp.standardize(x, mean, inverse, axis=axis, eps=eps), gamma, beta)
 
 
-@without_removed
 def batch_normalization(
     x: AnyArray, gamma: AnyArray, beta: AnyArray, eps: float = 2e-5, running_mean: Any = None, running_var: Any = None,
     decay: float = 0.9, axis: int | Sequence[int] | None = None,

@@ -20,7 +20,6 @@ from xpgrad.array_api import sum as sum_
 from xpgrad.array_api.half_precision import in_single_precision
 from xpgrad.backend.checks import require_together
 from xpgrad.backend.spec import Spec
-from xpgrad.functions.arguments import without_removed
 from xpgrad.functions.checks import invalid, real_floating
 from xpgrad.functions.convolution import convolution_nd
 from xpgrad.functions.sequences import pad
@@ -82,7 +81,6 @@ def _sampled_with_zeros(x: AnyArray, spec: Spec, v: Variable, u: Variable) -> Va
     return sampled(framed, image, clip(v + 1, 0, h + 1), clip(u + 1, 0, w + 1))
 
 
-@without_removed
 def spatial_transformer_grid(theta: AnyArray, output_shape: tuple[int, int]) -> Variable:
     """Return the points that affine maps assign to the pixels of images.
 
@@ -117,7 +115,6 @@ def spatial_transformer_grid(theta: AnyArray, output_shape: tuple[int, int]) -> 
     return reshape(astype(points, spec.dtype, copy=False), shape=(spec.shape[0], 2, h, w))
 
 
-@without_removed
 @in_single_precision
 def spatial_transformer_sampler(x: AnyArray, grid: AnyArray) -> Variable:
     """Return the values of images at points between pixels, by bilinear interpolation.

@@ -1,7 +1,8 @@
 """Links of convolutions and transposed convolutions."""
 
+import inspect
 from collections.abc import Iterator
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from xpgrad.functions import convolution as functions
 from xpgrad.functions.windows import per_axis
@@ -109,6 +110,16 @@ class ConvolutionND(Windowed):
             x, self.W, self.b, self.stride, self.pad, self.cover_all, self.dilate, self.groups
         )
 
+    @classmethod
+    def from_params(
+        cls, W: Any, b: Any = None, stride: Size = 1, pad: Size = 0, nobias: bool = False, **options: Any
+    ) -> Self:
+        """Return a link with copies of these parameters; `options` are further arguments, such as `groups`."""
+        out, each, *ksize = W.shape
+        axes = [len(ksize)] if "ndim" in inspect.signature(cls).parameters else []
+        options |= {"nobias": nobias, "initialW": given(W), "initial_bias": None if b is None else given(b)}
+        return cls(*axes, each * options.get("groups", 1), out, tuple(ksize), stride, pad, **options)
+
 
 class Convolution1D(ConvolutionND):
     """`ConvolutionND` for one axis, with its other parameters."""
@@ -145,16 +156,6 @@ class Convolution2D(ConvolutionND):
         return functions.convolution_2d(
             x, self.W, self.b, self.stride, self.pad, dilate=self.dilate, groups=self.groups
         )
-
-    @classmethod
-    def from_params(
-        cls, W: Any, b: Any = None, stride: Size = 1, pad: Size = 0, nobias: bool = False, *, dilate: Size = 1,
-        groups: int = 1,
-    ) -> "Convolution2D":  # fmt: skip
-        """Return a link with copies of these parameters."""
-        out, each, *ksize = W.shape
-        bias = None if b is None else given(b)
-        return cls(each * groups, out, tuple(ksize), stride, pad, nobias, given(W), bias, dilate=dilate, groups=groups)
 
 
 class DilatedConvolution2D(Convolution2D):

@@ -42,6 +42,7 @@ class Optimizer:
     t: int = 0
     epoch: int = 0
     use_auto_new_epoch: bool = False
+    _scale: LossScale | None = None
 
     def __init__(self) -> None:
         self.target = None
@@ -118,6 +119,38 @@ class Optimizer:
         for param in self.target.params(False):
             hook(param.update_rule, held_by(param))
 
+    # Loss scaling
+
+    def loss_scaling(self, interval: int = 1000, scale: float | None = None) -> None:
+        """Multiply the loss by a factor in `update`, and divide the gradients by this factor.
+
+        Parameters
+        ----------
+        interval : int
+            A dynamic factor doubles after as many good steps in a row. A gradient that is not finite halves it, and
+            no parameter is updated in that step.
+        scale : float, optional
+            A fixed factor; by default it is dynamic, and starts from 32768 or from `set_loss_scale`.
+        """
+        dynamic = 2.0**15 if self._scale is None else self._scale.value
+        self._scale = LossScale(dynamic, interval) if scale is None else LossScale(scale)
+
+    def set_loss_scale(self, loss_scale: float) -> None:
+        """Set the factor of the loss; a dynamic factor continues from this value."""
+        self._scale = LossScale(loss_scale, None if self._scale is None else self._scale.interval)
+
+    @property
+    def _loss_scale(self) -> float | None:
+        return None if self._scale is None else self._scale.value
+
+    def is_safe_to_update(self) -> bool:
+        """Return whether all gradients are finite."""
+        return all(map(bool, finite(list(self.target.params(False)))))
+
+    def check_nan_in_grads(self) -> bool:
+        """Return whether a gradient is not finite, where loss scaling is dynamic; else False."""
+        return self._scale is not None and self._scale.interval is not None and not self.is_safe_to_update()
+
     def serialize(self, serializer: Any) -> None:
         """Save or load `t`, `epoch`, and the state of each parameter's update rule, under the parameter's name."""
         with self._in_turn.lock:
@@ -158,7 +191,6 @@ class GradientMethod(Optimizer, Formula):
                     "a model is given by setup(model), not its parameters here"
                 )
             setattr(self.hyperparam, name, value)
-        self._scale: LossScale | None = None
         self._packs = Packs()
         self._use_cleargrads, self._use_fp32_update = True, False
 
@@ -196,43 +228,11 @@ class GradientMethod(Optimizer, Formula):
             raise TypeError(f"{type(self).__name__}.rule: expected hooks with a method gradients, got {other[0]!r}")
         return Rule(type(self), self.hyperparam.values(), hooks)
 
-    # Loss scaling
-
-    def loss_scaling(self, interval: int = 1000, scale: float | None = None) -> None:
-        """Multiply the loss by a factor in `update`, and divide the gradients by this factor.
-
-        Parameters
-        ----------
-        interval : int
-            A dynamic factor doubles after as many good steps in a row. A gradient that is not finite halves it, and
-            no parameter is updated in that step.
-        scale : float, optional
-            A fixed factor; by default it is dynamic, and starts from 32768 or from `set_loss_scale`.
-        """
-        dynamic = 2.0**15 if self._scale is None else self._scale.value
-        self._scale = LossScale(dynamic, interval) if scale is None else LossScale(scale)
-
-    def set_loss_scale(self, loss_scale: float) -> None:
-        """Set the factor of the loss; a dynamic factor continues from this value."""
-        self._scale = LossScale(loss_scale, None if self._scale is None else self._scale.interval)
-
-    @property
-    def _loss_scale(self) -> float | None:
-        return None if self._scale is None else self._scale.value
-
     def reallocate_cleared_grads(self) -> None:
         """Give parameters without a gradient one of zeros."""
         for param in self.target.params(False):
             if param._grad is None and param._node.spec.differentiable:
                 param.grad = param._node.spec.backend.xp.zeros_like(param.array)
-
-    def is_safe_to_update(self) -> bool:
-        """Return whether all gradients are finite."""
-        return all(map(bool, finite(list(self.target.params(False)))))
-
-    def check_nan_in_grads(self) -> bool:
-        """Return whether a gradient is not finite, where loss scaling is dynamic; else False."""
-        return self._scale is not None and self._scale.interval is not None and not self.is_safe_to_update()
 
     # The update
 

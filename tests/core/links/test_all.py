@@ -198,3 +198,20 @@ def test_dtypes_of_results_and_gradients(case, config, dtype):
     assert {str(y.dtype) for y in found} == {"float64" if config == "float64" else "float16" if half else "float32"}
     for parameter in link.params():
         assert parameter.dtype == parameter.grad.dtype == ("float32" if config == xpgrad.mixed16 else config)
+
+
+@pytest.mark.parametrize(
+    ("make", "removed"),
+    [
+        (lambda **k: L.BatchNormalization(3)(np.ones((2, 3), "f"), **k), "test"),
+        (lambda **k: L.Convolution2D(3, 4, 3, **k), "deterministic"),
+        (lambda **k: L.NStepGRU(1, 2, 3, 0, **k), "use_cudnn"),
+        (lambda **k: L.StatefulZoneoutLSTM(2, 3, **k), "train"),
+        (lambda **k: L.MLPConvolution2D(3, (4,), 1, **k), "wscale"),
+    ],
+)
+def test_arguments_that_chainer_dropped_raise_with_advice(make, removed):
+    with pytest.raises(ValueError, match=f"the argument '{removed}' was removed in Chainer 2; "):
+        make(**{removed: True})
+    with pytest.raises(TypeError, match="'foo'"):
+        make(foo=True)

@@ -53,6 +53,14 @@ def test_parameters_of_given_arrays():
     link = L.Convolution2D(4, 6, (3, 2), 2, 1, groups=2)
     other = L.Convolution2D.from_params(link.W, link.b, 2, 1, groups=2)
     np.testing.assert_array_equal(other(X).array, link(X).array)
+    other = L.ConvolutionND.from_params(link.W, link.b, 2, 1, cover_all=True, groups=2)
+    link.cover_all = True
+    assert (other.ksize, other.cover_all) == ((3, 2), True)
+    np.testing.assert_array_equal(other(X).array, L.ConvolutionND.forward(link, X).array)
+    line, window = L.Convolution1D(4, 2, 3, dilate=2), L.DilatedConvolution2D(4, 2, 3, dilate=2)
+    for link, x in ((line, X[..., 0]), (window, X)):
+        other = type(link).from_params(link.W, link.b, dilate=2)
+        np.testing.assert_array_equal(other(x).array, link(x).array)
     link = L.Deconvolution2D(4, 6, 3, 2, groups=2, nobias=True)
     other = L.Deconvolution2D.from_params(link.W, stride=2, groups=2, nobias=True)
     np.testing.assert_array_equal(other(X).array, link(X).array)
