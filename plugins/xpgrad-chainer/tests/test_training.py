@@ -69,6 +69,9 @@ def test_old_names_of_arguments(tmp_path) -> None:
     trainer.extend(extensions.LogReport(trigger=(2, "iteration"), log_name="other"))
     trainer.run()
     assert os.listdir(tmp_path) == ["other"]
+    assert extensions.dump_graph("main/loss", None, {"shape": "box"}, {"shape": "box"}).name is None
+    with pytest.raises(ValueError, match="invoke_before_training was removed in Chainer 2"):
+        trainer.extend(print, invoke_before_training=True)
     with testing.assert_warns(DeprecationWarning):
         assert triggers.EarlyStoppingTrigger(patients=5).patience == 5
 

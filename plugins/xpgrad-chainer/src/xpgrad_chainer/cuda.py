@@ -1,8 +1,25 @@
 """Names of `chainer.backends.cuda` and `chainer.backends.intel64` that have no effect here."""
 
+from numbers import Integral
+from typing import Any
+
+from xpgrad import get_array_types
 from xpgrad.chainer import cuda, intel64
 
 _size = cuda.WORKSPACE
+
+
+def get_device(*args: Any) -> Any:
+    """Return the device of the first number, GPU array or device of the GPU's library, or `DummyDevice`. Deprecated."""
+    for arg in args:
+        if isinstance(arg, Integral) and not isinstance(arg, bool):
+            cuda.check_cuda_available()
+            return cuda.get_device_from_id(int(arg))
+        if hasattr(arg, "use"):
+            return arg
+        if isinstance(arg, get_array_types()) and (device := cuda.get_device_from_array(arg)) is not cuda.DummyDevice:
+            return device
+    return cuda.DummyDevice
 
 
 def should_use_cudnn_tensor_core(dtype: object) -> bool:

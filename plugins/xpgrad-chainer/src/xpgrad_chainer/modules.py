@@ -13,6 +13,7 @@ from typing import Any
 from xpgrad.cli.catalogue import load
 from xpgrad.interop.stand_in import StandIn
 from xpgrad_chainer.function_classes import find_class
+from xpgrad_chainer.spellings import spelled
 
 TABLE = Path(str(files("xpgrad_chainer") / "modules.toml"))
 
@@ -128,7 +129,7 @@ def find(path: str, name: str) -> Any:
                 raise
             continue
         try:
-            return getattr(module, name)
+            return spelled(getattr(module, name))
         except AttributeError:
             continue
     if path.partition(".")[0] == "functions" and name[:1].isupper() and (found := find_class(name)) is not None:

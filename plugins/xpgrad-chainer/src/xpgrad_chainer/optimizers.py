@@ -1,9 +1,11 @@
 """Update rules of optimizers as classes (`chainer.optimizers.sgd.SGDRule`)."""
 
 import functools
+import inspect
 from typing import Any
 
 from xpgrad import optimizers
+from xpgrad.backend.plugins import plugins
 from xpgrad.optimizer import UpdateRule
 from xpgrad.optimizers.hooks import exponential_decay_noise as exponential_decay_noise
 
@@ -35,17 +37,31 @@ class RuleOf(UpdateRule):
     ----------
     parent_hyperparam : Hyperparameter, optional
         By default the default hyperparameters of the optimizer.
-    **hyperparam
-        Hyperparameters that override `parent_hyperparam`.
+    *values, **hyperparam
+        Hyperparameters that override `parent_hyperparam`, in the order of the optimizer's arguments.
     """
 
     optimizer: Any
 
-    def __init__(self, parent_hyperparam: Any = None, **hyperparam: Any) -> None:
+    def __init__(self, parent_hyperparam: Any = None, *values: Any, **hyperparam: Any) -> None:
         super().__init__(parent_hyperparam or self.optimizer().hyperparam, self.optimizer)
-        for name, value in hyperparam.items():
+        given = inspect.signature(self.optimizer).bind(*values, **hyperparam).arguments
+        for name, value in given.items():
             if value is not None:
                 setattr(self.hyperparam, name, value)
+
+    def update_core(self, param: Any) -> None:
+        """Update a parameter by `update_core_cpu` or `update_core_gpu`, which derived classes may override."""
+        on_host = param.device.backend is plugins.host
+        (self.update_core_cpu if on_host else self.update_core_gpu)(param)
+
+    def update_core_cpu(self, param: Any) -> None:
+        """Update a parameter in host memory by the formulas of the optimizer."""
+        super().update_core(param)
+
+    def update_core_gpu(self, param: Any) -> None:
+        """Update a parameter of another device by the formulas of the optimizer."""
+        super().update_core(param)
 
 
 @functools.cache

@@ -42,11 +42,11 @@ def static_graph(*args: Any, **kwargs: Any) -> Any:
 static_code = static_graph
 
 
-def variable_repr(x: Any) -> str:
+def variable_repr(var: Any) -> str:
     """Return the text of a Variable."""
-    return repr(x)
+    return repr(var)
 
 
-def variable_str(x: Any) -> str:
+def variable_str(var: Any) -> str:
     """Return the text of a Variable, without commas."""
-    return str(x)
+    return str(var)

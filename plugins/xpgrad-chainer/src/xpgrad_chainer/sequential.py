@@ -28,3 +28,33 @@ class Sequential(models.Sequential):
                 links.insert((first if first < i else 0) + 1 if i else 0, layer)
         ChainList._settle(self, links)
         self._layers[:] = children
+
+    # Methods of lists, whose arguments have Chainer's names
+
+    def append(self, layer: Any) -> None:
+        """Append a layer."""
+        super().append(layer)
+
+    def count(self, layer: Any) -> int:
+        """Return how often a layer occurs."""
+        return super().count(layer)
+
+    def extend(self, sequential: Any) -> None:
+        """Append the layers of another Sequential."""
+        super().extend(sequential)
+
+    def index(self, layer: Any, start: int = 0, end: int | None = None) -> int:
+        """Return the index of the first occurrence of a layer from `start` on, before `end`."""
+        return super().index(layer, start, len(self) if end is None else end)
+
+    def insert(self, i: int, layer: Any) -> None:
+        """Insert a layer before an index."""
+        super().insert(i, layer)
+
+    def pop(self, i: int = -1) -> Any:
+        """Remove a layer, by default the last, and return it."""
+        return super().pop(i)
+
+    def remove(self, layer: Any) -> None:
+        """Remove the first occurrence of a layer."""
+        super().remove(layer)

@@ -10,6 +10,7 @@ from xpgrad.graph.application import other_labels, other_names
 from xpgrad.models import Link
 from xpgrad_chainer import sequential, streams
 from xpgrad_chainer.function_classes import titles
+from xpgrad_chainer.spellings import Spellings
 
 ENTRIES: dict[str, Any] = {
     "cast_operands": True,
@@ -66,6 +67,7 @@ class Settings:
         self._array: Any = None
         self._label: Any = None
         self._sequential: Any = None
+        self._spellings = Spellings()
 
     def install(self) -> None:
         """Set the entries, and let functions have the labels of Chainer's classes."""
@@ -79,6 +81,7 @@ class Settings:
         global_config.type_check = entries["type_check"]  # with this assignment, threads see the new entries
         _plan_again()
         streams.install()
+        self._spellings.install()
         other_labels.update(LABELS)
         other_names.update(NAMES)
         rank: Any = VariableNode.rank  # a slot
@@ -107,6 +110,7 @@ class Settings:
         other_names.clear()
         _plan_again()
         streams.uninstall()
+        self._spellings.uninstall()
         CONVERTIBLE.__array__ = self._array
         Link._sequential = self._sequential
         setattr(VariableNode, "label", self._label)  # noqa: B010 - a property

@@ -8,6 +8,7 @@ from xpgrad import functions as F
 from xpgrad import links as L
 from xpgrad.initializers import HeNormal
 from xpgrad_chainer.links.vision import Steps, VisionLayers, available
+from xpgrad_chainer.utils.argument import parse_kwargs
 
 __all__ = [
     "BottleneckA", "BottleneckB", "BuildingBlock", "ResNet50Layers", "ResNet101Layers", "ResNet152Layers",
@@ -69,28 +70,30 @@ class BottleneckA(BottleneckB):
 
 
 class BuildingBlock(Chain):
-    """One `BottleneckA` and ``n_layer - 1`` `BottleneckB`."""
+    """One `BottleneckA` and ``n_layers - 1`` `BottleneckB`."""
 
     def __init__(
         self,
-        n_layer: int,
-        in_channels: int,
-        mid_channels: int,
-        out_channels: int,
-        stride: int,
+        n_layers: Any = None,
+        in_channels: Any = None,
+        mid_channels: Any = None,
+        out_channels: Any = None,
+        stride: Any = None,
         initialW: Any = None,
         downsample_fb: bool = False,
+        **kwargs: Any,
     ) -> None:
         super().__init__()
-        self._names = ["a", *(f"b{index}" for index in range(1, n_layer))]
+        (n_layers,) = parse_kwargs(kwargs, ("n_layer", n_layers))  # the older name
+        self._forward = ["a", *(f"b{index}" for index in range(1, n_layers))]
         with self.init_scope():
             self.a = BottleneckA(in_channels, mid_channels, out_channels, stride, initialW, downsample_fb)
-            for name in self._names[1:]:
+            for name in self._forward[1:]:
                 setattr(self, name, BottleneckB(out_channels, mid_channels, initialW))
 
     def forward(self, x: Any) -> Any:
         """Return the output of the last one."""
-        for name in self._names:
+        for name in self._forward:
             x = self[name](x)
         return x
 

@@ -38,10 +38,10 @@ class Marks:
         return test
 
 
-def multi_gpu(count: int) -> Marks:
-    """Return the mark of tests that need `count` GPUs."""
-    enough = bool(cuda.available) and len(plugins.backend_of_prefix("gpu").devices()) >= count
-    return Marks(pytest.mark.gpu, unittest.skipIf(not enough, f"needs {count} GPU"))
+def multi_gpu(gpu_num: int) -> Marks:
+    """Return the mark of tests that need `gpu_num` GPUs."""
+    enough = bool(cuda.available) and len(plugins.backend_of_prefix("gpu").devices()) >= gpu_num
+    return Marks(pytest.mark.gpu, unittest.skipIf(not enough, f"needs {gpu_num} GPU"))
 
 
 slow = pytest.mark.slow
@@ -74,9 +74,9 @@ def skipif_requires_satisfied(*modules: str) -> Callable[[Any], Any]:
     return skipif(all(map(_is_installed, modules)))
 
 
-def skipif_not_enough_cuda_devices(count: int) -> Marks:
-    """Return the mark of tests that need `count` GPUs."""
-    return multi_gpu(count)
+def skipif_not_enough_cuda_devices(device_count: int) -> Marks:
+    """Return the mark of tests that need `device_count` GPUs."""
+    return multi_gpu(device_count)
 
 
 def _is_installed(module: str) -> bool:

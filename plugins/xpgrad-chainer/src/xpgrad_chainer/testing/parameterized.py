@@ -60,12 +60,12 @@ def product_dict(*parameters: Sequence[Mapping[str, Any]]) -> list[dict[str, Any
     return found
 
 
-def from_pytest_parameterize(names: str | Sequence[str], parameters: Iterable[Any]) -> list[dict[str, Any]]:
+def from_pytest_parameterize(names: str | Sequence[str], values: Iterable[Any]) -> list[dict[str, Any]]:
     """Return the dictionaries of parameters given as for ``pytest.mark.parametrize``."""
     listed = [name.strip() for name in names.split(",")] if isinstance(names, str) else list(names)
     if len(listed) == 1:
-        return [{listed[0]: value} for value in parameters]
-    return [dict(zip(listed, values, strict=True)) for values in parameters]
+        return [{listed[0]: value} for value in values]
+    return [dict(zip(listed, each, strict=True)) for each in values]
 
 
 def parameterize_pytest(names: str | Sequence[str], parameters: Iterable[Any]) -> Any:

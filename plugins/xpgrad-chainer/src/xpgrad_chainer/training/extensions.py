@@ -28,6 +28,6 @@ def is_graphviz_available() -> bool:
     return is_return_code_zero(["dot", "-V"])
 
 
-def dump_graph(root_name: str, filename: str | None = None, **kwargs: Any) -> Any:
+def dump_graph(root_name: str, filename: str | None = None, *args: Any, **kwargs: Any) -> Any:
     """Return the extension `DumpGraph`. Deprecated: use the class."""
-    return extensions.DumpGraph(root_name, **({} if filename is None else {"filename": filename}), **kwargs)
+    return extensions.DumpGraph(root_name, filename or "cg.dot", *args, **kwargs)

@@ -7,6 +7,8 @@ from xpgrad import training
 from xpgrad.training import extensions, triggers
 from xpgrad_chainer.utils.argument import parse_kwargs
 
+REMOVED = "invoke_before_training was removed in Chainer 2; use the method initialize of the extension"
+
 
 class Trainer(training.Trainer):
     """The trainer of xpgrad, whose `elapsed_time` is an error before training."""
@@ -25,6 +27,14 @@ class Trainer(training.Trainer):
         if self._since is None and not self._has_run:
             raise RuntimeError("training has not been started yet")
         return self._elapsed()
+
+    def extend(
+        self, extension: Any, name: str | None = None, trigger: Any = None, priority: int | None = None, *,
+        call_before_training: bool = False, **kwargs: Any,
+    ) -> None:  # fmt: skip
+        """Add an extension; see `xpgrad.training.Trainer.extend`."""
+        parse_kwargs(kwargs, invoke_before_training=REMOVED)
+        super().extend(extension, name, trigger, priority, call_before_training=call_before_training)
 
     @property
     def _extensions(self) -> dict[str, Any]:
@@ -55,11 +65,11 @@ class LogReport(extensions.LogReport):
     __doc__ = extensions.LogReport.__doc__
 
     def __init__(
-        self, keys: Any = None, trigger: Any = (1, "epoch"), postprocess: Any = None, filename: Any = "log",
+        self, keys: Any = None, trigger: Any = (1, "epoch"), postprocess: Any = None, filename: Any = None,
         **kwargs: Any,
     ) -> None:  # fmt: skip
         (name,) = parse_kwargs(kwargs, ("log_name", "log"))
-        super().__init__(keys, trigger, postprocess, name if filename == "log" else filename)
+        super().__init__(keys, trigger, postprocess, name if filename is None else filename)
 
 
 class PrintReport(extensions.PrintReport):

@@ -73,17 +73,17 @@ def _window(place: Sequence[int], stride: Sequence[int], dilations: Sequence[int
     return (slice(None), slice(None), *(slice(i * d, i * d + s * out, s) for i, s, d, out in axes))
 
 
-def col2im_nd_cpu(col: Any, stride: Sequence[int], pad: Sequence[int], size: Sequence[int], dilate: Any = 1) -> Any:
-    """Return the sums of the windows of `im2col_nd_cpu`: images with shape (batch, channels, *size)."""
-    n = len(size)
+def col2im_nd_cpu(col: Any, stride: Sequence[int], pad: Sequence[int], dims: Sequence[int], dilate: Any = 1) -> Any:
+    """Return the sums of the windows of `im2col_nd_cpu`: images with shape (batch, channels, *dims)."""
+    n = len(dims)
     dilations, ksize, outs = as_tuple(dilate, n), col.shape[2 : 2 + n], col.shape[2 + n :]
     assert len(outs) == n == len(stride) == len(pad)
     xp = get_array_module(col)
-    lengths = (length + 2 * p + s - 1 for length, p, s in zip(size, pad, stride, strict=True))
+    lengths = (length + 2 * p + s - 1 for length, p, s in zip(dims, pad, stride, strict=True))
     img = xp.zeros((*col.shape[:2], *lengths), dtype=col.dtype)
     for place in itertools.product(*map(range, ksize)):
         img[_window(place, stride, dilations, outs)] += col[(slice(None), slice(None), *place)]
-    return img[(slice(None), slice(None), *(slice(p, p + length) for p, length in zip(pad, size, strict=True)))]
+    return img[(slice(None), slice(None), *(slice(p, p + length) for p, length in zip(pad, dims, strict=True)))]
 
 
 def im2col_cpu(
@@ -104,7 +104,21 @@ def col2im_cpu(col: Any, sy: int, sx: int, ph: int, pw: int, h: int, w: int, dy:
     return col2im_nd_cpu(col, (sy, sx), (ph, pw), (h, w), (dy, dx))
 
 
-im2col = im2col_gpu = im2col_cpu
+def im2col_gpu(
+    img: Any, kh: int, kw: int, sy: int, sx: int, ph: int, pw: int, cover_all: bool = False, dy: int = 1, dx: int = 1,
+    out_h: int | None = None, out_w: int | None = None,
+) -> Any:  # fmt: skip
+    """Return the windows of images of two axes, see `im2col_cpu`; the padding is 0."""
+    return im2col_cpu(img, kh, kw, sy, sx, ph, pw, 0, cover_all, dy, dx, out_h, out_w)
+
+
+def im2col_nd_gpu(
+    img: Any, ksize: Sequence[int], stride: Sequence[int], pad: Sequence[int], cover_all: bool = False, dilate: Any = 1
+) -> Any:
+    """Return the windows of images, see `im2col_nd_cpu`; the padding is 0."""
+    return im2col_nd_cpu(img, ksize, stride, pad, 0, cover_all, dilate)
+
+
+im2col, im2col_nd = im2col_gpu, im2col_nd_gpu
 col2im = col2im_gpu = col2im_cpu
-im2col_nd = im2col_nd_gpu = im2col_nd_cpu
 col2im_nd = col2im_nd_gpu = col2im_nd_cpu

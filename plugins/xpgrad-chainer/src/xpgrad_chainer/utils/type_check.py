@@ -84,9 +84,9 @@ def _evaluated(value: Any) -> Any:
     return value.eval() if isinstance(value, Expr) else value
 
 
-def eval(value: Any) -> Any:
+def eval(exp: Any) -> Any:
     """Return the value of an expression, and anything else itself."""
-    return _evaluated(value)
+    return _evaluated(exp)
 
 
 def _text(value: Any) -> str:

@@ -1,0 +1,116 @@
+"""Chainer's names of arguments and methods of objects that xpgrad itself defines, besides the names of xpgrad."""
+
+import functools
+from collections.abc import Callable, Mapping
+from typing import Any, NoReturn
+
+import xpgrad
+from xpgrad import Variable, backend, datasets, functions
+from xpgrad.backend import using_device
+from xpgrad.chainer.parameter import Parameter
+from xpgrad.config import LocalConfig
+from xpgrad.models import ChainList, Link
+from xpgrad.optimizer import Optimizer, UpdateRule
+from xpgrad.utils import type_check
+
+Function = Callable[..., Any]
+
+FUNCTIONS: dict[Function, dict[str, str | None]] = {
+    backend.from_chx: {"array": "arrays"},
+    backend.get_device: {"device_spec": "specifier"},
+    backend.to_chx: {"array": "arrays"},
+    datasets.get_cross_validation_datasets: {"n_fold": "n_folds"},
+    datasets.get_cross_validation_datasets_random: {"n_fold": "n_folds"},
+    functions.convolution_2d: {"cudnn_fast": None},
+    type_check.prod: {"xs": "values"},
+    xpgrad.get_device: {"device_spec": "specifier"},
+}
+"""Names in xpgrad of arguments of functions: "" for the next position, None for an argument without effect."""
+METHODS: tuple[tuple[type, str, dict[str, str | None]], ...] = (
+    (ChainList, "insert", {"link": "value"}),
+    (Parameter, "__init__", {"layout": None}),
+    (Parameter, "to_device", {"device": ""}),
+    (Variable, "addgrad", {"var": "source"}),
+    (Variable, "copydata", {"var": "source"}),
+    (Variable, "to_device", {"device": ""}),
+    (using_device, "__init__", {"device_spec": "specifier"}),
+)
+"""Names in xpgrad of arguments of methods, as for functions."""
+_ABSENT = object()
+
+
+def renamed(function: Function, names: Mapping[str, str | None]) -> Function:
+    """Return a function whose arguments have further names, as in `FUNCTIONS`."""
+
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        for name in names.keys() & kwargs:
+            value, own = kwargs.pop(name), names[name]
+            if own:
+                kwargs[own] = value
+            elif own == "":
+                args += (value,)
+        return function(*args, **kwargs)
+
+    return call
+
+
+@functools.cache
+def _spelled(function: Function) -> Function:
+    return renamed(function, FUNCTIONS[function])
+
+
+def spelled(found: Any) -> Any:
+    """Return what a name of Chainer stands for: a function with Chainer's names of arguments, or the object itself."""
+    return _spelled(found) if callable(found) and _is_hashable(found) and found in FUNCTIONS else found
+
+
+def _is_hashable(found: Any) -> bool:
+    return type(found).__hash__ is not None
+
+
+def _from_params(*args: Any, **kwargs: Any) -> NoReturn:
+    """Return a link with given parameters, for a class that defines how."""
+    raise NotImplementedError("This link does not implement `from_params`.")
+
+
+def _update_loss_scale(optimizer: Optimizer) -> None:
+    """Adapt a dynamic factor of the loss to whether the gradients are finite."""
+    if optimizer._scale is not None:
+        optimizer._scale.after(optimizer.is_safe_to_update())
+
+
+def _local_config(config: LocalConfig, global_config: Any = None) -> None:
+    """Take the global configuration as an argument; there is only one."""
+
+
+MEMBERS: tuple[tuple[type, str, Any], ...] = (
+    (Link, "from_params", staticmethod(_from_params)),
+    (LocalConfig, "__init__", _local_config),
+    (Optimizer, "update_loss_scale", _update_loss_scale),
+    (UpdateRule, "is_elementwise", False),
+)
+"""Attributes of classes that only Chainer has."""
+
+
+class Spellings:
+    """Chainer's names in classes of xpgrad, which `uninstall` takes away."""
+
+    def __init__(self) -> None:
+        self._before: list[tuple[type, str, Any]] = []
+
+    def install(self) -> None:
+        """Add the names."""
+        changed = [(kind, name, renamed(getattr(kind, name), names)) for kind, name, names in METHODS]
+        for kind, name, value in (*changed, *MEMBERS):
+            self._before.append((kind, name, vars(kind).get(name, _ABSENT)))
+            setattr(kind, name, value)
+
+    def uninstall(self) -> None:
+        """Restore the classes."""
+        for kind, name, value in self._before:
+            if value is _ABSENT:
+                delattr(kind, name)
+            else:
+                setattr(kind, name, value)
+        self._before.clear()
