@@ -116,9 +116,11 @@ class ConvolutionND(Windowed):
     ) -> Self:
         """Return a link with copies of these parameters; `options` are further arguments, such as `groups`."""
         out, each, *ksize = W.shape
-        axes = [len(ksize)] if "ndim" in inspect.signature(cls).parameters else []
+        sizes: list[Any] = [each * options.get("groups", 1), out, tuple(ksize), stride, pad]
+        if "ndim" in inspect.signature(cls).parameters:
+            sizes.insert(0, len(ksize))
         options |= {"nobias": nobias, "initialW": given(W), "initial_bias": None if b is None else given(b)}
-        return cls(*axes, each * options.get("groups", 1), out, tuple(ksize), stride, pad, **options)
+        return cls(*sizes, **options)
 
 
 class Convolution1D(ConvolutionND):
