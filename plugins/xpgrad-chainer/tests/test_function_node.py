@@ -40,6 +40,10 @@ def test_error_of_a_type_check_quotes_the_expression() -> None:
         def forward(self, inputs):
             return inputs
 
+    class Old(chainer.Function):
+        check_type_forward = Checked.check_type_forward
+        forward = Checked.forward
+
     for xs, text in (
         ((X, X), r"Checked \(Forward\)\n\nExpect: in_types.size == 1\nActual: 2 != 1"),
         ((X.astype("d"),), r"Expect: in_types\[0\].dtype == <class 'numpy.float32'>\nActual: float64 != "),
@@ -47,6 +51,8 @@ def test_error_of_a_type_check_quotes_the_expression() -> None:
     ):
         with pytest.raises(type_check.InvalidType, match=text):
             Checked().apply(xs)
+        with pytest.raises(type_check.InvalidType, match=text.replace("Checked", "Old")):
+            Old()(*xs)
 
 
 def test_nodes_of_functions_are_instances() -> None:

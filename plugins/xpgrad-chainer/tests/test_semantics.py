@@ -422,3 +422,55 @@ def test_operators_of_all_kinds_keep_the_dtype_of_the_variable(dtype, operation)
         results = [getattr(operator, operation)(x, other), getattr(operator, operation)(other, x)]
         results.append(getattr(operator, f"i{operation}")(x, other))
         assert [y.dtype for y in results] == [dtype] * 3, (type(other), getattr(other, "dtype", None))
+
+
+def test_creator_of_dropout_has_the_mask(x) -> None:
+    import chainer.functions as F
+
+    y = F.dropout(x, 0.25)
+    np.testing.assert_array_equal(y.array, x.array * y.creator.mask)
+    assert (y.creator.label, type(y.creator).__name__) == ("Dropout", "Dropout")
+    assert isinstance(y.creator, F.noise.dropout.Dropout)
+    F.sum(y).backward()
+    np.testing.assert_array_equal(x.grad, y.creator.mask)
+
+
+def test_weights_of_classes_have_no_effect_on_soft_targets(x) -> None:
+    import chainer.functions as F
+
+    soft, weight = np.full((2, 3), 1 / 3, F32), np.array([1, 2, 4], F32)
+    assert F.softmax_cross_entropy(x, soft, class_weight=weight).array == F.softmax_cross_entropy(x, soft).array
+    hard = np.array([0, 2], np.int32)
+    assert F.softmax_cross_entropy(x, hard, class_weight=weight).array != F.softmax_cross_entropy(x, hard).array
+
+
+def test_transposed_sequences_of_a_random_field_are_sorted_by_length() -> None:
+    import chainer
+
+    field, xs = chainer.links.CRF1d(3), [np.eye(3, dtype=F32)[:2], 5 * np.eye(3, dtype=F32)]
+    score, path = field.argmax(xs, transpose=True)
+    np.testing.assert_array_equal(score.array, [15, 2])
+    assert [(labels.tolist(), labels.dtype) for labels in path] == [([0, 1], "int32"), ([0, 1, 2], "int32")]
+    loss = field(xs, [np.array([0, 1]), np.array([0, 1, 2])], reduce="no", transpose=True).array
+    assert loss[0] < loss[1]
+
+
+def test_default_dtype_is_a_dtype_of_numpy() -> None:
+    import chainer
+
+    with chainer.using_config("dtype", chainer.mixed16):
+        assert chainer.get_dtype() == np.float16
+        assert chainer.get_dtype(map_mixed16=F32) == F32
+    assert chainer.get_dtype() == F32
+
+
+def test_layers_draw_numbers_of_dropout_without_a_ratio() -> None:
+    import chainer.functions as F
+
+    def following(ratio):
+        np.random.seed(0)  # noqa: NPY002 - the generator that Chainer uses
+        weights = [[np.ones((2, 2), F32)] * 2] * 2, [[np.ones(2, F32)] * 2] * 2
+        F.n_step_rnn(2, ratio, np.zeros((2, 1, 2), F32), *weights, [np.ones((1, 2), F32)])
+        return np.random.random_sample()  # noqa: NPY002
+
+    assert following(0.0) == following(0.5)

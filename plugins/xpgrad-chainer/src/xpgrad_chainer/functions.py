@@ -2,18 +2,20 @@
 
 from typing import Any
 
-from xpgrad import Variable, as_array, as_variable, functions
+from xpgrad import Variable, as_array, as_variable, config, functions
 from xpgrad.array_api import divide as div
 from xpgrad.array_api import floor_divide as floordiv
 from xpgrad.array_api import multiply as mul
 from xpgrad.array_api import negative as neg
 from xpgrad.array_api import pow as pow
 from xpgrad.array_api import subtract as sub
+from xpgrad.graph.application import Application
 from xpgrad_chainer.distributions import is_drawn_by_numpy, standard_gumbel
 
 __all__ = [
-    "argmax", "argmax_crf1d", "argmin", "div", "fbeta_score", "floordiv", "gumbel_softmax", "mul", "n_step_gru_base",
-    "n_step_lstm_base", "n_step_rnn_base", "neg", "pow", "rdiv", "rfloordiv", "rmatmul", "rpow", "rsub", "sub",
+    "argmax", "argmax_crf1d", "argmin", "div", "dropout", "fbeta_score", "floordiv", "gumbel_softmax", "mul",
+    "n_step_gru_base", "n_step_lstm_base", "n_step_rnn_base", "neg", "pow", "rdiv", "rfloordiv", "rmatmul", "rpow",
+    "rsub", "softmax_cross_entropy", "sub",
 ]  # fmt: skip
 
 
@@ -37,6 +39,35 @@ def argmax_crf1d(cost: Any, xs: Any) -> Any:
     """Return the largest score and the best path as int32 arrays; see `xpgrad.functions.argmax_crf1d`."""
     score, path = functions.argmax_crf1d(cost, xs)
     return score, [as_array(functions.cast(labels, "int32")) for labels in path]
+
+
+_members = {"__slots__": (), "label": "Dropout", "_impl_name": "Dropout", "mask": property(lambda node: node.second)}
+_Dropout: Any = type("Dropout", (Application,), _members)
+"""The class of the node of a product with a mask, which is the node of `dropout`."""
+
+
+def dropout(x: Any, ratio: float = 0.5, **kwargs: Any) -> Any:
+    """Set random elements to 0; the creator has the attribute `mask`. See `xpgrad.functions.dropout`."""
+    y = functions.dropout(x, ratio, **kwargs)
+    node = (y[0] if isinstance(y, tuple) else y).creator_node
+    if config.train and type(node) is Application:
+        node.__class__ = _Dropout
+    return y
+
+
+def softmax_cross_entropy(
+    x: Any,
+    t: Any,
+    normalize: bool = True,
+    cache_score: bool = True,
+    class_weight: Any = None,
+    *args: Any,
+    **kwargs: Any,
+) -> Any:
+    """Return the cross entropy of scores and labels; weights of classes have no effect on soft targets."""
+    if class_weight is not None and "float" in str(as_array(t).dtype):
+        class_weight = None
+    return functions.softmax_cross_entropy(x, t, normalize, cache_score, class_weight, *args, **kwargs)
 
 
 def rsub(x: Any, other: Any) -> Variable:

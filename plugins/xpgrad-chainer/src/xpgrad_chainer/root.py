@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
+import xpgrad
 from xpgrad import config
 from xpgrad.chainer.cuda import should_use_cudnn
 from xpgrad.models import Link
@@ -12,7 +13,7 @@ from xpgrad_chainer.sequential import Sequential
 __all__ = [
     "TYPE_CHECKING", "AbstractInitializer", "DeviceResident", "Fallback", "FunctionNode", "PerformanceWarning",
     "Sequential", "__version__",
-    "get_compute_mode", "should_use_cudnn", "should_use_cudnn_tensor_core",
+    "get_compute_mode", "get_dtype", "should_use_cudnn", "should_use_cudnn_tensor_core",
     "static_code", "static_graph", "variable_repr", "variable_str",
 ]  # fmt: skip
 
@@ -30,6 +31,11 @@ class PerformanceWarning(RuntimeWarning):
 def get_compute_mode() -> Any:
     """Return ``config.compute_mode``."""
     return getattr(config, "compute_mode", None)
+
+
+def get_dtype(dtype: Any = None, map_mixed16: Any = None) -> Any:
+    """Return a dtype, or that of ``config.dtype``; `mixed16` is float16 unless `map_mixed16` names another."""
+    return xpgrad.get_dtype(dtype, "float16" if map_mixed16 is None else map_mixed16)
 
 
 def static_graph(*args: Any, **kwargs: Any) -> Any:

@@ -7,11 +7,13 @@ from typing import Any, NoReturn
 import xpgrad
 from xpgrad import Variable, backend, datasets, functions
 from xpgrad.backend import using_device
+from xpgrad.chainer.function import FunctionAdapter
 from xpgrad.chainer.parameter import Parameter
 from xpgrad.config import LocalConfig
 from xpgrad.models import ChainList, Link
 from xpgrad.optimizer import Optimizer, UpdateRule
 from xpgrad.utils import type_check
+from xpgrad_chainer.function_node import FunctionNode
 
 Function = Callable[..., Any]
 
@@ -85,12 +87,13 @@ def _local_config(config: LocalConfig, global_config: Any = None) -> None:
 
 
 MEMBERS: tuple[tuple[type, str, Any], ...] = (
+    (FunctionAdapter, "_check_types", FunctionNode._check_types),
     (Link, "from_params", staticmethod(_from_params)),
     (LocalConfig, "__init__", _local_config),
     (Optimizer, "update_loss_scale", _update_loss_scale),
     (UpdateRule, "is_elementwise", False),
 )
-"""Attributes of classes that only Chainer has."""
+"""Attributes of classes as only Chainer has them."""
 
 
 class Spellings:

@@ -1,5 +1,6 @@
 """NumPy's global generator as the stream of random numbers, as in Chainer: ``np.random.seed`` seeds parameters too."""
 
+import sys
 import zlib
 from typing import Any
 
@@ -7,11 +8,21 @@ import numpy as np
 
 from xpgrad.backend import random
 from xpgrad.backend.plugins import plugins
+from xpgrad.functions import n_step
 
 MAX_SEED = 2**32
 """One more than the greatest seed of a `numpy.random.RandomState`."""
 GLOBAL = 2**64 - 1
 """The seed of a stream that is NumPy's global generator; with a seed, a snapshot of the streams draws none from it."""
+
+LEAST = sys.float_info.min
+"""A ratio of dropout that drops nothing, but draws."""
+_run: Any = n_step._run
+
+
+def _run_with_draws(unit: Any, n_layers: int, dropout_ratio: float, *args: Any, **kwargs: Any) -> Any:
+    """Run recurrent layers; as in Chainer, numbers are drawn between layers even if the ratio of dropout is 0."""
+    return _run(unit, n_layers, dropout_ratio or LEAST, *args, **kwargs)
 
 
 class NumpyStream:
@@ -62,6 +73,7 @@ def install() -> None:
     """Let `xpgrad.random` draw from NumPy's global generator."""
     host: Any = plugins.host
     host.generator = NumpyStream
+    n_step._run = _run_with_draws
     random.seed(GLOBAL)
     random.get_state("@numpy")  # starts the stream, so that resuming a snapshot sets the global generator
 
@@ -69,4 +81,5 @@ def install() -> None:
 def uninstall() -> None:
     """Restore the streams of `xpgrad.random`, with a new random seed."""
     del vars(plugins.host)["generator"]
+    n_step._run = _run
     random.seed(None)

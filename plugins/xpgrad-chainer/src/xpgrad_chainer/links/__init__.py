@@ -10,6 +10,7 @@ from xpgrad_chainer.links.initial_values import (
     StatelessLSTM,
 )
 from xpgrad_chainer.links.recurrent import (
+    CRF1d,
     NStepGRUBase,
     NStepLSTMBase,
     NStepRNNBase,
@@ -20,7 +21,7 @@ from xpgrad_chainer.links.resnet import ResNet50Layers, ResNet101Layers, ResNet1
 from xpgrad_chainer.links.vgg import VGG16Layers, VGG19Layers
 
 __all__ = [
-    "LSTM", "BlackOut", "DeformableConvolution2D", "GoogLeNet", "LSTMBase", "NStepGRUBase", "NStepLSTMBase",
+    "LSTM", "BlackOut", "CRF1d", "DeformableConvolution2D", "GoogLeNet", "LSTMBase", "NStepGRUBase", "NStepLSTMBase",
     "NStepRNNBase", "NegativeSampling", "ResNet50Layers", "ResNet101Layers", "ResNet152Layers", "StatelessLSTM",
     "VGG16Layers", "VGG19Layers", "argsort_list_descent", "permutate_list",
 ]  # fmt: skip
