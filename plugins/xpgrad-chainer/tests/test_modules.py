@@ -18,12 +18,14 @@ def test_module_has_all_its_names(path) -> None:
     assert [name for name in dir(module) if not hasattr(module, name)] == []
 
 
-def test_module_says_whose_it_is() -> None:
+def test_module_says_whose_it_is(capsys) -> None:
     import chainer
 
     assert "xpgrad_chainer" in chainer.__file__
     assert "xpgrad_chainer" in repr(chainer)
     assert chainer.__version__ == "7.8.1"
+    chainer.print_runtime_info()
+    assert "\nChainer: 7.8.1 (names of xpgrad_chainer)\n" in capsys.readouterr().out
 
 
 def test_name_hides_the_module_of_that_name() -> None:

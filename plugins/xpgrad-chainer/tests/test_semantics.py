@@ -44,6 +44,18 @@ def test_labels_are_those_of_chainer(x) -> None:
     assert F.relu(x).creator.label == "ReLU"
     assert L.Linear(3, 2)(x).creator.label == "LinearFunction"
     assert (x + x).creator.label == "_ + _"
+    pictures, filters = x.reshape(1, 1, 2, 3), np.ones((1, 1, 2, 2), F32)
+    for function, name, label in (
+        (lambda: F.arccos(x / 9), "Arccos", "arccos"), (lambda: x[0], "GetItem", ""),
+        (lambda: F.convolution_2d(pictures, filters), "Convolution2DFunction", ""),
+        (lambda: F.cast(x, "float64"), "Cast", ""), (lambda: F.lgamma(abs(x)), "LGamma", "lgamma"),
+        (lambda: F.linear(x, np.ones((2, 3), F32)), "LinearFunction", ""), (lambda: F.sigmoid(x), "Sigmoid", ""),
+        (lambda: F.max_pooling_2d(pictures, 2), "MaxPoolingND", ""), (lambda: F.mean(x), "Mean", ""),
+        (lambda: F.softmax_cross_entropy(x, np.array([0, 1])), "SoftmaxCrossEntropy", ""),
+    ):  # fmt: skip
+        with chainer.function_hooks.TimerHook() as hook:
+            node = function().creator
+        assert (hook.call_history[-1][0], node.label) == (name, label or name)
     assert [chainer.Variable(np.ones(shape, F32)).label for shape in ((), (2,), (2, 1))] == [
         "float32", "(2), float32", "(2, 1), float32"
     ]  # fmt: skip

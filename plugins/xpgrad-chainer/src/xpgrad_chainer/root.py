@@ -1,6 +1,8 @@
 """Names of `chainer` itself, and of modules that hold one or two."""
 
-from typing import TYPE_CHECKING, Any
+import sys
+from io import StringIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 import xpgrad
 from xpgrad import config
@@ -13,7 +15,7 @@ from xpgrad_chainer.sequential import Sequential
 __all__ = [
     "TYPE_CHECKING", "AbstractInitializer", "DeviceResident", "Fallback", "FunctionNode", "PerformanceWarning",
     "Sequential", "__version__",
-    "get_compute_mode", "get_dtype", "should_use_cudnn", "should_use_cudnn_tensor_core",
+    "get_compute_mode", "get_dtype", "print_runtime_info", "should_use_cudnn", "should_use_cudnn_tensor_core",
     "static_code", "static_graph", "variable_repr", "variable_str",
 ]  # fmt: skip
 
@@ -36,6 +38,14 @@ def get_compute_mode() -> Any:
 def get_dtype(dtype: Any = None, map_mixed16: Any = None) -> Any:
     """Return a dtype, or that of ``config.dtype``; `mixed16` is float16 unless `map_mixed16` names another."""
     return xpgrad.get_dtype(dtype, "float16" if map_mixed16 is None else map_mixed16)
+
+
+def print_runtime_info(out: TextIO | None = None) -> None:
+    """Print versions, one a line, to the standard output or to `out`: of the platform, Chainer, and xpgrad."""
+    text = StringIO()
+    xpgrad.print_runtime_info(text)
+    head, _, rest = text.getvalue().partition("\n")
+    (out or sys.stdout).write(f"{head}\nChainer: {__version__} (names of xpgrad_chainer)\n{rest}")
 
 
 def static_graph(*args: Any, **kwargs: Any) -> Any:

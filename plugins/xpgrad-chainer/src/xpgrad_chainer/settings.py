@@ -41,6 +41,27 @@ OPERATORS = {
 """Names of Chainer's classes by xpgrad's names of operators, which have the labels of Chainer already."""
 NAMES = {title: name for name, title in titles().items()} | {"permute_dims": "Transpose"} | OPERATORS
 """Names of Chainer's classes by the names of functions."""
+PRIMITIVES = {
+    "_cast": "Cast", "_repeat": "Repeat", "convolution": "Convolution2DFunction", "cumulative_prod": "Cumprod",
+    "cumulative_sum": "Cumsum", "duplicate": "Copy", "getitem": "GetItem", "matrix_transpose": "Transpose",
+    "max_unpool": "Upsampling2D", "mean": "Mean", "transposed_convolution": "Deconvolution2DFunction",
+    "unpool": "Unpooling2D",
+}  # fmt: skip
+"""Names of Chainer's classes by names of primitives that have no function of that name."""
+NAMES_ONLY = PRIMITIVES | {
+    "abs": "Absolute", "acos": "Arccos", "affine": "LinearFunction", "asin": "Arcsin", "atan": "Arctan",
+    "atan2": "Arctan2", "atanh": "Arctanh", "cross_entropy": "SoftmaxCrossEntropy", "linalg.cholesky": "Cholesky",
+    "linalg.det": "BatchDet", "linalg.inv": "Inv", "max_pool": "MaxPoolingND", "special.erf": "Erf",
+    "special.erfc": "Erfc", "special.erfcinv": "ErfcInv", "special.erfcx": "Erfcx", "special.erfinv": "ErfInv",
+    "special.expit": "Sigmoid", "special.gammaln": "LGamma", "special.log_ndtr": "LogNdtr", "special.ndtr": "Ndtr",
+    "special.ndtri": "Ndtri", "special.psi": "DiGamma",
+}  # fmt: skip
+"""Names of Chainer's classes by names of primitives that have another label."""
+LABELS_ONLY = PRIMITIVES | {
+    "acos": "arccos", "asin": "arcsin", "atan": "arctan", "atan2": "arctan2", "atanh": "Arctanh",
+    "gammaln": "lgamma", "max_pooling": "MaxPoolingND", "psi": "digamma",
+}  # fmt: skip
+"""Labels of Chainer's classes by labels of primitives."""
 PLAIN = {
     "arccos", "arcsin", "arctan", "arctan2", "arctanh", "cos", "cosh", "det", "digamma", "erf", "erfc", "erfcinv",
     "erfcx", "erfinv", "exp", "expm1", "fmod", "lgamma", "log", "log10", "log1p", "log2", "log_ndtr", "ndtr", "ndtri",
@@ -82,8 +103,8 @@ class Settings:
         _plan_again()
         streams.install()
         self._spellings.install()
-        other_labels.update(LABELS)
-        other_names.update(NAMES)
+        other_labels.update(LABELS | LABELS_ONLY)
+        other_names.update(NAMES | NAMES_ONLY)
         rank: Any = VariableNode.rank  # a slot
         setattr(VariableNode, "_rank", property(rank.__get__, rank.__set__))  # noqa: B010 - Chainer's
         self._label = VariableNode.label
