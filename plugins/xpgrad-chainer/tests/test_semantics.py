@@ -205,6 +205,17 @@ def test_windows_as_columns_and_back() -> None:
     assert get_deconv_outsize(get_conv_outsize(7, 3, 2, 0), 3, 2, 0) == 7
 
 
+def test_crops_of_images_and_their_mirror_images() -> None:
+    from chainer.utils.imgproc import oversample
+
+    image = np.arange(2 * 5 * 6, dtype=F32).reshape(2, 5, 6)
+    crops = oversample([image, -image], (3, 2))
+    assert crops.shape == (20, 2, 3, 2)
+    np.testing.assert_array_equal(crops[3], image[:, 2:, 4:])
+    np.testing.assert_array_equal(crops[9], image[:, 1:4, 2:4][..., ::-1])
+    np.testing.assert_array_equal(crops[10:], -crops[:10])
+
+
 def test_expressions_of_type_checks_are_text_and_values() -> None:
     from chainer.utils import type_check
 

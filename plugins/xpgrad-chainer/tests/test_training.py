@@ -195,6 +195,17 @@ def test_table_of_a_log_that_the_trainer_does_not_have(tmp_path) -> None:
     trainer.extend(extensions.observe_lr())
     trainer.run()
     assert "".join(written).split() == ["iteration", "1", "2"]
+    saved = chainer.serializers.DictionarySerializer()
+    saved.save(trainer)
+    resumed, rows = trainer_of(chainer, tmp_path, length=(3, "iteration")), []
+    report = extensions.PrintReport(
+        ["iteration"], extensions.LogReport(trigger=(1, "iteration")), SimpleNamespace(write=rows.append)
+    )
+    resumed.extend(report, trigger=(1, "iteration"))
+    resumed.extend(extensions.observe_lr())
+    chainer.serializers.NpzDeserializer(saved.target).load(resumed)
+    resumed.run()
+    assert "".join(rows).split() == ["iteration", "1", "2", "3"]
     assert list(trainer._extensions) == ["PrintReport", "_observe_value"]
 
 

@@ -82,3 +82,9 @@ class PrintReport(extensions.PrintReport):
         if not isinstance(self._log_report, str):
             self._log_report(trainer)
         super().__call__(trainer)
+
+    def serialize(self, serializer: Any) -> None:
+        """Save or load a log that the trainer does not have; a program that resumes prints all records again."""
+        printed = self._printed
+        super().serialize(serializer)
+        self._printed = printed

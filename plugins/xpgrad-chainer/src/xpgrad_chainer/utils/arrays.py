@@ -71,17 +71,17 @@ def oversample(images: Sequence[Any], crop_dims: Sequence[int]) -> Any:
 
     Parameters
     ----------
-    images : sequence of arrays, each of shape (height, width, channels)
+    images : sequence of arrays, each of shape (channels, height, width)
     crop_dims : tuple of int
         Height and width of the crops.
     """
-    height, width = images[0].shape[:2]
+    height, width = images[0].shape[1:]
     rows, columns = crop_dims
     starts = [(i, j) for i in (0, height - rows) for j in (0, width - columns)]
     starts.append(((height - rows) // 2, (width - columns) // 2))
-    crops = [image[i : i + rows, j : j + columns] for image in images for i, j in starts]
+    crops = [image[:, i : i + rows, j : j + columns] for image in images for i, j in starts]
     grouped = [crops[start : start + 5] for start in range(0, len(crops), 5)]
-    return np.stack([crop for group in grouped for crop in (*group, *(each[:, ::-1] for each in group))])
+    return np.stack([crop for group in grouped for crop in (*group, *(each[..., ::-1] for each in group))])
 
 
 @contextmanager
