@@ -184,6 +184,26 @@ def test_snapshot_has_what_chainer_loads(tmp_path) -> None:
     assert "main/loss" in str(serializer.target["extensions/PlotReport/_plot_loss.png"])
 
 
+def test_classes_that_derive_from_a_log_write_records(tmp_path) -> None:
+    import chainer
+    from chainer.training import extensions, updaters
+
+    class Log(extensions.LogReport):
+        def __call__(self, trainer):
+            self._summary.add(trainer.observation)
+            if self._trigger(trainer):
+                self._log.append({key: float(value) for key, value in self._summary.compute_mean().items()})
+                self._init_summary()
+
+    trainer, log = trainer_of(chainer, tmp_path, length=(4, "iteration")), Log(trigger=(2, "iteration"))
+    trainer.extend(log)
+    trainer.run()
+    assert [sorted(record) for record in log.log] == [["main/accuracy", "main/loss"]] * 2
+    assert log._log_name == "log"
+    updater = updaters.StandardUpdater(iter(()), chainer.optimizers.SGD().setup(chainer.Link()), loss_scale=2)
+    assert updater.loss_scale == 2
+
+
 def test_table_of_a_log_that_the_trainer_does_not_have(tmp_path) -> None:
     import chainer
     from chainer.training import extensions

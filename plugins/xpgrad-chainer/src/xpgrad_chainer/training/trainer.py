@@ -4,6 +4,7 @@ import warnings
 from typing import Any
 
 from xpgrad import training
+from xpgrad.reporter import DictSummary
 from xpgrad.training import extensions, triggers
 from xpgrad_chainer.utils.argument import parse_kwargs
 
@@ -69,7 +70,21 @@ class LogReport(extensions.LogReport):
         **kwargs: Any,
     ) -> None:  # fmt: skip
         (name,) = parse_kwargs(kwargs, ("log_name", "log"))
-        super().__init__(keys, trigger, postprocess, name if filename is None else filename)
+        self._log_name = name if filename is None else filename
+        super().__init__(keys, trigger, postprocess, self._log_name)
+
+    # Names that derived classes use
+
+    @property
+    def _trigger(self) -> Any:
+        return self._interval
+
+    @property
+    def _log(self) -> Any:
+        return self.log
+
+    def _init_summary(self) -> None:
+        self._summary = DictSummary()
 
 
 class PrintReport(extensions.PrintReport):

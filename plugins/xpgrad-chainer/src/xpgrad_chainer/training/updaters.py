@@ -1,6 +1,7 @@
 """Updaters with several models (`training.updaters`)."""
 
 import copy
+import inspect
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -19,6 +20,7 @@ class StandardUpdater(updaters.StandardUpdater):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        self.loss_scale = inspect.signature(super().__init__).bind(*args, **kwargs).arguments.get("loss_scale")
         for optimizer in self.get_all_optimizers().values() if self.auto_new_epoch else ():
             optimizer.use_auto_new_epoch = True
 
