@@ -68,6 +68,36 @@ def test_link_has_no_parameters_by_default() -> None:
         chainer.Chain.from_params(np.ones(2))
 
 
+def test_overridden_methods_move_links() -> None:
+    import chainer
+    from chainer.device_resident import DeviceResidentsVisitor
+
+    class Masked(chainer.Link):
+        moves = 0
+
+        def to_cpu(self):
+            super().to_cpu()
+            self.moves += 1
+            return self
+
+    link = Masked()
+    chain = chainer.Chain(link=link)
+    for move in (link.to_cpu, chain.to_cpu, lambda: link.to_device("@numpy"), lambda: chain.to_device("@numpy")):
+        before = link.moves
+        move()
+        assert link.moves == before + 1
+
+    class Count(DeviceResidentsVisitor):
+        links = 0
+
+        def visit_device_resident(self, device_resident):
+            self.links += 1
+
+    count = Count()
+    chain.device_resident_accept(count)
+    assert count.links == 2
+
+
 def test_names_are_taken_back() -> None:
     import xpgrad
     import xpgrad_chainer

@@ -10,13 +10,14 @@ from xpgrad.chainer.cuda import should_use_cudnn
 from xpgrad.models import Link
 from xpgrad_chainer.cuda import should_use_cudnn_tensor_core
 from xpgrad_chainer.function_node import FunctionNode
+from xpgrad_chainer.residents import DeviceResidentsVisitor
 from xpgrad_chainer.sequential import Sequential
 
 __all__ = [
-    "TYPE_CHECKING", "AbstractInitializer", "DeviceResident", "Fallback", "FunctionNode", "PerformanceWarning",
-    "Sequential", "__version__",
-    "get_compute_mode", "get_dtype", "print_runtime_info", "should_use_cudnn", "should_use_cudnn_tensor_core",
-    "static_code", "static_graph", "variable_repr", "variable_str",
+    "TYPE_CHECKING", "AbstractInitializer", "DeviceResident", "DeviceResidentsVisitor", "Fallback", "FunctionNode",
+    "PerformanceWarning", "Sequential", "__version__", "get_compute_mode", "get_dtype", "print_runtime_info",
+    "should_use_cudnn", "should_use_cudnn_tensor_core", "static_code", "static_graph", "variable_repr",
+    "variable_str",
 ]  # fmt: skip
 
 __version__ = "7.8.1"

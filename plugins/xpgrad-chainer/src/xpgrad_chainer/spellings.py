@@ -13,6 +13,7 @@ from xpgrad.config import LocalConfig
 from xpgrad.models import ChainList, Link
 from xpgrad.optimizer import Optimizer, UpdateRule
 from xpgrad.utils import type_check
+from xpgrad_chainer import residents
 from xpgrad_chainer.function_node import FunctionNode
 
 Function = Callable[..., Any]
@@ -92,6 +93,7 @@ MEMBERS: tuple[tuple[type, str, Any], ...] = (
     (LocalConfig, "__init__", _local_config),
     (Optimizer, "update_loss_scale", _update_loss_scale),
     (UpdateRule, "is_elementwise", False),
+    *residents.MEMBERS,
 )
 """Attributes of classes as only Chainer has them."""
 
