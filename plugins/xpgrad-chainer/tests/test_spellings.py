@@ -134,6 +134,10 @@ def test_update_rule_of_a_derived_class() -> None:
     np.testing.assert_array_equal(link.w.array, np.full(2, 0.5, "f"))
     rule = adam.AdamRule(None, 0.1, 0.2, eta=0.3)
     assert (rule.hyperparam.alpha, rule.hyperparam.beta1, rule.hyperparam.eta) == (0.1, 0.2, 0.3)
+    with pytest.raises(RuntimeError, match="no step yet"):
+        rule.lr  # noqa: B018 - a property
+    rule.update(link.w)
+    np.testing.assert_allclose(rule.lr, 0.1 * (1 - 0.999) ** 0.5 / (1 - 0.2))
 
 
 def test_optimizer_that_defines_its_update_scales_losses() -> None:

@@ -64,6 +64,14 @@ class RuleOf(UpdateRule):
         super().update_core(param)
 
 
+class AdamRule(RuleOf):
+    """The update rule of Adam, with the learning rate of its step."""
+
+    optimizer = optimizers.Adam
+
+    alpha_t = lr = optimizers.Adam.alpha_t
+
+
 @functools.cache
 def _rule(name: str) -> type[RuleOf]:
     title = name.removesuffix("Rule")
