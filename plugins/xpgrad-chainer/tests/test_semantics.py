@@ -497,3 +497,17 @@ def test_layers_draw_numbers_of_dropout_without_a_ratio() -> None:
         return np.random.random_sample()  # noqa: NPY002
 
     assert following(0.0) == following(0.5)
+
+
+def test_gradients_of_what_requires_none_are_none(x) -> None:
+    import chainer
+    import chainer.functions as F
+
+    constant = chainer.Variable(x.array, requires_grad=False)
+    assert chainer.grad([F.sum(constant)], [x, constant]) == [None, None]
+    y, z = F.sum(x * constant), F.sum(constant)
+    gx, gc = chainer.grad([z, y], [x, constant], [None, chainer.Variable(np.array(2, F32))])
+    assert gc is None
+    np.testing.assert_array_equal(gx.array, 2 * x.array)
+    with pytest.raises(TypeError):
+        chainer.grad(y, [x])

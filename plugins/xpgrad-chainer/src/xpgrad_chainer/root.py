@@ -5,7 +5,7 @@ from io import StringIO
 from typing import TYPE_CHECKING, Any, TextIO
 
 import xpgrad
-from xpgrad import config
+from xpgrad import Variable, config
 from xpgrad.chainer.cuda import should_use_cudnn
 from xpgrad.models import Link
 from xpgrad_chainer.cuda import should_use_cudnn_tensor_core
@@ -15,7 +15,7 @@ from xpgrad_chainer.sequential import Sequential
 
 __all__ = [
     "TYPE_CHECKING", "AbstractInitializer", "DeviceResident", "DeviceResidentsVisitor", "Fallback", "FunctionNode",
-    "PerformanceWarning", "Sequential", "__version__", "get_compute_mode", "get_dtype", "print_runtime_info",
+    "PerformanceWarning", "Sequential", "__version__", "get_compute_mode", "get_dtype", "grad", "print_runtime_info",
     "should_use_cudnn", "should_use_cudnn_tensor_core", "static_code", "static_graph", "variable_repr",
     "variable_str",
 ]  # fmt: skip
@@ -39,6 +39,25 @@ def get_compute_mode() -> Any:
 def get_dtype(dtype: Any = None, map_mixed16: Any = None) -> Any:
     """Return a dtype, or that of ``config.dtype``; `mixed16` is float16 unless `map_mixed16` names another."""
     return xpgrad.get_dtype(dtype, "float16" if map_mixed16 is None else map_mixed16)
+
+
+def grad(
+    outputs: Any, inputs: Any, grad_outputs: Any = None, grad_inputs: Any = None, *args: Any, **kwargs: Any
+) -> Any:
+    """Return gradients, None where an output or an input requires none; see `xpgrad.grad`."""
+    both = outputs, inputs
+    if not all(isinstance(xs, (list, tuple)) and all(isinstance(x, Variable) for x in xs) for xs in both):
+        return xpgrad.grad(outputs, inputs, grad_outputs, grad_inputs, *args, **kwargs)
+    starts, ends = ([i for i, x in enumerate(xs) if x.requires_grad] for xs in both)
+    found: list[Any] = [None] * len(inputs)
+    if starts and ends:
+        taken: list[Any] = [
+            None if xs is None else [xs[i] for i in places]
+            for xs, places in ((outputs, starts), (inputs, ends), (grad_outputs, starts), (grad_inputs, ends))
+        ]
+        for i, gx in zip(ends, xpgrad.grad(*taken, *args, **kwargs), strict=True):
+            found[i] = gx
+    return found
 
 
 def print_runtime_info(out: TextIO | None = None) -> None:
