@@ -31,6 +31,8 @@ class Constant(Initializer):
     def generate(self, shape: Shape, dtype: Dtype, device: Device) -> Array:
         """Return an array full of the value."""
         xp, values = device.backend.xp, arrived(type(self).__name__, self.fill_value, dtype, device)
+        while values.ndim > len(shape) and values.shape[0] == 1:  # as NumPy assigns
+            values = values[0, ...]
         own = tuple(values.shape)
         if len(own) > len(shape) or any(n not in (1, m) for n, m in zip(own[::-1], shape[::-1], strict=False)):
             raise ShapeError(f"{type(self).__name__}: expected values that broadcast to shape {shape}, got shape {own}")

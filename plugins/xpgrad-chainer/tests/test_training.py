@@ -279,3 +279,12 @@ def test_order_of_a_multithread_iterator_is_saved_for_chainer() -> None:
     assert sorted(saved.target["_order"]) == [0, 1, 2]
     np.testing.assert_array_equal(saved.target["_order"], saved.target["order"])
     iterator.finalize()
+
+
+def test_padded_examples_have_the_dtype_of_the_first() -> None:
+    from chainer.dataset import concat_examples
+
+    batch = [(np.array([1, 2]), 0), (np.array([3]), 1), (np.array([]), 2)]
+    x, t = concat_examples(batch, padding=100)
+    np.testing.assert_array_equal(x, [[1, 2], [3, 100], [100, 100]])
+    assert (x.dtype, t.tolist()) == (np.array([1]).dtype, [0, 1, 2])

@@ -223,6 +223,8 @@ def test_an_array_is_filled_in_place():
     x = np.empty((2, 2), np.float32)
     assert initializers.One()(x) is None
     np.testing.assert_array_equal(x, np.ones((2, 2)))
+    initializers.Constant(np.array([[[2, 3]]]))(x)
+    np.testing.assert_array_equal(x, [[2, 3], [2, 3]])
 
 
 def test_a_read_only_array_gets_a_substitute():

@@ -10,10 +10,12 @@ from xpgrad.backend import using_device
 from xpgrad.chainer.function import FunctionAdapter
 from xpgrad.chainer.parameter import Parameter
 from xpgrad.config import LocalConfig
+from xpgrad.dataset import convert
 from xpgrad.models import ChainList, Link
 from xpgrad.optimizer import Optimizer, UpdateRule
 from xpgrad.utils import type_check
 from xpgrad_chainer import residents
+from xpgrad_chainer.datasets import converters
 from xpgrad_chainer.function_node import FunctionNode
 
 Function = Callable[..., Any]
@@ -87,7 +89,8 @@ def _local_config(config: LocalConfig, global_config: Any = None) -> None:
     """Take the global configuration as an argument; there is only one."""
 
 
-MEMBERS: tuple[tuple[type, str, Any], ...] = (
+MEMBERS: tuple[tuple[Any, str, Any], ...] = (
+    (convert, "_stacked", converters.stacked),
     (FunctionAdapter, "_check_types", FunctionNode._check_types),
     (Link, "from_params", staticmethod(_from_params)),
     (LocalConfig, "__init__", _local_config),
@@ -95,14 +98,14 @@ MEMBERS: tuple[tuple[type, str, Any], ...] = (
     (UpdateRule, "is_elementwise", False),
     *residents.MEMBERS,
 )
-"""Attributes of classes as only Chainer has them."""
+"""Attributes of classes, and a function of a module, as only Chainer has them."""
 
 
 class Spellings:
     """Chainer's names in classes of xpgrad, which `uninstall` takes away."""
 
     def __init__(self) -> None:
-        self._before: list[tuple[type, str, Any]] = []
+        self._before: list[tuple[Any, str, Any]] = []
 
     def install(self) -> None:
         """Add the names."""

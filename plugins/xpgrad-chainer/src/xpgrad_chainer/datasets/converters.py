@@ -3,9 +3,19 @@
 from collections.abc import Sequence
 from typing import Any
 
+from xpgrad import as_array
+from xpgrad.backend.modules import device_of
 from xpgrad.dataset.convert import Converter, _stacked, concat_examples
+from xpgrad.functions import cast
 
 concat_examples_func: Any = concat_examples
+
+
+def stacked(items: Sequence[Any], padding: Any) -> Any:
+    """Return examples as one array; with padding, it has the dtype of the first."""
+    if padding is not None and device_of(items[0]) is not None:
+        items = [as_array(cast(item, items[0].dtype)) for item in items]
+    return _stacked(items, padding)
 
 
 class ConcatWithAsyncTransfer(Converter):
@@ -27,9 +37,9 @@ class ConcatWithAsyncTransfer(Converter):
 
 def _concat_arrays(arrays: Sequence[Any], padding: Any = None) -> Any:
     """Return arrays or scalars, stacked along a new first axis."""
-    return _stacked(arrays, padding)
+    return stacked(arrays, padding)
 
 
 def _concat_arrays_with_padding(arrays: Sequence[Any], padding: Any) -> Any:
     """Return arrays of several shapes, padded to one, stacked along a new first axis."""
-    return _stacked(arrays, padding)
+    return stacked(arrays, padding)
