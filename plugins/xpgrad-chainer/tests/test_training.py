@@ -195,6 +195,10 @@ def test_classes_that_derive_from_a_log_write_records(tmp_path) -> None:
                 self._log.append({key: float(value) for key, value in self._summary.compute_mean().items()})
                 self._init_summary()
 
+        @property
+        def log(self):
+            return tuple(self._log)
+
     trainer, log = trainer_of(chainer, tmp_path, length=(4, "iteration")), Log(trigger=(2, "iteration"))
     trainer.extend(log)
     trainer.run()

@@ -47,7 +47,12 @@ class LogReport(Extension):
         self._interval, self._postprocess = get_trigger(trigger), postprocess
         self._filename = filename
         self._summary, self.writes = DictSummary(), filename is not None
-        self.log: list[dict[str, Any]] = []
+        self._log: list[dict[str, Any]] = []
+
+    @property
+    def log(self) -> list[dict[str, Any]]:
+        """The records."""
+        return self._log
 
     def __call__(self, trainer: Any) -> None:
         """Add the observed values; at the end of an interval write its record."""
@@ -66,17 +71,17 @@ class LogReport(Extension):
         rest = DictSummary()
         if self._filename is not None:
             # with indent= it takes ten times as long
-            lines = ",\n".join(json.dumps(each, default=float) for each in (*self.log, record))
+            lines = ",\n".join(json.dumps(each, default=float) for each in (*self._log, record))
             with written(os.path.join(trainer.out, self._filename.format(trainer, **record)), settled=False) as file:
                 file.write(f"[\n{lines}\n]\n".encode())
-        self.log, self._summary = [*self.log, record], rest
+        self._log, self._summary = [*self._log, record], rest
 
     def serialize(self, serializer: Any) -> None:
         """Save or load the records, and the sums of the interval."""
         if hasattr(self._interval, "serialize"):
             self._interval.serialize(serializer["_trigger"])
         self._summary.serialize(serializer["_summary"])
-        self.log = json.loads(str(serializer("_log", json.dumps(self.log, default=float))))
+        self._log = json.loads(str(serializer("_log", json.dumps(self._log, default=float))))
 
 
 class PrintReport(Extension):

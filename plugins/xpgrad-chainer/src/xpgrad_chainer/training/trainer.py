@@ -79,10 +79,6 @@ class LogReport(extensions.LogReport):
     def _trigger(self) -> Any:
         return self._interval
 
-    @property
-    def _log(self) -> Any:
-        return self.log
-
     def _init_summary(self) -> None:
         self._summary = DictSummary()
 
