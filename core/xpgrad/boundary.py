@@ -44,6 +44,8 @@ KINDS: tuple[tuple[type[Exception], type[Exception]], ...] = (
 """What is raised in place of Python's error for a wrong argument, which depends on what could not be done with it."""
 NAMED = AnomalyError, BackendUnavailable, BatchError, EscapedArray, TraceError
 """Errors that begin with the function, the device or the transformation that they are about."""
+OF_CHAINER = f"{PACKAGE}.functions", f"{PACKAGE}.links"
+"""Modules of functions that Chainer has."""
 MAX_DEPTH = 100
 """Levels of nested sequences from which on a RecursionError is about them."""
 libraries = {"opt_einsum", "scipy"}
@@ -142,7 +144,7 @@ def reworded(
     given = ", ".join(f"{key}={described(value)}" for key, value in _by_name(function, args, kwargs).items())
     said = re.sub(r"^[\w.<>]+\(\) ", "", str(error)).rstrip(". ")
     unknown = said.removeprefix("got an unexpected keyword argument ").strip("'")
-    if unknown in kwargs and unknown in REMOVED:
+    if unknown in kwargs and unknown in REMOVED and function.__module__.startswith(OF_CHAINER):
         return ValueError(f"{name}: the argument {unknown!r} was removed in Chainer 2; {REMOVED[unknown]}")
     return kind(f"{name}: {said}; got {given or 'no arguments'}")
 

@@ -215,3 +215,5 @@ def test_arguments_that_chainer_dropped_raise_with_advice(make, removed):
         make(**{removed: True})
     with pytest.raises(TypeError, match="'foo'"):
         make(foo=True)
+    with pytest.raises(TypeError, match="'test'"):
+        xpgrad.datasets.split_dataset([1], 1, test=True)
