@@ -129,6 +129,10 @@ class GraphEndWarning(UserWarning):
     """A Variable that requires a gradient was converted to a number, or `backward` was called on a constant."""
 
 
+class PromotionWarning(UserWarning):
+    """An array of a wider dtype promotes the result of a Variable that requires a gradient."""
+
+
 class StructureError(XpgradError, ValueError):
     """The structure of a tree of arrays differs from the structure of the related tree."""
 

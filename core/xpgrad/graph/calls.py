@@ -21,6 +21,7 @@ from xpgrad.graph.general import after_error, apply, operate, planned
 from xpgrad.graph.lifting import is_inside
 from xpgrad.graph.methods.cuts import ended, running
 from xpgrad.graph.outputs import output
+from xpgrad.graph.promotion import warn_of_promotion
 from xpgrad.graph.variable import Variable
 
 Function = Callable[..., Any]
@@ -151,6 +152,8 @@ def binary(definition: Definition, *, is_operator: bool) -> Function:  # noqa: C
                 if not differentiable and running():
                     ended(definition.name, spec, x1)
                 return output(out, spec, None, 0)
+            if spec is not node1.spec and spec.dtype is not node1.spec.dtype:
+                warn_of_promotion(definition.name, (x1, x2), spec)
             f = Application()
             f.pullback = plan.by_bits[1]
             f.input, f.other = node1, None
@@ -188,7 +191,7 @@ def binary(definition: Definition, *, is_operator: bool) -> Function:  # noqa: C
     return binary
 
 
-def reflected(definition: Definition) -> Function:
+def reflected(definition: Definition) -> Function:  # noqa: C901 - as above
     """Return the reflected operator, for a scalar or an array on the left."""
     plans, scalars_fit, same = definition.plans, definition.elementwise, definition.same_dtype
     keeps_constant, keeps_own, keeps_result = _kept(definition, (False, True))
@@ -239,6 +242,8 @@ def reflected(definition: Definition) -> Function:
             if not definition.rules and running():
                 ended(definition.name, spec, x2)
             return output(out, spec, None, 0)
+        if spec is not node.spec and spec.dtype is not node.spec.dtype:
+            warn_of_promotion(definition.name, (x1, x2), spec)
         f = Application()
         f.pullback = plan.by_bits[2]
         f.input, f.other = None, node

@@ -27,6 +27,7 @@ from xpgrad.graph.operands import (
     with_arrays_only,
 )
 from xpgrad.graph.outputs import output
+from xpgrad.graph.promotion import warn_of_promotion
 from xpgrad.graph.pullback import Plan
 from xpgrad.graph.variable import Variable, as_array
 from xpgrad.graph.wording import raise_explained
@@ -68,6 +69,7 @@ def _apply(definition: Definition, operands: Sequence[Any], parameters: dict[str
     parameters = plain_parameters(definition.title, parameters, backend)
     if config.cast_operands and "operator" in definition.paths:
         operands = cast_to_variable(operands, backend)
+    given = operands
     if definition.elementwise:
         operands = promoted(operands, backend)
     arrays, nodes, scalar = _split(operands, backend, lead)
@@ -89,6 +91,8 @@ def _apply(definition: Definition, operands: Sequence[Any], parameters: dict[str
         if not (definition.rules and spec.differentiable) and running():
             ended(definition.name, spec, *operands)
         return output(out, spec, None, 0)
+    if len(given) > 1:
+        warn_of_promotion(definition.name, given, spec)
     function = Application() if function is None else function
     function.pullback = plan.pullback(needed)
     function.pullback.retention.keep(function, arrays, nodes, out, parameters, scalar)

@@ -8,10 +8,11 @@ import pytest
 from tests.core import toy_arrays
 from tests.core.toy_arrays import ToyArray, registered
 
+import xpgrad
 import xpgrad.array_api as A
 from xpgrad import FunctionNode, Variable, grad
 from xpgrad.backend.kernels import table
-from xpgrad.errors import ShapeError, UnknownArray, XpgradError
+from xpgrad.errors import PromotionWarning, ShapeError, UnknownArray, XpgradError
 from xpgrad.plugin import ArrayAPIBackend, hookimpl, scatter_add_by_sorting
 
 
@@ -69,7 +70,11 @@ def toy_array(values: Any, dtype: str) -> ToyArray:
 
 def test_operands_of_several_floating_dtypes_are_cast_where_0d_arrays_would_not_widen() -> None:
     many, one = toy_array([0.1, 0.7], "float32"), toy_array(1.1, "float64")
-    for operands in ((Variable(many), Variable(one)), (Variable(many), one), (many, Variable(one))):
+    for operands in (
+        (Variable(many), Variable(one)),
+        (Variable(many, requires_grad=False), one),
+        (many, Variable(one)),
+    ):
         for function, expected in ((A.multiply, np.multiply), (A.divide, np.divide), (A.atan2, np.arctan2)):
             y = function(*operands)
             assert y.dtype == np.float64
@@ -78,6 +83,20 @@ def test_operands_of_several_floating_dtypes_are_cast_where_0d_arrays_would_not_
     for gx in (grad([A.sum(x * z)], [x, z]), grad([A.sum(x * z)], [x, z], enable_double_backprop=True)):
         assert [g.dtype for g in gx] == [np.float32, np.float64]
         assert gx[1].array.values == np.sum(many.values.astype(np.float64))
+
+
+@pytest.mark.parametrize("call", [
+    lambda x, w: x * w, lambda x, w: w - x, lambda x, w: A.matmul(x, w), lambda x, w: A.atan2(w[:1], x),
+])  # fmt: skip
+def test_an_array_that_promotes_a_gradient_is_a_warning_that_names_the_line(call: Any) -> None:
+    x, w = np.ones(3, np.float32), np.ones(3)
+    with pytest.warns(PromotionWarning, match="float64 promotes the result of a Variable of float32") as found:
+        assert call(Variable(x), w).dtype == np.float64
+    assert [each.filename for each in found] == [__file__]
+    call(Variable(x, requires_grad=False), w)
+    call(Variable(x), np.ones(3, np.float32))
+    with xpgrad.no_backprop_mode():
+        call(Variable(x), w)
 
 
 def test_where_promotes_only_its_floating_operands() -> None:
