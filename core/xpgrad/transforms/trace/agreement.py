@@ -6,7 +6,8 @@ from xpgrad.backend.checks import same_place
 from xpgrad.backend.plugins import plugins
 from xpgrad.backend.spec import Spec
 from xpgrad.transforms.trace.aliases import is_fresh
-from xpgrad.transforms.trace.guards.guard import PLAIN, same
+from xpgrad.transforms.trace.guards.guard import same
+from xpgrad.transforms.trace.guards.objects import PLAIN
 from xpgrad.transforms.trace.level import InputSource
 from xpgrad.transforms.trace.program import Program, Value
 from xpgrad.transforms.trace.recording import Line

@@ -44,10 +44,8 @@ class Aliases:
     roots : dict from Value to frozenset of int
         Numbers of the pieces of memory that may contain the value. Two values share memory only if they have one in
         common.
-    written : frozenset of int
-        The pieces of memory to which a call writes.
-    anywhere : frozenset of int
-        The roots of values that may be views of too many other values.
+    written, anywhere : frozenset of int
+        The pieces of memory to which a call writes; the roots of values that may be views of too many other values.
     immutable : bool
         Whether no array can be written to, so that it does not matter which share memory.
     """

@@ -51,27 +51,21 @@ class Call:
 
     Attributes
     ----------
-    name : str
-        How the source calls the function: ``multiply``, ``linalg.inv``, ``x[]``, ``softmax``.
-    function : callable
-        Takes and returns arrays of the library.
+    name, function : str, callable
+        How the source calls it, ``multiply``, ``linalg.inv``, ``x[]``; it takes and returns arrays of the library.
     args, kwargs : tuple, dict
         The arguments. Arrays of the program are `Value` objects, also inside of tuples, lists, dictionaries and slices;
         everything else is a constant.
-    results : tuple of Value
-        Its arrays; empty for a call that only writes.
-    single : bool
-        Whether the function returns a single array, not a tuple or list of arrays.
-    writes : tuple of Value
-        The arguments to which it writes.
+    results, single : tuple of Value, bool
+        Its arrays, none for a call that only writes; whether it returns one array, not a tuple or list of arrays.
+    writes, frees : tuple of Value
+        The arguments to which it writes, and values to release after this call.
     draws : bool
         Whether it draws random numbers, or has another effect: it is never removed, repeated or moved.
     line : tuple of (str, int, str) or None
         File, line and function of the user's code that the call comes from.
     out : Value or None
         The argument whose memory takes the result, set by the pass ``buffers``.
-    frees : tuple of Value
-        Values to release after this call.
     """
 
     name: str

@@ -16,19 +16,11 @@ from xpgrad.graph.variable import Variable
 from xpgrad.locks import shared_lock
 from xpgrad.transforms.callers import depth
 from xpgrad.transforms.leaves import is_array
+from xpgrad.transforms.trace import kinds
 from xpgrad.transforms.trace.agreement import difference
 from xpgrad.transforms.trace.entry import entry
 from xpgrad.transforms.trace.executors import Options, checked_executor
-from xpgrad.transforms.trace.kinds import (
-    RECORDED,
-    CacheInfo,
-    Kind,
-    Verify,
-    entry_of,
-    failure_of,
-    next_of,
-    repeated_body,
-)
+from xpgrad.transforms.trace.kinds import CacheInfo, Kind, Verify
 from xpgrad.transforms.trace.level import Unrecordable
 from xpgrad.transforms.trace.numbers import with_numbers
 from xpgrad.transforms.trace.passes import PASSES
@@ -163,13 +155,13 @@ class Compiled(Generic[P, R]):
         if trace.facts.changed and trace.failure is None and self._changes == 0:
             self._changes = 1  # perhaps it was made at the first call, and stays
             return self._result(trace)
-        failure = failure_of(trace)
+        failure = kinds.failure_of(trace)
         if failure is not None or not self._merged(trace, args, kwargs):
-            kind = Kind(entry_of(trace), trace)
+            kind = Kind(kinds.entry_of(trace), trace)
             if failure is not None:
                 self._give_up(kind, failure)
             elif trace.facts.numbers:
-                kind.loose = entry_of(trace, trace.facts.numbers.leaves)
+                kind.loose = kinds.entry_of(trace, trace.facts.numbers.leaves)
             self._count_values(trace)
             self._keep(kind)
         return self._result(trace)
@@ -189,12 +181,12 @@ class Compiled(Generic[P, R]):
             if difference(first, second) is not None:
                 other.loose = None
                 continue
-            made = Kind(entry_of(second, second.loosened), second)
+            made = Kind(kinds.entry_of(second, second.loosened), second)
             runner = Runner(second, self._options)
             runner.prepare()
             made.ready, made.loose = (made.entry, runner), other.loose
-            made.runs = max(other.runs, RECORDED)
-            made.due = next_of(made.runs, self._verify)
+            made.runs = max(other.runs, kinds.RECORDED)
+            made.due = kinds.next_of(made.runs, self._verify)
             self._keep(made, instead=other)
             return True
         return False
@@ -244,7 +236,7 @@ class Compiled(Generic[P, R]):
         """Return a recorded call."""
         trace = Trace(self.function, args, kwargs, self._strict, self._state)
         self._writes |= bool(trace.writes)
-        failure = failure_of(trace)
+        failure = kinds.failure_of(trace)
         if failure is not None and self._strict:
             raise TraceError(f"compile: {self._name}: {failure}")
         return trace
@@ -256,7 +248,7 @@ class Compiled(Generic[P, R]):
             trace = self._recorded(args, kwargs)
         except Unrecordable as error:
             return self._without_trace(error, held, args, kwargs)
-        other = trace.failure = failure_of(trace)
+        other = trace.failure = kinds.failure_of(trace)
         if other is None and first is not None:
             other = difference(*with_numbers(first, trace))
         stale = kind.ready is not None and other is not None
@@ -264,7 +256,7 @@ class Compiled(Generic[P, R]):
             self._warn_stale(kind, str(other), first)
         if other is not None and trace.failure is None and (stale or kind.tries == 0):
             kind.trace, kind.ready, kind.loose, kind.tries = trace, None, None, 1
-            kind.entry = entry_of(trace)
+            kind.entry = kinds.entry_of(trace)
             return self._result(trace)
         if other is not None:
             if trace.failure is None:
@@ -276,19 +268,19 @@ class Compiled(Generic[P, R]):
                     raise TraceError(f"compile: {self._name}: {other}")
             self._give_up(kind, other)
             return self._result(trace)
-        found = entry_of(trace) if kind.ready is None else None  # before the arguments are forgotten
+        found = kinds.entry_of(trace) if kind.ready is None else None  # before the arguments are forgotten
         runner = Runner(trace, self._options)
         result = runner.first(trace)
         if found is not None:
             runner.prepare()
-            for text in filter(None, (*trace.facts.warnings, repeated_body(trace.program))):
+            for text in filter(None, (*trace.facts.warnings, kinds.repeated_body(trace.program))):
                 if text not in self._said:
                     self._said.add(text)
                     self._warn(text)
             kind.trace = trace
             kind.entry, kind.ready = found, (found, runner)
-            kind.runs = max(kind.runs, RECORDED)
-        kind.due = next_of(kind.runs, self._verify)
+            kind.runs = max(kind.runs, kinds.RECORDED)
+        kind.due = kinds.next_of(kind.runs, self._verify)
         return result
 
     def _warn_stale(self, kind: Kind, what: str, first: Trace | None) -> None:

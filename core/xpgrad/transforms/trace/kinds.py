@@ -42,19 +42,16 @@ class Kind:
     ----------
     entry : callable
         Collects the inputs of a call of this kind; None for other calls.
-    trace : Trace or None
-        The first recorded run, until a second one has confirmed it.
+    trace, eager : Trace or None, str or None
+        The first recorded run, until a second one has confirmed it, and the reason for the missing program.
     ready : tuple of callable and Runner, or None
         The program's `entry`, and its runner, which other threads read together.
-    eager : str or None
-        Reason for the missing program.
     loose : callable or None
         An entry that takes any floats among the arguments; None if a program is not the same for other numbers. For
         calls without a program, an entry that compares only the arguments.
-    runs, due : int
-        Number of calls, and the number of the next call that is recorded again and compared with the program.
-    tries : int
-        How often a run has differed from the previous run: values cached at the first call change the second run.
+    runs, due, tries : int
+        Number of calls; the number of the next call that is compared with the program; how often a run has differed
+        from the previous run, as values cached at the first call change the second run.
     """
 
     __slots__ = ("due", "eager", "entry", "loose", "ready", "runs", "trace", "tries")

@@ -15,8 +15,7 @@ from xpgrad.graph.variable import Variable, variable_over
 from xpgrad.transforms.enclosing.level import root
 from xpgrad.transforms.trace.array import TracedArray
 from xpgrad.transforms.trace.backend import TraceBackend, over
-from xpgrad.transforms.trace.guards.guard import is_small
-from xpgrad.transforms.trace.guards.trust import ARRAY, kind_of
+from xpgrad.transforms.trace.guards.objects import ARRAY, is_small, kind_of
 from xpgrad.transforms.trace.program import Value
 from xpgrad.transforms.trace.recording import Recording
 from xpgrad.transforms.trace.watch import OutsideWatch
@@ -46,11 +45,10 @@ class Unrecordable(BaseException):
 
     Attributes
     ----------
-    level : TraceLevel
+    level, facts : TraceLevel, Observer
+        The run, and the values that the function had read and set before.
     places : list of Effect
         Where it had replaced arrays from outside.
-    facts : Observer
-        Values that the function had read and set before.
     """
 
     facts: Any
@@ -68,9 +66,8 @@ class Captured:
 
     Attributes
     ----------
-    outside, inside : Variable
-    number : int or None
-        The number of the corresponding leaf of the arguments; None for a captured Variable.
+    outside, inside, number : Variable, Variable, int or None
+        The number is that of a leaf of the arguments; None for a captured Variable.
     first : Variable
         A Variable over the node that `inside` has at the beginning, with which gradients arrive.
     array, grad : object
@@ -105,15 +102,13 @@ class TraceLevel(Level):
 
     Parameters
     ----------
-    title : str
-    strict : bool
-        Whether calls that cannot be in a program raise; see `Recording`.
+    title, strict : str, bool
+        See `Recording`.
 
     Attributes
     ----------
-    recording : Recording
-    inputs : list of Value
-        The inputs, in the order of their first use; `sources` has their origins.
+    recording, inputs : Recording, list of Value
+        The calls, and the inputs in the order of their first use; `sources` has their origins.
     captured : dict from id to Captured
         The outer Variables, by their identity and by the identity of their replacement.
     swept : weak set of VariableNode

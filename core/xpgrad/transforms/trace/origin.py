@@ -15,10 +15,8 @@ class Origin:
 
     Attributes
     ----------
-    recorded : Program
-        Before all passes.
-    sources : tuple of Source
-        Sources of its inputs.
+    recorded, sources : Program, tuple of Source
+        The program before all passes, and the sources of its inputs.
     arguments, structure : Structure
         Structures of the arguments and of the results.
     kinds, statics : tuple of bool, dict from int to object

@@ -28,18 +28,13 @@ class Program:
 
     Attributes
     ----------
-    name : str
-        The function's name.
-    inputs : tuple of Value
+    name, inputs, calls : str, tuple of Value, tuple of Call
     outputs : tuple
         A `Value`, or a constant array, for each array that leaves.
-    calls : tuple of Call
     private : int
         How many of the last outputs stay within the library: they may share memory with anything.
-    notes : tuple of str
-        Notes of passes, for readers.
-    executor : str
-        The name of the executor, if chosen.
+    notes, executor : tuple of str, str
+        Notes of passes, for readers, and the name of the executor, if chosen.
     origin : Origin or None
         The origin of the recording, in programs of compiled functions.
     """

@@ -26,12 +26,9 @@ class RecordedPart(NamedTuple):
 
     Attributes
     ----------
-    result : object
-    calls : tuple of Call
-    used : dict from Value to array
-        Earlier values that the calls use.
-    failure : str or None
-        Why the calls are not the whole computation.
+    result, calls : object, tuple of Call
+    used, failure : dict from Value to array, str or None
+        Earlier values that the calls use, and why the calls are not the whole computation.
     """
 
     result: Any
@@ -45,12 +42,9 @@ class Recording:
 
     Attributes
     ----------
-    level : TraceLevel
-    calls : list of Call
-    strict : bool
+    level, calls : TraceLevel, list of Call
+    strict, failure : bool, str or None
         Whether a request for a value raises; otherwise it is noted as the reason for the missing program.
-    failure : str or None
-        Why the calls are not the whole computation.
     bodies : int
         Number of running default bodies of kernels: a body that requires a value is called as a whole instead.
     drawn : dict or None

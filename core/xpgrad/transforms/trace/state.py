@@ -8,7 +8,7 @@ from xpgrad.backend.plugins import plugins
 from xpgrad.graph.variable import Variable
 from xpgrad.transforms.leaves import is_array
 from xpgrad.transforms.trace.guards.effects import Effect
-from xpgrad.transforms.trace.guards.trust import is_inside
+from xpgrad.transforms.trace.guards.objects import ARRAY, is_inside, kind_of
 
 KEY = "(state)"
 """The keyword argument by which a recorded function gets the arrays of its state."""
@@ -70,7 +70,12 @@ def is_state(x: Any) -> bool:
 
 
 def is_place(effect: Effect) -> bool:
-    """Return whether a function has replaced an array from outside by one that it has computed."""
+    """Return whether a function has replaced an array from outside by one that it, or its library, has computed."""
     now = effect.now()
     found = now if type(now) is tuple else (now,)
-    return effect.kind in KINDS and is_state(effect.value) and is_state(now) and all(map(is_inside, found))
+    computed = is_state(now) and all(map(is_inside, found))
+    return (
+        effect.kind in KINDS
+        and is_state(effect.value)
+        and (computed or kind_of(now) is ARRAY or plugins.is_scalar(now))
+    )

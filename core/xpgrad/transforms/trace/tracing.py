@@ -14,8 +14,8 @@ from xpgrad.graph.variable import Variable, constant_variable
 from xpgrad.transforms.leaves import is_array
 from xpgrad.transforms.surroundings import Surroundings
 from xpgrad.transforms.trace.guards.events import following
-from xpgrad.transforms.trace.guards.guard import is_small
 from xpgrad.transforms.trace.guards.numbers import Numbers
+from xpgrad.transforms.trace.guards.objects import is_small
 from xpgrad.transforms.trace.guards.observer import Observer
 from xpgrad.transforms.trace.level import Captured, InputSource, TraceLevel, Unrecordable
 from xpgrad.transforms.trace.program import Program, Value, values_in
@@ -29,10 +29,8 @@ class Write(NamedTuple):
 
     Attributes
     ----------
-    source : InputSource
-        The Variable: a captured one, or the number of an argument's leaf.
-    kind : str
-        "array" or "gradient".
+    source, kind : InputSource, str
+        The Variable, a captured one or the number of an argument's leaf; "array" or "gradient".
     output : int or None
         Which output of the program; None stores None.
     """
@@ -51,10 +49,8 @@ class OutputLeaf(NamedTuple):
         "variable" or "array": the output number `content` of the program; "argument": the argument's leaf number
         `content` itself; "object": `content` itself.
     content : object
-    connected : bool
-        Whether it requires a gradient. What a function keeps outside after a backward computation of its own does not.
-    kept : bool
-        Whether it is an outer assignment, not a returned leaf.
+    connected, kept : bool
+        Whether it requires a gradient, and whether it is an outer assignment, not a returned leaf.
     """
 
     kind: str
@@ -68,10 +64,8 @@ class RecordedPullback(NamedTuple):
 
     Attributes
     ----------
-    program : Program
-        Maps residuals and cotangents to gradients.
-    residuals : tuple of Value
-        The values of the forward half that it needs.
+    program, residuals : Program, tuple of Value
+        It maps residuals, values of the forward half, and cotangents to gradients.
     """
 
     program: Program
@@ -83,10 +77,9 @@ class Trace:
 
     Parameters
     ----------
-    f : callable
+    f, strict : callable, bool
     args, kwargs : tuple, dict
         The user's arguments. Arrays are passed as Variables.
-    strict : bool
     state : OuterState
         Arrays that the function reads and replaces outside, which are among `kwargs`.
 
@@ -94,27 +87,22 @@ class Trace:
     ----------
     leaves, arguments, variables : list, Structure, bool
         The leaves of ``(args, kwargs)``, their structure, and whether there are Variables among them.
-    program, sources : Program, list of InputSource
-        The program, and where each of its inputs comes from.
-    results, structure : list of OutputLeaf, Structure
-        The result, together with outer assignments.
-    writes : list of Write
+    program, sources, results, structure : Program, list of InputSource, list of OutputLeaf, Structure
+        The program, where each of its inputs comes from, and the result, together with outer assignments.
     connected, wanted : tuple of int, tuple of InputSource
         The outputs of the program that require a gradient, and the outer Variables through which they do.
     pullback : RecordedPullback or None
         The function that computes these gradients, valid for this call. None if they require values.
     ends : mapping
         The lines at which the graph of the arguments ended, if no output requires a gradient.
-    residuals : list of array
-        The arrays of this run that `pullback` needs.
-    surroundings, facts : Surroundings, Observer
-        State at the start of the run, and values read and set outside.
+    surroundings, facts, residuals : Surroundings, Observer, list of array
+        State at the start, values read and set outside, and the arrays that `pullback` needs.
     kinds, statics : tuple of bool, dict from int to object
         Mask of leaves that are arrays or Variables, and the remaining leaves.
     numbers, loosened : dict from int to float, frozenset of int
         The floats among the leaves, and the numbers of those that are inputs of the program.
-    failure : str or None
-        Why the program is not the whole computation.
+    writes, failure : list of Write, str or None
+        What it stores in outer Variables, and why the program is not the whole computation.
     """
 
     def __init__(
@@ -178,6 +166,7 @@ class Trace:
                 "keep it in a Variable x, and assign x.array = x.array + ...",
                 here=False,
             )
+        self.facts.returned(returned)
         self._guard_numbers([x.values for x in level.all_entered()])
         self.facts.settle()
         self._check_effects()
@@ -234,7 +223,7 @@ class Trace:
     def _check_effects(self) -> None:
         """Raise if an array of this run was stored outside, where it cannot be used after the run."""
         for effect in self.facts.effects.values():
-            if self.level.escapes_in(effect.now()):
+            if self.level.escapes_in(effect.now()) or (any(map(effect.is_at, self.facts.changed)) and is_place(effect)):
                 text = f"it stored an array in {effect.title}; return it, or assign x.array of a Variable x"
                 raise Unrecordable(self.level, f"{text} from outside", filter(is_place, self.facts.effects.values()))
 

@@ -11,11 +11,9 @@ class OutsideWatch:
 
     Attributes
     ----------
-    written : bool
-        Whether an unrecorded operation has written to any of them: for instance, an operator of a library between an
-        array and a number, which involves no traced array.
-    recorded : bool
-        Whether a recorded operation may have written to any of them.
+    written, recorded : bool
+        Whether an unrecorded operation has written to any of them, such as an operator of a library between an array
+        and a number, which involves no traced array; whether a recorded operation may have done so.
     """
 
     def __init__(self) -> None:

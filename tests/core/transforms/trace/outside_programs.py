@@ -233,6 +233,24 @@ STATES = {
         "o.v = datetime.timedelta(seconds=5)"),
     "the name of a Parameter": ("p = xpgrad.Parameter(np.ones(3), name='ab')", "len(p.name)", "p.name = 'abc'"),
     "the shape of a Variable": ("v = Variable(np.ones(3))", "v.shape[0]", "v.array = np.ones(4)"),
+    "parts of an object in a match": ("@dataclasses.dataclass\nclass D: parts: list\nd = D([2.0, 3.0])\ndef h():\n"
+        "    match d:\n        case D(parts=[a, *rest]): return a * sum(rest)\n    return 1.0", "h()",
+        "d.parts.append(5.0)"),
+    "rows of a loop": ("rows = [[2.0, 3.0]]\ndef h():\n    n = 1.0\n    for a, *rest in rows: n = n * a + sum(rest)\n"
+        "    return n", "h()", "rows[0].append(5.0)"),
+    "rows of a comprehension": ("rows = [[2.0, 3.0]]", "sum(a * b for a, b in rows)", "rows[0][1] = 5.0"),
+    "rows of a slice": ("rows = [[2.0], [3.0]]", "sum(rows[:1][0])", "rows[0][0] = 5.0"),
+    "rows of an unpacked list": ("rows = [[2.0], [3.0]]", "sum([*rows][1])", "rows[1].append(5.0)"),
+    "items of merged dictionaries": ("d = {'a': [2.0]}", "sum({**d}['a'])", "d['a'].append(5.0)"),
+    "what a generator yields": ("rows = [[2.0], [3.0]]\ndef each(): yield from rows", "sum(list(each())[0])",
+        "rows[0].append(5.0)"),
+    "a list with a default": ("d = {'a': [2.0]}", "sum(d.setdefault('a', []))", "d['a'].append(5.0)"),
+    "items of a list with a default": ("a = [2.0]", "sum({}.setdefault('k', a))", "a.append(5.0)"),
+    "the text of a list": ("a = [2.0]", "float(len(repr(a)))", "a.append(5.0)"),
+    "a cached list": ("a = [2.0]\n@functools.cache\ndef h(): return a", "sum(h()) * h()[0]", "a.append(5.0)"),
+    "an array in a tuple": ("t = (np.ones(2), 3.0)", "float(t[0][1])", "t[0][1] = 5.0"),
+    "arrays in a new list": ("n = np.ones(3)", "(n * float(np.sum([n, n])))[0]", "n[1] = 5.0"),
+    "a dictionary in a new class": ("a = [2.0]", "sum(type('T', (), {'a': a}).a)", "a.append(5.0)"),
 }  # fmt: skip
 PLACES = {
     # How `f`, a function of one Variable, reads it.

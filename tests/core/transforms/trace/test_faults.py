@@ -15,7 +15,7 @@ from xpgrad import array_api as xp
 from xpgrad.backend import levels, random
 from xpgrad.errors import CompileWarning, EscapedArray
 from xpgrad.transforms.surroundings import Surroundings
-from xpgrad.transforms.trace import agreement, entry, runner, tracing
+from xpgrad.transforms.trace import agreement, entry, kinds, runner, tracing
 from xpgrad.transforms.trace import compiled as compiling
 from xpgrad.transforms.trace.backend import TraceBackend
 from xpgrad.transforms.trace.level import InputSource, TraceLevel
@@ -124,7 +124,7 @@ def another_each_time() -> None:
 
     made, found = xpgrad.compile(counting), []
     with pytest.MonkeyPatch.context() as patch, pytest.warns(CompileWarning):  # noqa: PT031 - at any of the calls
-        patch.setattr(compiling, "entry_of", _without_guards)
+        patch.setattr(kinds, "entry_of", _without_guards)
         for number in range(5):  # noqa: B007 - the function reads it
             found.append(made(Variable(np.ones(2), requires_grad=False)).array)
     assert_same(found, [np.ones(2) * i for i in range(5)], "the results")
@@ -308,7 +308,7 @@ FAULTS = (
     Fault("arrays are not journaled", patched(tracing.Trace, "_note_writes", _not_journaled("array")), programs),
     Fault("the journal is applied after an exception", patched(TraceLevel, "run", _stored_after_an_exception), raising),
     Fault("a level is left after an exception", patched(TraceLevel, "run", _left_on_the_stack), raising),
-    Fault("numbers are not guarded", patched(compiling, "entry_of", lambda f: _without_guards), numbers_from_outside),
+    Fault("numbers are not guarded", patched(kinds, "entry_of", lambda f: _without_guards), numbers_from_outside),
     Fault("identity is ignored", patched(entry, "_check_identity", lambda f: nothing), one_object_twice),
     Fault("the configuration is not in the key", patched(entry, "_check_surroundings", lambda f: nothing), programs),
     Fault("requires_grad is not in the key", patched(entry, "_check_variable", lambda f: nothing), programs),

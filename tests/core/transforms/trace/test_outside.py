@@ -1,12 +1,16 @@
 """Programs that read external state are never stale, for any kind of state and any place of reading."""
 
+from typing import NamedTuple
+
 import numpy as np
 import pytest
 from tests.core.transforms.trace.outside_programs import outcome, programs
 from tests.devices import device_or_skip
 
 import xpgrad
+from xpgrad import Variable
 from xpgrad import array_api as xp
+from xpgrad.testing.arrays import on_host
 
 pytestmark = pytest.mark.exhaustive(1)
 
@@ -43,6 +47,50 @@ def test_an_array_of_another_library_is_read(uses):
         w[1] = value
         assert [float(f(x)) for _ in range(4)] == [float(uses(x, w))] * 4
     assert f.cache_info().hits == 4
+
+
+W, B = [np.ones((2, 2)), np.ones((2, 2))], [np.ones(2), np.ones(2)]
+NAMED = {"w": W[0], "b": B[0]}
+
+
+class Affine(NamedTuple):
+    w: np.ndarray
+    b: np.ndarray
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: sum([x @ w + b for w, b in zip(W, B, strict=True)]),
+        lambda x: sum(xp.sum(w) * x for _, w in NAMED.items()),
+        lambda x: sum(x @ w * i for i, w in enumerate(list(W))),
+        lambda x: x @ dict(NAMED)["w"] @ [*W][1] @ W[1:][0],
+        lambda x: x @ Affine(W[0], B[0]).w,
+    ],
+    ids=["pairs", "items", "numbered", "copies", "an object"],
+)  # fmt: skip
+def test_arrays_in_containers_that_a_call_goes_over_are_inputs(f):
+    x, compiled = np.ones(2), xpgrad.compile(f, executor="python", verify=False)
+    for call in range(6):
+        W[0][0, 0] = W[1][0, 1] = call
+        np.testing.assert_array_equal(compiled(x), f(Variable(x)).array)
+    assert compiled.cache_info().hits == 4
+
+
+@pytest.mark.parametrize("device", ["@numpy", "@torch:cpu"])
+def test_an_array_that_only_its_library_computes_is_state(device):
+    state = {"steps": device_or_skip(device).send(np.zeros(1))}
+
+    @xpgrad.compile
+    def step(x):
+        state["steps"] = state["steps"] + 1
+        return x / (1 - 0.5 ** state["steps"])
+
+    x = device_or_skip(device).send(np.ones(1))
+    found = [float(on_host(step(x))[0]) for _ in range(8)]
+    np.testing.assert_allclose(found, 1 / (1 - 0.5 ** np.arange(1, 9)))
+    assert step.cache_info().hits > 2
+    assert float(on_host(Variable(state["steps"]).array)[0]) == 8.0
 
 
 def test_number_of_programs():

@@ -22,12 +22,10 @@ class Fused(CallGroup):
     levels : dict from Value to str
         The level of each input, output and result of a call; "array" for an input used by single elements, and for an
         output of scatter.
-    statements : tuple of Statement
-        In order.
+    statements, calls : tuple of Statement, tuple of Call
+        In order, and the same by calls of the library.
     results : tuple of Statement
         One of `statements` for each output.
-    calls : tuple of Call
-        The same by calls of the library.
     """
 
     title = "fused"

@@ -58,12 +58,9 @@ class Statement:
     operands : tuple of Statement
         All operands have the same dtype, except operands of ``where`` and ``cast``. Their levels are not above the
         level of the result, except for reductions.
-    dtype : str
-        Dtype of the result, by its name in the standard. Comparisons compute in the dtype of their operands.
-    level : str
-        One of `LEVELS`.
-    value : object
-        See `op`.
+    dtype, level, value : str, str, object
+        Dtype of the result, by its name in the standard; one of `LEVELS`; see `op`. Comparisons compute in the dtype of
+        their operands.
 
     Notes
     -----

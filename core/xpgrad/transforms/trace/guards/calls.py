@@ -11,20 +11,9 @@ from typing import Any
 
 from xpgrad.transforms.trace.guards.facts import SLOTS, Facts
 from xpgrad.transforms.trace.guards.guard import ABSENT, contents, inherited
-from xpgrad.transforms.trace.guards.stack import FRESH, MIXED, UNSEEN, Token
-from xpgrad.transforms.trace.guards.trust import (
-    ARRAY,
-    BOX,
-    IMPURE,
-    OTHER,
-    SIMPLE,
-    TRACED,
-    VIEW,
-    is_of_arrays,
-    is_ours,
-    is_trusted,
-    kind_of,
-)  # fmt: skip
+from xpgrad.transforms.trace.guards.objects import ARRAY, BOX, OTHER, SIMPLE, TRACED, VIEW, VIEWS, kind_of
+from xpgrad.transforms.trace.guards.stack import FRESH, HIDDEN, MIXED, UNSEEN, Token, Twin
+from xpgrad.transforms.trace.guards.trust import IMPURE, is_of_arrays, is_ours, is_trusted
 
 NEW = frozenset(
     id(f)
@@ -37,7 +26,7 @@ NEW = frozenset(
 QUIET = frozenset(
     id(f)
     for f in [
-        *(isinstance, issubclass, id, callable, hash, print, repr, type, object, slice, super, property),
+        *(isinstance, issubclass, id, callable, hash, print, type, object, slice, super, property),
         *(functools.partial, weakref.ref, classmethod, staticmethod),
     ]
 )
@@ -47,12 +36,15 @@ LEVELS = frozenset(["isEnabledFor", "getEffectiveLevel"])
 """Functions of ``logging`` that ask for a level; the others write messages, at recorded calls only."""
 STATES = frozenset(["sys", "gc"])
 """Modules, written in C, whose functions give the state of the interpreter."""
+COPIES, LOOPS = (list, tuple, dict), (zip, enumerate, reversed)
+"""Classes whose objects hold the items of what they get, or go over them."""
+SEEN = list, tuple, dict, *VIEWS, int, Twin
 LAZY = frozenset(map(id, [map, filter, next, iter, enumerate, zip, reversed]))
 PICKS = frozenset(map(id, [next, max, min, sum]))
 READS = frozenset(["pop", "popitem", "popleft", "setdefault", "sort", "reverse", "remove"])
 WRITES = READS | {
     *("append", "extend", "insert", "add", "update", "discard", "clear", "appendleft", "extendleft", "move_to_end"),
-    *("rotate", "__setitem__", "__delitem__", "subtract", "difference_update", "intersection_update"),
+    *("rotate", "__setitem__", "__delitem__", "__setattr__", "subtract", "difference_update", "intersection_update"),
 }
 """Methods of containers that change them; those of `READS` return or depend on what is there."""
 OF_OBJECTS = frozenset(
@@ -90,10 +82,11 @@ class Calls(Facts):
             sh.waits = True
             return MIXED if f.fresh and not self._danger(f, args) else UNSEEN
         if isinstance(f, types.MethodType):
-            f, args = f.__func__, (f.__self__, *args)
+            f, args, sh.given = f.__func__, (f.__self__, *args), (f.__self__, *sh.given)
         if isinstance(f, types.FunctionType):
             return self._function(sh, f, args)
         if isinstance(f, functools.partial):
+            sh.given = ()
             if f.keywords:
                 self.look(f.keywords, deep=False)
             self.know_all(f.args)
@@ -152,7 +145,7 @@ class Calls(Facts):
             for x in args:
                 if transforms:
                     self.tree(x)
-                if kind_of(x) is BOX:
+                if kind_of(x) is BOX or x is HIDDEN:
                     self.look(x, arrays=False)
             self._look_at_numbers(f, () if transforms else args)
         return UNSEEN
@@ -164,7 +157,7 @@ class Calls(Facts):
             kind = kind_of(x)
             if kind is ARRAY and self.knows(x):
                 self.passed[id(x)] = x
-            elif (kind is BOX and id(x) not in self.made) or type(x) is slice:
+            elif kind is BOX or type(x) is slice:
                 parts = contents(x) if kind is BOX else (x.start, x.stop, x.step)
                 self.use(parts, False, depth - 1)
 
@@ -172,7 +165,7 @@ class Calls(Facts):
         """Note the containers, and numbers, that are stored in an unobserved container."""
         self.use(items)
         for x in items:
-            if kind_of(x) is BOX:
+            if kind_of(x) is BOX or x is HIDDEN:
                 self.look(x, arrays=False)
 
     def _look_at_numbers(self, f: Any, args: Sequence[Any]) -> None:
@@ -206,17 +199,22 @@ class Calls(Facts):
 
     def _class(self, sh: Any, f: type, args: Sequence[Any]) -> Any:
         called = isinstance(inherited(type(f), "__call__"), types.FunctionType)
-        self.use(args)
+        self.look_at_boxes(args)
+        followed = f is types.SimpleNamespace
         if not is_ours(f.__module__):
             for name in ("__call__", "__new__", "__init__"):
                 own = inherited(type(f) if name == "__call__" else f, name)
                 if isinstance(getattr(own, "__func__", own), types.FunctionType):
                     kind, value = ("class attribute", own) if name == "__call__" else ("attribute", getattr(f, name))
                     self.read(kind, f, name, value)
-                    sh.waits = True
+                    sh.waits = followed = True
+        if f in COPIES or (f in LOOPS and self._is_in_loop(sh)):
+            found = self._over(sh, f, args)
+            if found is not None:
+                return found
         if id(f) not in QUIET and (not is_trusted(f.__module__) or is_of_arrays(f.__module__)):
             for x in args:
-                self.look(x)
+                self.look(x, arrays=not followed)
         if f in GETTERS and not any(isinstance(x, Token) for x in args):
             getter = f(*args)
             self.made[id(getter)] = getter
@@ -224,6 +222,25 @@ class Calls(Facts):
         if not is_ours(f.__module__) and f.__module__ != "builtins" and not called:
             return Token(True, self._danger(f, args), f)
         return MIXED if self._danger(f, args) else FRESH
+
+    def _over(self, sh: Any, f: Any, args: Sequence[Any]) -> Any:
+        """Return the like of a container or iterator of the items of containers; None if they are not seen."""
+        args = sh.given if f is zip else args  # without `strict`
+        if not args or not all(type(x) in SEEN for x in args) or (sh.named and f not in LOOPS):
+            return None
+        for x in args:
+            self.look(x, deep=False)
+        items = [x.items if type(x) is Twin else x for x in args]
+        return Twin(f(*items)) if f in LOOPS else args[0] if f is type(args[0]) is tuple else self.like(f(*items))
+
+    @staticmethod
+    def _is_in_loop(sh: Any) -> bool:
+        """Return whether the result of a call goes into a loop at once, or into the iterator of one."""
+        step = sh.plan[sh.may[0]]
+        step = sh.plan[step.following[0]] if step.name == "PRECALL" else step
+        return step.name == "GET_ITER" or (
+            step.name in ("CALL", "CALL_KW") and any(x is f for x in sh.stack[-2:] for f in (*COPIES, *LOOPS))
+        )
 
     def _builtin(self, sh: Any, f: Any, args: Sequence[Any]) -> Any:
         called = inherited(type(f), "__call__")
@@ -256,6 +273,7 @@ class Calls(Facts):
             if isinstance(f, CACHES):
                 if all(kind_of(x) is SIMPLE for x in args):
                     self.cached.append((f, tuple(args)))
+                    sh.late = functools.partial(f, *args)
                 else:
                     name = getattr(f, "__name__", f)
                     self.refuse(f"it calls {name}, which has a cache, with arguments that are not seen")
@@ -284,8 +302,9 @@ class Calls(Facts):
             self.refuse(f"it calls {name} of {owner.__name__}, which may give something else at each call")
         if kind in (SIMPLE, VIEW) or isinstance(owner, type) or id(owner) in self.made:
             for x in (owner, *args) if kind is VIEW else args:
-                self.look(x)
-            danger = self._danger(f, args) or self.is_risky(owner)
+                self.look(x, arrays=name not in WRITES)
+            none = name in WRITES and name not in READS  # what it returns
+            danger = not none and (self._danger(f, args) or self.is_risky(owner))
             return (UNSEEN if name in GIVES else MIXED) if danger else FRESH
         if kind is ARRAY or is_of_arrays(type(owner).__module__):
             if kind is not ARRAY and not isinstance(owner, types.ModuleType) and name not in OF_UFUNCS:
@@ -338,14 +357,16 @@ class Calls(Facts):
             return self.read("membership", owner, args[0], args[0] in owner)
         if name in WRITES:
             if name in ("pop", "setdefault", "__setitem__", "__delitem__") and seen and isinstance(owner, dict):
-                if name[0] != "_":
-                    self.read("item", owner, args[0], owner.get(args[0], ABSENT))
+                value = FRESH if name[0] == "_" else self.read("item", owner, args[0], owner.get(args[0], ABSENT))
                 self.write("item", owner, args[0])
-                return UNSEEN
+                return value if value is not ABSENT else args[1] if len(args) > 1 else None
             if name in READS:
                 self.look(owner, deep=False)
             self.write("contents", owner, None)
             return UNSEEN if name in READS and self.is_risky(owner) else FRESH
+        if name in ("items", "values", "keys") and self._is_in_loop(sh):
+            self.look(owner, deep=False)
+            return Twin(iter(getattr(owner, name)()))
         self.look(owner)
         for x in args:
             self.look(x)
@@ -378,7 +399,7 @@ class Calls(Facts):
 
     def local(self, sh: Any, name: str) -> Any:
         """Return the value of a variable of a frame."""
-        value = sh.frame.f_locals.get(name, FRESH)
+        value = sh.loop if name == ".0" and sh.loop is not None else sh.frame.f_locals.get(name, FRESH)
         if name in sh.fresh and kind_of(value) in (BOX, OTHER, VIEW) and id(value) not in self.known:
             self.made[id(value)] = value
         return value
@@ -442,8 +463,8 @@ def _isinstance(self: Calls, sh: Any, args: Sequence[Any]) -> Any:
 def _len(self: Calls, sh: Any, args: Sequence[Any]) -> Any:
     x = args[0]
     if isinstance(x, Token):
-        return FRESH
-    if kind_of(x) is BOX and not isinstance(x, (tuple, frozenset)):
+        self.look(x)
+    elif kind_of(x) is BOX and not isinstance(x, (tuple, frozenset)):
         self.read("length", x, None, len(x))
     elif kind_of(x) is VIEW:
         self.look(x)

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from xpgrad.transforms.trace.guards.guard import ABSENT, Guard, is_constant
-from xpgrad.transforms.trace.guards.trust import BOX, TRACED, is_inside, kind_of
+from xpgrad.transforms.trace.guards.objects import BOX, TRACED, is_inside, kind_of
 from xpgrad.transforms.trees import flatten
 
 
@@ -14,8 +14,8 @@ class Effect(Guard):
 
     __slots__ = ()
 
-    def is_at(self, other: "Effect") -> bool:
-        """Return whether another effect sets the same attribute, item or variable."""
+    def is_at(self, other: Guard) -> bool:
+        """Return whether another effect sets, or a guard reads, the same attribute, item or variable."""
         return self.owner is other.owner and self.key == other.key
 
     def set(self, value: Any) -> None:
@@ -40,9 +40,7 @@ class Set(NamedTuple):
 
     Attributes
     ----------
-    effect : Effect
-    value : object
-    arrays : bool
+    effect, value, arrays : Effect, object, bool
         Whether there are arrays in the value.
     """
 

@@ -9,34 +9,13 @@ from typing import Any
 from xpgrad.backend.plugins import plugins
 from xpgrad.graph.variable import Variable
 from xpgrad.transforms.containers import container_of
+from xpgrad.transforms.trace.guards import objects
 from xpgrad.transforms.trace.guards.effects import Effect, Set, repeated
-from xpgrad.transforms.trace.guards.guard import (
-    ABSENT,
-    READ,
-    Guard,
-    contents,
-    inherited,
-    is_constant,
-    is_small,
-    same,
-    shows_views,
-    values,
-)
+from xpgrad.transforms.trace.guards.guard import ABSENT, READ, Guard, contents, inherited, is_constant, same
 from xpgrad.transforms.trace.guards.numbers import Numbers
-from xpgrad.transforms.trace.guards.stack import FRESH, MIXED, UNSEEN, Token
-from xpgrad.transforms.trace.guards.trust import (
-    ARRAY,
-    BOX,
-    FIXED,
-    OTHER,
-    SIMPLE,
-    TRACED,
-    VIEW,
-    is_inside,
-    is_ours,
-    is_trusted,
-    kind_of,
-)  # fmt: skip
+from xpgrad.transforms.trace.guards.objects import ARRAY, BOX, OTHER, SIMPLE, TRACED, VIEW, is_inside, kind_of
+from xpgrad.transforms.trace.guards.stack import FRESH, HIDDEN, MIXED, UNSEEN, Token, Twin
+from xpgrad.transforms.trace.guards.trust import FIXED, is_ours, is_trusted
 
 FUNCTIONS = (
     *(types.FunctionType, types.BuiltinFunctionType, types.MethodDescriptorType, types.WrapperDescriptorType),
@@ -60,20 +39,13 @@ class Facts:
 
     Attributes
     ----------
-    guards : dict from tuple to Guard
-    effects : dict from tuple to Effect
-    sets : list of Set
-        Effects that a program repeats.
-    cached : list of pairs
-        Functions with a cache that were called, and their arguments.
-    warnings : list of str
-        Reads that are not guarded.
-    reason : str or None
-        Why no guards can say whether a program fits.
-    changed : list of Guard
-        Values that the call has read, and then changed.
-    numbers : Numbers
-        The floats among the arguments.
+    guards, effects : dict from tuple to Guard, dict from tuple to Effect
+    sets, changed : list of Set, list of Guard
+        Effects that a program repeats, and values that the call has read, and then changed.
+    cached, numbers : list of pairs, Numbers
+        Functions with a cache that were called, and their arguments; the floats among the arguments.
+    warnings, reason : list of str, str or None
+        Reads that are not guarded, and why no guards can say whether a program fits.
     entered : dict from tuple to object
         Arrays of the function's state, by the places where they are put for the call.
     made, known, passed : dict from int to object
@@ -101,6 +73,11 @@ class Facts:
     def refuse(self, why: str) -> None:
         """Note why the call has to run eagerly; the first reason counts."""
         self.reason = self.reason or why
+
+    @property
+    def line(self) -> str:
+        """Where the call is, for messages."""
+        return "" if self.at is None else str(self.at.line)
 
     def know(self, x: Any) -> None:
         """Note an object from outside."""
@@ -164,6 +141,22 @@ class Facts:
             elif guard.value is x:
                 self._reveal(guard.owner)
 
+    def like(self, box: Any) -> Any:
+        """Return a container like one that the call makes, with the same objects."""
+        self.made[id(box)] = box
+        return box
+
+    def is_new(self, x: Any) -> bool:
+        """Return whether the call has made a value, or its like."""
+        return x.fresh if type(x) is Token else id(x) in self.made
+
+    def returned(self, x: Any) -> None:
+        """Note the contents of the containers from outside that a result holds."""
+        for item in contents(x) if kind_of(x) is BOX else ():
+            self.returned(item)
+        if id(x) in self.known:
+            self.look(x, deep=False, arrays=False)
+
     def tree(self, x: Any) -> None:
         """Note that the library takes a model or another tree apart."""
         container = container_of(type(x)) if kind_of(x) is OTHER and id(x) in self.known else None
@@ -206,8 +199,8 @@ class Facts:
 
     def is_risky(self, x: Any, inside: bool = False) -> bool:
         """Return whether a value may hold, or with `inside` be, an object from outside."""
-        if type(x) is Token:
-            return x.risky
+        if type(x) in (Token, Twin):
+            return type(x) is Token and x.risky
         kind = kind_of(x)
         if kind is SIMPLE or kind is TRACED:
             return False
@@ -218,10 +211,14 @@ class Facts:
 
     def look(self, x: Any, deep: bool = True, arrays: bool = True) -> None:
         """Note that a whole container or array is read; if `arrays` is False, without the arrays in it."""
-        if type(x) is Token or id(x) in self.made:
-            return
         kind = kind_of(x)
-        if kind is ARRAY and arrays and self.knows(x):
+        if x is HIDDEN:
+            self.refuse(f"where a container or array comes from whose values are read{self.line} is not seen")
+        elif type(x) is Token or id(x) in self.made:
+            for item in contents(x) if deep and kind is BOX else ():
+                if kind_of(item) is ARRAY or id(item) in self.known or id(item) in self.made:
+                    self.look(item, arrays=arrays)
+        elif kind is ARRAY and arrays and self.knows(x):
             self.array(x)
         elif kind is BOX and not (isinstance(x, (list, dict)) and any(map(is_inside, contents(x)))):
             now = contents(x)
@@ -239,13 +236,13 @@ class Facts:
         if type(x) in plugins.by_type and not plugins.backend_of(x).immutable:
             if getattr(x.dtype, "hasobject", False):
                 self.refuse("the values of an array of objects are read, whose state is not seen")
-            elif is_small(x):
-                self.read("values", x, None, values(x))
+            elif objects.is_small(x):
+                self.read("values", x, None, objects.values(x))
             else:
                 self.passed.pop(id(x), None)
-                line, what = "" if self.at is None else self.at.line, f"an array of {x.dtype} {tuple(x.shape)}"
+                what = f"an array of {x.dtype} {tuple(x.shape)}"
                 self.warnings.append(
-                    f"the values of {what} from outside are read{line} by code that is no part of the "
+                    f"the values of {what} from outside are read{self.line} by code that is no part of the "
                     "program, which does not notice when they change: pass it as an argument, or read a part of it"
                 )
         elif type(x) not in plugins.by_type:
@@ -258,7 +255,7 @@ class Facts:
         if (id(o), name) in self.seen:
             return getattr(o, name)  # noted before, and no code runs
         if isinstance(o, Token):
-            if o is UNSEEN:
+            if not o.fresh:
                 self.refuse(f"where the object comes from whose {name!r} is read{sh.line} is not seen")
             if o.kind is not None:
                 self.of_class(o.kind, name)
@@ -391,9 +388,9 @@ class Facts:
     def item(self, sh: Any, o: Any, key: Any) -> Any:
         """Return ``o[key]`` if that runs no code, and note its dependencies."""
         if isinstance(o, Token):
-            if o is UNSEEN:
+            if not o.fresh:
                 self.refuse(f"where the container comes from that is read{sh.line} is not seen")
-            return UNSEEN if o.risky else FRESH
+            return o if o is HIDDEN else UNSEEN if o.risky else FRESH
         kind = kind_of(o)
         if kind is TRACED:
             self.look_at_index(key)
@@ -431,7 +428,7 @@ class Facts:
         is_record = getattr(getattr(value, "dtype", None), "fields", None) is not None  # a view as well
         if kind_of(value) is not ARRAY and not is_record:
             return self.read("element", o, key, value)
-        if is_record or not shows_views(plugins.by_type.get(type(o))):  # it may be a copy
+        if is_record or not objects.shows_views(plugins.by_type.get(type(o))):  # it may be a copy
             self.look(o)
         self.known[id(value)] = value  # reads of the values of a view are noted later
         return value
@@ -439,6 +436,8 @@ class Facts:
     def _of_box(self, sh: Any, o: Any, key: Any) -> Any:
         if isinstance(key, (Token, slice)):
             self.look(o, deep=False)
+            if isinstance(key, slice) and type(o) in (list, tuple):
+                return self.like(o[key])
             return MIXED if isinstance(key, slice) else UNSEEN if self.is_risky(o) else FRESH
         if kind_of(key) is not SIMPLE and isinstance(inherited(type(key), "__eq__"), types.FunctionType):
             self.look(o, deep=False)
@@ -447,7 +446,10 @@ class Facts:
         except (LookupError, TypeError):
             value = ABSENT
         if isinstance(o, (tuple, str, bytes, range)):
-            return value if id(o) in self.known or type(o) is not tuple else self._new(value)
+            if id(o) not in self.known and type(o) is tuple:
+                return self._new(value)
+            self.know(value)
+            return value
         if value is ABSENT and hasattr(type(o), "__missing__"):
             self.read("item", o, key, ABSENT)
             if isinstance(o, collections.defaultdict):

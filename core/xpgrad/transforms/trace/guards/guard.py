@@ -1,8 +1,5 @@
 """`Guard`: one value that a call has read from outside, and the check whether it is unchanged."""
 
-import array
-import collections
-import functools
 import math
 import types
 from collections.abc import Callable
@@ -10,15 +7,7 @@ from typing import Any, NamedTuple
 
 from xpgrad.backend.plugins import plugins
 from xpgrad.transforms.containers import container_of
-from xpgrad.types import Array
-
-PLAIN = (bool, int, float, complex, str, bytes, type(None), type(...), range)
-BOXES = (
-    list, dict, set, tuple, frozenset, collections.deque, bytearray, array.array, types.MappingProxyType,
-)  # fmt: skip
-"""Containers written in C, whose items are looked at without any code being run."""
-MAX_BYTES = 2**20
-"""Values of larger arrays are not compared at each call."""
+from xpgrad.transforms.trace.guards.objects import PLAIN, values
 
 
 class Absent:
@@ -86,22 +75,6 @@ def inherited(kind: type, name: str) -> Any:
 def contents(box: Any) -> tuple[Any, ...]:
     """Return the contents of a container, for a dictionary including the keys."""
     return (*box, *box.values()) if not isinstance(box, tuple) and hasattr(box, "values") else tuple(box)
-
-
-def is_small(x: Array) -> bool:
-    """Return whether the values of an array are compared at each call."""
-    return bool(math.prod(x.shape) * getattr(x.dtype, "itemsize", 16) <= MAX_BYTES)
-
-
-@functools.cache
-def shows_views(backend: Any) -> bool:
-    """Return whether a library shows which arrays are views; else some that seem so may be copies."""
-    return backend is not None and not backend.is_view(backend.namespace.zeros(1))
-
-
-def values(x: Any) -> Any:
-    """Return a value that changes when an array is written to."""
-    return plugins.backend_of(x).fingerprint(x)
 
 
 def _item(owner: Any, key: Any) -> Any:

@@ -2,27 +2,16 @@
 
 import dis
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
+from xpgrad.transforms.trace.guards import operators as ops
 from xpgrad.transforms.trace.guards.calls import Calls
-from xpgrad.transforms.trace.guards.guard import ABSENT, inherited
-from xpgrad.transforms.trace.guards.operators import (
-    Rule,
-    Stack,
-    binary,
-    compare,
-    contains,
-    jump_if,
-    jump_or_pop,
-    negative,
-    replace,
-    subscript,
-    to_bool,
-    unary,
-)
-from xpgrad.transforms.trace.guards.stack import FRESH, MIXED, UNSEEN, Token, effect_of
-from xpgrad.transforms.trace.guards.trust import ARRAY, BOX, OTHER, TRACED, is_ours, kind_of
+from xpgrad.transforms.trace.guards.guard import ABSENT, contents, inherited
+from xpgrad.transforms.trace.guards.objects import ARRAY, BOX, OTHER, TRACED, kind_of
+from xpgrad.transforms.trace.guards.operators import Rule, Stack, replace
+from xpgrad.transforms.trace.guards.stack import FRESH, HIDDEN, MIXED, UNSEEN, Token, Twin, effect_of
+from xpgrad.transforms.trace.guards.trust import is_ours
 
 VERSION = sys.version_info[:2]
 NULL = Token(True, False)
@@ -58,7 +47,7 @@ def load_fast(self: Calls, sh: Any, s: Stack, arg: Any, names: Any) -> None:
 def store_fast(self: Calls, sh: Any, s: Stack, arg: Any, names: Any) -> None:
     for name in (names,) if isinstance(names, str) else names:
         value = s.pop()
-        (sh.fresh.add if type(value) is Token and value.fresh else sh.fresh.discard)(name)
+        (sh.fresh.add if self.is_new(value) else sh.fresh.discard)(name)
 
 
 def store_fast_load_fast(self: Calls, sh: Any, s: Stack, arg: Any, names: Any) -> None:
@@ -139,7 +128,7 @@ def store_attr(self: Calls, sh: Any, s: Stack, arg: Any, name: str) -> None:
 
 def binary_slice(self: Calls, sh: Any, s: Stack, arg: Any, value: Any) -> None:
     build_slice(self, sh, s, 2, None)
-    subscript(self, sh, s, arg, None)
+    ops.subscript(self, sh, s, arg, None)
 
 
 def build_slice(self: Calls, sh: Any, s: Stack, arg: Any, value: Any) -> None:
@@ -194,12 +183,14 @@ def get_iter(self: Calls, sh: Any, s: Stack, arg: Any, value: Any) -> None:
     self.special(x, "__iter__", "__getitem__")
     if isinstance(x, (list, tuple)) and id(x) in self.made:
         self.made.update((id(y), y) for y in x if kind_of(y) is BOX and id(y) not in self.known)
-    s.append(MIXED if self.is_risky(x) else FRESH)
+    x = Twin(iter(x)) if type(x) in (list, tuple) else x
+    s.append(x if type(x) is Twin else MIXED if self.is_risky(x) else FRESH)
 
 
 def for_iter(self: Calls, sh: Any, s: Stack, arg: Any, value: Any) -> None:
     sh.waits = True
-    s.append(UNSEEN if self.is_risky(s[-1]) else FRESH)
+    x = s[-1]
+    s.append(next(x.items, FRESH) if type(x) is Twin else UNSEEN if self.is_risky(x) else FRESH)
 
 
 def unpack(self: Calls, sh: Any, s: Stack, arg: Any, value: Any) -> None:
@@ -209,21 +200,31 @@ def unpack(self: Calls, sh: Any, s: Stack, arg: Any, value: Any) -> None:
 
 
 def unpack_rest(self: Calls, sh: Any, s: Stack, arg: int, value: Any) -> None:
-    x = s.pop()
+    x, first, last = s.pop(), arg & 0xFF, arg >> 8
     self.look(x, False)
-    s.extend([_element(self, x)] * ((arg & 0xFF) + (arg >> 8) + 1))
+    if isinstance(x, (tuple, list)) and first + last <= len(x):
+        end = len(x) - last
+        s.extend(reversed([*x[:first], self.like(list(x[first:end])), *x[end:]]))
+    else:
+        one = _element(self, x)
+        s.extend([*[one] * last, MIXED if one.risky else FRESH, *[one] * first])
 
 
 def _element(self: Calls, x: Any) -> Token:
-    return UNSEEN if self.is_risky(x) else FRESH
+    return x if x is HIDDEN else UNSEEN if self.is_risky(x) else FRESH
 
 
-def build(count: Callable[[int], int]) -> Rule:
+def build(count: Callable[[int], int], like: Callable[[Sequence[Any]], Any]) -> Rule:
     """Return the rule of an instruction that creates a container from several values."""
 
     def rule(self: Calls, sh: Any, s: Stack, arg: int, value: Any) -> None:
-        self.look_at_boxes(s[len(s) - count(arg) :])
-        replace(self, s, count(arg), False)
+        taken = s[len(s) - count(arg) :]
+        self.numbers.use(taken)
+        if all(map(_is_seen, taken)):
+            replace(self, s, count(arg), False, self.like(like(taken)))
+        else:
+            self.look_at_boxes(taken)
+            replace(self, s, count(arg), False)
 
     return rule
 
@@ -237,19 +238,36 @@ def build_tuple(self: Calls, sh: Any, s: Stack, arg: int, value: Any) -> None:
 
 def extend(self: Calls, sh: Any, s: Stack, arg: int, value: Any) -> None:
     x = s.pop()
-    self.look(x, False)
-    s[-arg] = MIXED if self.is_risky(x) else s[-arg]
+    seen = type(x) in (list, tuple, dict, set)
+    self.look(x, not seen, arrays=False)
+    _put(self, s, arg, contents(x) if seen else (x,), lambda box: (box.extend if type(box) is list else box.update)(x))
 
 
 def append(self: Calls, sh: Any, s: Stack, arg: int, value: Any) -> None:
-    self.use(s[-1:], numbers=False)
-    s[-arg - 1] = MIXED if self.is_risky(s[-1], True) else s[-arg - 1]
-    s.pop()
+    x = s.pop()
+    _put(self, s, arg, (x,), lambda box: (box.append if type(box) is list else box.add)(x))
 
 
 def map_add(self: Calls, sh: Any, s: Stack, arg: int, value: Any) -> None:
-    s.pop()
-    append(self, sh, s, arg, value)
+    x, key = s.pop(), s.pop()
+    _put(self, s, arg, (key, x), lambda box: box.__setitem__(key, x))
+
+
+def _put(self: Calls, s: Stack, arg: int, items: Sequence[Any], put: Callable[[Any], Any]) -> None:
+    """Put items into the like of a container on the stack, which is not seen from then on if one of them is not."""
+    box = s[-arg]
+    if type(box) is not Token and all(map(_is_seen, items)):
+        put(box)
+        return
+    self.use(items, numbers=False)
+    for x in (box, *items):
+        self.look(x if kind_of(x) is BOX or x is HIDDEN else None, arrays=False)
+    s[-arg] = MIXED if box is MIXED or any(self.is_risky(x, True) for x in (box, *items)) else FRESH
+
+
+def _is_seen(x: Any) -> bool:
+    """Return whether a value is seen, and no array of the call, which would live longer."""
+    return type(x) is not Token and kind_of(x) is not TRACED
 
 
 def build_string(self: Calls, sh: Any, s: Stack, arg: int, value: Any) -> None:
@@ -265,20 +283,25 @@ def format_value(self: Calls, sh: Any, s: Stack, arg: Any, value: Any) -> None:
 
 def match_class(self: Calls, sh: Any, s: Stack, arg: int, value: Any) -> None:
     names, kind, x = s.pop(), s.pop(), s.pop()
+    found: list[Any] = [HIDDEN]
     if type(x) is not Token and isinstance(x, kind):
         first = self.attribute(sh, kind, "__match_args__") if arg else ()
-        for name in (*(first if isinstance(first, tuple) else ())[:arg], *names):
-            self.attribute(sh, x, name)
-    s.append(UNSEEN)
+        found = [self.attribute(sh, x, name) for name in (*(first if isinstance(first, tuple) else ())[:arg], *names)]
+    s.append(tuple(found) if all(map(_is_seen, found)) else HIDDEN)
 
 
 def match_keys(self: Calls, sh: Any, s: Stack, arg: Any, value: Any) -> None:
-    for key in s[-1] if isinstance(s[-1], tuple) and isinstance(s[-2], dict) else ():
-        self.item(sh, s[-2], key)
-    s.append(UNSEEN)
+    seen = isinstance(s[-1], tuple) and isinstance(s[-2], dict)
+    found = [self.item(sh, s[-2], key) for key in s[-1]] if seen else [HIDDEN]
+    s.append(tuple(found) if all(map(_is_seen, found)) else HIDDEN)
 
 
 # Functions
+
+
+def yield_from(self: Calls, sh: Any, s: Stack, arg: Any, value: Any) -> None:
+    self.look_at_boxes(s[-1:])
+    get_iter(self, sh, s, arg, value)
 
 
 def make_function(self: Calls, sh: Any, s: Stack, arg: Any, value: Any) -> None:
@@ -309,11 +332,17 @@ def call(self: Calls, sh: Any, s: Stack, arg: int, value: Any) -> None:
     function, first = (one, two) if VERSION >= (3, 13) else (two, one) if one is NULL else (one, two)
     if first is not NULL:
         args = [first, *args]
+    sh.given = args[: len(args) - sh.named]
     s.append(self.call(sh, function, args))
+    sh.named = 0
+
+
+def kw_names(self: Calls, sh: Any, s: Stack, arg: int, value: Any) -> None:
+    sh.named = len(sh.code.co_consts[arg])
 
 
 def call_kw(self: Calls, sh: Any, s: Stack, arg: int, value: Any) -> None:
-    s.pop()
+    sh.named = len(s.pop())
     call(self, sh, s, arg, value)
 
 
@@ -324,6 +353,7 @@ def call_function_ex(self: Calls, sh: Any, s: Stack, arg: int, value: Any) -> No
     for x in (args, *rest):
         self.look(x, False)
     known = [y for x in rest if isinstance(x, dict) for y in x.values()]
+    sh.given = ()
     s.append(self.call(sh, function, [*(args if isinstance(args, tuple) else (args,)), *rest, *known]))
 
 
@@ -338,12 +368,13 @@ RULES: dict[str, Rule] = {
     "DELETE_ATTR": lambda self, sh, s, arg, name: self.assign(sh, s.pop(), name),
     "STORE_SUBSCR": store_subscript,
     "DELETE_SUBSCR": lambda self, sh, s, arg, value: _set_item(self, s.pop(-2), s.pop()),
-    "BUILD_SLICE": build_slice, "UNARY_NEGATIVE": negative, "UNARY_INVERT": unary, "UNARY_NOT": to_bool,
-    "BINARY_OP": binary, "COMPARE_OP": compare,
+    "BUILD_SLICE": build_slice, "UNARY_NEGATIVE": ops.negative, "UNARY_INVERT": ops.unary, "UNARY_NOT": ops.to_bool,
+    "BINARY_OP": ops.binary, "COMPARE_OP": ops.compare,
     "IS_OP": lambda self, sh, s, arg, value: replace(self, s, 2, False, FRESH),
-    "CONTAINS_OP": contains, "GET_ITER": get_iter, "GET_YIELD_FROM_ITER": get_iter,
-    "FOR_ITER": for_iter, "UNPACK_SEQUENCE": unpack, "UNPACK_EX": unpack_rest, "BUILD_LIST": build(lambda n: n),
-    "BUILD_SET": build(lambda n: n), "BUILD_TUPLE": build_tuple, "BUILD_MAP": build(lambda n: 2 * n),
+    "CONTAINS_OP": ops.contains, "GET_ITER": get_iter, "GET_YIELD_FROM_ITER": yield_from,
+    "FOR_ITER": for_iter, "UNPACK_SEQUENCE": unpack, "UNPACK_EX": unpack_rest, "BUILD_LIST": build(lambda n: n, list),
+    "BUILD_SET": build(lambda n: n, set), "BUILD_TUPLE": build_tuple,
+    "BUILD_MAP": build(lambda n: 2 * n, lambda x: dict(zip(x[::2], x[1::2], strict=True))),
     "LIST_EXTEND": extend, "SET_UPDATE": extend, "DICT_UPDATE": extend, "DICT_MERGE": extend, "LIST_APPEND": append,
     "SET_ADD": append, "MAP_ADD": map_add, "BUILD_STRING": build_string, "MATCH_CLASS": match_class,
     "MATCH_KEYS": match_keys,
@@ -353,6 +384,7 @@ RULES: dict[str, Rule] = {
     "MAKE_FUNCTION": make_function, "IMPORT_NAME": import_name,
     "IMPORT_FROM": lambda self, sh, s, arg, name: s.append(self.attribute(sh, s[-1], name)),
     "CALL": call, "CALL_FUNCTION_EX": call_function_ex,
+    "YIELD_VALUE": lambda self, sh, s, arg, value: self.look_at_boxes(s[-1:]),  # other code may read its items
     "RETURN_VALUE": lambda self, sh, s, arg, value: None,  # `Observer.finish` handles the returned value
     "STORE_NAME": lambda self, sh, s, arg, name: store_name(self, sh, s.pop(), name),
     "DELETE_NAME": lambda self, sh, s, arg, name: store_name(self, sh, None, name),
@@ -362,28 +394,29 @@ RULES: dict[str, Rule] = {
 }  # fmt: skip
 OF_VERSIONS: list[tuple[tuple[int, int], tuple[int, int], dict[str, Rule]]] = [
     ((3, 11), (3, 11), {
-        "LIST_TO_TUPLE": lambda self, sh, s, arg, value: None, "UNARY_POSITIVE": unary,
+        "LIST_TO_TUPLE": lambda self, sh, s, arg, value: s.append(x if type(x := s.pop()) is Token else tuple(x)),
         "LOAD_METHOD": lambda self, sh, s, arg, name: push(s, self.attribute(sh, s.pop(), name), True),
-        "PRECALL": lambda self, sh, s, arg, value: None, "LOAD_CLASSDEREF": load_deref,
-        **{f"POP_JUMP_{way}_IF_{value}": jump_if for way in ("FORWARD", "BACKWARD") for value in ("TRUE", "FALSE")},
-        "JUMP_IF_TRUE_OR_POP": jump_or_pop, "JUMP_IF_FALSE_OR_POP": jump_or_pop,
+        "PRECALL": lambda self, sh, s, arg, value: None, "LOAD_CLASSDEREF": load_deref, "UNARY_POSITIVE": ops.unary,
+        **{f"POP_JUMP_{way}_IF_{value}": ops.jump_if for way in ("FORWARD", "BACKWARD") for value in ("TRUE", "FALSE")},
+        "JUMP_IF_TRUE_OR_POP": ops.jump_or_pop, "JUMP_IF_FALSE_OR_POP": ops.jump_or_pop,
     }),
     ((3, 11), (3, 12), {
-        "KW_NAMES": lambda self, sh, s, arg, value: None, "FORMAT_VALUE": format_value,
+        "KW_NAMES": kw_names, "FORMAT_VALUE": format_value,
         "LOAD_CLOSURE": lambda self, sh, s, arg, value: s.append(value),
     }),
     ((3, 11), (3, 13), {
-        "BINARY_SUBSCR": subscript, "BEFORE_WITH": before_with, "BUILD_CONST_KEY_MAP": build(lambda n: n + 1),
+        "BINARY_SUBSCR": ops.subscript, "BEFORE_WITH": before_with,
+        "BUILD_CONST_KEY_MAP": build(lambda n: n + 1, lambda x: dict(zip(x[-1], x, strict=False))),
     }),
     ((3, 12), (3, 99), {
         "LOAD_FROM_DICT_OR_GLOBALS": lambda self, sh, s, arg, name: load_name(self, sh, s, 0 * bool(s.pop()), name),
         "CALL_INTRINSIC_2": lambda self, sh, s, arg, value: replace(self, s, 2, False, MIXED),
         "LOAD_FAST_CHECK": load_fast, "LOAD_FAST_AND_CLEAR": load_fast, "LOAD_FROM_DICT_OR_DEREF": load_deref,
         "LOAD_SUPER_ATTR": load_super_attr, "BINARY_SLICE": binary_slice, "STORE_SLICE": store_slice,
-        "POP_JUMP_IF_TRUE": jump_if, "POP_JUMP_IF_FALSE": jump_if,
+        "POP_JUMP_IF_TRUE": ops.jump_if, "POP_JUMP_IF_FALSE": ops.jump_if,
     }),
     ((3, 13), (3, 99), {
-        "LOAD_FAST_LOAD_FAST": load_fast, "STORE_FAST_STORE_FAST": store_fast, "TO_BOOL": to_bool,
+        "LOAD_FAST_LOAD_FAST": load_fast, "STORE_FAST_STORE_FAST": store_fast, "TO_BOOL": ops.to_bool,
         "STORE_FAST_LOAD_FAST": store_fast_load_fast, "CALL_KW": call_kw,
         "FORMAT_SIMPLE": lambda self, sh, s, arg, value: format_value(self, sh, s, 0, value),
         "FORMAT_WITH_SPEC": lambda self, sh, s, arg, value: replace(self, s, 2, True, FRESH),

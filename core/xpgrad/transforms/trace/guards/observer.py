@@ -11,17 +11,9 @@ from typing import Any
 from xpgrad.config import switches
 from xpgrad.transforms.trace.guards.calls import Calls
 from xpgrad.transforms.trace.guards.instructions import RULES, other
-from xpgrad.transforms.trace.guards.stack import UNSEEN, Shadow, Token
-from xpgrad.transforms.trace.guards.trust import (
-    BOX,
-    OTHER,
-    SIMPLE,
-    is_followed,
-    is_inside,
-    is_installed,
-    is_ours,
-    kind_of,
-)
+from xpgrad.transforms.trace.guards.objects import BOX, OTHER, SIMPLE, is_inside, kind_of
+from xpgrad.transforms.trace.guards.stack import UNSEEN, Shadow, Token, twin
+from xpgrad.transforms.trace.guards.trust import is_followed, is_installed, is_ours
 
 WRAPPERS = "fget", "fset", "__func__", "func", "__wrapped__"
 MAX_KNOWN = 10_000
@@ -169,6 +161,10 @@ class Observer(Calls):
             function = self._found(frame, code, inside)
         ours = is_ours(frame.f_globals.get("__name__"))
         sh = self.shadows[frame] = Shadow(frame, function, self._handed, ours)
+        if code.co_varnames[:1] == (".0",):
+            sh.loop = twin(frame.f_locals[".0"])
+        elif parent is not None and function is parent.calling is not None:
+            sh.fresh.update(name for name, x in zip(code.co_varnames, parent.given, strict=False) if self.is_new(x))
         self._inner.update((id(c), sh) for c in code.co_consts if type(c) is types.CodeType)
         if function is None or ours or inside or id(function) in self.made or id(function) in self.seen:
             return
@@ -223,7 +219,7 @@ class Observer(Calls):
         parent = self.shadows.get(frame.f_back) if frame.f_back is not None else None
         if sh is not None:
             name = sh.plan[frame.f_lasti].name if frame.f_lasti in sh.plan else ""
-            fresh = bool(sh.stack) and type(sh.stack[-1]) is Token and sh.stack[-1].fresh
+            fresh = bool(sh.stack) and self.is_new(sh.stack[-1])
             fresh = fresh and name == "RETURN_VALUE" and kind_of(value) is not SIMPLE and not is_inside(value)
             if fresh and id(value) not in self.known:
                 self.made[id(value)] = value
@@ -277,7 +273,8 @@ class Observer(Calls):
             if stack and isinstance(late, str):
                 stack[-1] = self.local(sh, late)
             elif stack and isinstance(stack[-1], Token):
-                stack[-1] = late[0]
+                stack[-1] = late() if isinstance(late, functools.partial) else late[0]
+                self.know_all((stack[-1],) if isinstance(late, functools.partial) else ())
         sh.waits = False
         if len(stack) > step.depth:
             del stack[step.depth :]

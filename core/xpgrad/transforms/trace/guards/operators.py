@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from xpgrad.transforms.trace.guards.calls import Calls
-from xpgrad.transforms.trace.guards.stack import FRESH, MIXED, UNSEEN, Token
-from xpgrad.transforms.trace.guards.trust import ARRAY, BOX, OTHER, SIMPLE, TRACED, kind_of
+from xpgrad.transforms.trace.guards.objects import ARRAY, BOX, OTHER, SIMPLE, TRACED, kind_of
+from xpgrad.transforms.trace.guards.stack import FRESH, HIDDEN, MIXED, UNSEEN, Token
 
 ARITHMETIC: dict[str, Callable[[Any, Any], Any]] = {
     "+": operator.add, "-": operator.sub, "*": operator.mul, "//": operator.floordiv, "%": operator.mod,
@@ -80,7 +80,8 @@ def binary(self: Calls, sh: Any, s: Stack, arg: int, value: Any) -> None:
             self.special(x, f"__{name}__", f"__r{name}__", f"__i{name}__")
         if sign.endswith("=") and kinds[0] is BOX:
             self.write("contents", a, None)
-        replace(self, s, 2, not any(type(x) is Token for x in (a, b)) or BOX in kinds or ARRAY in kinds)
+        seen = a is HIDDEN or b is HIDDEN or not any(type(x) is Token for x in (a, b))
+        replace(self, s, 2, seen or BOX in kinds or ARRAY in kinds)
         if sign.endswith("=") and kinds[0] in (ARRAY, BOX):
             s[-1] = a
     return None
@@ -129,7 +130,7 @@ def to_bool(self: Calls, sh: Any, s: Stack, arg: Any, value: Any) -> None:
             self.read("length", x, None, len(x))
     elif kind is OTHER and type(x) is not Token:
         self.special(x, "__bool__", "__len__")
-    replace(self, s, 1, kind is ARRAY, FRESH)
+    replace(self, s, 1, kind is ARRAY or x is HIDDEN, FRESH)
 
 
 def jump_if(self: Calls, sh: Any, s: Stack, arg: Any, value: Any) -> None:

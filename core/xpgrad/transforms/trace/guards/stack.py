@@ -1,10 +1,13 @@
 """`Shadow`: the known part of the stack of a frame, and its depth before each instruction."""
 
+import copy
+import dataclasses
 import dis
 import functools
 import itertools
 import sys
 import types
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 ENDS = "RETURN_V", "RETURN_C", "RAISE", "RERAISE", "JUMP_FORW", "JUMP_BACK", "JUMP_NO", "INTERPRETER_EXIT"
@@ -28,6 +31,27 @@ class Token:
 
 
 FRESH, MIXED, UNSEEN = Token(True, False), Token(True, True), Token(False, True)
+HIDDEN = Token(False, True)
+"""An item of a container that is not seen: its own contents have not been noted."""
+
+
+ITERATORS = tuple(map(type, (*map(iter, ([], (), {}, {}.values(), {}.items())), reversed([]))))
+
+
+@dataclasses.dataclass(eq=False)
+class Twin:
+    """An iterator over the items of a loop, which goes on together with the function's own."""
+
+    items: Iterator[Any]
+
+
+def twin(x: Any) -> Twin | None:
+    """Return a loop over what is ahead of an iterator of Python, which does not move; None for other iterators."""
+    if type(x) in (zip, enumerate):
+        f, parts = x.__reduce__()[:2]
+        found = [part if type(part) is int else twin(part) for part in parts]
+        return None if None in found else Twin(f(*[y.items if type(y) is Twin else y for y in found]))
+    return Twin(copy.copy(x)) if type(x) in ITERATORS else None
 
 
 class StackStep(NamedTuple):
@@ -35,13 +59,10 @@ class StackStep(NamedTuple):
 
     Attributes
     ----------
-    name : str
-    arg, value : object
-        Its argument, and the meaning of the argument.
-    depth : int
-        How many values are on the stack before it.
-    offset : int
-        Its offset, after the instructions that extend its argument.
+    name, arg, value : str, int or None, object
+        Its name, its argument, and the meaning of the argument.
+    depth, offset : int
+        How many values are on the stack before it; its offset, after the instructions that extend its argument.
     following : tuple of int or None
         Possible offsets of the next instruction.
     """
@@ -115,18 +136,16 @@ class Shadow:
     Attributes
     ----------
     frame, function : frame, function or None
-    stack : list
-        Objects, and `Token` for unknown values.
-    fresh : set of str
-        The variables that hold objects created by the call.
-    waits : bool
-        Whether the value on top is the result of a function called by the instruction.
-    calling : function or None
-        The called function.
-    late : tuple or str or None
-        The later known value on top, or the variable that holds it.
-    handed : dict from code to function
-        The functions that have been passed to other functions.
+    stack, fresh : list, set of str
+        Objects, and `Token` for unknown values; the variables that hold objects created by the call.
+    waits, calling : bool, function or None
+        Whether the value on top is the result of a function called by the instruction, and that function.
+    late : tuple, partial, str or None
+        The later known value on top, a function that returns it, or the variable that holds it.
+    given, named : sequence, int
+        The positional arguments of the last call; how many arguments of the next one are named.
+    handed, loop : dict from code to function, Twin or None
+        The functions that have been passed to other functions; what a comprehension goes over.
     skip, may : int, tuple of int
         The position to skip, and the possible positions of the next instruction.
     ours : bool
@@ -134,8 +153,8 @@ class Shadow:
     """
 
     __slots__ = (
-        *("calling", "code", "frame", "fresh", "function", "handed", "late", "may", "ours", "plan", "skip", "stack"),
-        "waits",
+        *("calling", "code", "frame", "fresh", "function", "given", "handed", "late", "loop", "may", "named", "ours"),
+        *("plan", "skip", "stack", "waits"),
     )
 
     def __init__(self, frame: types.FrameType, function: Any, handed: dict[types.CodeType, Any], ours: bool) -> None:
@@ -144,9 +163,11 @@ class Shadow:
         self.plan = plan(frame.f_code)
         self.stack: list[Any] = []
         self.fresh: set[str] = set()
-        self.waits = False
+        self.waits, self.named = False, 0
         self.calling: Any = None
+        self.given: Sequence[Any] = ()
         self.late: Any = None
+        self.loop: Any = None
         self.skip: int | None = None
         begin = next((o for o, step in self.plan.items() if step.name == "RESUME"), None)
         self.may: tuple[int | None, ...] | None = None if begin is None else (begin, *self.plan[begin].following)

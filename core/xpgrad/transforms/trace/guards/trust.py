@@ -1,20 +1,14 @@
 """Code that is not followed, because its result depends only on its arguments, and the kinds of objects."""
 
 import copy
-import datetime
-import decimal
 import functools
 import os
-import re
 import sysconfig
 from collections.abc import Callable
 from types import CodeType
 from typing import Any
 
 from xpgrad.backend.plugins import plugins
-from xpgrad.graph.variable import Variable
-from xpgrad.transforms.enclosing.backend import TransformedBackend
-from xpgrad.transforms.trace.guards.guard import BOXES, PLAIN
 
 LIBRARY = "xpgrad"
 FOLLOWED = (
@@ -35,14 +29,9 @@ IMPURE = frozenset(["time", "posix", "nt", "datetime", "_io", "io", "_socket", "
 """Modules, written in C, whose functions give something else at each call."""
 FIXED = frozenset(["_link_ready", "_local_link_hooks", "_params", "_persistent", "_children", "_within_init_scope"])
 """Attributes of links that are never replaced: what is in them may change."""
-TRACED, ARRAY, SIMPLE, BOX, VIEW, OTHER = "traced", "array", "plain", "box", "view", "other"
-VIEWS: tuple[type, ...] = (type({}.keys()), type({}.values()), type({}.items()))
 PLACES = tuple(
     {os.path.normcase(sysconfig.get_path(name)) + os.sep for name in ("stdlib", "platstdlib", "purelib", "platlib")}
 )
-DATES = datetime.date, datetime.time, datetime.timedelta, datetime.tzinfo, decimal.Decimal
-"""Types written in C whose objects never change."""
-_kinds: dict[type, str] = {}
 _left_out = set[CodeType]()
 
 
@@ -99,38 +88,3 @@ def is_installed(file: str) -> bool:
 def is_ours(module: str | None) -> bool:
     """Return whether a module belongs to this library or its plugins, whose functions and classes are constant."""
     return module is not None and (module.partition(".")[0] == LIBRARY or module.startswith("xpgrad_"))
-
-
-def kind_of(x: Any) -> str:
-    """Return the kind of an object: a Variable or an array of a transformation, another array, ..."""
-    kind = type(x)
-    found = _kinds.get(kind)
-    if found is None:
-        found = _kind(x, kind)
-        if len(_kinds) < 10_000:
-            _kinds[kind] = found
-    return found
-
-
-def _kind(x: Any, kind: type) -> str:
-    if issubclass(kind, Variable):
-        return TRACED
-    if kind in plugins.by_type:
-        return TRACED if isinstance(plugins.by_type[kind], TransformedBackend) else ARRAY
-    if issubclass(kind, (*PLAIN, slice, re.Pattern, re.Match, *DATES)) or plugins.is_scalar(x):
-        return SIMPLE
-    if issubclass(kind, BOXES):
-        return BOX
-    if kind in VIEWS:
-        return VIEW
-    if hasattr(kind, "__dlpack__") or hasattr(kind, "__array_interface__"):
-        return ARRAY
-    return OTHER
-
-
-def is_inside(x: Any) -> bool:
-    """Return whether an object is an array of a transformation, or a Variable over such an array."""
-    if kind_of(x) is not TRACED:
-        return False
-    array = x._array if isinstance(x, Variable) else x
-    return array is not None and kind_of(array) is TRACED

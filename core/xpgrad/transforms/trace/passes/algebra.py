@@ -24,16 +24,11 @@ class Simplifier:
 
     Attributes
     ----------
-    aliases : Aliases
-    makers : dict from Value to Call
-    units : set of Value
-        Arrays of ones.
-    operands : set of Value
-        Values that calls take.
-    shares : bool
-        Whether outputs may share memory with other arrays.
-    any_layout : bool
-        Whether it does not matter how the results of later sums are rounded.
+    aliases, makers : Aliases, dict from Value to Call
+    units, operands : set of Value
+        Arrays of ones, and values that calls take.
+    shares, any_layout : bool
+        Whether outputs may share memory with other arrays; whether it does not matter how later sums are rounded.
     """
 
     def __init__(self, program: Program, any_layout: bool = False) -> None:

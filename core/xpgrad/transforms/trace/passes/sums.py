@@ -22,10 +22,8 @@ class Term:
 
     Attributes
     ----------
-    call : Call
-        The call that computes the term.
-    rows : tuple of Value
-        The arrays.
+    call, rows : Call, tuple of Value
+        The call that computes the term, and the arrays.
     key : object
         Equal for terms that can be merged.
     """

@@ -1,0 +1,80 @@
+"""The kinds of the objects that a call meets, and the values of arrays."""
+
+import array
+import collections
+import datetime
+import decimal
+import functools
+import math
+import re
+import types
+from typing import Any
+
+from xpgrad.backend.plugins import plugins
+from xpgrad.graph.variable import Variable
+from xpgrad.transforms.enclosing.backend import TransformedBackend
+from xpgrad.types import Array
+
+PLAIN = (bool, int, float, complex, str, bytes, type(None), type(...), range)
+BOXES = (
+    list, dict, set, tuple, frozenset, collections.deque, bytearray, array.array, types.MappingProxyType,
+)  # fmt: skip
+"""Containers written in C, whose items are looked at without any code being run."""
+MAX_BYTES = 2**20
+"""Values of larger arrays are not compared at each call."""
+TRACED, ARRAY, SIMPLE, BOX, VIEW, OTHER = "traced", "array", "plain", "box", "view", "other"
+VIEWS: tuple[type, ...] = (type({}.keys()), type({}.values()), type({}.items()))
+DATES = datetime.date, datetime.time, datetime.timedelta, datetime.tzinfo, decimal.Decimal
+"""Types written in C whose objects never change."""
+_kinds: dict[type, str] = {}
+
+
+def kind_of(x: Any) -> str:
+    """Return the kind of an object: a Variable or an array of a transformation, another array, ..."""
+    kind = type(x)
+    found = _kinds.get(kind)
+    if found is None:
+        found = _kind(x, kind)
+        if len(_kinds) < 10_000:
+            _kinds[kind] = found
+    return found
+
+
+def _kind(x: Any, kind: type) -> str:
+    if issubclass(kind, Variable):
+        return TRACED
+    if kind in plugins.by_type:
+        return TRACED if isinstance(plugins.by_type[kind], TransformedBackend) else ARRAY
+    if issubclass(kind, (*PLAIN, slice, re.Pattern, re.Match, *DATES)) or plugins.is_scalar(x):
+        return SIMPLE
+    if issubclass(kind, BOXES):
+        return BOX
+    if kind in VIEWS:
+        return VIEW
+    if hasattr(kind, "__dlpack__") or hasattr(kind, "__array_interface__"):
+        return ARRAY
+    return OTHER
+
+
+def is_inside(x: Any) -> bool:
+    """Return whether an object is an array of a transformation, or a Variable over such an array."""
+    if kind_of(x) is not TRACED:
+        return False
+    array = x._array if isinstance(x, Variable) else x
+    return array is not None and kind_of(array) is TRACED
+
+
+def is_small(x: Array) -> bool:
+    """Return whether the values of an array are compared at each call."""
+    return bool(math.prod(x.shape) * getattr(x.dtype, "itemsize", 16) <= MAX_BYTES)
+
+
+@functools.cache
+def shows_views(backend: Any) -> bool:
+    """Return whether a library shows which arrays are views; else some that seem so may be copies."""
+    return backend is not None and not backend.is_view(backend.namespace.zeros(1))
+
+
+def values(x: Any) -> Any:
+    """Return a value that changes when an array is written to."""
+    return plugins.backend_of(x).fingerprint(x)
