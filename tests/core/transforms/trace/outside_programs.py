@@ -250,6 +250,8 @@ STATES = {
     "a cached list": ("a = [2.0]\n@functools.cache\ndef h(): return a", "sum(h()) * h()[0]", "a.append(5.0)"),
     "an array in a tuple": ("t = (np.ones(2), 3.0)", "float(t[0][1])", "t[0][1] = 5.0"),
     "arrays in a new list": ("n = np.ones(3)", "(n * float(np.sum([n, n])))[0]", "n[1] = 5.0"),
+    "what fills a new list": ("a = [2.0]\ndef fill(xs, *, into, first):\n    first.append(1.0)\n    into.extend(xs)\n"
+        "    return into + first", "sum(fill(a, first=[], into=[0.5]))", "a.append(5.0)"),
     "a dictionary in a new class": ("a = [2.0]", "sum(type('T', (), {'a': a}).a)", "a.append(5.0)"),
 }  # fmt: skip
 PLACES = {

@@ -36,13 +36,10 @@ class Symbol:
 
     Attributes
     ----------
-    builder : Builder
-    statement : Statement
-    spec : Spec
-    ended : bool
-        Whether it follows a reduction that ends the group.
-    short : bool
-        Whether its axes are the axes of the rows, without axes of length 1 for the columns.
+    builder, statement, spec : Builder, Statement, Spec
+    ended, short : bool
+        Whether it follows a reduction that ends the group, and whether its axes are the axes of the rows, without axes
+        of length 1 for the columns.
     """
 
     __slots__ = ("builder", "ended", "short", "spec", "statement")

@@ -86,7 +86,7 @@ class Calls(Facts):
         if isinstance(f, types.FunctionType):
             return self._function(sh, f, args)
         if isinstance(f, functools.partial):
-            sh.given = ()
+            sh.given, sh.keywords = (), {}
             if f.keywords:
                 self.look(f.keywords, deep=False)
             self.know_all(f.args)
@@ -226,7 +226,7 @@ class Calls(Facts):
     def _over(self, sh: Any, f: Any, args: Sequence[Any]) -> Any:
         """Return the like of a container or iterator of the items of containers; None if they are not seen."""
         args = sh.given if f is zip else args  # without `strict`
-        if not args or not all(type(x) in SEEN for x in args) or (sh.named and f not in LOOPS):
+        if not args or not all(type(x) in SEEN for x in args) or (f in COPIES and (sh.named or len(args) > 1)):
             return None
         for x in args:
             self.look(x, deep=False)

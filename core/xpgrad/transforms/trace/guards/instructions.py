@@ -332,17 +332,18 @@ def call(self: Calls, sh: Any, s: Stack, arg: int, value: Any) -> None:
     function, first = (one, two) if VERSION >= (3, 13) else (two, one) if one is NULL else (one, two)
     if first is not NULL:
         args = [first, *args]
-    sh.given = args[: len(args) - sh.named]
+    count = len(args) - len(sh.named)
+    sh.given, sh.keywords = args[:count], dict(zip(sh.named, args[count:], strict=True))
     s.append(self.call(sh, function, args))
-    sh.named = 0
+    sh.named = ()
 
 
 def kw_names(self: Calls, sh: Any, s: Stack, arg: int, value: Any) -> None:
-    sh.named = len(sh.code.co_consts[arg])
+    sh.named = sh.code.co_consts[arg]
 
 
 def call_kw(self: Calls, sh: Any, s: Stack, arg: int, value: Any) -> None:
-    sh.named = len(s.pop())
+    sh.named = s.pop()
     call(self, sh, s, arg, value)
 
 
@@ -353,8 +354,8 @@ def call_function_ex(self: Calls, sh: Any, s: Stack, arg: int, value: Any) -> No
     for x in (args, *rest):
         self.look(x, False)
     known = [y for x in rest if isinstance(x, dict) for y in x.values()]
-    sh.given = ()
-    s.append(self.call(sh, function, [*(args if isinstance(args, tuple) else (args,)), *rest, *known]))
+    sh.given, sh.keywords = (), {}
+    s.append(self.call(sh, function, [*(args if isinstance(args, (tuple, list)) else (args,)), *rest, *known]))
 
 
 RULES: dict[str, Rule] = {

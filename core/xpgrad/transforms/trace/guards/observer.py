@@ -59,10 +59,8 @@ class Observer(Calls):
 
     Parameters
     ----------
-    function : callable
-        The called function.
-    meets : callable
-        See `Facts`.
+    function, meets : callable
+        The called function; see `Facts`.
     """
 
     def __init__(self, function: Callable[..., Any], meets: Callable[[Any], None]) -> None:
@@ -164,7 +162,8 @@ class Observer(Calls):
         if code.co_varnames[:1] == (".0",):
             sh.loop = twin(frame.f_locals[".0"])
         elif parent is not None and function is parent.calling is not None:
-            sh.fresh.update(name for name, x in zip(code.co_varnames, parent.given, strict=False) if self.is_new(x))
+            given = dict(zip(code.co_varnames, parent.given, strict=False)) | parent.keywords
+            sh.fresh.update(name for name, x in given.items() if self.is_new(x))
         self._inner.update((id(c), sh) for c in code.co_consts if type(c) is types.CodeType)
         if function is None or ours or inside or id(function) in self.made or id(function) in self.seen:
             return

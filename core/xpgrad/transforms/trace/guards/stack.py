@@ -142,8 +142,8 @@ class Shadow:
         Whether the value on top is the result of a function called by the instruction, and that function.
     late : tuple, partial, str or None
         The later known value on top, a function that returns it, or the variable that holds it.
-    given, named : sequence, int
-        The positional arguments of the last call; how many arguments of the next one are named.
+    given, keywords, named : sequence, dict, tuple of str
+        The positional and the named arguments of the last call; the names of those of the next one.
     handed, loop : dict from code to function, Twin or None
         The functions that have been passed to other functions; what a comprehension goes over.
     skip, may : int, tuple of int
@@ -153,8 +153,8 @@ class Shadow:
     """
 
     __slots__ = (
-        *("calling", "code", "frame", "fresh", "function", "given", "handed", "late", "loop", "may", "named", "ours"),
-        *("plan", "skip", "stack", "waits"),
+        *("calling", "code", "frame", "fresh", "function", "given", "handed", "keywords", "late", "loop", "may"),
+        *("named", "ours", "plan", "skip", "stack", "waits"),
     )
 
     def __init__(self, frame: types.FrameType, function: Any, handed: dict[types.CodeType, Any], ours: bool) -> None:
@@ -163,9 +163,11 @@ class Shadow:
         self.plan = plan(frame.f_code)
         self.stack: list[Any] = []
         self.fresh: set[str] = set()
-        self.waits, self.named = False, 0
+        self.waits = False
+        self.named: tuple[str, ...] = ()
         self.calling: Any = None
         self.given: Sequence[Any] = ()
+        self.keywords: dict[str, Any] = {}
         self.late: Any = None
         self.loop: Any = None
         self.skip: int | None = None
