@@ -1,7 +1,7 @@
 """`load_program`: a program that `Program.save` has written."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from xpgrad.backend.checks import same_place
@@ -151,7 +151,21 @@ def _made(described: dict[str, Any], device: Device, arrays: Mapping[str, Array]
     program = Program(str(described["name"]), inputs, outputs, tuple(calls))
     made = SavedProgram(program, device, described["inputs"], weights)
     made._arguments, made._results = decoder.decode(described["arguments"]), decoder.decode(described["results"])
+    known = {"output": range(len(outputs)), "argument": [n for kind, n in _leaves(made._arguments) if kind == "array"]}
+    if not all(kind == "is" or number in known.get(kind, ()) for kind, number in _leaves(made._results)):
+        raise damaged("numbers of arrays as results")
     return made
+
+
+def _leaves(tree: Any) -> Iterator[tuple[str, Any]]:
+    """Yield the leaves of the arguments or results in a file, and their kinds."""
+    if not isinstance(tree, (dict, list, tuple, type(None))):
+        raise damaged("containers of arrays as arguments and results")
+    if type(tree) is list and len(tree) == 2 and type(tree[0]) is str:
+        yield tree[0], tree[1]
+    else:
+        for item in tree.values() if isinstance(tree, dict) else tree or ():
+            yield from _leaves(item)
 
 
 def _match(known: Any, given: Any, found: dict[int, Array], where: str) -> None:
@@ -166,9 +180,9 @@ def _match(known: Any, given: Any, found: dict[int, Array], where: str) -> None:
         if type(given) is not type(known[1]) or given != known[1]:
             raise ValueError(f"a saved program expected {known[1]!r} in {where}, as it was recorded, got {given!r:.60}")
         return
-    if type(known) is not type(given) or len(known) != len(given):
+    if type(known) is not type(given) or len(known or ()) != len(given or ()):
         raise TypeError(f"a saved program expected {_shown(known)} in {where}, got {_shown(given)}")
-    for key in known if isinstance(known, dict) else range(len(known)):
+    for key in known if isinstance(known, dict) else range(len(known or ())):
         if isinstance(given, dict) and key not in given:
             raise TypeError(f"a saved program expected an argument {key!r} in {where}")
         _match(known[key], given[key], found, f"{where} at [{key!r}]")
@@ -185,4 +199,4 @@ def _built(tree: Any, outputs: list[Array], found: dict[int, Array]) -> Any:
         return outputs[content] if kind == "output" else found[content] if kind == "argument" else content
     if isinstance(tree, dict):
         return {key: _built(item, outputs, found) for key, item in tree.items()}
-    return type(tree)(_built(item, outputs, found) for item in tree)
+    return None if tree is None else type(tree)(_built(item, outputs, found) for item in tree)

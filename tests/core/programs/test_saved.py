@@ -40,6 +40,7 @@ CASES = {
     "images": (image_net, (IMAGES,)),
     "a gradient": (gradient, (X, LABELS)),
     "a tree": (lambda: lambda d, n: [d["x"] * n, d["x"]], ({"x": X}, 3)),
+    "nothing": (lambda: lambda d, n: (d["x"] * 2, n, {"none": None, "empty": []}), ({"x": X, "mask": None}, None)),
     "linear algebra": (lambda: lambda x: xp.linalg.qr(x)[0] @ xp.linalg.inv(x.T @ x + xp.eye(3)), (X.astype(float),)),
 }
 
@@ -60,7 +61,7 @@ def close(a, b):
         return a.keys() == b.keys() and all(close(a[key], b[key]) for key in a)
     if isinstance(a, (list, tuple)):
         return type(a) is type(b) and all(map(close, a, b))
-    if isinstance(a, str):
+    if a is None or isinstance(a, str):
         return a == b
     return np.allclose(xpgrad.get_device("@numpy").send(getattr(a, "array", a)), getattr(b, "array", b), rtol=1e-5)
 
@@ -157,7 +158,8 @@ def set_function(*function):
         lambda d: d["calls"][0].update(args={"list": [{"made": 1}]}),
         lambda d: d["inputs"][0].update(spec=[[-1, 3], "float32"]),
         lambda d: d["inputs"][0].update(spec=[[4, 3], "object"]),
-        lambda d: d.update(outputs=["text"]),
+        lambda d: d.update(outputs=["text"]), lambda d: d.update(outputs=[]), lambda d: d.update(results=-1),
+        lambda d: d.update(results={"list": ["argument", 7]}), lambda d: d.update(arguments="x"),
     ],
 )  # fmt: skip
 def test_a_changed_file_raises(change):
