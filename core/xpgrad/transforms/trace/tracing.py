@@ -154,7 +154,7 @@ class Trace:
             with following(self.facts):
                 returned = called_with(cuts.entered(), f, *args, **without_state(kwargs))
         except BaseException:
-            self.facts.leave()
+            self.facts.leave(level.escapes_in)
             raise
         finally:
             self.facts.end()

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 import xpgrad
-from xpgrad import CompileWarning, Variable, compile, grad
+from xpgrad import CompileWarning, Link, Variable, compile, grad
+from xpgrad import array_api as xp
 from xpgrad import functions as F
 from xpgrad import links as L
 from xpgrad.transforms.trees import flatten
@@ -215,3 +216,38 @@ def test_a_copy_of_a_model_that_a_call_makes_has_new_arrays_each_time():
     with pytest.warns(CompileWarning, match="other arrays from outside"):
         found = [compiled(X.astype("f4")) for _ in range(3)]
     np.testing.assert_allclose(values(found), [model(X.astype("f4")).array] * 3)
+
+
+def test_a_failed_call_leaves_no_array_of_its_own_outside():
+    state, fails = {"n": np.zeros(3)}, [True]
+
+    @compile
+    def step(x):
+        state["n"] = state["n"] + xp.sum(x)
+        if fails[0]:
+            raise KeyboardInterrupt
+        return state["n"] * x
+
+    with pytest.raises(KeyboardInterrupt):
+        step(np.ones(3))
+    fails[0] = False
+    for count in range(1, 5):
+        np.testing.assert_array_equal(getattr(state["n"], "array", state["n"]), 3.0 * (count - 1) * np.ones(3))
+        np.testing.assert_array_equal(step(np.ones(3)), 3.0 * count * np.ones(3))
+
+
+def test_a_compiled_method_in_a_compiled_function():
+    class Doubled(Link):
+        by = 2.0
+
+        @compile
+        def forward(self, x):
+            return x * self.by
+
+    link = Doubled()
+    f = compile(lambda x: link(x) + link.forward(x))
+    for by in 2.0, 5.0:
+        link.by = by
+        for _ in range(4):
+            np.testing.assert_array_equal(f(np.ones(2)), 2.0 * by * np.ones(2))
+    assert f.cache_info().hits == 4

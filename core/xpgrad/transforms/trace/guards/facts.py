@@ -190,10 +190,10 @@ class Facts:
         """Return whether the call has read what it sets."""
         return any((kind, id(effect.owner), name_of(effect.key)) in self.guards for kind in READ)
 
-    def leave(self) -> None:
-        """Restore the outer arrays after a failed call."""
-        for effect in (self.effects[place] for place in self.entered if place in self.effects):
-            effect.set(effect.value)
+    def leave(self, escapes: Callable[[Any], Any]) -> None:
+        """Restore the outer arrays after a failed call, and what holds one of its arrays by `escapes`."""
+        for place in [place for place, e in self.effects.items() if place in self.entered or escapes(e.now())]:
+            self.effects[place].set(self.effects.pop(place).value)
 
     # Whole reads
 
@@ -353,7 +353,10 @@ class Facts:
     def _of_descriptor(self, sh: Any, o: Any, name: str, found: Any) -> Any:
         """Return the value of a property or another descriptor: its code is followed, or it is read again."""
         if is_ours(type(found).__module__) and is_trusted(type(found).__module__):
-            return self.read("attribute", o, name, getattr(o, name, ABSENT))
+            value: Any = getattr(o, name, ABSENT)  # a bound method is another object each time
+            bound = isinstance(value, types.MethodType)
+            self.read(*(("method", o, name, value.__func__) if bound else ("attribute", o, name, value)))
+            return value
         plain = isinstance(found, PROPERTIES)
         code = getattr(found, "fget", None) or getattr(found, "func", None)
         if plain and is_trusted(getattr(code, "__module__", None) or ""):

@@ -38,10 +38,8 @@ class Sums:
 
     Attributes
     ----------
-    new : dict from Call to list of Call
-        Replacements of calls.
-    renamed : dict from Value to Value
-        Sums with one remaining term.
+    new, renamed : dict from Call to list of Call, dict from Value to Value
+        Replacements of calls, and sums with one remaining term.
     """
 
     def __init__(self, program: Program) -> None:
