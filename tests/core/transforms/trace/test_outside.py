@@ -11,6 +11,7 @@ import xpgrad
 from xpgrad import Variable
 from xpgrad import array_api as xp
 from xpgrad.testing.arrays import on_host
+from xpgrad.transforms.trace.guards.facts import Facts
 
 pytestmark = pytest.mark.exhaustive(1)
 
@@ -91,6 +92,25 @@ def test_an_array_that_only_its_library_computes_is_state(device):
     np.testing.assert_allclose(found, 1 / (1 - 0.5 ** np.arange(1, 9)))
     assert step.cache_info().hits > 2
     assert float(on_host(Variable(state["steps"]).array)[0]) == 8.0
+
+
+def test_appends_to_a_list_cost_the_same_each(monkeypatch):
+    counts = []
+    original = Facts.is_risky
+    monkeypatch.setattr(Facts, "is_risky", lambda *args: counts.append(1) or original(*args))
+
+    def appended(x, n):
+        found = []
+        for i in range(n):
+            found.append(x * i)
+        return found[-1]
+
+    found = []
+    for n in 50, 100:
+        counts.clear()
+        xpgrad.compile(appended)(np.ones(1), n)
+        found.append(len(counts))
+    assert found[1] < 2.5 * found[0]
 
 
 def test_number_of_programs():
