@@ -1,4 +1,4 @@
-"""All that the author of a backend needs: ``from xpgrad.plugin import ArrayAPIBackend, hookimpl``."""
+"""All that the author of a backend or of an adapter needs: ``from xpgrad.plugin import ArrayAPIBackend, hookimpl``."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -26,15 +26,18 @@ from xpgrad.config import config
 from xpgrad.errors import BackendUnavailable
 from xpgrad.listing import listed as _listed
 
+if TYPE_CHECKING:
+    from xpgrad.transforms.products import unchecked_vjp as unchecked_vjp
+
 __all__ = [
     "API_VERSION", "BINARY_OPERATORS", "CHAPTERS", "FACTS", "OPERATORS", "ArrayAPIBackend", "Backend",
     "BackendUnavailable", "Capabilities", "CarriesGraphs", "Device", "FloatLimits", "Geometry", "PluginWarning",
     "Programs", "RowFunction", "RowKernel", "Spec", "block", "check_cast", "checks_index_arrays", "class_name",
     "config", "flat_index", "from_executors", "hookimpl", "programs_of", "python_operator", "register",
-    "run_all", "scatter_add_by_sorting", "threads",
+    "run_all", "scatter_add_by_sorting", "threads", "unchecked_vjp",
 ]  # fmt: skip
 if not TYPE_CHECKING:
-    __getattr__, __dir__ = _listed(__name__, __all__)
+    __getattr__, __dir__ = _listed(__name__, __all__, {"unchecked_vjp": "xpgrad.transforms.products"})
 
 
 def register(plugin: Any, name: str) -> Backend:

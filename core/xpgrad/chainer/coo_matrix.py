@@ -34,14 +34,9 @@ class CooMatrix:
     """
 
     def __init__(
-        self,
-        data: AnyArray,
-        row: AnyArray,
-        col: AnyArray,
-        shape: tuple[int, ...],
-        order: Literal["C", "F", "other"] | None = None,
-        requires_grad: bool = False,
-    ) -> None:
+        self, data: AnyArray, row: AnyArray, col: AnyArray, shape: tuple[int, ...],
+        order: Literal["C", "F", "other"] | None = None, requires_grad: bool = False,
+    ) -> None:  # fmt: skip
         self.data = data if isinstance(data, Variable) else Variable(data, requires_grad=requires_grad)
         self.row, self.col = as_array(row), as_array(col)
         size = self.data.shape

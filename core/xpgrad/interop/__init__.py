@@ -13,8 +13,8 @@ from xpgrad.graph.methods import copies
 
 copies.PASSING_ON.add("xarray")  # xarray makes deep copies in `sortby`, `reindex` and other methods
 
-_PUBLIC = ("einops",)
-"""Modules of this package that users import."""
+_PUBLIC = "einops", "stand_in"
+"""Modules of this package that users and plugins import."""
 _ELSEWHERE = ("scipy",)
 """Modules of xpgrad that are doors, too."""
 

@@ -77,14 +77,9 @@ class MultithreadIterator(_Ahead):
     """
 
     def __init__(
-        self,
-        dataset: Any,
-        batch_size: int,
-        repeat: bool = True,
-        shuffle: bool | None = None,
-        n_threads: int = 1,
+        self, dataset: Any, batch_size: int, repeat: bool = True, shuffle: bool | None = None, n_threads: int = 1,
         order_sampler: Sampler | None = None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self.n_threads = n_threads
         super().__init__(dataset, batch_size, 1, repeat, shuffle, order_sampler)
 
@@ -116,15 +111,9 @@ class MultiprocessIterator(_Ahead):
     start_method: str | None = "spawn"
 
     def __init__(
-        self,
-        dataset: Any,
-        batch_size: int,
-        repeat: bool = True,
-        shuffle: bool | None = None,
-        n_processes: int | None = None,
-        n_prefetch: int = 1,
-        order_sampler: Sampler | None = None,
-    ) -> None:
+        self, dataset: Any, batch_size: int, repeat: bool = True, shuffle: bool | None = None,
+        n_processes: int | None = None, n_prefetch: int = 1, order_sampler: Sampler | None = None,
+    ) -> None:  # fmt: skip
         self.n_processes = n_processes or os.cpu_count() or 1
         super().__init__(dataset, batch_size, n_prefetch, repeat, shuffle, order_sampler)
 

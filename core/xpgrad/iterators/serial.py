@@ -66,13 +66,9 @@ class SerialIterator(Iterator):
     """
 
     def __init__(
-        self,
-        dataset: Any,
-        batch_size: int,
-        repeat: bool = True,
-        shuffle: bool | None = None,
+        self, dataset: Any, batch_size: int, repeat: bool = True, shuffle: bool | None = None,
         order_sampler: Sampler | None = None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         if shuffle is not None and order_sampler is not None:
             raise ValueError("SerialIterator: expected shuffle= or order_sampler=, got both")
         if batch_size < 1:

@@ -163,12 +163,8 @@ class NpzDeserializer(Deserializer):
 
 
 def load(
-    arrays: Mapping[str, Any],
-    obj: Any,
-    path: str,
-    strict: bool,
-    ignore_names: Ignored | Iterable[Ignored] | None,
-) -> None:
+    arrays: Mapping[str, Any], obj: Any, path: str, strict: bool, ignore_names: Ignored | Iterable[Ignored] | None,
+) -> None:  # fmt: skip
     """Load `obj` from a mapping; on an error, `obj` is unchanged.
 
     Raises

@@ -19,19 +19,10 @@ Arrays = Array | Sequence[Array | None]
 
 
 def check_backward(
-    func: Callable[..., Any],
-    x_data: Arrays,
-    y_grad: Arrays | None,
-    params: Variable | Sequence[Variable] = (),
-    eps: float = 1e-3,
-    atol: float = 1e-5,
-    rtol: float = 1e-4,
-    no_grads: Sequence[bool] | None = None,
-    dtype: Dtype | None = None,
-    detect_nondifferentiable: bool = False,
-    *,
-    seed: int = 0,
-) -> None:
+    func: Callable[..., Any], x_data: Arrays, y_grad: Arrays | None, params: Variable | Sequence[Variable] = (),
+    eps: float = 1e-3, atol: float = 1e-5, rtol: float = 1e-4, no_grads: Sequence[bool] | None = None,
+    dtype: Dtype | None = None, detect_nondifferentiable: bool = False, *, seed: int = 0,
+) -> None:  # fmt: skip
     """Raise AssertionError if the gradients of `func` disagree with finite differences.
 
     The derivative of ``sum(y_grad * func(x))`` along one random direction through all inputs and parameters is computed
@@ -82,21 +73,11 @@ def check_backward(
 
 
 def check_double_backward(
-    func: Callable[..., Any],
-    x_data: Arrays,
-    y_grad: Arrays | None,
-    x_grad_grad: Arrays,
-    params: Variable | Sequence[Variable] = (),
-    params_grad_grad: Arrays = (),
-    eps: float = 1e-3,
-    atol: float = 1e-4,
-    rtol: float = 1e-3,
-    no_grads: Sequence[bool] | None = None,
-    dtype: Dtype | None = None,
-    detect_nondifferentiable: bool = False,
-    *,
-    seed: int = 0,
-) -> None:
+    func: Callable[..., Any], x_data: Arrays, y_grad: Arrays | None, x_grad_grad: Arrays,
+    params: Variable | Sequence[Variable] = (), params_grad_grad: Arrays = (), eps: float = 1e-3, atol: float = 1e-4,
+    rtol: float = 1e-3, no_grads: Sequence[bool] | None = None, dtype: Dtype | None = None,
+    detect_nondifferentiable: bool = False, *, seed: int = 0,
+) -> None:  # fmt: skip
     """Raise AssertionError if the second derivatives of `func` disagree with finite differences.
 
     The first-order gradients of `func`, as a function of `x_data`, `y_grad` and `params`, are checked as by
@@ -142,16 +123,9 @@ class _Check:
     """One comparison of the two directional derivatives of a function."""
 
     def __init__(
-        self,
-        name: str,
-        func: Callable[..., Any],
-        x_data: tuple[Array, ...],
-        y_grad: Arrays | None,
-        params: tuple[Variable, ...],
-        no_grads: Sequence[bool] | None,
-        dtype: Dtype | None,
-        seed: int,
-    ) -> None:
+        self, name: str, func: Callable[..., Any], x_data: tuple[Array, ...], y_grad: Arrays | None,
+        params: tuple[Variable, ...], no_grads: Sequence[bool] | None, dtype: Dtype | None, seed: int,
+    ) -> None:  # fmt: skip
         self.name, self.func, self.params = name, func, params
         self.xs = [Variable(x) for x in x_data]
         self.y_grad = None if y_grad is None else _as_tuple(y_grad)

@@ -16,15 +16,10 @@ class NondifferentiableError(Exception):
 
 
 def numerical_grad(
-    f: Callable[[], Sequence[Array | None]],
-    inputs: Sequence[Array],
-    grad_outputs: Sequence[Array | None],
-    eps: float = 1e-3,
-    detect_nondifferentiable: bool = False,
-    diff_atol: float = 0,
-    diff_rtol: float = 1e-2,
+    f: Callable[[], Sequence[Array | None]], inputs: Sequence[Array], grad_outputs: Sequence[Array | None],
+    eps: float = 1e-3, detect_nondifferentiable: bool = False, diff_atol: float = 0, diff_rtol: float = 1e-2,
     center_outputs: Sequence[Array | None] | None = None,
-) -> tuple[Array, ...]:
+) -> tuple[Array, ...]:  # fmt: skip
     """Return the gradients of ``sum(grad_outputs * f())`` with respect to each element of `inputs`.
 
     Parameters

@@ -113,7 +113,7 @@ class RootArgument:
         self.counts: list[bool] = []
         self.roots: list[Variable] = []
         self._leaves: list[Any] = []
-        make = make or _root
+        make = make or new_root
         for leaf, x in zip(leaves, variables, strict=True):
             counts = x._node.spec.differentiable
             if counts:
@@ -143,7 +143,8 @@ class RootArgument:
         return [leaf for leaf, counts in zip(leaves, self.counts, strict=True) if counts]
 
 
-def _root(x: Variable, mode: Mode) -> Variable:
+def new_root(x: Variable, mode: Mode) -> Variable:
+    """Return a root over the array of `x`, connected to `x` if results of the transform are to be connected."""
     if mode.recorded and x._node.requires_grad:
         connected: Variable = called_with(backprop_mode(True), alias, x)
         return connected

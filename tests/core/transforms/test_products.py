@@ -4,10 +4,12 @@ import numpy as np
 import pytest
 from tests.building import array, place, values, variable
 
+from xpgrad import Variable
 from xpgrad import array_api as xp
 from xpgrad.errors import GradientError, StructureError
+from xpgrad.plugin import unchecked_vjp
 from xpgrad.testing.arrays import on_host
-from xpgrad.transforms import grad, jvp, linearize, vjp
+from xpgrad.transforms import grad, jvp, linearize, products, vjp, vmap
 
 
 def outputs(x, p):
@@ -61,6 +63,50 @@ def test_a_cotangent_must_fit(device, cotangent, error, text):
     _, pullback = vjp(lambda x: {"y": x}, array(device, [1.0, 2.0]))
     with pytest.raises(error, match=text):
         pullback(cotangent and {"y": array(device, cotangent)})
+
+
+def checked(f, primals):
+    outputs, pullback = vjp(f, primals, allow_constant=True)
+    return outputs, lambda cotangents: pullback(cotangents)[0]
+
+
+@pytest.mark.parametrize("made", [checked, unchecked_vjp])
+@pytest.mark.parametrize("dtype", ["float32", "complex128"])
+def test_vjp_of_lists(made, dtype, device, monkeypatch):
+    primals = [array(device, [0.3, 0.7], dtype), array(device, [2.0, 3.0], dtype), array(device, [1.0], dtype)]
+    starts, between = [], products.between
+    monkeypatch.setattr(products, "between", lambda *given: starts.append(given) or between(*given))
+    outputs, pullback = made(lambda given: [given[0] * given[1] + given[2], given[0], xp.sum(given[1])], primals)
+    seeds = [array(device, [1.0, -1.0], dtype), array(device, [0.5, 0.5], dtype), array(device, 2.0, dtype)]
+    for _ in range(2):
+        found = pullback(seeds)
+        assert list(map(values, found)) == [[2.5, -2.5], pytest.approx([2.3, 1.3]), [0.0]]
+        assert [place(g) for g in found] == [place(x) for x in primals]
+    assert values(outputs[2]) == 5.0
+    assert len(starts) == (made is unchecked_vjp)  # the functions in between are found once
+    constant, _ = made(lambda given: [], primals)
+    assert constant == []
+
+
+@pytest.mark.parametrize("made", [checked, unchecked_vjp])
+def test_vjp_of_lists_is_connected(made, device):
+    x, u = variable(device, [0.3, 0.7], "float64"), variable(device, [1.0, 2.0], "float64")
+
+    def pulled(x, u):
+        outputs, pullback = made(lambda given: [given[0] ** 3], [x])
+        assert isinstance(outputs[0], Variable)
+        return xp.sum(outputs[0] * pullback([u])[0])
+
+    slope = 15 * np.array([0.3, 0.7]) ** 4 * [1, 2]
+    pulled(x, u).backward()
+    np.testing.assert_allclose(on_host(x.grad), slope)
+    within = grad(pulled)(array(device, [0.3, 0.7], "float64"), array(device, [1.0, 2.0], "float64"))
+    np.testing.assert_allclose(on_host(within), slope)
+    rows = vmap(grad(pulled))(*(xp.stack([v, v * 2]).array for v in (x, u)))
+    np.testing.assert_allclose(on_host(rows), [slope, slope * 32])
+    _, pullback = made(lambda given: [given[0] * given[0]], [array(device, [0.3, 0.7], "float64")])
+    xp.sum(pullback([u])[0]).backward()
+    np.testing.assert_allclose(on_host(u.grad), np.array([0.3, 0.7]) ** 5 * 3 + [0.6, 1.4])
 
 
 def test_linearize_gives_the_output_and_a_linear_map_of_tangents(device, primals):

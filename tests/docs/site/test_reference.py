@@ -1,5 +1,6 @@
 """The reference: every public name is in the inventory and on a page, and the examples print what they say."""
 
+import ast
 import html
 import re
 from pathlib import Path
@@ -16,6 +17,25 @@ SNIPPETS = [
     for name, text in HEADING.findall(path.read_text())
 ]
 public = pytest.importorskip("_site.public", reason="needs docs on the path")
+PLUGINS = ROOT / "plugins"
+INTERNAL = {
+    "xpgrad-chainer": {
+        "xpgrad.backend.levels", "xpgrad.backend.plugins", "xpgrad.chainer", "xpgrad.cli.catalogue",
+        "xpgrad.dataset.convert", "xpgrad.graph.application", "xpgrad.graph.function_node", "xpgrad.initializers",
+        "xpgrad.links.n_step", "xpgrad.links.parameters", "xpgrad.optimizers.hooks", "xpgrad.training.updaters",
+    },
+    "xpgrad-jax": {
+        "xpgrad.interop.foreign", "xpgrad.interop.framework", "xpgrad.interop.ours", "xpgrad.interop.sharing",
+        "xpgrad.transforms.leaves", "xpgrad.transforms.trace.program", "xpgrad.transforms.trees",
+    },
+    "xpgrad-mlx": {"xpgrad.transforms.trace.program"},
+    "xpgrad-torch": {
+        "xpgrad.array_api.half_precision", "xpgrad.array_api.shared.axes", "xpgrad.config", "xpgrad.interop",
+        "xpgrad.interop.foreign", "xpgrad.interop.framework", "xpgrad.interop.ours", "xpgrad.interop.sharing",
+        "xpgrad.transforms.leaves", "xpgrad.transforms.trace.program", "xpgrad.transforms.trees",
+    },
+}  # fmt: skip
+"""The modules from which a plugin imports other than public names; only these plugins do so."""
 
 
 def test_the_reference_covers_all_public_modules() -> None:
@@ -39,6 +59,25 @@ def test_the_reference_covers_all_public_modules() -> None:
         "xpgrad.training.extension",
     }  # Chainer's, of no own names
     assert inside - technical - containers - set(public.MODULES) == set()
+
+
+def internal_modules(source: str) -> set[str]:
+    """Return the modules of xpgrad from which a source imports names that are not public."""
+    known, found = public.paths().keys() | public.MODULES.keys(), set()
+    for statement in ast.walk(ast.parse(source)):
+        if isinstance(statement, ast.Import):
+            found |= {each.name for each in statement.names if each.name not in known}
+        elif isinstance(statement, ast.ImportFrom) and statement.module:
+            imported = {f"{statement.module}.{each.name}" for each in statement.names}
+            found |= set() if imported <= known else {statement.module}
+    return {name for name in found if name.partition(".")[0] == "xpgrad"}
+
+
+@pytest.mark.parametrize("plugin", sorted(path.parent.name for path in PLUGINS.glob("*/pyproject.toml")))
+def test_plugins_import_public_names(plugin: str) -> None:
+    sources = [path.read_text(encoding="utf-8") for path in PLUGINS.joinpath(plugin, "src").rglob("*.py")]
+    assert sources
+    assert set().union(*map(internal_modules, sources)) == INTERNAL.get(plugin, set())
 
 
 def test_every_public_name_is_in_the_inventory(site: Path) -> None:

@@ -180,13 +180,9 @@ class Convertible(Declared):
         return plain.copy() if copy else plain
 
     def __dlpack__(
-        self,
-        *,
-        stream: Any = None,
-        max_version: tuple[int, int] | None = None,
-        dl_device: tuple[Any, int] | None = None,
-        copy: bool | None = None,
-    ) -> Any:
+        self, *, stream: Any = None, max_version: tuple[int, int] | None = None,
+        dl_device: tuple[Any, int] | None = None, copy: bool | None = None,
+    ) -> Any:  # fmt: skip
         """Return the array as a DLPack capsule for another library; a Variable in a graph raises, as for `np.asarray`.
 
         Raises

@@ -9,12 +9,8 @@ from typing import Any
 import numpy as np
 
 from xpgrad import FunctionNode, Variable, array_api, as_variable, no_backprop_mode
-from xpgrad.backend.levels import live
-from xpgrad.graph.backward import between, gradients
-from xpgrad.graph.sweep import Sweep
-from xpgrad.graph.variable import constant_variable
-from xpgrad.transforms import linearize, vjp
-from xpgrad.transforms.call import Mode, recording, transforming
+from xpgrad.plugin import unchecked_vjp
+from xpgrad.transforms import linearize
 from xpgrad_autograd import nodes
 from xpgrad_autograd.boxes import ArrayBox, Box, boxed, inside, is_box, plain, value_of
 from xpgrad_autograd.spaces import numpy_dtype, vspace
@@ -132,10 +128,7 @@ def make_vjp(fun: Callable[[Any], Any], x: Any) -> tuple[Callable[[Any], Any], A
     if nodes.needed(x):
         return nodes.make_vjp(fun, x)
     evaluation = Evaluation(fun, x)
-    plain_inputs = {type(leaf) for leaf in evaluation.inputs} <= {np.ndarray}
-    outermost = plain_inputs and recording() and not Mode(found=()).within
-    made = _outermost_vjp if outermost else functools.partial(vjp, allow_constant=True)
-    outputs, pullback = made(evaluation, evaluation.inputs)
+    outputs, pullback = unchecked_vjp(evaluation, evaluation.inputs)
     value = evaluation.value(outputs)
     if not outputs:
         warnings.warn(INDEPENDENT, stacklevel=3)
@@ -150,37 +143,9 @@ def make_vjp(fun: Callable[[Any], Any], x: Any) -> tuple[Callable[[Any], Any], A
         else:
             pairs = zip(leaves(evaluation.result), leaves(g), strict=True)
             given = [_cotangent(each, box.in_graph) for box, each in pairs if type(box) is ArrayBox]
-        (found,) = pullback(given)
-        return evaluation.gradient(found)
+        return evaluation.gradient(pullback(given))
 
     return pulled, value
-
-
-def _outermost_vjp(evaluation: Evaluation, inputs: list[Any]) -> tuple[list[Any], Callable[[list[Any]], Any]]:
-    """Return outputs and pullback for NumPy arrays outside all transforms, which needs less bookkeeping."""
-    roots = list(map(Variable, inputs))
-    outputs = transforming(evaluation, roots)
-    watched = {x._node: x for x in roots}
-    active: dict[Any, bool] = {}  # the functions in between, found at the first call
-
-    def pullback(cotangents: list[Any]) -> tuple[list[Any]]:
-        pairs = [(y, g) for y, g in zip(outputs, cotangents, strict=True) if y.requires_grad]
-        variables = [g for _, g in pairs if isinstance(g, Variable)]
-        if live or variables:
-            recorded = True in [g.requires_grad for g in variables]
-            starts = [(y, g if isinstance(g, Variable) else constant_variable(np.asarray(g))) for y, g in pairs]
-            made = [
-                np.zeros(x.shape, x.dtype) if g is None else g if recorded else g.array
-                for g, x in zip(gradients(starts, roots, recorded), inputs, strict=True)
-            ]
-            return (made,)
-        if not active:
-            active.update(between([y._node for y in outputs], watched.keys()))
-        seeds = [(y._node, np.asarray(g)) for y, g in pairs]
-        totals = Sweep(seeds, active=active, watch=watched.keys()).run().totals
-        return ([totals[x._node] if x._node in totals else np.zeros(x.shape, x.dtype) for x in roots],)
-
-    return [y.array for y in outputs], pullback
 
 
 def make_jvp(fun: Callable[[Any], Any], x: Any) -> Callable[[Any], tuple[Any, Any]]:

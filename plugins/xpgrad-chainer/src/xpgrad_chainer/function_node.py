@@ -3,8 +3,8 @@
 from typing import Any
 
 import xpgrad
-from xpgrad.graph.function_node import FunctionNode as Node
-from xpgrad.utils.type_check import InvalidType
+from xpgrad import FunctionNode as Node
+from xpgrad.errors import InvalidType
 from xpgrad_chainer.utils.type_check import get_function_check_context, get_types
 
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 from xpgrad import iterators
-from xpgrad.serializers.base import Deserializer
+from xpgrad.serializers import Deserializer
 
 
 class OrderSampler:

@@ -5,7 +5,8 @@ from typing import Any
 
 from xpgrad import as_array
 from xpgrad.backend.modules import device_of
-from xpgrad.dataset.convert import Converter, _stacked, concat_examples
+from xpgrad.dataset import Converter, concat_examples
+from xpgrad.dataset.convert import _stacked
 from xpgrad.functions import cast
 
 concat_examples_func: Any = concat_examples

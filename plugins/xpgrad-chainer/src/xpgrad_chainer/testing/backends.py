@@ -6,8 +6,8 @@ from contextlib import ExitStack
 from typing import Any
 
 import xpgrad
+from xpgrad import Device
 from xpgrad.backend import GpuDevice, get_device
-from xpgrad.backend.device import Device
 from xpgrad_chainer.testing import marks
 from xpgrad_chainer.testing.bundle import make_decorator
 

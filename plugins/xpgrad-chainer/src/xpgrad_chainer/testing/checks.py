@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from xpgrad import Variable, get_array_types
-from xpgrad.backend.device import Device
+from xpgrad import Device, Variable, get_array_types
 from xpgrad.backend.plugins import plugins
 from xpgrad.testing import assert_allclose
 from xpgrad.testing.gradient_check import NondifferentiableError

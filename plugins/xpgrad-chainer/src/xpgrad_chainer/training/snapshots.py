@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from xpgrad.serializers import load_npz
-from xpgrad.training.extension import Extension
+from xpgrad.training import Extension
 from xpgrad_chainer.serializers import serialize
 from xpgrad_chainer.training.writers import SimpleWriter
 

@@ -9,8 +9,7 @@ import numpy as np
 from xpgrad import Link, Parameter, Variable, get_array_module, get_array_types
 from xpgrad.chainer.cuda import to_cpu
 from xpgrad.reporter import DictSummary, report
-from xpgrad.training import PRIORITY_WRITER, get_trigger
-from xpgrad.training.extension import Extension
+from xpgrad.training import PRIORITY_WRITER, Extension, get_trigger
 from xpgrad_chainer.utils.argument import parse_kwargs
 
 SIGMAS = 0.13, 2.28, 15.87, 50, 84.13, 97.72, 99.87

@@ -10,8 +10,9 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from xpgrad import Variable as _Variable
+from xpgrad.errors import InvalidType
 from xpgrad.utils import type_check
-from xpgrad.utils.type_check import InvalidType, TypeInfo, TypeInfoTuple
+from xpgrad.utils.type_check import TypeInfo, TypeInfoTuple
 
 __all__ = [
     "Constant",

@@ -4,9 +4,8 @@ import math
 
 import numpy as np
 
-from xpgrad import utils
+from xpgrad import get_device, utils
 from xpgrad.backend import random
-from xpgrad.backend.current import get_device
 from xpgrad.backend.plugins import plugins
 from xpgrad.types import Array, Shape
 
