@@ -212,7 +212,7 @@ def _constant(array: Any) -> VariableNode:
 
 def _operand(scalar: Any) -> str:
     if not plugins.is_scalar(scalar):
-        return "constant array"
+        return getattr(scalar, "__name__", "constant array")
     return f"({scalar})" if not isinstance(scalar, complex) and scalar < 0 else str(scalar)
 
 

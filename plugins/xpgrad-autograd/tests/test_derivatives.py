@@ -217,6 +217,47 @@ def test_rules_of_the_program(ag, np, check):
     check(lambda x: np.sum(X[ordered(x)[1]] * ordered(x)[0] ** 2), modes=["rev"])(X)
 
 
+def test_a_rule_of_the_program_gets_arrays_and_boxes(ag, np, check):
+    from autograd.extend import defvjp, primitive
+    from autograd.tracer import isbox
+
+    seen, calls = [], []
+
+    @primitive
+    def squared(z):
+        calls.append(z)
+        return ag.grad(lambda v: v**3 / 3)(z) if np.ndim(z) == 0 and np.isrealobj(z) else z**2
+
+    def of_squared(ans, z):
+        def pulled(g):
+            seen.append((isbox(g), isbox(z), isbox(ans)))
+            return 2 * z * g
+
+        return pulled
+
+    defvjp(squared, of_squared)
+    assert ag.grad(squared)(1.5) == 3.0
+    assert seen == [(False, False, False)]
+    assert ag.grad(ag.grad(squared))(1.5) == 2.0
+    assert seen[1:] == [(False, True, True)]
+    assert len(calls) == 2
+    onp.testing.assert_allclose(ag.jacobian(squared)(X), onp.diag(2 * X))
+    onp.testing.assert_allclose(ag.hessian(lambda x: np.sum(squared(x)))(X), 2 * onp.eye(3))
+    check(squared, modes=["rev"])(X + 1j)
+    check(squared)(X.astype(onp.float32).astype(float))
+    assert ag.grad(lambda x: np.sum(squared(x)))(X.astype(onp.float32)).dtype == onp.float32
+    ag.grad(lambda x: [squared(x), calls.append(x)][0])(1.5)
+    assert squared(calls[-1])._node.label == "squared"
+
+    @primitive
+    def summed(x, y):
+        return np.sum(x) * y
+
+    defvjp(summed, lambda ans, x, y: lambda g: g * y, lambda ans, x, y: lambda g: g * np.sum(x))
+    onp.testing.assert_allclose(ag.grad(summed)(X, 2.0), [2.0, 2.0, 2.0])  # a gradient is stretched to the shape
+    assert ag.grad(summed, 1)(X, 2.0) == X.sum()
+
+
 def test_functions_of_scipy_accept_rules_of_the_program(ag, np, check):
     from autograd.extend import defvjp
     from autograd.scipy.linalg import expm

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from xpgrad import FunctionNode, Variable, array_api, as_variable, no_backprop_mode
+from xpgrad import FunctionNode, Variable, array_api, as_variable, get_device, no_backprop_mode
+from xpgrad import primitive as xpgrad_primitive
 from xpgrad.plugin import unchecked_vjp
 from xpgrad.transforms import linearize
 from xpgrad_autograd import nodes
@@ -88,6 +89,7 @@ def _conjugate(x: Any) -> Any:
     return x.conj() if numpy_dtype(x).kind == "c" else x
 
 
+HOST_DEVICE = get_device("@numpy")
 HOST = "cpu", "@numpy"
 """How NumPy and xpgrad call the device of NumPy's arrays."""
 
@@ -241,11 +243,21 @@ class Application(FunctionNode):
     function : callable
     args, kwargs : tuple, dict
         Its arguments, with boxes.
+    argnums : tuple of int
+        The arguments that have boxes.
+    result : object, optional
+        Its result, if it was called already.
     """
 
-    def __init__(self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        self.function, self.args, self.kwargs = function, args, kwargs
-        self.argnums = tuple([i for i, arg in enumerate(args) if is_box(arg) or any(map(is_box, leaves(arg)))])
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        argnums: tuple[int, ...],
+        result: Any = None,
+    ) -> None:
+        self.function, self.args, self.kwargs, self.argnums, self.result = function, args, kwargs, argnums, result
         self.is_flat = True not in [isinstance(args[i], TREES) for i in self.argnums]
 
     @property
@@ -266,8 +278,9 @@ class Application(FunctionNode):
     def forward(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
         """Return the arrays of the result."""
         self.retain_inputs(range(len(inputs)))
-        with no_backprop_mode():  # derivatives that it takes itself are of plain values
-            self.result = self.function(*self.with_arrays(list(map(plain, inputs))), **self.kwargs)
+        if self.result is None:
+            with no_backprop_mode():  # derivatives that it takes itself are of plain values
+                self.result = self.function(*self.with_arrays(list(map(plain, inputs))), **self.kwargs)
         if not isinstance(self.result, TREES):
             self.is_mixed = False
             self.retain_outputs((0,))
@@ -302,6 +315,10 @@ class Application(FunctionNode):
         return tuple(_gradient(found[i], inputs[i]) for i in target_input_indexes)
 
 
+def _argnums(args: tuple[Any, ...]) -> tuple[int, ...]:
+    return tuple([i for i, x in enumerate(args) if is_box(x) or (isinstance(x, TREES) and any(map(is_box, leaves(x))))])
+
+
 def _of_boxes(arg: Any, gradient: Any) -> list[Any]:
     return [g for leaf, g in zip(leaves(arg), leaves(gradient), strict=True) if is_box(leaf)]
 
@@ -330,10 +347,55 @@ def _gradient(g: Any, node: Any) -> Any:
     return g if isinstance(g, Variable) else Variable(g)
 
 
+class Call:
+    """A call of a primitive of the program whose only box is the argument `argnum`, and whose value is an array.
+
+    Attributes
+    ----------
+    value : array
+    """
+
+    def __init__(
+        self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], argnum: int, value: Any
+    ) -> None:
+        self.function, self.args, self.kwargs, self.argnum, self.value = function, args, kwargs, argnum, value
+        self.__name__ = getattr(function, "__name__", "primitive")
+
+    def gradient(self, gy: Any, y: Any, x: Any) -> Any:
+        """Return the gradient by the rule of the program: of arrays, or recorded for Variables."""
+        host, recorded = type(gy) is np.ndarray, isinstance(gy, Variable)
+        if host:
+            g = self._pulled(plain(gy), plain(y), plain(x))
+        else:
+            g = self._pulled(boxed(gy if recorded else Variable(gy)), *[boxed(as_variable(v)) for v in (y, x)])
+        if g is None or (host and type(g) is np.ndarray and g.dtype is x.dtype and g.shape == x.shape):
+            return g
+        g = _conjugate(_cotangent(g, x))  # as autograd has it, as within a sweep
+        return as_variable(g) if recorded else g.array if isinstance(g, Variable) else g
+
+    def _pulled(self, g: Any, ans: Any, x: Any) -> Any:
+        args = [*self.args]
+        args[self.argnum] = x
+        (found,) = nodes.vjp_of(self.function)((self.argnum,), ans, tuple(args), self.kwargs)(g)
+        return found
+
+
+@xpgrad_primitive(label="{call}", x=lambda xp, gy, y, x, call: call.gradient(gy, y, x))
+def _called(xp: Any, x: Any, /, *, call: Call) -> Any:
+    return call.value
+
+
 def _applied(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     if function in nodes.transposing:
         raise nodes.not_defined(function)
-    node = Application(function, args, kwargs)
+    argnums, result = _argnums(args), None
+    if len(argnums) == 1 and type(x := args[argnums[0]]) is ArrayBox and x.in_graph.device is HOST_DEVICE:
+        (i,) = argnums
+        with no_backprop_mode():  # derivatives that it takes itself are of plain values
+            result = function(*args[:i], x._value, *args[i + 1 :], **kwargs)
+        if not isinstance(result, TREES):
+            return boxed(_called(x.in_graph, call=Call(function, args, kwargs, i, _array(result))))
+    node = Application(function, args, kwargs, argnums, result)
     inputs = [x.in_graph for arg in args for x in leaves(arg) if is_box(x)]
     return node.of_result(map(boxed, node.apply(inputs)))
 
