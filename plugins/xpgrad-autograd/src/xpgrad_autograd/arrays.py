@@ -75,7 +75,11 @@ def full(shape: Any, fill_value: Any, dtype: Any = None, **options: Any) -> Any:
     """Return an array filled with a number, or with copies of an array."""
     if not has_box([fill_value]):
         return np.full(shape, fill_value, dtype, **options)
-    made = functions()["broadcast_to"](array(fill_value), shape)
+    value = array(fill_value)
+    if type(value) is ArrayBox and type(shape) is tuple:
+        made = boxed(array_api.broadcast_to(value.in_graph, shape))
+    else:
+        made = functions()["broadcast_to"](value, shape)
     return made if dtype is None else made.astype(dtype)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from xpgrad import as_variable
+from xpgrad import array_api, as_variable
 from xpgrad_autograd import nodes
 from xpgrad_autograd.boxes import DIRECT, ArrayBox, Box, boxed, functions, inside, plain, value_of, value_of_all
 
@@ -33,6 +33,11 @@ SEQUENCES = frozenset(
     )
 )
 """Functions that take sequences of arrays; elsewhere a list with boxes is an array."""
+
+
+REDUCTIONS = frozenset(("sum", "prod", "mean", "max", "min"))
+"""Functions that are those of the Array API, by their first two arguments and `keepdims`."""
+AXES = frozenset((int, tuple, type(None)))
 
 
 def has_box(values: Iterable[Any]) -> bool:
@@ -63,11 +68,15 @@ def wrapped(function: Callable[..., Any], name: str | None = None) -> Any:
     constant = name in CONSTANT
     convert = inside if name in SEQUENCES else _operand if isinstance(function, np.ufunc) else _argument
     unary = isinstance(function, np.ufunc) and function.nin == 1 and not constant
+    reduce = getattr(array_api, name) if name in REDUCTIONS else None
 
     @functools.wraps(function, updated=())
     def call(*args: Any, **kwargs: Any) -> Any:
         if unary and not kwargs and len(args) == 1 and type(args[0]) is ArrayBox:
             return boxed(function(args[0].in_graph))
+        if reduce is not None and args and type(args[0]) is ArrayBox and _is_short(args, kwargs):
+            axis = args[1] if len(args) == 2 else kwargs.get("axis")
+            return boxed(reduce(args[0].in_graph, axis=axis, keepdims=kwargs.get("keepdims", False)))
         if not has_box(args) and not (kwargs and has_box(kwargs.values())):
             return _unboxed(function, args, kwargs)
         if nodes.among(args):
@@ -83,6 +92,15 @@ def as_primitive(call: Any, function: Callable[..., Any]) -> Any:
     """Return a function with the attributes that mark it as a primitive."""
     call.fun, call._is_autograd_primitive = function, True
     return call
+
+
+def _is_short(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    """Return whether the arguments of a reduction are an array, at most an axis, and `keepdims`."""
+    if len(args) == 2 and type(args[1]) in AXES:
+        return not kwargs or kwargs.keys() == {"keepdims"}
+    return len(args) == 1 and (
+        not kwargs or (kwargs.keys() <= {"axis", "keepdims"} and type(kwargs.get("axis")) in AXES)
+    )
 
 
 def _operand(x: Any) -> Any:
