@@ -18,7 +18,11 @@ def scalar_close(a: Any, b: Any) -> Any:
 
 def make_numerical_jvp(f: Callable[[Any], Any], x: Any) -> Callable[[Any], Any]:
     """Return the function from a direction to a central difference of `f` along it."""
-    space, result = vspace(x), vspace(f(x))
+    return _differences(f, x, vspace(f(x)))
+
+
+def _differences(f: Callable[[Any], Any], x: Any, result: Any) -> Callable[[Any], Any]:
+    space = vspace(x)
 
     def along(v: Any) -> Any:
         above, below = (f(space.add(x, space.scalar_mul(v, sign * EPS / 2))) for sign in (1, -1))
@@ -29,22 +33,29 @@ def make_numerical_jvp(f: Callable[[Any], Any], x: Any) -> Callable[[Any], Any]:
 
 def check_vjp(f: Callable[[Any], Any], x: Any) -> None:
     """Compare a pullback with differences along a random direction."""
+    _check_vjp(f, x)
+
+
+def _check_vjp(f: Callable[[Any], Any], x: Any) -> Any:
+    """Return the space of the value, after the comparison."""
     vjp, y = make_vjp(f, x)
     space, result = vspace(x), vspace(y)
     direction, cotangent = space.randn(), result.randn()
     pulled = space.covector(vjp(result.covector(cotangent)))
     assert vspace(pulled) == space, f"the gradient of {get_name(f)} is in {vspace(pulled)}, its argument in {space}"
     exact = space.inner_prod(direction, pulled)
-    numeric = result.inner_prod(cotangent, make_numerical_jvp(f, x)(direction))
+    numeric = result.inner_prod(cotangent, _differences(f, x, result)(direction))
     assert scalar_close(numeric, exact), (
         f"Derivative (VJP) check of {get_name(f)} failed with arg {x}:\nanalytic: {exact}\nnumeric:  {numeric}"
     )
+    return result
 
 
 def check_jvp(f: Callable[[Any], Any], x: Any) -> None:
     """Compare a tangent with differences along a random direction."""
     direction = vspace(x).randn()
-    check_equivalent(make_jvp(f, x)(direction)[1], make_numerical_jvp(f, x)(direction))
+    value, tangent = make_jvp(f, x)(direction)
+    check_equivalent(tangent, _differences(f, x, vspace(value))(direction))
 
 
 def check_equivalent(x: Any, y: Any) -> None:
@@ -70,14 +81,14 @@ def check_grads(f: Callable[[Any], Any], x: Any, modes: Sequence[str] = ("fwd", 
             tangent.__name__ = f"jvp_{get_name(f)}"
             check_grads(tangent, (0, 1), modes, order=order - 1)(x, vspace(x).randn())
     if "rev" in modes:
-        check_vjp(f, x)
+        result = _check_vjp(f, x)
         if order > 1:
 
             def pulled(x: Any, v: Any) -> Any:
                 return make_vjp(f, x)[0](v)
 
             pulled.__name__ = f"vjp_{get_name(f)}"
-            check_grads(pulled, (0, 1), modes, order=order - 1)(x, vspace(f(x)).randn())
+            check_grads(pulled, (0, 1), modes, order=order - 1)(x, result.randn())
 
 
 def combo_check(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Callable[..., None]:
