@@ -49,12 +49,13 @@ _REFLECTED |= {
 }  # fmt: skip
 _REFLECTED["power"] = arithmetic.power_operators[1]
 
+_ABSENT: Any = object()
 _UNREFLECTED = frozenset([Variable, list, tuple])
 _reflected: dict[Any, Any] = {}  # by ufunc, filled at its first use
 
 
 def array_ufunc(
-    self: Variable, ufunc: Any, method: str, x1: Any = None, x2: Any = None, /, *rest: Any, **kwargs: Any
+    self: Variable, ufunc: Any, method: str, x1: Any = None, x2: Any = _ABSENT, /, *rest: Any, **kwargs: Any
 ) -> Any:
     """Return the result of NumPy's `ufunc` on Variables.
 
@@ -74,7 +75,7 @@ def array_ufunc(
             _refuse_operand(ufunc, x1)
     from xpgrad.interop.numpy_ufuncs import call  # the tables, which most programs do not need
 
-    inputs = (x1,) if x2 is None else (x1, x2, *rest)
+    inputs = (x1,) if x2 is _ABSENT else (x1, x2, *rest)
     return call(ufunc, method, inputs, kwargs)
 
 

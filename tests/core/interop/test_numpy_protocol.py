@@ -78,6 +78,7 @@ def test_out_argument_raises(write):
         (lambda v: np.sin(v, where=A > 1), "numpy.sin: where= is not for Variables"),
         (lambda v: np.sin(v, dtype=np.int64), "numpy.sin: expected a dtype= that holds the results for float64"),
         (lambda v: np.less(v, v, dtype=np.float64), "numpy.less: dtype= is not for Variables; cast the operands or"),
+        (lambda v: np.multiply(v, None), "multiply: unsupported operand type(s) for *: 'float' and 'NoneType'"),
         (lambda v: np.reshape(v, 4, order="F"), "numpy.reshape: order= is not for Variables"),
         (
             lambda v: np.add.at(v, [0], 1.0),
