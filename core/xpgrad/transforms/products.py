@@ -109,6 +109,9 @@ def unchecked_vjp(
     return (outputs if mode.recorded else [y._array for y in outputs]), pullback
 
 
+vars(unchecked_vjp)["bounded"] = True  # its errors are those of the adapter's functions
+
+
 def linear_pullback(call: Evaluation) -> Callable[..., list[Variable]]:
     """Return the function from cotangents of the outputs to gradients of the roots, zeros by default."""
 
