@@ -166,6 +166,36 @@ def test_what_cannot_be_differentiated(ag, np):
         ag.grad(lambda x: x.__class__ and exec("x[0] = 1.0", {"x": x}))(X)
     with pytest.warns(UserWarning, match="Output seems independent of input"):
         onp.testing.assert_array_equal(ag.grad(lambda x: 1.0)(X), 0 * X)
+    with pytest.raises(TypeError, match=r"random.normal: samples have no derivatives by an argument; write them as"):
+        ag.grad(lambda x: np.random.normal(x))(X)
+    with pytest.raises(ValueError, match="low >= high"):
+        np.random.randint(3, 2)
+    with pytest.raises(AttributeError, match="sort"):  # in place, of arrays of NumPy
+        ag.grad(lambda x: x.sort())(X)
+    with pytest.raises(TypeError, match=r"unsupported operand type\(s\)"):
+        ag.grad(lambda x: x * None)(X)
+
+
+@pytest.mark.parametrize("order", ["C", "F", "A", "K"])
+@pytest.mark.parametrize("make", [onp.ascontiguousarray, onp.asfortranarray])
+def test_orders_of_elements(order, make, ag, np, check):
+    x = make(onp.arange(6.0).reshape(2, 3))
+    functions = [lambda np, x: np.ravel(x, order), lambda np, x: x.flatten(order), lambda np, x: x.ravel(order=order)]
+    if order != "K":
+        functions += [lambda np, x: np.reshape(x, (3, -1), order), lambda np, x: x.reshape(3, 2, order=order)]
+    for f in functions:
+        pullback, value = ag.make_vjp(lambda x, f=f: f(np, x))(x)
+        onp.testing.assert_array_equal(value, f(onp, x))
+        onp.testing.assert_array_equal(f(onp, make(pullback(value))), value)
+    check(lambda x: np.reshape(x, -1, order="F") * X.repeat(2))(x)
+    with pytest.raises(ValueError, match="reshape: expected the order 'C', 'F', 'A' or 'K', got 'B'"):
+        ag.grad(lambda x: np.reshape(x, 6, order="B")[0])(x)
+
+
+def test_texts_of_boxes(ag, np):
+    texts = []
+    ag.grad(lambda x: [x, texts.extend((f"{x}", str(x), f"{x:.2f}", format(x)))][0])(2.0)
+    assert texts == [*["Autograd ArrayBox with value 2.0"] * 2, "2.00", "Autograd ArrayBox with value 2.0"]
 
 
 def test_rules_of_the_program(ag, np, check):
@@ -259,8 +289,13 @@ def test_a_rule_of_the_program_gets_arrays_and_boxes(ag, np, check):
 
 
 def test_functions_of_scipy_accept_rules_of_the_program(ag, np, check):
-    from autograd.extend import defvjp
-    from autograd.scipy.linalg import expm
+    from autograd.extend import defvjp, primitive
+    from autograd.scipy.linalg import cholesky, expm
+
+    check(expm, order=1)(onp.array([[0.5, 0.3], [0.1, -0.2]]))
+    for function in (cholesky, primitive(vars(cholesky)["fun"])):
+        with pytest.raises(NotImplementedError, match="VJP of cholesky not defined; give it one by defvjp"):
+            ag.grad(lambda x, function=function: np.sum(function(x)))(onp.eye(2))
 
     def of_exponential(ans, x):
         def pulled(g):
@@ -306,6 +341,21 @@ def test_values_of_the_program(ag, np):
     found = ag.grad(lambda point: np.sin(length(point)) + length(point))(Point(0.5, 1.0))
     scale = 2 * (onp.cos(1.25) + 1)
     assert (found.x, found.y) == pytest.approx((scale * 0.5, scale * 1.0))
+
+    @primitive
+    def point_of(x, y):
+        return Point(x, y)
+
+    defvjp(point_of, lambda ans, x, y: lambda g: g.x, lambda ans, x, y: lambda g: g.y)
+    for f in (lambda t: length(point_of(t, t**2)), lambda t: length(point_of(t, 1.0)) + t**4 - 1):
+        assert ag.grad(f)(0.5) == pytest.approx(2 * 0.5 + 4 * 0.5**3)  # points within a function of numbers
+
+    @primitive
+    def first(point):
+        return point.x
+
+    defvjp(first, lambda ans, point: lambda g: point_of(g, 0.0))
+    assert ag.grad(ag.grad(lambda t: first(point_of(t**3, 2.0))))(0.5) == pytest.approx(3.0)
 
 
 def test_traces_of_nodes(ag, np):

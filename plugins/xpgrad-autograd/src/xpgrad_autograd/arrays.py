@@ -143,6 +143,25 @@ def column_stack(tup: Any) -> Any:
     return xp["concatenate"]([x if x.ndim > 1 else xp["reshape"](x, (-1, 1)) for x in arrays], 1)
 
 
+def reshape(a: Any, *args: Any, **kwargs: Any) -> Any:
+    """Return the elements in another shape, read and written in an order: "C", "F" or "A"."""
+    if (len(args) < 2 and "order" not in kwargs) or not has_box([a]):
+        return _reshape(a, *args, **kwargs)
+    shape = args[0] if args else kwargs.get("shape", kwargs.get("newshape"))
+    a, order = array(a), args[1] if len(args) > 1 else kwargs["order"]
+    if order not in ("C", "F", "A", "K"):
+        raise ValueError(f"reshape: expected the order 'C', 'F', 'A' or 'K', got {order!r}")
+    if order == "F" or (order in ("A", "K") and np.asarray(value_of_all(a)).flags.fnc):
+        shape = tuple(shape) if isinstance(shape, (tuple, list)) else (shape,)
+        return functions()["transpose"](_reshape(functions()["transpose"](a), shape[::-1]))
+    return _reshape(a, shape)
+
+
+def ravel(a: Any, order: Any = "C") -> Any:
+    """Return the elements as a vector, read in an order."""
+    return reshape(a, -1, order) if has_box([a]) else np.ravel(a, order)
+
+
 def real_if_close(a: Any, tol: float = 100) -> Any:
     """Return the real parts if all imaginary parts are close to 0."""
     values = np.real_if_close(value_of_all(a), tol)
@@ -212,6 +231,7 @@ def wrap_intdtype(kind: type) -> type:
 
 
 _where = wrapped(np.where)
+_reshape = wrapped(np.reshape)
 _dot = wrapped(np.dot)
 INTEGERS = {kind.__name__: wrap_intdtype(kind) for kind in (np.int8, np.int16, np.int32, np.int64)}
 OWN = {
@@ -219,6 +239,7 @@ OWN = {
     "append": append, "array": array, "array_from_args": array_from_args, "asanyarray": array, "asarray": array,
     "ascontiguousarray": array, "column_stack": column_stack, "concatenate_args": concatenate_args,
     "dot": as_primitive(dot, np.dot), "full": full,
+    "ravel": as_primitive(ravel, np.ravel), "reshape": as_primitive(reshape, np.reshape),
     "make_diagonal": make_diagonal, "metadata": metadata, "real_if_close": real_if_close, "select": select,
     "where": where, "r_": _Concatenating(False), "c_": _Concatenating(True), "_astype": wrapped(_astype),
     "_getitem": wrapped(_getitem), "_unbroadcast": lambda x, like: unbroadcast(x, metadata(like)),

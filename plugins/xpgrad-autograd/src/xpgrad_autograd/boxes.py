@@ -95,7 +95,7 @@ class ArrayBox(Box):
         return id(self)
 
     def __format__(self, spec: str) -> str:
-        return format(self._value, spec)
+        return format(self._value, spec) if spec else str(self)
 
     def astype(self, dtype: Any, **options: Any) -> Any:
         """Return the array in another dtype, real or complex."""
@@ -143,7 +143,7 @@ COMPARISONS = {
 }  # fmt: skip
 UNARY = {"neg": "negative", "abs": "abs", "invert": "invert"}
 METHODS = (
-    *("all", "any", "argmax", "argmin", "argpartition", "argsort", "nonzero", "searchsorted", "round", "sort"),
+    *("all", "any", "argmax", "argmin", "argpartition", "argsort", "nonzero", "searchsorted", "round"),
     *("clip", "compress", "conj", "cumprod", "cumsum", "diagonal", "dot", "max", "mean", "min", "prod", "ptp", "ravel"),
     *("repeat", "reshape", "squeeze", "std", "sum", "swapaxes", "take", "trace", "transpose", "var"),
 )

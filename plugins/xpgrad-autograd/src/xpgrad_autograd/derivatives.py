@@ -21,6 +21,13 @@ from xpgrad_autograd.wrapping import as_primitive, has_box
 INDEPENDENT = "Output seems independent of input."
 
 
+class NewKindError(TypeError):
+    """Raised by a primitive whose result is of a type that the program has registered: only traces of nodes follow it.
+
+    Such functions are evaluated again in a trace of nodes.
+    """
+
+
 class Evaluation:
     """A function of one tree, and its result.
 
@@ -130,7 +137,10 @@ def make_vjp(fun: Callable[[Any], Any], x: Any) -> tuple[Callable[[Any], Any], A
     if nodes.needed(x):
         return nodes.make_vjp(fun, x)
     evaluation = Evaluation(fun, x)
-    outputs, pullback = unchecked_vjp(evaluation, evaluation.inputs)
+    try:
+        outputs, pullback = unchecked_vjp(evaluation, evaluation.inputs)
+    except NewKindError:
+        return nodes.make_vjp(fun, x)
     value = evaluation.value(outputs)
     if not outputs:
         warnings.warn(INDEPENDENT, stacklevel=3)
@@ -160,7 +170,7 @@ def make_jvp(fun: Callable[[Any], Any], x: Any) -> Callable[[Any], tuple[Any, An
         evaluation = Evaluation(fun, x)
         try:
             outputs, push = linearize(evaluation, evaluation.inputs, allow_constant=True)
-        except NotImplementedError:  # a primitive of the program has no gradient, but perhaps a tangent
+        except (NotImplementedError, NewKindError):  # a primitive of the program has no gradient, but perhaps a tangent
             return nodes.make_jvp(fun, x)(v)
         value = evaluation.value(outputs)
         if not outputs:
@@ -183,8 +193,11 @@ primitive_vjps: dict[Any, Rule] = nodes.primitive_vjps
 primitive_jvps: dict[Any, Rule] = nodes.primitive_jvps
 
 
-def primitive(function: Callable[..., Any]) -> Any:
-    """Return a function of plain values whose derivatives are given by `defvjp` or `defjvp`."""
+def primitive(function: Callable[..., Any], substitute: Callable[..., Any] | None = None) -> Any:
+    """Return a function of plain values whose derivatives are given by `defvjp` or `defjvp`.
+
+    Until they are given, `substitute` is called for arrays whose derivatives are taken.
+    """
 
     @functools.wraps(function, updated=())
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -194,9 +207,14 @@ def primitive(function: Callable[..., Any]) -> Any:
             return nodes.applied(call, args, kwargs, constant=call in nodes.constant)
         if call in nodes.constant:
             return call(*[mapped(value_of, x) for x in args], **kwargs)
+        if substitute is not None and call not in primitive_vjps and call not in primitive_jvps:
+            return substitute(*args, **kwargs)
         return _applied(call, args, kwargs)
 
-    return as_primitive(call, function)
+    made = as_primitive(call, function)
+    if substitute is None:
+        nodes.without_default.add(made)
+    return made
 
 
 def primitive_with_deprecation_warnings(function: Callable[..., Any]) -> Any:
@@ -328,6 +346,9 @@ def _is_inexact(leaf: Any) -> bool:
 
 
 def _array(leaf: Any) -> Any:
+    kind = Box.type_mappings.get(type(leaf))
+    if kind is not None and not issubclass(kind, ArrayBox):
+        raise NewKindError(f"expected arrays, got a value of the program's type {type(leaf).__name__}")
     array = np.asarray(leaf)
     return array if array.dtype.kind in "fc" else array.astype(float)
 

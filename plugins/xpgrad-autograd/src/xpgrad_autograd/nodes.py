@@ -23,6 +23,8 @@ graph: dict[str, Callable[..., Any]] = {}
 """`make_vjp` and `make_jvp` by xpgrad's graph, under "vjp" and "jvp"; set by `derivatives`."""
 constant: set[Any] = set()
 """Primitives whose results have no derivatives."""
+without_default: set[Any] = set()
+"""Primitives that have no derivatives before the program gives them rules."""
 
 
 class Node:
@@ -218,7 +220,7 @@ def vjp_of(function: Any) -> Callable[..., Any]:
         return found
     if function in primitive_jvps:
         return functools.partial(_transposed, function)
-    if getattr(function, "_is_autograd_primitive", False) and function.__module__.partition(".")[0] not in LIBRARIES:
+    if function in without_default:
         raise not_defined(function)
     return functools.partial(_computed, function)
 
@@ -228,7 +230,6 @@ def not_defined(function: Any) -> NotImplementedError:
     return NotImplementedError(f"VJP of {getattr(function, '__name__', function)} not defined; give it one by defvjp")
 
 
-LIBRARIES = "numpy", "scipy"
 transposing: list[Any] = []
 """Primitives whose rule for tangents is being transposed, in which the primitive itself would be of no use."""
 

@@ -1,17 +1,36 @@
 """``scipy.linalg`` of arrays whose derivatives are taken: `sqrtm`, `solve_triangular`, `solve_sylvester`, ..."""
 
+import importlib
+from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
 import numpy as np
 import scipy.linalg
 
-from xpgrad_autograd.boxes import functions
+from xpgrad_autograd.boxes import boxed, functions, inside
 from xpgrad_autograd.derivatives import defvjp, defvjp_argnum, primitive
 
-# All functions are primitives: a program can define derivatives of those without one, such as `expm`.
+
+def _of_xpgrad(name: str) -> Callable[..., Any]:
+    """Return xpgrad's function of this name, for boxes."""
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        found = getattr(importlib.import_module("xpgrad.scipy.linalg"), name, None)  # late: few programs need it
+        if found is None:
+            raise NotImplementedError(f"VJP of {name} not defined; give it one by defvjp")
+        return boxed(found(*map(inside, args), **{key: inside(x) for key, x in kwargs.items()}))
+
+    return call
+
+
+# All functions are primitives: a program can define other derivatives, and those that are missing.
 globals().update(
-    {name: primitive(function) for name, function in vars(scipy.linalg).items() if isinstance(function, FunctionType)}
+    {
+        name: primitive(function, _of_xpgrad(name))
+        for name, function in vars(scipy.linalg).items()
+        if isinstance(function, FunctionType)
+    }
 )
 sqrtm = primitive(scipy.linalg.sqrtm)
 solve_triangular = primitive(scipy.linalg.solve_triangular)
