@@ -4,6 +4,7 @@ import copy
 
 import numpy as onp
 import pytest
+import scipy.stats
 
 X = onp.array([0.5, 1.0, -2.0])
 
@@ -386,12 +387,17 @@ def test_other_libraries_in_the_same_program(ag, np):
     ))  # fmt: skip
 
 
-def test_distributions_and_solvers_of_scipy(ag, np, check):
+def test_distributions_and_solvers_of_scipy(ag, np, check, monkeypatch):
     from autograd.scipy import linalg, signal, special, stats
 
     matrix = onp.array([[2.0, 0.3], [0.3, 1.0]])
     check(stats.norm.logpdf, argnum=(0, 1, 2))(0.3, 0.5, 1.5)
     check(stats.norm.logcdf, argnum=(0, 1, 2))(0.3, 0.5, 1.5)
+    with monkeypatch.context() as patch:
+        patch.setattr(stats.norm, "_logpdf", None)  # SciPy's takes many times as long as the formula
+        formula = [stats.norm.logpdf(X, *given) for given in ((0, 1.5), (1, 2), (0.5, onp.array([1.0, 2.0, 3.0])))]
+    onp.testing.assert_allclose(formula[0], scipy.stats.norm.logpdf(X, 0, 1.5), rtol=1e-14)
+    onp.testing.assert_allclose(formula[1], scipy.stats.norm.logpdf(X, 1, 2), rtol=1e-14)
     check(stats.t.logpdf, argnum=(0, 1, 2, 3))(0.3, 4.0, 0.5, 1.5)
     check(stats.beta.logpdf, argnum=(0, 1, 2))(0.3, 2.0, 3.0)
     check(stats.gamma.cdf, argnum=(0, 1), modes=["rev"], order=1)(0.7, 2.0)

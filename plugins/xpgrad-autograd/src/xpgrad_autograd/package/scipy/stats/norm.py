@@ -17,7 +17,8 @@ def _are_real(x: Any, loc: Any, scale: Any) -> bool:
     """Return whether a real array and the parameters of a distribution are given."""
     real = type(x) is np.ndarray and x.dtype == float
     for parameter in (loc, scale):
-        real = real and (type(parameter) is float or (type(parameter) is np.ndarray and parameter.dtype == float))
+        kind = type(parameter)
+        real = real and (kind is float or kind is int or (kind is np.ndarray and parameter.dtype == float))
     return real and bool(np.all(scale > 0))
 
 
