@@ -18,7 +18,8 @@ def _of_xpgrad(name: str) -> Callable[..., Any]:
     def call(*args: Any, **kwargs: Any) -> Any:
         found = getattr(importlib.import_module("xpgrad.scipy.linalg"), name, None)  # late: few programs need it
         if found is None:
-            raise NotImplementedError(f"VJP of {name} not defined; give it one by defvjp")
+            other = f", or use autograd.numpy.linalg.{name}" if hasattr(np.linalg, name) else ""
+            raise NotImplementedError(f"VJP of {name} not defined; give it one by defvjp{other}")
         return boxed(found(*map(inside, args), **{key: inside(x) for key, x in kwargs.items()}))
 
     return call
