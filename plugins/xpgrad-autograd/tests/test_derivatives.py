@@ -1,6 +1,7 @@
 """Operators, rules of programs, kinds of values and traces, with autograd's names."""
 
 import copy
+import importlib
 
 import numpy as onp
 import pytest
@@ -148,6 +149,9 @@ def test_functions_for_rules(ag, np):
     repeated, count = repeat_to_match_shape(X, (3, 2), float, 1, False)
     onp.testing.assert_array_equal(repeated, onp.stack([X, X], 1))
     assert count == 2
+    rules = [importlib.import_module(f"autograd.numpy.{name}") for name in ("numpy_vjps", "numpy_jvps")]
+    for name in ("defvjp", "defjvp", "match_complex", "balanced_eq", "register_notrace", "vspace", "ArrayBox"):
+        assert getattr(rules[0], name) is getattr(rules[1], name)
 
 
 def test_tables(ag, np):

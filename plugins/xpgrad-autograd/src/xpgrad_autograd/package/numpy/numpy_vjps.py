@@ -4,12 +4,15 @@ from collections.abc import Callable
 from typing import Any
 
 from xpgrad_autograd.arrays import match_complex, metadata, unbroadcast
-from xpgrad_autograd.boxes import functions
-from xpgrad_autograd.derivatives import defjvp, defvjp, primitive_jvps, primitive_vjps
+from xpgrad_autograd.boxes import ArrayBox, functions
+from xpgrad_autograd.derivatives import defjvp, defvjp, defvjp_argnum, primitive, primitive_jvps, primitive_vjps
+from xpgrad_autograd.nodes import SparseObject, VJPNode, register_notrace
+from xpgrad_autograd.spaces import vspace
 
 __all__ = [
-    "balanced_eq", "defjvp", "defvjp", "match_complex", "primitive_jvps", "primitive_vjps", "repeat_to_match_shape",
-    "replace_zero", "unbroadcast", "unbroadcast_f",
+    "ArrayBox", "SparseObject", "VJPNode", "balanced_eq", "defjvp", "defvjp", "defvjp_argnum", "match_complex",
+    "primitive", "primitive_jvps", "primitive_vjps", "register_notrace", "repeat_to_match_shape", "replace_zero",
+    "unbroadcast", "unbroadcast_f", "vspace",
 ]  # fmt: skip
 
 
