@@ -6,7 +6,7 @@ from typing import Any
 
 from xpgrad.array_api import broadcast_shapes, broadcast_to, exp, full_like, isfinite, log, where
 from xpgrad.array_api.half_precision import in_single_precision
-from xpgrad.distributions.families.family import Family, Formula, Shapes, either, missing, tail
+from xpgrad.distributions.families.family import Family, Formula, Shapes, bound_of, either, missing, tail
 from xpgrad.distributions.families.search import searched
 from xpgrad.distributions.sampling import Draws, draws_for
 from xpgrad.graph.variable import Variable
@@ -65,6 +65,14 @@ class Member:
     def isf(self, q: AnyArray) -> Variable:
         """Return the inverse of `survival_function`."""
         return _quantile(self.family, True, *self._with(q))
+
+    @property
+    def ends(self) -> tuple[Any, Any]:
+        """Quantiles for 0 and 1: the ends of the support, the lower one less 1 for integers."""
+        low, high = bound_of(self.family.low, self.shapes), bound_of(self.family.high, self.shapes)
+        ends = -math.inf if low is None else low - int(self.family.integers), math.inf if high is None else high
+        first, last = (_times(end, self.scale) for end in ends)
+        return (first, last) if self.loc is None else (first + self.loc, last + self.loc)
 
     @property
     def mean(self) -> Variable:

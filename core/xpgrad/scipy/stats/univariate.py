@@ -1,25 +1,37 @@
 """SciPy's interface to a family of distributions: its parameters as arguments of each method."""
 
+import functools
 import math
-from collections.abc import Callable
+import operator
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from xpgrad.array_api import broadcast_shapes, exp, floor, reshape, sqrt, where
+from xpgrad.backend.plugins import plugins
 from xpgrad.boundary import bound_methods
 from xpgrad.distributions.distribution import as_parameters
 from xpgrad.distributions.families.family import Family
 from xpgrad.distributions.families.member import Member
 from xpgrad.graph.variable import Variable
+from xpgrad.scipy.operands import known
 from xpgrad.types import Operand, Shape, Size, integers
 
 Shapes = tuple[Any, ...]
 Conversion = Callable[..., tuple[Shapes, float]]
 """From SciPy's shapes to those of a family, and a factor of the scale."""
+Domain = Callable[..., Sequence[Any]]
+"""From shapes, Variables, arrays or numbers, to the conditions that all hold in the domain."""
+Method = Callable[..., Variable]
 
 
 def unchanged(*shapes: Variable) -> tuple[Shapes, float]:
     """Return shapes that are the same in both."""
     return shapes, 1.0
+
+
+def positive(*shapes: Any) -> Sequence[Any]:
+    """Return the conditions of shapes that must be positive."""
+    return [x > 0 for x in shapes]
 
 
 class Univariate:
@@ -34,13 +46,17 @@ class Univariate:
     family : Family
     shapes : str
         Names of the shapes, separated by blanks.
+    domain : callable
+        Results are NaN where shapes are outside, or a scale is not positive.
     conversion : callable
     """
 
     options: tuple[str, ...] = ("loc",)
 
-    def __init__(self, name: str, family: Family, shapes: str = "", conversion: Conversion = unchanged) -> None:
-        self.name, self.family, self.conversion = name, family, conversion
+    def __init__(
+        self, name: str, family: Family, shapes: str = "", domain: Domain = positive, conversion: Conversion = unchanged
+    ) -> None:
+        self.name, self.family, self.domain, self.conversion = name, family, domain, conversion
         self.shapes = tuple(shapes.split())
 
     def __repr__(self) -> str:
@@ -52,41 +68,35 @@ class Univariate:
 
     def cdf(self, x: Operand, *args: Any, **kwargs: Any) -> Variable:
         """Return the probability of at most `x`."""
-        at, member = self._at(x, args, kwargs)
-        return member.cdf(at)
+        return self._value(Member.cdf, args, kwargs, x)
 
     def logcdf(self, x: Operand, *args: Any, **kwargs: Any) -> Variable:
         """Return the logarithm of `cdf`."""
-        at, member = self._at(x, args, kwargs)
-        return member.log_cdf(at)
+        return self._value(Member.log_cdf, args, kwargs, x)
 
     def sf(self, x: Operand, *args: Any, **kwargs: Any) -> Variable:
         """Return the probability of more than `x`."""
-        at, member = self._at(x, args, kwargs)
-        return member.survival_function(at)
+        return self._value(Member.survival_function, args, kwargs, x)
 
     def logsf(self, x: Operand, *args: Any, **kwargs: Any) -> Variable:
         """Return the logarithm of `sf`."""
-        at, member = self._at(x, args, kwargs)
-        return member.log_survival_function(at)
+        return self._value(Member.log_survival_function, args, kwargs, x)
 
     def ppf(self, q: Operand, *args: Any, **kwargs: Any) -> Variable:
         """Return the inverse of `cdf`, and NaN outside of 0 to 1."""
-        at, member = self._at(q, args, kwargs)
-        return _between(at, member.icdf)
+        return self._value(_quantile(Member.icdf, False), args, kwargs, q)
 
     def isf(self, q: Operand, *args: Any, **kwargs: Any) -> Variable:
         """Return the inverse of `sf`, and NaN outside of 0 to 1."""
-        at, member = self._at(q, args, kwargs)
-        return _between(at, member.isf)
+        return self._value(_quantile(Member.isf, True), args, kwargs, q)
 
     def mean(self, *args: Any, **kwargs: Any) -> Variable:
         """Return the mean."""
-        return self._member(args, kwargs).mean
+        return self._value(lambda member: member.mean, args, kwargs)
 
     def var(self, *args: Any, **kwargs: Any) -> Variable:
         """Return the variance."""
-        return self._member(args, kwargs).variance
+        return self._value(lambda member: member.variance, args, kwargs)
 
     def std(self, *args: Any, **kwargs: Any) -> Variable:
         """Return the standard deviation."""
@@ -94,7 +104,7 @@ class Univariate:
 
     def entropy(self, *args: Any, **kwargs: Any) -> Variable:
         """Return the entropy, in nats."""
-        return self._member(args, kwargs).entropy
+        return self._value(lambda member: member.entropy, args, kwargs)
 
     def rvs(self, *args: Any, size: Size | None = None, **kwargs: Any) -> Variable:
         """Return random numbers, drawn from `xpgrad.random`.
@@ -105,23 +115,25 @@ class Univariate:
             Shapes, `loc` and `scale`.
         size : int or tuple of int, optional
             Shape of the result; by default the broadcast shape of the parameters.
+
+        Raises
+        ------
+        ValueError
+            Parameters are outside of the domain, if their values can be read now; otherwise the numbers are NaN there.
         """
-        member = self._member(args, kwargs)
+        member, valid = self._of(args, kwargs, least=0.0)
         parameters = [p for p in (*member.shapes, member.loc, member.scale) if isinstance(p, Variable)]
+        if valid is not None and all(map(known, parameters)):
+            raise ValueError(f"{self.name}.rvs: expected parameters within the domain of the distribution")
         own: Shape = broadcast_shapes(*(p.shape for p in parameters)) if parameters else ()
         shape = own if size is None else integers(size, f"{self.name}.rvs")
         lead = shape[: len(shape) - len(own)]
-        return reshape(member.sample(math.prod(lead), shape[len(lead) :]), shape)
+        return reshape(_masked(member.sample(math.prod(lead), shape[len(lead) :]), valid), shape)
 
-    def _at(self, x: Any, args: Any, kwargs: Any) -> tuple[Variable, Member]:
-        """Return a point, and the member of the family with the parameters, all of one library."""
-        given = self._given(args, kwargs)
-        x, *values = as_parameters(self.name, x, *given.values())
-        return x, self._of(dict(zip(given, values, strict=True)))
-
-    def _member(self, args: Any, kwargs: Any) -> Member:
-        given = self._given(args, kwargs) or {"loc": 0.0}
-        return self._of(dict(zip(given, as_parameters(self.name, *given.values()), strict=True)))
+    def _value(self, method: Method, args: Any, kwargs: Any, *points: Any) -> Variable:
+        """Return a method of the member of the family with the parameters, and NaN outside of their domain."""
+        member, valid, *at = self._of(args, kwargs, *points)
+        return _masked(method(member, *at), valid)
 
     def _given(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
         """Return the parameters by name."""
@@ -134,12 +146,29 @@ class Univariate:
             raise TypeError(f"{self.name}: expected the parameters {', '.join(names)}, got {got}")
         return given | kwargs
 
-    def _of(self, given: dict[str, Variable]) -> Member:
-        shapes, factor = self.conversion(*(given[name] for name in self.shapes))
-        scale: Any = given.get("scale")
+    def _of(self, args: Any, kwargs: Any, *points: Any, least: float | None = None) -> tuple[Any, ...]:
+        """Return the member with parameters, where they are inside of the domain, and points, all of one library.
+
+        A scale of `least` is inside, if it is given. None in place of the second says that all are known to be inside.
+        """
+        given = self._given(args, kwargs) or ({} if points else {"loc": 0.0})
+        found = as_parameters(self.name, *points, *given.values())
+        values = dict(zip(given, found[len(points) :], strict=True))
+
+        def conditions(of: dict[str, Any]) -> list[Any]:
+            scale = [of["scale"] > 0 if least is None else of["scale"] >= least] if "scale" in of else []
+            return [*self.domain(*(of[name] for name in self.shapes)), *scale]
+
+        arrays = {name: x for name, x in values.items() if name != "loc" and not isinstance(given[name], (int, float))}
+        raw = given | {name: x._array for name, x in arrays.items()}
+        valid = None
+        if not (all(map(known, arrays.values())) and _hold(conditions(raw))):
+            valid = functools.reduce(operator.and_, conditions(values))
+        shapes, factor = self.conversion(*(values[name] for name in self.shapes))
+        scale: Any = values.get("scale")
         if factor != 1:
             scale = factor if scale is None else factor * scale
-        return Member(self.family, shapes, given.get("loc"), scale)
+        return Member(self.family, shapes, values.get("loc"), scale), valid, *found[: len(points)]
 
 
 class Continuous(Univariate):
@@ -149,8 +178,7 @@ class Continuous(Univariate):
 
     def logpdf(self, x: Operand, *args: Any, **kwargs: Any) -> Variable:
         """Return the logarithm of the density, -inf outside of the support."""
-        at, member = self._at(x, args, kwargs)
-        return member.log_prob(at)
+        return self._value(Member.log_prob, args, kwargs, x)
 
     def pdf(self, x: Operand, *args: Any, **kwargs: Any) -> Variable:
         """Return the density."""
@@ -162,8 +190,12 @@ class Discrete(Univariate):
 
     def logpmf(self, k: Operand, *args: Any, **kwargs: Any) -> Variable:
         """Return the logarithm of the probability of `k`, -inf outside of the support and where it is no integer."""
-        at, member = self._at(k, args, kwargs)
-        return where(at == floor(at), member.log_prob(at), -math.inf)
+
+        def formula(member: Member, k: Variable) -> Variable:
+            z = k if member.loc is None else k - member.loc
+            return where(z > floor(z), -math.inf, member.log_prob(k))
+
+        return self._value(formula, args, kwargs, k)
 
     def pmf(self, k: Operand, *args: Any, **kwargs: Any) -> Variable:
         """Return the probability of `k`."""
@@ -193,7 +225,28 @@ class Frozen:
         return lambda x: method(x, *self.args, **self.kwds)
 
 
-def _between(q: Variable, inverse: Callable[[Any], Variable]) -> Variable:
-    """Return ``inverse(q)``, and NaN where `q` is no probability."""
-    valid = (q >= 0) & (q <= 1)
-    return where(valid, inverse(where(valid, q, 0.5)), math.nan)
+def _hold(conditions: Sequence[Any]) -> bool:
+    """Return whether all conditions on numbers or arrays are true everywhere."""
+    many = [x for x in conditions if not isinstance(x, bool) and x.ndim]
+    one = all(x for x in conditions if isinstance(x, bool) or not x.ndim)
+    return one and all(plugins.backend_of(x).namespace.all(x) for x in many)
+
+
+def _masked(y: Variable, valid: Variable | None) -> Variable:
+    """Return `y`, and NaN where it is not valid."""
+    return y if valid is None else where(valid, y, math.nan)
+
+
+def _quantile(inverse: Method, upper: bool) -> Method:
+    """Return a quantile function that is NaN outside of 0 to 1, with the ends of the support for 0 and 1."""
+
+    def quantile(member: Member, q: Variable) -> Variable:
+        if known(q) and _hold((q._array > 0, q._array < 1)):
+            return inverse(member, q)
+        valid = (q >= 0) & (q <= 1)
+        x = inverse(member, where(valid, q, 0.5))
+        for level, end in zip((1, 0) if upper else (0, 1), member.ends, strict=True):
+            x = where((q == level) & (x != end), end, x)
+        return where(valid, x, math.nan)
+
+    return quantile
