@@ -5,11 +5,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from xpgrad.array_api import (
-    log,
-    log1p,
-    where,
-)
+from xpgrad.array_api import arange, exp, expm1, floor, log, log1p, maximum, minimum, where
+from xpgrad.array_api import max as max_
+from xpgrad.array_api import sum as sum_
 from xpgrad.graph.variable import Variable
 
 Formula = Callable[..., Any]
@@ -41,6 +39,9 @@ class Family:
         Whether formulas are for finite points only.
     inner : float or callable
         A point inside of the support, at which formulas are evaluated instead of points outside.
+    reach : tuple of callable or None
+        For integers without a formula for tails: between which points all probabilities are that count, if not `low`
+        and `high`.
     cdf, sf, logcdf, logsf : callable or None
         Distribution function, survival function, and their logarithms.
     ppf, isf : callable or None
@@ -59,6 +60,7 @@ class Family:
     open: bool = False
     finite: bool = False
     inner: Bound = 0.0
+    reach: tuple[Formula, Formula] | None = None
     cdf: Formula | None = None
     sf: Formula | None = None
     logcdf: Formula | None = None
@@ -125,10 +127,33 @@ def _tail_formula(family: Family, name: str) -> Formula:
     if name.startswith("log"):
         own, other = _tail_formula(family, source), _tail_formula(family, _TAILS[source][0])
         return lambda z, *shapes: _log_of_tail(own(z, *shapes), other(z, *shapes))
+    same: Formula | None = getattr(family, f"log{name}")
+    if same is not None:
+        return lambda z, *shapes: exp(same(z, *shapes))
+    rest: Formula | None = getattr(family, f"log{source}")
+    if rest is not None:
+        return lambda z, *shapes: -expm1(rest(z, *shapes))
     inner: Formula | None = getattr(family, source)
     if inner is None:
-        missing(family, "distribution function")
+        return lambda z, *shapes: _summed(family, name, z, shapes)
     return lambda z, *shapes: 1 - inner(z, *shapes)
+
+
+def _summed(family: Family, name: str, z: Variable, shapes: Shapes) -> Variable:
+    """Return a tail as the sum of probabilities of integers, whose number must be known."""
+    wide = tuple(x[..., None] for x in shapes)
+    ends: Any = family.reach or (family.low, family.high)
+    low, high = (x(*wide) if callable(x) else x for x in ends)
+    most = max_(where((high > low) & (high - low < math.inf), high - low, 0.0))
+    backend = most.node.spec.backend
+    if not backend.has_values(most.array) or backend.is_pending(most.array):
+        missing(family, "distribution function for parameters that are not known")
+    steps = arange(int(backend.largest(most.array)) + 1, dtype=z.dtype, device=z.device)
+    k = floor(z[..., None])
+    k = minimum(k, high) - steps if name == "cdf" else maximum(k + 1, low) + steps
+    outside = either(*family.sides(k, wide))
+    y = exp(family.logpdf(family.moved_inside(k, outside, wide), *wide))
+    return sum_(y if outside is None else where(outside, 0.0, y), axis=-1)
 
 
 def _log_of_tail(tail: Variable, other: Variable) -> Variable:

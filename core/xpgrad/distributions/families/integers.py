@@ -1,5 +1,7 @@
 """Further families of integers, under SciPy's parametrisation."""
 
+from typing import Any
+
 from xpgrad.array_api import abs as abs_
 from xpgrad.array_api import exp, expm1, floor, log, log1p, maximum, sqrt, tanh, where
 from xpgrad.distributions.families.family import Family
@@ -10,14 +12,16 @@ from xpgrad.special.incomplete_beta import betainc, betaincc
 from xpgrad.special.polygamma import zeta
 from xpgrad.special.real_orders import ive
 
+FROM_ONE: dict[str, Any] = {"integers": True, "finite": True, "low": 1.0, "inner": 1.0}
+
 BERNOULLI = Family(
     name="Bernoulli",
     integers=True,
     low=0.0,
     high=1.0,
     logpdf=lambda k, p: xlogy(k, p) + xlog1py(1 - k, -p),
-    cdf=lambda k, p: where(k < 1, 1 - p, 1.0),
-    sf=lambda k, p: where(k < 1, p, 0.0),
+    cdf=lambda k, p: where(k < 1, 1 - p, floor(k)),
+    sf=lambda k, p: where(k < 1, p, 1 - floor(k)),
     mean=lambda p: p,
     variance=lambda p: p * (1 - p),
 )
@@ -57,12 +61,13 @@ HYPERGEOMETRIC = Family(
     mean=lambda M, n, N: n * N / M,
     variance=lambda M, n, N: n * N / M * (M - n) / M * (M - N) / (M - 1),
 )
+TINY = 1e-30
+"""A shape for which the incomplete beta function is a series of logarithms, but for this factor."""
 LOG_SERIES = Family(
     name="logarithmic series",
-    integers=True,
-    low=1.0,
-    inner=1.0,
+    **FROM_ONE,
     logpdf=lambda k, p: k * log(p) - log(k) - log(-log1p(-p)),
+    sf=lambda k, p: betainc(floor(k) + 1, TINY, p) / (-TINY * log1p(-p)),
     mean=lambda p: -p / ((1 - p) * log1p(-p)),
 )
 PLANCK = Family(
@@ -70,8 +75,6 @@ PLANCK = Family(
     integers=True,
     low=0.0,
     logpdf=lambda k, r: log(-expm1(-r)) - r * k,
-    cdf=lambda k, r: -expm1(-r * (floor(k) + 1)),
-    sf=lambda k, r: exp(-r * (floor(k) + 1)),
     logsf=lambda k, r: -r * (floor(k) + 1),
     mean=lambda r: 1 / expm1(r),
     variance=lambda r: exp(-r) / expm1(-r) ** 2,
@@ -83,6 +86,7 @@ BOLTZMANN = Family(
     high=lambda r, n: n - 1,
     logpdf=lambda k, r, n: log(-expm1(-r)) - log(-expm1(-r * n)) - r * k,
     cdf=lambda k, r, n: expm1(-r * (floor(k) + 1)) / expm1(-r * n),
+    sf=lambda k, r, n: exp(-r * (floor(k) + 1)) * expm1(-r * (n - 1 - floor(k))) / expm1(-r * n),
 )
 UNIFORM_INTEGER = Family(
     name="uniform integer",
@@ -92,21 +96,24 @@ UNIFORM_INTEGER = Family(
     inner=lambda low, high: low,
     logpdf=lambda k, low, high: -log(high - low) + 0 * k,
     cdf=lambda k, low, high: (floor(k) - low + 1) / (high - low),
+    sf=lambda k, low, high: (high - 1 - floor(k)) / (high - low),
     mean=lambda low, high: 0.5 * (low + high - 1),
     variance=lambda low, high: ((high - low) ** 2 - 1) / 12,
 )
 
 
-def _laplace_tail(k: Variable, a: Variable) -> Variable:
-    """Return the probability of at most a negative `k`."""
-    return exp(a * (k + 1)) / (exp(a) + 1)
+def _discrete_laplace(k: Variable, a: Variable) -> Variable:
+    """Return the probability of at most an integer `k`."""
+    tail = exp(-a * where(k < 0, -k, k + 1)) / (1 + exp(-a))
+    return where(k < 0, tail, 1 - tail)
 
 
 DISCRETE_LAPLACE = Family(
     name="discrete Laplace",
     integers=True,
     logpdf=lambda k, a: log(tanh(0.5 * a)) - a * abs_(k),
-    cdf=lambda k, a: where(k < 0, _laplace_tail(-abs_(floor(k)), a), 1 - _laplace_tail(-abs_(floor(k)) - 1, a)),
+    cdf=lambda k, a: _discrete_laplace(floor(k), a),
+    sf=lambda k, a: _discrete_laplace(-floor(k) - 1, a),
     mean=lambda a: 0 * a,
     variance=lambda a: 0.5 / _squared_sinh(a),
 )
@@ -116,15 +123,17 @@ def _squared_sinh(a: Variable) -> Variable:
     return (0.5 * (exp(0.5 * a) - exp(-0.5 * a))) ** 2
 
 
-ZIPF = Family(name="zeta", integers=True, low=1.0, inner=1.0, logpdf=lambda k, a: -a * log(k) - log(zeta(a, 1.0)))
+ZIPF = Family(
+    name="zeta",
+    **FROM_ONE,
+    logpdf=lambda k, a: -a * log(k) - log(zeta(a, 1.0)),
+    sf=lambda k, a: zeta(a, floor(k) + 1) / zeta(a, 1.0),
+)
 YULE_SIMON = Family(
     name="Yule-Simon",
-    integers=True,
-    low=1.0,
-    inner=1.0,
+    **FROM_ONE,
     logpdf=lambda k, a: log(a) + betaln(k, a + 1),
-    cdf=lambda k, a: 1 - exp(log(floor(k)) + betaln(floor(k), a + 1)),
-    sf=lambda k, a: exp(log(floor(k)) + betaln(floor(k), a + 1)),
+    logsf=lambda k, a: log(floor(k)) + betaln(floor(k), a + 1),
 )
 
 
@@ -134,9 +143,15 @@ def _skellam(k: Variable, mu1: Variable, mu2: Variable) -> Variable:
     return 0.5 * k * (log(mu1) - log(mu2)) - (root1 - root2) ** 2 + bessel
 
 
+def _far_from_mean(mu1: Variable, mu2: Variable, sign: float) -> Variable:
+    return floor(mu1 - mu2 + sign * (12 * sqrt(mu1 + mu2) + 20))
+
+
 SKELLAM = Family(
     name="Skellam",
     integers=True,
+    finite=True,
+    reach=(lambda mu1, mu2: _far_from_mean(mu1, mu2, -1.0), lambda mu1, mu2: _far_from_mean(mu1, mu2, 1.0)),
     logpdf=_skellam,
     mean=lambda mu1, mu2: mu1 - mu2,
     variance=lambda mu1, mu2: mu1 + mu2,
